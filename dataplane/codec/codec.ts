@@ -8,11 +8,12 @@ import {
   type Value,
   type ValueMap,
 } from '../../language/expression/value.ts'
+import { DecodeError, type DecodeErrorCode } from '../decode-error.ts'
 import { GatewayError } from '../gateway-error.ts'
 import { noMemory } from '../memory/no-memory.ts'
 import type { Holding } from '../memory/memory-budget.ts'
-import { countJson, TooManyValues, ValueMeter } from '../memory/value-meter.ts'
-import { MsgpackFault, readMsgpack } from './read-msgpack.ts'
+import { countJson, ValueMeter } from '../memory/value-meter.ts'
+import { readMsgpack } from './read-msgpack.ts'
 
 export type MediaKind = 'json' | 'msgpack' | 'form' | 'other'
 
@@ -39,12 +40,11 @@ export const decodeBody = (contentType: string, bytes: Buffer, holding: Holding)
   try {
     return decode(mediaKind(contentType), bytes, meter)
   } catch (cause) {
-    if (!(cause instanceof TooManyValues)) throw cause
-    throw cause.reason === 'limit' ? tooMany(cause) : noMemory(cause)
+    throw cause instanceof DecodeError ? ANSWERS[cause.code](cause) : cause
   }
 }
 
-/** @throws GatewayError `svc.error.invalid_data`, TooManyValues */
+/** @throws GatewayError `svc.error.invalid_data`, DecodeError */
 const decode = (kind: MediaKind, bytes: Buffer, meter: ValueMeter): Value => {
   meter.countText(bytes.length)
   switch (kind) {
@@ -52,7 +52,7 @@ const decode = (kind: MediaKind, bytes: Buffer, meter: ValueMeter): Value => {
       countJson(bytes, meter)
       return decodeJson(bytes)
     case 'msgpack':
-      return decodeMsgpack(bytes, meter)
+      return readMsgpack(bytes, MAX_DEPTH, meter)
     case 'form':
       countForm(bytes, meter)
       return decodeForm(toText(bytes))
@@ -81,15 +81,6 @@ const decodeJson = (bytes: Buffer): Value => {
   }
   checkDepth(text.length, value)
   return value
-}
-
-const decodeMsgpack = (bytes: Buffer, meter: ValueMeter): Value => {
-  try {
-    return readMsgpack(bytes, MAX_DEPTH, meter)
-  } catch (cause) {
-    if (cause instanceof MsgpackFault) throw undecodable(cause.message, cause)
-    throw cause
-  }
 }
 
 const AMPERSAND = 0x26
@@ -132,8 +123,12 @@ const undecodable = (message: string, cause?: unknown): GatewayError =>
     ...(cause === undefined ? {} : { cause }),
   })
 
-const tooMany = (cause: TooManyValues): GatewayError =>
-  new GatewayError('svc.error.payload_too_large', cause.message, {
-    description: 'Send it in several requests.',
-    cause,
-  })
+const ANSWERS = {
+  malformed: (cause) => undecodable(cause.message, cause),
+  too_many_values: (cause) =>
+    new GatewayError('svc.error.payload_too_large', cause.message, {
+      description: 'Send it in several requests.',
+      cause,
+    }),
+  no_memory: noMemory,
+} as const satisfies Record<DecodeErrorCode, (cause: DecodeError) => GatewayError>

@@ -3,26 +3,19 @@
 
 import { isUtf8 } from 'node:buffer'
 import { setOwn, type Value } from '../../language/expression/value.ts'
-import { TooManyValues, type ValueMeter } from '../memory/value-meter.ts'
-
-/** Why the bytes were rejected; the message is for the sender. */
-export class MsgpackFault extends Error {
-  constructor(message: string) {
-    super(message)
-    this.name = 'MsgpackFault'
-  }
-}
+import { DecodeError } from '../decode-error.ts'
+import type { ValueMeter } from '../memory/value-meter.ts'
 
 /**
  * @param maxDepth the most levels of nested maps and lists
- * @throws MsgpackFault, TooManyValues
+ * @throws DecodeError
  * @example readMsgpack(Buffer.from([0x81, 0xa1, 0x61, 0x01]), 512, new ValueMeter()) // { a: 1 }
  */
 export const readMsgpack = (bytes: Buffer, maxDepth: number, meter: ValueMeter): Value => {
   const reader = new Reader(bytes, maxDepth, meter)
   const value = reader.value(0)
   if (reader.at !== bytes.length)
-    throw new MsgpackFault('the body has bytes after its msgpack value')
+    throw new DecodeError('malformed', 'the body has bytes after its msgpack value')
   return value
 }
 
@@ -37,7 +30,7 @@ export const readMsgpackHead = (bytes: Buffer, maxDepth: number, meter: ValueMet
     const length = reader.listLength()
     while (head.length < length) head.push(reader.value(1))
   } catch (cause) {
-    if (!(cause instanceof MsgpackFault || cause instanceof TooManyValues)) throw cause
+    if (!(cause instanceof DecodeError)) throw cause
   }
   return head
 }
@@ -91,7 +84,8 @@ class Reader {
     if (byte < 0xa0) return this.list(byte & 0x0f, depth)
     if (byte < 0xc0) return this.text(byte & 0x1f)
     const format = FORMATS[byte]
-    if (format === undefined) throw new MsgpackFault('msgpack extension types are not supported')
+    if (format === undefined)
+      throw new DecodeError('malformed', 'msgpack extension types are not supported')
     return format(this, depth)
   }
 
@@ -106,14 +100,14 @@ class Reader {
   /** Skips `count` bytes, which must be there, and returns where they begin. */
   take(count: number): number {
     const start = this.at
-    if (count > this.bytes.length - start) throw new MsgpackFault(CUT_SHORT)
+    if (count > this.bytes.length - start) throw new DecodeError('malformed', CUT_SHORT)
     this.at = start + count
     return start
   }
 
   byte(): number {
     const byte = this.bytes[this.at++]
-    if (byte === undefined) throw new MsgpackFault(CUT_SHORT)
+    if (byte === undefined) throw new DecodeError('malformed', CUT_SHORT)
     return byte
   }
 
@@ -134,7 +128,7 @@ class Reader {
     const text = this.bytes.toString('utf8', start, start + length)
     // The text may also contain a replacement character of its own.
     if (text.includes('\uFFFD') && !isUtf8(this.bytes.subarray(start, start + length)))
-      throw new MsgpackFault('a string of the body is not UTF-8')
+      throw new DecodeError('malformed', 'a string of the body is not UTF-8')
     return text
   }
 
@@ -152,7 +146,8 @@ class Reader {
     const map: Record<string, Value> = {}
     for (let index = 0; index < size; index++) {
       const key = this.value(depth + 1)
-      if (typeof key !== 'string') throw new MsgpackFault('msgpack map keys must be strings')
+      if (typeof key !== 'string')
+        throw new DecodeError('malformed', 'msgpack map keys must be strings')
       setOwn(map, key, this.value(depth + 1))
     }
     return map
@@ -160,8 +155,8 @@ class Reader {
 
   /** Each of `count` values takes at least one byte. */
   #enter(count: number, depth: number): void {
-    if (depth >= this.#maxDepth) throw new MsgpackFault('the body is nested too deeply')
-    if (count > this.bytes.length - this.at) throw new MsgpackFault(CUT_SHORT)
+    if (depth >= this.#maxDepth) throw new DecodeError('malformed', 'the body is nested too deeply')
+    if (count > this.bytes.length - this.at) throw new DecodeError('malformed', CUT_SHORT)
     this.#meter.count(1, count)
   }
 }

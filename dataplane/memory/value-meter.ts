@@ -2,22 +2,9 @@
 // many: otherwise a body of 4 MB may become a gigabyte of empty maps.
 
 import { countInSteps, type JsonMarks, NO_MARKS } from '../../language/wire/json-weight.ts'
+import { DecodeError } from '../decode-error.ts'
 import { ENFORCED, type LimitPolicy } from '../limit-policy.ts'
 import { DEFAULT_VALUE_LIMITS, type Holding, type ValueLimits } from './memory-budget.ts'
-
-/**
- * `limit`: no body may decode to that many values. `room`: there is no memory for it now. The message is for the
- * sender of the body.
- */
-export class TooManyValues extends Error {
-  readonly reason: 'limit' | 'room'
-
-  constructor(reason: 'limit' | 'room', message: string) {
-    super(message)
-    this.name = 'TooManyValues'
-    this.reason = reason
-  }
-}
 
 /** JSON of this many bytes cannot exceed the limits of a meter without a holding: each container takes two bytes. */
 export const HARMLESS_JSON_BYTES = 2 * DEFAULT_VALUE_LIMITS.containers
@@ -46,7 +33,7 @@ export class ValueMeter {
 
   /**
    * Counts lists and maps that are about to be decoded, and the values in them; a key of a map is a value.
-   * @throws TooManyValues
+   * @throws DecodeError `too_many_values`, `no_memory`
    */
   count(containers: number, values: number): void {
     const limits = this.#limits
@@ -61,7 +48,7 @@ export class ValueMeter {
 
   /**
    * Counts the text of the body and the strings in it, which together may be as long again.
-   * @throws TooManyValues
+   * @throws DecodeError `too_many_values`, `no_memory`
    */
   countText(bytes: number): void {
     this.#pay(2 * bytes)
@@ -69,14 +56,14 @@ export class ValueMeter {
 
   #exceed(message: string): void {
     if (this.#isReported) return
-    if (this.#policy.refuses('body_values')) throw new TooManyValues('limit', message)
+    if (this.#policy.refuses('body_values')) throw new DecodeError('too_many_values', message)
     this.#isReported = true
   }
 
   #pay(bytes: number): void {
     if (this.#holding?.reserveValues(bytes) === false)
-      throw new TooManyValues(
-        'room',
+      throw new DecodeError(
+        'no_memory',
         'the gateway is short of memory and cannot decode the body now',
       )
   }
@@ -90,7 +77,7 @@ const MOST_PER_JSON_BYTE = 24
  * Counts what a JSON text will be parsed to, without parsing it: one or two nanoseconds per byte. For a text that is
  * no JSON the count has no meaning.
  *
- * @throws TooManyValues
+ * @throws DecodeError `too_many_values`, `no_memory`
  */
 export const countJson = (bytes: Uint8Array, meter: ValueMeter): void => {
   if (bytes.length <= SHORT_JSON_BYTES) {

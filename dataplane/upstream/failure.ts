@@ -1,7 +1,7 @@
 // Classifies errors of undici, the socket or the parser into the few failures that callers distinguish.
 
 import type { UpstreamFailure } from './upstream.ts'
-import { DestinationDenied } from './destinations/allowed-addresses.ts'
+import { DestinationError } from '../destination-error.ts'
 
 /**
  * @param wasSent whether sending of the request to the upstream had begun
@@ -12,7 +12,7 @@ export const classifyFailure = (error: unknown, wasSent: boolean): UpstreamFailu
 }
 
 const isDenied = (error: unknown): boolean =>
-  error instanceof DestinationDenied ||
+  error instanceof DestinationError ||
   // With several addresses tried in parallel the cause is one of many.
   (error instanceof AggregateError && error.errors.some(isDenied))
 

@@ -2,6 +2,7 @@
 // that a faster client could replace undici.
 
 import type { Readable } from 'node:stream'
+import { CodedError } from '../../base/coded-error.ts'
 import type { Endpoint } from './endpoints/endpoint-set.ts'
 import type { PoolScope } from './limiter.ts'
 
@@ -46,14 +47,11 @@ export type UpstreamFailure =
   | 'malformed'
   | 'aborted' // by us
 
-export class UpstreamError extends Error {
-  readonly failure: UpstreamFailure
+export class UpstreamError extends CodedError<UpstreamFailure> {
   readonly headSeen: boolean
 
-  constructor(failure: UpstreamFailure, message: string, headSeen: boolean, cause?: unknown) {
-    super(message, { cause })
-    this.name = 'UpstreamError'
-    this.failure = failure
+  constructor(code: UpstreamFailure, message: string, headSeen: boolean, cause?: unknown) {
+    super(code, message, cause === undefined ? undefined : { cause })
     this.headSeen = headSeen
   }
 }

@@ -5,7 +5,6 @@ import { createServer, type Socket } from 'node:net'
 import {
   FRAME,
   FrameBatch,
-  FrameFault,
   FrameReader,
   type FrameType,
 } from '../../dataplane/wamp/transport/rawsocket-frames.ts'
@@ -14,6 +13,7 @@ import type { Outlet } from './connection.ts'
 import { endServer, LEAVE_MS, type Listener, type ListenerNeeds, listenOn } from './listener.ts'
 import { encodeFor, takeBytes } from './message-codec.ts'
 import { answerGreeting, type Handshake } from './rawsocket-handshake.ts'
+import { MessageError } from '../../dataplane/wamp/protocol/message-error.ts'
 
 /** @throws the error of `listen`, such as EADDRINUSE */
 export const listenForRawSockets = async (needs: ListenerNeeds): Promise<Listener> => {
@@ -68,7 +68,7 @@ const serve = (socket: Socket, agreed: Agreed, needs: ListenerNeeds, rest: Buffe
     try {
       reader.push(chunk)
     } catch (error) {
-      if (!(error instanceof FrameFault)) throw error
+      if (!(error instanceof MessageError && error.code === 'malformed_frame')) throw error
       inlet.refuse(error.message)
       socket.off('data', take).resume()
     }

@@ -167,7 +167,7 @@ export class Forwarding implements UpstreamSink {
       this.#settle()
       return
     }
-    const { failure, headSeen } = error
+    const { code: failure, headSeen } = error
     const { outgoing, limits } = this.#ready
     if (isOfHost(failure, limits)) outgoing.hosts?.onUnreached()
     if (this.#isRetried({ failure, headSeen })) return

@@ -85,7 +85,7 @@ class TracedSink implements UpstreamSink {
     const status = this.#status
     // A response that the gateway aborts after its head was no longer needed, which is no error.
     const failure =
-      error === undefined || (error.failure === 'aborted' && status > 0) ? undefined : error.failure
+      error === undefined || (error.code === 'aborted' && status > 0) ? undefined : error.code
     const type = failure ?? (status >= 400 ? String(status) : undefined)
     this.#span.end({
       attributes: {

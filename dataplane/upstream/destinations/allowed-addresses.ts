@@ -2,6 +2,7 @@
 // caller must connect to one of these very addresses, so that a name that changes in between (DNS rebinding) gains
 // nothing.
 
+import { DestinationError } from '../../destination-error.ts'
 import type { Resolve } from '../../name-lookup.ts'
 import type { DestinationGuard } from './guard.ts'
 import { type Confinement, createResolveConfined } from './resolve-confined.ts'
@@ -20,19 +21,14 @@ export interface Destination {
 
 type Addresses = Parameters<Parameters<Resolve>[2]>[1]
 
-/** If no address is allowed, the error is a `DestinationDenied`. */
+/** If no address is allowed, the error is a `DestinationError`. */
 export type OnAllowed = (...answer: [null, Addresses] | [Error, null]) => void
 
-/** No connection was attempted. The message is only logged, as it names an internal address. */
-export class DestinationDenied extends Error {
-  constructor(host: string, port: number) {
-    super(
-      `${host}:${port} is not an allowed destination (--upstream-allow, --upstream-deny, the API server, ` +
-        'the management port of a gateway, or the namespace of the document may reach no other)',
-    )
-    this.name = 'DestinationDenied'
-  }
-}
+export const destinationDenied = (host: string, port: number): DestinationError =>
+  new DestinationError(
+    `${host}:${port} is not an allowed destination (--upstream-allow, --upstream-deny, the API server, ` +
+      'the management port of a gateway, or the namespace of the document may reach no other)',
+  )
 
 export type FindAllowed = (
   to: Destination,
@@ -52,7 +48,7 @@ export const createFindAllowed = ({ guard, confinement, resolve }: LookupOptions
         ({ address }) =>
           guard.allows(hostname, address, port) && (isFree || guard.allowsConfined(address, port)),
       )
-      if (allowed.length === 0) callback(new DestinationDenied(hostname, port), null)
+      if (allowed.length === 0) callback(destinationDenied(hostname, port), null)
       else callback(null, allowed)
     }
     if (find !== undefined) find(hostname, options, choose)

@@ -6,7 +6,7 @@ import { lookup } from 'node:dns'
 import { connect as connectTcp, isIP, type LookupFunction, type Socket } from 'node:net'
 import { connect as connectTls, type SecureContext } from 'node:tls'
 import type { Resolve } from '../../name-lookup.ts'
-import { createFindAllowed, DestinationDenied } from './allowed-addresses.ts'
+import { createFindAllowed, destinationDenied } from './allowed-addresses.ts'
 import type { DestinationGuard } from './guard.ts'
 import type { Confinement } from './resolve-confined.ts'
 
@@ -56,7 +56,7 @@ export const createConnector = (options: ConnectorOptions): Connector => {
     const port = portOf(protocol, portText)
     // Sockets do not call `lookup` for literals.
     if (isIP(hostname) !== 0 && !allowsLiteral(hostname, port)) {
-      process.nextTick(connected, new DestinationDenied(hostname, port), null)
+      process.nextTick(connected, destinationDenied(hostname, port), null)
       return undefined
     }
     const to = {

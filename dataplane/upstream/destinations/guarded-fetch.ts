@@ -2,6 +2,7 @@
 // trusts the CAs that it is given, follows no redirect, and is bounded in time and size.
 
 import { Agent, Pool, request, type Dispatcher } from 'undici'
+import { CodedError } from '../../../base/coded-error.ts'
 import { BoundedMap } from '../../../base/bounded-map.ts'
 import type { Resolve } from '../../name-lookup.ts'
 import { trustBeside } from '../../trust.ts'
@@ -26,7 +27,7 @@ export interface GuardedRequest {
 }
 
 /**
- * Any status is a response, 3xx too. Rejects with a FetchFailure, which has a `kind`, if there is none.
+ * Any status is a response, 3xx too. Rejects with a FetchError, whose `code` says why, if there is none.
  * @example
  * const fetch = createGuardedFetch({ guard, extraCa: [] })
  * const answer = await fetch('https://idp.example/jwks', {}, { timeoutMs: 5000, maxBytes: 1 << 20 })
@@ -37,17 +38,7 @@ export type GuardedFetch = (
   limits: FetchLimits,
 ) => Promise<Response>
 
-type FetchFailureKind = 'unreachable' | 'timeout' | 'too_large'
-
-class FetchFailure extends Error {
-  readonly kind: FetchFailureKind
-
-  constructor(kind: FetchFailureKind, message: string, cause?: unknown) {
-    super(message, { cause })
-    this.name = 'FetchFailure'
-    this.kind = kind
-  }
-}
+class FetchError extends CodedError<'unreachable' | 'timeout' | 'too_large'> {}
 
 export interface GuardedFetchOptions {
   readonly guard: DestinationGuard
@@ -83,9 +74,9 @@ export const createGuardedFetch = (options: GuardedFetchOptions): GuardedFetch =
     try {
       return await exchange(agentOf(limits.ca), url, { ...init, signal }, limits.maxBytes)
     } catch (cause) {
-      if (cause instanceof FetchFailure) throw cause
-      if (signal.aborted) throw new FetchFailure('timeout', 'No response in time', cause)
-      throw new FetchFailure('unreachable', 'No response', cause)
+      if (cause instanceof FetchError) throw cause
+      if (signal.aborted) throw new FetchError('timeout', 'No response in time', { cause })
+      throw new FetchError('unreachable', 'No response', { cause })
     }
   }
 }
@@ -145,7 +136,7 @@ const readBounded = async (
   for await (const chunk of body as AsyncIterable<Buffer>) {
     size += chunk.length
     if (size > maxBytes)
-      throw new FetchFailure('too_large', `A response of more than ${maxBytes} bytes`)
+      throw new FetchError('too_large', `A response of more than ${maxBytes} bytes`)
     chunks.push(chunk)
   }
   return Buffer.concat(chunks)

@@ -5,6 +5,7 @@
 
 import { ADDRCONFIG } from 'node:dns'
 import { isIP } from 'node:net'
+import { DestinationError } from '../../destination-error.ts'
 import type { Destination, FindAllowed } from '../destinations/allowed-addresses.ts'
 import { type Address, Endpoint, EndpointSet } from './endpoint-set.ts'
 import { type EndpointList, type ListedEndpoints, plainAddress } from './listed-endpoints.ts'
@@ -212,6 +213,6 @@ const tell = (waiter: Waiter | undefined, error: Error | null): void => {
   process.nextTick(callback, error)
 }
 
-const isDenial = (error: Error | null): boolean => error?.name === 'DestinationDenied'
+const isDenial = (error: Error | null): boolean => error instanceof DestinationError
 
 const GIVEN_UP = new Error('too many connections wait for this name')

@@ -43,7 +43,7 @@ export interface TransportEnd {
 export interface Transport {
   /**
    * Encodes and sends at once (messages of one tick go out together).
-   * @throws EncodingFault when the message can't be encoded or is too large: nothing was sent
+   * @throws MessageError `unencodable` when the message can't be encoded or is too large: nothing was sent
    */
   send(message: WampMessage): void
   /** Bytes that the kernel has not taken yet. */
@@ -52,14 +52,6 @@ export interface Transport {
   readonly hasRoom: boolean
   /** Lets what was sent go out, then ends; `onClose` follows. Idempotent. */
   close(): void
-}
-
-/** A value that the serializer cannot carry, or a message over the limit. */
-export class EncodingFault extends Error {
-  constructor(message: string, cause?: unknown) {
-    super(message, { cause })
-    this.name = 'EncodingFault'
-  }
 }
 
 /** Never throws: a bad URL is an `unreachable` end. */

@@ -3,6 +3,7 @@
 
 import { connect as connectTcp, isIP, type Socket } from 'node:net'
 import { connect as connectTls } from 'node:tls'
+import { CodedError } from '../../../base/coded-error.ts'
 import { messageOf } from '../../../base/thrown.ts'
 import { handshakeText, type RelayHandshake, readHandshakeAnswer } from './handshake.ts'
 import type { RouterDial } from '../transport/router-dial.ts'
@@ -115,7 +116,8 @@ const tryUrl = (
     })
     // Stays: a socket without an error listener would take the process down.
     socket.on('error', (error: NodeJS.ErrnoException) => {
-      settle(error.code ?? error.message)
+      // Ours say more in words: that a name may not be dialled.
+      settle(error instanceof CodedError ? error.message : (error.code ?? error.message))
     })
   })
 

@@ -6,9 +6,9 @@ import type { MemoryBudget } from '../../memory/memory-budget.ts'
 import type { RouterDial } from './router-dial.ts'
 import { SendBacklog } from './send-backlog.ts'
 import { SERIALIZERS } from './serializers/by-name.ts'
-import { DecodingFault, type Serializer } from './serializers/serializer.ts'
+import type { Serializer } from './serializers/serializer.ts'
 import { watchSilence, type Every } from './keep-alive.ts'
-import { EncodingFault } from '../protocol/transport.ts'
+import { MessageError } from '../protocol/message-error.ts'
 import type { TransportEnd, TransportHandlers, TransportTarget } from '../protocol/transport.ts'
 import type { SerializerName, WampMessage } from '../protocol/messages.ts'
 
@@ -134,7 +134,9 @@ export class TransportLife {
         ? `a message has more than ${maxMessageBytes} bytes`
         : 'the gateway has no memory for a message now'
       this.#takeUnreadable(
-        !isTaken && error instanceof DecodingFault ? new DecodingFault(why, error.head) : error,
+        !isTaken && isUndecodable(error)
+          ? new MessageError('undecodable', why, { head: error.head })
+          : error,
       )
       return
     }
@@ -150,7 +152,7 @@ export class TransportLife {
   }
 
   #takeUnreadable(error: unknown): void {
-    if (!(error instanceof DecodingFault)) {
+    if (!isUndecodable(error)) {
       this.end('malformed', 'a message that cannot be taken')
       return
     }
@@ -207,6 +209,9 @@ export class TransportLife {
   }
 }
 
+const isUndecodable = (error: unknown): error is MessageError =>
+  error instanceof MessageError && error.code === 'undecodable'
+
 /** Enough to tell which request a message is about, cut between two characters. */
 const beginningOf = (bytes: Buffer): Buffer => {
   let end = Math.min(BEGINNING_BYTES, bytes.length - 1)
@@ -218,12 +223,15 @@ const BEGINNING_BYTES = 4096
 
 /**
  * @returns the bytes of an encoded message
- * @throws EncodingFault
+ * @throws MessageError `unencodable`
  */
 export const checkedLength = (encoded: string | Uint8Array, limitBytes: number): number => {
   const bytes = typeof encoded === 'string' ? Buffer.byteLength(encoded) : encoded.length
   if (bytes > limitBytes)
-    throw new EncodingFault(`the message has ${bytes} bytes, the limit is ${limitBytes}`)
+    throw new MessageError(
+      'unencodable',
+      `the message has ${bytes} bytes, the limit is ${limitBytes}`,
+    )
   return bytes
 }
 

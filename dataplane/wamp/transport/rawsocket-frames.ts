@@ -2,6 +2,8 @@
 // *RawSocket Transport*). Each byte is copied once at most while it waits; nothing is allocated on the word of
 // a length.
 
+import { MessageError } from '../protocol/message-error.ts'
+
 /** The lower three bits of a frame's first byte; the upper five are reserved. */
 export const FRAME = { message: 0, ping: 1, pong: 2 } as const
 
@@ -12,14 +14,6 @@ const HEAD_BYTES = 4
 const LENGTHS = 2 ** 24
 /** Larger buffers are let go once their frame is read. */
 const KEPT_BYTES = 64 * 1024
-
-/** What no RawSocket peer may send. */
-export class FrameFault extends Error {
-  constructor(message: string) {
-    super(message)
-    this.name = 'FrameFault'
-  }
-}
 
 export class FrameReader {
   readonly #limitBytes: number
@@ -34,7 +28,7 @@ export class FrameReader {
     this.#onFrame = onFrame
   }
 
-  /** @throws FrameFault */
+  /** @throws MessageError `malformed_frame` */
   push(chunk: Buffer): void {
     let at = this.#heldBytes === 0 ? 0 : this.#complete(chunk)
     while (chunk.length - at >= HEAD_BYTES) {
@@ -76,10 +70,14 @@ export class FrameReader {
 
   /** Of the frame whose head stands at `at`. */
   #frameBytes(bytes: Buffer, at: number): number {
-    if (bytes.readUInt8(at) > FRAME.pong) throw new FrameFault('a frame of an unknown type')
+    if (bytes.readUInt8(at) > FRAME.pong)
+      throw new MessageError('malformed_frame', 'a frame of an unknown type')
     const length = bytes.readUIntBE(at + 1, 3)
     if (length > this.#limitBytes)
-      throw new FrameFault(`a message of ${length} bytes, the limit is ${this.#limitBytes}`)
+      throw new MessageError(
+        'malformed_frame',
+        `a message of ${length} bytes, the limit is ${this.#limitBytes}`,
+      )
     return HEAD_BYTES + length
   }
 }

@@ -4,7 +4,7 @@
 
 import { connect as connectTcp, isIP, type Socket } from 'node:net'
 import { connect as connectTls } from 'node:tls'
-import { FRAME, FrameBatch, FrameFault, FrameReader, type FrameType } from './rawsocket-frames.ts'
+import { FRAME, FrameBatch, FrameReader, type FrameType } from './rawsocket-frames.ts'
 import { greeting, HANDSHAKE_BYTES, readAnswer, takenBytes } from './rawsocket-handshake.ts'
 import type { RouterDial } from './router-dial.ts'
 import type { RawSocketUrl, UnixSocketUrl } from './router-url.ts'
@@ -16,6 +16,7 @@ import {
   type Carrier,
   type TransportOpening,
 } from './connection.ts'
+import { MessageError } from '../protocol/message-error.ts'
 import type { Transport, TransportHandlers, TransportTarget } from '../protocol/transport.ts'
 import type { SerializerName, WampMessage } from '../protocol/messages.ts'
 
@@ -179,9 +180,9 @@ class RawSocketTransport implements Transport, Carrier {
   #take(chunk: Buffer): void {
     try {
       this.#reader.push(chunk)
-    } catch (fault) {
-      const isOurs = fault instanceof FrameFault
-      this.#life.end('malformed', isOurs ? fault.message : 'a frame that cannot be taken')
+    } catch (error) {
+      const isOfFrame = error instanceof MessageError && error.code === 'malformed_frame'
+      this.#life.end('malformed', isOfFrame ? error.message : 'a frame that cannot be taken')
     }
   }
 

@@ -4,6 +4,7 @@
 import { isIP, type LookupFunction } from 'node:net'
 import { createSecureContext, type SecureContext } from 'node:tls'
 import { once } from '../../../base/once.ts'
+import { DestinationError } from '../../destination-error.ts'
 import { createNameLookup, type Resolve, socketLookup } from '../../name-lookup.ts'
 import { trustBeside } from '../../trust.ts'
 
@@ -11,7 +12,7 @@ export interface RouterDial {
   /**
    * For a socket to that host and port. Sockets do not call it for addresses: those are judged here.
    * @param host without brackets
-   * @throws Error for an address that may not be dialled
+   * @throws DestinationError for an address that may not be dialled
    */
   readonly lookupFor: (host: string, port: number) => LookupFunction
   /**
@@ -37,23 +38,19 @@ export const createRouterDial = (
   { names = createNameLookup(), guard = () => true }: RouterDialOptions = {},
 ): RouterDial => ({
   lookupFor: (host, port) => {
-    if (isIP(host) !== 0 && !guard(host, host, port)) throw new RouterDenied(host, port)
+    if (isIP(host) !== 0 && !guard(host, host, port)) throw routerDenied(host, port)
     return socketLookup((name, options, callback) => {
       names(name, options, (error, addresses) => {
         const allowed = addresses.filter(({ address }) => guard(name, address, port))
         const isDenied = error === null && allowed.length === 0 && addresses.length > 0
-        callback(isDenied ? new RouterDenied(name, port) : error, allowed)
+        callback(isDenied ? routerDenied(name, port) : error, allowed)
       })
     })
   },
   secureContext: once(() => trustBeside(extraCa) ?? createSecureContext({})),
 })
 
-class RouterDenied extends Error {
-  constructor(host: string, port: number) {
-    super(
-      `${host}:${port} may not be dialled: it is link-local, the API server or a gateway itself`,
-    )
-    this.name = 'RouterDenied'
-  }
-}
+const routerDenied = (host: string, port: number): DestinationError =>
+  new DestinationError(
+    `${host}:${port} may not be dialled: it is link-local, the API server or a gateway itself`,
+  )

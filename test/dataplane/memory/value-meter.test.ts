@@ -3,11 +3,12 @@ import fc from 'fast-check'
 import { decodeBody } from '../../../dataplane/codec/codec.ts'
 import { GatewayError } from '../../../dataplane/gateway-error.ts'
 import { MemoryBudget } from '../../../dataplane/memory/memory-budget.ts'
-import { countJson, TooManyValues, ValueMeter } from '../../../dataplane/memory/value-meter.ts'
+import { countJson, ValueMeter } from '../../../dataplane/memory/value-meter.ts'
 import { SERIALIZERS } from '../../../dataplane/wamp/transport/serializers/by-name.ts'
-import { DecodingFault } from '../../../dataplane/wamp/transport/serializers/serializer.ts'
 import { writeMsgpack } from '../../../dataplane/codec/write-msgpack.ts'
 import { isList, isMap, type Value } from '../../../language/expression/value.ts'
+import { MessageError } from '../../../dataplane/wamp/protocol/message-error.ts'
+import { DecodeError } from '../../../dataplane/decode-error.ts'
 
 /** Counts without limits. */
 class Counter extends ValueMeter {
@@ -73,11 +74,11 @@ describe('countJson', () => {
     const meter = new Counter()
     let calls = 0
     meter.count = () => {
-      if (++calls === 3) throw new TooManyValues('limit', '')
+      if (++calls === 3) throw new DecodeError('too_many_values', '')
     }
     expect(() => {
       countJson(bytes, meter)
-    }).toThrow(TooManyValues)
+    }).toThrow(DecodeError)
     expect(calls).toBe(3)
   })
 })
@@ -181,9 +182,9 @@ describe.each(['json', 'msgpack', 'cbor'] as const)('a WAMP message in %s', (nam
     } catch (error) {
       fault = error
     }
-    expect(fault).toBeInstanceOf(DecodingFault)
-    expect((fault as DecodingFault).head?.slice(0, 2)).toEqual([50, 7])
-    expect((fault as DecodingFault).message).toMatch(/^the body has more than/)
+    expect(fault).toBeInstanceOf(MessageError)
+    expect((fault as MessageError).head?.slice(0, 2)).toEqual([50, 7])
+    expect((fault as MessageError).message).toMatch(/^the body has more than/)
   })
 })
 

@@ -483,7 +483,7 @@ describe('what is known of health', () => {
       const asking = ask(upstream, { origin, connectTimeoutMs })
       await until(() => mute.opened() > count, 'it connects')
       jest.advanceTimersByTime(1100)
-      expect((await asking.done).error?.failure).toBe('connect_timeout')
+      expect((await asking.done).error?.code).toBe('connect_timeout')
     }
     expect(events).toMatchObject(told)
     expect(up.lookups()).toBeGreaterThan(0)
@@ -502,7 +502,7 @@ describe('what is known of health', () => {
         'the head is there',
       )
       body.destroy(Object.assign(new Error('aborted'), { code: 'ECONNRESET' }))
-      expect((await asking.done).error?.failure).toBe('reset')
+      expect((await asking.done).error?.code).toBe('reset')
     }
     expect(events).toEqual([])
   })
@@ -552,7 +552,7 @@ describe('names', () => {
     pass(11 * SECOND)
     await load(1)
     const heard = await ask(upstream, { origin: up.origin }).done
-    expect(heard.error).toMatchObject({ failure: 'refused' })
+    expect(heard.error).toMatchObject({ code: 'refused' })
     up.answer = first(up, 2)
     pass(SECOND)
     expect((await load(20)).failed).toBe(0)
@@ -580,7 +580,7 @@ describe('names', () => {
     )
     await settled()
     jest.advanceTimersByTime(1100)
-    for (const { done } of asked) expect((await done).error?.failure).toBe('connect_timeout')
+    for (const { done } of asked) expect((await done).error?.code).toBe('connect_timeout')
     expect(events).toEqual([])
     up.answer = first(up, 2)
     // A lookup that is lost is not waited for for ever.
@@ -597,7 +597,7 @@ describe('names', () => {
     await load(1)
     await settled()
     const heard = await ask(upstream, { origin: up.origin }).done
-    expect(heard.error?.failure).toBe('denied')
+    expect(heard.error?.code).toBe('denied')
     expect(up.all.slice(1).map(({ opened }) => opened)).toEqual([0, 0])
   })
 

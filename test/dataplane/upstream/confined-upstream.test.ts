@@ -107,7 +107,7 @@ describe('an upstream', () => {
       const origin = `http://${host}:${server.port}`
       expect(await ask(upstream, { origin }).done).toMatchObject({ status: 200, body: 'here' })
       const confined = await ask(upstream, { origin, confinedTo: 'shop' }).done
-      expect(confined.error).toMatchObject({ failure: 'denied' })
+      expect(confined.error).toMatchObject({ code: 'denied' })
       expect(await ask(upstream, { origin }).done).toMatchObject({ status: 200 })
     },
   )

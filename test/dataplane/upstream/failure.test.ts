@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals'
-import { DestinationDenied } from '../../../dataplane/upstream/destinations/allowed-addresses.ts'
+import { destinationDenied } from '../../../dataplane/upstream/destinations/allowed-addresses.ts'
 import { classifyFailure } from '../../../dataplane/upstream/failure.ts'
 import { withoutContinue } from '../../../dataplane/upstream/interim.ts'
 
@@ -13,8 +13,8 @@ describe('classifyFailure', () => {
     [coded('ECONNREFUSED'), false, 'refused'],
     [coded('ENOTFOUND'), false, 'refused'],
     [coded('DEPTH_ZERO_SELF_SIGNED_CERT'), false, 'refused'],
-    [new DestinationDenied('h', 1), false, 'denied'],
-    [new AggregateError([coded('ECONNREFUSED'), new DestinationDenied('h', 1)]), false, 'denied'],
+    [destinationDenied('h', 1), false, 'denied'],
+    [new AggregateError([coded('ECONNREFUSED'), destinationDenied('h', 1)]), false, 'denied'],
     [new AggregateError([coded('ECONNREFUSED')]), false, 'refused'],
     [coded('ECONNRESET'), true, 'reset'],
     [coded('UND_ERR_SOCKET'), true, 'reset'],

@@ -65,7 +65,7 @@ describe('https upstreams', () => {
     const upstream = createUpstream({ guard: createGuard(), resolve })
     for (const host of ['upstream.test', '127.0.0.1']) {
       const origin = `https://${host}:${port}`
-      expect((await ask(upstream, { origin }).done).error?.failure).toBe('refused')
+      expect((await ask(upstream, { origin }).done).error?.code).toBe('refused')
     }
     expect(upstream.counts().readFailures()).toMatchObject([
       { cause: 'tls', count: 1 },
@@ -139,7 +139,7 @@ describe('https upstreams', () => {
   ])('are refused with %s', async (_, host, extraCa) => {
     const upstream = createUpstream({ guard: createGuard(), extraCa, resolve })
     const heard = await ask(upstream, { origin: `https://${host}:${port}` }).done
-    expect(heard.error).toMatchObject({ failure: 'refused' })
+    expect(heard.error).toMatchObject({ code: 'refused' })
     await upstream.close()
   })
 })

@@ -27,7 +27,7 @@ const waitingLine = (scope: PoolScope = createPoolScope(1, 2)) => {
       onHead: () => undefined,
       onData: () => true,
       onEnd: () => undefined,
-      onError: ({ failure }: { readonly failure: string }) => heard.push(`${name} ${failure}`),
+      onError: ({ code }: { readonly code: string }) => heard.push(`${name} ${code}`),
     }
     const dispatch: Dispatch = (sent) => {
       heard.push(`${name} sent ${sent.path}`)

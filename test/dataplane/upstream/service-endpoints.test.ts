@@ -61,7 +61,7 @@ const rig = async (count: number, options: Partial<UpstreamOptions> = {}): Promi
   const origin = `http://orders.shop:${name.port}`
   const get: Rig['get'] = async (request = {}) => {
     const { body, error } = await ask(upstream, { origin, ...request }).done
-    return error === undefined ? body : error.failure
+    return error === undefined ? body : error.code
   }
   return {
     ...{ origin, service, pods, upstream, directory, get, name },

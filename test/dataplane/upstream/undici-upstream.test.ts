@@ -269,7 +269,7 @@ describe('a streamed request body', () => {
       pass(20)
       return asking.error !== undefined
     }, 'it is given up')
-    expect(asking.error).toMatchObject({ failure: 'timeout', headSeen: false })
+    expect(asking.error).toMatchObject({ code: 'timeout', headSeen: false })
   })
 
   it('a source that breaks off ends the request', async () => {
@@ -279,14 +279,14 @@ describe('a streamed request body', () => {
     body.write('a')
     await until(() => received === 1, 'the first byte is there')
     body.destroy(new Error('gone'))
-    expect((await asking.done).error).toMatchObject({ failure: 'reset' })
+    expect((await asking.done).error).toMatchObject({ code: 'reset' })
   })
 })
 
 describe('what goes wrong', () => {
   it('nobody listens', async () => {
     const heard = await ask(upstreamOf(), { origin: await refusedOrigin() }).done
-    expect(heard.error).toMatchObject({ failure: 'refused', headSeen: false })
+    expect(heard.error).toMatchObject({ code: 'refused', headSeen: false })
   })
 
   it('a name that does not resolve', async () => {
@@ -296,7 +296,7 @@ describe('what goes wrong', () => {
       },
     })
     const heard = await ask(upstream, { origin: 'http://nowhere.test' }).done
-    expect(heard.error).toMatchObject({ failure: 'refused' })
+    expect(heard.error).toMatchObject({ code: 'refused' })
   })
 
   it('a connection that does not come about', async () => {
@@ -306,7 +306,7 @@ describe('what goes wrong', () => {
     pass(60)
     expect(asking.error).toBeUndefined()
     pass(40)
-    expect(asking.error).toMatchObject({ failure: 'connect_timeout', headSeen: false })
+    expect(asking.error).toMatchObject({ code: 'connect_timeout', headSeen: false })
     await settled()
     expect(upstream.stats()).toEqual([])
   })
@@ -326,7 +326,7 @@ describe('what goes wrong', () => {
   ])('malformed: %s', async (_, answer, failure) => {
     const server = await answering(answer)
     const heard = await ask(upstreamOf(), { origin: server.origin }).done
-    expect(heard.error).toMatchObject({ failure })
+    expect(heard.error).toMatchObject({ code: failure })
     expect(heard.ended).toBe(false)
   })
 
@@ -344,7 +344,7 @@ describe('what goes wrong', () => {
         }),
       )
       const heard = await ask(upstreamOf(), { origin: server.origin }).done
-      expect(heard.error).toMatchObject({ failure: 'reset', headSeen })
+      expect(heard.error).toMatchObject({ code: 'reset', headSeen })
     }
   })
 
@@ -357,7 +357,7 @@ describe('what goes wrong', () => {
     pass(60)
     expect(asking.error).toBeUndefined()
     pass(40)
-    expect(asking.error).toMatchObject({ failure: 'timeout', headSeen: false })
+    expect(asking.error).toMatchObject({ code: 'timeout', headSeen: false })
     await until(() => server.open() === 0, 'the connection is closed')
     expect(upstream.stats()).toEqual([])
   })
@@ -372,7 +372,7 @@ describe('what goes wrong', () => {
     expect(asking).toMatchObject({
       status: 200,
       body: 'abc',
-      error: { failure: 'timeout', headSeen: true },
+      error: { code: 'timeout', headSeen: true },
     })
   })
 
@@ -438,7 +438,7 @@ describe('abort', () => {
     await until(() => isAsked, 'it is asked')
     asking.call.abort()
     asking.call.abort()
-    expect((await asking.done).error).toMatchObject({ failure: 'aborted' })
+    expect((await asking.done).error).toMatchObject({ code: 'aborted' })
     expect(upstream.stats()).toEqual([])
     await until(() => server.open() === 0, 'the connection is closed')
   })
@@ -460,7 +460,7 @@ describe('abort', () => {
           asking.call.abort()
           return true
         },
-        onError: (error) => errors.push(error.failure),
+        onError: (error) => errors.push(error.code),
       },
     })
     await until(() => errors.length > 0, 'it is aborted')
@@ -547,7 +547,7 @@ describe('back-pressure', () => {
 describe('destinations', () => {
   it('a literal', async () => {
     const heard = await ask(upstreamOf(), { origin: 'http://169.254.169.254' }).done
-    expect(heard.error).toMatchObject({ failure: 'denied', headSeen: false })
+    expect(heard.error).toMatchObject({ code: 'denied', headSeen: false })
     expect(heard.error?.message).not.toContain('169')
   })
 
@@ -557,7 +557,7 @@ describe('destinations', () => {
     const upstream = upstreamOf({ guard: createGuard({ ownListeners: () => own }) })
     own.push({ address: '0.0.0.0', port: server.port })
     const heard = await ask(upstream, { origin: `http://localhost:${server.port}` }).done
-    expect(heard.error).toMatchObject({ failure: 'denied' })
+    expect(heard.error).toMatchObject({ code: 'denied' })
     expect(server.opened()).toBe(0)
   })
 
@@ -576,7 +576,7 @@ describe('destinations', () => {
       },
     })
     const heard = await ask(upstream, { origin: `http://up.test:${server.port}` }).done
-    expect(heard.error?.failure).toBe(failure)
+    expect(heard.error?.code).toBe(failure)
   })
 
   it('the connection goes to the address that was checked', async () => {
@@ -602,7 +602,7 @@ describe('destinations', () => {
       },
     })
     const heard = await ask(upstream, { origin: 'http://db.internal' }).done
-    expect(heard.error).toMatchObject({ failure: 'denied' })
+    expect(heard.error).toMatchObject({ code: 'denied' })
   })
 })
 
@@ -621,7 +621,7 @@ describe('close', () => {
     let isClosed = false
     const closing = upstream.close().then(() => (isClosed = true))
     const refused = await ask(upstream, { origin: server.origin }).done
-    expect(refused.error).toMatchObject({ failure: 'refused' })
+    expect(refused.error).toMatchObject({ code: 'refused' })
     await until(() => held.length === 1, 'it is asked')
     expect([running.ended, isClosed]).toEqual([false, false])
     held[0]?.end('late')

@@ -1,7 +1,6 @@
 // Transports whose other end is a test: what is sent is kept, what is received is said by the test. Nothing
 // is checked here.
 
-import { EncodingFault } from '../../../dataplane/wamp/protocol/transport.ts'
 import type {
   OpenTransport,
   Transport,
@@ -10,6 +9,7 @@ import type {
   TransportTarget,
 } from '../../../dataplane/wamp/protocol/transport.ts'
 import type { WampMessage } from '../../../dataplane/wamp/protocol/messages.ts'
+import { MessageError } from '../../../dataplane/wamp/protocol/message-error.ts'
 
 /** In place of a value, in arguments or options: the message can't be encoded. */
 export const UNENCODABLE = 'unencodable'
@@ -30,7 +30,8 @@ export class ScriptedTransport implements Transport {
   }
 
   send(message: WampMessage): void {
-    if (JSON.stringify(message).includes(UNENCODABLE)) throw new EncodingFault('no text for it')
+    if (JSON.stringify(message).includes(UNENCODABLE))
+      throw new MessageError('unencodable', 'no text for it')
     this.sent.push(message)
     this.onSend(message)
   }

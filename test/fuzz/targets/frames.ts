@@ -4,7 +4,6 @@
 import {
   FRAME,
   FrameBatch,
-  FrameFault,
   FrameReader,
   type FrameType,
 } from '../../../dataplane/wamp/transport/rawsocket-frames.ts'
@@ -21,6 +20,7 @@ import {
 } from '../../../dataplane/wamp/transport/websocket-frames.ts'
 import type { FuzzTarget } from '../fuzz.ts'
 import { mutateBytes } from '../mutate.ts'
+import { MessageError } from '../../../dataplane/wamp/protocol/message-error.ts'
 
 /** Where pieces end follows from the bytes themselves. */
 const pieces = (input: Buffer): readonly Buffer[] => {
@@ -48,7 +48,7 @@ const readRaw = (chunks: readonly Buffer[]): RawReading => {
   try {
     for (const chunk of chunks) reader.push(chunk)
   } catch (error) {
-    if (!(error instanceof FrameFault)) throw error
+    if (!(error instanceof MessageError && error.code === 'malformed_frame')) throw error
     reading.fault = error.message
   }
   return reading

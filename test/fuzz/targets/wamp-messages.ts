@@ -4,13 +4,12 @@
 import { decode as decodeMsgpackByReference } from '@msgpack/msgpack'
 import { decode as decodeCborByReference, type TagDecodeControl } from 'cborg'
 import { SERIALIZERS } from '../../../dataplane/wamp/transport/serializers/by-name.ts'
-import { DecodingFault } from '../../../dataplane/wamp/transport/serializers/serializer.ts'
-import { EncodingFault } from '../../../dataplane/wamp/protocol/transport.ts'
 import type { SerializerName, WampMessage } from '../../../dataplane/wamp/protocol/messages.ts'
 import type { FuzzTarget } from '../fuzz.ts'
 import { mutateBytes } from '../mutate.ts'
 import { expectBounded, expectSame } from '../values.ts'
 import { VALUES } from './sample-values.ts'
+import { MessageError } from '../../../dataplane/wamp/protocol/message-error.ts'
 
 const MESSAGES: readonly WampMessage[] = [
   [2, 9_007_199_254_740_991, { roles: { broker: {}, dealer: { features: { x: true } } } }],
@@ -30,7 +29,7 @@ const checkWith =
     try {
       message = serializer.decode(Buffer.from(input))
     } catch (error) {
-      if (!(error instanceof DecodingFault)) throw error
+      if (!(error instanceof MessageError && error.code === 'undecodable')) throw error
       checkHead(error, input)
       return `${error.message} ${error.head === undefined ? '' : 'with a head'}`
     }
@@ -40,7 +39,7 @@ const checkWith =
   }
 
 /** What of a broken message is believed: a type and at least one element more. */
-const checkHead = ({ head }: DecodingFault, input: Buffer): void => {
+const checkHead = ({ head }: MessageError, input: Buffer): void => {
   if (head === undefined) return
   if (head.length < 2 || !Number.isInteger(head[0])) throw new Error('a head without a type')
   expectBounded(head, input.length + 1)
@@ -52,7 +51,7 @@ const checkRoundTrip = (name: SerializerName, message: WampMessage): string => {
     written = encoded(name, message)
   } catch (error) {
     // Such as a lone surrogate, which JSON can bring, and no router is sent.
-    if (error instanceof EncodingFault) return error.message
+    if (error instanceof MessageError && error.code === 'unencodable') return error.message
     throw error
   }
   const again = SERIALIZERS[name].decode(Buffer.from(written))

@@ -105,8 +105,8 @@ class Delivering implements UpstreamSink {
 
   onError(error: UpstreamError): void {
     if (this.#isSettled) return
-    if (UNSENT.has(error.failure) && this.#pauses.offer(this.#attempt)) return
-    const isLate = error.failure === 'timeout'
+    if (UNSENT.has(error.code) && this.#pauses.offer(this.#attempt)) return
+    const isLate = error.code === 'timeout'
     this.#giveUp(isLate ? 'svc.error.timeout' : 'svc.error.bad_gateway', error.message, error)
   }
 

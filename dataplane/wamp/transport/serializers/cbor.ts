@@ -1,9 +1,10 @@
 // WAMP messages as CBOR. Reading is strict: text keys alone, text in UTF-8, bignums the only tags.
 
 import type { Value } from '../../../../language/expression/value.ts'
-import { TooManyValues, ValueMeter } from '../../../memory/value-meter.ts'
+import { DecodeError } from '../../../decode-error.ts'
+import { ValueMeter } from '../../../memory/value-meter.ts'
 import { portable } from './portable.ts'
-import { CborFault, readCbor, readCborHead } from './read-cbor.ts'
+import { readCbor, readCborHead } from './read-cbor.ts'
 import { asMessage, MAX_DEPTH, unreadable, type Serializer } from './serializer.ts'
 import { widenInteger } from './wide-integers.ts'
 import { writeCbor } from './write-cbor.ts'
@@ -20,7 +21,7 @@ export const cbor: Serializer = {
     try {
       message = readCbor(bytes, MAX_DEPTH, new ValueMeter())
     } catch (cause) {
-      if (!(cause instanceof CborFault || cause instanceof TooManyValues)) throw cause
+      if (!(cause instanceof DecodeError)) throw cause
       throw unreadable(readCborHead(bytes, MAX_DEPTH, new ValueMeter()), cause.message)
     }
     return asMessage(message)

@@ -3,17 +3,13 @@
 
 import { isUtf8 } from 'node:buffer'
 import { isList, setOwn, type Value, type ValueMap } from '../../../../language/expression/value.ts'
-import {
-  countJson,
-  HARMLESS_JSON_BYTES,
-  TooManyValues,
-  ValueMeter,
-} from '../../../memory/value-meter.ts'
-import { EncodingFault } from '../../protocol/transport.ts'
+import { DecodeError } from '../../../decode-error.ts'
+import { countJson, HARMLESS_JSON_BYTES, ValueMeter } from '../../../memory/value-meter.ts'
+import { MessageError } from '../../protocol/message-error.ts'
 import type { WampMessage } from '../../protocol/messages.ts'
 import { readJsonHead } from './json-head.ts'
 import { portable } from './portable.ts'
-import { asMessage, DecodingFault, MAX_DEPTH, unreadable, type Serializer } from './serializer.ts'
+import { asMessage, MAX_DEPTH, unreadable, type Serializer } from './serializer.ts'
 
 export const json: Serializer = {
   name: 'json',
@@ -25,20 +21,21 @@ export const json: Serializer = {
     try {
       return JSON.stringify(carried)
     } catch (cause) {
-      throw new EncodingFault('the message is too large for a JSON text', cause)
+      throw new MessageError('unencodable', 'the message is too large for a JSON text', { cause })
     }
   },
 
   decode(bytes) {
     const text = bytes.toString()
     // A replacement character may also stand there in its own right.
-    if (text.includes('\uFFFD') && !isUtf8(bytes)) throw new DecodingFault('a message is no UTF-8')
+    if (text.includes('\uFFFD') && !isUtf8(bytes))
+      throw new MessageError('undecodable', 'a message is no UTF-8')
     let message: Value
     try {
       if (bytes.length > HARMLESS_JSON_BYTES) countValues(bytes, text)
       message = JSON.parse(text) as Value
     } catch (cause) {
-      const why = cause instanceof TooManyValues ? cause.message : 'a message is no JSON'
+      const why = cause instanceof DecodeError ? cause.message : 'a message is no JSON'
       throw unreadable(sound(readJsonHead(text), text), why)
     }
     if (isDeep(message, text))
@@ -49,12 +46,15 @@ export const json: Serializer = {
 
 const leaf = (value: Uint8Array | number | string): unknown => {
   if (typeof value === 'string')
-    throw new EncodingFault('in JSON, a text that begins with U+0000 would become bytes')
+    throw new MessageError(
+      'unencodable',
+      'in JSON, a text that begins with U+0000 would become bytes',
+    )
   if (typeof value !== 'number') {
     const { buffer, byteOffset, byteLength } = value
     return `\0${Buffer.from(buffer, byteOffset, byteLength).toString('base64')}`
   }
-  if (!Number.isFinite(value)) throw new EncodingFault(`JSON can't carry ${value}`)
+  if (!Number.isFinite(value)) throw new MessageError('unencodable', `JSON can't carry ${value}`)
   return value
 }
 
@@ -82,7 +82,7 @@ const sound = (message: Value, text: string): WampMessage => {
   return withBytes(head, text) as WampMessage
 }
 
-/** @throws TooManyValues */
+/** @throws DecodeError */
 const countValues = (bytes: Buffer, text: string): void => {
   const meter = new ValueMeter()
   countJson(bytes, meter)

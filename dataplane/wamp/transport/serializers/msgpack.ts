@@ -1,8 +1,9 @@
 // WAMP messages as MessagePack. Reading is strict: no extension types, text keys alone, text in UTF-8.
 
 import type { Value } from '../../../../language/expression/value.ts'
-import { TooManyValues, ValueMeter } from '../../../memory/value-meter.ts'
-import { MsgpackFault, readMsgpack, readMsgpackHead } from '../../../codec/read-msgpack.ts'
+import { DecodeError } from '../../../decode-error.ts'
+import { ValueMeter } from '../../../memory/value-meter.ts'
+import { readMsgpack, readMsgpackHead } from '../../../codec/read-msgpack.ts'
 import { writeMsgpack } from '../../../codec/write-msgpack.ts'
 import { portable } from './portable.ts'
 import { asMessage, MAX_DEPTH, unreadable, type Serializer } from './serializer.ts'
@@ -20,7 +21,7 @@ export const msgpack: Serializer = {
     try {
       message = readMsgpack(bytes, MAX_DEPTH, new ValueMeter())
     } catch (cause) {
-      if (!(cause instanceof MsgpackFault || cause instanceof TooManyValues)) throw cause
+      if (!(cause instanceof DecodeError)) throw cause
       throw unreadable(readMsgpackHead(bytes, MAX_DEPTH, new ValueMeter()), cause.message)
     }
     return asMessage(message)

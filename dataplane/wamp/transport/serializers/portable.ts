@@ -2,7 +2,7 @@
 // nearly always. It never changes the value that came in.
 
 import { setOwn, type Value, type ValueMap } from '../../../../language/expression/value.ts'
-import { EncodingFault } from '../../protocol/transport.ts'
+import { MessageError } from '../../protocol/message-error.ts'
 import { MAX_DEPTH } from './serializer.ts'
 
 /** What a format makes of bytes, of numbers that are no 32-bit integers, and of texts beginning with U+0000. */
@@ -10,17 +10,17 @@ export type Leaf = (value: Uint8Array | number | string) => unknown
 
 /**
  * Refuses what no router survives: lone surrogates are never answered, or end the session.
- * @throws EncodingFault also for what is no `Value`, and for what is nested too deeply
+ * @throws MessageError `unencodable`, also for what is no `Value`, and for what is nested too deeply
  */
 export const portable = (value: Value, leaf: Leaf, depth = 0): unknown => {
   if (typeof value === 'string') {
-    if (!value.isWellFormed()) throw new EncodingFault('a text has a lone surrogate')
+    if (!value.isWellFormed()) throw new MessageError('unencodable', 'a text has a lone surrogate')
     return value.charCodeAt(0) === 0 ? leaf(value) : value
   }
   if (typeof value === 'number') return (value | 0) === value ? value : leaf(value)
   if (typeof value === 'object') return value === null ? null : portableObject(value, leaf, depth)
   if (typeof value === 'boolean') return value
-  throw new EncodingFault(`no serializer can carry a value of type ${typeof value}`)
+  throw new MessageError('unencodable', `no serializer can carry a value of type ${typeof value}`)
 }
 
 const portableObject = (
@@ -28,7 +28,8 @@ const portableObject = (
   leaf: Leaf,
   depth: number,
 ): unknown => {
-  if (depth >= MAX_DEPTH) throw new EncodingFault(`it is nested more than ${MAX_DEPTH} deep`)
+  if (depth >= MAX_DEPTH)
+    throw new MessageError('unencodable', `it is nested more than ${MAX_DEPTH} deep`)
   if (Array.isArray(value)) return portableList(value as readonly Value[], leaf, depth)
   if (value instanceof Uint8Array) return leaf(value)
   return portableMap(value as ValueMap, leaf, depth)
@@ -49,7 +50,8 @@ const portableList = (list: readonly Value[], leaf: Leaf, depth: number): unknow
 const portableMap = (map: ValueMap, leaf: Leaf, depth: number): unknown => {
   let copy: Record<string, Value> | undefined
   for (const key in map) {
-    if (!key.isWellFormed()) throw new EncodingFault('the key of a map has a lone surrogate')
+    if (!key.isWellFormed())
+      throw new MessageError('unencodable', 'the key of a map has a lone surrogate')
     const before = map[key] as Value
     const after = portable(before, leaf, depth + 1)
     if (after === before) continue

@@ -4,25 +4,19 @@
 
 import { isUtf8 } from 'node:buffer'
 import { setOwn, type Value } from '../../../../language/expression/value.ts'
-import { TooManyValues, type ValueMeter } from '../../../memory/value-meter.ts'
-
-/** Why the bytes were refused. */
-export class CborFault extends Error {
-  constructor(message: string) {
-    super(message)
-    this.name = 'CborFault'
-  }
-}
+import { DecodeError } from '../../../decode-error.ts'
+import type { ValueMeter } from '../../../memory/value-meter.ts'
 
 /**
  * @param maxDepth maps, lists and tags within each other
- * @throws CborFault, TooManyValues
+ * @throws DecodeError
  * @example readCbor(Buffer.from([0xa1, 0x61, 0x61, 0x01]), 512, new ValueMeter()) // { a: 1 }
  */
 export const readCbor = (bytes: Buffer, maxDepth: number, meter: ValueMeter): Value => {
   const reader = new Reader(bytes, maxDepth, meter)
   const value = reader.value(0)
-  if (reader.at !== bytes.length) throw new CborFault('something follows the CBOR value')
+  if (reader.at !== bytes.length)
+    throw new DecodeError('malformed', 'something follows the CBOR value')
   return value
 }
 
@@ -34,7 +28,7 @@ export const readCborHead = (bytes: Buffer, maxDepth: number, meter: ValueMeter)
     const initial = reader.byte()
     if (initial >> 5 === LIST) reader.listInto(head, reader.length(initial & 0x1f), 0)
   } catch (cause) {
-    if (!(cause instanceof CborFault || cause instanceof TooManyValues)) throw cause
+    if (!(cause instanceof DecodeError)) throw cause
   }
   return head
 }
@@ -71,13 +65,13 @@ class Reader {
   value(depth: number): Value {
     const initial = this.byte()
     const read = MAJOR[initial >> 5]
-    if (read === undefined) throw new CborFault(CUT_SHORT)
+    if (read === undefined) throw new DecodeError('malformed', CUT_SHORT)
     return read(this, initial & 0x1f, depth)
   }
 
   byte(): number {
     const byte = this.#bytes[this.at++]
-    if (byte === undefined) throw new CborFault(CUT_SHORT)
+    if (byte === undefined) throw new DecodeError('malformed', CUT_SHORT)
     return byte
   }
 
@@ -94,7 +88,7 @@ class Reader {
       case 27:
         return Number(this.#bytes.readBigUInt64BE(this.#take(8)))
       default:
-        throw new CborFault('a CBOR value begins with a reserved byte')
+        throw new DecodeError('malformed', 'a CBOR value begins with a reserved byte')
     }
   }
 
@@ -130,7 +124,7 @@ class Reader {
     const map: Record<string, Value> = {}
     for (let count = 0; this.#goesOn(count, length); count++) {
       const key = this.value(depth + 1)
-      if (typeof key !== 'string') throw new CborFault('CBOR map keys must be texts')
+      if (typeof key !== 'string') throw new DecodeError('malformed', 'CBOR map keys must be texts')
       setOwn(map, key, this.value(depth + 1))
     }
     return map
@@ -138,10 +132,12 @@ class Reader {
 
   /** §3.4.3: bignums become doubles. */
   tagged(tag: number, depth: number): Value {
-    if (tag !== 2 && tag !== 3) throw new CborFault('CBOR tags are not taken, but for bignums')
+    if (tag !== 2 && tag !== 3)
+      throw new DecodeError('malformed', 'CBOR tags are not taken, but for bignums')
     this.#enter(0, depth)
     const digits = this.value(depth + 1)
-    if (!(digits instanceof Uint8Array)) throw new CborFault('a CBOR bignum is not made of bytes')
+    if (!(digits instanceof Uint8Array))
+      throw new DecodeError('malformed', 'a CBOR bignum is not made of bytes')
     let number = 0
     for (const digit of digits) number = number * 256 + digit
     return tag === 2 ? number : -1 - number
@@ -164,7 +160,7 @@ class Reader {
       case 27:
         return this.#bytes.readDoubleBE(this.#take(8))
       default:
-        throw new CborFault('an unknown simple CBOR value')
+        throw new DecodeError('malformed', 'an unknown simple CBOR value')
     }
   }
 
@@ -183,7 +179,7 @@ class Reader {
   *#chunks(major: number): Generator<Buffer> {
     for (let initial = this.byte(); initial !== BREAK; initial = this.byte()) {
       if ((initial & 0xe0) !== major)
-        throw new CborFault('a CBOR string has chunks of another type')
+        throw new DecodeError('malformed', 'a CBOR string has chunks of another type')
       this.#meter.count(1, 0)
       yield this.#span(this.argument(initial & 0x1f))
     }
@@ -201,15 +197,16 @@ class Reader {
   /** Moves on by `count` bytes, which are there; gives where they begin. */
   #take(count: number): number {
     const start = this.at
-    if (count > this.#bytes.length - start) throw new CborFault(CUT_SHORT)
+    if (count > this.#bytes.length - start) throw new DecodeError('malformed', CUT_SHORT)
     this.at = start + count
     return start
   }
 
   /** Each of `count` values takes a byte at least. */
   #enter(count: number, depth: number): void {
-    if (depth >= this.#maxDepth) throw new CborFault('the message is nested too deeply')
-    if (count > this.#bytes.length - this.at) throw new CborFault(CUT_SHORT)
+    if (depth >= this.#maxDepth)
+      throw new DecodeError('malformed', 'the message is nested too deeply')
+    if (count > this.#bytes.length - this.at) throw new DecodeError('malformed', CUT_SHORT)
     this.#meter.count(1, Math.max(0, count))
   }
 }
@@ -217,7 +214,8 @@ class Reader {
 /** A replacement character may also stand there in its own right. */
 const utf8 = (bytes: Buffer): string => {
   const text = bytes.toString()
-  if (text.includes('\uFFFD') && !isUtf8(bytes)) throw new CborFault('a CBOR text is not UTF-8')
+  if (text.includes('\uFFFD') && !isUtf8(bytes))
+    throw new DecodeError('malformed', 'a CBOR text is not UTF-8')
   return text
 }
 

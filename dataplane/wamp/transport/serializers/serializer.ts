@@ -2,6 +2,7 @@
 // how far it could be read, so that one call fails and not the session.
 
 import type { Value } from '../../../../language/expression/value.ts'
+import { MessageError } from '../../protocol/message-error.ts'
 import type { SerializerName, WampMessage } from '../../protocol/messages.ts'
 
 export interface Serializer {
@@ -12,40 +13,30 @@ export interface Serializer {
   readonly rawSocketId: number
   /**
    * Text for text frames, bytes otherwise.
-   * @throws EncodingFault for values that the format, or every router, can't take
+   * @throws MessageError `unencodable` for values that the format, or every router, can't take
    */
   encode(message: WampMessage): string | Uint8Array
   /**
    * Keeps nothing of `bytes`.
-   * @throws DecodingFault
+   * @throws MessageError `undecodable`
    */
   decode(bytes: Buffer): WampMessage
-}
-
-/** A message that can't be read, or is none. The words quote nothing of it. */
-export class DecodingFault extends Error {
-  /** `[type, id, …]` up to the first element that can't be read; undefined: nothing can be told of it. */
-  readonly head: WampMessage | undefined
-
-  constructor(message: string, head?: WampMessage) {
-    super(message)
-    this.name = 'DecodingFault'
-    this.head = head
-  }
 }
 
 /** Lists and maps within each other, the message itself included: nothing that walks it runs out of stack. */
 export const MAX_DEPTH = 512
 
-/** @throws DecodingFault for what is no list that begins with a whole number */
+/** @throws MessageError `undecodable` for what is no list that begins with a whole number */
 export const asMessage = (value: Value): WampMessage => {
   if (isMessage(value)) return value
-  throw new DecodingFault('a message is a list that begins with a whole number')
+  throw new MessageError('undecodable', 'a message is a list that begins with a whole number')
 }
 
-/** The fault for a message of which only `head` could be read: type and one more element, or nothing. */
-export const unreadable = (head: readonly Value[], why: string): DecodingFault =>
-  new DecodingFault(why, head.length >= 2 && isMessage(head) ? head : undefined)
+/** The error for a message of which only `head` could be read: type and one more element, or nothing. */
+export const unreadable = (head: readonly Value[], why: string): MessageError =>
+  new MessageError('undecodable', why, {
+    head: head.length >= 2 && isMessage(head) ? head : undefined,
+  })
 
 const isMessage = (value: Value): value is WampMessage =>
   Array.isArray(value) && Number.isInteger(value[0])

@@ -104,10 +104,10 @@ describe('a guarded fetch', () => {
     ['/endless', { timeoutMs: 50, maxBytes: 1_000_000 }, 'timeout'],
     ['/hang', { timeoutMs: 50, maxBytes: 1000 }, 'timeout'],
     ['/cut', LIMITS, 'unreachable'],
-  ])('gives %s up within %j: %s', async (path, limits, kind) => {
+  ])('gives %s up within %j: %s', async (path, limits, code) => {
     await expect(fetch(plain + path, {}, limits)).rejects.toMatchObject({
-      name: 'FetchFailure',
-      kind,
+      name: 'FetchError',
+      code,
     })
   })
 
@@ -119,13 +119,13 @@ describe('a guarded fetch', () => {
     const init = { signal: controller.signal }
 
     const answer = fetch(`${plain}/hang`, init, { ...LIMITS, timeoutMs: 1_000_000 })
-    await expect(answer).rejects.toMatchObject({ kind: 'timeout' })
+    await expect(answer).rejects.toMatchObject({ code: 'timeout' })
   })
 
   it.each(['http://127.0.0.1:1/', 'nonsense', 'ftp://127.0.0.1/', 'http://'])(
     'of %s is unreachable',
     async (url) => {
-      await expect(fetch(url, {}, LIMITS)).rejects.toMatchObject({ kind: 'unreachable' })
+      await expect(fetch(url, {}, LIMITS)).rejects.toMatchObject({ code: 'unreachable' })
     },
   )
 })
@@ -144,8 +144,8 @@ describe('where it goes', () => {
     asked.length = 0
     for (const url of [plain, plain.replace('127.0.0.1', 'idp.example')])
       await expect(guarded(`${url}/ok`, {}, LIMITS)).rejects.toMatchObject({
-        kind: 'unreachable',
-        cause: { name: 'DestinationDenied' },
+        code: 'unreachable',
+        cause: { name: 'DestinationError' },
       })
 
     expect(asked).toEqual([])
@@ -157,10 +157,10 @@ describe('over TLS', () => {
     const answer = await fetch(`${secure}/ok`, {}, { ...LIMITS, ca: authority.cert })
 
     expect(await answer.text()).toBe('ok')
-    await expect(fetch(`${secure}/ok`, {}, LIMITS)).rejects.toMatchObject({ kind: 'unreachable' })
+    await expect(fetch(`${secure}/ok`, {}, LIMITS)).rejects.toMatchObject({ code: 'unreachable' })
     await expect(
       fetch(`${secure}/ok`, {}, { ...LIMITS, ca: createCertificateAuthority('other').cert }),
-    ).rejects.toMatchObject({ kind: 'unreachable' })
+    ).rejects.toMatchObject({ code: 'unreachable' })
   })
 
   it('trusts the CAs of the gateway', async () => {

@@ -3,7 +3,6 @@ import { createServer, type AddressInfo } from 'node:net'
 import { describe, expect, it } from '@jest/globals'
 import { createTransportOpener } from '../../../../dataplane/wamp/transport/open-transport.ts'
 import { createRouterDial } from '../../../../dataplane/wamp/transport/router-dial.ts'
-import { EncodingFault } from '../../../../dataplane/wamp/protocol/transport.ts'
 import { eventually } from '../../../support/eventually.ts'
 import { createManualClock } from '../../../support/manual-clock.ts'
 import { settled } from '../../../support/settled.ts'
@@ -55,7 +54,7 @@ describe('RawSocket', () => {
     probe.transport.send([48, text])
     expect(() => {
       probe.transport.send([48, `${text}x`])
-    }).toThrow(EncodingFault)
+    }).toThrow(expect.objectContaining({ name: 'MessageError', code: 'unencodable' }))
     expect(await probe.untilMessages(1)).toEqual([[48, text]])
     probe.transport.close()
     await probe.untilEnd()

@@ -3,22 +3,22 @@ import fc from 'fast-check'
 import type { Value } from '../../../../../language/expression/value.ts'
 import { cbor } from '../../../../../dataplane/wamp/transport/serializers/cbor.ts'
 import {
-  CborFault,
   readCbor,
   readCborHead,
 } from '../../../../../dataplane/wamp/transport/serializers/read-cbor.ts'
 import { ValueMeter } from '../../../../../dataplane/memory/value-meter.ts'
-import { DecodingFault } from '../../../../../dataplane/wamp/transport/serializers/serializer.ts'
+import { MessageError } from '../../../../../dataplane/wamp/protocol/message-error.ts'
+import { DecodeError } from '../../../../../dataplane/decode-error.ts'
 
 const bytesOf = (hex: string) => Buffer.from(hex.replaceAll(' ', ''), 'hex')
 
 const read = (hex: string) => readCbor(bytesOf(hex), 512, new ValueMeter())
 
-const faultOf = (hex: string): DecodingFault => {
+const faultOf = (hex: string): MessageError => {
   try {
     cbor.decode(bytesOf(hex))
   } catch (error) {
-    if (error instanceof DecodingFault) return error
+    if (error instanceof MessageError) return error
     throw error
   }
   throw new Error('it was decoded')
@@ -128,7 +128,11 @@ describe('reading CBOR', () => {
     ['hopelessly deep', '9f'.repeat(1_000_000), 'too deeply'],
   ])('%s is refused', (_, hex, message) => {
     expect(() => read(hex)).toThrow(
-      expect.objectContaining({ name: 'CborFault', message: expect.stringContaining(message) }),
+      expect.objectContaining({
+        name: 'DecodeError',
+        code: 'malformed',
+        message: expect.stringContaining(message),
+      }),
     )
   })
 
@@ -151,7 +155,7 @@ describe('reading CBOR', () => {
         readCbor(Buffer.from(bytes), 512, new ValueMeter())
         return true
       } catch (error) {
-        return error instanceof CborFault
+        return error instanceof DecodeError
       }
     }
     expect(() => {

@@ -1,17 +1,16 @@
 import { describe, expect, it } from '@jest/globals'
 import type { Value } from '../../../../../language/expression/value.ts'
-import { EncodingFault } from '../../../../../dataplane/wamp/protocol/transport.ts'
 import { json } from '../../../../../dataplane/wamp/transport/serializers/json.ts'
 import { readJsonHead } from '../../../../../dataplane/wamp/transport/serializers/json-head.ts'
-import { DecodingFault } from '../../../../../dataplane/wamp/transport/serializers/serializer.ts'
+import { MessageError } from '../../../../../dataplane/wamp/protocol/message-error.ts'
 
 const decode = (text: string) => json.decode(Buffer.from(text))
 
-const faultOf = (bytes: string | Buffer): DecodingFault => {
+const faultOf = (bytes: string | Buffer): MessageError => {
   try {
     json.decode(Buffer.from(bytes as string))
   } catch (error) {
-    if (error instanceof DecodingFault) return error
+    if (error instanceof MessageError) return error
     throw error
   }
   throw new Error('it was decoded')
@@ -52,7 +51,9 @@ describe('JSON', () => {
     ['NaN', NaN],
     ['infinity', -Infinity],
   ])('%s is refused', (_, value) => {
-    expect(() => json.encode([48, 1, {}, 'a.b', [value]])).toThrow(EncodingFault)
+    expect(() => json.encode([48, 1, {}, 'a.b', [value]])).toThrow(
+      expect.objectContaining({ name: 'MessageError', code: 'unencodable' }),
+    )
   })
 
   it.each<[string, string, Value[]]>([

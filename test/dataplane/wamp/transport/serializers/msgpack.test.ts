@@ -3,15 +3,15 @@ import type { Value } from '../../../../../language/expression/value.ts'
 import { readMsgpackHead } from '../../../../../dataplane/codec/read-msgpack.ts'
 import { msgpack } from '../../../../../dataplane/wamp/transport/serializers/msgpack.ts'
 import { ValueMeter } from '../../../../../dataplane/memory/value-meter.ts'
-import { DecodingFault } from '../../../../../dataplane/wamp/transport/serializers/serializer.ts'
+import { MessageError } from '../../../../../dataplane/wamp/protocol/message-error.ts'
 
 const bytesOf = (hex: string) => Buffer.from(hex.replaceAll(' ', ''), 'hex')
 
-const faultOf = (hex: string): DecodingFault => {
+const faultOf = (hex: string): MessageError => {
   try {
     msgpack.decode(bytesOf(hex))
   } catch (error) {
-    if (error instanceof DecodingFault) return error
+    if (error instanceof MessageError) return error
     throw error
   }
   throw new Error('it was decoded')

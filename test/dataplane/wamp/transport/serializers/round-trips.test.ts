@@ -1,13 +1,12 @@
 import { describe, expect, it } from '@jest/globals'
 import fc from 'fast-check'
 import type { Value } from '../../../../../language/expression/value.ts'
-import { EncodingFault } from '../../../../../dataplane/wamp/protocol/transport.ts'
 import type {
   SerializerName,
   WampMessage,
 } from '../../../../../dataplane/wamp/protocol/messages.ts'
 import { SERIALIZERS } from '../../../../../dataplane/wamp/transport/serializers/by-name.ts'
-import { DecodingFault } from '../../../../../dataplane/wamp/transport/serializers/serializer.ts'
+import { MessageError } from '../../../../../dataplane/wamp/protocol/message-error.ts'
 
 const NAMES = Object.keys(SERIALIZERS) as SerializerName[]
 
@@ -86,13 +85,17 @@ describe.each(NAMES)('%s', (name) => {
     ['too deep', nested(600)],
     ['hopelessly deep', nested(100_000)],
   ])('%s is refused before anything is written', (_, value) => {
-    expect(() => encoded(name, [48, 1, {}, 'a.b', [value as Value]])).toThrow(EncodingFault)
+    expect(() => encoded(name, [48, 1, {}, 'a.b', [value as Value]])).toThrow(
+      expect.objectContaining({ name: 'MessageError', code: 'unencodable' }),
+    )
   })
 
   it('a circle is refused', () => {
     const circle: Value[] = []
     circle.push(circle)
-    expect(() => encoded(name, [48, circle])).toThrow(EncodingFault)
+    expect(() => encoded(name, [48, circle])).toThrow(
+      expect.objectContaining({ name: 'MessageError', code: 'unencodable' }),
+    )
   })
 
   it('leaves the message as it was', () => {
@@ -135,7 +138,7 @@ describe.each(NAMES)('%s', (name) => {
     ['a number', 7],
   ])('%s is no message', (_, value) => {
     expect(() => throughAndBack(name, value as WampMessage)).toThrow(
-      expect.objectContaining({ name: 'DecodingFault', head: undefined }),
+      expect.objectContaining({ code: 'undecodable', head: undefined }),
     )
   })
 
@@ -145,7 +148,7 @@ describe.each(NAMES)('%s', (name) => {
         SERIALIZERS[name].decode(Buffer.from(bytes))
         return true
       } catch (error) {
-        return error instanceof DecodingFault
+        return error instanceof MessageError
       }
     }
     expect(() => {
@@ -164,7 +167,7 @@ describe.each(NAMES)('%s', (name) => {
         SERIALIZERS[name].decode(bytes)
         return true
       } catch (error) {
-        if (!(error instanceof DecodingFault)) return false
+        if (!(error instanceof MessageError)) return false
         return error.head === undefined || Number.isInteger(error.head[0])
       }
     }
