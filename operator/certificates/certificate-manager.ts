@@ -3,6 +3,7 @@
 
 import { messageOf } from '../../base/thrown.ts'
 import type { Log } from '../../telemetry/log.ts'
+import { guarded } from '../../base/guarded.ts'
 import type { Clock } from '../../base/clock.ts'
 import type { KubernetesApi, ObjectName } from '../kubernetes/client/api.ts'
 import { TaskLoop } from '../../base/task-loop.ts'
@@ -290,12 +291,17 @@ export class CertificateManager {
     if (next.client === old.client && next.webhook === old.webhook) return
     this.#published = next
     if (next.client !== old.client) this.#credentials = new Map()
-    try {
-      this.#options.onChange()
-    } catch (error) {
-      this.#options.log.error('a listener for new certificates has failed', { error })
-    }
+    this.#notify()
   }
+
+  readonly #notify = guarded(
+    () => {
+      this.#options.onChange()
+    },
+    (error) => {
+      this.#options.log.error('a listener for new certificates has failed', { error })
+    },
+  )
 
   #own(name: keyof typeof SECRET_NAMES): ObjectName {
     return { namespace: this.#options.namespace, name: SECRET_NAMES[name] }

@@ -1,6 +1,7 @@
 // Operations of a realm wait here for a session that is being opened: each is told once, in the order they came, when
 // waiting is over. Whether that is because a session has joined is for them to see; nothing is sent from here.
 
+import { guarded } from '../../../base/guarded.ts'
 import type { Log } from '../../../telemetry/log.ts'
 import type { SessionWait } from './wamp-client.ts'
 
@@ -31,7 +32,7 @@ export class SessionWaits {
   }
 
   add(longestMs: number, onOver: () => void): SessionWait {
-    const waiting: Waiting = { onOver, timer: undefined }
+    const waiting: Waiting = { onOver: guarded(onOver, this.#onError), timer: undefined }
     waiting.timer = setTimeout(() => {
       this.#tell(waiting)
     }, longestMs).unref()
@@ -49,15 +50,12 @@ export class SessionWaits {
   }
 
   #tell(waiting: Waiting): void {
-    if (!this.#remove(waiting)) return
-    try {
-      waiting.onOver()
-    } catch (error) {
-      this.#log.error('an operation that waited for a WAMP session failed', {
-        realm: this.#realmUri,
-        error,
-      })
-    }
+    if (this.#remove(waiting)) waiting.onOver()
+  }
+
+  readonly #onError = (error: unknown): void => {
+    const realm = this.#realmUri
+    this.#log.error('an operation that waited for a WAMP session failed', { realm, error })
   }
 
   #remove(waiting: Waiting): boolean {

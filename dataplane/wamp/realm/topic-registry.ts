@@ -1,6 +1,7 @@
 // All topics of a realm: followers in, the topic they share found or made, bounds kept. Nobody is told
 // anything within `follow()`.
 
+import { guarded } from '../../../base/guarded.ts'
 import type { ValueMap } from '../../../language/expression/value.ts'
 import { obstacleFault, overloadFault, type Obstacle } from './unavailable.ts'
 import { matchOf } from './topic-match.ts'
@@ -69,14 +70,17 @@ export class TopicBoard {
 
   #refuseLater(follower: Follower, fault: WampFault): Following {
     let isOver = false
-    queueMicrotask(() => {
-      if (isOver) return
-      try {
+    const notify = guarded(
+      () => {
         follower.onFailure(fault)
-      } catch (error) {
+      },
+      (error) => {
         const { log, realmUri } = this.#realm
         log.error('a follower of a topic threw', { realm: realmUri, error })
-      }
+      },
+    )
+    queueMicrotask(() => {
+      if (!isOver) notify()
     })
     return {
       end: () => {

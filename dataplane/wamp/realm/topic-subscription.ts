@@ -1,6 +1,7 @@
 // One topic (a URI and a match): its followers in, one router subscription for all of them out, on whatever
 // session is there. It never copies an event, and no follower's fault reaches another.
 
+import { guarded } from '../../../base/guarded.ts'
 import type { ValueMap } from '../../../language/expression/value.ts'
 import type { Log } from '../../../telemetry/log.ts'
 import type { BridgeTimes } from './bridge-setup.ts'
@@ -141,14 +142,10 @@ export class TopicSubscription {
 
   #deliver(event: WampEvent): void {
     Object.freeze(event)
-    for (const seat of this.#seats) {
-      if (!seat.isFollowing) continue
-      try {
-        seat.follower.onEvent(event)
-      } catch (error) {
-        this.#logThrown(error)
-      }
+    const hand = (follower: Follower): void => {
+      follower.onEvent(event)
     }
+    for (const seat of this.#seats) if (seat.isFollowing) this.#tell(seat, hand)
   }
 
   #acknowledge(attempt: Attempt, hold: SessionHold): void {
@@ -283,16 +280,13 @@ export class TopicSubscription {
     void releaseHold(hold, this.#realm)
   }
 
-  #tell(seat: Seat, say: (follower: Follower) => void): void {
-    try {
+  readonly #tell = guarded(
+    (seat: Seat, say: (follower: Follower) => void) => {
       say(seat.follower)
-    } catch (error) {
-      this.#logThrown(error)
-    }
-  }
-
-  #logThrown(error: unknown): void {
-    const { log, realmUri } = this.#realm
-    log.error('a follower of a topic threw', { realm: realmUri, topic: this.#topic, error })
-  }
+    },
+    (error) => {
+      const { log, realmUri } = this.#realm
+      log.error('a follower of a topic threw', { realm: realmUri, topic: this.#topic, error })
+    },
+  )
 }

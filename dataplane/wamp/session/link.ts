@@ -4,6 +4,7 @@
 import { displayUrl } from '../../../language/display-url.ts'
 import type { SessionState } from '../../../language/wire/wire.ts'
 import type { Log } from '../../../telemetry/log.ts'
+import { guarded } from '../../../base/guarded.ts'
 import { loadOnce } from '../../../base/single-flight.ts'
 import { loadAutobahn, type Autobahn } from './autobahn.ts'
 import { backOffMs } from '../../../base/back-off.ts'
@@ -251,11 +252,12 @@ class KeptLink implements Link {
     return displayUrl(this.#options.urls[this.#at] ?? '')
   }
 
-  #tell(run: () => void): void {
-    try {
+  readonly #tell = guarded(
+    (run: () => void) => {
       run()
-    } catch (error) {
+    },
+    (error) => {
       this.#log.error('an observer of a WAMP link failed', { error })
-    }
-  }
+    },
+  )
 }

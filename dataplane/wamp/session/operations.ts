@@ -1,6 +1,7 @@
 // The peer and the outbox of a session come in; what serves its operations goes out, and the session as the
 // bridge sees it. When it opens and ends is not decided here.
 
+import { guarded } from '../../../base/guarded.ts'
 import type { Log } from '../../../telemetry/log.ts'
 import type { Peer } from './autobahn.ts'
 import { createCalls, type RequestDeps } from './calls.ts'
@@ -20,13 +21,14 @@ export const createParts = (peer: Peer, outbox: Outbox, log: Log): SessionParts 
   const deps: RequestDeps = {
     peer,
     outbox,
-    guard: (run) => {
-      try {
+    guard: guarded(
+      (run) => {
         run()
-      } catch (error) {
+      },
+      (error) => {
         log.error('a handler of a WAMP session failed', { error })
-      }
-    },
+      },
+    ),
   }
   const requests = createRequests(deps)
   const invocations = createInvocations(outbox, log)

@@ -2,6 +2,7 @@
 // `request.ts`'s; nothing here keeps an object.
 
 import { isList, isMap, type ValueMap } from '../../../language/expression/value.ts'
+import { guarded } from '../../../base/guarded.ts'
 import type { Log } from '../../../telemetry/log.ts'
 import type { Clock } from '../../../base/clock.ts'
 import {
@@ -67,7 +68,9 @@ export const createKubernetesApi = (options: KubernetesApiOptions): KubernetesAp
   const timeouts = { ...TIMEOUTS, ...options.timeouts }
   const transport = createTransport({ cluster, userAgent, timeouts })
   const limiter = createRateLimiter({ ...(options.rate ?? RATE), clock })
-  const onRequest = guarded(options.onRequest, log)
+  const onRequest = guarded(options.onRequest ?? (() => undefined), (error) => {
+    log.error('a metrics hook failed', { error })
+  })
   const reachability = new Reachability(clock)
   reachability.onReturn((wasSilent) => {
     if (wasSilent) clock.after(LATE_ANSWER_MS, transport.renew())
@@ -143,13 +146,3 @@ async function* watch(
     body.on('error', () => undefined).destroy()
   }
 }
-
-const guarded =
-  (onRequest: KubernetesApiOptions['onRequest'], log: Log) =>
-  (facts: RequestFacts): void => {
-    try {
-      onRequest?.(facts)
-    } catch (error) {
-      log.error('a metrics hook failed', { error })
-    }
-  }

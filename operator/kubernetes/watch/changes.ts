@@ -1,6 +1,7 @@
 // Changes in, one word of them out: what comes in one piece from the network is told once. What a listener throws
 // is logged; it never reaches those who change something.
 
+import { guarded } from '../../../base/guarded.ts'
 import type { Log } from '../../../telemetry/log.ts'
 
 export interface Changes {
@@ -20,7 +21,9 @@ export interface ChangesOptions {
 }
 
 export const createChanges = ({ onChange, publish, log }: ChangesOptions): Changes => {
-  const tellListener = guarded(onChange, log)
+  const tellListener = guarded(onChange, (error) => {
+    log.error('a listener failed', { error })
+  })
   let noted: NodeJS.Immediate | undefined
   let isStopped = false
 
@@ -52,14 +55,3 @@ export const createChanges = ({ onChange, publish, log }: ChangesOptions): Chang
     },
   }
 }
-
-/** What a listener throws never reaches those who change something. */
-export const guarded =
-  <A extends readonly unknown[]>(listen: (...told: A) => void, log: Log) =>
-  (...told: A): void => {
-    try {
-      listen(...told)
-    } catch (error) {
-      log.error('a listener failed', { error })
-    }
-  }

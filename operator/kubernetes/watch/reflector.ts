@@ -2,7 +2,8 @@
 // again where it has to. Whatever happens it goes on trying, says since when it knows nothing new, and never
 // forgets an object because it could not look.
 
-import { createChanges, guarded } from './changes.ts'
+import { guarded } from '../../../base/guarded.ts'
+import { createChanges } from './changes.ts'
 import { createItems } from './object-cache.ts'
 import { createLoop, type ReflectorTuning } from './loop.ts'
 import { createTrouble } from './trouble.ts'
@@ -29,14 +30,17 @@ export const createReflector = <T>(
   const { onRenewed, onDeleted } = options
   const of = { resource: type.plural, ...(namespace !== undefined && { namespace }) }
   const log = options.log.child(of)
+  const onError = (error: unknown): void => {
+    log.error('a listener failed', { error })
+  }
   const items = createItems({
     read: options.read,
     onUnread: (object, error) => {
       log.error('an object could not be read and is left out', { object, error })
     },
     ...(isNews !== undefined && { isNews }),
-    ...(onRenewed !== undefined && { onRenewed: guarded(onRenewed, log) }),
-    ...(onDeleted !== undefined && { onDeleted: guarded(onDeleted, log) }),
+    ...(onRenewed !== undefined && { onRenewed: guarded(onRenewed, onError) }),
+    ...(onDeleted !== undefined && { onDeleted: guarded(onDeleted, onError) }),
   })
   const changes = createChanges({
     onChange: () => {
