@@ -1,5 +1,5 @@
-// Orders what waits to be told: Warnings before what is Normal, and namespaces in turns. It never holds more than its
-// bound; at it, the namespace with the most gives way.
+// Orders the Events that wait to be sent: Warnings before Normal ones, and namespaces in turns. It never holds more
+// than its bound; when it is full, the namespace with the most Events loses one.
 
 import { FairQueue } from '../../../compiler/fair-queue.ts'
 import type { Series } from './series.ts'
@@ -13,7 +13,7 @@ export class EventQueue {
     return this.#lanes.Warning.size + this.#lanes.Normal.size
   }
 
-  /** @returns what has lost its place for it, perhaps itself; undefined where there was room */
+  /** @returns the series that was dropped for it, perhaps itself; undefined where there was room */
   push(series: Series): Series | undefined {
     this.#lanes[series.facts.type].push(series)
     if (this.size <= MAX_QUEUED) return undefined
@@ -35,7 +35,7 @@ const groupOf = ({ facts }: Series): string => facts.regarding.namespace
 
 class Lane {
   readonly #queue = new FairQueue<Series>()
-  /** By namespace, never empty. */
+  /** By namespace; none is empty. */
   readonly #waiting = new Map<string, Set<Series>>()
   #size = 0
 
