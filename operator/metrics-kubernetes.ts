@@ -45,7 +45,7 @@ const TABLE = {
     help: 'Unix time when the certificate in a Secret ends; of those in many namespaces the first',
     labels: ['secret'],
   },
-  troubles: {
+  failures: {
     kind: 'gauge',
     name: 'svc_operator_troubles',
     help: 'What the operator cannot do, by what it is of: pods (to read), certificates, webhook',
@@ -102,7 +102,7 @@ const TABLE = {
 } as const satisfies MetricsTable
 
 /** What may be wrong beside the resources. */
-export type TroubleKind = 'pods' | 'certificates' | 'webhook'
+export type FailureKind = 'pods' | 'certificates' | 'webhook'
 
 export interface KubernetesMetricsSources {
   readonly isLeading: () => boolean
@@ -111,7 +111,7 @@ export interface KubernetesMetricsSources {
   /** Name of the Secret → Unix time, ms. */
   readonly certificateEndsMs: () => ReadonlyMap<string, number>
   /** How many. */
-  readonly troubles: () => Readonly<Record<TroubleKind, number>>
+  readonly failures: () => Readonly<Record<FailureKind, number>>
   /** Undefined: not known. */
   readonly podsWithoutGateway: () => number | undefined
   /** Undefined while another operator leads. */
@@ -133,7 +133,7 @@ export const createKubernetesMetrics = (): KubernetesMetrics => {
     },
     observe: (sources) => {
       observeOperator(metrics, sources)
-      observeTroubles(metrics, sources)
+      observeFailures(metrics, sources)
       observeFleet(metrics, sources.fleet)
       return () => metrics.exportState()
     },
@@ -150,15 +150,15 @@ const observeOperator = (
   metrics.gauge('statusPending', () => [[{}, status().pending]])
 }
 
-const observeTroubles = (
+const observeFailures = (
   metrics: Metrics<typeof TABLE>,
-  { certificateEndsMs, troubles, podsWithoutGateway }: KubernetesMetricsSources,
+  { certificateEndsMs, failures, podsWithoutGateway }: KubernetesMetricsSources,
 ): void => {
   metrics.gauge('podsWithoutGateway', () => alone(podsWithoutGateway()))
   metrics.gauge('certificateEnds', () =>
     Array.from(certificateEndsMs(), ([secret, endsMs]) => [{ secret }, endsMs / 1000]),
   )
-  metrics.gauge('troubles', () => Object.entries(troubles()).map(([of, count]) => [{ of }, count]))
+  metrics.gauge('failures', () => Object.entries(failures()).map(([of, count]) => [{ of }, count]))
 }
 
 const observeFleet = (

@@ -174,25 +174,25 @@ const assemble = (around: Surroundings): Parts => {
     desired: () => controller.desired,
     status: () => writer.facts,
     certificateEndsMs: () => certificates.endsMs,
-    troubles: () => ({
+    failures: () => ({
       pods: dataPlanes.notes().filter(({ severity }) => severity === 'error').length,
-      certificates: certificates.troubles.size,
-      webhook: webhooks.some(({ trouble }) => trouble !== undefined) ? 1 : 0,
+      certificates: certificates.failures.size,
+      webhook: webhooks.some(({ failure }) => failure !== undefined) ? 1 : 0,
     }),
     podsWithoutGateway: () => missedPods?.count,
     fleet: () => controller.fleet?.counters(),
   })
-  const troubles = () => [
+  const failures = () => [
     ...certificateNotes(certificates),
-    ...webhooks.flatMap(({ trouble, drift }) => [
-      ...(trouble === undefined ? [] : [errorNote(`the webhook: ${trouble}`)]),
+    ...webhooks.flatMap(({ failure, drift }) => [
+      ...(failure === undefined ? [] : [errorNote(`the webhook: ${failure}`)]),
       // It may be as somebody wants it.
       ...warningNotes(drift),
     ]),
     ...warningNotes(missedPods?.note),
   ]
   const kept = { certificates, reviewKeys, webhooks, lookers }
-  return { namespace, controller, dataPlanes, ...kept, readMetrics, troubles }
+  return { namespace, controller, dataPlanes, ...kept, readMetrics, failures }
 }
 
 const createWriter = (
@@ -287,9 +287,9 @@ const credentialsOf = (
     ? (dataPlane) => certificates.credentialsFor(namespaceOf(dataPlane))
     : createCredentialReader(credentialFiles(settings))
 
-const certificateNotes = ({ troubles }: CertificateManager): readonly SourceNote[] =>
-  Array.from(troubles, ([namespace, trouble]) =>
-    errorNote(`certificates of namespace ${namespace}: ${trouble}`),
+const certificateNotes = ({ failures }: CertificateManager): readonly SourceNote[] =>
+  Array.from(failures, ([namespace, failure]) =>
+    errorNote(`certificates of namespace ${namespace}: ${failure}`),
   )
 
 const errorNote = (message: string): SourceNote => ({ severity: 'error', message })

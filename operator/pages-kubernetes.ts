@@ -25,7 +25,7 @@ export interface PagesParts {
   readonly webhooks: readonly WebhookManager[]
   readonly readMetrics: () => Promise<MetricsState>
   /** What is wrong beside the resources. */
-  readonly troubles: () => readonly SourceNote[]
+  readonly failures: () => readonly SourceNote[]
 }
 
 /** An operator that can't introduce its webhook is of use all the same. */
@@ -37,14 +37,14 @@ const INTRODUCTION_MS = 20_000
  */
 export const openPages = async (
   { settings: { status, health: healthAddress }, health }: PagesOptions,
-  { controller, dataPlanes, webhooks, troubles, readMetrics }: PagesParts,
+  { controller, dataPlanes, webhooks, failures, readMetrics }: PagesParts,
   leader: Replica['leader'],
 ): Promise<readonly StatusServer[]> => {
   const startedMs = SYSTEM_CLOCK.now()
   const sources: PageSources = {
     leader,
     status: () => {
-      const notes = [...controller.status.notes, ...dataPlanes.notes(), ...troubles()]
+      const notes = [...controller.status.notes, ...dataPlanes.notes(), ...failures()]
       return { ...controller.status, notes }
     },
     metrics: createOperatorMetrics(() => controller.status, [readMetrics]),

@@ -17,7 +17,7 @@ export const openSidecarFile = async (
 ): Promise<() => Promise<SidecarSettings>> => {
   let known = await readText(path)
   let settings = readSettings(path, known)
-  let trouble = ''
+  let failure = ''
   return async () => {
     try {
       const text = await readText(path)
@@ -26,11 +26,11 @@ export const openSidecarFile = async (
         settings = readSettings(path, text)
         log.info('gateways beside applications are others from now on', { path })
       }
-      trouble = ''
+      failure = ''
     } catch (error) {
       const words = messageOf(error)
-      if (words !== trouble) log.error('what stood there before is used', { path, error })
-      trouble = words
+      if (words !== failure) log.error('what stood there before is used', { path, error })
+      failure = words
     }
     return settings
   }

@@ -27,7 +27,7 @@ export interface ForecastOptions {
 
 export interface Forecast {
   /** The messages of the conditions that keep it out of service. */
-  readonly troubles: readonly string[]
+  readonly problems: readonly string[]
   /** Warnings of the language with the real realm and variables; undefined: these are not known. */
   readonly warnings?: readonly Located[]
   /** To share with code that compiles the same document. */
@@ -53,10 +53,10 @@ export const createForecast = (options: ForecastOptions): MakeForecast => {
     const compilation = new SharedCompilation()
     let basis = options.foresight()
     let forecast = await look(resource, compilation, basis, options)
-    if (!hasTrouble(forecast) || settling.count >= MAX_SETTLING) return forecast
+    if (!hasFailure(forecast) || settling.count >= MAX_SETTLING) return forecast
     settling.count += 1
     try {
-      for (let ms = 0; ms < SETTLE_MS && hasTrouble(forecast); ms += STEP_MS) {
+      for (let ms = 0; ms < SETTLE_MS && hasFailure(forecast); ms += STEP_MS) {
         await pause(STEP_MS, options.clock)
         const next = options.foresight()
         if (next?.reconciliation === basis?.reconciliation) continue
@@ -70,8 +70,8 @@ export const createForecast = (options: ForecastOptions): MakeForecast => {
   }
 }
 
-const hasTrouble = (forecast: Forecast | undefined): boolean =>
-  forecast !== undefined && forecast.troubles.length > 0
+const hasFailure = (forecast: Forecast | undefined): boolean =>
+  forecast !== undefined && forecast.problems.length > 0
 
 const pause = (ms: number, clock: Clock): Promise<void> =>
   new Promise((resolve) => {
@@ -122,7 +122,7 @@ const look = async (
   const isLanguageKnown = resource.kind === 'ApiSpecification' && verdict.id !== undefined
   return {
     compilation,
-    troubles: troublesOf(verdict, resource, dataPlanes()),
+    problems: problemsOf(verdict, resource, dataPlanes()),
     ...(isLanguageKnown && isSound(verdict) && { warnings: verdict.warnings }),
   }
 }
@@ -131,7 +131,7 @@ const look = async (
 const isSound = ({ accepted }: Verdict): boolean =>
   accepted.status === 'True' || accepted.reason === 'Conflicted'
 
-const troublesOf = (
+const problemsOf = (
   verdict: Verdict,
   resource: Reviewed,
   dataPlanes: readonly DataPlane[] | undefined,
@@ -141,10 +141,10 @@ const troublesOf = (
     status === 'False' ? [message] : [],
   )
   if (resource.kind === 'Realm' || dataPlanes === undefined) return own
-  return [...own, ...audienceTroubles(verdict, resource, dataPlanes)]
+  return [...own, ...audienceProblems(verdict, resource, dataPlanes)]
 }
 
-const audienceTroubles = (
+const audienceProblems = (
   { realmUri = '', realmNamespace }: Verdict,
   { checked, metadata: { namespace } }: ApiSpecificationResource,
   dataPlanes: readonly DataPlane[],

@@ -74,11 +74,11 @@ const answer = async (
     return warn(`the pod gets no gateway: ${injection.reason}`)
   }
   const { patch, warnings } = injection
-  const trouble = request.isDryRun ? undefined : await seed(request.namespace, options)
-  if (trouble !== undefined)
-    log.warn('a pod starts without a certificate', { ...placeOf(request), trouble })
+  const failure = request.isDryRun ? undefined : await seed(request.namespace, options)
+  if (failure !== undefined)
+    log.warn('a pod starts without a certificate', { ...placeOf(request), failure })
   const words =
-    trouble === undefined ? [] : `the gateway has no certificate yet: ${trouble}`.split('; ')
+    failure === undefined ? [] : `the gateway has no certificate yet: ${failure}`.split('; ')
   return { allowed: true, warnings: [...warnings, ...words].flatMap(warningsOf), patch }
 }
 

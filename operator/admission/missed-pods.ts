@@ -36,7 +36,7 @@ export class MissedPods {
   readonly #loop: TaskLoop
   #missed: readonly string[] | undefined
   #note: string | undefined
-  #trouble: string | undefined
+  #failure: string | undefined
 
   constructor(options: MissedPodsOptions) {
     this.#options = options
@@ -73,13 +73,13 @@ export class MissedPods {
     const { checkMs = 300_000, log } = this.#options
     try {
       if (this.#loop.mayAct()) this.#report(await this.#look())
-      this.#trouble = undefined
+      this.#failure = undefined
     } catch (error) {
       if (!this.#loop.mayAct()) return undefined
-      const trouble = messageOf(error)
-      if (trouble !== this.#trouble)
+      const failure = messageOf(error)
+      if (failure !== this.#failure)
         log.warn('could not check for pods without a gateway', { error })
-      this.#trouble = trouble
+      this.#failure = failure
       return 'failed'
     }
     return this.#loop.mayAct() ? checkMs : undefined

@@ -53,8 +53,8 @@ export const warningTexts = (warnings: readonly Located[]): readonly string[] =>
  * Says "yet", because the problem may last only until the next object of the same command is applied.
  * @example 'not in service yet: there is no Secret shop/api'
  */
-export const notInServiceTexts = (troubles: readonly string[]): readonly string[] =>
-  adviceTexts(troubles.map((trouble) => `not in service yet: ${trouble}`))
+export const notInServiceTexts = (problems: readonly string[]): readonly string[] =>
+  adviceTexts(problems.map((problem) => `not in service yet: ${problem}`))
 
 export const adviceTexts = (advice: readonly string[]): readonly string[] =>
   advice.map((text) => cut(oneLine(text), ADVICE_MAX))

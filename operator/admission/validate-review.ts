@@ -95,8 +95,8 @@ const reviewObject = async (
     return refusal(request, validation.problems, [...own, ...warningTexts(validation.warnings)])
   }
   const language = warningTexts(languageWarnings(validation, forecast))
-  const troubles = notInServiceTexts(forecast?.troubles ?? [])
-  return allowed([...troubles, ...adviceTexts(options.sizeAdvice), ...own, ...language])
+  const problems = notInServiceTexts(forecast?.problems ?? [])
+  return allowed([...problems, ...adviceTexts(options.sizeAdvice), ...own, ...language])
 }
 
 /** With its real realm and variables there are more warnings than without. */

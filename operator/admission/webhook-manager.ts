@@ -43,7 +43,7 @@ const INTRODUCTION_MS = 1_000
 
 export class WebhookManager {
   readonly #options: WebhookManagerOptions
-  #trouble: string | undefined
+  #failure: string | undefined
   #drift: string | undefined
   /** The one that this process applied last. */
   #applied: { readonly fingerprint: string; readonly atMs: number } | undefined
@@ -57,8 +57,8 @@ export class WebhookManager {
   }
 
   /** What is wrong and what to do. */
-  get trouble(): string | undefined {
-    return this.#trouble
+  get failure(): string | undefined {
+    return this.#failure
   }
 
   /** What somebody else has changed in it, and what to do if that was a mistake. */
@@ -130,7 +130,7 @@ export class WebhookManager {
       this.#fail(error)
       return this.#loop.mayAct() ? 'failed' : undefined
     }
-    this.#trouble = undefined
+    this.#failure = undefined
     return this.#loop.mayAct() ? checkMs : undefined
   }
 
@@ -245,11 +245,11 @@ export class WebhookManager {
     const { type, name, log } = this.#options
     const words = messageOf(error)
     const isForbidden = isApiError(error, 'forbidden')
-    const before = this.#trouble
-    this.#trouble = isForbidden
+    const before = this.#failure
+    this.#failure = isForbidden
       ? `the operator may not get, patch or (where it is missing) create ${type.kind} ${name}`
       : words
-    if (before === this.#trouble) return
+    if (before === this.#failure) return
     log.warn('the webhook could not be registered with the API server', {
       kind: type.kind,
       object: name,

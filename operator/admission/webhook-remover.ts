@@ -26,7 +26,7 @@ export class WebhookRemover {
   readonly #options: WebhookRemoverOptions
   readonly #loop: TaskLoop
   readonly #startedMs: number
-  #trouble: string | undefined
+  #failure: string | undefined
 
   constructor(options: WebhookRemoverOptions) {
     this.#options = options
@@ -88,13 +88,13 @@ export class WebhookRemover {
   #fail(error: unknown): 'failed' | undefined {
     if (isApiError(error, 'forbidden', 'not_found', 'conflict')) return undefined
     const { log, type, name } = this.#options
-    const trouble = messageOf(error)
-    if (trouble !== this.#trouble) {
+    const failure = messageOf(error)
+    if (failure !== this.#failure) {
       log.warn('could not check for a webhook configuration that is no longer served', {
         ...{ kind: type.kind, object: name, error },
       })
     }
-    this.#trouble = trouble
+    this.#failure = failure
     return 'failed'
   }
 }

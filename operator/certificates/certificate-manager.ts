@@ -83,7 +83,7 @@ export class CertificateManager {
   #credentials = new Map<string, DataPlaneCredentials>()
   #authority: Authority | undefined
   #isLeading = false
-  #trouble: string | undefined
+  #failure: string | undefined
   /** Runs one thing at a time, so that no two writes of ours race. */
   readonly #loop: TaskLoop
 
@@ -161,7 +161,7 @@ export class CertificateManager {
     if (known !== undefined) return known
     const { client } = this.#published
     if (client === undefined) {
-      throw new Error(`the operator has no client certificate yet: ${this.#trouble ?? 'wait'}`)
+      throw new Error(`the operator has no client certificate yet: ${this.#failure ?? 'wait'}`)
     }
     const { cert, key } = client.pair
     const tls = { ca: client.bundle, cert, key, servername: serverNameOf(namespace) }
@@ -181,10 +181,10 @@ export class CertificateManager {
   }
 
   /** What is wrong and what to do, by namespace; that of the operator's own namespace concerns all of them. */
-  get troubles(): ReadonlyMap<string, string> {
+  get failures(): ReadonlyMap<string, string> {
     const own =
-      this.#trouble === undefined ? [] : [[this.#options.namespace, this.#trouble] as const]
-    return new Map([...this.#namespaces.troubles, ...own])
+      this.#failure === undefined ? [] : [[this.#options.namespace, this.#failure] as const]
+    return new Map([...this.#namespaces.failures, ...own])
   }
 
   /** Name of the Secret → Unix time, ms, when its certificate expires; of those in many namespaces the first. */
@@ -218,12 +218,12 @@ export class CertificateManager {
     } catch (error) {
       const isOvertaken = error instanceof CertificateError && error.code === 'not_leading'
       if (this.#isLeading || !isOvertaken) {
-        this.#trouble = messageOf(error)
+        this.#failure = messageOf(error)
         this.#options.log.warn('the certificates could not be checked or renewed', { error })
         return false
       }
     }
-    this.#trouble = undefined
+    this.#failure = undefined
     return true
   }
 

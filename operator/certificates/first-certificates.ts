@@ -12,7 +12,7 @@ import { readSecret } from './secret-store.ts'
 interface Creation {
   readonly atMs: number
   /** Undefined while it is under way, or when it succeeded. */
-  trouble: string | undefined
+  failure: string | undefined
   readonly done: Promise<void>
 }
 
@@ -45,7 +45,7 @@ export class FirstCertificates {
     if (known === undefined && this.#underWay >= MAX_UNDER_WAY) return BUSY
     const creation = known ?? this.#begin(namespace)
     await creation.done
-    return creation.trouble
+    return creation.failure
   }
 
   #known(namespace: string): Creation | undefined {
@@ -58,10 +58,10 @@ export class FirstCertificates {
     this.#underWay += 1
     const creation: Creation = {
       atMs: this.#deps.clock.now(),
-      trouble: undefined,
+      failure: undefined,
       done: this.#make(namespace)
         .catch((error: unknown) => {
-          creation.trouble = certificateFailure(this.#deps, namespace, error)
+          creation.failure = certificateFailure(this.#deps, namespace, error)
         })
         .finally(() => {
           this.#underWay -= 1

@@ -4,7 +4,7 @@
 import type { ResourceCache, ResourceSource } from '../resource/resource-source.ts'
 import type { RealmKeyManager } from './realm-key-manager.ts'
 
-type Keeper = Pick<RealmKeyManager, 'ring' | 'isKnown' | 'trouble' | 'revision' | 'start' | 'stop'>
+type Keeper = Pick<RealmKeyManager, 'ring' | 'isKnown' | 'failure' | 'revision' | 'start' | 'stop'>
 
 /** Starts and stops the manager of the keys too. */
 export const withRealmKeys = (source: ResourceSource, keeper: Keeper): ResourceSource => {
@@ -33,11 +33,11 @@ export const withRealmKeys = (source: ResourceSource, keeper: Keeper): ResourceS
 const keyed = (
   cache: ResourceCache,
   version: number,
-  { ring, trouble }: Keeper,
+  { ring, failure }: Keeper,
 ): ResourceCache => ({
   ...cache,
   version,
   ...(ring !== undefined && { realmKeys: ring }),
   notes:
-    trouble === undefined ? cache.notes : [...cache.notes, { severity: 'error', message: trouble }],
+    failure === undefined ? cache.notes : [...cache.notes, { severity: 'error', message: failure }],
 })

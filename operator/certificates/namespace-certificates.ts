@@ -15,7 +15,7 @@ interface Looked {
   readonly atMs: number
   /** Undefined: it failed, or the namespace is being deleted. */
   readonly leaf: StoredLeaf | undefined
-  readonly trouble: string | undefined
+  readonly failure: string | undefined
 }
 
 /** A namespace that failed, or that is new, is not read more often. */
@@ -32,10 +32,10 @@ export class NamespaceCertificates {
     this.#everyMs = everyMs
   }
 
-  get troubles(): ReadonlyMap<string, string> {
+  get failures(): ReadonlyMap<string, string> {
     return new Map(
-      [...this.#looked].flatMap(([namespace, { trouble }]) =>
-        trouble === undefined ? [] : [[namespace, trouble]],
+      [...this.#looked].flatMap(([namespace, { failure }]) =>
+        failure === undefined ? [] : [[namespace, failure]],
       ),
     )
   }
@@ -54,7 +54,7 @@ export class NamespaceCertificates {
     const live = new Set(namespaces)
     for (const known of this.#looked.keys()) if (!live.has(known)) this.#looked.delete(known)
     for (const namespace of live) await this.#keep(namespace, authority, this.#everyMs(namespace))
-    const all = [...this.#looked.values()].filter(({ leaf, trouble }) => leaf ?? trouble)
+    const all = [...this.#looked.values()].filter(({ leaf, failure }) => leaf ?? failure)
     const bundle = bundleText(authority.bundle)
     return {
       bundle: all.every(({ leaf }) => leaf?.bundle === bundle),
@@ -76,7 +76,7 @@ export class NamespaceCertificates {
       const name = { namespace, name: SECRET_NAMES.server }
       const purpose = { usage: 'server', names: [serverNameOf(namespace)] } as const
       const leaf = await maintainLeaf(this.#deps, name, purpose, authority)
-      this.#looked.set(namespace, { atMs, leaf, trouble: undefined })
+      this.#looked.set(namespace, { atMs, leaf, failure: undefined })
     } catch (error) {
       if (mayWrite()) this.#fail(namespace, error, atMs)
     }
@@ -99,13 +99,13 @@ export class NamespaceCertificates {
 
   #fail(namespace: string, error: unknown, atMs: number): void {
     const before = this.#looked.get(namespace)
-    const trouble = certificateFailure(this.#deps, namespace, error)
-    this.#looked.set(namespace, { atMs, leaf: undefined, trouble })
-    if (trouble === undefined || before?.trouble === trouble) return
+    const failure = certificateFailure(this.#deps, namespace, error)
+    this.#looked.set(namespace, { atMs, leaf: undefined, failure })
+    if (failure === undefined || before?.failure === failure) return
     this.#deps.log.warn('the data planes of a namespace have no certificate', {
       namespace,
       error,
-      trouble,
+      failure,
     })
   }
 }

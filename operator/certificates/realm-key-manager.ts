@@ -40,7 +40,7 @@ export class RealmKeyManager {
   #text: string | undefined
   #ring: KeyRing | undefined
   #isKnown = false
-  #trouble: string | undefined
+  #failure: string | undefined
   #revision = 0
   #isLeading = false
   /** Runs one thing at a time, so that no two writes of ours race. */
@@ -66,8 +66,8 @@ export class RealmKeyManager {
   }
 
   /** What is wrong and what to do. */
-  get trouble(): string | undefined {
-    return this.#trouble
+  get failure(): string | undefined {
+    return this.#failure
   }
 
   /** Grows with each change of what the other properties give. */
@@ -99,7 +99,7 @@ export class RealmKeyManager {
 
   async #round(): Promise<number | 'failed' | undefined> {
     const { checkMs = 60_000, missingMs = 5_000 } = this.#options
-    const before = [this.#ring, this.#isKnown, this.#trouble]
+    const before = [this.#ring, this.#isKnown, this.#failure]
     const attempt: Attempt = { write: undefined }
     try {
       this.#take(await this.#bring(attempt))
@@ -110,7 +110,7 @@ export class RealmKeyManager {
     if (this.#loop.hasStopped()) return undefined
     this.#tell(before)
     if (!this.#isKnown) return 'failed'
-    return this.#ring === undefined || this.#trouble !== undefined ? missingMs : checkMs
+    return this.#ring === undefined || this.#failure !== undefined ? missingMs : checkMs
   }
 
   /** @returns the content in the end; undefined: there is none, and another replica has to create it */
@@ -135,7 +135,7 @@ export class RealmKeyManager {
   /** Keys that were known stay while there are none: the leader creates others, or somebody restores them. */
   #take(text: string | undefined): void {
     this.#isKnown = true
-    this.#trouble = undefined
+    this.#failure = undefined
     if (text === undefined || text === this.#text) return
     try {
       this.#ring = readRing(text)
@@ -143,7 +143,7 @@ export class RealmKeyManager {
     } catch (error) {
       // Never replaced by new keys: that would invalidate everything signed with it.
       const words = messageOf(error)
-      this.#trouble =
+      this.#failure =
         `${ENTRY} of Secret ${this.#place()} is broken: ${words}. Restore its content, ` +
         'or delete the Secret: all tickets and tokens of realms without signingKeys are invalid then'
     }
@@ -157,7 +157,7 @@ export class RealmKeyManager {
     // The answer is known, though there are no keys: documents are served all the same.
     this.#isKnown ||= isForbidden || isForeign
     if (!isForbidden) {
-      this.#trouble = `keys of realms without signingKeys, Secret ${this.#place()}: ${words}`
+      this.#failure = `keys of realms without signingKeys, Secret ${this.#place()}: ${words}`
       return
     }
     const account = { operatorNamespace: namespace, serviceAccount }
@@ -166,17 +166,17 @@ export class RealmKeyManager {
       this.#ring === undefined
         ? 'each gateway signs with its own key for realms without signingKeys'
         : 'keys that were read before stay in use'
-    this.#trouble =
+    this.#failure =
       `the operator may not ${write ?? 'get'} Secret ${this.#place()}, so ${signing}; ` +
       `allow it with: ${command}`
   }
 
   #tell(before: readonly unknown[]): void {
-    const now = [this.#ring, this.#isKnown, this.#trouble]
+    const now = [this.#ring, this.#isKnown, this.#failure]
     if (now.every((each, index) => each === before[index])) return
-    const trouble = this.#trouble
-    if (trouble !== undefined && trouble !== before[2]) {
-      this.#options.log.warn('the keys of realms could not be read or created', { trouble })
+    const failure = this.#failure
+    if (failure !== undefined && failure !== before[2]) {
+      this.#options.log.warn('the keys of realms could not be read or created', { failure })
     }
     this.#revision += 1
     this.#onChange()

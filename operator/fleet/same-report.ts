@@ -11,12 +11,12 @@ export const sameReport = (left: DataPlaneReport, right: DataPlaneReport): boole
   left.dataPlane === right.dataPlane &&
   sameMap(left.documents, right.documents) &&
   sameMap(left.realms, right.realms) &&
-  sameTroubles(left.upstreams, right.upstreams) &&
+  sameUpstreamFailures(left.upstreams, right.upstreams) &&
   sameSet(left.realmsGiven, right.realmsGiven) &&
   sameMap(left.rejected.documents, right.rejected.documents) &&
   sameMap(left.rejected.realms, right.rejected.realms)
 
-const sameTroubles = (
+const sameUpstreamFailures = (
   left: DataPlaneReport['upstreams'] = NO_TROUBLES,
   right: DataPlaneReport['upstreams'] = NO_TROUBLES,
 ): boolean =>

@@ -1,5 +1,5 @@
 // Names the objects of the Kubernetes API as they are received: by the types of client-node, and unvalidated, since a
-// server, a webhook's caller or a person may leave out or misuse any member.
+// server, a webhook's caller or a person may omit or misuse any member.
 
 import type {
   DiscoveryV1EndpointPort,

@@ -9,7 +9,7 @@ interface Account {
   isSpent: boolean
 }
 
-/** As long as a first answer is waited for where there is trouble. */
+/** As long as a first answer is waited for where there is failure. */
 const HOLD_MS = 10_000
 /** What was spent comes back within two minutes. */
 const REFILL = HOLD_MS / 120_000

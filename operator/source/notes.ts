@@ -1,9 +1,9 @@
-// What the watches have trouble with in; words for a person (what can't be read, since when, what to do) and
+// What the watches have failure with in; words for a person (what can't be read, since when, what to do) and
 // why nothing may be deleted meanwhile, out. Pure.
 
 import type { SourceNote } from '../resource/resource-source.ts'
-import type { ReferencedTrouble } from './referenced-watches.ts'
-import type { WatchTrouble } from '../kubernetes/watch/watched.ts'
+import type { ReferencedFailure } from './referenced-watches.ts'
+import type { WatchFailure } from '../kubernetes/watch/watched.ts'
 
 /** What a watch is of, for a person. */
 export interface WatchFacts {
@@ -11,22 +11,22 @@ export interface WatchFacts {
   /** Absent: all of them. */
   readonly namespace?: string
   readonly hasSynced: boolean
-  readonly trouble: WatchTrouble | undefined
+  readonly failure: WatchFailure | undefined
   /** Its namespace is. */
   readonly isGone?: boolean
 }
 
-export const troubleNote = ({ kind, namespace, trouble }: WatchFacts): readonly SourceNote[] => {
-  if (trouble === undefined) return []
+export const failureNote = ({ kind, namespace, failure }: WatchFacts): readonly SourceNote[] => {
+  if (failure === undefined) return []
   const where = namespace === undefined ? '' : ` in namespace ${namespace}`
   const what = `the ${kind} resources${where}`
-  const cure = CURES[trouble.status]?.(`list and watch ${kind} resources${where}`) ?? WAIT
-  return [{ severity: 'error', message: `${what} ${since(trouble)}: ${cure}` }]
+  const cure = CURES[failure.status]?.(`list and watch ${kind} resources${where}`) ?? WAIT
+  return [{ severity: 'error', message: `${what} ${since(failure)}: ${cure}` }]
 }
 
 /** In an installation for some namespaces only this is how it is: nothing to mend. */
 export const namespacesNote = (facts: WatchFacts): readonly SourceNote[] => {
-  if (facts.trouble?.status !== FORBIDDEN) return troubleNote(facts)
+  if (facts.failure?.status !== FORBIDDEN) return failureNote(facts)
   const message =
     'the operator may not read Namespaces: selectors of namespaces match nothing but their names, and ' +
     'annotations of namespaces are not seen; grant get, list and watch on namespaces if you need them'
@@ -34,15 +34,15 @@ export const namespacesNote = (facts: WatchFacts): readonly SourceNote[] => {
 }
 
 /** One note for all that fail in the same way: where the API server is away, that is every one. */
-export const referencedNotes = (troubles: readonly ReferencedTrouble[]): readonly SourceNote[] => {
-  const groups = Map.groupBy(troubles, ({ kind, trouble }) => `${kind} ${trouble.status}`)
+export const referencedNotes = (failures: readonly ReferencedFailure[]): readonly SourceNote[] => {
+  const groups = Map.groupBy(failures, ({ kind, failure }) => `${kind} ${failure.status}`)
   return [...groups.values()].flatMap(([first, ...others]) => {
     if (first === undefined) return []
-    const { kind, namespace, name, trouble } = first
+    const { kind, namespace, name, failure } = first
     const resource = `${kind} ${namespace}/${name}`
     const more = others.length === 0 ? '' : ` and ${others.length} more of its kind`
-    const cure = CURES[trouble.status]?.(`get, list and watch ${kind} ${namespace}/${name}`) ?? WAIT
-    const message = `${resource}${more} ${since(trouble)}: ${cure}`
+    const cure = CURES[failure.status]?.(`get, list and watch ${kind} ${namespace}/${name}`) ?? WAIT
+    const message = `${resource}${more} ${since(failure)}: ${cure}`
     return [{ severity: 'error' as const, message, resource }]
   })
 }
@@ -54,12 +54,12 @@ export const referencedNotes = (troubles: readonly ReferencedTrouble[]): readonl
 export const holdReason = (watches: readonly WatchFacts[]): string | undefined => {
   const there = watches.filter(({ isGone }) => isGone !== true)
   const failing =
-    there.find(({ trouble }) => trouble?.status === NOT_FOUND) ??
+    there.find(({ failure }) => failure?.status === NOT_FOUND) ??
     there.find(
-      ({ trouble, namespace, hasSynced }) =>
-        trouble?.status === FORBIDDEN && (namespace === undefined || !hasSynced),
+      ({ failure, namespace, hasSynced }) =>
+        failure?.status === FORBIDDEN && (namespace === undefined || !hasSynced),
     )
-  const [note] = failing === undefined ? [] : troubleNote(failing)
+  const [note] = failing === undefined ? [] : failureNote(failing)
   if (note !== undefined) return note.message
   const unlisted = there.find(({ hasSynced }) => !hasSynced)
   if (unlisted === undefined) return undefined
@@ -70,7 +70,7 @@ const FORBIDDEN = 403
 const NOT_FOUND = 404
 const NO_ANSWER = 0
 
-const since = ({ sinceMs, message }: WatchTrouble): string =>
+const since = ({ sinceMs, message }: WatchFailure): string =>
   `can't be read since ${new Date(sinceMs).toISOString()} (${message})`
 
 const WAIT = 'what was read before stays in service; it is tried again'

@@ -10,7 +10,7 @@ import { type KubernetesApi, TYPES } from '../kubernetes/client/api.ts'
 import { DATA_PLANE_LABEL, type PodPlaces, readPod } from './read-pod.ts'
 import type { CreateReflector } from './referenced-object.ts'
 import { createReflector } from '../kubernetes/watch/reflector.ts'
-import { troubleNote } from './notes.ts'
+import { failureNote } from './notes.ts'
 import { Watches } from './watches.ts'
 import type { WatchLog } from '../kubernetes/watch/watch-log.ts'
 
@@ -71,7 +71,7 @@ export const createPodDataPlanes = (options: PodDataPlanesOptions): PodDataPlane
       void pods.stop()
     },
     synced: () => pods.hasSynced,
-    notes: () => [...pods.facts().flatMap(troubleNote), ...faultNotes(pods.items())],
+    notes: () => [...pods.facts().flatMap(failureNote), ...faultNotes(pods.items())],
   }
 }
 

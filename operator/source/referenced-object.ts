@@ -9,7 +9,7 @@ import { type KubernetesApi, TYPES } from '../kubernetes/client/api.ts'
 import { readKeyed } from './read-object.ts'
 import { coversKey, sameKeys, type WantedKeys, type WantedObject } from './referenced-objects.ts'
 import type { WatchLog } from '../kubernetes/watch/watch-log.ts'
-import type { Watched, WatchedOptions, WatchTrouble } from '../kubernetes/watch/watched.ts'
+import type { Watched, WatchedOptions, WatchFailure } from '../kubernetes/watch/watched.ts'
 
 export type CreateReflector = <T>(options: WatchedOptions<T>) => Watched<T>
 
@@ -30,7 +30,7 @@ export interface ReferencedObjectOptions {
   readonly clock: Clock
   readonly log: Log
   readonly watchLog: WatchLog
-  /** The longest that a first answer is waited for once there is trouble; without, it is on its way. */
+  /** The longest that a first answer is waited for once there is failure; without, it is on its way. */
   readonly waitMs: number
   /** The longest in any case: a namespace may name more than can be asked for in hours, and others wait with it. */
   readonly longestWaitMs: number
@@ -74,8 +74,8 @@ export class ReferencedObject {
     return this.#answerOf(this.#view)
   }
 
-  get trouble(): WatchTrouble | undefined {
-    return (this.#next ?? this.#view).watched.trouble
+  get failure(): WatchFailure | undefined {
+    return (this.#next ?? this.#view).watched.failure
   }
 
   /** There is an answer, and it says of `key` what there is to say. */
@@ -141,9 +141,9 @@ export class ReferencedObject {
   }
 
   #answerOf({ watched, isOverdue, isGivenUp }: View): ObjectAnswer {
-    if (watched.trouble?.status === FORBIDDEN) return { answer: 'forbidden' }
+    if (watched.failure?.status === FORBIDDEN) return { answer: 'forbidden' }
     if (!watched.hasSynced) {
-      const isLate = isGivenUp || (isOverdue && watched.trouble !== undefined)
+      const isLate = isGivenUp || (isOverdue && watched.failure !== undefined)
       return { answer: isLate ? 'unreachable' : 'waiting' }
     }
     const resource = watched.items.get(`${this.#wanted.namespace}/${this.#wanted.name}`)

@@ -10,18 +10,18 @@ import {
   type ReferencedObjectOptions,
 } from './referenced-object.ts'
 import { objectKey, type ObjectReference, type WantedObject } from './referenced-objects.ts'
-import type { WatchTrouble } from '../kubernetes/watch/watched.ts'
+import type { WatchFailure } from '../kubernetes/watch/watched.ts'
 
 export interface ReferencedWatchesOptions extends ReferencedObjectOptions {
   /** How the owner of a namespace lets the operator read what it holds of that kind. */
   readonly remedy: (kind: WantedObject['kind'], namespace: string) => string
 }
 
-export interface ReferencedTrouble {
+export interface ReferencedFailure {
   readonly kind: 'Secret' | 'ConfigMap'
   readonly namespace: string
   readonly name: string
-  readonly trouble: WatchTrouble
+  readonly failure: WatchFailure
 }
 
 /** Each is a connection. */
@@ -106,11 +106,11 @@ export class ReferencedWatches {
   }
 
   /** Of what can't be read, and not for want of a grant that `forbidden` tells of. */
-  troubles(): readonly ReferencedTrouble[] {
+  failures(): readonly ReferencedFailure[] {
     return [...this.#objects.values()].flatMap(({ of: { kind, namespace, name }, object }) => {
-      const { trouble } = object
+      const { failure } = object
       const isTold = object.answer.answer === 'forbidden'
-      return trouble === undefined || isTold ? [] : [{ kind, namespace, name, trouble }]
+      return failure === undefined || isTold ? [] : [{ kind, namespace, name, failure }]
     })
   }
 

@@ -117,13 +117,13 @@ class ServiceWatch {
   }
 
   #find(): ServiceAnswer {
-    const { trouble, hasSynced, items } = this.#service
-    if (isRefused(trouble?.status)) return this.#without()
+    const { failure, hasSynced, items } = this.#service
+    if (isRefused(failure?.status)) return this.#without()
     if (!hasSynced) return this.answer
     const facts = items.get(this.#key) ?? 'own address'
     if (facts === 'own address') return this.#without()
     const slices = (this.#slices ??= this.#openSlices())
-    if (isRefused(slices.trouble?.status)) return 'own address'
+    if (isRefused(slices.failure?.status)) return 'own address'
     return slices.hasSynced ? endpointsOf(this.#key, facts, slices.items.values()) : this.answer
   }
 
@@ -150,5 +150,5 @@ class ServiceWatch {
   }
 }
 
-/** 403: not granted. 404: the API has no such kind. Any other trouble passes, and what was known stays. */
+/** 403: not granted. 404: the API has no such kind. Any other failure passes, and what was known stays. */
 const isRefused = (status: number | undefined): boolean => status === 403 || status === 404

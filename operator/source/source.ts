@@ -16,7 +16,7 @@ import type { CreateReflector } from './referenced-object.ts'
 import { ReferencedWatches } from './referenced-watches.ts'
 import { saysSame } from './same-except-status.ts'
 import { Departures } from './deletion-confirmation.ts'
-import { holdReason, namespacesNote, referencedNotes, troubleNote } from './notes.ts'
+import { holdReason, namespacesNote, referencedNotes, failureNote } from './notes.ts'
 import { SourceTable } from './table.ts'
 import { Watches } from './watches.ts'
 import { WatchLog } from '../kubernetes/watch/watch-log.ts'
@@ -39,9 +39,9 @@ export interface KubernetesSourceOptions {
 export interface SourceTiming {
   /** Changes within it make one cache. */
   readonly publishMs: number
-  /** The longest that the first answer about a Secret or ConfigMap is waited for once there is trouble. */
+  /** The longest that the first answer about a Secret or ConfigMap is waited for once there is failure. */
   readonly referenceWaitMs: number
-  /** The same without trouble: at 50 requests a second 6,000 are asked for within it. */
+  /** The same when nothing fails: at 50 requests a second 6,000 are asked for within it. */
   readonly longestReferenceWaitMs: number
   /** Between two looks at a CRD that is away. */
   readonly definitionRetryMs: number
@@ -101,7 +101,7 @@ class KubernetesSource implements ResourceSource {
       ...{ ...shared, namespaces, pageSize: DOCUMENT_PAGE, read },
       mayLack: () => true,
       isGone: (namespace: string) => this.#isGone(namespace),
-      isNews: (before: Resource, now: Resource) => !saysSame(before, now),
+      hasChanged: (before: Resource, now: Resource) => !saysSame(before, now),
       onRenewed: (resource: Resource) => {
         const renewed = this.#table.renew(resource)
         if (renewed !== undefined) this.#onRenewed(renewed)
@@ -205,7 +205,7 @@ class KubernetesSource implements ResourceSource {
     const listed = this.#listed()
     const facts = [...this.#specifications.facts(), ...this.#realms.facts()]
     const believed = this.#departures.judge(this.#table.missing(listed), {
-      areUnknown: facts.some(({ trouble }) => trouble?.status === NOT_FOUND),
+      areUnknown: facts.some(({ failure }) => failure?.status === NOT_FOUND),
       areListed: this.#isSynced,
     })
     this.#retryGrants(listed)
@@ -254,7 +254,7 @@ class KubernetesSource implements ResourceSource {
   #isGone(namespace: string): boolean {
     const isSure = this.#namespaces
       .facts()
-      .every(({ hasSynced, trouble }) => hasSynced && trouble === undefined)
+      .every(({ hasSynced, failure }) => hasSynced && failure === undefined)
     if (!isSure) return false
     for (const { metadata } of this.#namespaces.items())
       if (metadata.name === namespace) return false
@@ -277,7 +277,7 @@ class KubernetesSource implements ResourceSource {
     return (
       this.#specifications.hasSynced &&
       this.#realms.hasSynced &&
-      namespaces.every(({ hasSynced, trouble }) => hasSynced || trouble?.status === FORBIDDEN) &&
+      namespaces.every(({ hasSynced, failure }) => hasSynced || failure?.status === FORBIDDEN) &&
       this.#waiting.length === 0 &&
       this.#referenced.hasAnswers
     )
@@ -285,10 +285,10 @@ class KubernetesSource implements ResourceSource {
 
   #notes(): readonly SourceNote[] {
     return [
-      ...this.#specifications.facts().flatMap(troubleNote),
-      ...this.#realms.facts().flatMap(troubleNote),
+      ...this.#specifications.facts().flatMap(failureNote),
+      ...this.#realms.facts().flatMap(failureNote),
       ...this.#namespaces.facts().flatMap(namespacesNote),
-      ...referencedNotes(this.#referenced.troubles()),
+      ...referencedNotes(this.#referenced.failures()),
     ]
   }
 

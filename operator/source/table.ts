@@ -159,10 +159,10 @@ export class SourceTable {
       isDeepStrictEqual(before.forbidden ?? new Map(), forbidden) &&
       isDeepStrictEqual(before.notes, notes)
     // The first cache is news also when it is empty.
-    const isNews = !isSame || before.version === 0
+    const hasChanged = !isSame || before.version === 0
     this.#hasRenewed = false
     this.#cache = {
-      version: before.version + (isNews ? 1 : 0),
+      version: before.version + (hasChanged ? 1 : 0),
       resources,
       forbidden,
       notes,

@@ -81,9 +81,9 @@ export class Watches<T> {
   facts(): readonly WatchFacts[] {
     return this.#watches.map((each) => {
       const { namespace, watched } = each
-      const { hasSynced, trouble } = watched
+      const { hasSynced, failure } = watched
       return {
-        ...{ kind: this.#kind, hasSynced, trouble, isGone: this.#isOver(each) },
+        ...{ kind: this.#kind, hasSynced, failure, isGone: this.#isOver(each) },
         ...(namespace !== undefined && { namespace }),
       }
     })
@@ -93,7 +93,7 @@ export class Watches<T> {
   #isLacking({ namespace, watched }: Scoped<T>): boolean {
     const { mayLack } = this.#options
     return (
-      watched.trouble?.status === FORBIDDEN &&
+      watched.failure?.status === FORBIDDEN &&
       namespace !== undefined &&
       mayLack?.(namespace) === true
     )
@@ -102,7 +102,7 @@ export class Watches<T> {
   /** With the namespace went the right to read it; another one of that name has nothing of what was in it. */
   #isOver(each: Scoped<T>): boolean {
     const { namespace = '', watched } = each
-    if (watched.trouble === undefined) this.#over.delete(watched)
+    if (watched.failure === undefined) this.#over.delete(watched)
     else if (this.#isLacking(each) && this.#options.isGone?.(namespace) === true)
       this.#over.add(watched)
     return this.#over.has(watched)
@@ -122,7 +122,7 @@ export class Watches<T> {
    */
   tryAgain(): void {
     for (const { watched } of this.#watches) {
-      if (watched.trouble?.status !== NOT_FOUND || this.#trying.has(watched)) continue
+      if (watched.failure?.status !== NOT_FOUND || this.#trying.has(watched)) continue
       this.#trying.add(watched)
       void watched.relist().finally(() => this.#trying.delete(watched))
     }

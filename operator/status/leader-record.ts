@@ -37,11 +37,11 @@ export const leaderRecord = (facts: LeaseFacts, place: LeasePlace): LeaderRecord
   if (facts.isLeading) return { role: 'leader', leader: leaderOf(facts, namespace) }
   const where = `the Lease ${namespace}/${lease}`
   const last = holder === '' ? '' : `; the last holder that was seen is ${displayName(holder)}`
-  if (facts.trouble !== undefined || !facts.hasLooked) {
+  if (facts.failure !== undefined || !facts.hasLooked) {
     const why =
-      facts.trouble === undefined
+      facts.failure === undefined
         ? 'has not been read yet'
-        : `can't be read or written: ${plainText(facts.trouble, MAX_TROUBLE_LENGTH)}`
+        : `can't be read or written: ${plainText(facts.failure, MAX_TROUBLE_LENGTH)}`
     return unled(`it is not known who leads: ${where} ${why}${last}`)
   }
   if (holder === '' || facts.isExpired) {

@@ -41,24 +41,25 @@ export const readStateView = (body: unknown): StateView | undefined => {
     manager: textOrNull(manager)?.slice(0, MAX_NAME_LENGTH) ?? null,
     complete: body['complete'] === true,
     ...(isVersion(gatewayVersion) && { gatewayVersion }),
-    ...(upstreams !== undefined && isMap(upstreams) && { upstreams: readTroubles(upstreams) }),
+    ...(upstreams !== undefined &&
+      isMap(upstreams) && { upstreams: readUpstreamFailures(upstreams) }),
   }
 }
 
 const MAX_TROUBLES = 200
 
 /** What is told of them stands in statuses: nothing but an origin, and a cause of the list. */
-const readTroubles = (troubles: ValueMap): Readonly<Record<string, UpstreamTrouble>> =>
+const readUpstreamFailures = (failures: ValueMap): Readonly<Record<string, UpstreamTrouble>> =>
   Object.fromEntries(
-    Object.entries(troubles)
+    Object.entries(failures)
       .slice(0, MAX_TROUBLES)
-      .flatMap(([id, trouble]) => {
-        const read = isMap(trouble) ? readTrouble(trouble) : undefined
+      .flatMap(([id, failure]) => {
+        const read = isMap(failure) ? readUpstreamFailure(failure) : undefined
         return read === undefined ? [] : [[id, read] as const]
       }),
   )
 
-const readTrouble = ({ origin, cause }: ValueMap): UpstreamTrouble | undefined =>
+const readUpstreamFailure = ({ origin, cause }: ValueMap): UpstreamTrouble | undefined =>
   isOrigin(origin) && isMemberOf(CAUSES, cause) ? { origin, cause } : undefined
 
 const isOrigin = (value: Value | undefined): value is string =>

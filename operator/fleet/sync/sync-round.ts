@@ -24,10 +24,10 @@ export const runRound = async (
   selection: Selection,
   context: RoundContext,
 ): Promise<RoundOutcome> => {
-  const trouble = (await observe(memory, selection, context)) ?? (await askOwner(memory, context))
+  const failure = (await observe(memory, selection, context)) ?? (await askOwner(memory, context))
   const { held } = memory
-  if (trouble !== undefined || held === undefined)
-    return trouble ?? failed('its state is not known')
+  if (failure !== undefined || held === undefined)
+    return failure ?? failed('its state is not known')
   memory.rejections.review(held, selection)
   const round: Round = { held, selection, memory, context }
   const wanted = whatIsWanted(round)
@@ -90,8 +90,8 @@ const sendAll = async (
   for (const [index, batch] of plan.batches.entries()) {
     // What was edited meanwhile goes before the rest.
     if (index >= must && !context.isCurrent(selection)) return NEWER
-    const trouble = await sendBatch(batch, held, { selection, memory, context })
-    if (trouble !== undefined) return trouble
+    const failure = await sendBatch(batch, held, { selection, memory, context })
+    if (failure !== undefined) return failure
   }
   context.counter.round((context.clock.now() - startedAtMs) / 1000)
   if (held.rootDigest === held.expectedRootDigest(selection)) return undefined

@@ -1,5 +1,5 @@
-// What went wrong with a request in; an ApiError in plain words out. It repeats the words of the API server, never
-// a body that is no Status object, and never what could quote a Secret or a token.
+// Makes an ApiError with a plain message of what went wrong with a request. It quotes the message of the API server,
+// never a body that is not a Status object, and never anything that could hold a Secret or a token.
 
 import { mapAt, mapsAt, numberAt, textAt } from '../../../language/expression/members.ts'
 import { isMap, type ValueMap } from '../../../language/expression/value.ts'
@@ -9,23 +9,23 @@ export interface FailedAnswer {
   readonly type: ResourceType
   readonly status: number
   readonly retryAfter: string | undefined
-  /** As parsed; undefined where it was no JSON. */
+  /** As parsed; undefined where it was not JSON. */
   readonly body: unknown
 }
 
-/** Reason of an ApiError: we know of a version that the API server does not; its storage went back in time. */
+/** Reason of an ApiError: we know of a version that the API server does not, because its storage went back in time. */
 export const TOO_LARGE_VERSION = 'ResourceVersionTooLarge'
 
 const LONGEST_MESSAGE = 1000
 
-/** From an answer of 4xx or 5xx, or the object of a watch's ERROR event. */
+/** From a response of 4xx or 5xx, or the object of a watch's ERROR event. */
 export const errorFromAnswer = ({ type, status, retryAfter, body }: FailedAnswer): ApiError => {
   const told: ValueMap = isMap(body) && body['kind'] === 'Status' ? body : {}
   const reason = causesOf(told).includes(TOO_LARGE_VERSION)
     ? TOO_LARGE_VERSION
     : textAt(told, 'reason')
   const message = isUnquotable(type, status) ? fieldsAtFault(told) : textAt(told, 'message')
-  const words = message === '' ? 'the API server did not say why' : message
+  const words = message === '' ? 'the API server gave no reason' : message
   const about = words.includes(type.plural) ? '' : `${type.plural}: `
   return new ApiError(`${about}${words.slice(0, LONGEST_MESSAGE)} (HTTP ${status})`, {
     status,
@@ -34,13 +34,13 @@ export const errorFromAnswer = ({ type, status, retryAfter, body }: FailedAnswer
   })
 }
 
-/** What the API server holds against a Secret may quote the Secret. */
+/** The API server's message about a rejected Secret may quote the Secret. */
 const isUnquotable = (type: ResourceType, status: number): boolean =>
   type.group === '' && type.plural === 'secrets' && (status === 400 || status === 422)
 
 const fieldsAtFault = (told: ValueMap): string => {
   const fields = causesOf(told, 'field')
-  return `the Secret is refused${fields.length === 0 ? '' : ` for ${fields.slice(0, 5).join(', ')}`}`
+  return `the API server rejects the Secret${fields.length === 0 ? '' : ` for ${fields.slice(0, 5).join(', ')}`}`
 }
 
 const causesOf = (told: ValueMap, member = 'reason'): readonly string[] => {
@@ -48,16 +48,16 @@ const causesOf = (told: ValueMap, member = 'reason'): readonly string[] => {
   return causes.map((cause) => textAt(cause, member))
 }
 
-/** RFC 9110 §10.2.3 in seconds, as the API server says it, or of the Status object. */
+/** RFC 9110 §10.2.3 in seconds, as the API server sends it, or of the Status object. */
 const retryAfterMs = (header: string | undefined, told: ValueMap): number | undefined => {
   const inBody = numberAt(mapAt(told, 'details'), 'retryAfterSeconds')
   const seconds = header !== undefined && /^\d{1,6}$/.test(header) ? Number(header) : inBody
   return seconds !== undefined && seconds >= 0 ? seconds * 1000 : undefined
 }
 
-/** Something of the API server's answer is not what it should be. */
+/** Some part of the API server's response is not what it should be. */
 export const unreadable = (type: ResourceType, what: string): ApiError =>
-  new ApiError(`${type.plural}: the answer of the API server can't be read: ${what}`, {
+  new ApiError(`${type.plural}: the response of the API server can't be read: ${what}`, {
     status: 0,
     reason: 'Unreadable',
   })
@@ -66,18 +66,18 @@ export const unreadable = (type: ResourceType, what: string): ApiError =>
 export const TOO_LARGE_ANSWER = 'AnswerTooLarge'
 
 export const tooLarge = (type: ResourceType): ApiError =>
-  new ApiError(`${type.plural}: the answer of the API server is too large`, {
+  new ApiError(`${type.plural}: the response of the API server is too large`, {
     status: 0,
     reason: TOO_LARGE_ANSWER,
   })
 
-/** No answer, or not to its end. */
+/** No response, or an incomplete one. */
 export const errorFromNetwork = (type: ResourceType, error: unknown): ApiError => {
   if (error instanceof ApiError) return error
   const known = codesOf(error).find((code) => Object.hasOwn(FAILURES, code))
   const words = known === undefined ? undefined : FAILURES[known]
   return new ApiError(
-    `${type.plural}: ${words ?? `no answer of the API server (${nameOf(error)})`}`,
+    `${type.plural}: ${words ?? `no response of the API server (${nameOf(error)})`}`,
     {
       status: 0,
       reason: known === undefined ? '' : reasonOf(known),
@@ -86,20 +86,20 @@ export const errorFromNetwork = (type: ResourceType, error: unknown): ApiError =
   )
 }
 
-/** Credentials can't be had; `error` says nothing secret. */
+/** There are no credentials; `error` holds nothing secret. */
 export const errorFromCredentials = (error: unknown): ApiError =>
   new ApiError(error instanceof Error ? error.message : 'no credentials for the API server', {
     status: 0,
     reason: 'NoCredentials',
   })
 
-/** The connection ended while an answer was due: often one that the API server had just given up. */
+/** The connection ended while a response was due: often one that the API server had just closed. */
 export const isBroken = (error: ApiError): boolean => error.reason === 'Broken'
 
-/** A connection ended before it was one: nothing was sent. An API server that stops or starts is often met so. */
+/** The connection could not be established, so nothing was sent. This is usual while an API server stops or starts. */
 export const isUnconnected = (error: ApiError): boolean => error.reason === 'Unconnected'
 
-/** `error` of a connection that did not come about, told apart from one that broke later. */
+/** Marks the error of a connection that was never established, to distinguish it from one that broke later. */
 export const unconnected = (error: Error): Error =>
   codesOf(error).some((code) => reasonOf(code) === 'Broken')
     ? Object.assign(new Error('not connected', { cause: error }), { code: NOT_CONNECTED })
@@ -107,13 +107,16 @@ export const unconnected = (error: Error): Error =>
 
 const NOT_CONNECTED = 'NOT_CONNECTED'
 
-/** Of what is broken off by us, as by the network: the API server was away, and is back on other connections. */
+/**
+ * The error of connections that we break off, as the network would: the API server was away, and is back on other
+ * connections.
+ */
 export const connectionGivenUp = (): Error =>
-  Object.assign(new Error('the connection is given up'), { code: GIVEN_UP })
+  Object.assign(new Error('the connection was abandoned'), { code: GIVEN_UP })
 
 const GIVEN_UP = 'GIVEN_UP'
 
-/** An answer began, and did not go on in time. */
+/** A response began, and did not continue in time. */
 export const isSilent = (error: ApiError): boolean => error.reason === 'Silent'
 
 const reasonOf = (code: string): string => {
@@ -124,20 +127,20 @@ const reasonOf = (code: string): string => {
 
 const UNREACHABLE = 'the API server is unreachable'
 const FAILURES: Readonly<Record<string, string>> = {
-  ECONNREFUSED: `${UNREACHABLE}: nobody listens there`,
+  ECONNREFUSED: `${UNREACHABLE}: connection refused`,
   EHOSTUNREACH: `${UNREACHABLE}: no route to it`,
   ENETUNREACH: `${UNREACHABLE}: no route to it`,
-  [NOT_CONNECTED]: `${UNREACHABLE}: it ended the connection before it was one`,
-  ETIMEDOUT: `${UNREACHABLE}: it could not be connected to in time`,
-  ENOTFOUND: `${UNREACHABLE}: its name is not known`,
-  EAI_AGAIN: `${UNREACHABLE}: its name can't be looked up now`,
-  UND_ERR_CONNECT_TIMEOUT: `${UNREACHABLE}: it could not be connected to in time`,
+  [NOT_CONNECTED]: `${UNREACHABLE}: it closed the connection before it was established`,
+  ETIMEDOUT: `${UNREACHABLE}: the connection timed out`,
+  ENOTFOUND: `${UNREACHABLE}: its name does not exist`,
+  EAI_AGAIN: `${UNREACHABLE}: its name can't be resolved now`,
+  UND_ERR_CONNECT_TIMEOUT: `${UNREACHABLE}: the connection timed out`,
   ECONNRESET: 'the API server broke the connection',
   EPIPE: 'the API server broke the connection',
   UND_ERR_SOCKET: 'the API server broke the connection',
-  [GIVEN_UP]: 'the connection was from before the API server was away',
-  UND_ERR_HEADERS_TIMEOUT: 'the API server did not answer in time',
-  UND_ERR_BODY_TIMEOUT: 'the API server fell silent in the midst of its answer',
+  [GIVEN_UP]: 'the connection was older than the last outage of the API server',
+  UND_ERR_HEADERS_TIMEOUT: 'the API server did not respond in time',
+  UND_ERR_BODY_TIMEOUT: 'the API server stopped sending in the middle of its response',
   UND_ERR_DESTROYED: 'the client is closed',
   UND_ERR_CLOSED: 'the client is closed',
   DEPTH_ZERO_SELF_SIGNED_CERT: 'the certificate of the API server is self-signed and not trusted',
@@ -149,8 +152,8 @@ const FAILURES: Readonly<Record<string, string>> = {
     'the certificate of the API server is not trusted: another CA signed it',
   CERT_SIGNATURE_FAILURE: 'the certificate of the API server is not trusted: another CA signed it',
   CERT_HAS_EXPIRED: 'the certificate of the API server has expired',
-  ERR_TLS_CERT_ALTNAME_INVALID: 'the certificate of the API server carries another name',
-  ERR_SSL_TLSV13_ALERT_CERTIFICATE_REQUIRED: 'the API server wants a client certificate',
+  ERR_TLS_CERT_ALTNAME_INVALID: 'the certificate of the API server is for another name',
+  ERR_SSL_TLSV13_ALERT_CERTIFICATE_REQUIRED: 'the API server requires a client certificate',
 }
 
 /** Several addresses of one name fail together as an AggregateError. */

@@ -1,5 +1,5 @@
-// What the operator asks of a Kubernetes API server, and nothing more: the door behind which client-node and
-// HTTP stand. Types, and the one error that it throws.
+// Defines what the operator uses of a Kubernetes API server, and nothing more: the interface that hides client-node and
+// HTTP. Types, and the one error that it throws.
 
 import { CodedError } from '../../../base/coded-error.ts'
 import type { ValueMap } from '../../../language/expression/value.ts'
@@ -14,7 +14,7 @@ export interface ResourceType {
   readonly isNamespaced: boolean
 }
 
-/** Those that Kubernetes itself defines; whoever has kinds of their own makes a ResourceType for each. */
+/** Those that Kubernetes itself defines; for other kinds, callers make a ResourceType. */
 export const TYPES = {
   secrets: core('secrets', 'Secret'),
   configMaps: core('configmaps', 'ConfigMap'),
@@ -55,7 +55,7 @@ export interface ListOptions extends Scope {
   readonly continue?: string
   readonly resourceVersion?: string
   readonly resourceVersionMatch?: 'Exact' | 'NotOlderThan'
-  /** Nothing else of each object is asked for. */
+  /** Only the metadata of each object is requested. */
   readonly onlyMetadata?: boolean
 }
 
@@ -71,7 +71,7 @@ export interface WatchOptions extends Scope {
   readonly resourceVersion: string
   /** The server ends the watch after it. */
   readonly timeoutSeconds: number
-  /** The server has agreed to tell: an event may be long in coming. */
+  /** The server has accepted the watch: an event may come much later. */
   readonly onOpen?: () => void
 }
 
@@ -92,8 +92,8 @@ export interface KubernetesApi {
   get(type: ResourceType, name: ObjectName): Promise<ValueMap>
   list(type: ResourceType, options: ListOptions, signal?: AbortSignal): Promise<ObjectList>
   /**
-   * Bookmarks are asked for. Ends when the server ends it; an ERROR event, a line that is no JSON, and silence for
-   * longer than bookmarks leave are thrown as ApiError (410 where the version is too old).
+   * Requests bookmarks. Ends when the server ends it; an ERROR event, a line that is not JSON, and silence for longer
+   * than bookmarks allow are thrown as ApiError (410 where the version is too old).
    */
   watch(
     type: ResourceType,
@@ -101,7 +101,7 @@ export interface KubernetesApi {
     signal: AbortSignal,
   ): AsyncIterableIterator<WatchEvent>
   create(type: ResourceType, namespace: string, object: ValueMap): Promise<ValueMap>
-  /** Compare and swap: 409 unless `metadata.resourceVersion` is the one that stands there. */
+  /** Compare and swap: 409 unless `metadata.resourceVersion` is the current one. */
   replace(type: ResourceType, name: ObjectName, object: ValueMap): Promise<ValueMap>
   /** Server-side apply, forced; only metadata comes back. */
   apply(
@@ -120,9 +120,9 @@ export interface KubernetesApi {
   /** @param uid of the very object that is meant: another one of that name is a 409 */
   delete(type: ResourceType, name: ObjectName, uid?: string): Promise<void>
   /**
-   * Calls back with the first success after none for seconds: whoever waits to try again need not wait any longer. Where
-   * requests were not answered at all, what is under way on connections from before is broken off a moment later,
-   * watches too.
+   * Calls back at the first success after none for seconds, so that callers that wait to try again need not wait any
+   * longer. Where requests got no response at all, those still under way on older connections are broken off a moment
+   * later, watches too.
    * @returns ends it
    */
   onReturn(listener: () => void): () => void
@@ -142,9 +142,9 @@ export type ApiErrorCode =
   | 'rejected' // any other status below 500
   | 'server_error' // 500 and more
 
-/** An answer that is no success, or none. */
+/** A response that is not a success, or none. */
 export class ApiError extends CodedError<ApiErrorCode> {
-  /** HTTP; 0: there was no answer. */
+  /** HTTP; 0: there was no response. */
   readonly status: number
   /** Of the Status object: `NotFound`, `Conflict`, `Expired`, …; '' where there was none. */
   readonly reason: string

@@ -1,4 +1,4 @@
-// What the operator asks of the API in, the HTTP calls that ask it out. Pure.
+// Builds the HTTP calls for what the operator asks of the API. Pure.
 
 import type { ValueMap } from '../../../language/expression/value.ts'
 import {
@@ -108,9 +108,10 @@ const asking = (
   verb,
   method: 'GET',
   lane: laneOf(type),
-  // Other objects decide how many of them are looked up: each namespace gets its share.
+  // Documents decide how many of these are looked up, so each namespace gets its share.
   ...(REFERRED.has(type) && namespace !== '' && { group: namespace }),
-  // Which Pods a Service has can wait for what documents are made of; no namespace has a slash in it.
+  // Finding the Pods of a Service is less urgent than reading the parts of documents; no namespace has a slash in its
+  // name.
   ...(BALANCED.has(type) && namespace !== '' && { group: `services/${namespace}` }),
 })
 
@@ -126,7 +127,7 @@ const writing = (
   body: JSON.stringify(object),
 })
 
-/** A Lease that is renewed late is lost: it never waits behind a thousand writes of status. */
+/** A Lease that is renewed late is lost: its calls never wait behind a thousand writes of status. */
 const laneOf = (type: ResourceType): 'shared' | 'own' =>
   type.group === 'coordination.k8s.io' ? 'own' : 'shared'
 

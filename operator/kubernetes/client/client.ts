@@ -1,5 +1,5 @@
-// A cluster in, its API as the operator uses it out. What HTTP needs (turns, credentials, connections, repeats) is
-// `request.ts`'s; nothing here keeps an object.
+// Creates the API of a cluster as the operator uses it. Permits, credentials, connections and retries are done by
+// `request.ts`; nothing here keeps an object.
 
 import { isList, isMap, type ValueMap } from '../../../language/expression/value.ts'
 import { guarded } from '../../../base/guarded.ts'
@@ -38,22 +38,22 @@ export interface KubernetesApiOptions {
   readonly log: Log
   /** @example svc-operator/1.2.0 */
   readonly userAgent: string
-  /** For metrics: told of every try, also of those that are repeated. */
+  /** For metrics: called for every try, also for those that are repeated. */
   readonly onRequest?: (facts: RequestFacts) => void
   readonly timeouts?: Partial<Timeouts>
-  /** Requests a second, and at once; 50 and 100. */
+  /** Requests a second, and in a burst; 50 and 100. */
   readonly rate?: { readonly perSecond: number; readonly burst: number }
 }
 
 /**
- * Silence: a watch that hears nothing else gets its first bookmark after two minutes, every further one after one
- * (measured on Kubernetes 1.36).
+ * Silence: a watch without events gets its first bookmark after two minutes, every further one after one (measured on
+ * Kubernetes 1.36).
  */
 const TIMEOUTS: Timeouts = {
   ...{ connectMs: 5_000, answerMs: 15_000, ownAnswerMs: 5_000 },
   watchSilenceMs: 150_000,
 }
-/** What is under way when the API server is back after it was away: an answer that is coming comes by then. */
+/** How long requests that are under way when the API server is back may still get their response. */
 const LATE_ANSWER_MS = 500
 const RATE = { perSecond: 50, burst: 100 }
 
@@ -85,7 +85,7 @@ export const createKubernetesApi = (options: KubernetesApiOptions): KubernetesAp
 
   const ask = async (call: ApiCall): Promise<ValueMap> => {
     const body = await requester.json({ ...call, signal: closing.signal })
-    if (!isMap(body)) throw unreadable(call.type, 'it is no object')
+    if (!isMap(body)) throw unreadable(call.type, 'it is not an object')
     return body
   }
 
@@ -116,9 +116,9 @@ export const createKubernetesApi = (options: KubernetesApiOptions): KubernetesAp
 
 const readList = (type: ResourceType, body: unknown): ObjectList => {
   const metadata = isMap(body) ? (body['metadata'] ?? null) : null
-  // `null` is how an API server written in Go says that there are none.
+  // An API server written in Go sends `null` for an empty list.
   const items = isMap(body) ? (body['items'] ?? []) : null
-  if (!isMap(metadata) || !isList(items)) throw unreadable(type, 'it is no list')
+  if (!isMap(metadata) || !isList(items)) throw unreadable(type, 'it is not a list')
   const { resourceVersion, continue: next } = metadata
   if (typeof resourceVersion !== 'string') throw unreadable(type, 'the list has no resourceVersion')
   const apiVersion = type.group === '' ? type.version : `${type.group}/${type.version}`
@@ -142,7 +142,7 @@ async function* watch(
     call.signal.throwIfAborted()
     throw errorFromNetwork(call.type, error)
   } finally {
-    // Whoever stops reading leaves the connection in the midst of an answer.
+    // A caller that stops reading leaves the connection in the middle of a response.
     body.on('error', () => undefined).destroy()
   }
 }

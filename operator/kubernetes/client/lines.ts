@@ -1,17 +1,17 @@
-// Pieces of bytes in, whole lines out. Pieces may end anywhere, also within a character; the end of a line may not
-// be missing, and a line has a bound. It never drops a byte silently.
+// Splits bytes into lines as they arrive. A piece may end anywhere, also within a character; a line must end with a
+// line feed and has a bound. Never drops a byte silently.
 
 export interface LineReader {
   /** The lines that end in `piece`, without their ends; empty ones are left out. */
   push(piece: Uint8Array): readonly string[]
-  /** Whether bytes are left that no end of a line has followed. */
+  /** Whether bytes are left that no line feed has followed. */
   readonly hasRest: boolean
 }
 
 const NEWLINE = 0x0a
 
 /**
- * @throws RangeError from `push` where a line is longer than `maxBytes`; TypeError where it is no UTF-8
+ * @throws RangeError from `push` where a line is longer than `maxBytes`; TypeError where it is not UTF-8
  * @example createLineReader(1024).push(Buffer.from('a\nb')) // ['a']
  */
 export const createLineReader = (maxBytes: number): LineReader => {

@@ -1,5 +1,5 @@
-// A kind, a name and what is asked in; the path and query of a request out. It never lets a name reach another
-// path: the API server decodes `%2F` before it reads a path.
+// Builds the path and query of a request. A name can never lead to another path: the API server decodes `%2F` before it
+// reads a path.
 
 import { ApiError, type ObjectName, type ResourceType } from './api.ts'
 
@@ -25,7 +25,7 @@ export const queryOf = (query: Query): string => {
   return parameters.size === 0 ? '' : `?${parameters.toString()}`
 }
 
-/** As the API server judges names (IsValidPathSegmentName), and no character that it would have to decode. */
+/** Names that the API server accepts (IsValidPathSegmentName), without characters that it would have to decode. */
 const SEGMENT = /^(?!\.{1,2}$)[A-Za-z0-9:._~-]{1,253}$/
 
 const segment = (type: ResourceType, name: string): string => {

@@ -1,5 +1,5 @@
-// Lets through so many requests a second, and so many at once, in the order they were asked for. A token bucket: it never
-// lets a burst of ours become the API server's trouble, nor what one namespace has us ask the trouble of another.
+// Limits requests to so many a second and so many at once, in the order in which they were asked for. A token bucket,
+// so that our bursts never overload the API server, nor those of one namespace delay another.
 
 import type { Clock } from '../../../base/clock.ts'
 import { FairQueue } from '../../../base/fair-queue.ts'

@@ -1,5 +1,5 @@
-// One call in; the answer of the API server, read and parsed, out: waits its turn, takes the credentials of the
-// moment, tries again where that is safe. Throws ApiError or the reason of a signal, never anything else.
+// Sends one call and reads and parses its response: waits for a permit, uses the current credentials, tries again where
+// that is safe. Throws ApiError or the reason of a signal, never anything else.
 
 import type { Dispatcher } from 'undici'
 
@@ -14,7 +14,7 @@ import {
   unreadable,
 } from './api-error.ts'
 import type { RateLimiter } from './rate-limiter.ts'
-import { pause } from './pause.ts'
+import { sleep } from './sleep.ts'
 import type { Reachability } from './reachability.ts'
 import { waitBeforeRetry, type RetriedAs, type Verb } from './retry.ts'
 import type { Transport, WireRequest } from './transport.ts'
@@ -22,18 +22,18 @@ import type { Transport, WireRequest } from './transport.ts'
 export interface Call extends WireRequest {
   readonly type: ResourceType
   readonly verb: Verb
-  /** Where that is not as its verb is. */
+  /** Where retries do not follow the rule of its verb. */
   readonly retriedAs?: RetriedAs
   /** See `Limiter`. */
   readonly group?: string
 }
 
-/** What became of one try. */
+/** The result of one try. */
 export interface RequestFacts {
   readonly verb: Verb
   /** Plural of the kind. */
   readonly resource: string
-  /** HTTP; 0: no answer. */
+  /** HTTP; 0: no response. */
   readonly code: number
   readonly durationMs: number
 }
@@ -50,7 +50,7 @@ export interface RequesterOptions {
 export interface Requester {
   /** The parsed body of a success. */
   json(call: Call): Promise<unknown>
-  /** The answer of a success, its body unread. */
+  /** A successful response, its body unread. */
   open(call: Call): Promise<Dispatcher.ResponseData>
 }
 
@@ -72,7 +72,7 @@ export const createRequester = (options: RequesterOptions): Requester => {
           clock.random(),
         )
         if (waitMs === undefined) throw failure
-        await pause(clock, waitMs, call.signal)
+        await sleep(clock, waitMs, call.signal)
       }
     }
   }
@@ -152,11 +152,11 @@ const readText = async (type: ResourceType, answer: Answer): Promise<string> => 
 
 const readJson = async ({ type }: Call, answer: Answer): Promise<unknown> => {
   const body = parse(await readText(type, answer))
-  if (body === undefined) throw unreadable(type, 'it is no JSON')
+  if (body === undefined) throw unreadable(type, 'it is not JSON')
   return body
 }
 
-/** Without a cause: the words of JSON.parse quote what it read, and that may be a Secret. */
+/** Without a cause: the message of JSON.parse quotes its input, which may be a Secret. */
 const parse = (text: string): unknown => {
   try {
     return JSON.parse(text)

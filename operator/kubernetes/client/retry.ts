@@ -1,19 +1,20 @@
-// Which failed requests are sent again, and when. Pure: a table of verbs, and the wait that the API server asks for.
+// Decides which failed requests are sent again, and when. Pure: a table of verbs, and the wait that the API server asks
+// for.
 
 import type { ApiError } from './api.ts'
 import { isBroken, isUnconnected, TOO_LARGE_VERSION } from './api-error.ts'
 
 export type Verb = 'get' | 'list' | 'watch' | 'create' | 'update' | 'apply' | 'patch' | 'delete'
 
-/** How a call is tried again: as its verb, or as something more impatient. */
+/** How a call is retried: as its verb, or as a check that fails sooner. */
 export type RetriedAs = Verb | 'check'
 
 interface Patience {
-  /** 429: the API server has not looked at it. */
+  /** 429: the API server has not processed it. */
   readonly whenTooMany: boolean
-  /** 5xx with a time to come back: it may have been done. */
+  /** 5xx with a time to come back: it may have been carried out. */
   readonly whenTold: boolean
-  /** The connection broke: it may have been done. */
+  /** The connection broke: it may have been carried out. */
   readonly whenBroken: boolean
   /** There never was a connection: it was not sent. */
   readonly whenUnconnected: boolean
@@ -23,7 +24,7 @@ const IDEMPOTENT: Patience = {
   ...{ whenTooMany: true, whenTold: true },
   ...{ whenBroken: true, whenUnconnected: true },
 }
-// Done and asked again, both would look like a conflict with somebody else.
+// Carried out and sent again, both would look like a conflict with another client.
 const ONCE: Patience = {
   ...{ whenTooMany: true, whenTold: false },
   ...{ whenBroken: false, whenUnconnected: true },
@@ -40,10 +41,10 @@ const PATIENCE = {
   delete: IDEMPOTENT,
   update: ONCE,
   create: ONCE,
-  // Whoever watches has a back-off of their own.
+  // Callers of a watch have their own back-off.
   watch: NEVER,
-  // Whoever checks a version has to know that the API server was away: it says 429 when it stops, and when it starts,
-  // and takes no connections. A connection from before that broke tells nothing.
+  // A check of a version must learn that the API server was away: it responds with 429 when it stops and when it
+  // starts, and accepts no connections. An older connection that broke tells nothing.
   check: { ...NEVER, whenBroken: true },
 } as const satisfies Readonly<Record<RetriedAs, Patience>>
 
@@ -52,8 +53,8 @@ const LONGEST_WAIT_MS = 30_000
 const AFTER_BREAK_MS = 50
 
 /**
- * Milliseconds to wait before the next try; undefined: there is none. What the API server asks for, and up to half
- * as much again, so that those it sent away do not come back together.
+ * Milliseconds to wait before the next try; undefined: there is none. As long as the API server asks for, and up to
+ * half as much again, so that the clients it sent away do not come back together.
  * @param tries how often it was sent
  */
 export const waitBeforeRetry = (
@@ -67,7 +68,7 @@ export const waitBeforeRetry = (
   if (isBroken(error)) return waitAfterBreak(patience.whenBroken, tries, random)
   if (isUnconnected(error)) return waitAfterBreak(patience.whenUnconnected, tries, random)
   const { status, reason, retryAfterMs } = error
-  // It asks to be asked again; whoever asked knows better.
+  // The server suggests a retry, but the caller has to list again.
   if (reason === TOO_LARGE_VERSION) return undefined
   if (retryAfterMs === undefined || retryAfterMs > LONGEST_WAIT_MS) return undefined
   const mayTry = status === 429 ? patience.whenTooMany : status >= 500 && patience.whenTold

@@ -1,6 +1,6 @@
-// A request in, an answer or its stream out: pooled connections to one API server, with the credentials of the
-// moment. Requests share a few connections; each watch, and what must never wait behind others, has its own. One
-// try only; it never judges an answer.
+// Sends a request and returns the response or its stream, over pooled connections to one API server and with the
+// current credentials. Requests share a few connections; each watch, and what must never wait behind others, has its
+// own. One try only; it does not interpret responses.
 
 import { Agent, buildConnector, ProxyAgent, type Dispatcher } from 'undici'
 import type { Cluster, ClusterCredentials, ClusterTls } from '../config/cluster.ts'
@@ -14,9 +14,9 @@ export interface TransportOptions {
 
 export interface Timeouts {
   readonly connectMs: number
-  /** Until an answer begins, and between any two pieces of it. */
+  /** Until a response begins, and between any two pieces of it. */
   readonly answerMs: number
-  /** The same in the lane of its own: whoever holds a Lease has to know soon that nobody answers. */
+  /** The same in the lane of its own: the holder of a Lease must learn soon that the server does not respond. */
   readonly ownAnswerMs: number
   /** Between any two pieces of a watch: bookmarks come once a minute, the first one after two. */
   readonly watchSilenceMs: number
@@ -29,7 +29,7 @@ export interface WireRequest {
   readonly accept?: string
   readonly contentType?: string
   readonly body?: string
-  /** `shared`: one of a few connections. `own`: never waits for one. `watch`: as `own`, for a long answer. */
+  /** `shared`: one of a few connections. `own`: never waits for one. `watch`: as `own`, for a long response. */
   readonly lane: 'shared' | 'own' | 'watch'
   readonly signal: AbortSignal
 }
@@ -38,7 +38,7 @@ export interface Transport {
   /** @throws what undici or the cluster's credentials throw, or the reason of `signal` */
   send(request: WireRequest, credentials: ClusterCredentials): Promise<Dispatcher.ResponseData>
   /**
-   * What is sent from now on goes over new connections: those there are may be dead, though nobody has said so.
+   * Uses new connections from now on: the old ones may be dead without any sign of it.
    * @returns breaks off what is still under way on the connections from before
    */
   renew(): () => void
@@ -115,7 +115,7 @@ const bodyTimeoutOf = (lane: WireRequest['lane'], timeouts: Timeouts): number =>
   return lane === 'own' ? timeouts.ownAnswerMs : timeouts.answerMs
 }
 
-/** What is under way on the old connections ends there: a watch within minutes. */
+/** Requests under way on the old connections end there: a watch within minutes. */
 const retire = (pools: Pools, open: Set<Pools>): void => {
   Promise.all([pools.shared.close(), pools.own.close()]).then(
     () => open.delete(pools),
@@ -146,7 +146,7 @@ const openPools = (
   return { tls, shared: open(SHARED_CONNECTIONS), own: open(null) }
 }
 
-/** Says of a connection that ended before it was one that it never was. */
+/** Marks the error of a connection that ended before it was established. */
 const connector = (options: buildConnector.BuildOptions): buildConnector.connector => {
   const open = buildConnector(options)
   return (asked, callback) => {

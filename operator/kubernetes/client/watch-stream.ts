@@ -1,5 +1,5 @@
-// The body of a watch in, its events out (one JSON object a line). What can't be read ends it with an ApiError:
-// an event that is lost without a word would be lost for ever.
+// Reads the events of a watch from its body (one JSON object a line). A line that can't be read ends it with an
+// ApiError, because an event that is lost silently would be lost for ever.
 
 import { mapAt, memberAt, numberAt, textAt } from '../../../language/expression/members.ts'
 import { isMap } from '../../../language/expression/value.ts'
@@ -7,7 +7,7 @@ import type { ResourceType, WatchEvent } from './api.ts'
 import { errorFromAnswer, unreadable } from './api-error.ts'
 import { createLineReader } from './lines.ts'
 
-/** etcd refuses objects of more than 1.5 MiB; JSON may make it some more. */
+/** etcd rejects objects of more than 1.5 MiB; JSON may make them somewhat larger. */
 const MAX_LINE_BYTES = 8 * 1024 * 1024
 
 /** @throws ApiError, and what `body` throws */
@@ -27,13 +27,13 @@ const linesOf = (type: ResourceType, read: () => readonly string[]): readonly st
   try {
     return read()
   } catch (error) {
-    throw unreadable(type, error instanceof RangeError ? error.message : 'a line is no UTF-8')
+    throw unreadable(type, error instanceof RangeError ? error.message : 'a line is not UTF-8')
   }
 }
 
 const eventOf = (type: ResourceType, line: string): WatchEvent => {
   const event = parse(line)
-  if (!isMap(event)) throw unreadable(type, 'a line of the watch is no JSON object')
+  if (!isMap(event)) throw unreadable(type, 'a line of the watch is not a JSON object')
   const kind = textAt(event, 'type')
   const object = memberAt(event, 'object')
   if (!isMap(object)) throw unreadable(type, 'an event of the watch has no object')
@@ -51,7 +51,7 @@ const eventOf = (type: ResourceType, line: string): WatchEvent => {
 const isChange = (kind: string): kind is 'ADDED' | 'MODIFIED' | 'DELETED' =>
   kind === 'ADDED' || kind === 'MODIFIED' || kind === 'DELETED'
 
-/** Without the words of JSON.parse: they quote what it read. */
+/** Without the message of JSON.parse, which quotes its input. */
 const parse = (line: string): unknown => {
   try {
     return JSON.parse(line)

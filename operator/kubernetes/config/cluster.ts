@@ -1,16 +1,16 @@
-// What the client must know of an API server: where it is, and how to show it who we are. Types only.
+// Defines what the client must know of an API server: its address, and how to authenticate there. Types only.
 
-/** An API server and our way to it. */
+/** An API server and the way to connect to it. */
 export interface Cluster {
   /** @example https://10.96.0.1:443 */
   readonly server: string
-  /** Of the pod or of the kubeconfig's context; `default` where neither says one. */
+  /** Of the pod or of the kubeconfig's context; `default` where neither names one. */
   readonly namespace: string
   /** An HTTP or SOCKS5 proxy between us and the API server. */
   readonly proxyUrl?: string
   /**
-   * Files and programs are asked again once a minute, or at once where `refused` is what the API server has just
-   * refused. The same object is given while the credentials are the same.
+   * Files and programs are read again once a minute, or at once where `refused` is what the API server has just
+   * rejected. Returns the same object while the credentials are the same.
    * @throws Error in plain words; never with a secret in it
    */
   credentials(refused?: ClusterCredentials): Promise<ClusterCredentials>

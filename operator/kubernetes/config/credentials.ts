@@ -1,23 +1,23 @@
-// How credentials are read in; the credentials of the moment out, read again before they can be old, one reading at
-// a time. Where a reading fails, what was known is used as long as the API server takes it.
+// Caches credentials and reads them again before they can be old, one read at a time. Where reading fails, the known
+// ones are used as long as the API server accepts them.
 
 import type { Clock } from '../../../base/clock.ts'
 import { singleFlight } from '../../../base/single-flight.ts'
 import type { ClusterCredentials } from './cluster.ts'
 
 export interface CredentialOptions {
-  /** @param isRefused what is cached anywhere is of no use */
+  /** @param isRefused cached values must not be used */
   readonly read: (isRefused: boolean) => Promise<ClusterCredentials>
   readonly clock: Clock
 }
 
-/** As client-go does; a service account's token lives ten minutes at least and is replaced at 80 % of its time. */
+/** As client-go does; the token of a service account lives ten minutes at least and is replaced at 80 % of its time. */
 const OLD_AFTER_MS = 60_000
-/** A program that asks a cloud for a token is not to be started by every request that is refused. */
+/** A program that asks a cloud for a token must not be started for every request that is rejected. */
 const NOT_SOONER_MS = 1_000
 
 /**
- * The same object is given while the credentials are the same.
+ * Returns the same object while the credentials are the same.
  * @param refused what the API server has refused: if nothing else is known since, it is read again
  */
 export const keepCredentials = ({

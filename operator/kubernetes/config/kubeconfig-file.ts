@@ -1,6 +1,6 @@
-// A kubeconfig in, a cluster out, by client-node's KubeConfig: it knows the formats, exec programs, OIDC and token
-// files. Loaded only when there is a kubeconfig (it costs 60 MB and 0.5 s). What YAML readers and credential
-// programs say when they fail may quote secrets, so none of it is repeated or kept as a cause.
+// Loads a kubeconfig with client-node's KubeConfig, which knows the formats, exec programs, OIDC and token files. It is
+// imported only when there is a kubeconfig (it costs 60 MB and 0.5 s). Messages of YAML readers and credential programs
+// may quote secrets, so none is repeated or kept as a cause.
 
 import { readFile, stat } from 'node:fs/promises'
 import type { RequestOptions } from 'node:https'
@@ -37,7 +37,7 @@ export const loadKubeconfigFile = async (paths: string, clock: Clock): Promise<C
   const context = loaded.config.getContextObject(loaded.config.getCurrentContext())
   const namespace = context?.namespace ?? ''
   const mustReload = async (isRefused: boolean): Promise<boolean> =>
-    // KubeConfig keeps what a program said until it ends; a new one asks the program again.
+    // KubeConfig caches the output of a program until it expires; a new instance runs the program again.
     isRefused || loaded.hasTokenFile || (await stampOf(files)) !== loaded.stamp
 
   return {
@@ -62,13 +62,13 @@ const load = async (files: readonly string[]): Promise<Loaded> => {
   for (const file of files) {
     const text = await readText(file)
     const next = new Config()
-    // The reader's own words quote the file, and tokens stand in it.
+    // The reader's own message quotes the file, which holds tokens.
     if (!isParsed(next, text, file)) throw new Error(`${file} can't be read as a kubeconfig`)
     hasTokenFile ||= TOKEN_FILE.test(text)
     if (config === undefined) config = next
     else config.mergeConfig(next, true)
   }
-  if (config === undefined) throw new Error('no kubeconfig is named')
+  if (config === undefined) throw new Error('no kubeconfig is given')
   return { config, stamp, hasTokenFile }
 }
 
@@ -139,7 +139,7 @@ const whyNone = (config: KubeConfig, { error }: { readonly error: unknown }): st
   if (isMap(error) && typeof error['path'] === 'string') return `${error['path']} can't be read`
   const isPlain = config.getCurrentCluster()?.server.startsWith('http:') === true
   if (isPlain) return 'plain HTTP needs insecure-skip-tls-verify: true'
-  return 'its user has none that work'
+  return 'none of its user work'
 }
 
 const headersOf = (options: RequestOptions): Readonly<Record<string, string>> => {
@@ -167,6 +167,6 @@ const tlsOf = ({
   ...(rejectUnauthorized === false && { rejectUnauthorized }),
 })
 
-/** A program gives text, a file or the kubeconfig bytes. */
+/** A program gives text; a file or the kubeconfig gives bytes. */
 const textUnder = (name: 'cert' | 'key', value: unknown): Pick<ClusterTls, 'cert' | 'key'> =>
   typeof value === 'string' || Buffer.isBuffer(value) ? { [name]: value.toString() } : {}

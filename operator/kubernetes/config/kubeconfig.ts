@@ -1,5 +1,5 @@
-// Where the API server is and how to show it who we are: a kubeconfig, or the files of a pod in, a cluster out.
-// It reads files and runs the programs that a kubeconfig names; it never logs what they say.
+// Finds out where the API server is and how to authenticate there, from a kubeconfig or the files of a pod. It reads
+// files and runs the programs that a kubeconfig names; it never logs their content or output.
 
 import { access } from 'node:fs/promises'
 import { join } from 'node:path'
@@ -10,7 +10,7 @@ import { loadKubeconfigFile } from './kubeconfig-file.ts'
 import { loadPodCluster } from './service-account.ts'
 
 export interface ClusterOptions {
-  /** A kubeconfig; its current context is taken. */
+  /** A kubeconfig, of which the current context is used. */
   readonly kubeconfig?: string
   /** `KUBECONFIG`, `HOME`, `KUBERNETES_SERVICE_HOST` and `_PORT` are read of it. */
   readonly env: Readonly<Record<string, string | undefined>>
@@ -38,7 +38,7 @@ export const loadCluster = async (options: ClusterOptions): Promise<Cluster> => 
   const atHome = join(env['HOME'] ?? '/nonexistent', '.kube', 'config')
   if (await isThere(atHome)) return loadKubeconfigFile(atHome, clock)
   throw new Error(
-    'no Kubernetes API server is known: this is no pod, KUBECONFIG is not set and ~/.kube/config is not there; ' +
+    'no Kubernetes API server is known: this is not a pod, KUBECONFIG is not set and ~/.kube/config does not exist; ' +
       'name a kubeconfig',
   )
 }

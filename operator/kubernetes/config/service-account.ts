@@ -1,6 +1,6 @@
-// The service account of the pod we run in: its mounted files in, a cluster out. The kubelet replaces the token
-// before it ends and the CA when it is rotated, so both are read again. client-node is not loaded for this: it
-// would cost every operator pod 60 MB.
+// Loads the cluster from the service account of the pod we run in. The kubelet replaces the token before it expires and
+// the CA when it is rotated, so both files are read again. client-node is not loaded for this: it would cost every
+// operator pod 60 MB.
 
 import { readFile } from 'node:fs/promises'
 import { isIPv6 } from 'node:net'

@@ -1,10 +1,10 @@
-// Something that happened to an object in; the Event of the API (events.k8s.io/v1) out, and the patch that counts it
+// Builds the Event of the API (events.k8s.io/v1) for something that happened to an object, and the patch that counts it
 // again. Pure.
 
 import type { ValueMap } from '../../../language/expression/value.ts'
 import { microTime } from '../micro-time.ts'
 
-/** What happened, in the words of the API. */
+/** What happened, in the terms of the API. */
 export interface EventFacts {
   readonly regarding: EventSubject
   readonly type: 'Normal' | 'Warning'
@@ -33,16 +33,16 @@ export interface EventReporter {
   readonly instance: string
 }
 
-/** Of events that are about objects in no namespace. */
+/** For events about objects in no namespace. */
 const NO_NAMESPACE = 'default'
 const MAX_NOTE_BYTES = 1024
 const MAX_WORD = 128
-/** Of the 253 characters of a name, some are for its random end. */
+/** Some of the 253 characters of a name are needed for its random end. */
 const MAX_NAME = 220
 
 export const eventNamespace = ({ namespace }: EventSubject): string => namespace || NO_NAMESPACE
 
-/** @param end makes the name the only one of its kind */
+/** @param end makes the name unique */
 export const eventName = ({ name }: EventSubject, end: string): string =>
   `${name.slice(0, MAX_NAME).replace(/[^a-z0-9]+$/, '')}.${end}`
 
@@ -71,7 +71,7 @@ export const eventObject = ({ facts, reporter, name, atMs }: Occurrence): ValueM
   }
 }
 
-/** JSON merge patch. `count` is all times together, at least 2. */
+/** JSON merge patch. `count` is the number of all occurrences, at least 2. */
 export const seriesPatch = (count: number, lastAtMs: number): ValueMap => ({
   series: { count, lastObservedTime: microTime(lastAtMs) },
 })

@@ -1,5 +1,5 @@
-// Orders what waits to be told: Warnings before what is Normal, and namespaces in turns. It never holds more than its
-// bound; at it, the namespace with the most gives way.
+// Orders the Events that wait to be sent: Warnings before Normal ones, and namespaces in turns. It never holds more
+// than its bound; when it is full, the namespace with the most Events loses one.
 
 import { FairQueue } from '../../../base/fair-queue.ts'
 import type { Series } from './series.ts'
@@ -15,7 +15,7 @@ export class EventQueue {
     return this.#warnings.size + this.#normal.size
   }
 
-  /** @returns what has lost its place for it, perhaps itself; undefined where there was room */
+  /** @returns the series that was dropped for it, perhaps itself; undefined where there was room */
   push(series: Series): Series | undefined {
     const queue = series.facts.type === 'Warning' ? this.#warnings : this.#normal
     queue.push(series.facts.regarding.namespace, series)
@@ -33,7 +33,7 @@ export class EventQueue {
   }
 }
 
-/** Of the namespace that has the most. */
+/** Removes the newest series of the namespace that has the most. */
 const dropNewest = (queue: FairQueue<Series>): Series | undefined => {
   const namespace = queue.longest()
   const series = namespace === undefined ? undefined : queue.newest(namespace)

@@ -1,11 +1,11 @@
-// Limits how often something is told of an object and of a namespace: token buckets, one set for Warnings and one for
-// what is Normal, so that no success takes the place of a fault. Time comes in.
+// Limits how many Events an object and a namespace may have: token buckets, one set for Warnings and one for Normal
+// Events, so that no success takes the place of a failure. Time is passed in.
 
 import { BoundedMap } from '../../../base/bounded-map.ts'
 import type { EventFacts } from './object.ts'
 
 interface Allowance {
-  /** At once. */
+  /** In a burst. */
   readonly burst: number
   /** After it, one in so many milliseconds. */
   readonly refillMs: number
@@ -13,12 +13,12 @@ interface Allowance {
 
 interface Allowances {
   readonly object: Allowance
-  /** One object can't take all of it, and one namespace nothing of another. */
+  /** One object can't use up the namespace's, and one namespace nothing of another's. */
   readonly namespace: Allowance
 }
 
 const ALLOWANCES: Readonly<Record<EventFacts['type'], Allowances>> = {
-  // Thirty edits within a minute, each of them bad.
+  // Thirty bad edits within a minute.
   Warning: {
     object: { burst: 30, refillMs: 60_000 },
     namespace: { burst: 150, refillMs: 6_000 },
@@ -29,7 +29,7 @@ const ALLOWANCES: Readonly<Record<EventFacts['type'], Allowances>> = {
   },
 }
 
-/** Whether it may be told of now; what may not takes nothing. */
+/** Whether an Event may be sent now; one that may not consumes nothing. */
 export class EventLimit {
   readonly #buckets = {
     Warning: bucketsOf(ALLOWANCES.Warning),
@@ -54,7 +54,7 @@ interface Bucket {
 
 const MAX_BUCKETS = 4096
 
-/** Forgets those that nothing happens to, so that it stays small. */
+/** Drops buckets without recent Events, so that it stays small. */
 class Buckets {
   readonly #allowance: Allowance
   readonly #buckets = new BoundedMap<string, Bucket>(MAX_BUCKETS)

@@ -1,5 +1,5 @@
-// Writes what happened to objects as Events that `kubectl describe` shows: the same again is counted, not repeated, and
-// nobody is flooded. Never waits, never throws: an Event that can't be told is lost, and that is all.
+// Writes what happened to objects as Events for `kubectl describe`: repetitions are counted in one Event, and their
+// number is limited. Never waits, never throws: an Event that can't be written is only lost.
 
 import type { Log } from '../../../telemetry/log.ts'
 import { backOffMs, DEFAULT_BACK_OFF } from '../../../base/back-off.ts'
@@ -22,7 +22,7 @@ import {
   seriesPatch,
 } from './object.ts'
 import { EventQueue } from './queue.ts'
-import { type Series, SeriesBook } from './series.ts'
+import { type Series, SeriesRegistry } from './series.ts'
 
 export interface EventRecorderOptions {
   readonly api: Pick<KubernetesApi, 'create' | 'patch'>
@@ -32,10 +32,10 @@ export interface EventRecorderOptions {
 }
 
 export interface EventRecorder {
-  /** While it is stopped, what happens is nobody's to tell. */
+  /** Does nothing while it is stopped. */
   record(event: EventFacts): void
   start(): void
-  /** At once: what waits is dropped, and what is under way forgotten. */
+  /** At once: what waits is dropped, and the result of a request under way is ignored. */
   stop(): void
   readonly facts: EventRecorderFacts
 }
@@ -44,7 +44,7 @@ export interface EventRecorderFacts {
   readonly queued: number
   /** Since the program began. */
   readonly sent: number
-  /** For the limit of an object or a namespace, a full queue, or an API that does not take them. */
+  /** Because of the limit of an object or a namespace, a full queue, or an API that does not accept them. */
   readonly dropped: number
 }
 
@@ -52,12 +52,12 @@ export interface EventRecorderFacts {
 const SPACING_MS = 100
 const MAX_TRIES = 5
 const LONGEST_WAIT_MS = 30_000
-/** Some namespaces may let it write while others do not: that is not told with each of theirs. */
+/** Some namespaces may let it write while others do not: that is not logged with each Event of theirs. */
 const FORBIDDEN_AGAIN_MS = 600_000
 
 /**
- * The same (regarding, reason, note) within 10 minutes is one Event with a count. How many there may be of an object and
- * of a namespace says `EventLimit`, who comes first `EventQueue`; all together are ten a second.
+ * The same (regarding, reason, note) within 10 minutes is one Event with a count. `EventLimit` bounds how many there
+ * are of an object and of a namespace, `EventQueue` orders them; all together are ten a second.
  * @example
  * const events = createEventRecorder({ api, reporter: { controller: 'gateway.svc.dev/operator', instance }, clock, log })
  * events.start(); events.record({ regarding, type: 'Normal', reason: 'Programmed', note: '…', action: 'Load' })
@@ -67,10 +67,10 @@ export const createEventRecorder = (options: EventRecorderOptions): EventRecorde
 
 class Recorder implements EventRecorder {
   readonly #options: EventRecorderOptions
-  readonly #book = new SeriesBook()
+  readonly #book = new SeriesRegistry()
   readonly #limit = new EventLimit()
   readonly #queue = new EventQueue()
-  /** The one that is being sent, or that waits to be sent again. */
+  /** The one that is being sent, or waits to be sent again. */
   #current: Series | undefined
   #turn: symbol | undefined
   #isSending = false
@@ -96,7 +96,7 @@ class Recorder implements EventRecorder {
     const nowMs = clock.now()
     const facts = { ...event, note: cutNote(event.note) }
     const series = this.#book.note(facts, nowMs, () => eventName(facts.regarding, endOf(clock)))
-    // It is told with the count that it has by then.
+    // It will be sent with the count that it has by then.
     if (series.isQueued) return
     if (!this.#limit.take(facts, nowMs)) {
       this.#dropped += 1
@@ -150,12 +150,12 @@ class Recorder implements EventRecorder {
     this.#schedule(delayMs)
   }
 
-  /** Undefined: it was taken. */
+  /** Undefined: it was accepted. */
   async #send(series: Series): Promise<unknown> {
     const { count } = series
     try {
-      if (series.toldCount === 0 || !(await this.#count(series))) await this.#create(series)
-      series.toldCount = count
+      if (series.sentCount === 0 || !(await this.#count(series))) await this.#create(series)
+      series.sentCount = count
       return undefined
     } catch (error) {
       return error
@@ -182,7 +182,7 @@ class Recorder implements EventRecorder {
     try {
       await api.create(TYPES.events, eventNamespace(facts.regarding), { ...object, ...again })
     } catch (error) {
-      // Its name is ours alone: an answer got lost before.
+      // Only we use this name: the response to an earlier try got lost.
       if (!isApiError(error, 'conflict')) throw error
     }
   }
@@ -210,15 +210,18 @@ class Recorder implements EventRecorder {
     const { reason, regarding } = series.facts
     const fields = { reason, kind: regarding.kind, ...nameOf(series), error }
     const isTold = clock.now() - this.#forbiddenToldAtMs < FORBIDDEN_AGAIN_MS
-    if (!isForbidden(error) || isTold) log.debug('an event could not be told', fields)
+    if (!isForbidden(error) || isTold) log.debug('an Event could not be written', fields)
     else {
       this.#forbiddenToldAtMs = clock.now()
-      log.warn('events may not be told: they need create and patch of events.k8s.io', fields)
+      log.warn(
+        'Events may not be written: the operator needs create and patch of events.k8s.io',
+        fields,
+      )
     }
   }
 }
 
-/** By itself, and within the time in which it is still news. */
+/** Whether it is temporary, and over while the Event is still of interest. */
 const IS_PASSING = {
   no_answer: true,
   unauthorized: false,
@@ -232,7 +235,7 @@ const IS_PASSING = {
   server_error: true,
 } as const satisfies Record<ApiErrorCode, boolean>
 
-/** A namespace that is ending takes nothing new: that is no lack of rights. */
+/** A namespace that is being deleted accepts nothing new: no permission is missing. */
 const isForbidden = (error: unknown): error is ApiError =>
   isApiError(error, 'forbidden') && !error.message.includes('being terminated')
 

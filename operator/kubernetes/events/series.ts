@@ -1,4 +1,4 @@
-// What happened, one after another, in; which of it is the same as before, and how often it was so far, out. Bounded.
+// Groups repetitions of what happened into series, with their counts. Bounded.
 
 import { BoundedMap } from '../../../base/bounded-map.ts'
 import type { EventFacts } from './object.ts'
@@ -12,9 +12,9 @@ export interface Series {
   readonly firstAtMs: number
   lastAtMs: number
   count: number
-  /** How many of them the API knows of; 0: it has no such Event. */
-  toldCount: number
-  /** It waits to be told. */
+  /** The count that the API has; 0: it has no such Event. */
+  sentCount: number
+  /** It waits to be sent. */
   isQueued: boolean
 }
 
@@ -22,7 +22,7 @@ export interface Series {
 const SAME_MS = 10 * 60_000
 const MAX_SERIES = 4096
 
-export class SeriesBook {
+export class SeriesRegistry {
   readonly #series = new BoundedMap<string, Series>(MAX_SERIES)
 
   /** @param nameOf called for a new series only */
@@ -39,7 +39,7 @@ export class SeriesBook {
     return series
   }
 
-  /** Its Event is no longer there: the next time is the first one. */
+  /** Its Event no longer exists: the next occurrence is the first one. */
   forget({ key }: Series): void {
     this.#series.delete(key)
   }
@@ -56,5 +56,5 @@ const newSeries = (
 ): Series => ({
   ...{ key, facts, name },
   ...{ firstAtMs: nowMs, lastAtMs: nowMs },
-  ...{ count: 0, toldCount: 0, isQueued: false },
+  ...{ count: 0, sentCount: 0, isQueued: false },
 })

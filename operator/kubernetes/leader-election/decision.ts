@@ -1,5 +1,5 @@
 // Decides what a candidate or a holder does next, and until when it may act: what was seen of the Lease, when another
-// one may take it over, and how long a renewal lets its holder act. Nothing here asks the API.
+// replica may take it over, and how long a renewal lets its holder act. Nothing here calls the API.
 
 import type { Clock } from '../../../base/clock.ts'
 import type { LeaseRecord } from './lease.ts'
@@ -9,7 +9,7 @@ export interface LeaseView {
   readonly record: LeaseRecord | undefined
   readonly identity: string
   readonly isLeading: boolean
-  /** Of the Lease that we have seen before we came to be its holder. */
+  /** Of the Lease that we have seen before we became its holder. */
   readonly trustedUid: string | undefined
   /** For how long we have seen it like this, by our own clock. */
   readonly unchangedMs: number
@@ -20,7 +20,7 @@ export interface LeaseView {
 }
 
 export type LeaseStep =
-  /** Somebody else holds it, or may. */
+  /** Another replica holds it, or may hold it. */
   | 'wait'
   /** It is ours: written again under the same epoch. */
   | 'renew'
@@ -55,14 +55,14 @@ export class LeaseObservation {
   #expiresMs: number
   #highestEpoch = 0
 
-  /** @param durationMs where a Lease does not say */
+  /** @param durationMs where a Lease does not give it */
   constructor(durationMs: number, monotonicMs: () => number) {
     this.#durationMs = durationMs
     this.#monotonicMs = monotonicMs
     this.#expiresMs = durationMs
   }
 
-  /** Undefined: there is none, or it was not looked for yet. */
+  /** Undefined: there is none, or it was not read yet. */
   get record(): LeaseRecord | undefined {
     return this.#record
   }
@@ -104,7 +104,7 @@ export interface TakeoverTimes {
   readonly monotonicMs: () => number
 }
 
-/** Computes how long a new holder must wait before it acts: whoever held the Lease before it may still act. */
+/** Computes how long a new holder must wait before it acts, because the previous holder may still act. */
 export class TakeoverDelay {
   readonly #times: TakeoverTimes
   /** By the monotonic clock. */
@@ -115,8 +115,8 @@ export class TakeoverDelay {
   }
 
   /**
-   * No delay where the Lease was there: it has shown that its holder had stopped. Where there was none, whoever held
-   * it may still act, for a renew deadline at most, as it can't renew what is ours: we wait for longer than that.
+   * No delay where the Lease existed: it has shown that its holder had stopped. Where it did not, an earlier holder may
+   * still act, for a renew deadline at most, as it can't renew ours: we wait for longer than that.
    */
   begin({ wasThere, expiresMs }: { readonly wasThere: boolean; readonly expiresMs: number }): void {
     const { durationMs, renewDeadlineMs, monotonicMs } = this.#times

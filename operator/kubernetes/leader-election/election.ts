@@ -1,6 +1,6 @@
-// Runs the election: reads and writes one Lease again and again, and tells when we begin and cease to lead. A leader
-// term never outlasts the last renewal by more than the renew deadline, whatever the API server, the network or this
-// process does meanwhile.
+// Runs the election: reads and writes one Lease repeatedly, and notifies when we begin and cease to lead. A leader term
+// never outlasts the last renewal by more than the renew deadline, whatever the API server, the network or this process
+// does meanwhile.
 
 import type { Clock } from '../../../base/clock.ts'
 import { withTimeout } from '../../../base/timeout.ts'
@@ -28,7 +28,7 @@ const MOST_JITTER = 1.25
 const MAX_TRIES = 3
 /** The longest that a candidate waits because the API server asks it to. */
 const LONGEST_WAIT_MS = 30_000
-/** So many times `retryMs` the leader has to create a Lease again that was deleted, before others do. */
+/** The leader has this many times `retryMs` to create a deleted Lease again, before others do. */
 const RECREATE_TRIES = 3
 
 /**
@@ -53,9 +53,9 @@ export const createLeaseLeadership = ({
   return new LeaseElection({ ...options, durationMs, renewDeadlineMs, retryMs, monotonicMs })
 }
 
-/** What this process is in the election. */
+/** The role of this process in the election. */
 type Role =
-  /** Nobody, or a holder that does not lead: its takeover delay lasts, or its renew deadline has passed. */
+  /** Not the holder, or a holder that does not lead: its takeover delay lasts, or its renew deadline has passed. */
   | { readonly role: 'candidate' }
   | { readonly role: 'leader'; readonly term: LeaderTerm }
   /** For good. */
@@ -70,8 +70,8 @@ type Loop =
   | { readonly state: 'attempting'; readonly ended: Promise<void>; readonly next: 'later' | 'now' }
 
 /**
- * What our writes have left in the API: nothing, as no write was ever sent; `unknown`, as one was sent and something
- * else may stand there by now; or this record, as far as we know.
+ * What our writes have left in the API: nothing, as no write was ever sent; `unknown`, as one was sent and the Lease
+ * may have changed since; or this record, as far as we know.
  */
 type LastWrite = 'none' | 'unknown' | LeaseRecord
 
@@ -86,10 +86,10 @@ class LeaseElection implements LeaseLeadership {
   #role: Role = CANDIDATE
   #loop: Loop = { state: 'idle' }
   #lastWrite: LastWrite = 'none'
-  /** Of a Lease that we have seen before we came to be its holder. */
+  /** Of the Lease that we have seen before we became its holder. */
   #trustedUid: string | undefined
   #renewedAtMs: number | undefined
-  #trouble: string | undefined
+  #failure: string | undefined
 
   constructor(options: Required<LeaseLeadershipOptions>) {
     const { api, namespace, name, format, identity, clock, monotonicMs } = options
@@ -120,7 +120,7 @@ class LeaseElection implements LeaseLeadership {
       isExpired: unchangedMs >= expiresMs,
       epoch: record?.epoch ?? 0,
       renewedAtMs: this.#renewedAtMs,
-      trouble: this.#trouble,
+      failure: this.#failure,
     }
   }
 
@@ -130,7 +130,9 @@ class LeaseElection implements LeaseLeadership {
     return Promise.resolve()
   }
 
-  /** Does not call `onLose`. Takes half a renew deadline at most: what could not be released by then expires. */
+  /**
+   * Does not call `onLose`. Takes half a renew deadline at most: a Lease that could not be released by then expires.
+   */
   async stop(): Promise<void> {
     if (this.#role.role === 'stopped') return
     if (this.#loop.state === 'waiting') this.#loop.cancel()
@@ -140,7 +142,8 @@ class LeaseElection implements LeaseLeadership {
       ...{ ms: renewDeadlineMs / 2, clock },
       onTimeout: () => false,
     })
-    if (!isReleased) log.warn('the lease could not be given back: others wait until it expires')
+    if (!isReleased)
+      log.warn('the lease could not be released: other replicas wait until it expires')
   }
 
   get #term(): LeaderTerm | undefined {
@@ -160,7 +163,7 @@ class LeaseElection implements LeaseLeadership {
     this.#loop = { state: 'waiting', cancel }
   }
 
-  /** For a data plane that knows a higher epoch: at once, and with what stands in the API. */
+  /** For a data plane that knows a higher epoch: at once, and from what the API has. */
   #renewNow(): void {
     if (this.#loop.state === 'attempting') this.#loop = { ...this.#loop, next: 'now' }
     else this.#attemptAfter(0)
@@ -193,13 +196,13 @@ class LeaseElection implements LeaseLeadership {
       for (let tries = 0; tries < MAX_TRIES && !this.#isStopped; tries += 1) {
         if ((await this.#takeStep()) === 'done') break
       }
-      this.#noteTrouble(undefined)
+      this.#noteFailure(undefined)
       return delayMs
     } catch (error) {
       if (!(error instanceof ApiError)) throw error
       this.#distrustLastWrite()
-      this.#noteTrouble(error)
-      // However long it asks us to wait: a renewal must be tried while the Lease is ours.
+      this.#noteFailure(error)
+      // However long the server asks us to wait: a renewal must be tried while the Lease is ours.
       const longestMs = this.#term === undefined ? LONGEST_WAIT_MS : 2 * retryMs
       return Math.max(delayMs, Math.min(error.retryAfterMs ?? 0, longestMs))
     }
@@ -213,7 +216,7 @@ class LeaseElection implements LeaseLeadership {
     return step === 'wait' ? 'done' : this.#write(step, record)
   }
 
-  /** A plain renewal costs one request, as long as nobody else has written the Lease. */
+  /** A plain renewal costs one request, as long as no other replica has written the Lease. */
   #knownRecord(): LeaseRecord | undefined {
     const isPlainRenewal = this.#term?.wantsHigherEpoch === false
     return isPlainRenewal && typeof this.#lastWrite === 'object' ? this.#lastWrite : undefined
@@ -279,7 +282,7 @@ class LeaseElection implements LeaseLeadership {
     return Math.max(this.#term?.wantedEpoch ?? 0, record?.epoch ?? 0)
   }
 
-  /** What was written counts from when it was sent: others may have seen it as early as that. */
+  /** A write counts from when it was sent: others may have seen it as early as that. */
   #confirm(written: LeaseRecord, sentAt: Moment): void {
     if (this.#isStopped || this.#deadline.leftMs(sentAt) <= 0) return
     this.#renewedAtMs = sentAt.wallMs
@@ -316,7 +319,7 @@ class LeaseElection implements LeaseLeadership {
   #lose(reason: string): void {
     if (this.#term === undefined) return
     this.#endTerm('candidate')
-    this.#options.log.warn('no longer leading', { reason, trouble: this.#trouble })
+    this.#options.log.warn('no longer leading', { reason, failure: this.#failure })
     this.#events?.onLose()
   }
 
@@ -331,10 +334,10 @@ class LeaseElection implements LeaseLeadership {
     if (this.#lastWrite !== 'none') this.#lastWrite = 'unknown'
   }
 
-  #noteTrouble(error: ApiError | undefined): void {
+  #noteFailure(error: ApiError | undefined): void {
     const { log } = this.#options
-    const before = this.#trouble
-    this.#trouble = error?.message
+    const before = this.#failure
+    this.#failure = error?.message
     if (error !== undefined && before !== error.message) {
       log.warn('the lease could not be read or written', { error })
     } else if (error === undefined && before !== undefined) {
@@ -351,7 +354,7 @@ class LeaseElection implements LeaseLeadership {
   }
 }
 
-/** Keeps two processes of one name, such as two lives of one pod, from taking each other for themselves. */
+/** Keeps two processes of one name, such as two lives of one pod, from mistaking each other for themselves. */
 const randomSuffix = (clock: Clock): string =>
   Math.floor(clock.random() * 36 ** 8)
     .toString(36)

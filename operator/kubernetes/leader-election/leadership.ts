@@ -1,5 +1,5 @@
-// Describes what leadership by a Lease takes and gives, and holds one leader term: the epoch of its calls, and what
-// becomes of it when a data plane knows a higher one.
+// Defines what leadership by a Lease needs and provides, and implements one leader term: the epoch of its calls, and
+// how it is raised when a data plane knows a higher one.
 
 import type { Log } from '../../../telemetry/log.ts'
 import type { Clock } from '../../../base/clock.ts'
@@ -13,17 +13,17 @@ export interface LeaseLeadershipOptions {
   readonly namespace: string
   readonly name: string
   readonly format: LeaseFormat
-  /** For people, such as the name of the pod; what holds the Lease is this and a random end. */
+  /** For people, such as the name of the pod; the holder of the Lease is this with a random end. */
   readonly identity: string
   readonly clock: Clock
   readonly log: Log
-  /** Others wait so long after the last renewal before they take over (15 s). */
+  /** Others wait this long after the last renewal before they take over (15 s). */
   readonly durationMs?: number
-  /** The holder stops acting so long after its last renewal (10 s). */
+  /** The holder stops acting this long after its last renewal (10 s). */
   readonly renewDeadlineMs?: number
-  /** Between two renewals, or two looks of a candidate (2 s). */
+  /** Between two renewals, or two reads of a candidate (2 s). */
   readonly retryMs?: number
-  /** Goes on steadily, whatever happens to the time of day. */
+  /** Monotonic, whatever happens to the time of day. */
   readonly monotonicMs?: () => number
 }
 
@@ -37,20 +37,20 @@ export interface LeaseFacts {
   /** As it stands in `holderIdentity` while we hold it. */
   readonly identity: string
   readonly isLeading: boolean
-  /** Whether the Lease, or that there is none, was seen at all. */
+  /** Whether the Lease, or its absence, was seen at all. */
   readonly hasLooked: boolean
-  /** Last seen; empty: nobody, or none was seen yet. */
+  /** Last seen; empty: no holder, or no Lease was seen yet. */
   readonly holder: string
-  /** Unix time since when that one holds it, by its own clock; undefined: it does not say. */
+  /** Unix time since when that one holds it, by its own clock; undefined: not given. */
   readonly heldSinceMs: number | undefined
-  /** It has not been renewed for as long as its holder has said, by our own clock. */
+  /** It has not been renewed for the time that its holder has given, by our own clock. */
   readonly isExpired: boolean
   /** Last seen. */
   readonly epoch: number
   /** Unix time of our last renewal, milliseconds. */
   readonly renewedAtMs: number | undefined
   /** Why the Lease could not be read or written the last time; undefined: it could. */
-  readonly trouble: string | undefined
+  readonly failure: string | undefined
 }
 
 export interface LeaderTermHooks {
@@ -62,8 +62,8 @@ export interface LeaderTermHooks {
 }
 
 /**
- * Milliseconds since 1970 reach it in 140,000 years. Whoever reports more is at fault, and going along would use up
- * the numbers that later leaders need.
+ * Milliseconds since 1970 reach it in 140,000 years. A data plane that reports more is faulty, and adopting its value
+ * would use up the numbers that later leaders need.
  */
 const MAX_REPORTED_EPOCH = 2 ** 52
 
@@ -91,7 +91,7 @@ export class LeaderTerm implements Tenure {
     return this.#wantedEpoch > this.#epoch
   }
 
-  /** Ends the term first, where that is due: whoever makes a call asks for its epoch. */
+  /** Ends the term first, where that is due: every call asks for its epoch here. */
   epoch(): number {
     this.#hooks.checkDeadline()
     return this.#epoch
@@ -116,12 +116,14 @@ export class LeaderTerm implements Tenure {
   /** @param epoch that we have written into the Lease */
   raiseEpoch(epoch: number): void {
     if (epoch > this.#epoch) {
-      this.#hooks.log.warn('a data plane knows a higher epoch: raised above it', { epoch })
+      this.#hooks.log.warn('a data plane knew a higher epoch: our epoch was raised above it', {
+        epoch,
+      })
       this.#epoch = epoch
     }
   }
 
-  /** An attempt to renew has ended: lets every challenge that waits look again. */
+  /** An attempt to renew has ended: lets every challenge that waits check again. */
   wakeChallenges(): void {
     for (const wake of this.#waiting.splice(0)) wake()
   }

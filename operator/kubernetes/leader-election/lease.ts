@@ -1,6 +1,6 @@
-// Reads and writes the Lease: as the API has it, as a record that an election can judge, and by compare-and-swap. No
-// call takes longer than it is given; one that was given up may still be carried out later, so every write names the
-// version, or the absence, that it was decided on.
+// Reads and writes the Lease: as the API has it, as a record for the election, and by compare-and-swap. No call takes
+// longer than its time-out; one that timed out may still be carried out later, so every write names the version, or the
+// absence, that it was based on.
 
 import { mapAt, numberAt, textAt, type Unvalidated } from '../../../language/expression/members.ts'
 import type { ValueMap } from '../../../language/expression/value.ts'
@@ -12,7 +12,7 @@ import type { Lease } from '../objects.ts'
 
 /** What a program adds to its Leases. */
 export interface LeaseFormat {
-  /** Of a Lease that it makes. */
+  /** Of a Lease that it creates. */
   readonly labels: Readonly<Record<string, string>>
   /** Holds the epoch where `leaseTransitions`, an int32, can't. */
   readonly epochAnnotation: string
@@ -22,7 +22,7 @@ export interface LeaseRecord {
   /** As it was read or written last. */
   readonly object: Lease
   readonly uid: string
-  /** Empty: nobody, it was released. */
+  /** Empty: it was released. */
   readonly holder: string
   /** How long the holder may go without renewing it; undefined where it does not say. */
   readonly durationMs: number | undefined
@@ -51,7 +51,7 @@ const LARGEST_EPOCH = 2 ** 53 - 2 ** 32
 const MAX_TIME_LENGTH = 40
 
 /**
- * Never throws, whatever stands in the object.
+ * Never throws, whatever the object holds.
  * @internal exported for tests
  */
 export const readLease = (object: Lease, { epochAnnotation }: LeaseFormat): LeaseRecord => {
@@ -88,7 +88,7 @@ const countAt = <T>(map: Unvalidated<T>, name: keyof T & string): number => {
   return Number.isSafeInteger(count) && count > 0 ? count : 0
 }
 
-/** Which Lease a claim is for, what stands there, and how ours are marked. */
+/** The Lease that a claim is for, its current record, and how ours are marked. */
 export interface LeasePlace {
   readonly name: ObjectName
   readonly format: LeaseFormat
@@ -146,7 +146,7 @@ const without = (map: ValueMap, left: string): ValueMap =>
 export interface LeaseStore {
   /** Undefined: there is none. @throws ApiError */
   read(): Promise<LeaseRecord | undefined>
-  /** Undefined: something else stands there now. @throws ApiError where it is not known whether it was written */
+  /** Undefined: another record is there now. @throws ApiError where it is not known whether it was written */
   write(before: LeaseRecord | undefined, claim: LeaseClaim): Promise<LeaseRecord | undefined>
 }
 
@@ -195,10 +195,10 @@ export const createLeaseStore = (options: LeaseStoreOptions): LeaseStore => {
 }
 
 const notInTime = (ms: number): never => {
-  throw new ApiError(`the API server has not answered within ${ms} ms`, { status: 0 })
+  throw new ApiError(`the API server has not responded within ${ms} ms`, { status: 0 })
 }
 
-/** A release that was overtaken by another write is tried again at once this often. */
+/** A release that another write has overtaken is tried again at once this often. */
 const MAX_RELEASE_TRIES = 3
 
 export interface LeaseHolder {
@@ -209,7 +209,7 @@ export interface LeaseHolder {
 }
 
 /**
- * Leaves the Lease to nobody where it is held by `identity`, so that another candidate takes it at its next look.
+ * Releases the Lease where it is held by `identity`, so that another candidate takes it at its next read.
  * @returns false where it is not known whether it was released: others wait until it expires
  */
 export const releaseLease = async (

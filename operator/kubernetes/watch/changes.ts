@@ -1,21 +1,21 @@
-// Changes in, one word of them out: what comes in one piece from the network is told once. What a listener throws
-// is logged; it never reaches those who change something.
+// Merges changes into one notification: what arrives in one piece from the network is notified once. Errors of a
+// listener are logged; they never reach the code that makes changes.
 
 import { guarded } from '../../../base/guarded.ts'
 import type { Log } from '../../../telemetry/log.ts'
 
 export interface Changes {
-  /** Tells soon, once for all that is noted until then. */
+  /** Notifies soon, once for all changes until then. */
   note(): void
-  /** Tells now; what was noted is told with it. */
-  tell(): void
-  /** Nothing is told any more. */
+  /** Notifies now, including the changes before. */
+  notify(): void
+  /** No more notifications. */
   stop(): void
 }
 
 export interface ChangesOptions {
   readonly onChange: () => void
-  /** Before a noted change is told; false: there is nothing to tell. */
+  /** Called before the notification of a change; false: there is nothing to notify of. */
   readonly publish: () => boolean
   readonly log: Log
 }
@@ -32,22 +32,22 @@ export const createChanges = ({ onChange, publish, log }: ChangesOptions): Chang
     noted = undefined
   }
 
-  const tell = (): void => {
+  const notify = (): void => {
     forget()
     if (!isStopped) tellListener()
   }
 
   return {
     note: () => {
-      // All events of one piece have been taken before an immediate runs: between them are only microtasks.
+      // All events of one piece have been processed before an immediate runs: between them are only microtasks.
       noted ??= setImmediate(() => {
         noted = undefined
-        if (publish()) tell()
+        if (publish()) notify()
       })
     },
-    tell: () => {
+    notify: () => {
       publish()
-      tell()
+      notify()
     },
     stop: () => {
       isStopped = true

@@ -1,22 +1,22 @@
-// The loop of a reflector: list, watch, watch again, for ever; list where a version means nothing any more, wait
-// where something fails. Nothing but `stop` ends it.
+// Runs the loop of a reflector: list, watch, watch again, for ever; list again where a version is no longer valid, wait
+// where something fails. Only `stop` ends it.
 
 import type { Log } from '../../../telemetry/log.ts'
 import type { BackOff } from '../../../base/back-off.ts'
 import type { Changes } from './changes.ts'
 import { recover, startProgress, type Progress } from './recovery.ts'
 import { checkVersion, listAll, watchOnce, type StepOptions } from './steps.ts'
-import type { Trouble } from './trouble.ts'
+import type { FailureState } from './failure-state.ts'
 
 export interface ReflectorTuning {
   readonly backOff: BackOff
-  /** How long a watch is asked to last; by chance, so that they do not all begin anew together. */
+  /** How long a watch is asked to last; random, so that they do not all begin again together. */
   readonly watchSeconds: { readonly least: number; readonly most: number }
 }
 
 export interface LoopOptions extends StepOptions, ReflectorTuning {
   readonly changes: Changes
-  readonly trouble: Trouble
+  readonly failureState: FailureState
   readonly log: Log
 }
 
@@ -27,7 +27,7 @@ export interface Loop {
   readonly hasSynced: () => boolean
 }
 
-type Answer = (isTold: boolean) => void
+type Answer = (isLogged: boolean) => void
 
 /** Nothing is done before `start`. */
 export const createLoop = (options: LoopOptions): Loop => {
@@ -44,13 +44,13 @@ export const createLoop = (options: LoopOptions): Loop => {
     asked = []
     isListing = true
     progress.isVerified = false
-    let isTold = false
+    let isLogged = false
     try {
       await listStep(options, progress, signal)
-      isTold = true
+      isLogged = true
     } finally {
       isListing = false
-      for (const answer of answers) answer(isTold)
+      for (const answer of answers) answer(isLogged)
     }
   }
 
@@ -75,7 +75,7 @@ export const createLoop = (options: LoopOptions): Loop => {
       if (running === undefined || stopping.signal.aborted) return Promise.resolve(false)
       return new Promise((answer) => {
         asked.push(answer)
-        // A list under way began before: the next one answers. Its end is not to be delayed for ever.
+        // A list under way is older than this request: the next one counts. Its end must not be delayed for ever.
         if (!isListing) step.abort(new Error('lists again'))
       })
     },
@@ -104,11 +104,11 @@ const listStep = async (
   progress.isVerified = true
   progress.isAnotherPast = false
   progress.listedAtMs = options.clock.now()
-  options.trouble.heard()
-  options.changes.tell()
+  options.failureState.noteContact()
+  options.changes.notify()
 }
 
-/** What fails after it was well before. */
+/** A failure after this time comes after a watch that worked. */
 const LONG_WATCH_MS = 10_000
 
 const followStep = async (
@@ -117,17 +117,17 @@ const followStep = async (
   version: string,
   signal: AbortSignal,
 ): Promise<void> => {
-  const { trouble, changes, clock, watchSeconds } = options
+  const { failureState, changes, clock, watchSeconds } = options
   if (!progress.isVerified) {
     await checkVersion(options, version, signal)
-    trouble.heard()
+    failureState.noteContact()
   }
   progress.isVerified = true
   const { least, most } = watchSeconds
   const isFollowing = (): void => {
     progress.isWatching = true
-    trouble.heard()
-    trouble.end()
+    failureState.noteContact()
+    failureState.end()
   }
   const watch = {
     resourceVersion: version,

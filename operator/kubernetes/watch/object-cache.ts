@@ -1,18 +1,18 @@
-// Objects as lists and watches tell them in; what is kept of each out, in one immutable map after another. It keeps
-// what `read` gave, and of the object itself only uid and version.
+// Keeps what lists and watches report of objects, in one immutable map after another. It keeps the result of `read`,
+// and of the object itself only uid and version.
 
 import { mapAt, textAt } from '../../../language/expression/members.ts'
 import type { ValueMap } from '../../../language/expression/value.ts'
 
 export interface Items<T> {
-  /** Another map after every change that `publish` has told, or that was no news. */
+  /** Another map after every change that was published, or that changed nothing of interest. */
   readonly current: ReadonlyMap<string, T>
   /** ADDED and MODIFIED. */
   put(object: ValueMap): void
   /** DELETED. */
   remove(object: ValueMap): void
   /**
-   * Begins a list; nothing of it is seen before `finish`.
+   * Begins a list; nothing of it is visible before `finish`.
    * @param isAnotherPast storage went back in time: the same version may mean another object
    */
   startList(isAnotherPast: boolean): ListIntake
@@ -22,20 +22,20 @@ export interface Items<T> {
 
 export interface ListIntake {
   take(objects: readonly ValueMap[]): void
-  /** What was there before and is not in the list is gone. */
+  /** Objects that were there before and are not in the list are removed. */
   finish(): void
 }
 
 export interface ItemsOptions<T> {
-  /** @param before what is kept of that name */
+  /** @param before the value that is kept under that name */
   readonly read: (object: ValueMap, before: T | undefined) => T | undefined
   /** `read` threw: the object of this key is left out. */
   readonly onUnread: (key: string, error: unknown) => void
-  /** Absent: every change is. */
-  readonly isNews?: (before: T, now: T) => boolean
-  /** It took the place of one that said the same: there is nothing to publish for it. */
+  /** Whether a change is of interest; absent: every change is. */
+  readonly hasChanged?: (before: T, now: T) => boolean
+  /** It replaces one of the same content: there is nothing to publish for it. */
   readonly onRenewed?: (now: T) => void
-  /** It was deleted while it was watched, and was so at the end: perhaps in no version that was seen before. */
+  /** It was deleted while it was watched; its last state may be of no version that was seen before. */
   readonly onDeleted?: (last: T) => void
 }
 
@@ -51,7 +51,7 @@ class KeptItems<T> implements Items<T> {
   #entries = new Map<string, Entry<T>>()
   #current: ReadonlyMap<string, T> = new Map()
   #isChanged = false
-  /** Without news: the map is made when it is asked for. */
+  /** Changed without news: the map is copied when it is read. */
   #isRenewed = false
 
   constructor(options: ItemsOptions<T>) {
@@ -59,7 +59,7 @@ class KeptItems<T> implements Items<T> {
   }
 
   get current(): ReadonlyMap<string, T> {
-    // What is changed and not told yet is not seen either.
+    // A change that is not published yet is not visible either.
     if (this.#isRenewed && !this.#isChanged) this.#copy()
     return this.#current
   }
@@ -140,8 +140,8 @@ class KeptItems<T> implements Items<T> {
   }
 
   #isRenewal(known: Entry<T> | undefined, { value }: Entry<T>): boolean {
-    const { isNews } = this.#options
-    return known !== undefined && isNews !== undefined && !isNews(known.value, value)
+    const { hasChanged } = this.#options
+    return known !== undefined && hasChanged !== undefined && !hasChanged(known.value, value)
   }
 
   #renewed(entries: readonly Entry<T>[]): void {
@@ -156,7 +156,7 @@ class KeptItems<T> implements Items<T> {
   }
 }
 
-/** `namespace/name`; undefined for what has no name. */
+/** `namespace/name`; undefined for an object without a name. */
 const keyOf = (object: ValueMap): string | undefined => {
   const { namespace = '', name } = mapAt(object, 'metadata')
   return typeof name === 'string' && typeof namespace === 'string'
@@ -164,7 +164,7 @@ const keyOf = (object: ValueMap): string | undefined => {
     : undefined
 }
 
-/** A name that is deleted and made again is another object. */
+/** A name that is deleted and created again is another object. */
 const identityOf = (object: ValueMap): string => {
   const uid = textAt(mapAt(object, 'metadata'), 'uid')
   return `${uid} ${versionOf(object)}`

@@ -1,20 +1,20 @@
-// A failure of a step in; what the next step has to be, and when, out. It waits; it never gives up.
+// Decides what the reflector does after a failed step, and when. It waits; it never gives up.
 
 import type { Log } from '../../../telemetry/log.ts'
 import type { Clock } from '../../../base/clock.ts'
 import { ApiError, type KubernetesApi } from '../client/api.ts'
 import { backOffMs, type BackOff } from '../../../base/back-off.ts'
-import type { Trouble } from './trouble.ts'
+import type { FailureState } from './failure-state.ts'
 import { isBroken, isSilent, TOO_LARGE_ANSWER, TOO_LARGE_VERSION } from '../client/api-error.ts'
-import { pause } from '../client/pause.ts'
+import { sleep } from '../client/sleep.ts'
 
-/** What the next step goes by. */
+/** What the next step depends on. */
 export interface Progress {
   /** To watch from; undefined: list first. */
   version: string | undefined
-  /** The version has just been told or checked: it can be watched from. */
+  /** The version was just received or checked: it can be watched from. */
   isVerified: boolean
-  /** A watch has begun to answer, and has not ended. */
+  /** A watch has begun to respond, and has not ended. */
   isWatching: boolean
   /** The API server has lost versions that we know of. */
   isAnotherPast: boolean
@@ -38,7 +38,7 @@ export const startProgress = (pageSize: number): Progress => ({
 export interface RecoveryOptions {
   readonly api: Pick<KubernetesApi, 'onReturn'>
   readonly clock: Clock
-  readonly trouble: Trouble
+  readonly failureState: FailureState
   readonly log: Log
   readonly backOff: BackOff
 }
@@ -49,7 +49,7 @@ export const recover = async (
   error: unknown,
   signal: AbortSignal,
 ): Promise<void> => {
-  const { clock, trouble, log, backOff } = options
+  const { clock, failureState, log, backOff } = options
   const failure = asApiError(error, log)
   const { reason, retryAfterMs: askedMs } = failure
   const wasWatching = progress.isWatching
@@ -61,7 +61,7 @@ export const recover = async (
   if (mustListAfter(failure, wasWatching)) progress.version = undefined
   const listedForMs = clock.now() - (progress.listedAtMs ?? 0)
   if (progress.failures === 1 && isUsual(failure, { wasWatching, listedForMs })) return
-  trouble.fail(failure)
+  failureState.fail(failure)
   // As long as the API server asks for, within reason.
   const waitMs = backOffMs(progress.failures, backOff, clock.random())
   await waitFor(Math.max(waitMs, Math.min(askedMs ?? 0, backOff.capMs)), options, progress, signal)
@@ -71,8 +71,8 @@ export const recover = async (
 const WAKE_SPREAD_MS = 500
 
 /**
- * Whoever asks for a list, or stops, ends the wait; so does the return of an API server that was away. After that a
- * kind may not be served at once: back-off begins anew.
+ * A request for a list, or a stop, ends the wait; so does the return of an API server that was away. After that a kind
+ * may not be served at once, so back-off begins at its start.
  */
 const waitFor = async (
   waitMs: number,
@@ -89,7 +89,7 @@ const waitFor = async (
       woken.abort(new Error('the API server is back'))
     })
   })
-  await pause(clock, waitMs, AbortSignal.any([signal, woken.signal])).catch(() => undefined)
+  await sleep(clock, waitMs, AbortSignal.any([signal, woken.signal])).catch(() => undefined)
   end()
   cancelWake()
 }
@@ -98,8 +98,9 @@ const waitFor = async (
 const OLD_LIST_MS = 30_000
 
 /**
- * Nothing to wait for: that a version gets old, unless it was new, and that nothing was heard for a while. An API
- * server sends no bookmarks for a kind that has not changed since it started (seen with 1.36: none in 200 s).
+ * Failures that are no reason to wait: that a version gets old, unless it was new, and that nothing was received for a
+ * while. An API server sends no bookmarks for a kind that has not changed since it started (seen with 1.36: none in 200
+ * s).
  */
 const isUsual = (
   failure: ApiError,
@@ -111,10 +112,10 @@ const isExpired = ({ code, reason }: ApiError): boolean =>
   code === 'expired' || reason === TOO_LARGE_VERSION
 
 /**
- * A kind that is gone has another history when it is back. And so may have an API server that was away: it can be
- * restored to an older state and write until it is past the version that we know, which then looks well, but is
- * of another past. It says 429 as it stops, and until it can answer for a kind: such a word in the place of an
- * answer is a sign, too. A watch that only broke is none, or fell silent: some balancers end each after a while.
+ * A kind that was removed has another history when it is back. So may an API server that was away: it can be restored
+ * to an older state and write until it is past the version that we know, which then looks valid, but is of another
+ * past. It sends 429 as it stops, and until it can serve a kind: such a response is a sign, too. A watch that only
+ * broke or fell silent is not: some balancers end each after a while.
  */
 const mustListAfter = (failure: ApiError, wasWatching: boolean): boolean => {
   if (isExpired(failure) || failure.code === 'not_found') return true

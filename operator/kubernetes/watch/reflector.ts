@@ -1,12 +1,11 @@
-// A kind and a scope in; what is kept of its objects out, as they stand in the API: lists by pages, watches, lists
-// again where it has to. Whatever happens it goes on trying, says since when it knows nothing new, and never
-// forgets an object because it could not look.
+// Keeps the objects of a kind and scope as they are in the API: lists by pages, watches, lists again where it has to.
+// It always goes on trying, says since when its data may be old, and never drops an object because a read failed.
 
 import { guarded } from '../../../base/guarded.ts'
 import { createChanges } from './changes.ts'
 import { createItems } from './object-cache.ts'
 import { createLoop, type ReflectorTuning } from './loop.ts'
-import { createTrouble } from './trouble.ts'
+import { createFailureState } from './failure-state.ts'
 import { WatchLog } from './watch-log.ts'
 import type { Watched, WatchedOptions } from './watched.ts'
 
@@ -26,7 +25,7 @@ export const createReflector = <T>(
   options: WatchedOptions<T>,
   tuning: Partial<ReflectorTuning> = {},
 ): Watched<T> => {
-  const { type, clock, namespace, isNews, watchLog = new WatchLog(options) } = options
+  const { type, clock, namespace, hasChanged, watchLog = new WatchLog(options) } = options
   const { onRenewed, onDeleted } = options
   const of = { resource: type.plural, ...(namespace !== undefined && { namespace }) }
   const log = options.log.child(of)
@@ -38,7 +37,7 @@ export const createReflector = <T>(
     onUnread: (object, error) => {
       log.error('an object could not be read and is left out', { object, error })
     },
-    ...(isNews !== undefined && { isNews }),
+    ...(hasChanged !== undefined && { hasChanged }),
     ...(onRenewed !== undefined && { onRenewed: guarded(onRenewed, onError) }),
     ...(onDeleted !== undefined && { onDeleted: guarded(onDeleted, onError) }),
   })
@@ -49,19 +48,19 @@ export const createReflector = <T>(
     publish: () => items.publish(),
     log,
   })
-  const trouble = createTrouble({
+  const failureState = createFailureState({
     ...{ clock, log, watchLog, of },
-    tell: () => {
-      changes.tell()
+    notify: () => {
+      changes.notify()
     },
   })
-  const loop = createLoop({ ...options, items, changes, trouble, log, ...TUNING, ...tuning })
+  const loop = createLoop({ ...options, items, changes, failureState, log, ...TUNING, ...tuning })
   return {
     start: loop.start,
     relist: loop.relist,
     stop: async () => {
       await loop.stop()
-      trouble.stop()
+      failureState.stop()
     },
     get hasSynced() {
       return loop.hasSynced()
@@ -69,8 +68,8 @@ export const createReflector = <T>(
     get items() {
       return items.current
     },
-    get trouble() {
-      return trouble.current
+    get failure() {
+      return failureState.current
     },
   }
 }

@@ -1,5 +1,5 @@
-// The three things that a reflector does with the API, one at a time: list all, check that a version still means
-// something, watch from there. Each throws what the API throws, or the reason of its signal.
+// Implements the three things that a reflector does with the API, one at a time: list all, check that a version is
+// still valid, watch from there. Each throws what the API throws, or the reason of its signal.
 
 import type { Clock } from '../../../base/clock.ts'
 import {
@@ -20,7 +20,7 @@ export interface StepOptions extends Scope {
 }
 
 /**
- * Lists live, by pages of one state, and takes it in when it is whole.
+ * Lists live, by pages of one state, and applies the list when it is complete.
  * @returns the version to watch from
  */
 export const listAll = async (
@@ -31,7 +31,7 @@ export const listAll = async (
   const { api, type, pageSize, items } = options
   const intake = items.startList(isAnotherPast)
   const scope = scopeOf(options)
-  // A page is let go of before the next one is asked for.
+  // A page is released before the next one is requested.
   const takePage = async (next: Pick<ListOptions, 'continue'>): Promise<PageEnd> => {
     const page = await api.list(type, { ...scope, limit: pageSize, ...next }, signal)
     intake.take(page.items)
@@ -51,7 +51,7 @@ interface PageEnd {
 
 /**
  * A watch from a version that the API server has not reached yet (its storage was restored) is silent and looks
- * well; a list that must not be older than it fails.
+ * healthy; a list that must not be older than it fails.
  * @throws ApiError 410, or 504 ResourceVersionTooLarge, where the version means nothing any more
  */
 export const checkVersion = async (
@@ -68,11 +68,11 @@ export interface WatchStep {
   readonly resourceVersion: string
   readonly timeoutSeconds: number
   readonly onOpen: () => void
-  /** An event has been taken in; to go on after it, watch from `version`. */
+  /** An event was processed; to go on after it, watch from `version`. */
   readonly onEvent: (version: string, isChange: boolean) => void
 }
 
-/** A watch that ends sooner, and without an event, is refused in all but words. */
+/** A watch that ends sooner, and without an event, counts as rejected. */
 const SHORTEST_WATCH_MS = 1000
 
 export const watchOnce = async (

@@ -49,7 +49,7 @@ export type RouterAnswer =
   /** It holds the document, and no session with the router of its realm is open. */
   | 'apart'
 
-/** What a gateway says of the upstreams of a document; another text for each trouble. */
+/** What a gateway says of the upstreams of a document; another text for each failure. */
 export type UpstreamAnswer = typeof UPSTREAMS_ANSWER | `${UpstreamCause} ${string}`
 
 /** As far as it knows. */
@@ -65,8 +65,8 @@ export const answerOnUpstreams = (
   isHeld: boolean,
 ): UpstreamAnswer | undefined => {
   if (dataPlane.namespace !== undefined) return undefined
-  const trouble = isHeld ? upstreams?.get(id) : undefined
-  return trouble === undefined ? UPSTREAMS_ANSWER : `${trouble.cause} ${trouble.origin}`
+  const failure = isHeld ? upstreams?.get(id) : undefined
+  return failure === undefined ? UPSTREAMS_ANSWER : `${failure.cause} ${failure.origin}`
 }
 
 /**
@@ -87,11 +87,11 @@ export const answerOnRealm = (report: DataPlaneReport, uri: string): RealmAnswer
   if (report.rejected.realms.has(uri)) return 'refused'
   const sessions = report.ready ? (report.realms.get(uri)?.sessions ?? NO_SESSIONS) : NO_SESSIONS
   if (sessions.length === 0 || sessions.some(({ state }) => state === 'open')) return 'fine'
-  // One that begins has no reason yet: a data plane that has just started tells of no trouble.
-  const isTrouble = sessions.some(
+  // One that begins has no reason yet: a data plane that has just started reports no failure.
+  const isFailure = sessions.some(
     ({ state, reason }) => state === 'refused' || reason !== undefined,
   )
-  return isTrouble ? 'closed' : 'connecting'
+  return isFailure ? 'closed' : 'connecting'
 }
 
 const NO_SESSIONS: readonly SessionState[] = []

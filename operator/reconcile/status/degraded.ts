@@ -57,8 +57,8 @@ const routerWords = ({ routerRealm = '' }: Verdict, { apart }: Sight): string | 
 
 const upstreamWords = ({ unhealthy }: Sight): string | undefined => {
   if (unhealthy === undefined) return undefined
-  const { trouble, count, total } = unhealthy
-  const [cause = '', origin = ''] = trouble.split(' ')
+  const { failure, count, total } = unhealthy
+  const [cause = '', origin = ''] = failure.split(' ')
   return (
     `${count} of ${total} gateways: no request to ${origin} has been answered as it should be for 30 s: ` +
     WORDS[cause as UpstreamCause]

@@ -50,7 +50,7 @@ const sessionsReady = (uri: string, sight: Sight): Finding<'Ready'> => {
     return notReady('Unreachable', `${closed.dataPlane.name}: ${words}`)
   }
   // Without counts: data planes that come and go must not write a status.
-  const message = 'accepted and resolved, and no data plane tells of trouble'
+  const message = 'accepted and resolved, and no data plane reports a problem'
   return { type: 'Ready', status: 'True', reason: 'Ready', message }
 }
 

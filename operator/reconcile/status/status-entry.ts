@@ -215,7 +215,7 @@ const madeOf = (
 ): Made => {
   const { programmed } = judged
   const { id = '' } = verdict
-  // Where it is programmed a fresh data plane may still refuse it: that is the data plane's trouble, not this status's.
+  // Where it is programmed a fresh data plane may still refuse it: that is the data plane's failure, not this status's.
   const refusing = programmed.finding.status === 'True' ? undefined : firstRefusing(sight)
   return {
     ...judged,

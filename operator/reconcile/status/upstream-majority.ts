@@ -1,13 +1,13 @@
 // Settles what gateways of the shared pool say of a document's upstreams: their answers, counted, come in; what is told, once more
-// than half of them have trouble, goes out. So no single gateway, which may lie or have lost its network, speaks for all.
+// than half of them have failure, goes out. So no single gateway, which may lie or have lost its network, speaks for all.
 
 import { type UpstreamAnswer, UPSTREAMS_ANSWER } from './answers.ts'
 import type { Tally } from './tally.ts'
 
 export interface Majority {
-  /** What most of those say that have trouble. */
-  readonly trouble: Exclude<UpstreamAnswer, typeof UPSTREAMS_ANSWER>
-  /** Gateways with any trouble, */
+  /** What most of those say that have failure. */
+  readonly failure: Exclude<UpstreamAnswer, typeof UPSTREAMS_ANSWER>
+  /** Gateways with any failure, */
   readonly count: number
   /** of so many that the document is for. */
   readonly total: number
@@ -17,14 +17,14 @@ export const majorityOf = (answers: Tally<UpstreamAnswer>): Majority | undefined
   const { total } = answers
   const count = total - answers.count(UPSTREAMS_ANSWER)
   if (2 * count <= total) return undefined
-  let trouble: Majority['trouble'] | undefined
+  let failure: Majority['failure'] | undefined
   for (const answer of answers.answers()) {
     if (answer === UPSTREAMS_ANSWER) continue
-    const isMore = trouble === undefined || answers.count(answer) > answers.count(trouble)
+    const isMore = failure === undefined || answers.count(answer) > answers.count(failure)
     // Whoever answered first says nothing: the words are not to change with it.
     const isFirst =
-      trouble !== undefined && answers.count(answer) === answers.count(trouble) && answer < trouble
-    if (isMore || isFirst) trouble = answer
+      failure !== undefined && answers.count(answer) === answers.count(failure) && answer < failure
+    if (isMore || isFirst) failure = answer
   }
-  return trouble && { trouble, count, total }
+  return failure && { failure, count, total }
 }

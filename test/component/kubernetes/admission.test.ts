@@ -112,7 +112,7 @@ await describeWithKubernetes('admission', (plane) => {
     }, PATIENCE)
   const untilAsked = () =>
     eventually(async () => {
-      expect([await dryRun(bad('dry')), webhook.trouble]).toEqual([422, undefined])
+      expect([await dryRun(bad('dry')), webhook.failure]).toEqual([422, undefined])
     }, PATIENCE)
 
   beforeAll(async () => {
@@ -179,8 +179,8 @@ await describeWithKubernetes('admission', (plane) => {
     }
     for (const name of Object.values(SECRET_NAMES)) expect(await secret(OWN, name)).toContain('tls')
     expect(await secret('shop', SECRET_NAMES.server)).toContain('kubernetes.io/tls')
-    expect([...certificates.troubles.keys()]).toEqual(['closed', 'nowhere'])
-    expect(certificates.troubles.get('closed')).toContain('kubectl create rolebinding')
+    expect([...certificates.failures.keys()]).toEqual(['closed', 'nowhere'])
+    expect(certificates.failures.get('closed')).toContain('kubectl create rolebinding')
   })
 
   it('two operators that begin at once share one CA', async () => {

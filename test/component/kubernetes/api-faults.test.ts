@@ -192,16 +192,19 @@ await describeWithKubernetes('an API server with faults', (plane) => {
         operator
           .logs()
           .slice(before)
-          .filter((line) => /"msg":"(?:not followed for now|followed again)"/.test(line))
+          .filter((line) =>
+            /"msg":"(?:watches fail, so data may be out of date|watches work again)"/.test(line),
+          )
       await plane().stop()
       // What is told from `before` on may yet be of the faults of tests before.
-      const ours = /"watches":\d\d,"resources":"\d\d secrets.*"msg":"not followed for now"/
+      const ours =
+        /"watches":\d\d,"resources":"\d\d secrets.*"msg":"watches fail, so data may be out of date"/
       await eventually(() => {
         expect(told().join('\n')).toMatch(ours)
       }, A_LEASE_LATER)
       await plane().start()
       await eventually(() => {
-        expect(told().at(-1)).toMatch(/"left":0.*"msg":"followed again"/)
+        expect(told().at(-1)).toMatch(/"left":0.*"msg":"watches work again"/)
       }, A_LEASE_LATER)
       expect(told().length).toBeLessThan(20)
     },

@@ -215,7 +215,7 @@ await describeWithKubernetes('a Lease of an API server', (plane) => {
       await untilForbidden(plane(), access)
       const candidate = await aCandidate(name, 'stranger', api)
       await eventually(() => {
-        expect(candidate.leadership.facts.trouble).toMatch(/forbidden/i)
+        expect(candidate.leadership.facts.failure).toMatch(/forbidden/i)
       }, PATIENT)
       expect(candidate.turns).toEqual([])
     },

@@ -91,7 +91,7 @@ export const startMapWatcher = async (plane: ControlPlane): Promise<MapWatcher> 
     }, LONG)
     const untilTrue = (): Promise<void> =>
       eventually(async () => {
-        expect(watched.trouble).toBeUndefined()
+        expect(watched.failure).toBeUndefined()
         expect([...watched.items.values()].sort()).toEqual(await standing(plane, namespace))
       }, LONG)
     return { watched, untilTrue, changes: () => changes }

@@ -316,7 +316,7 @@ describe('the keeper', () => {
       await settle()
     }
     expect(keeper.drift).toMatch(words)
-    expect([keeper.trouble, calls.filter((call) => call !== 'get')]).toEqual([undefined, ['apply']])
+    expect([keeper.failure, calls.filter((call) => call !== 'get')]).toEqual([undefined, ['apply']])
     expect(JSON.stringify(state.object)).toBe(edit(plain))
     expect(lines.filter((line) => line.includes('somebody else'))).toHaveLength(1)
     state.object = undefined
@@ -363,7 +363,7 @@ describe('the keeper', () => {
     state.fault = new ApiError('no', { status: 403 })
     keeper.lead()
     await settle()
-    expect(keeper.trouble).toContain('create MutatingWebhookConfiguration svc-gateway')
+    expect(keeper.failure).toContain('create MutatingWebhookConfiguration svc-gateway')
     await keeper.stop()
   })
 
@@ -376,11 +376,11 @@ describe('the keeper', () => {
     state.fault = new ApiError('no', { status })
     keeper.lead()
     await settle()
-    expect(keeper.trouble).toMatch(words)
+    expect(keeper.failure).toMatch(words)
     state.fault = undefined
     clock.advance(1000)
     await settle()
-    expect(keeper.trouble).toBeUndefined()
+    expect(keeper.failure).toBeUndefined()
     expect(bundles()).toEqual([base64('one'), base64('one')])
     await keeper.stop()
     expect(clock.pending).toBe(0)

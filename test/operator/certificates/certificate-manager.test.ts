@@ -250,7 +250,7 @@ describe('who does not lead', () => {
     keeper.lead()
     await settle(world)
     expect(writes(world)).toBe(1)
-    expect(keeper.troubles.size).toBe(0)
+    expect(keeper.failures.size).toBe(0)
     world.secrets.onCall = () => undefined
     keeper.lead()
     await settle(world)
@@ -281,10 +281,10 @@ describe('two that write at once', () => {
     keeper.lead()
     await settle(world)
     expect(writes(world)).toBe(5)
-    expect([...keeper.troubles]).toEqual([[OWN, 'it is there']])
+    expect([...keeper.failures]).toEqual([[OWN, 'it is there']])
     world.secrets.onCall = () => undefined
     await pass(world, MINUTE_MS)
-    expect(keeper.troubles.size).toBe(0)
+    expect(keeper.failures.size).toBe(0)
     expect(keeper.caBundle()).toBeDefined()
   })
 })
@@ -345,7 +345,7 @@ describe('what is due', () => {
     await pass(world, 250 * DAY_MS)
     await pass(world, 10 * DAY_MS)
     expect(current()).toBe(old.subject)
-    expect(keeper.troubles.get('closed')).toContain('allow it with: kubectl create rolebinding')
+    expect(keeper.failures.get('closed')).toContain('allow it with: kubectl create rolebinding')
     await pass(world, 80 * DAY_MS)
     expect(current()).not.toBe(old.subject)
   })
@@ -487,23 +487,23 @@ describe('namespaces', () => {
       undefined,
     ],
     ['broken', new ApiError('etcd has left', { status: 500 }), 'etcd has left'],
-  ])('%s: the others have theirs', async (_, error, trouble) => {
+  ])('%s: the others have theirs', async (_, error, failure) => {
     const world = aWorld()
     world.secrets.onCall = (call) => {
       if (call.startsWith('create') && call.includes('closed/')) throw error
     }
     const keeper = await leading(world, { namespaces: () => ['closed', 'shop'] })
     expect(issuers(world)).toHaveLength(3)
-    expect(keeper.troubles.get('closed') ?? 'none').toContain(trouble ?? 'none')
+    expect(keeper.failures.get('closed') ?? 'none').toContain(failure ?? 'none')
     const before = world.secrets.calls.length
     await keeper.ensureNamespace('closed')
     expect(world.secrets.calls).toHaveLength(before)
     world.secrets.onCall = () => undefined
     await pass(world, 2 * MINUTE_MS)
     expect(world.secrets.texts('closed', SECRET_NAMES.server)).toBeDefined()
-    expect(keeper.troubles.size).toBe(0)
+    expect(keeper.failures.size).toBe(0)
     expect(world.lines.filter((line) => line.includes('have no certificate'))).toHaveLength(
-      trouble === undefined ? 0 : 1,
+      failure === undefined ? 0 : 1,
     )
   })
 
@@ -514,7 +514,7 @@ describe('namespaces', () => {
     world.secrets.annotate('shop', SECRET_NAMES.server, { [OWNER_ANNOTATION]: 'elsewhere' })
     const keeper = await leading(world)
     expect(world.secrets.texts('shop', SECRET_NAMES.server)).toEqual(theirs)
-    expect(keeper.troubles.get('shop')).toContain('the operator of namespace elsewhere')
+    expect(keeper.failures.get('shop')).toContain('the operator of namespace elsewhere')
   })
 
   it('that are gone are forgotten', async () => {
@@ -524,10 +524,10 @@ describe('namespaces', () => {
       if (call.includes('closed/')) throw new ApiError('no', { status: 403 })
     }
     const keeper = await leading(world, { namespaces: () => namespaces })
-    expect(keeper.troubles.size).toBe(1)
+    expect(keeper.failures.size).toBe(1)
     namespaces = ['shop']
     await pass(world, 2 * MINUTE_MS)
-    expect(keeper.troubles.size).toBe(0)
+    expect(keeper.failures.size).toBe(0)
   })
 })
 
@@ -607,8 +607,8 @@ describe('seeds', () => {
     const all = Array.from({ length: 100 }, (_, i) => keeper.ensureNamespaceCertificate(`n${i}`))
     expect(world.secrets.calls.length - before).toBeLessThanOrEqual(32)
     held.resolve(undefined)
-    const troubles = await Promise.all(all)
-    expect(troubles.filter((each) => each !== undefined)).toHaveLength(68)
+    const failures = await Promise.all(all)
+    expect(failures.filter((each) => each !== undefined)).toHaveLength(68)
     expect(await keeper.ensureNamespaceCertificate('n99')).toBeUndefined()
   })
 })
@@ -628,7 +628,7 @@ describe('an API that does not answer', () => {
     await pass(world, 1000)
     expect(world.secrets.calls.length).toBeGreaterThan(asked)
     expect(await keeper.credentialsFor('shop')).toBe(before)
-    expect([...keeper.troubles]).toEqual([[OWN, 'nobody there']])
+    expect([...keeper.failures]).toEqual([[OWN, 'nobody there']])
   })
 
   it('a listener that throws is logged, and stops nothing', async () => {

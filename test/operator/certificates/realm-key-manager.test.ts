@@ -80,7 +80,7 @@ describe('the keys of realms', () => {
   it('are made once, by the leader, and read by everybody else', async () => {
     const world = aWorld()
     const follower = await started(world)
-    expect([follower.isKnown, follower.ring, follower.trouble]).toEqual([
+    expect([follower.isKnown, follower.ring, follower.failure]).toEqual([
       true,
       undefined,
       undefined,
@@ -162,16 +162,16 @@ describe('the keys of realms', () => {
     world.secrets.put(OWN, REALM_KEYS_SECRET, { 'keys.json': text })
     const keeper = await leading(world)
     expect([keeper.isKnown, keeper.ring]).toEqual([true, undefined])
-    expect(keeper.trouble).toContain(`keys.json of Secret ${PLACE} is broken`)
-    expect(keeper.trouble).not.toContain('c2VjcmV0')
+    expect(keeper.failure).toContain(`keys.json of Secret ${PLACE} is broken`)
+    expect(keeper.failure).not.toContain('c2VjcmV0')
     expect(writesOf(world)).toEqual([])
     world.secrets.put(OWN, REALM_KEYS_SECRET, { 'keys.json': ringText(1) })
     await pass(world, 6_000)
-    expect([keeper.ring?.keys.length, keeper.trouble]).toEqual([1, undefined])
+    expect([keeper.ring?.keys.length, keeper.failure]).toEqual([1, undefined])
     world.secrets.put(OWN, REALM_KEYS_SECRET, { 'keys.json': text })
     await pass(world, 70_000)
     expect(keeper.ring?.keys).toHaveLength(1)
-    expect(keeper.trouble).toBeDefined()
+    expect(keeper.failure).toBeDefined()
   })
 
   it('stay out of a Secret of another operator', async () => {
@@ -180,7 +180,7 @@ describe('the keys of realms', () => {
     world.secrets.annotate(OWN, REALM_KEYS_SECRET, { [OWNER_ANNOTATION]: 'elsewhere' })
     const keeper = await leading(world)
     expect([keeper.isKnown, keeper.ring]).toEqual([true, undefined])
-    expect(keeper.trouble).toContain('belongs to the operator of namespace elsewhere')
+    expect(keeper.failure).toContain('belongs to the operator of namespace elsewhere')
   })
 
   it.each([
@@ -191,14 +191,14 @@ describe('the keys of realms', () => {
     world.secrets.onCall = forbidding(verb)
     const keeper = await leading(world)
     expect([keeper.isKnown, keeper.ring]).toEqual([true, undefined])
-    for (const each of words) expect(keeper.trouble).toContain(each)
+    for (const each of words) expect(keeper.failure).toContain(each)
     await pass(world, 6_000)
     expect(
       world.lines.filter((line) => line.includes('could not be read or created')),
     ).toHaveLength(1)
     world.secrets.onCall = () => undefined
     await pass(world, 6_000)
-    expect([keeper.ring?.keys.length, keeper.trouble]).toEqual([1, undefined])
+    expect([keeper.ring?.keys.length, keeper.failure]).toEqual([1, undefined])
   })
 
   it('that can not be asked for are not known; what was read before stays', async () => {
@@ -208,7 +208,7 @@ describe('the keys of realms', () => {
     }
     const keeper = await leading(world)
     expect([keeper.isKnown, keeper.ring]).toEqual([false, undefined])
-    expect(keeper.trouble).toContain('nobody there')
+    expect(keeper.failure).toContain('nobody there')
     world.secrets.onCall = () => undefined
     await pass(world, 60_000)
     expect(keeper.isKnown).toBe(true)
@@ -217,7 +217,7 @@ describe('the keys of realms', () => {
     world.secrets.onCall = forbidding('get')
     await pass(world, 70_000)
     expect(keeper.ring).toBe(ring)
-    expect(keeper.trouble).toContain('keys that were read before stay in use')
+    expect(keeper.failure).toContain('keys that were read before stay in use')
   })
 
   it('are asked for no more after the stop', async () => {

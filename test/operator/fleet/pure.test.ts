@@ -541,7 +541,7 @@ describe('answers', () => {
     expect(readStateView({ ...good, gatewayVersion })?.gatewayVersion).toBe(expected)
   })
 
-  it.each<[what: string, trouble: unknown, isTold: boolean]>([
+  it.each<[what: string, failure: unknown, isTold: boolean]>([
     ['one', { origin: 'http://orders:8080', cause: 'refused' }, true],
     ['one of IPv6', { origin: 'https://[2001:db8::1]', cause: 'timeout' }, true],
     ['one without a cause', { origin: 'http://up' }, false],
@@ -552,17 +552,17 @@ describe('answers', () => {
     ['one with a password', { origin: 'http://a:b@up', cause: 'refused' }, false],
     ['one of a long name', { origin: `http://${'x'.repeat(256)}`, cause: 'refused' }, false],
     ['a text', 'http://up', false],
-  ])('upstreams: %s', (_name, trouble, isTold) => {
-    const { upstreams = {} } = readStateView({ ...good, upstreams: { a: trouble } }) ?? {}
+  ])('upstreams: %s', (_name, failure, isTold) => {
+    const { upstreams = {} } = readStateView({ ...good, upstreams: { a: failure } }) ?? {}
     expect(Object.keys(upstreams)).toEqual(isTold ? ['a'] : [])
   })
 
   it('upstreams: of 200 documents at most, and none where they are no map', () => {
-    const trouble = { origin: 'http://up', cause: 'refused' }
-    const many = Object.fromEntries(Array.from({ length: 999 }, (_, at) => [`d${at}`, trouble]))
+    const failure = { origin: 'http://up', cause: 'refused' }
+    const many = Object.fromEntries(Array.from({ length: 999 }, (_, at) => [`d${at}`, failure]))
     const { upstreams = {} } = readStateView({ ...good, upstreams: many }) ?? {}
     expect(Object.keys(upstreams)).toHaveLength(200)
-    expect(readStateView({ ...good, upstreams: [trouble] })).toEqual(readStateView(good))
+    expect(readStateView({ ...good, upstreams: [failure] })).toEqual(readStateView(good))
   })
 
   it.each([-1, 1.5, 2 ** 53, Infinity, '7', null])('an epoch of %s is none', (epoch) => {

@@ -10,7 +10,7 @@ import type { CreateReflector } from '../../../operator/source/referenced-object
 import type {
   Watched,
   WatchedOptions,
-  WatchTrouble,
+  WatchFailure,
 } from '../../../operator/kubernetes/watch/watched.ts'
 import type { ValueMap } from '../../../language/expression/value.ts'
 
@@ -80,7 +80,7 @@ const createFakeWatch = <T>(
   let hasSynced = false
   let isStarted = false
   let isStopped = false
-  let trouble: WatchTrouble | undefined
+  let failure: WatchFailure | undefined
   /** @returns what says the same as before */
   const hold = (objects: readonly ValueMap[]): readonly T[] => {
     const next = new Map(items)
@@ -93,7 +93,7 @@ const createFakeWatch = <T>(
       if (value === undefined) next.delete(key)
       else next.set(key, value)
       const isKnown = before !== undefined && value !== undefined
-      if (isKnown && options.isNews?.(before, value) === false) renewed.push(value)
+      if (isKnown && options.hasChanged?.(before, value) === false) renewed.push(value)
     }
     items = next
     return renewed
@@ -138,14 +138,14 @@ const createFakeWatch = <T>(
       tell(() => {
         hold(objects)
         hasSynced = true
-        trouble = undefined
+        failure = undefined
       })(),
     fail: (status) =>
       tell(() => {
-        trouble = { sinceMs: 1_000, status, message: `HTTP ${status}` }
+        failure = { sinceMs: 1_000, status, message: `HTTP ${status}` }
       })(),
     heal: tell(() => {
-      trouble = undefined
+      failure = undefined
       hasSynced = true
     }),
   }
@@ -159,8 +159,8 @@ const createFakeWatch = <T>(
     get items() {
       return items
     },
-    get trouble() {
-      return trouble
+    get failure() {
+      return failure
     },
     relist: () => {
       fake.relists += 1

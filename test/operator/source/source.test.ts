@@ -359,8 +359,8 @@ describe('what has not changed is the same object', () => {
     await fixture.publish()
     const after = fixture.find(DOC)
     expect(after === before).toBe(expected === 'same')
-    const isNews = expected !== 'same' && expected !== 'renewed'
-    expect(fixture.source.current().version === version).toBe(!isNews)
+    const hasChanged = expected !== 'same' && expected !== 'renewed'
+    expect(fixture.source.current().version === version).toBe(!hasChanged)
     expect(fixture.renewed).toEqual(expected === 'renewed' ? [after] : [])
     expect(fixture.find('ApiSpecification/shop/b')).toBe(other)
     const checkedOf = (resource: Resource | undefined): unknown =>

@@ -14,7 +14,7 @@ const facts = (more: Partial<LeaseFacts> = {}): LeaseFacts => ({
   isExpired: false,
   epoch: 4,
   renewedAtMs: undefined,
-  trouble: undefined,
+  failure: undefined,
   ...more,
 })
 
@@ -91,15 +91,15 @@ describe('who leads', () => {
     ],
     [
       'it can not be read, however old what was read is',
-      { trouble: 'the API server\nis away', isExpired: true },
+      { failure: 'the API server\nis away', isExpired: true },
       `it is not known who leads: the Lease gateways/svc-operator can't be read or written: the API server is away${LAST}`,
     ],
   ])('nobody is named where %s', (_title, more, message) => {
     expect(leaderRecord(facts(more), PLACE)).toEqual({ role: 'standby', leader: null, message })
   })
 
-  it('the trouble of a Lease is cut', () => {
-    const { message = '' } = leaderRecord(facts({ trouble: 'x'.repeat(9_999) }), PLACE)
+  it('the failure of a Lease is cut', () => {
+    const { message = '' } = leaderRecord(facts({ failure: 'x'.repeat(9_999) }), PLACE)
     expect(message.length).toBeLessThan(512)
   })
 })

@@ -17,7 +17,7 @@ describe('an answer that is no success', () => {
     ],
     [
       { status: 502, body: undefined },
-      { status: 502, reason: '', message: 'pods: the API server did not say why (HTTP 502)' },
+      { status: 502, reason: '', message: 'pods: the API server gave no reason (HTTP 502)' },
     ],
     [{ status: 403, body: { kind: 'Other', message: 'token abc' } }, { reason: '' }],
     [
@@ -50,7 +50,7 @@ describe('an answer that is no success', () => {
       },
     })
     const error = errorFromAnswer({ type: TYPES.secrets, status: 422, retryAfter: undefined, body })
-    expect(error.message).toBe('secrets: the Secret is refused for data[b] (HTTP 422)')
+    expect(error.message).toBe('secrets: the API server rejects the Secret for data[b] (HTTP 422)')
     expect(error.reason).toBe('Invalid')
   })
 
@@ -66,18 +66,18 @@ const withCode = (code: string, more?: ErrorOptions): Error =>
 
 describe('no answer', () => {
   it.each([
-    [withCode('ECONNREFUSED'), 'unreachable: nobody listens there', false],
+    [withCode('ECONNREFUSED'), 'unreachable: connection refused', false],
     [
       new AggregateError([withCode('ECONNREFUSED'), withCode('ECONNREFUSED')]),
-      'nobody listens',
+      'connection refused',
       false,
     ],
-    [withCode('UND_ERR_HEADERS_TIMEOUT'), 'did not answer in time', false],
+    [withCode('UND_ERR_HEADERS_TIMEOUT'), 'did not respond in time', false],
     [new TypeError('failed', { cause: withCode('ECONNRESET') }), 'broke the connection', true],
     [withCode('SELF_SIGNED_CERT_IN_CHAIN'), 'not trusted', false],
-    [withCode('constructor'), 'no answer of the API server (constructor)', false],
-    [new TypeError('x'), 'no answer of the API server (TypeError)', false],
-    ['thrown', 'no answer of the API server (unknown)', false],
+    [withCode('constructor'), 'no response of the API server (constructor)', false],
+    [new TypeError('x'), 'no response of the API server (TypeError)', false],
+    ['thrown', 'no response of the API server (unknown)', false],
   ])('%#: %s', (cause, words, broken) => {
     const error = errorFromNetwork(TYPES.pods, cause)
     expect(error).toMatchObject({ status: 0, cause })

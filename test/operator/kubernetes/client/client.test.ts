@@ -275,7 +275,8 @@ describe('requests that fail', () => {
     const api = clientOf(cluster, { clock })
     expect(await failureOf(during(api.list(TYPES.pods, options)))).toMatchObject({
       ...{ status: 0, reason: 'Unconnected' },
-      message: 'pods: the API server is unreachable: it ended the connection before it was one',
+      message:
+        'pods: the API server is unreachable: it closed the connection before it was established',
     })
     expect(connections).toBe(times)
   })
@@ -347,7 +348,7 @@ describe('requests that fail', () => {
     })
     expect(await failureOf(api.get(TYPES.pods, A_MAP))).toMatchObject({
       status: 0,
-      message: 'pods: the API server is unreachable: nobody listens there',
+      message: 'pods: the API server is unreachable: connection refused',
     })
   })
 
@@ -609,8 +610,8 @@ describe('a watch', () => {
       ...[getFrom(silent), getFrom(begun)],
       ...[watchFrom(silent), watchFrom(begun)],
     ])
-    const late = { status: 0, message: expect.stringContaining('did not answer') as unknown }
-    const hushed = { status: 0, message: expect.stringContaining('fell silent') as unknown }
+    const late = { status: 0, message: expect.stringContaining('did not respond') as unknown }
+    const hushed = { status: 0, message: expect.stringContaining('stopped sending') as unknown }
     expect(noAnswer).toMatchObject(late)
     expect(halfAnswer).toMatchObject(hushed)
     expect(noWatch).toMatchObject(late)

@@ -32,7 +32,7 @@ describe('a turn begins', () => {
       isLeading: true,
       holder: a.leadership.facts.identity,
       epoch: 1,
-      trouble: undefined,
+      failure: undefined,
     })
   })
 
@@ -146,10 +146,10 @@ describe('a turn goes on', () => {
     for (const fate of ['lost_there', 'lost_back', 429, 500, 403] as const) {
       travel = { ...QUICK, fate }
       await contest.pass(4_500)
-      expect(a.leadership.facts.trouble).toBeDefined()
+      expect(a.leadership.facts.failure).toBeDefined()
       travel = QUICK
       await contest.pass(6_000)
-      expect(a.leadership.facts.trouble).toBeUndefined()
+      expect(a.leadership.facts.failure).toBeUndefined()
     }
     expect(a.turns).toMatchObject([{ epoch: 1 }])
     expect(a.tenure).toBeDefined()
@@ -407,11 +407,11 @@ describe('a standby sees', () => {
     travel = { ...QUICK, fate: 403 }
     await contest.pass(20_000)
     expect(standby.leadership.facts).toMatchObject({ holder: identity, isExpired: true })
-    expect(standby.leadership.facts.trouble).toBeDefined()
+    expect(standby.leadership.facts.failure).toBeDefined()
   })
 })
 
-describe('trouble', () => {
+describe('failure', () => {
   it('is logged when it begins, changes and ends, not at every retry', async () => {
     const contest = aContest()
     let travel: Travel = QUICK
@@ -458,7 +458,7 @@ describe('trouble', () => {
     await leadership.start({ onLead: () => undefined, onLose: () => undefined })
     await contest.pass(70_000)
     expect(asked).toBe(3)
-    expect(leadership.facts.trouble).toBe('slow down')
+    expect(leadership.facts.failure).toBe('slow down')
     await leadership.stop()
   })
 })

@@ -21,7 +21,7 @@ interface Story {
   /** Of the clocks of those who are there from the beginning. */
   readonly rates: readonly number[]
   /** Which part of the requests fails or is slow. */
-  readonly trouble: number
+  readonly failure: number
   readonly mishaps: readonly Mishap[]
 }
 
@@ -36,7 +36,7 @@ const aStory = (kinds: readonly Mishap['what'][]): fc.Arbitrary<Story> =>
       minLength: 2,
       maxLength: 4,
     }),
-    trouble: fc.constantFrom(0, 0.1, 0.5),
+    failure: fc.constantFrom(0, 0.1, 0.5),
     mishaps: fc.array(
       fc.record({
         what: fc.constantFrom(...kinds),
@@ -117,7 +117,7 @@ class Telling {
     const { random, time } = this.#contest
     const quick = { thereMs: random() * 50, backMs: random() * 50 }
     if (time.nowMs < (this.#cutUntilMs.get(name) ?? 0)) return { ...quick, fate: 'lost_there' }
-    if (time.nowMs > STORY_MS || random() >= this.#story.trouble) return quick
+    if (time.nowMs > STORY_MS || random() >= this.#story.failure) return quick
     const kinds: readonly Travel[] = [
       { ...quick, fate: 'lost_there' },
       { ...quick, fate: 'lost_back' },

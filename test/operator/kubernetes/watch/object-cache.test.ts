@@ -135,7 +135,7 @@ describe('what says the same as before', () => {
     const items = createItems<string>({
       read: ({ word = '', mark = '' }) => `${JSON.stringify(word)} ${JSON.stringify(mark)}`,
       onUnread: () => undefined,
-      isNews: (before, now) => before.split(' ')[0] !== now.split(' ')[0],
+      hasChanged: (before, now) => before.split(' ')[0] !== now.split(' ')[0],
       onRenewed: (now) => renewed.push(now),
     })
     const said = (): readonly string[] => [...items.current.values()]

@@ -60,7 +60,7 @@ const run = (more: Partial<WatchedOptions<string>> = {}): Rig => {
     pageSize: 2,
     read: (object) => (typeof object['data'] === 'string' ? object['data'] : undefined),
     onChange: () => {
-      told.push({ keys: [...watched.items.keys()], status: watched.trouble?.status })
+      told.push({ keys: [...watched.items.keys()], status: watched.failure?.status })
     },
     clock,
     log: { ...log, child: () => log },
@@ -154,7 +154,7 @@ describe('a reflector', () => {
       { keys: ['shop/a', 'shop/b', 'shop/constructor'], status: undefined },
     ])
     expect(rig.watched.hasSynced).toBe(true)
-    expect(rig.watched.trouble).toBeUndefined()
+    expect(rig.watched.failure).toBeUndefined()
   })
 
   it('tells of an empty list too', async () => {
@@ -240,7 +240,7 @@ describe('a reflector', () => {
     }
     await rig.list()
     expect(rig.waits).toEqual([1600, 3200, 6400])
-    expect(rig.watched.trouble).toMatchObject({ status: 410 })
+    expect(rig.watched.failure).toMatchObject({ status: 410 })
   })
 
   it('begins a list anew that got old between two pages', async () => {
@@ -259,7 +259,7 @@ describe('a reflector', () => {
     for (let failures = 0; failures < 8; failures += 1) (await rig.list()).fail(failed(500))
     const list = await rig.list()
     expect(rig.waits).toEqual([800, 1600, 3200, 6400, 12_800, 25_600, 30_000, 30_000])
-    expect(rig.watched.trouble).toEqual({
+    expect(rig.watched.failure).toEqual({
       sinceMs: START_MS,
       status: 500,
       message: 'status 500',
@@ -268,7 +268,7 @@ describe('a reflector', () => {
     expect(rig.watched.hasSynced).toBe(false)
     list.answer(listOf(10))
     ;(await rig.watch()).tell()
-    expect(rig.watched.trouble).toBeUndefined()
+    expect(rig.watched.failure).toBeUndefined()
     expect(rig.told.map(({ status }) => status)).toEqual([500, 500, undefined])
   })
 
@@ -286,7 +286,7 @@ describe('a reflector', () => {
     expect(rig.waits).toEqual([500, 800, 1600])
     last.answer(listOf(10))
     ;(await rig.watch()).tell()
-    expect(rig.watched.trouble).toBeUndefined()
+    expect(rig.watched.failure).toBeUndefined()
     expect([rig.api.waiting, rig.clock.pending]).toEqual([0, 0])
   })
 
@@ -336,7 +336,7 @@ describe('a reflector', () => {
     const then = await rig.list()
     expect(then.options.resourceVersion).toBe(next === 'a list' ? undefined : '20')
     expect(holds(rig.watched)).toEqual({ 'shop/a': 'a1', 'shop/b': 'b2' })
-    expect(rig.watched.trouble).toEqual({ sinceMs, status, message: `status ${status}` })
+    expect(rig.watched.failure).toEqual({ sinceMs, status, message: `status ${status}` })
   })
 
   it('goes on from its version where a connection only broke', async () => {
@@ -344,13 +344,13 @@ describe('a reflector', () => {
     rig.first.tell(bookmark(20))
     rig.first.fail(away('Broken'))
     const check = await rig.list()
-    expect(rig.watched.trouble).toMatchObject({ status: 0 })
+    expect(rig.watched.failure).toMatchObject({ status: 0 })
     expect(check.options).toMatchObject({ resourceVersion: '20' })
     check.answer(listOf(21))
     const watch = await rig.watch()
     expect(watch.options.resourceVersion).toBe('20')
     watch.tell()
-    expect(rig.watched.trouble).toBeUndefined()
+    expect(rig.watched.failure).toBeUndefined()
   })
 
   it.each([
@@ -388,7 +388,7 @@ describe('a reflector', () => {
     ;(await rig.list()).fail(away())
     expect((await rig.list()).options).toEqual({ limit: 2 })
     expect(rig.told.map(({ status }) => status)).toEqual([undefined, 0])
-    expect(rig.watched.trouble).toEqual({
+    expect(rig.watched.failure).toEqual({
       sinceMs: START_MS + 60_000,
       status: 0,
       message: 'away',
@@ -409,7 +409,7 @@ describe('a reflector', () => {
     ;(await rig.watch()).end()
     await rig.list()
     expect(rig.waits).toEqual([800, 1600])
-    expect(rig.watched.trouble?.message).toContain('ends every watch at once')
+    expect(rig.watched.failure?.message).toContain('ends every watch at once')
   })
 
   it('counts failures anew after it was well for a while', async () => {
@@ -456,7 +456,7 @@ describe('a reflector', () => {
     rig.first.fail(new TypeError('a bug'))
     await rig.list()
     expect(rig.errors).toEqual(['a watch failed in a way that it should not'])
-    expect(rig.watched.trouble).toMatchObject({ status: 0 })
+    expect(rig.watched.failure).toMatchObject({ status: 0 })
   })
 })
 
@@ -555,7 +555,7 @@ describe('a reflector that is stopped', () => {
     const rig = run()
     meanwhile(await rig.list())
     await settled()
-    expect(rig.watched.trouble?.status).toBe(status)
+    expect(rig.watched.failure?.status).toBe(status)
     await expect(rig.watched.stop()).resolves.toBeUndefined()
     expect(rig.clock.pending).toBe(0)
   })

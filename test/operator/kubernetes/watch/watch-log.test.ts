@@ -25,7 +25,7 @@ describe('watches that fail', () => {
     for (const each of secrets) watchLog.failed(each, { resource: 'secrets', ...AWAY })
     clock.advance(5_000)
     expect(lines.splice(0)).toEqual([
-      `warn not followed for now ${JSON.stringify({
+      `warn watches fail, so data may be out of date ${JSON.stringify({
         ...{ watches: 301, resources: '300 secrets, 1 pods' },
         ...{ status: 0, reason: AWAY.message },
       })}`,
@@ -36,7 +36,7 @@ describe('watches that fail', () => {
     expect(lines).toEqual([])
     for (const each of [...secrets, pods]) watchLog.followed(each)
     clock.advance(10_000)
-    expect(lines).toEqual(['info followed again {"watches":301,"left":0}'])
+    expect(lines).toEqual(['info watches work again {"watches":301,"left":0}'])
     expect(clock.pending).toBe(0)
   })
 
@@ -45,7 +45,7 @@ describe('watches that fail', () => {
     watchLog.failed({}, { resource: 'secrets', namespace: 'shop', status: 403, message: 'no' })
     clock.advance(5_000)
     expect(lines).toEqual([
-      'warn not followed for now {"resource":"secrets","namespace":"shop","status":403,"reason":"no"}',
+      'warn watches fail, so data may be out of date {"resource":"secrets","namespace":"shop","status":403,"reason":"no"}',
     ])
   })
 

@@ -1,9 +1,9 @@
-// A time to wait in; the end of it out, or of the signal that cuts it short.
+// Waits for a time, or until a signal ends the wait.
 
 import type { Clock } from '../../../base/clock.ts'
 
 /** @throws the reason of `signal` */
-export const pause = async (clock: Clock, ms: number, signal: AbortSignal): Promise<void> => {
+export const sleep = async (clock: Clock, ms: number, signal: AbortSignal): Promise<void> => {
   signal.throwIfAborted()
   await new Promise<void>((resolve) => {
     const end = (): void => {
