@@ -1,5 +1,5 @@
-// Key sets of issuers that realms trust (RFC 7517): an address in, keys out. Fetched when first needed and kept;
-// an issuer that is away does not end what it has signed, and nobody's tokens make us ask it often.
+// Caches the key sets of issuers that realms trust (RFC 7517), fetched when they are first needed. While an issuer is
+// unreachable its last keys stay valid for a time, and tokens cannot make the gateway fetch often.
 
 import type { JWTVerifyGetKey } from 'jose'
 import { BoundedMap } from '../../base/bounded-map.ts'
@@ -12,9 +12,9 @@ export interface KeySet {
 }
 
 export interface IssuerKeys {
-  /** Those at hand, fetched if need be; undefined while there are none. Never rejects. */
+  /** The available keys, fetched if necessary; undefined while there are none. Never rejects. */
   find(uri: string): Promise<KeySet | undefined>
-  /** A token names a key that `stale` lacks: a newer set, or undefined. Never rejects. */
+  /** For a token that names a key which `stale` lacks: a newer set, or undefined. Never rejects. */
   findNewer(uri: string, stale: KeySet): Promise<KeySet | undefined>
 }
 
@@ -25,22 +25,22 @@ export interface IssuerKeysOptions {
 }
 
 const FRESH_MS = 600_000
-/** An issuer that is away this long is not trusted on what it said before. */
+/** After this time without a response of the issuer its last keys are no longer used. */
 const USABLE_MS = 24 * 3_600_000
 const NOT_WITHIN_MS = 10_000
 const AFTER_FAILURE_MS = 5000
 const LIMITS = { timeoutMs: 5000, maxBytes: 1024 * 1024 }
 const MAX_KEYS = 200
-/** Addresses at once; those not asked for longest are forgotten. */
+/** Most addresses at once; the least recently used are dropped. */
 const MAX_SETS = 500
 
 interface Source {
   set: KeySet | undefined
   fetchedAt: number
-  /** Of the last question, and how long none follows it. */
+  /** When the last fetch was, and how long no other one follows it. */
   askedAt: number
   pauseMs: number
-  /** The last question had no answer. */
+  /** Whether the last fetch failed. */
   isFailing: boolean
   running: Promise<void> | undefined
 }
@@ -85,7 +85,7 @@ export const createIssuerKeys = ({ fetch, now }: IssuerKeysOptions): IssuerKeys 
       const isFresh = isWithin(FRESH_MS, { now: now(), since: source.fetchedAt })
       if (usable(source) !== undefined && isFresh) return source.set
       const refreshed = refresh(uri, source)
-      // Whoever has keys does not wait again for an issuer that has just failed to answer.
+      // With keys available there is no need to wait for an issuer that has just failed to respond.
       if (!source.isFailing || usable(source) === undefined) await refreshed
       return usable(source)
     },
@@ -113,7 +113,7 @@ const fetchKeySet = async (fetch: GuardedFetch, uri: string): Promise<KeySet | u
   }
 }
 
-/** A shared secret in a published set is a mistake that must not become a key. */
+/** A shared secret in a published set is a mistake, and must not be used as a key. */
 const isPublicKey = (value: unknown): value is { readonly kty: string } =>
   typeof value === 'object' &&
   value !== null &&
