@@ -1,5 +1,5 @@
-// The key set of one provider: fetched once for all who need it, again at once when a key is unknown, but not
-// more often than a provider can bear.
+// Caches the key set of one provider: concurrent callers share one fetch, and an unknown key causes another one
+// immediately, but not more often than a provider can bear.
 
 import { isWithin } from '../security/is-within.ts'
 
@@ -8,13 +8,13 @@ export interface Jwks {
 }
 
 export interface JwksStore {
-  /** What is known and still fresh, without asking anybody. */
+  /** The cached key set, if it is still fresh. */
   cached(): Jwks | undefined
-  /** Somebody misses a key: the provider is asked, unless it was within the last 10 s. */
+  /** For a key that is missing: fetches again, unless that was done within the last 10 s. */
   refresh(): Promise<JwksAnswer>
 }
 
-/** `jwks` where the provider gave one; else `response`, whatever it was. */
+/** `jwks` if the provider sent one; otherwise `response`, whatever it was. */
 export interface JwksAnswer {
   readonly jwks?: Jwks
   readonly status: number
@@ -24,7 +24,7 @@ export interface JwksAnswer {
 const FRESH_MS = 300_000
 const NOT_WITHIN_MS = 10_000
 
-/** @param fetch rejects when there is no answer; never asked twice at a time */
+/** @param fetch rejects if there is no response; never called twice at a time */
 export const createJwksStore = (fetch: () => Promise<Response>, now: () => number): JwksStore => {
   let known: { readonly jwks: Jwks; readonly since: number } | undefined
   let running: Promise<JwksAnswer> | undefined
