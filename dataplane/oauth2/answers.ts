@@ -1,5 +1,5 @@
-// What the OAuth 2 endpoints answer, as header lists and texts (RFC 6749 §5.1, §5.2; RFC 7009 §2.2). Nothing is
-// ever cached.
+// Builds the responses of the OAuth 2 endpoints, as header lists and texts (RFC 6749 §5.1, §5.2; RFC 7009 §2.2). None
+// may be cached.
 
 import { unauthorized } from '../security/schemes/challenge.ts'
 import type { OAuthAnswer } from './oauth2-endpoint.ts'
@@ -34,7 +34,7 @@ const extraHeaders = (
 ): readonly Header[] => {
   if (retryAfterSeconds !== undefined) return [['retry-after', String(retryAfterSeconds)]]
   if (status !== 401) return []
-  // RFC 9110 §15.5.2: a 401 has a challenge, also where the client sent its secret in the form.
+  // RFC 9110 §15.5.2: a 401 has a challenge, also if the client sent its secret in the form.
   const { 'www-authenticate': challenge = 'Basic' } = unauthorized('basic', realmUri).headers
   return [['www-authenticate', challenge]]
 }

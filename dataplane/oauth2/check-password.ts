@@ -1,4 +1,4 @@
-// A name and a password in, nothing out if they are right: what clients and resource owners have in common.
+// Verifies a name and a password, for clients and resource owners alike.
 
 import type { UserRecord } from '../../language/realm/record.ts'
 import { OAuthRefusal, type RefusalOptions } from './refusal.ts'
@@ -7,8 +7,10 @@ import { findUser, type Exchange } from './room.ts'
 export type WrongPassword = 'wrong_password' | 'damped'
 
 /**
- * The user as the realm has it after that: who has another password by then, or is gone, was not asked for it.
- * @param refusal for whoever is wrong; with a status and `retryAfterSeconds` when it is wrong too often
+ * Returns the user as the realm has it afterwards: a user whose password was changed meanwhile, or who was removed,
+ * is rejected.
+ * @param refusal creates the error for a wrong password; with a status and `retryAfterSeconds` if it was wrong too
+ * often
  * @throws OAuthRefusal
  */
 export const checkPassword = async (

@@ -1,5 +1,5 @@
-// Which client sends a request (RFC 6749 §2.3.1): credentials by Basic or in the form, never both. Clients are
-// users of the realm in the group `api_clients`.
+// Authenticates the client of a request (RFC 6749 §2.3.1) by Basic or in the form, never both. Clients are users of
+// the realm in the group `api_clients`.
 
 import type { UserRecord } from '../../language/realm/record.ts'
 import { checkPassword, type WrongPassword } from './check-password.ts'
@@ -14,7 +14,7 @@ interface Credentials {
   readonly secret: string
 }
 
-/** @throws OAuthRefusal `invalid_client`, the same for every way to be none; `invalid_request` */
+/** @throws OAuthRefusal `invalid_client`, the same for every reason; `invalid_request` */
 export const authenticateClient = async (exchange: Exchange): Promise<UserRecord> => {
   const { id, secret } = credentialsOf(exchange)
   exchange.trail.clientId = id
@@ -32,7 +32,7 @@ const credentialsOf = ({ request, parameters }: Exchange): Credentials => {
     return { id, secret }
   }
   if (secret !== undefined)
-    throw malformed('The client authenticates by Basic or in the form, not both')
+    throw malformed('The client must authenticate by Basic or in the form, not both')
   const credentials = readBasic(authorization)
   if (credentials === undefined) throw invalidClient('no_client_credentials')
   if (id !== undefined && id !== credentials.id)

@@ -1,5 +1,5 @@
-// What all processes remember of a family of refresh tokens, as a short text and back: whose it is, what it
-// stands for, which token is the current one. Digests only; nobody can make a token of it.
+// Encodes and decodes what all processes share of a family of refresh tokens: its owner, what it grants, and which
+// token is the current one. It contains digests only, from which no token can be made.
 
 export interface FamilyRecord {
   /** Digest of realm and client. */
@@ -9,7 +9,7 @@ export interface FamilyRecord {
   readonly password: string
   /** Digests, 12 characters each. */
   readonly groups: readonly string[]
-  /** Digest of what the tokens of the family share. */
+  /** Digest of the part that the tokens of the family share. */
   readonly proof: string
   readonly generation: number
   /** Digest of the current token. */
@@ -20,7 +20,7 @@ export interface FamilyRecord {
 const MAX_BYTES = 2048
 const GROUP_DIGEST_LENGTH = 12
 
-/** Undefined where it would be too large. */
+/** Undefined if it would be too large. */
 export const writeFamily = (record: FamilyRecord): string | undefined => {
   const { owner, username, password, groups, proof, generation, current } = record
   const fields = [owner, username, password, groups.join(''), proof, generation, current]

@@ -1,5 +1,5 @@
-// The grants of the token endpoint in one table: a client that has shown who it is in, tokens out. Resource owners
-// are users of the realm in the group `resource_owners`.
+// Implements the grants of the token endpoint in one table: each issues tokens to an authenticated client. Resource
+// owners are users of the realm in the group `resource_owners`.
 
 import type { UserRecord } from '../../language/realm/record.ts'
 import { isCompactJwt } from '../security/tokens/own-jwt.ts'
@@ -19,7 +19,7 @@ import { grantScopes, type GrantedScopes } from './scopes.ts'
 
 export interface ClientExchange extends Exchange {
   readonly client: UserRecord
-  /** Whether the realm has that grant at all. */
+  /** Whether the realm has this grant at all. */
   readonly hasGrant: (type: GrantType) => boolean
 }
 
@@ -76,7 +76,7 @@ const giveRefreshToken: GrantRun = async (exchange) => {
   await checkStillGranted(exchange, current, user)
   const groups = (user?.groups ?? []).filter((group) => record.groups.includes(groupDigest(group)))
   const granted = grantScopes(groups, parameters.get('scope'))
-  // Before the exchange: a fault of the keys must not cost the client its token.
+  // Before the exchange, so that an error of the keys does not cost the client its token.
   const fields = await issue(exchange, record.username, granted, token.family)
   const next = await room.families.follow(current)
   if (next === undefined) return endFamily(exchange, token.family, 'refresh_reuse')
@@ -101,7 +101,7 @@ const checkStillGranted = async (
     await endFamily(exchange, token.family, 'password_changed')
 }
 
-/** Somebody else has the token, or had the password: nobody keeps what came of it. */
+/** Ends the family because another party has the token, or had the password: all its tokens are revoked. */
 const endFamily = async (
   { room }: Exchange,
   family: string,
@@ -129,7 +129,7 @@ const issue = async (
     throw new OAuthRefusal(
       'invalid_scope',
       'token_too_large',
-      'The subject has more groups than a token can hold: name those that are needed in scope',
+      'The subject has more groups than a token can contain: name the ones that are needed in scope',
     )
   return {
     access_token: jwt,
@@ -139,13 +139,13 @@ const issue = async (
   }
 }
 
-/** The same words for every cause: nobody learns which name is known, or which token was real. */
+/** The same text for every cause, so that nobody learns which name is known, or which token was real. */
 const invalidGrant = (reason: RefusalReason, options?: RefusalOptions): OAuthRefusal =>
   new OAuthRefusal(
     'invalid_grant',
     reason,
     reason === 'damped'
       ? TOO_MANY_FAILURES
-      : 'The credentials or the token are wrong, or no longer good',
+      : 'The credentials or the token are wrong, or no longer valid',
     options,
   )

@@ -1,5 +1,5 @@
-// The door of the OAuth 2 room: a request in the plainest shape in, an answer out. Whoever listens adapts to it;
-// nothing here knows a framework, a route table or a socket.
+// Defines the interface of the OAuth 2 room: a plain request and a plain response. The server adapts to it; nothing
+// here depends on a framework, a route table or a socket.
 
 import type { IncomingHttpHeaders } from 'node:http'
 import type { OAuth2Flow } from '../../language/realm/token-flows.ts'
@@ -10,7 +10,7 @@ import type { AccessTokens } from '../security/tokens/access-token.ts'
 import type { Passwords } from '../security/passwords/passwords.ts'
 import type { SharedState } from '../shared/shared-state.ts'
 
-/** Always a POST: other methods never get here. */
+/** Always a POST: other methods never reach it. */
 export interface OAuthRequest {
   /** As sent, without `?`; `""` without one. */
   readonly query: string
@@ -19,12 +19,12 @@ export interface OAuthRequest {
   readonly body: string
   /** Client address, behind trusted proxies too. */
   readonly address: string
-  /** False: a trusted proxy has named no client, and `address` is its own. */
+  /** False: a trusted proxy has not named its client, and `address` is the proxy's. */
   readonly isAddressKnown: boolean
   readonly requestId: string
-  /** Of the document that the route belongs to. */
+  /** The realm of the document that the route belongs to. */
   readonly realmUri: string
-  /** Of the schemes that mount this endpoint. */
+  /** The flows of the schemes that mount this endpoint. */
   readonly flows: readonly OAuth2Flow[]
 }
 
@@ -35,7 +35,7 @@ export interface OAuthAnswer {
   readonly body: string
 }
 
-/** Never rejects: a fault of our own is an answer too. */
+/** Never rejects: an unexpected error becomes a response too. */
 export type OAuthHandler = (request: OAuthRequest) => Promise<OAuthAnswer>
 
 export interface OAuth2 {
@@ -48,13 +48,13 @@ export interface OAuth2 {
 export interface OAuth2Deps {
   readonly realm: (uri: string) => RealmRecord | undefined
   readonly accessTokens: AccessTokens
-  /** A ticket of that realm is a token that can't be revoked here (RFC 7009 §2.2.1). */
+  /** Whether it is a ticket of that realm, which cannot be revoked here (RFC 7009 §2.2.1). */
   readonly isTicket: (realmUri: string, jwt: string) => Promise<boolean>
   readonly passwords: Passwords
   readonly shared: SharedState
   /** Unix time, milliseconds. */
   readonly now: () => number
-  /** Of a generator fit for secrets. */
+  /** From a cryptographic generator. */
   readonly randomBytes: (size: number) => Buffer
   readonly audit: Audit
   readonly log: Log

@@ -1,5 +1,5 @@
-// Both endpoints of the room, put together: parameters are read, a fault of any kind becomes an answer, and every
-// request leaves one audit line.
+// Composes both endpoints of the room: it reads parameters, turns every error into a response, and writes one audit
+// line per request.
 
 import type { AuditEvent } from '../audit.ts'
 import { createUserLookup } from '../security/passwords/realm-users.ts'
@@ -42,7 +42,7 @@ interface Endpoint {
   readonly known: ReadonlySet<string>
   readonly run: (exchange: Exchange) => Promise<{
     readonly answer: OAuthAnswer
-    /** Why nothing was done, where the client is not told. */
+    /** Why nothing was done, if the client does not learn it. */
     readonly untouched: string | undefined
   }>
 }
@@ -71,11 +71,21 @@ const handler =
 const toRefusal = (error: unknown): OAuthRefusal => {
   if (error instanceof OAuthRefusal) return error
   if (error instanceof SharedStateAway)
-    return new OAuthRefusal('temporarily_unavailable', 'shared_state_away', 'Try again soon', {
-      retryAfterSeconds: 5,
-      cause: error,
-    })
-  return new OAuthRefusal('server_error', 'internal', 'The gateway failed', { cause: error })
+    return new OAuthRefusal(
+      'temporarily_unavailable',
+      'shared_state_away',
+      'Try again in a moment',
+      {
+        retryAfterSeconds: 5,
+        cause: error,
+      },
+    )
+  return new OAuthRefusal(
+    'server_error',
+    'internal',
+    'The gateway failed to process this request',
+    { cause: error },
+  )
 }
 
 const auditEvent = (

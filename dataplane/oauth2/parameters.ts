@@ -1,5 +1,5 @@
-// The form of a request in, the parameters that an endpoint knows out (RFC 6749 §3.2). What it does not know is
-// ignored; nothing is ever taken from the query, and nothing that is given twice is half used.
+// Reads the parameters that an endpoint knows from the form of a request (RFC 6749 §3.2). Unknown ones are ignored;
+// none is ever read from the query, and a duplicate is an error.
 
 import type { OAuthRequest } from './oauth2-endpoint.ts'
 import { malformed } from './refusal.ts'
@@ -11,19 +11,19 @@ const FORM = 'application/x-www-form-urlencoded'
 const MAX_FORM_LENGTH = 65_536
 
 /**
- * @param known names of the endpoint; others may come, any number of times
+ * @param known names of the endpoint; others may occur, any number of times
  * @throws OAuthRefusal `invalid_request`
  */
 export const readParameters = (request: OAuthRequest, known: ReadonlySet<string>): Parameters => {
   checkContentType(request.headers['content-type'])
   if (request.body.length > MAX_FORM_LENGTH) throw malformed('The form is too large')
   for (const [name] of pairsOf(request.query))
-    if (known.has(name)) throw malformed('Parameters belong in the form, not in the query')
+    if (known.has(name)) throw malformed('Send parameters in the form, not in the query')
   const seen = new Set<string>()
   const parameters = new Map<string, string>()
   for (const [name, value] of pairsOf(request.body)) {
     if (!known.has(name)) continue
-    if (seen.has(name)) throw malformed('A parameter is given twice')
+    if (seen.has(name)) throw malformed('A parameter occurs twice')
     seen.add(name)
     if (value !== '') parameters.set(name, value)
   }
@@ -38,7 +38,7 @@ export const required = (parameters: Parameters, name: string): string => {
 }
 
 /**
- * A text in the encoding of forms (WHATWG URL §5.1); undefined where it is none, or no UTF-8.
+ * Decodes a text in the encoding of forms (WHATWG URL §5.1); undefined if it is invalid, or not UTF-8.
  * @example decodeFormText('a+b%3A') // 'a b:'
  */
 export const decodeFormText = (text: string): string | undefined => {

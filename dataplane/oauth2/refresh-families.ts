@@ -1,5 +1,5 @@
-// Refresh tokens that follow each other (RFC 9700 §4.14.2): a grant in, its tokens out, one of them good at a time
-// in all processes and replicas. One that comes back after it was exchanged ends its whole family.
+// Manages families of successive refresh tokens (RFC 9700 §4.14.2): one token of a family is valid at a time, in all
+// processes and replicas. Reuse of one that was exchanged ends its whole family.
 
 import { familyKey } from '../security/tokens/revocation-keys.ts'
 import type { SharedState } from '../shared/shared-state.ts'
@@ -14,12 +14,12 @@ import { readFamily, writeFamily, type FamilyRecord } from './family-record.ts'
 
 const REFRESH_SECONDS = 2_592_000
 
-/** Who was granted what, by whose hands. */
+/** What was granted to whom, and to which client. */
 export interface Grant {
   readonly realmUri: string
   readonly clientId: string
   readonly username: string
-  /** Of that user when the grant was made. */
+  /** The user's hash when the grant was made. */
   readonly passwordHash: string
   readonly groups: readonly string[]
 }
@@ -27,24 +27,24 @@ export interface Grant {
 export interface CurrentToken {
   readonly token: RefreshToken
   readonly record: FamilyRecord
-  /** As it stands in the shared state. */
+  /** Its text in the shared state. */
   readonly stored: string
 }
 
 export type Found =
   | ({ readonly kind: 'current' | 'used' } & CurrentToken)
-  /** `unknown`: never ours, or too old. */
+  /** `unknown`: not one of ours, or too old. */
   | { readonly kind: 'unknown' | 'other_client' | 'revoked' }
 
 /** All reject with SharedStateAway while the state is away. */
 export interface RefreshFamilies {
   newFamily(): string
-  /** The first token; undefined where the grant is larger than what may be remembered of one (about 140 groups). */
+  /** Creates the first token; undefined if the grant is larger than may be stored (about 140 groups). */
   start(family: string, grant: Grant): Promise<string | undefined>
   find(text: string, owner: Pick<Grant, 'realmUri' | 'clientId'>): Promise<Found>
-  /** The next token; undefined for everyone but the first who asks. */
+  /** Creates the next token; undefined for every caller but the first. */
   follow(current: CurrentToken): Promise<string | undefined>
-  /** All of its refresh and access tokens. */
+  /** Revokes all of its refresh and access tokens. */
   revoke(family: string): Promise<void>
 }
 
@@ -91,7 +91,7 @@ export const createRefreshFamilies = (options: RefreshFamiliesOptions): RefreshF
   }
 }
 
-/** Enough to find a group again, short enough for many. */
+/** Long enough to recognise a group, short enough for many. */
 export const groupDigest = (group: string): string => digestOf(group).slice(0, 12)
 
 const find = async (
@@ -114,7 +114,7 @@ const find = async (
 }
 
 const TRIES = 5
-/** What stands in the place of a family that is no more: replicas that have not heard of it yet see it there. */
+/** Replaces the record of a family that has ended, for replicas that have not received the revocation yet. */
 const ENDED = 'ended'
 
 const revoke = async ({ shared, now }: RefreshFamiliesOptions, family: string): Promise<void> => {

@@ -1,5 +1,5 @@
-// Refresh tokens as text: opaque to clients, random but for their prefix, which secret scanners find, and their
-// place in a family. Pure; what is kept of them are digests.
+// Encodes and parses refresh tokens: opaque to clients, random except for their prefix, which secret scanners find,
+// and their place in a family. Only digests of them are stored.
 
 import { hash, timingSafeEqual } from 'node:crypto'
 
@@ -10,7 +10,7 @@ export interface RefreshToken {
   readonly generation: number
   /** 128 bits that all tokens of a family share: proves that a token is of the family at all. */
   readonly proof: string
-  /** 256 bits of this one alone. */
+  /** 256 bits of this token alone. */
   readonly secret: string
 }
 
@@ -20,7 +20,7 @@ const SHAPE = /^svcrt_([\w-]{22})\.(0|[1-9]\d{0,8})\.([\w-]{22})([\w-]{43})$/
 export const writeRefreshToken = ({ family, generation, proof, secret }: RefreshToken): string =>
   `svcrt_${family}.${generation}.${proof}${secret}`
 
-/** Undefined for whatever is no refresh token of ours. */
+/** Undefined for anything but a refresh token of this gateway. */
 export const readRefreshToken = (text: string): RefreshToken | undefined => {
   const [, family, generation, proof, secret] = SHAPE.exec(text) ?? []
   if (family === undefined || proof === undefined || secret === undefined) return undefined

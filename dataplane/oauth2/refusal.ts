@@ -1,5 +1,5 @@
-// Why an OAuth 2 endpoint says no: a code of RFC 6749 §5.2 with its status for the client, a reason for the
-// audit log. Texts are constants: no secret, no token, nothing that a client wrote.
+// Defines the error of an OAuth 2 endpoint: a code of RFC 6749 §5.2 with its status for the client, and a reason for
+// the audit log. Its texts are constants: no secret, no token, no input of a client.
 
 import type { OAuthErrorCode } from './oauth2-endpoint.ts'
 

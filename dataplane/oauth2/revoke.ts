@@ -1,5 +1,5 @@
-// The revocation endpoint (RFC 7009): a token in, nothing out; afterwards it is good for nothing. Tokens of others
-// are left alone, and nobody learns whether a token was real.
+// Implements the revocation endpoint (RFC 7009). It does not revoke tokens of other clients, and does not reveal
+// whether a token was real.
 
 import type { UserRecord } from '../../language/realm/record.ts'
 import { accessTokenKey } from '../security/tokens/revocation-keys.ts'
@@ -10,7 +10,7 @@ import { required } from './parameters.ts'
 import { OAuthRefusal, type RefusalReason } from './refusal.ts'
 import type { Exchange } from './room.ts'
 
-/** `token_type_hint` is known, but not needed: what a token is, it shows by its form (§2.1). */
+/** `token_type_hint` is accepted, but not needed: the form of a token shows its type (§2.1). */
 export const REVOKE_PARAMETERS: ReadonlySet<string> = new Set([
   'token',
   'token_type_hint',
@@ -20,7 +20,7 @@ export const REVOKE_PARAMETERS: ReadonlySet<string> = new Set([
 
 export interface Revocation {
   readonly answer: OAuthAnswer
-  /** Undefined where something was revoked. */
+  /** Undefined if something was revoked. */
   readonly untouched: RefusalReason | undefined
 }
 
@@ -40,7 +40,7 @@ export const revokeToken = async (exchange: Exchange): Promise<Revocation> => {
 type Outcome = 'done' | 'not_mine' | Extract<RefusalReason, 'other_client' | 'revoked'>
 type Revoker = (exchange: Exchange, client: UserRecord, token: string) => Promise<Outcome>
 
-/** With all that came of the same grant (RFC 7009 §2.1). */
+/** Revokes it with all tokens of the same grant (RFC 7009 §2.1). */
 const revokeRefreshToken: Revoker = async ({ room, request, trail }, client, text) => {
   const owner = { realmUri: request.realmUri, clientId: client.username }
   const found = await room.families.find(text, owner)
@@ -51,7 +51,7 @@ const revokeRefreshToken: Revoker = async ({ room, request, trail }, client, tex
   return 'done'
 }
 
-/** Itself alone: the grant lives on (RFC 7009 §2.1 leaves that open). */
+/** Revokes only this token: the grant stays (RFC 7009 §2.1 leaves that open). */
 const revokeAccessToken: Revoker = async ({ room, request, trail }, client, text) => {
   const claims = await room.accessTokens.verify(request.realmUri, text)
   if (claims === undefined) return 'not_mine'

@@ -1,4 +1,4 @@
-// What every step of the room is given: the request, and what the room works with.
+// Defines the context of every step of the room: the request, and the room's dependencies.
 
 import type { UserRecord } from '../../language/realm/record.ts'
 import type { FindUser } from '../security/passwords/realm-users.ts'
@@ -18,13 +18,13 @@ export interface Exchange {
   readonly trail: Trail
 }
 
-/** For the audit line, however the request ends: filled in as it becomes known. */
+/** What is known for the audit line, filled in while the request is processed. */
 export interface Trail {
   clientId?: string
   authid?: string
 }
 
-/** A user as the realm has it at this moment: records may be replaced while somebody waits. */
+/** Finds a user in the current record of the realm, which may be replaced while a request waits. */
 export const findUser = ({ room, request }: Exchange, username: string): UserRecord | undefined => {
   const record = room.realm(request.realmUri)
   return record && room.lookUp(record, username)

@@ -1,12 +1,12 @@
-// Groups of a subject and the scope that a client asks for in, what a token stands for out. A token never stands
-// for more than the subject has. Pure.
+// Determines which groups and scopes a token gets from the subject's groups and the requested scope. A token never
+// gets more than the subject has.
 
 import { OAuthRefusal } from './refusal.ts'
 
 export interface GrantedScopes {
   /** In the order of the subject's own. */
   readonly groups: readonly string[]
-  /** Those of them that a scope can name. */
+  /** The groups that a scope can name. */
   readonly scopes: readonly string[]
 }
 
@@ -14,7 +14,7 @@ export interface GrantedScopes {
 const SCOPE_TOKEN = /^[\x21\x23-\x5b\x5d-\x7e]+$/
 
 /**
- * @param requested names with blanks between; undefined: all
+ * @param requested names separated by spaces; undefined: all
  * @throws OAuthRefusal `invalid_scope` for one that is not available
  * @example grantScopes(['staff', 'sales dept'], undefined) // groups: both, scopes: ['staff']
  */
@@ -34,6 +34,6 @@ const chosen = (available: readonly string[], requested: string): readonly strin
   throw new OAuthRefusal(
     'invalid_scope',
     'scope_not_granted',
-    'The scope may hold groups of the subject only, with one blank between',
+    'The scope may contain only groups of the subject, separated by one space',
   )
 }

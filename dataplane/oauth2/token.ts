@@ -1,4 +1,4 @@
-// The token endpoint (RFC 6749 §3.2): a form in, tokens or a refusal out.
+// Implements the token endpoint (RFC 6749 §3.2).
 
 import type { OAuth2Flow } from '../../language/realm/token-flows.ts'
 import type { RealmRecord } from '../../language/realm/record.ts'
@@ -32,7 +32,7 @@ export const giveToken = async (exchange: Exchange): Promise<OAuthAnswer> => {
     throw new OAuthRefusal(
       'unauthorized_client',
       'grant_not_allowed',
-      'The realm does not give this grant',
+      'The realm does not allow this grant',
     )
   return tokenAnswer(await GRANTS[type]({ ...exchange, client, hasGrant }))
 }
@@ -42,7 +42,7 @@ const grantTypeOf = (asked: string, flows: readonly OAuth2Flow[]): GrantType => 
   throw new OAuthRefusal(
     'unsupported_grant_type',
     'unsupported_grant',
-    'This endpoint does not know the grant',
+    'This endpoint does not support the grant type',
   )
 }
 

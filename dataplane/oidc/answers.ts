@@ -1,5 +1,5 @@
-// What an OIDC endpoint answers, as header lists and texts: a redirect, an error of specification §7.1.
-// Nothing is cached, no referrer leaves, and credentials are never allowed across origins.
+// Builds the responses of the OIDC endpoints, as header lists and texts: a redirect, or an error of specification
+// §7.1. They may not be cached, send no referrer, and never allow credentials across origins.
 
 import type { OidcAnswer, OidcRequest } from './oidc-endpoint.ts'
 
@@ -22,7 +22,7 @@ export const redirect = (
   body: '',
 })
 
-/** `{"error": "<code>"}`, nothing else: no host, no stack, nothing that a provider said. */
+/** `{"error": "<code>"}` and nothing else: no host, no stack, no text of a provider. */
 export const errorAnswer = (request: OidcRequest, status: number, code: string): OidcAnswer => ({
   status,
   headers: [

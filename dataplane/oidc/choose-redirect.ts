@@ -1,5 +1,5 @@
-// Where the browser wants to end up in, where it may out; what is refused is told to the log and counted, for
-// it is an attack or a forgotten `allowed_redirect_origins`.
+// Chooses where the browser is redirected from the target that it asked for. A rejected target is logged and counted,
+// as it is an attack or a forgotten `allowed_redirect_origins`.
 
 import type { OidcProviderRecord } from '../../language/realm/record.ts'
 import { chooseTarget, originOf } from './redirect-target.ts'
@@ -27,7 +27,7 @@ export const chooseRedirect = (
   return location
 }
 
-/** `--base-url`, else where the provider sends its callbacks to. Never `Host`. */
+/** `--base-url`, otherwise the origin of the provider's callback URL. Never `Host`. */
 export const ownOriginOf = (
   baseUrl: string | undefined,
   record: OidcProviderRecord | undefined,

@@ -1,5 +1,5 @@
-// What the room works with in, its endpoints out: each runs its steps and turns whatever comes of them into an
-// answer. Nothing is fetched before somebody logs in.
+// Creates the OIDC endpoints from their dependencies: each runs its steps and turns every result into a response.
+// Nothing is fetched before somebody logs in.
 
 import { downloadKeySet } from '../security/tokens/key-set-cache.ts'
 import { errorAnswer } from './answers.ts'
@@ -39,7 +39,7 @@ const RUNS = { login, callback, logout, backChannelLogout } as const satisfies R
   Run
 >
 
-/** What is answered for a fault of our own. */
+/** The error code for an unexpected error. */
 const OWN_FAULTS = {
   login: 'authorization_url_failed',
   callback: 'ticket_issue_failed',

@@ -1,5 +1,5 @@
-// The door of the OIDC room: a request in the plainest shape in, an answer out. Whoever listens (the shell
-// over Express) adapts to it; nothing here knows a framework, a route table or a socket.
+// Defines the interface of the OIDC room: a plain request and a plain response. The server (through Express) adapts
+// to it; nothing here depends on a framework, a route table or a socket.
 
 import type { IncomingHttpHeaders } from 'node:http'
 import type { Log } from '../../telemetry/log.ts'
@@ -19,16 +19,16 @@ export interface OidcRequest {
   /** As sent, without `?`; `""` without one. */
   readonly query: string
   readonly headers: IncomingHttpHeaders
-  /** All but tickets are read from here. */
+  /** All cookies but tickets are read from here. */
   readonly cookies: ParsedCookies
   /** Client address, behind trusted proxies too. */
   readonly address: string
   readonly requestId: string
-  /** `--base-url`; undefined where it is not set. `Host` is never used. */
+  /** `--base-url`; undefined if it is not set. `Host` is never used. */
   readonly ownOrigin: string | undefined
-  /** Of the document that the route belongs to. */
+  /** The realm of the document that the route belongs to. */
   readonly realmUri: string
-  /** The scheme's `provider`, else `default`. */
+  /** The scheme's `provider`, otherwise `default`. */
   readonly routeProvider: string
   /** The decoded path segment of callback and back-channel logout. */
   readonly pathProvider?: string | undefined
@@ -38,15 +38,15 @@ export interface OidcRequest {
 
 export interface OidcAnswer {
   readonly status: number
-  /** Lower-case names; `set-cookie` may stand several times. */
+  /** Lower-case names; `set-cookie` may occur several times. */
   readonly headers: readonly (readonly [name: string, value: string])[]
   readonly body: string
 }
 
-/** Never rejects: a fault of our own is an answer too. */
+/** Never rejects: an unexpected error becomes a response too. */
 export type OidcHandler = (request: OidcRequest) => Promise<OidcAnswer>
 
-/** Where they are mounted, with which methods, and their OPTIONS is the affair of whoever listens. */
+/** The server decides where they are mounted and with which methods, and handles OPTIONS. */
 export interface Oidc {
   readonly login: OidcHandler
   readonly callback: OidcHandler
@@ -61,7 +61,7 @@ export interface OidcDeps {
   readonly realm: (uri: string) => RealmRecord | undefined
   readonly tickets: Tickets
   readonly shared: SharedState
-  /** While the shared state is away: `refuse` answers 503, `allow` goes on without it. */
+  /** While the shared state is away: `refuse` responds with 503, `allow` continues without it. */
   readonly whenSharedAway: 'refuse' | 'allow'
   readonly fetch: GuardedFetch
   readonly stateKeys: () => StateKeys
@@ -77,7 +77,7 @@ export interface OidcDeps {
   readonly count: (event: OidcCount) => void
 }
 
-/** For metrics: how an endpoint answered, or what was noteworthy on the way. Closed vocabulary, no user data. */
+/** For metrics: the result of an endpoint, or a notable event. Closed vocabulary, no user data. */
 export interface OidcCount {
   readonly endpoint: OidcEndpointName
   readonly outcome: OidcOutcome

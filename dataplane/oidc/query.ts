@@ -1,5 +1,4 @@
-// A raw query string or form in, its parameters out, decoded once. A parameter that is given twice is never
-// half used.
+// Reads parameters of a query string or form, decoded once. A parameter that occurs twice has no value.
 
 /** `absent`, `repeated`, or the one value; an empty value is a value. */
 export type Parameter =
@@ -15,7 +14,7 @@ export const readParameter = (query: URLSearchParams, name: string): Parameter =
   return values.length > 1 ? { kind: 'repeated' } : { kind: 'one', value }
 }
 
-/** The one value that is not empty. */
+/** The only value, if it is not empty. */
 export const readText = (query: URLSearchParams, name: string): string | undefined => {
   const parameter = readParameter(query, name)
   return parameter.kind === 'one' && parameter.value !== '' ? parameter.value : undefined

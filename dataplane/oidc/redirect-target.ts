@@ -1,15 +1,15 @@
-// The `redirect_uri` of login or logout in, where the browser may be sent out. What is not surely the own
-// origin or an allowed one becomes `/`. Pure; the same parser as browsers' judges (WHATWG URL).
+// Decides where a browser may be sent for the `redirect_uri` of a login or logout. Anything that is not certainly the
+// own origin or an allowed one becomes `/`. It uses the same parser as browsers (WHATWG URL).
 
 export interface RedirectRule {
-  /** `--base-url`, else the origin of the provider's `redirect_uri`; undefined: only paths are accepted. */
+  /** `--base-url`, otherwise the origin of the provider's `redirect_uri`; undefined: only paths are accepted. */
   readonly ownOrigin: string | undefined
   /** `allowed_redirect_origins`; `*` accepts every http(s) origin. */
   readonly allowedOrigins: readonly string[]
 }
 
 export interface RedirectTarget {
-  /** As it was written, but for blanks and characters outside ASCII, which are percent-encoded. */
+  /** As written, except that spaces and characters outside ASCII are percent-encoded. */
   readonly location: string
   readonly isRefused: boolean
 }
@@ -33,10 +33,10 @@ export const originOf = (url: string | undefined): string | undefined => {
   return parsed !== undefined && isHttp(parsed) ? parsed.origin : undefined
 }
 
-/** The authorization URL carries the state, which carries this: together they stay below 8 kB. */
+/** The authorization URL contains the state, which contains this: together they stay below 8 kB. */
 const MAX_CHARS = 2048
 
-// A backslash is a slash to browsers, and they drop tabs and line breaks wherever they stand.
+// Browsers treat a backslash as a slash, and drop tabs and line breaks anywhere.
 const UNSAFE = /[\\\p{Cc}]/u
 const TO_ENCODE = /[^\x21-\x7e]+/gu
 
@@ -46,13 +46,14 @@ const written = (text: string): string | undefined => {
   return location.length > MAX_CHARS ? undefined : location
 }
 
-/** For a path any base will do; this one is nobody's (RFC 6761). */
+/** A path can be resolved against any base; this one is reserved (RFC 6761). */
 const NO_ORIGIN = 'https://own.invalid'
 
 const isOwnPath = (path: string, { ownOrigin = NO_ORIGIN }: RedirectRule): boolean => {
   if (path.startsWith('//')) return false
   const url = parseUrl(path, ownOrigin)
-  // A parser makes `//evil.example` of `/.//evil.example`: an application that reads the path back would leave.
+  // A parser turns `/.//evil.example` into `//evil.example`, which an application that reads the path back would
+  // follow.
   return url?.origin === ownOrigin && !url.pathname.startsWith('//') && !isOidcEndpoint(url)
 }
 
@@ -69,8 +70,8 @@ const isAllowedUrl = (text: string, rule: RedirectRule): boolean => {
 }
 
 /**
- * The gateway's own endpoints below whatever base path, in every spelling that the router takes for them: a
- * target that logs out, or that logs in again without end.
+ * Built-in endpoints below any base path, in every spelling that the router accepts for them: such a target would log
+ * out, or log in again in a loop.
  */
 const isOidcEndpoint = ({ pathname }: URL): boolean => {
   const segments = pathname.split('/').map(decoded)

@@ -1,5 +1,5 @@
-// Why an OIDC endpoint says no: a code of specification §7.1 with its status. What exactly went wrong stays
-// in `cause`, for the log.
+// Defines the error of an OIDC endpoint: a code of specification §7.1 with its status. The exact reason stays in
+// `cause`, for the log.
 
 import type { OidcErrorCode } from './oidc-endpoint.ts'
 

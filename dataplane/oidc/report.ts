@@ -1,5 +1,5 @@
-// How a request to an OIDC endpoint ended in, a line of the audit log, a line of the log and a count out. No
-// code, token, cookie or query ever gets here.
+// Reports how a request to an OIDC endpoint ended: in the audit log, the log and a counter. It never writes a code,
+// token, cookie or query.
 
 import type { AuditEvent } from '../audit.ts'
 import type { Exchange } from './room.ts'
@@ -40,7 +40,7 @@ export const reportFailure = (
   else room.log.info('an OIDC request was refused', fields)
 }
 
-/** Logging out goes on without it. */
+/** A step of a logout that failed and was skipped. */
 export const reportLeftOut = (
   { request, room }: Exchange,
   message: string,
@@ -51,8 +51,8 @@ export const reportLeftOut = (
 }
 
 /**
- * Names, codes and messages alone: what errors of the protocol hang on themselves is tokens, claims and the
- * provider's own words; a parser quotes what it could not read.
+ * Only names, codes and messages: errors of the protocol also carry tokens, claims and texts of the provider, and a
+ * parser quotes its input.
  */
 const causesOf = (error: unknown): string => {
   const parts: string[] = []

@@ -1,4 +1,4 @@
-// What every step of the room is given: the request, and what the room works with.
+// Defines the context of every step of the room: the request, and the room's dependencies.
 
 import type { OidcProviderRecord } from '../../language/realm/record.ts'
 import type { OidcDeps, OidcEndpointName, OidcRequest } from './oidc-endpoint.ts'
@@ -20,7 +20,7 @@ export interface ChosenProvider {
   readonly record: OidcProviderRecord
 }
 
-/** With what it says of itself. */
+/** A provider with its metadata. */
 export interface DiscoveredProvider {
   readonly known: KnownProvider
 }

@@ -1,5 +1,5 @@
-// A realm, a provider entry and values in, the two Set-Cookie lines of specification §4.1 out, byte for byte.
-// Written by hand: a cookie is only cleared by the very attributes that it was set with.
+// Builds the two Set-Cookie lines of specification §4.1, byte for byte. They are written by hand, as a cookie is only
+// cleared with the same attributes that it was set with.
 
 import type { OidcProviderRecord } from '../../language/realm/record.ts'
 import { csrfCookieName, ticketCookieName } from '../security/session-cookies.ts'

@@ -1,5 +1,5 @@
-// The order of the steps of an endpoint as one visible list: each step is given what is known so far and adds
-// to it. A step that comes too early does not compile; one that refuses throws an OidcRefusal.
+// Composes the steps of an endpoint as one visible list: each step gets what is known so far and adds to it. A step
+// in the wrong order does not compile; a step that rejects the request throws an OidcRefusal.
 
 type Step<Known, Added> = (known: Known) => Added | Promise<Added>
 

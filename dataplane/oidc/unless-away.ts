@@ -1,12 +1,11 @@
-// Something that asks the shared state in, its answer out; while that is away, what the gateway was told to do
-// then (`--redis-away`): refuse, or go on.
+// Calls the shared state and, if it is away, does what `--redis-away` says: reject the request, or continue.
 
 import { SharedStateAway } from '../shared/shared-state.ts'
 import { OidcRefusal } from './refusal.ts'
 import type { OidcRoom } from './room.ts'
 
 /**
- * @param otherwise the answer that lets the request go on
+ * @param otherwise the reply with which the request continues
  * @throws OidcRefusal `provider_unavailable`, 503: the same request may succeed soon
  */
 export const unlessAway = async <Answer>(
@@ -19,6 +18,6 @@ export const unlessAway = async <Answer>(
   } catch (cause) {
     if (!(cause instanceof SharedStateAway)) throw cause
     if (room.whenSharedAway === 'allow') return otherwise
-    throw new OidcRefusal('provider_unavailable', 'the shared state is away', { cause })
+    throw new OidcRefusal('provider_unavailable', 'the shared state cannot be reached', { cause })
   }
 }

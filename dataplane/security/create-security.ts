@@ -1,4 +1,4 @@
-// The parts of the room put together: what makes and what checks credentials, over the same keys and limits.
+// Composes the security room: what issues and what verifies credentials, over the same keys and limits.
 
 import { type AccessTokens, createAccessTokens } from './tokens/access-token.ts'
 import type { Authenticate } from './schemes/authentication.ts'

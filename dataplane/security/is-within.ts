@@ -1,7 +1,7 @@
-// Whether something was just now: two readings of the wall clock and a span in, a yes or no out. Pure.
+// Compares two readings of the wall clock: whether something happened within a time before now.
 
 /**
- * False too for what lies ahead: a clock that was set back must not make us wait until it has caught up.
+ * False too for times in the future, so that a clock that was set back does not cause a wait until it has caught up.
  * @example isWithin(10_000, { now: 1_009_999, since: 1_000_000 }) // true
  */
 export const isWithin = (

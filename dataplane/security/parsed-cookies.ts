@@ -1,17 +1,20 @@
-// Reads cookies that hold a value of the gateway's own making, as cookie-parser does: CSRF values, and those that tie
-// a login to its browser. Tickets are not read so, as every one of their duplicates must be seen (session-cookies.ts).
+// Reads cookies with values that the gateway itself creates, like cookie-parser: CSRF values, and those that bind a
+// login to its browser. Tickets are not read with it, as all their duplicates must be seen (session-cookies.ts).
 
 import cookieParser from 'cookie-parser'
 import { valuesOf } from '../upstream/headers.ts'
 
 /**
- * The first cookie of each name, percent-decoded; a value that began with `j:` may be an object. Later ones of the name
- * do not count. Only one value fits a ticket or a login: whoever plants another before it can have a request refused,
- * never accepted.
+ * The first cookie of each name, percent-decoded; a value that began with `j:` may be an object. Later ones of the
+ * name are ignored. Only one value matches a ticket or a login: planting another before it can cause a request to be
+ * rejected, never to be accepted.
  */
 export type ParsedCookies = Readonly<Record<string, unknown>>
 
-/** @example cookieText({ a: 'b' }, 'a') // 'b'; undefined where there is none, `""` where it is no text: that fits nothing */
+/**
+ * @example cookieText({ a: 'b' }, 'a') // 'b'; undefined if there is none, `""` if it is not a string, which matches
+ * nothing
+ */
 export const cookieText = (cookies: ParsedCookies, name: string): string | undefined => {
   if (!Object.hasOwn(cookies, name)) return undefined
   const value = cookies[name]
@@ -19,8 +22,8 @@ export const cookieText = (cookies: ParsedCookies, name: string): string | undef
 }
 
 /**
- * For requests that pass no router of Express.
- * @param rawHeaders as `IncomingMessage.rawHeaders` has them
+ * For requests that do not pass through Express.
+ * @param rawHeaders in the form of `IncomingMessage.rawHeaders`
  * @example parseCookies(['Cookie', 'a=1; a=2']) // { a: '1' }
  */
 export const parseCookies = (rawHeaders: readonly string[]): ParsedCookies => {
@@ -34,7 +37,10 @@ interface CookieRequest {
   readonly cookies?: ParsedCookies
 }
 
-/** The middleware reads one header and writes what it has found, at once: nothing else of a request, nor an answer. */
+/**
+ * The middleware synchronously reads one header and sets its result: it uses nothing else of a request, and no
+ * response.
+ */
 const parse = cookieParser() as unknown as (
   request: CookieRequest,
   response: undefined,

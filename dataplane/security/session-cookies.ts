@@ -1,5 +1,5 @@
-// Names of the two cookies of a realm (specification §4.1), and the tickets that a request carries. Reads the
-// header as it came: cookies are data of the client, duplicates and all. Pure.
+// Names the two cookies of a realm (specification §4.1), and reads the tickets of a request. It reads the raw header:
+// cookies are input of the client, including duplicates.
 
 import { valuesOf } from '../upstream/headers.ts'
 
@@ -9,10 +9,10 @@ export const ticketCookieName = (realmUri: string): string => `svc_ticket_${asTo
 /** @example csrfCookieName('com.example') // 'svc_csrf_com.example' */
 export const csrfCookieName = (realmUri: string): string => `svc_csrf_${asToken(realmUri)}`
 
-/** Characters of a cookie name (RFC 6265 §4.1.1: RFC 2616 tokens) but `%`, which stands for the others. */
+/** Characters of a cookie name (RFC 6265 §4.1.1: RFC 2616 tokens) except `%`, which encodes the others. */
 const TOKEN = /^[!#$&'*+\-.^_`|~0-9A-Za-z]$/
 
-/** One name for each uri: what no name may hold, and `%` itself, is percent-encoded as UTF-8. */
+/** One name for each uri: characters that a name may not contain, and `%` itself, are percent-encoded as UTF-8. */
 const asToken = (uri: string): string => {
   let name = ''
   for (const byte of Buffer.from(uri, 'utf8')) {
@@ -28,9 +28,9 @@ const asToken = (uri: string): string => {
 const MAX_DUPLICATES = 16
 
 /**
- * Every value of a cookie, in the order they came, the first 16 at most; `[]` where there is none. Values are as
- * sent: no unquoting, no decoding.
- * @param rawHeaders as `IncomingMessage.rawHeaders` has them
+ * Every value of a cookie, in order, at most the first 16; `[]` if there is none. Values are as sent: no unquoting,
+ * no decoding.
+ * @param rawHeaders in the form of `IncomingMessage.rawHeaders`
  */
 export const cookieValues = (rawHeaders: readonly string[], name: string): readonly string[] => {
   const values: string[] = []
@@ -38,7 +38,9 @@ export const cookieValues = (rawHeaders: readonly string[], name: string): reado
   return values
 }
 
-/** Looks for the name rather than cutting the whole header: half the time with a ticket of 2 kB in it. */
+/**
+ * Searches for the name rather than splitting the whole header: this takes half the time with a ticket of 2 kB in it.
+ */
 const addValues = (values: string[], header: string, prefix: string): void => {
   let at = header.indexOf(prefix)
   while (at >= 0 && values.length < MAX_DUPLICATES) {

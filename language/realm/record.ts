@@ -14,7 +14,7 @@ import type { ROUTER_SCHEMA } from '../schema/router-schema.ts'
 export type RealmRecord = TypeOf<RealmSchema>
 export type RouterRecord = TypeOf<typeof ROUTER_SCHEMA>
 export type UserRecord = TypeOf<typeof USER_SCHEMA>
-export type ApiKeyRecord = TypeOf<typeof API_KEY_SCHEMA>
+type ApiKeyRecord = TypeOf<typeof API_KEY_SCHEMA>
 export type TrustedIssuerRecord = TypeOf<typeof TRUSTED_ISSUER_SCHEMA>
 /** behaviour §6, *Provider entry*. */
 export type OidcProviderRecord = TypeOf<typeof OIDC_PROVIDER_SCHEMA>

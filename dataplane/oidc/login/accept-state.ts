@@ -1,5 +1,5 @@
-// A sealed state in, the login that it belongs to out, once it is sure that it is ours, in time, of this
-// realm, provider and browser, and not used before.
+// Opens an encrypted state and checks the login in it: that it was issued here, is in time, belongs to this realm,
+// provider and browser, and was not used before.
 
 import { isBound } from './login-cookie.ts'
 import { OidcRefusal } from '../refusal.ts'
@@ -18,7 +18,8 @@ interface Opened {
 /** @throws OidcRefusal `invalid_state`, `state_expired` */
 export const unsealState = async ({ room, parameters }: Exchange & Sealed): Promise<LoginState> => {
   const reading = await openState(parameters.sealed, room.stateKeys(), room.now())
-  if (!reading.ok) throw new OidcRefusal(reading.error, 'the state is not ours, or too old')
+  if (!reading.ok)
+    throw new OidcRefusal(reading.error, 'the state was not issued here, or is too old')
   return reading.state
 }
 
@@ -43,7 +44,7 @@ export const checkBrowser = ({ request, state }: Exchange & Opened): object => {
 }
 
 /**
- * The last thing before the code is spent, so that a browser may try again while the provider was away.
+ * The last step before the code is used, so that a browser may try again after the provider was unreachable.
  * @throws OidcRefusal `invalid_state`
  */
 export const useStateOnce = async ({ room, state }: Exchange & Opened): Promise<object> => {

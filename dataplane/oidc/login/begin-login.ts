@@ -1,5 +1,5 @@
-// Random bytes in, a login that nobody can guess out: what goes into the state, what stays with the browser,
-// what the provider sees.
+// Creates a login that cannot be guessed from random bytes: what goes into the state, what stays with the browser,
+// and what the provider sees.
 
 import { hash } from 'node:crypto'
 import type { LoginParameters } from './login-parameters.ts'

@@ -1,5 +1,5 @@
-// The query of a callback in, code and state out. What the provider said instead of a code goes to the log,
-// never into an answer.
+// Reads code and state from the query of a callback. An error of the provider instead of a code is logged, and never
+// sent in a response.
 
 import { readText } from '../query.ts'
 import { OidcRefusal } from '../refusal.ts'
@@ -7,7 +7,7 @@ import type { Exchange } from '../room.ts'
 
 export interface CallbackParameters {
   readonly sealed: string
-  /** What openid-client is to judge (RFC 6749 §4.1.2, RFC 9207); the rest is ignored. */
+  /** The parameters that openid-client validates (RFC 6749 §4.1.2, RFC 9207); the rest is ignored. */
   readonly forClient: URLSearchParams
 }
 
@@ -21,7 +21,7 @@ export const readCallbackParameters = ({ request, room }: Exchange): CallbackPar
   const sealed = readText(query, 'state')
   const said = readText(query, 'error')
   if (said !== undefined)
-    room.log.info('the provider answered with an error', {
+    room.log.info('the provider responded with an error', {
       error: ERROR_CODE.test(said) ? said : 'unreadable',
       realm: request.realmUri,
       requestId: request.requestId,

@@ -1,5 +1,5 @@
-// GET callback: the browser comes back from the provider with a code, and goes on to its application with a
-// ticket (specification §4.1). Whatever is checked without asking anybody is checked first.
+// Handles GET callback: the browser returns from the provider with a code, and is redirected to its application with
+// a ticket (specification §4.1). All checks that need no request to the provider come first.
 
 import { checkBrowser, matchState, unsealState, useStateOnce } from './accept-state.ts'
 import { redirect } from '../answers.ts'

@@ -1,5 +1,5 @@
-// A code in, the verified claims of its ID token out. 400 where the provider refused or sent what can't be
-// trusted, 502 where it failed.
+// Exchanges a code for the verified claims of its ID token. Errors are 400 if the provider rejected the code or sent
+// a token that cannot be trusted, and 502 if it failed.
 
 import type { CallbackParameters } from './callback-parameters.ts'
 import { exchangeCode, ProviderFailed, type ExchangedCode } from '../provider/provider-client.ts'
@@ -7,7 +7,7 @@ import { OidcRefusal } from '../refusal.ts'
 import type { ChosenProvider, DiscoveredProvider, Exchange } from '../room.ts'
 import type { LoginState } from './state-token.ts'
 
-/** behaviour §6: openid-client does not look at `iat` by itself. */
+/** behaviour §6: openid-client does not check `iat`. */
 const MAX_AHEAD_SECONDS = 60
 
 /** @throws OidcRefusal `token_exchange_failed` */
@@ -38,12 +38,12 @@ export const exchangeForClaims = async ({
     checkClaims(exchanged, provider.record.client_id, room.now())
     return exchanged
   } catch (cause) {
-    // It may have moved its endpoints.
+    // The provider may have moved its endpoints.
     room.providers.doubt(provider.record)
     const status = cause instanceof ProviderFailed ? 502 : 400
     throw new OidcRefusal(
       'token_exchange_failed',
-      'the code gave no ID token that can be trusted',
+      'the code exchange returned no ID token that can be trusted',
       {
         status,
         cause,
@@ -58,5 +58,5 @@ const checkClaims = ({ claims }: ExchangedCode, clientId: string, now: number): 
     throw new Error('the ID token was issued in the future')
   // OpenID Connect Core §3.1.3.7: also with a single audience.
   if (azp !== undefined && azp !== clientId) throw new Error('azp is another client')
-  if (typeof sub !== 'string' || sub === '') throw new Error('sub is no text')
+  if (typeof sub !== 'string' || sub === '') throw new Error('sub is not a string')
 }

@@ -1,5 +1,5 @@
-// A verified ID token in, the ticket and its cookies out. A cookie that browsers would drop is never set: first
-// the ID token is left out, then there is no ticket.
+// Issues the ticket and its cookies for a verified ID token. It never sets a cookie that browsers would drop: if it
+// is too large, the ID token is left out, and if that is not enough, no ticket is issued.
 
 import type { IssuedTicket, TicketOrder } from '../../security/tokens/ticket.ts'
 import { ticketCookieName } from '../../security/session-cookies.ts'
@@ -25,7 +25,10 @@ export interface Person {
 export const identify = ({ provider, exchanged }: LoggedIn): Person => {
   const authid = readAuthid(exchanged.claims, provider.record)
   if (authid === undefined)
-    throw new OidcRefusal('missing_authid_claim', 'the claim that names the user is no name')
+    throw new OidcRefusal(
+      'missing_authid_claim',
+      'the claim with the name of the user is not a valid name',
+    )
   return { authid, authroles: readRoles(exchanged.claims, provider.record) }
 }
 
@@ -45,7 +48,7 @@ export const issueTicket = async (
 
 /** specification §8. */
 const LIFETIME_SECONDS = 2_592_000
-/** Name, `=` and value: browsers drop what is larger without a word (RFC 6265 §6.1). */
+/** Name, `=` and value: browsers silently drop larger cookies (RFC 6265 §6.1). */
 const MAX_COOKIE_BYTES = 4096
 
 /** All but the ID token. */

@@ -1,5 +1,5 @@
-// The cookie that ties a login to the browser that began it: set at login, looked at in the callback. Whoever
-// plants a callback in another browser has no such cookie there (login CSRF, RFC 9700 §4.7).
+// Creates and checks the cookie that binds a login to the browser that began it. A callback that is planted in
+// another browser lacks the cookie (login CSRF, RFC 9700 §4.7).
 
 import { hash, timingSafeEqual } from 'node:crypto'
 import { cookieText, type ParsedCookies } from '../../security/parsed-cookies.ts'
@@ -11,13 +11,13 @@ const PREFIX = '__Host-svc_oidc_'
 const NAME = /^__Host-svc_oidc_([A-Za-z0-9_-]{1,64})$/
 /** Per browser, the new one included. */
 const MAX_ALIVE = 5
-/** Of the answer's header; a browser never holds more unless somebody planted them. */
+/** Bounds the response's header; a browser never has more unless they were planted. */
 const MAX_CLEARED = 20
 
 /** @example bindingOf('2oK…') // base64url SHA-256 of the cookie's value, for the state */
 export const bindingOf = (secret: string): string => hash('sha256', secret, 'base64url')
 
-/** The new cookie, and the ends of those that are too many: browsers send the oldest first. */
+/** The new cookie, and lines that clear surplus ones: browsers send the oldest first. */
 export const loginCookies = (
   id: string,
   secret: string,
@@ -33,8 +33,8 @@ export const loginCookies = (
 }
 
 /**
- * A wrong cookie is wrong for every client; none at all is wrong for a browser, which current ones tell by Fetch
- * Metadata. Not by `Sec-Fetch-Mode`: Node's own fetch sends it.
+ * A wrong cookie is rejected for every client; a missing one is rejected for a browser, which is recognised by Fetch
+ * Metadata. `Sec-Fetch-Mode` is not used for that, as Node's own fetch sends it.
  */
 export const isBound = (
   { id, binding }: Pick<LoginState, 'id' | 'binding'>,

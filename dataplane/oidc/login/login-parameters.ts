@@ -1,5 +1,5 @@
-// The query of a login in, what it asks for out (specification §4.1, behaviour §6). What is not fit for a
-// ticket becomes the default.
+// Reads the parameters of a login from its query (specification §4.1, behaviour §6). Labels that are not valid in a
+// ticket become the default.
 
 import type { Exchange } from '../room.ts'
 import { readParameter } from '../query.ts'
@@ -7,7 +7,7 @@ import { OidcRefusal } from '../refusal.ts'
 
 export interface LoginParameters {
   readonly providerName: string
-  /** As written; undefined where there is none. `""` where it was given twice: that leads nowhere. */
+  /** As written; undefined if there is none. `""` if it occurs twice, which is not a valid target. */
   readonly wantedTarget: string | undefined
   readonly clientId: string
   readonly deviceId: string

@@ -1,5 +1,5 @@
-// GET login: a browser comes, and goes to the provider with a state, a nonce and a PKCE challenge
-// (specification §4.1). Nothing is remembered here.
+// Handles GET login: it redirects a browser to the provider with a state, a nonce and a PKCE challenge (specification
+// §4.1). The gateway stores nothing.
 
 import { redirect } from '../answers.ts'
 import { beginLogin, sealLogin, type BegunLogin } from './begin-login.ts'

@@ -1,12 +1,13 @@
-// What a login knows in, an opaque text that the browser carries through the identity provider out; and back.
-// Encrypted and authenticated (JWE dir/A256GCM) with a key of the whole deployment: any replica reads it.
+// Seals what a login needs into an opaque text that the browser carries through the identity provider, and opens it
+// again. It is encrypted and authenticated (JWE dir/A256GCM) with a key of the whole deployment, so that any replica
+// can read it.
 
 import type { JWTPayload } from 'jose'
 import type { StateKey, StateKeys } from '../../../language/realm/key-ring.ts'
 
-/** What the callback must know of its login. */
+/** What the callback needs to know of its login. */
 export interface LoginState {
-  /** Names the login: its binding cookie, and what makes it single-use. */
+  /** The id of the login, for its binding cookie and for using it only once. */
   readonly id: string
   readonly realm: string
   readonly provider: string
@@ -30,12 +31,12 @@ export interface StateClock {
   readonly lifetimeSeconds: number
 }
 
-/** Clocks of replicas differ a little. */
+/** For differences between the clocks of replicas. */
 export const STATE_TOLERANCE_SECONDS = 30
 
 const TYP = 'svc-state+jwt'
 const AUDIENCE = 'svc-oidc-callback'
-// A redirect_uri of 2048 characters makes about 3.6 kB; the rest is never ours.
+// A redirect_uri of 2048 characters leads to about 3.6 kB; larger texts are never ours.
 const MAX_STATE_CHARS = 8192
 
 /** @example await sealState(state, keys.current, { now: Date.now(), lifetimeSeconds: 600 }) // 'eyJ…' */
@@ -54,7 +55,7 @@ export const sealState = async (
     .encrypt(key)
 }
 
-/** Integrity is checked before time: only a state of our own is ever `state_expired`. */
+/** Checks integrity before time, so that only our own states can be `state_expired`. */
 export const openState = async (
   text: string,
   keys: Pick<StateKeys, 'byKid'>,

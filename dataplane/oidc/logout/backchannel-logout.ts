@@ -1,4 +1,4 @@
-// POST back-channel logout: the provider tells that a session is over, and its tickets count for nothing from
+// Handles POST back-channel logout: the provider reports that a session is over, and its tickets are invalid from
 // then on, in every process (OpenID Connect Back-Channel Logout 1.0 §2.5–2.8).
 
 import { hash } from 'node:crypto'
@@ -47,7 +47,8 @@ const readForm = ({ request }: Exchange): string => {
   const token = FORM.test(request.headers['content-type'] ?? '')
     ? readText(new URLSearchParams(request.body), 'logout_token')
     : undefined
-  if (token === undefined) throw new OidcRefusal('invalid_request', 'there is no one logout_token')
+  if (token === undefined)
+    throw new OidcRefusal('invalid_request', 'logout_token is missing or repeated')
   return token
 }
 
@@ -66,13 +67,13 @@ const verifyToken = async ({
   } catch (cause) {
     room.providers.doubt(provider.record)
     const code = cause instanceof KeySetAway ? 'provider_unavailable' : 'invalid_request'
-    throw new OidcRefusal(code, 'the logout token can not be trusted', { cause })
+    throw new OidcRefusal(code, 'the logout token cannot be trusted', { cause })
   }
 }
 
 const USED_BEFORE = 'the logout token was used before'
 
-/** Told by `sub`, it would end the sessions that began since. */
+/** A replayed token with only a `sub` would end sessions that began since. */
 async function refuseUsedToken(known: Exchange & Verified): Promise<object> {
   const { room } = known
   const found = await unlessAway(room, undefined, () => room.shared.read(keyOf(known)))
@@ -81,8 +82,8 @@ async function refuseUsedToken(known: Exchange & Verified): Promise<object> {
 }
 
 /**
- * After it has done its work: a provider that hears 503 sends it again, and must not hear then that it was used.
- * Of two at the same moment both have done the same.
+ * Marks the token as used after the revocation: a provider that gets 503 sends it again, and must not be told then
+ * that it was used. Two calls at the same moment both do the same.
  */
 async function useTokenOnce(known: Exchange & Verified): Promise<object> {
   const { room } = known
@@ -98,10 +99,13 @@ const keyOf = ({ request, provider, ended }: Exchange & Verified): string => {
   return `oidc-jti:${hash('sha256', name, 'base64url')}`
 }
 
-/** A ticket may be as old as that, also where the entry says less now. */
+/** The greatest age of a ticket, even if the entry now has a shorter lifetime. */
 const LIFETIME_SECONDS = 2_592_000
 
-/** Also while the gateway goes on without its shared state: a revocation that nobody knows is none. */
+/**
+ * Required even if the gateway otherwise continues without its shared state: a revocation that no process knows has
+ * no effect.
+ */
 async function revokeTickets({
   request,
   room,
@@ -116,12 +120,12 @@ async function revokeTickets({
     await Promise.all(keys.map((key) => room.shared.revoke(key, now + lifetimeSeconds)))
   } catch (cause) {
     if (!(cause instanceof SharedStateAway)) throw cause
-    throw new OidcRefusal('provider_unavailable', 'the shared state is away', { cause })
+    throw new OidcRefusal('provider_unavailable', 'the shared state cannot be reached', { cause })
   }
   return {}
 }
 
-/** With a `sid` that session alone, without one all that the person has: §2.6. */
+/** With a `sid` only that session, without one all sessions of the person: §2.6. */
 const revocationsOf = (
   session: ProviderSession,
   { sid, sub = '' }: EndedSession,

@@ -1,5 +1,5 @@
-// A session that ends in, where its provider ends it out (OpenID Connect RP-Initiated Logout 1.0). Undefined
-// wherever that can't be said now: then the browser goes on at once.
+// Builds the URL at which a provider ends a session (OpenID Connect RP-Initiated Logout 1.0). It is undefined if that
+// is not known now: the browser is then redirected immediately.
 
 import type { OidcProviderRecord } from '../../../language/realm/record.ts'
 import { ownOriginOf } from '../choose-redirect.ts'

@@ -1,5 +1,5 @@
-// The query of a logout in, whose cookies to clear and where to go out. What is not fit is as if it were not
-// there: logging out never fails (specification §4.1).
+// Reads from the query of a logout whose cookies to clear and where to redirect. Invalid values are ignored, as a
+// logout never fails (specification §4.1).
 
 import { isCookieDomain } from '../../../language/cookie-domain.ts'
 import { readTarget } from '../login/login-parameters.ts'

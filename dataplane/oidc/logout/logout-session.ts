@@ -1,5 +1,5 @@
-// The cookies of a logout in, whose session that is out: genuine tickets, also expired ones, and the provider
-// entries that say how to clear cookies and where one may go.
+// Finds the session of a logout from its cookies: genuine tickets, also expired ones, and the provider entries that
+// define how to clear cookies and where to redirect.
 
 import type { OidcProviderRecord } from '../../../language/realm/record.ts'
 import { cookieValues, ticketCookieName } from '../../security/session-cookies.ts'
@@ -10,9 +10,9 @@ import type { Exchange } from '../room.ts'
 
 export interface Session {
   readonly tickets: readonly TicketClaims[]
-  /** Of the realm whose cookies are cleared: the ticket's provider, else the route's. */
+  /** From the realm whose cookies are cleared: the ticket's provider, otherwise the route's. */
   readonly record: OidcProviderRecord | undefined
-  /** Of the route's own realm: what another realm allows counts for nothing here. */
+  /** From the route's own realm: redirects that another realm allows are not allowed here. */
   readonly redirectRecord: OidcProviderRecord | undefined
 }
 

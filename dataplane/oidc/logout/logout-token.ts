@@ -1,5 +1,5 @@
-// A logout token in, which session or person it ends out (OpenID Connect Back-Channel Logout 1.0 §2.6). Signed
-// by a key of the provider's set, for us, just now; never an ID token that somebody got hold of.
+// Verifies a logout token and reads which session or person it ends (OpenID Connect Back-Channel Logout 1.0 §2.6). It
+// must be signed by a key of the provider's set, for this client, just now; an ID token is never accepted.
 
 import type { JWTPayload, JWTVerifyGetKey } from 'jose'
 import type { OidcProviderRecord } from '../../../language/realm/record.ts'
@@ -14,7 +14,7 @@ export interface EndedSession {
   readonly sub?: string
 }
 
-/** A token is delivered at once; what is older was kept by somebody. */
+/** A token is delivered immediately; an older one may be a replay. */
 export const MAX_AGE_SECONDS = 300
 const MAX_AHEAD_SECONDS = 60
 const TOLERANCE_SECONDS = 30
@@ -28,10 +28,10 @@ const TYPES: readonly (string | undefined)[] = [
   'application/logout+jwt',
 ]
 
-/** Nothing can be said of the token now. */
+/** The token cannot be verified now. */
 export class KeySetAway extends Error {
   constructor(cause: unknown) {
-    super('the key set of the provider can not be read', { cause })
+    super('the key set of the provider cannot be read', { cause })
     this.name = 'KeySetAway'
   }
 }
@@ -55,12 +55,12 @@ export const readLogoutToken = async (
     currentDate: new Date(now),
   })
   if (!TYPES.includes(protectedHeader.typ?.toLowerCase()))
-    throw new Error('the typ is that of another token')
+    throw new Error('typ is not that of a logout token')
   checkPurpose(payload, now)
   return endedSession(payload)
 }
 
-/** What is kept first; a key that is not in it may be new. */
+/** Looks in the cached set first; a key that is not in it may be new. */
 const keyFrom =
   (keys: KeySetCache): JWTVerifyGetKey =>
   async (header, token) => {
@@ -87,7 +87,7 @@ const refresh = async (keys: KeySetCache): Promise<KeySet> => {
 
 const checkPurpose = ({ iat = 0, nonce, events }: JWTPayload, now: number): void => {
   const age = now / 1000 - iat
-  if (age > MAX_AGE_SECONDS || age < -MAX_AHEAD_SECONDS) throw new Error('iat is not now')
+  if (age > MAX_AGE_SECONDS || age < -MAX_AHEAD_SECONDS) throw new Error('iat is not recent')
   // Prohibited (§2.4): an ID token of a provider that mixes them up has one.
   if (nonce !== undefined) throw new Error('a logout token has no nonce')
   const event = isObject(events) && Object.hasOwn(events, EVENT) ? events[EVENT] : undefined
@@ -95,11 +95,11 @@ const checkPurpose = ({ iat = 0, nonce, events }: JWTPayload, now: number): void
 }
 
 const endedSession = ({ jti, sid, sub }: JWTPayload): EndedSession => {
-  if (typeof jti !== 'string' || jti === '') throw new Error('jti is no text')
+  if (typeof jti !== 'string' || jti === '') throw new Error('jti is not a string')
   if (sid !== undefined && (typeof sid !== 'string' || sid === ''))
-    throw new Error('sid is no text')
+    throw new Error('sid is not a string')
   if (sid === undefined && (typeof sub !== 'string' || sub === ''))
-    throw new Error('neither sid nor sub')
+    throw new Error('there is neither sid nor sub')
   return { jti, ...(sid !== undefined && { sid }), ...(typeof sub === 'string' && { sub }) }
 }
 

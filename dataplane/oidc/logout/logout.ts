@@ -1,5 +1,5 @@
-// GET and POST logout: the cookies go, the tickets are revoked, the browser goes to the provider's logout or
-// straight on. Always 302 (specification §4.1): a step that fails is left out.
+// Handles GET and POST logout: it clears the cookies, revokes the tickets, and redirects the browser to the
+// provider's logout or to its target. The status is always 302 (specification §4.1): a step that fails is skipped.
 
 import { ticketKey } from '../../security/tokens/revocation-keys.ts'
 import { redirect } from '../answers.ts'
@@ -39,7 +39,7 @@ export const logout = async (exchange: Exchange): Promise<OidcAnswer> => {
   return redirect(request, location ?? target, cookies)
 }
 
-/** When even that has failed. */
+/** The response if even that has failed. */
 export const logoutAnyway = ({ request }: Exchange): OidcAnswer =>
   redirect(request, '/', clearingLines(request.realmUri, {}))
 
@@ -53,7 +53,7 @@ const clearCookies = ({ parameters, session }: Known): readonly string[] => {
   })
 }
 
-/** Every genuine one: whichever of them is left would still be good. */
+/** Revokes every genuine ticket, as any that is left would still be valid. */
 const revokeTickets = async (known: Known): Promise<boolean> => {
   const { room, session } = known
   try {
@@ -75,7 +75,7 @@ const leaveProvider = async (
   try {
     return await endSessionUrl(known)
   } catch (error) {
-    reportLeftOut(known, 'the logout of the provider is left out', error)
+    reportLeftOut(known, 'skipped the logout at the provider', error)
     return undefined
   }
 }

@@ -1,11 +1,11 @@
-// How the gateway shows a provider's token endpoint that it is the client: an entry and what the provider lists
-// in, openid-client's way of it out.
+// Chooses how the gateway authenticates as a client at a provider's token endpoint, from the provider's entry and
+// metadata.
 
 import type { ClientAuth } from 'openid-client'
 import type { OidcProviderRecord } from '../../../language/realm/record.ts'
 import type { ProviderMetadata } from './provider-metadata.ts'
 
-/** `token_endpoint_auth_method`, else what the provider lists; Basic is OpenID Connect's own default. */
+/** `token_endpoint_auth_method`, otherwise what the provider lists; Basic is the default of OpenID Connect. */
 export const clientAuthentication = async (
   record: OidcProviderRecord,
   metadata: ProviderMetadata,

@@ -1,4 +1,4 @@
-// A provider's entry in, its metadata out: from memory, or asked for now.
+// Provides the metadata of a provider, from the cache or by discovery.
 
 import { OidcRefusal } from '../refusal.ts'
 import type { ChosenProvider, DiscoveredProvider, Exchange } from '../room.ts'

@@ -1,10 +1,11 @@
-// A provider's name in, its entry in the route's realm out. Own members only: nobody is called `__proto__`.
+// Finds the entry of a provider by its name in the route's realm. It looks up own members only, so that `__proto__`
+// is no provider.
 
 import type { OidcProviderRecord, RealmRecord } from '../../../language/realm/record.ts'
 import { OidcRefusal } from '../refusal.ts'
 import type { ChosenProvider, Exchange } from '../room.ts'
 
-/** A realm has OIDC only while its `authmethods` hold both (specification §5). */
+/** A realm has OIDC only while its `authmethods` contain both (specification §5). */
 const NEEDED = ['oidcrp', 'cookie'] as const
 
 /** @throws OidcRefusal `unknown_provider` */
@@ -26,7 +27,7 @@ const providerOf = (
   return NEEDED.every((method) => methods.includes(method)) ? entryOf(realm, name) : undefined
 }
 
-/** Whatever the realm's `authmethods` say: who may no longer log in may still log out. */
+/** Ignores the realm's `authmethods`: users who may no longer log in may still log out. */
 export const entryOf = (
   realm: RealmRecord | undefined,
   name: string | undefined,

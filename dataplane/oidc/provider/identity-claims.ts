@@ -1,5 +1,5 @@
-// The claims of a verified ID token in, who that is to the gateway out: a name and roles. Own members only;
-// what is no text is nobody (behaviour §6, *Claims*).
+// Reads the name and roles of a user from the claims of a verified ID token. It looks up own members only; a name
+// that is not a string is rejected (behaviour §6, *Claims*).
 
 import type { OidcProviderRecord } from '../../../language/realm/record.ts'
 
@@ -13,8 +13,8 @@ type ClaimSettings = Pick<
 const CONTROL = /\p{Cc}/u
 
 /**
- * `authid_claim`, else `sub`; null counts as absent. Undefined for a claim that is empty, no text, or holds
- * control characters: names are never cleaned.
+ * `authid_claim`, otherwise `sub`; null counts as absent. Undefined for a claim that is empty, not a string, or
+ * contains control characters: names are never cleaned.
  */
 export const readAuthid = (claims: IdTokenClaims, settings: ClaimSettings): string | undefined => {
   const named = readClaim(claims, settings.authid_claim ?? 'preferred_username')
@@ -24,7 +24,7 @@ export const readAuthid = (claims: IdTokenClaims, settings: ClaimSettings): stri
 }
 
 /**
- * In the provider's order. A text is a list of one; what is no text is no role; a role that `role_mapping`
+ * Roles in the provider's order. A string is a list of one; other values are ignored; a role that `role_mapping`
  * lacks passes through.
  * @example readRoles({ realm_access: { roles: ['a'] } }, { role_claim: 'realm_access.roles' }) // ['a']
  */

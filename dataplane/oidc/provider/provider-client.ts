@@ -1,5 +1,5 @@
-// What openid-client is asked for: discovery, the authorization URL, the exchange of a code. Every request goes
-// through the fetch that it is given; what a provider answers is checked here or nowhere.
+// Wraps openid-client: discovery, the authorization URL, the exchange of a code. Every request uses the fetch that is
+// passed in; responses of a provider are validated only here.
 
 import type { Configuration, CustomFetch, CustomFetchOptions } from 'openid-client'
 import type { OidcProviderRecord } from '../../../language/realm/record.ts'
@@ -15,7 +15,7 @@ const TOLERANCE_SECONDS = 30
 /** openid-client re-fetches for an unknown key only what is older than a minute; how often is the cache's affair. */
 const OLD_ENOUGH_SECONDS = 61
 
-/** @throws whatever makes the metadata unusable: no answer, not JSON, another issuer, no https. */
+/** @throws if the metadata is unusable: no response, not JSON, another issuer, no https. */
 export const discoverProvider = async (
   record: OidcProviderRecord,
   fetch: GuardedFetch,
@@ -42,7 +42,7 @@ export interface AuthorizationParameters {
   readonly codeChallenge: string
 }
 
-/** Throws where the provider has no authorization endpoint. */
+/** Throws if the provider has no authorization endpoint. */
 export const authorizationUrl = async (
   record: OidcProviderRecord,
   { metadata }: KnownProvider,
@@ -78,15 +78,15 @@ export interface ExchangedCode {
   readonly expiresIn?: number
 }
 
-/** The provider, not the login, is at fault: no answer, a redirect, 5xx, cut short or too large. */
+/** The provider, not the login, is at fault: no response, a redirect, 5xx, incomplete or too large. */
 export class ProviderFailed extends Error {
   constructor(cause: unknown) {
-    super('the provider gave no usable answer', { cause })
+    super('the provider did not return a usable response', { cause })
     this.name = 'ProviderFailed'
   }
 }
 
-/** @throws ProviderFailed, or what is wrong with the answer or its ID token. */
+/** @throws ProviderFailed, or an error for an invalid response or ID token. */
 export const exchangeCode = async (
   record: OidcProviderRecord,
   provider: KnownProvider,
@@ -119,7 +119,7 @@ interface Trace {
   hasFailed: boolean
 }
 
-/** One for each exchange: it knows how the provider behaved in this one. */
+/** Creates one for each exchange, which records how the provider behaved in it. */
 const configure = async (
   record: OidcProviderRecord,
   { metadata, keys }: KnownProvider,
@@ -135,7 +135,7 @@ const configure = async (
   configuration.timeout = CALL_TIMEOUT_MS / 1000
   configuration[client.customFetch] = fetch
   if (record.allow_unsafe_http === true) plainHttp(client)(configuration)
-  // Without it openid-client takes an ID token of the code flow unsigned.
+  // Without it openid-client does not verify the signature of an ID token in the code flow.
   client.enableNonRepudiationChecks(configuration)
   const known = keys.cached()
   if (known !== undefined)
@@ -150,7 +150,7 @@ interface PlainHttpDoor {
   readonly allowInsecureRequests: (configuration: Configuration) => void
 }
 
-/** For `allow_unsafe_http` alone. The library marks it deprecated to make it stand out. */
+/** Used only for `allow_unsafe_http`. The library marks it deprecated to make it stand out. */
 const plainHttp = (door: PlainHttpDoor): PlainHttpDoor['allowInsecureRequests'] =>
   door.allowInsecureRequests
 
@@ -177,7 +177,9 @@ const traced = (
   }
 }
 
-/** To the letter as in the authorization request (RFC 6749 §4.1.3): openid-client sends it normalised. */
+/**
+ * Sends the redirect_uri exactly as in the authorization request (RFC 6749 §4.1.3); openid-client would normalise it.
+ */
 const asWritten = (
   body: CustomFetchOptions['body'],
   { redirect_uri }: OidcProviderRecord,

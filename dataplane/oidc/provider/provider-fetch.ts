@@ -1,5 +1,5 @@
-// The way to a provider: where the destination guard lets, trusting the CA of the entry, within five seconds and
-// a mebibyte each time (behaviour §6, *Callback*).
+// Sends requests to a provider: where the destination guard allows, trusting the CA of the entry, each within five
+// seconds and a mebibyte (behaviour §6, *Callback*).
 
 import type { CustomFetch } from 'openid-client'
 import type { OidcProviderRecord } from '../../../language/realm/record.ts'
@@ -8,7 +8,7 @@ import type { FetchLimits, GuardedFetch } from '../../upstream/destinations/guar
 export const CALL_TIMEOUT_MS = 5000
 const MAX_BYTES = 1024 * 1024
 
-/** As openid-client calls it. */
+/** In the form that openid-client expects. */
 export const throughGuard =
   (record: OidcProviderRecord, fetch: GuardedFetch): CustomFetch =>
   (url, { method, headers, body, signal }) =>

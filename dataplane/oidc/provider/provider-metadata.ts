@@ -1,10 +1,10 @@
-// What a provider says of itself, checked: endpoints that a browser or we may be sent to, algorithms that we
-// trust. Pure.
+// Validates the metadata of a provider: endpoints to which a browser or the gateway may be sent, and algorithms that
+// are trusted.
 
 import type { OidcProviderRecord } from '../../../language/realm/record.ts'
 import { ASYMMETRIC_ALGORITHMS } from '../../security/tokens/asymmetric-algorithms.ts'
 
-/** Of OpenID Connect Discovery 1.0 §3; members that are not named here are kept for openid-client. */
+/** From OpenID Connect Discovery 1.0 §3; other members are kept for openid-client. */
 export interface ProviderMetadata {
   readonly issuer: string
   readonly authorization_endpoint?: string
@@ -21,7 +21,7 @@ interface Discovered extends Partial<Omit<ProviderMetadata, 'issuer'>> {
 
 /**
  * The issuer is compared as text (Discovery §4.3). Endpoints are https unless the entry allows otherwise.
- * @throws Error for a document that nobody can log in with
+ * @throws Error for metadata that no login could use
  */
 export const checkMetadata = (
   found: Discovered,
@@ -49,7 +49,7 @@ export const checkMetadata = (
   }
 }
 
-/** Whether a browser, or we, may be sent there. */
+/** Whether a browser, or the gateway, may be sent there. */
 export const isSafeUrl = (
   url: string | undefined,
   { allow_unsafe_http = false }: Pick<OidcProviderRecord, 'allow_unsafe_http'>,

@@ -1,5 +1,5 @@
-// Provider entries of realms in, what is known of their providers out: metadata and key set, fetched when they
-// are needed, kept for a while, refreshed behind the requests. Nothing here is needed to start.
+// Caches what is known of the providers of realms: metadata and key set, fetched when they are first needed, kept for
+// a while, and refreshed in the background. None of it is needed to start.
 
 import { hash } from 'node:crypto'
 import { BoundedMap } from '../../../base/bounded-map.ts'
@@ -19,9 +19,12 @@ export interface KnownProvider {
 }
 
 export interface ProviderRegistry {
-  /** @throws whatever discovery failed with, also a failure of the last 5 s. */
+  /** @throws the error of discovery, also a cached one of the last 5 s. */
   find(record: OidcProviderRecord): Promise<KnownProvider>
-  /** It does not behave as its metadata say: they are fetched again behind the requests, at most every 10 s. */
+  /**
+   * For a provider that does not behave as its metadata say: fetches them again in the background, at most every 10
+   * s.
+   */
   doubt(record: OidcProviderRecord): void
 }
 
@@ -33,9 +36,9 @@ export interface RegistryOptions {
   readonly now: () => number
 }
 
-/** After this time metadata is fetched again while requests still use what is there. */
+/** After this time metadata is fetched again while requests still use the cached one. */
 const FRESH_MS = 3_600_000
-/** And this long at most, while the provider can't be reached. */
+/** How long cached metadata is used while the provider cannot be reached. */
 const USABLE_MS = 24 * 3_600_000
 const REMEMBER_FAILURE_MS = 5000
 const DOUBT_EVERY_MS = 10_000
@@ -79,7 +82,7 @@ class ProviderEntry {
     const known = this.#known
     const now = this.#options.now()
     if (known === undefined || now - known.since >= USABLE_MS) return this.#discover()
-    // Whoever asks is served at once; a failure is remembered, and that is all.
+    // The caller is served immediately; a failure is only recorded.
     if (!isWithin(FRESH_MS, { now, since: known.since })) this.#discover().catch(() => undefined)
     return known
   }

@@ -1,5 +1,6 @@
-// Damping slows down guessing: it counts how often a user failed from an address, and lets one attempt in a second be
-// verified once that was too often. Both are counted where all processes see it; while that is away, by each for itself.
+// Throttles password guessing: it counts how often logins of a user from an address failed, and once that was too
+// often lets one attempt per second be verified. All processes share both counts; while the shared state is away each
+// process counts for itself.
 
 import { hash } from 'node:crypto'
 import { isIPv6 } from 'node:net'
@@ -10,7 +11,7 @@ import { isWithin } from '../is-within.ts'
 
 const FREE_FAILURES = 30
 export const WINDOW_SECONDS = 60
-/** Whoever failed too often is verified once in such a span: also what a refusal tells clients to wait. */
+/** The time in which one attempt is verified after too many failures; rejections tell clients to wait for it. */
 export const RETRY_SECONDS = 1
 
 export interface Failing {
@@ -20,15 +21,15 @@ export interface Failing {
 }
 
 export interface Damping {
-  /** One more. Never rejects. @returns whether they were too many */
+  /** Counts a failure. Never rejects. @returns whether there were too many */
   failed(who: Failing): Promise<boolean>
-  /** What this process has seen of it: no waiting. */
+  /** Whether there were too many, by the counts of this process, without waiting. */
   isDamped(who: Failing): boolean
-  /** False: this process knows of nobody who is. Costs nothing. */
+  /** False: this process knows no user and address with too many failures. Costs nothing. */
   isAnybodyDamped(): boolean
   /**
-   * Of somebody who is damped: whether this attempt is the one of its second, in all processes. This process asks
-   * the others once a second at most, however many attempts there are. Never rejects.
+   * For a throttled user and address: whether this attempt is the one of its second, in all processes. This process
+   * asks the shared state at most once a second, however many attempts there are. Never rejects.
    */
   mayTry(who: Failing): Promise<boolean>
 }
@@ -39,13 +40,13 @@ export interface DampingOptions {
   readonly now: () => number
 }
 
-/** Those who fail now; the oldest are forgotten. */
+/** Most users and addresses that are tracked at once; the oldest are dropped. */
 const MAX_SEEN = 10_000
 
 interface Seen {
   count: number
   readonly until: number
-  /** When this process last asked for an attempt. */
+  /** When this process last asked for the attempt of a second. */
   triedAt: number
 }
 
@@ -77,7 +78,7 @@ export const createDamping = ({ shared, now }: DampingOptions): Damping => {
       try {
         here.count = Math.max(here.count, await shared.increment(key, WINDOW_SECONDS))
       } catch {
-        // Each process counts for itself meanwhile.
+        // Meanwhile each process counts for itself.
       }
       if (here.count <= FREE_FAILURES) return false
       dampedUntil = Math.max(dampedUntil, here.until)
@@ -102,7 +103,7 @@ export const createDamping = ({ shared, now }: DampingOptions): Damping => {
 const keyOf = (kind: 'failures' | 'attempts', { realmUri, username, address }: Failing): string =>
   `${kind}:${hash('sha256', JSON.stringify([realmUri, username, placeOf(address)]), 'base64url')}`
 
-/** One household has a whole /64 of IPv6: 2^64 addresses are one place. */
+/** A household has a whole /64 of IPv6, so these 2^64 addresses count as one. */
 export const placeOf = (given: string): string => {
   if (!given.includes(':')) return given
   const address = plainAddress(given)

@@ -1,4 +1,4 @@
-// A password in, the PHC string of a realm user's `password_hash` out (scrypt, RFC 7914).
+// Hashes a password to the PHC string of a realm user's `password_hash` (scrypt, RFC 7914).
 
 import { randomBytes, scrypt } from 'node:crypto'
 

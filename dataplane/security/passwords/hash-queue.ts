@@ -1,5 +1,5 @@
-// The hash queue runs hashes of passwords, two at once: addresses take turns, and where too many wait, the newest of the
-// address that has most gives way. They share libuv's few threads with name resolution: eight at once make a lookup
+// Queues password hashes and runs two at once: addresses take turns, and when too many wait, the newest one of the
+// address with most gives way. Hashes share libuv's few threads with name resolution: eight at once make a lookup
 // wait for 0.7 s.
 
 import { BoundedMap } from '../../../base/bounded-map.ts'

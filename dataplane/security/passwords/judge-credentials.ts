@@ -1,5 +1,5 @@
-// A realm record of right structure in, the faults of the secrets in it out: keys that could not sign and hashes
-// that nobody could log in with. Never a value of it.
+// Validates the secrets of a realm record whose structure is valid: signing keys that could not sign, and password
+// hashes that no password could match. Problems never contain a value.
 
 import type { Problem } from '../../../language/problem.ts'
 import type { RealmRecord } from '../../../language/realm/record.ts'
@@ -7,7 +7,7 @@ import { judgeSigningKeys } from '../tokens/key-signing.ts'
 import { judgePasswordHashes } from './password-hash.ts'
 
 /**
- * For whoever loads a record, after `validateRealm`.
+ * Call it when a record is loaded, after `validateRealm`.
  * @example judgeCredentials({ uri: 'a.b', signing_keys: ['x'] })[0]?.path // '/signing_keys/0'
  */
 export const judgeCredentials = (record: RealmRecord): readonly Problem[] => [

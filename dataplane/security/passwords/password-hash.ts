@@ -1,5 +1,5 @@
-// The PHC string of a realm user in, whether a password fits it out (scrypt, RFC 7914). What a hash may cost is
-// bounded: a realm record must not be able to take the machine's memory.
+// Verifies a password against the PHC string of a realm user (scrypt, RFC 7914). The cost of a hash is bounded, so
+// that a realm record cannot exhaust the machine's memory.
 
 import { scrypt, timingSafeEqual } from 'node:crypto'
 import { childPointer } from '../../../base/json-pointer.ts'
@@ -16,15 +16,15 @@ export interface PasswordHash {
 
 /** 128 · N · r bytes (RFC 7914 §2). */
 const MAX_MEMORY_BYTES = 64 * 1024 * 1024
-/** N · r · p: eight times what `svc-gateway hash-password` makes, some 400 ms. */
+/** N · r · p: eight times that of `svc-gateway hash-password`, about 400 ms. */
 const MAX_WORK = 2 ** 20
-/** A shorter one is easily met by chance. */
+/** A shorter hash is easily matched by chance. */
 const MIN_HASH_BYTES = 16
 const MAX_HASH_BYTES = 64
 
 const PHC = /^\$scrypt\$ln=(\d{1,2}),r=(\d{1,2}),p=(\d{1,2})\$([A-Za-z0-9+/]+)\$([A-Za-z0-9+/]+)$/
 
-/** undefined for what is no such string, or would cost too much. */
+/** undefined for a text of another form, or one that would cost too much. */
 export const readPasswordHash = (text: string): PasswordHash | undefined => {
   const [, ln, r, p, salt = '', hash = ''] = PHC.exec(text) ?? []
   const read: PasswordHash = {
@@ -52,7 +52,7 @@ const isAffordable = ({ log2N, blockSize, parallelism, hash }: PasswordHash): bo
   )
 }
 
-/** Where there is no hash to compare with: what it costs, and fits no password. */
+/** Used if there is no hash to compare with: it costs as much, and matches no password. */
 export const DUMMY_HASH: PasswordHash = {
   log2N: 14,
   blockSize: 8,
@@ -61,7 +61,7 @@ export const DUMMY_HASH: PasswordHash = {
   hash: Buffer.alloc(32),
 }
 
-/** Off the event loop: some 50 ms of one of libuv's few threads. */
+/** Runs off the event loop: about 50 ms of one of libuv's few threads. */
 export const fitsHash = (password: string, expected: PasswordHash): Promise<boolean> =>
   new Promise((resolve, reject) => {
     const { log2N, blockSize: r, parallelism: p, salt, hash } = expected
@@ -72,7 +72,7 @@ export const fitsHash = (password: string, expected: PasswordHash): Promise<bool
     })
   })
 
-/** Every password hash that nobody could log in with, for whoever loads the record. */
+/** Lists the password hashes that no password could match, when a record is loaded. */
 export const judgePasswordHashes = ({ users = [] }: RealmRecord): readonly Problem[] =>
   users.flatMap(({ password_hash: text }, index) =>
     text === undefined || readPasswordHash(text) !== undefined
@@ -82,7 +82,7 @@ export const judgePasswordHashes = ({ users = [] }: RealmRecord): readonly Probl
             code: 'invalid_value',
             path: childPointer(childPointer('/users', index), 'password_hash'),
             message:
-              'this hash costs more than 64 MiB or 2^20 blocks, or holds fewer than 16 or more than 64 bytes',
+              'this hash costs more than 64 MiB or 2^20 blocks, or has fewer than 16 or more than 64 bytes',
           },
         ],
   )

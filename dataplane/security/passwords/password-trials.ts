@@ -1,5 +1,5 @@
-// A password is tried here: whoever failed too often waits for the attempt of a second, all wait for their turn at the
-// hash queue, and those who ask the same thing at the same time, from one place, share one answer.
+// Verifies a password by its hash: callers who failed too often wait for the attempt of a second, all wait in the
+// hash queue, and identical attempts from one place at the same time share one result.
 
 import type { RealmRecord, UserRecord } from '../../../language/realm/record.ts'
 import { oncePer } from '../../../base/once.ts'
@@ -8,24 +8,24 @@ import { createHashQueue } from './hash-queue.ts'
 import { DUMMY_HASH, fitsHash, type PasswordHash, readPasswordHash } from './password-hash.ts'
 import type { RecentSuccesses } from './recent-successes.ts'
 
-/** An attempt and what is known of it without a hash. */
+/** An attempt, and what is known of it without hashing. */
 export interface Guess {
   readonly record: RealmRecord
   readonly password: string
-  /** Whoever it would be. */
+  /** The user with that name. */
   readonly user: UserRecord | undefined
   /** Of realm, name, password and the hash in the record, with a key of this process. */
   readonly digest: string
-  /** undefined: nobody knows from where. */
+  /** undefined: the address is not known. */
   readonly who: Failing | undefined
 }
 
-/** `not tried`: too many have failed. `no room`: too many wait. */
+/** `not tried`: too many attempts have failed. `no room`: too many are waiting. */
 export type Trial = 'fits' | 'does not fit' | 'not tried' | 'no room'
 
 export interface PasswordTrials {
   run(guess: Guess): Promise<Trial>
-  /** Whether it is one of too many: not if it was right lately, and there. */
+  /** Whether it is throttled: not if the same password was right recently from the same place. */
   isLimited(guess: Guess): boolean
 }
 
@@ -54,7 +54,7 @@ export const createPasswordTrials = ({
     if (wasLimited && !(await mayTry(guess))) return 'not tried'
     const known = hashOf(user)
     const task = async (): Promise<Trial> => {
-      // Many that came at once have failed while this one waited.
+      // Many simultaneous attempts may have failed while this one waited.
       if (!wasLimited && isLimited(guess) && !(await mayTry(guess))) return 'not tried'
       const isFitting = await fitsHash(password, known ?? dummyOf(record))
       return isFitting && known !== undefined ? 'fits' : 'does not fit'
@@ -75,7 +75,7 @@ export const createPasswordTrials = ({
   }
 }
 
-/** What successes are remembered by. */
+/** The key under which successes are remembered. */
 export const placeKey = ({ realmUri, username, address }: Failing): string =>
   JSON.stringify([realmUri, username, placeOf(address)])
 
@@ -84,7 +84,10 @@ const fromOf = (who: Failing | undefined): string => placeOf(who?.address ?? '')
 const hashOf = (user: UserRecord | undefined): PasswordHash | undefined =>
   user?.password_hash === undefined ? undefined : readPasswordHash(user.password_hash)
 
-/** A dummy costs what the hashes of that realm cost, as far as they are alike: time does not tell who is there. */
+/**
+ * A dummy costs as much as the hashes of that realm, if they are alike, so that the time does not reveal which users
+ * exist.
+ */
 const createDummies = (): ((record: RealmRecord) => PasswordHash) =>
   oncePer((record) => {
     const hashes = (record.users ?? []).map(({ password_hash: text }) => text)

@@ -1,6 +1,6 @@
-// Passwords are checked here, for Basic and for whoever presents them at the token endpoint: a name and a password in,
-// whether they belong to a user of the realm out. Right ones are remembered for a minute, by a digest that only this
-// process can make; hashes are few at once, and whoever fails too often is verified once a second.
+// Verifies passwords for Basic and for the token endpoint: whether a name and a password belong to a user of the
+// realm. Right ones are cached for a minute, by a digest that only this process can compute; few hashes run at once,
+// and after too many failures one attempt per second is verified.
 
 import { hash } from 'node:crypto'
 import { BoundedMap } from '../../../base/bounded-map.ts'
@@ -16,8 +16,8 @@ export interface PasswordAttempt {
   readonly username: string
   readonly password: string
   /**
-   * Of the client: what failures are counted by. undefined where nobody says (a trusted proxy that names no client):
-   * nobody is slowed down then for what others guess.
+   * The address of the client, by which failures are counted. undefined if it is not known (a trusted proxy that
+   * names no client): a client is then not throttled for the guesses of others.
    */
   readonly address: () => string | undefined
 }
@@ -26,13 +26,13 @@ export type PasswordVerdict =
   /** @property until Unix time in milliseconds: until then it need not be checked again */
   | { readonly kind: 'right'; readonly user: UserRecord; readonly until: number }
   | { readonly kind: 'wrong'; readonly reason: 'unknown_user' | 'wrong_password' }
-  /** Wrong too often: 429. The same whether this one was wrong, too, or was not verified. */
+  /** Wrong too often: 429. The result is the same whether this one was wrong, too, or was not verified. */
   | { readonly kind: 'damped'; readonly retryAfterSeconds: number }
-  /** Not checked: 503. */
+  /** Not verified: 503. */
   | { readonly kind: 'overloaded'; readonly retryAfterSeconds: number }
 
 export interface Passwords {
-  /** At once where it was right within the last minute. Takes as long for a user that is not there. */
+  /** Synchronous if it was right within the last minute. Takes as long for a user that does not exist. */
   check(attempt: PasswordAttempt): PasswordVerdict | Promise<PasswordVerdict>
 }
 
@@ -50,7 +50,7 @@ const OVERLOADED: PasswordVerdict = { kind: 'overloaded', retryAfterSeconds: 1 }
 const DAMPED: PasswordVerdict = { kind: 'damped', retryAfterSeconds: RETRY_SECONDS }
 
 /**
- * One for all that check passwords in a process: it is what bounds them.
+ * Create one for all password checks of a process, as it bounds them.
  * @example await passwords.check({ record, username: 'alice', password, address: () => caller.address })
  */
 export const createPasswords = ({ shared, now, random }: PasswordsOptions): Passwords => {
@@ -74,7 +74,7 @@ export const createPasswords = ({ shared, now, random }: PasswordsOptions): Pass
     return { kind: 'wrong', reason: user === undefined ? 'unknown_user' : 'wrong_password' }
   }
 
-  /** Unless whoever guesses from there would learn by it that a guess is right. */
+  /** Returns undefined if a guesser from that place would learn from the time that a guess is right. */
   const checkAtOnce = (guess: Guess): PasswordVerdict | undefined => {
     const { user, digest, who } = guess
     const until = user === undefined ? undefined : remembered.untilOf(digest)
@@ -89,9 +89,9 @@ export const createPasswords = ({ shared, now, random }: PasswordsOptions): Pass
     check: (attempt) => {
       const { record, username, password } = attempt
       const user = findUser(record, username)
-      // The hash is part of it: a new password in the record ends what was remembered of the old one.
+      // The hash is part of it, so that a new password in the record invalidates the cached old one.
       const parts = [record.uri, username, password, user?.password_hash ?? '']
-      // Digests never leave the process, so a secret before the text is enough: 0.8 µs, an HMAC takes 2.4.
+      // Digests never leave the process, so prefixing a secret is enough: 0.8 µs, an HMAC takes 2.4.
       const digest = hash('sha256', secret + JSON.stringify(parts), 'base64url')
       const address = attempt.address()
       const who = address === undefined ? undefined : { realmUri: record.uri, username, address }
@@ -102,14 +102,14 @@ export const createPasswords = ({ shared, now, random }: PasswordsOptions): Pass
 }
 
 interface Remembered {
-  /** @returns until when, Unix time in milliseconds */
+  /** @returns until when it is cached, Unix time in milliseconds */
   add(digest: string, address: string | undefined): number
   untilOf(digest: string): number | undefined
-  /** Whether it came from elsewhere last time. */
+  /** Whether it was used from another place last time. */
   isNewAddress(digest: string, address: string): boolean
 }
 
-/** What was right within the last minute, wherever it came from. */
+/** Caches what was right within the last minute, from any place. */
 const createRemembered = (now: () => number): Remembered => {
   const known = new BoundedMap<string, { readonly until: number; address: string | undefined }>(
     MAX_REMEMBERED,

@@ -1,5 +1,5 @@
-// Recent successes are remembered by who and whence: the digest of the credential that was right there last, for an hour.
-// Whoever presents the same again is not slowed down by those who guess at the same name from the same address.
+// Remembers recent successful logins by user and place: the digest of the last right credential, for an hour.
+// Repeating the same credential is not throttled because of others who guess at the same name from the same address.
 
 import { timingSafeEqual } from 'node:crypto'
 import { BoundedMap } from '../../../base/bounded-map.ts'
@@ -15,7 +15,7 @@ export interface RecentSuccesses {
 }
 
 const REMEMBERED_MS = 3_600_000
-/** Users and addresses at once; those whose success is longest ago are forgotten. */
+/** Most users and addresses at once; those whose success is longest ago are dropped. */
 const MAX_REMEMBERED = 10_000
 
 /** @param now Unix time in milliseconds */

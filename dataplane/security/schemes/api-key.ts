@@ -1,5 +1,5 @@
-// The api_key scheme (specification §2.8): a header in, the user that its key stands for or a refusal out. Only
-// digests are compared and kept.
+// Implements the api_key scheme (specification §2.8): it finds the user that the key in a header belongs to. Only
+// digests are compared and stored.
 
 import { hash } from 'node:crypto'
 import type { RealmRecord } from '../../../language/realm/record.ts'
@@ -11,8 +11,9 @@ import { userIdentity } from './identity.ts'
 import { createUserLookup } from '../passwords/realm-users.ts'
 
 /**
- * The whole value of the header is the key; of two entries for one key the first counts. A user that the realm does not list is somebody without groups. A
- * digest is looked up in a map: how long that takes tells of the digest, which leads to no key.
+ * The whole value of the header is the key; of two entries for one key the first counts. A user that the realm does
+ * not list has no groups. A digest is looked up in a map: the time that takes may reveal something about the digest,
+ * but nothing about the key.
  */
 export const createApiKey = (): Authenticator => {
   const identities = createKeyLookup()

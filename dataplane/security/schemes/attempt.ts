@@ -1,22 +1,22 @@
-// What an authenticator is given and what it gives back: the same shape for every scheme.
+// Defines the input and the result of an authenticator, the same for every scheme.
 
 import type { SchemeName } from '../../../language/compile/security.ts'
 import type { RealmRecord } from '../../../language/realm/record.ts'
 import type { Identity } from './authentication.ts'
 import { rejected, unauthorized } from './challenge.ts'
 
-/** One request of somebody who is to be known. */
+/** One request to authenticate. */
 export interface Attempt {
   readonly record: RealmRecord
   readonly rawHeaders: readonly string[]
-  /** Lower case: where credentials stand. */
+  /** The header with the credentials, in lower case. */
   readonly credentialHeader: string
   readonly isUnsafe: boolean
-  /** Costs a call into the system. undefined where a trusted proxy does not say for whom it asks. */
+  /** Costs a system call. undefined if a trusted proxy does not name its client. */
   readonly address: () => string | undefined
 }
 
-/** Why somebody is refused, for the audit log. */
+/** Why a request is rejected, for the audit log. */
 export type FailureReason =
   | 'malformed_credentials'
   | 'unknown_user'
@@ -38,41 +38,41 @@ export type Outcome = Known | Refusal
 export interface Known {
   readonly kind: 'identity'
   readonly identity: Identity
-  /** What it rests on besides the record and what was presented. */
+  /** What the result depends on, besides the record and the credentials. */
   readonly grounds: Grounds
   /** A token of an issuer that the realm trusts, not of the gateway itself. */
   readonly isOfIssuer?: boolean
 }
 
 export interface Grounds {
-  /** Unix time in milliseconds: it counts before, not at it. */
+  /** Unix time in milliseconds, exclusive: the result is valid before it. */
   readonly until: number
-  /** Names in the shared deny-list; asked at every use. */
+  /** Names in the shared deny-list, which are checked at every use. */
   readonly revocationKeys: readonly string[]
 }
 
-/** Nothing can end it but another record. */
+/** For results that only another record ends. */
 export const ALWAYS: Grounds = { until: Infinity, revocationKeys: [] }
 
 export interface Refusal {
   readonly kind: 'refused'
   readonly error: Error
-  /** undefined: nothing was presented, which is nothing to write down. */
+  /** undefined: there were no credentials, which is not recorded. */
   readonly reason: FailureReason | undefined
   readonly authid?: string
 }
 
-/** At once where nothing has to be waited for. */
+/** Synchronous if there is nothing to wait for. */
 export type Authenticator = (attempt: Attempt) => Outcome | Promise<Outcome>
 
-/** Nothing that this scheme understands was presented. */
+/** The result for a request without credentials of this scheme. */
 export const notPresented = (scheme: SchemeName, realmUri: string): Refusal => ({
   kind: 'refused',
   error: unauthorized(scheme, realmUri),
   reason: undefined,
 })
 
-/** What was presented does not count. */
+/** The result for credentials that are not valid. */
 export const notAccepted = (
   scheme: SchemeName,
   realmUri: string,

@@ -1,16 +1,16 @@
-// The door of the security room: a request and what an operation demands in, who sends it or a refusal out.
-// Fails closed: whoever can't be checked is refused.
+// Defines the interface of authentication: who sends a request, or why it is rejected. It fails closed: a caller that
+// cannot be verified is rejected.
 
 import type { IncomingMessage } from 'node:http'
 import type { SchemeName, SecurityScheme } from '../../../language/compile/security.ts'
 import type { ValueMap } from '../../../language/expression/value.ts'
 
-/** What of a request authentication looks at. */
+/** The parts of a request that authentication uses. */
 export interface Caller {
   readonly request: IncomingMessage
-  /** Of the client itself, behind trusted proxies too: what failures are counted by. */
+  /** The address of the client itself, behind trusted proxies too: failures are counted by it. */
   readonly address: string
-  /** False: a trusted proxy has named no client, and `address` is its own. */
+  /** False: a trusted proxy has not named its client, and `address` is the proxy's. */
   readonly isAddressKnown: boolean
   readonly requestId: string
 }
@@ -25,14 +25,14 @@ export interface Identity extends ValueMap {
   readonly authmethod: string
   readonly authroles: readonly string[]
   readonly groups: readonly string[]
-  /** `""` where the scheme has none. */
+  /** `""` if the scheme has none. */
   readonly client_id: string
-  /** Id of the ticket or token; `""` where there is none. */
+  /** Id of the ticket or token; `""` if there is none. */
   readonly session: string
   /** Of a ticket `{realm, client_id, device_id}`; of a token the scopes as a list. */
   readonly scope: ValueMap | readonly string[]
   readonly locale: string
-  /** The realm user's; `{}` where there is none. */
+  /** The realm user's; `{}` if there is none. */
   readonly meta: ValueMap
 }
 
@@ -42,7 +42,7 @@ export type Verdict =
   | { readonly kind: 'refused'; readonly error: Error }
 
 /**
- * At once where nothing has to be waited for: a credential that was verified before. Never rejects.
+ * Synchronous if there is nothing to wait for: a credential that was verified before. Never rejects.
  */
 export type Authenticate = (
   security: SecurityScheme,

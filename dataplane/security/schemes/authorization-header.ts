@@ -1,20 +1,20 @@
-// The Authorization header as it came in, its scheme and credentials out (RFC 9110 §11.6.2). Pure.
+// Reads scheme and credentials from the Authorization header (RFC 9110 §11.6.2).
 
 import { valuesOf } from '../../upstream/headers.ts'
 
 export interface Authorization {
-  /** Lower case; `""` where the header stands twice, so that it is of no scheme at all. */
+  /** Lower case; `""` if the header occurs twice, so that it matches no scheme. */
   readonly scheme: string
-  /** What follows the scheme, without blanks around it. */
+  /** What follows the scheme, without surrounding spaces. */
   readonly credentials: string
 }
 
 const TWICE: Authorization = { scheme: '', credentials: '' }
 
 /**
- * undefined where there is no such header. Node keeps the first of two; who reads the other one next would see
- * somebody else's credentials.
- * @param rawHeaders as `IncomingMessage.rawHeaders` has them
+ * undefined if there is no such header. Node keeps the first of two; a later reader of the other one would see other
+ * credentials.
+ * @param rawHeaders in the form of `IncomingMessage.rawHeaders`
  * @example readAuthorization(['Authorization', 'Bearer abc']) // { scheme: 'bearer', credentials: 'abc' }
  */
 export const readAuthorization = (rawHeaders: readonly string[]): Authorization | undefined => {

@@ -1,4 +1,4 @@
-// The Basic scheme (RFC 7617): the header in, a user of the realm or a refusal out.
+// Implements the Basic scheme (RFC 7617): it finds the user of the realm whose name and password a header has.
 
 import { isUtf8 } from 'node:buffer'
 import type { UserRecord } from '../../../language/realm/record.ts'
@@ -47,11 +47,11 @@ export interface BasicCredentials {
   readonly password: string
 }
 
-/** More than anybody types; each is hashed. */
+/** Longer than any real password; each attempt is hashed. */
 const MAX_LENGTH = 4096
 
 /**
- * UTF-8 (RFC 7617 §2.1), split at the first colon. undefined for broken base64 or UTF-8, no colon, no name, and
+ * UTF-8 (RFC 7617 §2.1), split at the first colon. undefined for invalid base64 or UTF-8, no colon, no name, and
  * control characters.
  * @internal
  * @example readBasic('YWxpY2U6cGFzczp3b3Jk') // { username: 'alice', password: 'pass:word' }
@@ -68,7 +68,7 @@ export const readBasic = (credentials: string): BasicCredentials | undefined => 
 
 const CONTROL = /\p{Cc}/u
 
-/** Made once for each user of a realm. */
+/** Creates each identity once for each user of a realm. */
 const createIdentities = (): ((realmUri: string, user: UserRecord) => Identity) => {
   const known = new WeakMap<UserRecord, Identity>()
   return (realmUri, user) => {

@@ -1,5 +1,5 @@
-// The oauth2 scheme (RFC 6750): a bearer token in the Authorization header in, its bearer or a refusal out. It is
-// one that the token endpoint issued, or one of an issuer that the realm trusts.
+// Implements the oauth2 scheme (RFC 6750): it accepts a bearer token in the Authorization header that the token
+// endpoint issued, or an issuer that the realm trusts.
 
 import type { RealmRecord } from '../../../language/realm/record.ts'
 import { isServedFlow } from '../../../language/realm/token-flows.ts'
@@ -30,7 +30,7 @@ export interface BearerOptions {
   readonly now: () => number
 }
 
-/** What an issuer takes back, it takes back by its keys: its tokens are verified anew after this time. */
+/** An issuer revokes tokens by changing its keys: its tokens are verified again after this time. */
 const ISSUED_KEPT_MS = 60_000
 
 type Secured = Parameters<Authenticate>[0]
@@ -104,7 +104,7 @@ export const createBearer = ({ accessTokens, issued, gate, now }: BearerOptions)
   }
 }
 
-/** Flows that the gateway does not serve take tokens of trusted issuers alone (behaviour §6). */
+/** Flows that the gateway does not serve accept only tokens of trusted issuers (behaviour §6). */
 export const fitsFlow = (security: Secured, { isOfIssuer }: Known): boolean =>
   security.type !== 'oauth2' || isServedFlow(security.flow) || isOfIssuer === true
 

@@ -1,5 +1,5 @@
-// The refusals of a security scheme, each with the challenge that belongs to it (RFC 9110 §11.6.1, RFC 7617 §2,
-// RFC 6750 §3). They tell a client what to do, never which part of its credentials was wrong.
+// Creates the errors of a security scheme, each with its challenge (RFC 9110 §11.6.1, RFC 7617 §2, RFC 6750 §3). They
+// tell a client what to do, never which part of its credentials was wrong.
 
 import type { SchemeName } from '../../../language/compile/security.ts'
 import { GatewayError } from '../../gateway-error.ts'

@@ -1,5 +1,5 @@
-// Who may call: one authenticator per scheme, in one table. A request and what its operation demands come in, who
-// sends it or a refusal goes out. Fails closed: whoever can't be checked is refused.
+// Authenticates requests with one authenticator per scheme, from one table. It fails closed: a caller that cannot be
+// verified is rejected.
 
 import { credentialHeaderOf, type SchemeName } from '../../../language/compile/security.ts'
 import type { RealmRecord } from '../../../language/realm/record.ts'
@@ -128,7 +128,7 @@ const attemptOf = ({ header }: Bearing, record: RealmRecord, caller: Caller): At
 const fail = (cause: unknown): Verdict => ({
   kind: 'refused',
   error: new GatewayError('svc.error.internal', 'The gateway failed to check who is calling', {
-    description: 'Give the request id to whoever runs the gateway.',
+    description: 'Report the request id to the administrators of the gateway.',
     cause,
   }),
 })

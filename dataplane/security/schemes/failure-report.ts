@@ -1,16 +1,16 @@
-// Failures of authentication in, lines of the audit log out: each kind from each address at once, repetitions
-// now and then with how many they are by now. A flood of wrong passwords is no flood of lines.
+// Writes failures of authentication to the audit log: each kind from each address immediately, and repetitions at
+// intervals with their number, so that a flood of wrong passwords does not become a flood of lines.
 
 import type { Audit, AuditEvent } from '../../audit.ts'
 import { WINDOW_SECONDS } from '../passwords/damping.ts'
 
 export type ReportFailure = (event: AuditEvent) => void
 
-/** Kinds at once; beyond, only each hundredth failure of them all is told of. */
+/** Most kinds that are tracked at once; beyond that only every hundredth failure of all of them is reported. */
 const MAX_KINDS = 1000
 
 /**
- * Tells of the first, the tenth, the hundredth, … of the same within a minute.
+ * Reports the first, the tenth, the hundredth, … failure of a kind within a minute.
  * @param now Unix time in milliseconds
  */
 export const createFailureReport = (audit: Audit, now: () => number): ReportFailure => {

@@ -1,5 +1,4 @@
-// Who somebody is, in the words of `{{security.…}}` (behaviour §6): a user, a ticket or a token in, an Identity
-// out. Pure.
+// Builds identities as `{{security.…}}` reads them (behaviour §6) from a user, a ticket or a token.
 
 import type { ValueMap } from '../../../language/expression/value.ts'
 import type { UserRecord } from '../../../language/realm/record.ts'
@@ -30,7 +29,10 @@ export const userIdentity = (
     meta: user.meta ?? NO_META,
   })
 
-/** The bearer of a token of ours: groups, and scopes, which name groups, are those of it that the user still has. */
+/**
+ * The bearer of a token of this gateway. It has those groups of the token, and scopes, which name groups, that the
+ * user still has.
+ */
 export const tokenIdentity = (claims: AccessTokenClaims, user: UserRecord): Identity => {
   const groups = (user.groups ?? []).filter((group) => claims.groups.includes(group))
   return Object.freeze({
@@ -49,7 +51,10 @@ export const tokenIdentity = (claims: AccessTokenClaims, user: UserRecord): Iden
   })
 }
 
-/** The bearer of a ticket. Whoever the provider calls so is not the realm's user of that name: no meta. */
+/**
+ * The bearer of a ticket. A person with that name at the provider is not the realm's user of the same name, so there
+ * is no meta.
+ */
 export const ticketIdentity = (claims: TicketClaims): Identity =>
   Object.freeze({
     type: 'oidc',
@@ -66,7 +71,7 @@ export const ticketIdentity = (claims: TicketClaims): Identity =>
     meta: NO_META,
   })
 
-/** What the token of an issuer that the realm trusts says of its bearer. */
+/** The claims about its bearer in a token of an issuer that the realm trusts. */
 export interface IssuedIdentity {
   readonly sub: string
   readonly clientId: string

@@ -1,5 +1,6 @@
-// Who a connection turned out to be last, and by which header: the same header there again is known without a
-// digest, a look-up or a signature. Only of those let in, and only while nothing it rests on has changed.
+// Caches the last identity of a connection with the header that proved it: the same header on the same connection is
+// accepted without a digest, a lookup or a signature. It caches only accepted requests, and only while nothing that
+// they depend on has changed.
 
 import type { IncomingMessage } from 'node:http'
 import type { Socket } from 'node:net'
@@ -10,7 +11,7 @@ import { isSafeMethod } from '../tokens/csrf.ts'
 import type { RevocationGate } from './revocation-gate.ts'
 import { SCHEMES } from './scheme-table.ts'
 
-/** The one header that credentials stood in. */
+/** The header that contains the credentials. */
 export interface Bearing {
   readonly scheme: SchemeName
   /** Lower case. */
@@ -18,7 +19,7 @@ export interface Bearing {
 }
 
 export interface Recollections {
-  /** Undefined: ask the authenticator. */
+  /** Undefined: call the authenticator. */
   find(request: IncomingMessage, bearing: Bearing, record: RealmRecord): Known | undefined
   /** For the next request of the same connection. */
   keep(request: IncomingMessage, bearing: Bearing, record: RealmRecord, outcome: Outcome): void
@@ -26,19 +27,19 @@ export interface Recollections {
 
 interface Recollection extends Grounds {
   readonly scheme: SchemeName
-  /** Weak: a connection that lives long must not keep a realm of long ago. */
+  /** Weak, so that a long-lived connection does not retain an old realm record. */
   readonly record: WeakRef<RealmRecord>
   readonly header: string
   readonly text: string
   readonly outcome: Known
 }
 
-/** A connection holds no more than this for the next request. */
+/** The most that is cached for the next request of a connection. */
 const MAX_LENGTH = 8192
 
 /**
- * One text a connection, gone with it; it is compared with what comes over the same connection only. A comparison
- * tells whole machine words at a time, so its time is no way to guess.
+ * Caches one text per connection, which is dropped with it and compared only with requests of the same connection. A
+ * comparison checks whole machine words at a time, so that its time does not help guessing.
  * @param now Unix time in milliseconds
  */
 export const createRecollections = (gate: RevocationGate, now: () => number): Recollections => {
@@ -68,7 +69,9 @@ export const createRecollections = (gate: RevocationGate, now: () => number): Re
   }
 }
 
-/** What decides alone, or undefined: a cookie does not where there is more to look at (behaviour §6). */
+/**
+ * The header that decides alone, or undefined: a cookie does not if other headers must be checked too (behaviour §6).
+ */
 const textThatCounts = (
   { rawHeaders, method }: IncomingMessage,
   scheme: SchemeName,
@@ -90,7 +93,7 @@ const hasHeader = (raw: readonly string[], name: string): boolean => {
   return false
 }
 
-/** Undefined where the header is not there, or stands twice. */
+/** Undefined if the header is missing, or occurs twice. */
 const soleValue = (raw: readonly string[], name: string): string | undefined => {
   let value: string | undefined
   for (let at = 0; at < raw.length; at += 2) {

@@ -1,11 +1,12 @@
-// Whether somebody who is known may: the `groups`, `roles` and `scopes` of a Security Object (behaviour §6). Pure.
+// Decides whether an authenticated caller meets the `groups`, `roles` and `scopes` of a Security Object (behaviour
+// §6).
 
 import type { SecurityRequirements } from '../../../language/compile/security.ts'
 import type { Identity } from './authentication.ts'
 
 /**
  * At least one of `groups`, at least one of `roles`, all of `scopes`, of the lists that are given. A scheme whose
- * credentials carry no scopes meets no demand for them.
+ * credentials have no scopes never meets a demand for them.
  * @example meetsRequirements({ groups: ['staff'] }, identity)
  */
 export const meetsRequirements = (

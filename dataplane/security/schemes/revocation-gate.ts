@@ -1,10 +1,9 @@
-// Whether what was genuine still counts: names in the deny-list in, a yes or the reason for a no out. Asked at
-// every use of a ticket or token, and never waits.
+// Checks a genuine credential against the deny-list, at every use of a ticket or token, without waiting.
 
 import type { SharedState } from '../../shared/shared-state.ts'
 import type { Grounds } from './attempt.ts'
 
-/** What to do with what may have been revoked while the shared state is away (`--redis-away`). */
+/** What to do with credentials that may have been revoked while the shared state is away (`--redis-away`). */
 export type RedisAway = 'refuse' | 'accept'
 
 /** `unknown`: revocations may have been missed. */
@@ -12,7 +11,7 @@ export type Standing = 'good' | 'revoked' | 'unknown'
 
 export type RevocationGate = (verified: Pick<Grounds, 'revocationKeys'>) => Standing
 
-/** What nobody can revoke, the token of another issuer, is always good. */
+/** A credential that cannot be revoked, such as the token of another issuer, is always good. */
 export const createRevocationGate =
   (shared: Pick<SharedState, 'isRevoked' | 'health'>, redisAway: RedisAway): RevocationGate =>
   ({ revocationKeys }) => {

@@ -1,11 +1,11 @@
-// The refusal of a ticket or token that is genuine and does not count: what the deny-list says in, an outcome out.
+// Rejects a ticket or token that is genuine, but revoked according to the deny-list, or possibly revoked.
 
 import type { SchemeName } from '../../../language/compile/security.ts'
 import { notAccepted, type Refusal } from './attempt.ts'
 import { uncheckable } from './challenge.ts'
 import type { Standing } from './revocation-gate.ts'
 
-/** undefined where it is good. */
+/** undefined if the credential is good. */
 export const standingRefusal = (
   scheme: SchemeName,
   realmUri: string,
@@ -16,7 +16,7 @@ export const standingRefusal = (
   if (standing === 'revoked') return notAccepted(scheme, realmUri, 'revoked', authid)
   return {
     kind: 'refused',
-    error: uncheckable('Whether these credentials were revoked can not be known now', 5),
+    error: uncheckable('It cannot be checked now whether these credentials were revoked', 5),
     reason: 'revocations_unknown',
     authid,
   }

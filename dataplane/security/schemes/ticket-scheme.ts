@@ -1,5 +1,5 @@
-// The oidc scheme (behaviour §6): a ticket in the Authorization header or in its cookie in, who logged in or a
-// refusal out. A header decides alone; a cookie, which browsers send by themselves, needs the CSRF value with it.
+// Implements the oidc scheme (behaviour §6): it accepts a ticket in the Authorization header or in its cookie. A
+// header decides alone; a cookie, which browsers send by themselves, needs the CSRF value with it.
 
 import { oncePer } from '../../../base/once.ts'
 import type { RealmRecord } from '../../../language/realm/record.ts'
@@ -75,7 +75,7 @@ export const createTicketScheme = (options: TicketSchemeOptions): Authenticator 
   }
 }
 
-/** A realm may have changed since the document was loaded into it. */
+/** The realm may have changed since the document was loaded. */
 const isAllowed = ({ authmethods }: RealmRecord, method: string): boolean =>
   authmethods?.includes(method) ?? false
 
@@ -121,7 +121,7 @@ const admit = (record: RealmRecord, found: Found, gate: RevocationGate): Outcome
   )
 }
 
-/** Whoever may set cookies for our host can add forged ones, or a genuine one of their own. */
+/** A party that may set cookies for our host can add forged ones, or a genuine one of its own. */
 const decideAmong = (
   found: readonly Found[],
   attempt: Attempt,
@@ -147,7 +147,7 @@ const decideAmong = (
     : { kind: 'identity', identity: meant.value.identity, grounds: meant }
 }
 
-/** Two providers may call two people by one name. */
+/** Two providers may use the same name for two people. */
 const isSamePerson = (one: Verified<Genuine>, other: Verified<Genuine>): boolean =>
   one.value.identity.authid === other.value.identity.authid &&
   one.value.provider === other.value.provider

@@ -1,5 +1,6 @@
-// Access tokens of the token endpoint (behaviour §6, RFC 9068): who may do what goes in, a signed JWT of 900
-// seconds comes out, and back. A ticket is no access token and the reverse. Whether one is revoked, the caller asks.
+// Issues and verifies the access tokens of the token endpoint (behaviour §6, RFC 9068), which are signed JWTs valid
+// for 900 seconds. A ticket never counts as an access token, nor the reverse. The caller checks whether a token is
+// revoked.
 
 import { readJwt, signJwt } from './own-jwt.ts'
 import { accessTokenKey, familyKey } from './revocation-keys.ts'
@@ -9,18 +10,18 @@ const ACCESS_TOKEN_SECONDS = 900
 
 /** Times are Unix seconds. */
 export interface AccessTokenClaims {
-  /** The realm, as is `aud`. */
+  /** The realm, like `aud`. */
   readonly iss: string
   readonly aud: string
   readonly sub: string
   readonly client_id: string
-  /** Joined by blanks. */
+  /** Joined by spaces. */
   readonly scope: string
   readonly groups: readonly string[]
   readonly jti: string
   readonly iat: number
   readonly exp: number
-  /** The grant that it came of, where refresh tokens follow. */
+  /** The grant that it belongs to, if that has refresh tokens. */
   readonly family?: string
 }
 
@@ -30,7 +31,7 @@ export interface AccessTokenDraft {
   readonly sub: string
   readonly clientId: string
   readonly scopes: readonly string[]
-  /** Those of the user's groups that the token stands for: it never gives more, whatever is granted later. */
+  /** The user's groups that the token covers: it never gives more, whatever is granted later. */
   readonly groups: readonly string[]
   readonly family?: string
 }
@@ -43,9 +44,9 @@ export interface IssuedAccessToken {
 }
 
 export interface AccessTokens {
-  /** Rejects where the realm is gone or its keys can't be read. */
+  /** Rejects if the realm was removed or its keys cannot be read. */
   issue(draft: AccessTokenDraft): Promise<IssuedAccessToken>
-  /** Never rejects: undefined for whatever is no genuine access token of this realm, or one that has expired. */
+  /** Never rejects: undefined for anything but a genuine access token of this realm that has not expired. */
   verify(realmUri: string, jwt: string): Promise<AccessTokenClaims | undefined>
 }
 
@@ -86,7 +87,7 @@ export const createAccessTokens = ({ keys, now, newId }: AccessTokensOptions): A
   },
 })
 
-/** What an access token can be revoked by: one hit in the shared deny-list and it counts for nothing. */
+/** The keys by which an access token can be revoked: if one is in the shared deny-list, the token is not valid. */
 export const accessTokenRevocationKeys = ({ jti, family }: AccessTokenClaims): readonly string[] =>
   family === undefined ? [accessTokenKey(jti)] : [accessTokenKey(jti), familyKey(family)]
 

@@ -1,6 +1,6 @@
-// How tokens of others may be signed (RFC 8725 §3.1).
+// Lists the algorithms that tokens of other issuers may be signed with (RFC 8725 §3.1).
 
-/** Never symmetric ones: a client secret, or a public key that passes for one, is no signing key. */
+/** Never symmetric ones: a client secret, or a public key that is taken for one, must not verify a token. */
 export const ASYMMETRIC_ALGORITHMS: readonly string[] = [
   'RS256',
   'RS384',

@@ -1,12 +1,12 @@
-// The CSRF value that belongs to a ticket (behaviour §6): made from its id and the key that signed it, so that
-// nobody has to remember it and nobody else can make it. Pure.
+// Derives the CSRF value of a ticket (behaviour §6) from its id and the key that signed it, so that nothing has to be
+// stored and only the gateway can create it.
 
 import { createHmac, timingSafeEqual } from 'node:crypto'
 import type { SigningKey } from './token-keys.ts'
 
 const SAFE: ReadonlySet<string | undefined> = new Set(['GET', 'HEAD', 'OPTIONS'])
 
-/** What changes nothing (RFC 9110 §9.2.1), so that a browser led to it by another page does no harm. */
+/** Methods that change nothing (RFC 9110 §9.2.1), so that a request which another page causes does no harm. */
 export const isSafeMethod = (method: string | undefined): boolean => SAFE.has(method)
 
 /**
@@ -29,13 +29,13 @@ export const csrfValueOf = ({ csrfKey }: Pick<SigningKey, 'csrfKey'>, ticketId: 
 }
 
 export interface PresentedCsrf {
-  /** Values of `X-CSRF-Token`: one, or it counts for nothing. */
+  /** Values of `X-CSRF-Token`; valid only if there is exactly one. */
   readonly headers: readonly string[]
-  /** The csrf cookie. Whoever may set cookies of this name can plant one, never a right one. */
+  /** The csrf cookie. A party that may set cookies of this name can plant one, but never a right one. */
   readonly cookie: string | undefined
 }
 
-/** Header, cookie and ticket belong together. Takes the same time for every wrong value. */
+/** Whether header, cookie and ticket belong together. Takes the same time for every wrong value. */
 export const isCsrfRight = ({ headers, cookie }: PresentedCsrf, expected: string): boolean => {
   const [header, ...others] = headers
   if (header === undefined || others.length > 0 || cookie === undefined) return false

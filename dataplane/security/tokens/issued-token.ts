@@ -1,5 +1,5 @@
-// Bearer tokens of issuers that a realm trusts (behaviour §6, RFC 9068, RFC 8725): a JWT in, who it was issued to
-// out. Asymmetric signatures only, with keys that the issuer publishes; nothing in a token chooses its own key.
+// Verifies bearer tokens of issuers that a realm trusts (behaviour §6, RFC 9068, RFC 8725). It accepts only
+// asymmetric signatures with keys that the issuer publishes; nothing in a token chooses its own key.
 
 import type { JWTPayload, JWTVerifyOptions } from 'jose'
 import type { RealmRecord, TrustedIssuerRecord } from '../../../language/realm/record.ts'
@@ -11,7 +11,7 @@ import type { KeySet } from './key-set-cache.ts'
 export type IssuedReading =
   | { readonly kind: 'genuine'; readonly issued: IssuedIdentity; readonly expiresAt: number }
   | { readonly kind: 'refused' }
-  /** The issuer's keys can't be had now. */
+  /** The issuer's keys are not available now. */
   | { readonly kind: 'unavailable' }
 
 export interface IssuedTokens {
@@ -25,7 +25,7 @@ export interface IssuedTokensOptions {
   readonly now: () => number
 }
 
-/** Clocks of issuers differ a little. */
+/** For differences between the clocks of issuers. */
 const TOLERANCE_SECONDS = 30
 const MAX_AHEAD_SECONDS = 60
 
@@ -61,7 +61,7 @@ export const createIssuedTokens = ({ keys, now }: IssuedTokensOptions): IssuedTo
   }
 }
 
-/** Not verified yet: it only chooses whose keys to try. */
+/** The issuer is not verified yet: it only selects the keys to try. */
 const claimedIssuer = async (token: string): Promise<string | undefined> => {
   try {
     const { decodeJwt } = await import('jose')
@@ -102,29 +102,29 @@ const verify = async (
 /** Whether a token with that `typ` may be an access token. */
 type TypeRule = (type: string | undefined) => boolean
 
-/** Many issuers say `JWT`, or nothing; what says anything else was made for another purpose. */
+/** Many issuers set `JWT`, or nothing; any other type was meant for another purpose. */
 const isUsualType: TypeRule = (type) =>
   type === undefined || ['jwt', 'at+jwt'].includes(plainType(type))
 
-/** An issuer that gives its access tokens a type of their own says so by it of all others that they are none. */
+/** If an issuer gives its access tokens a type of their own, its tokens of other types are not access tokens. */
 const typeRule = ({ require_typ: required }: TrustedIssuerRecord): TypeRule =>
   required === undefined
     ? isUsualType
     : (type) => type !== undefined && plainType(type) === plainType(required)
 
-/** Names of media types have no case, and `application/` may be left out (RFC 7515 §4.1.9). */
+/** Media types are case-insensitive, and `application/` may be left out (RFC 7515 §4.1.9). */
 const plainType = (type: string): string => type.toLowerCase().replace(/^application\//, '')
 
 /**
- * ID tokens and logout tokens, whose audience may be the same; and tokens bound to a key of their holder (RFC 7800),
- * which as a plain bearer token would be worth more than their issuer meant.
+ * Claims of ID tokens and logout tokens, whose audience may be the same; and of tokens bound to a key of their holder
+ * (RFC 7800), which must not be accepted as plain bearer tokens.
  */
 const FOREIGN_PURPOSE: readonly string[] = ['at_hash', 'c_hash', 'nonce', 'events', 'cnf']
 
 const toReading = (payload: JWTPayload | undefined, now: number): IssuedReading => {
   if (payload === undefined) return REFUSED
   const { exp = 0, iat } = payload
-  // A number is no name, whatever the type of the library says.
+  // It may be a number, whatever the type of the library says.
   const sub = textOf(payload, 'sub')
   if (sub === '' || sub.length > MAX_SUB || CONTROL.test(sub)) return REFUSED
   if (iat !== undefined && iat * 1000 > now + MAX_AHEAD_SECONDS * 1000) return REFUSED
@@ -152,7 +152,7 @@ const textOf = (payload: JWTPayload, claim: string): string => {
   return typeof value === 'string' ? value : ''
 }
 
-/** A list of texts, or one text: cut at `separator`, if there is one. */
+/** A list of texts, or one text, split at `separator` if there is one. */
 const listOf = (payload: JWTPayload, claim: string, separator?: string): readonly string[] => {
   const value = Object.hasOwn(payload, claim) ? payload[claim] : undefined
   if (Array.isArray(value)) return value.filter((each) => typeof each === 'string')

@@ -1,5 +1,5 @@
-// Where rings of keys are kept: files of the state directory, made when they are not there, and a file that
-// somebody else keeps, read again when it changes. No message ever shows what stands in a file.
+// Stores rings of keys: files of the state directory, which are created if they are not there, and a file that is
+// managed elsewhere, which is read again when it changes. No message ever shows the content of a file.
 
 import { constants, mkdir, open, readFile, rename } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
@@ -8,13 +8,13 @@ import { type FileWatch, watchFiles } from '../../watched-files.ts'
 import { createKeyRing, type KeyRing, parseKeyRing } from '../../../language/realm/key-ring.ts'
 import { messageOf } from '../../../base/thrown.ts'
 
-/** `signing`: what realms without keys of their own sign with. `oidc-state`: what logins in progress are sealed with. */
+/** `signing`: the keys of realms without keys of their own. `oidc-state`: the keys that encrypt logins in progress. */
 export type KeyPurpose = 'signing' | 'oidc-state'
 
 /**
- * The ring in `keys/<purpose>.json` of the state directory; made (0600, in a directory 0700) where there is none.
- * One gateway has a state directory for itself: nobody else makes the same file meanwhile.
- * @throws StartError for a file that is there and can't be read: a new ring in its place would end every session
+ * Loads the ring in `keys/<purpose>.json` of the state directory, and creates it (0600, in a directory 0700) if there
+ * is none. A state directory belongs to one gateway, so no other process creates the same file meanwhile.
+ * @throws StartError for a file that is there and cannot be read: replacing it with a new ring would end every session
  * @example const master = await loadKeyRing('/var/lib/svc', 'signing', randomBytes)
  */
 export const loadKeyRing = async (
@@ -36,16 +36,16 @@ export const loadKeyRing = async (
 
 export interface KeyRingWatch {
   readonly path: string
-  /** At once if the file is good, then after each change to another good one. */
+  /** Called immediately if the file is valid, then after each change to another valid one. */
   readonly onRing: (ring: KeyRing) => void
-  /** Missing or broken: the last good ring stays in use. */
+  /** Called if the file is missing or invalid: the last valid ring stays in use. */
   readonly onFailure: (error: Error) => void
   readonly intervalMs?: number
 }
 
 /**
  * `--oidc-state-keys-file`.
- * @throws StartError where there is no good ring to start with
+ * @throws StartError if there is no valid ring at the start
  */
 export const watchKeyRing = ({ path, onRing, onFailure, intervalMs }: KeyRingWatch): FileWatch => {
   let isServed = false
@@ -74,13 +74,13 @@ const readRing = (path: string, text: string): KeyRing => {
   try {
     return parseKeyRing(text)
   } catch (error) {
-    throw new StartError(`the key file ${path} is broken: ${messageOf(error)}`, error)
+    throw new StartError(`the key file ${path} is not valid: ${messageOf(error)}`, error)
   }
 }
 
 const readIfThere = async (path: string): Promise<string | undefined> => {
   try {
-    // Without waiting: a pipe of that name, which nobody writes to, would hold up the start for ever.
+    // Without blocking: a pipe of that name without a writer would block the start for ever.
     const flag = constants.O_RDONLY | constants.O_NONBLOCK
     return await readFile(path, { encoding: 'utf8', flag })
   } catch (error) {
@@ -90,7 +90,7 @@ const readIfThere = async (path: string): Promise<string | undefined> => {
   }
 }
 
-/** Whole under its name, or not there at all. */
+/** Writes the whole file under its name, or none. */
 const writeDurably = async (path: string, text: string): Promise<void> => {
   const directory = dirname(path)
   await mkdir(directory, { recursive: true, mode: 0o700 })

@@ -1,5 +1,5 @@
-// Realm records and the gateway's master ring in, the keys of each realm out: those that its record gives, or
-// else ones derived for it. Keys live as long as the record they were read from.
+// Provides the signing keys of each realm: those of its record, or keys derived for it from the gateway's master
+// ring. Keys live as long as the record they were read from.
 
 import type { RealmRecord } from '../../../language/realm/record.ts'
 import { oncePer } from '../../../base/once.ts'
@@ -9,7 +9,7 @@ import { readSigningKey, type RealmKey, toRealmKey } from './key-signing.ts'
 import type { SigningKey, TokenKeys } from './token-keys.ts'
 
 export interface TokenKeysOptions {
-  /** The record that holds now. */
+  /** The current record. */
   readonly realms: (uri: string) => RealmRecord | undefined
   readonly uris: () => Iterable<string>
   /** Secrets of this gateway, newest first: tokens signed with keys of older ones still verify. */
@@ -20,7 +20,7 @@ export interface TokenKeysOptions {
 type RealmKeys = ReadonlyMap<string, RealmKey>
 
 /**
- * A realm with `signing_keys` has those and no others: a key that no record names any more verifies nothing.
+ * A realm with `signing_keys` has those and no others: a key that was removed from the record verifies nothing.
  * @example createTokenKeys({ realms: (uri) => realms.get(uri), uris: () => realms.uris(), master }).signingKey('a.b')
  */
 export const createTokenKeys = ({ realms, uris, master }: TokenKeysOptions): TokenKeys => {
@@ -66,7 +66,7 @@ const firstOf = (keys: RealmKeys): SigningKey => {
 
 const NONE: RealmKeys = new Map()
 
-/** None for a record whose keys can't be read: nothing verifies, nothing is published. */
+/** No keys for a record whose keys cannot be read: nothing verifies, nothing is published. */
 const readable = (keysOf: (record: RealmRecord) => RealmKeys, record: RealmRecord): RealmKeys => {
   try {
     return keysOf(record)

@@ -1,5 +1,5 @@
-// One private key as it was given or derived in, what signs and verifies with it out. EC P-256 only: one
-// algorithm, ES256, for everything this gateway signs. No message ever shows a key.
+// Reads a private key and prepares it for signing and verifying. Only EC P-256 is supported, with one algorithm,
+// ES256, for everything that this gateway signs. No message ever shows a key.
 
 import { createPrivateKey, createPublicKey, hkdfSync, type KeyObject } from 'node:crypto'
 import { childPointer } from '../../../base/json-pointer.ts'
@@ -14,13 +14,13 @@ import {
 import type { SigningKey } from './token-keys.ts'
 import { messageOf } from '../../../base/thrown.ts'
 
-/** A signing key and its public half as everybody may see it. */
+/** A signing key and its public half in the published form. */
 export interface RealmKey extends SigningKey {
   readonly publicJwk: Readonly<Record<string, string>>
 }
 
 /**
- * Every fault of a realm's `signing_keys`, for whoever loads the record.
+ * Lists the problems of a realm's `signing_keys` when its record is loaded.
  * @example judgeSigningKeys({ uri: 'a.b', signing_keys: ['x'] })[0]?.path // '/signing_keys/0'
  */
 export const judgeSigningKeys = ({ signing_keys: keys = [] }: RealmRecord): readonly Problem[] =>
@@ -51,7 +51,7 @@ export const readSigningKey = (key: string | ValueMap): RealmKey => {
   return toRealmKey(checkPair(parsed.export({ format: 'jwk' }) as unknown as PrivateJwk))
 }
 
-// The messages of the parser may quote what they could not read.
+// The parser's messages may quote its input.
 const parsePem = (text: string): KeyObject => {
   try {
     return createPrivateKey({ key: text, format: 'pem' })
@@ -70,11 +70,11 @@ const parseJwk = (jwk: ValueMap): KeyObject => {
   }
 }
 
-/** The point that came along is what others verify with: it must be the private key's own. */
+/** Others verify with the point in the key: it must be the private key's own. */
 const checkPair = (jwk: PrivateJwk): PrivateJwk => {
   const own = jwkOfScalar(Buffer.from(jwk.d, 'base64url'))
   if (own.x !== jwk.x || own.y !== jwk.y)
-    throw new Error('a signing key must hold the public key that belongs to its private key')
+    throw new Error('a signing key must contain the public key that belongs to its private key')
   return own
 }
 

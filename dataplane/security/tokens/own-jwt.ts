@@ -1,10 +1,10 @@
-// JWTs that this gateway makes for itself: claims and a key in, a token out, and back. Every choice an attacker
-// could make in a header (RFC 8725 §3) is made here instead: one algorithm, one type, keys by id from a ring.
+// Signs and verifies the JWTs that this gateway issues for itself. Every choice that an attacker could make in a
+// header (RFC 8725 §3) is fixed here instead: one algorithm, one type, keys by id from a ring.
 
 import type { SigningKey } from './token-keys.ts'
 
 const ALGORITHM = 'ES256'
-/** Longer than any token of ours: nothing larger is even looked at. */
+/** Longer than any token of this gateway: larger ones are rejected unread. */
 export const MAX_TOKEN_LENGTH = 8192
 
 /** ES256, `kid` and `typ` in the header. */
@@ -20,8 +20,8 @@ export const signJwt = async (
 }
 
 /**
- * The claims of a genuine token of that type whose `kid` claim, if any, names the key that signed it. Its times
- * are for the caller to judge. Never rejects.
+ * Reads the claims of a genuine token of that type whose `kid` claim, if any, names the key that signed it. The
+ * caller checks its times. Never rejects.
  */
 export const readJwt = async (
   token: string,
@@ -38,7 +38,7 @@ export const readJwt = async (
         if (key === undefined) throw new Error('no such key')
         return key.publicKey
       },
-      // At the beginning of time nothing has expired yet.
+      // At time zero nothing has expired: the caller checks the times.
       { algorithms: [ALGORITHM], typ: type, currentDate: new Date(0) },
     )
     const isMatching = payload['kid'] === undefined || payload['kid'] === protectedHeader.kid

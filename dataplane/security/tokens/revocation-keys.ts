@@ -1,5 +1,5 @@
-// What a ticket or a token can be revoked by: names of entries in the shared deny-list. Pure. Names of realms,
-// providers and people enter as digests: every key is short, and none can be made to look like another.
+// Builds the names of deny-list entries by which a ticket or a token can be revoked. Names of realms, providers and
+// people are included as digests: every key is short, and none can be made to look like another.
 
 import { hash } from 'node:crypto'
 
@@ -9,10 +9,10 @@ export const ticketKey = (id: string): string => `ticket:${id}`
 /** One access token, by its `jti`. */
 export const accessTokenKey = (jti: string): string => `token:${jti}`
 
-/** All tokens that came of one grant: access tokens and the refresh tokens that follow each other. */
+/** All tokens of one grant: access tokens and successive refresh tokens. */
 export const familyKey = (familyId: string): string => `family:${familyId}`
 
-/** Who a provider's session belongs to, as a ticket remembers it. */
+/** The realm and provider of a session, as a ticket records them. */
 export interface ProviderSession {
   readonly realmUri: string
   readonly provider: string
@@ -23,8 +23,8 @@ export const oidcSessionKey = ({ realmUri, provider }: ProviderSession, sid: str
   `oidc-sid:${digestOf([realmUri, provider, sid])}`
 
 /**
- * What a ticket of `sub` issued at that second is found by after `oidcSubjectKeysUntil`: one key for each length
- * of a slice of time that it falls into.
+ * The keys that match a ticket of `sub` issued at that second after `oidcSubjectKeysUntil`: one for each length of
+ * the time slices that it falls into.
  */
 export const oidcSubjectKeys = (
   { realmUri, provider }: ProviderSession,
@@ -36,9 +36,9 @@ export const oidcSubjectKeys = (
 }
 
 /**
- * What to revoke so that every ticket of `sub` issued up to and in the second `until` is refused and no later one
- * is: about 20 keys, whole slices of time that make up the lifetime of tickets before it. A deny-list knows no
- * "issued before", and a logout by `sub` alone must not shut out who logs in again.
+ * The keys to revoke so that every ticket of `sub` issued up to and in the second `until` is rejected and no later
+ * one is: about 20 keys, whole time slices that cover the lifetime of tickets before it. A deny-list has no "issued
+ * before", and a logout by `sub` alone must not lock out a user who logs in again.
  * @param lifetimeSeconds of the longest ticket that may be alive
  * @example await Promise.all(oidcSubjectKeysUntil(session, 'u1', now, 2592000).map((key) => shared.revoke(key, end)))
  */
@@ -63,7 +63,7 @@ export const oidcSubjectKeysUntil = (
 }
 
 const RADIX = 4
-/** 1 s, 4 s, … 4^11 s (49 days): few to look up, few to revoke. */
+/** 1 s, 4 s, … 4^11 s (49 days): few keys to look up, few to revoke. */
 const SLICE_SECONDS: readonly number[] = Array.from({ length: 12 }, (_, level) => RADIX ** level)
 const LONGEST_SLICE = RADIX ** 11
 /** The longest lifetime that a provider entry may set (2^31 s) is 512 of the longest slices. */
@@ -72,6 +72,6 @@ const MOST_LONG_SLICES = 513
 const sliceKey = (digest: string, seconds: number, slice: number): string =>
   `oidc-sub:${digest}:${seconds}:${slice}`
 
-/** 128 bits: nobody can choose both of two names that would have to collide. */
+/** 128 bits are enough, as nobody can choose both of two names that would have to collide. */
 const digestOf = (parts: readonly string[]): string =>
   hash('sha256', JSON.stringify(parts), 'base64url').slice(0, 22)

@@ -1,12 +1,12 @@
-// Tickets (specification §2.13, behaviour §6): who logged in goes in, a signed JWT comes out, and the other way
-// round. One algorithm, one type, keys from the realm's ring only. Whether a ticket is revoked, the caller asks.
+// Issues and verifies tickets (specification §2.13, behaviour §6), which are signed JWTs with one algorithm, one
+// type, and keys from the realm's ring only. The caller checks whether a ticket is revoked.
 
 import { csrfValueOf } from './csrf.ts'
 import { readJwt, signJwt } from './own-jwt.ts'
 import { oidcSessionKey, oidcSubjectKeys, ticketKey } from './revocation-keys.ts'
 import type { TokenKeys } from './token-keys.ts'
 
-/** Claims of a ticket, names as the specification has them. Times are Unix seconds. */
+/** The claims of a ticket, with the names of the specification. Times are Unix seconds. */
 export interface TicketClaims {
   readonly id: string
   readonly authrealm: string
@@ -26,12 +26,12 @@ export interface TicketClaims {
   readonly oidc_provider: string
   readonly oidc_id_token?: string
   readonly oidc_access_token_expires_at?: number
-  /** Session and subject at the provider: what a back-channel logout names. */
+  /** Session and subject at the provider, which a back-channel logout names. */
   readonly oidc_sid?: string
   readonly oidc_sub?: string
 }
 
-/** What a login knows of its ticket: all but what comes with the signature. */
+/** The claims that a login provides; the others are added when the ticket is signed. */
 export type TicketOrder = Omit<TicketClaims, 'id' | 'authmethod' | 'issued_by' | 'kid'>
 
 export interface IssuedTicket {
@@ -42,11 +42,11 @@ export interface IssuedTicket {
 }
 
 export interface Tickets {
-  /** Rejects where the realm is gone or its keys can't be read. */
+  /** Rejects if the realm was removed or its keys cannot be read. */
   issueTicket(order: TicketOrder): Promise<IssuedTicket>
   /**
-   * Never rejects: undefined for whatever is no genuine ticket of this realm.
-   * @param options logging out takes the hint of an expired ticket too
+   * Never rejects: undefined for anything but a genuine ticket of this realm.
+   * @param options a logout accepts an expired ticket as a hint, too
    */
   verifyTicket(
     realmUri: string,
@@ -88,7 +88,7 @@ export const createTickets = ({ keys, now, newId }: TicketsOptions): Tickets => 
   },
 })
 
-/** What a ticket can be revoked by: one hit in the shared deny-list and it counts for nothing. */
+/** The keys by which a ticket can be revoked: if one is in the shared deny-list, the ticket is not valid. */
 export const ticketRevocationKeys = (claims: TicketClaims): readonly string[] => {
   const { oidc_sid: sid, oidc_sub: sub } = claims
   const session = { realmUri: claims.authrealm, provider: claims.oidc_provider }
@@ -110,7 +110,7 @@ const TEXTS = [
 ] as const
 const OPTIONAL_TEXTS = ['oidc_id_token', 'oidc_sid', 'oidc_sub'] as const
 
-/** What we signed has this shape; a key that signs elsewhere too may have signed something else. */
+/** Our tickets have this shape; a key that is also used elsewhere may have signed something else. */
 const isTicket = (claims: object): claims is TicketClaims => {
   const map = claims as Readonly<Record<string, unknown>>
   return (

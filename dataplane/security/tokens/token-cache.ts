@@ -1,5 +1,5 @@
-// Tokens that were verified before, by their digest: found at once, as long as the realm's record is the same and
-// they have neither expired nor been revoked. No token stands in it, and nobody who was refused.
+// Caches verified tokens by their digest, as long as the realm's record is the same and they have neither expired nor
+// been revoked. It contains no tokens and no rejected callers.
 
 import { hash } from 'node:crypto'
 import { BoundedMap } from '../../../base/bounded-map.ts'
@@ -19,7 +19,7 @@ export interface TokenCache<T> {
 const MAX_ENTRIES = 10_000
 
 interface Entry<T> {
-  /** Stands for the record that it was verified against; the record itself would be kept alive by it. */
+  /** Represents the record that it was verified against; a reference to the record itself would retain it. */
   readonly era: object
   readonly verified: Verified<T>
 }
@@ -56,6 +56,6 @@ export const createTokenCache = <T>(
   }
 }
 
-/** ES256 signatures have several spellings: each spelling is a token of its own here. */
+/** An ES256 signature has several spellings: each spelling is a separate entry. */
 const keyOf = ({ uri }: RealmRecord, token: string): string =>
   `${hash('sha256', token, 'base64url')} ${uri}`

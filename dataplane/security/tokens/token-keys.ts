@@ -1,4 +1,5 @@
-// The door to the keys that sign tickets and access tokens: one ring per realm, its public halves for everyone.
+// Defines the interface to the keys that sign tickets and access tokens: one ring per realm, with public halves that
+// are published.
 
 import type { KeyObject } from 'node:crypto'
 
@@ -8,12 +9,12 @@ export interface SigningKey {
   readonly alg: 'ES256'
   readonly privateKey: KeyObject
   readonly publicKey: KeyObject
-  /** HKDF of the private key: what CSRF values of tickets signed by it are made with. */
+  /** HKDF of the private key, from which CSRF values of tickets signed by it are derived. */
   readonly csrfKey: Buffer
 }
 
 export interface TokenKeys {
-  /** The first of the realm's `signing_keys`, or one that belongs to this gateway and realm alone. */
+  /** The first of the realm's `signing_keys`, or one that only this gateway uses for this realm. */
   signingKey(realmUri: string): SigningKey
   /** Any key of the ring of that realm; never another realm's. */
   verificationKey(realmUri: string, kid: string): SigningKey | undefined

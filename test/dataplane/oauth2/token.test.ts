@@ -435,7 +435,7 @@ describe('a refusal', () => {
     const answer = await room.oauth2.token(formRequest(PASSWORD_FORM))
     expect([answer.status, bodyOf(answer)]).toEqual([
       500,
-      { error: 'server_error', error_description: 'The gateway failed' },
+      { error: 'server_error', error_description: 'The gateway failed to process this request' },
     ])
     expect(room.logged.join('')).toContain('/keys/a.pem')
     expect(room.audited).toMatchObject([{ outcome: 'failure', reason: 'internal' }])

@@ -39,7 +39,7 @@ describe('loadKeyRing', () => {
     const failure = loadKeyRing(dir.path, 'signing', randomBytes)
     await expect(failure).rejects.toThrow(StartError)
     await expect(failure).rejects.toThrow(
-      `the key file ${path} is broken: "k" of key 1 must be 32 bytes in base64url`,
+      `the key file ${path} is not valid: "k" of key 1 must be 32 bytes in base64url`,
     )
     expect(await readFile(path, 'utf8')).toContain('c2VjcmV0')
   })
@@ -97,7 +97,7 @@ describe('watchKeyRing', () => {
 
   it.each([
     ['is not there', undefined, 'cannot read the key file'],
-    ['is broken', '{}', 'is broken: "keys" must be a list'],
+    ['is broken', '{}', 'is not valid: "keys" must be a list'],
   ])('does not start when the file %s', async (_, text, message) => {
     await using dir = await makeTempDir()
     const path = join(dir.path, 'state-keys.json')
