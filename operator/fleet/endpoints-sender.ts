@@ -3,9 +3,9 @@
 
 import { randomUUID } from 'node:crypto'
 import type { EndpointsRequest, ServiceEndpoints } from '../../language/wire/wire.ts'
+import type { Limiter } from '../../base/limiter.ts'
 import { backOffMs, DEFAULT_BACK_OFF } from '../../base/back-off.ts'
 import type { EndpointSource } from '../service-endpoints.ts'
-import type { Allowance } from './allowance.ts'
 import { type EndpointsContent, planEndpointCalls } from './endpoint-calls.ts'
 import type { ManagementClient } from './management-client.ts'
 import type { FleetContext } from './sync/plane-memory.ts'
@@ -17,7 +17,7 @@ export interface SenderOptions extends Pick<FleetContext, 'manager' | 'tenure' |
   /** What it should be told of, as `namespace/name`. */
   readonly wanted: () => ReadonlySet<string>
   /** Bytes of calls under way, of all gateways. */
-  readonly bodyBytes: Allowance
+  readonly bodyBytes: Limiter
   /** Aborted when nothing may be sent any more. */
   readonly signal: AbortSignal
 }
@@ -131,7 +131,7 @@ export class EndpointsSender {
       ...{ managedBy: manager, epoch: tenure.epoch() },
       ...{ sender: this.#sender, sequence: this.#sequence },
     })
-    const giveBack = await bodyBytes.take(bytes.length, { urgency: () => 0, signal })
+    const release = await bodyBytes.acquire({ weight: bytes.length, signal })
     try {
       const answer = await client.tellEndpoints(bytes)
       if (answer.result === 'ok') return true
@@ -139,7 +139,7 @@ export class EndpointsSender {
       else this.#fail()
       return false
     } finally {
-      giveBack()
+      release()
     }
   }
 

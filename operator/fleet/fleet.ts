@@ -5,7 +5,7 @@ import type { Log } from '../../telemetry/log.ts'
 import { type DataPlane, type DataPlaneReport, type DataPlanes, isSelected } from '../data-plane.ts'
 import type { DesiredDocument, DesiredSet } from '../desired-set.ts'
 import { type Clock, SYSTEM_CLOCK } from '../../base/clock.ts'
-import { Allowance } from './allowance.ts'
+import { Limiter } from '../../base/limiter.ts'
 import { SecureContexts } from './client/connections.ts'
 import { FleetCounter, type FleetCounters } from './sync/counters.ts'
 import type { Credentials } from './client/credentials.ts'
@@ -84,7 +84,7 @@ export class Fleet {
   readonly #limits: FleetLimits
   readonly #neighbourhoods: Neighbourhoods
   readonly #services: WantedServices | undefined
-  readonly #endpointBytes = new Allowance(ENDPOINT_BYTES)
+  readonly #endpointBytes = new Limiter(ENDPOINT_BYTES)
   #selections: Selections | undefined
 
   constructor(options: FleetOptions) {
@@ -100,7 +100,7 @@ export class Fleet {
       entries: new HeldEntries(),
       recency: new Recency(),
       counter: this.#counter,
-      bodyBytes: new Allowance(this.#limits.bodyBytes),
+      bodyBytes: new Limiter(this.#limits.bodyBytes),
       withholding: new Withholding(withholdMs, clock),
       freshMs: pollMs - 1,
     }
@@ -133,7 +133,7 @@ export class Fleet {
   counters(): FleetCounters {
     return this.#counter.read({
       dataPlanes: new Map(Array.from(this.#workers, ([name, { counts }]) => [name, counts])),
-      roundsAtWork: this.#neighbourhoods.turnsTaken,
+      roundsAtWork: this.#neighbourhoods.permitsInUse,
       bodyBytesInFlight: this.#shared.bodyBytes.used,
     })
   }
@@ -193,7 +193,7 @@ export class Fleet {
   #add(dataPlane: DataPlane, guard?: MassDeleteGuard): void {
     const { name } = dataPlane
     const { credentials, onReport, pollMs = POLL_MS, timeoutMs = TIMEOUT_MS } = this.#options
-    const { budget, takeTurn } = this.#neighbourhoods.of(dataPlane)
+    const { budget, acquirePermit } = this.#neighbourhoods.of(dataPlane)
     const worker = new Worker(dataPlane, {
       client: createManagementClient(dataPlane, {
         ...{ credentials, timeoutMs, clock: this.#shared.clock },
@@ -205,7 +205,7 @@ export class Fleet {
         },
       }),
       fleet: this.#shared,
-      ...{ takeTurn, pollMs },
+      ...{ acquirePermit, pollMs },
       onReport: (report) => {
         onReport(report)
         this.#wakeWhoWaitsFor(report)

@@ -1,45 +1,46 @@
 // Bounds what the sidecars of one namespace take of what all data planes share: however many of them hang, or answer as
-// slowly and as much as they may, others have their turn and there is memory left.
+// slowly and as much as they may, others get permits and there is memory left.
 
+import { type Acquisition, Limiter } from '../../base/limiter.ts'
 import type { DataPlane } from '../data-plane.ts'
-import { Allowance, type Asking } from './allowance.ts'
 import { AnswerBudget } from './client/bounded-body.ts'
 
 export interface Neighbourhood {
   /** Absent: of the shared pool, which belongs to the operator. */
   readonly budget?: AnswerBudget
-  /** Waits for a round at work; resolves with what gives it back. */
-  readonly takeTurn: (asking: Asking) => Promise<() => void>
+  /** Waits for the permit of a round; resolves with what gives it back. */
+  readonly acquirePermit: (acquisition: Acquisition) => Promise<() => void>
 }
 
 /** Bytes of answers that are being read. */
 const ANSWER_BYTES = 16 * 1024 * 1024
 /** Of all rounds at work. */
-const SHARE_OF_TURNS = 4
+const SHARE_OF_PERMITS = 4
 
 export class Neighbourhoods {
-  readonly #turns: Allowance
-  readonly #ownTurns: number
+  readonly #shared: Limiter
+  readonly #ownPermits: number
   readonly #known = new Map<string, Neighbourhood>()
 
   /** @param rounds at work at once, of all data planes */
   constructor(rounds: number) {
-    this.#turns = new Allowance(rounds)
-    this.#ownTurns = Math.max(1, Math.floor(rounds / SHARE_OF_TURNS))
+    this.#shared = new Limiter(rounds)
+    this.#ownPermits = Math.max(1, Math.floor(rounds / SHARE_OF_PERMITS))
   }
 
-  get turnsTaken(): number {
-    return this.#turns.used
+  get permitsInUse(): number {
+    return this.#shared.used
   }
 
   of({ namespace }: DataPlane): Neighbourhood {
-    if (namespace === undefined) return { takeTurn: (asking) => this.#turns.take(1, asking) }
+    if (namespace === undefined)
+      return { acquirePermit: (acquisition) => this.#shared.acquire(acquisition) }
     const known = this.#known.get(namespace)
     if (known !== undefined) return known
-    const own = new Allowance(this.#ownTurns)
+    const own = new Limiter(this.#ownPermits)
     const neighbourhood = {
       budget: new AnswerBudget(ANSWER_BYTES),
-      takeTurn: (asking: Asking) => takeBoth([own, this.#turns], asking),
+      acquirePermit: (acquisition: Acquisition) => acquireBoth([own, this.#shared], acquisition),
     }
     this.#known.set(namespace, neighbourhood)
     return neighbourhood
@@ -52,19 +53,19 @@ export class Neighbourhoods {
   }
 }
 
-const takeBoth = async (
-  [first, second]: readonly [Allowance, Allowance],
-  asking: Asking,
+const acquireBoth = async (
+  [first, second]: readonly [Limiter, Limiter],
+  acquisition: Acquisition,
 ): Promise<() => void> => {
-  const giveBackFirst = await first.take(1, asking)
+  const releaseFirst = await first.acquire(acquisition)
   try {
-    const giveBackSecond = await second.take(1, asking)
+    const releaseSecond = await second.acquire(acquisition)
     return () => {
-      giveBackSecond()
-      giveBackFirst()
+      releaseSecond()
+      releaseFirst()
     }
   } catch (error) {
-    giveBackFirst()
+    releaseFirst()
     throw error
   }
 }

@@ -8,6 +8,7 @@ import type { PlaneCounts } from './sync/counters.ts'
 import { EndpointsSender, type SenderOptions } from './endpoints-sender.ts'
 import type { HeldContents } from './sync/held.ts'
 import type { MassDeleteGuard } from './sync/mass-delete-guard.ts'
+import { LapsingPermit } from './lapsing-permit.ts'
 import type { ManagementClient } from './management-client.ts'
 import type { Neighbourhood } from './neighbourhood.ts'
 import {
@@ -21,12 +22,11 @@ import type { Selection, Selections } from './sync/selection.ts'
 import { describeSkew } from './skew.ts'
 import { runRound } from './sync/sync-round.ts'
 import { toldRealms } from './told-realms.ts'
-import { Turn } from './turn.ts'
 
 export interface WorkerOptions {
   readonly client: ManagementClient
   readonly fleet: FleetContext
-  readonly takeTurn: Neighbourhood['takeTurn']
+  readonly acquirePermit: Neighbourhood['acquirePermit']
   readonly pollMs: number
   /** A round that hears nothing for so long does not count as being at work. */
   readonly patienceMs: number
@@ -91,7 +91,7 @@ export class Worker {
   #isDirty = false
   #wakeUp: (() => void) | undefined
   #running: Promise<void> | undefined
-  #turn: Turn | undefined
+  #permit: LapsingPermit | undefined
   #hasAnswered = false
   #wasWaitedFor = false
   /** In the round that is under way. */
@@ -114,7 +114,7 @@ export class Worker {
       onAnswer: () => {
         this.#hasAnswered = true
         this.#isAnswering = true
-        this.#turn?.progress()
+        this.#permit?.progress()
       },
       isCurrent: ({ desired }) => desired === this.#selections?.desired,
     }
@@ -214,19 +214,19 @@ export class Worker {
   }
 
   async #round(): Promise<RoundOutcome> {
-    const { fleet, takeTurn, patienceMs } = this.#options
+    const { fleet, acquirePermit, patienceMs } = this.#options
     const { signal, urgency } = this.#context
     this.#isAnswering = false
     try {
-      const giveBack = await takeTurn({ urgency, signal })
-      this.#turn = new Turn(giveBack, fleet.clock, patienceMs)
+      const release = await acquirePermit({ urgency, signal })
+      this.#permit = new LapsingPermit(release, fleet.clock, patienceMs)
       this.#isDirty = false
       return await runRound(this.#memory, this.#select(), this.#context)
     } catch (error) {
       return this.#broken(error)
     } finally {
-      this.#turn?.end()
-      this.#turn = undefined
+      this.#permit?.release()
+      this.#permit = undefined
     }
   }
 

@@ -1,10 +1,10 @@
 // What rounds with a data plane share, remember and give: the words between worker, round and its steps.
 
+import type { Limiter } from '../../../base/limiter.ts'
 import type { Log } from '../../../telemetry/log.ts'
 import type { DataPlane, DataPlanePhase } from '../../data-plane.ts'
 import type { DesiredDocument } from '../../desired-set.ts'
 import type { Clock } from '../../../base/clock.ts'
-import type { Allowance } from '../allowance.ts'
 import { type AnswerBound, answerBound } from '../client/bounded-body.ts'
 import type { FleetCounter, PlaneCounter } from './counters.ts'
 import type { Held } from './held.ts'
@@ -31,7 +31,7 @@ export interface FleetContext {
   readonly recency: Recency
   readonly counter: FleetCounter
   /** Bytes of bodies under way. */
-  readonly bodyBytes: Allowance
+  readonly bodyBytes: Limiter
   readonly withholding: Withholding
   /** What was observed within this time is believed; a wrong belief is answered with 412. */
   readonly freshMs: number
@@ -48,7 +48,7 @@ export interface RoundContext extends FleetContext {
   readonly isElsewhere: (wanted: DesiredDocument) => boolean
   /** Another data plane, ready, holds this very version of a document. */
   readonly isHeldElsewhere: (id: string, digest: string) => boolean
-  /** For whoever waits: see `Allowance`. */
+  /** For whoever waits: see `Limiter`. */
   readonly urgency: () => number
   /** It has answered. */
   readonly onAnswer: () => void

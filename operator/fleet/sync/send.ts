@@ -40,7 +40,7 @@ export const sendBatch = async (
   const { memory, context } = sending
   const { bodies, bodyBytes, urgency, signal } = context
   const content = await untilAborted(signal, bodies.content(batch))
-  const giveBack = await bodyBytes.take(content.bytes.length, { urgency, signal })
+  const release = await bodyBytes.acquire({ weight: content.bytes.length, urgency, signal })
   try {
     const body = joinBody(headOf(held, context), content)
     const answer = await push(body, sending, itemBytesOf(batch))
@@ -48,7 +48,7 @@ export const sendBatch = async (
     takeIn(batch, answer.value, { ...sending, held })
     return undefined
   } finally {
-    giveBack()
+    release()
   }
 }
 

@@ -1,10 +1,9 @@
 import { randomBytes } from 'node:crypto'
 import { afterEach, describe, expect, it } from '@jest/globals'
 import { SYSTEM_CLOCK } from '../../../base/clock.ts'
-import { Allowance } from '../../../operator/fleet/allowance.ts'
 import { newestFirst, Recency } from '../../../operator/fleet/sync/recency.ts'
 import { select, Selections } from '../../../operator/fleet/sync/selection.ts'
-import { Turn } from '../../../operator/fleet/turn.ts'
+import { LapsingPermit } from '../../../operator/fleet/lapsing-permit.ts'
 import { untilAborted } from '../../../operator/fleet/client/until-aborted.ts'
 import { aDesiredSet, aDocument } from '../../support/desired.ts'
 import { eventually } from '../../support/eventually.ts'
@@ -29,111 +28,18 @@ import {
 
 afterEach(closeAll)
 
-describe('an allowance', () => {
-  const never = new AbortController().signal
-  /** Asks for the amounts, notes who is let in, and gives back what is asked for by name. */
-  const queue = (total: number) => {
-    const allowance = new Allowance(total)
-    const admitted: string[] = []
-    const given = new Map<string, () => void>()
-    const ask = (name: string, amount: number, urgency = 0, signal = never): Promise<void> =>
-      allowance.take(amount, { urgency: () => urgency, signal }).then(
-        (giveBack) => {
-          admitted.push(name)
-          given.set(name, giveBack)
-        },
-        () => {
-          admitted.push(`${name} left`)
-        },
-      )
-    return { allowance, admitted, ask, give: (name: string) => given.get(name)?.() }
-  }
-
-  it('lets in what fits, then the most urgent, of those the first', async () => {
-    const { allowance, admitted, ask, give } = queue(2)
-    for (const [name, urgency] of Object.entries({ a: 9, b: 9, c: 2, d: 1, e: 1, f: 0 }))
-      void ask(name, 1, urgency)
-    await settled()
-    expect([admitted, allowance.used]).toEqual([['a', 'b'], 2])
-    for (const name of ['a', 'f', 'd', 'e']) {
-      give(name)
-      await settled()
-    }
-    expect(admitted).toEqual(['a', 'b', 'f', 'd', 'e', 'c'])
-  })
-
-  it('asks again how urgent it is', async () => {
-    const allowance = new Allowance(1)
-    const first = await allowance.take(1, { urgency: () => 0, signal: never })
-    const order: string[] = []
-    let urgencyOfLate = 5
-    const late = allowance.take(1, { urgency: () => urgencyOfLate, signal: never })
-    const other = allowance.take(1, { urgency: () => 3, signal: never })
-    void late.then((giveBack) => {
-      order.push('late')
-      giveBack()
-    })
-    void other.then(() => order.push('other'))
-    urgencyOfLate = 1
-    first()
-    await Promise.all([late, other])
-    expect(order).toEqual(['late', 'other'])
-  })
-
-  it('does not let the small overtake the large, nor the large wait for ever', async () => {
-    const { admitted, ask, give } = queue(10)
-    void ask('a', 6)
-    void ask('huge', 50)
-    void ask('b', 1)
-    await settled()
-    expect(admitted).toEqual(['a'])
-    give('a')
-    await settled()
-    expect(admitted).toEqual(['a', 'huge'])
-    give('huge')
-    await settled()
-    expect(admitted).toEqual(['a', 'huge', 'b'])
-  })
-
-  it('giving back twice gives back once', async () => {
-    const { allowance, ask, give } = queue(3)
-    void ask('a', 2)
-    void ask('b', 1)
-    await settled()
-    give('a')
-    give('a')
-    expect(allowance.used).toBe(1)
-  })
-
-  it('who leaves stands in nobody’s way', async () => {
-    const { admitted, ask, give, allowance } = queue(10)
-    const leaving = new AbortController()
-    void ask('a', 6)
-    void ask('large', 9, 0, leaving.signal)
-    void ask('b', 4)
-    await settled()
-    leaving.abort(new Error('stopped'))
-    await settled()
-    expect(admitted).toEqual(['a', 'large left', 'b'])
-    give('a')
-    give('b')
-    expect(allowance.used).toBe(0)
-    expect(() => allowance.take(1, { urgency: () => 0, signal: leaving.signal })).toThrow('stopped')
-  })
-
-  it('a turn lapses when nothing is heard, and not before', () => {
-    const clock = createManualClock()
-    let given = 0
-    const turn = new Turn(() => (given += 1), clock, 2_000)
-    clock.advance(1_500)
-    turn.progress()
-    clock.advance(1_999)
-    expect([clock.pending, given]).toEqual([1, 0])
-    clock.advance(1)
-    expect(given).toBe(1)
-    turn.end()
-    expect(clock.pending).toBe(0)
-  })
+it('a permit lapses when nothing is heard, and not before', () => {
+  const clock = createManualClock()
+  let released = 0
+  const permit = new LapsingPermit(() => (released += 1), clock, 2_000)
+  clock.advance(1_500)
+  permit.progress()
+  clock.advance(1_999)
+  expect([clock.pending, released]).toEqual([1, 0])
+  clock.advance(1)
+  expect(released).toBe(1)
+  permit.release()
+  expect(clock.pending).toBe(0)
 })
 
 describe('waiting', () => {

@@ -1,0 +1,33 @@
+// A permit that lapses when nothing is heard for a while: a data plane that hangs keeps nobody waiting longer than that.
+
+import type { Clock } from '../../base/clock.ts'
+
+export class LapsingPermit {
+  readonly #release: () => void
+  readonly #clock: Clock
+  readonly #patienceMs: number
+  #cancel: () => void
+
+  /** @param release may be called more than once */
+  constructor(release: () => void, clock: Clock, patienceMs: number) {
+    this.#release = release
+    this.#clock = clock
+    this.#patienceMs = patienceMs
+    this.#cancel = this.#lapseLater()
+  }
+
+  /** Something was heard. A permit that has lapsed stays lapsed. */
+  progress(): void {
+    this.#cancel()
+    this.#cancel = this.#lapseLater()
+  }
+
+  release(): void {
+    this.#cancel()
+    this.#release()
+  }
+
+  #lapseLater(): () => void {
+    return this.#clock.after(this.#patienceMs, this.#release)
+  }
+}
