@@ -20,21 +20,21 @@ export const COMPILE_SETTINGS = {
     default: MAX_ROUTES,
     min: 1,
     max: 1_000_000,
-    help: 'routes that one document may stand for: its paths, times the forms that optional segments and the host leave; the same for gateways and operator',
+    help: 'routes that one document may define: its paths times the forms of their optional segments and of the host; set it alike for gateways and operator',
   },
   'compile-memory-mb': {
     type: 'integer',
     default: 128,
     min: 64,
     max: 4096,
-    help: 'memory that compiling one large document may take, beside that of the process; what takes more is refused as too_expensive',
+    help: 'memory that compiling one large document may take, in addition to that of the process; a document that takes more is rejected as too_expensive',
   },
   'compile-seconds': {
     type: 'duration',
     default: 10,
     min: 1,
     max: 300,
-    help: 'time that compiling one large document may take; what takes longer is refused as too_expensive',
+    help: 'time that compiling one large document may take; a document that takes longer is rejected as too_expensive',
   },
 } as const satisfies SettingsTable['settings']
 

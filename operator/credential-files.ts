@@ -1,4 +1,4 @@
-// The settings in; the files that hold what the data planes are shown out.
+// Reads from the settings which files hold the credentials for data planes.
 
 import type { OperatorSettings } from './config.ts'
 import type { CredentialFiles } from './fleet/client/credentials.ts'

@@ -1,5 +1,5 @@
-// Data planes as the rooms of the operator speak of them: where one is, which documents it is for, and what
-// it was last seen to hold.
+// Defines data planes for all rooms of the operator: their address, which documents they are for, and what they were
+// last seen to have loaded.
 
 import type { Problem, Warning } from '../language/problem.ts'
 import type { SessionState, UpstreamTrouble } from '../language/wire/wire.ts'
@@ -14,9 +14,9 @@ export interface DataPlane {
   readonly labels: Readonly<Record<string, string>>
   /** Absent: of the shared pool. Present: a sidecar of that namespace. */
   readonly namespace?: string
-  /** Changes when it was started anew: what was known of it is forgotten at once. */
+  /** Changes when it was restarted: what was known of it is dropped at once. */
   readonly incarnation?: string
-  /** Name that its certificate must carry, where that is not the host of `url`. */
+  /** Name that its certificate must have, where that is not the host of `url`. */
   readonly serverName?: string
 }
 
@@ -24,7 +24,7 @@ export interface DataPlane {
 export interface DataPlanes {
   /** `onChange` is called with all of them, at once and after every change. */
   start(onChange: (dataPlanes: readonly DataPlane[]) => void): void
-  /** False: which there are is not known yet. No data planes, and none known, are two things. */
+  /** False: it is not known yet which there are. No data planes, and none known, are two things. */
   synced(): boolean
   stop(): void
 }
@@ -33,15 +33,15 @@ export type DataPlanePhase =
   /** Not reached yet. */
   | 'connecting'
   | 'syncing'
-  /** Holds what it should, but for what it refused. */
+  /** It has everything it should have loaded, but for what it rejected. */
   | 'synced'
   /** Deletes are held back (mass-delete guard, or something can't be read). */
   | 'holding'
-  /** Not completed: it refuses what another ready data plane serves. */
+  /** Not completed: it rejects what another ready data plane serves. */
   | 'withheld'
   | 'unreachable'
   | 'unauthorized'
-  /** Managed under another name. */
+  /** It belongs to an operator of another name. */
   | 'not_owner'
   /** Another operator of our name has a higher epoch. */
   | 'superseded'
@@ -51,16 +51,16 @@ export interface DataPlaneReport {
   readonly phase: DataPlanePhase
   /** What is wrong and what to do; empty where all is well. */
   readonly message: string
-  /** Of the program that answers, as it says; absent: it has not answered, or is too old to say. */
+  /** Version of its program, as it reports; absent: it has not responded, or is too old to report it. */
   readonly version?: string
-  /** It answers, and a sync call with `complete` has been answered in this boot. */
+  /** It responds, and a sync call with `complete` was accepted in this boot. */
   readonly ready: boolean
-  /** Document id → what it holds of ours. */
+  /** Document id → what it has loaded of ours. */
   readonly documents: ReadonlyMap<string, HeldDocument>
   readonly realms: ReadonlyMap<string, HeldRealm>
-  /** Uris of what it was given: of others nobody asks it. */
+  /** Uris of the realms that it was sent: its state of others is not read. */
   readonly realmsGiven: ReadonlySet<string>
-  /** By id of the document: upstreams that answer nobody there. Absent: it says nothing of that. */
+  /** By id of the document: upstreams that do not respond there. Absent: it does not report them. */
   readonly upstreams?: ReadonlyMap<string, UpstreamTrouble>
   readonly rejected: {
     readonly documents: ReadonlyMap<string, Rejection>
@@ -75,7 +75,9 @@ export interface HeldDocument {
 
 export interface HeldRealm {
   readonly digest: string
-  /** Empty of a realm that it was not given. Addresses stand in the Realm, or are empty; reasons are of a closed list. */
+  /**
+   * Empty for a realm that it was not sent. Addresses are those of the Realm, or empty; reasons are of a closed list.
+   */
   readonly sessions: readonly SessionState[]
 }
 
@@ -85,8 +87,8 @@ export interface Rejection {
 }
 
 /**
- * A Realm holds secrets and signing keys, and whoever has a sidecar can read its memory: a sidecar receives only
- * Realms of its own namespace. Data planes of the shared pool belong to the operator.
+ * A Realm contains secrets and signing keys, and everybody with access to a sidecar can read its memory: a sidecar
+ * receives only Realms of its own namespace. Data planes of the shared pool belong to the operator.
  * @param realmNamespace of the Realm
  */
 export const mayHoldRealm = (

@@ -1,5 +1,5 @@
-// What the data planes should hold, decided: the hand-over from reconcile/ to fleet/. Immutable and
-// versioned; an entry that has not changed is the same object in the next set.
+// Defines what the data planes should have loaded, which reconcile/ hands to fleet/. Immutable and versioned; an entry
+// that has not changed is the same object in the next set.
 
 import type { Claim } from '../language/routes/conflicts.ts'
 import type { ValueMap } from '../language/expression/value.ts'
@@ -9,7 +9,7 @@ import type { LabelSelector } from './resource/resource.ts'
 export interface DesiredDocument {
   readonly id: string
   readonly digest: string
-  /** Unix time, milliseconds: the age that settles conflicts. */
+  /** Unix time, milliseconds: the age that decides conflicts. */
   readonly since: number
   readonly realmUri: string
   readonly spec: ValueMap
@@ -18,10 +18,10 @@ export interface DesiredDocument {
   readonly claims: readonly Claim[]
   /** It has operations over WAMP. */
   readonly callsRouter?: boolean
-  /** Hosts that its forwards write out, without scheme and port, each once; absent: none. */
+  /** Hosts that its forwards name literally, without scheme and port, each once; absent: none. */
   readonly forwardHosts?: readonly string[]
   readonly namespace: string
-  /** That namespace, where gateways are to let it reach no other; the digest differs with it. */
+  /** The namespace, where gateways must not let it reach another one; the digest differs with it. */
   readonly confinedTo?: string
   /** Absent: every data plane of the shared pool. */
   readonly selector?: LabelSelector
@@ -40,11 +40,10 @@ export interface DesiredSet {
   readonly documents: ReadonlyMap<string, DesiredDocument>
   readonly realms: ReadonlyMap<string, DesiredRealm>
   /**
-   * Ids and uris of resources that exist and have no version that could be put: what a data plane holds of
-   * them stays.
+   * Ids and uris of resources that exist and have no version that could be sent: what a data plane has of them stays.
    */
   readonly kept: { readonly documents: ReadonlySet<string>; readonly realms: ReadonlySet<string> }
-  /** Uris of realms that were revoked, and that no data plane may keep, whatever holds back other deletes. */
+  /** Uris of realms that were revoked, and that every data plane must remove, even while other deletes are held. */
   readonly revokedRealms?: ReadonlySet<string>
   /** Why nothing may be deleted now, in words for a person. */
   readonly holdDeletes?: string

@@ -1,5 +1,5 @@
-// The operator's one compiler, and a view of it for reconciling, which asks again and again and never waits: outcomes of
-// large documents are remembered until the resource asks for something else.
+// Creates the operator's one compiler, and a view of it for reconciling, which asks repeatedly and never waits: results
+// of large documents are cached until the resource changes.
 
 import {
   BoundedCompiler,
@@ -29,15 +29,15 @@ export const createOperatorCompiler = (
     refuse: (problem) => ({ problems: [problem] }),
   })
 
-export interface RememberingCompilerOptions {
+export interface CachingCompilerOptions {
   readonly compiler: Pick<OperatorCompiler, 'compile' | 'isSmall' | 'limitsVersion'>
-  /** An outcome is there that was asked for. */
-  readonly onOutcome: () => void
+  /** A result that was asked for is there. */
+  readonly onResult: () => void
   readonly log: Log
 }
 
 interface Entry {
-  /** What was asked for last: the same content may come as another object. */
+  /** The last request: the same content may come as another object. */
   request: DocumentRequest
   readonly digest: string
   readonly giveUp: AbortController
@@ -45,13 +45,13 @@ interface Entry {
   outcome: DocumentOutcome | undefined
 }
 
-/** @example new Reconciler({ className: 'svc', compiler: new RememberingCompiler({ compiler, onOutcome, log }) }) */
-export class RememberingCompiler implements DocumentCompiler {
-  readonly #options: RememberingCompilerOptions
+/** @example new Reconciler({ className: 'svc', compiler: new CachingCompiler({ compiler, onResult, log }) }) */
+export class CachingCompiler implements DocumentCompiler {
+  readonly #options: CachingCompilerOptions
   /** By key of the resource; of large documents only. */
   readonly #entries = new Map<string, Entry>()
 
-  constructor(options: RememberingCompilerOptions) {
+  constructor(options: CachingCompilerOptions) {
     this.#options = options
   }
 
@@ -97,7 +97,7 @@ export class RememberingCompiler implements DocumentCompiler {
     }
   }
 
-  /** Asked for only of what is large: the digest of all that is in service would take long. */
+  /** Called only for large documents: the digests of all documents in service would take long. */
   #isServing(request: DocumentRequest): boolean {
     const { document, programmedDigest } = request
     if (programmedDigest === undefined || this.#options.compiler.isSmall(document)) return false
@@ -113,7 +113,7 @@ export class RememberingCompiler implements DocumentCompiler {
     const digest = (): string => digestOf(request)
     const answer = compiler.compile({
       ...{ document, realm, variables: secrets.variables, digest, quarantined },
-      // What serves does not wait for what its namespace has changed.
+      // A document that is served does not wait for others that its namespace has changed.
       group: more.isServing === true ? `serving ${namespace}` : namespace,
       ...more,
     })
@@ -131,10 +131,10 @@ export class RememberingCompiler implements DocumentCompiler {
       if (entry.giveUp.signal.aborted || isClosed(error)) return
       entry.outcome = this.#failed(key, error)
     }
-    if (this.#entries.get(key) === entry) this.#options.onOutcome()
+    if (this.#entries.get(key) === entry) this.#options.onResult()
   }
 
-  /** Not put into quarantine: a change, or another start, tries it again. */
+  /** It is not quarantined: a change, or another start, tries it again. */
   #failed(key: string, error: unknown): DocumentOutcome {
     this.#options.log.error('a document could not be compiled', { resource: key, error })
     const message =
@@ -153,7 +153,7 @@ const digestOf = ({ document, secrets }: DocumentRequest): string =>
 const isTooExpensive = (outcome: DocumentOutcome): boolean =>
   'problems' in outcome && outcome.problems.some(({ code }) => code === 'too_expensive')
 
-/** Secrets by their versions: their values are read anew each time. */
+/** Secrets are compared by their versions, as their values are read again each time. */
 const asksForSame = ({ request: before, digest }: Entry, request: DocumentRequest): boolean => {
   if (before.realm !== request.realm) return false
   const isSameObject =

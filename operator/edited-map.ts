@@ -1,7 +1,7 @@
-// A map that nobody changes and a few edits in; the next such map out, at the cost of the edits, and the keys at which two
-// of them differ, at the cost of what lies between them. For whoever keeps many entries, of which few change at a time.
+// Makes an immutable map from another one and a few edits, at the cost of the edits, and finds the keys at which two of
+// them differ, at the cost of the edits between them. For many entries of which few change at a time.
 
-/** Undefined: the key goes. */
+/** Undefined: the key is removed. */
 export type Edits<T extends object> = ReadonlyMap<string, T | undefined>
 
 /**
@@ -26,8 +26,8 @@ export const edited = <T extends object>(
 }
 
 /**
- * Keys whose entry is another object, or that only one of them has. Costs a look at every entry where the one was not
- * made of the other, or long ago.
+ * Keys whose entry is another object, or that only one of them has. Compares every entry where neither map was made of
+ * the other, or that was long ago.
  */
 export const changedKeys = <T extends object>(
   before: ReadonlyMap<string, T>,
@@ -58,14 +58,16 @@ const changedOfAll = <T extends object>(
   return keys
 }
 
-/** So many edits, or as many as the square root of the entries, stand beside a map before both are copied into one. */
+/**
+ * This many edits, or as many as the square root of the entries, are kept beside a map before both are copied into one.
+ */
 const LEAST_EDITS = 32
 
-/** Several maps share one. */
+/** Shared by several maps. */
 interface Base<T extends object> {
   readonly entries: ReadonlyMap<string, T>
   readonly id: symbol
-  /** What it was copied from, and where it differs. By id: that one is let go of. */
+  /** The base it was copied from, and where it differs. By id, so that the old one can be released. */
   readonly from?: { readonly id: symbol; readonly edits: Keys }
 }
 
@@ -137,7 +139,7 @@ const baseOf = <T extends object>(entries: ReadonlyMap<string, T>): Base<T> => (
   id: Symbol('base'),
 })
 
-/** What has a key at which they differ; undefined: that can't be told. */
+/** The keys at which they may differ; undefined: not known. */
 const between = (
   left: ReadonlyMap<string, object>,
   right: ReadonlyMap<string, object>,

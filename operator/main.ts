@@ -98,10 +98,10 @@ const run = async (settings: OperatorSettings, isLevelGiven: boolean): Promise<v
     manifests === null ||
     statSync(manifests, { throwIfNoEntry: false })?.isDirectory() !== true
   ) {
-    return fail(`--manifests: '${String(manifests)}' is no directory`)
+    return fail(`--manifests: '${String(manifests)}' is not a directory`)
   }
   const isTerminal = process.stdout.isTTY && !settings.once
-  // Beside a table only what is out of the ordinary: its lines would tear it apart.
+  // Beside a table only warnings and errors: other lines would tear it apart.
   const level: LogLevel = isTerminal && !isLevelGiven ? 'warn' : settings.logLevel
   const log = createLog({ level, name: 'svc-operator' })
   const operator = await start({ ...settings, manifests }, { log, isTerminal })
@@ -117,9 +117,9 @@ const startOnKubernetes = async (
     process.stdout.write(`${JSON.stringify({ msg: 'operating', ...facts })}\n`)
   }
   try {
-    // Before the rest is loaded, which takes a busy machine seconds: a probe that finds nobody is a Warning.
+    // Opened before the rest is loaded, which takes a busy machine seconds: a probe that finds no server is a Warning.
     const health = settings.health === 'off' ? undefined : await startStatusServer(settings.health)
-    // A laptop's operator need not pay for what only a cluster needs.
+    // Imported here, so that an operator on a laptop does not load what only a cluster needs.
     const { operateOnKubernetes } = await import('./operate-kubernetes.ts')
     return await operateOnKubernetes({ settings, env: clusterEnvironment(), log, health, onOpen })
   } catch (error) {
@@ -148,7 +148,7 @@ const start = async (
 const failToStart = (error: unknown): never => {
   const isTaken = error instanceof Error && 'code' in error && error.code === 'EADDRINUSE'
   const words = messageOf(error)
-  return fail(isTaken ? `an address is taken already: ${words}` : words)
+  return fail(isTaken ? `an address is already in use: ${words}` : words)
 }
 
 const stopOnSignals = (operator: Pick<RunningOperator, 'stop'>): void => {

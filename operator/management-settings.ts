@@ -1,4 +1,4 @@
-// The settings of how the operator shows itself to gateways, and whom it believes. Data only.
+// Lists the settings by which operator and gateways authenticate each other. Data only.
 
 import type { SettingsTable } from '../telemetry/settings-table.ts'
 
@@ -6,18 +6,18 @@ export const MANAGEMENT_SETTINGS = {
   'management-token-file': {
     type: 'path',
     default: null,
-    help: 'file with the bearer token of the gateways; re-read on change',
+    help: 'file with the bearer token for the gateways; re-read on change',
   },
   'management-ca': {
     type: 'path',
     default: null,
-    help: 'CAs of the certificates of the gateways, PEM; re-read on change',
+    help: 'CAs that issued the certificates of the gateways, PEM; re-read on change',
   },
   'management-cert': {
     type: 'path',
     default: null,
     needs: ['management-key'],
-    help: 'client certificate shown to the gateways, PEM; re-read on change',
+    help: 'client certificate for the gateways, PEM; re-read on change',
   },
   'management-key': {
     type: 'path',

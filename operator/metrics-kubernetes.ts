@@ -1,4 +1,4 @@
-// What an operator on Kubernetes counts beyond what every operator does: its turn, its requests to the API server, its
+// Defines the metrics that only an operator on Kubernetes has: its leader term, its requests to the API server, its
 // work with the data planes. Labels are of closed sets: no pod and no document is among them.
 
 import { createMetrics, type Metrics, type MetricsTable } from '../telemetry/metrics.ts'
@@ -18,7 +18,7 @@ const TABLE = {
   apiRequests: {
     kind: 'counter',
     name: 'svc_operator_api_requests_total',
-    help: 'Requests to the API server by verb and status (0: no answer)',
+    help: 'Requests to the API server by verb and status (0: no response)',
     labels: ['verb', 'code'],
   },
   statusWrites: {
@@ -30,25 +30,25 @@ const TABLE = {
   statusPending: {
     kind: 'gauge',
     name: 'svc_operator_status_pending',
-    help: 'Resources whose status does not say yet what it should',
+    help: 'Resources whose status is not written yet',
     labels: [],
   },
   holdsDeletes: {
     kind: 'gauge',
     name: 'svc_operator_holds_deletes',
-    help: '1 while nothing is deleted from any data plane, as not all can be read',
+    help: '1 while nothing is deleted from any data plane, as some resources cannot be read',
     labels: [],
   },
   certificateEnds: {
     kind: 'gauge',
     name: 'svc_operator_certificate_expiry_timestamp_seconds',
-    help: 'Unix time when the certificate in a Secret ends; of those in many namespaces the first',
+    help: 'Unix time when the certificate in a Secret expires; of those in many namespaces the first',
     labels: ['secret'],
   },
   failures: {
     kind: 'gauge',
     name: 'svc_operator_troubles',
-    help: 'What the operator cannot do, by what it is of: pods (to read), certificates, webhook',
+    help: 'Things that the operator fails to do, by kind: pods (to read), certificates, webhook',
     labels: ['of'],
   },
   podsWithoutGateway: {
@@ -60,7 +60,7 @@ const TABLE = {
   pushes: {
     kind: 'counter',
     name: 'svc_operator_pushes_total',
-    help: 'Sync calls to data planes by how they ended',
+    help: 'Sync calls to data planes by result',
     labels: ['result'],
   },
   pushedBytes: {
@@ -72,19 +72,19 @@ const TABLE = {
   polls: {
     kind: 'counter',
     name: 'svc_operator_polls_total',
-    help: 'Questions for the state of a data plane by what came of them',
+    help: 'Reads of the state of a data plane by result',
     labels: ['result'],
   },
   excessiveAnswers: {
     kind: 'counter',
     name: 'svc_operator_excessive_answers_total',
-    help: 'Answers of data planes beyond their bound; each is left alone for ten minutes',
+    help: 'Responses of data planes that were too large; such a data plane is not called for ten minutes',
     labels: [],
   },
   items: {
     kind: 'counter',
     name: 'svc_operator_items_total',
-    help: 'Documents and realms by what data planes answered',
+    help: 'Documents and realms by the result that data planes returned',
     labels: ['result'],
   },
   roundSeconds: {
@@ -101,7 +101,7 @@ const TABLE = {
   },
 } as const satisfies MetricsTable
 
-/** What may be wrong beside the resources. */
+/** What may fail beside the resources. */
 export type FailureKind = 'pods' | 'certificates' | 'webhook'
 
 export interface KubernetesMetricsSources {
@@ -120,7 +120,7 @@ export interface KubernetesMetricsSources {
 
 export interface KubernetesMetrics {
   readonly onRequest: (facts: RequestFacts) => void
-  /** What is read at scrape; call it once. */
+  /** Returns the function to call at scrape; call this once. */
   readonly observe: (sources: KubernetesMetricsSources) => () => Promise<MetricsState>
 }
 

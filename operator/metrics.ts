@@ -1,4 +1,4 @@
-// What the operator counts: gauges of the fleet and the resources, read from the status at scrape.
+// Defines the metrics of the operator: gauges of the fleet and the resources, read from the status at scrape.
 
 import { createMetrics, type Metrics, type MetricsTable } from '../telemetry/metrics.ts'
 import {
@@ -19,7 +19,7 @@ const TABLE = {
   quotaExceeded: {
     kind: 'gauge',
     name: 'svc_operator_quota_exceeded',
-    help: 'Resources by kind for which the quota of their namespace has no room',
+    help: 'Resources by kind that exceed the quota of their namespace',
     labels: ['kind'],
   },
   dataPlanes: {
@@ -31,19 +31,19 @@ const TABLE = {
   documents: {
     kind: 'gauge',
     name: 'svc_operator_data_plane_documents',
-    help: 'Documents that a data plane holds of ours',
+    help: 'Documents of ours that a data plane has loaded',
     labels: ['data_plane'],
   },
   rejected: {
     kind: 'gauge',
     name: 'svc_operator_data_plane_rejected',
-    help: 'Documents and realms that a data plane refuses',
+    help: 'Documents and realms that a data plane rejects',
     labels: ['data_plane'],
   },
   notes: {
     kind: 'gauge',
     name: 'svc_operator_source_notes',
-    help: 'What is wrong with, or worth a word of, the files that resources come from',
+    help: 'Notes about the files that resources come from',
     labels: ['severity'],
   },
 } as const satisfies MetricsTable
@@ -91,7 +91,7 @@ export const createOperatorMetrics = (
   })
 }
 
-/** How often each combination of labels occurs. */
+/** The number of items for each combination of labels. */
 const tally = <Labels extends Readonly<Record<string, string>>>(
   rows: readonly Labels[],
 ): readonly (readonly [Labels, number])[] => {

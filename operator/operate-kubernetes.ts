@@ -1,5 +1,5 @@
-// The settings in; an operator on Kubernetes out: resources and pods watched, a Lease held or waited for, data planes
-// brought into line by the leader, and the status of every resource written.
+// Runs the operator on Kubernetes: watches resources and pods, takes part in leader election, keeps data planes in line
+// while it leads, and writes the status of every resource.
 
 import { limitsFrom } from '../compiler/limits.ts'
 import type { Log } from '../telemetry/log.ts'
@@ -15,7 +15,7 @@ import { credentialFiles } from './credential-files.ts'
 import {
   createOperatorCompiler,
   type OperatorCompiler,
-  RememberingCompiler,
+  CachingCompiler,
 } from './document-compiler.ts'
 import { createCredentialReader } from './fleet/client/credentials.ts'
 import type { KubernetesApi } from './kubernetes/client/api.ts'
@@ -51,13 +51,13 @@ export interface KubernetesOptions {
   readonly settings: OperatorSettings
   readonly env: ClusterOptions['env']
   readonly log: Log
-  /** For probes: open already, and answering nobody yet. */
+  /** For probes: open already, and not responding yet. */
   readonly health?: StatusServer | undefined
   /** Called when everything listens, before anything is read. */
   readonly onOpen: (facts: Readonly<Record<string, unknown>>) => void
 }
 
-/** @throws Error in plain words where no API server is known or an address can't be listened on */
+/** @throws Error with a plain message where no API server is known or an address can't be listened on */
 export const operateOnKubernetes = async (
   options: KubernetesOptions,
 ): Promise<Omit<RunningOperator, 'settled'>> => {
@@ -101,7 +101,7 @@ export const operateOnKubernetes = async (
       await compiler.close()
       parts.dataPlanes.close()
       const looking = parts.lookers.map((looker) => looker.stop())
-      // What is still asked of the API server is nobody's to wait for: our turn is over.
+      // Requests under way need not be waited for: our leader term is over.
       await api.close()
       await parts.certificates.stop()
       await Promise.all(looking)
@@ -116,7 +116,7 @@ interface Parts extends PagesParts {
   readonly namespace: string
   readonly certificates: CertificateManager
   readonly reviewKeys: ReviewKeys
-  /** Companions that are to be stopped. */
+  /** Leader-only tasks that are to be stopped. */
   readonly lookers: readonly { readonly stop: () => Promise<void> }[]
 }
 
@@ -140,7 +140,7 @@ const assemble = (around: Surroundings): Parts => {
   const certificates: CertificateManager = new CertificateManager({
     ...{ ...shared, namespace, clientName: settings.manager },
     serviceAccount: settings.serviceAccount,
-    // A Pod of the shared pool can't start before its Secret is there.
+    // A Pod of the shared pool can't start before its Secret exists.
     awaitedNamespaces: pool,
     dataPlaneNamespaces: () =>
       settings.dataPlaneTls ? new Set([...pool, ...dataPlanes.namespaces()]) : [],
@@ -186,7 +186,7 @@ const assemble = (around: Surroundings): Parts => {
     ...certificateNotes(certificates),
     ...webhooks.flatMap(({ failure, drift }) => [
       ...(failure === undefined ? [] : [errorNote(`the webhook: ${failure}`)]),
-      // It may be as somebody wants it.
+      // Somebody may have wanted it like this.
       ...warningNotes(drift),
     ]),
     ...warningNotes(missedPods?.note),
@@ -245,7 +245,7 @@ const createController = (
     leadership: replica.leadership,
     judging: judgingOf(settings),
     deletedRealmMs: settings.deletedRealmSeconds * 1000,
-    compiler: (onOutcome) => new RememberingCompiler({ compiler, onOutcome, log }),
+    compiler: (onResult) => new CachingCompiler({ compiler, onResult, log }),
     companions: [realmKeys, ...companions, companionOf(writer), companionOf(events)],
     onStatus: (status) => {
       writer.update(status)
@@ -278,7 +278,7 @@ const judgingOf = (settings: OperatorSettings): ControllerOptions['judging'] => 
 const allOr = (names: readonly string[]): readonly string[] | 'all' =>
   names.includes('all') ? 'all' : names
 
-/** Without TLS, which is for pods on loopback: what the settings name, as for data planes without Kubernetes. */
+/** Without TLS, which is for pods on loopback: the credentials that the settings name, as without Kubernetes. */
 const credentialsOf = (
   settings: OperatorSettings,
   certificates: CertificateManager,

@@ -1,4 +1,4 @@
-// The settings in; a running operator out: resources watched, data planes brought into line, status shown.
+// Runs the operator without Kubernetes: watches resources, keeps data planes in line, shows the status.
 
 import { limitsFrom } from '../compiler/limits.ts'
 import type { Log } from '../telemetry/log.ts'
@@ -6,11 +6,11 @@ import type { OperatorSettings } from './config.ts'
 import { Controller, type OperatorStatus } from './controller/controller.ts'
 import { SYSTEM_CLOCK } from '../base/clock.ts'
 import { credentialFiles } from './credential-files.ts'
-import { createOperatorCompiler, RememberingCompiler } from './document-compiler.ts'
+import { createOperatorCompiler, CachingCompiler } from './document-compiler.ts'
 import { createCredentialReader } from './fleet/client/credentials.ts'
 import { alwaysLeading } from './leadership.ts'
 import { staticDataPlanes } from './fleet/static-data-planes.ts'
-import { startTenure } from './tenure.ts'
+import { startEpoch } from './epoch.ts'
 import { ManifestSource } from './manifests/manifest-source.ts'
 import { createOperatorMetrics } from './metrics.ts'
 import { createStatusPrinter, type Output } from './status/status-printer.ts'
@@ -18,7 +18,7 @@ import { statusPages } from './status/page.ts'
 import { type StatusServer, startStatusServer } from './status/status-server.ts'
 
 export interface RunningOperator {
-  /** Resolves when every resource has been judged and every data plane tried once. */
+  /** Resolves when every resource has been validated and every data plane was tried once. */
   readonly settled: Promise<OperatorStatus>
   stop(): Promise<void>
 }
@@ -50,10 +50,10 @@ export const operate = async ({
       credentials: createCredentialReader(credentialFiles(settings)),
       withholdMs: settings.withholdSeconds * 1000,
     },
-    leadership: alwaysLeading(startTenure(now)),
+    leadership: alwaysLeading(startEpoch(now)),
     judging: { className: settings.class },
     deletedRealmMs: settings.deletedRealmSeconds * 1000,
-    compiler: (onOutcome) => new RememberingCompiler({ compiler, onOutcome, log }),
+    compiler: (onResult) => new CachingCompiler({ compiler, onResult, log }),
     clock: SYSTEM_CLOCK,
     log,
     onStatus: (status) => {
@@ -74,7 +74,7 @@ export const operate = async ({
   }
 }
 
-/** Every data plane has had its round: what is not well now will not be by waiting a moment. */
+/** Every data plane was tried: a problem that is there now will not go away by waiting a moment. */
 const isSettled = ({ isReady, isLeading, dataPlanes, resources }: OperatorStatus): boolean =>
   isReady &&
   isLeading &&

@@ -1,4 +1,4 @@
-// Opens the pages of an operator on Kubernetes: what it is doing for people, what it is ready for for probes.
+// Opens the pages of an operator on Kubernetes: its status for people, its health and readiness for probes.
 
 import type { MetricsState } from '../telemetry/metrics-state.ts'
 import type { WebhookManager } from './admission/webhook-manager.ts'
@@ -15,7 +15,7 @@ import { type StatusServer, startStatusServer } from './status/status-server.ts'
 
 export interface PagesOptions {
   readonly settings: Pick<OperatorSettings, 'status' | 'health'>
-  /** For probes: open already, and answering nobody yet. */
+  /** For probes: open already, and not responding yet. */
   readonly health?: StatusServer | undefined
 }
 
@@ -24,11 +24,11 @@ export interface PagesParts {
   readonly dataPlanes: WarmDataPlanes
   readonly webhooks: readonly WebhookManager[]
   readonly readMetrics: () => Promise<MetricsState>
-  /** What is wrong beside the resources. */
+  /** Failures outside of the resources. */
   readonly failures: () => readonly SourceNote[]
 }
 
-/** An operator that can't introduce its webhook is of use all the same. */
+/** An operator that can't register its webhook is useful all the same. */
 const INTRODUCTION_MS = 20_000
 
 /**
@@ -53,7 +53,7 @@ export const openPages = async (
       if (!dataPlanes.synced()) return 'the data planes are not known yet'
       const isWaiting = SYSTEM_CLOCK.now() - startedMs < INTRODUCTION_MS
       return isWaiting && !webhooks.every(({ isIntroduced }) => isIntroduced)
-        ? 'the API server has not been told of the webhook yet'
+        ? 'the webhook is not registered with the API server yet'
         : undefined
     },
   }

@@ -1,4 +1,4 @@
-// What one namespace may take of the operator and the gateways, as the settings that say so.
+// Lists the settings that bound what one namespace may take of the operator and the gateways.
 
 import type { SettingsTable } from '../telemetry/settings-table.ts'
 import { MB } from './reconcile/quotas/namespace-quotas.ts'
@@ -9,25 +9,25 @@ export const QUOTA_SETTINGS = {
     type: 'integer',
     default: 10_000,
     max: 10_000_000,
-    help: 'ApiSpecifications of one namespace that are put into service, with --kubernetes; an annotation of the Namespace decides for it',
+    help: 'with --kubernetes: ApiSpecifications of one namespace that may be in service; an annotation of the Namespace overrides it',
   },
   'namespace-max-routes': {
     type: 'integer',
     default: 200_000,
     max: 100_000_000,
-    help: 'routes of all of them, counted as for --max-routes',
+    help: 'routes of all ApiSpecifications of one namespace, counted as for --max-routes',
   },
   'namespace-max-mb': {
     type: 'integer',
     default: 128,
     max: 1_000_000,
-    help: 'MB of all of them, as JSON with the variables that Secrets give them',
+    help: 'MB of all ApiSpecifications of one namespace, as JSON with their variables from Secrets',
   },
   'namespace-max-realms': {
     type: 'integer',
     default: 500,
     max: 1_000_000,
-    help: 'Realms of one namespace that are put into service, with --kubernetes',
+    help: 'with --kubernetes: Realms of one namespace that may be in service',
   },
 } as const satisfies SettingsTable['settings']
 

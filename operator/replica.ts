@@ -1,5 +1,5 @@
-// Makes this process one of several replicas of the operator: its name among them, its turns by the Lease, and what its
-// pages say of who leads.
+// Makes this process one of several replicas of the operator: its name among them, its leader terms by the Lease, and
+// what its pages say about the leader.
 
 import { hostname } from 'node:os'
 import type { Log } from '../telemetry/log.ts'
@@ -12,7 +12,7 @@ import { LEASE_FORMAT } from './resource/lease-format.ts'
 import { type LeaderRecord, leaderRecord } from './status/leader-record.ts'
 
 export interface Replica {
-  /** In a Pod, its name. */
+  /** In a Pod, the Pod's name. */
   readonly identity: string
   readonly leadership: Leadership
   /** As far as this replica knows now. */
@@ -35,7 +35,7 @@ export const createReplica = ({ settings, namespace, ...shared }: ReplicaOptions
     ...shared,
     ...{ namespace, name: lease, format: LEASE_FORMAT, identity },
   })
-  // One Deployment: the pages of every replica are at the same port.
+  // All replicas are of one Deployment, so their pages are at the same port.
   const statusPort = status !== 'off' && status.kind === 'tcp' ? status.port : undefined
   const place = { namespace, lease, statusPort }
   return { identity, leadership, leader: () => leaderRecord(leadership.facts, place) }

@@ -1,11 +1,11 @@
-// What the fleet asks of whoever knows the Pods behind Services. Types only.
+// Defines where the fleet learns which Pods are behind Services. Types only.
 
 import type { ServiceEndpoints } from '../language/wire/wire.ts'
 
 export type ServiceAnswer =
-  /** Not known yet: what gateways have of it stays. */
+  /** Not known yet: gateways keep what they have of it. */
   | 'unknown'
-  /** For its own address: there is none such, it may not be read, or it wants no other balancer. */
+  /** Use its own address: there is no such Service, it may not be read, or gateways should not balance for it. */
   | 'own address'
   /** The same object until something changes. */
   | ServiceEndpoints
@@ -13,7 +13,7 @@ export type ServiceAnswer =
 export interface EndpointSource {
   /** `onChange` is called after every change of an answer. May be started again after it was stopped. */
   start(onChange: () => void): void
-  /** All that there is to know of, as `namespace/name`; of others nothing is asked any more. */
+  /** All Services that are of interest, as `namespace/name`; others are no longer read. */
   want(services: ReadonlySet<string>): void
   of(service: string): ServiceAnswer
   stop(): Promise<void>

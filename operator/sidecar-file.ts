@@ -1,5 +1,5 @@
-// The file of `--sidecar` in; what an injected gateway is out, as the file stands now. One with a fault stops a start;
-// later it is logged, and what stood there before goes on.
+// Reads the file of `--sidecar`, which configures injected gateways, in its current version. A problem prevents a
+// start; later it is logged, and the version before stays in use.
 
 import { readFile } from 'node:fs/promises'
 import { messageOf } from '../base/thrown.ts'
@@ -8,7 +8,7 @@ import { readSidecarSettings, type SidecarSettings } from './admission/inject-se
 import { parseYaml } from './manifests/parse-yaml.ts'
 
 /**
- * Read at each question: it is small, and a mounted ConfigMap is replaced by a link that no watch of a file sees.
+ * Read at each use: it is small, and a mounted ConfigMap is replaced by a link that no watch of a file sees.
  * @throws Error that names the file and each field that is wrong
  */
 export const openSidecarFile = async (
@@ -24,12 +24,16 @@ export const openSidecarFile = async (
       if (text !== known) {
         known = text
         settings = readSettings(path, text)
-        log.info('gateways beside applications are others from now on', { path })
+        log.info('gateways beside applications get other settings from now on', { path })
       }
       failure = ''
     } catch (error) {
       const words = messageOf(error)
-      if (words !== failure) log.error('what stood there before is used', { path, error })
+      if (words !== failure)
+        log.error('the settings of sidecars cannot be read: the earlier ones stay in use', {
+          path,
+          error,
+        })
       failure = words
     }
     return settings

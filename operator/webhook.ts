@@ -183,7 +183,7 @@ interface Configuration {
   readonly type: ResourceType
   readonly make: (caBundle: string, reviewKey?: string) => ValueMap
   readonly isWanted: boolean
-  /** Who asks shows that it has read the configuration. */
+  /** A caller with the key shows that it has read the configuration. */
   readonly isKeyed: boolean
 }
 

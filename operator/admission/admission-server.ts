@@ -125,7 +125,7 @@ const answer = async (
   const review = readReview(parseJson(body.bytes))
   if (review === undefined)
     refuse(response, 400, 'this is not an AdmissionReview of admission.k8s.io/v1')
-  else await judge(review, response, { admit, log })
+  else await respond(review, response, { admit, log })
 }
 
 const findAdmit = (
@@ -140,7 +140,7 @@ const findAdmit = (
   return admit && ((request) => admit(request, word))
 }
 
-const judge = async (
+const respond = async (
   review: AdmissionRequest,
   response: ServerResponse,
   { admit, log }: { readonly admit: ReturnType<typeof findAdmit> & object; readonly log: Log },

@@ -13,7 +13,7 @@ import { type Reconciliation, Reconciler, type ReconcilerOptions } from '../reco
 import type { ResourceStatus } from '../reconcile/status/status-book.ts'
 import type { ResourceSource, SourceNote } from '../resource/resource-source.ts'
 import type { Resource } from '../resource/resource.ts'
-import type { Tenure } from '../tenure.ts'
+import type { EpochSource } from '../epoch.ts'
 import { withDepartedRealms } from './departed-realms.ts'
 import { Pace } from './pace.ts'
 import { Turn } from './turn.ts'
@@ -39,12 +39,12 @@ export interface ControllerOptions {
   readonly source: ResourceSource
   readonly fleet: Omit<
     FleetOptions,
-    'tenure' | 'onReport' | 'onGone' | 'confirmDeletes' | 'clock' | 'log'
+    'epochSource' | 'onReport' | 'onGone' | 'confirmDeletes' | 'clock' | 'log'
   >
   readonly leadership: Leadership
   readonly judging: Omit<ReconcilerOptions, 'compiler'>
   /** Everything is compiled at once when absent. Calls back when something was compiled that was asked for. */
-  readonly compiler?: (onOutcome: () => void) => DocumentCompiler
+  readonly compiler?: (onResult: () => void) => DocumentCompiler
   /** How long a deleted Realm serves on, 60 s when absent; 0: it is revoked at once. */
   readonly deletedRealmMs?: number
   readonly companions?: readonly Companion[]
@@ -136,8 +136,8 @@ export class Controller {
       },
     )
     await this.#options.leadership.start({
-      onLead: (tenure) => {
-        this.#lead(tenure)
+      onLead: (epochSource) => {
+        this.#lead(epochSource)
       },
       onLose: () => {
         this.#lose()
@@ -156,12 +156,12 @@ export class Controller {
     await this.#options.leadership.stop()
   }
 
-  #lead(tenure: Tenure): void {
+  #lead(epochSource: EpochSource): void {
     if (this.#isStopped || this.#turn !== undefined) return
     const { fleet, clock, log, companions = [] } = this.#options
     this.#catchUp()
     const turn = new Turn({
-      fleet: { ...fleet, tenure, confirmDeletes: () => this.#confirmDeletes() },
+      fleet: { ...fleet, epochSource, confirmDeletes: () => this.#confirmDeletes() },
       recover: (version, document) => this.#reconciler.recover(version, document),
       onRecovered: () => {
         this.#judgeAgain()

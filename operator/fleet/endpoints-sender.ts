@@ -10,7 +10,10 @@ import { type EndpointsContent, planEndpointCalls } from './endpoint-calls.ts'
 import type { ManagementClient } from './management-client.ts'
 import type { FleetContext } from './sync/plane-memory.ts'
 
-export interface SenderOptions extends Pick<FleetContext, 'manager' | 'tenure' | 'clock' | 'log'> {
+export interface SenderOptions extends Pick<
+  FleetContext,
+  'manager' | 'epochSource' | 'clock' | 'log'
+> {
   readonly dataPlane: string
   readonly client: Pick<ManagementClient, 'tellEndpoints'>
   readonly source: Pick<EndpointSource, 'of'>
@@ -125,10 +128,10 @@ export class EndpointsSender {
       this.#isWhole = true
       return false
     }
-    const { manager, tenure, client, bodyBytes, signal } = this.#options
+    const { manager, epochSource, client, bodyBytes, signal } = this.#options
     this.#sequence += 1
     const bytes = bodyOf(content, {
-      ...{ managedBy: manager, epoch: tenure.epoch() },
+      ...{ managedBy: manager, epoch: epochSource.epoch() },
       ...{ sender: this.#sender, sequence: this.#sequence },
     })
     const release = await bodyBytes.acquire({ weight: bytes.length, signal })

@@ -19,7 +19,7 @@ import { Selections } from './sync/selection.ts'
 import type { Holder, WantedVersion } from './recover-source.ts'
 import { SyncBodies } from './sync/sync-body.ts'
 import type { EndpointSource } from '../service-endpoints.ts'
-import type { Tenure } from '../tenure.ts'
+import type { EpochSource } from '../epoch.ts'
 import { type ServiceScope, WantedServices } from './wanted-services.ts'
 import { Withholding } from './sync/withholding.ts'
 import { Worker, type WorkerEndpoints } from './worker.ts'
@@ -28,7 +28,7 @@ export interface FleetOptions {
   readonly dataPlanes: DataPlanes
   /** The name under which data planes are managed. */
   readonly manager: string
-  readonly tenure: Tenure
+  readonly epochSource: EpochSource
   /**
    * Asked before every call, so it should be quick; connections are made anew when what it gives has
    * changed. What it rejects with is told in the report.
@@ -88,14 +88,14 @@ export class Fleet {
   #selections: Selections | undefined
 
   constructor(options: FleetOptions) {
-    const { manager, tenure, log, confirmDeletes, version } = options
+    const { manager, epochSource, log, confirmDeletes, version } = options
     const { clock = SYSTEM_CLOCK, pollMs = POLL_MS, withholdMs = WITHHOLD_MS } = options
     this.#options = options
     this.#limits = { ...LIMITS, ...options.limits }
     this.#services = options.endpoints && new WantedServices(options.endpoints)
     this.#neighbourhoods = new Neighbourhoods(this.#limits.rounds)
     this.#shared = {
-      ...{ manager, tenure, log, confirmDeletes, version, clock },
+      ...{ manager, epochSource, log, confirmDeletes, version, clock },
       bodies: new SyncBodies(),
       entries: new HeldEntries(),
       recency: new Recency(),

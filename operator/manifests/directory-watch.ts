@@ -1,5 +1,5 @@
-// A directory in; a call after every change below it, gathered for a moment, out. Says what changed when it
-// was plain files only, so that nothing else need be read.
+// Watches a directory and calls back after every change below it, with a debounce. Says what changed when only plain
+// files did, so that nothing else need be read.
 
 import { watch } from 'chokidar'
 import { relative } from 'node:path'
@@ -19,7 +19,7 @@ export interface WatchOptions {
   readonly onError: (error: unknown) => void
 }
 
-/** A steady stream of changes is handed over at least this often. */
+/** A steady stream of changes is reported at least this often. */
 const MAX_WAIT_FACTOR = 5
 
 export const watchDirectory = async (
@@ -62,7 +62,7 @@ export const watchDirectory = async (
   }
 }
 
-/** What is behind a hidden directory may be what a link outside it shows (a mounted ConfigMap). */
+/** A change in a hidden directory may change files that a link outside it shows (a mounted ConfigMap). */
 const isPlainFile = (event: string, path: string): boolean => {
   if (event === 'addDir' || event === 'unlinkDir') return false
   return !path.split('/').some(isHidden)

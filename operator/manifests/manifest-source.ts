@@ -1,4 +1,4 @@
-// A directory of the YAML one would `kubectl apply`, watched: the resources without Kubernetes. Reads only
+// Watches a directory of the YAML one would `kubectl apply`, as the source of resources without Kubernetes. Reads only
 // what changed; never writes.
 
 import { join } from 'node:path'
@@ -20,7 +20,7 @@ export interface ManifestOptions {
   readonly directory: string
   readonly log: Log
   readonly debounceMs?: number
-  /** A look at everything, for what a watch may have missed. */
+  /** How often everything is read, as a watch may have missed something. */
   readonly rescanMs?: number
   readonly now?: () => number
 }
@@ -53,12 +53,12 @@ export class ManifestSource implements ResourceSource {
   async start(onChange: () => void): Promise<void> {
     const { directory, debounceMs, rescanMs, log } = this.#options
     this.#onChange = onChange
-    // The watch first: what changes while we read is read again.
+    // Starts the watch first, so that a file that changes while we read is read again.
     this.#watch = await watchDirectory(directory, {
       debounceMs,
       onChange: (changed) => void this.#enqueue(changed),
       onError: (error) => {
-        log.warn('watching the manifests fails: they are looked at every minute only', { error })
+        log.warn('the manifests cannot be watched, so they are read every minute only', { error })
       },
     })
     this.#rescan = setInterval(() => void this.#enqueue('everything'), rescanMs)
@@ -106,7 +106,7 @@ export class ManifestSource implements ResourceSource {
     this.#onChange()
   }
 
-  /** At everything: the watch may not have told yet where the missing is now. */
+  /** Reads everything: the watch may not have reported yet where a missing resource is now. */
   #lookAgain(afterMs: number | undefined): void {
     clearTimeout(this.#askAgain)
     if (afterMs === undefined) return
@@ -140,7 +140,7 @@ export class ManifestSource implements ResourceSource {
     }
     const bytes = [...this.#files.values()].reduce((sum, { scanned }) => sum + scanned.bytes, 0)
     const isTooMuch = bytes > MAX_BYTES || this.#files.size > MAX_FILES
-    // The full look has the words for it; it is also where a directory that is gone is noticed.
+    // The full scan has the message for it; it also notices a directory that is gone.
     return isTooMuch || this.#files.size === 0 ? this.#lookAtAll() : undefined
   }
 
@@ -155,7 +155,7 @@ export class ManifestSource implements ResourceSource {
 
 interface Hold {
   readonly reason: string
-  /** The files can't be told now: what is known of them stays. */
+  /** The files can't be read now: what is known of them stays. */
   readonly gone: boolean
 }
 

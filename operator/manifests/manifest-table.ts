@@ -1,5 +1,5 @@
-// What the files say, again and again, in; one cache of resources after another out. Gives resources what an
-// API server would: an identity, a generation, an age; keeps what a broken file said last.
+// Makes one cache of resources after another from the files. Gives resources what an API server would: an identity, a
+// generation, an age; keeps the last good content of a broken file.
 
 import { digestOf } from '../../language/wire/digest.ts'
 import { isMap, type Value } from '../../language/expression/value.ts'
@@ -9,13 +9,13 @@ import { keyOf, type Origin, type Resource } from '../resource/resource.ts'
 import { EMPTY_CACHE, type ResourceCache, type SourceNote } from '../resource/resource-source.ts'
 import type { ManifestEntry } from './read-manifest.ts'
 
-/** Without what leads from pointers to lines: that keeps the whole syntax tree. */
+/** Without the map from pointers to lines, which keeps the whole syntax tree. */
 export type TableEntry = Pick<ManifestEntry, 'value' | 'resource'>
 
 /** A file as it was read last. */
 export interface ManifestFile {
   readonly path: string
-  /** What stands for its content in versions of resources. */
+  /** Identifies its content in versions of resources. */
   readonly changedAt: string
   readonly read:
     | { readonly entries: readonly TableEntry[]; readonly notes: readonly SourceNote[] }
@@ -24,15 +24,15 @@ export interface ManifestFile {
 
 export interface TableUpdate {
   readonly cache: ResourceCache
-  /** Something is missing and may be back in a moment: ask again after this time. */
+  /** Something is missing and may be back in a moment: call again after this time. */
   readonly askAgainMs?: number
 }
 
-/** A file that is being written, or moved, may lack for a moment what it holds. */
+/** A file that is being written, or moved, may lack some of its content for a moment. */
 const SETTLE_MS = 300
 
 interface Known {
-  /** The same entry again needs no look at its content. */
+  /** For the same entry, its content need not be compared again. */
   readonly entry: TableEntry
   readonly resource: Resource
   readonly content: string
@@ -41,7 +41,7 @@ interface Known {
 
 export class ManifestTable {
   readonly #known = new Map<string, Known>()
-  /** Path → what the file said while it could be read. */
+  /** Path → the content of the file while it could be read. */
   readonly #lastGood = new Map<string, readonly TableEntry[]>()
   readonly #missingSince = new Map<string, number>()
   #cache: ResourceCache = EMPTY_CACHE
@@ -52,7 +52,7 @@ export class ManifestTable {
 
   /**
    * @param files all of them, by path
-   * @param hold why nothing may be deleted, as far as the directory tells
+   * @param hold why nothing may be deleted, as far as the directory shows
    */
   update(files: readonly ManifestFile[], hold: string | undefined, nowMs: number): TableUpdate {
     const notes: SourceNote[] = []
@@ -68,7 +68,7 @@ export class ManifestTable {
     return askAgainMs === undefined ? { cache: this.#cache } : { cache: this.#cache, askAgainMs }
   }
 
-  /** Why nothing may be deleted, the resources as they are. */
+  /** Why nothing may be deleted; the resources stay as they are. */
   hold(reason: string): ResourceCache {
     const note: SourceNote = { severity: 'error', message: reason }
     this.#publish(this.#cache.resources, [note, ...this.#cache.notes.filter(isOfFile)], reason)
@@ -98,7 +98,7 @@ export class ManifestTable {
     }
     const lastGood = this.#lastGood.get(path)
     const { message } = read.fault
-    const kept = lastGood === undefined ? '' : '; what it said before is kept until it is mended'
+    const kept = lastGood === undefined ? '' : '; its last good content is kept until it is fixed'
     notes.push({ ...read.fault, message: `${message}${kept}` })
     return lastGood ?? []
   }
@@ -113,7 +113,7 @@ export class ManifestTable {
     return known.resource
   }
 
-  /** What has just gone stays for a moment. */
+  /** Keeps for a moment what has just disappeared. */
   #linger(resources: Map<string, Resource>, nowMs: number): number | undefined {
     let askAgainMs: number | undefined
     for (const [key, { resource }] of this.#known) {
@@ -135,7 +135,7 @@ export class ManifestTable {
     return askAgainMs
   }
 
-  /** A file that was read while it was written still says what has just gone from it. */
+  /** A file that was read while it was written still counts with what has just disappeared from it. */
   #remember(files: readonly ManifestFile[]): void {
     for (const { path, read } of files) {
       if ('fault' in read) continue
@@ -145,12 +145,10 @@ export class ManifestTable {
     }
   }
 
-  /** A file that never could be read may hold anything. */
+  /** A file that could never be read may define anything. */
   #unreadable(files: readonly ManifestFile[]): string | undefined {
     const file = files.find(({ path, read }) => 'fault' in read && !this.#lastGood.has(path))
-    return (
-      file && `${file.path} can't be read, so nobody knows what it stands for: mend or remove it`
-    )
+    return file && `${file.path} can't be read, so its resources are not known: fix or remove it`
   }
 
   #publish(
@@ -163,7 +161,7 @@ export class ManifestTable {
       before.holdDeletes === holdDeletes &&
       sameEntries(before.resources, resources) &&
       JSON.stringify(before.notes) === JSON.stringify(notes)
-    // The first cache is news also when it is empty.
+    // The first cache is news even when it is empty.
     if (isSame && before.version > 0) return
     const version = before.version + 1
     this.#cache = { version, resources, notes, ...(holdDeletes !== undefined && { holdDeletes }) }
@@ -178,7 +176,7 @@ export class ManifestTable {
 const firstSeen = (key: string, entry: TableEntry, file: ManifestFile, nowMs: number): Known => {
   const metadata = {
     uid: `manifest:${key}`,
-    // Not made of the content: a version stands for secrets in digests.
+    // Not made of the content, since a version stands for secrets in digests.
     resourceVersion: file.changedAt,
     generation: 1,
     createdAt: nowMs,
@@ -214,7 +212,7 @@ const resourceOf = (
   known: Parameters<typeof readResource>[1],
 ): Resource => {
   const read = readResource(value, known, resource.origin)
-  // It was read before, and reads the same.
+  // It was read before, and its content is the same.
   return read.result === 'resource' ? read.resource : resource
 }
 
@@ -225,7 +223,7 @@ const duplicate = ({ resource }: TableEntry, first: TableEntry): SourceNote => {
   const { file = '', line = 0 } = first.resource.origin ?? {}
   return {
     severity: 'error',
-    message: `${resource.kind} ${namespace}/${name} stands in ${file}:${line} already: this one is ignored`,
+    message: `${resource.kind} ${namespace}/${name} is defined in ${file}:${line} already: this one is ignored`,
     ...(resource.origin !== undefined && { origin: resource.origin }),
     resource: `${resource.kind} ${namespace}/${name}`,
   }
@@ -238,7 +236,7 @@ const sameOrigin = (left: Origin | undefined, right: Origin | undefined): boolea
 const contentOf = (value: unknown, fallback: string): string =>
   measure(value).length === 0 ? digestOf(value as Value) : fallback
 
-/** What a generation counts: all but what an API server keeps of its own. */
+/** Everything that a generation counts: all but the fields that an API server manages itself. */
 const specOf = (value: unknown): unknown => {
   if (!isMap(value)) return value
   return Object.fromEntries(

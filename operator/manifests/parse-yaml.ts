@@ -1,5 +1,5 @@
-// The text of a YAML or JSON file in; its documents as kubectl would read them out, with lines and what is
-// worth a warning, or the one fault that makes the file unreadable. Never throws, never evaluates a tag.
+// Parses a YAML or JSON file into its documents as kubectl would read them, with lines and warnings, or reports the one
+// error that makes the file unreadable. Never throws, never evaluates a tag.
 
 import { type Document, LineCounter, parseAllDocuments, type ScalarTag } from 'yaml'
 import { pointerKeys } from '../../base/json-pointer.ts'
@@ -7,10 +7,10 @@ import { type ScalarWarning, warnOfScalars } from './scalar-warnings.ts'
 
 export interface ParsedDocument {
   readonly value: unknown
-  /** Of its first member; first line of a file is 1. */
+  /** Of its first member; the first line of a file is 1. */
   readonly line: number
   readonly warnings: readonly ScalarWarning[]
-  /** Line of what a JSON pointer leads to, or of its nearest parent. */
+  /** Line of the value that a JSON pointer leads to, or of its nearest parent. */
   readonly lineOf: (pointer: string) => number
 }
 
@@ -18,7 +18,7 @@ export type ParsedFile =
   | { readonly documents: readonly ParsedDocument[] }
   | { readonly fault: { readonly line: number; readonly message: string } }
 
-/** What aliases may multiply to; a document repeats its error response for each path. */
+/** The bound on what aliases may multiply to; a document repeats its error response for each path. */
 const MAX_ALIASES = 10_000
 
 /** @example parseYaml('on: 1') // {documents: [{value: {true: 1}, …}]} */
@@ -49,7 +49,7 @@ const isKubectl = (tag: unknown): boolean => {
   return name !== 'tag:yaml.org,2002:timestamp' && format !== 'TIME'
 }
 
-/** Not of YAML 1.1, and read by kubectl all the same. */
+/** Not of YAML 1.1, but kubectl reads it. */
 const OCTAL: ScalarTag = {
   tag: 'tag:yaml.org,2002:int',
   default: true,

@@ -1,5 +1,5 @@
-// The text of one manifest file in; the resources that stand in it out, with their lines and notes, or the
-// fault that makes the file unreadable as a whole. Lists are flattened; what is none of ours is left out.
+// Reads the resources of one manifest file with their lines and notes, or reports the error that makes the whole file
+// unreadable. Lists are flattened; objects of other kinds are left out.
 
 import { isList, isMap } from '../../language/expression/value.ts'
 import type { Problem } from '../../language/problem.ts'
@@ -8,11 +8,11 @@ import type { Resource } from '../resource/resource.ts'
 import type { SourceNote } from '../resource/resource-source.ts'
 import { type ParsedDocument, parseYaml } from './parse-yaml.ts'
 
-/** One object of a file, not yet a resource: what it is called depends on what stood there before. */
+/** One object of a file, not yet a resource: its identity depends on earlier versions. */
 export interface ManifestEntry {
   readonly value: unknown
   readonly line: number
-  /** As it would be read with nothing known of it. */
+  /** As it would be read without any earlier version. */
   readonly resource: Resource
   readonly lineOf: (pointer: string) => number
 }
@@ -22,7 +22,7 @@ export type ReadManifest =
       readonly entries: readonly ManifestEntry[]
       /** Warnings. */
       readonly notes: readonly SourceNote[]
-      /** `apiVersion kind` of objects that are for somebody else. */
+      /** `apiVersion kind` of objects that are not for us. */
       readonly foreign: readonly string[]
     }
   | { readonly fault: SourceNote }
@@ -52,7 +52,7 @@ export const readManifest = (text: string, file: string): ReadManifest => {
   return { entries, notes, foreign }
 }
 
-/** An object of a document: the document itself, or an item of the list it is. */
+/** An object of a document: the document itself, or an item of the list that it is. */
 export interface ManifestItem {
   readonly value: unknown
   readonly line: number
@@ -100,7 +100,7 @@ const faultNote = (
 ): SourceNote => {
   const first = problems[0]
   const path = first?.path ?? ''
-  const message = first?.message ?? 'this is no Kubernetes resource'
+  const message = first?.message ?? 'this is not a Kubernetes resource'
   return { severity: 'error', message, path, origin: { file, line: item.lineOf(path) } }
 }
 

@@ -1,5 +1,5 @@
-// Plain scalars that YAML 1.1, which kubectl reads, takes for something else than most people (and YAML 1.2)
-// do. A parsed document in; a warning for each, with line and pointer, out.
+// Warns of plain scalars that YAML 1.1, which kubectl reads, interprets differently from most people and YAML 1.2, each
+// with line and pointer.
 
 import { type Document, isPair, isScalar, Scalar, visit } from 'yaml'
 import { childPointer } from '../../base/json-pointer.ts'
@@ -33,7 +33,7 @@ export const warnOfScalars = (
   return warnings
 }
 
-/** What is said of a scalar, if anything. */
+/** The warning about a scalar, if there is one. */
 const describe = ({ source = '', value }: Scalar): string | undefined => {
   if (typeof value === 'string') return BASE_60.test(source) ? base60Words(source) : undefined
   const core = readCore(source)
@@ -47,7 +47,7 @@ const BASE_60 = /^[-+]?[0-9][0-9_]*(?::[0-5]?[0-9])+(?:\.[0-9_]*)?$/
 const base60Words = (source: string): string =>
   `${source} is a text here and for kubectl, and a number for other YAML 1.1 readers: write '${source}'`
 
-/** What YAML 1.2 (core schema) makes of a plain scalar: the expectation. */
+/** What YAML 1.2 (core schema) makes of a plain scalar, which is what people expect. */
 const readCore = (source: string): unknown => {
   if (/^(?:|~|null|Null|NULL)$/.test(source)) return null
   if (/^(?:true|True|TRUE)$/.test(source)) return true

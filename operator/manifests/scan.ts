@@ -1,5 +1,5 @@
-// A directory in; the manifest files below it, with a stamp of each, out. Follows links, leaves out hidden
-// files, editors' leftovers and whatever is no YAML or JSON. Bounded in depth, files and bytes.
+// Lists the manifest files below a directory, with a stamp of each. Follows links, leaves out hidden files, editors'
+// leftovers and files that are not YAML or JSON. Bounded in depth, files and bytes.
 
 import type { BigIntStats } from 'node:fs'
 import { readdir, realpath, stat } from 'node:fs/promises'
@@ -12,13 +12,13 @@ export interface ScannedFile {
   readonly bytes: number
   /** Another one whenever the file may have changed. */
   readonly stamp: string
-  /** Of the last change of content or inode, nanoseconds: survives a restart of ours, tells nothing. */
+  /** Time of the last change of content or inode, nanoseconds: survives our restart, reveals nothing of the content. */
   readonly changedAt: string
 }
 
 export type Scan =
   | { readonly files: readonly ScannedFile[]; readonly tooMuch?: string }
-  /** The directory itself is not there or can't be listed. */
+  /** The directory itself does not exist or can't be listed. */
   | { readonly gone: string }
 
 export const MAX_FILES = 10_000
@@ -36,7 +36,7 @@ export const scanDirectory = async (root: string): Promise<Scan> => {
   return walk.tooMuch === undefined ? { files } : { files, tooMuch: walk.tooMuch }
 }
 
-/** Undefined: it is not there (any more), or no file. */
+/** Undefined: it does not exist (any more), or is not a file. */
 export const scanFile = async (root: string, path: string): Promise<ScannedFile | undefined> => {
   const stats = await statOf(join(root, path))
   return stats?.isFile() === true ? scannedFile(path, stats) : undefined
@@ -85,7 +85,7 @@ const visitEntry = async (
     walk.tooMuch = `the manifests below ${walk.root} are larger than 64 MiB in all`
 }
 
-/** A link to nowhere, and what went meanwhile, is nothing. */
+/** A link to nowhere, or a file deleted meanwhile, is ignored. */
 const statOf = async (path: string): Promise<BigIntStats | undefined> => {
   try {
     return await stat(path, { bigint: true })

@@ -1,5 +1,5 @@
-// A value of JSON in; YAML that kubectl and the operator read as that very value out. Where a text can't be trusted to
-// survive as YAML, it is JSON, which is YAML too.
+// Writes a JSON value as YAML that kubectl and the operator read back as that very value. Where that is not certain it
+// writes JSON, which is YAML too.
 
 import { stringify } from 'yaml'
 import { canonicalJson } from '../../language/wire/digest.ts'

@@ -1,4 +1,4 @@
-// The name of a kind in; whether its CustomResourceDefinition stands in the API now, out. One call, no memory.
+// Looks up whether the CustomResourceDefinition of a kind is in the API now. One call, no memory.
 
 import { mapAt, mapsAt, memberAt, textAt } from '../../language/expression/members.ts'
 import type { CustomResourceDefinition } from '../kubernetes/objects.ts'
@@ -11,14 +11,14 @@ import {
 
 export type Definition =
   | { readonly state: 'established'; readonly uid: string }
-  /** Being deleted: its resources go before it, and are no proof that somebody wanted them gone. */
+  /** Being deleted: its resources go before it, and that is no proof that somebody wanted to delete them. */
   | { readonly state: 'leaving' }
   | { readonly state: 'gone' }
-  /** We may not ask: in an installation for some namespaces only. */
-  | { readonly state: 'untold' }
+  /** We may not read it: in an installation for some namespaces only. */
+  | { readonly state: 'unknown' }
 
-/** @throws ApiError where the API server gives no answer */
-export const lookAtDefinition = async (
+/** @throws ApiError where the API server does not respond */
+export const fetchDefinition = async (
   api: KubernetesApi,
   { plural, group }: ResourceType,
 ): Promise<Definition> => {
@@ -26,15 +26,15 @@ export const lookAtDefinition = async (
   try {
     return readDefinition(await api.get(TYPES.customResourceDefinitions, name))
   } catch (error) {
-    if (isApiError(error, 'forbidden')) return { state: 'untold' }
+    if (isApiError(error, 'forbidden')) return { state: 'unknown' }
     if (isApiError(error, 'not_found')) return { state: 'gone' }
     throw error
   }
 }
 
-/** Nothing has happened to it between two looks. */
+/** Nothing has happened to it between the two reads. */
 export const isSameDefinition = (before: Definition, after: Definition): boolean => {
-  if (before.state === 'untold' && after.state === 'untold') return true
+  if (before.state === 'unknown' && after.state === 'unknown') return true
   return before.state === 'established' && after.state === 'established' && before.uid === after.uid
 }
 

@@ -1,23 +1,23 @@
-// Resources that are gone from the API in; those whose departure is to be believed out. With a CRD go all its
-// resources, which nobody asked for: until it is back, and for a while after, they count as if they were there.
+// Confirms which of the resources that are gone from the API were really deleted. With a CRD go all its resources,
+// which nobody asked for: until it is back, and for a while after, they count as if they were there.
 
 import type { Log } from '../../telemetry/log.ts'
 import type { Clock } from '../../base/clock.ts'
 import type { KubernetesApi } from '../kubernetes/client/api.ts'
 import { OWN_TYPES } from '../resource/own-types.ts'
-import { type Definition, isSameDefinition, lookAtDefinition } from './definition.ts'
+import { type Definition, isSameDefinition, fetchDefinition } from './definition.ts'
 
-export interface DeparturesOptions {
+export interface DeletionConfirmationOptions {
   readonly api: KubernetesApi
   readonly clock: Clock
   readonly log: Log
-  /** Between two looks at a CRD that is away, or can't be looked at. */
+  /** Between two reads of a CRD that is away, or can't be read. */
   readonly retryMs: number
-  /** What went with a CRD has this long to be applied again once the CRD is back. */
+  /** Resources that went with a CRD have this long to be applied again once the CRD is back. */
   readonly returnMs: number
-  /** `believed` or `hold` may have changed. */
+  /** The result of `confirmed` or `hold` may have changed. */
   readonly onChange: () => void
-  /** The CRDs stand there, and as far as the watches know the API does not know a kind of ours: they may look again. */
+  /** The CRDs exist, and as far as the watches know the API does not know a kind of ours: they may list again. */
   readonly onEstablished: () => void
 }
 
@@ -26,23 +26,23 @@ interface KindsSeen {
   readonly areListed: boolean
 }
 
-export class Departures {
-  readonly #options: DeparturesOptions
-  readonly #believed = new Set<string>()
+export class DeletionConfirmation {
+  readonly #options: DeletionConfirmationOptions
+  readonly #confirmed = new Set<string>()
   #open: readonly string[] = []
   #isLooking = false
   #cancelLook: (() => void) | undefined
-  /** The API has answered 404 for a kind of ours. */
+  /** The API has responded with 404 for a kind of ours. */
   #isUnknown = false
-  /** It did so before we had ever listed: what went with the CRD we do not know. */
+  /** It did so before we had ever listed: which resources went with the CRD is not known. */
   #isBlind = false
   #away: string | undefined
   #returnedAtMs = -Infinity
-  /** As of the last look. */
+  /** As of the last read. */
   #seen: readonly Definition[] | undefined
   #isStopped = false
 
-  constructor(options: DeparturesOptions) {
+  constructor(options: DeletionConfirmationOptions) {
     this.#options = options
   }
 
@@ -60,37 +60,37 @@ export class Departures {
   /**
    * @param missing keys of resources that have been there and are not there any more
    * @param kinds `areUnknown`: the API does not know one of ours now; `areListed`: they have all been listed once
-   * @returns those that are gone for good; of the others more is found out
+   * @returns those that were deleted for good; the others are still being checked
    */
-  judge(missing: readonly string[], kinds: KindsSeen): ReadonlySet<string> {
+  check(missing: readonly string[], kinds: KindsSeen): ReadonlySet<string> {
     this.#noteKinds(kinds)
     const known = new Set(missing)
-    for (const key of this.#believed) if (!known.has(key)) this.#believed.delete(key)
-    this.#open = missing.filter((key) => !this.#believed.has(key))
+    for (const key of this.#confirmed) if (!known.has(key)) this.#confirmed.delete(key)
+    this.#open = missing.filter((key) => !this.#confirmed.has(key))
     if (this.#open.length === 0 && !this.#isBlind) this.#away = undefined
     else this.#lookSoon(0)
-    return this.#believed
+    return this.#confirmed
   }
 
-  /** The CRDs as they are now; undefined where it can't be told, or they do not both stand there. */
+  /** The current CRDs; undefined where they can't be read, or do not both exist. */
   async definitions(): Promise<readonly Definition[] | undefined> {
     try {
       const definitions = await this.#look()
       return definitions.some(isAway) || this.#isReturning() ? undefined : definitions
     } catch (error) {
-      this.#options.log.warn('the CRDs can not be looked at', { error })
+      this.#options.log.warn('the CRDs cannot be read', { error })
       return undefined
     }
   }
 
-  /** A live list lacks them too, and nothing has happened to the CRDs from before it till after it. */
+  /** A live list lacks them too, and nothing has happened to the CRDs between the reads before and after it. */
   confirm(
     missing: readonly string[],
     before: readonly Definition[],
     after: readonly Definition[],
   ): boolean {
     const isSame = areSame(before, after)
-    if (isSame) for (const key of missing) this.#believed.add(key)
+    if (isSame) for (const key of missing) this.#confirmed.add(key)
     return isSame
   }
 
@@ -121,15 +121,15 @@ export class Departures {
   async #lookNow(): Promise<void> {
     const asked = this.#open
     this.#isLooking = true
-    const againMs = await this.#judgeOpen(asked)
+    const againMs = await this.#checkOpen(asked)
     this.#isLooking = false
     if (this.#isStopped) return
     if (againMs !== undefined) this.#lookSoon(againMs)
     this.#options.onChange()
   }
 
-  /** @returns when to look again */
-  async #judgeOpen(asked: readonly string[]): Promise<number | undefined> {
+  /** @returns when to check again */
+  async #checkOpen(asked: readonly string[]): Promise<number | undefined> {
     const { clock, log, retryMs, returnMs, onEstablished } = this.#options
     try {
       const definitions = await this.#look()
@@ -143,10 +143,10 @@ export class Departures {
       this.#away = undefined
       this.#seen = definitions
       if (this.#isReturning()) return this.#returnedAtMs + returnMs - clock.now()
-      for (const key of asked) this.#believed.add(key)
+      for (const key of asked) this.#confirmed.add(key)
       return undefined
     } catch (error) {
-      log.warn('the CRDs can not be looked at: what is gone from the API stays in service', {
+      log.warn('the CRDs cannot be read: resources that are gone from the API stay in service', {
         error,
       })
       return retryMs
@@ -155,7 +155,7 @@ export class Departures {
 
   #look(): Promise<readonly Definition[]> {
     const types = [OWN_TYPES.apiSpecifications, OWN_TYPES.realms]
-    return Promise.all(types.map((type) => lookAtDefinition(this.#options.api, type)))
+    return Promise.all(types.map((type) => fetchDefinition(this.#options.api, type)))
   }
 }
 
@@ -170,8 +170,8 @@ const isEstablished = ({ state }: Definition): boolean => state === 'established
 const isAway = ({ state }: Definition): boolean => state === 'gone' || state === 'leaving'
 
 const AWAY =
-  'a CRD of the gateway is gone or being deleted, and its resources with it: what they said stays in ' +
+  'a CRD of the gateway is gone or being deleted, and its resources with it: their last versions stay in ' +
   'service until it is back; apply the CRDs, then the resources, again'
 const RETURNING =
-  'a CRD of the gateway was gone and is back: what went with it stays in service for a moment, so that it ' +
+  'a CRD of the gateway was gone and is back: the resources that went with it stay in service for a while, so that they ' +
   'can be applied again'

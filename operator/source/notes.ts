@@ -1,18 +1,18 @@
-// What the watches have failure with in; words for a person (what can't be read, since when, what to do) and
-// why nothing may be deleted meanwhile, out. Pure.
+// Describes failures of the watches for a person (what can't be read, since when, what to do), and why nothing may be
+// deleted meanwhile. Pure.
 
 import type { SourceNote } from '../resource/resource-source.ts'
 import type { ReferencedFailure } from './referenced-watches.ts'
 import type { WatchFailure } from '../kubernetes/watch/watched.ts'
 
-/** What a watch is of, for a person. */
+/** What is watched, for a person. */
 export interface WatchFacts {
   readonly kind: string
   /** Absent: all of them. */
   readonly namespace?: string
   readonly hasSynced: boolean
   readonly failure: WatchFailure | undefined
-  /** Its namespace is. */
+  /** Its namespace is gone. */
   readonly isGone?: boolean
 }
 
@@ -24,7 +24,7 @@ export const failureNote = ({ kind, namespace, failure }: WatchFacts): readonly 
   return [{ severity: 'error', message: `${what} ${since(failure)}: ${cure}` }]
 }
 
-/** In an installation for some namespaces only this is how it is: nothing to mend. */
+/** In an installation for some namespaces only this is normal, not an error. */
 export const namespacesNote = (facts: WatchFacts): readonly SourceNote[] => {
   if (facts.failure?.status !== FORBIDDEN) return failureNote(facts)
   const message =
@@ -33,7 +33,7 @@ export const namespacesNote = (facts: WatchFacts): readonly SourceNote[] => {
   return [{ severity: 'warning', message }]
 }
 
-/** One note for all that fail in the same way: where the API server is away, that is every one. */
+/** One note for all that fail in the same way: while the API server is away, that is every one. */
 export const referencedNotes = (failures: readonly ReferencedFailure[]): readonly SourceNote[] => {
   const groups = Map.groupBy(failures, ({ kind, failure }) => `${kind} ${failure.status}`)
   return [...groups.values()].flatMap(([first, ...others]) => {
@@ -48,7 +48,8 @@ export const referencedNotes = (failures: readonly ReferencedFailure[]): readonl
 }
 
 /**
- * What was read once of a single namespace stays while that may not be read any more: what others delete is no less gone.
+ * Resources of a single namespace that were read once stay while that namespace may not be read any more; deletes
+ * elsewhere are still valid.
  * @param watches of ApiSpecifications and Realms
  */
 export const holdReason = (watches: readonly WatchFacts[]): string | undefined => {
@@ -63,7 +64,7 @@ export const holdReason = (watches: readonly WatchFacts[]): string | undefined =
   if (note !== undefined) return note.message
   const unlisted = there.find(({ hasSynced }) => !hasSynced)
   if (unlisted === undefined) return undefined
-  return `the ${unlisted.kind} resources have not been listed yet, so nobody knows what there should be`
+  return `the ${unlisted.kind} resources have not been listed yet, so it is not known which of them exist`
 }
 
 const FORBIDDEN = 403
@@ -73,7 +74,7 @@ const NO_ANSWER = 0
 const since = ({ sinceMs, message }: WatchFailure): string =>
   `can't be read since ${new Date(sinceMs).toISOString()} (${message})`
 
-const WAIT = 'what was read before stays in service; it is tried again'
+const WAIT = 'what was read before stays in service, and the operator keeps trying'
 
 const CURES: Readonly<Record<number, (right: string) => string>> = {
   401: () => "the API server does not accept the operator's credentials: renew its token",
@@ -82,5 +83,5 @@ const CURES: Readonly<Record<number, (right: string) => string>> = {
   [NOT_FOUND]: () =>
     'the API server does not know them: apply the CRDs of the gateway; what was read before stays in service',
   [NO_ANSWER]: () =>
-    'the API server does not answer: what was read before stays in service until it does',
+    'the API server does not respond: what was read before stays in service until it does',
 }

@@ -1,4 +1,4 @@
-// Pods labelled as data planes in, by watch; data planes, as the fleet wants them, out. Never speaks to a pod.
+// Watches the Pods labelled as data planes and lists them in the form of the fleet. Never connects to a pod.
 
 import { isDeepStrictEqual } from 'node:util'
 import type { ValueMap } from '../../language/expression/value.ts'
@@ -23,7 +23,9 @@ export interface PodDataPlanesOptions extends PodPlaces {
 }
 
 export interface PodDataPlanes extends DataPlanes {
-  /** Every watch has listed once; before, `onChange` is not called: no data plane and none known are two things. */
+  /**
+   * Every watch has listed once; `onChange` is not called before, since no data plane and none known are two things.
+   */
   synced(): boolean
   /** What can't be read, and pods that can't be reached as they are. */
   notes(): readonly SourceNote[]
@@ -40,14 +42,14 @@ const PAGE = 500
 export const createPodDataPlanes = (options: PodDataPlanesOptions): PodDataPlanes => {
   const { namespaces, sidecarNamespaces, scheme, ...watching } = options
   let known: ReadonlyMap<string, DataPlane> = new Map()
-  let isTold = false
+  let isReported = false
   let onChange: (dataPlanes: readonly DataPlane[]) => void = () => undefined
   const pods = new Watches<PodFacts>({
     createReflector,
     ...watching,
     type: TYPES.pods,
     namespaces: sidecarNamespaces === 'all' ? 'all' : [...namespaces, ...sidecarNamespaces],
-    // A tenant may take the right to see its sidecars away, and nobody that to see the shared pool.
+    // A tenant may take away the right to read its sidecars, but not the one to read the shared pool.
     mayLack: (namespace) => !namespaces.includes(namespace),
     labelSelector: DATA_PLANE_LABEL,
     pageSize: PAGE,
@@ -55,9 +57,9 @@ export const createPodDataPlanes = (options: PodDataPlanesOptions): PodDataPlane
     onChange: () => {
       if (!pods.hasSynced) return
       const next = settle(known, pods.items())
-      if (isTold && sameEntries(known, next)) return
+      if (isReported && sameEntries(known, next)) return
       known = next
-      isTold = true
+      isReported = true
       onChange([...next.values()])
     },
   })
@@ -81,7 +83,7 @@ const factsOf = (pod: ValueMap, places: PodPlaces): PodFacts | undefined => {
   return read.reading === 'data-plane' ? { dataPlane: read.dataPlane } : undefined
 }
 
-/** By name, in its order; the same object where nothing changed that anybody reads. */
+/** By name, in its order; the same object where nothing changed that is used. */
 const settle = (
   known: ReadonlyMap<string, DataPlane>,
   items: Iterable<PodFacts>,

@@ -1,5 +1,5 @@
-// An object as the API server has it in; the resource that the operator keeps of it out. What nobody reads
-// (managed fields, last-applied, keys of Secrets that nothing refers to) does not come along.
+// Reads objects of the API server as the resources that the operator keeps. Unused parts (managed fields, last-applied,
+// keys of Secrets that nothing refers to) are left out.
 
 import { mapAt, memberAt, numberAt, textAt } from '../../language/expression/members.ts'
 import { isMap, setOwn, type Value, type ValueMap } from '../../language/expression/value.ts'
@@ -15,12 +15,12 @@ import {
 import { isSameValue } from '../resource/same-value.ts'
 import type { WantedKeys } from './referenced-objects.ts'
 
-/** Repeats the whole object, for a Secret its values too. */
+/** Repeats the whole object, with the values of a Secret. */
 const LAST_APPLIED = 'kubectl.kubernetes.io/last-applied-configuration'
 
 /**
- * An ApiSpecification or a Realm; undefined: of another class. Where the class can't be told it may be ours. One that has
- * left our class comes along until its status says so.
+ * An ApiSpecification or a Realm; undefined: of another class. An object whose class can't be read may be ours. One
+ * that has left our class is included until its status says so.
  * @param operator whose statuses are ours, as they say it themselves; absent: nobody's are
  * @param before of the same name: each status that is written brings the whole document again, which is not kept twice
  * @throws Error where this is no object of the API
@@ -35,11 +35,11 @@ export const readOfClass =
     return withKnownSpec(readOfAnyClass(object), before)
   }
 
-/** @throws Error where this is no object of the API */
+/** @throws Error where this is not an object of the API */
 export const readOfAnyClass = (object: ValueMap): Resource =>
   read(object, pick(object, ['apiVersion', 'kind', 'spec', 'status']), ['labels', 'annotations'])
 
-/** What the operator of its new class writes is left alone. */
+/** The operator of its new class writes the status from then on. */
 const isLeaving = (object: ValueMap, operator: string | undefined): boolean => {
   if (operator === undefined) return false
   const recorded = readRecordedStatus(memberAt(object, 'status'))
@@ -52,7 +52,7 @@ const withKnownSpec = (resource: Resource, before: Resource | undefined): Resour
   if (!('checked' in before && 'checked' in resource) || before.kind !== resource.kind) {
     return resource
   }
-  // A storage that went back in time counts generations anew.
+  // A storage that went back in time counts generations from an earlier one.
   const isSame = isSameValue(before.checked, resource.checked)
   return isSame ? ({ ...resource, checked: before.checked } as Resource) : resource
 }
@@ -61,7 +61,7 @@ const withKnownSpec = (resource: Resource, before: Resource | undefined): Resour
 export const readNamespace = (object: ValueMap): Resource =>
   read(object, pick(object, ['apiVersion', 'kind']), ['labels', 'annotations'])
 
-/** A Secret or ConfigMap with the keys that are wanted; of the others some names, for a person. */
+/** A Secret or ConfigMap with the wanted keys; of the others some names, for a person. */
 export const readKeyed =
   (keys: WantedKeys) =>
   (object: ValueMap): SecretResource | ConfigMapResource => {
@@ -94,7 +94,7 @@ const read = (
   const result = readResource({ ...kept, metadata: own }, knownOf(metadata))
   if (result.result === 'resource') return result.resource
   const why = result.result === 'fault' ? result.problems.map(({ message }) => message) : []
-  throw new Error(`the API server gave an object that can't be read: ${why.join('; ')}`)
+  throw new Error(`the API server sent an object that can't be read: ${why.join('; ')}`)
 }
 
 const knownOf = (metadata: ValueMap): KnownMetadata => {

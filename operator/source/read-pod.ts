@@ -1,4 +1,4 @@
-// A Pod in; the data plane that runs in it, or why it can't be reached, out. Pure; of the Pod nothing else is kept.
+// Reads from a Pod the data plane that runs in it, or why it can't be reached. Pure; nothing else of the Pod is kept.
 
 import {
   mapAt,
@@ -13,28 +13,28 @@ import { GROUP } from '../resource/resource.ts'
 import type { EventSubject } from '../kubernetes/events/object.ts'
 import type { Container, ObjectMeta, Pod, PodSpec, PodStatus } from '../kubernetes/objects.ts'
 
-/** Pods with it are data planes. */
+/** The label of Pods that are data planes. */
 export const DATA_PLANE_LABEL = `${GROUP}/data-plane`
 /** Its value for a data plane beside an application. */
 const SIDECAR = 'sidecar'
-/** What the container is called that the webhook adds to the pod of an application. */
+/** Name of the container that the webhook adds to the pod of an application. */
 export const SIDECAR_CONTAINER = 'svc-gateway'
 const PORT_NAME = 'management'
 
 export type PodReading =
   | { readonly reading: 'data-plane'; readonly dataPlane: DataPlane }
-  /** Neither one of the shared pool, nor is a sidecar of that namespace wanted. */
+  /** Not of the shared pool, and sidecars of its namespace are not wanted. */
   | { readonly reading: 'foreign' }
-  /** It has no address, or is ending: not one to be spoken to. */
+  /** It has no address, or is ending: it can't be connected to. */
   | { readonly reading: 'unready' }
-  /** It never will be one, as it is. */
+  /** It can't become one without a change. */
   | { readonly reading: 'fault'; readonly message: string }
 
 export interface PodPlaces {
   /** Namespaces of the shared pool. */
   readonly namespaces: readonly string[]
   readonly sidecarNamespaces: readonly string[] | 'all'
-  /** http: to loopback only, as realms carry secrets. */
+  /** http: to loopback only, as realms contain secrets. */
   readonly scheme: 'https' | 'http'
 }
 
@@ -56,7 +56,7 @@ export const readPod = (pod: Pod, places: PodPlaces): PodReading => {
   const ip = textAt(status, 'podIP')
   if (ip === '') return { reading: 'unready' }
   if (places.scheme === 'http' && !isLoopback(ip)) {
-    const message = `Pod ${name} is at ${ip}: plain http is for loopback only, as realms carry secrets`
+    const message = `Pod ${name} is at ${ip}: plain http is allowed to loopback only, as realms contain secrets`
     return { reading: 'fault', message }
   }
   const dataPlane: DataPlane = {
@@ -79,7 +79,7 @@ export const podOf = ({ name, incarnation = '' }: DataPlane): EventSubject => {
   }
 }
 
-/** A pod that ends serves what it has to its end. */
+/** A pod that ends serves what it has loaded to its end. */
 const isEnding = (metadata: ObjectMeta, status: PodStatus): boolean =>
   memberAt(metadata, 'deletionTimestamp') !== undefined ||
   ['Succeeded', 'Failed'].includes(textAt(status, 'phase'))
@@ -98,7 +98,7 @@ interface FoundPort {
   readonly port: number
 }
 
-/** A native sidecar is an init container; an application may call a port of its own so, too. */
+/** A native sidecar is an init container; an application may use the same name for a port, too. */
 const managementPort = (spec: PodSpec): FoundPort | undefined => {
   const containers = [...mapsAt(spec, 'initContainers'), ...mapsAt(spec, 'containers')]
   const ports = containers.flatMap(portsOf)
@@ -112,7 +112,7 @@ const portsOf = (container: Container): readonly FoundPort[] =>
     return [{ container: textAt(container, 'name'), port }]
   })
 
-/** Empty while the container has not been started: then it changes with the start. */
+/** Empty while the container has not been started: it changes with the start. */
 const containerId = (status: PodStatus, container: string): string => {
   const states = [
     ...mapsAt(status, 'containerStatuses'),

@@ -1,5 +1,5 @@
-// One Secret or ConfigMap that somebody refers to, watched by its name: what is known of it, out. An answer is
-// kept while a new one is on its way; what can't be read never keeps others waiting for longer than it was told.
+// Watches one Secret or ConfigMap that resources refer to, by its name. A known answer is kept while a new one is on
+// its way; an object that can't be read never delays others for longer than a given time.
 
 import type { ValueMap } from '../../language/expression/value.ts'
 import type { Log } from '../../telemetry/log.ts'
@@ -21,7 +21,7 @@ export type ObjectAnswer =
   | { readonly answer: 'found'; readonly resource: KeyedResource }
   | { readonly answer: 'missing' }
   | { readonly answer: 'forbidden' }
-  /** Waited for as long as we may. */
+  /** The time to wait is over. */
   | { readonly answer: 'unreachable' }
 
 export interface ReferencedObjectOptions {
@@ -30,9 +30,11 @@ export interface ReferencedObjectOptions {
   readonly clock: Clock
   readonly log: Log
   readonly watchLog: WatchLog
-  /** The longest that a first answer is waited for once there is failure; without, it is on its way. */
+  /** The longest wait for a first answer once reading fails; otherwise it is on its way. */
   readonly waitMs: number
-  /** The longest in any case: a namespace may name more than can be asked for in hours, and others wait with it. */
+  /**
+   * The longest wait in any case: a namespace may name more objects than can be read in hours, and others wait with it.
+   */
   readonly longestWaitMs: number
   readonly onChange: () => void
 }
@@ -50,7 +52,7 @@ export class ReferencedObject {
   readonly #wanted: WantedObject
   readonly #options: ReferencedObjectOptions
   #view: View
-  /** With other keys; takes the place of `#view` when it has an answer. */
+  /** A watch with other keys; replaces `#view` when it has an answer. */
   #next: View | undefined
   readonly #stopping = new Set<Promise<void>>()
   #isStopped = false
@@ -62,7 +64,7 @@ export class ReferencedObject {
     this.#view.watched.start()
   }
 
-  /** Other keys are another watch: what a watch has dropped it does not know any more. */
+  /** Other keys need another watch, as a watch drops the values of unwanted keys. */
   want(keys: WantedKeys): void {
     if (sameKeys(keys, (this.#next ?? this.#view).keys)) return
     this.#close(this.#next)
@@ -78,7 +80,7 @@ export class ReferencedObject {
     return (this.#next ?? this.#view).watched.failure
   }
 
-  /** There is an answer, and it says of `key` what there is to say. */
+  /** There is an answer, and it includes `key`. */
   covers(key: string | undefined): boolean {
     const { answer } = this.answer
     if (answer === 'waiting') return false
@@ -86,7 +88,7 @@ export class ReferencedObject {
     return this.#next !== undefined && this.#answerOf(this.#next).answer === 'unreachable'
   }
 
-  /** Somebody has reason to believe that it can be read now; by itself it is tried every 30 s at most. */
+  /** To be called when it can probably be read now; by itself it is tried every 30 s at most. */
   tryAgain(): void {
     if (this.answer.answer === 'forbidden') void this.#view.watched.relist()
   }
@@ -161,5 +163,5 @@ export class ReferencedObject {
 
 const UNANSWERED: ReadonlySet<ObjectAnswer['answer']> = new Set(['waiting', 'unreachable'])
 const FORBIDDEN = 403
-/** There is one at most. */
+/** There is one object at most. */
 const PAGE = 1

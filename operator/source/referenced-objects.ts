@@ -1,5 +1,5 @@
-// A resource in; the Secrets and ConfigMaps of its own namespace that it names, and which of their keys, out.
-// Pure: the one place that walks a checked spec for references.
+// Lists the Secrets and ConfigMaps of its own namespace that a resource names, with the keys. Pure: the one place that
+// walks a checked spec for references.
 
 import { secretReferences } from '../resource/realm-record.ts'
 import {
@@ -17,7 +17,7 @@ export interface ObjectReference {
   readonly key?: string
 }
 
-/** An object as all who refer to it together want it. */
+/** An object with all keys that its references together need. */
 export interface WantedObject {
   readonly kind: 'Secret' | 'ConfigMap'
   readonly namespace: string
@@ -27,7 +27,7 @@ export interface WantedObject {
 
 export type WantedKeys = ReadonlySet<string> | 'all'
 
-/** What is not readable refers to nothing. */
+/** A resource that is not readable refers to nothing. */
 export const referencesOf = (resource: Resource): readonly ObjectReference[] => {
   const { namespace } = resource.metadata
   if (resource.kind === 'Realm' && 'spec' in resource.checked) {

@@ -1,5 +1,5 @@
-// What all resources together refer to in; a watch for each such Secret and ConfigMap, begun with the first
-// who refers to it and ended with the last, and all their answers, out.
+// Watches each Secret and ConfigMap that resources refer to, from the first reference to the last, and gives all their
+// answers.
 
 import { isObjectName } from '../resource/object-name.ts'
 import { resourceKey } from '../resource/resource.ts'
@@ -13,7 +13,7 @@ import { objectKey, type ObjectReference, type WantedObject } from './referenced
 import type { WatchFailure } from '../kubernetes/watch/watched.ts'
 
 export interface ReferencedWatchesOptions extends ReferencedObjectOptions {
-  /** How the owner of a namespace lets the operator read what it holds of that kind. */
+  /** How the owner of a namespace allows the operator to read objects of that kind. */
   readonly remedy: (kind: WantedObject['kind'], namespace: string) => string
 }
 
@@ -36,7 +36,7 @@ export class ReferencedWatches {
     string,
     { readonly of: WantedObject; readonly object: ReferencedObject }
   >()
-  /** `Kind/namespace/name` of what is not watched: its namespace refers to too many. */
+  /** `Kind/namespace/name` of objects that are not watched, because their namespace refers to too many. */
   readonly #excess = new Map<string, WantedObject>()
   readonly #stopping = new Set<Promise<void>>()
 
@@ -45,8 +45,8 @@ export class ReferencedWatches {
   }
 
   /**
-   * @param wanted all that is referred to, by `Kind/namespace/name`
-   * @returns whether some answers are not there any more
+   * @param wanted all objects that are referred to, by `Kind/namespace/name`
+   * @returns whether some answers are gone
    */
   want(wanted: ReadonlyMap<string, WantedObject>): boolean {
     const left = [...this.#objects].filter(([key]) => !wanted.has(key))
@@ -76,7 +76,7 @@ export class ReferencedWatches {
     return counts
   }
 
-  /** What there is to say of the reference is known. */
+  /** The answer for the reference is known. */
   covers(reference: ObjectReference): boolean {
     const key = objectKey(reference)
     const known = this.#objects.get(key)
@@ -94,7 +94,7 @@ export class ReferencedWatches {
     )
   }
 
-  /** `Kind/namespace/name` → what would have it read. */
+  /** `Kind/namespace/name` → the command that would allow to read it. */
   forbidden(): ReadonlyMap<string, string> {
     const forbidden = new Map<string, string>()
     for (const key of this.#excess.keys()) forbidden.set(key, EXCESS)
@@ -105,16 +105,16 @@ export class ReferencedWatches {
     return forbidden
   }
 
-  /** Of what can't be read, and not for want of a grant that `forbidden` tells of. */
+  /** Objects that can't be read for other reasons than a missing grant, which `forbidden` reports. */
   failures(): readonly ReferencedFailure[] {
     return [...this.#objects.values()].flatMap(({ of: { kind, namespace, name }, object }) => {
       const { failure } = object
-      const isTold = object.answer.answer === 'forbidden'
-      return failure === undefined || isTold ? [] : [{ kind, namespace, name, failure }]
+      const isReported = object.answer.answer === 'forbidden'
+      return failure === undefined || isReported ? [] : [{ kind, namespace, name, failure }]
     })
   }
 
-  /** Who refers to it has changed: perhaps what it needs has been granted. */
+  /** The resources that refer to it have changed: perhaps access has been granted meanwhile. */
   tryAgain(references: readonly ObjectReference[]): void {
     for (const reference of references) {
       this.#objects.get(objectKey(reference))?.object.tryAgain()

@@ -1,5 +1,5 @@
-// A Service and its EndpointSlices, as the API has them, in; which addresses and ports its requests should go to, out.
-// Pure: the one place that says for which Services gateways balance in place of kube-proxy.
+// Reads from a Service and its EndpointSlices which addresses and ports its requests should go to. Pure: the one place
+// that decides for which Services gateways balance in place of kube-proxy.
 
 import { isIP } from 'node:net'
 import { listAt, mapAt, mapsAt, memberAt, textAt } from '../../language/expression/members.ts'
@@ -15,11 +15,11 @@ import type {
 } from '../kubernetes/objects.ts'
 import { ANNOTATIONS } from '../resource/resource.ts'
 
-/** 'own address': it is to be reached by that, as ever. */
+/** 'own address': gateways connect to its own address, as they do without this. */
 export type ServiceFacts =
   | 'own address'
   | {
-      /** `clusterIPs`; the first tells of which family Pods are used. */
+      /** `clusterIPs`; the first decides the address family of the Pods that are used. */
       readonly addresses: readonly string[]
       /** Of TCP. */
       readonly ports: readonly { readonly name: string; readonly port: number }[]
@@ -33,19 +33,19 @@ export interface SliceFacts {
 
 interface EndpointFacts {
   readonly address: string
-  /** The API server says of which Pod of this namespace it is. */
+  /** According to the API server it is a Pod of this namespace. */
   readonly isPod: boolean
   readonly state: 'ready' | 'terminating' | 'neither'
 }
 
-/** Beyond it a gateway would leave some out: kube-proxy spreads over all. */
+/** Beyond it a gateway would leave some out, while kube-proxy spreads over all. */
 const MOST_ENDPOINTS = 250
 const MOST_PORTS = 100
 
 /**
- * No other than a plain ClusterIP Service with a selector: ExternalName leads elsewhere, the names of headless ones stand
- * for their Pods anyway, hand-made slices for anything. Who wants session affinity, or Pods of the same node alone, gets it
- * from kube-proxy.
+ * Only a plain ClusterIP Service with a selector: ExternalName leads elsewhere, names of headless ones resolve to their
+ * Pods anyway, hand-made slices may be anything. Session affinity, and Pods of the same node alone, are left to
+ * kube-proxy.
  */
 export const readService = (service: Service): ServiceFacts => {
   const spec = mapAt(service, 'spec')
@@ -62,7 +62,7 @@ export const readService = (service: Service): ServiceFacts => {
   return { addresses, ports: portsOf(mapsAt(spec, 'ports')).slice(0, MOST_PORTS) }
 }
 
-/** undefined: of a kind of address that no gateway dials. */
+/** undefined: a kind of address that gateways do not dial. */
 export const readSlice = (slice: EndpointSlice): SliceFacts | undefined => {
   const addressType = textAt(slice, 'addressType')
   const namespace = textAt(mapAt(slice, 'metadata'), 'namespace')
@@ -74,7 +74,7 @@ export const readSlice = (slice: EndpointSlice): SliceFacts | undefined => {
 }
 
 /**
- * Those that are ready; where none is, those that serve while they terminate.
+ * The ready endpoints; where none is, those that serve while they terminate.
  * @param service `namespace/name`
  */
 export const endpointsOf = (
@@ -87,7 +87,7 @@ export const endpointsOf = (
   const family = `IPv${isIP(addresses[0] ?? '')}`
   const known = [...slices]
   const fit = known.filter(({ addressType }) => addressType === family)
-  // What isn't a Pod was put there by hand. Beside the others it would get nothing.
+  // An endpoint that is not a Pod was added by hand, and would get no requests beside the others.
   const isOfPods = known.every(
     ({ addressType, endpoints }) =>
       addressType.startsWith('IPv') && endpoints.every(({ isPod }) => isPod),
@@ -106,7 +106,7 @@ const portEndpoints = (
   return { port, targets: count > MOST_ENDPOINTS ? [] : targets }
 }
 
-/** In a fixed order: what says the same is the same. */
+/** In a fixed order, so that equal targets are recognised. */
 const targetsOf = (
   name: string,
   slices: readonly SliceFacts[],
@@ -131,7 +131,7 @@ const clusterAddresses = (spec: ServiceSpec): readonly string[] => {
   return all.filter((each): each is string => typeof each === 'string' && isIP(each) !== 0)
 }
 
-/** A port without a number is any: no Service has such. Without a protocol it is TCP. */
+/** A port without a number means any: no Service has such. Without a protocol it is TCP. */
 const portsOf = (
   ports: readonly Port[],
 ): readonly { readonly name: string; readonly port: number }[] =>
@@ -144,7 +144,7 @@ const portsOf = (
 const isPort = (value: Value | undefined): value is number =>
   typeof value === 'number' && Number.isInteger(value) && value >= 1 && value <= 65_535
 
-/** All addresses of one are the same Pod's: the first is used. */
+/** All addresses of one endpoint belong to the same Pod: the first is used. */
 const readEndpoint = (endpoint: Endpoint, namespace: string): readonly EndpointFacts[] => {
   const [address] = listAt(endpoint, 'addresses')
   if (typeof address !== 'string') return []
@@ -156,7 +156,7 @@ const readEndpoint = (endpoint: Endpoint, namespace: string): readonly EndpointF
   return [{ address, isPod, state: stateOf(mapAt(endpoint, 'conditions')) }]
 }
 
-/** What is left out counts as ready, and as serving where it is ready. */
+/** A missing condition counts as ready, and as serving where it is ready. */
 const stateOf = (conditions: EndpointConditions): EndpointFacts['state'] => {
   const isReady = memberAt(conditions, 'ready') !== false
   if (isReady) return 'ready'

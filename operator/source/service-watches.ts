@@ -1,5 +1,5 @@
-// Watches the Services that documents name, each by its name, and the EndpointSlices of those for which gateways balance:
-// what is wanted comes in, the Pods of each go out. What may not be read is as if it were not there.
+// Watches the Services that documents name, each by its name, and the EndpointSlices of those for which gateways
+// balance, and gives the Pods of each. A Service that may not be read counts as absent.
 
 import { isDeepStrictEqual } from 'node:util'
 import type { EndpointSource, ServiceAnswer } from '../service-endpoints.ts'
@@ -150,5 +150,5 @@ class ServiceWatch {
   }
 }
 
-/** 403: not granted. 404: the API has no such kind. Any other failure passes, and what was known stays. */
+/** 403: not granted. 404: the API has no such kind. Any other failure is temporary, and what was known stays. */
 const isRefused = (status: number | undefined): boolean => status === 403 || status === 404

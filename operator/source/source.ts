@@ -1,5 +1,5 @@
-// ApiSpecifications and Realms of one class, of a Kubernetes API server, and what they refer to, watched: the
-// resources as the operator reads them. Never writes, never reads a Secret or ConfigMap that no resource of its namespace names.
+// Watches the ApiSpecifications and Realms of one class, and the objects that they refer to, in a Kubernetes API
+// server. Never writes, and never reads a Secret or ConfigMap that no resource of its namespace names.
 
 import type { Log } from '../../telemetry/log.ts'
 import type { Clock } from '../../base/clock.ts'
@@ -8,14 +8,14 @@ import { isToBeDeletedNow, keyOf, type Resource } from '../resource/resource.ts'
 import { type OperatorAccount, readRemedy } from '../resource/roles-for.ts'
 import { type KubernetesApi, TYPES } from '../kubernetes/client/api.ts'
 import { OWN_TYPES } from '../resource/own-types.ts'
-import { Newcomers } from './newcomers.ts'
+import { NewResourceHold } from './new-resource-hold.ts'
 import { readNamespace, readOfClass } from './read-object.ts'
 import { wantedObjects } from './referenced-objects.ts'
 import { createReflector as realReflector } from '../kubernetes/watch/reflector.ts'
 import type { CreateReflector } from './referenced-object.ts'
 import { ReferencedWatches } from './referenced-watches.ts'
-import { saysSame } from './same-except-status.ts'
-import { Departures } from './deletion-confirmation.ts'
+import { hasSameContent } from './same-except-status.ts'
+import { DeletionConfirmation } from './deletion-confirmation.ts'
 import { holdReason, namespacesNote, referencedNotes, failureNote } from './notes.ts'
 import { SourceTable } from './table.ts'
 import { Watches } from './watches.ts'
@@ -25,27 +25,27 @@ export interface KubernetesSourceOptions {
   readonly api: KubernetesApi
   readonly namespaces: readonly string[] | 'all'
   readonly className: string
-  /** Its namespace and Lease, as it writes them into statuses: by them it knows what has left its class. */
+  /** Its namespace and Lease, as it writes them into statuses: they identify resources that have left its class. */
   readonly operator?: string
   readonly clock: Clock
   readonly log: Log
   readonly watchLog?: WatchLog
   readonly createReflector?: CreateReflector
-  /** Whose grants are asked for where a Secret or ConfigMap may not be read. */
+  /** The account that needs a grant where a Secret or ConfigMap may not be read. */
   readonly account: OperatorAccount
   readonly timing?: Partial<SourceTiming>
 }
 
 export interface SourceTiming {
-  /** Changes within it make one cache. */
+  /** Changes within this time make one cache. */
   readonly publishMs: number
-  /** The longest that the first answer about a Secret or ConfigMap is waited for once there is failure. */
+  /** The longest wait for the first answer about a Secret or ConfigMap once reading fails. */
   readonly referenceWaitMs: number
   /** The same when nothing fails: at 50 requests a second 6,000 are asked for within it. */
   readonly longestReferenceWaitMs: number
-  /** Between two looks at a CRD that is away. */
+  /** Between two reads of a CRD that is away. */
   readonly definitionRetryMs: number
-  /** What went with a CRD has this long to be applied again once the CRD is back. */
+  /** Resources that went with a CRD have this long to be applied again once the CRD is back. */
   readonly definitionReturnMs: number
 }
 
@@ -75,8 +75,8 @@ class KubernetesSource implements ResourceSource {
   readonly #realms: Watches<Resource>
   readonly #namespaces: Watches<Resource>
   readonly #referenced: ReferencedWatches
-  readonly #departures: Departures
-  readonly #newcomers = new Newcomers()
+  readonly #deletions: DeletionConfirmation
+  readonly #newResources = new NewResourceHold()
   #cancelHold = (): void => undefined
   #onChange: () => void = () => undefined
   #onRenewed: (resource: Resource) => void = () => undefined
@@ -101,7 +101,7 @@ class KubernetesSource implements ResourceSource {
       ...{ ...shared, namespaces, pageSize: DOCUMENT_PAGE, read },
       mayLack: () => true,
       isGone: (namespace: string) => this.#isGone(namespace),
-      hasChanged: (before: Resource, now: Resource) => !saysSame(before, now),
+      hasChanged: (before: Resource, now: Resource) => !hasSameContent(before, now),
       onRenewed: (resource: Resource) => {
         const renewed = this.#table.renew(resource)
         if (renewed !== undefined) this.#onRenewed(renewed)
@@ -127,7 +127,7 @@ class KubernetesSource implements ResourceSource {
       longestWaitMs: this.#timing.longestReferenceWaitMs,
       remedy: (kind, namespace) => readRemedy(account, kind, namespace),
     })
-    this.#departures = new Departures({
+    this.#deletions = new DeletionConfirmation({
       ...shared,
       retryMs: this.#timing.definitionRetryMs,
       returnMs: this.#timing.definitionReturnMs,
@@ -143,7 +143,7 @@ class KubernetesSource implements ResourceSource {
   ): Promise<void> {
     this.#onChange = onChange
     this.#onRenewed = onRenewed
-    this.#departures.start()
+    this.#deletions.start()
     for (const watches of this.#watches()) watches.start()
     return Promise.resolve()
   }
@@ -156,7 +156,10 @@ class KubernetesSource implements ResourceSource {
     return this.#table.cache
   }
 
-  /** Who asks while one is under way gets the next one: the one may have listed before what they know of. */
+  /**
+   * A call while one is under way gets the next one, since the current one may have listed before what the caller
+   * knows.
+   */
   confirm(): Promise<boolean> {
     if (this.#confirming === undefined) {
       this.#confirming = this.#confirmNow().finally(() => {
@@ -175,22 +178,22 @@ class KubernetesSource implements ResourceSource {
     this.#isStopped = true
     this.#cancelUpdate?.()
     this.#cancelHold()
-    this.#departures.stop()
+    this.#deletions.stop()
     await Promise.all([...this.#watches(), this.#referenced].map((each) => each.stop()))
   }
 
   async #confirmNow(): Promise<boolean> {
-    const before = await this.#departures.definitions()
+    const before = await this.#deletions.definitions()
     if (before === undefined) return false
     const listed = await Promise.all([this.#specifications.relist(), this.#realms.relist()])
-    const after = await this.#departures.definitions()
+    const after = await this.#deletions.definitions()
     if (after === undefined || !listed.every(Boolean) || this.#isStopped) return false
-    const isSame = this.#departures.confirm(this.#table.missing(this.#listed()), before, after)
+    const isSame = this.#deletions.confirm(this.#table.missing(this.#listed()), before, after)
     this.#update()
     return isSame && this.#table.facts.holdDeletes === undefined
   }
 
-  /** Many events make one cache. */
+  /** Merges many events into one cache. */
   #schedule(): void {
     if (this.#isStopped || this.#cancelUpdate !== undefined) return
     this.#cancelUpdate = this.#options.clock.after(this.#timing.publishMs, () => {
@@ -204,23 +207,23 @@ class KubernetesSource implements ResourceSource {
     const { version } = this.#table.facts
     const listed = this.#listed()
     const facts = [...this.#specifications.facts(), ...this.#realms.facts()]
-    const believed = this.#departures.judge(this.#table.missing(listed), {
+    const confirmed = this.#deletions.check(this.#table.missing(listed), {
       areUnknown: facts.some(({ failure }) => failure?.status === NOT_FOUND),
       areListed: this.#isSynced,
     })
     this.#retryGrants(listed)
     const { waiting, renewed } = this.#table.update({
       listed,
-      believed,
+      confirmed,
       others: [...this.#namespaces.items(), ...this.#referenced.found()],
       covers: (reference) => this.#referenced.covers(reference),
       forbidden: this.#referenced.forbidden(),
-      holdDeletes: holdReason(facts) ?? this.#departures.hold,
+      holdDeletes: holdReason(facts) ?? this.#deletions.hold,
       waitsFor: (namespaces) => this.#waitsFor(namespaces),
       notes: this.#notes(),
     })
     this.#waiting = waiting
-    // After the table: what it keeps goes on to need what it refers to.
+    // After the table: resources that it keeps still need the objects they refer to.
     const hasLeft = this.#referenced.want(wantedObjects(this.#table.references(listed)))
     if (hasLeft) this.#schedule()
     const wasSynced = this.#isSynced
@@ -237,12 +240,12 @@ class KubernetesSource implements ResourceSource {
     return listed
   }
 
-  /** Before all is known at first nothing is deleted anyway. */
+  /** Nothing is deleted before everything is known anyway. */
   #waitsFor(namespaces: ReadonlySet<string>): boolean {
     this.#cancelHold()
     if (!this.#isSynced) return namespaces.size > 0
     const { clock } = this.#options
-    const holdMs = this.#newcomers.hold(namespaces, clock.now())
+    const holdMs = this.#newResources.hold(namespaces, clock.now())
     if (holdMs > 0)
       this.#cancelHold = clock.after(holdMs, () => {
         this.#schedule()
@@ -250,7 +253,7 @@ class KubernetesSource implements ResourceSource {
     return holdMs > 0
   }
 
-  /** As far as Namespaces are read, and that is up to date. */
+  /** As far as Namespaces can be read, and their data is up to date. */
   #isGone(namespace: string): boolean {
     const isSure = this.#namespaces
       .facts()
@@ -261,7 +264,7 @@ class KubernetesSource implements ResourceSource {
     return true
   }
 
-  /** Whoever edits a resource that lacks a Secret or ConfigMap may have granted it a moment ago. */
+  /** Somebody who edits a resource that lacks a Secret or ConfigMap may just have granted access to it. */
   #retryGrants(listed: ReadonlyMap<string, Resource>): void {
     if (this.#table.facts.forbidden?.size === 0) return
     for (const [key, resource] of listed) {

@@ -1,26 +1,26 @@
-// What the watches hold, again and again, in; one cache of resources after another out. Pure: keeps a resource
-// whose departure is not believed, and one whose newest version refers to what nobody knows yet. What operators wrote
-// into statuses comes along with the next cache, and makes none.
+// Makes one cache of resources after another from what the watches list. Pure: keeps a resource whose deletion is not
+// confirmed, and one whose newest version refers to objects that are not known yet. Changes of statuses are added to
+// the next cache, and make none of their own.
 
 import { isDeepStrictEqual } from 'node:util'
 import { EMPTY_CACHE, type ResourceCache, type SourceNote } from '../resource/resource-source.ts'
 import { keyOf, type Resource } from '../resource/resource.ts'
 import { isSameValue } from '../resource/same-value.ts'
 import { type ObjectReference, referencesOf } from './referenced-objects.ts'
-import { isSameButVersion, saysSame } from './same-except-status.ts'
+import { isSameButVersion, hasSameContent } from './same-except-status.ts'
 
 export interface Listing {
-  /** ApiSpecifications and Realms as they stand there, by key. */
+  /** ApiSpecifications and Realms as the watches have them, by key. */
   readonly listed: ReadonlyMap<string, Resource>
-  /** Keys of resources that are gone, and nobody doubts it. */
-  readonly believed: ReadonlySet<string>
-  /** Namespaces, and what is referred to. */
+  /** Keys of resources whose deletion is confirmed. */
+  readonly confirmed: ReadonlySet<string>
+  /** Namespaces, and the objects that are referred to. */
   readonly others: Iterable<Resource>
-  /** What there is to say of a reference is known. */
+  /** The answer for a reference is known. */
   readonly covers: (reference: ObjectReference) => boolean
   readonly forbidden: ReadonlyMap<string, string>
   readonly holdDeletes: string | undefined
-  /** Whether deletes wait for new resources of these namespaces, which wait for what they refer to. */
+  /** Whether deletes wait for new resources of these namespaces, which wait for the objects they refer to. */
   readonly waitsFor: (namespaces: ReadonlySet<string>) => boolean
   readonly notes: readonly SourceNote[]
 }
@@ -28,14 +28,14 @@ export interface Listing {
 interface Standing {
   /** As the watch had it. */
   readonly listed: Resource
-  /** As the cache has it: the same object until it, or its status, says something else. */
+  /** As the cache has it: the same object until its content, or its status, changes. */
   readonly published: Resource
 }
 
 export interface Updated {
-  /** Keys of resources whose newest version waits for what it refers to. */
+  /** Keys of resources whose newest version waits for objects that it refers to. */
   readonly waiting: readonly string[]
-  /** Resources that say what they said before, and whose status says something else. */
+  /** Resources of which only the status has changed. */
   readonly renewed: readonly Resource[]
 }
 
@@ -44,12 +44,12 @@ export class SourceTable {
   #others: ReadonlyMap<string, Resource> = new Map()
   readonly #references = new WeakMap<Resource, readonly ObjectReference[]>()
   #cache: ResourceCache = EMPTY_CACHE
-  /** Uids, in the order of their end. */
+  /** Uids, in the order of their deletion. */
   #deletedNow: ReadonlySet<string> = new Set()
-  /** Statuses that the cache has not yet. */
+  /** Some statuses are not in the cache yet. */
   #hasRenewed = false
 
-  /** What operators wrote into statuses makes another object of the same version; it is made when it is asked for. */
+  /** A change of statuses makes another object of the same version, when it is read. */
   get cache(): ResourceCache {
     if (this.#hasRenewed) {
       this.#hasRenewed = false
@@ -68,7 +68,7 @@ export class SourceTable {
     return this.#standing.get(key)?.published
   }
 
-  /** It is gone, and was to be gone at once; the next cache says so. */
+  /** It was deleted, and marked for immediate deletion; the next cache says so. */
   deletedNow({ metadata: { uid } }: Resource): void {
     this.#deletedNow = new Set([...this.#deletedNow, uid].slice(-MAX_DELETED_NOW))
   }
@@ -93,13 +93,13 @@ export class SourceTable {
   }
 
   /**
-   * One resource in a version that says what the one before said.
+   * Takes a version of a resource that differs from the one before only in status.
    * @returns as the cache has it from now on; undefined: nothing of it is new, or it waits for a whole update
    */
   renew(resource: Resource): Resource | undefined {
     const key = keyOf(resource)
     const before = this.#standing.get(key)
-    if (before === undefined || !saysSame(before.listed, resource)) return undefined
+    if (before === undefined || !hasSameContent(before.listed, resource)) return undefined
     const published = settle(before.published, resource)
     this.#standing.set(key, { listed: resource, published })
     if (published === before.published) return undefined
@@ -120,16 +120,16 @@ export class SourceTable {
       if (isRenewal(before, next.published)) renewed.push(next.published)
     }
     for (const [key, before] of this.#standing) {
-      if (listing.listed.has(key) || listing.believed.has(key)) continue
-      // Whoever said beforehand that it is to be gone at once does not wait for what a CRD says.
+      if (listing.listed.has(key) || listing.confirmed.has(key)) continue
+      // A deletion that was marked as immediate before does not wait for the state of the CRD.
       if (!this.#deletedNow.has(before.listed.metadata.uid)) standing.set(key, before)
     }
-    const newcomers = waiting.flatMap((key) =>
+    const newResources = waiting.flatMap((key) =>
       standing.has(key) ? [] : (listing.listed.get(key)?.metadata.namespace ?? []),
     )
     this.#others = this.#settleOthers(listing.others)
     this.#standing = standing
-    this.#publish(listing, listing.waitsFor(new Set(newcomers)) ? NEW_WAITS : undefined)
+    this.#publish(listing, listing.waitsFor(new Set(newResources)) ? NEW_WAITS : undefined)
     return { waiting, renewed }
   }
 
@@ -158,7 +158,7 @@ export class SourceTable {
       sameResources(before.resources, resources) &&
       isDeepStrictEqual(before.forbidden ?? new Map(), forbidden) &&
       isDeepStrictEqual(before.notes, notes)
-    // The first cache is news also when it is empty.
+    // The first cache is news even when it is empty.
     const hasChanged = !isSame || before.version === 0
     this.#hasRenewed = false
     this.#cache = {
@@ -179,14 +179,14 @@ export class SourceTable {
 }
 
 const isRenewal = (before: Resource | undefined, now: Resource): boolean =>
-  before !== undefined && before !== now && saysSame(before, now)
+  before !== undefined && before !== now && hasSameContent(before, now)
 
-/** Each is asked for once, as soon as it is missed. */
+/** Each is checked once, as soon as it is missing. */
 const MAX_DELETED_NOW = 1_000
 
-const NEW_WAITS = 'a new resource refers to what is not known yet: in a moment it will be'
+const NEW_WAITS = 'a new resource refers to objects that have not been read yet'
 
-/** The object of before, or the part of it that was checked, where it says the same. */
+/** The object of before, or its checked part, where it is the same. */
 const settle = (before: Resource | undefined, next: Resource): Resource => {
   if (before === undefined || before === next) return next
   if (isSameButVersion(before, next)) return before
@@ -203,7 +203,7 @@ const sameResources = (
   if (before.size !== after.size) return false
   for (const [key, resource] of after) {
     const known = before.get(key)
-    if (known === undefined || !saysSame(known, resource)) return false
+    if (known === undefined || !hasSameContent(known, resource)) return false
   }
   return true
 }

@@ -1,5 +1,5 @@
-// Pods as data planes, watched from the start of the program and handed to whoever leads: a standby that takes over
-// knows them already. Tells of namespaces that have some.
+// Watches Pods as data planes from the start of the program and hands them to the leader: a standby that takes over
+// knows them already. Reports namespaces that have some.
 
 import type { DataPlane, DataPlanes } from '../data-plane.ts'
 import type { SourceNote } from '../resource/resource-source.ts'
@@ -7,7 +7,7 @@ import type { PodDataPlanes } from './pods.ts'
 
 export interface WarmOptions {
   readonly pods: PodDataPlanes
-  /** Data planes have come to a namespace that had none. */
+  /** A namespace that had no data planes has some now. */
   readonly onNamespace: (namespace: string) => void
 }
 
@@ -51,12 +51,12 @@ export class WarmDataPlanes implements DataPlanes {
     this.#onChange = undefined
   }
 
-  /** All that there are; undefined: not known yet. */
+  /** All data planes; undefined: not known yet. */
   known(): readonly DataPlane[] | undefined {
     return this.synced() ? this.#known : undefined
   }
 
-  /** Of the data planes that there are. */
+  /** Of the current data planes. */
   namespaces(): ReadonlySet<string> {
     return this.#namespaces
   }

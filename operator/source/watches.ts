@@ -1,4 +1,4 @@
-// A kind and some namespaces in; one watch over all of them, or one for each, as one thing out.
+// Combines the watch of a kind over all namespaces, or one watch for each of some namespaces, into one object.
 
 import type { ValueMap } from '../../language/expression/value.ts'
 import type { ResourceType, Scope } from '../kubernetes/client/api.ts'
@@ -14,13 +14,16 @@ export interface WatchesOptions<T>
   readonly namespaces: readonly string[] | 'all'
   readonly read: (object: ValueMap, before: T | undefined) => T | undefined
   readonly createReflector: CreateReflector
-  /** Of those that are named one by one: all others can do without it, as where its owner takes our rights away. */
+  /**
+   * For namespaces that are named one by one: whether all others can do without it, as where its owner takes our rights
+   * away.
+   */
   readonly mayLack?: (namespace: string) => boolean
-  /** It does not exist (any more): nothing is in it. */
+  /** The namespace does not exist (any more): nothing is in it. */
   readonly isGone?: (namespace: string) => boolean
 }
 
-/** So long a right may be on its way: what is not seen of one namespace may be given to another. */
+/** A right may take this long to be granted: a resource not seen in one namespace may belong to another. */
 const GRANT_MS = 30_000
 
 interface Scoped<T> {
@@ -35,7 +38,7 @@ export class Watches<T> {
   readonly #options: Pick<WatchesOptions<T>, 'mayLack' | 'isGone' | 'clock' | 'onChange'>
   /** Their namespace has gone, and they have not been read since. */
   readonly #over = new Set<Watched<T>>()
-  /** What may not be read by now is not waited for. */
+  /** Watches that may not be read by now are not waited for. */
   #isLate = false
   #cancelLate = (): void => undefined
 
@@ -45,7 +48,7 @@ export class Watches<T> {
     this.#kind = options.type.kind
     const scopes: readonly Scope[] =
       namespaces === 'all' ? [{}] : [...new Set(namespaces)].map((namespace) => ({ namespace }))
-    // None would be synced at once, and tell that there is nothing.
+    // Without any it would be synced at once, and report that there is nothing.
     if (scopes.length === 0)
       throw new Error(`no namespace is named to watch ${options.type.plural} in`)
     this.#watches = scopes.map((scope) => ({
@@ -63,7 +66,7 @@ export class Watches<T> {
     })
   }
 
-  /** Each has been listed once, but for what may not be read: of that one at least. */
+  /** Each has been listed once, but for those that may not be read; at least one has. */
   get hasSynced(): boolean {
     const isListed = ({ watched }: Scoped<T>): boolean => watched.hasSynced
     const isExcused = (each: Scoped<T>): boolean =>
@@ -89,7 +92,7 @@ export class Watches<T> {
     })
   }
 
-  /** May not be read, and nobody but its owner has a loss. */
+  /** It may not be read, and only its owner is affected. */
   #isLacking({ namespace, watched }: Scoped<T>): boolean {
     const { mayLack } = this.#options
     return (
@@ -99,7 +102,7 @@ export class Watches<T> {
     )
   }
 
-  /** With the namespace went the right to read it; another one of that name has nothing of what was in it. */
+  /** The right to read went with the namespace; another one of that name has nothing of its content. */
   #isOver(each: Scoped<T>): boolean {
     const { namespace = '', watched } = each
     if (watched.failure === undefined) this.#over.delete(watched)
@@ -108,7 +111,10 @@ export class Watches<T> {
     return this.#over.has(watched)
   }
 
-  /** All of them live, or none can be told. What may not be read stays as it was, and is nobody's to confirm. */
+  /**
+   * Lists all of them live; false where one failed. A namespace that may not be read stays as it was, and is not
+   * confirmed.
+   */
   async relist(): Promise<boolean> {
     const results = await Promise.all(
       this.#watches.map(async (each) => (await each.watched.relist()) || this.#isLacking(each)),
@@ -117,8 +123,8 @@ export class Watches<T> {
   }
 
   /**
-   * Somebody has reason to believe that the API knows the kind by now; by itself it is tried every 30 s at most. A list
-   * that takes its time is not asked for again before its end: else there would be none.
+   * To be called when the API probably knows the kind by now; by itself it is tried every 30 s at most. A list under
+   * way is not requested again before its end: otherwise none would end.
    */
   tryAgain(): void {
     for (const { watched } of this.#watches) {

@@ -7,11 +7,11 @@ import { startAdmissionServer } from '../../operator/admission/admission-server.
 import { createReviewCompiler } from '../../operator/admission/review-compiler.ts'
 import { validateReview } from '../../operator/admission/validate-review.ts'
 import { Controller } from '../../operator/controller/controller.ts'
-import { createOperatorCompiler, RememberingCompiler } from '../../operator/document-compiler.ts'
+import { createOperatorCompiler, CachingCompiler } from '../../operator/document-compiler.ts'
 import { staticDataPlanes } from '../../operator/fleet/static-data-planes.ts'
 import { alwaysLeading } from '../../operator/leadership.ts'
 import { recordedStatus, statusObject } from '../../operator/status/kubernetes-status-object.ts'
-import { startTenure } from '../../operator/tenure.ts'
+import { startEpoch } from '../../operator/epoch.ts'
 import type { Resource } from '../../operator/resource/resource.ts'
 import { createSilentLog } from '../../telemetry/log.ts'
 import { createCertificateAuthority } from '../support/certificates.ts'
@@ -74,16 +74,16 @@ const controller = new Controller({
     manager: 'svc-operator',
     credentials: () => Promise.reject(new Error('there is no data plane')),
   },
-  leadership: alwaysLeading(startTenure(() => 1)),
+  leadership: alwaysLeading(startEpoch(() => 1)),
   judging: { className: 'svc' },
-  compiler: (onOutcome) =>
-    new RememberingCompiler({
+  compiler: (onResult) =>
+    new CachingCompiler({
       compiler: {
         compile: counted,
         isSmall: (document) => compiler.isSmall(document),
         limitsVersion: compiler.limitsVersion,
       },
-      onOutcome,
+      onResult,
       log,
     }),
   clock: SYSTEM_CLOCK,

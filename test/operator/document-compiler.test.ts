@@ -6,7 +6,7 @@ import type {
   CompileRequest,
   Quarantined,
 } from '../../compiler/bounded-compiler.ts'
-import { RememberingCompiler } from '../../operator/document-compiler.ts'
+import { CachingCompiler } from '../../operator/document-compiler.ts'
 import {
   compileDocument,
   type DocumentOutcome,
@@ -82,9 +82,9 @@ const anOperator = () => {
   const told: string[] = []
   const reconciler = new Reconciler({
     className: 'svc',
-    compiler: new RememberingCompiler({
+    compiler: new CachingCompiler({
       compiler,
-      onOutcome: () => told.push('again'),
+      onResult: () => told.push('again'),
       log: createSilentLog(),
     }),
   })

@@ -76,7 +76,7 @@ describe('the command line', () => {
   })
 
   it.each([
-    [['--manifests', '/nowhere'], /^svc-operator: --manifests: '\/nowhere' is no directory\n$/],
+    [['--manifests', '/nowhere'], /^svc-operator: --manifests: '\/nowhere' is not a directory\n$/],
     [['--mainfests', 'x'], /^svc-operator: .*mainfests.*\n$/],
   ])('%j: one clear line, exit 2', async (argv, words) => {
     const program = run(...argv)
@@ -91,7 +91,7 @@ describe('the command line', () => {
     const { port } = server.address() as AddressInfo
     const program = run('--manifests', dir.path, '--status', `127.0.0.1:${port}`)
     expect(await program.exited).toBe(2)
-    expect(program.err()).toMatch(/^svc-operator: an address is taken already: .*\n$/)
+    expect(program.err()).toMatch(/^svc-operator: an address is already in use: .*\n$/)
     server.close()
   })
 })

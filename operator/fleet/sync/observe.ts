@@ -43,13 +43,13 @@ export const observe = async (
 /** Undefined: it is ours. */
 export const askOwner = async (
   memory: PlaneMemory,
-  { manager, tenure, signal }: RoundContext,
+  { manager, epochSource, signal }: RoundContext,
 ): Promise<RoundOutcome | undefined> => {
   const { held } = memory
   if (held === undefined) return failed('its state is not known')
   if (held.manager !== null && held.manager !== manager) return notOwner(manager, held.manager)
-  if (held.epoch <= tenure.epoch()) return undefined
-  if (await untilAborted(signal, tenure.challenge(held.epoch))) return undefined
+  if (held.epoch <= epochSource.epoch()) return undefined
+  if (await untilAborted(signal, epochSource.challenge(held.epoch))) return undefined
   return superseded(manager, held.epoch)
 }
 

@@ -15,7 +15,7 @@ import type { Recency } from './recency.ts'
 import { Rejections } from './rejections.ts'
 import type { Selection } from './selection.ts'
 import type { SyncBodies } from './sync-body.ts'
-import type { Tenure } from '../../tenure.ts'
+import type { EpochSource } from '../../epoch.ts'
 import type { Withholding } from './withholding.ts'
 
 /** What the rounds of all data planes share. */
@@ -23,7 +23,7 @@ export interface FleetContext {
   readonly manager: string
   /** Of this program; absent: nothing is said of versions. */
   readonly version: string | undefined
-  readonly tenure: Tenure
+  readonly epochSource: EpochSource
   readonly clock: Clock
   readonly log: Log
   readonly bodies: SyncBodies

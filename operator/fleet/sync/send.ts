@@ -114,9 +114,9 @@ const itemBytesOf = ({ realmPuts, puts, deletes, realmDeletes }: Batch): number 
     ...realmDeletes,
   ].reduce((sum, key) => sum + reportedItemBytes(key), 0)
 
-const headOf = (held: Held, { manager, tenure }: RoundContext): CallHead => ({
+const headOf = (held: Held, { manager, epochSource }: RoundContext): CallHead => ({
   managedBy: manager,
-  epoch: tenure.epoch(),
+  epoch: epochSource.epoch(),
   base: held.rootDigest,
 })
 
@@ -144,7 +144,7 @@ const refusalWords = ({ id, rejection }: Lacking): string => {
 const refused = async (
   answer: Exclude<Answer<SyncReply>, { readonly result: 'ok' }>,
   memory: PlaneMemory,
-  { manager, tenure, signal }: RoundContext,
+  { manager, epochSource, signal }: RoundContext,
 ): Promise<RoundOutcome> => {
   // Whatever it was, part of it may have been done.
   memory.doubt()
@@ -157,8 +157,8 @@ const refused = async (
   }
   if (status !== 409) return describeRefusal(status, refusal, manager)
   const { epoch } = refusal
-  if (epoch !== undefined && epoch > tenure.epoch()) {
-    const isRaised = await untilAborted(signal, tenure.challenge(epoch))
+  if (epoch !== undefined && epoch > epochSource.epoch()) {
+    const isRaised = await untilAborted(signal, epochSource.challenge(epoch))
     return isRaised ? { phase: 'syncing', message: '', next: 'moved' } : superseded(manager, epoch)
   }
   return failed(`it holds other than what was sent to it: ${refusal.message}`)

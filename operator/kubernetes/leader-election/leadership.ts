@@ -4,7 +4,7 @@
 import type { Log } from '../../../telemetry/log.ts'
 import type { Clock } from '../../../base/clock.ts'
 import type { Leadership } from '../../leadership.ts'
-import type { Tenure } from '../../tenure.ts'
+import type { EpochSource } from '../../epoch.ts'
 import type { KubernetesApi } from '../client/api.ts'
 import type { LeaseFormat } from './lease.ts'
 
@@ -68,7 +68,7 @@ export interface LeaderTermHooks {
 const MAX_REPORTED_EPOCH = 2 ** 52
 
 /** Lasts from `onLead` to `onLose`, or to the stop of the election. */
-export class LeaderTerm implements Tenure {
+export class LeaderTerm implements EpochSource {
   readonly #hooks: LeaderTermHooks
   #epoch: number
   #wantedEpoch: number

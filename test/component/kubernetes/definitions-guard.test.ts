@@ -7,7 +7,7 @@ import { Controller } from '../../../operator/controller/controller.ts'
 import { createPodDataPlanes } from '../../../operator/source/pods.ts'
 import { createKubernetesSource } from '../../../operator/source/source.ts'
 import { alwaysLeading } from '../../../operator/leadership.ts'
-import { startTenure } from '../../../operator/tenure.ts'
+import { startEpoch } from '../../../operator/epoch.ts'
 import { createSilentLog } from '../../../telemetry/log.ts'
 import { eventually } from '../../support/eventually.ts'
 import { describeWithKubernetes } from '../../support/kubernetes/describe-with-kubernetes.ts'
@@ -45,7 +45,7 @@ await describeWithKubernetes('the guard against mass deletes', (plane) => {
         manager: 'svc-operator',
         credentials: () => Promise.resolve({ tls: {} }),
       },
-      leadership: alwaysLeading(startTenure(() => clock.now())),
+      leadership: alwaysLeading(startEpoch(() => clock.now())),
       judging: { className: 'svc' },
       onStatus: () => undefined,
     })

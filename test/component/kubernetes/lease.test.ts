@@ -7,7 +7,7 @@ import { type KubernetesApi, TYPES } from '../../../operator/kubernetes/client/a
 import { createLeaseLeadership } from '../../../operator/kubernetes/leader-election/election.ts'
 import type { LeaseLeadership } from '../../../operator/kubernetes/leader-election/leadership.ts'
 import { LEASE_FORMAT } from '../../../operator/resource/lease-format.ts'
-import type { Tenure } from '../../../operator/tenure.ts'
+import type { EpochSource } from '../../../operator/epoch.ts'
 import { createSilentLog } from '../../../telemetry/log.ts'
 import { eventually } from '../../support/eventually.ts'
 import { untilForbidden, untilGranted, userOf } from '../../support/kubernetes/access-review.ts'
@@ -29,7 +29,7 @@ interface Candidate {
   readonly leadership: LeaseLeadership
   /** Epochs of its turns. */
   readonly turns: number[]
-  tenure: Tenure | undefined
+  epochSource: EpochSource | undefined
 }
 
 interface LeaseObject {
@@ -84,24 +84,24 @@ await describeWithKubernetes('a Lease of an API server', (plane) => {
       ...{ api, namespace: NAMESPACE, name, format: LEASE_FORMAT, identity },
       ...{ clock: SYSTEM_CLOCK, log: createSilentLog(), ...TIMES },
     })
-    const candidate: Candidate = { leadership, turns: [], tenure: undefined }
+    const candidate: Candidate = { leadership, turns: [], epochSource: undefined }
     running.push(candidate)
     await leadership.start({
-      onLead: (tenure) => {
-        candidate.tenure = tenure
-        candidate.turns.push(tenure.epoch())
+      onLead: (epochSource) => {
+        candidate.epochSource = epochSource
+        candidate.turns.push(epochSource.epoch())
       },
       onLose: () => {
-        candidate.tenure = undefined
+        candidate.epochSource = undefined
       },
     })
     return candidate
   }
 
-  const leads = (candidate: Candidate): Promise<Tenure> =>
+  const leads = (candidate: Candidate): Promise<EpochSource> =>
     eventually(() => {
-      if (candidate.tenure === undefined) throw new Error('it does not lead')
-      return candidate.tenure
+      if (candidate.epochSource === undefined) throw new Error('it does not lead')
+      return candidate.epochSource
     }, PATIENT)
 
   /** A machine that stands still for a moment may cost a turn, which is then taken again under the same epoch. */
@@ -136,8 +136,8 @@ await describeWithKubernetes('a Lease of an API server', (plane) => {
       const api = await anApi()
       const [first, second] = [await aCandidate(name, 'a', api), await aCandidate(name, 'b', api)]
       const [leader, other] = await eventually(() => {
-        if (first.tenure !== undefined) return [first, second] as const
-        if (second.tenure !== undefined) return [second, first] as const
+        if (first.epochSource !== undefined) return [first, second] as const
+        if (second.epochSource !== undefined) return [second, first] as const
         throw new Error('nobody leads')
       }, PATIENT)
       const { uid } = (await theLease(name)).metadata
@@ -161,11 +161,11 @@ await describeWithKubernetes('a Lease of an API server', (plane) => {
       const name = await aFreeLease()
       const api = await anApi()
       const first = await aCandidate(name, 'first', api)
-      const tenure = await leads(first)
-      expect(await tenure.challenge(41)).toBe(true)
+      const epochSource = await leads(first)
+      expect(await epochSource.challenge(41)).toBe(true)
       expect((await theLease(name)).spec.leaseTransitions).toBe(42)
-      expect(await tenure.challenge(1_795_000_000_000)).toBe(true)
-      expect(tenure.epoch()).toBe(1_795_000_000_001)
+      expect(await epochSource.challenge(1_795_000_000_000)).toBe(true)
+      expect(epochSource.epoch()).toBe(1_795_000_000_001)
       expect(await theLease(name)).toMatchObject({
         metadata: { annotations: { 'gateway.svc.dev/epoch': '1795000000001' } },
         spec: { leaseTransitions: 42 },
@@ -186,7 +186,7 @@ await describeWithKubernetes('a Lease of an API server', (plane) => {
       await plane().pause()
       try {
         await eventually(() => {
-          expect(candidate.tenure).toBeUndefined()
+          expect(candidate.epochSource).toBeUndefined()
         }, PATIENT)
         expect(candidate.leadership.isLeading).toBe(false)
       } finally {

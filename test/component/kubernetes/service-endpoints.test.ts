@@ -102,7 +102,7 @@ const start = async (gateways: number) => {
   const fleet = new Fleet({
     dataPlanes: staticDataPlanes(planes.map(({ url }) => url)),
     manager: 'svc-operator',
-    tenure: { epoch: () => 1, challenge: () => Promise.resolve(false) },
+    epochSource: { epoch: () => 1, challenge: () => Promise.resolve(false) },
     credentials: () => Promise.resolve({ tls: {} }),
     onReport: () => undefined,
     confirmDeletes: () => Promise.resolve(true),

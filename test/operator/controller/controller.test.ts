@@ -13,7 +13,7 @@ import {
 import { staticDataPlanes } from '../../../operator/fleet/static-data-planes.ts'
 import type { DataPlanes } from '../../../operator/data-plane.ts'
 import { compileAtOnce } from '../../../operator/reconcile/documents/compile-document.ts'
-import { startTenure } from '../../../operator/tenure.ts'
+import { startEpoch } from '../../../operator/epoch.ts'
 import { keyOf, type Resource } from '../../../operator/resource/resource.ts'
 import {
   EMPTY_CACHE,
@@ -102,7 +102,7 @@ interface Fixture {
 
 const aController = async (
   clock: Clock = HASTY,
-  leadership: Leadership = alwaysLeading(startTenure(() => 1)),
+  leadership: Leadership = alwaysLeading(startEpoch(() => 1)),
   dataPlanesOf: (url: string) => DataPlanes = (url) => staticDataPlanes([url]),
   more: Partial<Pick<ControllerOptions, 'compiler' | 'judging'>> = {},
 ): Promise<Fixture> => {
@@ -159,17 +159,17 @@ describe('from resources to data planes to conditions', () => {
     let isAwaiting = true
     const tell: (() => void)[] = []
     const fixture = await aController(undefined, undefined, undefined, {
-      compiler: (onOutcome) => {
-        tell.push(onOutcome)
+      compiler: (onResult) => {
+        tell.push(onResult)
         return { ...compileAtOnce(), isAwaitingServing: () => isAwaiting }
       },
     })
     fixture.source.show(many(2))
-    for (const onOutcome of tell) onOutcome()
+    for (const onResult of tell) onResult()
     await roundTrip(fixture.plane)
     expect([fixture.controller.status.isReady, fixture.plane.syncs]).toEqual([false, []])
     isAwaiting = false
-    for (const onOutcome of tell) onOutcome()
+    for (const onResult of tell) onResult()
     await eventually(() => {
       expect(ready(fixture)).toEqual(['Ready', 'Ready', 'Ready'])
     })
@@ -344,7 +344,7 @@ describe('what is written into a status', () => {
       (id) => controller.desired?.documents.get(id)?.digest,
     )
     source.renew(told(first))
-    leadership.events?.onLead(startTenure(() => 7))
+    leadership.events?.onLead(startEpoch(() => 7))
     source.renew(told(second, { id: 'd1' }))
     known.tell()
     await eventually(() => {
@@ -359,14 +359,14 @@ describe('what is written into a status', () => {
     const fixture = await aController(HASTY, leadership)
     const { source, controller } = fixture
     source.show(many(1))
-    leadership.events?.onLead(startTenure(() => 7))
+    leadership.events?.onLead(startEpoch(() => 7))
     await eventually(() => {
       expect(ready(fixture)).toEqual(['Ready', 'Ready'])
     })
     expect(programmedSince(fixture)).not.toBe('2020-01-01T00:00:00Z')
     leadership.events?.onLose()
     source.renew(told(controller.desired?.documents.get('d0')?.digest ?? ''))
-    leadership.events?.onLead(startTenure(() => 9))
+    leadership.events?.onLead(startEpoch(() => 9))
     await eventually(() => {
       expect(ready(fixture)).toEqual(['Ready', 'Ready'])
     })
@@ -387,7 +387,7 @@ describe('what is written into a status', () => {
     // Nobody has put it, as far as its status goes: nothing is kept for it.
     source.show([realm, { ...broken, conditions: [] } as Resource])
     source.renew(told('sha256:other', { document: bad, generation: 2 }))
-    leadership.events?.onLead(startTenure(() => 7))
+    leadership.events?.onLead(startEpoch(() => 7))
     expect(controller.desired?.kept.documents).toEqual(new Set(['d0']))
     await eventually(() => {
       expect(plane.complete).toBe(true)
@@ -407,7 +407,7 @@ describe('turns', () => {
     expect(controller.status).toMatchObject({ isReady: true, isLeading: false, dataPlanes: [] })
     expect(plane.calls).toEqual([])
 
-    leadership.events?.onLead(startTenure(() => 7))
+    leadership.events?.onLead(startEpoch(() => 7))
     await eventually(() => {
       expect(ready(fixture)).toEqual(['Ready', 'Ready', 'Ready', 'Ready'])
     })
@@ -425,7 +425,7 @@ describe('turns', () => {
     expect(plane.syncs).toHaveLength(sent)
     expect(turns).toEqual(['lead', 'follow'])
 
-    leadership.events?.onLead(startTenure(() => 9))
+    leadership.events?.onLead(startEpoch(() => 9))
     await eventually(() => {
       expect(plane.specs.size).toBe(4)
     })
@@ -435,11 +435,11 @@ describe('turns', () => {
   it('gives its turn back when it stops, after its companions were told', async () => {
     const leadership = new TakingTurns()
     const { controller, turns } = await aController(HASTY, leadership)
-    leadership.events?.onLead(startTenure(() => 1))
+    leadership.events?.onLead(startEpoch(() => 1))
     await controller.stop()
     expect(turns).toEqual(['lead', 'follow'])
     expect(leadership.hasStopped).toBe(true)
-    leadership.events?.onLead(startTenure(() => 2))
+    leadership.events?.onLead(startEpoch(() => 2))
     expect(turns).toEqual(['lead', 'follow'])
   })
 
@@ -451,7 +451,7 @@ describe('turns', () => {
     const controller = new Controller({
       source,
       judging: { className: 'svc' },
-      leadership: alwaysLeading(startTenure(() => 1)),
+      leadership: alwaysLeading(startEpoch(() => 1)),
       clock: SYSTEM_CLOCK,
       log: createSilentLog(),
       onStatus: (status) => statuses.push(status),

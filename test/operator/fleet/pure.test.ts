@@ -3,7 +3,7 @@ import { gunzipSync } from 'node:zlib'
 import { describe, expect, it } from '@jest/globals'
 import { SYSTEM_CLOCK } from '../../../base/clock.ts'
 import { faultOfUrl, staticDataPlanes } from '../../../operator/fleet/static-data-planes.ts'
-import { startTenure } from '../../../operator/tenure.ts'
+import { startEpoch } from '../../../operator/epoch.ts'
 import { MassDeleteGuard } from '../../../operator/fleet/sync/mass-delete-guard.ts'
 import { type Batch, type BatchPlan, planBatches } from '../../../operator/fleet/sync/batches.ts'
 import {
@@ -93,17 +93,17 @@ describe('URLs of data planes', () => {
   })
 })
 
-describe('tenure without a Lease', () => {
+describe('epochSource without a Lease', () => {
   it('steps back for an operator that was started later', async () => {
-    const tenure = startTenure(() => 1_000_000)
-    expect(await tenure.challenge(1_000_500)).toBe(false)
-    expect(tenure.epoch()).toBe(1_000_000)
+    const epochSource = startEpoch(() => 1_000_000)
+    expect(await epochSource.challenge(1_000_500)).toBe(false)
+    expect(epochSource.epoch()).toBe(1_000_000)
   })
 
   it('raises its epoch above one that nobody can have started with', async () => {
-    const tenure = startTenure(() => 1_000_000)
-    expect(await tenure.challenge(9_000_000)).toBe(true)
-    expect(tenure.epoch()).toBe(9_000_001)
+    const epochSource = startEpoch(() => 1_000_000)
+    expect(await epochSource.challenge(9_000_000)).toBe(true)
+    expect(epochSource.epoch()).toBe(9_000_001)
   })
 })
 

@@ -238,18 +238,18 @@ describe('real gateways', () => {
     const { place, gateway } = shared
     const epoch = Date.now()
     const lost: string[] = []
-    const tenure = (name: string, its: number) => ({
+    const epochSource = (name: string, its: number) => ({
       epoch: () => its,
       challenge: () => {
         lost.push(name)
         return Promise.resolve(false)
       },
     })
-    const first = aRealFleet(ca, { tenure: tenure('first', epoch) })
+    const first = aRealFleet(ca, { epochSource: epochSource('first', epoch) })
     first.fleet.apply(desiredSet([aDocument('a', 'of the first')]))
     first.told.tell([dataPlane('pod', place, 'c1')])
     await synced(first.fleet)
-    const second = aRealFleet(ca, { tenure: tenure('second', epoch + 1) })
+    const second = aRealFleet(ca, { epochSource: epochSource('second', epoch + 1) })
     second.fleet.apply(desiredSet([aDocument('a', 'of the second')], 2))
     second.told.tell([dataPlane('pod', place, 'c1')])
     await synced(second.fleet)

@@ -7,7 +7,7 @@ import type { DesiredSet } from '../../../operator/desired-set.ts'
 import { type Clock, SYSTEM_CLOCK } from '../../../base/clock.ts'
 import { Fleet, type FleetOptions } from '../../../operator/fleet/fleet.ts'
 import { staticDataPlanes } from '../../../operator/fleet/static-data-planes.ts'
-import { startTenure } from '../../../operator/tenure.ts'
+import { startEpoch } from '../../../operator/epoch.ts'
 import { createSilentLog } from '../../../telemetry/log.ts'
 import { aDesiredSet, aDocument } from '../../support/desired.ts'
 import { eventually } from '../../support/eventually.ts'
@@ -75,7 +75,7 @@ export const aFleet = (
   const fleet = new Fleet({
     dataPlanes: staticDataPlanes(fakes.map(({ url }) => url)),
     manager: 'svc-operator',
-    tenure: startTenure(() => Date.now()),
+    epochSource: startEpoch(() => Date.now()),
     credentials: () => Promise.resolve({ tls: {} }),
     log: createSilentLog(),
     onReport: (report) => reports.push(report),

@@ -1,6 +1,6 @@
 import { afterEach, describe, expect, it } from '@jest/globals'
 import type { Fleet, FleetOptions } from '../../../operator/fleet/fleet.ts'
-import type { Tenure } from '../../../operator/tenure.ts'
+import type { EpochSource } from '../../../operator/epoch.ts'
 import { aDesiredSet, aDocument } from '../../support/desired.ts'
 import { eventually } from '../../support/eventually.ts'
 import type { FakeDataPlane } from '../../support/fake-data-plane.ts'
@@ -18,7 +18,7 @@ import {
 
 afterEach(closeAll)
 
-const tenureOf = (epoch: number): Tenure => ({
+const tenureOf = (epoch: number): EpochSource => ({
   epoch: () => epoch,
   challenge: () => Promise.resolve(false),
 })
@@ -94,7 +94,7 @@ const begin = async (at: number): Promise<Scene> => {
     onReport: () => {
       point.pass(true)
     },
-    tenure: {
+    epochSource: {
       epoch: () => {
         point.pass(true)
         return 1
@@ -124,7 +124,7 @@ describe('a fleet that is stopped', () => {
       const passed = point.passedByFleet
       expect(first.reports()).toEqual([])
       const { fleet: second } = aFleet(fakes, {
-        tenure: tenureOf(2),
+        epochSource: tenureOf(2),
         pollMs: 10_000,
         timeoutMs: 10_000,
       })
@@ -156,7 +156,7 @@ describe('a fleet that is stopped', () => {
       'an answer to a challenge that never comes',
       (plane, reached) => {
         plane.epoch = 5
-        return { tenure: { epoch: () => 1, challenge: never(reached) } }
+        return { epochSource: { epoch: () => 1, challenge: never(reached) } }
       },
     ],
     [

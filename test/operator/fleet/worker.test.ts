@@ -1,6 +1,6 @@
 import { afterEach, describe, expect, it } from '@jest/globals'
 import { staticDataPlanes } from '../../../operator/fleet/static-data-planes.ts'
-import { startTenure } from '../../../operator/tenure.ts'
+import { startEpoch } from '../../../operator/epoch.ts'
 import { createLog } from '../../../telemetry/log.ts'
 import { aDesiredSet, aDocument, aRealm } from '../../support/desired.ts'
 import { eventually } from '../../support/eventually.ts'
@@ -428,7 +428,7 @@ describe('deletes', () => {
     const plane = await aPlane()
     const { fleet } = aFleet([plane], {
       clock,
-      tenure: startTenure(() => 1),
+      epochSource: startEpoch(() => 1),
       confirmDeletes: () => {
         confirmations += 1
         return Promise.resolve(isConfirmed)

@@ -111,7 +111,7 @@ describe('a directory of manifests', () => {
       severity: 'error',
       origin: { file: join(fixture.root, 'a.yaml') },
     })
-    expect(note?.message).toContain('what it said before is kept')
+    expect(note?.message).toContain('its last good content is kept')
     await fixture.write('b.yaml', secret('b'))
     await eventually(() => {
       expect(names(fixture)).toEqual(['a', 'b'])

@@ -263,7 +263,7 @@ describe('pods as data planes', () => {
     watch.fail(0)
     expect(told).toHaveLength(1)
     expect(planes.notes().map(({ severity, message }) => `${severity}: ${message}`)).toEqual([
-      expect.stringMatching(/^error: the Pod resources can't be read since 1970.*does not answer/),
+      expect.stringMatching(/^error: the Pod resources can't be read since 1970.*does not respond/),
       expect.stringMatching(/^warning: Pod gateways\/odd has no containerPort named management/),
     ])
   })

@@ -519,7 +519,7 @@ describe('synced', () => {
         resource: 'Secret shop/keys',
         message:
           "Secret shop/keys can't be read since 1970-01-01T00:00:01.000Z (HTTP 500): what was read before " +
-          'stays in service; it is tried again',
+          'stays in service, and the operator keeps trying',
       },
     ])
   })
@@ -584,7 +584,7 @@ describe('references that change', () => {
     fixture.watches.of(apiSpecifications).put(withVariables('a', 'keys', 'one'))
     await fixture.publish()
     expect(fixture.keys()).toEqual([])
-    expect(fixture.source.current().holdDeletes).toContain('not known yet')
+    expect(fixture.source.current().holdDeletes).toContain('have not been read yet')
     fixture.watches.of(secrets).sync()
     await fixture.publish()
     expect(fixture.keys()).toEqual([DOC])

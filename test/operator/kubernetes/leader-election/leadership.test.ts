@@ -130,7 +130,7 @@ describe('a turn goes on', () => {
     contest.leases.remove()
     await contest.pass(30_000)
     expect(leader.turns).toMatchObject([{ epoch: 1 }])
-    expect(leader.tenure).toBeDefined()
+    expect(leader.epochSource).toBeDefined()
     expect(other.turns).toEqual([])
     expect(contest.leases.spec()).toMatchObject({
       holderIdentity: leader.leadership.facts.identity,
@@ -152,7 +152,7 @@ describe('a turn goes on', () => {
       expect(a.leadership.facts.failure).toBeUndefined()
     }
     expect(a.turns).toMatchObject([{ epoch: 1 }])
-    expect(a.tenure).toBeDefined()
+    expect(a.epochSource).toBeDefined()
   })
 
   it('when one request hangs', async () => {
@@ -165,7 +165,7 @@ describe('a turn goes on', () => {
     travel = QUICK
     await contest.pass(60_000)
     expect(a.turns).toHaveLength(1)
-    expect(a.tenure).toBeDefined()
+    expect(a.epochSource).toBeDefined()
   })
 })
 
@@ -181,7 +181,7 @@ describe('a turn ends', () => {
     expect(turn?.endedMs).toBeLessThan(15_010)
     await contest.pass(10_000)
     expect(a.turns).toMatchObject([{ epoch: 1 }, { epoch: 1 }])
-    expect(a.tenure).toBeDefined()
+    expect(a.epochSource).toBeDefined()
   })
 
   it('so that another one is above it', async () => {
@@ -205,13 +205,15 @@ describe('a turn ends', () => {
     const contest = aContest()
     const a = await contest.add('a')
     await contest.pass(1_000)
-    const { tenure } = a
+    const { epochSource } = a
     a.process.freeze()
     await contest.pass(11_000)
     // What runs first is some other timer of the process, which is about to make a call.
     const order: string[] = []
     a.process.deliver(() => {
-      order.push(`${String(tenure?.epoch())} ${a.tenure === undefined ? 'lost' : 'leading'}`)
+      order.push(
+        `${String(epochSource?.epoch())} ${a.epochSource === undefined ? 'lost' : 'leading'}`,
+      )
     })
     a.process.thaw()
     expect(order).toEqual(['1 lost'])
@@ -228,7 +230,7 @@ describe('a turn ends', () => {
     a.process.wallOffsetMs += jumpMs
     expect(a.leadership.isLeading).toBe(jumpMs < 0)
     await contest.pass(30_000)
-    expect(a.tenure).toBeDefined()
+    expect(a.epochSource).toBeDefined()
     expect(a.turns).toHaveLength(jumpMs < 0 ? 1 : 2)
   })
 
@@ -256,9 +258,11 @@ describe('a data plane knows a higher epoch', () => {
     const contest = aContest()
     const a = await contest.add('a')
     await contest.pass(10)
-    const { tenure } = a
-    expect(await contest.during(tenure?.challenge(reported) ?? Promise.resolve(false))).toBe(true)
-    expect(tenure?.epoch()).toBe(epoch)
+    const { epochSource } = a
+    expect(await contest.during(epochSource?.challenge(reported) ?? Promise.resolve(false))).toBe(
+      true,
+    )
+    expect(epochSource?.epoch()).toBe(epoch)
     expect(Number(contest.leases.epochOf())).toBe(epoch)
     expect(a.turns).toHaveLength(1)
     // Whoever comes next is above it too, and keeps it through renewals.
@@ -276,7 +280,7 @@ describe('a data plane knows a higher epoch', () => {
     const a = await contest.add('a')
     await contest.pass(10)
     const writes = contest.leases.writes.length
-    expect(await a.tenure?.challenge(0)).toBe(true)
+    expect(await a.epochSource?.challenge(0)).toBe(true)
     expect(contest.leases.writes).toHaveLength(writes)
   })
 
@@ -285,10 +289,10 @@ describe('a data plane knows a higher epoch', () => {
     const a = await contest.add('a')
     await contest.pass(10)
     const { requests } = contest.leases
-    const challenges = Array.from({ length: 100 }, async () => a.tenure?.challenge(50))
+    const challenges = Array.from({ length: 100 }, async () => a.epochSource?.challenge(50))
     expect(new Set(await contest.during(Promise.all(challenges)))).toEqual(new Set([true]))
     expect(contest.leases.requests - requests).toBeLessThanOrEqual(4)
-    expect(a.tenure?.epoch()).toBe(51)
+    expect(a.epochSource?.epoch()).toBe(51)
   })
 
   it('since it has taken over: steps down', async () => {
@@ -296,10 +300,10 @@ describe('a data plane knows a higher epoch', () => {
     const a = await contest.add('a')
     await contest.pass(10)
     contest.leases.edit((spec) => ({ ...spec, holderIdentity: 'b', leaseTransitions: 2 }))
-    const { tenure } = a
-    expect(await contest.during(tenure?.challenge(2) ?? Promise.resolve(true))).toBe(false)
-    expect(a.tenure).toBeUndefined()
-    expect(await tenure?.challenge(3)).toBe(false)
+    const { epochSource } = a
+    expect(await contest.during(epochSource?.challenge(2) ?? Promise.resolve(true))).toBe(false)
+    expect(a.epochSource).toBeUndefined()
+    expect(await epochSource?.challenge(3)).toBe(false)
   })
 
   it('while the API server is away: waits, and is false when the turn ends', async () => {
@@ -309,7 +313,7 @@ describe('a data plane knows a higher epoch', () => {
     await contest.pass(10)
     travel = { ...QUICK, fate: 500 }
     const { requests } = contest.leases
-    expect(await contest.during(a.tenure?.challenge(9) ?? Promise.resolve(true))).toBe(false)
+    expect(await contest.during(a.epochSource?.challenge(9) ?? Promise.resolve(true))).toBe(false)
     expect(contest.leases.requests - requests).toBeLessThan(15)
     expect(a.turns[0]?.endedMs).toBeGreaterThan(9_900)
   })
@@ -320,7 +324,7 @@ describe('a data plane knows a higher epoch', () => {
     const a = await contest.add('a', { travel: () => travel })
     await contest.pass(10)
     travel = { ...QUICK, fate: 'lost_back' }
-    const challenge = a.tenure?.challenge(9)
+    const challenge = a.epochSource?.challenge(9)
     await contest.pass(3_000)
     travel = QUICK
     expect(await contest.during(challenge ?? Promise.resolve(false))).toBe(true)
@@ -333,8 +337,8 @@ describe('a data plane knows a higher epoch', () => {
       const contest = aContest()
       const a = await contest.add('a')
       await contest.pass(10)
-      expect(await a.tenure?.challenge(reported)).toBe(false)
-      expect(a.tenure?.epoch()).toBe(1)
+      expect(await a.epochSource?.challenge(reported)).toBe(false)
+      expect(a.epochSource?.epoch()).toBe(1)
     },
   )
 
@@ -342,8 +346,8 @@ describe('a data plane knows a higher epoch', () => {
     const contest = aContest()
     const a = await contest.add('a')
     await contest.pass(10)
-    const { tenure } = a
-    const challenge = tenure?.challenge(5)
+    const { epochSource } = a
+    const challenge = epochSource?.challenge(5)
     await contest.during(a.leadership.stop())
     expect(await challenge).toBe(false)
     expect(contest.leases.spec()).toMatchObject({ holderIdentity: '' })

@@ -94,9 +94,9 @@ class Telling {
   #keepActing(contender: Contender): void {
     const { clock } = contender.process
     const act = (): void => {
-      const { tenure } = contender
-      const epoch = tenure?.epoch()
-      if (epoch !== undefined && contender.tenure === tenure) {
+      const { epochSource } = contender
+      const epoch = epochSource?.epoch()
+      if (epoch !== undefined && contender.epochSource === epochSource) {
         this.acts.push({ name: contender.name, epoch })
         this.#expectLeaders([contender])
       }
@@ -137,7 +137,7 @@ class Telling {
     const [leader] = this.#contest.leaders()
     const contender = who < 2 && leader !== undefined ? leader : contenders[who % contenders.length]
     if (contender === undefined || this.#gone.has(contender)) return
-    const { process, tenure } = contender
+    const { process, epochSource } = contender
     const happen = {
       freeze: () => {
         process.freeze()
@@ -159,7 +159,7 @@ class Telling {
       stop: () => {
         process.deliver(() => {
           this.#gone.add(contender)
-          contender.tenure = undefined
+          contender.epochSource = undefined
           void contender.leadership.stop()
         })
       },
@@ -168,7 +168,7 @@ class Telling {
       },
       challenge: () => {
         process.deliver(() => {
-          void tenure?.challenge(tenure.epoch() + Math.floor(random() * 5))
+          void epochSource?.challenge(epochSource.epoch() + Math.floor(random() * 5))
         })
       },
       delete: () => {

@@ -3,7 +3,7 @@
 import { createLeaseLeadership } from '../../../../operator/kubernetes/leader-election/election.ts'
 import type { LeaseLeadership } from '../../../../operator/kubernetes/leader-election/leadership.ts'
 import { LEASE_FORMAT } from '../../../../operator/resource/lease-format.ts'
-import type { Tenure } from '../../../../operator/tenure.ts'
+import type { EpochSource } from '../../../../operator/epoch.ts'
 import { createSilentLog, type Log } from '../../../../telemetry/log.ts'
 import { seededRandom } from '../../../support/seeded-random.ts'
 import { FakeLeases, type Travel } from './fake-leases.ts'
@@ -16,7 +16,7 @@ export interface Contender {
   /** What it has been told, oldest first. */
   readonly turns: { readonly beganMs: number; readonly epoch: number; endedMs?: number }[]
   /** While its turn lasts, as far as it was told. */
-  tenure: Tenure | undefined
+  epochSource: EpochSource | undefined
 }
 
 export interface ContenderOptions {
@@ -49,17 +49,17 @@ export class Contest {
       ...{ clock: process.clock, monotonicMs: process.monotonicMs, log },
       ...times,
     })
-    const contender: Contender = { name, process, leadership, turns: [], tenure: undefined }
+    const contender: Contender = { name, process, leadership, turns: [], epochSource: undefined }
     this.contenders.push(contender)
     await leadership.start({
-      onLead: (tenure) => {
-        if (contender.tenure !== undefined) throw new Error(`${name} was told twice`)
-        contender.tenure = tenure
-        contender.turns.push({ beganMs: this.time.nowMs, epoch: tenure.epoch() })
+      onLead: (epochSource) => {
+        if (contender.epochSource !== undefined) throw new Error(`${name} was told twice`)
+        contender.epochSource = epochSource
+        contender.turns.push({ beganMs: this.time.nowMs, epoch: epochSource.epoch() })
       },
       onLose: () => {
-        if (contender.tenure === undefined) throw new Error(`${name} lost what it had not`)
-        contender.tenure = undefined
+        if (contender.epochSource === undefined) throw new Error(`${name} lost what it had not`)
+        contender.epochSource = undefined
         const turn = contender.turns.at(-1)
         if (turn !== undefined) turn.endedMs = this.time.nowMs
       },
@@ -70,7 +70,8 @@ export class Contest {
   /** Those who may act at this moment, for all they know. */
   leaders(): readonly Contender[] {
     return this.contenders.filter(
-      ({ tenure, process }) => tenure !== undefined && !process.isFrozen && !process.isDead,
+      ({ epochSource, process }) =>
+        epochSource !== undefined && !process.isFrozen && !process.isDead,
     )
   }
 

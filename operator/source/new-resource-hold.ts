@@ -1,20 +1,21 @@
-// Namespaces with new resources that wait for a Secret or ConfigMap in; whether all deletes wait for them, out: each may be
-// what went a moment ago under another name. No namespace has that for longer than a while: it would be for everybody.
+// Decides for how long deletes wait because new resources of some namespaces wait for a Secret or ConfigMap: each may
+// be a resource that was just deleted under another name. A namespace has only a limited time for that, as it delays
+// the deletes of all.
 
 interface Account {
   spentMs: number
   atMs: number
   isHolding: boolean
-  /** Until it has half of its time again: else it would hold for a moment again and again. */
+  /** Until half of its time has come back; otherwise it would hold for a moment again and again. */
   isSpent: boolean
 }
 
-/** As long as a first answer is waited for where there is failure. */
+/** As long as a first answer is waited for where reading fails. */
 const HOLD_MS = 10_000
-/** What was spent comes back within two minutes. */
+/** Spent time comes back within two minutes. */
 const REFILL = HOLD_MS / 120_000
 
-export class Newcomers {
+export class NewResourceHold {
   readonly #accounts = new Map<string, Account>()
 
   /**
