@@ -4,13 +4,14 @@
 import express, { type ErrorRequestHandler, type Express, type RequestHandler } from 'express'
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { Log } from '../../telemetry/log.ts'
+import { Limiter } from '../../base/limiter.ts'
 import { QueueFullError } from '../../base/queue-full-error.ts'
 import type { Store } from '../store/store.ts'
 import type { UpstreamsReport } from '../upstream-report.ts'
 import type { HeldListing } from '../wamp/realm/wamp-client.ts'
 import { sendFault } from './answer.ts'
 import { upstreamsEndpoint } from './upstreams-endpoint.ts'
-import { BODY_TIMES, type BodyTimes, ByteBudget, drain } from './body.ts'
+import { BODY_TIMES, type BodyTimes, drain } from './body.ts'
 import { type Authorize, refuseWebPages } from './credentials.ts'
 import { ManagementFault, notFound, overloaded } from './fault.ts'
 import type { Endpoint, ProbeDeps } from './endpoint.ts'
@@ -34,7 +35,7 @@ export interface ManagementDeps extends ProbeDeps {
   readonly authorize: Authorize
   readonly times?: BodyTimes
   /** Most bytes of request bodies in progress at one time; if left out, 192 MiB. */
-  readonly bodyBudget?: ByteBudget
+  readonly bodyBudget?: Limiter
 }
 
 const BODY_BUDGET_BYTES = 192 * 1024 * 1024
@@ -44,7 +45,7 @@ const BODY_BUDGET_BYTES = 192 * 1024 * 1024
  */
 export const createManagementApp = (deps: ManagementDeps): Handle => {
   const times = deps.times ?? BODY_TIMES
-  const bodies = { times, budget: deps.bodyBudget ?? new ByteBudget(BODY_BUDGET_BYTES) }
+  const bodies = { times, budget: deps.bodyBudget ?? new Limiter(BODY_BUDGET_BYTES) }
   const endpoints = [
     ...probeEndpoints(deps),
     syncEndpoint(deps.store, bodies),

@@ -3,6 +3,7 @@
 
 import type { IncomingMessage } from 'node:http'
 import { createGunzip } from 'node:zlib'
+import type { Limiter } from '../../base/limiter.ts'
 import { invalidData, ManagementFault, overloaded } from './fault.ts'
 import { type JsonBounds, JsonPieces, type JsonText, tooLarge } from './json-pieces.ts'
 
@@ -17,29 +18,11 @@ export interface BodyTimes {
 
 export const BODY_TIMES: BodyTimes = { idleMs: 15_000, totalMs: 120_000, lingerMs: 2000 }
 
-/** Bounds the bytes of all bodies that are being read and processed. */
-export class ByteBudget {
-  #left: number
-
-  constructor(bytes: number) {
-    this.#left = bytes
-  }
-
-  take(bytes: number): boolean {
-    if (bytes > this.#left) return false
-    this.#left -= bytes
-    return true
-  }
-
-  give(bytes: number): void {
-    this.#left += bytes
-  }
-}
-
 export interface BodyReading {
   readonly bounds: JsonBounds
   readonly times: BodyTimes
-  readonly budget: ByteBudget
+  /** Bounds the bytes of all bodies that are being read and processed. */
+  readonly budget: Limiter
 }
 
 /**
@@ -56,13 +39,14 @@ export const withJson = async <T>(
   let taken = 0
   try {
     await readChunks(req, { isGzip, times }, (chunk) => {
-      if (!budget.take(chunk.length)) throw overloaded('Too many bodies are being read already')
+      if (!budget.tryAcquire(chunk.length))
+        throw overloaded('Too many bodies are being read already')
       taken += chunk.length
       pieces.push(chunk)
     })
     return await use(pieces.finish())
   } finally {
-    budget.give(taken)
+    budget.release(taken)
   }
 }
 

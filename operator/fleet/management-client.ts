@@ -3,13 +3,9 @@
 // Nothing leaves it once it is closed.
 
 import type { Pool } from 'undici'
+import type { Limiter } from '../../base/limiter.ts'
 import type { DataPlane } from '../data-plane.ts'
-import {
-  type AnswerBound,
-  type AnswerBudget,
-  AnswerError,
-  readBounded,
-} from './client/bounded-body.ts'
+import { type AnswerBound, AnswerError, readBounded } from './client/bounded-body.ts'
 import { Connections, SecureContexts } from './client/connections.ts'
 import type { Credentials } from './client/credentials.ts'
 import { ExcessPause, type ExcessPauseOptions } from './client/excess-pause.ts'
@@ -56,8 +52,8 @@ export interface ClientOptions extends ExcessPauseOptions {
   readonly timeoutMs: number
   /** Shared by the clients of a fleet. */
   readonly contexts?: SecureContexts
-  /** Shared with other data planes that could use up the memory together. */
-  readonly budget?: AnswerBudget | undefined
+  /** Bytes of answers, shared with other data planes that could use up the memory together. */
+  readonly budget?: Limiter | undefined
 }
 
 /** Time a data plane may take for each KiB of a sync call, beyond the time-out. */
@@ -161,7 +157,7 @@ const endpointsCall = (body: Buffer): Omit<Call<true>, 'timeoutMs'> => ({
 
 interface Surroundings {
   readonly token: string | undefined
-  readonly budget: AnswerBudget | undefined
+  readonly budget: Limiter | undefined
 }
 
 const send = async <T>(

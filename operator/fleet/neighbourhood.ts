@@ -3,11 +3,10 @@
 
 import { type Acquisition, Limiter } from '../../base/limiter.ts'
 import type { DataPlane } from '../data-plane.ts'
-import { AnswerBudget } from './client/bounded-body.ts'
 
 export interface Neighbourhood {
-  /** Absent: of the shared pool, which belongs to the operator. */
-  readonly budget?: AnswerBudget
+  /** Bytes of answers that are being read. Absent: of the shared pool, which belongs to the operator. */
+  readonly budget?: Limiter
   /** Waits for the permit of a round; resolves with what gives it back. */
   readonly acquirePermit: (acquisition: Acquisition) => Promise<() => void>
 }
@@ -39,7 +38,7 @@ export class Neighbourhoods {
     if (known !== undefined) return known
     const own = new Limiter(this.#ownPermits)
     const neighbourhood = {
-      budget: new AnswerBudget(ANSWER_BYTES),
+      budget: new Limiter(ANSWER_BYTES),
       acquirePermit: (acquisition: Acquisition) => acquireBoth([own, this.#shared], acquisition),
     }
     this.#known.set(namespace, neighbourhood)

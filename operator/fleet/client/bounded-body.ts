@@ -2,6 +2,7 @@
 // large or would take far more memory than it has bytes. Never parses it.
 
 import { CodedError } from '../../../base/coded-error.ts'
+import type { Limiter } from '../../../base/limiter.ts'
 import { countMarks, type JsonMarks, NO_MARKS } from '../../../language/wire/json-weight.ts'
 
 /** How much an answer may be. */
@@ -26,34 +27,10 @@ const MAX_DEPTH = 80
 /** `excessive`: the data plane says more than it can have to say. `overloaded`: others do, and there is no room for it. */
 export class AnswerError extends CodedError<'excessive' | 'overloaded'> {}
 
-/** Bytes of answers that are being read, shared by several data planes. */
-export class AnswerBudget {
-  readonly #total: number
-  #used = 0
-
-  constructor(total: number) {
-    this.#total = total
-  }
-
-  get used(): number {
-    return this.#used
-  }
-
-  /** False: there is no room, and nothing was taken. */
-  take(bytes: number): boolean {
-    if (this.#used + bytes > this.#total) return false
-    this.#used += bytes
-    return true
-  }
-
-  giveBack(bytes: number): void {
-    this.#used -= bytes
-  }
-}
-
 export interface BodyLimits {
   readonly bound: AnswerBound
-  readonly budget?: AnswerBudget | undefined
+  /** Bytes of answers that are being read, shared by several data planes. */
+  readonly budget?: Limiter | undefined
 }
 
 /**
@@ -70,7 +47,7 @@ export const readBounded = async (
   try {
     for await (const chunk of body) {
       if (bytes + chunk.length > bound.bytes) throw tooLarge(bound.bytes)
-      if (budget?.take(chunk.length) === false) throw new AnswerError('overloaded', BUSY)
+      if (budget?.tryAcquire(chunk.length) === false) throw new AnswerError('overloaded', BUSY)
       bytes += chunk.length
       marks = countMarks(marks, chunk)
       checkMarks(marks, bound)
@@ -78,7 +55,7 @@ export const readBounded = async (
     }
     return Buffer.concat(chunks, bytes).toString('utf8')
   } finally {
-    budget?.giveBack(bytes)
+    budget?.release(bytes)
   }
 }
 

@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals'
 import { gzipSync } from 'node:zlib'
-import { ByteBudget } from '../../../dataplane/management/body.ts'
+import { Limiter } from '../../../base/limiter.ts'
 import { bearerAuthorizer } from '../../../dataplane/management/credentials.ts'
 import { makeDocument } from '../../dataplane/store/rig.ts'
 import { eventually } from '../../support/eventually.ts'
@@ -156,7 +156,7 @@ describe('sizes', () => {
   })
 
   it('refuses what goes over the memory for all bodies, and recovers', async () => {
-    await using gateway = await startGateway({ app: { bodyBudget: new ByteBudget(10_000) } })
+    await using gateway = await startGateway({ app: { bodyBudget: new Limiter(10_000) } })
     const answer = await gateway.send('POST', '/api_specs', {
       body: filled(20_000),
       headers: JSON_TYPE,
@@ -169,21 +169,6 @@ describe('sizes', () => {
       ).toBe(204)
   })
 })
-
-class WatchedBudget extends ByteBudget {
-  held = 0
-
-  override take(bytes: number): boolean {
-    const isTaken = super.take(bytes)
-    if (isTaken) this.held += bytes
-    return isTaken
-  }
-
-  override give(bytes: number): void {
-    super.give(bytes)
-    this.held -= bytes
-  }
-}
 
 describe('slow and broken senders', () => {
   const times = { idleMs: 30, totalMs: 5000, lingerMs: 10 }
@@ -204,17 +189,17 @@ describe('slow and broken senders', () => {
   })
 
   it('one that goes away leaves nothing behind', async () => {
-    const bodyBudget = new WatchedBudget(1000)
+    const bodyBudget = new Limiter(1000)
     await using gateway = await startGateway({ app: { bodyBudget } })
     for (let n = 0; n < 5; n++) {
       const client = await openRawClient(addressOf(gateway.url), 5000)
       client.send([Buffer.from(`${POST_HEAD}Content-Length: 900\r\n\r\n{${' '.repeat(800)}`)])
       await eventually(() => {
-        expect(bodyBudget.held).toBe(801)
+        expect(bodyBudget.used).toBe(801)
       })
       await client[Symbol.asyncDispose]()
       await eventually(() => {
-        expect(bodyBudget.held).toBe(0)
+        expect(bodyBudget.used).toBe(0)
       })
     }
     expect((await gateway.send('POST', '/api_specs', { json: makeDocument('a') })).status).toBe(204)

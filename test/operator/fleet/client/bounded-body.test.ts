@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals'
+import { Limiter } from '../../../../base/limiter.ts'
 import {
-  AnswerBudget,
   answerBound,
   AnswerError,
   readBounded,
@@ -74,7 +74,7 @@ describe('what several data planes answer together', () => {
   }
 
   it('is bounded, and one that is too much is at fault for nothing', async () => {
-    const budget = new AnswerBudget(250)
+    const budget = new Limiter(250)
     const reading = readBounded(unending(), { bound: BOUND, budget })
     await expect(reading).rejects.toThrow(/too much at once/)
     await expect(reading).rejects.toMatchObject({ code: 'overloaded' })
@@ -92,7 +92,7 @@ describe('what several data planes answer together', () => {
       },
     ],
   ])('has room again after answers %s', async (_name, body) => {
-    const budget = new AnswerBudget(5000)
+    const budget = new Limiter(5000)
     await readBounded(body(), { bound: BOUND, budget }).catch(() => undefined)
     expect(budget.used).toBe(0)
   })
