@@ -2,7 +2,7 @@
 // large or would take far more memory than it has bytes. Never parses it.
 
 import { CodedError } from '../../../base/coded-error.ts'
-import { countMarks, type JsonMarks, NO_MARKS } from '../../../language/wire/json-weight.ts'
+import { countMarks, type JsonMarks, NO_MARKS } from '../../../base/json-weight.ts'
 
 /** How much an answer may be. */
 export interface AnswerBound {
