@@ -1,7 +1,7 @@
 // Counts the values that a body decodes to, before or while it is decoded, and stops the decoding when there are too
 // many: otherwise a body of 4 MB may become a gigabyte of empty maps.
 
-import { countInSteps, type JsonMarks, NO_MARKS } from '../../language/wire/json-weight.ts'
+import { countInSteps, type JsonMarks, NO_MARKS } from '../../base/json-weight.ts'
 import { DecodeError } from '../decode-error.ts'
 import { ENFORCED, type LimitPolicy } from '../limit-policy.ts'
 import { DEFAULT_VALUE_LIMITS, type Holding, type ValueLimits } from './memory-budget.ts'

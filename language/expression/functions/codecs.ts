@@ -1,5 +1,6 @@
 // Encodes and decodes base64 and JSON text. Strict, and bounded in size and depth.
 
+import { findExcess, type JsonBounds } from '../../../base/json-weight.ts'
 import type { Apply } from './apply.ts'
 import { FunctionError } from '../errors.ts'
 import { base64Of, toJson } from '../render.ts'
@@ -36,7 +37,7 @@ export const encodeJson: Apply = (input, _args, host) => {
 export const decodeJson: Apply = (input, _args, host) => {
   const text = textFrom(input)
   spend(host, bytesOfText(text))
-  if (nestingOf(text) > MAX_NESTING) {
+  if (isTooDeep(text)) {
     throw new FunctionError(`takes JSON text of at most ${MAX_NESTING} levels`, input)
   }
   try {
@@ -51,28 +52,8 @@ const textFrom = (input: Value): string => {
   throw new FunctionError('takes text', input)
 }
 
-const QUOTE = 0x22
-const BACKSLASH = 0x5c
-const OPENING = new Set([0x5b, 0x7b])
-const CLOSING = new Set([0x5d, 0x7d])
+/** Text that is no longer than the bound cannot be deeper. */
+const isTooDeep = (text: string): boolean =>
+  text.length > MAX_NESTING && findExcess(Buffer.from(text), NESTING_BOUNDS) !== undefined
 
-/** The most brackets open at once, those in strings aside. */
-const nestingOf = (text: string): number => {
-  let depth = 0
-  let deepest = 0
-  for (let index = 0; index < text.length; index++) {
-    const code = text.charCodeAt(index)
-    if (code === QUOTE) index = endOfString(text, index)
-    else if (OPENING.has(code)) deepest = Math.max(deepest, ++depth)
-    else if (CLOSING.has(code)) depth--
-  }
-  return deepest
-}
-
-const endOfString = (text: string, start: number): number => {
-  let index = start + 1
-  while (index < text.length && text.charCodeAt(index) !== QUOTE) {
-    index += text.charCodeAt(index) === BACKSLASH ? 2 : 1
-  }
-  return index
-}
+const NESTING_BOUNDS: JsonBounds = { maxDepth: MAX_NESTING, maxValues: Infinity }

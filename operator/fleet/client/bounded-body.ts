@@ -3,7 +3,7 @@
 
 import { CodedError } from '../../../base/coded-error.ts'
 import type { Limiter } from '../../../base/limiter.ts'
-import { countMarks, type JsonMarks, NO_MARKS } from '../../../language/wire/json-weight.ts'
+import { countMarks, type JsonMarks, NO_MARKS } from '../../../base/json-weight.ts'
 
 /** How much an answer may be. */
 export interface AnswerBound {

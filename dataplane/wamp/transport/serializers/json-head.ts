@@ -1,61 +1,58 @@
 // A JSON text that can't be parsed as a whole in, the leading elements of its list out: Python callees
 // write NaN, and only the call they answer shall fail. Linear; never looks beyond the first bad element.
 
+import { endOfString, QUOTE } from '../../../../base/json-strings.ts'
 import type { Value } from '../../../../language/expression/value.ts'
 
 /**
- * @example readJsonHead('[50,7,{},[NaN]]') // [50, 7, {}]
+ * @example readJsonHead(Buffer.from('[50,7,{},[NaN]]')) // [50, 7, {}]
  */
-export const readJsonHead = (text: string): Value[] => {
+export const readJsonHead = (json: Buffer): Value[] => {
   const head: Value[] = []
-  let start = BEGINNING.exec(text)?.[0].length ?? text.length
-  while (start < text.length) {
-    const end = elementEnd(text, start)
+  let start = startOfElements(json)
+  while (start < json.length) {
+    const end = endOfElement(json, start)
     // Of a number that was cut off nobody knows the rest: it would name another request. What is large is a payload,
     // which names none, and may be what is too much to be parsed.
-    if (end === text.length || end - start > MAX_ELEMENT_CHARACTERS) break
+    if (end >= json.length || end - start > MAX_ELEMENT_BYTES) break
     try {
-      head.push(JSON.parse(text.slice(start, end)) as Value)
+      head.push(JSON.parse(json.toString('utf8', start, end)) as Value)
     } catch {
       break
     }
-    if (text[end] !== ',') break
+    if (json[end] !== COMMA) break
     start = end + 1
   }
   return head
 }
 
-const MAX_ELEMENT_CHARACTERS = 64 * 1024
+const MAX_ELEMENT_BYTES = 64 * 1024
 
-const BEGINNING = /^[ \t\r\n]*\[/
+const BLANKS: ReadonlySet<number> = new Set([0x20, 0x09, 0x0a, 0x0d])
+const COMMA = 0x2c
+const OPEN_LIST = 0x5b
+const CLOSE_LIST = 0x5d
+const OPEN_MAP = 0x7b
+const CLOSE_MAP = 0x7d
 
-/** Where the comma or bracket stands that ends the element beginning at `start`, else the text's end. */
-const elementEnd = (text: string, start: number): number => {
-  let depth = 0
-  for (let at = start; at < text.length; at++) {
-    switch (text.charAt(at)) {
-      case '"':
-        at = closingQuote(text, at)
-        break
-      case '[':
-      case '{':
-        depth++
-        break
-      case ']':
-      case '}':
-        if (depth === 0) return at
-        depth--
-        break
-      case ',':
-        if (depth === 0) return at
-        break
-    }
-  }
-  return text.length
+/** Behind the bracket that opens the list; behind the text where there is none. */
+const startOfElements = (json: Buffer): number => {
+  const first = json.findIndex((byte) => !BLANKS.has(byte))
+  return json[first] === OPEN_LIST ? first + 1 : json.length
 }
 
-const closingQuote = (text: string, start: number): number => {
-  let at = start + 1
-  while (at < text.length && text[at] !== '"') at += text[at] === '\\' ? 2 : 1
+/** Where the comma or bracket stands that ends the element beginning at `start`; behind the text where there is none. */
+const endOfElement = (json: Buffer, start: number): number => {
+  let depth = 0
+  let at = start
+  for (; at < json.length; at++) {
+    const byte = json[at]
+    if (byte === QUOTE) at = endOfString(json, at + 1) - 1
+    else if (byte === OPEN_LIST || byte === OPEN_MAP) depth += 1
+    else if (byte === CLOSE_LIST || byte === CLOSE_MAP) {
+      if (depth === 0) return at
+      depth -= 1
+    } else if (byte === COMMA && depth === 0) return at
+  }
   return at
 }

@@ -36,7 +36,7 @@ export const json: Serializer = {
       message = JSON.parse(text) as Value
     } catch (cause) {
       const why = cause instanceof DecodeError ? cause.message : 'a message is no JSON'
-      throw unreadable(sound(readJsonHead(text), text), why)
+      throw unreadable(sound(readJsonHead(bytes), text), why)
     }
     if (isDeep(message, text))
       throw unreadable(sound(message, text), 'a message is nested too deeply')

@@ -109,6 +109,6 @@ describe('readJsonHead', () => {
     ['x[1]', []],
     ['[[1,2],{"a":"]"},"[",3]', [[1, 2], { a: ']' }, '[', 3]],
   ])('%s', (text, head) => {
-    expect(readJsonHead(text)).toEqual(head)
+    expect(readJsonHead(Buffer.from(text))).toEqual(head)
   })
 })

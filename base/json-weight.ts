@@ -1,6 +1,8 @@
 // Counts what JSON text stands for before it is parsed, in chunks as they arrive: a byte or two of text are up to a
 // hundred of memory. Does not check whether it is JSON: other text is counted too, in some way.
 
+import { endOfString, firstOutside, nextChunk, type NextChunk, QUOTE } from './json-strings.ts'
+
 /** What has been counted of a text so far. Marks within its strings do not count. */
 export interface JsonMarks {
   /** Lists and maps. */
@@ -10,8 +12,7 @@ export interface JsonMarks {
   /** Depth of the containers that are open now; below 0 where more were closed than opened. */
   readonly depth: number
   readonly deepest: number
-  /** Where the next chunk begins; `escaped`: in a string, with a character that a backslash escapes. */
-  readonly next: 'outside' | 'string' | 'escaped'
+  readonly next: NextChunk
 }
 
 export const NO_MARKS: JsonMarks = {
@@ -23,10 +24,8 @@ export const NO_MARKS: JsonMarks = {
   next: 'outside',
 }
 
-const QUOTE = 0x22
 const COMMA = 0x2c
 const COLON = 0x3a
-const BACKSLASH = 0x5c
 
 /** `[` and `{`, `]` and `}`: the two of a pair differ in one bit. */
 const BRACE_BIT = 0x20
@@ -40,7 +39,7 @@ const CLOSES = 0x5d | BRACE_BIT
 export const countMarks = (before: JsonMarks, chunk: Uint8Array): JsonMarks => {
   let { containers, commas, colons, depth, deepest } = before
   const { length } = chunk
-  let at = before.next === 'outside' ? 0 : endOfString(chunk, before.next === 'escaped' ? 1 : 0)
+  let at = firstOutside(chunk, before.next)
   for (; at < length; at++) {
     const byte = chunk[at] ?? 0
     if (byte === QUOTE) at = endOfString(chunk, at + 1) - 1
@@ -52,43 +51,7 @@ export const countMarks = (before: JsonMarks, chunk: Uint8Array): JsonMarks => {
       if (depth > deepest) deepest = depth
     } else if ((byte | BRACE_BIT) === CLOSES) depth -= 1
   }
-  return { containers, commas, colons, depth, deepest, next: nextOf(at - length) }
-}
-
-/** By the number of bytes by which `endOfString` is behind the chunk. */
-const nextOf = (behind: number): JsonMarks['next'] =>
-  behind === 0 ? 'outside' : behind === 1 ? 'string' : 'escaped'
-
-/**
- * Up to this length a loop is faster than a search for the quote; measured: a search takes 30 ns, a byte of the loop
- * one.
- */
-const LOOP_BYTES = 16
-
-/** Behind the closing quote; where there is none, one byte behind the chunk, or two if the byte behind it is escaped. */
-const endOfString = (chunk: Uint8Array, start: number): number => {
-  const { length } = chunk
-  let at = start
-  // Doubles after each search that found only an escaped quote: where there are many, searching does not pay.
-  for (let loopBytes = LOOP_BYTES; at < length; loopBytes *= 2) {
-    const end = Math.min(at + loopBytes, length)
-    for (; at < end; at++) {
-      const byte = chunk[at]
-      if (byte === QUOTE) return at + 1
-      if (byte === BACKSLASH) at++
-    }
-    if (at >= length) break
-    const quote = chunk.indexOf(QUOTE, at)
-    at = behindEscapes(chunk, at, quote === -1 ? length : quote)
-  }
-  return at + 1
-}
-
-/** `to`, or one more where the byte there is escaped: by an odd number of backslashes. */
-const behindEscapes = (chunk: Uint8Array, from: number, to: number): number => {
-  let first = to
-  while (first > from && chunk[first - 1] === BACKSLASH) first -= 1
-  return to + ((to - first) % 2)
+  return { containers, commas, colons, depth, deepest, next: nextChunk(at - length) }
 }
 
 /** Bytes that are counted in one step, so that excess is found before the end is read. */

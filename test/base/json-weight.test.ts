@@ -6,7 +6,7 @@ import {
   findExcess,
   type JsonMarks,
   NO_MARKS,
-} from '../../../language/wire/json-weight.ts'
+} from '../../base/json-weight.ts'
 
 /** What a regular expression counts, string by string; `next` is left to the table. */
 const marksOf = (text: string): Omit<JsonMarks, 'next'> => {
