@@ -4,7 +4,7 @@
  * Makes the value at the first call, and gives the same one ever after.
  *
  * @param make called again only after it has thrown
- * @example const secureContext = once(() => createSecureContext({ ca }))
+ * @example const secureContext = once(() => tls.createSecureContext({ ca }))
  */
 export const once = <V extends object | string | number>(make: () => V): (() => V) => {
   let made: V | undefined
