@@ -101,7 +101,9 @@ const wordsOf = (code: string): ReadonlySet<string> => new Set(code.match(/\w+/g
 
 const unknownIn = (example: string, text: string): readonly string[] => {
   const own = wordsOf(text.replaceAll(COMMENT, ''))
-  const declared = wordsOf(Array.from(example.matchAll(/\b(?:const ([^=]*)=|class \w+)/g), ([all]) => all).join())
+  const declared = wordsOf(
+    Array.from(example.matchAll(/\b(?:const ([^=]*)=|class \w+)/g), ([all]) => all).join(),
+  )
   return calledIn(example).filter(
     (name) =>
       ![KEYWORDS, own, declared, exported].some((names) => names.has(name)) &&
