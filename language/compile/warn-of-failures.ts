@@ -102,7 +102,12 @@ const usesOfAction = (operation: CompiledOperation, uriName: string): readonly U
         ...member(true, 'headers', action.headers),
         ...member(true, 'body', action.body),
       ]
-    default: {
+    case 'wamp_call':
+    case 'wamp_publish':
+    case 'wamp_subscribe':
+    case 'wamp_unsubscribe':
+    case 'wamp_register':
+    case 'wamp_unregister': {
       const isCertain = action.type === 'wamp_call' || action.type === 'wamp_publish'
       return [
         ...member(isCertain, uriName, action.uri),

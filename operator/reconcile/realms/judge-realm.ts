@@ -173,7 +173,7 @@ const goodRealm = (
   return {
     desired: {
       uri: spec.uri,
-      digest: digestOf(versioned as unknown as ValueMap),
+      digest: digestOf(versioned),
       record,
       namespace,
     },
