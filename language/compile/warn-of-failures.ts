@@ -1,6 +1,7 @@
 // Warns of expressions of an operation that can only fail where they stand: of those that every request evaluates as
 // AlwaysFails. Nothing is refused for it: the other operations of a document go on.
 
+import type { ActionType, CompiledAction } from './action.ts'
 import type { CompiledOperation, CompiledResponse } from '../compiled.ts'
 import { explainFunctionError, kindOf, showSource } from '../expression/errors.ts'
 import { functionNamed } from '../expression/functions/functions.ts'
@@ -91,32 +92,39 @@ const usesOfAction = (operation: CompiledOperation, uriName: string): readonly U
       ]
     }
     case 'forward':
-      return [
-        ...member(true, 'host', action.host),
-        ...(action.hosts ?? []).flatMap(({ host, weight }, index) => [
-          ...inAction(false, ['action', 'hosts', index, 'host'], host),
-          ...inAction(false, ['action', 'hosts', index, 'weight'], weight),
-        ]),
-        ...member(true, 'path', action.path),
-        ...member(true, 'query_string', action.queryString),
-        ...member(true, 'headers', action.headers),
-        ...member(true, 'body', action.body),
-      ]
+      return usesOfForward(action)
     case 'wamp_call':
     case 'wamp_publish':
     case 'wamp_subscribe':
     case 'wamp_unsubscribe':
     case 'wamp_register':
-    case 'wamp_unregister': {
-      const isCertain = action.type === 'wamp_call' || action.type === 'wamp_publish'
-      return [
-        ...member(isCertain, uriName, action.uri),
-        ...member(isCertain, 'args', action.args),
-        ...member(isCertain, 'kwargs', action.kwargs),
-        ...member(isCertain, 'options', action.options),
-      ]
-    }
+    case 'wamp_unregister':
+      return usesOfWamp(action, uriName)
   }
+}
+
+const usesOfForward = (action: CompiledAction<Template, 'forward'>): readonly Use[] => [
+  ...inAction(true, ['action', 'host'], action.host),
+  ...(action.hosts ?? []).flatMap(({ host, weight }, index) => [
+    ...inAction(false, ['action', 'hosts', index, 'host'], host),
+    ...inAction(false, ['action', 'hosts', index, 'weight'], weight),
+  ]),
+  ...inAction(true, ['action', 'path'], action.path),
+  ...inAction(true, ['action', 'query_string'], action.queryString),
+  ...inAction(true, ['action', 'headers'], action.headers),
+  ...inAction(true, ['action', 'body'], action.body),
+]
+
+type WampAction = CompiledAction<Template, Extract<ActionType, `wamp_${string}`>>
+
+const usesOfWamp = (action: WampAction, uriName: string): readonly Use[] => {
+  const isCertain = action.type === 'wamp_call' || action.type === 'wamp_publish'
+  return [
+    ...inAction(isCertain, ['action', uriName], action.uri),
+    ...inAction(isCertain, ['action', 'args'], action.args),
+    ...inAction(isCertain, ['action', 'kwargs'], action.kwargs),
+    ...inAction(isCertain, ['action', 'options'], action.options),
+  ]
 }
 
 const usesOfLimits = ({ action, limits }: CompiledOperation): readonly Use[] => {
