@@ -105,7 +105,8 @@ const mergeOrigin = (views: readonly OriginView[]): OriginReport => {
     unhealthy: mergeTroubles(views.flatMap(({ troubles }) => troubles)).map(
       ({ realm, cause, sinceMs }) => ({
         ...(realm !== undefined && { realm }),
-        ...{ cause, since: isoOf(sinceMs) },
+        cause,
+        since: isoOf(sinceMs),
       }),
     ),
   }
@@ -142,7 +143,8 @@ const mergeEjections = (ejections: readonly EjectionView[]): readonly EjectionRe
   return [
     {
       ...(realm !== undefined && { realm }),
-      ...{ until: isoOf(untilMs), why: WHY[why] },
+      until: isoOf(untilMs),
+      why: WHY[why],
       ...(fault !== undefined && { fault }),
       processes: ejections.length,
     },

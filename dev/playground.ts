@@ -127,9 +127,13 @@ const startGateway = (
     name: 'gateway',
     script: 'dataplane/main.ts',
     flags: [
-      ...['--public', `127.0.0.1:${ports.public}`],
-      ...['--management', `127.0.0.1:${ports.management}`],
-      ...['--managed', MANAGER, '--allow-unmanaged'],
+      '--public',
+      `127.0.0.1:${ports.public}`,
+      '--management',
+      `127.0.0.1:${ports.management}`,
+      '--managed',
+      MANAGER,
+      '--allow-unmanaged',
     ],
     onLine: (line) => {
       const said = saidWith(line, 'listening')
@@ -150,8 +154,14 @@ const startOperator = (
     name: 'operator',
     script: 'operator/main.ts',
     flags: [
-      ...['--manifests', places.manifests, '--data-planes', places.management],
-      ...['--manager', MANAGER, '--status', `127.0.0.1:${ports.status}`],
+      '--manifests',
+      places.manifests,
+      '--data-planes',
+      places.management,
+      '--manager',
+      MANAGER,
+      '--status',
+      `127.0.0.1:${ports.status}`,
     ],
     onLine: (line) => {
       const said = saidWith(line, 'operating')

@@ -112,7 +112,11 @@ export class CachingCompiler implements DocumentCompiler {
     const { compiler } = this.#options
     const digest = (): string => digestOf(request)
     const answer = compiler.compile({
-      ...{ document, realm, variables: secrets.variables, digest, quarantined },
+      document,
+      realm,
+      variables: secrets.variables,
+      digest,
+      quarantined,
       // A document that is served does not wait for others that its namespace has changed.
       group: more.isServing === true ? `serving ${namespace}` : namespace,
       ...more,

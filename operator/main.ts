@@ -75,7 +75,10 @@ const release = async ({ settings }: Commanded): Promise<void> => {
   const { runRelease } = await import('./uninstall/release-command.ts')
   try {
     process.exitCode = await runRelease({
-      ...{ settings, env: clusterEnvironment(), log, print: output.print },
+      settings,
+      env: clusterEnvironment(),
+      log,
+      print: output.print,
     })
   } catch (error) {
     fail(messageOf(error))

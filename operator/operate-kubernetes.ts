@@ -68,21 +68,37 @@ export const operateOnKubernetes = async (
   const userAgent = `svc-operator/${readVersion()}`
   const metrics = createKubernetesMetrics()
   const api = createKubernetesApi({
-    ...{ cluster, clock, log, userAgent },
+    cluster,
+    clock,
+    log,
+    userAgent,
     onRequest: metrics.onRequest,
   })
   const namespace = settings.namespace ?? cluster.namespace
   const compiler = createOperatorCompiler({ limits: limitsFrom(settings), timers: clock })
   const replica = createReplica({ api, clock, log, namespace, settings })
   const parts = assemble({
-    ...{ ...options, api, clock, namespace, metrics, compiler, replica },
+    ...options,
+    api,
+    clock,
+    namespace,
+    metrics,
+    compiler,
+    replica,
     watchLog: new WatchLog({ clock, log }),
     namespaces: allOr(settings.namespaces),
   })
   const servers = await openPages(options, parts, replica.leader)
   const { certificates, reviewKeys, controller, dataPlanes } = parts
   const admission = await openAdmission({
-    ...{ settings, certificates, reviewKeys, compiler, api, clock, namespace, log },
+    settings,
+    certificates,
+    reviewKeys,
+    compiler,
+    api,
+    clock,
+    namespace,
+    log,
     foresight: () => controller.foresight,
     dataPlanes: () => dataPlanes.known(),
   })
@@ -138,7 +154,9 @@ const assemble = (around: Surroundings): Parts => {
   const pool =
     settings.dataPlaneNamespaces.length === 0 ? [namespace] : settings.dataPlaneNamespaces
   const certificates: CertificateManager = new CertificateManager({
-    ...{ ...shared, namespace, clientName: settings.manager },
+    ...shared,
+    namespace,
+    clientName: settings.manager,
     serviceAccount: settings.serviceAccount,
     // A Pod of the shared pool can't start before its Secret exists.
     awaitedNamespaces: pool,
@@ -221,10 +239,15 @@ const createController = (
   const account = { serviceAccount: settings.serviceAccount, operatorNamespace: namespace }
   const realmKeys = new RealmKeyManager({ ...shared, ...account, namespace })
   return new Controller({
-    ...{ clock, log },
+    clock,
+    log,
     source: withRealmKeys(
       createKubernetesSource({
-        ...{ ...shared, namespaces, className: settings.class, watchLog, account },
+        ...shared,
+        namespaces,
+        className: settings.class,
+        watchLog,
+        account,
         operator: operatorName(settings, namespace),
       }),
       realmKeys,
@@ -238,7 +261,8 @@ const createController = (
       ...(settings.serviceEndpoints && {
         endpoints: {
           source: new ServiceWatches({ ...shared, watchLog, createReflector }),
-          ...{ clusterDomain: settings.clusterDomain, namespaces },
+          clusterDomain: settings.clusterDomain,
+          namespaces,
         },
       }),
     },

@@ -33,7 +33,10 @@ export const createReplica = ({ settings, namespace, ...shared }: ReplicaOptions
   const identity = settings.identity ?? hostname()
   const leadership = createLeaseLeadership({
     ...shared,
-    ...{ namespace, name: lease, format: LEASE_FORMAT, identity },
+    namespace,
+    name: lease,
+    format: LEASE_FORMAT,
+    identity,
   })
   // All replicas are of one Deployment, so their pages are at the same port.
   const statusPort = status !== 'off' && status.kind === 'tcp' ? status.port : undefined

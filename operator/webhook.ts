@@ -114,10 +114,15 @@ const openAdviser = (
 ): Adviser => {
   const account = { serviceAccount: settings.serviceAccount, operatorNamespace: namespace }
   return createAdviser({
-    ...{ className: settings.class, foresight, dataPlanes, compile, clock },
+    className: settings.class,
+    foresight,
+    dataPlanes,
+    compile,
+    clock,
     deletedRealmSeconds: settings.deletedRealmSeconds,
     lookUp: createLookUp({
-      ...{ api, clock },
+      api,
+      clock,
       remedy: (kind, of) => readRemedy(account, kind, of),
     }),
     isClassServed: createServedClasses({ api, clock }),
@@ -129,7 +134,10 @@ const openInjector = async (
   { settings, certificates, clock, namespace, log }: ServerOptions,
 ): Promise<Admit> =>
   createInjector({
-    ...{ clock, log, manager: settings.manager, operatorNamespace: namespace },
+    clock,
+    log,
+    manager: settings.manager,
+    operatorNamespace: namespace,
     namespaces: settings.namespaces.includes('all') ? 'all' : settings.namespaces,
     settings: await openSidecarFile(path, log),
     ensureNamespaceCertificate: (each) =>
@@ -161,7 +169,12 @@ export const createWebhookManagers = (parts: WebhookManagerParts): readonly Webh
     .map(
       ({ type, make, isKeyed }) =>
         new WebhookManager({
-          ...{ api, clock, log, type, make, name: WEBHOOK_CONFIGURATION },
+          api,
+          clock,
+          log,
+          type,
+          make,
+          name: WEBHOOK_CONFIGURATION,
           caBundle: () => certificates.caBundle(),
           ...(isKeyed && { reviewKey: () => reviewKeys.current }),
         }),

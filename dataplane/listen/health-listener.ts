@@ -33,7 +33,9 @@ export const openHealthListener = async (
   }
   const gate = createConnectionGate({
     max: Math.min(maxConnections ?? MAX_CONNECTIONS, MAX_CONNECTIONS),
-    ...{ trustedProxies: [], proxyProtocol: [], headerTimeoutMs: headersTimeoutSeconds * 1000 },
+    trustedProxies: [],
+    proxyProtocol: [],
+    headerTimeoutMs: headersTimeoutSeconds * 1000,
     onRefused: (reason) => {
       onRefused(reason)
     },

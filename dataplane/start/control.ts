@@ -164,7 +164,10 @@ const openControl = (
   const onRequest = createHealthApp(probes)
   health?.answer(onRequest, onConnectionRefused)
   return openListeners({
-    ...{ settings, log, managementHandlers, onConnectionRefused },
+    settings,
+    log,
+    managementHandlers,
+    onConnectionRefused,
     ...(health === undefined ? { healthHandlers: { onRequest } } : { health: health.listener }),
     onManagementAwaited: () => {
       setTimeout(() => (progress.isAwaited = true), AFTER_OPERATOR_MS).unref()

@@ -38,7 +38,12 @@ export const serve = async (
       : serveHere(parts, { settings, log, services: home.services })
   const isOwnMetricsApart = parts === undefined
   const control = await createControl({
-    ...{ settings, log, plane, board, metrics, isOwnMetricsApart },
+    settings,
+    log,
+    plane,
+    board,
+    metrics,
+    isOwnMetricsApart,
     ...(health !== undefined && { health }),
   })
   const publicUrls = await plane.listen()

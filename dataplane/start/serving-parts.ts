@@ -75,11 +75,26 @@ export const createServingParts = (environment: ServingEnvironment): ServingProc
   const dial = createRouterDial(extraCa, { names: reach.names, guard: reach.routerGuard })
   const confinements = createConfinements()
   const wamp = createServingWamp({
-    ...{ realms, upstream, metrics, log, peers, dial, memory, confinements, spanOf },
+    realms,
+    upstream,
+    metrics,
+    log,
+    peers,
+    dial,
+    memory,
+    confinements,
+    spanOf,
   })
   const security = createServingSecurity({
-    ...{ settings, log, realms, metrics, fetch },
-    ...{ rings, shared, peers, extraCa },
+    settings,
+    log,
+    realms,
+    metrics,
+    fetch,
+    rings,
+    shared,
+    peers,
+    extraCa,
   })
   const table = createTableServing<PreparedOperation>(realms, () => yieldTurn())
   const http = createServingHttp({

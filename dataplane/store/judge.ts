@@ -77,7 +77,11 @@ export const compileDocument: CompileWork<CompileOutcome> = (task, bounds) => {
   const packed = packDocument(compiled, AGELESS)
   const { id: compiledId, realmUri } = compiled
   return {
-    ...{ ok: true, id: compiledId, claims: claimsOf(compiled), warnings, packed },
+    ok: true,
+    id: compiledId,
+    claims: claimsOf(compiled),
+    warnings,
+    packed,
     forwards: { realmUri, origins: namedOrigins(compiled) },
   }
 }

@@ -59,7 +59,8 @@ export const putManagedSpec = async (
       ...(put.variables && { variables: put.variables }),
       ...(put.confinedTo !== undefined && { confinedTo: put.confinedTo }),
       ...newerMarks(put),
-      ...{ claims, forwards },
+      claims,
+      forwards,
     },
     judgement.pack({ since: put.since, rank: 0, confinedTo: put.confinedTo }),
   )
@@ -98,7 +99,10 @@ export const putManagedRealm = (
       },
     ])
   draft.putRealm({
-    ...{ uri: put.uri, digest: put.digest, managedBy: manager, record: validated.realm },
+    uri: put.uri,
+    digest: put.digest,
+    managedBy: manager,
+    record: validated.realm,
     ...newerMarks(put),
   })
   return { ...result, result: 'loaded' }
@@ -151,7 +155,10 @@ const readSpecPut = (entry: unknown): FitSpecPut | Unfit => {
   if (errors.length > 0 || 'problems' in newer) return unfitFor(id, errors, newer)
   return {
     ...newer,
-    ...{ id, digest, since: Number(since), spec },
+    id,
+    digest,
+    since: Number(since),
+    spec,
     ...(isMap(variables) && { variables }),
     ...(isNamespace(confinedTo) && { confinedTo }),
   }

@@ -61,7 +61,10 @@ const restoreRealm = (
   const validated = managedBy === null ? validateRealm(record) : validateNewerRealm(record)
   if (!validated.ok) return invalid(validated.problems)
   draft.putRealm({
-    ...{ uri, digest, managedBy: owner, record: validated.realm },
+    uri,
+    digest,
+    managedBy: owner,
+    record: validated.realm,
     ...(critical.length > 0 && { critical }),
   })
   return undefined

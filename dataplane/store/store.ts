@@ -299,7 +299,9 @@ export class Store {
       holdings: this.#holdings,
       index: this.#index,
       tenure: this.#tenure,
-      ...{ bootId, gatewayVersion, version: this.#version },
+      bootId,
+      gatewayVersion,
+      version: this.#version,
       sessionsOf: (uri) => this.sessionsOf(uri),
       upstreamTroubles: this.#options.upstreamTroubles?.() ?? new Map(),
     })

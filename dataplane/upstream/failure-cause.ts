@@ -31,7 +31,13 @@ const codeOf = (error: unknown): string =>
     : ''
 
 const LOOKUP_CODES: ReadonlySet<string> = new Set([
-  ...['ENOTFOUND', 'EAI_AGAIN', 'EAI_FAIL', 'EAI_NODATA', 'EAI_NONAME', 'ENODATA', 'ESERVFAIL'],
+  'ENOTFOUND',
+  'EAI_AGAIN',
+  'EAI_FAIL',
+  'EAI_NODATA',
+  'EAI_NONAME',
+  'ENODATA',
+  'ESERVFAIL',
 ])
 
 const isOfLookup = (error: unknown): boolean => LOOKUP_CODES.has(codeOf(error))

@@ -186,7 +186,11 @@ const createOpener = (
         to,
         find: createFindAllowed({ guard, resolve, confinement }),
         listed: createListedEndpoints({
-          ...{ directory, to, guard, confinement, clusterDomain },
+          directory,
+          to,
+          guard,
+          confinement,
+          clusterDomain,
           random: clock.random,
         }),
         now: clock.now,

@@ -86,8 +86,12 @@ export const viewTroubles = ({ records, nowMs, unixMs }: ViewSources): Upstreams
     const { origin, confinedTo } = record.key
     return [
       {
-        ...{ origin, confinedTo, troubles, addresses: [] },
-        ...{ connections: NO_CONNECTIONS, lastFailure: undefined },
+        origin,
+        confinedTo,
+        troubles,
+        addresses: [],
+        connections: NO_CONNECTIONS,
+        lastFailure: undefined,
       },
     ]
   })
@@ -120,7 +124,8 @@ const viewOrigin = (
   const { origin, confinedTo } = record.key
   const { lastFailure } = record
   return {
-    ...{ origin, confinedTo },
+    origin,
+    confinedTo,
     addresses: (pool?.addresses.set.members ?? []).map((endpoint) =>
       viewAddress(endpoint, pool, moment),
     ),

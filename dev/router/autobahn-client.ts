@@ -85,8 +85,12 @@ export const connectAutobahn = async (
   autobahn.log.debug = silence
   autobahn.log.warn = silence
   const connection = new autobahn.Connection({
-    ...{ url, realm, use_es6_promises: true, max_retries: 0 },
-    ...{ on_user_error: silence, on_internal_error: silence },
+    url,
+    realm,
+    use_es6_promises: true,
+    max_retries: 0,
+    on_user_error: silence,
+    on_internal_error: silence,
     ...more,
   })
   const closed = Promise.withResolvers<Closing>()

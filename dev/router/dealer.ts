@@ -184,7 +184,12 @@ class CallDealer implements Dealer {
       callee.features.has('callee.progressive_call_results')
     const stopTimer = (): void => undefined
     const pending = {
-      ...{ caller, request, callee, invocation, takesProgress, stopTimer },
+      caller,
+      request,
+      callee,
+      invocation,
+      takesProgress,
+      stopTimer,
       isInterrupted: false,
     }
     atCallee.invocations.set(invocation, pending)

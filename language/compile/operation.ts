@@ -82,8 +82,11 @@ export const compileOperation = (
   warnOfFailures(
     compiled,
     {
-      ...{ path: ground.template, method, bindings: ground.bindings },
-      ...{ security: security.type, action: action.type },
+      path: ground.template,
+      method,
+      bindings: ground.bindings,
+      security: security.type,
+      action: action.type,
     },
     ['topic', 'procedure'].find((name) => actionMap?.keys.includes(name)) ?? 'action',
     warnAt({ raw, pointer, map, actionMap }, ground),

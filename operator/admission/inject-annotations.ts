@@ -55,7 +55,9 @@ export const readWiring = (pod: Pod, usual: SidecarResources): ReadWiring => {
     warnings.push(`${faulty(pod, ANNOTATIONS.ready, 'started, or absent')}; it was ignored`)
   return {
     wiring: {
-      ...{ port, appPorts, warnings },
+      port,
+      appPorts,
+      warnings,
       readyPath: ready === 'started' ? '/ping' : '/ready',
       hasAppPreStop: annotationOf(pod, ANNOTATIONS.appPreStop) !== 'false',
       resources: resources.resources,

@@ -59,11 +59,16 @@ export const gatewayContainer = (options: ContainerOptions): ValueMap => {
     // moment, and the response is delayed until the result is known.
     startupProbe: {
       ...asks('/ping'),
-      ...{ initialDelaySeconds: 1, periodSeconds: 1, timeoutSeconds: 20, failureThreshold: 60 },
+      initialDelaySeconds: 1,
+      periodSeconds: 1,
+      timeoutSeconds: 20,
+      failureThreshold: 60,
     },
     readinessProbe: {
       ...asks(wiring.readyPath === '/ready' ? '/ready?wait=4' : wiring.readyPath),
-      ...{ periodSeconds: 2, timeoutSeconds: 5, failureThreshold: 1 },
+      periodSeconds: 2,
+      timeoutSeconds: 5,
+      failureThreshold: 1,
     },
     livenessProbe: { ...asks('/ping'), periodSeconds: 10, timeoutSeconds: 5, failureThreshold: 3 },
     lifecycle: { preStop: { exec: { command: ['svc-gateway', 'drain'] } } },

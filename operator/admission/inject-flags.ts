@@ -34,8 +34,15 @@ const DRAIN_DELAY = 'drain-delay-seconds'
 
 /** The same in every gateway that is injected. */
 const SET_BY_US = [
-  ...['public', 'management', 'management-tls-cert', 'management-tls-key', 'management-client-ca'],
-  ...['management-client-name', 'managed', 'health', 'state-dir'],
+  'public',
+  'management',
+  'management-tls-cert',
+  'management-tls-key',
+  'management-client-ca',
+  'management-client-name',
+  'managed',
+  'health',
+  'state-dir',
 ]
 
 /**

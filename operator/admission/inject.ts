@@ -78,7 +78,9 @@ const injectAnew = (pod: Pod, { settings, manager }: InjectOptions): Injection =
   if (reason !== undefined) return { injection: 'refused', reason }
   const spec = mapAt(pod, 'spec')
   const container = gatewayContainer({
-    ...{ settings, wiring, manager },
+    settings,
+    wiring,
+    manager,
     isProcessShared: (['shareProcessNamespace', 'hostPID'] as const).some(
       (name) => memberAt(spec, name) === true,
     ),

@@ -40,7 +40,8 @@ export const createLookUp = (options: LookUpOptions): LookUp => {
     underWay.count += open.length
     try {
       const answers = open.map(async ([key, wanted]) => ({
-        ...{ key, wanted },
+        key,
+        wanted,
         answer: await ask(wanted, options),
       }))
       return withAnswers(cache, await Promise.all(answers), options)

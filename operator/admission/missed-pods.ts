@@ -98,7 +98,8 @@ export class MissedPods {
       if (!this.#loop.mayAct()) break
       const { items } = await this.#options.api.list(TYPES.pods, {
         ...list,
-        ...{ fieldSelector: RUNNING, ...CHEAP },
+        fieldSelector: RUNNING,
+        ...CHEAP,
       })
       missed.push(...items.filter((pod) => this.#isMissed(pod)).map(nameOf))
       if (missed.length >= ENOUGH) return missed.slice(0, ENOUGH)
@@ -108,7 +109,8 @@ export class MissedPods {
 
   async #labelledNamespaces(): Promise<readonly string[]> {
     const { items } = await this.#options.api.list(TYPES.namespaces, {
-      ...{ labelSelector: `${INJECT_LABEL}=true`, ...CHEAP },
+      labelSelector: `${INJECT_LABEL}=true`,
+      ...CHEAP,
     })
     const names = items.map((item) => textAt(mapAt(item, 'metadata'), 'name'))
     return names.filter((name) => this.#isPlace(name)).slice(0, MAX_NAMESPACES)

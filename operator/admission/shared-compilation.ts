@@ -27,7 +27,8 @@ export class SharedCompilation implements DocumentCompiler {
     if (request === undefined) return
     const { document, realm, secrets, namespace } = request
     const task = {
-      ...{ document, realm },
+      document,
+      realm,
       ...(secrets.versions.length > 0 && { variables: secrets.variables }),
     }
     this.#known = { request, outcome: await compile(task, namespace) }

@@ -91,7 +91,9 @@ export class WebhookRemover {
     const failure = messageOf(error)
     if (failure !== this.#failure) {
       log.warn('could not check for a webhook configuration that is no longer served', {
-        ...{ kind: type.kind, object: name, error },
+        kind: type.kind,
+        object: name,
+        error,
       })
     }
     this.#failure = failure

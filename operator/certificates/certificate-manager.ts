@@ -91,7 +91,10 @@ export class CertificateManager {
     this.#options = options
     const { api, namespace, clock, log } = options
     this.#deps = {
-      ...{ api, clock, log, owner: namespace },
+      api,
+      clock,
+      log,
+      owner: namespace,
       serviceAccount: options.serviceAccount ?? 'svc-operator',
       policy: options.policy ?? DEFAULT_POLICY,
       random: options.random ?? SYSTEM_RANDOM,

@@ -45,7 +45,9 @@ export const maintainAuthority = async (
   const { policy, clock, log } = deps
   const done = { step: 'keep' as AuthorityStep }
   const texts = await updateSecret(deps.api, {
-    ...{ name, owner: deps.owner, type: 'Opaque' },
+    name,
+    owner: deps.owner,
+    type: 'Opaque',
     decide: async (known) => {
       const record = readAuthority(known ?? {}, clock.now())
       const step = planAuthority(record, settled, policy, clock.now())
@@ -81,7 +83,9 @@ export const maintainLeaf = async (
   const { policy, clock, random, log } = deps
   let reason: string | undefined
   const texts = await updateSecret(deps.api, {
-    ...{ name, owner: deps.owner, type: 'kubernetes.io/tls' },
+    name,
+    owner: deps.owner,
+    type: 'kubernetes.io/tls',
     decide: async (known) => {
       const checks = { authority, policy, nowMs: clock.now() }
       const plan = planLeaf(known, purpose, checks)
@@ -112,7 +116,9 @@ export const createLeafIfAbsent = async (
 ): Promise<void> => {
   const made = { at: undefined as number | undefined }
   await updateSecret(api, {
-    ...{ name, owner, type: 'kubernetes.io/tls' },
+    name,
+    owner,
+    type: 'kubernetes.io/tls',
     decide: async (known) => {
       made.at = known === undefined ? clock.now() : undefined
       if (known !== undefined) return undefined
@@ -153,5 +159,7 @@ const isSame = (left: SecretTexts, right: SecretTexts): boolean =>
 
 /** For the log, where `name` is the program's. */
 const fieldsOf = ({ namespace, name }: ObjectName): object => ({
-  ...{ kind: 'Secret', namespace, object: name },
+  kind: 'Secret',
+  namespace,
+  object: name,
 })

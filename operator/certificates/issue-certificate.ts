@@ -57,8 +57,11 @@ export const issueAuthority = async (life: Life, random: RandomSource): Promise<
   const name = `svc-gateway CA ${serial.subarray(0, 4).toString('hex')}`
   const publicKey = createPublicKey(privateKey)
   const cert = certificate({
-    ...{ life, serial, subject: name, publicKey },
-    ...{ issuer: { name, privateKey, publicKey } },
+    life,
+    serial,
+    subject: name,
+    publicKey,
+    issuer: { name, privateKey, publicKey },
     extensions: [
       extension(BASIC_CONSTRAINTS, sequence(isTrue(), integer(Buffer.of(0))), 'critical'),
       // keyCertSign, cRLSign

@@ -94,8 +94,11 @@ export class Controller {
     })
     this.#reconciler = new Reconciler({ ...options.judging, ...(compiler && { compiler }) })
     this.#status = {
-      ...{ isReady: false, isLeading: false },
-      ...{ resources: new Map(), dataPlanes: [], notes: [] },
+      isReady: false,
+      isLeading: false,
+      resources: new Map(),
+      dataPlanes: [],
+      notes: [],
     }
   }
 
@@ -119,7 +122,8 @@ export class Controller {
     if (reconciliation === undefined) return undefined
     const cache = this.#options.source.current()
     return {
-      ...{ reconciliation, cache },
+      reconciliation,
+      cache,
       preview: (...asked) => this.#reconciler.preview(...asked),
       usersOf: (realmKey) => this.#reconciler.usersOf(realmKey),
     }
@@ -169,7 +173,8 @@ export class Controller {
       onReport: () => {
         this.#scheduleStatus(STATUS_MS)
       },
-      ...{ clock, log },
+      clock,
+      log,
     })
     this.#turn = turn
     turn.start()

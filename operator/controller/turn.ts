@@ -49,10 +49,15 @@ export class Turn {
   constructor({ fleet, recover, onRecovered, onReport, clock, log }: TurnOptions) {
     this.#search = new RecoverSource({
       holders: (version) => this.fleet.holders(version),
-      ...{ recover, onRecovered, clock, log },
+      recover,
+      onRecovered,
+      clock,
+      log,
     })
     this.fleet = new Fleet({
-      ...{ ...fleet, clock, log },
+      ...fleet,
+      clock,
+      log,
       dataPlanes: telling(fleet.dataPlanes, onReport),
       onReport: () => {
         this.#search.lookAgain()

@@ -106,7 +106,9 @@ export class EndpointsSender {
     const isWhole = this.#isWhole
     this.#isWhole = false
     const plan = planEndpointCalls({
-      ...{ told: this.#told, wanted: wanted(), isWhole },
+      told: this.#told,
+      wanted: wanted(),
+      isWhole,
       answerOf: (service) => source.of(service),
       sizeOf: (endpoints) => textOf(endpoints).length,
     })
@@ -131,8 +133,10 @@ export class EndpointsSender {
     const { manager, epochSource, client, bodyBytes, signal } = this.#options
     this.#sequence += 1
     const bytes = bodyOf(content, {
-      ...{ managedBy: manager, epoch: epochSource.epoch() },
-      ...{ sender: this.#sender, sequence: this.#sequence },
+      managedBy: manager,
+      epoch: epochSource.epoch(),
+      sender: this.#sender,
+      sequence: this.#sequence,
     })
     const release = await bodyBytes.acquire({ weight: bytes.length, signal })
     try {

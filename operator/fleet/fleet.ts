@@ -95,7 +95,12 @@ export class Fleet {
     this.#services = options.endpoints && new WantedServices(options.endpoints)
     this.#neighbourhoods = new Neighbourhoods(this.#limits.rounds)
     this.#shared = {
-      ...{ manager, epochSource, log, confirmDeletes, version, clock },
+      manager,
+      epochSource,
+      log,
+      confirmDeletes,
+      version,
+      clock,
       bodies: new SyncBodies(),
       entries: new HeldEntries(),
       recency: new Recency(),
@@ -196,8 +201,11 @@ export class Fleet {
     const { budget, acquirePermit } = this.#neighbourhoods.of(dataPlane)
     const worker = new Worker(dataPlane, {
       client: createManagementClient(dataPlane, {
-        ...{ credentials, timeoutMs, clock: this.#shared.clock },
-        ...{ contexts: this.#contexts, budget },
+        credentials,
+        timeoutMs,
+        clock: this.#shared.clock,
+        contexts: this.#contexts,
+        budget,
         onExcess: (reason) => {
           this.#counter.excess()
           const words = 'data plane has answered more than it can have to say: it is left alone'
@@ -205,7 +213,8 @@ export class Fleet {
         },
       }),
       fleet: this.#shared,
-      ...{ acquirePermit, pollMs },
+      acquirePermit,
+      pollMs,
       onReport: (report) => {
         onReport(report)
         this.#wakeWhoWaitsFor(report)
@@ -229,7 +238,8 @@ export class Fleet {
     if (source === undefined || services === undefined) return {}
     return {
       endpoints: {
-        ...{ source, bodyBytes: this.#endpointBytes },
+        source,
+        bodyBytes: this.#endpointBytes,
         wantedBy: (dataPlane, { documents }) => services.for(dataPlane, documents),
       },
     }

@@ -122,14 +122,16 @@ export const createManagementClient = (
       call({
         method: 'GET',
         path: `/api_specs/${encodeURIComponent(id)}?view=source`,
-        ...{ timeoutMs, bound: SOURCE_BOUND },
+        timeoutMs,
+        bound: SOURCE_BOUND,
         read: (body) => body,
       }),
     realms: () =>
       call({
         method: 'GET',
         path: '/realms?view=source',
-        ...{ timeoutMs, bound: REALMS_BOUND },
+        timeoutMs,
+        bound: REALMS_BOUND,
         read: readRealmSources,
       }),
     close: async () => {
@@ -151,7 +153,8 @@ const endpointsCall = (body: Buffer): Omit<Call<true>, 'timeoutMs'> => ({
   method: 'POST',
   path: '/service_endpoints',
   headers: { 'content-type': 'application/json; charset=utf-8' },
-  ...{ body, bound: ENDPOINTS_BOUND },
+  body,
+  bound: ENDPOINTS_BOUND,
   read: (answer) => (isMap(answer) && typeof answer['services'] === 'number' ? true : undefined),
 })
 

@@ -44,11 +44,24 @@ const toldSession = (
 export const OTHER_REASON = 'another reason, told by the log of the data plane'
 
 const ERRORS = [
-  ...['no_such_realm', 'no_such_role', 'no_such_principal', 'not_authorized'],
-  ...['authentication_failed', 'authentication_denied', 'authentication_required'],
-  ...['no_auth_method', 'no_matching_auth_method', 'cannot_authenticate'],
-  ...['authorization_failed', 'authorization_denied', 'authorization_required'],
-  ...['protocol_violation', 'invalid_uri', 'timeout', 'net_failure', 'system_shutdown'],
+  'no_such_realm',
+  'no_such_role',
+  'no_such_principal',
+  'not_authorized',
+  'authentication_failed',
+  'authentication_denied',
+  'authentication_required',
+  'no_auth_method',
+  'no_matching_auth_method',
+  'cannot_authenticate',
+  'authorization_failed',
+  'authorization_denied',
+  'authorization_required',
+  'protocol_violation',
+  'invalid_uri',
+  'timeout',
+  'net_failure',
+  'system_shutdown',
 ]
 
 const CLOSES = ['normal', 'close_realm', 'goodbye_and_out', 'killed', 'system_shutdown']
@@ -65,11 +78,26 @@ const ENDS: ReadonlySet<string> = new Set(['unreachable', 'lost', 'silent', 'mal
 
 /** What the system, TLS or the gateway call the cause. */
 const CAUSES = [
-  ...['ECONNREFUSED', 'ECONNRESET', 'ECONNABORTED', 'EPIPE', 'ETIMEDOUT', 'ENOENT', 'EACCES'],
-  ...['EHOSTUNREACH', 'ENETUNREACH', 'EADDRNOTAVAIL', 'ENOTFOUND', 'EAI_AGAIN', 'EMFILE'],
-  ...['self-signed certificate', 'certificate has expired', 'certificate is not yet valid'],
-  ...['unable to verify the first certificate', 'unable to get local issuer certificate'],
-  ...["does not match certificate's altnames", 'no connection within'],
+  'ECONNREFUSED',
+  'ECONNRESET',
+  'ECONNABORTED',
+  'EPIPE',
+  'ETIMEDOUT',
+  'ENOENT',
+  'EACCES',
+  'EHOSTUNREACH',
+  'ENETUNREACH',
+  'EADDRNOTAVAIL',
+  'ENOTFOUND',
+  'EAI_AGAIN',
+  'EMFILE',
+  'self-signed certificate',
+  'certificate has expired',
+  'certificate is not yet valid',
+  'unable to verify the first certificate',
+  'unable to get local issuer certificate',
+  "does not match certificate's altnames",
+  'no connection within',
 ]
 
 /**

@@ -198,7 +198,10 @@ export class Worker {
   #senderOf({ source, bodyBytes, wantedBy }: WorkerEndpoints): EndpointsSender {
     const { fleet, client } = this.#options
     return new EndpointsSender({
-      ...{ ...fleet, client, source, bodyBytes },
+      ...fleet,
+      client,
+      source,
+      bodyBytes,
       dataPlane: this.#memory.dataPlane.name,
       signal: this.#closing.signal,
       wanted: () => {

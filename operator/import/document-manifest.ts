@@ -36,7 +36,9 @@ export const documentManifest = (
   const { spec, beside } = packed
   return {
     object: {
-      ...{ apiVersion: API_VERSION, kind: 'ApiSpecification', metadata: metadataOf(place) },
+      apiVersion: API_VERSION,
+      kind: 'ApiSpecification',
+      metadata: metadataOf(place),
       spec: { ...(variablesFrom.length > 0 && { variablesFrom }), ...spec },
     },
     beside,
@@ -66,11 +68,9 @@ const pack = (
     spec: { documentFrom: { configMap: { name: configMap, key } } },
     beside: [
       {
-        ...{
-          apiVersion: 'v1',
-          kind: 'ConfigMap',
-          metadata: metadataOf({ name: configMap, namespace }),
-        },
+        apiVersion: 'v1',
+        kind: 'ConfigMap',
+        metadata: metadataOf({ name: configMap, namespace }),
         binaryData: { [key]: bytes.toString('base64') },
       },
     ],

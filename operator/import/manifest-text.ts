@@ -19,7 +19,8 @@ const secretLines = ({ secret, object }: Manifest): readonly string[] => {
   const { name, wanted } = secret
   const stringData = Object.fromEntries(wanted.map(({ key }) => [key, '']))
   const yaml = writeYaml({
-    ...{ apiVersion: 'v1', kind: 'Secret' },
+    apiVersion: 'v1',
+    kind: 'Secret',
     metadata: metadataOf({ name, namespace: namespaceOf(object) }),
     stringData,
   })

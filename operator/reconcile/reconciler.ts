@@ -145,7 +145,8 @@ export class Reconciler {
   quotaUse(namespace: string): QuotaUse | undefined {
     if (this.#quotas === undefined) return undefined
     return {
-      ...{ namespace, quota: this.#quotas.of(namespace, this.#cache) },
+      namespace,
+      quota: this.#quotas.of(namespace, this.#cache),
       used: sumOf(this.#documents.usedBy(namespace), this.#realms.usedBy(namespace)),
     }
   }
@@ -184,7 +185,8 @@ export class Reconciler {
 
   #surroundings(cache: ResourceCache, realms: JudgedRealms, isSame: boolean): Surroundings {
     return {
-      ...{ cache, isSame },
+      cache,
+      isSame,
       access: (uri, namespace) => realms.access(uri, namespace),
       grant: (namespace) => this.#grants.of(namespace, cache),
       destinations: (namespace) => this.#destinations.of(namespace, cache),
@@ -253,7 +255,9 @@ const releaseVerdict = (resource: ApiSpecificationResource | RealmResource): Ver
   resource,
   accepted: ACCEPTED_PENDING,
   resolvedRefs: REFERENCES_PENDING,
-  ...{ errors: [], warnings: [], isReleased: true },
+  errors: [],
+  warnings: [],
+  isReleased: true,
 })
 
 /** What documents are judged with, but for themselves: every other resource, and what may not be read. */

@@ -112,8 +112,12 @@ const settle = (
   const lastTransitionTime =
     before?.status === status ? before.lastTransitionTime : wholeSeconds(nowMs)
   const next = {
-    ...{ type, status, reason, message: cutMessage(message) },
-    ...{ observedGeneration, lastTransitionTime },
+    type,
+    status,
+    reason,
+    message: cutMessage(message),
+    observedGeneration,
+    lastTransitionTime,
   }
   return before !== undefined && sameCondition(before, next) ? before : next
 }

@@ -102,7 +102,8 @@ const readSummary = (status: ValueMap): DocumentSummary | undefined => {
     ...(id !== undefined && { id }),
     ...(host !== undefined && { host }),
     ...(realm !== undefined && { realm }),
-    ...{ serving: serving ?? NONE_SERVES, gateways: gateways ?? NONE_SERVES },
+    serving: serving ?? NONE_SERVES,
+    gateways: gateways ?? NONE_SERVES,
   }
 }
 

@@ -74,7 +74,10 @@ export const readPod = (pod: Pod, places: PodPlaces): PodReading => {
 export const podOf = ({ name, incarnation = '' }: DataPlane): EventSubject => {
   const [namespace = '', podName = ''] = name.split('/')
   return {
-    ...{ apiVersion: 'v1', kind: 'Pod', namespace, name: podName },
+    apiVersion: 'v1',
+    kind: 'Pod',
+    namespace,
+    name: podName,
     uid: incarnation.split('/')[0] ?? '',
   }
 }

@@ -113,7 +113,9 @@ export class ReferencedObject {
       onChange: () => {
         this.#changed()
       },
-      ...{ clock, log, watchLog },
+      clock,
+      log,
+      watchLog,
     })
     const waits = [
       clock.after(waitMs, () => {

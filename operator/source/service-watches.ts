@@ -101,7 +101,9 @@ class ServiceWatch {
     const { createReflector, ...options } = this.#options
     const [namespace = ''] = this.#key.split('/')
     return createReflector<T>({
-      ...{ ...options, ...of, namespace },
+      ...options,
+      ...of,
+      namespace,
       onChange: () => {
         this.#look()
       },

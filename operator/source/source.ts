@@ -98,7 +98,10 @@ class KubernetesSource implements ResourceSource {
     const shared = { api, clock, log, watchLog, createReflector, onChange }
     const read = readOfClass(className, operator)
     const ours = {
-      ...{ ...shared, namespaces, pageSize: DOCUMENT_PAGE, read },
+      ...shared,
+      namespaces,
+      pageSize: DOCUMENT_PAGE,
+      read,
       mayLack: () => true,
       isGone: (namespace: string) => this.#isGone(namespace),
       hasChanged: (before: Resource, now: Resource) => !hasSameContent(before, now),
@@ -109,7 +112,8 @@ class KubernetesSource implements ResourceSource {
     }
     this.#specifications = new Watches({ ...ours, type: OWN_TYPES.apiSpecifications })
     this.#realms = new Watches({
-      ...{ ...ours, type: OWN_TYPES.realms },
+      ...ours,
+      type: OWN_TYPES.realms,
       onDeleted: (last: Resource) => {
         if (isToBeDeletedNow(last)) this.#table.deletedNow(last)
       },

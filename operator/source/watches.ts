@@ -86,7 +86,10 @@ export class Watches<T> {
       const { namespace, watched } = each
       const { hasSynced, failure } = watched
       return {
-        ...{ kind: this.#kind, hasSynced, failure, isGone: this.#isOver(each) },
+        kind: this.#kind,
+        hasSynced,
+        failure,
+        isGone: this.#isOver(each),
         ...(namespace !== undefined && { namespace }),
       }
     })

@@ -82,7 +82,9 @@ const desiredRecord = (desired: DesiredSet | undefined): object =>
 const differenceRecord = (desired: DesiredSet, report: DataPlaneReport): object => {
   const { documents, realms } = select(desired, report.dataPlane)
   return {
-    ...{ phase: report.phase, message: report.message, ready: report.ready },
+    phase: report.phase,
+    message: report.message,
+    ready: report.ready,
     documents: differences(documents, report.documents, desired.kept.documents),
     realms: differences(realms, report.realms, desired.kept.realms),
     rejected: {

@@ -114,7 +114,9 @@ export class StatusEntry {
     const { kind, metadata, className = DEFAULT_CLASS } = this.#resource
     const { namespace, name, uid } = metadata
     return {
-      ...{ kind, className, isRelease: this.#source.verdict.isReleased === true },
+      kind,
+      className,
+      isRelease: this.#source.verdict.isReleased === true,
       name: { namespace, name },
       object: {
         apiVersion: API_VERSION,

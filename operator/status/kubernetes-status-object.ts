@@ -128,11 +128,16 @@ const factsOf = ({ observedGeneration, conditions, ...rest }: StatusObject): str
     conditions
       .filter(isFact)
       .map(({ type, status, reason, message, observedGeneration: observed }) => [
-        ...[type, status, reason, observed],
+        type,
+        status,
+        reason,
+        observed,
         FLEETING.has(type) ? '' : message,
       ])
       .sort(byType),
-    ...[rest.id, rest.host, rest.realm],
+    rest.id,
+    rest.host,
+    rest.realm,
     rest.errors ?? [],
     rest.warnings ?? [],
     rest.programmedGeneration,

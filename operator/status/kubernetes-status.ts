@@ -267,7 +267,9 @@ const dueIn = (ms: number, sinceMs: number, nowMs: number): number =>
 
 /** For the log, where `name` is the program's. */
 const fieldsOf = ({ kind, name }: Pick<StatusWrite, 'kind' | 'name'>): object => ({
-  ...{ kind, namespace: name.namespace, object: name.name },
+  kind,
+  namespace: name.namespace,
+  object: name.name,
 })
 
 const placeOf = ({ kind, name }: Pick<StatusWrite, 'kind' | 'name'>): string =>

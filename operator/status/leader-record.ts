@@ -70,7 +70,8 @@ const leaderOf = (
   { holder, heldSinceMs }: Pick<LeaseFacts, 'holder' | 'heldSinceMs'>,
   namespace: string,
 ): NonNullable<LeaderRecord['leader']> => ({
-  ...{ name: displayName(holder), namespace },
+  name: displayName(holder),
+  namespace,
   ...(heldSinceMs !== undefined && { since: new Date(heldSinceMs).toISOString() }),
 })
 

@@ -45,7 +45,10 @@ export const resourceRecord = ({
   const { kind, metadata, origin } = verdict.resource
   const { namespace, name, generation, createdAt } = metadata
   return {
-    ...{ kind, namespace, name, generation },
+    kind,
+    namespace,
+    name,
+    generation,
     createdAt: new Date(createdAt).toISOString(),
     origin,
     id: summary?.id ?? verdict.id,
@@ -57,7 +60,9 @@ export const resourceRecord = ({
     servingGeneration: verdict.serving?.generation,
     programmedGeneration: programmed?.generation,
     programmedDigest: programmed?.digest,
-    ...{ conditions, errors, warnings },
+    conditions,
+    errors,
+    warnings,
   }
 }
 
@@ -73,7 +78,10 @@ export const dataPlaneRecord = ({
 }: DataPlaneReport): object => ({
   name: dataPlane.name,
   url: dataPlane.url,
-  ...{ phase, message, ready, version },
+  phase,
+  message,
+  ready,
+  version,
   documents: Object.fromEntries([...documents].map(([id, { digest }]) => [id, digest])),
   realms: Object.fromEntries(realms),
   rejected: {

@@ -36,7 +36,10 @@ export interface LeaseTaking {
 /** @throws ApiError where it can't be had */
 export const takeLease = async ({ api, name, clock }: LeaseTaking): Promise<HeldLease> => {
   const store = createLeaseStore({
-    ...{ api, name, format: LEASE_FORMAT, clock },
+    api,
+    name,
+    format: LEASE_FORMAT,
+    clock,
     timeoutMs: ANSWER_MS,
   })
   for (let tries = 1; tries <= MAX_TRIES; tries += 1) {

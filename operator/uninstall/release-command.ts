@@ -37,7 +37,10 @@ export const runRelease = async ({ settings, env, log, print }: ReleaseRun): Pro
   const watched = new Set(namespaces)
   try {
     const released = await releaseStatuses({
-      ...{ api, clock, operator, namespaces: 'all' },
+      api,
+      clock,
+      operator,
+      namespaces: 'all',
       isMeant: (namespace) => !watched.has(namespace),
       message: (namespace) => namespaceReleased(namespace, operator),
     })

@@ -167,14 +167,22 @@ const release = async (
     ...recorded,
     observedGeneration: generation,
     conditions: releasedConditions(recorded.conditions, {
-      ...{ kind, generation, message: message(namespace), nowMs: clock.now() },
+      kind,
+      generation,
+      message: message(namespace),
+      nowMs: clock.now(),
     }),
     // What gateways were last seen to hold stays told: whoever takes the resource up needs it.
     ...(kind === 'ApiSpecification' && { serving: NONE_SERVES, gateways: NONE_SERVES }),
   }
   await applyStatus(
     {
-      ...{ kind, className, isRelease: true, status, metadata, name: { namespace, name } },
+      kind,
+      className,
+      isRelease: true,
+      status,
+      metadata,
+      name: { namespace, name },
       object: {
         apiVersion: API_VERSION,
         kind,

@@ -35,7 +35,12 @@ export const runUninstall = async (run: UninstallRun): Promise<0 | 1> => {
   const namespace = settings.namespace ?? cluster.namespace
   try {
     const left = await uninstall({
-      ...{ api, clock, namespace, lease, webhookService, webhookUrl },
+      api,
+      clock,
+      namespace,
+      lease,
+      webhookService,
+      webhookUrl,
       namespaces: namespacesOf(settings, namespace),
       watched: settings.namespaces.includes('all') ? 'all' : settings.namespaces,
       print: (line) => {

@@ -64,7 +64,11 @@ const releaseAll = async (options: UninstallOptions, report: Report): Promise<vo
   const { api, clock, namespace, watched } = options
   const operator = operatorName(options, namespace)
   const released = await releaseStatuses({
-    ...{ api, clock, operator, namespaces: watched, withinMs: RELEASE_MS },
+    api,
+    clock,
+    operator,
+    namespaces: watched,
+    withinMs: RELEASE_MS,
     isMeant: () => true,
     message: () => uninstallReleased(operator),
   })

@@ -80,7 +80,9 @@ const plain = (
   const resource = read(wrapped, file, item.line)
   return (
     resource && {
-      ...{ resource, file, isPlain: true },
+      resource,
+      file,
+      isPlain: true,
       lineOf: (pointer) => item.lineOf(pointer.replace(/^\/spec\/document/, '')),
       name: typeof id === 'string' ? id : '',
     }
@@ -110,7 +112,10 @@ const fromManifest = (
   const { resource } = result
   const { namespace, name } = resource.metadata
   return {
-    ...{ resource, file, isPlain: false, lineOf: item.lineOf },
+    resource,
+    file,
+    isPlain: false,
+    lineOf: item.lineOf,
     name: `${resource.kind} ${namespace}/${name}`,
   }
 }

@@ -30,7 +30,8 @@ describe('withTimeout', () => {
     const clock = createManualClock()
     const { promise, reject } = Promise.withResolvers<string>()
     const outcome = withTimeout<string, string | undefined>(promise, {
-      ...{ ms: 10, clock },
+      ms: 10,
+      clock,
       onTimeout,
     }).then(
       (value) => ({ value }),

@@ -91,9 +91,12 @@ await describeWithClusterNode('from the image to an empty cluster', (cluster) =>
   }
   const createPod = async (name: string, namespace: string): Promise<string> => {
     const pod = podOf({
-      ...{ name, image: CLUSTER_IMAGES.echo, labels: INJECT, annotations: STARTED },
+      name,
+      image: CLUSTER_IMAGES.echo,
+      labels: INJECT,
+      annotations: STARTED,
     })
-    const object = { ...pod, ...{ apiVersion: 'v1', kind: 'Pod' } }
+    const object = { ...pod, apiVersion: 'v1', kind: 'Pod' }
     const { code, stderr } = await cluster().kubectl(['create', '-n', namespace, '-f', '-'], {
       input: JSON.stringify({ ...object, metadata: { ...nameOf(pod), name } }),
     })
@@ -230,7 +233,8 @@ await describeWithClusterNode('from the image to an empty cluster', (cluster) =>
       for (let visit = 0; visit < 6; visit += 1) {
         const page = await browser.visit(`${SHOP_ORIGIN}/my/name`, { isFetch: true, from: end.url })
         expect({ status: page.status, text: page.text }).toEqual({
-          ...{ status: 200, text: '{"authid":"alice"}' },
+          status: 200,
+          text: '{"authid":"alice"}',
         })
       }
     }),
@@ -252,7 +256,9 @@ await describeWithClusterNode('from the image to an empty cluster', (cluster) =>
       const annotations = { 'gateway.svc.dev/app-port': '8080' }
       await cluster().apply([
         api({
-          ...{ name: 'stock', host: 'stock.example.com', spec: selector },
+          name: 'stock',
+          host: 'stock.example.com',
+          spec: selector,
           paths: forwardTo('http://127.0.0.1:8080'),
         }),
         app({ name: 'stock', image: CLUSTER_IMAGES.echo, labels: INJECT, annotations }),
@@ -262,7 +268,8 @@ await describeWithClusterNode('from the image to an empty cluster', (cluster) =>
       const own = `http://${await podIp(SHOP, 'app=stock')}:18080`
       const headers = { host: 'stock.example.com' }
       expect((await request(`${own}/stock/items`, { headers })).json()).toMatchObject({
-        ...{ url: '/items', pod: expect.stringMatching(/^stock-/) },
+        url: '/items',
+        pod: expect.stringMatching(/^stock-/),
       })
       // What is for all is not for it, and what is its own is not for all.
       expect((await request(`${own}/hello/Ada`, { headers: { host: SHOP_HOST } })).status).toBe(404)
@@ -275,7 +282,10 @@ await describeWithClusterNode('from the image to an empty cluster', (cluster) =>
     step(async () => {
       const script = `fetch('http://127.0.0.1:18080/').then((answer) => console.log(answer.status))`
       const { metadata, spec } = podOf({
-        ...{ name: 'count', image: CLUSTER_IMAGES.echo, labels: INJECT, annotations: STARTED },
+        name: 'count',
+        image: CLUSTER_IMAGES.echo,
+        labels: INJECT,
+        annotations: STARTED,
       }) as { readonly metadata: object; readonly spec: { readonly containers: readonly object[] } }
       const containers = spec.containers.map((each) => ({
         ...each,
@@ -283,7 +293,9 @@ await describeWithClusterNode('from the image to an empty cluster', (cluster) =>
       }))
       await cluster().apply([
         {
-          ...{ apiVersion: 'batch/v1', kind: 'Job', metadata: { name: 'count', namespace: SHOP } },
+          apiVersion: 'batch/v1',
+          kind: 'Job',
+          metadata: { name: 'count', namespace: SHOP },
           spec: {
             backoffLimit: 0,
             template: { metadata, spec: { ...spec, containers, restartPolicy: 'Never' } },

@@ -35,7 +35,9 @@ const echoObjects = (replicas: number): readonly object[] => [
         spec: {
           containers: [
             {
-              ...{ name: 'echo', image: CLUSTER_IMAGES.echo, imagePullPolicy: 'Never' },
+              name: 'echo',
+              image: CLUSTER_IMAGES.echo,
+              imagePullPolicy: 'Never',
               readinessProbe: { httpGet: { path: '/ready', port: 8080 }, periodSeconds: 1 },
             },
           ],

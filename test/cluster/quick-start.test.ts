@@ -75,7 +75,8 @@ await describeWithClusterNode('docs/quick-start.md', (cluster) => {
       await symlink(join(programs, WHOLE_PROGRAM), join(home.path, name))
     await symlink(join(ROOT, 'helm'), join(home.path, 'chart'))
     environment = {
-      ...{ PATH: `${home.path}:${env['PATH'] ?? ''}`, HOME: home.path },
+      PATH: `${home.path}:${env['PATH'] ?? ''}`,
+      HOME: home.path,
       KUBECONFIG: cluster().kubeconfig,
     }
     for (const [name, text] of FILES) await writeFile(join(home.path, name), hereAs(text))
@@ -111,7 +112,11 @@ await describeWithClusterNode('docs/quick-start.md', (cluster) => {
     }
     const args = ['-c', `${here} 2>&1`]
     const { code, stdout } = await runCommand({
-      ...{ program: 'sh', args, cwd: home.path, environment, timeoutMs: 300_000 },
+      program: 'sh',
+      args,
+      cwd: home.path,
+      environment,
+      timeoutMs: 300_000,
     })
     // The fault that the page shows is the one command that fails.
     if (code !== 0 && !here.includes('statik')) throw new Error(`${here}: ${code}\n${stdout}`)
@@ -128,7 +133,8 @@ await describeWithClusterNode('docs/quick-start.md', (cluster) => {
           const printed = shapeOf(await type(command))
           for (const shown of shapeOf(output).split('\n'))
             expect({ command, printed }).toEqual({
-              ...{ command, printed: expect.stringContaining(shown.replace(/ …$/, '')) },
+              command,
+              printed: expect.stringContaining(shown.replace(/ …$/, '')),
             })
         }
       })(),

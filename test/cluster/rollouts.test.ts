@@ -92,7 +92,8 @@ await describeWithClusterNode('under steady traffic', (cluster) => {
         documentObject(NAMESPACE, `doc-${index}`, { host: HOST }),
       ),
       {
-        ...{ apiVersion: 'gateway.svc.dev/v1alpha1', kind: 'ApiSpecification' },
+        apiVersion: 'gateway.svc.dev/v1alpha1',
+        kind: 'ApiSpecification',
         metadata: { name: 'traffic', namespace: NAMESPACE },
         spec: { document: trafficDocument('traffic', HOST, REALM, `http://echo.${NAMESPACE}`) },
       },
@@ -129,8 +130,11 @@ await describeWithClusterNode('under steady traffic', (cluster) => {
 
   const settled = (part: Part, replicas = REPLICAS, without: readonly Pod[] = []): Promise<void> =>
     untilSettled({
-      ...{ podsOf: () => podsOf(part), what: part, patience: PATIENCE },
-      ...{ replicas, without },
+      podsOf: () => podsOf(part),
+      what: part,
+      patience: PATIENCE,
+      replicas,
+      without,
     })
 
   const during = (name: string, act: () => Promise<void>): Promise<Tally> =>

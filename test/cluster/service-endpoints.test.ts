@@ -40,7 +40,9 @@ const gated = (object: object): object => {
 }
 
 const forwarding = {
-  ...{ id: 'echo', host: HOST, realm_uri: 'com.shop' },
+  id: 'echo',
+  host: HOST,
+  realm_uri: 'com.shop',
   versions: {
     v1: {
       base_path: '/echo',
@@ -112,7 +114,8 @@ await describeWithClusterNode('the Pods of a Service that a document names', (cl
     await cluster().apply([
       realmObject(SHOP),
       {
-        ...{ apiVersion: 'gateway.svc.dev/v1alpha1', kind: 'ApiSpecification' },
+        apiVersion: 'gateway.svc.dev/v1alpha1',
+        kind: 'ApiSpecification',
         metadata: { name: 'echo', namespace: SHOP },
         spec: { document: forwarding },
       },

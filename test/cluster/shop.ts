@@ -12,11 +12,14 @@ export const SHOP_REALM = 'com.example.shop'
 
 /** Of a Pod. */
 const RESTRICTED_POD = {
-  ...{ runAsNonRoot: true, runAsUser: 1000, seccompProfile: { type: 'RuntimeDefault' } },
+  runAsNonRoot: true,
+  runAsUser: 1000,
+  seccompProfile: { type: 'RuntimeDefault' },
 } as const
 /** Of a container. */
 const RESTRICTED_CONTAINER = {
-  ...{ allowPrivilegeEscalation: false, capabilities: { drop: ['ALL'] } },
+  allowPrivilegeEscalation: false,
+  capabilities: { drop: ['ALL'] },
 } as const
 
 export interface AppOptions {
@@ -34,7 +37,9 @@ export interface AppOptions {
 export const app = (options: AppOptions): object => {
   const { name, namespace = SHOP } = options
   return {
-    ...{ apiVersion: 'apps/v1', kind: 'Deployment', metadata: { name, namespace } },
+    apiVersion: 'apps/v1',
+    kind: 'Deployment',
+    metadata: { name, namespace },
     spec: { selector: { matchLabels: { app: name } }, template: podOf(options) },
   }
 }
@@ -49,7 +54,10 @@ export const podOf = (options: AppOptions): object => {
       securityContext: RESTRICTED_POD,
       containers: [
         {
-          ...{ name, image, imagePullPolicy: 'Never', securityContext: RESTRICTED_CONTAINER },
+          name,
+          image,
+          imagePullPolicy: 'Never',
+          securityContext: RESTRICTED_CONTAINER,
           ...(args !== undefined && { args }),
           ...(configMap !== undefined && {
             volumeMounts: [{ name: 'config', mountPath: '/etc/app' }],
@@ -62,14 +70,20 @@ export const podOf = (options: AppOptions): object => {
 }
 
 const service = (name: string, port: number, targetPort = port): object => ({
-  ...{ apiVersion: 'v1', kind: 'Service', metadata: { name, namespace: SHOP } },
+  apiVersion: 'v1',
+  kind: 'Service',
+  metadata: { name, namespace: SHOP },
   spec: { selector: { app: name }, ports: [{ port, targetPort }] },
 })
 
 const NEXUS_PORT = 9000
 const NEXUS_CONFIG = {
-  ...{ websocket: `0.0.0.0:${NEXUS_PORT}`, rawsocket: '', max_message_bytes: 1_048_576 },
-  ...{ keep_alive_seconds: 0, out_queue_size: 64, deny: [] },
+  websocket: `0.0.0.0:${NEXUS_PORT}`,
+  rawsocket: '',
+  max_message_bytes: 1_048_576,
+  keep_alive_seconds: 0,
+  out_queue_size: 64,
+  deny: [],
   realms: [{ uri: SHOP_REALM, anonymous: true }],
 }
 
@@ -86,15 +100,20 @@ export const shopServices = (): readonly object[] => [
 export const shopApps = (issuer: string): readonly object[] => [
   app({ name: 'echo', image: CLUSTER_IMAGES.echo }),
   {
-    ...{ apiVersion: 'v1', kind: 'ConfigMap', metadata: { name: 'nexus', namespace: SHOP } },
+    apiVersion: 'v1',
+    kind: 'ConfigMap',
+    metadata: { name: 'nexus', namespace: SHOP },
     data: { 'nexus.json': JSON.stringify(NEXUS_CONFIG) },
   },
   app({
-    ...{ name: 'nexus', image: CLUSTER_IMAGES.nexus, configMap: 'nexus' },
+    name: 'nexus',
+    image: CLUSTER_IMAGES.nexus,
+    configMap: 'nexus',
     args: ['-c', '/etc/app/nexus.json'],
   }),
   app({
-    ...{ name: 'idp', image: CLUSTER_IMAGES.idp },
+    name: 'idp',
+    image: CLUSTER_IMAGES.idp,
     args: [
       JSON.stringify({
         issuer,
@@ -103,7 +122,9 @@ export const shopApps = (issuer: string): readonly object[] => [
     ],
   }),
   {
-    ...{ apiVersion: 'v1', kind: 'Secret', metadata: { name: 'shop-realm', namespace: SHOP } },
+    apiVersion: 'v1',
+    kind: 'Secret',
+    metadata: { name: 'shop-realm', namespace: SHOP },
     stringData: { 'client-secret': CLIENT.clientSecret, 'signing.pem': newSigningKey() },
   },
 ]
@@ -127,7 +148,9 @@ export const shopRealm = (issuer: string): object => ({
     info: {
       oidcProviders: {
         corp: {
-          ...{ issuer, clientId: CLIENT.clientId, clientSecret: secretRef('client-secret') },
+          issuer,
+          clientId: CLIENT.clientId,
+          clientSecret: secretRef('client-secret'),
           redirectUri: `${SHOP_ORIGIN}/my/oidc/corp/callback`,
           // In the cluster, without TLS.
           allowUnsafeHttp: true,
@@ -155,7 +178,10 @@ export const api = ({ name, paths, host = SHOP_HOST, spec, more }: ApiOptions): 
   spec: {
     ...spec,
     document: {
-      ...{ id: `com.example.shop.${name}`, host, realm_uri: SHOP_REALM, ...more },
+      id: `com.example.shop.${name}`,
+      host,
+      realm_uri: SHOP_REALM,
+      ...more,
       versions: { v1: { base_path: `/${name}`, paths } },
     },
   },

@@ -105,7 +105,9 @@ const podTemplate = (
     securityContext: { runAsNonRoot: true, seccompProfile: { type: 'RuntimeDefault' } },
     containers: [
       {
-        ...{ name: 'app', image: CLUSTER_IMAGES.echo, imagePullPolicy: 'Never' },
+        name: 'app',
+        image: CLUSTER_IMAGES.echo,
+        imagePullPolicy: 'Never',
         ...(args !== undefined && { args }),
         ...(lifecycle !== undefined && { lifecycle }),
         ports: [{ containerPort: 8080 }],
@@ -121,7 +123,9 @@ const deployment = (
   app: string,
   { replicas, template = podTemplate(app) }: { replicas: number; template?: object },
 ): object => ({
-  ...{ apiVersion: 'apps/v1', kind: 'Deployment', metadata: { name: app, namespace } },
+  apiVersion: 'apps/v1',
+  kind: 'Deployment',
+  metadata: { name: app, namespace },
   spec: {
     replicas,
     selector: { matchLabels: { app } },
@@ -133,7 +137,9 @@ const deployment = (
 const application = (namespace: string, app: string, replicas: number): readonly object[] => [
   deployment(namespace, app, { replicas }),
   {
-    ...{ apiVersion: 'v1', kind: 'Service', metadata: { name: app, namespace } },
+    apiVersion: 'v1',
+    kind: 'Service',
+    metadata: { name: app, namespace },
     // By name: a Pod that came without a gateway has no such port, and gets no requests.
     spec: { selector: { serves: app }, ports: [{ port: 80, targetPort: 'public' }] },
   },
@@ -147,7 +153,8 @@ const shopObjects = (): readonly object[] => [
     documentObject(NAMESPACE, `doc-${index}`, { host: HOST, spec: selecting(APP) }),
   ),
   {
-    ...{ apiVersion: 'gateway.svc.dev/v1alpha1', kind: 'ApiSpecification' },
+    apiVersion: 'gateway.svc.dev/v1alpha1',
+    kind: 'ApiSpecification',
     metadata: { name: 'traffic', namespace: NAMESPACE },
     spec: {
       ...selecting(APP),
@@ -189,7 +196,9 @@ const farewellObjects = (report: string): readonly object[] => {
   return [
     documentObject(NAMESPACE, FAREWELL, { host: HOST, spec: selecting(FAREWELL) }),
     {
-      ...{ apiVersion: 'v1', kind: 'Pod', ...template },
+      apiVersion: 'v1',
+      kind: 'Pod',
+      ...template,
       metadata: { ...template.metadata, name: FAREWELL, namespace: NAMESPACE },
     },
   ]
@@ -200,11 +209,13 @@ const batchJob = (): object => {
   const program = `fetch('http://127.0.0.1:18082/ping').then(({ ok }) => process.exit(ok ? 0 : 1))`
   const containers = spec.containers.map(({ ...container }) => ({
     ...container,
-    ...{ command: ['node', '-e', program], readinessProbe: undefined },
+    command: ['node', '-e', program],
+    readinessProbe: undefined,
   }))
   const template = { metadata, spec: { ...spec, containers, restartPolicy: 'Never' } }
   return {
-    ...{ apiVersion: 'batch/v1', kind: 'Job' },
+    apiVersion: 'batch/v1',
+    kind: 'Job',
     metadata: { name: 'batch', namespace: NAMESPACE },
     spec: { backoffLimit: 0, template },
   }
@@ -224,7 +235,9 @@ await describeWithClusterNode('applications with a gateway beside them', (cluste
     await loadClusterImages(cluster(), 'gateway', 'echo', 'nexus')
     await cluster().apply(
       [NAMESPACE, OTHER].map((name) => ({
-        ...{ apiVersion: 'v1', kind: 'Namespace', metadata: { name } },
+        apiVersion: 'v1',
+        kind: 'Namespace',
+        metadata: { name },
       })),
     )
     await cluster().apply(nexusRouter(NAMESPACE, [REALM]))
@@ -234,7 +247,8 @@ await describeWithClusterNode('applications with a gateway beside them', (cluste
         gateway: { enabled: false },
         operator: { resources },
         sidecar: {
-          ...{ enabled: true, namespaces: [NAMESPACE, OTHER] },
+          enabled: true,
+          namespaces: [NAMESPACE, OTHER],
           appPreStopSeconds: PAUSE_SECONDS,
         },
       },
@@ -302,7 +316,9 @@ await describeWithClusterNode('applications with a gateway beside them', (cluste
     const { metadata, spec } = podTemplate(name, { annotations }) as Pod
     const pod = {
       status: {},
-      ...{ apiVersion: 'v1', kind: 'Pod', spec },
+      apiVersion: 'v1',
+      kind: 'Pod',
+      spec,
       metadata: { ...metadata, name, namespace: NAMESPACE },
     }
     const args = ['create', '-f', '-', '--dry-run=server', '-o', 'json']
@@ -320,7 +336,7 @@ await describeWithClusterNode('applications with a gateway beside them', (cluste
     }, PATIENCE)
 
   const settled = (replicas: number, without: readonly Pod[] = []): Promise<void> =>
-    untilSettled({ ...{ podsOf, what: APP, patience: PATIENCE }, ...{ replicas, without } })
+    untilSettled({ podsOf, what: APP, patience: PATIENCE, replicas, without })
 
   const during = (name: string, act: () => Promise<void>): Promise<Tally> =>
     tallyDuring(traffic.book, name, act)

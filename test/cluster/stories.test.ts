@@ -69,7 +69,9 @@ interface Resource {
 }
 
 const publication = (id: string): object => ({
-  ...{ id, host: `${TEAM}.test`, realm_uri: TEAM_REALM },
+  id,
+  host: `${TEAM}.test`,
+  realm_uri: TEAM_REALM,
   versions: {
     v1: {
       base_path: `/${id}`,
@@ -100,14 +102,16 @@ const objects = (): readonly object[] => [
   realmObject(SHOP, routerOf(SHOP)),
   ...shopDocuments(),
   {
-    ...{ apiVersion: 'gateway.svc.dev/v1alpha1', kind: 'ApiSpecification' },
+    apiVersion: 'gateway.svc.dev/v1alpha1',
+    kind: 'ApiSpecification',
     metadata: { name: 'traffic', namespace: SHOP },
     spec: { document: trafficDocument('traffic', SHOP_HOST, SHOP_REALM, `http://echo.${SHOP}`) },
   },
   realmObject(TEAM, routerOf(TEAM)),
   documentObject(TEAM, 'hello'),
   {
-    ...{ apiVersion: 'gateway.svc.dev/v1alpha1', kind: 'ApiSpecification' },
+    apiVersion: 'gateway.svc.dev/v1alpha1',
+    kind: 'ApiSpecification',
     metadata: { name: 'news', namespace: TEAM },
     spec: { document: publication('news') },
   },
@@ -133,8 +137,11 @@ await describeWithClusterNode('stories of an installation', (cluster) => {
 
   const settled = (replicas: number, without: readonly Pod[] = []): Promise<void> =>
     untilSettled({
-      ...{ podsOf: gateways, what: 'gateways', patience: PATIENCE },
-      ...{ replicas, without },
+      podsOf: gateways,
+      what: 'gateways',
+      patience: PATIENCE,
+      replicas,
+      without,
     })
 
   const scale = (replicas: number): Promise<string> =>
@@ -183,7 +190,9 @@ await describeWithClusterNode('stories of an installation', (cluster) => {
     await loadClusterImages(cluster(), 'gateway', 'echo', 'nexus')
     await apply(
       ...NAMESPACES.map((name) => ({
-        ...{ apiVersion: 'v1', kind: 'Namespace', metadata: { name } },
+        apiVersion: 'v1',
+        kind: 'Namespace',
+        metadata: { name },
       })),
     )
     await apply(...echoApplication(SHOP), ...nexusRouter(SHOP, [SHOP_REALM, TEAM_REALM]))

@@ -60,9 +60,18 @@ beforeAll(async () => {
   const at = (name: string): string => join(dir.path, name)
   gateway = await startGateway({
     flags: [
-      ...['--management', '0.0.0.0:0', '--managed', 'svc-operator'],
-      ...['--management-tls-cert', at('tls.crt'), '--management-tls-key', at('tls.key')],
-      ...['--management-client-ca', at('ca.crt'), '--management-client-name', 'operator.test'],
+      '--management',
+      '0.0.0.0:0',
+      '--managed',
+      'svc-operator',
+      '--management-tls-cert',
+      at('tls.crt'),
+      '--management-tls-key',
+      at('tls.key'),
+      '--management-client-ca',
+      at('ca.crt'),
+      '--management-client-name',
+      'operator.test',
     ],
   })
 }, 30_000)

@@ -39,10 +39,22 @@ beforeAll(async () => {
   await Promise.all([writeFile(certFile, cert), writeFile(keyFile, key)])
   gateway = await startGateway({
     flags: [
-      ...['--public-proxy-protocol', `${BALANCER}/32`],
-      ...['--trusted-proxies', `${PROXY},10.0.0.0/8`],
-      ...['--public-tls', `127.0.0.1:${tlsPort}`, '--tls-cert', certFile, '--tls-key', keyFile],
-      ...['--processes', '2', '--access-log', 'on', '--otlp', collector.url],
+      '--public-proxy-protocol',
+      `${BALANCER}/32`,
+      '--trusted-proxies',
+      `${PROXY},10.0.0.0/8`,
+      '--public-tls',
+      `127.0.0.1:${tlsPort}`,
+      '--tls-cert',
+      certFile,
+      '--tls-key',
+      keyFile,
+      '--processes',
+      '2',
+      '--access-log',
+      'on',
+      '--otlp',
+      collector.url,
     ],
   })
   const guarded = { ...api('guarded', { '/who': answers('nobody') }), security: { type: 'basic' } }

@@ -25,8 +25,12 @@ const IN_CLUSTER = { KUBERNETES_SERVICE_HOST: '127.0.0.9', KUBERNETES_SERVICE_PO
 const start = (env: Readonly<Record<string, string>> = IN_CLUSTER): Promise<GatewayProcess> =>
   startGateway({
     flags: [
-      ...['--managed', 'op', '--state-dir', dir.path],
-      ...['--management', `127.0.0.1:${managementPort}`],
+      '--managed',
+      'op',
+      '--state-dir',
+      dir.path,
+      '--management',
+      `127.0.0.1:${managementPort}`,
     ],
     env,
   })
@@ -73,7 +77,9 @@ const sync = async (documents: Readonly<Record<string, string | undefined>>): Pr
   const { rootDigest, epoch } = state.json() as StateView
   const realm = { uri: REALM }
   const answer = await post(gateway, '/api_specs/_sync', {
-    ...{ managedBy: 'op', epoch: Math.max(epoch, 1), base: rootDigest },
+    managedBy: 'op',
+    epoch: Math.max(epoch, 1),
+    base: rootDigest,
     realms: { put: [{ uri: REALM, digest: digestOf(realm), realm }] },
     specs: {
       put: Object.entries(documents).map(([id, confinedTo]) => {

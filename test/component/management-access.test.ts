@@ -89,8 +89,14 @@ const prepareTls = async (dir: TempDir) => {
     writeFile(paths.ca, ca.cert),
   ])
   const flags = [
-    ...['--management-tls-cert', paths.cert, '--management-tls-key', paths.key],
-    ...['--management-client-ca', paths.ca, '--management-client-name', 'operator.test'],
+    '--management-tls-cert',
+    paths.cert,
+    '--management-tls-key',
+    paths.key,
+    '--management-client-ca',
+    paths.ca,
+    '--management-client-name',
+    'operator.test',
   ]
   return { ca, key, paths, flags, trust: { ca: ca.cert, servername: 'gateway.test' } }
 }

@@ -62,8 +62,12 @@ describe('a gateway', () => {
       await using upstream = await startEchoUpstream()
       const gateway = await startGateway({
         flags: [
-          ...['--drain-delay-seconds', '3600', '--drain-seconds', '3600'],
-          ...['--processes', processes],
+          '--drain-delay-seconds',
+          '3600',
+          '--drain-seconds',
+          '3600',
+          '--processes',
+          processes,
         ],
       })
       await prepare(gateway, upstream)

@@ -42,11 +42,14 @@ beforeAll(async () => {
   peer = await openRawPeer({ url: rawsocket, realm: OPEN_REALM })
   await register(peer, `${URI}.echo`, ({ args }) => ({ args }))
   await post(gateway, '/realms', {
-    ...{ uri: OPEN_REALM, router: { url: ws } },
+    uri: OPEN_REALM,
+    router: { url: ws },
     callback_origins: [receiver.origin],
   })
   await post(gateway, '/api_specs', {
-    ...{ id: 'cluster', host: '_', realm_uri: OPEN_REALM },
+    id: 'cluster',
+    host: '_',
+    realm_uri: OPEN_REALM,
     versions: {
       v1: {
         base_path: '/cluster',

@@ -37,7 +37,9 @@ let gateway: GatewayProcess
 const serve = async (realm: string, id: string, routerRecord: object): Promise<void> => {
   await post(gateway, '/realms', { uri: realm, router: routerRecord })
   const { status } = await post(gateway, '/api_specs', {
-    ...{ id, host: '_', realm_uri: realm },
+    id,
+    host: '_',
+    realm_uri: realm,
     versions: {
       v1: {
         base_path: `/${id}`,
@@ -160,7 +162,9 @@ it('streams of a topic are one SUBSCRIBE; the end of the document is UNSUBSCRIBE
     expect(visit?.closed).toBeDefined()
     const { hello, subscribe, goodbye } = MESSAGE
     expect(visit?.types.filter((type) => type !== MESSAGE.unsubscribe)).toEqual([
-      ...[hello, subscribe, goodbye],
+      hello,
+      subscribe,
+      goodbye,
     ])
   })
   for (const { socket } of streams) socket.destroy()

@@ -33,7 +33,9 @@ const start = async (): Promise<void> => {
   const router = { url: suite.running().rawsocket }
   await post(gateway, '/realms', { uri: OPEN_REALM, router, call_timeout: 90_000 })
   await post(gateway, '/api_specs', {
-    ...{ id: 'load', host: '_', realm_uri: OPEN_REALM },
+    id: 'load',
+    host: '_',
+    realm_uri: OPEN_REALM,
     versions: {
       v1: {
         base_path: '/load',

@@ -46,7 +46,9 @@ beforeAll(async () => {
   inspector = await openInspector(gateway.pid, inspectorPort)
   await post(gateway, '/realms', { uri: OPEN_REALM, router: { url: ws } })
   await post(gateway, '/api_specs', {
-    ...{ id: 'memory', host: '_', realm_uri: OPEN_REALM },
+    id: 'memory',
+    host: '_',
+    realm_uri: OPEN_REALM,
     versions: {
       v1: {
         base_path: '/memory',

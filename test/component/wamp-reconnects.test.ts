@@ -47,11 +47,14 @@ afterAll(() => own.disposeAsync(), START_MS)
 
 const serve = async (url: string): Promise<void> => {
   await post(gateway, '/realms', {
-    ...{ uri: OPEN_REALM, callback_origins: ['http://127.0.0.1:9'] },
+    uri: OPEN_REALM,
+    callback_origins: ['http://127.0.0.1:9'],
     router: { url, pool: POOL },
   })
   await post(gateway, '/api_specs', {
-    ...{ id: 'reconnects', host: '_', realm_uri: OPEN_REALM },
+    id: 'reconnects',
+    host: '_',
+    realm_uri: OPEN_REALM,
     versions: {
       v1: {
         base_path: '/reconnects',

@@ -128,7 +128,9 @@ const serve = async (gateway: GatewayProcess, name: string, router: object): Pro
   await post(gateway, '/realms', { uri: realmOf(name), router })
   const paths = { '/echo': { post: calls('com.example.echo') } }
   const { status, text } = await post(gateway, '/api_specs', {
-    ...{ id: name, host: '_', realm_uri: realmOf(name) },
+    id: name,
+    host: '_',
+    realm_uri: realmOf(name),
     versions: { v1: { base_path: `/${name}`, paths } },
   })
   expect({ status, text }).toEqual({ status: 204, text: '' })

@@ -3,8 +3,15 @@ import { createConfinements } from '../../dataplane/confinements.ts'
 import type { PackedDocument } from '../../dataplane/store/packed-document.ts'
 
 const packed = (id: string, confinedTo?: string): PackedDocument => ({
-  ...{ id, realmUri: 'com.acme', rank: 0, since: 1, hosts: [], versions: [], shared: [] },
-  ...{ bytes: new Uint8Array(), ...(confinedTo !== undefined && { confinedTo }) },
+  id,
+  realmUri: 'com.acme',
+  rank: 0,
+  since: 1,
+  hosts: [],
+  versions: [],
+  shared: [],
+  bytes: new Uint8Array(),
+  ...(confinedTo !== undefined && { confinedTo }),
 })
 
 describe('what a document is confined to', () => {

@@ -11,12 +11,21 @@ const AT = Date.UTC(2030, 0, 1)
 const IDLE = { connected: 0, running: 0, queued: 0 }
 
 const origin = (view: Partial<OriginView> = {}): OriginView => ({
-  ...{ origin: 'http://up', confinedTo: undefined, addresses: [], connections: IDLE },
-  ...{ lastFailure: undefined, troubles: [], ...view },
+  origin: 'http://up',
+  confinedTo: undefined,
+  addresses: [],
+  connections: IDLE,
+  lastFailure: undefined,
+  troubles: [],
+  ...view,
 })
 
 const address = (view: Partial<AddressView> = {}): AddressView => ({
-  ...{ address: '10.0.0.1', state: 'healthy', outstanding: 0, ejections: [], ...view },
+  address: '10.0.0.1',
+  state: 'healthy',
+  outstanding: 0,
+  ejections: [],
+  ...view,
 })
 
 const ejection = (
@@ -25,7 +34,11 @@ const ejection = (
 ): AddressView['ejections'][number] => ({ realm, untilMs, why: 'in a row', fault: 'refused' })
 
 const trouble = (view: Partial<TroubleView> = {}): TroubleView => ({
-  ...{ realm: undefined, cause: 'refused', sinceMs: AT, isFailing: true, ...view },
+  realm: undefined,
+  cause: 'refused',
+  sinceMs: AT,
+  isFailing: true,
+  ...view,
 })
 
 const views = (...processes: readonly (readonly OriginView[])[]): readonly UpstreamsView[] =>
@@ -67,8 +80,11 @@ describe('the report', () => {
           unhealthy: [],
         },
         {
-          ...{ origin: 'http://up', confinedTo: 'shop' },
-          ...{ addresses: [], connections: IDLE, unhealthy: [] },
+          origin: 'http://up',
+          confinedTo: 'shop',
+          addresses: [],
+          connections: IDLE,
+          unhealthy: [],
         },
       ],
     })
@@ -97,15 +113,22 @@ describe('the report', () => {
     )
     expect(upstreams[0]?.addresses).toEqual([
       {
-        ...{ address: '10.0.0.1', state: 'ejected', outstanding: 0 },
+        address: '10.0.0.1',
+        state: 'ejected',
+        outstanding: 0,
         ejections: [
           {
-            ...{ until: '2030-01-01T00:00:01Z', why: 'five failures in a row', fault: 'refused' },
+            until: '2030-01-01T00:00:01Z',
+            why: 'five failures in a row',
+            fault: 'refused',
             processes: 2,
           },
           {
-            ...{ realm: 'shop', until: '2030-01-01T00:00:00Z', why: 'five failures in a row' },
-            ...{ fault: 'refused', processes: 1 },
+            realm: 'shop',
+            until: '2030-01-01T00:00:00Z',
+            why: 'five failures in a row',
+            fault: 'refused',
+            processes: 1,
           },
         ],
       },

@@ -52,7 +52,9 @@ describe('a manifest', () => {
     const { management, public: publicUrl } = playground.urls
     const paths = { '/x': { get: { action: { type: 'static', body: 'by hand' } } } }
     const document = {
-      ...{ id: 'by.hand', host: '_', realm_uri: 'com.example' },
+      id: 'by.hand',
+      host: '_',
+      realm_uri: 'com.example',
       versions: { v1: { base_path: '/by-hand', paths } },
     }
     const loaded = await request(`${management}/api_specs`, { method: 'POST', json: document })

@@ -17,8 +17,12 @@ describe('choosePorts', () => {
   it('moves all of them when one is taken, and says which', async () => {
     expect(await choosePorts(allBut(18090, 18181))).toEqual({
       ports: {
-        ...{ public: 18280, management: 18281, status: 18285 },
-        ...{ backend: 18290, router: 18291, idp: 18292 },
+        public: 18280,
+        management: 18281,
+        status: 18285,
+        backend: 18290,
+        router: 18291,
+        idp: 18292,
       },
       taken: [18090],
     })

@@ -190,7 +190,11 @@ describe('fields', () => {
 
 /** Of every condition of Kubernetes. */
 const IN_CONDITION: ReadonlySet<string> = new Set([
-  ...['type', 'status', 'reason', 'message', 'lastTransitionTime'],
+  'type',
+  'status',
+  'reason',
+  'message',
+  'lastTransitionTime',
 ])
 
 describe('roles', () => {
@@ -215,20 +219,32 @@ const GOOD = {
   resolvedRefs: { type: 'ResolvedRefs', status: 'True', reason: 'ResolvedRefs', message: 'all' },
 } as const satisfies { accepted: Finding<'Accepted'>; resolvedRefs: Finding<'ResolvedRefs'> }
 const PROGRAMMED: Finding<'Programmed'> = {
-  ...{ type: 'Programmed', status: 'True', reason: 'Programmed', message: 'held' },
+  type: 'Programmed',
+  status: 'True',
+  reason: 'Programmed',
+  message: 'held',
 }
 type Unprogrammed = Extract<Finding<'Programmed'>, { status: 'False' }>['reason']
 const unprogrammed = (reason: Unprogrammed): Finding<'Programmed'> => ({
-  ...{ type: 'Programmed', status: 'False', reason, message: `words of ${reason}` },
+  type: 'Programmed',
+  status: 'False',
+  reason,
+  message: `words of ${reason}`,
 })
 const unaccepted = (
   reason: 'Invalid' | 'TooLarge' | 'TooExpensive' | 'QuotaExceeded' | 'Conflicted',
 ): Finding<'Accepted'> => ({
-  ...{ type: 'Accepted', status: 'False', reason, message: `words of ${reason}` },
+  type: 'Accepted',
+  status: 'False',
+  reason,
+  message: `words of ${reason}`,
 })
 type Unresolved = Extract<Finding<'ResolvedRefs'>, { status: 'False' }>['reason']
 const unresolved = (reason: Unresolved): Finding<'ResolvedRefs'> => ({
-  ...{ type: 'ResolvedRefs', status: 'False', reason, message: `words of ${reason}` },
+  type: 'ResolvedRefs',
+  status: 'False',
+  reason,
+  message: `words of ${reason}`,
 })
 
 interface State {
@@ -252,8 +268,12 @@ const PAUSED = { 'gateway.svc.dev/paused': 'true' }
 const NOT_GOOD = unprogrammed('Invalid')
 
 const conditionOf = (type: string, status: Condition['status'], reason: string): Condition => ({
-  ...{ type: type as Condition['type'], status, reason, message: `words of ${reason}` },
-  ...{ observedGeneration: 2, lastTransitionTime: '2026-11-23T00:00:00Z' },
+  type: type as Condition['type'],
+  status,
+  reason,
+  message: `words of ${reason}`,
+  observedGeneration: 2,
+  lastTransitionTime: '2026-11-23T00:00:00Z',
 })
 const RELEASED = conditionOf('Ready', 'Unknown', 'Released')
 
@@ -272,18 +292,22 @@ const STATES: readonly State[] = [
   {
     state: 'beyond a quota',
     accepted: unaccepted('QuotaExceeded'),
-    ...{ programmed: NOT_GOOD, ...ENDED },
+    programmed: NOT_GOOD,
+    ...ENDED,
   },
   { state: 'conflicted', accepted: unaccepted('Conflicted'), programmed: NOT_GOOD, ...ENDED },
   {
     state: 'invalid, and mended since',
-    ...{ accepted: unaccepted('Invalid'), programmed: NOT_GOOD, generation: 3 },
+    accepted: unaccepted('Invalid'),
+    programmed: NOT_GOOD,
+    generation: 3,
     ...WAITS,
   },
   { state: 'no realm', resolvedRefs: unresolved('RealmNotFound'), programmed: NOT_GOOD, ...WAITS },
   {
     state: 'a realm that is not for it',
-    ...{ resolvedRefs: unresolved('RefNotPermitted'), programmed: NOT_GOOD },
+    resolvedRefs: unresolved('RefNotPermitted'),
+    programmed: NOT_GOOD,
     ...ENDED,
   },
   {
@@ -294,7 +318,8 @@ const STATES: readonly State[] = [
   },
   {
     state: 'a Secret out of reach',
-    ...{ resolvedRefs: unresolved('SecretForbidden'), programmed: NOT_GOOD },
+    resolvedRefs: unresolved('SecretForbidden'),
+    programmed: NOT_GOOD,
     ...WAITS,
   },
   {
@@ -305,37 +330,49 @@ const STATES: readonly State[] = [
   },
   {
     state: 'a ConfigMap out of reach',
-    ...{ resolvedRefs: unresolved('ConfigMapForbidden'), programmed: NOT_GOOD },
+    resolvedRefs: unresolved('ConfigMapForbidden'),
+    programmed: NOT_GOOD,
     ...WAITS,
   },
   { state: 'no key', resolvedRefs: unresolved('KeyNotFound'), programmed: NOT_GOOD, ...WAITS },
   {
     state: 'paused, with something newer',
-    ...{ programmed: unprogrammed('Pending'), annotations: PAUSED },
-    ...{ kubernetes: 'InProgress', argo: 'Suspended' },
+    programmed: unprogrammed('Pending'),
+    annotations: PAUSED,
+    kubernetes: 'InProgress',
+    argo: 'Suspended',
   },
   { state: 'paused, and as it is', annotations: PAUSED, kubernetes: 'Current', argo: 'Healthy' },
   {
     state: 'ready, and its upstream is away',
     condition: conditionOf('Degraded', 'True', 'UpstreamUnreachable'),
-    ...{ kubernetes: 'Current', argo: 'Degraded' },
+    kubernetes: 'Current',
+    argo: 'Degraded',
   },
   {
     state: 'ready, and its upstream is back',
     condition: conditionOf('Degraded', 'False', 'Ready'),
-    ...{ kubernetes: 'Current', argo: 'Healthy' },
+    kubernetes: 'Current',
+    argo: 'Healthy',
   },
   {
     state: 'let go by its operator',
-    ...{ condition: RELEASED, kubernetes: 'InProgress', argo: 'Degraded' },
+    condition: RELEASED,
+    kubernetes: 'InProgress',
+    argo: 'Degraded',
   },
   {
     state: 'let go by its operator, and changed since',
-    ...{ condition: RELEASED, generation: 3, kubernetes: 'InProgress', argo: 'Degraded' },
+    condition: RELEASED,
+    generation: 3,
+    kubernetes: 'InProgress',
+    argo: 'Degraded',
   },
   {
     state: 'paused, and what is newer is wrong',
-    ...{ accepted: unaccepted('Invalid'), programmed: NOT_GOOD, annotations: PAUSED },
+    accepted: unaccepted('Invalid'),
+    programmed: NOT_GOOD,
+    annotations: PAUSED,
     ...ENDED,
   },
 ]
@@ -402,7 +439,8 @@ describeWhenAvailable('the check for Argo CD', redisAvailability(), () => {
   it('says why', async () => {
     const state = { ...STATES[8] } as State
     expect(await check(objectOf(state))).toEqual({
-      ...{ status: 'Degraded', message: 'Invalid: words of Invalid' },
+      status: 'Degraded',
+      message: 'Invalid: words of Invalid',
     })
   })
 })

@@ -37,7 +37,9 @@ describe('entries of providers', () => {
       value,
     ])
     const whole = {
-      ...{ client_id: 'gateway', client_secret: 'x', redirect_uri: 'https://api.acme.test/cb' },
+      client_id: 'gateway',
+      client_secret: 'x',
+      redirect_uri: 'https://api.acme.test/cb',
       ...(Object.fromEntries(snake) as object),
     }
     const realm = { uri: 'com.acme', info: { oidc_providers: { corp: whole } } }
@@ -58,7 +60,10 @@ describe('Security Objects', () => {
     '%s compiles',
     (_text, security) => {
       const document = {
-        ...{ id: 'guide', host: '_', realm_uri: 'com.acme', defaults: { security } },
+        id: 'guide',
+        host: '_',
+        realm_uri: 'com.acme',
+        defaults: { security },
         versions: { v1: { base_path: '/x', paths: { '/y': { get: { action: STATIC } } } } },
       }
       const facts = { authmethods: ['oidcrp', 'cookie'], oidcProviders: ['corp'] }

@@ -56,7 +56,9 @@ const stop = async (callee: ChildProcess): Promise<void> => {
 
 /** As the guide says that a document calls them. */
 const DOCUMENT = {
-  ...{ id: 'guide', host: '_', realm_uri: OPEN_REALM },
+  id: 'guide',
+  host: '_',
+  realm_uri: OPEN_REALM,
   status_codes: { 'com.example.error.no_such_article': 404 },
   versions: {
     v1: {

@@ -115,8 +115,18 @@ const goOnAsOther: Change = (bytes, { random, pool }) => {
 }
 
 const CHANGES: readonly Change[] = [
-  ...[flipBit, setByte, insertBytes, removeBytes, repeatBytes, moveBytes],
-  ...[insertToken, insertToken, insertToken, takePart, goOnAsOther, cutOff],
+  flipBit,
+  setByte,
+  insertBytes,
+  removeBytes,
+  repeatBytes,
+  moveBytes,
+  insertToken,
+  insertToken,
+  insertToken,
+  takePart,
+  goOnAsOther,
+  cutOff,
 ]
 
 export interface JsonMutation {
@@ -130,8 +140,27 @@ export interface JsonMutation {
 /** Names and values that have been trouble to somebody. */
 const KEYS = ['__proto__', 'constructor', 'toString', '', 'a/b~c', '\ud800', '\0']
 const LEAVES: readonly Value[] = [
-  ...[null, true, false, 0, -1, 0.5, 1e308, 2 ** 53, '', ' ', '\0', '\ud800', '\uFFFD'],
-  ...[[], {}, [[]], [null], '{{', '}}', 'x'.repeat(300), 'x'.repeat(70_000)],
+  null,
+  true,
+  false,
+  0,
+  -1,
+  0.5,
+  1e308,
+  2 ** 53,
+  '',
+  ' ',
+  '\0',
+  '\ud800',
+  '\uFFFD',
+  [],
+  {},
+  [[]],
+  [null],
+  '{{',
+  '}}',
+  'x'.repeat(300),
+  'x'.repeat(70_000),
 ]
 
 /** One to four members replaced, removed, added, exchanged, nested, or their text changed. Changes `value` itself. */
@@ -243,8 +272,18 @@ const changeText: JsonChange = (slot, mutation) => {
 }
 
 const JSON_CHANGES: readonly JsonChange[] = [
-  ...[replace, remove, addMember, rename, copyFromOther, changeText, changeText, addMember],
-  ...[replace, copyFromOther, addMember, nest],
+  replace,
+  remove,
+  addMember,
+  rename,
+  copyFromOther,
+  changeText,
+  changeText,
+  addMember,
+  replace,
+  copyFromOther,
+  addMember,
+  nest,
 ]
 
 /**

@@ -32,7 +32,10 @@ export const readRequests = (bytes: Buffer, maxHeaderLines = Infinity): StrictRe
   const cursor = { bytes, at: 0, maxHeaderLines }
   let readBytes = 0
   const ended = (end: StrictReading['end'], why = ''): StrictReading => ({
-    ...{ requests, end, readBytes, why },
+    requests,
+    end,
+    readBytes,
+    why,
   })
   try {
     for (;;) {

@@ -152,7 +152,9 @@ await describeWithKubernetes('the chart', (plane) => {
       const scaled = `${path}/scale?fieldManager=${manager}`
       const { metadata } = demand(await plane().request({ path }), 200).json() as KubernetesObject
       const body = {
-        ...{ apiVersion: 'autoscaling/v1', kind: 'Scale', spec: { replicas: count } },
+        apiVersion: 'autoscaling/v1',
+        kind: 'Scale',
+        spec: { replicas: count },
         metadata: { name: metadata.name, namespace: NAMESPACE },
       }
       demand(await plane().request({ method: 'PUT', path: scaled, body }), 200)

@@ -23,12 +23,10 @@ const NAMESPACE = 'svc-gateway-system'
 const OTHER_RELEASES: ReadonlySet<string> = new Set(['two'])
 
 const pages = [
-  ...[
-    'README.md',
-    'SECURITY.md',
-    'helm/svc-gateway/README.md',
-    'helm/svc-gateway/files/alerts.yaml',
-  ],
+  'README.md',
+  'SECURITY.md',
+  'helm/svc-gateway/README.md',
+  'helm/svc-gateway/files/alerts.yaml',
   ...readdirSync(join(ROOT, 'docs'))
     .filter((name) => name.endsWith('.md'))
     .map((name) => `docs/${name}`),
@@ -37,10 +35,17 @@ const textOf = (page: string): string => readFileSync(join(ROOT, page), 'utf8')
 
 /** What a name of these types refers to. */
 const KINDS: Readonly<Record<string, string>> = {
-  ...{ deployment: 'Deployment', deploy: 'Deployment', deployments: 'Deployment' },
-  ...{ service: 'Service', svc: 'Service', services: 'Service' },
-  ...{ lease: 'Lease', secret: 'Secret', serviceaccount: 'ServiceAccount' },
-  ...{ pdb: 'PodDisruptionBudget', hpa: 'HorizontalPodAutoscaler' },
+  deployment: 'Deployment',
+  deploy: 'Deployment',
+  deployments: 'Deployment',
+  service: 'Service',
+  svc: 'Service',
+  services: 'Service',
+  lease: 'Lease',
+  secret: 'Secret',
+  serviceaccount: 'ServiceAccount',
+  pdb: 'PodDisruptionBudget',
+  hpa: 'HorizontalPodAutoscaler',
 }
 
 /** What there is once the chart is installed. */
@@ -178,7 +183,9 @@ describeWhenAvailable('kubectl commands', helmAvailability(), () => {
     const named = new Set(pages.flatMap((page) => commandsIn(textOf(page)).flatMap(namedIn)))
     expect([...named]).toEqual(
       expect.arrayContaining([
-        ...['Deployment/svc-gateway-operator', 'Service/svc-gateway', 'Lease/svc-operator'],
+        'Deployment/svc-gateway-operator',
+        'Service/svc-gateway',
+        'Lease/svc-operator',
         'Secret/svc-gateway-management-tls',
       ]),
     )

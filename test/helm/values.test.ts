@@ -178,13 +178,14 @@ describeWhenAvailable('what the programs take', helmAvailability(), () => {
           publicProxyProtocol: ['fe80::1%eth0/64', '::ffff:10.0.0.1/096'],
           upstreamAllow: ['*', '*.Example.test', 'db_1.', '192.0.2.1'],
           extraArgs: [
-            ...['--max-connections=off', '--allow-unmanaged', '--node-name=$(POD_NAME)'],
-            ...['--upstream-deny=10.0.0.0/8', '--upstream-deny= a.test, ,*.b.test,'],
-            ...[
-              '--keep-alive-seconds=75.5s',
-              '--headers-timeout-seconds=1m',
-              '--redis-away=accept',
-            ],
+            '--max-connections=off',
+            '--allow-unmanaged',
+            '--node-name=$(POD_NAME)',
+            '--upstream-deny=10.0.0.0/8',
+            '--upstream-deny= a.test, ,*.b.test,',
+            '--keep-alive-seconds=75.5s',
+            '--headers-timeout-seconds=1m',
+            '--redis-away=accept',
           ],
           extraEnv: [
             { name: 'SVC_GATEWAY_REDIS', valueFrom: { secretKeyRef: { name: 'a', key: 'b' } } },
@@ -221,7 +222,9 @@ describeWhenAvailable('a value that YAML takes for something else', helmAvailabi
       values: {
         operator: { serviceAccount: { name: '1e3' } },
         gateway: {
-          ...{ serviceAccountName: '0123', tls: { secrets: ['1'] }, extraCa: { secret: 'null' } },
+          serviceAccountName: '0123',
+          tls: { secrets: ['1'] },
+          extraCa: { secret: 'null' },
           oidcStateKeys: { secret: '2', key: '3' },
         },
         redis: { secret: '4', key: '5' },

@@ -21,8 +21,12 @@ const sockets: Socket[] = []
 beforeAll(async () => {
   gateway = await startGateway({
     flags: [
-      ...['--max-connections', '100'],
-      ...['--public-proxy-protocol', BALANCER, '--trusted-proxies', TRUSTED],
+      '--max-connections',
+      '100',
+      '--public-proxy-protocol',
+      BALANCER,
+      '--trusted-proxies',
+      TRUSTED,
     ],
   })
   await load(gateway, api('here', { '/ok': answers('fine') }))

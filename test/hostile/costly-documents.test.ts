@@ -65,7 +65,8 @@ const reviewOf = (namespace: string, document: object): object => ({
     uid: 'u-1',
     kind: { group: GROUP, version: 'v1alpha1', kind: 'ApiSpecification' },
     operation: 'CREATE',
-    ...{ namespace, name: 'a' },
+    namespace,
+    name: 'a',
     object: {
       apiVersion: API_VERSION,
       kind: 'ApiSpecification',

@@ -13,7 +13,9 @@ describe('readHostName', () => {
     ['pod-0.orders.shop.svc.cluster.local', 'pod-0.orders.shop', true],
   ])('%s is a Service of the namespace shop', (host, service, isCertain) => {
     expect(readHostName(host, 'cluster.local')).toEqual({
-      ...{ kind: 'service', namespace: 'shop', isCertain },
+      kind: 'service',
+      namespace: 'shop',
+      isCertain,
       fullName: `${service}.svc.cluster.local.`,
     })
   })

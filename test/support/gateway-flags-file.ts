@@ -22,7 +22,7 @@ export const renderGatewayFlags = async (): Promise<string> => {
     name,
     plain(setting),
   ])
-  const table = { ...{ program: SETTINGS.program, summary: '' }, envPrefix: SETTINGS.envPrefix }
+  const table = { program: SETTINGS.program, summary: '', envPrefix: SETTINGS.envPrefix }
   const text = JSON.stringify({ ...table, settings: Object.fromEntries(settings) as unknown })
   return format(`${HEAD}export const GATEWAY_FLAGS: SettingsTable = ${text}`, {
     ...(await resolveConfig(GATEWAY_FLAGS_PATH)),

@@ -40,7 +40,8 @@ export const olderVersion = async (commit = OLDER_COMMIT): Promise<OlderVersion 
   await mkdir(parent, { recursive: true })
   await whileLocked(`${directory}.lock`, () => layOut(hash, directory), { patienceMs: 60_000 })
   return {
-    ...{ commit: hash, directory },
+    commit: hash,
+    directory,
     gateway: join(directory, 'dataplane/main.ts'),
     operator: join(directory, 'operator/main.ts'),
     chart: join(directory, 'helm/svc-gateway'),

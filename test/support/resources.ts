@@ -19,7 +19,10 @@ export const resourceOf = (
   const apiVersion = kind === 'ApiSpecification' || kind === 'Realm' ? API_VERSION : 'v1'
   const value = { apiVersion, kind, metadata: { name, namespace, labels, annotations }, ...rest }
   const read = readResource(value, {
-    ...{ uid: `uid-${name}`, resourceVersion: '1', generation: 1, createdAt: 1000 },
+    uid: `uid-${name}`,
+    resourceVersion: '1',
+    generation: 1,
+    createdAt: 1000,
     ...metadata,
   })
   if (read.result !== 'resource') throw new Error(`no resource: ${JSON.stringify(read)}`)

@@ -61,8 +61,12 @@ describe('createMetrics', () => {
   it('lets a metric have more series than others, and says which may be forgotten', async () => {
     const metrics = createMetrics({
       failures: {
-        ...{ kind: 'counter', name: 'failures_total', help: 'F.', labels: ['origin'] },
-        ...{ mostSeries: 2000, isForgetful: true },
+        kind: 'counter',
+        name: 'failures_total',
+        help: 'F.',
+        labels: ['origin'],
+        mostSeries: 2000,
+        isForgetful: true,
       },
     } as const)
     metrics.total('failures', () =>
@@ -107,7 +111,11 @@ describe('states', () => {
 
   const forgetful = (values: Readonly<Record<string, number>>): MetricsState => [
     {
-      ...{ name: 'f', help: 'F.', type: 'counter', merge: 'sum', isForgetful: true },
+      name: 'f',
+      help: 'F.',
+      type: 'counter',
+      merge: 'sum',
+      isForgetful: true,
       series: Object.keys(values),
       values: Object.values(values),
     },

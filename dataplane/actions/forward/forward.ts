@@ -99,7 +99,14 @@ const prepareTools = (
   outcome: ForwardTools['outcome'],
 ): ((exchange: Exchange) => ForwardTools) => {
   const tools: ForwardTools = {
-    ...{ upstream, scope, confinedTo, realm, retryBudget, clock, isScarce, outcome },
+    upstream,
+    scope,
+    confinedTo,
+    realm,
+    retryBudget,
+    clock,
+    isScarce,
+    outcome,
   }
   if (spanOf === undefined) return () => tools
   return ({ incoming }) => {

@@ -100,5 +100,8 @@ export class OriginStreaks {
 }
 
 const freshStreak = (cause: FailureCause, nowMs: number): Streak => ({
-  ...{ cause, failures: 0, sinceMs: nowMs, lastMs: nowMs },
+  cause,
+  failures: 0,
+  sinceMs: nowMs,
+  lastMs: nowMs,
 })

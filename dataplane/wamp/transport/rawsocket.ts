@@ -42,7 +42,9 @@ const connectorTo = (
   return () => {
     const socket = url.isSecure
       ? connectTls({
-          ...{ host, port, lookup },
+          host,
+          port,
+          lookup,
           // RFC 6066 §3: literals are no server names.
           ...(isIP(host) === 0 && { servername: host }),
           secureContext: secureContext(),

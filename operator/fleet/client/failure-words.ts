@@ -32,8 +32,10 @@ const MAX_LENGTH = 300
 
 const WRONG_NAME: ReadonlySet<string> = new Set(['ERR_TLS_CERT_ALTNAME_INVALID'])
 const UNTRUSTED: ReadonlySet<string> = new Set([
-  ...['DEPTH_ZERO_SELF_SIGNED_CERT', 'SELF_SIGNED_CERT_IN_CHAIN'],
-  ...['UNABLE_TO_VERIFY_LEAF_SIGNATURE', 'UNABLE_TO_GET_ISSUER_CERT_LOCALLY'],
+  'DEPTH_ZERO_SELF_SIGNED_CERT',
+  'SELF_SIGNED_CERT_IN_CHAIN',
+  'UNABLE_TO_VERIFY_LEAF_SIGNATURE',
+  'UNABLE_TO_GET_ISSUER_CERT_LOCALLY',
 ])
 
 /** Alerts of TLS 1.2 and 1.3 by which a server refuses a client's certificate. */

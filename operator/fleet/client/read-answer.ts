@@ -35,7 +35,10 @@ export const readStateView = (body: unknown): StateView | undefined => {
   const realms = readEntries(body['realms'] ?? {}, { read: readRealmState })
   if (specs === undefined || realms === undefined) return undefined
   return {
-    ...{ bootId, rootDigest, specs, realms },
+    bootId,
+    rootDigest,
+    specs,
+    realms,
     version: numberOr(body['version'], 0),
     epoch: numberOr(body['epoch'], 0),
     manager: textOrNull(manager)?.slice(0, MAX_NAME_LENGTH) ?? null,
@@ -142,7 +145,8 @@ const readRealmState = (entry: Value): RealmState | undefined => {
   const { digest, managedBy } = entry
   if (!isName(digest)) return undefined
   return {
-    ...{ digest, managedBy: textOrNull(managedBy) },
+    digest,
+    managedBy: textOrNull(managedBy),
     sessions: mapsIn(entry, 'sessions', MAX_SESSIONS).map(readSession),
   }
 }
@@ -249,7 +253,9 @@ const readItem = (item: Value): SyncItem | undefined => {
   if (typeof id !== 'string' || (kind !== 'spec' && kind !== 'realm')) return undefined
   if (!isMemberOf(RESULTS, result)) return undefined
   return {
-    ...{ id, kind, result },
+    id,
+    kind,
+    result,
     errors: mapsIn(item, 'errors', MAX_FINDINGS).map(readProblem),
     warnings: shadowsIn(item),
   }

@@ -39,7 +39,9 @@ export const select = (desired: DesiredSet, dataPlane: DataPlane): Selection => 
     if (realm !== undefined) realms.set(realm.uri, realm)
   }
   return {
-    ...{ desired, documents, realms },
+    desired,
+    documents,
+    realms,
     realmUris: new Set(realms.keys()),
     reportedBytes: once(() => reportedBytesOf(documents, realms)),
     rootDigest: once(() => rootDigestOf(documents, realms)),

@@ -239,8 +239,10 @@ const logItems = (
     items.filter((item) => item.result === result).length
   log.info('data plane has taken a batch', {
     dataPlane: dataPlane.name,
-    ...{ loaded: count('loaded'), unchanged: count('unchanged') },
-    ...{ deleted: count('deleted'), rejected: count('rejected') },
+    loaded: count('loaded'),
+    unchanged: count('unchanged'),
+    deleted: count('deleted'),
+    rejected: count('rejected'),
   })
   const rejected = items.filter(({ result }) => result === 'rejected')
   for (const { kind, id, errors } of rejected.slice(0, MAX_LOGGED)) {

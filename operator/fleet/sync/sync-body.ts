@@ -154,7 +154,10 @@ const realmPut = ({ uri, digest, record }: DesiredRealm): RealmPut =>
 const documentPut = (document: DesiredDocument): SpecPut => {
   const { id, digest, since, spec, variables, confinedTo } = document
   return withCritical('spec', {
-    ...{ id, digest, since, spec },
+    id,
+    digest,
+    since,
+    spec,
     ...(variables !== undefined && { variables }),
     ...(confinedTo !== undefined && { confinedTo }),
   })

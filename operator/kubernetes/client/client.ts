@@ -50,7 +50,9 @@ export interface KubernetesApiOptions {
  * Kubernetes 1.36).
  */
 const TIMEOUTS: Timeouts = {
-  ...{ connectMs: 5_000, answerMs: 15_000, ownAnswerMs: 5_000 },
+  connectMs: 5_000,
+  answerMs: 15_000,
+  ownAnswerMs: 5_000,
   watchSilenceMs: 150_000,
 }
 /** How long requests that are under way when the API server is back may still get their response. */
@@ -76,7 +78,11 @@ export const createKubernetesApi = (options: KubernetesApiOptions): KubernetesAp
     if (wasSilent) clock.after(LATE_ANSWER_MS, transport.renew())
   })
   const requester = createRequester({
-    ...{ cluster, transport, limiter, clock, onRequest },
+    cluster,
+    transport,
+    limiter,
+    clock,
+    onRequest,
     reachability,
   })
   const closing = new AbortController()

@@ -21,17 +21,23 @@ interface Patience {
 }
 
 const IDEMPOTENT: Patience = {
-  ...{ whenTooMany: true, whenTold: true },
-  ...{ whenBroken: true, whenUnconnected: true },
+  whenTooMany: true,
+  whenTold: true,
+  whenBroken: true,
+  whenUnconnected: true,
 }
 // Carried out and sent again, both would look like a conflict with another client.
 const ONCE: Patience = {
-  ...{ whenTooMany: true, whenTold: false },
-  ...{ whenBroken: false, whenUnconnected: true },
+  whenTooMany: true,
+  whenTold: false,
+  whenBroken: false,
+  whenUnconnected: true,
 }
 const NEVER: Patience = {
-  ...{ whenTooMany: false, whenTold: false },
-  ...{ whenBroken: false, whenUnconnected: false },
+  whenTooMany: false,
+  whenTold: false,
+  whenBroken: false,
+  whenUnconnected: false,
 }
 const PATIENCE = {
   get: IDEMPOTENT,

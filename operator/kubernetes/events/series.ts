@@ -54,7 +54,12 @@ const newSeries = (
   facts: EventFacts,
   { name, nowMs }: { readonly name: string; readonly nowMs: number },
 ): Series => ({
-  ...{ key, facts, name },
-  ...{ firstAtMs: nowMs, lastAtMs: nowMs },
-  ...{ count: 0, sentCount: 0, isQueued: false },
+  key,
+  facts,
+  name,
+  firstAtMs: nowMs,
+  lastAtMs: nowMs,
+  count: 0,
+  sentCount: 0,
+  isQueued: false,
 })

@@ -139,7 +139,8 @@ class LeaseElection implements LeaseLeadership {
     this.#endTerm('stopped')
     const { clock, renewDeadlineMs, log } = this.#options
     const isReleased = await withTimeout(this.#release(), {
-      ...{ ms: renewDeadlineMs / 2, clock },
+      ms: renewDeadlineMs / 2,
+      clock,
       onTimeout: () => false,
     })
     if (!isReleased)

@@ -49,7 +49,10 @@ export const createReflector = <T>(
     log,
   })
   const failureState = createFailureState({
-    ...{ clock, log, watchLog, of },
+    clock,
+    log,
+    watchLog,
+    of,
     notify: () => {
       changes.notify()
     },

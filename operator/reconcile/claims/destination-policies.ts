@@ -55,7 +55,9 @@ export class DestinationPolicies {
     if (may === 'any') return ANY
     const names = this.#namesIn(cache)
     return this.#known.get(namespace, [may, names], () => ({
-      ...{ may: 'own', namespace, clusterDomain: this.#options.clusterDomain },
+      may: 'own',
+      namespace,
+      clusterDomain: this.#options.clusterDomain,
       isNamespace: (name) => names.has(name),
       ...(may !== 'own' && { misspelt: may }),
     }))

@@ -109,12 +109,10 @@ export class DocumentBook {
     const isOpen =
       this.#quotas.hasRefusals && this.#settleQuotas(resources, { ...surroundings, isSame: true })
     return {
-      ...{
-        isOpen,
-        served: documents,
-        kept: this.#titles.keep(judged, owners, documents),
-        verdicts,
-      },
+      isOpen,
+      served: documents,
+      kept: this.#titles.keep(judged, owners, documents),
+      verdicts,
       nameless: judged.flatMap(({ id, resource }) => (id === '' ? [resource] : [])),
       missing: this.#lastGood.missing(judged, outcome, surroundings.cache),
     }
@@ -144,7 +142,8 @@ export class DocumentBook {
     if (this.#standing === undefined) return undefined
     const standing: DocumentStanding = {
       ...this.#standing,
-      ...{ settlement: this.#settlement, hosts: this.#hosts },
+      settlement: this.#settlement,
+      hosts: this.#hosts,
       lastGood: (key) => this.#lastGood.get(key),
     }
     return previewDocument(resource, surroundings, standing, compiler)
@@ -227,7 +226,12 @@ export class DocumentBook {
     const inputs = [...own, grant, destinations, ...surroundings]
     const judgement = this.#judgements.get(key, inputs, () =>
       judgeDocument(resource, read, {
-        ...{ key, compiler: this.#compiler, access, grant, destinations, overQuota },
+        key,
+        compiler: this.#compiler,
+        access,
+        grant,
+        destinations,
+        overQuota,
         variables: readVariables(resource, cache),
       }),
     )

@@ -34,8 +34,14 @@ export class DocumentQuotas {
     const { metadata, programmed, checked } = resource
     const { read, cache, lastGood } = facts
     const inputs = [
-      ...[read, checked, metadata.uid, metadata.generation, metadata.createdAt],
-      ...[lastGood?.document, programmed?.generation, programmed?.digest],
+      read,
+      checked,
+      metadata.uid,
+      metadata.generation,
+      metadata.createdAt,
+      lastGood?.document,
+      programmed?.generation,
+      programmed?.digest,
       ...variableInputs(resource, cache),
     ]
     this.#book.put(this.#claims.get(key, inputs, () => claimOf(key, resource, facts)))

@@ -124,7 +124,11 @@ const judgeReadable = (
   const { namespace } = resource.metadata
   const { document } = read
   const compilation = compiler.compile({
-    ...{ key, namespace, document, realm: factsOf(access), secrets },
+    key,
+    namespace,
+    document,
+    realm: factsOf(access),
+    secrets,
     quarantined: resource.quarantined,
     programmedDigest: programmed && plainDigest(programmed.digest),
   })
@@ -146,7 +150,8 @@ const judgeReadable = (
         ? !access.realm.isKept && access.realm.namespace !== namespace
         : access.isAbsent === true
     return {
-      ...{ ...ownJudgement, resolvedRefs: reference },
+      ...ownJudgement,
+      resolvedRefs: reference,
       ...(isRealmHeld && { isRealmHeld }),
       ...(isRealmAbsent && { isRealmAbsent }),
     }

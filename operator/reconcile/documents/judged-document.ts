@@ -97,7 +97,8 @@ export const verdictAt = (
     routerRealm: routerRealmOf(lastGood?.document ?? judgement.good),
     owner: isOwner ? undefined : owner,
     clashes: lost.map((clash, i) => ({ problem: problemOf(clash), winner: winners[i] })),
-    ...{ isHostLost, isEntangled },
+    isHostLost,
+    isEntangled,
     serving: lastGood === undefined ? recordedServing(resource, isOwner) : servingOf(lastGood),
     isHeld: isHeld && waits(judgement.good, lastGood?.document),
   })

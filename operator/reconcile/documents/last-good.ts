@@ -146,7 +146,9 @@ export class LastGoodVersions {
     const inputs = [id, digest, resource.checked, ...variableInputs(resource, cache)]
     const { namespace } = resource.metadata
     return this.#missing.get(key, inputs, () => ({
-      ...{ key, digest, namespace },
+      key,
+      digest,
+      namespace,
       ...(id !== '' && { id }),
     }))
   }

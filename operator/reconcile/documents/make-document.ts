@@ -84,7 +84,11 @@ export const remakeDocument = async (
   if (fitting === undefined) return undefined
   const { namespace } = resource.metadata
   const compilation = await compiler.outcome({
-    ...{ key, namespace, document, realm: ANY_REALM, secrets: fitting },
+    key,
+    namespace,
+    document,
+    realm: ANY_REALM,
+    secrets: fitting,
     quarantined: resource.quarantined,
   })
   if ('problems' in compilation) return undefined

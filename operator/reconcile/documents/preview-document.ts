@@ -54,7 +54,9 @@ export const previewDocument = (
   const overQuota = quotaFinding(resource, read, surroundings, standing)
   const realmUri = 'document' in read ? read.realmUri : undefined
   const judgement = judgeDocument(resource, read, {
-    ...{ key, compiler, variables: readVariables(resource, cache) },
+    key,
+    compiler,
+    variables: readVariables(resource, cache),
     access: access(realmUri ?? '', namespace),
     grant: grant(namespace),
     destinations: destinations(namespace),

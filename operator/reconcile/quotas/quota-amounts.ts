@@ -17,8 +17,10 @@ export const ONE_REALM: Amounts = { ...NOTHING, realms: 1 }
 
 /** What counts for a document that serves while its text is not known. */
 export const LARGEST_DOCUMENT: Amounts = {
-  ...{ documents: 1, realms: 0 },
-  ...{ routes: MAX_ROUTES, bytes: MAX_BYTES },
+  documents: 1,
+  realms: 0,
+  routes: MAX_ROUTES,
+  bytes: MAX_BYTES,
 }
 
 /**

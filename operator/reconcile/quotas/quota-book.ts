@@ -192,8 +192,11 @@ const findShortages = (
     }
     if (!largest.has(quota)) largest.set(quota, findLargest(claims, quota))
     shortages.set(claim.key, {
-      ...{ quota, limit: limits[quota], others: after[quota] - demandOf(claim)[quota] },
-      ...{ needed: claim.wanted?.[quota] ?? 0, largest: largest.get(quota) },
+      quota,
+      limit: limits[quota],
+      others: after[quota] - demandOf(claim)[quota],
+      needed: claim.wanted?.[quota] ?? 0,
+      largest: largest.get(quota),
     })
   }
   return { shortages, used }
@@ -224,8 +227,13 @@ const demandOf = (claim: QuotaClaim | undefined): Amounts =>
   claim === undefined ? NOTHING : largerOf(claim.wanted ?? NOTHING, claim.serving ?? NOTHING)
 
 const openAccount = (): Account => ({
-  ...{ claims: new Map(), order: undefined, demand: NOTHING, quota: undefined },
-  ...{ refused: NONE, used: NOTHING, isTouched: true },
+  claims: new Map(),
+  order: undefined,
+  demand: NOTHING,
+  quota: undefined,
+  refused: NONE,
+  used: NOTHING,
+  isTouched: true,
 })
 
 const NONE: Refusals = new Map()

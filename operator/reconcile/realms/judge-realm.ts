@@ -105,7 +105,10 @@ export const realmInputs = (
   names: readonly string[],
   cache: ResourceCache,
 ): readonly unknown[] => [
-  ...[checked, uid, generation, cache.realmKeys],
+  checked,
+  uid,
+  generation,
+  cache.realmKeys,
   ...names.map((name) => secretInput(cache, namespace, name)),
 ]
 

@@ -246,7 +246,10 @@ const stayIfRefused = (standing: Standing, owner: Claimant<RealmResource> | unde
     ? standing
     : {
         ...standing,
-        ...{ id: standing.lastId ?? '', uri: standing.lastId, good: undefined, refusedBy: owner },
+        id: standing.lastId ?? '',
+        uri: standing.lastId,
+        good: undefined,
+        refusedBy: owner,
       }
 
 const isJudged = (standing: Standing): standing is Judged => 'judgement' in standing

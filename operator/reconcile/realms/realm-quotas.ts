@@ -29,7 +29,9 @@ export class RealmQuotas {
         lastGood.get(key)?.uid === uid
       const isReadable = 'spec' in checked
       const claim = this.#claims.get(key, [uid, createdAt, isServing, isReadable], () => ({
-        ...{ key, resource, isEstimated: false },
+        key,
+        resource,
+        isEstimated: false,
         wanted: isReadable ? ONE_REALM : undefined,
         serving: isServing ? ONE_REALM : undefined,
       }))

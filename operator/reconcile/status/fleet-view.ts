@@ -105,7 +105,9 @@ export class FleetView {
     }
     const audience = subject.kind === 'document' ? this.#audienceOf(subject) : undefined
     const tallies = {
-      ...{ tally: new Tally(NAMED), held: new Tally(NONE_NAMED), routers: new Tally(APART) },
+      tally: new Tally(NAMED),
+      held: new Tally(NONE_NAMED),
+      routers: new Tally(APART),
       upstreams: new Tally<UpstreamAnswer>(NO_TROUBLES_NAMED),
     }
     const entry: Entry = { subject, audience, ...tallies }
@@ -207,7 +209,9 @@ export class FleetView {
     const { routerRealm } = subject
     const isAsked = held !== undefined && routerRealm !== undefined
     return {
-      ...{ answer, held, router: isAsked ? answerOnRouter(report, routerRealm) : undefined },
+      answer,
+      held,
+      router: isAsked ? answerOnRouter(report, routerRealm) : undefined,
       upstream: answer && answerOnUpstreams(report, subject.id, held !== undefined),
     }
   }
@@ -257,7 +261,10 @@ export class FleetView {
 }
 
 const NOTHING_SAID: Said = {
-  ...{ answer: undefined, held: undefined, router: undefined, upstream: undefined },
+  answer: undefined,
+  held: undefined,
+  router: undefined,
+  upstream: undefined,
 }
 
 const NO_TROUBLES: NonNullable<DataPlaneReport['upstreams']> = new Map()
@@ -321,7 +328,11 @@ const isAlike = (left: DataPlaneReport, right: DataPlaneReport): boolean =>
   left.message === right.message
 
 const NOBODY: Sight = {
-  ...{ total: 0, count: () => 0, first: () => undefined, held: [], apart: undefined },
+  total: 0,
+  count: () => 0,
+  first: () => undefined,
+  held: [],
+  apart: undefined,
   unhealthy: undefined,
 }
 

@@ -93,7 +93,10 @@ const beforeOf = (verdict: Verdict, { before, nowMs }: Moment): Entry | undefine
   if (inherited === undefined) return undefined
   const { conditions, errors, warnings, programmed, summary } = inherited
   const status = {
-    ...{ verdict, conditions, errors, warnings },
+    verdict,
+    conditions,
+    errors,
+    warnings,
     ...(programmed && { programmed }),
     ...(summary && { summary }),
   }
@@ -167,7 +170,9 @@ type Apart = NonNullable<Entry['apart']>
 const withApart = (entry: Omit<Entry, 'apart'>, apart: Apart | undefined): Entry => {
   const { status, latch, inherited, known, made } = entry
   return {
-    ...{ status, latch, inherited },
+    status,
+    latch,
+    inherited,
     ...(known !== undefined && { known }),
     ...(made !== undefined && { made }),
     ...(apart !== undefined && { apart }),
@@ -196,14 +201,17 @@ const releasedEntry = (verdict: Verdict, before: Entry | undefined, nowMs: numbe
   const { resource } = verdict
   const { kind, className = DEFAULT_CLASS, metadata } = resource
   const conditions = releasedConditions(resource.conditions ?? [], {
-    ...{ kind, generation: metadata.generation, nowMs },
+    kind,
+    generation: metadata.generation,
+    nowMs,
     message: classReleased(className),
   })
   const status = { verdict, conditions, errors: [], warnings: [] }
   const names = resource.kind === 'ApiSpecification' ? resource.summary : undefined
   const summary = { ...names, serving: NONE_SERVES, gateways: NONE_SERVES }
   return {
-    ...{ latch: undefined, inherited: undefined },
+    latch: undefined,
+    inherited: undefined,
     status: kind === 'ApiSpecification' ? { ...status, summary } : status,
   }
 }
@@ -229,7 +237,8 @@ const realmEntry = (verdict: Verdict, sight: Sight, { before, nowMs }: Moment): 
   const early = earlyOf(verdict, sight, { before, nowMs })
   const findings = realmFindings(verdict, sight, early && inheritedReady(early, verdict))
   return {
-    ...{ latch: undefined, inherited: early },
+    latch: undefined,
+    inherited: early,
     status: {
       verdict,
       conditions: settle(verdict, findings, { before, nowMs }),

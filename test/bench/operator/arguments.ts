@@ -80,7 +80,8 @@ export const readArguments = (argv: readonly string[]): Arguments => {
     isQuick: quick,
     file: values.out ?? (isUsual ? DEFAULT_FILE : undefined),
     operator: values.operator,
-    ...{ profiles, nodeFlags },
+    profiles,
+    nodeFlags,
   }
 }
 

@@ -58,8 +58,13 @@ const main = async (given: Arguments): Promise<void> => {
   await using plane = await startControlPlane({ controllers: false, apiserverFlags: audit.flags })
   const program = { main: resolve(operator), profiles, nodeFlags }
   const measured = await runStages({
-    ...{ plane, audit, directory: directory.path },
-    ...{ size, stages, program, progress },
+    plane,
+    audit,
+    directory: directory.path,
+    size,
+    stages,
+    program,
+    progress,
   })
   const texts = sectionsOf(measured).map(renderSection)
   const page = `${[...pageHead(isQuick, loadBefore), ...texts].join('\n\n')}\n`

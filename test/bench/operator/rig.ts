@@ -95,9 +95,11 @@ export class Rig implements AsyncDisposable {
     const { main, profiles, nodeFlags: given } = this.#options.program
     const profiling = profiles === undefined ? [] : ['--cpu-prof', `--cpu-prof-dir=${profiles}`]
     const operator = await startOperator(
-      [...['--kubernetes', '--status', '127.0.0.1:0', '--data-plane-tls=false']],
+      ['--kubernetes', '--status', '127.0.0.1:0', '--data-plane-tls=false'],
       {
-        ...{ main, env: this.#pod.env, keptLines: 100 },
+        main,
+        env: this.#pod.env,
+        keptLines: 100,
         nodeFlags: [...this.#pod.nodeFlags, ...profiling, ...given, ...nodeFlags],
       },
     )
@@ -136,7 +138,9 @@ export class Rig implements AsyncDisposable {
   async addPod(index: number): Promise<FakePod> {
     const { ip = '', port = 0 } = this.standIns.addresses[index] ?? {}
     return this.#options.plane.fakePod({
-      ...{ namespace: OPERATOR_NAMESPACE, name: `gateway-${index}`, ip },
+      namespace: OPERATOR_NAMESPACE,
+      name: `gateway-${index}`,
+      ip,
       ports: { management: port },
       labels: { [`${GROUP}/data-plane`]: 'shared' },
     })

@@ -241,7 +241,8 @@ export const measureBurst = (
       times.map((atMs, index) => atMs - (edits[index]?.startedMs ?? NaN))
     return {
       appliedMs,
-      ...{ held: since(heldAt), programmed: since(bothAt) },
+      held: since(heldAt),
+      programmed: since(bothAt),
       allHeldMs: Math.max(...heldAt) - firstMs,
       allProgrammedMs: Math.max(...bothAt) - firstMs,
     }
@@ -314,7 +315,10 @@ export const measureRest = async (
   const heapCollected = await inspector.collect()
   await sleep(1000)
   return {
-    ...{ quietMs, seconds, requests, heapCollected },
+    quietMs,
+    seconds,
+    requests,
+    heapCollected,
     cpuShare: (after.cpuMicros - before.cpuMicros) / 1e6 / seconds,
     statusWrites: countStatusWrites(requests),
     writes: countWrites(requests),

@@ -190,8 +190,11 @@ export class StandIn {
 }
 
 const NO_FACTS: StandInFacts = {
-  ...{ polls: 0, observations: 0, pushes: 0 },
-  ...{ observedAtMs: undefined, completedAtMs: undefined },
+  polls: 0,
+  observations: 0,
+  pushes: 0,
+  observedAtMs: undefined,
+  completedAtMs: undefined,
 }
 
 const transitionOf = (request: SyncRequest, before: Contents): Transition => {
@@ -216,7 +219,9 @@ const transitionOf = (request: SyncRequest, before: Contents): Transition => {
   const after = isPush ? { ...held, root: rootOf(held) } : before
   const reply: SyncReply = { rootDigest: after.root, items }
   return {
-    ...{ after, isPush, request: { managedBy, epoch, base, complete } },
+    after,
+    isPush,
+    request: { managedBy, epoch, base, complete },
     taken: puts.map(({ id, digest }) => ({ id, digest })),
     text: JSON.stringify(reply),
   }

@@ -32,7 +32,9 @@ const serve = (standIn: StandIn): Server =>
     readBody(request).then(
       (body) => {
         const { status, etag, text } = standIn.answer({
-          ...{ method, body, etag: headers['if-none-match'] },
+          method,
+          body,
+          etag: headers['if-none-match'],
           isGzip: headers['content-encoding'] === 'gzip',
           atMs: performance.timeOrigin + performance.now(),
         })

@@ -31,8 +31,12 @@ export const watchStatuses = async (api: KubernetesApi, now: () => number): Prom
   const known = new Map<string, Programmed>()
   const waiting = new Map<string, (programmed: Programmed) => void>()
   const reflector = createReflector<true>({
-    ...{ api, clock: SYSTEM_CLOCK, log: createSilentLog() },
-    ...{ type: OWN_TYPES.apiSpecifications, namespace: NAMESPACE, pageSize: PAGE },
+    api,
+    clock: SYSTEM_CLOCK,
+    log: createSilentLog(),
+    type: OWN_TYPES.apiSpecifications,
+    namespace: NAMESPACE,
+    pageSize: PAGE,
     read: (object) => {
       const read = readProgrammed(object)
       if (read === undefined || known.get(read.name)?.generation === read.generation) return true

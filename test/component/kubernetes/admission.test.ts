@@ -129,7 +129,11 @@ await describeWithKubernetes('admission', (plane) => {
     const cluster = await loadCluster({ kubeconfig, env: {}, clock: SYSTEM_CLOCK })
     api = createKubernetesApi({ cluster, clock: SYSTEM_CLOCK, log, userAgent: 'svc-operator/test' })
     certificates = new CertificateManager({
-      ...{ api, clock, log, namespace: OWN, serviceAccount: account.serviceAccount },
+      api,
+      clock,
+      log,
+      namespace: OWN,
+      serviceAccount: account.serviceAccount,
       dataPlaneNamespaces: () => namespaces,
       clientName: 'operator.test',
       webhookNames: ['hook.gateways.svc', '127.0.0.1'],
@@ -140,11 +144,16 @@ await describeWithKubernetes('admission', (plane) => {
     })
     server = await start(0)
     webhook = new WebhookManager({
-      ...{ api, clock, log, name: WEBHOOK_CONFIGURATION },
+      api,
+      clock,
+      log,
+      name: WEBHOOK_CONFIGURATION,
       type: TYPES.validatingWebhookConfigurations,
       make: (caBundle) =>
         webhookConfiguration({
-          ...{ name: WEBHOOK_CONFIGURATION, caBundle, namespaces: 'all' },
+          name: WEBHOOK_CONFIGURATION,
+          caBundle,
+          namespaces: 'all',
           target: { url: server.url },
         }),
       caBundle: () => certificates.caBundle(),
@@ -156,8 +165,11 @@ await describeWithKubernetes('admission', (plane) => {
     for (const namespace of [OWN, 'shop'])
       await untilGranted(plane(), { ...secret, namespace, name: SECRET_NAMES.server })
     await untilGranted(plane(), {
-      ...{ user, verb: 'patch', name: WEBHOOK_CONFIGURATION },
-      ...{ group: 'admissionregistration.k8s.io', resource: 'validatingwebhookconfigurations' },
+      user,
+      verb: 'patch',
+      name: WEBHOOK_CONFIGURATION,
+      group: 'admissionregistration.k8s.io',
+      resource: 'validatingwebhookconfigurations',
     })
     webhook.lead()
     certificates.lead()
@@ -191,7 +203,11 @@ await describeWithKubernetes('admission', (plane) => {
       path: `/api/v1/namespaces/${OWN}/secrets/${SECRET_NAMES.authority}`,
     })
     const other = new CertificateManager({
-      ...{ api, clock, log, namespace: OWN, clientName: 'operator.test' },
+      api,
+      clock,
+      log,
+      namespace: OWN,
+      clientName: 'operator.test',
       dataPlaneNamespaces: () => [],
       webhookNames: ['hook.gateways.svc', '127.0.0.1'],
       onChange: () => undefined,

@@ -267,8 +267,10 @@ await describeWithKubernetes('an API server with faults', (plane) => {
       await whileServed(async () => {
         await plane().restore(snapshot)
         await becomes({
-          ...{ kept: '"kept"', changing: '"of the older state"' },
-          ...{ gone: '"of the older state"', later: '404' },
+          kept: '"kept"',
+          changing: '"of the older state"',
+          gone: '"of the older state"',
+          later: '404',
         })
       })
       for (const name of ['kept', 'changing', 'gone']) await expectTrueStatus(name)

@@ -160,7 +160,8 @@ await describeWithKubernetes('two operators of different class', (plane) => {
     }
     const ready = status.conditions.find(({ type }) => type === 'Ready')
     return {
-      ...{ version: metadata.resourceVersion, operator: status.operator },
+      version: metadata.resourceVersion,
+      operator: status.operator,
       ready: `${ready?.status ?? ''}/${ready?.reason ?? ''}`,
     }
   }

@@ -30,7 +30,8 @@ await describeWithKubernetes('what two documents want', (plane) => {
     gateway = await home.startGatewayPod({ name: 'gw-1' })
     visitor = await plane().serviceAccount(LOSERS, 'visitor')
     await plane().apply([
-      ...[realmObject(WINNERS), realmObject(LOSERS)],
+      realmObject(WINNERS),
+      realmObject(LOSERS),
       roleBindingObject(LOSERS, 'visitor', 'edit'),
     ])
   }, RESTART_MS)

@@ -17,10 +17,16 @@ const API = '/apis/gateway.svc.dev/v1alpha1/namespaces/default'
 const HEAD = { apiVersion: 'gateway.svc.dev/v1alpha1' }
 
 const specification = (name: string, spec: object): object => ({
-  ...{ ...HEAD, kind: 'ApiSpecification', metadata: { name, namespace: 'default' }, spec },
+  ...HEAD,
+  kind: 'ApiSpecification',
+  metadata: { name, namespace: 'default' },
+  spec,
 })
 const realm = (name: string, spec: object): object => ({
-  ...{ ...HEAD, kind: 'Realm', metadata: { name, namespace: 'default' }, spec },
+  ...HEAD,
+  kind: 'Realm',
+  metadata: { name, namespace: 'default' },
+  spec,
 })
 const document = (id: string): object => ({ id, host: '_', realm_uri: 'com.shop', versions: {} })
 const reference = { configMap: { name: 'a', key: 'document.json' } }
@@ -398,7 +404,10 @@ await describeWithKubernetes('our kinds', (plane) => {
     await apply(specification('waiting', { document: document('waiting') }))
     const wait = (timeout: string): Promise<KubectlResult> =>
       plane().kubectl([
-        ...['wait', 'apispec/waiting', '--for=condition=Programmed', `--timeout=${timeout}`],
+        'wait',
+        'apispec/waiting',
+        '--for=condition=Programmed',
+        `--timeout=${timeout}`,
       ])
     // The time of one that must succeed counts from before it has found out what there is to ask.
     expect((await wait('1s')).stderr).toContain('timed out waiting for the condition')
@@ -421,7 +430,10 @@ await describeWithKubernetes('our kinds', (plane) => {
       readonly conditions: readonly ValueMap[]
     }
     expect(conditions.map(({ type }) => type)).toEqual([
-      ...['Accepted', 'ResolvedRefs', 'Programmed', 'Ready'],
+      'Accepted',
+      'ResolvedRefs',
+      'Programmed',
+      'Ready',
     ])
   })
 
@@ -445,10 +457,25 @@ await describeWithKubernetes('our kinds', (plane) => {
     const lines = (await kubectl('get', 'apispec', 'printed')).trim().split('\n')
     const cells = lines.map((line) => line.split(/\s{2,}/))
     expect(cells[0]).toEqual([
-      ...['NAME', 'HOST', 'REALM', 'SERVING', 'GATEWAYS', 'PROGRAMMED', 'READY', 'REASON', 'AGE'],
+      'NAME',
+      'HOST',
+      'REALM',
+      'SERVING',
+      'GATEWAYS',
+      'PROGRAMMED',
+      'READY',
+      'REASON',
+      'AGE',
     ])
     expect(cells[1]?.slice(0, 8)).toEqual([
-      ...['printed', 'shop.test', 'com.shop', '–', '2/2', 'True', 'True', 'Ready'],
+      'printed',
+      'shop.test',
+      'com.shop',
+      '–',
+      '2/2',
+      'True',
+      'True',
+      'Ready',
     ])
     const wide = await kubectl('get', 'apispec', 'printed', '-o', 'wide')
     expect(wide).toContain('com.printed')
@@ -456,7 +483,12 @@ await describeWithKubernetes('our kinds', (plane) => {
     await apply(realm('printed', { uri: 'com.printed' }))
     const realms = (await kubectl('get', 'realm', 'printed')).trim().split('\n')
     expect(realms[0]?.split(/\s{2,}/)).toEqual([
-      ...['NAME', 'URI', 'ACCEPTED', 'READY', 'REASON', 'AGE'],
+      'NAME',
+      'URI',
+      'ACCEPTED',
+      'READY',
+      'REASON',
+      'AGE',
     ])
     expect(realms[1]).toMatch(/^printed\s+com\.printed\s+Unknown\s+Unknown\s+Pending/)
   })
@@ -544,7 +576,11 @@ await describeWithKubernetes('our kinds', (plane) => {
 const text = (value: Value | undefined): string => (typeof value === 'string' ? value : '')
 
 const condition = (type: string, reason: string, observedGeneration: number): object => ({
-  ...{ type, status: 'True', reason, observedGeneration, message: `words of ${type}` },
+  type,
+  status: 'True',
+  reason,
+  observedGeneration,
+  message: `words of ${type}`,
   lastTransitionTime: '2026-01-31T08:00:00Z',
 })
 

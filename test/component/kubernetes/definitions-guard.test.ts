@@ -33,12 +33,17 @@ await describeWithKubernetes('the guard against mass deletes', (plane) => {
     const shared = { api, clock, log: createSilentLog() }
     const dataPlanes = createPodDataPlanes({
       ...shared,
-      ...{ namespaces: [OPERATOR_NAMESPACE], sidecarNamespaces: 'all', scheme: 'http' },
+      namespaces: [OPERATOR_NAMESPACE],
+      sidecarNamespaces: 'all',
+      scheme: 'http',
     })
     const controller = new Controller({
       ...shared,
       source: createKubernetesSource({
-        ...{ ...shared, namespaces: 'all', className: 'svc', account: ACCOUNT },
+        ...shared,
+        namespaces: 'all',
+        className: 'svc',
+        account: ACCOUNT,
       }),
       fleet: {
         dataPlanes,

@@ -37,7 +37,9 @@ await describeWithKubernetes('events in an API server', (plane) => {
 
   const aRecorder = (log: Log = createSilentLog()): EventRecorder => {
     const recorder = createEventRecorder({
-      ...{ api, clock: SYSTEM_CLOCK, log },
+      api,
+      clock: SYSTEM_CLOCK,
+      log,
       reporter: { controller: 'gateway.svc.dev/operator', instance: 'operator-1' },
     })
     recorder.start()
@@ -46,8 +48,11 @@ await describeWithKubernetes('events in an API server', (plane) => {
 
   const anEvent = (name: string, more: Partial<EventFacts> = {}, namespace = NAMESPACE) => ({
     regarding: {
-      ...{ apiVersion: 'gateway.svc.dev/v1alpha1', kind: 'ApiSpecification' },
-      ...{ namespace, name, uid: `uid-${name}` },
+      apiVersion: 'gateway.svc.dev/v1alpha1',
+      kind: 'ApiSpecification',
+      namespace,
+      name,
+      uid: `uid-${name}`,
     },
     ...({
       type: 'Normal',

@@ -44,7 +44,9 @@ await describeWithKubernetes('docs/kubernetes.md', (plane) => {
     for (const line of INSTALL) await run(line)
     await plane().apply(
       ['shop', 'argocd'].map((name) => ({
-        ...{ apiVersion: 'v1', kind: 'Namespace', metadata: { name } },
+        apiVersion: 'v1',
+        kind: 'Namespace',
+        metadata: { name },
       })),
     )
   }, 120_000)

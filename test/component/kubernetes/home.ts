@@ -120,10 +120,16 @@ export class Home implements AsyncDisposable {
     const { namespaces = 'all', tls = false } = this.#options
     const operator = await startOperator(
       [
-        ...['--kubernetes', '--kubeconfig', kubeconfig],
-        ...['--namespace', OPERATOR_NAMESPACE],
-        ...['--namespaces', namespaces === 'all' ? 'all' : namespaces.join(',')],
-        ...['--status', '127.0.0.1:0', `--data-plane-tls=${String(tls)}`],
+        '--kubernetes',
+        '--kubeconfig',
+        kubeconfig,
+        '--namespace',
+        OPERATOR_NAMESPACE,
+        '--namespaces',
+        namespaces === 'all' ? 'all' : namespaces.join(','),
+        '--status',
+        '127.0.0.1:0',
+        `--data-plane-tls=${String(tls)}`,
         ...flags,
       ],
       main === undefined ? {} : { main },
@@ -142,15 +148,24 @@ export class Home implements AsyncDisposable {
     const management = await freePort()
     const gateway = await startGateway({
       flags: [
-        ...['--management', `${ip}:${management}`, '--health', `${ip}:0`],
-        ...['--managed', 'svc-operator', ...tls, ...flags],
+        '--management',
+        `${ip}:${management}`,
+        '--health',
+        `${ip}:0`,
+        '--managed',
+        'svc-operator',
+        ...tls,
+        ...flags,
       ],
       ...(main !== undefined && { main }),
     })
     this.#stack.use(gateway)
     this.#processes.push(gateway)
     const pod = await this.plane.fakePod({
-      ...{ namespace, name, ip, ports: { management } },
+      namespace,
+      name,
+      ip,
+      ports: { management },
       labels: { [`${GROUP}/data-plane`]: sidecar === true ? 'sidecar' : 'shared', ...labels },
       ...(sidecar !== undefined && { sidecar }),
     })
@@ -243,8 +258,14 @@ export class Home implements AsyncDisposable {
     })
     const file = (name: string): string => join(dir.path, 'tls', name)
     return [
-      ...['--management-tls-cert', file('tls.crt'), '--management-tls-key', file('tls.key')],
-      ...['--management-client-ca', file('ca.crt'), '--management-client-name', 'svc-operator'],
+      '--management-tls-cert',
+      file('tls.crt'),
+      '--management-tls-key',
+      file('tls.key'),
+      '--management-client-ca',
+      file('ca.crt'),
+      '--management-client-name',
+      'svc-operator',
     ]
   }
 

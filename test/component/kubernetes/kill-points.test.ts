@@ -289,7 +289,8 @@ await describeWithKubernetes('an operator that is killed', (plane) => {
           return wanted === undefined || !isIn(group, wanted)
         })
       expect({ group, ...historyOf(group, from, digests) }).toEqual({
-        ...{ group, twice: [] },
+        group,
+        twice: [],
         deleted: gone.sort(),
       })
     }

@@ -101,12 +101,18 @@ await describeWithKubernetes('two operators of one Lease', (plane) => {
     const name = holder.replace(/_\w{8}$/, '')
     const named = { name, namespace: OPERATOR_NAMESPACE, since: expect.stringMatching(/^2\d{3}-/) }
     expect(await leader.page('/status')).toMatchObject({
-      ...{ leading: true, role: 'leader', leader: named },
+      leading: true,
+      role: 'leader',
+      leader: named,
       resources: expect.arrayContaining([expect.objectContaining({ name: 'kept' })]),
     })
     await eventually(async () => {
       expect(await standby.page('/status')).toEqual({
-        ...{ ready: true, leading: false, role: 'standby', leader: named, notes: [] },
+        ready: true,
+        leading: false,
+        role: 'standby',
+        leader: named,
+        notes: [],
         message: expect.stringContaining(`; ${name} leads and answers`),
       })
     }, PATIENCE)
@@ -229,12 +235,10 @@ await describeWithKubernetes('two operators of one Lease', (plane) => {
     const before = await leaseNow(plane())
 
     const pod = await plane().fakePod({
-      ...{
-        namespace: OPERATOR_NAMESPACE,
-        name: 'adopted',
-        ip: '127.0.1.100',
-        ports: { management },
-      },
+      namespace: OPERATOR_NAMESPACE,
+      name: 'adopted',
+      ip: '127.0.1.100',
+      ports: { management },
       labels: { [`${GROUP}/data-plane`]: 'shared' },
     })
     await eventually(async () => {

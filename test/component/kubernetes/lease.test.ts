@@ -53,7 +53,9 @@ await describeWithKubernetes('a Lease of an API server', (plane) => {
 
   const anApi = async (serviceAccount = 'svc-operator'): Promise<KubernetesApi> => {
     const api = await operatorApi(plane(), {
-      ...{ serviceAccount, operatorNamespace: NAMESPACE, namespaces: [NAMESPACE] },
+      serviceAccount,
+      operatorNamespace: NAMESPACE,
+      namespaces: [NAMESPACE],
     })
     apis.push(api)
     return api
@@ -81,8 +83,14 @@ await describeWithKubernetes('a Lease of an API server', (plane) => {
     api: KubernetesApi,
   ): Promise<Candidate> => {
     const leadership = createLeaseLeadership({
-      ...{ api, namespace: NAMESPACE, name, format: LEASE_FORMAT, identity },
-      ...{ clock: SYSTEM_CLOCK, log: createSilentLog(), ...TIMES },
+      api,
+      namespace: NAMESPACE,
+      name,
+      format: LEASE_FORMAT,
+      identity,
+      clock: SYSTEM_CLOCK,
+      log: createSilentLog(),
+      ...TIMES,
     })
     const candidate: Candidate = { leadership, turns: [], epochSource: undefined }
     running.push(candidate)
@@ -205,8 +213,11 @@ await describeWithKubernetes('a Lease of an API server', (plane) => {
       const name = await aFreeLease()
       const api = await anApi('stranger')
       const access = {
-        ...{ user: userOf(NAMESPACE, 'stranger'), verb: 'get', namespace: NAMESPACE },
-        ...{ group: 'coordination.k8s.io', resource: 'leases' },
+        user: userOf(NAMESPACE, 'stranger'),
+        verb: 'get',
+        namespace: NAMESPACE,
+        group: 'coordination.k8s.io',
+        resource: 'leases',
       }
       await untilGranted(plane(), access)
       const binding = `svc-gateway-operator:${NAMESPACE}:stranger`
@@ -227,7 +238,8 @@ await describeWithKubernetes('a Lease of an API server', (plane) => {
     async () => {
       const api = await anApi()
       const lease = (name: string, metadata: object) => ({
-        ...{ apiVersion: 'coordination.k8s.io/v1', kind: 'Lease' },
+        apiVersion: 'coordination.k8s.io/v1',
+        kind: 'Lease',
         metadata: { name, namespace: NAMESPACE, resourceVersion: '1', ...metadata },
         spec: { holderIdentity: 'ghost' },
       })

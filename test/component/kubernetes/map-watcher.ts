@@ -76,7 +76,10 @@ export const startMapWatcher = async (plane: ControlPlane): Promise<MapWatcher> 
     let changes = 0
     const watched = createReflector<string>(
       {
-        ...{ api, namespace, type: TYPES.configMaps, pageSize: PAGE_SIZE },
+        api,
+        namespace,
+        type: TYPES.configMaps,
+        pageSize: PAGE_SIZE,
         read: identityOf,
         onChange: () => (changes += 1),
         clock: SYSTEM_CLOCK,

@@ -87,8 +87,8 @@ await describeWithKubernetes('docs/migration.md', (plane) => {
       }
       const asked = [...answers].filter(([line]) => line.startsWith('curl'))
       expect(asked.map(([, answer]) => JSON.parse(answer) as unknown)).toEqual([
-        ...[{ text: 'Hello Ada', 'com.example.shop.hello': null }],
-        ...[{ text: 'Hello Ada', 'com.example.shop.hello': null }],
+        { text: 'Hello Ada', 'com.example.shop.hello': null },
+        { text: 'Hello Ada', 'com.example.shop.hello': null },
       ])
       for (const host of ['large.example.com', 'anything.test'])
         expect(await gateway.get(host, '/v1/hello/Ada')).toMatchObject({ status: 200 })
@@ -117,7 +117,11 @@ await describeWithKubernetes('docs/migration.md', (plane) => {
       const files = await readdir(join(dir.path, 'out'))
       expect(files.length).toBeGreaterThan(15)
       const { code, stdout, stderr } = await plane().kubectl([
-        ...['apply', '--server-side', '--dry-run=server', '-f', join(dir.path, 'out')],
+        'apply',
+        '--server-side',
+        '--dry-run=server',
+        '-f',
+        join(dir.path, 'out'),
       ])
       expect({ code, stderr }).toEqual({ code: 0, stderr: '' })
       expect(stdout.trim().split('\n')).toHaveLength(files.length)

@@ -162,7 +162,8 @@ const version = (
   answer: string = name,
 ): object =>
   documentObject('shop', name, {
-    ...{ host: HOST, basePath: `/${place}` },
+    host: HOST,
+    basePath: `/${place}`,
     paths: Object.fromEntries(paths.map((path) => [path, answer])),
   })
 
@@ -204,7 +205,8 @@ const startLoad = (url: string): Load => {
   }
   const clients = counts.map((_, client) => run(client))
   return {
-    ...{ faults, texts: () => [...texts] },
+    faults,
+    texts: () => [...texts],
     answers: () => counts.reduce((sum, count) => sum + count, 0),
     reused: () => state.reused,
     forget: () => {

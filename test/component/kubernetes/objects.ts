@@ -71,8 +71,10 @@ export const secretObject = (
 ): object => ({ apiVersion: 'v1', kind: 'Secret', metadata: { name, namespace }, stringData })
 
 export const configMapObject = (namespace: string, name: string, data: object): object => ({
-  ...{ apiVersion: 'v1', kind: 'ConfigMap' },
-  ...{ metadata: { name, namespace }, ...data },
+  apiVersion: 'v1',
+  kind: 'ConfigMap',
+  metadata: { name, namespace },
+  ...data,
 })
 
 /** An account of that namespace with one of the roles that people have; its kubeconfig is `plane.serviceAccount`. */

@@ -239,7 +239,9 @@ await describeWithKubernetes('an odd pod', (plane) => {
     }
     const gateway = await start()
     const pod = await plane().fakePod({
-      ...{ namespace: OPERATOR_NAMESPACE, name: 'real', ip: '127.0.1.200' },
+      namespace: OPERATOR_NAMESPACE,
+      name: 'real',
+      ip: '127.0.1.200',
       ports: { management: Number(address.split(':')[1]) },
       labels: { 'gateway.svc.dev/data-plane': 'shared', ...labels },
     })
@@ -277,7 +279,9 @@ await describeWithKubernetes('an odd pod', (plane) => {
       const spoil = await request(`${gateway.management}/api_specs/_sync`, {
         method: 'POST',
         json: {
-          ...{ managedBy: 'svc-operator', epoch, base: inLine.rootDigest },
+          managedBy: 'svc-operator',
+          epoch,
+          base: inLine.rootDigest,
           specs: {
             put: [
               aPut('drift', { digest: `sha256:${'0'.repeat(64)}`, body: 'spoiled' }),
@@ -330,7 +334,9 @@ await describeWithKubernetes('an odd pod', (plane) => {
     await using gateway = await startGateway({ flags: ['--managed', 'svc-operator'] })
     await using older = await startOlderGateway(gateway.management)
     const pod = await plane().fakePod({
-      ...{ namespace: OPERATOR_NAMESPACE, name: 'older', ip: '127.0.0.1' },
+      namespace: OPERATOR_NAMESPACE,
+      name: 'older',
+      ip: '127.0.0.1',
       ports: { management: older.port },
       labels: { 'gateway.svc.dev/data-plane': 'shared', ...labels },
     })
@@ -352,7 +358,9 @@ await describeWithKubernetes('an odd pod', (plane) => {
   it('holds documents loaded by hand: they stay, until a resource has their id', async () => {
     const { labels, apply } = group('by-hand')
     const { gateway, get, isReady, remove } = await home.startGatewayPod({
-      ...{ name: 'by-hand', labels, flags: ['--allow-unmanaged'] },
+      name: 'by-hand',
+      labels,
+      flags: ['--allow-unmanaged'],
     })
     await loadByHand(gateway, 'hand')
     await apply('by-operator', 'operator')
@@ -374,7 +382,9 @@ await describeWithKubernetes('an odd pod', (plane) => {
   it('is managed under another name: nothing is sent to it', async () => {
     const { labels, odd, apply } = group('owned')
     const other = await home.startGatewayPod({
-      ...{ name: 'theirs', labels, flags: ['--managed', 'somebody'] },
+      name: 'theirs',
+      labels,
+      flags: ['--managed', 'somebody'],
     })
     const name = `${OPERATOR_NAMESPACE}/theirs`
     await apply('owned', 'one')
@@ -392,7 +402,9 @@ await describeWithKubernetes('an odd pod', (plane) => {
   it('has no port named management: that is told, until it is gone', async () => {
     const { apply, odd } = group('portless')
     const pod = await plane().fakePod({
-      ...{ namespace: OPERATOR_NAMESPACE, name: 'portless', ip: '127.0.1.201' },
+      namespace: OPERATOR_NAMESPACE,
+      name: 'portless',
+      ip: '127.0.1.201',
       ports: { http: 18080 },
       labels: { 'gateway.svc.dev/data-plane': 'shared', group: 'portless' },
     })
@@ -415,16 +427,24 @@ await describeWithKubernetes('an odd pod', (plane) => {
     await makeNamespace(plane(), 'pets')
     const labels = { app: 'cats' }
     const { gateway, get, remove } = await home.startGatewayPod({
-      ...{ namespace: 'pets', name: 'cats', labels, sidecar: true },
+      namespace: 'pets',
+      name: 'cats',
+      labels,
+      sidecar: true,
     })
     await using odd = await startOddPod(plane(), {
-      ...{ namespace: 'pets', name: 'odd-cats', labels, sidecar: true },
+      namespace: 'pets',
+      name: 'odd-cats',
+      labels,
+      sidecar: true,
     })
     await plane().apply([
       aRealm('pets', 'com.pets'),
       aDocument('cats', 'meow', { namespace: 'pets', realmUri: 'com.pets', labels }),
       aDocument('not-for-cats', 'woof', {
-        ...{ namespace: 'pets', realmUri: 'com.pets', labels: { app: 'dogs' } },
+        namespace: 'pets',
+        realmUri: 'com.pets',
+        labels: { app: 'dogs' },
       }),
       aDocument('shop-for-cats', 'food', { labels }),
     ])
@@ -494,7 +514,10 @@ const documentAlone = (id: string, body: string, realmUri = 'com.shop'): object 
 }
 
 const aPut = (id: string, { digest, body }: { digest: string; body: string }): object => ({
-  ...{ id, digest, since: 1, spec: documentAlone(id, body) },
+  id,
+  digest,
+  since: 1,
+  spec: documentAlone(id, body),
 })
 
 /** A document that says `by hand`, with a realm of its own. */

@@ -102,9 +102,14 @@ await describeWithKubernetes('an operator in service', (plane) => {
 
     const foreign = at(specification('foreign'), { gatewayClassName: 'other' })
     const unserved = await apply([foreign], '--dry-run=server')
-    expect(unserved.warnings).toEqual([expect.stringContaining("known to serve the class 'other'")])
+    expect(unserved.warnings).toEqual([
+      expect.stringContaining("known release in the cluster has the class 'other'"),
+    ])
     await plane().fakePod({
-      ...{ namespace: 'warned', name: 'their-operator', ip: '127.0.1.9', ports: {} },
+      namespace: 'warned',
+      name: 'their-operator',
+      ip: '127.0.1.9',
+      ports: {},
       labels: { [CLASS_LABEL]: 'other' },
     })
     expect((await apply([foreign], '--dry-run=server')).warnings).toEqual([])
@@ -124,8 +129,12 @@ await describeWithKubernetes('an operator in service', (plane) => {
     const review = {
       apiVersion: 'admission.k8s.io/v1',
       request: {
-        ...{ uid: 'u', kind: { group: GROUP, kind: 'ApiSpecification' }, operation: 'CREATE' },
-        ...{ namespace: 'warned', name: 'lost', object: lost },
+        uid: 'u',
+        kind: { group: GROUP, kind: 'ApiSpecification' },
+        operation: 'CREATE',
+        namespace: 'warned',
+        name: 'lost',
+        object: lost,
       },
     }
     const configuration = await plane().request({
@@ -134,7 +143,8 @@ await describeWithKubernetes('an operator in service', (plane) => {
     expect(configuration.text).toMatch(/\/validate\/[0-9a-f]{32}"/)
     const [, bundle = ''] = /"caBundle":"([^"]*)"/.exec(configuration.text) ?? []
     const stranger = await request(`https://${webhook}/validate`, {
-      ...{ method: 'POST', body: JSON.stringify(review) },
+      method: 'POST',
+      body: JSON.stringify(review),
       tls: { ca: Buffer.from(bundle, 'base64').toString() },
     })
     expect(stranger.text).toContain('"allowed":true')

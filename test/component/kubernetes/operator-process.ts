@@ -72,7 +72,12 @@ export const startOperator = async (
     }
   }
   return {
-    ...{ pid: child.pid ?? 0, url, exited, page, kill, stop },
+    pid: child.pid ?? 0,
+    url,
+    exited,
+    page,
+    kill,
+    stop,
     logs: () => lines,
     signal: (name) => child.kill(name),
     isLeading: async () => {

@@ -89,7 +89,9 @@ await describeWithKubernetes('rights that are taken away', (plane) => {
       aRealm(),
       aDocument('orders', 'first'),
       {
-        ...{ apiVersion: 'v1', kind: 'Secret', metadata: { name: 'keys', namespace: 'shop' } },
+        apiVersion: 'v1',
+        kind: 'Secret',
+        metadata: { name: 'keys', namespace: 'shop' },
         stringData: { word: 'secret' },
       },
       aDocument('secretive', '{{variables.word}}', {
@@ -190,7 +192,9 @@ await describeWithKubernetes('rights that are taken away', (plane) => {
     const { spec } = aDocument('mapped', 'mapped') as { spec: { document: object } }
     await plane().apply([
       {
-        ...{ apiVersion: 'v1', kind: 'ConfigMap', metadata: { name: 'docs', namespace: 'shop' } },
+        apiVersion: 'v1',
+        kind: 'ConfigMap',
+        metadata: { name: 'docs', namespace: 'shop' },
         data: { 'a.json': JSON.stringify(spec.document) },
       },
       {
@@ -222,7 +226,9 @@ await describeWithKubernetes('rights that are taken away', (plane) => {
   it('to write statuses: documents are pushed all the same', async () => {
     await take('svc-gateway-status-writer')
     await cutWatches({
-      ...{ verb: 'patch', group: 'gateway.svc.dev', resource: 'apispecifications' },
+      verb: 'patch',
+      group: 'gateway.svc.dev',
+      resource: 'apispecifications',
       subresource: 'status',
     })
     await plane().apply([aDocument('orders', 'fourth')])

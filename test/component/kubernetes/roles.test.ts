@@ -59,11 +59,13 @@ const RIGHTS: readonly {
   { right: ['patch', 'namespaces', '', 'shop'], everywhere: false, somewhere: false },
   {
     right: ['get', 'customresourcedefinitions.apiextensions.k8s.io', '', `realms.${OURS}`],
-    ...{ everywhere: true, somewhere: true },
+    everywhere: true,
+    somewhere: true,
   },
   {
     right: ['get', 'customresourcedefinitions.apiextensions.k8s.io', '', 'others.example.com'],
-    ...{ everywhere: false, somewhere: false },
+    everywhere: false,
+    somewhere: false,
   },
   { right: ['patch', WEBHOOKS, '', 'svc-gateway'], everywhere: true, somewhere: true },
   { right: ['patch', WEBHOOKS, '', 'another'], everywhere: false, somewhere: false },
@@ -110,7 +112,9 @@ await describeWithKubernetes('the roles of the operator', (plane) => {
   beforeAll(async () => {
     await plane().apply([
       ...['gateways', 'shop', 'bank'].map((name) => ({
-        ...{ apiVersion: 'v1', kind: 'Namespace', metadata: { name } },
+        apiVersion: 'v1',
+        kind: 'Namespace',
+        metadata: { name },
       })),
       ...customResourceDefinitions(),
     ])

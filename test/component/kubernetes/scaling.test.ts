@@ -237,7 +237,10 @@ await describeWithKubernetes('pods that come and go', (plane) => {
       // For requests of others it is as good as any.
       await add(['tight-1'], ['--max-routes', '2'])
       const { stdout } = await plane().kubectl([
-        ...['events', '--for=pod/tight-1', '-n', OPERATOR_NAMESPACE],
+        'events',
+        '--for=pod/tight-1',
+        '-n',
+        OPERATOR_NAMESPACE,
       ])
       expect(stdout).toMatch(/Withheld.*wide/)
       await serves(podOf('tight-1'))
@@ -266,7 +269,11 @@ await describeWithKubernetes('pods that come and go', (plane) => {
     it('all of its namespace can be deleted, also while there is no operator', async () => {
       await operator.stop()
       const held = await plane().kubectl([
-        ...['get', 'realms,apispecifications', '-A', '-o', 'jsonpath={..metadata.finalizers}'],
+        'get',
+        'realms,apispecifications',
+        '-A',
+        '-o',
+        'jsonpath={..metadata.finalizers}',
       ])
       expect(held.stdout).toBe('')
       const kinds = 'apispecifications,realms,configmaps,rolebindings'

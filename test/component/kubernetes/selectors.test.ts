@@ -30,7 +30,9 @@ await describeWithKubernetes('gateways north, south and beside an application', 
     north = await home.startGatewayPod({ name: 'north', labels: { region: 'north' } })
     south = await home.startGatewayPod({ name: 'south', labels: { region: 'south' } })
     sidecar = await home.startGatewayPod({
-      ...{ namespace: 'shop', name: 'app', sidecar: true },
+      namespace: 'shop',
+      name: 'app',
+      sidecar: true,
       labels: { region: 'north' },
     })
     await plane().apply([realmObject('shop'), realmObject('team')])

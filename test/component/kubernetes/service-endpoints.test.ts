@@ -67,7 +67,8 @@ class FakeCluster {
       addressType: 'IPv4',
       ports: [{ port: 8080 }],
       endpoints: endpoints.map(({ address, conditions = {} }) => ({
-        ...{ addresses: [address], conditions },
+        addresses: [address],
+        conditions,
         targetRef: { kind: 'Pod', namespace: 'shop' },
       })),
     }
@@ -108,7 +109,8 @@ const start = async (gateways: number) => {
     confirmDeletes: () => Promise.resolve(true),
     endpoints: {
       source: new ServiceWatches({ api, clock, log, createReflector }),
-      ...{ clusterDomain: 'cluster.local', namespaces: 'all' },
+      clusterDomain: 'cluster.local',
+      namespaces: 'all',
     },
     log,
   })

@@ -118,7 +118,8 @@ await describeWithKubernetes('a Realm', (plane) => {
       secretObject('shop', 'keys', { old: hash('old-key') }),
       keys('old'),
       documentObject('shop', 'guarded', {
-        ...{ realm: 'com.guarded', host: 'guarded.test' },
+        realm: 'com.guarded',
+        host: 'guarded.test',
         more: { defaults: { security: { type: 'api_key', header_name: 'x-api-key' } } },
       }),
       documentObject('shop', 'bystander', { realm: 'com.limited', host: 'one.test' }),

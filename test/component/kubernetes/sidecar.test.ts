@@ -19,7 +19,8 @@ const VALIDATING =
   '/apis/admissionregistration.k8s.io/v1/validatingwebhookconfigurations/svc-gateway'
 
 const namespace = (name: string, labels: object = {}): object => ({
-  ...{ apiVersion: 'v1', kind: 'Namespace' },
+  apiVersion: 'v1',
+  kind: 'Namespace',
   metadata: { name, labels },
 })
 
@@ -31,7 +32,8 @@ const SECURE = {
 }
 
 const pod = (place: string, name: string, labels: object = {}, spec: object = {}): object => ({
-  ...{ apiVersion: 'v1', kind: 'Pod' },
+  apiVersion: 'v1',
+  kind: 'Pod',
   metadata: { namespace: place, name, labels },
   spec: {
     schedulerName: 'none',
@@ -76,7 +78,9 @@ await describeWithKubernetes('sidecars', (plane) => {
     ])
     await plane().apply(
       rolesFor({
-        ...{ ...account, namespaces: 'all', injection: true },
+        ...account,
+        namespaces: 'all',
+        injection: true,
         dataPlaneNamespaces: [OWN, 'shop', 'labelled', 'dry'],
       }),
     )
@@ -84,8 +88,12 @@ await describeWithKubernetes('sidecars', (plane) => {
     const file = join(directory, 'sidecar.yaml')
     writeFileSync(file, 'image: gateway:1\n')
     flags = [
-      ...['--kubernetes', '--status=127.0.0.1:0', `--namespace=${OWN}`, `--sidecar=${file}`],
-      ...[`--kubeconfig=${kubeconfig}`, `--webhook=127.0.0.1:${port}`],
+      '--kubernetes',
+      '--status=127.0.0.1:0',
+      `--namespace=${OWN}`,
+      `--sidecar=${file}`,
+      `--kubeconfig=${kubeconfig}`,
+      `--webhook=127.0.0.1:${port}`,
       `--webhook-url=https://127.0.0.1:${port}`,
     ]
     operator = await startOperator(flags)

@@ -247,8 +247,11 @@ await describeWithKubernetes('statuses in an API server', (plane) => {
       }
       demand(await plane().request({ method: 'DELETE', path: `${path}/${binding}` }))
       await untilForbidden(plane(), {
-        ...{ user: userOf(ACCOUNT.operatorNamespace, ACCOUNT.serviceAccount), verb: 'patch' },
-        ...{ group: 'gateway.svc.dev', resource: 'apispecifications', subresource: 'status' },
+        user: userOf(ACCOUNT.operatorNamespace, ACCOUNT.serviceAccount),
+        verb: 'patch',
+        group: 'gateway.svc.dev',
+        resource: 'apispecifications',
+        subresource: 'status',
         namespace: NAMESPACE,
       })
       const lines: string[] = []

@@ -33,7 +33,8 @@ const LEVEL = {
   spec: {
     type: 'Limited',
     limited: {
-      ...{ nominalConcurrencyShares: 0, borrowingLimitPercent: 0 },
+      nominalConcurrencyShares: 0,
+      borrowingLimitPercent: 0,
       limitResponse: { type: 'Reject' },
     },
   },
@@ -56,8 +57,11 @@ const SCHEMA = {
         ],
         resourceRules: [
           {
-            ...{ verbs: ['*'], apiGroups: ['*'], resources: ['*'] },
-            ...{ namespaces: ['*'], clusterScope: true },
+            verbs: ['*'],
+            apiGroups: ['*'],
+            resources: ['*'],
+            namespaces: ['*'],
+            clusterScope: true,
           },
         ],
         nonResourceRules: [{ verbs: ['*'], nonResourceURLs: ['*'] }],
@@ -74,14 +78,18 @@ const takeThePlace = async (plane: ControlPlane, kubeconfig: string): Promise<()
   const path = '/apis/authorization.k8s.io/v1/selfsubjectaccessreviews'
   const headers = {
     authorization: `Bearer ${users[0]?.user.token ?? ''}`,
-    ...{ 'content-type': 'application/json', 'content-length': '1000' },
+    'content-type': 'application/json',
+    'content-length': '1000',
   }
   let isOver = false
   let current: ReturnType<typeof httpsRequest> | undefined
   const take = (): void => {
     if (isOver) return
     const request = httpsRequest(`${plane.server}${path}`, {
-      ...{ method: 'POST', headers, ca: plane.ca, agent: false },
+      method: 'POST',
+      headers,
+      ca: plane.ca,
+      agent: false,
     })
     current = request
     // Where another one was there before us: again, until we have it.

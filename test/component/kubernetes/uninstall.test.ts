@@ -17,7 +17,9 @@ import { documentObject, realmObject } from './objects.ts'
 const MAIN = join(import.meta.dirname, '../../../operator/main.ts')
 const LONG_MS = 180_000
 const SECRETS = [
-  ...['svc-gateway-ca', 'svc-gateway-operator-tls', 'svc-gateway-webhook-tls'],
+  'svc-gateway-ca',
+  'svc-gateway-operator-tls',
+  'svc-gateway-webhook-tls',
   'svc-gateway-realm-keys',
 ]
 const SERVER = 'svc-gateway-management-tls'
@@ -66,7 +68,9 @@ const renewTime = async (plane: ControlPlane): Promise<string> => {
 }
 
 const webhooks = (kind: string, service: object): object => ({
-  ...{ apiVersion: 'admissionregistration.k8s.io/v1', kind, metadata: { name: 'svc-gateway' } },
+  apiVersion: 'admissionregistration.k8s.io/v1',
+  kind,
+  metadata: { name: 'svc-gateway' },
   webhooks: [
     {
       name: 'inject.gateway.svc.dev',
@@ -86,7 +90,9 @@ const documentIn = (namespace: string): object =>
   })
 
 const secret = (namespace: string, annotations: object): object => ({
-  ...{ apiVersion: 'v1', kind: 'Secret', metadata: { name: SERVER, namespace, annotations } },
+  apiVersion: 'v1',
+  kind: 'Secret',
+  metadata: { name: SERVER, namespace, annotations },
   stringData: { 'tls.crt': 'a' },
 })
 
@@ -113,7 +119,9 @@ await describeWithKubernetes('svc-operator uninstall', (plane) => {
     kubeconfig = await plane().serviceAccount(OPERATOR_NAMESPACE, 'svc-uninstall')
     const account = { serviceAccount: 'svc-uninstall', operatorNamespace: OPERATOR_NAMESPACE }
     const names = ['foreign', 'stranger', 'shop', 'team'].map((name) => ({
-      ...{ apiVersion: 'v1', kind: 'Namespace', metadata: { name } },
+      apiVersion: 'v1',
+      kind: 'Namespace',
+      metadata: { name },
     }))
     await plane().apply(names)
     await plane().apply([
@@ -131,8 +139,11 @@ await describeWithKubernetes('svc-operator uninstall', (plane) => {
       const flags = ['--webhook', '127.0.0.1:0', '--webhook-service', 'svc-gateway-operator']
       await using operator = await home.startOperator({ flags })
       await plane().fakePod({
-        ...{ namespace: OPERATOR_NAMESPACE, name: 'gateway', ip: '127.0.1.200' },
-        ...{ ports: { management: 1 }, labels: { 'gateway.svc.dev/data-plane': 'shared' } },
+        namespace: OPERATOR_NAMESPACE,
+        name: 'gateway',
+        ip: '127.0.1.200',
+        ports: { management: 1 },
+        labels: { 'gateway.svc.dev/data-plane': 'shared' },
       })
       await plane().apply([documentIn('shop'), realmObject('shop')])
       await untilWritten('shop', 'Unreachable')
@@ -215,9 +226,11 @@ await describeWithKubernetes('svc-operator uninstall', (plane) => {
     'leaves what another operator has, and says so',
     async () => {
       const lease = {
-        ...{ apiVersion: 'coordination.k8s.io/v1', kind: 'Lease' },
+        apiVersion: 'coordination.k8s.io/v1',
+        kind: 'Lease',
         metadata: {
-          ...{ name: 'second', namespace: OPERATOR_NAMESPACE },
+          name: 'second',
+          namespace: OPERATOR_NAMESPACE,
           labels: { 'app.kubernetes.io/part-of': 'svc-gateway' },
         },
         spec: { holderIdentity: 'somebody' },

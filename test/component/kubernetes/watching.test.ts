@@ -334,7 +334,9 @@ await describeWithKubernetes(
           await plane().restore(snapshot)
           await untilTrue()
           expect([...watched.items.keys()].sort()).toEqual([
-            ...['restored/changes', 'restored/stays', 'restored/was-deleted'],
+            'restored/changes',
+            'restored/stays',
+            'restored/was-deleted',
           ])
           const notOlder = { resourceVersion, resourceVersionMatch: 'NotOlderThan' } as const
           await expect(

@@ -213,7 +213,8 @@ const open = async (
     '/disclosed': { post: calls(`${uri}.x`, { args: [], options }) },
     '/forwarded': {
       post: calls(`${uri}.x`, {
-        ...{ args: [], kwargs: '{{request.body.kwargs}}' },
+        args: [],
+        kwargs: '{{request.body.kwargs}}',
         options: { forward_identity: true },
       }),
     },

@@ -120,7 +120,9 @@ export const DOCUMENT_CASES: readonly FaultCase[] = [
       await serveHeld(context, 'old')
       const other = `${context.id}-other`
       await context.manage('POST', '/api_specs', {
-        ...{ id: other, host: '_', realm_uri: 'com.example.realm' },
+        id: other,
+        host: '_',
+        realm_uri: 'com.example.realm',
         versions: {
           v1: { base_path: `/${other}`, paths: { '/x': { post: calls(`${context.uri}.held`) } } },
         },

@@ -105,7 +105,9 @@ export class FaultContext implements AsyncDisposable {
     const version = { base_path: `/${id}`, paths, ...more.version }
     const realmUri = more.realmUri ?? OPEN_REALM
     await this.manage('POST', '/api_specs', {
-      ...{ id, host: '_', realm_uri: realmUri },
+      id,
+      host: '_',
+      realm_uri: realmUri,
       versions: { v1: version },
     })
     this.#own.defer(() => this.manage('DELETE', `/api_specs/${id}`))

@@ -31,7 +31,9 @@ export const startNeighbour = async (): Promise<Neighbour> => {
       await post(gateway, '/realms', { uri: REALM, router: { url: router.wsUrl } })
       const greet = { post: calls(PROCEDURE, { args: [] }) }
       await post(gateway, '/api_specs', {
-        ...{ id: 'neighbour', host: '_', realm_uri: REALM },
+        id: 'neighbour',
+        host: '_',
+        realm_uri: REALM,
         versions: { v1: { base_path: '/neighbour', paths: { '/greet': greet } } },
       })
       await eventually(async () => {

@@ -70,7 +70,9 @@ export const ROUTER_CASES: readonly FaultCase[] = [
       relay.thaw()
       const again = await succeedAgain(context, what)
       return {
-        ...{ ...settled, meanwhile, ...again },
+        ...settled,
+        meanwhile,
+        ...again,
         ready: await readiness(context),
         sessions: await context.untilSessions(1),
       }
@@ -347,7 +349,9 @@ const readiness = async ({ gateway }: FaultContext): Promise<number> =>
 const loadAnother = async (context: FaultContext): Promise<number> => {
   const { gateway, id, uri } = context
   const document = {
-    ...{ id: `${id}-other`, host: '_', realm_uri: 'com.example.realm' },
+    id: `${id}-other`,
+    host: '_',
+    realm_uri: 'com.example.realm',
     versions: {
       v1: { base_path: `/${id}`, paths: { '/back': { post: calls(`${uri}.back`) } } },
     },

@@ -259,7 +259,9 @@ const startOwn = async ({ uri }: FaultContext, url: string): Promise<OwnGateway>
   const realm = 'com.example.realm'
   await post(gateway, '/realms', { uri: realm, router: { url, keepalive: 2000 } })
   await post(gateway, '/api_specs', {
-    ...{ id: 'own', host: '_', realm_uri: realm },
+    id: 'own',
+    host: '_',
+    realm_uri: realm,
     versions: {
       v1: {
         base_path: '/own',

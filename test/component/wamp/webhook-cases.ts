@@ -221,7 +221,10 @@ export const WEBHOOK_CASES: readonly FaultCase[] = [
       })
       const { status: released } = await release(context, '/unregister', id)
       return {
-        ...{ before, after, events, released },
+        before,
+        after,
+        events,
+        released,
         gone: errorOf(await call(later, uri)),
         again: await release(context, '/unregister', id),
         unknown: await release(context, '/unsubscribe', id),

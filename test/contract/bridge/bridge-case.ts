@@ -115,7 +115,10 @@ export const bridgeRows = (
         return rig
       }
       const context = {
-        ...{ router, wire, open, bridge },
+        router,
+        wire,
+        open,
+        bridge,
         leaveAlone: () => parts[Symbol.asyncDispose](),
         rig: await parts.rig(wire),
         peer: await parts.peer(),

@@ -18,7 +18,10 @@ const tell = (json: unknown): Promise<Answer> =>
 
 let sequence = 0
 const call = (more: object = {}): object => ({
-  ...{ managedBy: 'op', epoch: 3, sender: 'one', sequence: ++sequence },
+  managedBy: 'op',
+  epoch: 3,
+  sender: 'one',
+  sequence: ++sequence,
   ...more,
 })
 

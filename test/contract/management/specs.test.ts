@@ -307,7 +307,8 @@ describe('GET /upstreams', () => {
 
   it('asks for the credentials of the management API', async () => {
     const authorize = (): { status: 401; headers: Record<string, string> } => ({
-      ...{ status: 401, headers: {} },
+      status: 401,
+      headers: {},
     })
     await using gateway = await startGateway({ app: { upstreams, authorize } })
     expect((await gateway.send('GET', '/upstreams')).status).toBe(401)

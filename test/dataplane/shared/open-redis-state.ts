@@ -20,7 +20,11 @@ export const openRedisState = (
   { onTrouble = () => undefined, times = {} }: RedisOpening = {},
 ): SharedState =>
   createRedisState({
-    ...{ url, onTrouble, id: randomUUID(), now: Date.now, extraCa: [] },
+    url,
+    onTrouble,
+    id: randomUUID(),
+    now: Date.now,
+    extraCa: [],
     times: { ...TIMES, ...times },
   })
 

@@ -10,7 +10,8 @@ import { settled } from '../../support/settled.ts'
 type Document = ReturnType<UpstreamWatchOptions['documents']>[number]
 
 const document = (id: string, more: Partial<Document> = {}): Document => ({
-  ...{ id, forwards: { realmUri: 'com.acme', origins: ['http://up'] } },
+  id,
+  forwards: { realmUri: 'com.acme', origins: ['http://up'] },
   ...more,
 })
 
@@ -21,7 +22,10 @@ const view = (
   isTruncated: false,
   origins: [
     {
-      ...{ origin, confinedTo, addresses: [], lastFailure: undefined },
+      origin,
+      confinedTo,
+      addresses: [],
+      lastFailure: undefined,
       connections: { connected: 0, running: 0, queued: 0 },
       troubles: [{ realm: undefined, cause: 'refused', sinceMs: 0, isFailing: true, ...trouble }],
     },
@@ -106,7 +110,8 @@ describe('the watch', () => {
       },
     })
     return {
-      ...{ watch, state },
+      watch,
+      state,
       changes: () => changes,
       isStopped: () => isStopped,
       pass: async (seconds: number): Promise<void> => {

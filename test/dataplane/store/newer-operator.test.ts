@@ -214,7 +214,13 @@ describe('a snapshot under another version', () => {
     const newer = new Snapshot({ files, log: createSilentLog(), now: () => 0 })
     await newer.load()
     const document = {
-      ...{ id: 'a', digest: 'd', since: 1, managedBy: 'op', ts: 1, warnings: [], claims: [] },
+      id: 'a',
+      digest: 'd',
+      since: 1,
+      managedBy: 'op',
+      ts: 1,
+      warnings: [],
+      claims: [],
       forwards: { realmUri: 'com.acme', origins: [] },
       source: Buffer.from(JSON.stringify({ ...makeDocument('a'), ...text })),
       critical,

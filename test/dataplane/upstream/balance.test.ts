@@ -734,7 +734,8 @@ describe('what is told of an origin', () => {
     }
     const [trouble] = upstream.view(false).origins
     expect(trouble).toMatchObject({
-      ...{ origin: up.origin, addresses: [] },
+      origin: up.origin,
+      addresses: [],
       troubles: [{ realm: undefined, cause: 'dns', isFailing: true }],
     })
     up.answer = first(up, 1)

@@ -64,7 +64,13 @@ const rig = async (count: number, options: Partial<UpstreamOptions> = {}): Promi
     return error === undefined ? body : error.code
   }
   return {
-    ...{ origin, service, pods, upstream, directory, get, name },
+    origin,
+    service,
+    pods,
+    upstream,
+    directory,
+    get,
+    name,
     tell: (which, other = {}) => {
       const addresses = which.map((at) => pods.all[at]?.address ?? '')
       const targets = [{ port: pods.port, addresses }]
@@ -238,7 +244,10 @@ describe('a list', () => {
       delete: [],
     })
     const list = createListedEndpoints({
-      ...{ directory, to: { hostname, port }, guard: createGuard(), random: () => 0.9 },
+      directory,
+      to: { hostname, port },
+      guard: createGuard(),
+      random: () => 0.9,
       clusterDomain: 'cluster.local',
       ...(confined !== undefined && {
         confinement: { namespace: confined, clusterDomain: 'cluster.local' },

@@ -88,7 +88,11 @@ describe('a publication', () => {
         [
           'pub',
           [
-            ...[MESSAGE.error, MESSAGE.publish, 1, {}, 'wamp.error.invalid_uri'],
+            MESSAGE.error,
+            MESSAGE.publish,
+            1,
+            {},
+            'wamp.error.invalid_uri',
             ['"a b" is no URI: no empty part, blank or # is allowed'],
           ],
         ],
@@ -124,7 +128,10 @@ describe('SUBSCRIBE', () => {
 
 describe('UNSUBSCRIBE', () => {
   const NO_SUCH: WampMessage = [
-    ...[MESSAGE.error, MESSAGE.unsubscribe, 2, {}],
+    MESSAGE.error,
+    MESSAGE.unsubscribe,
+    2,
+    {},
     'wamp.error.no_such_subscription',
   ]
 

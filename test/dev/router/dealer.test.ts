@@ -149,7 +149,11 @@ describe('CANCEL', () => {
         [
           'caller',
           [
-            ...[MESSAGE.error, MESSAGE.cancel, 1, {}, 'wamp.error.invalid_argument'],
+            MESSAGE.error,
+            MESSAGE.cancel,
+            1,
+            {},
+            'wamp.error.invalid_argument',
             ['mode must be skip, kill or killnowait'],
           ],
         ],

@@ -118,7 +118,10 @@ describe('REGISTER refuses', () => {
 
 describe('UNREGISTER', () => {
   const NO_SUCH: WampMessage = [
-    ...[MESSAGE.error, MESSAGE.unregister, 2, {}],
+    MESSAGE.error,
+    MESSAGE.unregister,
+    2,
+    {},
     'wamp.error.no_such_registration',
   ]
 

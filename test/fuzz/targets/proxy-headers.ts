@@ -54,7 +54,8 @@ export const proxyHeaders: FuzzTarget = {
   ].map((header) => Buffer.concat([header, REQUEST])),
   mutate: (input, random, pool) =>
     mutateBytes(input, {
-      ...{ random, pool },
+      random,
+      pool,
       tokens: ['PROXY ', 'TCP4 ', 'TCP6 ', 'UNKNOWN', '\r\n', ' ', '65535', '::', '\x21\x11\0\x0c'],
     }),
   open: () => ({ check }),

@@ -155,7 +155,7 @@ describe('what stands in the API while a newer generation is judged', () => {
     if (resource.kind !== 'ApiSpecification') throw new Error('no ApiSpecification')
     const pending = { status: 'Unknown', reason: 'Pending', message: 'being compiled' } as const
     const verdict: Verdict = {
-      ...{ resource, errors: [], warnings: [], isPending: true },
+      resource, errors: [], warnings: [], isPending: true,
       accepted: { type: 'Accepted', ...pending },
       resolvedRefs: { type: 'ResolvedRefs', ...pending },
     }

@@ -66,7 +66,9 @@ export const startCluster = async (
   const told = new ToldDataPlanes()
   const { fleet } = aFleet([], { dataPlanes: told, ...options })
   const hostile: DataPlane = {
-    ...{ name: 'shop/hostile', url, labels: {} },
+    name: 'shop/hostile',
+    url,
+    labels: {},
     ...(namespace !== undefined && { namespace }),
   }
   told.tell([hostile, named('svc/honest', honest)])

@@ -74,8 +74,14 @@ const callOf = ({ url = '' }: IncomingMessage): Call => {
 
 /** @param more members that are added to, or take the place of, those of an empty gateway */
 export const stateOf = (more: object = {}): object => ({
-  ...{ bootId: 'boot', version: 1, manager: 'svc-operator', epoch: 0, complete: false },
-  ...{ rootDigest: rootDigest([]), specs: {}, realms: {} },
+  bootId: 'boot',
+  version: 1,
+  manager: 'svc-operator',
+  epoch: 0,
+  complete: false,
+  rootDigest: rootDigest([]),
+  specs: {},
+  realms: {},
   ...more,
 })
 
@@ -118,8 +124,11 @@ const itemsOf = ({ realms, specs }: SyncRequest, result: SyncItem['result']): Sy
 ]
 
 const itemOf = (kind: SyncItem['kind'], id: string, result: SyncItem['result']): SyncItem => ({
-  ...{ kind, id, result },
-  ...{ errors: [], warnings: [] },
+  kind,
+  id,
+  result,
+  errors: [],
+  warnings: [],
 })
 
 /** Says of everything that it was sent the same. */

@@ -72,7 +72,9 @@ describe('an operator with the memory of a container of 512 MiB', () => {
   const REALM = { apiVersion: API_VERSION, kind: 'Realm', metadata: { name: 'shop' } }
   const documentText = (id: string): string =>
     JSON.stringify({
-      ...{ apiVersion: API_VERSION, kind: 'ApiSpecification', metadata: { name: id } },
+      apiVersion: API_VERSION,
+      kind: 'ApiSpecification',
+      metadata: { name: id },
       spec: { document: aSpecification(id) },
     })
 

@@ -40,7 +40,9 @@ describe('words', () => {
   const WORDS = `rotate the password at https://${MARK}/\u001b[31m\r\n\u202e`
   const SHOWN = { code: WORDS, path: WORDS, message: WORDS }
   const SESSIONS = ['refused', 'waiting', WORDS].map((state) => ({
-    ...{ url: `wss://${MARK}`, state, reason: WORDS },
+    url: `wss://${MARK}`,
+    state,
+    reason: WORDS,
   }))
 
   const lies = (complete: boolean) => {
@@ -49,7 +51,8 @@ describe('words', () => {
     const realms = { ...entry, sessions: SESSIONS }
     return json(
       stateOf({
-        ...{ complete, gatewayVersion: WORDS },
+        complete,
+        gatewayVersion: WORDS,
         specs: { shop: specs, bank: specs },
         realms: { 'com.shop': realms, 'com.bank': realms },
       }),
@@ -80,7 +83,9 @@ describe('words', () => {
       [...statuses().values()]
         .filter(({ verdict }) => verdict.resource.metadata.namespace === namespace)
         .map((status) => [
-          ...[status.conditions, status.errors, status.warnings],
+          status.conditions,
+          status.errors,
+          status.warnings,
           eventsOf(undefined, status, 0).events.map(({ note }) => note),
         ]),
     )

@@ -20,7 +20,10 @@ interface Row {
 }
 
 const aDocument = (host: string, versions: Value): ValueMap => ({
-  ...{ id: 'com.example.many', realm_uri: 'com.example', name: 'many', host },
+  id: 'com.example.many',
+  realm_uri: 'com.example',
+  name: 'many',
+  host,
   versions,
 })
 
@@ -42,18 +45,21 @@ describe('routes of a document', () => {
     {
       title: 'one more',
       versions: { ...NEARLY, v4: { base_path: '/4', paths: pathsOf(1, '') } },
-      ...{ routes: 20_001, pointer: '/versions/v4/paths' },
+      routes: 20_001,
+      pointer: '/versions/v4/paths',
     },
     {
       title: 'forms of the host',
       host: '[a.][b.][c.]d.test',
       versions: { v1: { base_path: '/', paths: pathsOf(700, FOUR) } },
-      ...{ routes: 22_400, pointer: '/versions/v1/paths' },
+      routes: 22_400,
+      pointer: '/versions/v1/paths',
     },
     {
       title: 'forms of the base_path',
       versions: { v1: { base_path: '/[v]/[w]/[x]', paths: pathsOf(700, FOUR) } },
-      ...{ routes: 22_400, pointer: '/versions/v1/paths' },
+      routes: 22_400,
+      pointer: '/versions/v1/paths',
     },
     {
       title: 'versions as an array',
@@ -61,13 +67,15 @@ describe('routes of a document', () => {
         { base_path: '/1', paths: {} },
         { base_path: '/[2]', paths: pathsOf(2000, '/[a]/[b]/[c]') },
       ],
-      ...{ routes: 32_000, pointer: '/versions/1/paths' },
+      routes: 32_000,
+      pointer: '/versions/1/paths',
     },
     {
       title: 'millions',
       host: '[a.][b.][c.][d.]e.test',
       versions: { v1: SIX, v2: SIX, v3: SIX, v4: SIX },
-      ...{ routes: 8_192_000, pointer: '/versions/v1/paths' },
+      routes: 8_192_000,
+      pointer: '/versions/v1/paths',
     },
   ])('$title', ({ host = 'a.test', versions, routes, pointer }) => {
     const problem = findTooManyRoutes(aDocument(host, versions))

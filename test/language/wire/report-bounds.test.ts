@@ -90,8 +90,11 @@ describe('what a data plane says is taken', () => {
     fc.assert(
       fc.asyncProperty(text, errors, warnings, async (id, faults, list) => {
         const item = {
-          ...{ id, kind: 'realm', result: 'unchanged' },
-          ...{ errors: reportedErrors(faults), warnings: reportedWarnings(list) },
+          id,
+          kind: 'realm',
+          result: 'unchanged',
+          errors: reportedErrors(faults),
+          warnings: reportedWarnings(list),
         }
         expect(await take(item, reportedItemBytes(id))).not.toBe('')
       }),

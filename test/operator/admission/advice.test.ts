@@ -25,7 +25,10 @@ const objectOf = (kind: string, name: string, spec: object, metadata: object = {
   apiVersion: API_VERSION,
   kind,
   metadata: {
-    ...{ name, namespace: 'shop', uid: `uid-new-${name}`, generation: 1 },
+    name,
+    namespace: 'shop',
+    uid: `uid-new-${name}`,
+    generation: 1,
     creationTimestamp: new Date(NOW_MS).toISOString(),
     ...metadata,
   },
@@ -89,13 +92,16 @@ const aWorld = ({ resources = [SHOP], judging = {}, ...world }: World = {}) => {
     },
   }
   const adviser = createAdviser({
-    ...{ className: 'svc', compile: compileHere, clock },
+    className: 'svc',
+    compile: compileHere,
+    clock,
     deletedRealmSeconds: world.deletedRealmSeconds ?? 60,
     foresight: () =>
       world.isNew === true
         ? undefined
         : {
-            ...{ cache, reconciliation },
+            cache,
+            reconciliation,
             preview: (...args) => reconciler.preview(...args),
             usersOf: (key) => reconciler.usersOf(key),
           },
@@ -117,8 +123,13 @@ const aWorld = ({ resources = [SHOP], judging = {}, ...world }: World = {}) => {
     const review = readReview({
       apiVersion: 'admission.k8s.io/v1',
       request: {
-        ...{ uid: 'u', kind: { group: GROUP, kind }, operation: 'CREATE', object },
-        ...{ namespace: 'shop', name: metadata.name, options: { fieldManager: 'kubectl' } },
+        uid: 'u',
+        kind: { group: GROUP, kind },
+        operation: 'CREATE',
+        object,
+        namespace: 'shop',
+        name: metadata.name,
+        options: { fieldManager: 'kubectl' },
         ...request,
       },
     })
@@ -149,7 +160,8 @@ const fromSecret = (name: string, key?: string): object => ({
   variablesFrom: [{ ...(key && { name: 'v' }), secretRef: { name, ...(key && { key }) } }],
 })
 const fromConfigMap = (name: string, key: string): object => ({
-  ...{ document: undefined, documentFrom: { configMap: { name, key } } },
+  document: undefined,
+  documentFrom: { configMap: { name, key } },
 })
 const oidc = {
   versions: {
@@ -356,7 +368,9 @@ describe('what is wrong beside a resource', () => {
         }),
       )
       const { verdicts } = new Reconciler({
-        ...{ className: 'svc', hostOwnership: 'strict', ...world.judging },
+        className: 'svc',
+        hostOwnership: 'strict',
+        ...world.judging,
       }).reconcile(cacheOf([...(world.resources ?? [SHOP]), meant, ...referred], { forbidden }))
       const verdict = verdicts.get(keyOf(meant))
       const messages = [verdict?.accepted, verdict?.resolvedRefs].flatMap((finding) =>

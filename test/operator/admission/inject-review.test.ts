@@ -51,8 +51,12 @@ const aRequest = (more: object = {}): AdmissionRequest => {
   const review = readReview({
     apiVersion: 'admission.k8s.io/v1',
     request: {
-      ...{ uid: '1', kind: { group: '', version: 'v1', kind: 'Pod' }, operation: 'CREATE' },
-      ...{ namespace: 'shop', object: POD, ...more },
+      uid: '1',
+      kind: { group: '', version: 'v1', kind: 'Pod' },
+      operation: 'CREATE',
+      namespace: 'shop',
+      object: POD,
+      ...more,
     },
   })
   if (review === undefined) throw new Error('no review')

@@ -9,7 +9,11 @@ describe('the file of --sidecar', () => {
       settings: {
         image: 'gateway:1',
         resources: { requests: { cpu: '20m', memory: '128Mi' }, limits: { memory: '384Mi' } },
-        ...{ imagePullSecrets: [], args: [], env: [], volumes: [], volumeMounts: [] },
+        imagePullSecrets: [],
+        args: [],
+        env: [],
+        volumes: [],
+        volumeMounts: [],
         appPreStopSeconds: 5,
       },
     })

@@ -115,8 +115,11 @@ describe('a pod', () => {
 
   it('is wired by annotations', () => {
     const pod = annotated({
-      ...{ port: '9000', 'app-port': '8080', ready: 'started' },
-      ...{ 'memory-limit': '64Mi', 'cpu-request': '2' },
+      port: '9000',
+      'app-port': '8080',
+      ready: 'started',
+      'memory-limit': '64Mi',
+      'cpu-request': '2',
     })
     expect(gatewayOf(pod)).toMatchObject({
       args: expect.arrayContaining(['--public=:9000', '--upstream-local-ports=8080']),

@@ -81,7 +81,10 @@ const aWorld = (options: WorldOptions = {}) => {
     close: () => Promise.resolve(),
   }
   const keeper = new WebhookManager({
-    ...{ api, clock, name: 'svc-gateway', type: options.type ?? VALIDATING },
+    api,
+    clock,
+    name: 'svc-gateway',
+    type: options.type ?? VALIDATING,
     make: (caBundle, reviewKey) =>
       webhookConfiguration({ name: 'svc-gateway', target, caBundle, reviewKey, ...state.made }),
     caBundle: () => state.bundle,

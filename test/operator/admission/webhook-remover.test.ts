@@ -27,7 +27,10 @@ const configuration = ({
   ageMs = 60_000,
 }: Standing): ValueMap => {
   const made = injectConfiguration({
-    ...{ name: 'svc-gateway', target, caBundle: 'pem', namespaces: 'all' },
+    name: 'svc-gateway',
+    target,
+    caBundle: 'pem',
+    namespaces: 'all',
     operatorNamespace: 'system',
   })
   const { metadata } = made

@@ -36,7 +36,10 @@ const aWorld = (): World => ({
 
 const aKeeper = ({ secrets, clock, lines }: World): RealmKeyManager =>
   new RealmKeyManager({
-    ...{ api: secrets.api, namespace: OWN, serviceAccount: 'op', clock },
+    api: secrets.api,
+    namespace: OWN,
+    serviceAccount: 'op',
+    clock,
     log: createLog({
       level: 'debug',
       name: 'test',

@@ -283,8 +283,12 @@ const told = (
       spec: { document },
       status: {
         conditions: (['Accepted', 'ResolvedRefs', 'Programmed', 'Ready'] as const).map((type) => ({
-          ...{ type, status: 'True', reason: type, message: 'as it was' },
-          ...{ observedGeneration: 1, lastTransitionTime: '2020-01-01T00:00:00Z' },
+          type,
+          status: 'True',
+          reason: type,
+          message: 'as it was',
+          observedGeneration: 1,
+          lastTransitionTime: '2020-01-01T00:00:00Z',
         })),
         programmedGeneration: 1,
         programmedDigest: digest,

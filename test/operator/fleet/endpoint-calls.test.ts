@@ -20,7 +20,8 @@ interface Case {
 const plan = ({ told = [], answers = {}, wanted = Object.keys(answers), isWhole = false }: Case) =>
   planEndpointCalls({
     told: new Map(told.map((each) => [each.service, each])),
-    ...{ wanted, isWhole },
+    wanted,
+    isWhole,
     answerOf: (service) => answers[service] ?? 'unknown',
     sizeOf: () => 100 * 1024,
   })
@@ -95,7 +96,8 @@ describe('the Services that a document names', () => {
 describe('the Services that are watched', () => {
   const naming = (id: string, namespace: string, ...forwardHosts: string[]) => ({
     ...aDocument(id),
-    ...{ namespace, forwardHosts },
+    namespace,
+    forwardHosts,
   })
   const many = (count: number, namespace: string): string[] =>
     Array.from({ length: count }, (_, at) => `s${at}.${namespace}`)

@@ -11,7 +11,8 @@ import { aFleet, aPlane, closeAll, HASTY, roundTrip } from './rig.ts'
 afterEach(closeAll)
 
 const endpoints = (service: string, ...addresses: string[]): ServiceEndpoints => ({
-  ...{ service, addresses: ['10.96.0.1'] },
+  service,
+  addresses: ['10.96.0.1'],
   ports: [{ port: 80, targets: [{ port: 8080, addresses }] }],
 })
 

@@ -165,7 +165,8 @@ describe('what all data planes share', () => {
     await eventually(() => {
       expect(fleet.reports().map(({ phase }) => phase)).toEqual([
         ...hanging.map(() => 'connecting'),
-        ...['synced', 'synced'],
+        'synced',
+        'synced',
       ])
     })
     told.tell([])

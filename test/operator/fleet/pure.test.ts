@@ -448,7 +448,7 @@ describe('sync bodies', () => {
 
   it('name the policies that no gateway may ignore', async () => {
     const puts = [aDocument('a', { confinedTo: 'shop' }), aDocument('b')]
-    const batch = { ...{ realmPuts: [aRealm()], puts }, deletes: [], realmDeletes: [] }
+    const batch = { realmPuts: [aRealm()], puts, deletes: [], realmDeletes: [] }
     const body = joinBody(head, await new SyncBodies().content(batch))
     const { realms, specs } = parse(body) as SyncRequest
     expect(specs?.put?.map(({ critical }) => critical)).toEqual([['/confinedTo'], undefined])
@@ -460,7 +460,9 @@ describe('sync bodies', () => {
   })
 
   const large = (id: string): Batch => ({
-    ...{ realmPuts: [], deletes: [], realmDeletes: [] },
+    realmPuts: [],
+    deletes: [],
+    realmDeletes: [],
     puts: [aDocument(id, { spec: { id, text: randomBytes(15_000).toString('hex') } })],
   })
 

@@ -45,8 +45,13 @@ const textOf = (id: string, body: string) => ({
 const aDocument = (id: string, body = 'first'): DesiredDocument => {
   const spec = textOf(id, body)
   return {
-    ...{ id, spec, digest: digestOf(spec), since: 1, realmUri: 'com.shop' },
-    ...{ claims: [], namespace: 'shop' },
+    id,
+    spec,
+    digest: digestOf(spec),
+    since: 1,
+    realmUri: 'com.shop',
+    claims: [],
+    namespace: 'shop',
   }
 }
 
@@ -74,10 +79,14 @@ const filesOf = async (directory: TempDir, ca: CertificateAuthority): Promise<Pl
     return path
   }
   return [
-    ...['--management-tls-cert', await file('tls.crt', cert)],
-    ...['--management-tls-key', await file('tls.key', key)],
-    ...['--management-client-ca', await file('ca.crt', ca.cert)],
-    ...['--management-client-name', 'operator.test'],
+    '--management-tls-cert',
+    await file('tls.crt', cert),
+    '--management-tls-key',
+    await file('tls.key', key),
+    '--management-client-ca',
+    await file('ca.crt', ca.cert),
+    '--management-client-name',
+    'operator.test',
   ]
 }
 
@@ -94,7 +103,10 @@ const start = async ({ flags }: Place): Promise<GatewayProcess> => {
 }
 
 const dataPlane = (name: string, { port }: Place, incarnation: string): DataPlane => ({
-  ...{ name, incarnation, serverName: SERVER_NAME, labels: {} },
+  name,
+  incarnation,
+  serverName: SERVER_NAME,
+  labels: {},
   url: `https://127.0.0.1:${port}`,
 })
 

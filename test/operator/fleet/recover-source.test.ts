@@ -18,7 +18,9 @@ interface Wanted {
 }
 
 const wanted = (id: string): Wanted => ({
-  ...{ key: id, id, digest: `digest-of-${id}` },
+  key: id,
+  id,
+  digest: `digest-of-${id}`,
   namespace: 'default',
 })
 

@@ -55,7 +55,9 @@ const everywhere = (count: number) => {
   const documents = [...set.documents.values()].flatMap((document) =>
     ['shop', 'bank'].map((namespace) =>
       aDocument(`${namespace}-${document.id}`, {
-        ...{ namespace, selector: {}, realmUri: `com.${namespace}` },
+        namespace,
+        selector: {},
+        realmUri: `com.${namespace}`,
       }),
     ),
   )

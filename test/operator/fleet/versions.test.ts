@@ -38,8 +38,15 @@ describe('words for two versions', () => {
 /** As data planes of other versions have answered, or may come to. */
 const ENTRY = { digest: 'x', managedBy: 'op', warnings: [] }
 const STATE = {
-  ...{ bootId: 'b', version: 3, gatewayVersion: '1.4.0', manager: 'op', epoch: 2 },
-  ...{ rootDigest: 'r', complete: true, specs: { a: ENTRY }, realms: {} },
+  bootId: 'b',
+  version: 3,
+  gatewayVersion: '1.4.0',
+  manager: 'op',
+  epoch: 2,
+  rootDigest: 'r',
+  complete: true,
+  specs: { a: ENTRY },
+  realms: {},
 }
 const without = (key: keyof typeof STATE): object =>
   Object.fromEntries(Object.entries(STATE).filter(([name]) => name !== key))

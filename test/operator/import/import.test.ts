@@ -325,7 +325,8 @@ describe('import', () => {
     await using dir = await makeTempDir()
     await using gateway = await startGateway()
     expect(await importFrom(gateway.management)).toEqual({
-      ...{ code: 0, stdout: '' },
+      code: 0,
+      stdout: '',
       stderr: `${gateway.management} holds no document and no realm\n`,
     })
     await post(gateway, '/realms', { uri: 'com.shop' })
@@ -333,7 +334,10 @@ describe('import', () => {
     const streamed = await importFrom(gateway.management, '--namespace', 'shop')
     expect(streamed.code).toBe(0)
     expect(streamed.stdout.match(/^kind: .*$|^ {2}namespace: .*$/gm)).toEqual([
-      ...['kind: Realm', '  namespace: shop', 'kind: ApiSpecification', '  namespace: shop'],
+      'kind: Realm',
+      '  namespace: shop',
+      'kind: ApiSpecification',
+      '  namespace: shop',
     ])
     await mkdir(join(dir.path, 'api-one.yaml'))
     expect(await importFrom(gateway.management, '--out', dir.path)).toMatchObject({
@@ -388,7 +392,8 @@ describe('adoption', () => {
     await asking
     const { specs, realms } = await stateOf(gateway)
     expect([specs['one']?.managedBy, realms['com.shop']?.managedBy]).toEqual([
-      ...['svc-operator', 'svc-operator'],
+      'svc-operator',
+      'svc-operator',
     ])
     expect(specs['one']?.digest).toBe(digestOf(one as ValueMap))
     expect({ failures, many: sent > 10 }).toEqual({ failures: [], many: true })

@@ -232,7 +232,8 @@ describe('when the policy changes', () => {
     expect(step('own', broken)).toEqual(['ResolvedRefs', 'shop'])
     expect(step('any', broken)).toEqual(['ResolvedRefs', undefined])
     const paused = forwarding('orders.shop', {
-      ...{ generation: 3, annotations: { 'gateway.svc.dev/paused': 'true' } },
+      generation: 3,
+      annotations: { 'gateway.svc.dev/paused': 'true' },
     })
     expect(step('own', paused)).toEqual(['ResolvedRefs', 'shop'])
     expect(step('any', paused)).toEqual(['ResolvedRefs', undefined])

@@ -40,7 +40,9 @@ const reconcile = ({ realmNamespace, hasSelector }: World): Reconciliation =>
   )
 
 const dataPlaneOf = (namespace: string | undefined): DataPlane => ({
-  ...{ name: 'pod', url: 'http://pod', labels: { app: 'till' } },
+  name: 'pod',
+  url: 'http://pod',
+  labels: { app: 'till' },
   ...(namespace !== undefined && { namespace }),
 })
 
@@ -73,7 +75,9 @@ const reportOf = (
   more: Partial<DataPlaneReport> = {},
 ): DataPlaneReport => ({
   dataPlane,
-  ...{ phase: 'synced', message: '', ready: true },
+  phase: 'synced',
+  message: '',
+  ready: true,
   documents: new Map([['orders', { digest: verdicts.get(KEY)?.digest ?? '', warnings: [] }]]),
   realms: new Map(),
   realmsGiven: new Set(['com.shop']),

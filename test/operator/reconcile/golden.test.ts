@@ -115,7 +115,9 @@ const reportOf = (name: string, plane: Plane, held: DesiredSet | undefined): Dat
   const documents = [...(held?.documents ?? [])]
   return {
     dataPlane: { name, url: `http://${name}`, labels },
-    ...{ phase, ready, message },
+    phase,
+    ready,
+    message,
     documents: new Map(
       documents
         .filter(([id]) => isHeld(id))

@@ -257,8 +257,10 @@ describe('a host belongs to the namespace of its oldest accepted document', () =
     const freed = onPath('z', 'www.h.test', '/q', { namespace: 'b', createdAt: 4 })
     const { verdicts } = reconciler.reconcile(cacheOf([realm, first, after, own, freed]))
     expect(shown(verdicts)).toEqual({
-      ...{ 'a/w': 'good', 'a/x': 'Conflicted' },
-      ...{ 'b/y': 'Conflicted', 'b/z': 'good' },
+      'a/w': 'good',
+      'a/x': 'Conflicted',
+      'b/y': 'Conflicted',
+      'b/z': 'good',
     })
   })
 
@@ -273,7 +275,8 @@ describe('a host belongs to the namespace of its oldest accepted document', () =
       const make = (name: string, generation: number): Resource =>
         onPath(name, pick(hosts), pick(['/p', '/q']), {
           namespace: ['a', 'b', 'c'][Number(name.slice(1)) % 3] ?? 'a',
-          ...{ createdAt: ((Number(name.slice(1)) * 7) % 5) + 1, generation },
+          createdAt: ((Number(name.slice(1)) * 7) % 5) + 1,
+          generation,
         })
       let resources = new Map(documents.map((name) => [name, make(name, 1)]))
       for (let step = 2; step < 6; step += 1) {
@@ -281,7 +284,8 @@ describe('a host belongs to the namespace of its oldest accepted document', () =
         const first = reconciler.reconcile(cache)
         const again = reconciler.reconcile(cacheOf([realm, ...[...resources.values()].reverse()]))
         expect({ seed, step, ...shown(again.verdicts) }).toEqual({
-          ...{ seed, step },
+          seed,
+          step,
           ...shown(first.verdicts),
         })
         expect(again.desired.documents).toEqual(first.desired.documents)
@@ -302,7 +306,8 @@ describe('a host belongs to the namespace of its oldest accepted document', () =
       for (const { key } of claims) {
         const host = key.slice(0, key.indexOf('\t'))
         expect({ seed, host, namespace }).toEqual({
-          ...{ seed, host },
+          seed,
+          host,
           namespace: owners.get(host) ?? namespace,
         })
         owners.set(host, namespace)

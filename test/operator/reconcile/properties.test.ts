@@ -64,7 +64,8 @@ const written = (resource: Resource, verdicts: ReadonlyMap<string, Verdict>): Re
   const { accepted, resolvedRefs, serving } = verdict
   const conditions = [accepted, resolvedRefs].map((finding) => ({
     ...finding,
-    ...{ observedGeneration: 1, lastTransitionTime: '2026-01-01T00:00:00Z' },
+    observedGeneration: 1,
+    lastTransitionTime: '2026-01-01T00:00:00Z',
   }))
   return { ...resource, conditions, ...(serving && { programmed: serving }) } as Resource
 }
@@ -247,7 +248,8 @@ const aSubject: fc.Arbitrary<Subject> = fc.oneof(
       tier: fc.constantFrom(undefined, 'edge'),
     })
     .map(({ tier, realmNamespace, ...rest }) => ({
-      ...{ kind: 'document' as const, ...rest },
+      kind: 'document' as const,
+      ...rest,
       ...(tier !== undefined && { selector: { matchLabels: { tier } } }),
       ...(realmNamespace !== undefined && { realmNamespace }),
     })),
@@ -328,7 +330,9 @@ describe('statuses', () => {
       [...book.update(verdicts, fleet, nowMs)].map(([key, { conditions, errors, warnings }]) => [
         key,
         conditions.map(({ type, status, reason, message }) => [
-          ...[type, status, reason],
+          type,
+          status,
+          reason,
           withoutServing(message),
         ]),
         errors,

@@ -367,7 +367,8 @@ describe('what serves', () => {
     settle(reconciler, [at(1, 1)])
     const old = specification('old', { routes: 3 }, { createdAt: 1000 })
     expect(shown(settle(reconciler, [old, at(3, 2)]))).toEqual({
-      ...{ old: 'QuotaExceeded', young: 'good' },
+      old: 'QuotaExceeded',
+      young: 'good',
     })
   })
 
@@ -592,7 +593,9 @@ describe('whatever happens, in whatever order', () => {
       }
       for (const [name, amount] of Object.entries(amounts)) {
         expect({ seed, name, amount, isWithin: amount <= LIMITS[name as keyof Amounts] }).toEqual({
-          ...{ seed, name, amount },
+          seed,
+          name,
+          amount,
           isWithin: true,
         })
       }
@@ -611,13 +614,15 @@ describe('whatever happens, in whatever order', () => {
       const edit = (name: string): Resource => {
         const before = resources.get(name)
         const { createdAt, generation } = before?.metadata ?? {
-          ...{ createdAt: 1000 + below(4) * 1000, generation: 0 },
+          createdAt: 1000 + below(4) * 1000,
+          generation: 0,
         }
         const host = below(5) === 0 ? { more: { host: 'b ad' } } : {}
         const text = { routes: 1 + below(8), padding: below(3) * 400, ...host }
         const edited = specification(name, text, {
           namespace: Number(name.slice(1)) % 3 === 0 ? 'other' : 'shop',
-          ...{ createdAt, generation: generation + 1 },
+          createdAt,
+          generation: generation + 1,
           annotations: { 'gateway.svc.dev/paused': String(below(8) === 0) },
         })
         return before?.kind === 'ApiSpecification' && before.programmed !== undefined

@@ -13,7 +13,11 @@ const DOCUMENT = 'ApiSpecification/default/orders'
 const REALM = 'Realm/default/shop'
 
 const condition = (type: string, reason: string, status = 'True', observedGeneration = 1) => ({
-  ...{ type, status, reason, message: '', observedGeneration },
+  type,
+  status,
+  reason,
+  message: '',
+  observedGeneration,
   lastTransitionTime: '2026-01-01T00:00:00Z',
 })
 
@@ -52,7 +56,8 @@ const orders = (programmedDigest: string | undefined): Resource =>
     ...(programmedDigest !== undefined && {
       status: {
         conditions: [condition('Programmed', 'Programmed')],
-        ...{ programmedGeneration: 1, programmedDigest },
+        programmedGeneration: 1,
+        programmedDigest,
       },
     }),
   })
@@ -61,7 +66,9 @@ const start = (...resources: readonly Resource[]) => {
   const result = new Reconciler({ className: 'svc' }).reconcile(cacheOf(resources))
   const holding: DataPlaneReport = {
     dataPlane: { name: 'a', url: 'http://a', labels: {} },
-    ...{ phase: 'synced', message: '', ready: true },
+    phase: 'synced',
+    message: '',
+    ready: true,
     documents: new Map([['orders', { digest: digest(), warnings: [] }]]),
     realms: new Map([['com.shop', { digest: 'any', sessions: [] }]]),
     realmsGiven: new Set(['com.shop']),

@@ -76,7 +76,8 @@ describe('a chain of renames of which each waits for the next', () => {
   it('is refused as a whole, serves on, and holds up nobody', () => {
     const reconciler = new Reconciler({ className: 'svc' })
     const at = (ids: readonly string[], other: string): readonly Resource[] => [
-      ...[open, away(other)],
+      open,
+      away(other),
       ...documents(ids, paths),
     ]
     reconciler.reconcile(cacheOf(at(OLD, 'before')))

@@ -14,7 +14,11 @@ const KEY = 'ApiSpecification/default/orders'
 const realm = resourceOf('Realm', 'shop', { spec: { uri: 'com.shop' } })
 
 const CONDITION = {
-  ...{ type: 'Ready', status: 'True', reason: 'Ready', message: '', observedGeneration: 1 },
+  type: 'Ready',
+  status: 'True',
+  reason: 'Ready',
+  message: '',
+  observedGeneration: 1,
   lastTransitionTime: '2026-01-01T00:00:00Z',
 }
 
@@ -36,7 +40,8 @@ const statusOf = (statuses: Statuses, key = KEY): object => {
     observedGeneration: status?.verdict.resource.metadata.generation,
     // In an order of its own.
     conditions: conditions.toReversed(),
-    ...{ errors, warnings },
+    errors,
+    warnings,
     ...(programmed && {
       programmedGeneration: programmed.generation,
       programmedDigest: programmed.digest,
@@ -54,7 +59,9 @@ const report = (
   more: Partial<DataPlaneReport> & { readonly phase?: DataPlanePhase } = {},
 ): DataPlaneReport => ({
   dataPlane: { name: 'a', url: 'http://a', labels: {} },
-  ...{ phase: 'synced', message: '', ready: true },
+  phase: 'synced',
+  message: '',
+  ready: true,
   documents: new Map([...documents].map(([id, { digest }]) => [id, { digest, warnings: [] }])),
   realms: new Map([...realms].map(([uri, { digest }]) => [uri, { digest, sessions: [] }])),
   realmsGiven: new Set(realms.keys()),
@@ -186,7 +193,10 @@ describe('statuses after a restart', () => {
     const pending = {
       conditions: [
         {
-          ...{ type: 'Accepted', status: 'Unknown', reason: 'Pending', message: 'nobody yet' },
+          type: 'Accepted',
+          status: 'Unknown',
+          reason: 'Pending',
+          message: 'nobody yet',
           lastTransitionTime: '1970-01-01T00:00:00Z',
         },
       ],
@@ -244,8 +254,11 @@ describe('statuses after a restart', () => {
 describe('what stands in a status', () => {
   const known = { uid: 'u', resourceVersion: '1', generation: 1, createdAt: 1 }
   const manifest = (status: unknown): object => ({
-    ...{ apiVersion: 'gateway.svc.dev/v1alpha1', kind: 'ApiSpecification', spec: document() },
-    ...{ metadata: { name: 'orders' }, status },
+    apiVersion: 'gateway.svc.dev/v1alpha1',
+    kind: 'ApiSpecification',
+    spec: document(),
+    metadata: { name: 'orders' },
+    status,
   })
 
   it('is not believed where it stands in a file', () => {

@@ -25,7 +25,9 @@ const plane = (
   more: Partial<DataPlaneReport> = {},
 ): DataPlaneReport => ({
   dataPlane: { name, url: `http://${name}`, labels: {} },
-  ...{ phase: 'synced', message: '', ready: true },
+  phase: 'synced',
+  message: '',
+  ready: true,
   documents: new Map(
     state === 'lacks' || state === 'refuses'
       ? []
@@ -44,7 +46,8 @@ const plane = (
 
 const SHADOWED = { code: 'Shadowed', path: '/versions/v1', message: 'older ones have it' } as const
 const error = (message: string): { code: 'invalid_value'; path: string; message: string } => ({
-  ...{ code: 'invalid_value', path: '/host' },
+  code: 'invalid_value',
+  path: '/host',
   message,
 })
 
@@ -160,7 +163,11 @@ describe('Programmed', () => {
     const statuses = fleets.map((fleet) => book.update(verdicts, fleet, 99_000).get(KEY))
     for (const status of statuses) expect(status?.conditions).toBe(first?.conditions)
     expect(statuses.map((status) => status?.summary?.gateways)).toEqual([
-      ...['1/2', '1/2', '2/2', '1/1', '0/0'],
+      '1/2',
+      '1/2',
+      '2/2',
+      '1/1',
+      '0/0',
     ])
     book.update(verdicts, [plane('b', 'holds')], 99_500)
     expect(book.isWaiting).toBe(false)

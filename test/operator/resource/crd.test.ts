@@ -95,7 +95,10 @@ describe('the definitions', () => {
       'x-kubernetes-preserve-unknown-fields': true,
     })
     expect(Object.keys((read(document, 'properties') ?? {}) as object)).toEqual([
-      ...['id', 'host', 'realm_uri', 'name'],
+      'id',
+      'host',
+      'realm_uri',
+      'name',
     ])
   })
 
@@ -107,7 +110,9 @@ describe('the definitions', () => {
     const conditions = read(schema, 'properties', 'status', 'default', 'conditions')
     expect(conditions).toEqual(
       types.map((type) => ({
-        ...{ type, status: 'Unknown', reason: 'Pending' },
+        type,
+        status: 'Unknown',
+        reason: 'Pending',
         message: 'no operator of its class has judged it yet',
         lastTransitionTime: '1970-01-01T00:00:00Z',
       })),
@@ -147,7 +152,9 @@ describe('a shape as a schema', () => {
     [
       { type: 'list', of: { type: 'boolean' }, maxItems: 3 },
       {
-        ...{ type: 'array', maxItems: 3, items: { type: 'boolean' } },
+        type: 'array',
+        maxItems: 3,
+        items: { type: 'boolean' },
         'x-kubernetes-list-type': 'atomic',
       },
     ],
@@ -163,7 +170,9 @@ describe('a shape as a schema', () => {
         rules: [{ rule: 'self.a', message: 'say a', fieldPath: '.a' }],
       },
       {
-        ...{ type: 'object', 'x-kubernetes-map-type': 'atomic', required: ['a'] },
+        type: 'object',
+        'x-kubernetes-map-type': 'atomic',
+        required: ['a'],
         properties: {
           a: { description: 'A.', type: 'boolean' },
           constructor: { description: 'C.', default: false, type: 'boolean' },

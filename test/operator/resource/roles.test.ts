@@ -91,14 +91,23 @@ describe('the roles of an operator', () => {
       verbs.some((verb) => !['get', 'list', 'watch'].includes(verb)),
     )
     expect(writing.flatMap(({ resources }) => resources)).toEqual([
-      ...['apispecifications/status', 'realms/status', 'events'],
-      ...['validatingwebhookconfigurations', 'mutatingwebhookconfigurations'],
-      ...['validatingwebhookconfigurations', 'mutatingwebhookconfigurations'],
-      ...['secrets', 'secrets'],
+      'apispecifications/status',
+      'realms/status',
+      'events',
+      'validatingwebhookconfigurations',
+      'mutatingwebhookconfigurations',
+      'validatingwebhookconfigurations',
+      'mutatingwebhookconfigurations',
+      'secrets',
+      'secrets',
       // Of the account that uninstalls.
-      ...['secrets', 'validatingwebhookconfigurations', 'mutatingwebhookconfigurations'],
-      ...['apispecifications/status', 'realms/status'],
-      ...['secrets', 'leases'],
+      'secrets',
+      'validatingwebhookconfigurations',
+      'mutatingwebhookconfigurations',
+      'apispecifications/status',
+      'realms/status',
+      'secrets',
+      'leases',
     ])
   })
 

@@ -23,7 +23,8 @@ const service = (spec: ValueMap = {}, annotations: ValueMap = {}): ValueMap => (
 })
 
 const pod = (address: string, conditions: ValueMap = { ready: true }, more: ValueMap = {}) => ({
-  ...{ addresses: [address], conditions },
+  addresses: [address],
+  conditions,
   targetRef: { kind: 'Pod', namespace: 'shop', name: `pod-${address}` },
   ...more,
 })

@@ -40,7 +40,8 @@ const start = () => {
   source.start(() => changes++)
   source.want(new Set(['shop/orders']))
   return {
-    ...{ source, watches },
+    source,
+    watches,
     services: watches.of(TYPES.services, { namespace: 'shop', name: 'orders' }),
     slices: () => watches.of(TYPES.endpointSlices),
     answer: () => source.of('shop/orders'),

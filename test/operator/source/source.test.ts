@@ -110,7 +110,9 @@ const anObject = (kind: string, name: string, facts: Facts = {}, more: ValueMap 
     apiVersion: isOurs ? API_VERSION : 'v1',
     kind,
     metadata: {
-      ...{ name, uid, resourceVersion: String(version) },
+      name,
+      uid,
+      resourceVersion: String(version),
       ...(kind !== 'Namespace' && { namespace }),
       ...(isOurs && { generation }),
       creationTimestamp: '2026-01-01T00:00:00Z',

@@ -122,8 +122,11 @@ describe('what is told', () => {
     expect(events).toEqual([
       {
         regarding: {
-          ...{ apiVersion: 'gateway.svc.dev/v1alpha1', kind: 'ApiSpecification' },
-          ...{ namespace: 'team', name: 'shop', uid: 'uid-shop' },
+          apiVersion: 'gateway.svc.dev/v1alpha1',
+          kind: 'ApiSpecification',
+          namespace: 'team',
+          name: 'shop',
+          uid: 'uid-shop',
         },
         type: 'Warning',
         reason: 'Rejected',

@@ -35,8 +35,11 @@ const aWriter = (log: Log = createSilentLog(), answerMs = 5, operator?: string) 
       },
       apply: (type, { namespace, name }, object, options) => {
         applied.push({
-          ...{ kind: type.kind, name: `${namespace}/${name}` },
-          ...{ object, options, atMs: clock.now() },
+          kind: type.kind,
+          name: `${namespace}/${name}`,
+          object,
+          options,
+          atMs: clock.now(),
         })
         under.now += 1
         under.most = Math.max(under.most, under.now)
@@ -50,7 +53,9 @@ const aWriter = (log: Log = createSilentLog(), answerMs = 5, operator?: string) 
         return promise
       },
     },
-    ...{ fieldManager: 'svc-operator', clock, log },
+    fieldManager: 'svc-operator',
+    clock,
+    log,
     ...(operator !== undefined && { operator }),
   })
   const pass = (ms: number): Promise<void> => clock.run(ms)

@@ -10,8 +10,12 @@ const REFUSES = 'it refuses what another data plane serves: a (/paths: not to my
 
 const report = (phase: DataPlanePhase, message = '', incarnation = 'uid-1/x'): DataPlaneReport => ({
   dataPlane: { name: 'gateways/gw-1', url: 'http://127.0.0.1:1', labels: {}, incarnation },
-  ...{ phase, message, ready: phase === 'synced' },
-  ...{ documents: new Map(), realms: new Map(), realmsGiven: new Set() },
+  phase,
+  message,
+  ready: phase === 'synced',
+  documents: new Map(),
+  realms: new Map(),
+  realmsGiven: new Set(),
   rejected: { documents: new Map(), realms: new Map() },
 })
 
@@ -22,8 +26,11 @@ describe('a data plane that is kept out of service', () => {
     expect(podEventsOf(new Map(), [WITHHELD]).events).toEqual([
       {
         regarding: {
-          ...{ apiVersion: 'v1', kind: 'Pod' },
-          ...{ namespace: 'gateways', name: 'gw-1', uid: 'uid-1' },
+          apiVersion: 'v1',
+          kind: 'Pod',
+          namespace: 'gateways',
+          name: 'gw-1',
+          uid: 'uid-1',
         },
         type: 'Warning',
         reason: 'Withheld',
@@ -55,7 +62,8 @@ describe('a data plane that is kept out of service', () => {
     const told: EventFacts[] = []
     const recorder = {
       record: (event: EventFacts) => told.push(event),
-      ...{ start: () => undefined, stop: () => undefined },
+      start: () => undefined,
+      stop: () => undefined,
       facts: { queued: 0, sent: 0, dropped: 0 },
     }
     const events = createStatusEvents(recorder, createManualClock())

@@ -22,7 +22,10 @@ export const aCondition = (
   return {
     type: type as Condition['type'],
     status: status as ConditionStatus,
-    ...{ reason, message, observedGeneration, lastTransitionTime },
+    reason,
+    message,
+    observedGeneration,
+    lastTransitionTime,
   }
 }
 
@@ -61,8 +64,14 @@ export const aStatus = ({
     ...recorded,
     ...(className !== undefined && { className }),
     metadata: {
-      ...{ name, namespace: 'team', uid: `uid-${name}`, resourceVersion: '10', generation },
-      ...{ createdAt: 1, labels: {}, annotations: {} },
+      name,
+      namespace: 'team',
+      uid: `uid-${name}`,
+      resourceVersion: '10',
+      generation,
+      createdAt: 1,
+      labels: {},
+      annotations: {},
       ...metadata,
     },
   }

@@ -128,7 +128,10 @@ describe('of several replicas', () => {
   it('a standby has no lists that look as if there were nothing', () => {
     const status = aStatus({ isLeading: false, resources: new Map(), dataPlanes: [] })
     expect(statusRecord(status, standby, undefined)).toEqual({
-      ...{ ready: true, leading: false, ...standby, notes: [] },
+      ready: true,
+      leading: false,
+      ...standby,
+      notes: [],
     })
   })
 

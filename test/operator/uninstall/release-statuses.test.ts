@@ -17,7 +17,11 @@ import { createManualClock } from '../../support/manual-clock.ts'
 const OPERATOR = 'here/svc-operator'
 
 const condition = (type: string, more: object = {}): object => ({
-  ...{ type, status: 'True', reason: type, message: 'fine', observedGeneration: 1 },
+  type,
+  status: 'True',
+  reason: type,
+  message: 'fine',
+  observedGeneration: 1,
   lastTransitionTime: '2026-01-01T00:00:00Z',
   ...more,
 })
@@ -38,13 +42,11 @@ const written = (more: object = {}): object => ({
       condition(type),
     ),
   ],
-  ...{
-    host: 'a.test',
-    serving: '1',
-    gateways: '2/2',
-    programmedGeneration: 1,
-    programmedDigest: 'd',
-  },
+  host: 'a.test',
+  serving: '1',
+  gateways: '2/2',
+  programmedGeneration: 1,
+  programmedDigest: 'd',
   ...more,
 })
 
@@ -91,7 +93,11 @@ const aServer = (
   }
   const release = async (more: Partial<ReleaseOptions> = {}) => {
     const done = releaseStatuses({
-      ...{ api, clock, operator: OPERATOR, namespaces: 'all', isMeant: () => true },
+      api,
+      clock,
+      operator: OPERATOR,
+      namespaces: 'all',
+      isMeant: () => true,
       message: (namespace) => `gone from ${namespace}`,
       ...more,
     })
@@ -141,8 +147,11 @@ describe('releasing', () => {
         metadata: { name: 'a', resourceVersion: '7' },
         status: {
           operator: OPERATOR,
-          ...{ host: 'a.test', serving: '–', gateways: '–' },
-          ...{ programmedGeneration: 1, programmedDigest: 'd' },
+          host: 'a.test',
+          serving: '–',
+          gateways: '–',
+          programmedGeneration: 1,
+          programmedDigest: 'd',
           conditions: [
             { type: 'Accepted', status: 'True' },
             { type: 'ResolvedRefs', status: 'True' },

@@ -8,7 +8,8 @@ import { CLUSTER_IMAGES } from './cluster-images.ts'
 /** Reached at port 80: see `echo/echo-program.ts`. */
 export const echoApplication = (namespace: string, name = 'echo'): readonly object[] => [
   deployment(namespace, name, {
-    ...{ image: CLUSTER_IMAGES.echo, ports: [{ name: 'main', containerPort: 8080 }] },
+    image: CLUSTER_IMAGES.echo,
+    ports: [{ name: 'main', containerPort: 8080 }],
     readinessProbe: { httpGet: { path: '/ready', port: 'main' }, periodSeconds: 1 },
   }),
   service(namespace, name, 80),
@@ -21,14 +22,17 @@ export const nexusRouter = (
   name = 'nexus',
 ): readonly object[] => [
   {
-    ...{ apiVersion: 'v1', kind: 'ConfigMap', metadata: { name, namespace } },
+    apiVersion: 'v1',
+    kind: 'ConfigMap',
+    metadata: { name, namespace },
     data: { 'nexus.json': JSON.stringify(nexusConfig(realms)) },
   },
   deployment(
     namespace,
     name,
     {
-      ...{ image: CLUSTER_IMAGES.nexus, ports: [{ name: 'main', containerPort: 8080 }] },
+      image: CLUSTER_IMAGES.nexus,
+      ports: [{ name: 'main', containerPort: 8080 }],
       readinessProbe: { tcpSocket: { port: 'main' }, periodSeconds: 1 },
       volumeMounts: [{ name: 'config', mountPath: '/etc/nexus' }],
     },
@@ -41,7 +45,8 @@ const nexusConfig = (realms: readonly string[]): object => {
   const path = join(import.meta.dirname, '../routers/nexus/nexus.json')
   return {
     ...(JSON.parse(readFileSync(path, 'utf8')) as object),
-    ...{ websocket: '0.0.0.0:8080', rawsocket: '0.0.0.0:8081' },
+    websocket: '0.0.0.0:8080',
+    rawsocket: '0.0.0.0:8081',
     realms: realms.map((uri) => ({ uri, anonymous: true })),
   }
 }
@@ -52,7 +57,9 @@ const deployment = (
   container: object,
   volumes: readonly object[] = [],
 ): object => ({
-  ...{ apiVersion: 'apps/v1', kind: 'Deployment', metadata: { name, namespace } },
+  apiVersion: 'apps/v1',
+  kind: 'Deployment',
+  metadata: { name, namespace },
   spec: {
     selector: { matchLabels: { app: name } },
     template: {
@@ -63,6 +70,8 @@ const deployment = (
 })
 
 const service = (namespace: string, name: string, port: number): object => ({
-  ...{ apiVersion: 'v1', kind: 'Service', metadata: { name, namespace } },
+  apiVersion: 'v1',
+  kind: 'Service',
+  metadata: { name, namespace },
   spec: { selector: { app: name }, ports: [{ port, targetPort: 'main' }] },
 })

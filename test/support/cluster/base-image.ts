@@ -67,11 +67,14 @@ const packDebian = async (path: string, scratch: string): Promise<void> => {
   await demandCommand({
     program: 'mmdebstrap',
     args: [
-      ...['--quiet', '--variant=minbase', '--include=ca-certificates,libstdc++6'],
+      '--quiet',
+      '--variant=minbase',
+      '--include=ca-certificates,libstdc++6',
       '--dpkgopt=force-unsafe-io',
       '--dpkgopt=path-exclude=/usr/share/doc/*',
       '--dpkgopt=path-exclude=/usr/share/locale/*',
-      ...[DEBIAN, path],
+      DEBIAN,
+      path,
     ],
     environment: { ...env, TMPDIR: scratch },
     timeoutMs: MAKE_MS,

@@ -33,9 +33,20 @@ export const buildImage = async (options: ImageOptions): Promise<string> => {
   ])
   const lent = await lendToBuild(scratch.path)
   await buildah([
-    ...['build', '--isolation', 'chroot', '--network', 'host', '--pull-never', '--layers'],
+    'build',
+    '--isolation',
+    'chroot',
+    '--network',
+    'host',
+    '--pull-never',
+    '--layers',
     ...lent.flatMap(({ from, to }) => ['--volume', `${from}:${to}:ro`]),
-    ...['--tag', tag, '--file', dockerfile, ...args, context],
+    '--tag',
+    tag,
+    '--file',
+    dockerfile,
+    ...args,
+    context,
   ])
   return tag
 }

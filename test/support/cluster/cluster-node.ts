@@ -92,8 +92,10 @@ export const startClusterNode = async (options: ClusterNodeOptions = {}): Promis
     const plane = held.use(
       await startControlPlane({
         ...options,
-        ...{ address: network.hostAddress, serviceCidr: network.serviceCidr },
-        ...{ scheduler: true, users: NODE_USERS },
+        address: network.hostAddress,
+        serviceCidr: network.serviceCidr,
+        scheduler: true,
+        users: NODE_USERS,
       }),
     )
     await startNodePrograms({ directory, programs, namespaces, network, plane, cgroup })
@@ -102,14 +104,22 @@ export const startClusterNode = async (options: ClusterNodeOptions = {}): Promis
     const ctr = (args: readonly string[]): Promise<CommandResult> =>
       namespaces.run([...CTR, ...args])
     return {
-      ...{ plane, kubeconfig, ctr },
+      plane,
+      kubeconfig,
+      ctr,
       kubectl: (args, how) => plane.kubectl(args, how),
       request: (sent) => plane.request(sent),
       apply: (objects) => plane.apply(objects),
-      ...{ hostAddress, podCidr, serviceCidr, traces: { interfaceName, cgroup } },
+      hostAddress,
+      podCidr,
+      serviceCidr,
+      traces: { interfaceName, cgroup },
       helm: (args, { input = '', timeoutMs = HELM_MS } = {}) =>
         runCommand({
-          ...{ program: programs.kube, args: ['helm', ...args], input, timeoutMs },
+          program: programs.kube,
+          args: ['helm', ...args],
+          input,
+          timeoutMs,
           environment: { HOME: plane.directory, KUBECONFIG: kubeconfig },
         }),
       exec: (command, how) => namespaces.run(command, how),

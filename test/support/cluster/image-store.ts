@@ -19,8 +19,13 @@ export const imageStore = (): string => join(cacheDirectory('test-images'), `sto
 const command = (args: readonly string[]): Command => ({
   program: 'buildah',
   args: [
-    ...['--root', join(imageStore(), 'images'), '--runroot', join(imageStore(), 'run')],
-    ...['--storage-driver', 'overlay', ...args],
+    '--root',
+    join(imageStore(), 'images'),
+    '--runroot',
+    join(imageStore(), 'run'),
+    '--storage-driver',
+    'overlay',
+    ...args,
   ],
   timeoutMs: BUILD_MS,
 })

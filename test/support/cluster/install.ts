@@ -80,7 +80,11 @@ export const installChart = async (
   const notes = await install(values, version, 'install')
   const name = release.includes('svc-gateway') ? release : `${release}-svc-gateway`
   return {
-    ...{ release, namespace, name, notes, helm },
+    release,
+    namespace,
+    name,
+    notes,
+    helm,
     url: () => serviceUrl(cluster, namespace, name),
     upgrade: async (given) => {
       await install(given, version, 'upgrade', '--reuse-values')
@@ -95,7 +99,8 @@ export const restrictedNamespace = (
   name: string,
   labels: Readonly<Record<string, string>> = {},
 ): object => ({
-  ...{ apiVersion: 'v1', kind: 'Namespace' },
+  apiVersion: 'v1',
+  kind: 'Namespace',
   metadata: { name, labels: { ...RESTRICTED, ...labels } },
 })
 

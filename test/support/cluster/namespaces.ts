@@ -51,8 +51,16 @@ export const startNamespaces = async (directory: string, path: string): Promise<
     throw error
   }
   const entering = (command: readonly string[]): readonly string[] => [
-    ...['--target', String(first.pid), '--mount', '--net', '--pid', '--ipc', '--uts'],
-    ...['env', `PATH=${path}`, ...command],
+    '--target',
+    String(first.pid),
+    '--mount',
+    '--net',
+    '--pid',
+    '--ipc',
+    '--uts',
+    'env',
+    `PATH=${path}`,
+    ...command,
   ]
   return {
     firstPid: first.pid,

@@ -40,9 +40,13 @@ export const networkConfig = ({ podCidr }: NodeNetwork): string =>
     name: 'svc',
     plugins: [
       {
-        ...{ type: 'bridge', bridge: 'cni0', isGateway: true, hairpinMode: true },
+        type: 'bridge',
+        bridge: 'cni0',
+        isGateway: true,
+        hairpinMode: true,
         ipam: {
-          ...{ type: 'host-local', dataDir: '/run/cni' },
+          type: 'host-local',
+          dataDir: '/run/cni',
           ranges: [[{ subnet: podCidr }]],
           routes: [{ dst: '0.0.0.0/0' }],
         },

@@ -29,7 +29,8 @@ const documents = (edit: number): readonly object[] =>
   Array.from({ length: DOCUMENTS }, (_, index) => {
     const name = `doc-${index}`
     return documentObject(NAMESPACE, name, {
-      ...{ host: HOST, paths: { '/x': name, [`/edit-${edit}`]: name } },
+      host: HOST,
+      paths: { '/x': name, [`/edit-${edit}`]: name },
     })
   })
 
@@ -42,7 +43,8 @@ const apis = (): readonly object[] => [
   realmObject(NAMESPACE, { router: { url: `ws://nexus.${NAMESPACE}:8080/ws` } }),
   ...documents(0),
   {
-    ...{ apiVersion: 'gateway.svc.dev/v1alpha1', kind: 'ApiSpecification' },
+    apiVersion: 'gateway.svc.dev/v1alpha1',
+    kind: 'ApiSpecification',
     metadata: { name: 'traffic', namespace: NAMESPACE },
     spec: { document: trafficDocument('traffic', HOST, REALM, `http://echo.${NAMESPACE}`) },
   },
@@ -157,7 +159,11 @@ const run = async (commit: string): Promise<void> => {
   await cluster.apply(apis())
   await untilReady(cluster)
   await demandKubectl(cluster, [
-    ...['wait', 'deployment', '--all', '-n', NAMESPACE],
+    'wait',
+    'deployment',
+    '--all',
+    '-n',
+    NAMESPACE,
     '--for=condition=Available',
   ])
   await using traffic = startTraffic({ url: await svc.url(), host: HOST, documents: DOCUMENTS })

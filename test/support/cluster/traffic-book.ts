@@ -135,7 +135,11 @@ const emptyCounts = (): Record<Kind, Count> => ({
 })
 
 const emptyCount = (): Count => ({
-  ...{ requests: 0, failures: 0, slowestMs: 0, endedInOrder: 0, resumed: 0 },
+  requests: 0,
+  failures: 0,
+  slowestMs: 0,
+  endedInOrder: 0,
+  resumed: 0,
 })
 
 /** By what it has, not by what it is: errors of node's own are of another realm than a test's. */

@@ -69,7 +69,9 @@ export const startTraffic = (options: TrafficOptions): Traffic => {
 
 /** What the traffic asks for: `echo` is the origin of the application, the realm has a router. */
 export const trafficDocument = (id: string, host: string, realm: string, echo: string): object => ({
-  ...{ id, host, realm_uri: realm },
+  id,
+  host,
+  realm_uri: realm,
   versions: {
     v1: {
       base_path: '/traffic',
@@ -84,7 +86,9 @@ export const trafficDocument = (id: string, host: string, realm: string, echo: s
           },
           post: {
             action: {
-              ...{ type: 'wamp_publish', topic: TOPIC, kwargs: { from: 'traffic' } },
+              type: 'wamp_publish',
+              topic: TOPIC,
+              kwargs: { from: 'traffic' },
               // To streams of the same gateway, and so of the same session, too.
               options: { exclude_me: false },
             },
@@ -219,8 +223,12 @@ class OneConnection implements AsyncDisposable {
   open(method: 'GET' | 'POST', path: string, more: { readonly signal?: AbortSignal } = {}) {
     const { url, host } = this.#tools
     return undiciRequest(`${url}${path}`, {
-      ...{ method, headers: { host }, dispatcher: this.#agent },
-      ...{ headersTimeout: PATIENCE_MS, bodyTimeout: PATIENCE_MS, ...more },
+      method,
+      headers: { host },
+      dispatcher: this.#agent,
+      headersTimeout: PATIENCE_MS,
+      bodyTimeout: PATIENCE_MS,
+      ...more,
     })
   }
 
@@ -289,7 +297,8 @@ const holdSocket = (tools: Tools): Promise<void> =>
     const { book, host, stopping } = tools
     const url = `${tools.url.replace('http:', 'ws:')}/traffic/ws`
     const socket = new WebSocket(url, ['wamp.2.json'], {
-      ...{ headers: { host }, handshakeTimeout: PATIENCE_MS },
+      headers: { host },
+      handshakeTimeout: PATIENCE_MS,
     })
     const end = (): void => {
       socket.terminate()

@@ -14,7 +14,11 @@ const describeTrouble = async (
     const within = ['-n', namespace]
     const pods = await ask(cluster, ['get', 'pods', ...within, '-o', 'wide'])
     const events = await ask(cluster, [
-      ...['get', 'events', ...within, '--sort-by=.lastTimestamp', '--no-headers'],
+      'get',
+      'events',
+      ...within,
+      '--sort-by=.lastTimestamp',
+      '--no-headers',
     ])
     parts.push(`${namespace}: Pods\n${pods}`, `${namespace}: Events\n${lastLines(events, 30)}`)
     for (const pod of podNames(pods)) {

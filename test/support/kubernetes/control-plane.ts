@@ -122,7 +122,9 @@ const startOnce = async (programs: string, options: ControlPlaneOptions): Promis
   const snapshots = { taken: 0 }
   const kubeconfigWith = (name: string, token: string, namespace?: string): Promise<string> =>
     writeKubeconfig(join(directory, `${name.replaceAll(':', '-')}.kubeconfig`), {
-      ...{ server, ca: credentials.ca, token },
+      server,
+      ca: credentials.ca,
+      token,
       ...(namespace !== undefined && { namespace }),
     })
   return {
@@ -186,7 +188,9 @@ const prepare = async (
   const [etcd = 0, etcdPeer = 0, apiServer = 0] = await quietPorts(3)
   const settings: ServerSettings = {
     directory,
-    ...{ apiserverFlags, address, serviceCidr },
+    apiserverFlags,
+    address,
+    serviceCidr,
     ports: { etcd, etcdPeer, apiServer },
     credentials: await writeCredentials(directory, { names, addresses }, users),
     kubeconfig: join(directory, 'kubeconfig'),

@@ -84,7 +84,9 @@ export const reasonsSince = async (
   { name, type, namespace = 'shop' }: { name: string; type: string; namespace?: string },
 ): Promise<readonly string[]> => {
   const query = new URLSearchParams({
-    ...{ watch: 'true', resourceVersion, timeoutSeconds: '1' },
+    watch: 'true',
+    resourceVersion,
+    timeoutSeconds: '1',
     fieldSelector: `metadata.name=${name}`,
   })
   const path = `${pathOf(namespace)}/apispecifications?${query.toString()}`

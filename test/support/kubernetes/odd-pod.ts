@@ -36,11 +36,17 @@ export const startOddPod = async (
   const fake = await FakeDataPlane.start()
   prepare?.(fake)
   const pod = await plane.fakePod({
-    ...{ namespace, name, ip: '127.0.0.1', ports: { management: fake.port }, sidecar },
+    namespace,
+    name,
+    ip: '127.0.0.1',
+    ports: { management: fake.port },
+    sidecar,
     labels: { 'gateway.svc.dev/data-plane': sidecar ? 'sidecar' : 'shared', ...labels },
   })
   return {
-    ...{ fake, pod, name: `${namespace}/${name}` },
+    fake,
+    pod,
+    name: `${namespace}/${name}`,
     digest: (id) => fake.specs.get(id)?.digest,
     putsOf: (id) =>
       fake.syncs.flatMap(({ specs }) => specs?.put ?? []).filter((put) => put.id === id).length,

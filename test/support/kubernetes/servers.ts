@@ -46,7 +46,8 @@ export const createServers = (
   const controllers = server('kube-controller-manager', controllerFlags(settings))
   const scheduler = server('kube-scheduler', schedulerFlags(settings), WHOLE_PROGRAM)
   const all = [
-    ...[etcd, apiServer],
+    etcd,
+    apiServer,
     ...(hasControllers ? [controllers] : []),
     ...(hasScheduler ? [scheduler] : []),
   ]

@@ -130,10 +130,14 @@ class Delivering implements UpstreamSink {
   #headers(): readonly string[] {
     const { id, body, secret } = this.#delivery
     const headers = [
-      ...['content-type', 'application/json'],
-      ...['accept', 'application/json'],
-      ...['user-agent', 'svc-gateway'],
-      ...['x-svc-delivery', id],
+      'content-type',
+      'application/json',
+      'accept',
+      'application/json',
+      'user-agent',
+      'svc-gateway',
+      'x-svc-delivery',
+      id,
     ]
     if (secret === undefined) return headers
     const unixSeconds = Math.floor(this.#tools.wallClock() / 1000)

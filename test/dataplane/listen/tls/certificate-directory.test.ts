@@ -37,11 +37,14 @@ const look = async (): Promise<{ readonly folders: readonly string[]; readonly l
   let folders: readonly string[] = []
   const lines: string[] = []
   const log = createLog({
-    ...{ level: 'warn', name: 'test' },
+    level: 'warn',
+    name: 'test',
     destination: { write: (line) => lines.push(line) },
   })
   const watch = await watchTlsDirectory({
-    ...{ directory: dir.path, log, intervalMs: 1_000_000 },
+    directory: dir.path,
+    log,
+    intervalMs: 1_000_000,
     onHosts: (hosts) => (folders = hosts.map(({ folder }) => folder)),
   })
   watch.close()

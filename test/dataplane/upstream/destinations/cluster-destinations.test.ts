@@ -13,8 +13,10 @@ import {
 
 const clusterOf = (facts: Partial<ClusterFacts> = {}) =>
   createClusterDestinations({
-    ...{ apiServer: '10.96.0.1', gatewayPorts: [18081], networks: [] },
-    ...{ ownAddresses: ['::1', '127.0.0.1', '10.244.1.2'] },
+    apiServer: '10.96.0.1',
+    gatewayPorts: [18081],
+    networks: [],
+    ownAddresses: ['::1', '127.0.0.1', '10.244.1.2'],
     ...facts,
   })
 

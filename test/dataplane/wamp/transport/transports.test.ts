@@ -312,7 +312,8 @@ describe.each([
     const clock = createManualClock()
     let asked = 0
     const probe = openProbe(router.url, {
-      ...{ keepaliveMs: KEEPALIVE_MS, every: everyOf(clock) },
+      keepaliveMs: KEEPALIVE_MS,
+      every: everyOf(clock),
       handlers: { onQuiet: () => asked++ },
     })
     await probe.untilOpen()
@@ -333,7 +334,8 @@ describe.each([
     const clock = createManualClock()
     const [probe, socket] = await withSocket(async () => {
       const opened = openProbe(router.url, {
-        ...{ keepaliveMs: KEEPALIVE_MS, every: everyOf(clock) },
+        keepaliveMs: KEEPALIVE_MS,
+        every: everyOf(clock),
         handlers: {
           onQuiet: () => {
             opened.transport.send([48, 1])
@@ -362,7 +364,8 @@ describe.each([
     await using router = await start()
     const clock = createManualClock()
     const probe = openProbe(router.url, {
-      ...{ keepaliveMs: KEEPALIVE_MS, every: everyOf(clock) },
+      keepaliveMs: KEEPALIVE_MS,
+      every: everyOf(clock),
       handlers: { onQuiet: () => undefined },
     })
     await probe.untilOpen()
@@ -406,7 +409,8 @@ describe.each([
       await using router = await start()
       const clock = createManualClock()
       const probe = openProbe(router.url, {
-        ...{ keepaliveMs: KEEPALIVE_MS, every: everyOf(clock) },
+        keepaliveMs: KEEPALIVE_MS,
+        every: everyOf(clock),
         handlers: { [handler]: failing },
       })
       if (handler !== 'onOpen') await probe.untilOpen()
@@ -496,7 +500,8 @@ describe.each([
     const clock = createManualClock()
     const probe = openProbe(router.url, {
       extraCa: [other, authority.cert],
-      ...{ keepaliveMs: KEEPALIVE_MS, every: everyOf(clock) },
+      keepaliveMs: KEEPALIVE_MS,
+      every: everyOf(clock),
       handlers: { onQuiet: () => undefined },
     })
     await probe.untilOpen()

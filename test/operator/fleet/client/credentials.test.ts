@@ -43,8 +43,14 @@ describe('mutual TLS', () => {
   const BOUND = { bytes: 10_000, values: 1_000 }
 
   const STATE = JSON.stringify({
-    ...{ bootId: 'b', version: 1, manager: 'op', epoch: 1, rootDigest: 'r', complete: true },
-    ...{ specs: {}, realms: {} },
+    bootId: 'b',
+    version: 1,
+    manager: 'op',
+    epoch: 1,
+    rootDigest: 'r',
+    complete: true,
+    specs: {},
+    realms: {},
   })
 
   it('shows our certificate, knows the name of theirs, and says what is wrong', async () => {

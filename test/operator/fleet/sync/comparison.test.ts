@@ -13,8 +13,14 @@ const PLANE: DataPlane = { name: 'a', url: 'http://127.0.0.1:1', labels: {} }
 const KEYS = ['1', '2', 'constructor', '__proto__']
 
 const EMPTY: StateView = {
-  ...{ bootId: 'b', version: 1, manager: 'op', epoch: 1, rootDigest: '', complete: true },
-  ...{ specs: {}, realms: {} },
+  bootId: 'b',
+  version: 1,
+  manager: 'op',
+  epoch: 1,
+  rootDigest: '',
+  complete: true,
+  specs: {},
+  realms: {},
 }
 
 const aKey = fc.constantFrom(...KEYS)

@@ -274,7 +274,8 @@ describe('requests that fail', () => {
     const cluster = { server: `https://127.0.0.1:${port}`, namespace: 'shop', credentials }
     const api = clientOf(cluster, { clock })
     expect(await failureOf(during(api.list(TYPES.pods, options)))).toMatchObject({
-      ...{ status: 0, reason: 'Unconnected' },
+      status: 0,
+      reason: 'Unconnected',
       message:
         'pods: the API server is unreachable: it closed the connection before it was established',
     })
@@ -607,8 +608,10 @@ describe('a watch', () => {
     const watchFrom = (server: FakeApiServer) =>
       failureOf(readAll(watching(server, IMPATIENT).events))
     const [noAnswer, halfAnswer, noWatch, halfWatch] = await Promise.all([
-      ...[getFrom(silent), getFrom(begun)],
-      ...[watchFrom(silent), watchFrom(begun)],
+      getFrom(silent),
+      getFrom(begun),
+      watchFrom(silent),
+      watchFrom(begun),
     ])
     const late = { status: 0, message: expect.stringContaining('did not respond') as unknown }
     const hushed = { status: 0, message: expect.stringContaining('stopped sending') as unknown }

@@ -53,13 +53,17 @@ const text = (value: unknown): string => (typeof value === 'string' ? value : ''
 /** @param name of the object, or namespace and name */
 const anEvent = (note = 'valid', more: Partial<EventFacts> = {}, name = 'shop'): EventFacts => ({
   regarding: {
-    ...{ apiVersion: 'gateway.svc.dev/v1alpha1', kind: 'ApiSpecification' },
+    apiVersion: 'gateway.svc.dev/v1alpha1',
+    kind: 'ApiSpecification',
     ...(name.includes('/')
       ? { namespace: name.slice(0, name.indexOf('/')), name: name.slice(name.indexOf('/') + 1) }
       : { namespace: 'team', name }),
     uid: `uid-${name}`,
   },
-  ...{ type: 'Normal', reason: 'Programmed', action: 'Load', note },
+  type: 'Normal',
+  reason: 'Programmed',
+  action: 'Load',
+  note,
   ...more,
 })
 

@@ -56,7 +56,9 @@ describe('a turn begins', () => {
       ...FREE,
       // Its times are of a machine whose clock is wrong.
       spec: {
-        ...{ holderIdentity: 'dead', leaseDurationSeconds: 30, leaseTransitions: 8 },
+        holderIdentity: 'dead',
+        leaseDurationSeconds: 30,
+        leaseTransitions: 8,
         renewTime: '1999-01-01T00:00:00.000000Z',
       },
     })
@@ -402,7 +404,10 @@ describe('a standby sees', () => {
     expect(standby.leadership.facts).toMatchObject({ hasLooked: false, holder: '' })
     await contest.pass(5_000)
     expect(standby.leadership.facts).toMatchObject({
-      ...{ hasLooked: true, isLeading: false, isExpired: false, holder: identity },
+      hasLooked: true,
+      isLeading: false,
+      isExpired: false,
+      holder: identity,
       heldSinceMs: leader.leadership.facts.heldSinceMs,
     })
     expect(leader.leadership.facts).toMatchObject({ isLeading: true, isExpired: false })
@@ -455,9 +460,14 @@ describe('failure', () => {
     }
     const { process } = contest.contenders[0] ?? (await contest.add('y'))
     const leadership = createLeaseLeadership({
-      ...{ api, namespace: 'svc', name: 'other', format: LEASE_FORMAT },
-      ...{ identity: 'b', log: createSilentLog() },
-      ...{ clock: process.clock, monotonicMs: process.monotonicMs },
+      api,
+      namespace: 'svc',
+      name: 'other',
+      format: LEASE_FORMAT,
+      identity: 'b',
+      log: createSilentLog(),
+      clock: process.clock,
+      monotonicMs: process.monotonicMs,
     })
     await leadership.start({ onLead: () => undefined, onLose: () => undefined })
     await contest.pass(70_000)
@@ -473,8 +483,12 @@ it.each([
 ])('times that contradict each other are refused: %j', (times) => {
   expect(() =>
     createLeaseLeadership({
-      ...{ namespace: 'svc', name: 'lease', format: LEASE_FORMAT, identity: 'a' },
-      ...{ log: createSilentLog(), ...times },
+      namespace: 'svc',
+      name: 'lease',
+      format: LEASE_FORMAT,
+      identity: 'a',
+      log: createSilentLog(),
+      ...times,
       api: {
         get: () => Promise.reject(new Error('never')),
         create: () => Promise.reject(new Error('never')),

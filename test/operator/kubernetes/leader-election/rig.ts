@@ -45,8 +45,13 @@ export class Contest {
     const process = new SimulatedProcess({ time: this.time, rate, random: this.random })
     const leadership = createLeaseLeadership({
       api: this.leases.for(process, travel),
-      ...{ namespace: 'svc', name: 'lease', format: LEASE_FORMAT, identity: name },
-      ...{ clock: process.clock, monotonicMs: process.monotonicMs, log },
+      namespace: 'svc',
+      name: 'lease',
+      format: LEASE_FORMAT,
+      identity: name,
+      clock: process.clock,
+      monotonicMs: process.monotonicMs,
+      log,
       ...times,
     })
     const contender: Contender = { name, process, leadership, turns: [], epochSource: undefined }

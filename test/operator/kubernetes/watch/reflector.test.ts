@@ -81,7 +81,12 @@ const run = (more: Partial<WatchedOptions<string>> = {}): Rig => {
     throw new Error('nothing is asked')
   }
   return {
-    ...{ api: fake, watched, told, waits, clock, errors },
+    api: fake,
+    watched,
+    told,
+    waits,
+    clock,
+    errors,
     list: async () => {
       const found = await next()
       if (found.call === 'list') return found

@@ -26,8 +26,10 @@ describe('watches that fail', () => {
     clock.advance(5_000)
     expect(lines.splice(0)).toEqual([
       `warn watches fail, so data may be out of date ${JSON.stringify({
-        ...{ watches: 301, resources: '300 secrets, 1 pods' },
-        ...{ status: 0, reason: AWAY.message },
+        watches: 301,
+        resources: '300 secrets, 1 pods',
+        status: 0,
+        reason: AWAY.message,
       })}`,
     ])
     // Tried again, again in vain: nothing new.

@@ -7,7 +7,11 @@ import type { Resource } from '../../../../operator/resource/resource.ts'
 import { aSpecification, cacheOf, resourceOf } from '../../../support/resources.ts'
 
 const condition = (type: string, status: string, reason: string): object => ({
-  ...{ type, status, reason, message: '', observedGeneration: 1 },
+  type,
+  status,
+  reason,
+  message: '',
+  observedGeneration: 1,
   lastTransitionTime: '2026-01-01T00:00:00Z',
 })
 

@@ -39,7 +39,9 @@ const KEY = 'ApiSpecification/default/orders'
 
 const holding = ({ desired }: Reconciliation): DataPlaneReport => ({
   dataPlane: { name: 'a', url: 'http://a', labels: {} },
-  ...{ phase: 'synced', message: '', ready: true },
+  phase: 'synced',
+  message: '',
+  ready: true,
   documents: new Map(
     [...desired.documents].map(([id, { digest }]) => [id, { digest, warnings: [] }]),
   ),
@@ -59,7 +61,8 @@ class Cluster {
     const result = this.#reconciler.reconcile(cacheOf(resources))
     const statuses = this.#book.update(result.verdicts, [holding(result)], 1000)
     return {
-      ...{ ...result, statuses },
+      ...result,
+      statuses,
       said: (key) =>
         (statuses.get(key)?.conditions ?? []).map(
           ({ type, status, reason }) => `${type}=${status} ${reason}`,

@@ -66,7 +66,11 @@ class Operator {
     const digest = text === undefined ? undefined : (this.#digests.get(text) ?? 'nobody knows it')
     return {
       dataPlane: { name, url: `http://${name}`, labels: {} },
-      ...{ phase: 'synced', message: '', ready: true, realms, realmsGiven: new Set(['com.shop']) },
+      phase: 'synced',
+      message: '',
+      ready: true,
+      realms,
+      realmsGiven: new Set(['com.shop']),
       documents: new Map(digest === undefined ? [] : [['orders', { digest, warnings: [] }]]),
       rejected: { documents: new Map(), realms: new Map() },
       ...more,
@@ -217,7 +221,8 @@ describe('a router that is away', () => {
         document: aSpecification('orders', {
           versions: {
             v1: {
-              ...{ base_path: '/v1', is_active: isActive },
+              base_path: '/v1',
+              is_active: isActive,
               paths: { '/x': { get: { action: { type: 'wamp_call', procedure: 'com.p' } } } },
             },
           },
@@ -366,10 +371,18 @@ describe('a resource that has left our class', () => {
   const RECORDED = {
     observedGeneration: 1,
     operator: 'here/svc-operator',
-    ...{ id: 'orders', host: 'orders.test', realm: 'com.shop', serving: '1', gateways: '2/2' },
+    id: 'orders',
+    host: 'orders.test',
+    realm: 'com.shop',
+    serving: '1',
+    gateways: '2/2',
     conditions: ['Accepted', 'ResolvedRefs', 'Programmed', 'Ready', 'Degraded', 'Stalled'].map(
       (type) => ({
-        ...{ type, status: 'True', reason: type, message: 'in service', observedGeneration: 1 },
+        type,
+        status: 'True',
+        reason: type,
+        message: 'in service',
+        observedGeneration: 1,
         lastTransitionTime: '2026-01-01T00:00:00Z',
       }),
     ),
@@ -393,8 +406,10 @@ describe('a resource that has left our class', () => {
     expect(
       status?.conditions.map(({ type, status: each, reason }) => `${type}=${each} ${reason}`),
     ).toEqual([
-      ...['Accepted=True Accepted', 'ResolvedRefs=True ResolvedRefs'],
-      ...['Programmed=Unknown Released', 'Ready=Unknown Released'],
+      'Accepted=True Accepted',
+      'ResolvedRefs=True ResolvedRefs',
+      'Programmed=Unknown Released',
+      'Ready=Unknown Released',
     ])
     expect(status?.conditions.map(({ observedGeneration }) => observedGeneration)).toEqual([
       1, 1, 2, 2,
