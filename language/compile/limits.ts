@@ -92,7 +92,10 @@ export const compileCallLimits = (all: Levels, scope: Scope, findings: Findings)
   const levels = settingLimits(all)
   const limit = (name: string, range: IntegerRange): Template | undefined => {
     const placed = nearest([name], levels, scope)
-    return placed && readIntegerOrWait(placed.template, placed.pointer, range, findings)
+    const read = placed && readIntegerOrWait(placed.template, placed.pointer, range, findings)
+    if (placed !== undefined && read !== undefined && name !== 'retries')
+      warnOfShortTimeout(read, placed.pointer, findings)
+    return read
   }
   const timeout = limit('timeout', { minimum: 1, maximum: ONE_DAY_MS })
   return {
@@ -105,4 +108,18 @@ export const compileCallLimits = (all: Levels, scope: Scope, findings: Findings)
       limit('retry_timeout', { minimum: 0, maximum: ONE_DAY_MS }) ??
       constant(DEFAULT_RETRY_TIMEOUT_MS),
   }
+}
+
+/** Shorter ones are rarely meant: other gateways count seconds. */
+const SHORT_TIMEOUT_MS = 100
+
+export const warnOfShortTimeout = (time: Template, pointer: string, findings: Findings): void => {
+  if (time.kind !== 'constant' || typeof time.value !== 'number') return
+  const ms = time.value
+  if (ms === 0 || ms >= SHORT_TIMEOUT_MS) return
+  findings.warning(
+    'ShortTimeout',
+    pointer,
+    `${ms} is taken as milliseconds: if seconds are meant, write ${ms * 1000}`,
+  )
 }
