@@ -43,7 +43,8 @@ export const loadByHand = async (
   const before = draft.document(id)
   if (before !== undefined && before.managedBy !== null)
     return ownedBy('spec', id, before.managedBy)
-  if (!judgement.ok) return { item: rejectedItem('spec', id, judgement.problems) }
+  if (!judgement.ok)
+    return { item: rejectedItem('spec', id, judgement.problems, judgement.warnings) }
   const since = before?.since ?? context.nextSince()
   const candidate = heldByHand(judgement, since, context.nowMs)
   const clashes = draft.clashesOf(candidate)

@@ -73,16 +73,14 @@ const judgeSpecification = async (
     ...(secrets !== undefined && { variables: secrets }),
   })
   const isCertain = secrets === undefined ? () => true : dependsOnNoVariable(document)
-  if ('problems' in compilation) {
-    const certain = compilation.problems.filter(isCertain)
-    const warnings = certain.length < compilation.problems.length ? [notYet(spec)] : []
-    return { problems: certain.map(relocate), warnings }
-  }
   // What an unknown realm lacks is not known either.
-  const warnings = compilation.warnings.filter(
-    (warning) => warning.code !== 'UnsatisfiedSecurity' && isCertain(warning),
-  )
-  return { problems: [], warnings: warnings.map(relocate) }
+  const warnings = compilation.warnings
+    .filter((warning) => warning.code !== 'UnsatisfiedSecurity' && isCertain(warning))
+    .map(relocate)
+  if (!('problems' in compilation)) return { problems: [], warnings }
+  const certain = compilation.problems.filter(isCertain)
+  const later = certain.length < compilation.problems.length ? [notYet(spec)] : []
+  return { problems: certain.map(relocate), warnings: [...later, ...warnings] }
 }
 
 const relocate = ({ code, path, message }: Located): Located => ({

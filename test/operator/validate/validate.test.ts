@@ -113,6 +113,14 @@ describe('what validate says', () => {
       [/^f1:1 ApiSpecification default\/a \/spec\/document\/surprise UnknownProperty warning:/],
     ],
     [
+      'an unknown property beside an error',
+      [REALM, spec(aSpecification('a', { surprise: 1, meta: 5 }))],
+      [
+        /^f1:1 ApiSpecification default\/a \/spec\/document\/meta invalid_datatype/,
+        /^f1:1 ApiSpecification default\/a \/spec\/document\/surprise UnknownProperty warning:/,
+      ],
+    ],
+    [
       'not permitted',
       [REALM.replace('{name: shop}', '{name: shop, namespace: other}'), spec(aSpecification('a'))],
       [/RefNotPermitted there is no realm/],
