@@ -3,7 +3,7 @@
 
 import { isList, isMap } from '../../language/expression/value.ts'
 import type { Problem } from '../../language/problem.ts'
-import { type KnownMetadata, readResource } from '../resource/read-resource.ts'
+import { type KnownMetadata, misspeltKind, readResource } from '../resource/read-resource.ts'
 import type { Resource } from '../resource/resource.ts'
 import type { SourceNote } from '../resource/resource-source.ts'
 import { type ParsedDocument, parseYaml } from './parse-yaml.ts'
@@ -43,8 +43,11 @@ export const readManifest = (text: string, file: string): ReadManifest => {
     const line = item.line
     const read = readResource(item.value, NOTHING_KNOWN, { file, line })
     if (read.result === 'fault') return { fault: faultNote(read.problems, { file, item }) }
-    if (read.result === 'foreign') foreign.push(`${read.apiVersion} ${read.kind}`)
-    else {
+    if (read.result === 'foreign') {
+      foreign.push(`${read.apiVersion} ${read.kind}`)
+      const problem = misspeltKind(read.apiVersion, read.kind)
+      if (problem !== undefined) notes.push(faultNote([problem], { file, item }))
+    } else {
       entries.push({ ...item, resource: read.resource })
       notes.push(...warningNotes(document, item, { file, resource: read.resource }))
     }

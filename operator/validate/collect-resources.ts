@@ -2,9 +2,10 @@
 // out. A plain document is wrapped into a resource, so that all are judged in one way.
 
 import { isMap, type ValueMap } from '../../language/expression/value.ts'
+import type { Problem } from '../../language/problem.ts'
 import { parseYaml } from '../manifests/parse-yaml.ts'
 import { flatten, type ManifestItem, warningNotes } from '../manifests/read-manifest.ts'
-import { readResource } from '../resource/read-resource.ts'
+import { misspeltKind, type ReadResult, readResource } from '../resource/read-resource.ts'
 import { API_VERSION, keyOf, type Resource } from '../resource/resource.ts'
 import type { ValidationFinding } from './finding.ts'
 import type { GatheredFile } from './gather-files.ts'
@@ -102,9 +103,8 @@ const fromManifest = (
 ): Located | undefined => {
   const known = { uid: '', resourceVersion: '', generation: 1, createdAt: CREATED_AT }
   const result = readResource(item.value, known, { file, line: item.line })
-  if (result.result === 'foreign') return undefined
-  if (result.result === 'fault') {
-    for (const { code, path, message } of result.problems) {
+  if (result.result !== 'resource') {
+    for (const { code, path, message } of problemsOf(result)) {
       findings.push(error(file, item.lineOf(path), { code, path, message }))
     }
     return undefined
@@ -118,6 +118,14 @@ const fromManifest = (
     lineOf: item.lineOf,
     name: `${resource.kind} ${namespace}/${name}`,
   }
+}
+
+const problemsOf = (
+  read: Exclude<ReadResult, { readonly result: 'resource' }>,
+): readonly Problem[] => {
+  if (read.result === 'fault') return read.problems
+  const problem = misspeltKind(read.apiVersion, read.kind)
+  return problem === undefined ? [] : [problem]
 }
 
 const add = (

@@ -105,6 +105,23 @@ describe('YAML as kubectl reads it', () => {
 
 describe('a manifest file', () => {
   const HEAD = 'apiVersion: gateway.svc.dev/v1alpha1\n'
+  it('notes a kind of our group that there is not, and reads the rest of the file', () => {
+    const read = readManifest(
+      `${HEAD}kind: Raelm\n---\n${HEAD}kind: Realm\nmetadata: {name: a}\nspec: {uri: a}\n`,
+      'f.yaml',
+    )
+    if ('fault' in read) throw new Error('unread')
+    expect(read.entries.map(({ resource }) => resource.kind)).toEqual(['Realm'])
+    expect(read.notes).toMatchObject([
+      {
+        severity: 'error',
+        path: '/kind',
+        message: expect.stringContaining("did you mean 'Realm'?") as unknown,
+        origin: { file: 'f.yaml', line: 2 },
+      },
+    ])
+  })
+
   it('lists are flattened, foreign kinds left to others', () => {
     const read = readManifest(
       [

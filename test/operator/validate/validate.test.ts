@@ -64,7 +64,7 @@ describe('what validate says', () => {
     [
       'a realm of another class than its document',
       [REALM, spec(aSpecification('a'), OTHER)],
-      [/^f1:1 .* RealmNotFound notice: there is no realm 'com.shop'.*not among the files/],
+      [/^f1:1 .* RealmNotFound notice: there is no realm 'com.shop' among these files/],
     ],
     [
       'a realm of another class that is wrong',
@@ -74,9 +74,7 @@ describe('what validate says', () => {
     [
       'a plain document without realm',
       [JSON.stringify(aSpecification('a'))],
-      [
-        /^f0:1 a \/realm_uri RealmNotFound notice: there is no realm 'com.shop'.*not among the files/,
-      ],
+      [/^f0:1 a \/realm_uri RealmNotFound notice: there is no realm 'com.shop' among these files/],
     ],
     [
       'a plain document that is wrong',
@@ -133,6 +131,76 @@ describe('what validate says', () => {
       ],
       [/^f0:4 Realm default\/shop \/spec SecretNotFound notice:/, /^f1:1 .* RealmNotFound notice:/],
     ],
+    [
+      'a realm with errors whose Secret is elsewhere',
+      [
+        REALM.replace(
+          'com.shop}',
+          'com.shop, callbackSecret: {secretRef: {name: s, key: k}}, router: {url: ftp://x}}',
+        ),
+        spec(aSpecification('a')),
+      ],
+      [
+        /^f0:4 Realm default\/shop \/spec\/router\/url invalid_value/,
+        /^f0:4 Realm default\/shop \/spec SecretNotFound notice:/,
+        /^f1:1 .* RealmNotFound notice: the realm 'com.shop' is among the files, but has errors or lacks a Secret/,
+      ],
+    ],
+    [
+      'an issuer without TLS, a relative redirect URI',
+      [
+        [
+          REALM.replace('spec: {uri: com.shop}', 'spec:'),
+          '  uri: com.shop',
+          '  info:',
+          '    oidcProviders:',
+          '      a:',
+          '        issuer: http://id.test',
+          '        clientId: gateway',
+          '        clientSecret: {secretRef: {name: s, key: k}}',
+          '        redirectUri: https://a.test/cb',
+        ].join('\n'),
+        [
+          REALM.replace('spec: {uri: com.shop}', 'spec:').replace('shop', 'other'),
+          '  uri: com.other',
+          '  info:',
+          '    oidcProviders:',
+          '      a:',
+          '        issuer: https://id.test',
+          '        clientId: gateway',
+          '        clientSecret: {secretRef: {name: s, key: k}}',
+          '        redirectUri: /cb',
+        ].join('\n'),
+      ],
+      [
+        /^f0:\d+ Realm default\/shop \/spec SecretNotFound notice:/,
+        /^f0:10 Realm default\/shop \/spec\/info\/oidcProviders\/a\/issuer AlwaysFails every login/,
+        /^f1:\d+ Realm default\/other \/spec SecretNotFound notice:/,
+        /^f1:13 Realm default\/other \/spec\/info\/oidcProviders\/a\/redirectUri invalid_value .*Absolute URL/,
+      ],
+    ],
+    [
+      'a realm whose uri is misspelt',
+      [REALM, JSON.stringify(aSpecification('a', { realm_uri: 'com.shpo' }))],
+      [/^f1:1 a \/realm_uri RealmNotFound notice: .*did you mean 'com.shop'\?/],
+    ],
+    [
+      'a kind that is misspelt',
+      [REALM.replace('Realm', 'Raelm')],
+      [/^f0:2 \/kind invalid_value there is no kind 'Raelm' in .*; did you mean 'Realm'\?/],
+    ],
+    [
+      'a kind that is none of ours',
+      [REALM.replace('Realm', 'Gateway')],
+      [/^f0:2 \/kind invalid_value .*; there are ApiSpecification and Realm/],
+    ],
+    [
+      'a group that is misspelt',
+      [REALM.replace('gateway.svc.dev', 'gateway.svc.de')],
+      [/^f0:1 \/apiVersion invalid_value .*did you mean gateway.svc.dev\/v1alpha1\?/],
+    ],
+    ['an empty list of ours', [REALM.replace('Realm', 'RealmList')], []],
+    ["another's Realm", [REALM.replace('gateway.svc.dev', 'keycloak.test')], []],
     [
       'variables whose Secret is elsewhere',
       [
