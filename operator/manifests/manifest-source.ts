@@ -169,7 +169,7 @@ const readFileAs = async (path: string): Promise<ManifestFile['read']> => {
     }
   } catch (error) {
     const message = `can't be read: ${messageOf(error)}`
-    return { fault: { severity: 'error', message, origin: { file: path, line: 1 } } }
+    return { fault: { severity: 'error', message, origin: { file: path, line: 1, column: 1 } } }
   }
 }
 

@@ -107,7 +107,7 @@ const noteLine = ({ severity, message, origin, resource, path }: SourceNote): st
 }
 
 const placeOf = (origin: SourceNote['origin']): string =>
-  origin === undefined ? '' : `${origin.file}:${origin.line} `
+  origin === undefined ? '' : `${origin.file}:${origin.line}:${origin.column} `
 
 const nameOf = ({ resource }: ResourceStatus['verdict']): string =>
   `${resource.kind} ${resource.metadata.namespace}/${resource.metadata.name}`

@@ -139,11 +139,11 @@ type AtPath = (
 ) => ValidationFinding
 
 const placeIn =
-  ({ file, lineOf, name, isPlain }: Located): AtPath =>
+  ({ file, positionOf, name, isPlain }: Located): AtPath =>
   (severity, path, code, message) => ({
     severity,
     file,
-    line: lineOf(path),
+    ...positionOf(path),
     resource: name,
     path: isPlain ? path.replace(/^\/spec\/document/, '') : path,
     code,

@@ -75,7 +75,7 @@ describe('a directory of manifests', () => {
     const fixture = await aSource({ 'a.yaml': secret('a'), 'b.yaml': secret('b') })
     const [before, other] = [find(fixture, 'a'), find(fixture, 'b')]
     expect(before.metadata).toMatchObject({ generation: 1, uid: 'manifest:Secret/default/a' })
-    expect(before.origin).toEqual({ file: join(fixture.root, 'a.yaml'), line: 1 })
+    expect(before.origin).toEqual({ file: join(fixture.root, 'a.yaml'), line: 1, column: 1 })
     await fixture.write('a.yaml', `# a comment\n${secret('a')}`)
     await eventually(() => {
       expect(find(fixture, 'a').origin?.line).toBe(2)

@@ -107,7 +107,7 @@ describe('the table', () => {
           {
             severity: 'warning',
             message: 'on is read as true',
-            origin: { file: 'a.yaml', line: 3 },
+            origin: { file: 'a.yaml', line: 3, column: 1 },
             resource: 'Realm default/shop',
             path: '/spec/uri',
           },
@@ -116,7 +116,7 @@ describe('the table', () => {
         dataPlanes: [plane({ phase: 'unreachable', message: 'nobody listens there' })],
       }),
     )
-    expect(faults).toContain('a.yaml:3 Realm default/shop /spec/uri warning: on is read as true')
+    expect(faults).toContain('a.yaml:3:1 Realm default/shop /spec/uri warning: on is read as true')
     expect(faults).toContain('not YAML')
     expect(faults).toContain('data plane gateway:1: nobody listens there')
   })
