@@ -100,6 +100,28 @@ describe('the table', () => {
     expect(statusRecord(turned)).toEqual(statusRecord(status))
   })
 
+  it('names the place of each problem, where its resource is in a file', () => {
+    const status = aStatus()
+    const inFile = new Map(
+      [...status.resources].map(([key, each]) => {
+        const resource = {
+          ...each.verdict.resource,
+          origin: { file: 'a.yaml', line: 1, column: 1 },
+        }
+        return [key, { ...each, verdict: { ...each.verdict, resource } }] as const
+      }),
+    )
+    const placed = { ...status, resources: inFile }
+    const locate = (_: unknown, pointer: string) =>
+      pointer === '/spec/document/surprise' ? { line: 7, column: 5 } : undefined
+    const place = 'ApiSpecification default/orders /spec/document/surprise warning: '
+    expect(renderTable(placed, 0, locate)).toContain(`a.yaml:7:5 ${place}`)
+    expect(renderTable(placed, 0)).toContain(`a.yaml:1:1 ${place}`)
+    expect(JSON.stringify(statusRecord(placed, undefined, undefined, locate))).toMatch(
+      /"path":"\/spec\/document\/surprise",[^}]*"line":7,"column":5\}/,
+    )
+  })
+
   it('tells what is wrong with files and data planes', () => {
     const faults = renderFaults(
       aStatus({
