@@ -1,7 +1,7 @@
 // Describes an error of the schema for people: what was expected and what is there, cut to a bounded length. Shows no
 // value where that may be a secret.
 
-import { didYouMean } from '../../base/nearest-name.ts'
+import { didYouMean, nearestName } from '../../base/nearest-name.ts'
 import { METHODS } from '../document.ts'
 import { isMap } from '../expression/value.ts'
 import apiSchema from '../schema/api-specification.schema.json' with { type: 'json' }
@@ -104,18 +104,23 @@ const describeUnknown = (name: string, schema: Schema): string => {
 const expectation = ({ keyword, params }: SchemaFault, schema: Schema): string | undefined => {
   const bound = BOUNDS[keyword]
   if (bound !== undefined) return bound(String(params['limit']))
-  if (keyword === 'enum') return oneOf(schema['enum'])
   if (keyword === 'type') return typesOf(schema)
   if (keyword === 'pattern') return Array.isArray(schema['type']) ? typesOf(schema) : undefined
+  const choices = choicesOf(schema)
+  return choices === undefined ? undefined : `one of ${choices.join(', ')}`
+}
+
+const choicesOf = (schema: Schema): readonly unknown[] | undefined => {
+  if (Object.hasOwn(schema, 'enum')) return listOf(schema['enum'])
   const choice = listOf(schema['anyOf'])
     .filter(isMap)
     .find((branch) => Object.hasOwn(branch, 'enum'))
-  return choice === undefined ? undefined : oneOf(choice['enum'])
+  return choice === undefined ? undefined : listOf(choice['enum'])
 }
 
 /** What would do in place of the value that is there. */
 const valueHint = (
-  { data, instancePath, keyword, params }: SchemaFault,
+  { data, instancePath, keyword, params, parentSchema = {} }: SchemaFault,
   values: Place['values'],
 ): string => {
   const expression = unquotedExpression(data)
@@ -123,10 +128,10 @@ const valueHint = (
   if (typeof data !== 'string' || values === 'hidden') return ''
   if (keyword === 'type' && params['type'] === 'object' && data.includes('{{'))
     return ' An expression may stand in its members.'
+  const near = nearestName(data, (choicesOf(parentSchema) ?? []).map(String))
+  if (near !== undefined) return ` Did you mean "${near}"?`
   return unitHint(instancePath.slice(instancePath.lastIndexOf('/') + 1), data)
 }
-
-const oneOf = (values: unknown): string => `one of ${listOf(values).join(', ')}`
 
 const typesOf = ({ type, pattern }: Schema): string => {
   if (!Array.isArray(type)) return typeName(type)

@@ -57,12 +57,18 @@ const visitProperties = (
 ): void => {
   const type = ownValue(map, 'type')
   const typed = typeof type === 'string' ? shape.byType.get(type) : undefined
+  // Of an unknown type, which is an error, nobody can say what it has.
+  const isOfUnknownType = typeof type === 'string' && shape.byType.size > 0 && typed === undefined
   for (const [key, value] of Object.entries(map)) {
     const child = typed?.properties.get(key) ?? shape.properties.get(key)
+    if (child === undefined && isOfUnknownType && isOfAnyType(shape, key)) continue
     if (child === undefined) warn(childPointer(pointer, key), key, namesOf(shape, typed), warnings)
     else if (!isLeaf(child)) visit(value, childPointer(pointer, key), child, warnings)
   }
 }
+
+const isOfAnyType = ({ byType }: Shape, key: string): boolean =>
+  [...byType.values()].some(({ properties }) => properties.has(key))
 
 const namesOf = (shape: Shape, typed: Shape | undefined): readonly string[] => [
   ...shape.properties.keys(),

@@ -106,6 +106,18 @@ describe('mistakes', () => {
       ['17:22 ShortTimeout if seconds are meant, write 30000'],
     ],
     [
+      'an unknown type',
+      'type: forward',
+      'type: foward',
+      ['14:19 unsupported_action_type Did you mean "forward"?'],
+    ],
+    [
+      'a method in upper case',
+      'timeout: 5000',
+      'http_method: GET',
+      ['17:26 invalid_value Did you mean "get"?'],
+    ],
+    [
       'an unknown function',
       '{{variables.backend}}',
       '{{variables.backend |> default(x)}}',
