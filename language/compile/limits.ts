@@ -13,6 +13,7 @@ import {
   readIntegerOrWait,
 } from './folded.ts'
 import type { Scope } from './scope.ts'
+import { warnOfShortTimeout } from './short-timeout.ts'
 
 const DEFAULT_MAX_BYTES = 25_000_000
 const DEFAULT_READ_BYTES = 8_000_000
@@ -108,18 +109,4 @@ export const compileCallLimits = (all: Levels, scope: Scope, findings: Findings)
       limit('retry_timeout', { minimum: 0, maximum: ONE_DAY_MS }) ??
       constant(DEFAULT_RETRY_TIMEOUT_MS),
   }
-}
-
-/** Shorter ones are rarely meant: other gateways count seconds. */
-const SHORT_TIMEOUT_MS = 100
-
-export const warnOfShortTimeout = (time: Template, pointer: string, findings: Findings): void => {
-  if (time.kind !== 'constant' || typeof time.value !== 'number') return
-  const ms = time.value
-  if (ms === 0 || ms >= SHORT_TIMEOUT_MS) return
-  findings.warning(
-    'ShortTimeout',
-    pointer,
-    `${ms} is taken as milliseconds: if seconds are meant, write ${ms * 1000}`,
-  )
 }

@@ -8,7 +8,7 @@ import { isWampPattern, type WampMatch } from '../wamp-uri.ts'
 import { presentName, requiredText, shapeMember, textMember } from './action-members.ts'
 import type { Findings } from './findings.ts'
 import type { FoldedMap } from './folded.ts'
-import { warnOfShortTimeout } from './limits.ts'
+import { warnOfShortTimeout } from './short-timeout.ts'
 
 /** What all WAMP actions share. */
 interface WampMembers<T> {
