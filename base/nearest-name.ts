@@ -49,16 +49,23 @@ const distanceTo = (name: string, plain: string, candidate: string): number => {
   return isBeginning && name !== '' ? allowed : Infinity
 }
 
-/** Levenshtein: letters that are put in, left out or replaced. */
+/** Letters that are put in, left out, replaced, or swapped with their neighbour (optimal string alignment). */
 const editDistance = (left: string, right: string): number => {
+  let above: readonly number[] = []
   let row = Array.from({ length: right.length + 1 }, (_, index) => index)
   for (let i = 1; i <= left.length; i++) {
     const next = [i]
     for (let j = 1; j <= right.length; j++) {
-      const swapped = (row[j - 1] ?? 0) + (left[i - 1] === right[j - 1] ? 0 : 1)
-      next.push(Math.min(swapped, (row[j] ?? 0) + 1, (next[j - 1] ?? 0) + 1))
+      const replaced = (row[j - 1] ?? 0) + (left[i - 1] === right[j - 1] ? 0 : 1)
+      const swapped = isSwap(left, right, i, j) ? (above[j - 2] ?? 0) + 1 : Infinity
+      next.push(Math.min(replaced, swapped, (row[j] ?? 0) + 1, (next[j - 1] ?? 0) + 1))
     }
+    above = row
     row = next
   }
   return row[right.length] ?? 0
 }
+
+/** Whether two letters of `left` stand the other way round in `right`, up to `i` and `j`. */
+const isSwap = (left: string, right: string, i: number, j: number): boolean =>
+  i > 1 && j > 1 && left[i - 1] === right[j - 2] && left[i - 2] === right[j - 1]

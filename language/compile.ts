@@ -13,13 +13,14 @@ import { measure } from './measure.ts'
 import type { Problem, Warning } from './problem.ts'
 import { findTooManyRoutes } from './routes/route-limit.ts'
 import { createScope, type Scope } from './compile/scope.ts'
+import { misreadValues } from './validate/misread-values.ts'
 import { unknownProperties } from './validate/unknown-properties.ts'
 import { validate } from './validate.ts'
 import { namedVersions } from './versions.ts'
 
 export type Compilation =
   | { readonly compiled: CompiledApi; readonly warnings: readonly Warning[] }
-  | { readonly problems: readonly Problem[] }
+  | { readonly problems: readonly Problem[]; readonly warnings: readonly Warning[] }
 
 /** The bounds of behaviour §2 that are settings. */
 export interface CompileBounds {
@@ -39,26 +40,31 @@ export const compile = (
   environment: Environment,
   { maxRoutes }: CompileBounds = {},
 ): Compilation => {
-  // A document that is too large, too deep or not JSON is not read any further.
-  const unfit = measure(document)
-  if (unfit.length > 0) return { problems: unfit }
+  // A document that is too large, too deep, not JSON or of another format is not read any further.
+  const unfit = [...measure(document), ...refuseOtherFormat(document)]
+  if (unfit.length > 0) return { problems: unfit, warnings: [] }
   const findings = createFindings()
   const validated = validate(document)
   if (!validated.ok) validated.problems.forEach(findings.report)
   // Problems of structure do not hide those of meaning: whatever has its shape is checked all the same.
-  if (!isMap(document)) return { problems: findings.problems }
+  if (!isMap(document)) return { problems: findings.problems, warnings: [] }
   const tooMany = findTooManyRoutes(document, maxRoutes)
   if (tooMany !== undefined) {
     findings.report(tooMany)
-    return { problems: findings.problems }
+    return { problems: findings.problems, warnings: warningsOf(document, findings) }
   }
   const compiled = compileApi(document, environment, findings)
   if (findings.problems.length === 0) conflictsWithin(compiled).forEach(findings.report)
-  if (findings.problems.length > 0) return { problems: findings.problems }
-  return {
-    compiled,
-    warnings: byImportance([...unknownProperties(document), ...findings.warnings]),
-  }
+  const { problems } = findings
+  const warnings = warningsOf(document, findings)
+  return problems.length > 0 ? { problems, warnings } : { compiled, warnings }
+}
+
+/** An error says enough of a place that has one. */
+const warningsOf = (document: ValueMap, { problems, warnings }: Findings): readonly Warning[] => {
+  const own = [...unknownProperties(document), ...misreadValues(document)]
+  const faulty = new Set(problems.map(({ path }) => path))
+  return byImportance([...own, ...warnings]).filter(({ path }) => !faulty.has(path))
 }
 
 /** What shows a few shows the worst. */
@@ -66,6 +72,20 @@ const byImportance = (warnings: readonly Warning[]): readonly Warning[] => [
   ...warnings.filter(({ code }) => code === 'AlwaysFails'),
   ...warnings.filter(({ code }) => code !== 'AlwaysFails'),
 ]
+
+const refuseOtherFormat = (document: unknown): readonly Problem[] => {
+  const name = ['openapi', 'swagger'].find((key) => ownValue(document, key) !== undefined)
+  if (name === undefined || ownValue(document, 'versions') !== undefined) return []
+  return [
+    {
+      code: 'invalid_value',
+      path: `/${name}`,
+      message:
+        'this is an OpenAPI document, which describes an API; an API Specification says what to do for each request: ' +
+        'it has id, host, realm_uri and versions (examples/01-static.yaml is a small one)',
+    },
+  ]
+}
 
 const compileApi = (
   document: ValueMap,

@@ -26,7 +26,7 @@ export const createOperatorCompiler = (
     ...options,
     work: compileDocument,
     entry: fileBeside(import.meta.url, 'compile-entry'),
-    refuse: (problem) => ({ problems: [problem] }),
+    refuse: (problem) => ({ problems: [problem], warnings: [] }),
   })
 
 export interface CachingCompilerOptions {
@@ -143,7 +143,8 @@ export class CachingCompiler implements DocumentCompiler {
     this.#options.log.error('a document could not be compiled', { resource: key, error })
     const message =
       'The operator failed to compile the document (see its log): change it, or restart the operator'
-    return { problems: [{ code: 'too_expensive', path: '', message } satisfies Problem] }
+    const problem: Problem = { code: 'too_expensive', path: '', message }
+    return { problems: [problem], warnings: [] }
   }
 }
 

@@ -13,6 +13,7 @@ import { staticDataPlanes } from './fleet/static-data-planes.ts'
 import { startEpoch } from './epoch.ts'
 import { ManifestSource } from './manifests/manifest-source.ts'
 import { createOperatorMetrics } from './metrics.ts'
+import type { Locate } from './resource/resource-source.ts'
 import { createStatusPrinter, type Output } from './status/status-printer.ts'
 import { statusPages } from './status/page.ts'
 import { type StatusServer, startStatusServer } from './status/status-server.ts'
@@ -39,11 +40,12 @@ export const operate = async ({
   onOpen,
 }: OperateOptions): Promise<RunningOperator> => {
   const now = (): number => SYSTEM_CLOCK.now()
-  const print = createStatusPrinter(output, now)
+  const source = new ManifestSource({ directory: settings.manifests, log })
+  const print = createStatusPrinter(output, now, source.locate)
   const compiler = createOperatorCompiler({ limits: limitsFrom(settings), timers: SYSTEM_CLOCK })
   const settled = Promise.withResolvers<OperatorStatus>()
   const controller: Controller = new Controller({
-    source: new ManifestSource({ directory: settings.manifests, log }),
+    source,
     fleet: {
       dataPlanes: staticDataPlanes(settings.dataPlanes),
       manager: settings.manager,
@@ -61,7 +63,7 @@ export const operate = async ({
       if (isSettled(status)) settled.resolve(status)
     },
   })
-  const server = await openStatus(settings, controller)
+  const server = await openStatus(settings, controller, source.locate)
   onOpen(server?.url)
   await controller.start()
   return {
@@ -88,12 +90,14 @@ const isSettled = ({ isReady, isLeading, dataPlanes, resources }: OperatorStatus
 const openStatus = async (
   { status }: OperatorSettings,
   controller: Controller,
+  locate: Locate,
 ): Promise<StatusServer | undefined> => {
   if (status === 'off') return undefined
   return startStatusServer(
     status,
     statusPages({
       status: () => controller.status,
+      locate,
       metrics: createOperatorMetrics(() => controller.status),
       unready: () =>
         controller.status.isReady ? undefined : 'the resources have not been read yet',

@@ -55,13 +55,16 @@ const readSettings = (path: string, text: string): SidecarSettings => {
   if (text.length > MAX_CHARACTERS) throw new Error(`--sidecar: ${path} is larger than 64 KiB`)
   const parsed = parseYaml(text)
   if ('fault' in parsed)
-    throw new Error(`--sidecar: ${path}:${parsed.fault.line}: ${parsed.fault.message}`)
+    throw new Error(
+      `--sidecar: ${path}:${parsed.fault.line}:${parsed.fault.column}: ${parsed.fault.message}`,
+    )
   const [document, second] = parsed.documents
   if (second !== undefined) throw new Error(`--sidecar: ${path} holds more than one YAML document`)
   const read = readSidecarSettings(document?.value ?? {})
   if ('settings' in read) return read.settings
-  const lines = read.problems.map(
-    ({ path: pointer, message }) => `${path}:${document?.lineOf(pointer) ?? 1}: ${message}`,
-  )
+  const lines = read.problems.map(({ path: pointer, message }) => {
+    const { line, column } = document?.positionOf(pointer) ?? { line: 1, column: 1 }
+    return `${path}:${line}:${column}: ${message}`
+  })
   throw new Error(`--sidecar: ${lines.join('\n')}`)
 }

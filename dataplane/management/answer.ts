@@ -35,7 +35,7 @@ const MAX_TEXT = 1024
 const MAX_PROBLEMS = 200
 
 const recordOf = ({ code, message, details }: ManagementFault): ErrorRecord => {
-  const { errors, description = '', extra } = details
+  const { errors, warnings = [], description = '', extra } = details
   const record = { code, message: cut(message), description: cut(description), ...extra }
   if (errors === undefined) return record
   const more = errors.length - MAX_PROBLEMS
@@ -46,6 +46,7 @@ const recordOf = ({ code, message, details }: ManagementFault): ErrorRecord => {
         ? `${record.description} ${more} more problems are not listed.`.trim()
         : record.description,
     errors: boundFindings(errors, MAX_PROBLEMS),
+    ...(warnings.length > 0 && { warnings: boundFindings(warnings, MAX_PROBLEMS) }),
   }
 }
 

@@ -1,12 +1,14 @@
 // Defines the error of a rejected management request: a status and an error record (specification §7.2). Its texts
 // are public.
 
-import type { Problem } from '../../language/problem.ts'
+import type { Problem, Warning } from '../../language/problem.ts'
 import type { SyncRefusal } from '../../language/wire/wire.ts'
 
 export interface FaultDetails {
   readonly description?: string
   readonly errors?: readonly Problem[]
+  /** Beside `errors`. */
+  readonly warnings?: readonly Warning[]
   /** Members beside those of the error record: `epoch`, `rootDigest`, … */
   readonly extra?: Readonly<Partial<SyncRefusal> & { items?: readonly unknown[] }>
   /** Lower-case names. */

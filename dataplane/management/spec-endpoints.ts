@@ -85,10 +85,11 @@ export const parseMap = (text: JsonText, whatItIs: string): unknown => {
   return value
 }
 
-export const rejection = ({ errors }: SyncItem): ManagementFault =>
+export const rejection = ({ errors, warnings }: SyncItem): ManagementFault =>
   invalidArgument(errors[0]?.message ?? 'It was rejected', {
     description: `${errors.length === 1 ? '1 problem was' : `${errors.length} problems were`} found; nothing has changed.`,
     errors,
+    warnings,
   })
 
 const MAX_ITEM_FINDINGS = 16

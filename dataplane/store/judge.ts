@@ -36,6 +36,7 @@ interface Refusal {
   readonly ok: false
   readonly id: string
   readonly problems: readonly Problem[]
+  readonly warnings: readonly Warning[]
 }
 
 interface Compiled {
@@ -72,8 +73,9 @@ export const compileDocument: CompileWork<CompileOutcome> = (task, bounds) => {
   const outcome = compile(document, environmentOf(task), bounds)
   const id = idOf(document)
   const problems = 'problems' in outcome ? outcome.problems : unfitId(id)
-  if ('problems' in outcome || problems.length > 0) return { ok: false, id, problems }
-  const { compiled, warnings } = outcome
+  const { warnings } = outcome
+  if ('problems' in outcome || problems.length > 0) return { ok: false, id, problems, warnings }
+  const { compiled } = outcome
   const packed = packDocument(compiled, AGELESS)
   const { id: compiledId, realmUri } = compiled
   return {
@@ -90,6 +92,7 @@ export const refuseDocument = (problem: Problem, document: unknown): CompileOutc
   ok: false,
   id: idOf(document),
   problems: [problem],
+  warnings: [],
 })
 
 /**

@@ -12,6 +12,7 @@ import { factsOf } from '../../language/realm/facts.ts'
 import type { Draft } from './draft.ts'
 import type { HeldDocument } from './holdings.ts'
 import type { Judge, Judgement } from './judge.ts'
+import { warnOfRealm } from '../../language/realm/warnings.ts'
 import { rejectedItem } from './rejected-item.ts'
 
 /** `notOwner`: the entry belongs to the manager, which alone may change it. */
@@ -43,7 +44,8 @@ export const loadByHand = async (
   const before = draft.document(id)
   if (before !== undefined && before.managedBy !== null)
     return ownedBy('spec', id, before.managedBy)
-  if (!judgement.ok) return { item: rejectedItem('spec', id, judgement.problems) }
+  if (!judgement.ok)
+    return { item: rejectedItem('spec', id, judgement.problems, judgement.warnings) }
   const since = before?.since ?? context.nextSince()
   const candidate = heldByHand(judgement, since, context.nowMs)
   const clashes = draft.clashesOf(candidate)
@@ -73,7 +75,7 @@ export const putRealmByHand = (draft: Draft, record: unknown): HandResult => {
     return ownedBy('realm', realm.uri, before.managedBy)
   const digest = digestOf(realm)
   draft.putRealm({ uri: realm.uri, digest, managedBy: null, record: realm })
-  return { item: done('realm', realm.uri, 'loaded') }
+  return { item: done('realm', realm.uri, 'loaded', warnOfRealm(realm)) }
 }
 
 /** Documents that use the realm stay (behaviour §7). */

@@ -13,6 +13,7 @@ import {
   readIntegerOrWait,
 } from './folded.ts'
 import type { Scope } from './scope.ts'
+import { warnOfShortTimeout } from './short-timeout.ts'
 
 const DEFAULT_MAX_BYTES = 25_000_000
 const DEFAULT_READ_BYTES = 8_000_000
@@ -92,7 +93,10 @@ export const compileCallLimits = (all: Levels, scope: Scope, findings: Findings)
   const levels = settingLimits(all)
   const limit = (name: string, range: IntegerRange): Template | undefined => {
     const placed = nearest([name], levels, scope)
-    return placed && readIntegerOrWait(placed.template, placed.pointer, range, findings)
+    const read = placed && readIntegerOrWait(placed.template, placed.pointer, range, findings)
+    if (placed !== undefined && read !== undefined && name !== 'retries')
+      warnOfShortTimeout(read, placed.pointer, findings)
+    return read
   }
   const timeout = limit('timeout', { minimum: 1, maximum: ONE_DAY_MS })
   return {

@@ -4,6 +4,7 @@
 import { childPointer } from '../../base/json-pointer.ts'
 import { foldInScope } from './bind-status-codes.ts'
 import type { RealmFacts } from '../environment.ts'
+import { literalSegment } from './literal-segments.ts'
 import { LIMIT_NAMES, nearest } from './limits.ts'
 import { compileOperation, compilePathHeaders, type PathGround } from './operation.ts'
 import { compileSecurity } from './security.ts'
@@ -91,11 +92,17 @@ const compilePatterns = (
     findings.problem(parsed.code, pointer, parsed.message)
     return undefined
   }
+  warnOfLiteralSegment(source, pointer, findings)
   if (basePath === undefined) return undefined
   const joined = joinPatterns(basePath.patterns, parsed.patterns)
   if (joined.ok) return joined.patterns
   findings.problem(joined.code, pointer, joined.message)
   return undefined
+}
+
+export const warnOfLiteralSegment = (source: string, pointer: string, findings: Findings): void => {
+  const literal = literalSegment(source)
+  if (literal !== undefined) findings.warning('TakenLiterally', pointer, literal)
 }
 
 /** Of any form of path and host: what one form lacks, another may have. Undefined: one of them is faulty. */

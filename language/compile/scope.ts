@@ -131,6 +131,15 @@ class LevelFold implements FoldScope {
     return entry === undefined ? this.#inherited?.read(root, name) : this.#readOwn(entry)
   }
 
+  names(root: LoadRoot): Iterable<string> {
+    const above = this.#inherited?.names?.(root) ?? []
+    return root === 'status_codes' ? [] : new Set([...this.#named[root].keys(), ...above])
+  }
+
+  remark(path: string, message: string): void {
+    this.#ground.findings.warning('SuspiciousExpression', path, message)
+  }
+
   whole(root: LoadRoot): Template {
     if (root === 'status_codes') return STATUS_CODES_READ
     const known = this.#wholes.get(root)

@@ -2,7 +2,13 @@
 
 import { childPointer } from '../../base/json-pointer.ts'
 import { endpointsOf } from './security.ts'
-import { compilePath, compileSchemes, inheritedSecurity, type VersionGround } from './path.ts'
+import {
+  compilePath,
+  compileSchemes,
+  inheritedSecurity,
+  type VersionGround,
+  warnOfLiteralSegment,
+} from './path.ts'
 import type { CompiledVersion } from '../compiled.ts'
 import type { RealmFacts } from '../environment.ts'
 import { ownValue } from '../expression/lookup.ts'
@@ -89,7 +95,10 @@ const compileBasePath = (
 ): VersionGround['basePath'] => {
   if (typeof source !== 'string') return undefined
   const parsed = parseBasePath(source)
-  if (parsed.ok) return { source, patterns: parsed.patterns }
+  if (parsed.ok) {
+    warnOfLiteralSegment(source, childPointer(pointer, 'base_path'), findings)
+    return { source, patterns: parsed.patterns }
+  }
   findings.problem('invalid_path', childPointer(pointer, 'base_path'), parsed.message)
   return undefined
 }

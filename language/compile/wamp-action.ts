@@ -8,6 +8,7 @@ import { isWampPattern, type WampMatch } from '../wamp-uri.ts'
 import { presentName, requiredText, shapeMember, textMember } from './action-members.ts'
 import type { Findings } from './findings.ts'
 import type { FoldedMap } from './folded.ts'
+import { warnOfShortTimeout } from './short-timeout.ts'
 
 /** What all WAMP actions share. */
 interface WampMembers<T> {
@@ -64,11 +65,18 @@ export const compilerWithOptionalUri =
     return { type, ...(uri === undefined ? {} : { uri }), ...compileMembers(map, findings) }
   }
 
-const compileMembers = (map: FoldedMap, findings: Findings): WampMembers<Template> => ({
-  options: shapeMember(map, ['options'], 'map', findings) ?? constant({}),
-  args: shapeMember(map, ['args', 'arguments'], 'list', findings) ?? constant([]),
-  kwargs: shapeMember(map, ['kwargs', 'arguments_kw'], 'map', findings) ?? constant({}),
-})
+const compileMembers = (map: FoldedMap, findings: Findings): WampMembers<Template> => {
+  const options = shapeMember(map, ['options'], 'map', findings) ?? constant({})
+  const timeout = optionOf(options, 'timeout')
+  const optionsPointer = childPointer(map.pointer, 'options')
+  if (timeout !== undefined)
+    warnOfShortTimeout(timeout, childPointer(optionsPointer, 'timeout'), findings)
+  return {
+    options,
+    args: shapeMember(map, ['args', 'arguments'], 'list', findings) ?? constant([]),
+    kwargs: shapeMember(map, ['kwargs', 'arguments_kw'], 'map', findings) ?? constant({}),
+  }
+}
 
 /** Whether `options.match` may make a pattern of the URI. */
 const TAKES_PATTERN: Readonly<Record<UriType, boolean>> = {

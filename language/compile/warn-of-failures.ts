@@ -16,6 +16,7 @@ import type {
 import type { Value } from '../expression/value.ts'
 import type { WarningCode } from '../problem.ts'
 import { readOrigin } from '../upstream-origin.ts'
+import { literalBinding } from './literal-segments.ts'
 import {
   explainMissingRead,
   isNeverEmptyField,
@@ -39,6 +40,7 @@ export const warnOfFailures = (
   for (const use of usesOf(operation, uriName))
     visit(use.template, use.isCertain, { phase: use.phase, facts, warn, keys: [...use.keys] })
   warnOfHost(operation, warn)
+  warnOfLiteralBinding(operation, facts, warn)
 }
 
 /** A template, when it is evaluated, and whether every request does so. */
@@ -299,4 +301,23 @@ const warnOfHost = ({ action }: CompiledOperation, warn: WarnAt): void => {
   const reading = typeof value === 'string' ? readOrigin(value) : undefined
   if (reading?.ok === false)
     warn('AlwaysFails', ['action', 'host'], `every request fails: the host ${reading.message}`)
+}
+
+/** `/orders/:id`, where the path of the operation binds `id`: the upstream gets it as it stands. */
+const warnOfLiteralBinding = (
+  { action }: CompiledOperation,
+  { bindings = [] }: RequestFacts,
+  warn: WarnAt,
+): void => {
+  if (action.type !== 'forward' || action.path === undefined || bindings.length === 0) return
+  for (const text of textsOf(action.path)) {
+    const literal = literalBinding(text, bindings)
+    if (literal !== undefined) warn('TakenLiterally', ['action', 'path'], literal)
+  }
+}
+
+const textsOf = (template: Template): readonly string[] => {
+  if (template.kind === 'constant')
+    return typeof template.value === 'string' ? [template.value] : []
+  return template.kind === 'text' ? template.parts.filter((part) => typeof part === 'string') : []
 }

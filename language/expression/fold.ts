@@ -2,10 +2,9 @@
 // Reports every problem with its pointer; nothing here throws or sees a request.
 
 import { childPointer } from '../../base/json-pointer.ts'
-import type { Ast } from './syntax/ast.ts'
 import { boundMessage, showSource } from './errors.ts'
 import { isFree } from './free.ts'
-import { isExpression, parse } from './syntax/parse.ts'
+import { isExpression, parse, type Parsed } from './syntax/parse.ts'
 import { planAst } from './plan.ts'
 import { FAULT, type FoldScope, isKnown, type Met, type Report } from './scope.ts'
 import type { Site } from './site.ts'
@@ -31,7 +30,9 @@ export const fold = (value: Value, pointer: string, scope: FoldScope, report: Re
   foldValue(value, createWalk(pointer, scope, report)) ?? constant(value)
 
 interface Walk extends Site {
-  /** From `pointer` to where the walk is. Pointers are built for problems only. */
+  /** Warns of what is read otherwise than it looks. */
+  readonly remark: (message: string) => void
+  /** From `pointer` to where the walk is. Pointers are built for diagnostics only. */
   readonly keys: (string | number)[]
   /** Weight that references have added so far. */
   added: number
@@ -39,12 +40,16 @@ interface Walk extends Site {
 
 const createWalk = (pointer: string, scope: FoldScope, report: Report): Walk => {
   const keys: (string | number)[] = []
+  const place = (): string =>
+    keys.reduce<string>((parent, key) => childPointer(parent, key), pointer)
   const refuse = (message: string): typeof FAULT => {
-    const path = keys.reduce<string>((parent, key) => childPointer(parent, key), pointer)
-    report({ code: 'invalid_expression', path, message: boundMessage(message) })
+    report({ code: 'invalid_expression', path: place(), message: boundMessage(message) })
     return FAULT
   }
-  return { scope, refuse, keys, added: 0 }
+  const remark = (message: string): void => {
+    scope.remark?.(place(), boundMessage(message))
+  }
+  return { scope, refuse, remark, keys, added: 0 }
 }
 
 /** Undefined: it holds no expression. */
@@ -109,7 +114,8 @@ const knownMap = (entries: readonly Entry[]): Template | undefined => {
 const foldExpression = (source: string, walk: Walk): Template => {
   const met = meet(source, walk)
   if (met === undefined) return FAULT
-  const { ast, template = planAst(ast, walk) } = met
+  const { ast, template = planAst(ast, walk), remark } = met
+  if (remark !== undefined) walk.remark(`${showSource(source)}: ${remark}`)
   const isReference = ast.kind === 'tag' && ast.calls.length === 0
   return isReference && walk.keys.length === 0 ? template : weighed(template, source, walk)
 }
@@ -119,20 +125,22 @@ const meet = (source: string, walk: Walk): Met | undefined => {
   const { met } = walk.scope
   const before = met?.get(source)
   if (before !== undefined) return before
-  const ast = parseExpression(source, walk)
-  if (ast === undefined) return undefined
+  const parsed = parseExpression(source, walk)
+  if (parsed === undefined) return undefined
+  const { ast, remark } = parsed
   const template = isFree(ast) ? planAst(ast, walk) : undefined
-  if (template !== FAULT) met?.set(source, { ast, template })
-  return { ast, template }
+  const now = { ast, template, remark }
+  if (template !== FAULT) met?.set(source, now)
+  return now
 }
 
-const parseExpression = (source: string, walk: Walk): Ast | undefined => {
+const parseExpression = (source: string, walk: Walk): Extract<Parsed, { ok: true }> | undefined => {
   if (Buffer.byteLength(source) > MAX_SOURCE_BYTES) {
     walk.refuse(`${showSource(source)}: the expression is longer than 64 KiB`)
     return undefined
   }
   const parsed = parse(source)
-  if (parsed.ok) return parsed.ast
+  if (parsed.ok) return parsed
   walk.refuse(`${showSource(source)}: ${parsed.message} (at offset ${parsed.offset})`)
   return undefined
 }

@@ -3,6 +3,7 @@
 
 import { applyCalls, type PlannedCall } from './apply-calls.ts'
 import type { ArgumentAst, Ast, BracketsAst, CallAst, TagAst, TextAst } from './syntax/ast.ts'
+import { didYouMean } from '../../base/nearest-name.ts'
 import { showKey } from './errors.ts'
 import { type ExpressionFunction, functionNamed, functionNames } from './functions/functions.ts'
 import { toText } from './render.ts'
@@ -36,9 +37,7 @@ const planTag = (tag: TagAst, site: Site): Template => {
 const planCall = (call: CallAst, tag: TagAst, site: Site): PlannedCall | undefined => {
   const definition = functionNamed(call.name)
   const reason =
-    definition === undefined
-      ? `there is no function ${showKey(call.name)}; there are ${functionNames()}`
-      : faultOfArguments(definition, call.args)
+    definition === undefined ? unknownFunction(call.name) : faultOfArguments(definition, call.args)
   if (definition === undefined || reason !== undefined) {
     refuseTag(tag, site, reason ?? '', call.offset)
     return undefined
@@ -47,13 +46,40 @@ const planCall = (call: CallAst, tag: TagAst, site: Site): PlannedCall | undefin
   return args.includes(FAULT) ? undefined : { definition, args }
 }
 
+/** What other languages call it. */
+const OTHER_NAMES: ReadonlyMap<string, string> = new Map([
+  ['default', 'get(key, default), which reads a key of a map'],
+  ['or', 'get(key, default), which reads a key of a map'],
+  ['first', 'head'],
+  ['at', 'nth'],
+  ['int', 'integer'],
+  ['to_string', 'string'],
+  ['str', 'string'],
+  ['bool', 'boolean'],
+  ['count', 'length for lists, size for maps'],
+  ['keys', 'with and without, which choose keys'],
+  ['omit', 'without'],
+  ['pick', 'with'],
+  ['tojson', 'json:encode'],
+  ['to_json', 'json:encode'],
+  ['fromjson', 'json:decode'],
+  ['b64encode', 'base64:encode'],
+  ['b64decode', 'base64:decode'],
+])
+
+const unknownFunction = (name: string): string => {
+  const other = OTHER_NAMES.get(name.toLowerCase())
+  const hint = other === undefined ? didYouMean(name, functionNames()) : `; there is ${other}`
+  return `there is no function ${showKey(name)}${hint}; there are ${functionNames().join(', ')}`
+}
+
 const faultOfArguments = (
   { name, least, most, form }: ExpressionFunction,
   args: readonly ArgumentAst[],
 ): string | undefined => {
   if (args.length < least || args.length > most) {
     const range = least === most ? String(most) : `${least} to ${most}`
-    return `${name} takes ${range} argument${most === 1 ? '' : 's'}, got ${args.length}`
+    return `${name} takes ${range} argument${most === 1 ? '' : 's'}, got ${args.length}${formOf(name)}`
   }
   const inBrackets = args.filter((arg) => arg.kind === 'brackets').length
   if (form === 'brackets') {
@@ -66,6 +92,22 @@ const faultOfArguments = (
   return form === 'piped' && piped !== args.length - 1
     ? `${name} takes one map, or two of which one is _, the piped one`
     : undefined
+}
+
+/** How the functions with several arguments are written. */
+const FORMS: ReadonlyMap<string, string> = new Map([
+  ['get', 'get(key) or get(key, default)'],
+  ['put', 'put(key, value)'],
+  ['merge', 'merge({{map}})'],
+  ['with', 'with([a, b])'],
+  ['without', 'without([a, b])'],
+  ['nth', 'nth(1)'],
+  ['random', 'random(1)'],
+])
+
+const formOf = (name: string): string => {
+  const form = FORMS.get(name)
+  return form === undefined ? '' : `: write ${form}`
 }
 
 const isPiped = (arg: ArgumentAst): boolean => arg.kind === 'word' && arg.text === '_'

@@ -1,6 +1,7 @@
 // Resolves the path of a tag to the template that it names: a read that waits for the request, or a value that the
 // scope knows. The roots are a closed set.
 
+import { didYouMean } from '../../base/nearest-name.ts'
 import type { TagAst } from './syntax/ast.ts'
 import { showKey, showSource } from './errors.ts'
 import { follow, readTemplate } from './follow.ts'
@@ -11,7 +12,7 @@ import type { Root, Template } from './template.ts'
 export const resolvePath = (tag: TagAst, site: Site): Template => {
   if (isWaiting(tag.root)) return readTemplate(tag.root, tag.keys)
   if (isKnownAtLoad(tag.root)) return resolveKnown(tag.root, tag, site)
-  return refuseTag(tag, site, `there is no ${showKey(tag.root)} to read; there are ${ROOTS}`)
+  return refuseTag(tag, site, unknownRoot(tag))
 }
 
 /** The tag as written, what is wrong with it, and where it stands in a longer text. */
@@ -38,7 +39,24 @@ const KNOWN = {
   status_codes: true,
 } as const satisfies Record<LoadRoot, true>
 
-const ROOTS = [...Object.keys(WAITING), ...Object.keys(KNOWN)].join(', ')
+const ROOTS = [...Object.keys(WAITING), ...Object.keys(KNOWN)]
+
+/** What other languages of templates have in place of a root. */
+const STATEMENT = /^\{\{\s*[#/]?(?:if|else|elif|endif|unless|each|for|end|with)\b/
+
+const FIELDS: ReadonlySet<string> = new Set(
+  'headers query_params bindings body method path host query_string'.split(' '),
+)
+
+const unknownRoot = ({ root, source }: TagAst): string => {
+  const what = `there is no ${showKey(root)} to read`
+  if (STATEMENT.test(source))
+    return `${what}: there is no 'if' and no loop; choose with get and a default, as in {{variables.prices |> get({{request.body.currency}}, 0)}}`
+  if (root === 'env' || root === 'ENV')
+    return `${what}: variables of the environment are not read; take them from a Secret with variablesFrom`
+  const hint = FIELDS.has(root) ? `; did you mean 'request.${root}'?` : didYouMean(root, ROOTS)
+  return `${what}${hint || `; there are ${ROOTS.join(', ')}`}`
+}
 
 /** True for the roots that only a request knows. */
 export const isWaiting = (root: string): root is keyof typeof WAITING =>
@@ -51,7 +69,8 @@ const resolveKnown = (root: LoadRoot, tag: TagAst, site: Site): Template => {
   if (name === undefined) return site.scope.whole(root)
   const template = site.scope.read(root, name)
   if (template === undefined) {
-    return refuseTag(tag, site, `there is no key ${showKey(name)} in ${root}`)
+    const hint = didYouMean(name, site.scope.names?.(root) ?? [])
+    return refuseTag(tag, site, `there is no key ${showKey(name)} in ${root}${hint}`)
   }
   if (template === FAULT) return FAULT
   const followed = follow(template, rest, `${root}.${name}`, tag)

@@ -16,6 +16,10 @@ export interface FoldScope {
   read(root: LoadRoot, name: string): Template | undefined
   /** The whole map: `{{variables}}`. */
   whole(root: LoadRoot): Template
+  /** Names that `read` finds, for "did you mean". */
+  names?(root: LoadRoot): Iterable<string>
+  /** Takes notice of what is read otherwise than it looks. */
+  readonly remark?: (path: string, message: string) => void
   /** Bytes that templates and functions may still produce at load; shared by a whole document. */
   readonly budget: { left: number }
   /**
@@ -29,6 +33,7 @@ export interface FoldScope {
 export interface Met {
   readonly ast: Ast
   readonly template: Template | undefined
+  readonly remark?: string | undefined
 }
 
 /** Fits wherever a `Problem` of the language is expected; `path` is an RFC 6901 pointer. */

@@ -1,8 +1,13 @@
 // Describes an error of the schema for people: what was expected and what is there, cut to a bounded length. Shows no
 // value where that may be a secret.
 
+import { didYouMean, nearestName } from '../../base/nearest-name.ts'
 import { METHODS } from '../document.ts'
 import { isMap } from '../expression/value.ts'
+import apiSchema from '../schema/api-specification.schema.json' with { type: 'json' }
+import { unquotedExpression, unquotedWords } from './misread-values.ts'
+import { misspelling } from './name-hints.ts'
+import { unitHint } from './unit-hints.ts'
 
 /** A complaint about one keyword of a schema, as ajv gives it with `verbose`. */
 export interface SchemaFault {
@@ -56,21 +61,34 @@ const BOUNDS: Readonly<Record<string, (limit: string) => string>> = {
 export const describeFault = (fault: SchemaFault, values: Place['values']): string => {
   const { keyword, params, parentSchema = {} } = fault
   if (keyword === 'required')
-    return describeMissing(String(params['missingProperty']), parentSchema)
+    return describeMissing(String(params['missingProperty']), fault.data, parentSchema)
   if (keyword === 'additionalProperties')
     return describeUnknown(String(params['additionalProperty']), parentSchema)
-  if (keyword === 'false schema') return NO_METHOD
+  if (keyword === 'false schema') return describeNoMethod(fault.data)
   const expected = expectation(fault, parentSchema)
   const found = shown(fault.data, values)
   return expected === undefined
     ? `${capitalise(found)} does not fit here${descriptionOf(parentSchema)}`
-    : `${capitalise(expected)} is expected here, not ${found}.`
+    : `${capitalise(expected)} is expected here, not ${found}.${valueHint(fault, values)}`
 }
 
-const describeMissing = (name: string, schema: Schema): string => {
-  const properties = schema['properties']
-  const property = isMap(properties) && Object.hasOwn(properties, name) ? properties[name] : {}
-  return `'${name}' is required here${descriptionOf(isMap(property) ? property : {})}`
+const describeNoMethod = (path: unknown): string => {
+  const others = Object.keys(isMap(path) ? path : {}).filter((name) => !isKnownInPaths(name))
+  const hints = METHODS.map((method) => misspelling(method, others))
+  return `${NO_METHOD}${hints.find((hint) => hint !== '') ?? ''}`
+}
+
+const isKnownInPaths = (name: string): boolean =>
+  Object.hasOwn(apiSchema.$defs.path.properties, name)
+
+const describeMissing = (name: string, found: unknown, schema: Schema): string => {
+  const properties = isMap(schema['properties']) ? schema['properties'] : {}
+  const property = Object.hasOwn(properties, name) ? properties[name] : {}
+  const others = Object.keys(isMap(found) ? found : {}).filter(
+    (other) => !Object.hasOwn(properties, other),
+  )
+  const description = descriptionOf(isMap(property) ? property : {})
+  return `'${name}' is required here${description}${misspelling(name, others)}`
 }
 
 const descriptionOf = ({ description }: Schema): string =>
@@ -78,29 +96,48 @@ const descriptionOf = ({ description }: Schema): string =>
 
 const describeUnknown = (name: string, schema: Schema): string => {
   const known = Object.keys(schema['properties'] ?? {})
-  return `There is no property '${cut(name)}' here; there are ${known.join(', ')}.`
+  const hint = didYouMean(name, known)
+  return `There is no property '${cut(name)}' here${hint}; there are ${known.join(', ')}.`
 }
 
 /** undefined: the schema has only a pattern or a format, which its description explains better. */
 const expectation = ({ keyword, params }: SchemaFault, schema: Schema): string | undefined => {
   const bound = BOUNDS[keyword]
   if (bound !== undefined) return bound(String(params['limit']))
-  if (keyword === 'enum') return oneOf(schema['enum'])
   if (keyword === 'type') return typesOf(schema)
   if (keyword === 'pattern') return Array.isArray(schema['type']) ? typesOf(schema) : undefined
+  const choices = choicesOf(schema)
+  return choices === undefined ? undefined : `one of ${choices.join(', ')}`
+}
+
+const choicesOf = (schema: Schema): readonly unknown[] | undefined => {
+  if (Object.hasOwn(schema, 'enum')) return listOf(schema['enum'])
   const choice = listOf(schema['anyOf'])
     .filter(isMap)
     .find((branch) => Object.hasOwn(branch, 'enum'))
-  return choice === undefined ? undefined : oneOf(choice['enum'])
+  return choice === undefined ? undefined : listOf(choice['enum'])
 }
 
-const oneOf = (values: unknown): string => `one of ${listOf(values).join(', ')}`
+/** What would do in place of the value that is there. */
+const valueHint = (
+  { data, instancePath, keyword, params, parentSchema = {} }: SchemaFault,
+  values: Place['values'],
+): string => {
+  const expression = unquotedExpression(data)
+  if (expression !== undefined) return ` ${capitalise(unquotedWords(expression))}.`
+  if (typeof data !== 'string' || values === 'hidden') return ''
+  if (keyword === 'type' && params['type'] === 'object' && data.includes('{{'))
+    return ' An expression may stand in its members.'
+  const near = nearestName(data, (choicesOf(parentSchema) ?? []).map(String))
+  if (near !== undefined) return ` Did you mean "${near}"?`
+  return unitHint(instancePath.slice(instancePath.lastIndexOf('/') + 1), data)
+}
 
 const typesOf = ({ type, pattern }: Schema): string => {
   if (!Array.isArray(type)) return typeName(type)
   // A text beside other types is an expression, or a number written as text.
   const names = type.filter((name) => name !== 'string' || pattern === undefined).map(typeName)
-  if (typeof pattern === 'string' && pattern.startsWith('^')) names.push('one as text')
+  if (typeof pattern === 'string' && pattern.startsWith('^')) names.push('one as text ("404")')
   if (pattern !== undefined) names.push('an expression')
   return [names.slice(0, -1).join(', '), ...names.slice(-1)].join(' or ')
 }

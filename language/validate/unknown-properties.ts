@@ -6,6 +6,7 @@ import { ownValue } from '../expression/lookup.ts'
 import { mapAt } from '../expression/members.ts'
 import { isMap, type ValueMap } from '../expression/value.ts'
 import type { Warning } from '../problem.ts'
+import { hintFor } from './name-hints.ts'
 import apiSchema from '../schema/api-specification.schema.json' with { type: 'json' }
 
 export const MAX_WARNINGS = 1000
@@ -56,17 +57,28 @@ const visitProperties = (
 ): void => {
   const type = ownValue(map, 'type')
   const typed = typeof type === 'string' ? shape.byType.get(type) : undefined
+  // Of an unknown type, which is an error, nobody can say what it has.
+  const isOfUnknownType = typeof type === 'string' && shape.byType.size > 0 && typed === undefined
   for (const [key, value] of Object.entries(map)) {
     const child = typed?.properties.get(key) ?? shape.properties.get(key)
-    if (child === undefined) warn(childPointer(pointer, key), key, warnings)
+    if (child === undefined && isOfUnknownType && isOfAnyType(shape, key)) continue
+    if (child === undefined) warn(childPointer(pointer, key), key, namesOf(shape, typed), warnings)
     else if (!isLeaf(child)) visit(value, childPointer(pointer, key), child, warnings)
   }
 }
 
-const warn = (path: string, key: string, warnings: Warning[]): void => {
+const isOfAnyType = ({ byType }: Shape, key: string): boolean =>
+  [...byType.values()].some(({ properties }) => properties.has(key))
+
+const namesOf = (shape: Shape, typed: Shape | undefined): readonly string[] => [
+  ...shape.properties.keys(),
+  ...(typed?.properties.keys() ?? []),
+]
+
+const warn = (path: string, key: string, known: readonly string[], warnings: Warning[]): void => {
   if (warnings.length >= MAX_WARNINGS) return
   const name = key.length <= 60 ? key : `${key.slice(0, 60).toWellFormed()}…`
-  const message = `There is no property '${name}' here: it has no effect`
+  const message = `There is no property '${name}' here: it has no effect${hintFor(key, known)}`
   warnings.push({ code: 'UnknownProperty', path, message })
 }
 

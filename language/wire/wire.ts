@@ -168,6 +168,8 @@ export interface ErrorRecord {
   readonly message: string
   readonly description: string
   readonly errors?: readonly Problem[]
+  /** Of a document that was rejected, beside its errors. */
+  readonly warnings?: readonly Warning[]
 }
 
 /** 409 of a sync call: a lower epoch than the one known, or a `complete` that does not match. */

@@ -2,16 +2,14 @@
 // Objects that it refers to are not read, as they may come later. Pure.
 
 import type { CompileTask } from '../../compiler/task.ts'
-import { isMap, type ValueMap } from '../../language/expression/value.ts'
+import type { ValueMap } from '../../language/expression/value.ts'
 import type { RealmFacts } from '../../language/environment.ts'
 import { MAX_ROUTES } from '../../language/routes/route-limit.ts'
-import { validateRealm } from '../../language/realm/validate.ts'
 import { compileDocument, type DocumentOutcome } from '../reconcile/documents/compile-document.ts'
-import { followPointer } from '../resource/json-pointer.ts'
 import { readResource } from '../resource/read-resource.ts'
-import { realmRecord, specPointer } from '../resource/realm-record.ts'
-import type { ApiSpecificationSpec, RealmSpec } from '../resource/resource.ts'
+import type { ApiSpecificationSpec } from '../resource/resource.ts'
 import { dependsOnNoVariable } from '../resource/stand-in-variables.ts'
+import { validateRealmSpec } from '../resource/validate-realm-spec.ts'
 
 export interface ResourceValidation {
   /** Pointers lead into the object: `/spec/document/host`. */
@@ -73,16 +71,14 @@ const judgeSpecification = async (
     ...(secrets !== undefined && { variables: secrets }),
   })
   const isCertain = secrets === undefined ? () => true : dependsOnNoVariable(document)
-  if ('problems' in compilation) {
-    const certain = compilation.problems.filter(isCertain)
-    const warnings = certain.length < compilation.problems.length ? [notYet(spec)] : []
-    return { problems: certain.map(relocate), warnings }
-  }
   // What an unknown realm lacks is not known either.
-  const warnings = compilation.warnings.filter(
-    (warning) => warning.code !== 'UnsatisfiedSecurity' && isCertain(warning),
-  )
-  return { problems: [], warnings: warnings.map(relocate) }
+  const warnings = compilation.warnings
+    .filter((warning) => warning.code !== 'UnsatisfiedSecurity' && isCertain(warning))
+    .map(relocate)
+  if (!('problems' in compilation)) return { problems: [], warnings }
+  const certain = compilation.problems.filter(isCertain)
+  const later = certain.length < compilation.problems.length ? [notYet(spec)] : []
+  return { problems: certain.map(relocate), warnings: [...later, ...warnings] }
 }
 
 const relocate = ({ code, path, message }: Located): Located => ({
@@ -103,21 +99,4 @@ const notYet = ({ variablesFrom = [] }: ApiSpecificationSpec): Located => {
   const names = [...new Set(variablesFrom.map(({ secretRef }) => secretRef.name))]
   const message = `some expressions are validated once the Secret is read: ${names.join(', ')}`
   return { code: 'UnresolvedVariables', path: '/spec/variablesFrom', message }
-}
-
-/** By the schema that the data plane validates with. */
-const validateRealmSpec = (spec: RealmSpec): ResourceValidation => {
-  const validated = validateRealm(realmRecord(spec, () => ''))
-  if (validated.ok) return NOTHING
-  const located = validated.problems.map((problem) => ({
-    ...problem,
-    path: specPointer(problem.path),
-  }))
-  return { problems: located.filter(({ path }) => !isSecret(spec, path)), warnings: [] }
-}
-
-/** Whether a pointer leads to, or into, a reference to a Secret. */
-const isSecret = (spec: RealmSpec, pointer: string): boolean => {
-  const { node } = followPointer({ spec }, pointer)
-  return isMap(node) && Object.hasOwn(node, 'secretRef')
 }

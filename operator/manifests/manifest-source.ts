@@ -4,7 +4,8 @@
 import { join } from 'node:path'
 import { messageOf } from '../../base/thrown.ts'
 import type { Log } from '../../telemetry/log.ts'
-import type { ResourceCache, ResourceSource } from '../resource/resource-source.ts'
+import { keyOf } from '../resource/resource.ts'
+import type { Locate, ResourceCache, ResourceSource } from '../resource/resource-source.ts'
 import {
   type Changed,
   type DirectoryWatch,
@@ -12,7 +13,7 @@ import {
   watchDirectory,
 } from './directory-watch.ts'
 import { type ManifestFile, ManifestTable } from './manifest-table.ts'
-import { readManifest } from './read-manifest.ts'
+import { type ReadManifest, readManifest } from './read-manifest.ts'
 import { readText } from './read-text.ts'
 import { MAX_BYTES, MAX_FILES, type ScannedFile, scanDirectory, scanFile } from './scan.ts'
 
@@ -28,6 +29,9 @@ export interface ManifestOptions {
 interface KnownFile {
   readonly scanned: ScannedFile
   readonly file: ManifestFile
+  readonly text: string
+  /** Of `text`, with the whole syntax tree. */
+  parsed?: WeakRef<ReadManifest>
 }
 
 const DEBOUNCE_MS = 100
@@ -71,6 +75,17 @@ export class ManifestSource implements ResourceSource {
 
   current(): ResourceCache {
     return this.#table.cache
+  }
+
+  /** Where a value stands, as long as the file says what it said when the resource was read. */
+  readonly locate: Locate = (resource, pointer) => {
+    const known = [...this.#files.values()].find(({ file }) => file.path === resource.origin?.file)
+    if (known === undefined) return undefined
+    const read = known.parsed?.deref() ?? readManifest(known.text, known.scanned.path)
+    known.parsed = new WeakRef(read)
+    if ('fault' in read) return undefined
+    const key = keyOf(resource)
+    return read.entries.find((entry) => keyOf(entry.resource) === key)?.positionOf(pointer)
   }
 
   async confirm(): Promise<boolean> {
@@ -148,8 +163,8 @@ export class ManifestSource implements ResourceSource {
     const { directory } = this.#options
     const { path, changedAt } = scanned
     const shown = join(directory, path)
-    const file = { path: shown, changedAt, read: await readFileAs(shown) }
-    this.#files.set(path, { scanned, file })
+    const { text, read } = await readFileAs(shown)
+    this.#files.set(path, { scanned, file: { path: shown, changedAt, read }, text })
   }
 }
 
@@ -159,17 +174,22 @@ interface Hold {
   readonly gone: boolean
 }
 
-const readFileAs = async (path: string): Promise<ManifestFile['read']> => {
+const readFileAs = async (
+  path: string,
+): Promise<{ readonly text: string; readonly read: ManifestFile['read'] }> => {
   try {
-    const read = readManifest(await readText(path), path)
-    if ('fault' in read) return read
-    return {
+    const text = await readText(path)
+    const read = readManifest(text, path)
+    if ('fault' in read) return { text, read }
+    const kept = {
       entries: read.entries.map(({ value, resource }) => ({ value, resource })),
       notes: read.notes,
     }
+    return { text, read: kept }
   } catch (error) {
     const message = `can't be read: ${messageOf(error)}`
-    return { fault: { severity: 'error', message, origin: { file: path, line: 1 } } }
+    const origin = { file: path, line: 1, column: 1 }
+    return { text: '', read: { fault: { severity: 'error', message, origin } } }
   }
 }
 

@@ -203,7 +203,7 @@ const contentsOf = (
   { value, resource }: TableEntry,
   { path, changedAt }: ManifestFile,
 ): Pick<Known, 'content' | 'spec'> => {
-  const fallback = `${path} ${changedAt} ${String(resource.origin?.line)}`
+  const fallback = `${path} ${changedAt} ${String(resource.origin?.line)}:${String(resource.origin?.column)}`
   return { content: contentOf(value, fallback), spec: contentOf(specOf(value), fallback) }
 }
 
@@ -230,7 +230,7 @@ const duplicate = ({ resource }: TableEntry, first: TableEntry): SourceNote => {
 }
 
 const sameOrigin = (left: Origin | undefined, right: Origin | undefined): boolean =>
-  left?.file === right?.file && left?.line === right?.line
+  left?.file === right?.file && left?.line === right?.line && left?.column === right?.column
 
 /** A digest, where the value is small enough to have one: aliases can make it boundless. */
 const contentOf = (value: unknown, fallback: string): string =>

@@ -2,21 +2,26 @@
 // error that makes the file unreadable. Never throws, never evaluates a tag.
 
 import { type Document, LineCounter, parseAllDocuments, type ScalarTag } from 'yaml'
-import { pointerKeys } from '../../base/json-pointer.ts'
+import { messageOf } from '../../base/thrown.ts'
+import { describeAlias, type DescribedError, describeYamlError } from './describe-yaml-error.ts'
+import { offsetOfPointer, type Position } from './locate-pointer.ts'
 import { type ScalarWarning, warnOfScalars } from './scalar-warnings.ts'
 
 export interface ParsedDocument {
   readonly value: unknown
-  /** Of its first member; the first line of a file is 1. */
-  readonly line: number
+  /** Of its first member. */
+  readonly position: Position
   readonly warnings: readonly ScalarWarning[]
-  /** Line of the value that a JSON pointer leads to, or of its nearest parent. */
-  readonly lineOf: (pointer: string) => number
+  /** Of the value that a JSON pointer leads to, or of its nearest parent. */
+  readonly positionOf: (pointer: string) => Position
 }
 
 export type ParsedFile =
-  | { readonly documents: readonly ParsedDocument[] }
-  | { readonly fault: { readonly line: number; readonly message: string } }
+  { readonly documents: readonly ParsedDocument[] } | { readonly fault: YamlFault }
+
+export interface YamlFault extends Position {
+  readonly message: string
+}
 
 /** The bound on what aliases may multiply to; a document repeats its error response for each path. */
 const MAX_ALIASES = 10_000
@@ -34,7 +39,7 @@ export const parseYaml = (text: string): ParsedFile => {
   })
   const parsed: ParsedDocument[] = []
   for (const document of documents) {
-    const read = readDocument(document, counter)
+    const read = readDocument(document, text, counter)
     if ('fault' in read) return read
     if (read.value !== null) parsed.push(read)
   }
@@ -60,40 +65,28 @@ const OCTAL: ScalarTag = {
 
 const readDocument = (
   document: Document.Parsed,
+  text: string,
   counter: LineCounter,
-): ParsedDocument | { readonly fault: { readonly line: number; readonly message: string } } => {
-  const error = document.errors[0]
-  if (error !== undefined) {
-    return {
-      fault: { line: counter.linePos(error.pos[0]).line, message: firstLine(error.message) },
-    }
+): ParsedDocument | { readonly fault: YamlFault } => {
+  const positionAt = (offset: number | undefined): Position => {
+    const { line, col } = counter.linePos(offset ?? 0)
+    return { line, column: col }
   }
-  const lineAt = (offset: number | undefined): number => counter.linePos(offset ?? 0).line
-  const line = lineAt(document.contents?.range[0] ?? document.range[0])
+  const faultAt = ({ offset, message }: DescribedError): { readonly fault: YamlFault } => ({
+    fault: { ...positionAt(offset), message },
+  })
+  const error = document.errors[0]
+  if (error !== undefined) return faultAt(describeYamlError(error, document, text))
+  const start = document.contents?.range[0] ?? document.range[0]
   try {
     const value: unknown = document.toJS({ maxAliasCount: MAX_ALIASES })
     return {
       value,
-      line,
-      warnings: warnOfScalars(document, lineAt),
-      lineOf: (pointer) => lineAt(offsetOf(document, pointer)),
+      position: positionAt(start),
+      warnings: warnOfScalars(document, positionAt),
+      positionOf: (pointer) => positionAt(offsetOfPointer(document, pointer)),
     }
   } catch (error) {
-    const message = error instanceof Error ? firstLine(error.message) : String(error)
-    return { fault: { line, message } }
+    return faultAt(describeAlias(document) ?? { offset: start, message: messageOf(error) })
   }
 }
-
-const offsetOf = (document: Document.Parsed, pointer: string): number | undefined => {
-  const keys = pointerKeys(pointer)
-  for (let length = keys.length; length > 0; length--) {
-    const node: unknown = document.getIn(keys.slice(0, length), true)
-    if (hasRange(node)) return node.range[0]
-  }
-  return document.contents?.range[0]
-}
-
-const hasRange = (node: unknown): node is { readonly range: readonly [number, number, number] } =>
-  typeof node === 'object' && node !== null && 'range' in node && Array.isArray(node.range)
-
-const firstLine = (message: string): string => message.split('\n')[0] ?? message

@@ -3,18 +3,19 @@
 
 import { isList, isMap } from '../../language/expression/value.ts'
 import type { Problem } from '../../language/problem.ts'
-import { type KnownMetadata, readResource } from '../resource/read-resource.ts'
+import { type KnownMetadata, misspeltKind, readResource } from '../resource/read-resource.ts'
 import type { Resource } from '../resource/resource.ts'
 import type { SourceNote } from '../resource/resource-source.ts'
+import type { Position } from './locate-pointer.ts'
 import { type ParsedDocument, parseYaml } from './parse-yaml.ts'
 
 /** One object of a file, not yet a resource: its identity depends on earlier versions. */
 export interface ManifestEntry {
   readonly value: unknown
-  readonly line: number
+  readonly position: Position
   /** As it would be read without any earlier version. */
   readonly resource: Resource
-  readonly lineOf: (pointer: string) => number
+  readonly positionOf: (pointer: string) => Position
 }
 
 export type ReadManifest =
@@ -33,18 +34,21 @@ const NOTHING_KNOWN: KnownMetadata = { uid: '', resourceVersion: '', generation:
 export const readManifest = (text: string, file: string): ReadManifest => {
   const parsed = parseYaml(text)
   if ('fault' in parsed) {
-    const { line, message } = parsed.fault
-    return { fault: { severity: 'error', message: `not YAML: ${message}`, origin: { file, line } } }
+    const { message, line, column } = parsed.fault
+    const origin = { file, line, column }
+    return { fault: { severity: 'error', message: `not YAML: ${message}`, origin } }
   }
   const entries: ManifestEntry[] = []
   const notes: SourceNote[] = []
   const foreign: string[] = []
   for (const { document, item } of parsed.documents.flatMap(flatten)) {
-    const line = item.line
-    const read = readResource(item.value, NOTHING_KNOWN, { file, line })
+    const read = readResource(item.value, NOTHING_KNOWN, { file, ...item.position })
     if (read.result === 'fault') return { fault: faultNote(read.problems, { file, item }) }
-    if (read.result === 'foreign') foreign.push(`${read.apiVersion} ${read.kind}`)
-    else {
+    if (read.result === 'foreign') {
+      foreign.push(`${read.apiVersion} ${read.kind}`)
+      const problem = misspeltKind(read.apiVersion, read.kind)
+      if (problem !== undefined) notes.push(faultNote([problem], { file, item }))
+    } else {
       entries.push({ ...item, resource: read.resource })
       notes.push(...warningNotes(document, item, { file, resource: read.resource }))
     }
@@ -55,10 +59,10 @@ export const readManifest = (text: string, file: string): ReadManifest => {
 /** An object of a document: the document itself, or an item of the list that it is. */
 export interface ManifestItem {
   readonly value: unknown
-  readonly line: number
+  readonly position: Position
   /** Pointer of the item in its document: of an item of a list. */
   readonly at: string
-  readonly lineOf: (pointer: string) => number
+  readonly positionOf: (pointer: string) => Position
 }
 
 interface Placed {
@@ -70,7 +74,8 @@ const MAX_LIST_DEPTH = 4
 
 /** `kind: List`, and `ApiSpecificationList` as `kubectl get -o yaml` and the API have it. */
 export const flatten = (document: ParsedDocument): readonly Placed[] => {
-  const whole = { value: document.value, line: document.line, at: '', lineOf: document.lineOf }
+  const { value, position, positionOf } = document
+  const whole = { value, position, at: '', positionOf }
   return flattenItem(document, whole, 0)
 }
 
@@ -83,8 +88,8 @@ const flattenItem = (
   if (items === undefined || depth === MAX_LIST_DEPTH) return [{ document, item }]
   return items.flatMap((value, i) => {
     const at = `${item.at}/items/${i}`
-    const lineOf = (pointer: string): number => document.lineOf(`${at}${pointer}`)
-    return flattenItem(document, { value, line: lineOf(''), at, lineOf }, depth + 1)
+    const positionOf = (pointer: string): Position => document.positionOf(`${at}${pointer}`)
+    return flattenItem(document, { value, position: positionOf(''), at, positionOf }, depth + 1)
   })
 }
 
@@ -101,7 +106,7 @@ const faultNote = (
   const first = problems[0]
   const path = first?.path ?? ''
   const message = first?.message ?? 'this is not a Kubernetes resource'
-  return { severity: 'error', message, path, origin: { file, line: item.lineOf(path) } }
+  return { severity: 'error', message, path, origin: { file, ...item.positionOf(path) } }
 }
 
 export const warningNotes = (
@@ -111,10 +116,10 @@ export const warningNotes = (
 ): readonly SourceNote[] =>
   warnings
     .filter(({ path }) => at === '' || path.startsWith(`${at}/`))
-    .map(({ line, path, message }) => ({
+    .map(({ position, path, message }) => ({
       severity: 'warning',
       message,
-      origin: { file, line },
+      origin: { file, ...position },
       path: path.slice(at.length),
       resource: `${resource.kind} ${resource.metadata.namespace}/${resource.metadata.name}`,
     }))

@@ -3,9 +3,10 @@
 
 import { type Document, isPair, isScalar, Scalar, visit } from 'yaml'
 import { childPointer } from '../../base/json-pointer.ts'
+import type { Position } from './locate-pointer.ts'
 
 export interface ScalarWarning {
-  readonly line: number
+  readonly position: Position
   readonly path: string
   readonly message: string
 }
@@ -16,7 +17,7 @@ type Ancestors = readonly unknown[]
 
 export const warnOfScalars = (
   document: Document.Parsed,
-  lineAt: (offset: number | undefined) => number,
+  positionAt: (offset: number | undefined) => Position,
 ): readonly ScalarWarning[] => {
   const warnings: ScalarWarning[] = []
   visit(document, {
@@ -25,7 +26,7 @@ export const warnOfScalars = (
       const message = node.type === Scalar.PLAIN ? describe(node) : undefined
       if (message !== undefined) {
         const path = pointerTo(node, ancestors)
-        warnings.push({ line: lineAt(node.range?.[0]), path, message })
+        warnings.push({ position: positionAt(node.range?.[0]), path, message })
       }
       return undefined
     },

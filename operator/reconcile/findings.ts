@@ -5,7 +5,7 @@ import type { Finding } from '../resource/condition.ts'
 import { ANNOTATIONS } from '../resource/resource.ts'
 import type { MissingReference } from '../resource/secret-value.ts'
 
-export const ACCEPTED: Finding<'Accepted'> = {
+const ACCEPTED: Finding<'Accepted'> = {
   type: 'Accepted',
   status: 'True',
   reason: 'Accepted',

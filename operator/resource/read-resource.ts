@@ -1,6 +1,7 @@
 // One unknown object (a YAML document, an item of a list) in; a resource, a kind that is none of ours, or
 // every fault with its pointer out. Never throws, never looks at what only the language may judge.
 
+import { didYouMean, nearestName } from '../../base/nearest-name.ts'
 import { mapAt, memberAt, textAt, textsAt } from '../../language/expression/members.ts'
 import { isMap, type ValueMap } from '../../language/expression/value.ts'
 import type { Problem } from '../../language/problem.ts'
@@ -59,6 +60,26 @@ export const readResource = (value: unknown, known: KnownMetadata, origin?: Orig
   const base = origin === undefined ? { metadata } : { metadata, origin }
   return { result: 'resource', resource: READERS[kind](value, base) }
 }
+
+/**
+ * What is wrong with an object that is not for this operator, but seems to be meant for it: an unknown kind of our group,
+ * or one of our kinds in a group that is spelt almost like ours.
+ * @example misspeltKind(API_VERSION, 'Ralm')?.message // "there is no kind 'Ralm' in gateway.svc.dev; did you mean 'Realm'?"
+ */
+export const misspeltKind = (apiVersion: string, kind: string): Problem | undefined => {
+  if (apiVersion === API_VERSION) {
+    if (kind.endsWith('List')) return undefined
+    const hint = didYouMean(kind, OWN_KINDS) || `; there are ${OWN_KINDS.join(' and ')}`
+    const message = `there is no kind '${kind.slice(0, 63)}' in ${GROUP}${hint}`
+    return { code: 'invalid_value', path: '/kind', message }
+  }
+  if (!OWN_KINDS.includes(kind) || nearestName(apiVersion, [API_VERSION]) === undefined)
+    return undefined
+  const message = `there is no ${kind} in '${apiVersion}'; did you mean ${API_VERSION}?`
+  return { code: 'invalid_value', path: '/apiVersion', message }
+}
+
+const OWN_KINDS: readonly string[] = ['ApiSpecification', 'Realm']
 
 const KINDS = {
   ApiSpecification: API_VERSION,

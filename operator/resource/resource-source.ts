@@ -48,6 +48,12 @@ export interface DepartedRealm {
   readonly isRevoked: boolean
 }
 
+/** Where in the file of a resource the value stands that a JSON pointer leads to. Undefined: it is in no file, or changed. */
+export type Locate = (
+  resource: Resource,
+  pointer: string,
+) => Pick<Origin, 'line' | 'column'> | undefined
+
 export interface SourceNote {
   readonly severity: 'error' | 'warning'
   readonly message: string

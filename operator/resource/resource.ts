@@ -51,6 +51,8 @@ export interface Origin {
   readonly file: string
   /** First line is 1. */
   readonly line: number
+  /** First column is 1. */
+  readonly column: number
 }
 
 interface ResourceBase {

@@ -40,7 +40,7 @@ export const debugPages = (sources: DebugSources): Pages => ({
       )
       return found.length === 0
         ? PAGE_NOT_FOUND
-        : { json: { resources: found.map(resourceRecord) } }
+        : { json: { resources: found.map((each) => resourceRecord(each)) } }
     }),
 })
 

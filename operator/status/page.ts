@@ -1,6 +1,7 @@
 // What a page of the operator says, and the tables of pages: for a laptop, for probes, for whoever looks for a fault.
 
 import type { OperatorStatus } from '../controller/controller.ts'
+import type { Locate } from '../resource/resource-source.ts'
 import type { LeaderRecord } from './leader-record.ts'
 import { statusRecord } from './status-record.ts'
 
@@ -31,6 +32,8 @@ export interface PageSources {
   readonly metrics: () => Promise<{ readonly contentType: string; readonly text: string }>
   /** Undefined: everything has been read once, so that it could lead. */
   readonly unready: () => string | undefined
+  /** Left out where resources are in no files. */
+  readonly locate?: Locate
 }
 
 const WELL: Page = { isWell: true }
@@ -40,7 +43,7 @@ export const statusPages = (sources: PageSources): Pages => ({
   '/status': () => {
     // First: where its Lease is over, a leader learns it by this.
     const leader = sources.leader?.()
-    return { json: statusRecord(sources.status(), leader, sources.unready()) }
+    return { json: statusRecord(sources.status(), leader, sources.unready(), sources.locate) }
   },
   '/ping': () => WELL,
   '/ready': () => readiness(sources),

@@ -1,6 +1,7 @@
 // Status after status in; a live table on a terminal, or a line for each change elsewhere, out.
 
 import type { OperatorStatus } from '../controller/controller.ts'
+import type { Locate } from '../resource/resource-source.ts'
 import { renderFaults, renderResource, renderTable } from './status-rows.ts'
 
 export interface Output {
@@ -13,20 +14,28 @@ export type StatusPrinter = (status: OperatorStatus) => void
 const CLEAR = '\u001b[H\u001b[2J\u001b[3J'
 
 /** Nothing is printed before the resources have been read once. */
-export const createStatusPrinter = (output: Output, now: () => number): StatusPrinter =>
-  output.isTerminal ? tablePrinter(output, now) : linePrinter(output)
+export const createStatusPrinter = (
+  output: Output,
+  now: () => number,
+  locate?: Locate,
+): StatusPrinter =>
+  output.isTerminal ? tablePrinter(output, now, locate) : linePrinter(output, locate)
 
-const tablePrinter = (output: Output, now: () => number): StatusPrinter => {
+const tablePrinter = (
+  output: Output,
+  now: () => number,
+  locate: Locate | undefined,
+): StatusPrinter => {
   let shown = ''
   return (status) => {
-    const table = renderTable(status, now())
+    const table = renderTable(status, now(), locate)
     if (!status.isReady || table === shown) return
     shown = table
     output.write(`${CLEAR}${table}`)
   }
 }
 
-const linePrinter = (output: Output): StatusPrinter => {
+const linePrinter = (output: Output, locate: Locate | undefined): StatusPrinter => {
   let resources = new Map<string, string>()
   let faults: ReadonlySet<string> = new Set()
   return (status) => {
@@ -35,7 +44,7 @@ const linePrinter = (output: Output): StatusPrinter => {
     const next = new Map([...status.resources].map(([key, each]) => [key, renderResource(each)]))
     for (const [key, line] of next) if (resources.get(key) !== line) lines.push(line)
     for (const [key] of resources) if (!next.has(key)) lines.push(`${key.replace('/', ' ')}  gone`)
-    const nextFaults = new Set(renderFaults(status))
+    const nextFaults = new Set(renderFaults(status, locate))
     lines.push(...[...nextFaults].filter((line) => !faults.has(line)).map((line) => `  ${line}`))
     resources = next
     faults = nextFaults

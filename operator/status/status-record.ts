@@ -2,27 +2,33 @@
 // neither gateways nor how resources stand: it names the leader, and has no lists that look as if there were nothing.
 
 import type { OperatorStatus } from '../controller/controller.ts'
+import type { Problem, Warning } from '../../language/problem.ts'
 import type { DataPlaneReport } from '../data-plane.ts'
 import type { ResourceStatus } from '../reconcile/status/status-book.ts'
 import { judgedGeneration } from '../resource/condition.ts'
 import type { LeaderRecord } from './leader-record.ts'
+import type { Locate } from '../resource/resource-source.ts'
 import { byName } from './status-rows.ts'
 
 /**
  * @param leader left out where there are no other replicas
  * @param unready why nothing can be told yet
+ * @param locate left out where resources are in no files
  */
 export const statusRecord = (
   status: OperatorStatus,
   leader?: LeaderRecord,
   unready?: string,
+  locate?: Locate,
 ): object => ({
   ready: status.isReady,
   leading: status.isLeading,
   ...roleRecord(status, leader),
   ...(status.isLeading && unready !== undefined && { message: unready }),
   ...(status.isLeading && {
-    resources: [...status.resources.values()].sort(byName).map(resourceRecord),
+    resources: [...status.resources.values()]
+      .sort(byName)
+      .map((each) => resourceRecord(each, locate)),
     dataPlanes: status.dataPlanes.map(dataPlaneRecord),
   }),
   notes: status.notes,
@@ -34,16 +40,16 @@ export const roleRecord = (
   leader: LeaderRecord | undefined,
 ): Partial<LeaderRecord> => leader ?? { role: isLeading ? 'leader' : 'standby' }
 
-export const resourceRecord = ({
-  verdict,
-  conditions,
-  errors,
-  warnings,
-  programmed,
-  summary,
-}: ResourceStatus): object => {
+export const resourceRecord = (
+  { verdict, conditions, errors, warnings, programmed, summary }: ResourceStatus,
+  locate?: Locate,
+): object => {
   const { kind, metadata, origin } = verdict.resource
   const { namespace, name, generation, createdAt } = metadata
+  const located = (diagnostic: Problem | Warning): object => ({
+    ...diagnostic,
+    ...locate?.(verdict.resource, diagnostic.path),
+  })
   return {
     kind,
     namespace,
@@ -61,8 +67,8 @@ export const resourceRecord = ({
     programmedGeneration: programmed?.generation,
     programmedDigest: programmed?.digest,
     conditions,
-    errors,
-    warnings,
+    errors: errors.map(located),
+    warnings: warnings.map(located),
   }
 }
 

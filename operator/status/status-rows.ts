@@ -5,10 +5,14 @@ import type { DataPlaneReport } from '../data-plane.ts'
 import type { OperatorStatus } from '../controller/controller.ts'
 import type { ResourceStatus } from '../reconcile/status/status-book.ts'
 import { documentColumns } from '../resource/crd.ts'
-import type { SourceNote } from '../resource/resource-source.ts'
+import type { Locate, SourceNote } from '../resource/resource-source.ts'
 
 /** @param nowMs Unix time, for ages */
-export const renderTable = (status: OperatorStatus, nowMs: number): string => {
+export const renderTable = (
+  status: OperatorStatus,
+  nowMs: number,
+  locate: Locate = nowhere,
+): string => {
   const all = [...status.resources.values()].sort(byName)
   const documents = all.filter(({ verdict }) => verdict.resource.kind === 'ApiSpecification')
   const realms = all.filter(({ verdict }) => verdict.resource.kind === 'Realm')
@@ -21,15 +25,18 @@ export const renderTable = (status: OperatorStatus, nowMs: number): string => {
           ...realms.map((each) => realmRow(each, nowMs)),
         ]),
     layOut([['DATA PLANE', 'STATE', 'READY', 'DOCUMENTS'], ...status.dataPlanes.map(planeRow)]),
-    renderFaults(status).join('\n'),
+    renderFaults(status, locate).join('\n'),
   ]
   return `${parts.filter((part) => part !== '').join('\n\n')}\n`
 }
 
 /** Every fault and warning as a line: place, resource, pointer, message. */
-export const renderFaults = (status: OperatorStatus): readonly string[] => [
+export const renderFaults = (
+  status: OperatorStatus,
+  locate: Locate = nowhere,
+): readonly string[] => [
   ...status.notes.map(noteLine),
-  ...[...status.resources.values()].sort(byName).flatMap(resourceLines),
+  ...[...status.resources.values()].sort(byName).flatMap((each) => resourceLines(each, locate)),
   ...status.dataPlanes.flatMap(({ dataPlane, message }) =>
     message === '' ? [] : [`data plane ${dataPlane.name}: ${message}`],
   ),
@@ -46,17 +53,23 @@ export const renderResource = ({ verdict, conditions }: ResourceStatus): string 
   return `${nameOf(verdict)}  ${words.join('  ')}`
 }
 
-const resourceLines = (status: ResourceStatus): readonly string[] => {
+const nowhere: Locate = () => undefined
+
+const resourceLines = (status: ResourceStatus, locate: Locate): readonly string[] => {
   const { verdict, errors, warnings } = status
-  const place = placeOf(verdict.resource.origin)
+  const { resource } = verdict
+  const placeAt = (pointer: string): string => {
+    const { origin } = resource
+    return origin === undefined ? '' : placeOf({ ...origin, ...locate(resource, pointer) })
+  }
   const reference = verdict.resolvedRefs.status === 'False' ? [verdict.resolvedRefs.message] : []
   return [
     ...errors.map(
-      ({ path, code, message }) => `${place}${nameOf(verdict)} ${path} ${code} ${message}`,
+      ({ path, code, message }) => `${placeAt(path)}${nameOf(verdict)} ${path} ${code} ${message}`,
     ),
-    ...reference.map((message) => `${place}${nameOf(verdict)} ${message}`),
+    ...reference.map((message) => `${placeAt('')}${nameOf(verdict)} ${message}`),
     ...warnings.map(
-      ({ path, message }) => `${place}${nameOf(verdict)} ${path} warning: ${message}`,
+      ({ path, message }) => `${placeAt(path)}${nameOf(verdict)} ${path} warning: ${message}`,
     ),
   ]
 }
@@ -107,7 +120,7 @@ const noteLine = ({ severity, message, origin, resource, path }: SourceNote): st
 }
 
 const placeOf = (origin: SourceNote['origin']): string =>
-  origin === undefined ? '' : `${origin.file}:${origin.line} `
+  origin === undefined ? '' : `${origin.file}:${origin.line}:${origin.column} `
 
 const nameOf = ({ resource }: ResourceStatus['verdict']): string =>
   `${resource.kind} ${resource.metadata.namespace}/${resource.metadata.name}`

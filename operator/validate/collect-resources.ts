@@ -2,10 +2,12 @@
 // out. A plain document is wrapped into a resource, so that all are judged in one way.
 
 import { isMap, type ValueMap } from '../../language/expression/value.ts'
+import type { Problem } from '../../language/problem.ts'
+import type { Position } from '../manifests/locate-pointer.ts'
 import { parseYaml } from '../manifests/parse-yaml.ts'
 import { flatten, type ManifestItem, warningNotes } from '../manifests/read-manifest.ts'
-import { readResource } from '../resource/read-resource.ts'
-import { API_VERSION, keyOf, type Resource } from '../resource/resource.ts'
+import { misspeltKind, type ReadResult, readResource } from '../resource/read-resource.ts'
+import { API_VERSION, keyOf, type Origin, type Resource } from '../resource/resource.ts'
 import type { ValidationFinding } from './finding.ts'
 import type { GatheredFile } from './gather-files.ts'
 
@@ -18,8 +20,8 @@ export interface Collected {
 export interface Located {
   readonly resource: Resource
   readonly file: string
-  /** Line of a pointer into the resource. */
-  readonly lineOf: (pointer: string) => number
+  /** Of a pointer into the resource. */
+  readonly positionOf: (pointer: string) => Position
   /** As it is called in findings. */
   readonly name: string
   /** It stands in the file without a resource around it. */
@@ -43,8 +45,8 @@ export const collectResources = (files: readonly GatheredFile[]): Collected => {
 const collectFile = ({ name: file, text }: GatheredFile, collection: Collection): void => {
   const parsed = parseYaml(text)
   if ('fault' in parsed) {
-    const { line, message } = parsed.fault
-    collection.findings.push(error(file, line, { code: 'invalid_yaml', message }))
+    const { message, ...position } = parsed.fault
+    collection.findings.push(error(file, position, { code: 'invalid_yaml', message }))
     return
   }
   for (const { document, item } of parsed.documents.flatMap(flatten)) {
@@ -55,7 +57,8 @@ const collectFile = ({ name: file, text }: GatheredFile, collection: Collection)
     add(located, item, collection)
     for (const note of warningNotes(document, item, { file, resource: located.resource })) {
       const { message, origin, path = '' } = note
-      const place = { file, line: origin?.line ?? item.line, resource: located.name, path }
+      const { line, column } = origin ?? item.position
+      const place = { file, line, column, resource: located.name, path }
       collection.findings.push({ severity: 'warning', ...place, code: 'YamlType', message })
     }
   }
@@ -77,21 +80,21 @@ const plain = (
     metadata: { name: `plain-document-${count}` },
     spec: { document },
   }
-  const resource = read(wrapped, file, item.line)
+  const resource = read(wrapped, { file, ...item.position })
   return (
     resource && {
       resource,
       file,
       isPlain: true,
-      lineOf: (pointer) => item.lineOf(pointer.replace(/^\/spec\/document/, '')),
+      positionOf: (pointer) => item.positionOf(pointer.replace(/^\/spec\/document/, '')),
       name: typeof id === 'string' ? id : '',
     }
   )
 }
 
-const read = (value: unknown, file: string, line: number): Resource | undefined => {
+const read = (value: unknown, origin: Origin): Resource | undefined => {
   const known = { uid: '', resourceVersion: '', generation: 1, createdAt: CREATED_AT }
-  const result = readResource(value, known, { file, line })
+  const result = readResource(value, known, origin)
   return result.result === 'resource' ? result.resource : undefined
 }
 
@@ -101,11 +104,10 @@ const fromManifest = (
   { findings }: Collection,
 ): Located | undefined => {
   const known = { uid: '', resourceVersion: '', generation: 1, createdAt: CREATED_AT }
-  const result = readResource(item.value, known, { file, line: item.line })
-  if (result.result === 'foreign') return undefined
-  if (result.result === 'fault') {
-    for (const { code, path, message } of result.problems) {
-      findings.push(error(file, item.lineOf(path), { code, path, message }))
+  const result = readResource(item.value, known, { file, ...item.position })
+  if (result.result !== 'resource') {
+    for (const { code, path, message } of problemsOf(result)) {
+      findings.push(error(file, item.positionOf(path), { code, path, message }))
     }
     return undefined
   }
@@ -115,14 +117,22 @@ const fromManifest = (
     resource,
     file,
     isPlain: false,
-    lineOf: item.lineOf,
+    positionOf: item.positionOf,
     name: `${resource.kind} ${namespace}/${name}`,
   }
 }
 
+const problemsOf = (
+  read: Exclude<ReadResult, { readonly result: 'resource' }>,
+): readonly Problem[] => {
+  if (read.result === 'fault') return read.problems
+  const problem = misspeltKind(read.apiVersion, read.kind)
+  return problem === undefined ? [] : [problem]
+}
+
 const add = (
   located: Located,
-  { line }: ManifestItem,
+  { position }: ManifestItem,
   { resources, findings }: Collection,
 ): void => {
   const key = keyOf(located.resource)
@@ -131,19 +141,28 @@ const add = (
     resources.set(key, located)
     return
   }
-  const message = `${located.name} stands in ${first.file}:${first.lineOf('')} already`
+  const message = `${located.name} stands in ${first.file}:${first.positionOf('').line} already`
   findings.push({
-    ...error(located.file, line, { code: 'conflict', message }),
+    ...error(located.file, position, { code: 'conflict', message }),
     resource: located.name,
   })
 }
 
 const error = (
   file: string,
-  line: number,
+  { line, column }: Position,
   {
     code,
     path = '',
     message,
   }: { readonly code: string; readonly path?: string; readonly message: string },
-): ValidationFinding => ({ severity: 'error', file, line, resource: '', path, code, message })
+): ValidationFinding => ({
+  severity: 'error',
+  file,
+  line,
+  column,
+  resource: '',
+  path,
+  code,
+  message,
+})

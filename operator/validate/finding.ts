@@ -5,6 +5,8 @@ export interface ValidationFinding {
   readonly severity: 'error' | 'warning' | 'notice'
   readonly file: string
   readonly line: number
+  /** The first one is 1. */
+  readonly column: number
   /** `ApiSpecification default/orders`; the id of a plain document. */
   readonly resource: string
   /** JSON pointer into the resource, or the plain document. */
@@ -13,11 +15,13 @@ export interface ValidationFinding {
   readonly message: string
 }
 
-/** @example 'orders.yaml:7 ApiSpecification default/orders /spec/document/host invalid_value …' */
+/** @example 'orders.yaml:7:11 ApiSpecification default/orders /spec/document/host invalid_value …' */
 export const findingLine = (finding: ValidationFinding): string => {
-  const { severity, file, line, resource, path, code, message } = finding
+  const { severity, file, line, column, resource, path, code, message } = finding
   const words = severity === 'error' ? message : `${severity}: ${message}`
-  return [`${file}:${line}`, resource, path, code, words].filter((part) => part !== '').join(' ')
+  return [`${file}:${line}:${column}`, resource, path, code, words]
+    .filter((part) => part !== '')
+    .join(' ')
 }
 
 export const findingsRecord = (findings: readonly ValidationFinding[]): object => ({
@@ -26,4 +30,8 @@ export const findingsRecord = (findings: readonly ValidationFinding[]): object =
 })
 
 export const byPlace = (left: ValidationFinding, right: ValidationFinding): number =>
-  left.file === right.file ? left.line - right.line : left.file < right.file ? -1 : 1
+  left.file === right.file
+    ? left.line - right.line || left.column - right.column
+    : left.file < right.file
+      ? -1
+      : 1

@@ -1,11 +1,11 @@
 // Texts of files in; everything the operator and the language would say of them out. What the files refer
 // to and do not hold is a notice: it may well be in the cluster.
 
+import { didYouMean } from '../../base/nearest-name.ts'
 import { compileAtOnce } from '../reconcile/documents/compile-document.ts'
 import type { Problem, Warning } from '../../language/problem.ts'
 import { Reconciler } from '../reconcile/reconciler.ts'
 import type { Verdict } from '../reconcile/verdict.ts'
-import type { Finding } from '../resource/condition.ts'
 import {
   DEFAULT_CLASS,
   resourceKey,
@@ -31,12 +31,30 @@ export const validateFiles = (
   const judged = [...classes].flatMap((className) => [
     ...new Reconciler({ className, compiler: compileAtOnce(maxRoutes) }).reconcile(cache).verdicts,
   ])
-  const found = [...new Map(judged)].flatMap(([key, verdict]) => {
+  const verdicts = new Map(judged)
+  const realms = realmsAmong(verdicts)
+  const found = [...verdicts].flatMap(([key, verdict]) => {
     const place = located.get(key)
-    return place === undefined ? [] : findingsOf(verdict, place, standIns)
+    return place === undefined ? [] : findingsOf(verdict, place, { standIns, realms })
   })
   return [...findings, ...found].sort(byPlace)
 }
+
+/** What the findings of one resource depend on beside it. */
+interface Surroundings {
+  readonly standIns: ReadonlyMap<string, SecretResource>
+  /** By uri. */
+  readonly realms: ReadonlyMap<string, 'complete' | 'incomplete'>
+}
+
+const realmsAmong = (verdicts: ReadonlyMap<string, Verdict>): Surroundings['realms'] =>
+  new Map(
+    [...verdicts.values()].flatMap(({ resource, id, digest }) =>
+      resource.kind === 'Realm' && id !== undefined
+        ? [[id, digest === undefined ? 'incomplete' : 'complete'] as const]
+        : [],
+    ),
+  )
 
 const classOf = (resource: Resource): string =>
   (resource.kind === 'ApiSpecification' || resource.kind === 'Realm'
@@ -75,7 +93,7 @@ const variableReferences = (
 const findingsOf = (
   verdict: Verdict,
   located: Located,
-  standIns: ReadonlyMap<string, SecretResource>,
+  { standIns, realms }: Surroundings,
 ): readonly ValidationFinding[] => {
   const at = placeIn(located)
   const isCertain = certainty(verdict, standIns)
@@ -83,7 +101,7 @@ const findingsOf = (
     ...verdict.errors
       .filter(isCertain)
       .map(({ path, code, message }) => at('error', path, code, message)),
-    ...referenceFindings(verdict.resolvedRefs, located),
+    ...referenceFindings(verdict, located, realms),
     ...verdict.warnings
       .filter(isCertain)
       .map(({ path, code, message }) => at(severityOf(code), path, code, message)),
@@ -121,11 +139,11 @@ type AtPath = (
 ) => ValidationFinding
 
 const placeIn =
-  ({ file, lineOf, name, isPlain }: Located): AtPath =>
+  ({ file, positionOf, name, isPlain }: Located): AtPath =>
   (severity, path, code, message) => ({
     severity,
     file,
-    line: lineOf(path),
+    ...positionOf(path),
     resource: name,
     path: isPlain ? path.replace(/^\/spec\/document/, '') : path,
     code,
@@ -140,15 +158,35 @@ const NOTICES: ReadonlySet<string> = new Set([
 ])
 
 const referenceFindings = (
-  { status, reason, message }: Finding<'ResolvedRefs'>,
+  verdict: Verdict,
   located: Located,
+  realms: Surroundings['realms'],
 ): readonly ValidationFinding[] => {
+  const { status, reason, message } = verdict.resolvedRefs
   if (status !== 'False') return []
-  const path = reason === 'RealmNotFound' ? '/spec/document/realm_uri' : '/spec'
   const at = placeIn(located)
+  if (reason === 'RealmNotFound')
+    return [at('notice', '/spec/document/realm_uri', reason, describeRealm(verdict, realms))]
+  const path = '/spec'
   return NOTICES.has(reason)
     ? [at('notice', path, reason, `${message} (not among the files)`)]
     : [at('error', path, reason, message)]
+}
+
+const describeRealm = (
+  { realmUri = '', resource }: Verdict,
+  realms: Surroundings['realms'],
+): string => {
+  if (realms.get(realmUri) === 'incomplete')
+    return (
+      `the realm '${realmUri}' is among the files, but has errors or lacks a Secret: ` +
+      'what this document needs of it is not validated'
+    )
+  const hint = didYouMean(realmUri, realms.keys()) || '.'
+  return (
+    `there is no realm '${realmUri}' among these files that namespace ${resource.metadata.namespace} may use${hint} ` +
+    'Add it, unless it is deployed elsewhere'
+  )
 }
 
 const secretNotices = (

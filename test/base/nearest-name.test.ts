@@ -17,6 +17,7 @@ describe('the nearest name', () => {
     ['gett', 'get'],
     ['GET', 'get'],
     ['geet', 'get'],
+    ['gte', 'get'],
     ['pot', 'put'],
     ['basepath', 'base_path'],
     ['realmUri', 'realm_uri'],

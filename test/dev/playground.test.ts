@@ -38,7 +38,7 @@ describe('a manifest', () => {
 
     await writeFile(file, edited.replace('type: static', 'type: statik'))
     await eventually(() => {
-      expect(lines.join('\n')).toMatch(/01-static\.yaml:\d+ .*\/get\/action\/type.*"statik"/)
+      expect(lines.join('\n')).toMatch(/01-static\.yaml:\d+:\d+ .*\/get\/action\/type.*"statik"/)
     })
     expect((await request(hello)).json()).toEqual({ message: 'Hi' })
 

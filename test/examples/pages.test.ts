@@ -44,7 +44,7 @@ describe('the first document of README.md', () => {
   it('is a manifest whose document compiles', () => {
     const yaml = /```yaml\n(.*?)```/s.exec(textOf('README.md'))?.[1] ?? ''
     const read = readManifest(yaml, 'README.md')
-    expect(read).toMatchObject({ notes: [], foreign: [], entries: [{ line: 1 }] })
+    expect(read).toMatchObject({ notes: [], foreign: [], entries: [{ position: { line: 1 } }] })
     const resource = 'entries' in read ? read.entries[0]?.resource : undefined
     expect(resource).toMatchObject({ kind: 'ApiSpecification', checked: { spec: {} } })
     const spec =

@@ -22,7 +22,7 @@ const startingWith = (word: string) => blocks.filter((text) => text.startsWith(w
 describe('manifests', () => {
   it.each(startingWith('apiVersion: '))('are Realms without a fault: %#', (text) => {
     const read = readManifest(text, 'security.md')
-    expect(read).toMatchObject({ notes: [], foreign: [], entries: [{ line: 1 }] })
+    expect(read).toMatchObject({ notes: [], foreign: [], entries: [{ position: { line: 1 } }] })
     const resource = 'entries' in read ? read.entries[0]?.resource : undefined
     expect(resource).toMatchObject({ kind: 'Realm', checked: { spec: {} } })
   })

@@ -484,7 +484,7 @@ describe('messages', () => {
     [pathWith({ retries: 101 }), 'At most 100 is expected here, not 101.'],
     [
       responseWith({ on_result: { status_code: null } }),
-      'A whole number, one as text or an expression is expected here, not null.',
+      'A whole number, one as text ("404") or an expression is expected here, not null.',
     ],
     [pathWith({ get: {} }), "'action' is required here: What to do for the request."],
     [actionWith({ type: 'wamp_publish' }), "'procedure' is required here."],

@@ -49,7 +49,10 @@ class FakeCompiler implements Pick<
   compile(request: CompileRequest): DocumentOutcome | Promise<DocumentOutcome> {
     const { document, quarantined } = request
     if (this.isSmall(document)) return compileDocument(request, { maxRoutes: 10 })
-    const refused = { problems: [{ code: 'too_expensive', path: '', message: 'dear' } as const] }
+    const refused = {
+      problems: [{ code: 'too_expensive', path: '', message: 'dear' } as const],
+      warnings: [],
+    }
     if (quarantined?.digest === request.digest() && quarantined.limits === this.limitsVersion)
       return refused
     this.asked.push(request)

@@ -100,5 +100,5 @@ const FUNCTIONS: ReadonlyMap<string, ExpressionFunction> = new Map(
   ].map((definition) => [definition.name, definition]),
 )
 
-/** `get, put, …`: the names for a message. */
-export const functionNames = (): string => [...FUNCTIONS.keys()].join(', ')
+/** The names for a message. */
+export const functionNames = (): readonly string[] => [...FUNCTIONS.keys()]

@@ -7,6 +7,8 @@ export interface Cursor {
   at: number
   /** The first error wins; nothing that is read after it counts. */
   fault: { readonly offset: number; readonly message: string } | undefined
+  /** The first thing that is read otherwise than it looks. */
+  remark: string | undefined
 }
 
 export const CHARACTER = {
@@ -63,16 +65,47 @@ export const isDouble = (cursor: Cursor, at: number, code: number): boolean =>
 export const readRun = (cursor: Cursor, stops: (code: number) => boolean): string => {
   const { source } = cursor
   let text = ''
-  let from = cursor.at
+  const start = cursor.at
+  let from = start
+  /** Where blanks began that may turn out to be within the run. */
+  let gap = -1
+  let hasGap = false
   for (; cursor.at < cursor.end; cursor.at++) {
     const code = source.charCodeAt(cursor.at)
     if (isBlank(code)) {
       text += source.slice(from, cursor.at)
       from = cursor.at + 1
+      if (gap === -1 && text !== '') gap = cursor.at
     } else if (stops(code) || isTagMark(cursor, code)) break
+    else hasGap ||= gap !== -1
   }
-  return text + source.slice(from, cursor.at)
+  const run = text + source.slice(from, cursor.at)
+  if (hasGap) remarkOnce(cursor, describeGap(source.slice(start, cursor.at).trim(), run))
+  return run
 }
+
+/** The first remark stands. */
+export const remarkOnce = (cursor: Cursor, remark: string): void => {
+  cursor.remark ??= remark
+}
+
+const describeGap = (written: string, run: string): string =>
+  describeOperator(run) ??
+  `blanks are left out: '${shorten(written)}' is read as '${shorten(run)}', so quote a text that holds blanks ('…')`
+
+/** What somebody writes who expects arithmetic, or pipes as elsewhere. */
+export const describeOperator = (run: string): string | undefined => {
+  if (run.includes('|'))
+    return `'${shorten(run)}' is read as one key: a function is applied with |>, as in {{a.b |> string}}`
+  return run.includes('+')
+    ? `'${shorten(run)}' is read as one key: there is no arithmetic, and texts are joined as in {{a.b}}{{a.c}}`
+    : undefined
+}
+
+const MAX_SHOWN = 40
+
+const shorten = (text: string): string =>
+  text.length <= MAX_SHOWN ? text : `${text.slice(0, MAX_SHOWN).toWellFormed()}…`
 
 const isTagMark = (cursor: Cursor, code: number): boolean => {
   if (code === CHARACTER.bar) return endOfPipe(cursor, cursor.at) !== -1

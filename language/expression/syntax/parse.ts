@@ -6,17 +6,24 @@ import {
   CHARACTER,
   codeAt,
   type Cursor,
+  describeOperator,
   endOfPipe,
   failAt,
   isBlank,
   isDouble,
   peek,
   readRun,
+  remarkOnce,
   skipBlanks,
 } from './cursor.ts'
 
 export type Parsed =
-  | { readonly ok: true; readonly ast: Ast }
+  | {
+      readonly ok: true
+      readonly ast: Ast
+      /** What of it is read otherwise than it looks. */
+      readonly remark?: string | undefined
+    }
   | { readonly ok: false; readonly offset: number; readonly message: string }
 
 /** A string without `{{` is a literal. */
@@ -34,11 +41,13 @@ export const parse = (source: string): Parsed => {
     end: isQuoted ? source.length - 1 : source.length,
     at: isQuoted ? 1 : 0,
     fault: undefined,
+    remark: undefined,
   }
   const parts = readParts(cursor)
   if (cursor.fault !== undefined) return { ok: false, ...cursor.fault }
   const single = isQuoted ? undefined : singleTag(parts)
-  return { ok: true, ast: single ?? { kind: 'text', parts } }
+  const ast = single ?? ({ kind: 'text', parts } as const)
+  return cursor.remark === undefined ? { ok: true, ast } : { ok: true, ast, remark: cursor.remark }
 }
 
 /** Deeper nesting of tags is rejected, because reading them recurses. */
@@ -116,6 +125,8 @@ const readPath = (cursor: Cursor, tag: number): string[] | null => {
         ? failAt(cursor, tag, "there is no '}}' for the '{{'")
         : failAt(cursor, offset, 'a key is missing in the path')
     }
+    const operator = describeOperator(key)
+    if (operator !== undefined) remarkOnce(cursor, operator)
     path.push(key)
     if (codeAt(cursor, cursor.at) !== CHARACTER.point) return path
     cursor.at++

@@ -28,7 +28,11 @@ export interface CompiledDocument {
 
 export type DocumentOutcome =
   | { readonly compiled: CompiledDocument; readonly warnings: readonly Warning[] }
-  | { readonly problems: readonly Problem[]; readonly quarantined?: Quarantined }
+  | {
+      readonly problems: readonly Problem[]
+      readonly warnings: readonly Warning[]
+      readonly quarantined?: Quarantined
+    }
 
 export const compileDocument: CompileWork<DocumentOutcome> = (task, bounds) => {
   const outcome = compile(task.document, environmentOf(task), bounds)

@@ -137,9 +137,9 @@ const judgeReadable = (
     const nothing = { errors: [], warnings: [], isPending: true }
     return { ...nothing, accepted: ACCEPTED_COMPILING, resolvedRefs: reference }
   }
-  if ('problems' in compilation) return refused(compilation, read, reference)
-  const { compiled } = compilation
   const warnings = locateWarnings(compilation.warnings, read.place, access)
+  if ('problems' in compilation) return { ...refused(compilation, read, reference), warnings }
+  const { compiled } = compilation
   const confinedTo = confinementOf(destinations)
   const version = makeDocument(resource, { document, compiled, secrets, confinedTo })
   const ownJudgement = { accepted: acceptedWith(warnings), errors: [], warnings, version }

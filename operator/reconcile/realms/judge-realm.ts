@@ -5,14 +5,13 @@ import { listAt, memberAt } from '../../../language/expression/members.ts'
 import type { RealmFacts } from '../../../language/environment.ts'
 import { digestOf } from '../../../language/wire/digest.ts'
 import { isList, type ValueMap } from '../../../language/expression/value.ts'
-import type { Problem } from '../../../language/problem.ts'
+import type { Problem, Warning } from '../../../language/problem.ts'
 import { factsOf } from '../../../language/realm/facts.ts'
 import type { RealmRecord } from '../../../language/realm/record.ts'
-import { validateRealm } from '../../../language/realm/validate.ts'
 import type { DesiredRealm } from '../../desired-set.ts'
 import type { Finding } from '../../resource/condition.ts'
 import { type MadeKey, madeKeys } from '../../resource/realm-keys.ts'
-import { realmRecord, secretReferences, specPointer } from '../../resource/realm-record.ts'
+import { realmRecord, secretReferences } from '../../resource/realm-record.ts'
 import type { ResourceCache } from '../../resource/resource-source.ts'
 import type { KeyReference, RealmResource, RealmSpec } from '../../resource/resource.ts'
 import {
@@ -22,7 +21,12 @@ import {
   type SecretText,
 } from '../../resource/secret-value.ts'
 import {
-  ACCEPTED,
+  type RealmDiagnostics,
+  validateCompleteRecord,
+  validateRealmSpec,
+} from '../../resource/validate-realm-spec.ts'
+import {
+  acceptedWith,
   invalid,
   missing,
   REFERENCES_PENDING,
@@ -34,6 +38,7 @@ export interface RealmJudgement {
   readonly accepted: Finding<'Accepted'>
   readonly resolvedRefs: Finding<'ResolvedRefs'>
   readonly errors: readonly Problem[]
+  readonly warnings: readonly Warning[]
   /** Absent when the spec can't be read. */
   readonly uri?: string
   readonly good?: GoodRealm
@@ -68,33 +73,38 @@ export const judgeRealm = (
 ): RealmJudgement => {
   if ('problems' in resource.checked) {
     const errors = resource.checked.problems
-    return { accepted: invalid(errors), resolvedRefs: REFERENCES_PENDING, errors }
+    return { accepted: invalid(errors), resolvedRefs: REFERENCES_PENDING, errors, warnings: [] }
   }
   const { spec } = resource.checked
   if (overQuota !== undefined) {
     const resolvedRefs = REFERENCES_WITHOUT_ROOM
-    return { accepted: overQuota, resolvedRefs, errors: [], uri: spec.uri }
+    return { accepted: overQuota, resolvedRefs, errors: [], warnings: [], uri: spec.uri }
   }
   const secrets = readSecrets(spec, resource.metadata.namespace, cache)
-  const judgement = { accepted: ACCEPTED, errors: [], uri: spec.uri }
-  if ('missing' in secrets) return { ...judgement, resolvedRefs: missing(secrets.missing) }
+  if ('missing' in secrets)
+    return {
+      ...judgementOf(validateRealmSpec(spec), spec),
+      resolvedRefs: missing(secrets.missing),
+    }
   const good = goodRealm(resource, spec, {
     secrets: secrets.found,
     keys: keysFor(resource, spec, cache),
   })
-  const errors = checkRecord(good.desired.record)
-  if (errors.length > 0) {
-    return { ...judgement, accepted: invalid(errors), resolvedRefs: RESOLVED, errors }
-  }
-  return { ...judgement, resolvedRefs: RESOLVED, good }
+  const judgement = judgementOf(validateCompleteRecord(good.desired.record), spec)
+  return judgement.errors.length > 0
+    ? { ...judgement, resolvedRefs: RESOLVED }
+    : { ...judgement, resolvedRefs: RESOLVED, good }
 }
 
-/** By the schema that the data plane judges with: what passes here is not refused there. */
-const checkRecord = (record: RealmRecord): readonly Problem[] => {
-  const validation = validateRealm(record)
-  if (validation.ok) return []
-  return validation.problems.map((problem) => ({ ...problem, path: specPointer(problem.path) }))
-}
+const judgementOf = (
+  { problems: errors, warnings }: RealmDiagnostics,
+  { uri }: RealmSpec,
+): Omit<RealmJudgement, 'resolvedRefs'> => ({
+  accepted: errors.length > 0 ? invalid(errors) : acceptedWith(warnings),
+  errors,
+  warnings,
+  uri,
+})
 
 /**
  * What the judgement depends on, for a memo: what the Realm says, every Secret it names, and those of the operator.

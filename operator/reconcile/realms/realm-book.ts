@@ -216,7 +216,7 @@ const verdictOf = (
     accepted: message === undefined ? judgement.accepted : conflicted(message),
     resolvedRefs: judgement.resolvedRefs,
     errors: conflict === undefined ? judgement.errors : [conflict, ...judgement.errors],
-    warnings: [],
+    warnings: judgement.warnings,
     ...(uri !== undefined && { id: uri }),
     ...(judgement.good !== undefined && { digest: judgement.good.desired.digest }),
     ...(good !== undefined && {

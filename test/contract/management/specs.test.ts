@@ -33,6 +33,18 @@ describe.each(LOADERS)('POST %s', (path) => {
     expect(gateway.served()).toEqual([])
   })
 
+  it('reports warnings beside the errors', async () => {
+    await using gateway = await startGateway()
+    const json = { ...document, host: 5, unheard: 1 }
+    const { record } = await gateway.send('POST', path, { json })
+    expect(record.errors).toMatchObject([{ path: '/host' }])
+    expect(record.warnings).toMatchObject([{ code: 'UnknownProperty', path: '/unheard' }])
+    const { json: batch } = await gateway.send('POST', path, { json: [json] })
+    expect(batch).toMatchObject({
+      items: [{ result: 'rejected', errors: [{}], warnings: [{ path: '/unheard' }] }],
+    })
+  })
+
   it('names a realm that is not there', async () => {
     await using gateway = await startGateway()
     const json = { ...document, realm_uri: 'com.nobody' }

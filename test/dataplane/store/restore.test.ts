@@ -156,7 +156,7 @@ describe('a restart', () => {
     const after = await start(files, {
       judge: (document, environment) => {
         const judged = judge(document, environment)
-        return judged.id === 'a' ? { ok: false, id: 'a', problems } : judged
+        return judged.id === 'a' ? { ok: false, id: 'a', problems, warnings: [] } : judged
       },
     })
     expect([after.served(), rig.served()]).toEqual([['b'], []])

@@ -68,8 +68,8 @@ const checkDocument = (input: Buffer): string => {
 const checkManifest = (input: Buffer): string => {
   const read = readManifest(input.toString(), 'fuzz.yaml')
   if ('fault' in read) return wordsOf(read.fault.message)
-  const outcomes = read.entries.map(({ value, lineOf }) => {
-    if (!(lineOf('/spec/document') >= 1)) throw new Error('an entry stands on no line')
+  const outcomes = read.entries.map(({ value, positionOf }) => {
+    if (!(positionOf('/spec/document').line >= 1)) throw new Error('an entry stands on no line')
     const spec = isMap(value) ? value['spec'] : undefined
     return isMap(spec) && spec['document'] !== undefined ? judge(spec['document']) : 'no document'
   })

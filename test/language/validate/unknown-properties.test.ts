@@ -95,7 +95,9 @@ describe('unknownProperties', () => {
 
   it('names the property, cut to a bounded length', () => {
     const [short, long] = unknownProperties({ hots: 1, ['x'.repeat(5000)]: 1 })
-    expect(short?.message).toBe("There is no property 'hots' here: it has no effect")
+    expect(short?.message).toBe(
+      "There is no property 'hots' here: it has no effect; did you mean 'host'?",
+    )
     expect(long?.message.length).toBeLessThan(120)
   })
 

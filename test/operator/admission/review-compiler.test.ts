@@ -5,7 +5,7 @@ import type { DocumentOutcome } from '../../../operator/reconcile/documents/comp
 import { documentDigest } from '../../../language/wire/digest.ts'
 import { createManualClock } from '../../support/manual-clock.ts'
 
-const OUTCOME: DocumentOutcome = { problems: [] }
+const OUTCOME: DocumentOutcome = { problems: [], warnings: [] }
 
 /** Everything is large, and takes until it is told to be done. */
 const aRig = () => {

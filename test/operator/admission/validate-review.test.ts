@@ -205,6 +205,14 @@ describe('warnings', () => {
     expect(answer.warnings[0]).toMatch(/^\/spec\/document\/colour: /)
   })
 
+  it('beside the problems of a document that is refused', async () => {
+    const answer = await ask({ object: specification({ ...bad, colour: 'red' }) })
+    expect([answer.allowed, answer.warnings]).toEqual([
+      false,
+      [expect.stringMatching(/^\/spec\/document\/colour: /)],
+    ])
+  })
+
   const annotated = (document: unknown): object =>
     objectOf(
       'ApiSpecification',

@@ -71,11 +71,28 @@ describe('a directory of manifests', () => {
     })
   })
 
+  it('finds where a value stands in a file as it is now', async () => {
+    const fixture = await aSource({ 'a.yaml': `${secret('b')}---\n${secret('a')}` })
+    const { locate } = fixture.source
+    expect(locate(find(fixture, 'a'), '/stringData/key')).toEqual({ line: 9, column: 19 })
+    expect(locate(find(fixture, 'a'), '/nothing')).toEqual({ line: 6, column: 1 })
+    const gone = find(fixture, 'b')
+    await fixture.write('a.yaml', `# a comment\n${secret('a')}`)
+    await eventually(() => {
+      expect(locate(find(fixture, 'a'), '/stringData/key')).toEqual({ line: 5, column: 19 })
+    })
+    expect(locate(gone, '/stringData/key')).toBeUndefined()
+    await fixture.write('a.yaml', 'a: [')
+    await eventually(() => {
+      expect(locate(find(fixture, 'a'), '')).toBeUndefined()
+    })
+  })
+
   it('resources have an identity, an age, a place, and a generation that counts changes of content', async () => {
     const fixture = await aSource({ 'a.yaml': secret('a'), 'b.yaml': secret('b') })
     const [before, other] = [find(fixture, 'a'), find(fixture, 'b')]
     expect(before.metadata).toMatchObject({ generation: 1, uid: 'manifest:Secret/default/a' })
-    expect(before.origin).toEqual({ file: join(fixture.root, 'a.yaml'), line: 1 })
+    expect(before.origin).toEqual({ file: join(fixture.root, 'a.yaml'), line: 1, column: 1 })
     await fixture.write('a.yaml', `# a comment\n${secret('a')}`)
     await eventually(() => {
       expect(find(fixture, 'a').origin?.line).toBe(2)

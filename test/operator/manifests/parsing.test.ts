@@ -46,13 +46,33 @@ describe('YAML as kubectl reads it', () => {
     expect(Object.getPrototypeOf(value)).toBe(Object.prototype)
   })
 
-  it.each([
-    ['a: [1', 1],
-    ['ok: 1\na: b: c', 2],
-    ['a: 1\na: 2', 2],
-    ['---\na: 1\n---\n- 1\n b: 2', 4],
-  ])('%j is no YAML, in line %d', (text, line) => {
-    expect(valueOf(text)).toMatchObject({ fault: { line } })
+  it.each<[string, string, string]>([
+    ['a: [1', '1:6', 'is not closed, or this line'],
+    ['---\na: 1\n---\n- 1\n b: 2', '4:3', "a colon is missing in '1'"],
+    ['path: {{variables.x}}/a # so\nb: 1', '1:7', "write '{{variables.x}}/a', in quotes"],
+    ['- {{variables.x}}/a', '1:3', "write '{{variables.x}}/a', in quotes"],
+    ['ok: 1\na: b: c # so', '2:4', "write 'b: c', or put what is behind"],
+    ['a:\n  b: 1\n    c: 2', '3:5', 'indented deeper than the one above'],
+    ['a:\n   b: 1\n  c: 2', '3:1', 'indented otherwise than its neighbours'],
+    ['a:\n\tb: 1', '2:1', 'a tab indents this line: write spaces'],
+    ['a: 1\na: 2', '2:1', "the key 'a' is there twice, in line 1"],
+    ['- x: 1\n  "y z": 2\n  "y z": 3', '3:3', 'twice, in line 2'],
+    ['{a: 1, a: 2}', '1:8', "the key 'a' is there twice: each"],
+    ['a: 1\nhost\nb: 2', '2:1', "a colon is missing in 'host'"],
+    ["a: 1\nb: 'x\nc: 2\nd: 3", '2:4', "the text that begins here has no closing '"],
+    ['a: 1\nb: "x\nc: 2\nd: 3', '2:4', 'the text that begins here has no closing "'],
+    ['a: [1, 2\nb: 3', '2:1', 'a bracket or brace that was opened before is not closed'],
+    ['{"a": 1 "b": 2}', '1:7', 'a comma, or a closing bracket'],
+    ['a: @x', '1:4', "write '@x'"],
+    ['a: %x', '1:4', "write '%x'"],
+    ['a: >= 5', '1:4', "write '>= 5'"],
+    ['a: *x', '1:4', "write '*x', in quotes"],
+    ['origins: *', '1:10', "write '*', in quotes"],
+  ])('%j is no YAML, at %s', (text, place, words) => {
+    const parsed = parseYaml(text)
+    if (!('fault' in parsed)) throw new Error('it was read')
+    const { line, column, message } = parsed.fault
+    expect([`${line}:${column}`, message]).toEqual([place, expect.stringContaining(words)])
   })
 
   it('aliases that multiply without end are a fault, those of a large document are not', () => {
@@ -92,19 +112,44 @@ describe('YAML as kubectl reads it', () => {
     expect('fault' in parsed ? 0 : parsed.documents[0]?.warnings.length).toBe(100)
   })
 
-  it('knows the line of a pointer, or of its nearest parent', () => {
+  it('knows the place of a pointer, or of its nearest parent', () => {
     const parsed = parseYaml('a:\n  b:\n    - 1\n    - c: 2\n')
     const document = 'fault' in parsed ? undefined : parsed.documents[0]
     expect(
-      ['', '/a', '/a/b/1', '/a/b/1/c', '/a/b/9/x', '/nope'].map((pointer) =>
-        document?.lineOf(pointer),
-      ),
-    ).toEqual([1, 2, 4, 4, 3, 1])
+      ['', '/a', '/a/b/1', '/a/b/1/c', '/a/b/9/x', '/nope'].map((pointer) => {
+        const { line, column } = document?.positionOf(pointer) ?? { line: 0, column: 0 }
+        return [line, column]
+      }),
+    ).toEqual([
+      [1, 1],
+      [1, 1],
+      [4, 7],
+      [4, 10],
+      [2, 3],
+      [1, 1],
+    ])
   })
 })
 
 describe('a manifest file', () => {
   const HEAD = 'apiVersion: gateway.svc.dev/v1alpha1\n'
+  it('notes a kind of our group that there is not, and reads the rest of the file', () => {
+    const read = readManifest(
+      `${HEAD}kind: Raelm\n---\n${HEAD}kind: Realm\nmetadata: {name: a}\nspec: {uri: a}\n`,
+      'f.yaml',
+    )
+    if ('fault' in read) throw new Error('unread')
+    expect(read.entries.map(({ resource }) => resource.kind)).toEqual(['Realm'])
+    expect(read.notes).toMatchObject([
+      {
+        severity: 'error',
+        path: '/kind',
+        message: expect.stringContaining("did you mean 'Realm'?") as unknown,
+        origin: { file: 'f.yaml', line: 2 },
+      },
+    ])
+  })
+
   it('lists are flattened, foreign kinds left to others', () => {
     const read = readManifest(
       [
@@ -120,7 +165,11 @@ describe('a manifest file', () => {
     )
     if ('fault' in read) throw new Error('unread')
     expect(
-      read.entries.map(({ resource, line }) => [resource.kind, resource.metadata.name, line]),
+      read.entries.map(({ resource, position }) => [
+        resource.kind,
+        resource.metadata.name,
+        position.line,
+      ]),
     ).toEqual([
       ['Secret', 'a', 4],
       ['Realm', 'c', 10],
@@ -130,7 +179,7 @@ describe('a manifest file', () => {
       {
         severity: 'warning',
         message: expect.stringContaining("write 'on'") as unknown,
-        origin: { file: 'x.yaml', line: 10 },
+        origin: { file: 'x.yaml', line: 10, column: 90 },
         path: '/spec/uri',
         resource: 'Realm default/c',
       },

@@ -263,7 +263,7 @@ describe('what stands in a status', () => {
 
   it('is not believed where it stands in a file', () => {
     const status = statusOf(firstOperator().statuses)
-    const file = readResource(manifest(status), known, { file: 'a.yaml', line: 1 })
+    const file = readResource(manifest(status), known, { file: 'a.yaml', line: 1, column: 1 })
     const object = readResource(manifest(status), known)
     expect(file).not.toHaveProperty('resource.programmed')
     expect(file).not.toHaveProperty('resource.conditions')

@@ -100,6 +100,28 @@ describe('the table', () => {
     expect(statusRecord(turned)).toEqual(statusRecord(status))
   })
 
+  it('names the place of each problem, where its resource is in a file', () => {
+    const status = aStatus()
+    const inFile = new Map(
+      [...status.resources].map(([key, each]) => {
+        const resource = {
+          ...each.verdict.resource,
+          origin: { file: 'a.yaml', line: 1, column: 1 },
+        }
+        return [key, { ...each, verdict: { ...each.verdict, resource } }] as const
+      }),
+    )
+    const placed = { ...status, resources: inFile }
+    const locate = (_: unknown, pointer: string) =>
+      pointer === '/spec/document/surprise' ? { line: 7, column: 5 } : undefined
+    const place = 'ApiSpecification default/orders /spec/document/surprise warning: '
+    expect(renderTable(placed, 0, locate)).toContain(`a.yaml:7:5 ${place}`)
+    expect(renderTable(placed, 0)).toContain(`a.yaml:1:1 ${place}`)
+    expect(JSON.stringify(statusRecord(placed, undefined, undefined, locate))).toMatch(
+      /"path":"\/spec\/document\/surprise",[^}]*"line":7,"column":5\}/,
+    )
+  })
+
   it('tells what is wrong with files and data planes', () => {
     const faults = renderFaults(
       aStatus({
@@ -107,7 +129,7 @@ describe('the table', () => {
           {
             severity: 'warning',
             message: 'on is read as true',
-            origin: { file: 'a.yaml', line: 3 },
+            origin: { file: 'a.yaml', line: 3, column: 1 },
             resource: 'Realm default/shop',
             path: '/spec/uri',
           },
@@ -116,7 +138,7 @@ describe('the table', () => {
         dataPlanes: [plane({ phase: 'unreachable', message: 'nobody listens there' })],
       }),
     )
-    expect(faults).toContain('a.yaml:3 Realm default/shop /spec/uri warning: on is read as true')
+    expect(faults).toContain('a.yaml:3:1 Realm default/shop /spec/uri warning: on is read as true')
     expect(faults).toContain('not YAML')
     expect(faults).toContain('data plane gateway:1: nobody listens there')
   })

@@ -31,7 +31,7 @@ describe('what validate says', () => {
       'another class',
       [spec({ id: 'a' }, { gatewayClassName: 'other' })],
       [
-        /^f0:1 ApiSpecification default\/a \/spec\/document\/host missing_required_value/,
+        /^f0:1:\d+ ApiSpecification default\/a \/spec\/document\/host missing_required_value/,
         /realm_uri/,
         /versions/,
       ],
@@ -39,7 +39,7 @@ describe('what validate says', () => {
     [
       'another class, where not even the spec can be read',
       [spec(aSpecification('a'), { gatewayClassName: 'other', nope: 1 })],
-      [/^f0:1 ApiSpecification default\/a \/spec\/nope invalid_value/],
+      [/^f0:1:\d+ ApiSpecification default\/a \/spec\/nope invalid_value/],
     ],
     [
       'a document and a realm of another class',
@@ -64,40 +64,40 @@ describe('what validate says', () => {
     [
       'a realm of another class than its document',
       [REALM, spec(aSpecification('a'), OTHER)],
-      [/^f1:1 .* RealmNotFound notice: there is no realm 'com.shop'.*not among the files/],
+      [/^f1:1:\d+ .* RealmNotFound notice: there is no realm 'com.shop' among these files/],
     ],
     [
       'a realm of another class that is wrong',
       [REALM.replace('com.shop', 'com.shop, gatewayClassName: other, nope: 1')],
-      [/^f0:4 Realm default\/shop \/spec\/nope invalid_value/],
+      [/^f0:4:\d+ Realm default\/shop \/spec\/nope invalid_value/],
     ],
     [
       'a plain document without realm',
       [JSON.stringify(aSpecification('a'))],
       [
-        /^f0:1 a \/realm_uri RealmNotFound notice: there is no realm 'com.shop'.*not among the files/,
+        /^f0:1:\d+ a \/realm_uri RealmNotFound notice: there is no realm 'com.shop' among these files/,
       ],
     ],
     [
       'a plain document that is wrong',
       ['id: a\nrealm_uri: com.shop\nversions: {v1: {base_path: /v1, paths: {}}}\nhost: 5', REALM],
-      [/^f0:4 a \/host invalid_datatype/],
+      [/^f0:4:\d+ a \/host invalid_datatype/],
     ],
     [
       'a plain document without an id',
       ['host: a.test'],
-      [/^f0:1 \/id missing_required_value/, /realm_uri/, /versions/],
+      [/^f0:1:\d+ \/id missing_required_value/, /realm_uri/, /versions/],
     ],
-    ['no YAML', ['a: ['], [/^f0:1 invalid_yaml/]],
+    ['no YAML', ['a: ['], [/^f0:1:\d+ invalid_yaml/]],
     [
       'no name',
       ['apiVersion: v1\nkind: Secret\nmetadata: {}'],
-      [/^f0:3 \/metadata\/name missing_required_value/],
+      [/^f0:3:\d+ \/metadata\/name missing_required_value/],
     ],
     [
       'twice',
       [REALM, REALM],
-      [/^f1:1 Realm default\/shop conflict Realm default\/shop stands in f0:1 already/],
+      [/^f1:1:\d+ Realm default\/shop conflict Realm default\/shop stands in f0:1 already/],
     ],
     [
       'a scalar that changes its type',
@@ -105,12 +105,20 @@ describe('what validate says', () => {
         REALM,
         'id: a\nhost: a.test\nrealm_uri: com.shop\nmeta: {x: on}\nversions: {v1: {base_path: /v1, paths: {}}}',
       ],
-      [/^f1:4 a \/meta\/x YamlType warning: on is read as true/],
+      [/^f1:4:\d+ a \/meta\/x YamlType warning: on is read as true/],
     ],
     [
       'an unknown property',
       [REALM, spec(aSpecification('a', { surprise: 1 }))],
-      [/^f1:1 ApiSpecification default\/a \/spec\/document\/surprise UnknownProperty warning:/],
+      [/^f1:1:\d+ ApiSpecification default\/a \/spec\/document\/surprise UnknownProperty warning:/],
+    ],
+    [
+      'an unknown property beside an error',
+      [REALM, spec(aSpecification('a', { surprise: 1, meta: 5 }))],
+      [
+        /^f1:1:\d+ ApiSpecification default\/a \/spec\/document\/surprise UnknownProperty warning:/,
+        /^f1:1:\d+ ApiSpecification default\/a \/spec\/document\/meta invalid_datatype/,
+      ],
     ],
     [
       'not permitted',
@@ -123,8 +131,81 @@ describe('what validate says', () => {
         REALM.replace('com.shop}', 'com.shop, callbackSecret: {secretRef: {name: s, key: k}}}'),
         spec(aSpecification('a')),
       ],
-      [/^f0:4 Realm default\/shop \/spec SecretNotFound notice:/, /^f1:1 .* RealmNotFound notice:/],
+      [
+        /^f0:4:\d+ Realm default\/shop \/spec SecretNotFound notice:/,
+        /^f1:1:\d+ .* RealmNotFound notice:/,
+      ],
     ],
+    [
+      'a realm with errors whose Secret is elsewhere',
+      [
+        REALM.replace(
+          'com.shop}',
+          'com.shop, callbackSecret: {secretRef: {name: s, key: k}}, router: {url: ftp://x}}',
+        ),
+        spec(aSpecification('a')),
+      ],
+      [
+        /^f0:4:\d+ Realm default\/shop \/spec SecretNotFound notice:/,
+        /^f0:4:\d+ Realm default\/shop \/spec\/router\/url invalid_value/,
+        /^f1:1:\d+ .* RealmNotFound notice: the realm 'com.shop' is among the files, but has errors or lacks a Secret/,
+      ],
+    ],
+    [
+      'an issuer without TLS, a relative redirect URI',
+      [
+        [
+          REALM.replace('spec: {uri: com.shop}', 'spec:'),
+          '  uri: com.shop',
+          '  info:',
+          '    oidcProviders:',
+          '      a:',
+          '        issuer: http://id.test',
+          '        clientId: gateway',
+          '        clientSecret: {secretRef: {name: s, key: k}}',
+          '        redirectUri: https://a.test/cb',
+        ].join('\n'),
+        [
+          REALM.replace('spec: {uri: com.shop}', 'spec:').replace('shop', 'other'),
+          '  uri: com.other',
+          '  info:',
+          '    oidcProviders:',
+          '      a:',
+          '        issuer: https://id.test',
+          '        clientId: gateway',
+          '        clientSecret: {secretRef: {name: s, key: k}}',
+          '        redirectUri: /cb',
+        ].join('\n'),
+      ],
+      [
+        /^f0:\d+:\d+ Realm default\/shop \/spec SecretNotFound notice:/,
+        /^f0:10:\d+ Realm default\/shop \/spec\/info\/oidcProviders\/a\/issuer AlwaysFails every login/,
+        /^f1:\d+:\d+ Realm default\/other \/spec SecretNotFound notice:/,
+        /^f1:13:\d+ Realm default\/other \/spec\/info\/oidcProviders\/a\/redirectUri invalid_value .*Absolute URL/,
+      ],
+    ],
+    [
+      'a realm whose uri is misspelt',
+      [REALM, JSON.stringify(aSpecification('a', { realm_uri: 'com.shpo' }))],
+      [/^f1:1:\d+ a \/realm_uri RealmNotFound notice: .*did you mean 'com.shop'\?/],
+    ],
+    [
+      'a kind that is misspelt',
+      [REALM.replace('Realm', 'Raelm')],
+      [/^f0:2:\d+ \/kind invalid_value there is no kind 'Raelm' in .*; did you mean 'Realm'\?/],
+    ],
+    [
+      'a kind that is none of ours',
+      [REALM.replace('Realm', 'Gateway')],
+      [/^f0:2:\d+ \/kind invalid_value .*; there are ApiSpecification and Realm/],
+    ],
+    [
+      'a group that is misspelt',
+      [REALM.replace('gateway.svc.dev', 'gateway.svc.de')],
+      [/^f0:1:\d+ \/apiVersion invalid_value .*did you mean gateway.svc.dev\/v1alpha1\?/],
+    ],
+    ['an empty list of ours', [REALM.replace('Realm', 'RealmList')], []],
+    ["another's Realm", [REALM.replace('gateway.svc.dev', 'keycloak.test')], []],
     [
       'variables whose Secret is elsewhere',
       [

@@ -192,3 +192,37 @@ describe('isExpression', () => {
     expect(isExpression(source)).toBe(expected)
   })
 })
+
+describe('what is read otherwise than it looks', () => {
+  const remark = (source: string): string | undefined => {
+    const parsed = parse(source)
+    return parsed.ok ? parsed.remark : 'a fault'
+  }
+
+  it.each([
+    ['{{request.body.a b}}', "blanks are left out: 'a b' is read as 'ab'"],
+    ['{{request.body |> get(a, not found)}}', "'not found' is read as 'notfound'"],
+    ['{{request.body |> with([a b])}}', "'a b' is read as 'ab'"],
+    ['{{x.y | string}}', "'y|string' is read as one key: a function is applied with |>"],
+    ['{{x.y|string}}', "'y|string' is read as one key"],
+    ['{{request.body.a + 1}}', "'a+1' is read as one key: there is no arithmetic"],
+    ['{{request.body.a+1}}', 'there is no arithmetic'],
+    ['n {{a.b}} {{c.d e}}', "'d e'"],
+    [`{{a.${'x '.repeat(10_000)}}}`, '…'],
+  ])('%s', (source, words) => {
+    expect(remark(source)).toContain(words)
+    expect(remark(source)?.length).toBeLessThan(250)
+  })
+
+  it.each([
+    ['{{ request . body . a }}'],
+    ['{{request.body |> get( a , b ) |> head}}'],
+    ["{{request.body |> get(a, 'not found')}}"],
+    ['{{request.body.content-type}}'],
+    ['{{request.body\n  |> get(a)\n}}'],
+    ['{{request.body |> get(a+b)}}'],
+    ['a b + c | d'],
+  ])('is nothing of %j', (source) => {
+    expect(remark(source)).toBeUndefined()
+  })
+})

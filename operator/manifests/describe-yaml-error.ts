@@ -1,0 +1,189 @@
+// Says in plain words, and at the place that has to be changed, why a text is not YAML. The parser names its own rules,
+// and where it noticed.
+
+import { type Document, isScalar, Scalar, visit, type YAMLError } from 'yaml'
+
+export interface DescribedError {
+  /** Into the whole text. */
+  readonly offset: number
+  readonly message: string
+}
+
+/** Lines are looked at this far. */
+const MAX_LINE = 500
+const MAX_SHOWN = 60
+
+/** @example 'host: {{variables.x}}/a' // "YAML reads {{…}} without quotes as a map: write '{{variables.x}}/a', in quotes" */
+export const describeYamlError = (
+  error: YAMLError,
+  document: Document.Parsed,
+  text: string,
+): DescribedError => {
+  const offset = error.pos[0]
+  const here = lineAt(text, offset)
+  return (
+    unquotedExpression(here) ??
+    DESCRIPTIONS[error.code]?.({ document, text, offset, here }, error.message) ?? {
+      offset,
+      message: firstLine(error.message),
+    }
+  )
+}
+
+/** Of what the parser throws when it resolves aliases. */
+export const describeAlias = (document: Document.Parsed): DescribedError | undefined => {
+  let found: DescribedError | undefined
+  visit(document, {
+    Alias: (_key, alias) => {
+      if (alias.resolve(document) !== undefined) return undefined
+      found = { offset: alias.range?.[0] ?? 0, message: aliasWords(alias.source) }
+      return visit.BREAK
+    },
+  })
+  return found
+}
+
+const aliasWords = (name: string): string =>
+  `*${shorten(name)} refers to an anchor &${shorten(name)}, which is not there: write '*${shorten(name)}', in quotes, if it is a text`
+
+interface Line {
+  readonly start: number
+  readonly text: string
+}
+
+const lineAt = (text: string, offset: number): Line => {
+  const start = text.lastIndexOf('\n', Math.max(0, offset - 1)) + 1
+  const end = text.indexOf('\n', start)
+  return { start, text: text.slice(start, end === -1 ? undefined : end).slice(0, MAX_LINE) }
+}
+
+const lineAfter = (text: string, { start }: Line): Line | undefined => {
+  const end = text.indexOf('\n', start)
+  return end === -1 || end + 1 >= text.length ? undefined : lineAt(text, end + 1)
+}
+
+/** `key: {{x}}/y`, which the parser stumbles over behind the braces. */
+const unquotedExpression = ({ start, text }: Line): DescribedError | undefined => {
+  const found = /(?:^|[:[,-])[ \t]*(\{\{.*\}\}.*)$/.exec(text)
+  const value = found?.[1]
+  if (value === undefined) return undefined
+  const written = value.replace(/\s+#.*$/, '').trimEnd()
+  const message = `YAML reads {{…}} without quotes as a map: write '${shorten(written)}', in quotes`
+  return { offset: start + text.length - value.length, message }
+}
+
+interface Place {
+  readonly document: Document.Parsed
+  readonly text: string
+  readonly offset: number
+  readonly here: Line
+}
+
+type Describe = (place: Place, message: string) => DescribedError | undefined
+
+/** What the parser calls it → what it is for a person, and where. */
+const DESCRIPTIONS: Readonly<Partial<Record<YAMLError['code'], Describe>>> = {
+  BLOCK_AS_IMPLICIT_KEY: (place) => describeNested(place),
+  MULTILINE_IMPLICIT_KEY: (place) => ({
+    offset: place.offset,
+    message: `a colon is missing in '${shorten(restOfLine(place))}': write 'key: value'`,
+  }),
+  DUPLICATE_KEY: (place) => ({ offset: place.offset, message: describeDuplicate(place) }),
+  MISSING_CHAR: ({ document, offset }) => describeOpenQuote(document, offset),
+  TAB_AS_INDENT: ({ offset }) => ({
+    offset,
+    message: 'a tab indents this line: write spaces, as YAML has no tabs here',
+  }),
+  BAD_SCALAR_START: (place) => ({
+    offset: place.offset,
+    message: needsQuotes(restOfLine(place)),
+  }),
+  BAD_ALIAS: ({ offset }) => ({
+    offset,
+    message: "* begins a reference to an anchor: write '*', in quotes, if it is a text",
+  }),
+  BAD_INDENT: ({ offset }, message) => ({
+    offset,
+    message: message.startsWith('All')
+      ? 'this line is indented otherwise than its neighbours: align it with them'
+      : 'a bracket or brace that was opened before is not closed, or this line is not indented',
+  }),
+  BLOCK_IN_FLOW: ({ offset }) => ({
+    offset,
+    message: 'a comma, or a closing bracket or brace, is missing',
+  }),
+  UNEXPECTED_TOKEN: ({ here }) => describeBlockScalar(here),
+}
+
+const restOfLine = ({ offset, here }: Place): string =>
+  here.text.slice(Math.max(0, offset - here.start)).trim()
+
+const needsQuotes = (text: string): string =>
+  `a text that begins with ${text.charAt(0)} needs quotes: write '${shorten(text)}'`
+
+/** `key: >= 5`: | and > begin a text of several lines. */
+const describeBlockScalar = ({ start, text }: Line): DescribedError | undefined => {
+  const value = /(?:^|[:-])[ \t]+([|>].*)$/.exec(text)?.[1]
+  if (value === undefined) return undefined
+  return { offset: start + text.length - value.length, message: needsQuotes(value.trimEnd()) }
+}
+
+/** A second colon in one line, or a line below that is indented although this one has a value. */
+const describeNested = ({ text, offset, here }: Place): DescribedError => {
+  const value = here.text.slice(offset - here.start)
+  if (/:(?:\s|$)/.test(value)) {
+    const written = shorten(value.replace(/\s+#.*$/, '').trimEnd())
+    return {
+      offset,
+      message: `a text that holds ': ' needs quotes: write '${written}', or put what is behind the first colon on a line of its own`,
+    }
+  }
+  const below = lineAfter(text, here)
+  return {
+    offset: below === undefined ? offset : below.start + below.text.search(/\S|$/),
+    message: 'this line is indented deeper than the one above, which has a value already: align it',
+  }
+}
+
+const describeDuplicate = ({ text, offset, here }: Place): string => {
+  const indent = offset - here.start
+  const name =
+    /^(?:"[^"]*"|'[^']*'|[^:\n]*)/.exec(text.slice(offset, offset + MAX_LINE))?.[0].trim() ?? ''
+  const first = firstWithKey(text.slice(0, here.start).split('\n'), indent, name)
+  const where = first === undefined ? '' : `, in line ${first}`
+  return `the key '${shorten(name)}' is there twice${where}: each may be there once`
+}
+
+/** The nearest line above that begins a key of the same map. */
+const firstWithKey = (
+  above: readonly string[],
+  indent: number,
+  name: string,
+): number | undefined => {
+  for (let index = above.length - 1; index >= 0; index--) {
+    const line = above[index] ?? ''
+    if (line.slice(indent).startsWith(`${name}:`) && /^[\s-]*$/.test(line.slice(0, indent)))
+      return index + 1
+  }
+  return undefined
+}
+
+const describeOpenQuote = (document: Document.Parsed, end: number): DescribedError | undefined => {
+  let opened: Scalar | undefined
+  visit(document, {
+    Scalar: (_key, node) => {
+      if (isQuoted(node) && (node.range?.[0] ?? Infinity) <= end) opened = node
+    },
+  })
+  if (!isScalar(opened) || opened.range === undefined || opened.range === null) return undefined
+  const quote = opened.type === Scalar.QUOTE_SINGLE ? "'" : '"'
+  return { offset: opened.range[0], message: `the text that begins here has no closing ${quote}` }
+}
+
+const isQuoted = ({ type }: Scalar): boolean =>
+  type === Scalar.QUOTE_SINGLE || type === Scalar.QUOTE_DOUBLE
+
+const shorten = (text: string): string =>
+  text.length <= MAX_SHOWN ? text : `${text.slice(0, MAX_SHOWN).toWellFormed()}…`
+
+const firstLine = (message: string): string => message.split('\n')[0] ?? message
