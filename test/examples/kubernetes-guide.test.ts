@@ -83,6 +83,12 @@ describe('reasons', () => {
     const told = [...section('Conditions').matchAll(/^\| `(\w+)` \|/gm)].map(([, type]) => type)
     expect(told).toEqual(CONDITION_TYPES)
   })
+
+  it('and the conditions of docs/manifests.md', () => {
+    const page = readFileSync(join(import.meta.dirname, '../../docs/manifests.md'), 'utf8')
+    const named = new Set([...page.matchAll(/^\| `(\w+)` \|/gm)].map(([, type]) => type))
+    expect(CONDITION_TYPES.filter((type) => !named.has(type))).toEqual([])
+  })
 })
 
 /** Names of all fields below, but for those that a reference has. */
