@@ -2,7 +2,6 @@
 // first, and how, differs from process to process by up to 15 %, more than most changes are worth.
 
 import { join, resolve } from 'node:path'
-import { OPEN_REALM } from '../../support/routers/router-config.ts'
 import { makeTempDir } from '../../support/temp-dir.ts'
 import { type Bench, CONNECTIONS } from '../bench.ts'
 import type { HttpLoad } from '../compare.ts'
@@ -106,7 +105,7 @@ export const measureBuilds = async (bench: Bench, base: string): Promise<Section
   }
   return {
     title: 'This build and another one',
-    method: `${CONNECTIONS} connections. Each of ${roundsOf(bench)} rounds starts new processes of both builds, and a second one of the base as an A/A control, and measures each ${RUNS_PER_ROUND} times in turns. Ratios are to the base, above 1 is better; each is the median of those within a round. A difference that is not clearly larger than that of \`A/A\` is none. The realm of WAMP calls is ${OPEN_REALM}.`,
+    method: `${CONNECTIONS} connections. Each of ${roundsOf(bench)} rounds starts new processes of both builds, and a second one of the base as an A/A control, and measures each ${RUNS_PER_ROUND} times in turns. Ratios are to the base, above 1 is better; each is the median of those within a round. A difference that is not clearly larger than that of \`A/A\` is none.`,
     tables: [{ head: HEAD, rows }],
     targets: [],
     remarks: lacking === undefined ? [] : [`WAMP calls were left out: ${lacking}.`],
