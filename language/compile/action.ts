@@ -14,9 +14,11 @@ import {
   type ForwardAction,
   forwardHosts,
   forwardReads,
+  forwardUses,
   mapForward,
   type UpstreamHost,
 } from './forward-action.ts'
+import type { TemplateUse } from './template-use.ts'
 import {
   compilerWithOptionalUri,
   compilerWithUri,
@@ -79,16 +81,53 @@ interface ActionKind<K extends ActionType> {
   readonly upstreamHosts: (action: CompiledAction<Template, K>) => readonly UpstreamHost[]
   /** Whether it needs the WAMP router of the realm. */
   readonly needsRouter: boolean
+  /** The members of its result; undefined: they depend on the router and the callee. */
+  readonly resultKeys: readonly string[] | undefined
+  /** Whether it may fail, so that `on_error` responds. */
+  readonly canFail: boolean
+  /** Whether every request evaluates the time limits of the operation. */
+  readonly usesLimits: boolean
+  /** Where its templates stand in the Action Object, and whether every request evaluates them. */
+  readonly uses: (operation: OperationOf<K>, names: UseNames) => readonly TemplateUse[]
+}
+
+/** What the uses of templates depend on. */
+interface OperationOf<K extends ActionType> {
+  readonly action: CompiledAction<Template, K>
+  readonly onResult: { readonly headers?: Template; readonly body?: Template }
+  readonly reads: readonly ContextRead[]
+}
+
+interface UseNames {
+  /** What the document calls the URI of a WAMP action. */
+  readonly uri: string
 }
 
 const nothing = (): readonly [] => []
 
 /** For what stays in the gateway. */
-const LOCAL = { reads: nothing, upstreamHosts: nothing, needsRouter: false }
-const OF_ROUTER = { reads: nothing, upstreamHosts: nothing, needsRouter: true }
+const LOCAL = {
+  reads: nothing,
+  upstreamHosts: nothing,
+  needsRouter: false,
+  canFail: false,
+  usesLimits: false,
+}
+const OF_ROUTER = {
+  reads: nothing,
+  upstreamHosts: nothing,
+  needsRouter: true,
+  resultKeys: undefined,
+  canFail: true,
+  usesLimits: false,
+}
+/** The router is given them whenever the operation runs. */
+const EVALUATED = { uses: usesOfWamp(true) }
+/** A request may find what it asks for without them. */
+const SELDOM_EVALUATED = { uses: usesOfWamp(false) }
 
 const KINDS: { readonly [K in ActionType]: ActionKind<K> } = {
-  empty: { map: (action) => action, ...LOCAL },
+  empty: { map: (action) => action, ...LOCAL, resultKeys: undefined, uses: nothing },
   static: {
     compile: (map, findings) => compileStatic(map, findings),
     map: (action, change) => ({
@@ -97,6 +136,8 @@ const KINDS: { readonly [K in ActionType]: ActionKind<K> } = {
       body: change(action.body),
     }),
     ...LOCAL,
+    resultKeys: ['headers', 'body'],
+    uses: usesOfStatic,
   },
   forward: {
     compile: compileForward,
@@ -104,36 +145,47 @@ const KINDS: { readonly [K in ActionType]: ActionKind<K> } = {
     reads: forwardReads,
     upstreamHosts: forwardHosts,
     needsRouter: false,
+    resultKeys: ['status_code', 'headers', 'body', 'uri'],
+    canFail: true,
+    usesLimits: true,
+    uses: ({ action }) => forwardUses(action),
   },
   wamp_call: {
     compile: compilerWithUri('wamp_call', ['procedure']),
     map: mapWithUri,
     ...OF_ROUTER,
+    usesLimits: true,
+    ...EVALUATED,
   },
   wamp_publish: {
     compile: compilerWithUri('wamp_publish', ['topic', 'procedure']),
     map: mapWithUri,
     ...OF_ROUTER,
+    ...EVALUATED,
   },
   wamp_subscribe: {
     compile: compilerWithUri('wamp_subscribe', ['topic', 'procedure']),
     map: mapWithUri,
     ...OF_ROUTER,
+    ...SELDOM_EVALUATED,
   },
   wamp_register: {
     compile: compilerWithUri('wamp_register', ['procedure']),
     map: mapWithUri,
     ...OF_ROUTER,
+    ...SELDOM_EVALUATED,
   },
   wamp_unsubscribe: {
     compile: compilerWithOptionalUri('wamp_unsubscribe', ['topic', 'procedure']),
     map: mapWithOptionalUri,
     ...OF_ROUTER,
+    ...SELDOM_EVALUATED,
   },
   wamp_unregister: {
     compile: compilerWithOptionalUri('wamp_unregister', ['procedure']),
     map: mapWithOptionalUri,
     ...OF_ROUTER,
+    ...SELDOM_EVALUATED,
   },
 }
 
@@ -141,6 +193,30 @@ const KINDS: { readonly [K in ActionType]: ActionKind<K> } = {
 const ACTION_TYPES = (Object.keys(KINDS) as readonly ActionType[]).filter(
   (type) => KINDS[type].compile !== undefined,
 )
+
+function usesOfStatic({ action, onResult, reads }: OperationOf<'static'>): readonly TemplateUse[] {
+  // Evaluated where the answer is made of it, or something reads it.
+  const isRead = reads.some((read) => read === 'action' || read.startsWith('action.'))
+  return [
+    {
+      template: action.headers,
+      keys: ['headers'],
+      isCertain: isRead || onResult.headers === undefined,
+    },
+    { template: action.body, keys: ['body'], isCertain: isRead || onResult.body === undefined },
+  ]
+}
+
+type WampType = Extract<ActionType, `wamp_${string}`>
+
+function usesOfWamp(isCertain: boolean): ActionKind<WampType>['uses'] {
+  return ({ action }, names) => [
+    { template: action.uri, keys: [names.uri], isCertain },
+    { template: action.args, keys: ['args'], isCertain },
+    { template: action.kwargs, keys: ['kwargs'], isCertain },
+    { template: action.options, keys: ['options'], isCertain },
+  ]
+}
 
 /** undefined: a problem was reported. `{}` is an action under `options` alone. */
 export const compileAction = (
@@ -198,6 +274,22 @@ export const ownReads = <K extends ActionType>(
 export const upstreamHostsOf = <K extends ActionType>(
   action: CompiledAction<Template, K>,
 ): readonly UpstreamHost[] => KINDS[action.type].upstreamHosts(action)
+
+/** The members of an action's result; undefined: they depend on the router and the callee. */
+export const resultKeysOf = (type: ActionType): readonly string[] | undefined =>
+  KINDS[type].resultKeys
+
+/** Whether an action may fail. */
+export const canFail = ({ type }: CompiledAction): boolean => KINDS[type].canFail
+
+/** Whether every request evaluates the time limits of the operation. */
+export const usesLimits = ({ type }: CompiledAction): boolean => KINDS[type].usesLimits
+
+/** The templates of an operation's action, with where they stand. */
+export const templateUsesOf = <K extends ActionType>(
+  operation: OperationOf<K>,
+  names: UseNames,
+): readonly TemplateUse[] => KINDS[operation.action.type].uses(operation, names)
 
 /** Whether an action needs the WAMP router of its realm. */
 export const needsRouter = ({ type }: CompiledAction): boolean => KINDS[type].needsRouter

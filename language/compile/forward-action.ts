@@ -10,6 +10,7 @@ import { headersMember, requiredText, textMember } from './action-members.ts'
 import type { Findings } from './findings.ts'
 import { type FoldedMap, readOneOf } from './folded.ts'
 import { compileHosts, type WeightedHost } from './hosts.ts'
+import type { TemplateUse } from './template-use.ts'
 
 /** Either `host` or `hosts`. Other members that are absent default to those of the request (behaviour §4). */
 export type ForwardAction<T = Template> = ForwardMembers<T> & ForwardTarget<T>
@@ -89,6 +90,19 @@ const OPTIONAL_MEMBERS = ['path', 'queryString', 'headers', 'body'] as const
 export const forwardReads = ({ path, queryString }: ForwardAction): readonly ContextRead[] => [
   ...(path === undefined ? (['request.path'] as const) : []),
   ...(queryString === undefined ? (['request.query_string'] as const) : []),
+]
+
+/** Of several hosts a request evaluates as few as it needs. */
+export const forwardUses = (action: ForwardAction): readonly TemplateUse[] => [
+  { template: action.host, keys: ['host'], isCertain: true },
+  ...(action.hosts ?? []).flatMap(({ host, weight }, index) => [
+    { template: host, keys: ['hosts', index, 'host'], isCertain: false },
+    { template: weight, keys: ['hosts', index, 'weight'], isCertain: false },
+  ]),
+  { template: action.path, keys: ['path'], isCertain: true },
+  { template: action.queryString, keys: ['query_string'], isCertain: true },
+  { template: action.headers, keys: ['headers'], isCertain: true },
+  { template: action.body, keys: ['body'], isCertain: true },
 ]
 
 /** An upstream host of an action, as its author wrote it or as a request will give it. */

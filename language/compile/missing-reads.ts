@@ -6,7 +6,7 @@ import type { CompiledSecurity } from './security.ts'
 import type { Method } from '../document.ts'
 import { showKey } from '../expression/errors.ts'
 import type { Root } from '../expression/template.ts'
-import type { ActionType } from './action.ts'
+import { type ActionType, resultKeysOf } from './action.ts'
 import { isHeaderName } from './headers.ts'
 
 /** When a template is evaluated. `any`: headers of a path stand in answers of every kind. */
@@ -144,11 +144,6 @@ export const unmatchedHeader = (name: string): string | undefined => {
     : `names of headers are in lower case here: request.headers.${lower}`
 }
 
-const RESULT_KEYS = {
-  static: ['headers', 'body'],
-  forward: ['status_code', 'headers', 'body', 'uri'],
-} as const satisfies Partial<Record<ActionType, readonly string[]>>
-
 const ERROR_KEYS = 'error_uri status_code headers body args kwargs details'.split(' ')
 
 const missingInAction = (
@@ -170,16 +165,12 @@ const missingInOutcome = (
   key: string,
   action: ActionType,
 ): string | undefined => {
-  const known = outcome === 'error' ? ERROR_KEYS : resultKeys(action)
+  const known = outcome === 'error' ? ERROR_KEYS : resultKeysOf(action)
   if (known === undefined || known.includes(key)) return undefined
   const of = outcome === 'result' ? ` of a ${action} action` : ''
   const hint = didYouMean(key, known) || `; it has ${known.join(', ')}`
   return `action.${outcome}${of} has no ${showKey(key)}${hint}`
 }
-
-/** Undefined: it depends on the router and the callee. */
-const resultKeys = (action: ActionType): readonly string[] | undefined =>
-  action === 'static' || action === 'forward' ? RESULT_KEYS[action] : undefined
 
 const missingIdentity = ({ security, method }: RequestFacts): string | undefined => {
   if (security === 'anonymous')

@@ -1,7 +1,7 @@
 // Warns of expressions of an operation that can only fail where they stand: of those that every request evaluates as
 // AlwaysFails. Nothing is refused for it: the other operations of a document go on.
 
-import type { ActionType, CompiledAction } from './action.ts'
+import { canFail, templateUsesOf, usesLimits } from './action.ts'
 import type { CompiledOperation, CompiledResponse } from '../compiled.ts'
 import { explainFunctionError, kindOf, showSource } from '../expression/errors.ts'
 import { functionNamed } from '../expression/functions/functions.ts'
@@ -54,19 +54,15 @@ interface Use {
 const usesOf = (operation: CompiledOperation, uriName: string): readonly Use[] => [
   ...usesOfAction(operation, uriName),
   ...usesOfLimits(operation),
-  ...usesOfResponse(operation.onResult, 'result', !canFail(operation)),
+  ...usesOfResponse(operation.onResult, 'result', !canFail(operation.action)),
   ...usesOfResponse(operation.onError, 'error', false),
   {
     template: operation.headers,
     keys: ['headers'],
     phase: 'any',
-    isCertain: !canFail(operation) && answersWithOwnHeaders(operation),
+    isCertain: !canFail(operation.action) && answersWithOwnHeaders(operation),
   },
 ]
-
-/** A static action has one way to end. */
-const canFail = ({ action }: CompiledOperation): boolean =>
-  action.type !== 'static' && action.type !== 'empty'
 
 const answersWithOwnHeaders = ({ action, onResult }: CompiledOperation): boolean =>
   onResult.headers === undefined && !(action.type === 'static' && action.headers !== undefined)
@@ -78,59 +74,13 @@ const use =
 
 const inAction = use('action')
 
-const usesOfAction = (operation: CompiledOperation, uriName: string): readonly Use[] => {
-  const { action, onResult, reads } = operation
-  const member = (isCertain: boolean, name: string, template: Template | undefined) =>
-    inAction(isCertain, ['action', name], template)
-  switch (action.type) {
-    case 'empty':
-      return []
-    case 'static': {
-      // Evaluated where the answer is made of it, or something reads it.
-      const isRead = reads.some((read) => read === 'action' || read.startsWith('action.'))
-      return [
-        ...member(isRead || onResult.headers === undefined, 'headers', action.headers),
-        ...member(isRead || onResult.body === undefined, 'body', action.body),
-      ]
-    }
-    case 'forward':
-      return usesOfForward(action)
-    case 'wamp_call':
-    case 'wamp_publish':
-    case 'wamp_subscribe':
-    case 'wamp_unsubscribe':
-    case 'wamp_register':
-    case 'wamp_unregister':
-      return usesOfWamp(action, uriName)
-  }
-}
-
-const usesOfForward = (action: CompiledAction<Template, 'forward'>): readonly Use[] => [
-  ...inAction(true, ['action', 'host'], action.host),
-  ...(action.hosts ?? []).flatMap(({ host, weight }, index) => [
-    ...inAction(false, ['action', 'hosts', index, 'host'], host),
-    ...inAction(false, ['action', 'hosts', index, 'weight'], weight),
-  ]),
-  ...inAction(true, ['action', 'path'], action.path),
-  ...inAction(true, ['action', 'query_string'], action.queryString),
-  ...inAction(true, ['action', 'headers'], action.headers),
-  ...inAction(true, ['action', 'body'], action.body),
-]
-
-type WampAction = CompiledAction<Template, Extract<ActionType, `wamp_${string}`>>
-
-const usesOfWamp = (action: WampAction, uriName: string): readonly Use[] => {
-  const isCertain = action.type === 'wamp_call' || action.type === 'wamp_publish'
-  return [
-    ...inAction(isCertain, ['action', uriName], action.uri),
-    ...inAction(isCertain, ['action', 'args'], action.args),
-    ...inAction(isCertain, ['action', 'kwargs'], action.kwargs),
-    ...inAction(isCertain, ['action', 'options'], action.options),
-  ]
-}
+const usesOfAction = (operation: CompiledOperation, uriName: string): readonly Use[] =>
+  templateUsesOf(operation, { uri: uriName }).flatMap(({ template, keys, isCertain }) =>
+    inAction(isCertain, ['action', ...keys], template),
+  )
 
 const usesOfLimits = ({ action, limits }: CompiledOperation): readonly Use[] => {
-  const isCertain = action.type === 'forward' || action.type === 'wamp_call'
+  const isCertain = usesLimits(action)
   return [
     ...inAction(isCertain, ['timeout'], limits.timeout),
     ...inAction(isCertain, ['connect_timeout'], limits.connectTimeout),

@@ -3,6 +3,7 @@
 
 import type { ValueMap } from '../../language/expression/value.ts'
 import { type DesiredRealm, type DesiredSet, EMPTY_DESIRED } from '../desired-set.ts'
+import { nothingFoundBy } from '../resource/condition.ts'
 import { EMPTY_CACHE, type ResourceCache } from '../resource/resource-source.ts'
 import {
   type ApiSpecificationResource,
@@ -255,6 +256,7 @@ const releaseVerdict = (resource: ApiSpecificationResource | RealmResource): Ver
   resource,
   accepted: ACCEPTED_PENDING,
   resolvedRefs: REFERENCES_PENDING,
+  found: nothingFoundBy('document'),
   errors: [],
   warnings: [],
   isReleased: true,

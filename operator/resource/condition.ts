@@ -1,56 +1,143 @@
 // The vocabulary of conditions, and how they settle: findings, the conditions before and the time in; the
 // conditions to show out. A time moves only when a status does.
 
-/** Type → status → the reasons it may have. The table of the Kubernetes API, for the compiler. */
-export interface Reasons {
-  readonly Accepted: {
-    readonly True: 'Accepted'
-    readonly False: 'Invalid' | 'TooLarge' | 'TooExpensive' | 'QuotaExceeded' | 'Conflicted'
-    readonly Unknown: 'Pending'
-  }
-  readonly ResolvedRefs: {
-    readonly True: 'ResolvedRefs'
-    readonly False:
-      | 'RealmNotFound'
-      | 'RealmDeleted'
-      | 'RefNotPermitted'
-      | 'SecretNotFound'
-      | 'ConfigMapNotFound'
-      | 'ConfigMapForbidden'
-      | 'KeyNotFound'
-      | 'SecretForbidden'
-    readonly Unknown: 'Pending'
-  }
-  readonly Programmed: {
-    readonly True: 'Programmed'
-    readonly False:
-      'Pending' | 'Rejected' | 'PartiallyProgrammed' | 'Unreachable' | 'NoDataPlanes' | 'Invalid'
-    readonly Unknown: 'Pending' | 'Released'
-  }
-  readonly Ready: {
-    readonly True: 'Ready'
-    readonly False: FailingReason
-    readonly Unknown: 'Pending' | 'Released'
-  }
-  /** Present only while True. What is told of it takes nothing from Programmed and Ready. */
-  readonly Degraded: { readonly True: 'RouterUnreachable' | 'UpstreamUnhealthy' }
-  /** Present only while True. */
-  readonly Stalled: {
-    readonly True:
-      | 'Invalid'
-      | 'TooLarge'
-      | 'TooExpensive'
-      | 'QuotaExceeded'
-      | 'Conflicted'
-      | 'RefNotPermitted'
-      | 'Rejected'
+const NOT_ACCEPTED = ['Invalid', 'TooLarge', 'TooExpensive', 'QuotaExceeded', 'Conflicted'] as const
+const NOT_RESOLVED = [
+  'RealmNotFound',
+  'RealmDeleted',
+  'RefNotPermitted',
+  'SecretNotFound',
+  'ConfigMapNotFound',
+  'ConfigMapForbidden',
+  'KeyNotFound',
+  'SecretForbidden',
+] as const
+const NOT_PROGRAMMED = [
+  'Pending',
+  'Rejected',
+  'PartiallyProgrammed',
+  'Unreachable',
+  'NoDataPlanes',
+  'Invalid',
+] as const
+
+type ResourceKind = 'ApiSpecification' | 'Realm'
+
+/** What is particular to a type of condition: whoever treats types differently reads it here. */
+type Traits = {
+  /** In the status of which kinds it is. */
+  readonly kinds: readonly ResourceKind[]
+  /** What of a change is written at once; the rest is written once in a minute at most. */
+  readonly news: 'all' | 'status and reason' | 'nothing'
+} & (Lasting | Abnormality)
+
+/** Always there. Those that may be Released say so when the operator lets go of the resource, the others stay. */
+interface Lasting {
+  readonly reasons: Readonly<Record<ConditionStatus, readonly string[]>>
+}
+
+/** There only while it is True, and removed when the operator lets go of the resource. */
+interface Abnormality {
+  readonly reasons: { readonly True: readonly string[] }
+  /** Who looks for it: `FoundBy` has a member for each of its types, so that none is forgotten. */
+  readonly foundBy: Finder
+}
+
+/** The judgement of a document, what its gateways report, or the other conditions. */
+type Finder = 'document' | 'gateways' | 'conditions'
+
+/** Every condition, in the order in which a status shows them. The vocabulary of the Kubernetes API. */
+export const CONDITIONS = {
+  Accepted: {
+    reasons: { True: ['Accepted'], False: NOT_ACCEPTED, Unknown: ['Pending'] },
+    kinds: ['ApiSpecification', 'Realm'],
+    news: 'all',
+  },
+  ResolvedRefs: {
+    reasons: { True: ['ResolvedRefs'], False: NOT_RESOLVED, Unknown: ['Pending'] },
+    kinds: ['ApiSpecification', 'Realm'],
+    news: 'all',
+  },
+  Programmed: {
+    reasons: { True: ['Programmed'], False: NOT_PROGRAMMED, Unknown: ['Pending', 'Released'] },
+    kinds: ['ApiSpecification'],
+    // Its message names data planes, and counts them.
+    news: 'status and reason',
+  },
+  Ready: {
+    reasons: {
+      True: ['Ready'],
+      False: [...NOT_ACCEPTED, ...NOT_RESOLVED, ...NOT_PROGRAMMED],
+      Unknown: ['Pending', 'Released'],
+    },
+    kinds: ['ApiSpecification', 'Realm'],
+    news: 'status and reason',
+  },
+  /** What is told of it takes nothing from Programmed and Ready. */
+  Degraded: {
+    reasons: { True: ['RouterUnreachable', 'UpstreamUnhealthy'] },
+    foundBy: 'gateways',
+    kinds: ['ApiSpecification'],
+    // It may come and go with every session.
+    news: 'nothing',
+  },
+  Stalled: {
+    reasons: { True: [...NOT_ACCEPTED, 'RefNotPermitted', 'Rejected'] },
+    foundBy: 'conditions',
+    kinds: ['ApiSpecification', 'Realm'],
+    news: 'all',
+  },
+} as const satisfies Readonly<Record<string, Traits>>
+
+export type ConditionType = keyof typeof CONDITIONS
+
+/** In the order in which a status shows them. */
+export const CONDITION_TYPES = Object.keys(CONDITIONS) as readonly ConditionType[]
+
+/** @example traitsOf('Ready').news // 'status and reason' */
+export const traitsOf = (type: ConditionType): Traits => CONDITIONS[type]
+
+/**
+ * Types that are always there.
+ * @example lastingTypes('Realm') // ['Accepted', 'ResolvedRefs', 'Ready']
+ */
+export const lastingTypes = (kind: ResourceKind): readonly ConditionType[] =>
+  CONDITION_TYPES.filter(
+    (type) => finderOf(type) === undefined && traitsOf(type).kinds.includes(kind),
+  )
+
+/** Who looks for it; undefined: it is always there. */
+export const finderOf = (type: ConditionType): Finder | undefined => {
+  const traits = traitsOf(type)
+  return 'foundBy' in traits ? traits.foundBy : undefined
+}
+
+type ReleasableType = {
+  readonly [T in ConditionType]: 'Released' extends ReasonOf<T> ? T : never
+}[ConditionType]
+
+/** Whether it becomes Unknown, with the reason Released, when the operator lets go of the resource. */
+export const isReleasable = (type: ConditionType): type is ReleasableType => {
+  const { reasons } = traitsOf(type)
+  return 'Unknown' in reasons && reasons.Unknown.includes('Released')
+}
+
+type ReasonsIn<Type extends ConditionType> = (typeof CONDITIONS)[Type]['reasons']
+
+/** Type → status → the reasons it may have. */
+type Reasons = {
+  readonly [Type in ConditionType]: {
+    readonly [
+      Status in keyof ReasonsIn<Type>
+    ]: ReasonsIn<Type>[Status] extends readonly (infer Reason extends string)[] ? Reason : never
   }
 }
 
-type FailingReason =
-  Reasons['Accepted']['False'] | Reasons['ResolvedRefs']['False'] | Reasons['Programmed']['False']
+/** @example ReasonOf<'Degraded'> // 'RouterUnreachable' | 'UpstreamUnhealthy' */
+export type ReasonOf<Type extends ConditionType = ConditionType> = {
+  readonly [T in Type]: Reasons[T][keyof Reasons[T]]
+}[Type]
 
-export type ConditionType = keyof Reasons
 export type ConditionStatus = 'True' | 'False' | 'Unknown'
 
 /** What was found of one type, without times. */
@@ -65,20 +152,65 @@ export type Finding<Type extends ConditionType = ConditionType> = {
   }[keyof Reasons[T]]
 }[Type]
 
-export interface Condition {
-  readonly type: ConditionType
+type AbnormalType<By extends Finder = Finder> = {
+  readonly [T in ConditionType]: (typeof CONDITIONS)[T] extends { readonly foundBy: By } ? T : never
+}[ConditionType]
+
+/** What one finder has found, of each type that it is to look for: without one of them it does not compile. */
+export type FoundBy<By extends Finder> = [AbnormalType<By>] extends [never]
+  ? object
+  : { readonly [T in AbnormalType<By>]: Finding<T> | undefined }
+
+/** @example nothingFoundBy('gateways') // { Degraded: undefined } */
+export const nothingFoundBy = <By extends Finder>(by: By): FoundBy<By> => {
+  const types = CONDITION_TYPES.filter((type) => finderOf(type) === by)
+  return Object.fromEntries(types.map((type) => [type, undefined])) as FoundBy<By>
+}
+
+type TypeOn<Kind extends ResourceKind> = {
+  readonly [T in ConditionType]: Kind extends (typeof CONDITIONS)[T]['kinds'][number] ? T : never
+}[ConditionType]
+
+/** All that was found of a resource of one kind: without one of its types it does not compile. */
+export type Findings<Kind extends ResourceKind> = {
+  readonly [T in TypeOn<Kind>]: Finding<T> | (T extends AbnormalType ? undefined : never)
+}
+
+/** @example findingsIn({ Accepted, ResolvedRefs, Ready, Stalled: undefined }) // [Accepted, ResolvedRefs, Ready] */
+export const findingsIn = (
+  found: Readonly<Partial<Record<ConditionType, Finding | undefined>>>,
+): readonly Finding[] => Object.values(found).filter((finding) => finding !== undefined)
+
+declare const FOREIGN: unique symbol
+
+/** A reason that an operator of another version wrote: no reason of this one is equal to it, as the compiler sees it. */
+type ForeignReason = string & { readonly [FOREIGN]: true }
+
+export interface Condition<Type extends ConditionType = ConditionType> {
+  readonly type: Type
   readonly status: ConditionStatus
-  readonly reason: string
+  readonly reason: ReasonOf<Type> | ForeignReason
   readonly message: string
   readonly observedGeneration: number
   /** ISO 8601, whole seconds. */
   readonly lastTransitionTime: string
 }
 
+/** What sets of reasons are of, so that `has` takes those of another version. */
+export type AnyReason<Type extends ConditionType = ConditionType> = Condition<Type>['reason']
+
+/** @example conditionOf(conditions, 'Programmed')?.reason */
+export const conditionOf = <Type extends ConditionType>(
+  conditions: readonly Condition[],
+  type: Type,
+): Condition<Type> | undefined =>
+  conditions.find((each) => each.type === type) as Condition<Type> | undefined
+
 const MESSAGE_MAX_BYTES = 1024
 
 /**
  * The same object is given back where nothing changed, so that nobody writes a status for nothing.
+ * @param findings in any order; of one type the first counts
  * @param nowMs Unix time, milliseconds
  */
 export const settleConditions = (
@@ -87,9 +219,10 @@ export const settleConditions = (
   generation: number,
   nowMs: number,
 ): readonly Condition[] => {
-  const settled = findings.map((finding) => {
-    const before = previous.find((condition) => condition.type === finding.type)
-    return settle(before, finding, generation, nowMs)
+  const settled = CONDITION_TYPES.flatMap((type) => {
+    const finding = findings.find((each) => each.type === type)
+    if (finding === undefined) return []
+    return [settle(conditionOf(previous, type), finding, generation, nowMs)]
   })
   const same =
     settled.length === previous.length && settled.every((condition, i) => condition === previous[i])

@@ -3,6 +3,7 @@
 
 import type { ValueMap } from '../../language/expression/value.ts'
 import { API_SPECIFICATION_SPEC } from './api-specification-shape.ts'
+import type { Condition, ConditionType } from './condition.ts'
 import { fieldSchema } from './crd-schema.ts'
 import { REALM_SPEC } from './realm-shape.ts'
 import { API_VERSION, GROUP } from './resource.ts'
@@ -40,7 +41,7 @@ export const customResourceDefinitions = (): readonly ValueMap[] =>
 /** @example 'apispecifications.gateway.svc.dev' */
 export const crdNames = (): readonly string[] => [API_SPECIFICATION, REALM].map(nameOf)
 
-const condition = (type: string, member: string): string =>
+const condition = (type: ConditionType, member: keyof Condition): string =>
   `.status.conditions[?(@.type=="${type}")].${member}`
 
 const READY = {

@@ -5,7 +5,14 @@ import { memberAt, textAt } from '../../language/expression/members.ts'
 import { isList, isMap, type ValueMap } from '../../language/expression/value.ts'
 import type { Quarantined } from '../../compiler/bounded-compiler.ts'
 import type { Problem, Warning } from '../../language/problem.ts'
-import type { Condition, ConditionStatus, ConditionType } from './condition.ts'
+import {
+  type AnyReason,
+  type Condition,
+  CONDITION_TYPES,
+  conditionOf,
+  CONDITIONS,
+  type ConditionStatus,
+} from './condition.ts'
 import { type DocumentSummary, NONE_SERVES, type ProgrammedVersion } from './resource.ts'
 
 export interface RecordedStatus {
@@ -24,7 +31,7 @@ export const readRecordedStatus = (status: unknown): RecordedStatus | undefined 
   if (!isMap(status)) return undefined
   const found = listIn(status, 'conditions').flatMap(readCondition)
   const recorded = {
-    conditions: ORDER.flatMap((type) => found.find((each) => each.type === type) ?? []),
+    conditions: CONDITION_TYPES.flatMap((type) => conditionOf(found, type) ?? []),
     // Whatever an operator wrote of another version of the language is shown as it stands.
     errors: listIn(status, 'errors').flatMap(readReported) as readonly Problem[],
     warnings: listIn(status, 'warnings').flatMap(readReported) as readonly Warning[],
@@ -57,28 +64,19 @@ const readReported = (
   return isWhole ? [{ code, path, message }] : []
 }
 
-const TYPES = {
-  Accepted: 0,
-  ResolvedRefs: 1,
-  Programmed: 2,
-  Ready: 3,
-  Degraded: 4,
-  Stalled: 5,
-} satisfies Record<ConditionType, number>
-
-const ORDER = Object.keys(TYPES) as readonly ConditionType[]
-
 const STATUSES = { True: 0, False: 0, Unknown: 0 } satisfies Record<ConditionStatus, number>
 
 /** Without `observedGeneration` it is the default of the CRD: no operator has written it. */
 const readCondition = (value: unknown): readonly Condition[] => {
   if (!isMap(value)) return []
   const { type, status, reason, message, observedGeneration, lastTransitionTime } = value
-  if (typeof type !== 'string' || !isKey(TYPES, type)) return []
+  if (typeof type !== 'string' || !isKey(CONDITIONS, type)) return []
   if (typeof status !== 'string' || !isKey(STATUSES, status)) return []
   if (typeof reason !== 'string' || typeof message !== 'string') return []
   if (typeof observedGeneration !== 'number' || typeof lastTransitionTime !== 'string') return []
-  return [{ type, status, reason, message, observedGeneration, lastTransitionTime }]
+  // Of this version or another one: both are possible, and the type tells no more.
+  const said = reason as AnyReason
+  return [{ type, status, reason: said, message, observedGeneration, lastTransitionTime }]
 }
 
 const isKey = <Key extends string>(

@@ -1,7 +1,15 @@
 // Makes the conditions of a resource that its operator lets go: those before and why come in; conditions come out that no
 // longer say that all is well. What was judged of the resource itself stays, with the generation that it was judged of.
 
-import { type Condition, type Finding, settleConditions } from './condition.ts'
+import {
+  type Condition,
+  conditionOf,
+  type Finding,
+  finderOf,
+  isReleasable,
+  lastingTypes,
+  settleConditions,
+} from './condition.ts'
 
 export interface Release {
   readonly kind: 'ApiSpecification' | 'Realm'
@@ -16,23 +24,19 @@ export const releasedConditions = (
   conditions: readonly Condition[],
   { kind, generation, message, nowMs }: Release,
 ): readonly Condition[] => {
-  const released = { status: 'Unknown', reason: 'Released', message } as const
-  const findings: readonly Finding[] = [
-    ...(kind === 'ApiSpecification' ? [{ type: 'Programmed', ...released } as const] : []),
-    { type: 'Ready', ...released },
-  ]
-  const told = conditions.filter(isReplaced)
+  const findings = lastingTypes(kind)
+    .filter(isReleasable)
+    .map((type): Finding => ({ type, status: 'Unknown', reason: 'Released', message }))
+  const told = conditions.filter(({ type }) => isReleasable(type))
   return [
-    ...conditions.filter(({ type }) => type === 'Accepted' || type === 'ResolvedRefs'),
+    ...conditions.filter(({ type }) => finderOf(type) === undefined && !isReleasable(type)),
     ...settleConditions(told, findings, generation, nowMs),
   ]
 }
 
-const isReplaced = ({ type }: Condition): boolean => type === 'Programmed' || type === 'Ready'
-
 /** @example isReleased([{ type: 'Ready', status: 'Unknown', reason: 'Released', … }]) // true */
 export const isReleased = (conditions: readonly Condition[]): boolean =>
-  conditions.some(({ type, reason }) => type === 'Ready' && reason === 'Released')
+  conditionOf(conditions, 'Ready')?.reason === 'Released'
 
 /** What is left of them for whoever takes the resource over. */
 export const withoutRelease = (conditions: readonly Condition[]): readonly Condition[] =>

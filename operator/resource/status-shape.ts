@@ -2,7 +2,7 @@
 // empty, since kstatus takes a resource without conditions for healthy.
 
 import type { ValueMap } from '../../language/expression/value.ts'
-import type { ConditionType } from './condition.ts'
+import { lastingTypes } from './condition.ts'
 import { type Field, type ListShape, type ObjectShape, TEXT } from './shape.ts'
 
 /** `status.errors` and `status.warnings` hold so many at most; messages say how many more there are. */
@@ -122,40 +122,22 @@ const API_SPECIFICATION_STATUS: ObjectShape = {
 
 const REALM_STATUS: ObjectShape = { type: 'object', fields: COMMON }
 
-/**
- * In the order in which the conditions are shown.
- * @internal exported for tests
- */
-export const DOCUMENT_CONDITIONS = [
-  'Accepted',
-  'ResolvedRefs',
-  'Programmed',
-  'Ready',
-] as const satisfies readonly ConditionType[]
-
-/** @internal exported for tests */
-export const REALM_CONDITIONS = [
-  'Accepted',
-  'ResolvedRefs',
-  'Ready',
-] as const satisfies readonly ConditionType[]
-
 export const API_SPECIFICATION_STATUS_FIELD: Field = {
   shape: API_SPECIFICATION_STATUS,
   description: 'What has become of it; written by the operator.',
-  default: pending(DOCUMENT_CONDITIONS),
+  default: pending('ApiSpecification'),
 }
 
 export const REALM_STATUS_FIELD: Field = {
   shape: REALM_STATUS,
   description: 'What has become of it; written by the operator.',
-  default: pending(REALM_CONDITIONS),
+  default: pending('Realm'),
 }
 
 /** The time is that of the Gateway API: no resource was made then. */
-function pending(types: readonly ConditionType[]): ValueMap {
+function pending(kind: 'ApiSpecification' | 'Realm'): ValueMap {
   return {
-    conditions: types.map((type) => ({
+    conditions: lastingTypes(kind).map((type) => ({
       type,
       status: 'Unknown',
       reason: 'Pending',

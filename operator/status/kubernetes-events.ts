@@ -3,7 +3,7 @@
 import type { Problem } from '../../language/problem.ts'
 import type { EventFacts } from '../kubernetes/events/object.ts'
 import type { ResourceStatus } from '../reconcile/status/status-book.ts'
-import type { Condition, ConditionType } from '../resource/condition.ts'
+import { type Condition, conditionOf } from '../resource/condition.ts'
 import {
   API_VERSION,
   type ApiSpecificationResource,
@@ -215,11 +215,6 @@ const eventOf = (
   const regarding = { apiVersion: API_VERSION, kind, namespace, name, uid }
   return [{ regarding, ...told, reason, note: `generation ${generation}: ${note}` }]
 }
-
-const conditionOf = (
-  conditions: readonly Condition[],
-  type: ConditionType,
-): Condition | undefined => conditions.find((each) => each.type === type)
 
 type Facts = Omit<Told, 'uid'>
 

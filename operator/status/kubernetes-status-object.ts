@@ -4,7 +4,7 @@
 import type { Quarantined } from '../../compiler/bounded-compiler.ts'
 import type { Problem, Warning } from '../../language/problem.ts'
 import type { ResourceStatus } from '../reconcile/status/status-book.ts'
-import { type Condition, judgedGeneration } from '../resource/condition.ts'
+import { type Condition, judgedGeneration, traitsOf } from '../resource/condition.ts'
 import type {
   ApiSpecificationResource,
   DocumentSummary,
@@ -116,23 +116,21 @@ const reported = (problems: readonly (Problem | Warning)[]): readonly Reported[]
     message: cutText(message),
   }))
 
-/** Messages of these are of the fleet: they name data planes, and count them. */
-const FLEETING: ReadonlySet<string> = new Set(['Programmed', 'Ready'])
+const isFact = ({ type }: Condition): boolean => traitsOf(type).news !== 'nothing'
 
-/** It may come and go with every session. */
-const isFact = ({ type }: Condition): boolean => type !== 'Degraded'
+const isFactWithMessage = ({ type }: Condition): boolean => traitsOf(type).news === 'all'
 
 const factsOf = ({ observedGeneration, conditions, ...rest }: StatusObject): string =>
   JSON.stringify([
     observedGeneration,
     conditions
       .filter(isFact)
-      .map(({ type, status, reason, message, observedGeneration: observed }) => [
-        type,
-        status,
-        reason,
-        observed,
-        FLEETING.has(type) ? '' : message,
+      .map((each) => [
+        each.type,
+        each.status,
+        each.reason,
+        each.observedGeneration,
+        isFactWithMessage(each) ? each.message : '',
       ])
       .sort(byType),
     rest.id,
@@ -150,7 +148,7 @@ const wordsOf = ({ conditions, serving }: StatusObject): string =>
   JSON.stringify([
     serving,
     conditions
-      .filter((each) => FLEETING.has(each.type) || !isFact(each))
+      .filter((each) => !isFactWithMessage(each))
       .map(({ type, message }) => [type, withoutCounts(message)])
       .sort(byType),
   ])

@@ -4,6 +4,7 @@
 import type { DataPlaneReport } from '../data-plane.ts'
 import type { OperatorStatus } from '../controller/controller.ts'
 import type { ResourceStatus } from '../reconcile/status/status-book.ts'
+import { conditionOf, type ConditionType } from '../resource/condition.ts'
 import { documentColumns } from '../resource/crd.ts'
 import type { Locate, SourceNote } from '../resource/resource-source.ts'
 
@@ -44,7 +45,7 @@ export const renderFaults = (
 
 /** `Ready=False Invalid …` of one resource. */
 export const renderResource = ({ verdict, conditions }: ResourceStatus): string => {
-  const ready = conditions.find(({ type }) => type === 'Ready')
+  const ready = conditionOf(conditions, 'Ready')
   const words = [
     `Ready=${ready?.status ?? 'Unknown'}`,
     ready?.reason ?? 'Pending',
@@ -78,9 +79,8 @@ const documentRow = (
   { verdict, conditions, summary }: ResourceStatus,
   nowMs: number,
 ): readonly string[] => {
-  const of = (type: string): string =>
-    conditions.find((each) => each.type === type)?.status ?? 'Unknown'
-  const reason = conditions.find(({ type }) => type === 'Ready')?.reason ?? 'Pending'
+  const of = (type: ConditionType): string => conditionOf(conditions, type)?.status ?? 'Unknown'
+  const reason = conditionOf(conditions, 'Ready')?.reason ?? 'Pending'
   const { metadata } = verdict.resource
   return [
     shortName(metadata),
@@ -96,7 +96,7 @@ const documentRow = (
 }
 
 const realmRow = ({ verdict, conditions }: ResourceStatus, nowMs: number): readonly string[] => {
-  const ready = conditions.find(({ type }) => type === 'Ready')
+  const ready = conditionOf(conditions, 'Ready')
   const { metadata } = verdict.resource
   return [
     shortName(metadata),

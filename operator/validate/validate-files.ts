@@ -6,6 +6,7 @@ import { compileAtOnce } from '../reconcile/documents/compile-document.ts'
 import type { Problem, Warning } from '../../language/problem.ts'
 import { Reconciler } from '../reconcile/reconciler.ts'
 import type { Verdict } from '../reconcile/verdict.ts'
+import type { ReasonOf } from '../resource/condition.ts'
 import {
   DEFAULT_CLASS,
   resourceKey,
@@ -151,7 +152,7 @@ const placeIn =
   })
 
 /** What is not there may be elsewhere; what is there and not allowed, or lacks a key, is wrong. */
-const NOTICES: ReadonlySet<string> = new Set([
+const NOTICES: ReadonlySet<ReasonOf<'ResolvedRefs'>> = new Set([
   'RealmNotFound',
   'SecretNotFound',
   'ConfigMapNotFound',

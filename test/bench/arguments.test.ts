@@ -15,7 +15,11 @@ describe('readArguments', () => {
     ],
     [['--quick', '--out', 'x.md'], TABLE_NAMES, true, 'x.md'],
   ])('%j', (argv, tables, isQuick, file) => {
-    expect(readArguments(argv)).toEqual({ tables, isQuick, file })
+    expect(readArguments(argv)).toEqual({ tables, isQuick, file, base: undefined })
+  })
+
+  it('takes the build to compare with', () => {
+    expect(readArguments(['--only', 'builds', '--base', '../old']).base).toBe('../old')
   })
 
   it.each([

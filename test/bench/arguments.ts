@@ -17,6 +17,7 @@ export const TABLE_NAMES = [
   'crossbar',
   'events',
   'wamp-latency',
+  'builds',
 ] as const
 
 export type TableName = (typeof TABLE_NAMES)[number]
@@ -25,14 +26,17 @@ export interface Arguments {
   readonly tables: readonly TableName[]
   /** A second for each measurement: shows that it works, the numbers are noise. */
   readonly isQuick: boolean
+  /** A checkout with a build of the gateway to compare this one with. */
+  readonly base: string | undefined
   /** undefined: the report is printed only. */
   readonly file: string | undefined
 }
 
-export const USAGE = `Usage: npm run bench -- [--quick] [--only NAME,…] [--out FILE]
+export const USAGE = `Usage: npm run bench -- [--quick] [--only NAME,…] [--base DIR] [--out FILE]
 
   --quick  one second per measurement
   --only   some of: ${TABLE_NAMES.join(', ')}
+  --base   a checkout whose build this one is compared with, in the table 'builds'; npm run build there first
   --out    where the report is written; default docs/benchmarks.md, nowhere with --quick or --only`
 
 const DEFAULT_FILE = 'docs/benchmarks.md'
@@ -44,6 +48,7 @@ export const readArguments = (argv: readonly string[]): Arguments => {
     options: {
       quick: { type: 'boolean', default: false },
       only: { type: 'string', multiple: true, default: [] },
+      base: { type: 'string' },
       out: { type: 'string' },
     },
   })
@@ -55,6 +60,7 @@ export const readArguments = (argv: readonly string[]): Arguments => {
   return {
     tables: TABLE_NAMES.filter((name) => only.length === 0 || only.includes(name)),
     isQuick: values.quick,
+    base: values.base,
     file: values.out ?? (isWhole ? DEFAULT_FILE : undefined),
   }
 }

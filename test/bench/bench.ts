@@ -5,6 +5,8 @@ import type { Machine } from './machine.ts'
 export interface Bench {
   readonly machine: Machine
   readonly timing: Timing
+  /** A checkout with another build of the gateway, to compare this one with. */
+  readonly base: string | undefined
   /** A short line on what is being done. */
   readonly progress: (text: string) => void
 }

@@ -17,6 +17,8 @@ export interface GatewayOptions {
   readonly flags?: readonly string[]
   /** Of Node itself. */
   readonly nodeFlags?: readonly string[]
+  /** Of another build; this one's if left out. */
+  readonly main?: string | undefined
 }
 
 /** As it is shipped: stripping types at start costs 30 MB of memory. */
@@ -24,14 +26,14 @@ const MAIN = fileURLToPath(new URL('../../dist/dataplane/main.js', import.meta.u
 
 export const startGateway = async (
   start: StartServer,
-  { flags = [], nodeFlags = [] }: GatewayOptions = {},
+  { flags = [], nodeFlags = [], main = MAIN }: GatewayOptions = {},
 ): Promise<Gateway> => {
   const management = `127.0.0.1:${await freePort()}`
   const server = await start({
     command: (port) => [
       process.execPath,
       ...nodeFlags,
-      MAIN,
+      main,
       '--public',
       `127.0.0.1:${port}`,
       '--management',

@@ -13,6 +13,7 @@ import {
   pinOwnProcess,
 } from './machine.ts'
 import { renderSection, type Section } from './section.ts'
+import { measureBuilds } from './tables/builds.ts'
 import { measureCompile } from './tables/compile.ts'
 import { measureEvents } from './tables/events.ts'
 import { measureForward } from './tables/forward.ts'
@@ -29,7 +30,10 @@ import { lacksRouter } from './wamp-rig.ts'
 interface TableMaker {
   readonly make: (bench: Bench) => Promise<Section | readonly Section[]>
   /** Why it cannot be made on this machine. */
-  readonly lacks: (machine: Machine) => string | undefined | Promise<string | undefined>
+  readonly lacks: (
+    machine: Machine,
+    given: Arguments,
+  ) => string | undefined | Promise<string | undefined>
 }
 
 const needsLoad = (machine: Machine): string | undefined =>
@@ -37,6 +41,9 @@ const needsLoad = (machine: Machine): string | undefined =>
 
 const needsWrk = (machine: Machine): string | undefined =>
   machine.has('wrk') ? undefined : 'wrk, which can pause between requests, is not installed here'
+
+const needsBase = (machine: Machine, { base }: Arguments): string | undefined =>
+  base === undefined ? 'no other build was named by --base' : needsLoad(machine)
 
 const MAKERS = {
   static: { make: measureStatic, lacks: needsLoad },
@@ -54,6 +61,7 @@ const MAKERS = {
     lacks: (machine) => needsLoad(machine) ?? lacksRouter('crossbar'),
   },
   events: { make: measureEvents, lacks: () => lacksRouter('nexus') },
+  builds: { make: (bench: Bench) => measureBuilds(bench, bench.base ?? ''), lacks: needsBase },
   'wamp-latency': {
     make: measureWampLatency,
     lacks: (machine) => needsWrk(machine) ?? lacksRouter('nexus'),
@@ -71,9 +79,13 @@ const progress = (startedMs: number): Bench['progress'] => {
   }
 }
 
-const makeTable = async (name: TableName, bench: Bench): Promise<readonly string[]> => {
+const makeTable = async (
+  name: TableName,
+  bench: Bench,
+  given: Arguments,
+): Promise<readonly string[]> => {
   const { make, lacks }: TableMaker = MAKERS[name]
-  const lacking = await lacks(bench.machine)
+  const lacking = await lacks(bench.machine, given)
   if (lacking !== undefined) {
     const line = `The table '${name}' was left out: ${lacking}.`
     print(line)
@@ -101,14 +113,15 @@ const pageHead = (machine: Machine, isQuick: boolean, minutes: number): readonly
   ]
 }
 
-const main = async ({ tables, isQuick, file }: Arguments): Promise<void> => {
+const main = async (given: Arguments): Promise<void> => {
+  const { tables, isQuick, base, file } = given
   const startedMs = performance.now()
   const machine = lookAtMachine()
   pinOwnProcess(machine)
   const timing = isQuick ? QUICK_TIMING : TIMING
-  const bench: Bench = { machine, timing, progress: progress(startedMs) }
+  const bench: Bench = { machine, timing, base, progress: progress(startedMs) }
   const texts: string[] = []
-  for (const name of tables) texts.push(...(await makeTable(name, bench)))
+  for (const name of tables) texts.push(...(await makeTable(name, bench, given)))
   if (file === undefined) return
   const minutes = (performance.now() - startedMs) / 60_000
   writeFileSync(file, `${[...pageHead(machine, isQuick, minutes), ...texts].join('\n\n')}\n`)

@@ -10,7 +10,7 @@ import { OPEN_REALM } from '../support/routers/router-config.ts'
 import { type RealRouter, startRouter } from '../support/routers/start-router.ts'
 import type { RouterRecord } from '../../language/realm/record.ts'
 import type { Machine } from './machine.ts'
-import { loadByHand, type Gateway, startGateway } from './gateway.ts'
+import { loadByHand, type Gateway, type GatewayOptions, startGateway } from './gateway.ts'
 import { node } from './peer-commands.ts'
 import { type Server, type StartServer, withServers } from './server-process.ts'
 import { wampDocument } from './wamp-documents.ts'
@@ -41,7 +41,7 @@ const VERSIONS = {
 
 export interface WampRig {
   readonly router: RealRouter
-  readonly startGateway: (record: RouterRecord) => Promise<Gateway>
+  readonly startGateway: (record: RouterRecord, options?: GatewayOptions) => Promise<Gateway>
   /** One of `servers/`; on the server's core unless said otherwise. Its arguments follow the port. */
   readonly startProgram: (file: string, options: ProgramOptions) => Promise<Server>
 }
@@ -78,13 +78,17 @@ export const withRouter = async <T>(
     return await use({
       router,
       startProgram,
-      startGateway: (record) => startJoined(start, record),
+      startGateway: (record, options) => startJoined(start, record, options),
     })
   })
 }
 
-const startJoined = async (start: StartServer, router: RouterRecord): Promise<Gateway> => {
-  const gateway = await startGateway(start)
+const startJoined = async (
+  start: StartServer,
+  router: RouterRecord,
+  options: GatewayOptions = {},
+): Promise<Gateway> => {
+  const gateway = await startGateway(start, options)
   await loadByHand(gateway, [wampDocument(OPEN_REALM)], { uri: OPEN_REALM, router })
   await untilServing(`${gateway.url}/v1/items/7`)
   return gateway

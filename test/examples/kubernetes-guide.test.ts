@@ -10,8 +10,12 @@ import { documentFindings } from '../../operator/reconcile/status/document-findi
 import { API_SPECIFICATION_SPEC } from '../../operator/resource/api-specification-shape.ts'
 import {
   type Condition,
+  CONDITION_TYPES,
+  type ConditionType,
+  CONDITIONS,
   type Finding,
-  type Reasons,
+  lastingTypes,
+  nothingFoundBy,
   settleConditions,
 } from '../../operator/resource/condition.ts'
 import { REALM_SPEC } from '../../operator/resource/realm-shape.ts'
@@ -45,94 +49,14 @@ const PAGE = readFileSync(join(import.meta.dirname, '../../docs/kubernetes.md'),
 const section = (heading: string): string =>
   new RegExp(`^#+ ${heading}\\n(.*?)(?=^#+ )`, 'ms').exec(`${PAGE}\n# `)?.[1] ?? ''
 
-type Told = {
-  readonly [T in keyof Reasons]: {
-    readonly [S in keyof Reasons[T]]: Readonly<Record<Reasons[T][S] & string, true>>
-  }
-}
-
-const FAILING = {
-  Invalid: true,
-  TooLarge: true,
-  TooExpensive: true,
-  QuotaExceeded: true,
-  Conflicted: true,
-  RealmNotFound: true,
-  RealmDeleted: true,
-  RefNotPermitted: true,
-  SecretNotFound: true,
-  ConfigMapNotFound: true,
-  ConfigMapForbidden: true,
-  KeyNotFound: true,
-  SecretForbidden: true,
-  Pending: true,
-  Rejected: true,
-  PartiallyProgrammed: true,
-  Unreachable: true,
-  NoDataPlanes: true,
-} as const
-
-/** Every reason of the code; one more or one less does not compile. */
-const REASONS = {
-  Accepted: {
-    True: { Accepted: true },
-    False: {
-      Invalid: true,
-      TooLarge: true,
-      TooExpensive: true,
-      QuotaExceeded: true,
-      Conflicted: true,
-    },
-    Unknown: { Pending: true },
-  },
-  ResolvedRefs: {
-    True: { ResolvedRefs: true },
-    False: {
-      RealmNotFound: true,
-      RealmDeleted: true,
-      RefNotPermitted: true,
-      SecretNotFound: true,
-      ConfigMapNotFound: true,
-      ConfigMapForbidden: true,
-      KeyNotFound: true,
-      SecretForbidden: true,
-    },
-    Unknown: { Pending: true },
-  },
-  Programmed: {
-    True: { Programmed: true },
-    False: {
-      Pending: true,
-      Rejected: true,
-      PartiallyProgrammed: true,
-      Unreachable: true,
-      NoDataPlanes: true,
-      Invalid: true,
-    },
-    Unknown: { Pending: true, Released: true },
-  },
-  Ready: { True: { Ready: true }, False: FAILING, Unknown: { Pending: true, Released: true } },
-  Degraded: { True: { RouterUnreachable: true, UpstreamUnhealthy: true } },
-  Stalled: {
-    True: {
-      Invalid: true,
-      TooLarge: true,
-      TooExpensive: true,
-      QuotaExceeded: true,
-      Conflicted: true,
-      RefNotPermitted: true,
-      Rejected: true,
-    },
-  },
-} as const satisfies Told
-
 /** Condition → its reasons, whatever the status. */
 const VOCABULARY: ReadonlyMap<string, readonly string[]> = new Map(
-  Object.entries(REASONS).map(([type, statuses]) => [
-    type,
-    Object.values<object>(statuses).flatMap((reasons) => Object.keys(reasons)),
-  ]),
+  CONDITION_TYPES.map((type) => [type, reasonsOf(type)]),
 )
+
+function reasonsOf(type: ConditionType): readonly string[] {
+  return [...new Set(Object.values<readonly string[]>(CONDITIONS[type].reasons).flat())]
+}
 
 const conditionsOf = (reason: string): readonly string[] =>
   [...VOCABULARY].flatMap(([type, reasons]) => (reasons.includes(reason) ? [type] : []))
@@ -151,16 +75,19 @@ describe('reasons', () => {
   })
 
   it.each(reasonRows)('$reason is of $of', ({ reason, of }) => {
-    const told =
-      of === 'all'
-        ? Object.keys(REASONS).filter((type) => type !== 'Stalled' && type !== 'Degraded')
-        : of.split(', ')
+    const told = of === 'all' ? lastingTypes('ApiSpecification') : of.split(', ')
     expect(told).toEqual(conditionsOf(reason))
   })
 
   it('conditions too', () => {
     const told = [...section('Conditions').matchAll(/^\| `(\w+)` \|/gm)].map(([, type]) => type)
-    expect(told).toEqual(Object.keys(REASONS))
+    expect(told).toEqual(CONDITION_TYPES)
+  })
+
+  it('and the conditions of docs/manifests.md', () => {
+    const page = readFileSync(join(import.meta.dirname, '../../docs/manifests.md'), 'utf8')
+    const named = new Set([...page.matchAll(/^\| `(\w+)` \|/gm)].map(([, type]) => type))
+    expect(CONDITION_TYPES.filter((type) => !named.has(type))).toEqual([])
   })
 })
 
@@ -270,7 +197,7 @@ const NOT_GOOD = unprogrammed('Invalid')
 const conditionOf = (type: string, status: Condition['status'], reason: string): Condition => ({
   type: type as Condition['type'],
   status,
-  reason,
+  reason: reason as Condition['reason'],
   message: `words of ${reason}`,
   observedGeneration: 2,
   lastTransitionTime: '2026-11-23T00:00:00Z',
@@ -390,9 +317,16 @@ const objectOf = (state: State): ValueMap => {
   const { programmed = PROGRAMMED, rejectedByAll = false, generation = 2, annotations } = state
   if (verdict.resource.kind !== 'Realm') throw new Error('no Realm')
   const findings = documentFindings(
-    { accepted, resolvedRefs, resource: verdict.resource, errors: [], warnings: [] },
+    {
+      accepted,
+      resolvedRefs,
+      found: nothingFoundBy('document'),
+      resource: verdict.resource,
+      errors: [],
+      warnings: [],
+    },
     { finding: programmed, rejectedByAll },
-    { isRealmForbidden: false },
+    { isRealmForbidden: false, found: nothingFoundBy('gateways') },
   )
   const settled = withCondition(settleConditions([], findings, 2, 0), state.condition)
   const conditions = settled.map((each) => ({ ...each }))

@@ -45,7 +45,10 @@ export interface Known {
 }
 
 export interface Grounds {
-  /** Unix time in milliseconds, exclusive: the result is valid before it. */
+  /**
+   * Unix time in milliseconds, exclusive: the result is valid before it, also without the authenticator, for the same
+   * header on the same connection. 0 for credentials of a single request, such as a signature of it.
+   */
   readonly until: number
   /** Names in the shared deny-list, which are checked at every use. */
   readonly revocationKeys: readonly string[]

@@ -28,6 +28,7 @@ import type { Passwords } from '../passwords/passwords.ts'
 import { type Bearing, createRecollections } from './recollection.ts'
 import { meetsRequirements } from './requirements.ts'
 import { createRevocationGate, type RedisAway, type RevocationGate } from './revocation-gate.ts'
+import { SCHEMES } from './scheme-table.ts'
 import { createTicketScheme } from './ticket-scheme.ts'
 import type { Tickets } from '../tokens/ticket.ts'
 import type { TokenKeys } from '../tokens/token-keys.ts'
@@ -61,7 +62,11 @@ export const createAuthenticate = (deps: AuthenticateDeps): Authenticate => {
   const check = (asked: Asked, record: RealmRecord): Verdict | Promise<Verdict> => {
     const { security, caller } = asked
     const { request } = caller
-    const bearing = { scheme: security.type, header: credentialHeaderOf(security) }
+    const bearing = {
+      scheme: security.type,
+      header: credentialHeaderOf(security),
+      mayBeCookie: SCHEMES[security.type].sentByBrowsers === 'cookie',
+    }
     const known = recollections.find(request, bearing, record)
     if (known !== undefined) return settle(asked, known, report)
     const conclude = (outcome: Outcome): Verdict => {

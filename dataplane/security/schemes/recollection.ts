@@ -9,13 +9,14 @@ import type { RealmRecord } from '../../../language/realm/record.ts'
 import type { Grounds, Known, Outcome } from './attempt.ts'
 import { isSafeMethod } from '../tokens/csrf.ts'
 import type { RevocationGate } from './revocation-gate.ts'
-import { SCHEMES } from './scheme-table.ts'
 
 /** The header that contains the credentials. */
 export interface Bearing {
   readonly scheme: SchemeName
   /** Lower case. */
   readonly header: string
+  /** A cookie may stand for it, where there is no such header. */
+  readonly mayBeCookie: boolean
 }
 
 export interface Recollections {
@@ -45,7 +46,7 @@ const MAX_LENGTH = 8192
 export const createRecollections = (gate: RevocationGate, now: () => number): Recollections => {
   const known = new WeakMap<Socket, Recollection>()
   return {
-    find: (request, { scheme, header }, record) => {
+    find: (request, { scheme, header, mayBeCookie }, record) => {
       const last = known.get(request.socket)
       if (last === undefined) return undefined
       if (last.record.deref() !== record || last.until <= now()) {
@@ -53,14 +54,14 @@ export const createRecollections = (gate: RevocationGate, now: () => number): Re
         return undefined
       }
       if (last.scheme !== scheme) return undefined
-      if (!comesInCookies(scheme) && last.header !== header) return undefined
-      const text = textThatCounts(request, scheme, last.header)
+      if (!mayBeCookie && last.header !== header) return undefined
+      const text = textThatCounts(request, mayBeCookie, last.header)
       return text === last.text && gate(last) === 'good' ? last.outcome : undefined
     },
-    keep: (request, { scheme, header }, record, outcome) => {
+    keep: (request, { scheme, header, mayBeCookie }, record, outcome) => {
       if (outcome.kind !== 'identity') return
-      const used = comesInCookies(scheme) ? ticketHeader(request) : header
-      const text = textThatCounts(request, scheme, used)
+      const used = mayBeCookie ? ticketHeader(request) : header
+      const text = textThatCounts(request, mayBeCookie, used)
       if (text === undefined || text.length > MAX_LENGTH) return
       const { until, revocationKeys } = outcome.grounds
       const kept = { scheme, header: used, text, outcome, until, revocationKeys }
@@ -74,16 +75,14 @@ export const createRecollections = (gate: RevocationGate, now: () => number): Re
  */
 const textThatCounts = (
   { rawHeaders, method }: IncomingMessage,
-  scheme: SchemeName,
+  mayBeCookie: boolean,
   header: string,
 ): string | undefined => {
-  const isByCookie = comesInCookies(scheme) && header === 'cookie'
+  const isByCookie = mayBeCookie && header === 'cookie'
   if (isByCookie && (!isSafeMethod(method) || hasHeader(rawHeaders, 'authorization')))
     return undefined
   return soleValue(rawHeaders, header)
 }
-
-const comesInCookies = (scheme: SchemeName): boolean => SCHEMES[scheme].sentByBrowsers === 'cookie'
 
 const ticketHeader = ({ rawHeaders }: IncomingMessage): string =>
   hasHeader(rawHeaders, 'authorization') ? 'authorization' : 'cookie'

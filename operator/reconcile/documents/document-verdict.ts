@@ -47,6 +47,7 @@ export const documentVerdict = (
     resource,
     accepted,
     resolvedRefs: resolvedRefsOf(judgement, standing),
+    found: judgement.found,
     errors: [...conflicts, ...judgement.errors],
     warnings: judgement.warnings,
     ...(id !== '' && { id }),

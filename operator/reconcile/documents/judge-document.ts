@@ -6,7 +6,7 @@ import { plainDigest } from '../../../language/wire/digest.ts'
 import type { RealmFacts } from '../../../language/environment.ts'
 import type { Problem, Warning } from '../../../language/problem.ts'
 import type { DesiredDocument } from '../../desired-set.ts'
-import type { Finding } from '../../resource/condition.ts'
+import { type Finding, type FoundBy, nothingFoundBy } from '../../resource/condition.ts'
 import type { ApiSpecificationResource } from '../../resource/resource.ts'
 import type { Found } from '../../resource/secret-value.ts'
 import type { CompiledDocument, DocumentCompiler, DocumentOutcome } from './compile-document.ts'
@@ -43,6 +43,8 @@ import type { SecretVariables } from './read-variables.ts'
 export interface DocumentJudgement {
   readonly accepted: Finding<'Accepted'>
   readonly resolvedRefs: Finding<'ResolvedRefs'>
+  /** See `Verdict`. */
+  readonly found: FoundBy<'document'>
   readonly errors: readonly Problem[]
   readonly warnings: readonly Warning[]
   /** This generation, as far as the language goes: it may lack a realm, or the right to its host. */
@@ -91,7 +93,7 @@ export const judgeDocument = (
   context: DocumentContext,
 ): DocumentJudgement => {
   const { variables } = context
-  const nothing = { errors: [], warnings: [] }
+  const nothing = { found: nothingFoundBy('document'), errors: [], warnings: [] }
   if ('missing' in read) {
     return { ...nothing, accepted: ACCEPTED_PENDING, resolvedRefs: missing(read.missing) }
   }
@@ -102,7 +104,7 @@ export const judgeDocument = (
   if ('problems' in read) {
     const { problems } = read
     const accepted = refusal(problems)
-    return { accepted, resolvedRefs: REFERENCES_PENDING, errors: problems, warnings: [] }
+    return { ...nothing, accepted, resolvedRefs: REFERENCES_PENDING, errors: problems }
   }
   // Without its variables a document would seem to lack what only the Secret has.
   if ('missing' in variables) {
@@ -134,15 +136,16 @@ const judgeReadable = (
   })
   const reference = referenceOf(resource, read, access)
   if (compilation === undefined) {
-    const nothing = { errors: [], warnings: [], isPending: true }
-    return { ...nothing, accepted: ACCEPTED_COMPILING, resolvedRefs: reference }
+    const nothing = { found: nothingFoundBy('document'), errors: [], warnings: [] }
+    return { ...nothing, accepted: ACCEPTED_COMPILING, resolvedRefs: reference, isPending: true }
   }
   const warnings = locateWarnings(compilation.warnings, read.place, access)
   if ('problems' in compilation) return { ...refused(compilation, read, reference), warnings }
   const { compiled } = compilation
   const confinedTo = confinementOf(destinations)
   const version = makeDocument(resource, { document, compiled, secrets, confinedTo })
-  const ownJudgement = { accepted: acceptedWith(warnings), errors: [], warnings, version }
+  const accepted = acceptedWith(warnings)
+  const ownJudgement = { accepted, found: foundIn(), errors: [], warnings, version }
   if (access.access !== 'granted') {
     const isRealmHeld = mayServeOn(resource, access)
     const isRealmAbsent =
@@ -168,6 +171,9 @@ const judgeReadable = (
   return { ...judgement, resolvedRefs: reference, good: version }
 }
 
+/** Of a good document. None of the conditions so far is for it to decide. */
+const foundIn = (): FoundBy<'document'> => ({})
+
 /** Where the realm can't be used, the document is judged as if it could: one fault must not hide another. */
 const factsOf = (access: RealmAccess): RealmFacts =>
   access.access === 'granted' ? access.realm.facts : ANY_REALM
@@ -178,7 +184,8 @@ const refused = (
   resolvedRefs: Finding<'ResolvedRefs'>,
 ): DocumentJudgement => {
   const errors = problems.map((problem) => relocate(problem, place))
-  const judgement = { accepted: refusal(problems, errors), resolvedRefs, errors, warnings: [] }
+  const nothing = { found: nothingFoundBy('document'), warnings: [] }
+  const judgement = { ...nothing, accepted: refusal(problems, errors), resolvedRefs, errors }
   return quarantined === undefined ? judgement : { ...judgement, quarantined }
 }
 

@@ -3,6 +3,7 @@
 // source tells of them.
 
 import type { Problem } from '../../../language/problem.ts'
+import { conditionOf, nothingFoundBy } from '../../resource/condition.ts'
 import type { ResourceCache } from '../../resource/resource-source.ts'
 import { isPaused, keyOf, type RealmResource } from '../../resource/resource.ts'
 import { type DepartedClaim, DepartedClaims, isKin } from './departed-claims.ts'
@@ -188,11 +189,11 @@ export class RealmBook {
  */
 const wasServed = ({ conditions = [], metadata: { generation } }: RealmResource): boolean => {
   const current = conditions.filter(({ observedGeneration }) => observedGeneration === generation)
-  const reasons = new Map<string, string>(current.map(({ type, reason }) => [type, reason]))
-  const ready = reasons.get('Ready')
+  const ready = conditionOf(current, 'Ready')?.reason
   const isInService = ready === 'Ready' || ready === 'Unreachable'
   // Released: it was let go by an operator that was uninstalled, and is taken up again.
-  return reasons.get('Accepted') === 'Accepted' && (isInService || ready === 'Released')
+  const isAccepted = conditionOf(current, 'Accepted')?.reason === 'Accepted'
+  return isAccepted && (isInService || ready === 'Released')
 }
 
 interface Place {
@@ -215,6 +216,7 @@ const verdictOf = (
     resource,
     accepted: message === undefined ? judgement.accepted : conflicted(message),
     resolvedRefs: judgement.resolvedRefs,
+    found: nothingFoundBy('document'),
     errors: conflict === undefined ? judgement.errors : [conflict, ...judgement.errors],
     warnings: judgement.warnings,
     ...(uri !== undefined && { id: uri }),

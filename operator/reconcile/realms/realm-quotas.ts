@@ -1,7 +1,7 @@
 // Realms with those that serve in; which of them the quota of their namespace has no room for, out. After a restart
 // whatever an operator has let in keeps its place: nothing tells for certain which Realms gateways hold.
 
-import type { Finding } from '../../resource/condition.ts'
+import { conditionOf, type Finding } from '../../resource/condition.ts'
 import type { RealmResource } from '../../resource/resource.ts'
 import type { GoodRealm } from './judge-realm.ts'
 import { Memo } from '../memo.ts'
@@ -69,7 +69,7 @@ export class RealmQuotas {
 
 /** An operator before us judged it, and refused it neither for its quota nor for the uri that another one has. */
 const wasLetIn = ({ conditions = [] }: RealmResource): boolean => {
-  const accepted = conditions.find(({ type }) => type === 'Accepted')
+  const accepted = conditionOf(conditions, 'Accepted')
   return (
     accepted !== undefined &&
     accepted.reason !== 'QuotaExceeded' &&

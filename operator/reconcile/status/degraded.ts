@@ -2,7 +2,12 @@
 // and since when, and of its upstreams comes in; the condition, once it has lasted, comes out. Pure: time comes in.
 
 import type { UpstreamCause } from '../../../language/wire/wire.ts'
-import { type Condition, type Finding, joinMessages } from '../../resource/condition.ts'
+import {
+  type Condition,
+  conditionOf,
+  type Finding,
+  joinMessages,
+} from '../../resource/condition.ts'
 import type { Sight } from './fleet-view.ts'
 import type { Verdict } from '../verdict.ts'
 
@@ -17,9 +22,7 @@ export const apartSince = (
 ): number | undefined => {
   if (sight.apart === undefined) return undefined
   // It was told before this operator began: it need not last once more.
-  const isTold = before.conditions.some(
-    ({ type, reason }) => type === 'Degraded' && reason === 'RouterUnreachable',
-  )
+  const isTold = conditionOf(before.conditions, 'Degraded')?.reason === 'RouterUnreachable'
   return before.since ?? (isTold ? nowMs - LASTS_MS : nowMs)
 }
 

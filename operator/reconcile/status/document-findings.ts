@@ -1,6 +1,13 @@
-// A verdict and how far it is programmed in; every finding of the resource, in the order of the API, out.
+// A verdict and how far it is programmed in; every finding of the resource out.
 
-import { type Finding, joinMessages } from '../../resource/condition.ts'
+import {
+  CONDITIONS,
+  type Finding,
+  type Findings,
+  findingsIn,
+  type FoundBy,
+  joinMessages,
+} from '../../resource/condition.ts'
 import { realmForbidden } from '../findings.ts'
 import type { Programmed } from './programmed.ts'
 import { servingWords } from './serving-words.ts'
@@ -11,29 +18,29 @@ export interface Delivery {
   readonly isRealmForbidden: boolean
   /** See `DocumentSummary`; absent: it is not known. */
   readonly serving?: string | undefined
-  readonly degraded?: Finding<'Degraded'> | undefined
+  readonly found: FoundBy<'gateways'>
 }
 
 export const documentFindings = (
   verdict: Verdict,
   programmed: Programmed,
-  { isRealmForbidden, serving, degraded }: Delivery,
+  { isRealmForbidden, serving, found }: Delivery,
 ): readonly Finding[] => {
   const resolvedRefs =
     isRealmForbidden && verdict.resolvedRefs.status === 'True'
       ? realmForbidden(verdict.realmUri ?? '', verdict.resource.metadata.namespace)
       : verdict.resolvedRefs
   const parts = [verdict.accepted, resolvedRefs, programmed.finding] as const
-  const stalled = stalledOf(
-    parts,
-    programmed.rejectedByAll ? programmed.finding.message : undefined,
-  )
-  return [
-    ...parts,
-    readyWith(readyOf(parts), verdict, { programmed, serving }),
-    ...(degraded === undefined ? [] : [degraded]),
-    ...(stalled === undefined ? [] : [stalled]),
-  ]
+  const rejection = programmed.rejectedByAll ? programmed.finding.message : undefined
+  return findingsIn({
+    ...verdict.found,
+    ...found,
+    Accepted: verdict.accepted,
+    ResolvedRefs: resolvedRefs,
+    Programmed: programmed.finding,
+    Ready: readyWith(readyOf(parts), verdict, { programmed, serving }),
+    Stalled: stalledOf(parts, rejection),
+  } satisfies Findings<'ApiSpecification'>)
 }
 
 /** Whoever reads nothing but this one learns whether there is an outage. */
@@ -72,11 +79,6 @@ export const readyOf = (parts: readonly Part[]): Finding<'Ready'> => {
   }
 }
 
-const STALLING = [
-  ...(['Invalid', 'TooLarge', 'TooExpensive', 'QuotaExceeded', 'Conflicted'] as const),
-  'RefNotPermitted',
-] as const
-
 /**
  * True where nothing will change until somebody acts; else there is no such condition.
  * @param rejection what is told where every data plane that answers refuses it
@@ -88,7 +90,7 @@ export const stalledOf = (
   for (const { type, reason, message } of parts) {
     // Programmed is Invalid also where a reference may resolve by itself.
     if (type === 'Programmed') continue
-    const stalling = STALLING.find((each) => each === reason)
+    const stalling = CONDITIONS.Stalled.reasons.True.find((each) => each === reason)
     if (stalling !== undefined) {
       return { type: 'Stalled', status: 'True', reason: stalling, message }
     }

@@ -2,7 +2,7 @@
 // until the data planes have been asked nothing is said that they might take back at once. Pure.
 
 import type { Problem, Warning } from '../../../language/problem.ts'
-import type { Condition, Finding } from '../../resource/condition.ts'
+import { type Condition, conditionOf, type Finding } from '../../resource/condition.ts'
 import { withoutRelease } from '../../resource/released.ts'
 import type { DocumentSummary, ProgrammedVersion } from '../../resource/resource.ts'
 import type { Sight } from './fleet-view.ts'
@@ -48,7 +48,7 @@ export const isEarly = (
   (sight.total === 0 || sight.count('connecting') > 0)
 
 export const inheritedLatch = ({ programmed, conditions }: Inherited): Latch | undefined => {
-  const condition = conditions.find(({ type }) => type === 'Programmed')
+  const condition = conditionOf(conditions, 'Programmed')
   const isLatched =
     condition?.status === 'True' && condition.observedGeneration === programmed?.generation
   return isLatched ? programmed : undefined
@@ -60,14 +60,13 @@ export const inheritedProgrammed = (
   { resource, digest }: Verdict,
 ): Programmed | undefined => {
   const { generation } = resource.metadata
-  const condition = conditions.find(({ type }) => type === 'Programmed')
+  const condition = conditionOf(conditions, 'Programmed')
   if (condition?.observedGeneration !== generation) return undefined
   if (condition.status === 'True' && programmed?.digest !== digest) return undefined
   const { type, status, reason, message } = condition
-  const stalled = conditions.find((each) => each.type === 'Stalled')
   // An operator wrote it, with the vocabulary of findings.
   const finding = { type, status, reason, message } as Finding<'Programmed'>
-  const rejectedByAll = stalled?.reason === 'Rejected'
+  const rejectedByAll = conditionOf(conditions, 'Stalled')?.reason === 'Rejected'
   return status === 'True' && programmed !== undefined
     ? { finding, latch: programmed, rejectedByAll }
     : { finding, rejectedByAll }
@@ -78,7 +77,7 @@ export const inheritedReady = (
   { conditions }: Inherited,
   { resource }: Verdict,
 ): Finding<'Ready'> | undefined => {
-  const condition = conditions.find(({ type }) => type === 'Ready')
+  const condition = conditionOf(conditions, 'Ready')
   if (condition?.observedGeneration !== resource.metadata.generation) return undefined
   const { type, status, reason, message } = condition
   return { type, status, reason, message } as Finding<'Ready'>

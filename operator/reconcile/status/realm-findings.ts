@@ -2,7 +2,7 @@
 // Ready as its routers' sessions tell, and Stalled where somebody has to act. Pure.
 
 import type { SessionState } from '../../../language/wire/wire.ts'
-import type { Finding } from '../../resource/condition.ts'
+import { type Finding, type Findings, findingsIn } from '../../resource/condition.ts'
 import { readyOf, stalledOf } from './document-findings.ts'
 import { describeProblem } from '../findings.ts'
 import type { Sight } from './fleet-view.ts'
@@ -18,11 +18,13 @@ export const realmFindings = (
   const { accepted, resolvedRefs } = verdict
   const own = ownReady(verdict)
   const told = own.status === 'True' ? (ready ?? sessionsReady(verdict.id ?? '', sight)) : own
-  const stalled = stalledOf(
-    [accepted, resolvedRefs],
-    told.reason === 'Rejected' && isRefusedByAll(sight) ? told.message : undefined,
-  )
-  return [accepted, resolvedRefs, told, ...(stalled === undefined ? [] : [stalled])]
+  const rejection = told.reason === 'Rejected' && isRefusedByAll(sight) ? told.message : undefined
+  return findingsIn({
+    Accepted: accepted,
+    ResolvedRefs: resolvedRefs,
+    Ready: told,
+    Stalled: stalledOf([accepted, resolvedRefs], rejection),
+  } satisfies Findings<'Realm'>)
 }
 
 const isRefusedByAll = (sight: Sight): boolean => {

@@ -1,6 +1,7 @@
 // Says which version of a document serves, where it is not as it should be: what a status tells of that comes in, words for
 // a person come out. Pure.
 
+import type { ReasonOf } from '../../resource/condition.ts'
 import { NONE_SERVES } from '../../resource/resource.ts'
 import type { Verdict } from '../verdict.ts'
 
@@ -11,7 +12,11 @@ export const UNKNOWN_SERVES = '?'
  * @param serving see `DocumentSummary`
  * @param reason of what is wrong with it
  */
-export const servingWords = (serving: string, { resource }: Verdict, reason: string): string => {
+export const servingWords = (
+  serving: string,
+  { resource }: Verdict,
+  reason: ReasonOf<'Ready'>,
+): string => {
   const isOutOfReach = reason === 'Unreachable'
   if (serving === NONE_SERVES) return isOutOfReach ? 'nothing is known to serve' : 'nothing serves'
   if (serving === UNKNOWN_SERVES) return 'another version serves'
@@ -22,4 +27,8 @@ export const servingWords = (serving: string, { resource }: Verdict, reason: str
     : 'as it was before, it still serves'
 }
 
-const DELIVERING: ReadonlySet<string> = new Set(['Pending', 'Rejected', 'PartiallyProgrammed'])
+const DELIVERING: ReadonlySet<ReasonOf<'Ready'>> = new Set([
+  'Pending',
+  'Rejected',
+  'PartiallyProgrammed',
+])

@@ -3,7 +3,14 @@
 
 import type { Problem, Warning } from '../../../language/problem.ts'
 import type { HeldDocument, Rejection } from '../../data-plane.ts'
-import { type Condition, type Finding, settleConditions } from '../../resource/condition.ts'
+import {
+  type Condition,
+  conditionOf,
+  type Finding,
+  type FoundBy,
+  nothingFoundBy,
+  settleConditions,
+} from '../../resource/condition.ts'
 import { classReleased, isReleased, releasedConditions } from '../../resource/released.ts'
 import { DEFAULT_CLASS, type DocumentSummary, NONE_SERVES } from '../../resource/resource.ts'
 import { apartSince, degradedFinding, hasLasted } from './degraded.ts'
@@ -60,7 +67,7 @@ interface Made {
   /** A sidecar that it selects may not hold its realm. */
   readonly isRealmForbidden: boolean
   readonly summary: DocumentSummary
-  readonly degraded: Finding<'Degraded'> | undefined
+  readonly found: FoundBy<'gateways'>
 }
 
 export interface Moment {
@@ -156,10 +163,10 @@ const deliveryOf = (verdict: Verdict, sight: Sight, moment: Moment): Delivery =>
     // What was said before says it already.
     programmed: early ?? withServing(programmed, verdict, summary.serving),
     // Nor is it known yet which sessions there are.
-    degraded:
+    found:
       inherited === undefined
-        ? degradedFinding(verdict, sight, apart?.isTold === true)
-        : toldDegraded(before),
+        ? { Degraded: degradedFinding(verdict, sight, apart?.isTold === true) }
+        : toldBefore(before),
     summary,
   })
   return { made, inherited, latch, known, apart }
@@ -188,10 +195,10 @@ const apartOf = (sight: Sight, { before, nowMs }: Moment): Apart | undefined => 
   return since === undefined ? undefined : { since, isTold: hasLasted(since, nowMs) }
 }
 
-const toldDegraded = (before: Entry | undefined): Finding<'Degraded'> | undefined => {
-  const told = before?.status.conditions.find(({ type }) => type === 'Degraded')
+const toldBefore = (before: Entry | undefined): FoundBy<'gateways'> => {
+  const told = conditionOf(before?.status.conditions ?? [], 'Degraded')
   // An operator wrote it, with the vocabulary of findings.
-  return told && ({ ...told } as Finding<'Degraded'>)
+  return { Degraded: told && ({ ...told } as Finding<'Degraded'>) }
 }
 
 /** Of a resource that has left our class: the gateways give it up, and nothing of it is looked at any more. */
@@ -219,7 +226,7 @@ const releasedEntry = (verdict: Verdict, before: Entry | undefined, nowMs: numbe
 const madeOf = (
   verdict: Verdict,
   sight: Sight,
-  judged: Pick<Made, 'programmed' | 'summary' | 'degraded'>,
+  judged: Pick<Made, 'programmed' | 'summary' | 'found'>,
 ): Made => {
   const { programmed } = judged
   const { id = '' } = verdict
@@ -277,13 +284,16 @@ const isUnchanged = (before: Entry, verdict: Verdict, made: Made): boolean =>
 
 const sameMade = (left: Made, right: Made): boolean =>
   MADE.every((member) => left[member] === right[member]) &&
-  left.degraded?.reason === right.degraded?.reason &&
-  left.degraded?.message === right.degraded?.message &&
+  FOUND.every((type) => sameWords(left.found[type], right.found[type])) &&
   left.programmed.rejectedByAll === right.programmed.rejectedByAll &&
-  left.programmed.finding.reason === right.programmed.finding.reason &&
-  left.programmed.finding.message === right.programmed.finding.message
+  sameWords(left.programmed.finding, right.programmed.finding)
 
 const MADE = ['refusal', 'shadowed', 'isRealmForbidden', 'summary'] as const
+
+const FOUND = Object.keys(nothingFoundBy('gateways')) as readonly (keyof FoundBy<'gateways'>)[]
+
+const sameWords = (left: Finding | undefined, right: Finding | undefined): boolean =>
+  left?.reason === right?.reason && left?.message === right?.message
 
 const sameLatch = (left: Latch | undefined, right: Latch | undefined): boolean =>
   left?.generation === right?.generation &&

@@ -12,6 +12,7 @@ import type { DesiredSet } from '../../../operator/desired-set.ts'
 import { Reconciler } from '../../../operator/reconcile/reconciler.ts'
 import { StatusBook } from '../../../operator/reconcile/status/status-book.ts'
 import type { Verdict } from '../../../operator/reconcile/verdict.ts'
+import { nothingFoundBy } from '../../../operator/resource/condition.ts'
 import { API_VERSION, type Resource } from '../../../operator/resource/resource.ts'
 import { API_SPECIFICATION_STATUS_FIELD } from '../../../operator/resource/status-shape.ts'
 import { statusObject } from '../../../operator/status/kubernetes-status-object.ts'
@@ -158,6 +159,7 @@ describe('what stands in the API while a newer generation is judged', () => {
       resource, errors: [], warnings: [], isPending: true,
       accepted: { type: 'Accepted', ...pending },
       resolvedRefs: { type: 'ResolvedRefs', ...pending },
+      found: nothingFoundBy('document'),
     }
     const [found] = new StatusBook().update(new Map([['key', verdict]]), [], NOW_MS).values()
     const status = found && statusObject(found)

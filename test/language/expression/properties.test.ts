@@ -4,6 +4,7 @@ import { describe, expect, it } from '@jest/globals'
 import fc from 'fast-check'
 import { ExpressionError } from '../../../language/expression/errors.ts'
 import { FAULT, fold, type FoldScope } from '../../../language/expression/fold.ts'
+import { functionNames } from '../../../language/expression/functions/functions.ts'
 import { jsonWriter } from '../../../language/expression/json.ts'
 import { lookup } from '../../../language/expression/lookup.ts'
 import { evaluator } from '../../../language/expression/run.ts'
@@ -81,7 +82,7 @@ const pathKey = fc.constantFrom(
   'hasOwnProperty',
   'length',
 )
-const call = fc.constantFrom(
+const CALLS = [
   'integer',
   'string',
   'boolean',
@@ -109,7 +110,8 @@ const call = fc.constantFrom(
   'json:decode',
   'abs',
   'float',
-)
+]
+const call = fc.constantFrom(...CALLS)
 const root = fc.constantFrom(
   'request',
   'variables.m',
@@ -173,6 +175,11 @@ const outcome = (run: () => unknown): unknown => {
     return (error as Error).message
   }
 }
+
+it('every function is called, but what is drawn', () => {
+  const called = CALLS.map((each) => each.replace(/\(.*/, ''))
+  expect([...new Set([...called, 'random'])].sort()).toEqual([...functionNames()].sort())
+})
 
 describe('own keys', () => {
   it('a path gives what own keys lead to, or nothing', () => {

@@ -2,7 +2,11 @@
 
 import type { OperatorStatus } from '../../../operator/controller/controller.ts'
 import type { ResourceStatus } from '../../../operator/reconcile/status/status-book.ts'
-import type { Condition, ConditionStatus } from '../../../operator/resource/condition.ts'
+import {
+  type Condition,
+  type ConditionStatus,
+  nothingFoundBy,
+} from '../../../operator/resource/condition.ts'
 import type {
   ApiSpecificationResource,
   Metadata,
@@ -22,7 +26,7 @@ export const aCondition = (
   return {
     type: type as Condition['type'],
     status: status as ConditionStatus,
-    reason,
+    reason: reason as Condition['reason'],
     message,
     observedGeneration,
     lastTransitionTime,
@@ -80,6 +84,7 @@ export const aStatus = ({
       resource,
       accepted: { type: 'Accepted', status: 'Unknown', reason: 'Pending', message: '' },
       resolvedRefs: { type: 'ResolvedRefs', status: 'Unknown', reason: 'Pending', message: '' },
+      found: nothingFoundBy('document'),
       errors: [],
       warnings: [],
       ...(isReleased && { isReleased }),

@@ -14,9 +14,9 @@ type Headers = readonly (readonly [string, string])[]
 
 const RECORD: RealmRecord = { uri: 'com.example' }
 const KNOWN: Known = { kind: 'identity', identity: {} as Identity, grounds: ALWAYS }
-const BASIC: Bearing = { scheme: 'basic', header: 'authorization' }
-const KEY: Bearing = { scheme: 'api_key', header: 'x-api-key' }
-const OIDC: Bearing = { scheme: 'oidc', header: 'authorization' }
+const BASIC: Bearing = { scheme: 'basic', header: 'authorization', mayBeCookie: false }
+const KEY: Bearing = { scheme: 'api_key', header: 'x-api-key', mayBeCookie: false }
+const OIDC: Bearing = { scheme: 'oidc', header: 'authorization', mayBeCookie: true }
 const AUTHORIZED: Headers = [['Authorization', 'Basic abc']]
 const COOKIE: Headers = [['Cookie', 'svc_ticket_com.example=a.b.c']]
 
