@@ -10,6 +10,8 @@ import type { Template } from '../language/expression/template.ts'
 export interface ServedVersion {
   readonly apiId: string
   readonly name: string
+  /** As written, brackets and all. */
+  readonly basePath: string
   readonly realmUri: string
   /** The document may reach Services of this namespace, and nothing else in the cluster. */
   readonly confinedTo?: string | undefined

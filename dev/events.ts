@@ -36,10 +36,35 @@ const ROUTINE_MESSAGES: ReadonlySet<unknown> = new Set([
 const ROUTINE_LINES = /Ready=False {2}(?:Pending|Invalid) /
 
 const wordsOf = (record: LogRecord): string | undefined => {
+  if (typeof record['status'] === 'number' && record['msg'] === undefined)
+    return wordsOfRequest(record, record['status'])
   if (record['level'] === 'debug' || ROUTINE_MESSAGES.has(record['msg'])) return undefined
   const level = record['level'] === 'info' ? '' : `${String(record['level'])}: `
-  const fields = Object.entries(record)
-    .filter(([name, value]) => !ROUTINE_FIELDS.has(name) && value !== '')
-    .map(([name, value]) => `${name}=${typeof value === 'string' ? value : JSON.stringify(value)}`)
-  return [`${level}${String(record['msg'])}`, ...fields].join('  ')
+  return [`${level}${String(record['msg'])}`, ...fieldsOf(record, ROUTINE_FIELDS)].join('  ')
 }
+
+/** Of a line of the access log: what the words before them say, or what is of no use here. */
+const REQUEST_FIELDS: ReadonlySet<string> = new Set(
+  'time id peername host method path status ms bytes version trace'.split(' '),
+)
+
+/** The client did not wait for the answer, as when a page with a stream is closed. */
+const CLIENT_WENT_AWAY = 499
+
+/** Browsers ask for it on their own. */
+const FAVICON = '/favicon.ico'
+
+/** Requests that failed, with every field that tells why. */
+const wordsOfRequest = (record: LogRecord, status: number): string | undefined => {
+  const isRoutine = status < 400 || status === CLIENT_WENT_AWAY || record['path'] === FAVICON
+  if (isRoutine) return undefined
+  const request = `${String(record['method'])} ${String(record['path'])} -> ${status}`
+  const why =
+    status === 404 && record['api'] === '' ? ['no document serves this host and path'] : []
+  return [request, ...why, ...fieldsOf(record, REQUEST_FIELDS)].join('  ')
+}
+
+const fieldsOf = (record: LogRecord, routine: ReadonlySet<string>): readonly string[] =>
+  Object.entries(record)
+    .filter(([name, value]) => !routine.has(name) && value !== '')
+    .map(([name, value]) => `${name}=${typeof value === 'string' ? value : JSON.stringify(value)}`)

@@ -7,7 +7,6 @@ import { type Idp, startIdp } from './idp/idp.ts'
 const CLIENT = { clientId: 'gateway', clientSecret: 'playground-only' }
 
 /** Of `examples/22-orders.yaml`, whose provider is named `playground`. */
-const PAGE = '/my/page'
 const OIDC = '/my/oidc/playground'
 
 /**
@@ -22,7 +21,7 @@ export const startExampleIdp = (port: number, gateway: string): Promise<Idp> =>
       {
         ...CLIENT,
         redirectUris: [`${gateway}${OIDC}/callback`],
-        postLogoutRedirectUris: [`${gateway}${PAGE}`],
+        postLogoutOrigin: gateway,
         backChannelLogoutUri: `${gateway}${OIDC}/backchannel-logout`,
       },
     ],

@@ -134,6 +134,8 @@ const startGateway = (
       '--managed',
       MANAGER,
       '--allow-unmanaged',
+      '--access-log',
+      'on',
     ],
     onLine: (line) => {
       const said = saidWith(line, 'listening')

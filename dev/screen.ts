@@ -15,26 +15,10 @@ export interface Greeting {
   readonly taken: readonly number[]
 }
 
+/** At most 20 lines: the addresses stay in sight. */
 export const renderGreeting = (greeting: Greeting): string =>
-  [
-    renderExamples(greeting),
-    renderAddresses(greeting),
-    renderFaults(greeting.status),
-    renderIdeas(greeting),
-  ]
+  [renderAddresses(greeting), renderFaults(greeting), renderIdeas(greeting)]
     .filter((part) => part !== '')
-    .join('\n\n')
-
-const renderExamples = ({ examples, manifests }: Greeting): string =>
-  examples
-    .filter(({ tries }) => tries.length > 0)
-    .map(({ file, title, tries, pages }) =>
-      [
-        `${manifests}/${file}: ${title}`,
-        ...pages.map((page) => `  in a browser: ${page}`),
-        ...tries.map(({ command }) => `  ${command}`),
-      ].join('\n'),
-    )
     .join('\n\n')
 
 const renderAddresses = ({ urls, manifests, isCopy, taken, status }: Greeting): string => {
@@ -54,7 +38,6 @@ const renderAddresses = ({ urls, manifests, isCopy, taken, status }: Greeting): 
       ? []
       : [
           `Taken, perhaps by another playground: ${taken.join(', ')}. All ports were moved by the same step.`,
-          '',
         ]
   const widths = [0, 1].map((column) => Math.max(...rows.map((row) => (row[column] ?? '').length)))
   const lines = rows.map(
@@ -65,27 +48,44 @@ const renderAddresses = ({ urls, manifests, isCopy, taken, status }: Greeting): 
 
 const COPIED = 'a copy of examples/ with these ports in it; removed at the end'
 
-const renderFaults = ({ resources, notes }: StatusView): string => {
-  const lines = [
-    ...notes.map(({ message }) => `  ${message}`),
+const MAX_FAULTS = 2
+
+/** Each on one line; `/status` has all of them as a whole. */
+const renderFaults = ({ status: { resources, notes }, urls }: Greeting): string => {
+  const faults = [
+    ...notes.map(({ message }) => message),
     ...resources
       .filter((resource) => !isReady(resource))
       .map(({ kind, name, conditions }) => {
         const ready = conditions.find(({ type }) => type === 'Ready')
-        return `  ${kind} ${name}: ${ready?.reason ?? ''} ${ready?.message ?? ''}`
+        return `${kind} ${name}: ${ready?.reason ?? ''} ${ready?.message ?? ''}`
       }),
   ]
-  return lines.length === 0 ? '' : ['Not served, or with warnings:', ...lines].join('\n')
+  if (faults.length === 0) return ''
+  const more = faults.length - MAX_FAULTS
+  const title = `Not served, or with warnings${more > 0 ? ` (${more} more: ${urls.status}/status)` : ''}:`
+  return [title, ...faults.slice(0, MAX_FAULTS).map((fault) => `  ${firstLineOf(fault)}`)].join(
+    '\n',
+  )
 }
 
-const renderIdeas = ({ urls, manifests }: Greeting): string =>
-  [
+const firstLineOf = (text: string): string => text.split(/[\r\n]/, 1)[0] ?? ''
+
+const renderIdeas = ({ examples, urls, manifests }: Greeting): string => {
+  const first = examples.flatMap(({ tries }) => tries)[0]
+  const pages = examples.flatMap((example) => example.pages)
+  return [
     'What to try:',
-    '  1. Send one of the requests above. -i shows the headers too.',
-    `  2. Change "Hello" in ${manifests}/01-static.yaml, save, and send its request again.`,
-    `  3. Break it: write "type: statik" there. The problem appears below with file and pointer, and`,
-    '     the last good version stays in service. Fix it, and the new one is served.',
-    `  4. Ask why: curl -s ${urls.status}/status`,
-    '',
-    'Ctrl-C stops everything. Below: what happens.',
+    ...(first === undefined ? [] : [`  ${first.command}`]),
+    `  More requests: the comments at the top of each file in ${manifests}/.`,
+    ...(pages.length === 0 ? [] : [`  In a browser: ${shortened(pages)}`]),
+    `  Save a change to 01-static.yaml there, a wrong one too. Ask why: curl -s ${urls.status}/status`,
+    'Ctrl-C stops everything. Below: changes, and requests that fail.',
   ].join('\n')
+}
+
+/** The first page whole, of the others what differs: the line must fit a terminal. */
+const shortened = ([first = '', ...others]: readonly string[]): string => {
+  const origin = URL.parse(first)?.origin ?? first
+  return [first, ...others.map((page) => page.replace(origin, ''))].join(' ')
+}

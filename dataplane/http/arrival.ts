@@ -3,6 +3,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { CompiledAction } from '../../language/compile/action.ts'
 import type { Scheme } from '../../language/document.ts'
+import type { RealmRecord } from '../../language/realm/record.ts'
 import type { EndpointRoute } from '../../language/routes/endpoint-routes.ts'
 import type { AccessLog } from '../../telemetry/access-log.ts'
 import type { RequestRow } from '../../telemetry/request-metrics.ts'
@@ -29,6 +30,8 @@ export interface DispatchOptions {
   readonly webSockets?: WebSocketRoutes
   /** Authenticates requests. If left out, all but anonymous operations reject every request. */
   readonly authenticate?: Authenticate
+  /** The record of a realm that holds now. If left out, nobody is redirected to a login. */
+  readonly realm?: (uri: string) => RealmRecord | undefined
   /** Called for every request that had to be authenticated. */
   readonly onAuthentication?: (scheme: Guard['type'], outcome: AuthenticationOutcome) => void
   readonly readClient: ReadClient

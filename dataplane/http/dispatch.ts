@@ -14,6 +14,7 @@ import { createEventStreams } from './sse/registry.ts'
 import { writeFixed } from './response/fixed-response.ts'
 import { isFramingFault, refuseHead } from './request/head-fault.ts'
 import { isKeysPath } from './builtin/keys.ts'
+import { loginInstead } from './login-instead.ts'
 import { pickContentType, pickLanguage } from './response/negotiate.ts'
 import { createOperationCache, type OperationCache } from './operation-cache.ts'
 import { type Found, pathHeaders } from './response/path-headers.ts'
@@ -134,7 +135,7 @@ const serveGuarded = (
         serveOperation(admission, observer, identity)
       },
       refuse: (error) => {
-        refuseOperation(admission, observer, error)
+        refuseOperation(admission, observer, loginInstead(options, admission, error))
       },
       abandon: () => {
         abandonOperation(admission, observer)

@@ -144,6 +144,10 @@ const resultTemplates = (
   ...onResult,
 })
 
+/** Whether somebody who opens the page without a ticket is redirected to the login. */
+const isRedirecting = (security: CompiledSecurity): boolean =>
+  security.type === 'oidc' && security.unauthenticated === 'redirect'
+
 const varyOf = (
   operation: CompiledOperation,
   { events }: ActionResponse,
@@ -152,5 +156,6 @@ const varyOf = (
   const names: string[] = []
   if (orderOffers(operation.provides).length > 1 || events !== 'none') names.push('accept')
   if (version.languages.length > 1) names.push('accept-language')
+  if (isRedirecting(operation.security)) names.push('cookie', 'sec-fetch-dest', 'sec-fetch-mode')
   return names.length === 0 ? undefined : names.join(', ')
 }

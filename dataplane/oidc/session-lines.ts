@@ -1,8 +1,9 @@
-// Builds the two Set-Cookie lines of specification §4.1, byte for byte. They are written by hand, as a cookie is only
+// Builds the Set-Cookie lines of a session: the two of specification §4.1, byte for byte, and the one that stops
+// redirects to the login from going in circles. They are written by hand, as a cookie is only
 // cleared with the same attributes that it was set with.
 
 import type { OidcProviderRecord } from '../../language/realm/record.ts'
-import { csrfCookieName, ticketCookieName } from '../security/session-cookies.ts'
+import { csrfCookieName, returnCookieName, ticketCookieName } from '../security/session-cookies.ts'
 
 export type CookieSettings = Pick<
   OidcProviderRecord,
@@ -40,3 +41,17 @@ export const clearingLines = (
   settings: CookieSettings,
 ): readonly [ticket: string, csrf: string] =>
   sessionLines(realmUri, settings, { ticket: '', csrf: '', maxAgeSeconds: 0 })
+
+/** A page that is opened later than this after a login is redirected to the login again. */
+const RETURN_SECONDS = 10
+
+/**
+ * The cookie of a browser that has come back from a login to which the gateway had redirected it. Browsers keep it
+ * wherever they have kept the cookie of the login, which has the same attributes.
+ */
+export const returnLine = (realmUri: string): string => returnLineOf(realmUri, '1', RETURN_SECONDS)
+
+export const clearingReturnLine = (realmUri: string): string => returnLineOf(realmUri, '', 0)
+
+const returnLineOf = (realmUri: string, value: string, maxAgeSeconds: number): string =>
+  `${returnCookieName(realmUri)}=${value}; Path=/; Max-Age=${maxAgeSeconds}; SameSite=Lax; Secure; HttpOnly`

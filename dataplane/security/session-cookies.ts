@@ -1,4 +1,4 @@
-// Names the two cookies of a realm (specification §4.1), and reads the tickets of a request. It reads the raw header:
+// Names the cookies of a realm (specification §4.1, behaviour §6), and reads the tickets of a request. It reads the raw header:
 // cookies are input of the client, including duplicates.
 
 import { valuesOf } from '../upstream/headers.ts'
@@ -8,6 +8,14 @@ export const ticketCookieName = (realmUri: string): string => `svc_ticket_${asTo
 
 /** @example csrfCookieName('com.example') // 'svc_csrf_com.example' */
 export const csrfCookieName = (realmUri: string): string => `svc_csrf_${asToken(realmUri)}`
+
+/**
+ * The cookie that says that a browser has just come back from a login to which the gateway had redirected it. The dot
+ * makes it no cookie of a login in progress.
+ * @example returnCookieName('com.example') // '__Host-svc_oidc_.returned.com.example'
+ */
+export const returnCookieName = (realmUri: string): string =>
+  `__Host-svc_oidc_.returned.${asToken(realmUri)}`
 
 /** Characters of a cookie name (RFC 6265 §4.1.1: RFC 2616 tokens) except `%`, which encodes the others. */
 const TOKEN = /^[!#$&'*+\-.^_`|~0-9A-Za-z]$/

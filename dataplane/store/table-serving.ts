@@ -133,6 +133,7 @@ const trim = ({ segments, bindings, tail, optional }: PathPattern): PathPattern 
 const toServedVersion = (document: PackedDocument, packed: PackedVersion): ServedVersion => ({
   apiId: document.id,
   name: packed.name,
+  basePath: packed.basePath,
   realmUri: document.realmUri,
   confinedTo: document.confinedTo,
   deprecation: packed.deprecation,

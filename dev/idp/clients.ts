@@ -5,6 +5,8 @@ export interface IdpClient {
   readonly clientSecret: string
   readonly redirectUris: readonly string[]
   readonly postLogoutRedirectUris?: readonly string[]
+  /** Any URL of this origin is such a URI too, which no real provider would allow. */
+  readonly postLogoutOrigin?: string
   /** OpenID Connect Back-Channel Logout 1.0; ID tokens have a `sid` then. May be on loopback. */
   readonly backChannelLogoutUri?: string
 }

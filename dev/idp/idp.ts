@@ -50,6 +50,7 @@ export const startIdp = async (options: IdpOptions): Promise<Idp> => {
   const issuer = options.issuer ?? origin
   const signingKey = options.signingKey ?? (await newKey())
   const provider = new Provider(issuer, configure({ clients: options.clients, users, signingKey }))
+  allowPostLogoutOrigins(provider, options.clients)
   const pages = createLoginPages(provider, users)
   const serve = provider.callback()
   server.on('request', (request, response) => {
@@ -57,6 +58,18 @@ export const startIdp = async (options: IdpOptions): Promise<Idp> => {
   })
   const close = (): Promise<void> => closeServer(server)
   return { issuer, origin, close, [Symbol.asyncDispose]: close }
+}
+
+/** The library compares whole URIs; of the clients that name an origin its pages count as well. */
+const allowPostLogoutOrigins = (provider: Provider, clients: readonly IdpClient[]): void => {
+  const origins = new Map(
+    clients.map(({ clientId, postLogoutOrigin }) => [clientId, postLogoutOrigin]),
+  )
+  provider.Client.prototype.postLogoutRedirectUriAllowed = function (uri) {
+    const origin = origins.get(this.clientId)
+    const isOfOrigin = origin !== undefined && URL.parse(uri)?.origin === origin
+    return isOfOrigin || this.postLogoutRedirectUris?.includes(uri) === true
+  }
 }
 
 const newKey = async (): Promise<KeyObject> =>

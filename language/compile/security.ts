@@ -35,7 +35,7 @@ interface SchemeForms {
   readonly basic: object
   readonly api_key: { readonly headerName: string }
   readonly oauth2: OAuth2Endpoints
-  readonly oidc: { readonly provider: string }
+  readonly oidc: { readonly provider: string; readonly unauthenticated?: 'redirect' }
 }
 
 export type SchemeName = keyof SchemeForms
@@ -111,7 +111,7 @@ const SCHEMES: { readonly [K in SchemeName]: SchemeKind<K> } = {
     }),
   },
   oidc: {
-    own: ['provider'],
+    own: ['provider', 'unauthenticated'],
     compile: (reader) => compileOidc(reader),
     credentialHeader: inAuthorization,
     endpoint: ({ provider }) => ({ type: 'oidc', provider }),
@@ -258,7 +258,16 @@ const compileOidc = (reader: Reader): SecurityScheme<'oidc'> => {
       )
   }
   warnOfUnsharedKeys(reader)
-  return { type: 'oidc', provider, ...requirementsOf(reader) }
+  return { type: 'oidc', provider, ...redirectOf(reader), ...requirementsOf(reader) }
+}
+
+/** Left out of the compiled form where it is the default, `reject`. */
+const redirectOf = ({ map, findings }: Reader): Pick<SecurityScheme<'oidc'>, 'unauthenticated'> => {
+  const template = map.get('unauthenticated')
+  if (template === undefined) return {}
+  const pointer = childPointer(map.pointer, 'unauthenticated')
+  const chosen = readOneOf(template, pointer, ['reject', 'redirect'], findings)
+  return chosen === 'redirect' ? { unauthenticated: 'redirect' } : {}
 }
 
 /** Behaviour §6: what one replica signs must be valid at the others. */

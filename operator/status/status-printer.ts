@@ -11,7 +11,8 @@ export interface Output {
 
 export type StatusPrinter = (status: OperatorStatus) => void
 
-const CLEAR = '\u001b[H\u001b[2J\u001b[3J'
+/** The screen alone: what has scrolled out of it stays. */
+const CLEAR = '\u001b[H\u001b[2J'
 
 /** Nothing is printed before the resources have been read once. */
 export const createStatusPrinter = (

@@ -199,6 +199,38 @@ describeWhenAvailable('the pages of the examples', chromiumAvailability(), () =>
     )
 
     it(
+      'sends to the login and back from a page that asks for one, but not from a frame in it',
+      async () => {
+        const account = `${playground.urls.public}/my/account`
+        const { page } = await openPage(tabs, `${account}?from=mail`)
+        await page.getByLabel('Name').fill('alice', WITHIN)
+        await page.getByRole('button', { name: 'Log in' }).click()
+        await page.getByText('You are alice.').waitFor(WITHIN)
+        expect(page.url()).toBe(`${account}?from=mail`)
+
+        await page.goto(`${playground.urls.public}/my/oidc/logout?redirect_uri=/websocket/page`)
+        expect(page.url()).toBe(`${playground.urls.public}/websocket/page`)
+        await page.goto(account)
+        await page.getByLabel('Name').fill('bob', WITHIN)
+        await page.getByRole('button', { name: 'Log in' }).click()
+        await page.getByText('You are bob.').waitFor(WITHIN)
+
+        // Cookies of the session are gone, the one of the return is not: no circle.
+        await tabs.clearCookies({ name: /^svc_/ })
+        const again = await page.goto(account)
+        expect(again?.status()).toBe(401)
+        expect(await again?.text()).toContain('just come back')
+
+        await tabs.clearCookies()
+        await page.goto(`${playground.urls.backend}/`)
+        await page.setContent(`<iframe src="${account}"></iframe>`)
+        const framed = page.frameLocator('iframe')
+        await framed.getByText('only pages in a tab').waitFor(WITHIN)
+      },
+      PATIENCE_MS,
+    )
+
+    it(
       'shows scripts the CSRF value and never the ticket',
       async () => {
         const { page } = await openOrders()

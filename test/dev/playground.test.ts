@@ -6,6 +6,7 @@ import { readFile, writeFile } from 'node:fs/promises'
 import { createServer } from 'node:net'
 import { join } from 'node:path'
 import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals'
+import { describeEvent } from '../../dev/events.ts'
 import { type Playground, startPlayground } from '../../dev/playground.ts'
 import { ANY_PORTS } from '../../dev/ports.ts'
 import { eventually } from '../support/eventually.ts'
@@ -45,6 +46,16 @@ describe('a manifest', () => {
     await writeFile(file, good)
     await eventually(async () => {
       expect((await request(hello)).json()).toEqual({ message: 'Hello' })
+    })
+  }, 60_000)
+
+  it('tells which requests fail, and why', async () => {
+    const none = `${playground.urls.public}/none/of/these?token=secret`
+    expect((await request(none)).status).toBe(404)
+    await eventually(() => {
+      const events = lines.flatMap((line) => describeEvent('gateway', line, new Date()) ?? [])
+      const told = events.find((event) => event.includes('/none/of/these'))
+      expect(told).toMatch(/GET \/none\/of\/these -> 404 {2}no document serves this host and path$/)
     })
   }, 60_000)
 

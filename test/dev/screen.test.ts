@@ -35,12 +35,11 @@ const GREETING: Greeting = {
 }
 
 describe('renderGreeting', () => {
-  it('names each example with what to send, and every address', () => {
+  it('names every address, a first request and the pages, and where there are more', () => {
     const text = renderGreeting(GREETING)
-    expect(text).toContain(
-      'examples/a.yaml: Says a\n  in a browser: http://a/page\n  curl -i http://a\n',
-    )
-    expect(text).not.toContain('realm.yaml')
+    expect(text).toContain('\n  curl -i http://a\n')
+    expect(text).toContain('In a browser: http://a/page\n')
+    expect(text).toContain('each file in examples/')
     for (const url of Object.values(GREETING.urls)) expect(text).toContain(url)
     expect(text).toContain('1 of 1 documents')
     expect(text).not.toContain('Taken')
@@ -54,6 +53,26 @@ describe('renderGreeting', () => {
     expect(text).toContain('0 of 1 documents')
     expect(text).toContain('  ApiSpecification a: Invalid /spec/x: bad')
     expect(text).toContain('  not YAML: x')
+  })
+
+  it('has 20 lines at most, whatever there is to say, and clears no screen', () => {
+    const example = { file: 'a.yaml', title: 'Says a', pages: ['http://a/1', 'http://a/2'] }
+    const tries = Array.from({ length: 9 }, (_, i) => ({ command: `curl ${i}`, expected: '' }))
+    const resources = Array.from({ length: 9 }, (_, i) => ({
+      kind: 'Realm',
+      name: `realm-${i}`,
+      conditions: [{ ...INVALID, message: 'one\ntwo' }],
+    }))
+    const text = renderGreeting({
+      ...GREETING,
+      examples: Array.from({ length: 30 }, () => ({ ...example, tries })),
+      status: { resources, notes: [{ message: 'a\nb' }], dataPlanes: [] },
+      taken: [18080, 18081],
+    })
+    expect(text.split('\n').length).toBeLessThanOrEqual(20)
+    expect(text).toContain('(8 more: http://127.0.0.1:3/status)')
+    expect(text).toContain('In a browser: http://a/1 /2 ')
+    expect(text).not.toContain('\u001b')
   })
 
   it('says that ports have moved, and where the copy is', () => {

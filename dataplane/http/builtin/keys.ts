@@ -16,6 +16,7 @@ export const KEYS_METHODS: readonly string[] = ['GET', 'HEAD', 'OPTIONS']
 export const KEYS_VERSION: ServedVersion = {
   apiId: '',
   name: '',
+  basePath: '/',
   realmUri: '',
   deprecation: undefined,
   poolSize: 1,

@@ -38,6 +38,7 @@ export const beginLogin = ({
       nonce,
       verifier,
       binding: bindingOf(secret),
+      ...(parameters.isRedirected && { redirected: 'true' as const }),
     },
     codeChallenge: hash('sha256', verifier, 'base64url'),
     cookies: loginCookies(id, secret, room.stateSeconds, request.cookies),

@@ -3,6 +3,7 @@
 
 import { checkBrowser, matchState, unsealState, useStateOnce } from './accept-state.ts'
 import { redirect } from '../answers.ts'
+import { returnLine } from '../session-lines.ts'
 import { readCallbackParameters } from './callback-parameters.ts'
 import { discoverMetadata } from '../provider/discover-provider.ts'
 import { exchangeForClaims } from './exchange.ts'
@@ -29,5 +30,6 @@ export const CALLBACK_STEPS = steps<Exchange>()
 export const callback = async (exchange: Exchange): Promise<OidcAnswer> => {
   const { request, state, cookies, person } = await CALLBACK_STEPS.run(exchange)
   auditLogin(exchange, { outcome: 'success', authid: person.authid, clientId: state.clientId })
-  return redirect(request, state.redirectUri, cookies)
+  const returned = state.redirected === 'true' ? [returnLine(request.realmUri)] : []
+  return redirect(request, state.redirectUri, [...cookies, ...returned])
 }

@@ -3,6 +3,7 @@
 
 import type { Exchange } from '../room.ts'
 import { readParameter } from '../query.ts'
+import { REDIRECTED } from '../login-redirect.ts'
 import { OidcRefusal } from '../refusal.ts'
 
 export interface LoginParameters {
@@ -11,6 +12,8 @@ export interface LoginParameters {
   readonly wantedTarget: string | undefined
   readonly clientId: string
   readonly deviceId: string
+  /** The gateway itself has redirected the browser here. */
+  readonly isRedirected: boolean
 }
 
 const LABEL = /^[\x20-\x7e]{1,128}$/
@@ -23,6 +26,7 @@ export const readLoginParameters = ({ request }: Exchange): LoginParameters => {
     wantedTarget: readTarget(query),
     clientId: readLabel(query, 'client_id'),
     deviceId: readLabel(query, 'device_id'),
+    isRedirected: query.has(REDIRECTED),
   }
 }
 

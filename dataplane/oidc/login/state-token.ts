@@ -19,6 +19,8 @@ export interface LoginState {
   readonly verifier: string
   /** base64url SHA-256 of the binding cookie's value. */
   readonly binding: string
+  /** `'true'`: the gateway had redirected the browser to the login. Gateways of older versions ignore it. */
+  readonly redirected?: 'true'
 }
 
 export type StateReading =
@@ -104,5 +106,6 @@ const readLoginState = (payload: JWTPayload): LoginState | undefined => {
   const isWhole = FIELDS.every((field) => typeof payload[field] === 'string')
   if (!isWhole) return undefined
   const entries = FIELDS.map((field) => [field, payload[field] as string] as const)
-  return Object.fromEntries(entries) as Readonly<Record<(typeof FIELDS)[number], string>>
+  const state = Object.fromEntries(entries) as Readonly<Record<(typeof FIELDS)[number], string>>
+  return payload['redirected'] === 'true' ? { ...state, redirected: 'true' } : state
 }

@@ -1,6 +1,8 @@
 // Handles GET and POST logout: it clears the cookies, revokes the tickets, and redirects the browser to the
 // provider's logout or to its target. The status is always 302 (specification §4.1): a step that fails is skipped.
 
+import { cookieText } from '../../security/parsed-cookies.ts'
+import { returnCookieName } from '../../security/session-cookies.ts'
 import { ticketKey } from '../../security/tokens/revocation-keys.ts'
 import { redirect } from '../answers.ts'
 import { chooseRedirect } from '../choose-redirect.ts'
@@ -10,7 +12,7 @@ import { findSession, type Session } from './logout-session.ts'
 import type { OidcAnswer } from '../oidc-endpoint.ts'
 import { auditLogout, reportLeftOut } from '../report.ts'
 import type { Exchange } from '../room.ts'
-import { clearingLines } from '../session-lines.ts'
+import { clearingLines, clearingReturnLine } from '../session-lines.ts'
 import { steps } from '../steps.ts'
 
 /** @internal exported for tests */
@@ -45,12 +47,14 @@ export const logoutAnyway = ({ request }: Exchange): OidcAnswer =>
 
 type Known = Exchange & { readonly parameters: LogoutParameters; readonly session: Session }
 
-const clearCookies = ({ parameters, session }: Known): readonly string[] => {
+const clearCookies = ({ request, parameters, session }: Known): readonly string[] => {
   const { cookieDomain, realmUri } = parameters
-  return clearingLines(realmUri, {
+  const lines = clearingLines(realmUri, {
     ...session.record,
     ...(cookieDomain !== undefined && { cookie_domain: cookieDomain }),
   })
+  const hasReturned = cookieText(request.cookies, returnCookieName(realmUri)) !== undefined
+  return hasReturned ? [...lines, clearingReturnLine(realmUri)] : lines
 }
 
 /** Revokes every genuine ticket, as any that is left would still be valid. */

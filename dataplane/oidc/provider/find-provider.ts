@@ -19,7 +19,8 @@ export const findProvider = (
   return { name, record }
 }
 
-const providerOf = (
+/** undefined: it is not there, or the realm allows no login by OpenID Connect. */
+export const providerOf = (
   realm: RealmRecord | undefined,
   name: string | undefined,
 ): OidcProviderRecord | undefined => {

@@ -9,6 +9,7 @@ import type {
   Verdict,
 } from '../../../dataplane/security/schemes/authentication.ts'
 import { unauthorized } from '../../../dataplane/security/schemes/challenge.ts'
+import type { RealmRecord } from '../../../language/realm/record.ts'
 import { eventually } from '../../support/eventually.ts'
 import { answers, apiOf, serveGateway, type ServedGateway } from './served-gateway.ts'
 import { accepted, identityOf, refused } from './verdicts.ts'
@@ -131,6 +132,100 @@ describe.each(ways)('a verdict that comes %s', (_, give) => {
     await gateway.load(secured({ get: answers('open') }, {}))
     expect((await gateway.ask('GET', '/x')).text).toBe('"open"')
     expect(gateway.authentications).toEqual([])
+  })
+})
+
+describe('a page whose document redirects to the login', () => {
+  const NAVIGATION = {
+    host: 'api.test',
+    'sec-fetch-mode': 'navigate',
+    'sec-fetch-dest': 'document',
+  }
+  const provider = {
+    issuer: 'https://idp.test',
+    client_id: 'a',
+    client_secret: 'b',
+    redirect_uri: 'https://api.test/oidc/default/callback',
+  }
+  const realm: RealmRecord = {
+    uri: 'com.acme',
+    authmethods: ['oidcrp', 'cookie'],
+    info: { oidc_providers: { default: provider } },
+  }
+  const open = async (error: Error, unauthenticated = 'redirect'): Promise<void> => {
+    gateway = await serveGateway({
+      authenticate: () => refused(error),
+      realms: new Map([['com.acme', realm]]),
+    })
+    const headers = { 'cache-control': 'max-age=60', vary: 'origin', ...ECHO }
+    const security = { type: 'oidc', unauthenticated }
+    await gateway.load(secured({ get: answers('x'), post: answers('x') }, security, headers))
+  }
+  const VARY = 'origin, accept, cookie, sec-fetch-dest, sec-fetch-mode'
+
+  it('goes there, and no cache keeps that', async () => {
+    await open(unauthorized('oidc', 'com.acme'))
+    const { status, headers } = await gateway.ask('GET', '/x?a=1', { headers: NAVIGATION })
+    expect([status, headers.location]).toEqual([
+      302,
+      '/oidc/login?provider=default&redirect_uri=%2Fx%3Fa%3D1&redirected=true',
+    ])
+    expect(headers).toMatchObject({
+      'cache-control': 'no-store',
+      'referrer-policy': 'no-referrer',
+      vary: VARY,
+    })
+    expect(headers).not.toHaveProperty('www-authenticate')
+    expect([gateway.authentications, gateway.refused, gateway.statuses]).toEqual([
+      ['oidc svc.error.unauthorized'],
+      ['svc.error.unauthorized'],
+      [302],
+    ])
+  })
+
+  it.each([
+    ['a script', 'GET', { 'sec-fetch-mode': 'cors' }],
+    ['a form', 'POST', { 'content-type': 'application/json' }],
+    ['HEAD', 'HEAD', {}],
+  ])('%s gets the 401 that it always got', async (_name, method, more) => {
+    await open(unauthorized('oidc', 'com.acme'))
+    const { status, headers, text } = await gateway.ask(method, '/x', {
+      headers: { ...NAVIGATION, ...more },
+    })
+    expect(status).toBe(401)
+    expect(headers).toMatchObject({
+      'www-authenticate': 'Bearer realm="com.acme"',
+      'cache-control': 'max-age=60',
+      vary: VARY,
+    })
+    expect(text).not.toContain('redirected')
+  })
+
+  it('says why it is 401 all the same, in an answer that no cache keeps', async () => {
+    await open(unauthorized('oidc', 'com.acme'))
+    const { status, headers, text } = await gateway.ask('GET', '/x', {
+      headers: { ...NAVIGATION, host: 'other.test' },
+    })
+    expect([status, headers['cache-control']]).toEqual([401, 'no-store'])
+    expect(headers['www-authenticate']).toBe('Bearer realm="com.acme"')
+    expect(text).toContain('Authenticate by oidc. Not redirected to the login: ')
+  })
+
+  it.each([
+    [403, new GatewayError('svc.error.forbidden', 'no')],
+    [429, new GatewayError('svc.error.too_many_requests', 'slower')],
+    [503, new GatewayError('svc.error.overloaded', 'away')],
+    [500, new Error('secret')],
+  ])('stays where it is for %i', async (status, error) => {
+    await open(error)
+    const answer = await gateway.ask('GET', '/x', { headers: NAVIGATION })
+    expect([answer.status, answer.headers.location]).toEqual([status, undefined])
+  })
+
+  it('stays where it is unless the document says so', async () => {
+    await open(unauthorized('oidc', 'com.acme'), 'reject')
+    const { status, headers } = await gateway.ask('GET', '/x', { headers: NAVIGATION })
+    expect([status, headers.location, headers.vary]).toEqual([401, undefined, 'origin, accept'])
   })
 })
 

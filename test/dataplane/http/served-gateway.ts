@@ -144,6 +144,7 @@ export const serveGateway = async (options: ServedOptions = {}): Promise<ServedG
       }),
     },
     webSockets,
+    realm: (uri) => realms.get(uri),
     readClient: createClientReader(options.trustedProxies ?? []),
     nextRequestId: () => `id-${++nextId}`,
     now: () => performance.now(),

@@ -173,6 +173,30 @@ describe('the provider', () => {
   })
 })
 
+it.each([
+  ['https://gateway.test/any/page?a=1', 200],
+  ['https://gateway.test', 200],
+  ['https://gateway.test.evil.example/', 400],
+  ['https://gateway.test@evil.example/', 400],
+  ['http://gateway.test/', 400],
+  ['/relative', 400],
+])('a client with a whole origin may return from a logout to %s: %i', async (uri, status) => {
+  const one = {
+    clientId: 'one',
+    clientSecret: 'secret',
+    redirectUris: [CALLBACK],
+    postLogoutOrigin: 'https://gateway.test',
+  }
+  const other = { ...one, clientId: 'other', postLogoutOrigin: 'https://other.test' }
+  await using idp = await startIdp({ port: 0, clients: [one, other] })
+  const end = (clientId: string): Promise<Page> => {
+    const query = new URLSearchParams({ client_id: clientId, post_logout_redirect_uri: uri })
+    return new Browser().visit(`${idp.issuer}/session/end?${query.toString()}`)
+  }
+  expect((await end('one')).status).toBe(status)
+  expect((await end('other')).status).toBe(400)
+})
+
 describe('the proxy', () => {
   it('misbehaves while it is told to, and counts', async () => {
     const before = proxy.count('jwks')

@@ -36,6 +36,14 @@ describe('what security means', () => {
       { type: 'oidc', provider: 'corp', schemes: ['http', 'https'] },
       { type: 'oidc', provider: 'corp' },
     ],
+    [
+      { type: 'oidc', unauthenticated: 'reject' },
+      { type: 'oidc', provider: 'default' },
+    ],
+    [
+      { type: 'oidc', unauthenticated: 'redirect' },
+      { type: 'oidc', provider: 'default', unauthenticated: 'redirect' },
+    ],
   ])('%j', (security, expected) => {
     expect(securityOf(security)).toEqual(expected)
   })
@@ -67,6 +75,9 @@ describe('what is not understood does not load', () => {
     [{ type: 'basic', description: 7 }, ['/description invalid_datatype']],
     [{ type: 'api_key', header_name: '' }, ['/header_name invalid_value']],
     [{ type: 'api_key', header_name: 'a b' }, ['/header_name invalid_value']],
+    [{ type: 'oidc', unauthenticated: 'Redirect' }, ['/unauthenticated invalid_value']],
+    [{ type: 'oidc', unauthenticated: true }, ['/unauthenticated invalid_datatype']],
+    [{ type: 'basic', unauthenticated: 'redirect' }, ['/unauthenticated invalid_value']],
     [{ type: 'oauth2' }, ['/flow missing_required_value']],
     [{ type: 'oauth2', flow: 'password' }, ['/flow invalid_value']],
     ...['', 't', '/', '/:a', '/a/[b]', '/[...]', '/ws', '//', '/..'].map(

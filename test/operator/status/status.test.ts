@@ -187,6 +187,7 @@ describe('printing', () => {
     show(aStatus())
     expect(out).toHaveLength(1)
     expect(out[0]).toContain('\u001b[2J')
+    expect(out.join('')).not.toContain('\u001b[3J')
     show(aStatus({ dataPlanes: [] }))
     expect(out).toHaveLength(2)
   })
