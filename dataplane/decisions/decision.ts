@@ -60,6 +60,8 @@ export interface DecisionCaller {
 export interface DecisionDocument {
   readonly id: string
   readonly version: string
+  /** Of the document, as `GET /api_specs?view=state` and the operator have it: says which generation it was. */
+  readonly digest?: string
   readonly realm: string
   /** The pattern of the path, with its `base_path`. */
   readonly path: string
@@ -78,8 +80,8 @@ export interface Decision {
   /** 499: the client has disconnected. */
   readonly status: number
   readonly step: DecisionStep
-  /** Of the error record; left out where a document or an upstream has made the response. */
-  readonly code?: GatewayErrorCode
+  /** Of the error record, or of the failed action if the document or the gateway names it; otherwise left out. */
+  readonly code?: string
   /** JSON pointer to the place in the document that refused. */
   readonly pointer?: string
   /** Left out where no document served the request. */

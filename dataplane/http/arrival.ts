@@ -11,8 +11,9 @@ import type { MemoryBudget } from '../memory/memory-budget.ts'
 import type { Match } from '../router/route.ts'
 import type { IsScarce } from '../least-rate.ts'
 import type { RouteTable } from '../router/route-table.ts'
-import type { Authenticate } from '../security/schemes/authentication.ts'
+import type { Authenticate, Identity } from '../security/schemes/authentication.ts'
 import type { ServedPath, ServedTarget, ServedVersion } from '../served.ts'
+import type { DecisionLog } from './decision-log.ts'
 import type { EventStreams } from './sse/registry.ts'
 import type { Client, ReadClient } from './request/forwarded.ts'
 import type { Guard, Preparation, PreparedOperation } from './prepared-operation.ts'
@@ -40,6 +41,8 @@ export interface DispatchOptions {
   readonly accessLog: AccessLog | undefined
   /** Called with the result of each request, if requests are traced. */
   readonly traces?: SettledTraces | undefined
+  /** Records how requests were decided; if left out, nothing is. */
+  readonly decisions?: DecisionLog
   /** Requests in progress; dispatch counts it up and down. */
   readonly inFlight: { count: number }
   /** The registry of open event streams; if left out, each listener has its own. */
@@ -73,6 +76,8 @@ export interface Arrival {
   readonly client: Client | undefined
   readonly id: string
   readonly startedMs: number
+  /** The caller, as soon as its credentials were accepted. */
+  identity: Identity | undefined
 }
 
 /** How one request ended. */
@@ -82,6 +87,8 @@ export interface Settlement {
   readonly bytes: number
   /** The gateway responded with an error record of this code. */
   readonly refusal?: GatewayErrorCode
+  /** The action failed with this URI, which the gateway or the document names. */
+  readonly failure?: string
 }
 
 /** A status that is counted, never sent: nginx uses it for a client that did not wait for the response. */
