@@ -54,14 +54,14 @@ export interface DecisionCaller {
   /** Of realm and authid, with a key that the process has drawn: tells callers apart until it ends. */
   readonly hash: string
   /** With `--why-authid` only. */
-  readonly authid?: string
+  readonly authid?: string | undefined
 }
 
 export interface DecisionDocument {
   readonly id: string
   readonly version: string
   /** Of the document, as `GET /api_specs?view=state` and the operator have it: says which generation it was. */
-  readonly digest?: string
+  readonly digest?: string | undefined
   readonly realm: string
   /** The pattern of the path, with its `base_path`. */
   readonly path: string
@@ -81,14 +81,14 @@ export interface Decision {
   readonly status: number
   readonly step: DecisionStep
   /** Of the error record, or of the failed action if the document or the gateway names it; otherwise left out. */
-  readonly code?: string
+  readonly code?: string | undefined
   /** JSON pointer to the place in the document that refused. */
-  readonly pointer?: string
+  readonly pointer?: string | undefined
   /** Left out where no document served the request. */
-  readonly document?: DecisionDocument
-  readonly caller?: DecisionCaller
+  readonly document?: DecisionDocument | undefined
+  readonly caller?: DecisionCaller | undefined
   /** Of a request that no document served: none at all if no document has its host. */
-  readonly tried?: readonly TriedRoute[]
+  readonly tried?: readonly TriedRoute[] | undefined
   /** In characters, without the query. */
   readonly pathLength: number
   readonly hostLength: number

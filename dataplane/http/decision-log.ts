@@ -1,7 +1,7 @@
 // Records how requests were decided, for `GET /why/:id`: every failure and one success in a hundred. On the other
 // successes it allocates nothing and takes nanoseconds; what was tried is computed for failures only.
 
-import { createHmac } from 'node:crypto'
+import { hash } from 'node:crypto'
 import { createDecisionRing, type DecisionRing } from '../decisions/decision-ring.ts'
 import type {
   Decision,
@@ -48,8 +48,8 @@ export interface DecisionLogOptions {
   readonly now: () => number
   /** Unix time, milliseconds. */
   readonly wallClock: () => number
-  /** Of the hashes of callers: random bytes of this process. */
-  readonly key: Buffer
+  /** Of the hashes of callers: 256 random bits of this process, as text. */
+  readonly key: string
   /** `--why-authid` */
   readonly showsAuthid: boolean
   readonly processId: number
@@ -61,7 +61,7 @@ const MATCHED_BYTES = 3.5 * 1024 * 1024
 const UNMATCHED_BYTES = 0.5 * 1024 * 1024
 const SUCCESSES_PER_SAMPLE = 100
 
-/** @example createDecisionLog({ table, now, wallClock, key: randomBytes(32), showsAuthid: false, processId: 1 }) */
+/** @example createDecisionLog({ table, now, wallClock, key: randomBytes(32).toString('hex'), showsAuthid: false, processId: 1 }) */
 export const createDecisionLog = (options: DecisionLogOptions): DecisionLog =>
   new RingedDecisions(options)
 
@@ -117,7 +117,6 @@ const decisionOf = (
   const { head, request, scheme, id, identity } = arrival
   const { status, refusal, failure } = settlement
   const code = refusal ?? failure
-  const caller = identity && callerOf(identity, options)
   return {
     id,
     at: new Date(options.wallClock() - seconds * 1000).toISOString(),
@@ -127,10 +126,10 @@ const decisionOf = (
     scheme,
     status,
     step: stepOf(settlement, operation !== undefined),
-    ...(code !== undefined && { code: cut(code) }),
-    ...(operation !== undefined && { document: documentOf(operation) }),
-    ...(caller !== undefined && { caller }),
-    ...(operation === undefined && status >= 400 && { tried: triedBy(arrival, options.table()) }),
+    code: code === undefined ? undefined : cut(code),
+    document: operation && documentOf(operation),
+    caller: identity && callerOf(identity, options),
+    tried: operation === undefined && status >= 400 ? triedBy(arrival, options.table()) : undefined,
     pathLength: head.target.path.length,
     hostLength: head.authority.text.length,
   }
@@ -143,7 +142,7 @@ const documentOf = ({
 }: TracedOperation): DecisionDocument => ({
   id: cut(apiId),
   version: cut(name),
-  ...(digest !== undefined && { digest: cut(digest) }),
+  digest: digest === undefined ? undefined : cut(digest),
   realm: cut(realmUri),
   path: cut(template),
   action,
@@ -184,6 +183,10 @@ const causeOf = ({ status, refusal }: Settlement): DecisionCause => {
   return status < 500 ? '4xx' : '5xx'
 }
 
+/**
+ * A quarter of a SHA-256: nothing can be appended to what was hashed, which HMAC is for, at a
+ * third of its time.
+ */
 const HASH_DIGITS = 16
 
 /** undefined: it has no id. */
@@ -194,12 +197,12 @@ const callerOf = (
   const { type, authmethod: method, authid, realm_uri: realm } = identity
   if (authid === '') return undefined
   // A realm contains no line feed.
-  const hash = createHmac('sha256', key).update(`${realm}\n${authid}`).digest('hex')
+  const digest = hash('sha256', `${key}\n${realm}\n${authid}`)
   return {
     scheme: type,
     method: cut(method),
-    hash: hash.slice(0, HASH_DIGITS),
-    ...(showsAuthid && { authid: cut(authid) }),
+    hash: digest.slice(0, HASH_DIGITS),
+    authid: showsAuthid ? cut(authid) : undefined,
   }
 }
 

@@ -67,7 +67,7 @@ export const createServingHttp = (options: ServingHttpOptions): ServingHttp => {
     table: () => table.table(),
     now: () => performance.now(),
     wallClock: Date.now,
-    key: randomBytes(32),
+    key: randomBytes(32).toString('hex'),
     showsAuthid: settings.whyAuthid,
     processId: process.pid,
   })

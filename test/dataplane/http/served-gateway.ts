@@ -130,7 +130,7 @@ export const serveGateway = async (options: ServedOptions = {}): Promise<ServedG
     table: () => serving.table(),
     now: () => performance.now(),
     wallClock: Date.now,
-    key: Buffer.alloc(32, 1),
+    key: 'key',
     showsAuthid: options.showsAuthid ?? false,
     processId: 7,
   })
