@@ -15,6 +15,7 @@ import { ManifestSource } from './manifests/manifest-source.ts'
 import { createOperatorMetrics } from './metrics.ts'
 import { createStatusPrinter, type Output } from './status/status-printer.ts'
 import { statusPages } from './status/page.ts'
+import { whyPage } from './status/why-page.ts'
 import { type StatusServer, startStatusServer } from './status/status-server.ts'
 
 export interface RunningOperator {
@@ -90,13 +91,13 @@ const openStatus = async (
   controller: Controller,
 ): Promise<StatusServer | undefined> => {
   if (status === 'off') return undefined
-  return startStatusServer(
-    status,
-    statusPages({
+  return startStatusServer(status, {
+    ...statusPages({
       status: () => controller.status,
       metrics: createOperatorMetrics(() => controller.status),
       unready: () =>
         controller.status.isReady ? undefined : 'the resources have not been read yet',
     }),
-  )
+    ...whyPage({ find: (id) => controller.fleet?.findDecisions(id) }),
+  })
 }
