@@ -13,7 +13,6 @@ import type { IsScarce } from '../least-rate.ts'
 import type { RouteTable } from '../router/route-table.ts'
 import type { Authenticate, Identity } from '../security/schemes/authentication.ts'
 import type { ServedPath, ServedTarget, ServedVersion } from '../served.ts'
-import type { DecisionLog } from './decision-log.ts'
 import type { EventStreams } from './sse/registry.ts'
 import type { Client, ReadClient } from './request/forwarded.ts'
 import type { Guard, Preparation, PreparedOperation } from './prepared-operation.ts'
@@ -42,7 +41,7 @@ export interface DispatchOptions {
   /** Called with the result of each request, if requests are traced. */
   readonly traces?: SettledTraces | undefined
   /** Records how requests were decided; if left out, nothing is. */
-  readonly decisions?: DecisionLog
+  readonly decisions?: DecisionRecorder
   /** Requests in progress; dispatch counts it up and down. */
   readonly inFlight: { count: number }
   /** The registry of open event streams; if left out, each listener has its own. */
@@ -111,6 +110,22 @@ export interface SettledTraces {
     operation?: TracedOperation,
   ): void
   traceIdOf(request: IncomingMessage): string | undefined
+}
+
+/** A request whose decision is recorded. */
+export interface EndedRequest {
+  readonly arrival: Omit<Arrival, 'response'>
+  readonly settlement: Settlement
+  readonly seconds: number
+  /** undefined: no document served it. */
+  readonly operation?: TracedOperation | undefined
+}
+
+/** The part of the log of decisions that is called when a request ends. */
+export interface DecisionRecorder {
+  /** Whether a request that ended so is recorded. It counts successes, so call it once for each request. */
+  keeps(settlement: Settlement): boolean
+  record(request: EndedRequest): void
 }
 
 /** A matched request: everything its exchange needs. */

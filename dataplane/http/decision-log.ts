@@ -19,27 +19,17 @@ import type { Identity } from '../security/schemes/authentication.ts'
 import { writeHostPattern, writePathPattern } from '../router/write-pattern.ts'
 import {
   CLIENT_WENT_AWAY,
-  type Arrival,
+  type DecisionRecorder,
+  type EndedRequest,
   type Served,
   type Settlement,
   type TracedOperation,
 } from './arrival.ts'
 import { toMethod } from './select-route.ts'
 
-export interface DecisionLog {
-  /** Whether a request that ended so is recorded. It counts successes, so call it once for each request. */
-  keeps(settlement: Settlement): boolean
-  record(request: EndedRequest): void
+export interface DecisionLog extends DecisionRecorder {
   /** JSON texts of `Decision`, the newest first, at most 16 of each kind. */
   find(id: string): readonly string[]
-}
-
-export interface EndedRequest {
-  readonly arrival: Omit<Arrival, 'response'>
-  readonly settlement: Settlement
-  readonly seconds: number
-  /** undefined: no document served it. */
-  readonly operation?: TracedOperation | undefined
 }
 
 export interface DecisionLogOptions {
