@@ -28,7 +28,7 @@ export interface DecisionRingOptions {
   readonly now: () => number
 }
 
-/** Most decisions with one id that are returned. */
+/** Most decisions with one id that are returned. @internal exported for tests */
 export const MOST_FOUND = 16
 
 /** What V8 takes for an entry beside its texts, and for the share of a document with its causes. */
