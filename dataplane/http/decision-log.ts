@@ -51,7 +51,7 @@ const MATCHED_BYTES = 3.5 * 1024 * 1024
 const UNMATCHED_BYTES = 0.5 * 1024 * 1024
 const SUCCESSES_PER_SAMPLE = 100
 
-/** @example createDecisionLog({ table, now, wallClock, key: randomBytes(32).toString('hex'), showsAuthid: false, processId: 1 }) */
+/** @example createDecisionLog({ table, now, wallClock, key, showsAuthid: false, processId: 1 }) */
 export const createDecisionLog = (options: DecisionLogOptions): DecisionLog =>
   new RingedDecisions(options)
 
