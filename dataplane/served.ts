@@ -9,6 +9,8 @@ import type { Template } from '../language/expression/template.ts'
 
 export interface ServedVersion {
   readonly apiId: string
+  /** Of the document; if left out, it is not known. */
+  readonly digest?: string | undefined
   readonly name: string
   /** As written, brackets and all. */
   readonly basePath: string

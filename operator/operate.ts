@@ -16,6 +16,7 @@ import { createOperatorMetrics } from './metrics.ts'
 import type { Locate } from './resource/resource-source.ts'
 import { createStatusPrinter, type Output } from './status/status-printer.ts'
 import { statusPages } from './status/page.ts'
+import { whyPage } from './status/why-page.ts'
 import { type StatusServer, startStatusServer } from './status/status-server.ts'
 
 export interface RunningOperator {
@@ -93,14 +94,14 @@ const openStatus = async (
   locate: Locate,
 ): Promise<StatusServer | undefined> => {
   if (status === 'off') return undefined
-  return startStatusServer(
-    status,
-    statusPages({
+  return startStatusServer(status, {
+    ...statusPages({
       status: () => controller.status,
       locate,
       metrics: createOperatorMetrics(() => controller.status),
       unready: () =>
         controller.status.isReady ? undefined : 'the resources have not been read yet',
     }),
-  )
+    ...whyPage({ find: (id) => controller.fleet?.findDecisions(id) }),
+  })
 }

@@ -11,6 +11,7 @@ import type { Replica } from './replica.ts'
 import type { SourceNote } from './resource/resource-source.ts'
 import { debugPages } from './status/debug-pages.ts'
 import { healthPages, type PageSources, statusPages } from './status/page.ts'
+import { whyPage } from './status/why-page.ts'
 import { type StatusServer, startStatusServer } from './status/status-server.ts'
 
 export interface PagesOptions {
@@ -60,7 +61,11 @@ export const openPages = async (
   const desired = () => controller.desired
   const open: StatusServer[] = []
   if (status !== 'off') {
-    const pages = { ...statusPages(sources), ...debugPages({ ...sources, desired }) }
+    const pages = {
+      ...statusPages(sources),
+      ...debugPages({ ...sources, desired }),
+      ...whyPage({ find: (id) => controller.fleet?.findDecisions(id), leader }),
+    }
     open.push(await startStatusServer(status, pages))
   }
   if (healthAddress !== 'off') {

@@ -12,7 +12,7 @@ import type { MemoryBudget } from '../memory/memory-budget.ts'
 import type { Match } from '../router/route.ts'
 import type { IsScarce } from '../least-rate.ts'
 import type { RouteTable } from '../router/route-table.ts'
-import type { Authenticate } from '../security/schemes/authentication.ts'
+import type { Authenticate, Identity } from '../security/schemes/authentication.ts'
 import type { ServedPath, ServedTarget, ServedVersion } from '../served.ts'
 import type { EventStreams } from './sse/registry.ts'
 import type { Client, ReadClient } from './request/forwarded.ts'
@@ -43,6 +43,8 @@ export interface DispatchOptions {
   readonly accessLog: AccessLog | undefined
   /** Called with the result of each request, if requests are traced. */
   readonly traces?: SettledTraces | undefined
+  /** Records how requests were decided; if left out, nothing is. */
+  readonly decisions?: DecisionRecorder
   /** Requests in progress; dispatch counts it up and down. */
   readonly inFlight: { count: number }
   /** The registry of open event streams; if left out, each listener has its own. */
@@ -76,6 +78,8 @@ export interface Arrival {
   readonly client: Client | undefined
   readonly id: string
   readonly startedMs: number
+  /** The caller, as soon as its credentials were accepted. */
+  identity: Identity | undefined
 }
 
 /** How one request ended. */
@@ -85,6 +89,8 @@ export interface Settlement {
   readonly bytes: number
   /** The gateway responded with an error record of this code. */
   readonly refusal?: GatewayErrorCode
+  /** The action failed with this URI, which the gateway or the document names. */
+  readonly failure?: string
 }
 
 /** A status that is counted, never sent: nginx uses it for a client that did not wait for the response. */
@@ -107,6 +113,22 @@ export interface SettledTraces {
     operation?: TracedOperation,
   ): void
   traceIdOf(request: IncomingMessage): string | undefined
+}
+
+/** A request whose decision is recorded. */
+export interface EndedRequest {
+  readonly arrival: Omit<Arrival, 'response'>
+  readonly settlement: Settlement
+  readonly seconds: number
+  /** undefined: no document served it. */
+  readonly operation?: TracedOperation | undefined
+}
+
+/** The part of the log of decisions that is called when a request ends. */
+export interface DecisionRecorder {
+  /** Whether a request that ended so is recorded. It counts successes, so call it once for each request. */
+  keeps(settlement: Settlement): boolean
+  record(request: EndedRequest): void
 }
 
 /** A matched request: everything its exchange needs. */

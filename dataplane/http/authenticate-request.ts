@@ -31,8 +31,10 @@ export const authenticateRequest = (
   const { authenticate = refuseAll } = options
   const settle = (verdict: Verdict): void => {
     options.onAuthentication?.(guard.type, outcomeOf(verdict))
-    if (verdict.kind === 'identity') then.proceed(verdict.identity)
-    else then.refuse(verdict.error)
+    if (verdict.kind === 'identity') {
+      arrival.identity = verdict.identity
+      then.proceed(verdict.identity)
+    } else then.refuse(verdict.error)
   }
   const verdict = authenticate(guard, realmUri, callerOf(arrival))
   if (!(verdict instanceof Promise)) {

@@ -67,6 +67,7 @@ export const createDispatch = (options: DispatchOptions, scheme: Scheme): Reques
       client,
       id: client?.requestId ?? options.nextRequestId(),
       startedMs: options.now(),
+      identity: undefined,
     }
     const { fault } = arrival.head
     if (fault !== undefined && isFramingFault(fault)) faulty.add(socket)

@@ -102,7 +102,7 @@ export class HttpExchange implements Exchange {
   fail(failure: ActionError): void {
     if (this.#isSettled) return
     try {
-      this.#answer(renderFailure(this, failure))
+      this.#answer(renderFailure(this, failure), undefined, this.#nameOf(failure))
     } catch (error) {
       this.refuse(asError(error))
     }
@@ -256,12 +256,20 @@ export class HttpExchange implements Exchange {
     if (by === 'shutdown') cancel?.()
   }
 
-  #answer(answer: Answer, refusal?: GatewayErrorCode): void {
+  /** The URI of an error, unless a peer has made it up: its text could be anything. */
+  #nameOf({ error_uri: uri }: ActionError): string | undefined {
+    const { action, version } = this.operation
+    const isKnown = action === 'forward' || Object.hasOwn(version.statusCodes, uri)
+    return isKnown ? uri : undefined
+  }
+
+  #answer(answer: Answer, refusal?: GatewayErrorCode, failure?: string): void {
     this.#isSettled = true
     this.#cancel = undefined
     const bytes = writeAnswer(this.response, answer, this.envelope, this.#isHead)
     const { status } = answer
-    this.#settled(refusal === undefined ? { status, bytes } : { status, bytes, refusal })
+    if (failure !== undefined) this.#settled({ status, bytes, failure })
+    else this.#settled(refusal === undefined ? { status, bytes } : { status, bytes, refusal })
   }
 
   #settled(settlement: Settlement): void {

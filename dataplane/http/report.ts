@@ -1,4 +1,4 @@
-// Records finished requests in metrics and the access log, and responds to requests that no document serves.
+// Records finished requests in metrics, the access log and the log of decisions, and responds to requests that no document serves.
 
 import { clientPeername } from '../client-address.ts'
 import { toGatewayError, errorAnswer } from './errors.ts'
@@ -45,8 +45,11 @@ export const writeUnmatched = (
   options.inFlight.count--
   const seconds = (options.now() - arrival.startedMs) / 1000
   options.unmatched.observe(answer.status, seconds)
-  options.traces?.settled(arrival, settlementOf(answer.status, bytes, refusal))
+  const settlement = settlementOf(answer.status, bytes, refusal)
+  options.traces?.settled(arrival, settlement)
   log(options, arrival, { status: answer.status, seconds, bytes, api: '', version: '' })
+  if (options.decisions?.keeps(settlement) === true)
+    options.decisions.record({ arrival, settlement, seconds })
 }
 
 const settlementOf = (
@@ -73,6 +76,8 @@ export const report = (
   const seconds = (options.now() - arrival.startedMs) / 1000
   operation.row.observe(status, seconds)
   options.traces?.settled(arrival, settlement, operation)
+  if (options.decisions?.keeps(settlement) === true)
+    options.decisions.record({ arrival, settlement, seconds, operation })
   if (options.accessLog === undefined) return
   const { apiId: api, name: version } = operation.version
   log(options, arrival, { status, seconds, bytes, api, version })

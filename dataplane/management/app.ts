@@ -10,6 +10,7 @@ import type { Store } from '../store/store.ts'
 import type { UpstreamsReport } from '../upstream-report.ts'
 import type { HeldListing } from '../wamp/realm/wamp-client.ts'
 import { sendFault } from './answer.ts'
+import { type FindDecisions, whyEndpoint } from './why-endpoint.ts'
 import { upstreamsEndpoint } from './upstreams-endpoint.ts'
 import { BODY_TIMES, type BodyTimes, drain } from './body.ts'
 import { type Authorize, refuseWebPages } from './credentials.ts'
@@ -32,6 +33,8 @@ export interface ManagementDeps extends ProbeDeps {
   readonly callbacksOf?: (realmUri: string) => readonly HeldListing[]
   /** The upstreams of all serving processes; if left out, there are none. */
   readonly upstreams?: () => Promise<UpstreamsReport>
+  /** The decisions of each serving process with a request id, as in `Plane`; if left out, none are kept. */
+  readonly decisions?: FindDecisions
   readonly authorize: Authorize
   readonly times?: BodyTimes
   /** Most bytes of request bodies in progress at one time; if left out, 192 MiB. */
@@ -53,6 +56,7 @@ export const createManagementApp = (deps: ManagementDeps): Handle => {
     ...specEndpoints(deps.store, bodies),
     ...realmEndpoints(deps.store, bodies, deps.callbacksOf ?? (() => [])),
     ...(deps.upstreams === undefined ? [] : [upstreamsEndpoint(deps.upstreams)]),
+    ...(deps.decisions === undefined ? [] : [whyEndpoint(deps.decisions)]),
   ]
   return createApp(endpoints, {
     log: deps.log,

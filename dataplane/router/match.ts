@@ -119,7 +119,7 @@ function capture<T>(found: Found<T>, segment: string): Found<T> {
 }
 
 /** Neither empty nor `.` nor `..`. */
-function isPlain(text: string, from: number, to: number): boolean {
+export function isPlain(text: string, from: number, to: number): boolean {
   if (from === to) return false
   if (text.charCodeAt(from) !== DOT) return true
   return to - from > 2 || (to - from === 2 && text.charCodeAt(from + 1) !== DOT)
@@ -136,7 +136,8 @@ function isPlainFrom(path: string, from: number): boolean {
   return true
 }
 
-function decodeSegments(path: string): readonly string[] | undefined {
+/** Without the empty one behind a slash at the end; undefined: a broken percent-encoding. */
+export function decodeSegments(path: string): readonly string[] | undefined {
   const segments = path.slice(1).split('/')
   if (segments.at(-1) === '') segments.pop()
   try {

@@ -8,6 +8,8 @@ export interface PersistentMap<V> {
   get(key: string): V | undefined
   /** As `get(text.slice(from, to))`. */
   find(text: string, from: number, to: number): V | undefined
+  /** Any value: a map is never empty. */
+  first(): V | undefined
   put(key: string, value: V, owner: Owner): PersistentMap<V>
   /** Undefined when nothing is left. */
   remove(key: string, owner: Owner): PersistentMap<V> | undefined
@@ -54,6 +56,10 @@ class Edge<V> implements PersistentMap<V> {
     return findEdge(this, text, from, to)
   }
 
+  first(): V {
+    return this.value
+  }
+
   put(key: string, value: V, owner: Owner): PersistentMap<V> {
     const others = this.remove(key)
     const entries = new Map([[key, value]])
@@ -97,6 +103,10 @@ class Bucket<V> implements PersistentMap<V> {
     return this.entries.get(text.slice(from, to))
   }
 
+  first(): V | undefined {
+    return this.entries.values().next().value
+  }
+
   put(key: string, value: V, owner: Owner): Bucket<V> {
     const own = this.#ownedBy(owner)
     own.entries.set(key, value)
@@ -135,6 +145,10 @@ class Branch<V> implements PersistentMap<V> {
     let slot = this.slots[slotOf(hash, this.shift)]
     while (slot instanceof Branch) slot = slot.slots[slotOf(hash, slot.shift)]
     return slot?.find(text, from, to)
+  }
+
+  first(): V | undefined {
+    return this.slots.find((slot) => slot !== undefined)?.first()
   }
 
   put(key: string, value: V, owner: Owner): Branch<V> {

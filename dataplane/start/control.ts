@@ -113,6 +113,7 @@ export const createControl = async (options: ControlOptions): Promise<Control> =
         endpoints: plane.endpoints,
         callbacksOf: (uri) => options.board.heldOf(uri),
         upstreams: async () => reportUpstreams(await plane.viewUpstreams(true)),
+        decisions: (id) => plane.findDecisions(id),
         authorize: access.authorize,
       })
       return (listeners = await openControl(options, { onRequest }, probes, progress))

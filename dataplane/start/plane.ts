@@ -22,6 +22,8 @@ export interface ServingParts {
   readonly exportMetrics: () => Promise<MetricsState>
   /** What is known of upstreams; without detail only recent failures. If left out, nothing. */
   readonly viewUpstreams?: (isDetailed: boolean) => UpstreamsView
+  /** JSON texts of `Decision` with this request id. If left out, none are kept. */
+  readonly findDecisions?: (id: string) => readonly string[]
   /** Sets the URLs of all listeners of this gateway, the control half's too: no upstream may be one of them. */
   readonly announce?: (urls: readonly string[]) => void
   /** Releases a registration or subscription for a callback, if this process has it. Never rejects. */
@@ -47,6 +49,8 @@ export interface Plane extends Drainable {
   exportMetrics(): Promise<MetricsState>
   /** The view of each serving process; undefined: it has not replied in time. Never rejects. */
   viewUpstreams(isDetailed: boolean): Promise<readonly (UpstreamsView | undefined)[]>
+  /** The decisions of each serving process with this request id; undefined: it has not replied in time. Never rejects. */
+  findDecisions(id: string): Promise<readonly (readonly string[] | undefined)[]>
 }
 
 export interface HereOptions {
@@ -78,6 +82,7 @@ export const serveHere = (parts: ServingParts, { settings, log, services }: Here
     },
     exportMetrics: async () => mergeStates([await exportMetrics(parts, listeners)]),
     viewUpstreams: (isDetailed) => Promise.resolve([parts.viewUpstreams?.(isDetailed)]),
+    findDecisions: (id) => Promise.resolve([parts.findDecisions?.(id)]),
     beginDraining: () => {
       listeners?.beginDraining()
     },

@@ -1,7 +1,7 @@
 // Composes the HTTP half of one serving process: what a public listener does with requests, WebSocket connections and
 // event streams, and how they are counted and logged.
 
-import { randomFillSync } from 'node:crypto'
+import { randomBytes, randomFillSync } from 'node:crypto'
 import type { RealmRecord } from '../../language/realm/record.ts'
 import { createAccessLog } from '../../telemetry/access-log.ts'
 import type { Log } from '../../telemetry/log.ts'
@@ -9,6 +9,7 @@ import type { GatewaySettings } from '../config.ts'
 import type { DispatchOptions } from '../http/arrival.ts'
 import { createClientErrorHandler } from '../http/request/client-error.ts'
 import { createDispatch } from '../http/dispatch.ts'
+import { createDecisionLog, type DecisionLog } from '../http/decision-log.ts'
 import { createEventStreams, type EventStreams } from '../http/sse/registry.ts'
 import { createClientReader } from '../http/request/forwarded.ts'
 import type { PreparedOperation, Preparation } from '../http/prepared-operation.ts'
@@ -44,6 +45,7 @@ export interface ServingHttpOptions {
 }
 
 export interface ServingHttp extends Pick<ServingParts, 'publicHandlers' | 'endStreams'> {
+  readonly findDecisions: DecisionLog['find']
   /** Writes what the access log still buffers, and ends open spans. */
   readonly flush: () => void
 }
@@ -61,6 +63,14 @@ export const createServingHttp = (options: ServingHttpOptions): ServingHttp => {
   const accessLog = createAccessLog({ share: settings.accessLog, sink: options.writeLines })
   const readClient = createClientReader(settings.trustedProxies)
   const requestTraces = options.traces && createRequestTraces({ ...options.traces, readClient })
+  const decisions = createDecisionLog({
+    table: () => table.table(),
+    now: () => performance.now(),
+    wallClock: Date.now,
+    key: randomBytes(32).toString('hex'),
+    showsAuthid: settings.whyAuthid,
+    processId: process.pid,
+  })
   const dispatch = {
     ...dispatchOptions(options),
     readClient,
@@ -68,6 +78,7 @@ export const createServingHttp = (options: ServingHttpOptions): ServingHttp => {
     eventStreams,
     webSockets,
     traces: requestTraces,
+    decisions,
   } satisfies DispatchOptions
   const onClientError = createClientErrorHandler(dispatch.nextRequestId)
   const originsOfRealm = oncePer((record: RealmRecord) => originsOf(record, settings.baseUrl))
@@ -87,6 +98,7 @@ export const createServingHttp = (options: ServingHttpOptions): ServingHttp => {
       }
       return requestTraces?.around(handlers, scheme) ?? handlers
     },
+    findDecisions: (id) => decisions.find(id),
     endStreams: () => {
       endStreams(eventStreams, relays, log)
     },

@@ -56,7 +56,7 @@ export class Draft implements Changes {
   putDocument(document: HeldDocument, packed: PackedDocument): void {
     this.#claim(document.id, document)
     this.documents.set(document.id, document)
-    this.#packed.set(document.id, packed)
+    this.#packed.set(document.id, { ...packed, digest: document.digest })
   }
 
   removeDocument(id: string): void {

@@ -10,6 +10,8 @@ import type { PathPattern } from '../../language/routes/path-pattern.ts'
 export interface PackedDocument {
   readonly id: string
   readonly realmUri: string
+  /** Of the document as it was submitted. */
+  readonly digest?: string
   /** Namespace that its requests may not leave for another one of the cluster. */
   readonly confinedTo?: string
   /** 0 managed, 1 loaded by hand. */

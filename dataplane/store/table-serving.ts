@@ -132,6 +132,7 @@ const trim = ({ segments, bindings, tail, optional }: PathPattern): PathPattern 
 
 const toServedVersion = (document: PackedDocument, packed: PackedVersion): ServedVersion => ({
   apiId: document.id,
+  digest: document.digest,
   name: packed.name,
   basePath: packed.basePath,
   realmUri: document.realmUri,

@@ -9,6 +9,7 @@ import { Limiter } from '../../base/limiter.ts'
 import { SecureContexts } from './client/connections.ts'
 import { FleetCounter, type FleetCounters } from './sync/counters.ts'
 import type { Credentials } from './client/credentials.ts'
+import { findDecisions, type FleetDecisions } from './find-decisions.ts'
 import { HeldEntries } from './sync/held-entries.ts'
 import { createManagementClient } from './management-client.ts'
 import type { MassDeleteGuard } from './sync/mass-delete-guard.ts'
@@ -132,6 +133,12 @@ export class Fleet {
 
   reports(): readonly DataPlaneReport[] {
     return Array.from(this.#workers.values(), ({ report }) => report)
+  }
+
+  /** How requests with this id were decided, as the data planes have kept it. Never rejects. */
+  findDecisions(id: string): Promise<FleetDecisions> {
+    const asked = Array.from(this.#workers, ([name, { client }]) => ({ name, client }))
+    return findDecisions(asked, id)
   }
 
   /** Since the fleet was made; those of a data plane since it is there. */

@@ -11,6 +11,7 @@ import type { Credentials } from './client/credentials.ts'
 import { ExcessPause, type ExcessPauseOptions } from './client/excess-pause.ts'
 import { describeFailure } from './client/failure-words.ts'
 import {
+  readDecisions,
   readRealmSources,
   readRefusal,
   readStateView,
@@ -20,7 +21,7 @@ import {
 } from './client/read-answer.ts'
 import type { StateView, SyncReply } from '../../language/wire/wire.ts'
 import type { SyncBody } from './sync/sync-body.ts'
-import { isMap } from '../../language/expression/value.ts'
+import { isMap, type ValueMap } from '../../language/expression/value.ts'
 import { untilAborted } from './client/until-aborted.ts'
 
 export type Answer<T> =
@@ -41,6 +42,8 @@ export interface ManagementClient {
   source(id: string): Promise<Answer<unknown>>
   /** Every realm that it holds, without its secrets. */
   realms(): Promise<Answer<readonly RealmSource[]>>
+  /** How requests with this id were decided; 404 where nothing is kept of them. */
+  why(id: string): Promise<Answer<readonly ValueMap[]>>
   /** Breaks off what is under way; every later call fails. */
   close(): Promise<void>
 }
@@ -61,6 +64,9 @@ const MS_PER_KIB = 10
 
 /** A document has 4 MiB as JSON text at most. Its values are not counted: even so many empty maps can be borne. */
 const SOURCE_BOUND: AnswerBound = { bytes: 4 * 1024 * 1024 + 1024, values: Infinity }
+
+/** 32 decisions of some 5 KiB at most. */
+const WHY_BOUND: AnswerBound = { bytes: 256 * 1024, values: 5000 }
 
 /** A number; a refusal has words. */
 const ENDPOINTS_BOUND: AnswerBound = { bytes: 16 * 1024, values: 200 }
@@ -134,6 +140,7 @@ export const createManagementClient = (
         bound: REALMS_BOUND,
         read: readRealmSources,
       }),
+    why: (id) => call({ ...whyCall(id), timeoutMs }),
     close: async () => {
       pause.end()
       closing.abort(new Error('the operator has let go of it'))
@@ -147,6 +154,13 @@ const stateCall = (etag: string | undefined): Omit<Call<StateView>, 'timeoutMs' 
   path: '/api_specs?view=state',
   ...(etag !== undefined && { headers: { 'if-none-match': etag } }),
   read: readStateView,
+})
+
+const whyCall = (id: string): Omit<Call<readonly ValueMap[]>, 'timeoutMs'> => ({
+  method: 'GET',
+  path: `/why/${encodeURIComponent(id)}`,
+  bound: WHY_BOUND,
+  read: readDecisions,
 })
 
 const endpointsCall = (body: Buffer): Omit<Call<true>, 'timeoutMs'> => ({

@@ -8,6 +8,7 @@ export const TABLE_NAMES = [
   'security',
   'forward',
   'match',
+  'decisions',
   'load',
   'compile',
   'memory',

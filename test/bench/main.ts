@@ -15,6 +15,7 @@ import {
 import { renderSection, type Section } from './section.ts'
 import { measureBuilds } from './tables/builds.ts'
 import { measureCompile } from './tables/compile.ts'
+import { measureDecisions } from './tables/decisions.ts'
 import { measureEvents } from './tables/events.ts'
 import { measureForward } from './tables/forward.ts'
 import { measureLatency } from './tables/latency.ts'
@@ -50,6 +51,7 @@ const MAKERS = {
   security: { make: measureSecurity, lacks: needsLoad },
   forward: { make: measureForward, lacks: needsLoad },
   match: { make: measureMatch, lacks: needsLoad },
+  decisions: { make: measureDecisions, lacks: () => undefined },
   load: { make: measureLoad, lacks: () => undefined },
   compile: { make: measureCompile, lacks: () => undefined },
   memory: { make: measureMemory, lacks: () => undefined },

@@ -75,6 +75,7 @@ export const createUpgrade = (
       client,
       id: client?.requestId ?? dispatch.nextRequestId(),
       startedMs: dispatch.now(),
+      identity: undefined,
     }
     void serve(options, { arrival, socket, head })
   },

@@ -75,6 +75,10 @@ export const startCluster = (options: ClusterOptions): ClusterPlane => {
           peer.viewUpstreams(isDetailed, MEASURE_TIMEOUT_MS),
         ),
       ),
+    findDecisions: (id) =>
+      Promise.all(
+        [...primary.peers.values()].map((peer) => peer.findDecisions(id, MEASURE_TIMEOUT_MS)),
+      ),
     beginDraining: () => {
       primary.phase = 'draining'
       primary.tell('drain')

@@ -29,6 +29,8 @@ export type ToWorker =
   | { readonly kind: 'measure'; readonly task: number }
   /** Likewise, answered by `upstreams`. */
   | { readonly kind: 'view upstreams'; readonly task: number; readonly isDetailed: boolean }
+  /** Likewise, answered by `decisions`. */
+  | { readonly kind: 'find decisions'; readonly task: number; readonly id: string }
   /** Likewise, answered by `released`: the worker releases it if it has it. */
   | { readonly kind: 'release'; readonly task: number; readonly name: HeldName }
   /** Immediately answered by `known`: a revocation is confirmed only when every worker knows it. */
@@ -52,6 +54,8 @@ export type ToPrimary =
     }
   | { readonly kind: 'metrics'; readonly task: number; readonly state: MetricsState }
   | { readonly kind: 'upstreams'; readonly task: number; readonly view: UpstreamsView | undefined }
+  /** JSON texts of `Decision`. */
+  | { readonly kind: 'decisions'; readonly task: number; readonly texts: readonly string[] }
   | { readonly kind: 'released'; readonly task: number; readonly found: boolean }
   | { readonly kind: 'known'; readonly task: number }
   /** An operation on what all workers share; answered by `shared` with the same `ask`. */

@@ -82,6 +82,12 @@ export class ClusterPeer {
     return reply !== 'late' && reply?.kind === 'upstreams' ? reply.view : undefined
   }
 
+  /** Does not wait for tasks; undefined if there is no reply in time. */
+  async findDecisions(id: string, timeoutMs: number): Promise<readonly string[] | undefined> {
+    const reply = await this.#ask({ kind: 'find decisions', task: this.#nextTask++, id }, timeoutMs)
+    return reply !== 'late' && reply?.kind === 'decisions' ? reply.texts : undefined
+  }
+
   /** Does not wait for tasks; false if there is no reply in time. */
   async release(name: HeldName, timeoutMs: number): Promise<boolean> {
     const reply = await this.#ask({ kind: 'release', task: this.#nextTask++, name }, timeoutMs)

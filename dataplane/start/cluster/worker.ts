@@ -95,6 +95,10 @@ class Worker {
       const view = this.#running?.parts.viewUpstreams?.(isDetailed)
       this.#send({ kind: 'upstreams', task, view })
     },
+    'find decisions': ({ task, id }) => {
+      const texts = this.#running?.parts.findDecisions?.(id) ?? []
+      this.#send({ kind: 'decisions', task, texts })
+    },
     release: ({ task, name }) => {
       void this.#release(task, name)
     },

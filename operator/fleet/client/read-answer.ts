@@ -172,6 +172,15 @@ const shadowsIn = (entry: ValueMap): readonly Warning[] =>
     .slice(0, MAX_FINDINGS)
     .map((warning) => ({ code: 'Shadowed', ...textsOf(warning) }))
 
+/** Of `GET /why/ID`, as they are: they are shown as JSON, which hides nothing. */
+export const readDecisions = (body: unknown): readonly ValueMap[] | undefined => {
+  if (!isMap(body)) return undefined
+  const decisions = mapsIn(body, 'decisions', MAX_DECISIONS)
+  return decisions.length === 0 ? undefined : decisions
+}
+
+const MAX_DECISIONS = 32
+
 const readProblem = (problem: ValueMap): Problem => ({
   code: codeOf(problem['code']),
   ...textsOf(problem),

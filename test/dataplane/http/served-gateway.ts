@@ -10,6 +10,7 @@ import type { WampEnvironment } from '../../../dataplane/actions/wamp/environmen
 import { createClientErrorHandler } from '../../../dataplane/http/request/client-error.ts'
 import type { DispatchOptions, EndpointHandler } from '../../../dataplane/http/arrival.ts'
 import { createDispatch } from '../../../dataplane/http/dispatch.ts'
+import { createDecisionLog, type DecisionLog } from '../../../dataplane/http/decision-log.ts'
 import type { EventStreams } from '../../../dataplane/http/sse/registry.ts'
 import { createClientReader } from '../../../dataplane/http/request/forwarded.ts'
 import type { PreparedOperation } from '../../../dataplane/http/prepared-operation.ts'
@@ -59,6 +60,8 @@ export interface ServedOptions {
   readonly baseUrl?: string
   readonly relayLimits?: Partial<RelayLimits>
   readonly endpoints?: EndpointHandler
+  /** `--why-authid` */
+  readonly showsAuthid?: boolean
   /** For whatever is not anonymous, `/ws` too. */
   readonly authenticate?: Authenticate
 }
@@ -86,6 +89,7 @@ export interface ServedGateway extends AsyncDisposable {
   readonly unexpected: unknown[]
   readonly log: AccessEntry[]
   readonly inFlight: { count: number }
+  readonly decisions: DecisionLog
 }
 
 const LIMITS = {
@@ -122,7 +126,16 @@ export const serveGateway = async (options: ServedOptions = {}): Promise<ServedG
     () => serving.webSockets(),
     (uri) => relays.hasRouter(uri),
   )
+  const decisions = createDecisionLog({
+    table: () => serving.table(),
+    now: () => performance.now(),
+    wallClock: Date.now,
+    key: 'key',
+    showsAuthid: options.showsAuthid ?? false,
+    processId: 7,
+  })
   const dispatchOptions: DispatchOptions = {
+    decisions,
     table: () => serving.table(),
     preparation: {
       createPerformer: (operation) =>
@@ -186,6 +199,7 @@ export const serveGateway = async (options: ServedOptions = {}): Promise<ServedG
     unexpected,
     log,
     inFlight,
+    decisions,
     load: (...documents) =>
       serving.apply({
         put: documents.map((document, index) => packed(document, index)),

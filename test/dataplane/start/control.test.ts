@@ -68,6 +68,7 @@ const start = async ({
       },
     },
     listen: () => Promise.resolve({}),
+    findDecisions: () => Promise.resolve([]),
     viewUpstreams: () => Promise.resolve([]),
     endpoints: { directory: new ServiceDirectory(), apply: () => Promise.resolve() },
     exportMetrics: () => (isOwnMetricsApart ? Promise.resolve([]) : metrics.exportState()),

@@ -253,6 +253,21 @@ describe('the primary', () => {
     await cluster.close()
   })
 
+  it('asks each worker for decisions, and waits a second at most', async () => {
+    const { cluster } = prepare(2, [
+      (message) =>
+        message.kind === 'find decisions'
+          ? { kind: 'decisions', task: message.task, texts: [message.id] }
+          : obedient(message),
+      (message) => (message.kind === 'find decisions' ? undefined : obedient(message)),
+    ])
+    await cluster.listen()
+    const asked = cluster.findDecisions('some-id')
+    await pass(1000)
+    expect(await asked).toEqual([['some-id'], undefined])
+    await cluster.close()
+  })
+
   it('tells every worker of the Pods of Services, also one that comes later, and waits for all', async () => {
     const known: Answer = (message) =>
       message.kind === 'endpoints' ? { kind: 'known', task: message.task } : obedient(message)

@@ -1,0 +1,100 @@
+// Defines what is kept of how one request was decided. It holds what stands in documents, codes, lengths and pointers,
+// and never a path, a host, a header, a query or a body as a client has sent it.
+
+import type { Method, Scheme } from '../../language/document.ts'
+import type { GatewayErrorCode } from '../gateway-error.ts'
+
+/** The step of a request at which its result was decided (docs/architecture.md). */
+export type DecisionStep =
+  | 'head'
+  | 'route'
+  | 'method'
+  | 'upgrade'
+  | 'authenticate'
+  | 'negotiate'
+  | 'body'
+  | 'limit'
+  | 'expression'
+  | 'action'
+  | 'response'
+  | 'client'
+  | 'internal'
+
+/** Why a route that was tried did not serve the request. */
+export type MissReason =
+  /** The segment after those that matched is another. */
+  | 'segment'
+  /** It is empty, `.` or `..`, which nothing matches. */
+  | 'unsafe segment'
+  /** The path ends before the pattern does. */
+  | 'path too short'
+  /** The path goes on after the end of the pattern. */
+  | 'path too long'
+  /** Path and host match; it is not served over this scheme. */
+  | 'scheme'
+  /** Path, host and scheme match; it has no such method. */
+  | 'method'
+
+/** A route that was tried, in patterns as documents have them. */
+export interface TriedRoute {
+  readonly document: string
+  readonly host: string
+  /** Of the patterns on this host the one that matched furthest. */
+  readonly path: string
+  /** Segments of the path that matched. */
+  readonly matchedSegments: number
+  readonly reason: MissReason
+}
+
+export interface DecisionCaller {
+  /** `basic`, `api_key`, `oauth2`, `oidc` */
+  readonly scheme: string
+  /** `password`, `api_key`, … */
+  readonly method: string
+  /** Of realm and authid, with a key that the process has drawn: tells callers apart until it ends. */
+  readonly hash: string
+  /** With `--why-authid` only. */
+  readonly authid?: string | undefined
+}
+
+export interface DecisionDocument {
+  readonly id: string
+  readonly version: string
+  /** Of the document, as `GET /api_specs?view=state` and the operator have it: says which generation it was. */
+  readonly digest?: string | undefined
+  readonly realm: string
+  /** The pattern of the path, with its `base_path`. */
+  readonly path: string
+  readonly action: string
+}
+
+/** One entry of `GET /why/:id`. */
+export interface Decision {
+  readonly id: string
+  /** ISO 8601, when the request arrived. */
+  readonly at: string
+  readonly ms: number
+  readonly process: number
+  readonly method: Method | 'other'
+  readonly scheme: Scheme
+  /** 499: the client has disconnected. */
+  readonly status: number
+  readonly step: DecisionStep
+  /** Of the error record, or of the failed action if the document or the gateway names it; otherwise left out. */
+  readonly code?: string | undefined
+  /** JSON pointer to the place in the document that refused. */
+  readonly pointer?: string | undefined
+  /** Left out where no document served the request. */
+  readonly document?: DecisionDocument | undefined
+  readonly caller?: DecisionCaller | undefined
+  /** Of a request that no document served: none at all if no document has its host. */
+  readonly tried?: readonly TriedRoute[] | undefined
+  /** In characters, without the query. */
+  readonly pathLength: number
+  readonly hostLength: number
+}
+
+/**
+ * What a decision counts as where kept decisions share their room: a closed set, so that a document has few of them.
+ */
+export type DecisionCause = GatewayErrorCode | 'success' | 'client' | '4xx' | '5xx'

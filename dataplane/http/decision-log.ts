@@ -1,0 +1,225 @@
+// Records how requests were decided, for `GET /why/:id`: every failure and one success in a hundred. On the other
+// successes it allocates nothing and takes nanoseconds; what was tried is computed for failures only.
+
+import { hash } from 'node:crypto'
+import { createDecisionRing, type DecisionRing } from '../decisions/decision-ring.ts'
+import type {
+  Decision,
+  DecisionCaller,
+  DecisionCause,
+  DecisionDocument,
+  DecisionStep,
+  TriedRoute,
+} from '../decisions/decision.ts'
+import type { GatewayErrorCode } from '../gateway-error.ts'
+import { explainMiss } from '../router/explain-miss.ts'
+import { match } from '../router/match.ts'
+import type { RouteTable } from '../router/route-table.ts'
+import type { Identity } from '../security/schemes/authentication.ts'
+import { writeHostPattern, writePathPattern } from '../router/write-pattern.ts'
+import {
+  CLIENT_WENT_AWAY,
+  type DecisionRecorder,
+  type EndedRequest,
+  type Served,
+  type Settlement,
+  type TracedOperation,
+} from './arrival.ts'
+import { toMethod } from './select-route.ts'
+
+export interface DecisionLog extends DecisionRecorder {
+  /** JSON texts of `Decision`, the newest first, at most 16 of each kind. */
+  find(id: string): readonly string[]
+}
+
+export interface DecisionLogOptions {
+  readonly table: () => RouteTable<Served>
+  /** Monotonic, milliseconds. */
+  readonly now: () => number
+  /** Unix time, milliseconds. */
+  readonly wallClock: () => number
+  /** Of the hashes of callers: 256 random bits of this process, as text. */
+  readonly key: string
+  /** `--why-authid` */
+  readonly showsAuthid: boolean
+  readonly processId: number
+}
+
+const MAX_AGE_MS = 15 * 60_000
+/** Together 4 MiB. */
+const MATCHED_BYTES = 3.5 * 1024 * 1024
+const UNMATCHED_BYTES = 0.5 * 1024 * 1024
+const SUCCESSES_PER_SAMPLE = 100
+
+/** @example createDecisionLog({ table, now, wallClock, key, showsAuthid: false, processId: 1 }) */
+export const createDecisionLog = (options: DecisionLogOptions): DecisionLog =>
+  new RingedDecisions(options)
+
+class RingedDecisions implements DecisionLog {
+  readonly #options: DecisionLogOptions
+  readonly #matched: DecisionRing
+  /** Apart, so that scanners with random hosts and paths displace no decision of a document. */
+  readonly #unmatched: DecisionRing
+  #untilSample = SUCCESSES_PER_SAMPLE
+
+  constructor(options: DecisionLogOptions) {
+    const { now } = options
+    this.#options = options
+    this.#matched = createDecisionRing({ maxBytes: MATCHED_BYTES, maxAgeMs: MAX_AGE_MS, now })
+    this.#unmatched = createDecisionRing({ maxBytes: UNMATCHED_BYTES, maxAgeMs: MAX_AGE_MS, now })
+  }
+
+  keeps(settlement: Settlement): boolean {
+    if (settlement.status >= 400 || settlement.refusal !== undefined) return true
+    if (--this.#untilSample > 0) return false
+    this.#untilSample = SUCCESSES_PER_SAMPLE
+    return true
+  }
+
+  record(request: EndedRequest): void {
+    const { arrival, settlement, operation } = request
+    const decision = decisionOf(request, this.#options)
+    const kept = {
+      id: arrival.id,
+      document: operation?.version.apiId ?? '',
+      cause: causeOf(settlement),
+      text: JSON.stringify(decision),
+    }
+    if (operation === undefined) this.#unmatched.add(kept)
+    else this.#matched.add(kept)
+  }
+
+  find(id: string): readonly string[] {
+    return [...this.#matched.find(id), ...this.#unmatched.find(id)]
+  }
+}
+
+/** Of texts of documents, which may be long. */
+const MAX_TEXT = 256
+
+const cut = (text: string): string =>
+  text.length <= MAX_TEXT ? text : `${text.slice(0, MAX_TEXT).toWellFormed()}…`
+
+const decisionOf = (
+  { arrival, settlement, seconds, operation }: EndedRequest,
+  options: DecisionLogOptions,
+): Decision => {
+  const { head, request, scheme, id, identity } = arrival
+  const { status, refusal, failure } = settlement
+  const code = refusal ?? failure
+  return {
+    id,
+    at: new Date(options.wallClock() - seconds * 1000).toISOString(),
+    ms: Math.round(seconds * 1e5) / 100,
+    process: options.processId,
+    method: toMethod(request.method) ?? 'other',
+    scheme,
+    status,
+    step: stepOf(settlement, operation !== undefined),
+    code: code === undefined ? undefined : cut(code),
+    document: operation && documentOf(operation),
+    caller: identity && callerOf(identity, options),
+    tried: operation === undefined && status >= 400 ? triedBy(arrival, options.table()) : undefined,
+    pathLength: head.target.path.length,
+    hostLength: head.authority.text.length,
+  }
+}
+
+const documentOf = ({
+  version: { apiId, name, realmUri, digest },
+  template,
+  action,
+}: TracedOperation): DecisionDocument => ({
+  id: cut(apiId),
+  version: cut(name),
+  digest: digest === undefined ? undefined : cut(digest),
+  realm: cut(realmUri),
+  path: cut(template),
+  action,
+})
+
+/** Where each code of the gateway's own is decided, for a request that a document serves. */
+const STEPS = {
+  'svc.error.not_found': 'route',
+  'svc.error.method_not_allowed': 'method',
+  'svc.error.upgrade_required': 'upgrade',
+  'svc.error.unauthorized': 'authenticate',
+  'svc.error.forbidden': 'authenticate',
+  'svc.error.not_acceptable': 'negotiate',
+  'svc.error.unsupported_media_type': 'negotiate',
+  'svc.error.payload_too_large': 'body',
+  'svc.error.request_timeout': 'body',
+  'svc.error.invalid_data': 'body',
+  'svc.error.too_many_requests': 'limit',
+  'svc.error.overloaded': 'limit',
+  'svc.error.bad_gateway': 'action',
+  'svc.error.http_gateway.invalid_expression': 'expression',
+  'svc.error.internal': 'internal',
+} as const satisfies Record<GatewayErrorCode, DecisionStep>
+
+const stepOf = ({ status, refusal, failure }: Settlement, isMatched: boolean): DecisionStep => {
+  if (refusal !== undefined) {
+    // Without a document only the head of the request has been read.
+    return !isMatched && refusal === 'svc.error.invalid_data' ? 'head' : STEPS[refusal]
+  }
+  if (status === CLIENT_WENT_AWAY) return 'client'
+  return failure === undefined ? 'response' : 'action'
+}
+
+const causeOf = ({ status, refusal }: Settlement): DecisionCause => {
+  if (refusal !== undefined) return refusal
+  if (status === CLIENT_WENT_AWAY) return 'client'
+  if (status < 400) return 'success'
+  return status < 500 ? '4xx' : '5xx'
+}
+
+/**
+ * A quarter of a SHA-256: nothing can be appended to what was hashed, which HMAC is for, at a
+ * third of its time.
+ */
+const HASH_DIGITS = 16
+
+/** undefined: it has no id. */
+const callerOf = (
+  identity: Identity,
+  { key, showsAuthid }: Pick<DecisionLogOptions, 'key' | 'showsAuthid'>,
+): DecisionCaller | undefined => {
+  const { type, authmethod: method, authid, realm_uri: realm } = identity
+  if (authid === '') return undefined
+  // A realm contains no line feed.
+  const digest = hash('sha256', `${key}\n${realm}\n${authid}`)
+  return {
+    scheme: type,
+    method: cut(method),
+    hash: digest.slice(0, HASH_DIGITS),
+    authid: showsAuthid ? cut(authid) : undefined,
+  }
+}
+
+const MOST_CANDIDATES = 4
+
+/** With the table of now: it is the one that the request was matched against, but for a load in between. */
+const triedBy = (
+  { head, scheme }: EndedRequest['arrival'],
+  table: RouteTable<Served>,
+): readonly TriedRoute[] => {
+  const { authority, target, fault } = head
+  if (fault !== undefined) return []
+  const found = match(table, authority.host, target.path)
+  if (found === 'malformed') return []
+  if (found === undefined)
+    return explainMiss(table, authority.host, target.path).map((miss) => ({
+      document: cut(miss.id),
+      host: cut(writeHostPattern(miss.host)),
+      path: cut(writePathPattern(miss.pattern)),
+      matchedSegments: miss.matchedSegments,
+      reason: miss.reason,
+    }))
+  return found.candidates.slice(0, MOST_CANDIDATES).map((candidate) => ({
+    document: cut(candidate.id),
+    host: cut(writeHostPattern(candidate.host)),
+    path: cut(candidate.target.template),
+    matchedSegments: candidate.pattern.segments.length,
+    reason: candidate.target.schemes.includes(scheme) ? 'method' : 'scheme',
+  }))
+}

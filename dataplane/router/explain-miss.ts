@@ -1,0 +1,102 @@
+// Explains why no document serves a path: for each host pattern that matches, a path pattern that matched furthest and
+// what kept it from matching. It returns patterns of documents, never a part of the request.
+
+import type { HostPattern } from '../../language/routes/host-pattern.ts'
+import type { PathPattern } from '../../language/routes/path-pattern.ts'
+import { lookUpHost } from './host-lookup.ts'
+import { decodeSegments, isPlain } from './match.ts'
+import type { Candidates, RouteTable } from './route-table.ts'
+import type { Candidate } from './route.ts'
+import type { TrieNode } from './trie.ts'
+
+export interface Miss {
+  /** Of the document. */
+  readonly id: string
+  readonly host: HostPattern
+  readonly pattern: PathPattern
+  /** Segments of the path that the pattern matches. */
+  readonly matchedSegments: number
+  readonly reason: 'segment' | 'unsafe segment' | 'path too short' | 'path too long'
+}
+
+const MOST_HOSTS = 4
+/** Nodes that are looked at for one host: a path with bindings at each level would have more. */
+const MOST_NODES = 128
+/** Longer paths are cut: no pattern is as long. */
+const MOST_CHARACTERS = 4096
+
+/**
+ * Empty: no pattern matches the host, or the path cannot be decoded. It is for requests that `match` has found nothing
+ * for, and bounded whatever they name.
+ * @example explainMiss(table, 'api.acme.com', '/users/42/pots')
+ * // [{ id: 'users', pattern: «/users/:id/posts», matchedSegments: 2, reason: 'segment', … }]
+ */
+export function explainMiss<T>(table: RouteTable<T>, host: string, path: string): readonly Miss[] {
+  if (!path.startsWith('/')) return []
+  const segments = decodeSegments(path.slice(0, MOST_CHARACTERS))
+  if (segments === undefined) return []
+  const misses: Miss[] = []
+  let hit = lookUpHost(table.hosts, table.cache, host)
+  while (hit !== undefined && misses.length < MOST_HOSTS) {
+    const miss = explainOn(hit.routes, segments)
+    if (miss !== undefined) misses.push(miss)
+    hit = hit.next
+  }
+  return misses
+}
+
+type Paths<T> = TrieNode<Candidates<T>>
+
+interface Walk<T> {
+  readonly segments: readonly string[]
+  nodesLeft: number
+  node: Paths<T>
+  depth: number
+}
+
+function explainOn<T>(root: Paths<T>, segments: readonly string[]): Miss | undefined {
+  const walk: Walk<T> = { segments, nodesLeft: MOST_NODES, node: root, depth: 0 }
+  goFurthest(walk, root, 0)
+  const { node, depth } = walk
+  const reason = reasonAt(node, segments, depth)
+  const candidate = reason === 'path too long' ? endingAt(node) : nextBelow(node)
+  if (candidate === undefined) return undefined
+  const { id, host, pattern } = candidate
+  return { id, host, pattern, matchedSegments: depth, reason }
+}
+
+/** Literals first, as in a match; of two places of one depth the first one stays. */
+function goFurthest<T>(walk: Walk<T>, node: Paths<T>, depth: number): void {
+  if (walk.nodesLeft-- <= 0) return
+  if (depth > walk.depth) {
+    walk.node = node
+    walk.depth = depth
+  }
+  const segment = walk.segments[depth]
+  if (segment === undefined) return
+  const literal = node.literals?.get(segment)
+  if (literal !== undefined) goFurthest(walk, literal, depth + 1)
+  if (node.binding !== undefined && isPlain(segment, 0, segment.length))
+    goFurthest(walk, node.binding, depth + 1)
+}
+
+function reasonAt<T>(node: Paths<T>, segments: readonly string[], depth: number): Miss['reason'] {
+  const segment = segments[depth]
+  if (segment === undefined) return 'path too short'
+  const rest = node.tail === undefined ? [segment] : segments.slice(depth)
+  if (rest.some((each) => !isPlain(each, 0, each.length))) return 'unsafe segment'
+  return node.literals === undefined && node.binding === undefined ? 'path too long' : 'segment'
+}
+
+const endingAt = <T>(node: Paths<T>): Candidate<T> | undefined => node.leaf?.[0] ?? node.tail?.[0]
+
+/** A pattern that goes on below the node, otherwise one that ends there. */
+function nextBelow<T>(node: Paths<T>): Candidate<T> | undefined {
+  let below: Paths<T> | undefined = node.binding ?? node.literals?.first()
+  while (below !== undefined) {
+    const found = endingAt(below)
+    if (found !== undefined) return found
+    below = below.binding ?? below.literals?.first()
+  }
+  return endingAt(node)
+}

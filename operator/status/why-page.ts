@@ -1,0 +1,41 @@
+// Serves `/why/ID` of the operator: it asks all gateways how a request with this id was decided.
+
+import type { FleetDecisions } from '../fleet/find-decisions.ts'
+import type { LeaderRecord } from './leader-record.ts'
+import type { Page, Pages } from './page.ts'
+
+export interface WhySources {
+  /** undefined: another operator leads, or nothing has been read yet. */
+  readonly find: (id: string) => Promise<FleetDecisions> | undefined
+  /** Left out where there are no others: this one leads. */
+  readonly leader?: () => LeaderRecord
+}
+
+/** @example startStatusServer(address, { ...statusPages(sources), ...whyPage({ find }) }) */
+export const whyPage = ({ find, leader }: WhySources): Pages => ({
+  '/why/:id': async (id = ''): Promise<Page> => {
+    if (!REQUEST_ID.test(id))
+      return failure(400, 'svc.error.invalid_data', 'This is not a request id', ID_HINT)
+    const found = await find(id)
+    if (found === undefined)
+      return { fault: leader?.().message ?? 'the gateways are not known yet: ask again' }
+    if (found.gateways.length > 0) return { json: found }
+    const { asked, answered } = found
+    return failure(
+      404,
+      'svc.error.not_found',
+      'No gateway keeps a decision for this request id',
+      `${answered} of ${asked} gateways have answered. ${KEPT_HINT}`,
+    )
+  },
+})
+
+const REQUEST_ID = /^[\x21-\x7e]{1,128}$/
+const ID_HINT = 'An id has 1 to 128 visible ASCII characters: X-Request-Id of the response.'
+const KEPT_HINT =
+  'Kept are failures and one success in a hundred, for 15 minutes at most, fewer under many failures, by the process that has served them, until it ends.'
+
+const failure = (status: number, code: string, message: string, description: string): Page => ({
+  status,
+  json: { code, message, description },
+})
