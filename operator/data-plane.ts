@@ -56,8 +56,8 @@ export interface DataPlaneReport {
   /** It responds, and a sync call with `complete` was accepted in this boot. */
   readonly ready: boolean
   /** Document id → what it has loaded of ours. */
-  readonly documents: ReadonlyMap<string, HeldDocument>
-  readonly realms: ReadonlyMap<string, HeldRealm>
+  readonly documents: ReadonlyMap<string, LoadedDocument>
+  readonly realms: ReadonlyMap<string, LoadedRealm>
   /** Uris of the realms that it was sent: its state of others is not read. */
   readonly realmsGiven: ReadonlySet<string>
   /** By id of the document: upstreams that do not respond there. Absent: it does not report them. */
@@ -68,12 +68,12 @@ export interface DataPlaneReport {
   }
 }
 
-export interface HeldDocument {
+export interface LoadedDocument {
   readonly digest: string
   readonly warnings: readonly Warning[]
 }
 
-export interface HeldRealm {
+export interface LoadedRealm {
   readonly digest: string
   /**
    * Empty for a realm that it was not sent. Addresses are those of the Realm, or empty; reasons are of a closed list.

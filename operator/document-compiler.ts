@@ -13,14 +13,14 @@ import type { Log } from '../telemetry/log.ts'
 import {
   compileDocument,
   type DocumentCompiler,
-  type DocumentOutcome,
+  type DocumentResult,
   type DocumentRequest,
 } from './reconcile/documents/compile-document.ts'
 
-export type OperatorCompiler = BoundedCompiler<DocumentOutcome>
+export type OperatorCompiler = BoundedCompiler<DocumentResult>
 
 export const createOperatorCompiler = (
-  options: Pick<BoundedCompilerOptions<DocumentOutcome>, 'limits' | 'timers'>,
+  options: Pick<BoundedCompilerOptions<DocumentResult>, 'limits' | 'timers'>,
 ): OperatorCompiler =>
   new BoundedCompiler({
     ...options,
@@ -42,7 +42,7 @@ interface Entry {
   readonly digest: string
   readonly giveUp: AbortController
   readonly isServing: boolean
-  outcome: DocumentOutcome | undefined
+  outcome: DocumentResult | undefined
 }
 
 /** @example new Reconciler({ className: 'svc', compiler: new CachingCompiler({ compiler, onResult, log }) }) */
@@ -55,7 +55,7 @@ export class CachingCompiler implements DocumentCompiler {
     this.#options = options
   }
 
-  compile(request: DocumentRequest): DocumentOutcome | undefined {
+  compile(request: DocumentRequest): DocumentResult | undefined {
     const { key } = request
     const before = this.#entries.get(key)
     if (before !== undefined && asksForSame(before, request)) {
@@ -75,7 +75,7 @@ export class CachingCompiler implements DocumentCompiler {
     return undefined
   }
 
-  async outcome(request: DocumentRequest): Promise<DocumentOutcome> {
+  async outcome(request: DocumentRequest): Promise<DocumentResult> {
     try {
       return await this.#ask(request, { isServing: true })
     } catch (error) {
@@ -107,7 +107,7 @@ export class CachingCompiler implements DocumentCompiler {
   #ask(
     request: DocumentRequest,
     more: Pick<CompileRequest, 'signal' | 'isServing'>,
-  ): DocumentOutcome | Promise<DocumentOutcome> {
+  ): DocumentResult | Promise<DocumentResult> {
     const { namespace, document, realm, secrets, quarantined } = request
     const { compiler } = this.#options
     const digest = (): string => digestOf(request)
@@ -121,14 +121,14 @@ export class CachingCompiler implements DocumentCompiler {
       group: more.isServing === true ? `serving ${namespace}` : namespace,
       ...more,
     })
-    const sign = (outcome: DocumentOutcome): DocumentOutcome =>
+    const sign = (outcome: DocumentResult): DocumentResult =>
       isTooExpensive(outcome)
         ? { ...outcome, quarantined: { digest: digest(), limits: compiler.limitsVersion } }
         : outcome
     return answer instanceof Promise ? answer.then(sign) : sign(answer)
   }
 
-  async #fill(key: string, entry: Entry, answer: Promise<DocumentOutcome>): Promise<void> {
+  async #fill(key: string, entry: Entry, answer: Promise<DocumentResult>): Promise<void> {
     try {
       entry.outcome = await answer
     } catch (error) {
@@ -139,7 +139,7 @@ export class CachingCompiler implements DocumentCompiler {
   }
 
   /** It is not quarantined: a change, or another start, tries it again. */
-  #failed(key: string, error: unknown): DocumentOutcome {
+  #failed(key: string, error: unknown): DocumentResult {
     this.#options.log.error('a document could not be compiled', { resource: key, error })
     const message =
       'The operator failed to compile the document (see its log): change it, or restart the operator'
@@ -155,7 +155,7 @@ const isClosed = (error: unknown): boolean =>
 const digestOf = ({ document, secrets }: DocumentRequest): string =>
   documentDigest({ spec: document, secretVersions: secrets.versions })
 
-const isTooExpensive = (outcome: DocumentOutcome): boolean =>
+const isTooExpensive = (outcome: DocumentResult): boolean =>
   'problems' in outcome && outcome.problems.some(({ code }) => code === 'too_expensive')
 
 /** Secrets are compared by their versions, as their values are read again each time. */

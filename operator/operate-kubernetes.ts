@@ -267,7 +267,7 @@ const createController = (
       }),
     },
     leadership: replica.leadership,
-    judging: judgingOf(settings),
+    validating: validatingOf(settings),
     deletedRealmMs: settings.deletedRealmSeconds * 1000,
     compiler: (onResult) => new CachingCompiler({ compiler, onResult, log }),
     companions: [realmKeys, ...companions, companionOf(writer), companionOf(events)],
@@ -290,7 +290,7 @@ const companionOf = (writer: { start: () => void; stop: () => void }): Companion
   },
 })
 
-const judgingOf = (settings: OperatorSettings): ControllerOptions['judging'] => ({
+const validatingOf = (settings: OperatorSettings): ControllerOptions['validating'] => ({
   className: settings.class,
   hostOwnership: settings.hostOwnership,
   wildcardNamespaces: allOr(settings.wildcardNamespaces),

@@ -54,7 +54,7 @@ export const operate = async ({
       withholdMs: settings.withholdSeconds * 1000,
     },
     leadership: alwaysLeading(startEpoch(now)),
-    judging: { className: settings.class },
+    validating: { className: settings.class },
     deletedRealmMs: settings.deletedRealmSeconds * 1000,
     compiler: (onResult) => new CachingCompiler({ compiler, onResult, log }),
     clock: SYSTEM_CLOCK,

@@ -5,7 +5,7 @@ import type { ActionType, CompiledAction } from '../../language/compile/action.t
 import type { CompiledOperation } from '../../language/compiled.ts'
 import { constant, type Template } from '../../language/expression/template.ts'
 import { prepareForward, type ForwardEnvironment } from './forward/forward.ts'
-import { planOutcome } from './forward/response-needs.ts'
+import { responseNeedsOf } from './forward/response-needs.ts'
 import type { Perform } from './performer.ts'
 import { prepareStatic } from './static.ts'
 import { prepareWampCall } from './wamp/call.ts'
@@ -96,7 +96,7 @@ const ACTIONS: { readonly [K in ActionType]: ActionRow<K> } = {
       body: RESULT_BODY,
       givesStatus: true,
       isFixed: false,
-      checksAccept: !planOutcome(operation).passesThrough,
+      checksAccept: !responseNeedsOf(operation).passesThrough,
       takesBody: operation.action.body === undefined,
       events: 'none',
     }),

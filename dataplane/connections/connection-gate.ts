@@ -8,10 +8,10 @@ import { type AddressList, createAddressList } from '../address-list.ts'
 import { createDeadlines } from '../deadlines.ts'
 import { responseOn } from './pipelined-requests.ts'
 import { plainAddress } from '../plain-address.ts'
-import { placeOf } from '../security/passwords/damping.ts'
+import { placeOf } from '../security/passwords/login-throttle.ts'
 import { ConnectionTable, type Place } from './connection-table.ts'
 import { inheritPeer, overridePeer } from './peer-address.ts'
-import { type HeaderOutcome, readProxyHeader } from './read-proxy-header.ts'
+import { type ProxyHeaderResult, readProxyHeader } from './read-proxy-header.ts'
 
 /** Why a connection was closed: `made_room` was idle and closed for another one, the others were not accepted. */
 export type ConnectionRefusal = 'full' | 'share' | 'made_room' | 'proxy_header'
@@ -161,7 +161,7 @@ class Gate {
     })
   }
 
-  #accepts(connection: Connection, outcome: HeaderOutcome): boolean {
+  #accepts(connection: Connection, outcome: ProxyHeaderResult): boolean {
     const { raw } = connection
     if (outcome.kind === 'gone') raw.destroy()
     if (outcome.kind === 'fault') {

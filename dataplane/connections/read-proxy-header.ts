@@ -5,7 +5,7 @@ import type { Socket } from 'node:net'
 import type { Deadlines, Timed } from '../deadlines.ts'
 import { parseProxyHeader, type SourceAddress } from './parse-proxy-header.ts'
 
-export type HeaderOutcome =
+export type ProxyHeaderResult =
   | { readonly kind: 'header'; readonly source: SourceAddress | undefined }
   /** The connection must be closed; `message` says what was wrong. */
   | { readonly kind: 'fault'; readonly message: string }
@@ -21,11 +21,11 @@ export interface HeaderDeadline {
 export const readProxyHeader = (
   socket: Socket,
   { deadlines, timeoutMs }: HeaderDeadline,
-  done: (outcome: HeaderOutcome) => void,
+  done: (outcome: ProxyHeaderResult) => void,
 ): void => {
   let bytes: Buffer = Buffer.alloc(0)
 
-  const finish = (outcome: HeaderOutcome): void => {
+  const finish = (outcome: ProxyHeaderResult): void => {
     deadlines.remove(deadline)
     socket.off('readable', onReadable).off('error', ignoreError).off('end', onEnd)
     socket.off('close', onEnd)

@@ -5,7 +5,7 @@ import type { IncomingMessage } from 'node:http'
 import { clientAddress } from '../client-address.ts'
 import type { Authenticate, Caller, Identity, Verdict } from '../security/schemes/authentication.ts'
 import { unauthorized } from '../security/schemes/challenge.ts'
-import type { Arrival, AuthenticationOutcome, DispatchOptions } from './arrival.ts'
+import type { IncomingRequest, CountedAuthentication, DispatchOptions } from './incoming-request.ts'
 import { toGatewayError } from './errors.ts'
 import type { Guard } from './prepared-operation.ts'
 import { asError } from '../../base/thrown.ts'
@@ -23,7 +23,7 @@ export interface Continuation {
 /** Calls `onAuthentication` with every result. */
 export const authenticateRequest = (
   options: DispatchOptions,
-  arrival: Omit<Arrival, 'response'>,
+  incomingRequest: Omit<IncomingRequest, 'response'>,
   demand: { readonly guard: Guard; readonly realmUri: string },
   then: Continuation,
 ): void => {
@@ -32,11 +32,11 @@ export const authenticateRequest = (
   const settle = (verdict: Verdict): void => {
     options.onAuthentication?.(guard.type, outcomeOf(verdict))
     if (verdict.kind === 'identity') {
-      arrival.identity = verdict.identity
+      incomingRequest.identity = verdict.identity
       then.proceed(verdict.identity)
     } else then.refuse(verdict.error)
   }
-  const verdict = authenticate(guard, realmUri, callerOf(arrival))
+  const verdict = authenticate(guard, realmUri, callerOf(incomingRequest))
   if (!(verdict instanceof Promise)) {
     settle(verdict)
     return
@@ -44,7 +44,7 @@ export const authenticateRequest = (
   verdict
     .catch((error: unknown): Verdict => ({ kind: 'refused', error: asError(error) }))
     .then((late) => {
-      if (arrival.request.socket.destroyed) then.abandon()
+      if (incomingRequest.request.socket.destroyed) then.abandon()
       else settle(late)
     })
     .catch(then.fail)
@@ -57,21 +57,22 @@ const refuseAll: Authenticate = ({ type }, realmUri) => ({
 })
 
 /** CSRF rejections are counted apart from those for missing groups. */
-const outcomeOf = (verdict: Verdict): AuthenticationOutcome => {
+const outcomeOf = (verdict: Verdict): CountedAuthentication => {
   if (verdict.kind === 'identity') return 'identity'
   const { code, reason } = toGatewayError(verdict.error)
   return reason ?? code
 }
 
-export const callerOf = (arrival: Omit<Arrival, 'response'>): Caller => new RequestCaller(arrival)
+export const callerOf = (incomingRequest: Omit<IncomingRequest, 'response'>): Caller =>
+  new RequestCaller(incomingRequest)
 
 /** The address is computed when it is read: for an address of the socket that is a system call. */
 class RequestCaller implements Caller {
   readonly request: IncomingMessage
   readonly requestId: string
-  readonly #client: Arrival['client']
+  readonly #client: IncomingRequest['client']
 
-  constructor({ request, id, client }: Omit<Arrival, 'response'>) {
+  constructor({ request, id, client }: Omit<IncomingRequest, 'response'>) {
     this.request = request
     this.requestId = id
     this.#client = client

@@ -2,8 +2,8 @@
 // proxy's is known.
 
 import { clientAddress } from '../client-address.ts'
-import { placeOf } from '../security/passwords/damping.ts'
-import type { Arrival } from './arrival.ts'
+import { placeOf } from '../security/passwords/login-throttle.ts'
+import type { IncomingRequest } from './incoming-request.ts'
 
 /**
  * undefined: there may be many clients, behind a trusted proxy that does not name them, or on a socket without
@@ -12,7 +12,7 @@ import type { Arrival } from './arrival.ts'
 export const placeOfClient = ({
   request,
   client,
-}: Pick<Arrival, 'request' | 'client'>): string | undefined => {
+}: Pick<IncomingRequest, 'request' | 'client'>): string | undefined => {
   if (client?.isAddressKnown === false) return undefined
   const address = clientAddress(request, client)
   return address === '' ? undefined : placeOf(address)

@@ -24,7 +24,7 @@ import {
   type Served,
   type Settlement,
   type TracedOperation,
-} from './arrival.ts'
+} from './incoming-request.ts'
 import { toMethod } from './select-route.ts'
 
 export interface DecisionLog extends DecisionRecorder {
@@ -77,10 +77,10 @@ class RingedDecisions implements DecisionLog {
   }
 
   record(request: EndedRequest): void {
-    const { arrival, settlement, operation } = request
+    const { incomingRequest, settlement, operation } = request
     const decision = decisionOf(request, this.#options)
     const kept = {
-      id: arrival.id,
+      id: incomingRequest.id,
       document: operation?.version.apiId ?? '',
       cause: causeOf(settlement),
       text: JSON.stringify(decision),
@@ -101,10 +101,10 @@ const cut = (text: string): string =>
   text.length <= MAX_TEXT ? text : `${text.slice(0, MAX_TEXT).toWellFormed()}…`
 
 const decisionOf = (
-  { arrival, settlement, seconds, operation }: EndedRequest,
+  { incomingRequest, settlement, seconds, operation }: EndedRequest,
   options: DecisionLogOptions,
 ): Decision => {
-  const { head, request, scheme, id, identity } = arrival
+  const { head, request, scheme, id, identity } = incomingRequest
   const { status, refusal, failure } = settlement
   const code = refusal ?? failure
   return {
@@ -119,7 +119,10 @@ const decisionOf = (
     code: code === undefined ? undefined : cut(code),
     document: operation && documentOf(operation),
     caller: identity && callerOf(identity, options),
-    tried: operation === undefined && status >= 400 ? triedBy(arrival, options.table()) : undefined,
+    tried:
+      operation === undefined && status >= 400
+        ? triedBy(incomingRequest, options.table())
+        : undefined,
     pathLength: head.target.path.length,
     hostLength: head.authority.text.length,
   }
@@ -200,7 +203,7 @@ const MOST_CANDIDATES = 4
 
 /** With the table of now: it is the one that the request was matched against, but for a load in between. */
 const triedBy = (
-  { head, scheme }: EndedRequest['arrival'],
+  { head, scheme }: EndedRequest['incomingRequest'],
   table: RouteTable<Served>,
 ): readonly TriedRoute[] => {
   const { authority, target, fault } = head

@@ -7,7 +7,7 @@ import type { Scheme } from '../../language/document.ts'
 import { createAuthorityReader } from '../authority.ts'
 import { GatewayError } from '../gateway-error.ts'
 import { match } from '../router/match.ts'
-import type { Admission, Arrival, DispatchOptions } from './arrival.ts'
+import type { MatchedRequest, IncomingRequest, DispatchOptions } from './incoming-request.ts'
 import { authenticateRequest } from './authenticate-request.ts'
 import type { ExchangeObserver } from './exchange.ts'
 import { createEventStreams } from './sse/registry.ts'
@@ -31,7 +31,7 @@ import {
 } from './select-route.ts'
 import { abandonOperation, refuseOperation, serveOperation } from './serve-operation.ts'
 import { upgradeRequired } from './upgrade/handshake.ts'
-import { visitEndpoint, visitKeys } from './builtin/endpoints.ts'
+import { serveBuiltinEndpoint, visitKeys } from './builtin/endpoints.ts'
 
 /** Most operations whose closures are cached: about 100 MB if all are large. */
 const PREPARED_LIMIT = 20_000
@@ -43,8 +43,8 @@ export const createDispatch = (options: DispatchOptions, scheme: Scheme): Reques
     PREPARED_LIMIT,
   )
   const observer: ExchangeObserver = {
-    settled: ({ arrival, operation }, settlement) => {
-      report(options, arrival, operation, settlement)
+    settled: ({ incomingRequest, operation }, settlement) => {
+      report(options, incomingRequest, operation, settlement)
     },
     unexpected: options.onUnexpected,
     streams: options.eventStreams ?? createEventStreams(),
@@ -59,7 +59,7 @@ export const createDispatch = (options: DispatchOptions, scheme: Scheme): Reques
     if (faulty.has(socket)) return
     options.inFlight.count++
     const client = options.readClient(request, scheme)
-    const arrival: Arrival = {
+    const incomingRequest: IncomingRequest = {
       request,
       response,
       head: readHead(request, readAuthority),
@@ -69,12 +69,12 @@ export const createDispatch = (options: DispatchOptions, scheme: Scheme): Reques
       startedMs: options.now(),
       identity: undefined,
     }
-    const { fault } = arrival.head
+    const { fault } = incomingRequest.head
     if (fault !== undefined && isFramingFault(fault)) faulty.add(socket)
     try {
-      route(options, cache, arrival, observer)
+      route(options, cache, incomingRequest, observer)
     } catch (error) {
-      refuseUnmatched(options, arrival, error, [])
+      refuseUnmatched(options, incomingRequest, error, [])
     }
   }
 }
@@ -82,53 +82,59 @@ export const createDispatch = (options: DispatchOptions, scheme: Scheme): Reques
 const route = (
   options: DispatchOptions,
   cache: OperationCache<PreparedOperation>,
-  arrival: Arrival,
+  incomingRequest: IncomingRequest,
   observer: ExchangeObserver,
 ): void => {
-  const { fault, target } = arrival.head
+  const { fault, target } = incomingRequest.head
   if (fault !== undefined) throw refuseHead(fault)
   if (options.endpoints !== undefined && isKeysPath(target.path)) {
-    visitKeys(options, arrival)
+    visitKeys(options, incomingRequest)
     return
   }
-  const found = find(options, arrival)
+  const found = find(options, incomingRequest)
   const selected = selectOrAnswer(options, found)
   if (selected === undefined) return
   if (selected.kind === 'endpoint') {
-    visitEndpoint(options, found, selected.endpoint)
+    serveBuiltinEndpoint(options, found, selected.endpoint)
     return
   }
   const operation = cache.get(selected.slot)
-  const language = pickLanguage(arrival.head.acceptLanguage, operation.version.languages)
+  const language = pickLanguage(incomingRequest.head.acceptLanguage, operation.version.languages)
   const { guard } = operation
   const isQuick = operation.isFixed && guard === undefined
-  if (isQuick && serveFixed(options, { arrival, operation, language })) return
-  const admission: Admission = { arrival, match: found.match, selected, operation, language }
+  if (isQuick && serveFixed(options, { incomingRequest, operation, language })) return
+  const admission: MatchedRequest = {
+    incomingRequest,
+    match: found.match,
+    selected,
+    operation,
+    language,
+  }
   if (guard === undefined) serveOperation(admission, observer)
   else serveGuarded(options, admission, guard, observer)
 }
 
 /** @throws GatewayError */
-const find = (options: DispatchOptions, arrival: Arrival): Found => {
-  const { authority, target } = arrival.head
+const find = (options: DispatchOptions, incomingRequest: IncomingRequest): Found => {
+  const { authority, target } = incomingRequest.head
   const found = match(options.table(), authority.host, target.path)
   if (found === 'malformed')
     throw new GatewayError('svc.error.invalid_data', 'The path has an invalid percent-encoding')
-  if (found === undefined) throw unmatchedError(options, arrival)
-  return { arrival, match: found }
+  if (found === undefined) throw unmatchedError(options, incomingRequest)
+  return { incomingRequest, match: found }
 }
 
 const serveGuarded = (
   options: DispatchOptions,
-  admission: Admission,
+  admission: MatchedRequest,
   guard: Guard,
   observer: ExchangeObserver,
 ): void => {
-  const { arrival, operation } = admission
+  const { incomingRequest, operation } = admission
   const { realmUri } = operation.version
   authenticateRequest(
     options,
-    arrival,
+    incomingRequest,
     { guard, realmUri },
     {
       proceed: (identity) => {
@@ -142,7 +148,7 @@ const serveGuarded = (
         abandonOperation(admission, observer)
       },
       fail: (error) => {
-        refuseUnmatched(options, arrival, error, [])
+        refuseUnmatched(options, incomingRequest, error, [])
       },
     },
   )
@@ -151,23 +157,27 @@ const serveGuarded = (
 /** False: this request needs all steps, for its body or its Accept. */
 const serveFixed = (
   options: DispatchOptions,
-  { arrival, operation, language }: Pick<Admission, 'arrival' | 'operation' | 'language'>,
+  {
+    incomingRequest,
+    operation,
+    language,
+  }: Pick<MatchedRequest, 'incomingRequest' | 'operation' | 'language'>,
 ): boolean => {
-  const { head, request, response } = arrival
+  const { head, request, response } = incomingRequest
   if (hasBody(head)) return false
   const contentType = pickContentType(head.accept, operation.offers)
   const fixed = contentType && operation.fixed.get(contentType)
   if (fixed === undefined) return false
   const isHead = request.method === 'HEAD'
-  writeFixed(response, fixed, { requestId: arrival.id, language, isHead })
+  writeFixed(response, fixed, { requestId: incomingRequest.id, language, isHead })
   const bytes = isHead ? 0 : fixed.bytes
-  report(options, arrival, operation, { status: fixed.status, bytes })
+  report(options, incomingRequest, operation, { status: fixed.status, bytes })
   return true
 }
 
 const unmatchedError = (
   { webSockets }: DispatchOptions,
-  { head, scheme }: Arrival,
+  { head, scheme }: IncomingRequest,
 ): GatewayError =>
   webSockets?.find(head.authority.host, head.target.path, scheme) === undefined
     ? notFound()
@@ -181,27 +191,27 @@ const selectOrAnswer = (
   options: DispatchOptions,
   found: Found,
 ): Selected<PreparedOperation> | SelectedEndpoint | undefined => {
-  const { arrival, match: matched } = found
-  const method = toMethod(arrival.request.method)
+  const { incomingRequest, match: matched } = found
+  const method = toMethod(incomingRequest.request.method)
   try {
-    const selected = selectTarget(matched, arrival.scheme, method)
+    const selected = selectTarget(matched, incomingRequest.scheme, method)
     if (selected === undefined) answerOptions(options, found)
     return selected
   } catch (error) {
-    refuseUnmatched(options, arrival, error, pathHeaders(found))
+    refuseUnmatched(options, incomingRequest, error, pathHeaders(found))
     return undefined
   }
 }
 
 /** Responds to an OPTIONS that no document declares, with the methods and headers of the path (CORS). */
 const answerOptions = (options: DispatchOptions, found: Found): void => {
-  const { arrival, match: matched } = found
+  const { incomingRequest, match: matched } = found
   const headers = pathHeaders(found).filter(([name]) => name !== 'allow')
   const answer: Answer = {
     status: 204,
-    headers: [...headers, ['allow', allowOf(matched, arrival.scheme)]],
+    headers: [...headers, ['allow', allowOf(matched, incomingRequest.scheme)]],
     contentType: undefined,
     body: '',
   }
-  writeUnmatched(options, arrival, answer)
+  writeUnmatched(options, incomingRequest, answer)
 }

@@ -23,7 +23,12 @@ import type { PreparedOperation } from './prepared-operation.ts'
 import { planEvents, planStream, renderFailure, renderSuccess } from './response/render-result.ts'
 import type { Holding, MemoryBudget } from '../memory/memory-budget.ts'
 import type { Answer } from './response/plan.ts'
-import { CLIENT_WENT_AWAY, type Arrival, type OnUnexpected, type Settlement } from './arrival.ts'
+import {
+  CLIENT_WENT_AWAY,
+  type IncomingRequest,
+  type OnUnexpected,
+  type Settlement,
+} from './incoming-request.ts'
 import { createByteSink } from './response/upstream-body.ts'
 import { placeOfClient } from './client-place.ts'
 import { isOpenEventStream } from './response/pass-through.ts'
@@ -53,7 +58,7 @@ export interface ExchangeObserver {
 
 export class HttpExchange implements Exchange {
   readonly context = new Context()
-  readonly arrival: Arrival
+  readonly incomingRequest: IncomingRequest
   readonly incoming: IncomingMessage
   readonly response: ServerResponse
   readonly operation: PreparedOperation
@@ -70,15 +75,15 @@ export class HttpExchange implements Exchange {
   #events: HttpEventSink | undefined = undefined
 
   constructor(
-    arrival: Arrival,
+    incomingRequest: IncomingRequest,
     operation: PreparedOperation,
     negotiated: { readonly envelope: Envelope; readonly contentType: ContentType },
     observer: ExchangeObserver,
   ) {
-    this.arrival = arrival
-    this.incoming = arrival.request
-    this.authority = arrival.head.authority
-    this.response = arrival.response
+    this.incomingRequest = incomingRequest
+    this.incoming = incomingRequest.request
+    this.authority = incomingRequest.head.authority
+    this.response = incomingRequest.response
     this.operation = operation
     this.envelope = negotiated.envelope
     this.contentType = negotiated.contentType
@@ -165,11 +170,11 @@ export class HttpExchange implements Exchange {
   }
 
   get from(): string | undefined {
-    return placeOfClient(this.arrival)
+    return placeOfClient(this.incomingRequest)
   }
 
   get eventStreams(): Exchange['eventStreams'] {
-    return rateEventStream(this.arrival.head.accept, this.operation.offers)
+    return rateEventStream(this.incomingRequest.head.accept, this.operation.offers)
   }
 
   events(result: ValueMap): EventSink | undefined {

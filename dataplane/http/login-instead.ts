@@ -3,19 +3,19 @@
 
 import { GatewayError } from '../gateway-error.ts'
 import { decideLogin, type LoginDecision } from '../oidc/login-redirect.ts'
-import type { Admission, DispatchOptions } from './arrival.ts'
+import type { MatchedRequest, DispatchOptions } from './incoming-request.ts'
 
 /** @returns the error itself where there is nothing to add: any other code, any other client */
 export const loginInstead = (
   { realm }: Pick<DispatchOptions, 'realm'>,
-  { arrival, operation }: Pick<Admission, 'arrival' | 'operation'>,
+  { incomingRequest, operation }: Pick<MatchedRequest, 'incomingRequest' | 'operation'>,
   error: unknown,
 ): unknown => {
   const { guard, version } = operation
   if (guard?.type !== 'oidc' || guard.unauthenticated !== 'redirect') return error
   if (realm === undefined || !(error instanceof GatewayError)) return error
   if (error.code !== 'svc.error.unauthorized') return error
-  const { request, head } = arrival
+  const { request, head } = incomingRequest
   const decision = decideLogin(
     {
       method: request.method ?? '',

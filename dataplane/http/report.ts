@@ -3,7 +3,12 @@
 import { clientPeername } from '../client-address.ts'
 import { toGatewayError, errorAnswer } from './errors.ts'
 import type { GatewayErrorCode } from '../gateway-error.ts'
-import type { Arrival, DispatchOptions, Settlement, TracedOperation } from './arrival.ts'
+import type {
+  IncomingRequest,
+  DispatchOptions,
+  Settlement,
+  TracedOperation,
+} from './incoming-request.ts'
 import { refusalType } from './response/negotiate.ts'
 import type { RequestRow } from '../../telemetry/request-metrics.ts'
 import type { HeaderList } from './response/headers.ts'
@@ -13,28 +18,29 @@ import { type Envelope, writeAnswer } from './response/write-response.ts'
 /** Rejects a request before any operation was found. */
 export const refuseUnmatched = (
   options: DispatchOptions,
-  arrival: Arrival,
+  incomingRequest: IncomingRequest,
   error: unknown,
   headers: HeaderList,
 ): void => {
   const known = toGatewayError(error)
-  if (known.code === 'svc.error.internal') options.onUnexpected(error, arrival.id, arrival.request)
+  if (known.code === 'svc.error.internal')
+    options.onUnexpected(error, incomingRequest.id, incomingRequest.request)
   options.onRefused(known.code)
-  if (arrival.response.headersSent) {
-    arrival.response.destroy()
+  if (incomingRequest.response.headersSent) {
+    incomingRequest.response.destroy()
     return
   }
-  const answer = errorAnswer(known, refusalType(arrival.head.accept), headers)
-  writeUnmatched(options, arrival, answer, known.code)
+  const answer = errorAnswer(known, refusalType(incomingRequest.head.accept), headers)
+  writeUnmatched(options, incomingRequest, answer, known.code)
 }
 
 export const writeUnmatched = (
   options: DispatchOptions,
-  arrival: Arrival,
+  incomingRequest: IncomingRequest,
   answer: Answer,
   refusal?: GatewayErrorCode,
 ): void => {
-  const { id, request, response } = arrival
+  const { id, request, response } = incomingRequest
   const envelope: Envelope = {
     requestId: id,
     language: undefined,
@@ -43,13 +49,13 @@ export const writeUnmatched = (
   }
   const bytes = writeAnswer(response, answer, envelope, request.method === 'HEAD')
   options.inFlight.count--
-  const seconds = (options.now() - arrival.startedMs) / 1000
+  const seconds = (options.now() - incomingRequest.startedMs) / 1000
   options.unmatched.observe(answer.status, seconds)
   const settlement = settlementOf(answer.status, bytes, refusal)
-  options.traces?.settled(arrival, settlement)
-  log(options, arrival, { status: answer.status, seconds, bytes, api: '', version: '' })
+  options.traces?.settled(incomingRequest, settlement)
+  log(options, incomingRequest, { status: answer.status, seconds, bytes, api: '', version: '' })
   if (options.decisions?.keeps(settlement) === true)
-    options.decisions.record({ arrival, settlement, seconds })
+    options.decisions.record({ incomingRequest, settlement, seconds })
 }
 
 const settlementOf = (
@@ -66,24 +72,24 @@ export interface ReportedOperation extends TracedOperation {
 /** Records a request whose operation has responded, or whose client has disconnected. */
 export const report = (
   options: DispatchOptions,
-  arrival: Omit<Arrival, 'response'>,
+  incomingRequest: Omit<IncomingRequest, 'response'>,
   operation: ReportedOperation,
   settlement: Settlement,
 ): void => {
   const { status, bytes, refusal } = settlement
   options.inFlight.count--
   if (refusal !== undefined) options.onRefused(refusal)
-  const seconds = (options.now() - arrival.startedMs) / 1000
+  const seconds = (options.now() - incomingRequest.startedMs) / 1000
   operation.row.observe(status, seconds)
-  options.traces?.settled(arrival, settlement, operation)
+  options.traces?.settled(incomingRequest, settlement, operation)
   if (options.decisions?.keeps(settlement) === true)
-    options.decisions.record({ arrival, settlement, seconds, operation })
+    options.decisions.record({ incomingRequest, settlement, seconds, operation })
   if (options.accessLog === undefined) return
   const { apiId: api, name: version } = operation.version
-  log(options, arrival, { status, seconds, bytes, api, version })
+  log(options, incomingRequest, { status, seconds, bytes, api, version })
 }
 
-interface Outcome {
+interface LoggedRequest {
   readonly status: number
   readonly seconds: number
   readonly bytes: number
@@ -93,8 +99,8 @@ interface Outcome {
 
 const log = (
   { accessLog, wallClock, traces }: DispatchOptions,
-  { id, client, head, request }: Omit<Arrival, 'response'>,
-  outcome: Outcome,
+  { id, client, head, request }: Omit<IncomingRequest, 'response'>,
+  outcome: LoggedRequest,
 ): void => {
   accessLog?.write({
     ...outcome,

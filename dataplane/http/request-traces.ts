@@ -11,11 +11,11 @@ import type { ServerHandlers } from '../listen/http-server.ts'
 import type { RequestSpans } from '../request-spans.ts'
 import {
   CLIENT_WENT_AWAY,
-  type Arrival,
+  type IncomingRequest,
   type SettledTraces,
   type Settlement,
   type TracedOperation,
-} from './arrival.ts'
+} from './incoming-request.ts'
 import type { ReadClient } from './request/forwarded.ts'
 import { toMethod } from './select-route.ts'
 
@@ -78,11 +78,11 @@ export const createRequestTraces = ({
         }),
       }
     },
-    settled: (arrival, settlement, operation) => {
-      const { request } = arrival
+    settled: (incomingRequest, settlement, operation) => {
+      const { request } = incomingRequest
       const span: TraceSpan | undefined = spans.of(request)
       if (span?.isRecorded !== true) return
-      const end = endOf(arrival, settlement, operation)
+      const end = endOf(incomingRequest, settlement, operation)
       if (settlement.status !== 101) span.end(end)
       else {
         endWithConnection(request.socket, () => {
@@ -105,11 +105,11 @@ const methodOf = ({ method = '' }: IncomingMessage): string | undefined =>
   toMethod(method) === undefined && method !== 'TRACE' && method !== 'CONNECT' ? undefined : method
 
 const endOf = (
-  arrival: Omit<Arrival, 'response'>,
+  incomingRequest: Omit<IncomingRequest, 'response'>,
   settlement: Settlement,
   operation: TracedOperation | undefined,
 ): SpanEnd => {
-  const { request, head, scheme, client, id } = arrival
+  const { request, head, scheme, client, id } = incomingRequest
   const method = methodOf(request)
   return {
     name: `${method ?? 'HTTP'}${operation === undefined ? '' : ` ${operation.template}`}`,

@@ -6,7 +6,7 @@ import type { Method } from '../../language/document.ts'
 import { decodeBody } from '../codec/codec.ts'
 import { GatewayError } from '../gateway-error.ts'
 import type { Identity } from '../security/schemes/authentication.ts'
-import type { Admission, Served } from './arrival.ts'
+import type { MatchedRequest, Served } from './incoming-request.ts'
 import { checkDeclaredLength, readBody } from './request/body.ts'
 import { notAcceptable } from './errors.ts'
 import { type ExchangeObserver, HttpExchange } from './exchange.ts'
@@ -28,12 +28,12 @@ import { asError } from '../../base/thrown.ts'
 
 /** @param identity undefined if the operation demands none */
 export const serveOperation = (
-  admission: Admission,
+  admission: MatchedRequest,
   observer: ExchangeObserver,
   identity?: Identity,
 ): void => {
-  const { arrival, operation } = admission
-  const { accept } = arrival.head
+  const { incomingRequest, operation } = admission
+  const { accept } = incomingRequest.head
   const offered = pickContentType(accept, operation.offers)
   const exchange = openExchange(admission, observer, offered ?? refusalType(accept))
   if (identity !== undefined) exchange.context.security = identity
@@ -50,7 +50,7 @@ export const serveOperation = (
 
 /** Rejects a request whose sender is unknown or not allowed, with the headers of the operation, so that CORS works. */
 export const refuseOperation = (
-  admission: Admission,
+  admission: MatchedRequest,
   observer: ExchangeObserver,
   error: unknown,
 ): void => {
@@ -60,25 +60,26 @@ export const refuseOperation = (
 }
 
 /** Records that the client disconnected while it was being authenticated. */
-export const abandonOperation = (admission: Admission, observer: ExchangeObserver): void => {
+export const abandonOperation = (admission: MatchedRequest, observer: ExchangeObserver): void => {
   openExchange(admission, observer, errorType(admission)).abandon()
 }
 
-const errorType = ({ arrival, operation }: Admission): ContentType =>
-  pickContentType(arrival.head.accept, operation.offers) ?? refusalType(arrival.head.accept)
+const errorType = ({ incomingRequest, operation }: MatchedRequest): ContentType =>
+  pickContentType(incomingRequest.head.accept, operation.offers) ??
+  refusalType(incomingRequest.head.accept)
 
 const openExchange = (
-  admission: Admission,
+  admission: MatchedRequest,
   observer: ExchangeObserver,
   contentType: ContentType,
 ): HttpExchange => {
-  const { arrival, operation } = admission
+  const { incomingRequest, operation } = admission
   const envelope = envelopeOf(admission)
-  return new HttpExchange(arrival, operation, { envelope, contentType }, observer)
+  return new HttpExchange(incomingRequest, operation, { envelope, contentType }, observer)
 }
 
-const envelopeOf = ({ arrival, operation, language }: Admission): Envelope => ({
-  requestId: arrival.id,
+const envelopeOf = ({ incomingRequest, operation, language }: MatchedRequest): Envelope => ({
+  requestId: incomingRequest.id,
   language,
   deprecation: operation.version.deprecation,
   vary: operation.vary,
@@ -86,18 +87,18 @@ const envelopeOf = ({ arrival, operation, language }: Admission): Envelope => ({
 })
 
 const factsOf = ({
-  arrival,
+  incomingRequest,
   match: found,
   selected,
   language,
-}: Admission): RequestFacts<Served> => ({
-  request: arrival.request,
-  head: arrival.head,
-  method: toMethod(arrival.request.method) ?? selected.slot.method,
-  scheme: arrival.scheme,
-  id: arrival.id,
+}: MatchedRequest): RequestFacts<Served> => ({
+  request: incomingRequest.request,
+  head: incomingRequest.head,
+  method: toMethod(incomingRequest.request.method) ?? selected.slot.method,
+  scheme: incomingRequest.scheme,
+  id: incomingRequest.id,
   language,
-  client: arrival.client,
+  client: incomingRequest.client,
   match: found,
   candidate: selected.candidate,
 })
@@ -105,8 +106,11 @@ const factsOf = ({
 const WITH_BODY: ReadonlySet<Method> = new Set(['post', 'put', 'patch'])
 
 /** Accept → Content-Type → declared length. @throws GatewayError */
-const checkAdmission = ({ arrival, operation }: Admission, isAcceptable: boolean): void => {
-  const { head } = arrival
+const checkAdmission = (
+  { incomingRequest, operation }: MatchedRequest,
+  isAcceptable: boolean,
+): void => {
+  const { head } = incomingRequest
   if (operation.checksAccept && !isAcceptable) throw notAcceptable(servedBy(operation))
   if (!hasBody(head)) return
   if (WITH_BODY.has(operation.method)) checkContentType(head, operation)
@@ -137,17 +141,17 @@ const checkContentType = (head: RequestHead, operation: PreparedOperation): void
  * Whether a body is read, within its limits, before the action: it is kept if something reads it, otherwise counted.
  * The forward action reads it itself if it goes upstream unread.
  */
-const needsBody = ({ arrival, operation }: Admission): boolean => {
-  if (!hasBody(arrival.head)) return false
+const needsBody = ({ incomingRequest, operation }: MatchedRequest): boolean => {
+  if (!hasBody(incomingRequest.head)) return false
   return !operation.forwardsBody || operation.needs.body || operation.needs.bodyLength
 }
 
 const readThenPerform = (
-  { arrival, operation }: Admission,
+  { incomingRequest, operation }: MatchedRequest,
   exchange: HttpExchange,
   { isScarce }: ExchangeObserver,
 ): void => {
-  const { head, request } = arrival
+  const { head, request } = incomingRequest
   const isKept = operation.needs.body || operation.forwardsBody
   const policy = {
     limits: operation.bodyLimits,

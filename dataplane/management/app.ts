@@ -8,8 +8,8 @@ import { Limiter } from '../../base/limiter.ts'
 import { QueueFullError } from '../../base/queue-full-error.ts'
 import type { Store } from '../store/store.ts'
 import type { UpstreamsReport } from '../upstream-report.ts'
-import type { HeldListing } from '../wamp/realm/wamp-client.ts'
-import { sendFault } from './answer.ts'
+import type { DurableListing } from '../wamp/realm/wamp-client.ts'
+import { sendFault } from './respond.ts'
 import { type FindDecisions, whyEndpoint } from './why-endpoint.ts'
 import { upstreamsEndpoint } from './upstreams-endpoint.ts'
 import { BODY_TIMES, type BodyTimes, drain } from './body.ts'
@@ -30,7 +30,7 @@ export interface ManagementDeps extends ProbeDeps {
   /** Receives what the operator reports of Services. */
   readonly endpoints: ToldEndpoints
   /** Lists the registrations and subscriptions of a realm for HTTP callbacks; if left out, there are none. */
-  readonly callbacksOf?: (realmUri: string) => readonly HeldListing[]
+  readonly callbacksOf?: (realmUri: string) => readonly DurableListing[]
   /** The upstreams of all serving processes; if left out, there are none. */
   readonly upstreams?: () => Promise<UpstreamsReport>
   /** The decisions of each serving process with a request id, as in `Plane`; if left out, none are kept. */

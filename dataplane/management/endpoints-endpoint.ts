@@ -7,7 +7,7 @@ import {
   type EndpointsChange,
   type ToldEndpoints,
 } from '../upstream/endpoints/service-directory.ts'
-import { sendJson } from './answer.ts'
+import { sendJson } from './respond.ts'
 import { type BodyReading, withJson } from './body.ts'
 import type { Endpoint } from './endpoint.ts'
 import { readEndpointsCall } from './endpoints-call.ts'

@@ -1,8 +1,8 @@
 // Serves `/ping`, `/started`, `/ready` and `/metrics` for probes and scrapers (behaviour §8).
 
 import type { RequestHandler } from 'express'
-import { untilAnswerable } from '../../telemetry/held-answer.ts'
-import { sendNothing } from './answer.ts'
+import { untilAnswerable } from '../../telemetry/delayed-response.ts'
+import { sendNothing } from './respond.ts'
 import type { Endpoint, ProbeDeps } from './endpoint.ts'
 import { ManagementFault } from './fault.ts'
 

@@ -1,10 +1,10 @@
 // Serves `/realms` (behaviour §7): puts, deletes and returns realm records, without their secrets.
 
 import { redacted, secretPointers } from '../realm/redact.ts'
-import type { HeldRealm } from '../store/holdings.ts'
+import type { LoadedRealm } from '../store/loaded-content.ts'
 import type { Store } from '../store/store.ts'
-import type { HeldListing } from '../wamp/realm/wamp-client.ts'
-import { sendJson, sendNothing } from './answer.ts'
+import type { DurableListing } from '../wamp/realm/wamp-client.ts'
+import { sendJson, sendNothing } from './respond.ts'
 import type { Endpoint } from './endpoint.ts'
 import { type BodyReading, withJson } from './body.ts'
 import { notFound, notOwner } from './fault.ts'
@@ -17,15 +17,15 @@ const BOUNDS: JsonBounds = { maxBytes: { map: MAX_BYTES, list: MAX_BYTES }, cutD
 export const realmEndpoints = (
   store: Store,
   bodies: Omit<BodyReading, 'bounds'>,
-  callbacksOf: (realmUri: string) => readonly HeldListing[],
+  callbacksOf: (realmUri: string) => readonly DurableListing[],
 ): readonly Endpoint[] => {
-  const record = ({ uri, record }: HeldRealm): object => ({
+  const record = ({ uri, record }: LoadedRealm): object => ({
     ...redacted(record),
     sessions: store.sessionsOf(uri),
     callbacks: callbacksOf(uri),
   })
   /** The record as it was put, for putting it elsewhere: `secrets` has pointers to the values to fill in. */
-  const source = ({ record }: HeldRealm): object => ({
+  const source = ({ record }: LoadedRealm): object => ({
     realm: redacted(record),
     secrets: secretPointers(record),
   })
@@ -38,7 +38,7 @@ export const realmEndpoints = (
         sendJson(res, 200, store.realms().map(view === 'source' ? source : record))
       },
       post: async (req, res) => {
-        if (!store.isOpenToHands) throw notOwner(store.manager)
+        if (!store.allowsUnmanaged) throw notOwner(store.manager)
         await withJson(req, { ...bodies, bounds: BOUNDS }, async (text) => {
           const { item, notOwner: owner } = await store.putRealm(
             parseMap(text, 'A realm is a JSON object'),
@@ -58,7 +58,7 @@ export const realmEndpoints = (
         sendJson(res, 200, record(realm))
       },
       delete: async (req, res) => {
-        if (!store.isOpenToHands) throw notOwner(store.manager)
+        if (!store.allowsUnmanaged) throw notOwner(store.manager)
         const { notOwner: owner } = await store.deleteRealm(String(req.params['uri']))
         if (owner !== undefined) throw notOwner(owner)
         sendNothing(res)

@@ -6,10 +6,10 @@ import { setImmediate } from 'node:timers/promises'
 import { Readable } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
 import type { SyncItem } from '../../language/wire/wire.ts'
-import type { HeldDocument } from '../store/holdings.ts'
+import type { LoadedDocument } from '../store/loaded-content.ts'
 import { fullRecord, infoRecord } from '../store/read-back.ts'
 import type { Store } from '../store/store.ts'
-import { boundFindings, sendJson, sendNothing } from './answer.ts'
+import { boundFindings, sendJson, sendNothing } from './respond.ts'
 import type { Endpoint } from './endpoint.ts'
 import { type BodyReading, withJson } from './body.ts'
 import { invalidArgument, type ManagementFault, notFound, notOwner } from './fault.ts'
@@ -40,7 +40,7 @@ export const specEndpoints = (store: Store, bodies: Bodies): readonly Endpoint[]
         else throw unknownView(view)
       },
       delete: async (req, res) => {
-        if (!store.isOpenToHands) throw notOwner(store.manager)
+        if (!store.allowsUnmanaged) throw notOwner(store.manager)
         const { notOwner: owner } = await store.delete(String(req.params['id']))
         if (owner !== undefined) throw notOwner(owner)
         sendNothing(res)
@@ -59,7 +59,7 @@ export const specEndpoints = (store: Store, bodies: Bodies): readonly Endpoint[]
 const loadHandler =
   (store: Store, bodies: Bodies): RequestHandler =>
   async (req, res) => {
-    if (!store.isOpenToHands) throw notOwner(store.manager)
+    if (!store.allowsUnmanaged) throw notOwner(store.manager)
     await withJson(req, { ...bodies, bounds: BOUNDS }, async (text) => {
       if (text.root === 'list') {
         sendJson(res, 200, { items: await loadAll(store, text) })
@@ -130,7 +130,7 @@ const listHandler =
   }
 
 /** A JSON list, piece by piece: other requests are served in between. */
-async function* recordTexts(documents: readonly HeldDocument[]): AsyncGenerator<string> {
+async function* recordTexts(documents: readonly LoadedDocument[]): AsyncGenerator<string> {
   let separator = '['
   for (const document of documents) {
     yield `${separator}${JSON.stringify(fullRecord(document))}`
@@ -140,7 +140,7 @@ async function* recordTexts(documents: readonly HeldDocument[]): AsyncGenerator<
   yield documents.length === 0 ? '[]' : ']'
 }
 
-const find = (store: Store, id: unknown): HeldDocument => {
+const find = (store: Store, id: unknown): LoadedDocument => {
   const document = store.document(String(id))
   if (document === undefined)
     throw notFound(`There is no API Specification with the id '${String(id)}'`)

@@ -5,8 +5,8 @@ import { reportedErrors, reportedWarnings } from '../../language/wire/report-bou
 import type { SyncItem, SyncReply } from '../../language/wire/wire.ts'
 import type { Store } from '../store/store.ts'
 import { readSyncCall } from '../store/sync-call.ts'
-import type { SyncOutcome } from '../store/sync-outcome.ts'
-import { boundFindings, sendJson } from './answer.ts'
+import type { SyncResult } from '../store/sync-result.ts'
+import { boundFindings, sendJson } from './respond.ts'
 import type { Endpoint } from './endpoint.ts'
 import { type BodyReading, withJson } from './body.ts'
 import { invalidArgument, ManagementFault, notOwner } from './fault.ts'
@@ -33,7 +33,7 @@ export const syncEndpoint = (store: Store, bodies: Omit<BodyReading, 'bounds'>):
 })
 
 /** @throws ManagementFault 403, 409, 412 */
-const replyOf = (outcome: SyncOutcome): SyncReply => {
+const replyOf = (outcome: SyncResult): SyncReply => {
   switch (outcome.reason) {
     case 'done':
       return { rootDigest: outcome.rootDigest, items: toldItems(outcome.items) }
@@ -65,7 +65,7 @@ const replyOf = (outcome: SyncOutcome): SyncReply => {
   }
 }
 
-const incomplete = (outcome: SyncOutcome & { readonly reason: 'incomplete' }): ManagementFault =>
+const incomplete = (outcome: SyncResult & { readonly reason: 'incomplete' }): ManagementFault =>
   new ManagementFault(
     409,
     'svc.error.incomplete',

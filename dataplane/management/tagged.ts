@@ -1,7 +1,7 @@
 // Sends a representation with its entity tag, or 304 if the client has it already (RFC 9110 §13.1.2).
 
 import type { IncomingMessage, ServerResponse } from 'node:http'
-import { sendText } from './answer.ts'
+import { sendText } from './respond.ts'
 
 export interface Tagged {
   /** Quoted. */

@@ -1,7 +1,7 @@
 // Serves `GET /upstreams`: what the serving processes know of the upstreams of `forward` (docs/upstreams.md), merged.
 
 import type { UpstreamsReport } from '../upstream-report.ts'
-import { sendJson } from './answer.ts'
+import { sendJson } from './respond.ts'
 import type { Endpoint } from './endpoint.ts'
 
 export const upstreamsEndpoint = (read: () => Promise<UpstreamsReport>): Endpoint => ({

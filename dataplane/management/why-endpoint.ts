@@ -1,7 +1,7 @@
 // Serves `GET /why/:id`: how requests with this id were decided, as the serving processes have kept it (behaviour §8).
 
 import { isRequestId } from '../http/request/request-id.ts'
-import { sendText } from './answer.ts'
+import { sendText } from './respond.ts'
 import type { Endpoint } from './endpoint.ts'
 import { ManagementFault } from './fault.ts'
 

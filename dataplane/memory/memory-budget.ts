@@ -58,7 +58,7 @@ export class MemoryBudget {
   readonly valueLimits: ValueLimits
   readonly limits: LimitPolicy
   readonly #options: MemoryBudgetOptions
-  readonly #holdings = new Set<Holding>()
+  readonly #loadedContent = new Set<Holding>()
   readonly #tightListeners: ((isTight: boolean) => void)[] = []
   /** Bytes of the heap that were in use after the last major collection and that no holding counts. */
   #uncounted: number
@@ -109,7 +109,7 @@ export class MemoryBudget {
   /** Call it after each major collection with the number of bytes of the heap in use. */
   collected(heapUse: number): void {
     this.#uncounted = Math.max(0, heapUse - this.#values)
-    this.#judge()
+    this.#validate()
   }
 
   /** @internal for `Holding` */
@@ -130,9 +130,9 @@ export class MemoryBudget {
   count(holding: Holding, buffers: number, values: number): void {
     this.#buffers += buffers
     this.#values += values
-    if (holding.bytes > 0) this.#holdings.add(holding)
-    else this.#holdings.delete(holding)
-    if (this.#wasTight || this.isTight) this.#judge()
+    if (holding.bytes > 0) this.#loadedContent.add(holding)
+    else this.#loadedContent.delete(holding)
+    if (this.#wasTight || this.isTight) this.#validate()
   }
 
   #isWithin(part: number, bytes: number): boolean {
@@ -141,7 +141,7 @@ export class MemoryBudget {
     return false
   }
 
-  #judge(): void {
+  #validate(): void {
     if (this.#isClosing) return
     if (this.inUse > CRITICAL * this.size) this.#closeLargest()
     const { isTight } = this
@@ -155,7 +155,7 @@ export class MemoryBudget {
     if (owners.size === 0) return
     const before = this.held
     this.#isClosing = true
-    for (const holding of this.#holdings)
+    for (const holding of this.#loadedContent)
       if (holding.owner !== undefined && owners.has(holding.owner)) holding.close()
     for (const owner of owners) owner.destroy()
     this.#isClosing = false
@@ -168,7 +168,7 @@ export class MemoryBudget {
    */
   #largestOwners(): ReadonlySet<MemoryOwner> {
     const sums = new Map<MemoryOwner, number>()
-    for (const { owner, bytes } of this.#holdings)
+    for (const { owner, bytes } of this.#loadedContent)
       if (owner !== undefined) sums.set(owner, (sums.get(owner) ?? 0) + bytes)
     const largest = [...sums]
       .filter(([, bytes]) => bytes > ALWAYS_BYTES)

@@ -2,7 +2,7 @@
 
 import type { UserRecord } from '../../language/realm/record.ts'
 import { OAuthRefusal, type RefusalOptions } from './refusal.ts'
-import { findUser, type Exchange } from './room.ts'
+import { findUser, type OAuth2Context } from './context.ts'
 
 export type WrongPassword = 'wrong_password' | 'damped'
 
@@ -14,17 +14,17 @@ export type WrongPassword = 'wrong_password' | 'damped'
  * @throws OAuthRefusal
  */
 export const checkPassword = async (
-  exchange: Exchange,
+  exchange: OAuth2Context,
   username: string,
   password: string,
   refusal: (reason: WrongPassword, options?: RefusalOptions) => OAuthRefusal,
 ): Promise<UserRecord> => {
   const { realmUri, address, isAddressKnown } = exchange.request
-  const record = exchange.room.realm(realmUri)
+  const record = exchange.endpointDeps.realm(realmUri)
   if (record === undefined) throw refusal('wrong_password')
   const from = isAddressKnown ? address : undefined
   const attempt = { record, username, password, address: () => from }
-  const verdict = await exchange.room.passwords.check(attempt)
+  const verdict = await exchange.endpointDeps.passwords.check(attempt)
   switch (verdict.kind) {
     case 'right': {
       const user = findUser(exchange, username)

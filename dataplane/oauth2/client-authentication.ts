@@ -5,7 +5,7 @@ import type { UserRecord } from '../../language/realm/record.ts'
 import { checkPassword, type WrongPassword } from './check-password.ts'
 import { decodeFormText } from './parameters.ts'
 import { malformed, OAuthRefusal, type RefusalOptions, TOO_MANY_FAILURES } from './refusal.ts'
-import { isInGroup, type Exchange } from './room.ts'
+import { isInGroup, type OAuth2Context } from './context.ts'
 
 const CLIENT_GROUP = 'api_clients'
 
@@ -15,15 +15,15 @@ interface Credentials {
 }
 
 /** @throws OAuthRefusal `invalid_client`, the same for every reason; `invalid_request` */
-export const authenticateClient = async (exchange: Exchange): Promise<UserRecord> => {
+export const authenticateClient = async (exchange: OAuth2Context): Promise<UserRecord> => {
   const { id, secret } = credentialsOf(exchange)
-  exchange.trail.clientId = id
+  exchange.audited.clientId = id
   const client = await checkPassword(exchange, id, secret, invalidClient)
   if (!isInGroup(client, CLIENT_GROUP)) throw invalidClient('not_a_client')
   return client
 }
 
-const credentialsOf = ({ request, parameters }: Exchange): Credentials => {
+const credentialsOf = ({ request, parameters }: OAuth2Context): Credentials => {
   const { authorization } = request.headers
   const id = parameters.get('client_id')
   const secret = parameters.get('client_secret')

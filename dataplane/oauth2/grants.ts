@@ -3,7 +3,7 @@
 
 import type { UserRecord } from '../../language/realm/record.ts'
 import { isCompactJwt } from '../security/tokens/own-jwt.ts'
-import type { TokenFields } from './answers.ts'
+import type { TokenFields } from './responses.ts'
 import { checkPassword } from './check-password.ts'
 import { required } from './parameters.ts'
 import { groupDigest, type CurrentToken, type Found } from './refresh-families.ts'
@@ -14,17 +14,17 @@ import {
   type RefusalReason,
   TOO_MANY_FAILURES,
 } from './refusal.ts'
-import { findUser, isInGroup, type Exchange } from './room.ts'
+import { findUser, isInGroup, type OAuth2Context } from './context.ts'
 import { grantScopes, type GrantedScopes } from './scopes.ts'
 
-export interface ClientExchange extends Exchange {
+export interface ClientContext extends OAuth2Context {
   readonly client: UserRecord
   /** Whether the realm has this grant at all. */
   readonly hasGrant: (type: GrantType) => boolean
 }
 
 /** @throws OAuthRefusal */
-type GrantRun = (exchange: ClientExchange) => Promise<TokenFields>
+type GrantRun = (exchange: ClientContext) => Promise<TokenFields>
 
 export type GrantType = 'password' | 'client_credentials' | 'refresh_token'
 
@@ -38,17 +38,17 @@ export const GRANTS = {
 const OWNER_GROUP = 'resource_owners'
 
 const givePassword: GrantRun = async (exchange) => {
-  const { parameters, trail, client, room, request } = exchange
+  const { parameters, audited, client, endpointDeps, request } = exchange
   const username = required(parameters, 'username')
   const password = required(parameters, 'password')
-  trail.authid = username
+  audited.authid = username
   const owner = await checkPassword(exchange, username, password, invalidGrant)
   if (!isInGroup(owner, OWNER_GROUP)) throw invalidGrant('not_a_resource_owner')
   const granted = grantScopes(owner.groups ?? [], parameters.get('scope'))
   if (!exchange.hasGrant('refresh_token')) return issue(exchange, username, granted)
-  const family = room.families.newFamily()
+  const family = endpointDeps.families.newFamily()
   const fields = await issue(exchange, username, granted, family)
-  const refreshToken = await room.families.start(family, {
+  const refreshToken = await endpointDeps.families.start(family, {
     realmUri: request.realmUri,
     clientId: client.username,
     username,
@@ -60,16 +60,16 @@ const givePassword: GrantRun = async (exchange) => {
 
 /** RFC 6749 §4.4.3: no refresh token. */
 const giveClientCredentials: GrantRun = (exchange) => {
-  const { client, parameters, trail } = exchange
-  trail.authid = client.username
+  const { client, parameters, audited } = exchange
+  audited.authid = client.username
   return issue(exchange, client.username, grantScopes(client.groups ?? [], parameters.get('scope')))
 }
 
 const giveRefreshToken: GrantRun = async (exchange) => {
-  const { client, parameters, request, room } = exchange
+  const { client, parameters, request, endpointDeps } = exchange
   const text = required(parameters, 'refresh_token')
   const owner = { realmUri: request.realmUri, clientId: client.username }
-  const found = await room.families.find(text, owner)
+  const found = await endpointDeps.families.find(text, owner)
   const current = await onlyCurrent(exchange, found)
   const { token, record } = current
   const user = findUser(exchange, record.username)
@@ -78,21 +78,21 @@ const giveRefreshToken: GrantRun = async (exchange) => {
   const granted = grantScopes(groups, parameters.get('scope'))
   // Before the exchange, so that an error of the keys does not cost the client its token.
   const fields = await issue(exchange, record.username, granted, token.family)
-  const next = await room.families.follow(current)
+  const next = await endpointDeps.families.follow(current)
   if (next === undefined) return endFamily(exchange, token.family, 'refresh_reuse')
   return { ...fields, refresh_token: next }
 }
 
-const onlyCurrent = async (exchange: Exchange, found: Found): Promise<CurrentToken> => {
+const onlyCurrent = async (exchange: OAuth2Context, found: Found): Promise<CurrentToken> => {
   if (!('record' in found))
     throw invalidGrant(found.kind === 'unknown' ? 'unknown_token' : found.kind)
-  exchange.trail.authid = found.record.username
+  exchange.audited.authid = found.record.username
   if (found.kind === 'used') return endFamily(exchange, found.token.family, 'refresh_reuse')
   return found
 }
 
 const checkStillGranted = async (
-  exchange: Exchange,
+  exchange: OAuth2Context,
   { record, token }: CurrentToken,
   user: UserRecord | undefined,
 ): Promise<void> => {
@@ -103,21 +103,21 @@ const checkStillGranted = async (
 
 /** Ends the family because another party has the token, or had the password: all its tokens are revoked. */
 const endFamily = async (
-  { room }: Exchange,
+  { endpointDeps }: OAuth2Context,
   family: string,
   reason: 'refresh_reuse' | 'password_changed',
 ): Promise<never> => {
-  await room.families.revoke(family)
+  await endpointDeps.families.revoke(family)
   throw invalidGrant(reason)
 }
 
 const issue = async (
-  { room, request, client }: ClientExchange,
+  { endpointDeps, request, client }: ClientContext,
   sub: string,
   { scopes, groups }: GrantedScopes,
   family?: string,
 ): Promise<TokenFields> => {
-  const { jwt, expiresIn } = await room.accessTokens.issue({
+  const { jwt, expiresIn } = await endpointDeps.accessTokens.issue({
     realmUri: request.realmUri,
     sub,
     clientId: client.username,

@@ -28,7 +28,7 @@ export interface OAuthRequest {
   readonly flows: readonly OAuth2Flow[]
 }
 
-export interface OAuthAnswer {
+export interface OAuthResponse {
   readonly status: number
   /** Lower-case names. */
   readonly headers: readonly (readonly [name: string, value: string])[]
@@ -36,7 +36,7 @@ export interface OAuthAnswer {
 }
 
 /** Never rejects: an unexpected error becomes a response too. */
-export type OAuthHandler = (request: OAuthRequest) => Promise<OAuthAnswer>
+export type OAuthHandler = (request: OAuthRequest) => Promise<OAuthResponse>
 
 export interface OAuth2 {
   /** RFC 6749 §3.2: `password`, `client_credentials`, `refresh_token`. */

@@ -4,11 +4,11 @@
 import type { AuditEvent } from '../audit.ts'
 import { createUserLookup } from '../security/passwords/realm-users.ts'
 import { SharedStateAway } from '../shared/shared-state.ts'
-import { refusalAnswer } from './answers.ts'
+import { refusalAnswer } from './responses.ts'
 import type {
   OAuth2,
   OAuth2Deps,
-  OAuthAnswer,
+  OAuthResponse,
   OAuthHandler,
   OAuthRequest,
 } from './oauth2-endpoint.ts'
@@ -16,7 +16,7 @@ import { readParameters } from './parameters.ts'
 import { createRefreshFamilies } from './refresh-families.ts'
 import { OAuthRefusal } from './refusal.ts'
 import { REVOKE_PARAMETERS, revokeToken } from './revoke.ts'
-import type { Exchange, OAuth2Room, Trail } from './room.ts'
+import type { OAuth2Context, OAuth2EndpointDeps, AuditFacts } from './context.ts'
 import { giveToken, TOKEN_PARAMETERS } from './token.ts'
 
 /**
@@ -26,43 +26,50 @@ import { giveToken, TOKEN_PARAMETERS } from './token.ts'
  */
 export const createOAuth2 = (deps: OAuth2Deps): OAuth2 => {
   const families = createRefreshFamilies(deps)
-  const room: OAuth2Room = { ...deps, families, lookUp: createUserLookup() }
+  const endpointDeps: OAuth2EndpointDeps = { ...deps, families, lookUp: createUserLookup() }
   return {
-    token: handler(room, {
+    token: handler(endpointDeps, {
       event: 'token',
       known: TOKEN_PARAMETERS,
       run: async (exchange) => ({ answer: await giveToken(exchange), untouched: undefined }),
     }),
-    revoke: handler(room, { event: 'revocation', known: REVOKE_PARAMETERS, run: revokeToken }),
+    revoke: handler(endpointDeps, {
+      event: 'revocation',
+      known: REVOKE_PARAMETERS,
+      run: revokeToken,
+    }),
   }
 }
 
 interface Endpoint {
   readonly event: AuditEvent['event']
   readonly known: ReadonlySet<string>
-  readonly run: (exchange: Exchange) => Promise<{
-    readonly answer: OAuthAnswer
+  readonly run: (exchange: OAuth2Context) => Promise<{
+    readonly answer: OAuthResponse
     /** Why nothing was done, if the client does not learn it. */
     readonly untouched: string | undefined
   }>
 }
 
 const handler =
-  (room: OAuth2Room, { event, known, run }: Endpoint): OAuthHandler =>
+  (endpointDeps: OAuth2EndpointDeps, { event, known, run }: Endpoint): OAuthHandler =>
   async (request) => {
-    const trail: Trail = {}
+    const audited: AuditFacts = {}
     const audit = (reason: string): void => {
-      room.audit(auditEvent(event, request, { ...trail, reason }))
+      endpointDeps.audit(auditEvent(event, request, { ...audited, reason }))
     }
     try {
       const parameters = readParameters(request, known)
-      const { answer, untouched = '' } = await run({ request, parameters, room, trail })
+      const { answer, untouched = '' } = await run({ request, parameters, endpointDeps, audited })
       audit(untouched)
       return answer
     } catch (error) {
       const refusal = toRefusal(error)
       if (refusal.code === 'server_error')
-        room.log.error('an OAuth 2 endpoint failed', { error, requestId: request.requestId })
+        endpointDeps.log.error('an OAuth 2 endpoint failed', {
+          error,
+          requestId: request.requestId,
+        })
       audit(refusal.reason)
       return refusalAnswer(request.realmUri, refusal)
     }
@@ -91,7 +98,7 @@ const toRefusal = (error: unknown): OAuthRefusal => {
 const auditEvent = (
   event: AuditEvent['event'],
   { realmUri, address, requestId }: OAuthRequest,
-  { reason, ...who }: Trail & { readonly reason: string },
+  { reason, ...who }: AuditFacts & { readonly reason: string },
 ): AuditEvent => ({
   event,
   outcome: reason === '' ? 'success' : 'failure',

@@ -3,12 +3,12 @@
 
 import type { UserRecord } from '../../language/realm/record.ts'
 import { accessTokenKey } from '../security/tokens/revocation-keys.ts'
-import { revokedAnswer } from './answers.ts'
+import { revokedAnswer } from './responses.ts'
 import { authenticateClient } from './client-authentication.ts'
-import type { OAuthAnswer } from './oauth2-endpoint.ts'
+import type { OAuthResponse } from './oauth2-endpoint.ts'
 import { required } from './parameters.ts'
 import { OAuthRefusal, type RefusalReason } from './refusal.ts'
-import type { Exchange } from './room.ts'
+import type { OAuth2Context } from './context.ts'
 
 /** `token_type_hint` is accepted, but not needed: the form of a token shows its type (§2.1). */
 export const REVOKE_PARAMETERS: ReadonlySet<string> = new Set([
@@ -19,13 +19,13 @@ export const REVOKE_PARAMETERS: ReadonlySet<string> = new Set([
 ])
 
 export interface Revocation {
-  readonly answer: OAuthAnswer
+  readonly answer: OAuthResponse
   /** Undefined if something was revoked. */
   readonly untouched: RefusalReason | undefined
 }
 
 /** @throws OAuthRefusal */
-export const revokeToken = async (exchange: Exchange): Promise<Revocation> => {
+export const revokeToken = async (exchange: OAuth2Context): Promise<Revocation> => {
   const token = required(exchange.parameters, 'token')
   const client = await authenticateClient(exchange)
   const revokers = [revokeRefreshToken, revokeAccessToken, refuseTicket]
@@ -37,32 +37,36 @@ export const revokeToken = async (exchange: Exchange): Promise<Revocation> => {
   return { answer: revokedAnswer(), untouched: 'unknown_token' }
 }
 
-type Outcome = 'done' | 'not_mine' | Extract<RefusalReason, 'other_client' | 'revoked'>
-type Revoker = (exchange: Exchange, client: UserRecord, token: string) => Promise<Outcome>
+type RevocationResult = 'done' | 'not_mine' | Extract<RefusalReason, 'other_client' | 'revoked'>
+type Revoker = (
+  exchange: OAuth2Context,
+  client: UserRecord,
+  token: string,
+) => Promise<RevocationResult>
 
 /** Revokes it with all tokens of the same grant (RFC 7009 §2.1). */
-const revokeRefreshToken: Revoker = async ({ room, request, trail }, client, text) => {
+const revokeRefreshToken: Revoker = async ({ endpointDeps, request, audited }, client, text) => {
   const owner = { realmUri: request.realmUri, clientId: client.username }
-  const found = await room.families.find(text, owner)
+  const found = await endpointDeps.families.find(text, owner)
   if (found.kind === 'unknown') return 'not_mine'
   if (!('record' in found)) return found.kind
-  trail.authid = found.record.username
-  await room.families.revoke(found.token.family)
+  audited.authid = found.record.username
+  await endpointDeps.families.revoke(found.token.family)
   return 'done'
 }
 
 /** Revokes only this token: the grant stays (RFC 7009 §2.1 leaves that open). */
-const revokeAccessToken: Revoker = async ({ room, request, trail }, client, text) => {
-  const claims = await room.accessTokens.verify(request.realmUri, text)
+const revokeAccessToken: Revoker = async ({ endpointDeps, request, audited }, client, text) => {
+  const claims = await endpointDeps.accessTokens.verify(request.realmUri, text)
   if (claims === undefined) return 'not_mine'
   if (claims.client_id !== client.username) return 'other_client'
-  trail.authid = claims.sub
-  await room.shared.revoke(accessTokenKey(claims.jti), claims.exp)
+  audited.authid = claims.sub
+  await endpointDeps.shared.revoke(accessTokenKey(claims.jti), claims.exp)
   return 'done'
 }
 
-const refuseTicket: Revoker = async ({ room, request }, _client, text) => {
-  if (!(await room.isTicket(request.realmUri, text))) return 'not_mine'
+const refuseTicket: Revoker = async ({ endpointDeps, request }, _client, text) => {
+  if (!(await endpointDeps.isTicket(request.realmUri, text))) return 'not_mine'
   throw new OAuthRefusal(
     'unsupported_token_type',
     'not_revocable',

@@ -3,13 +3,13 @@
 import type { OAuth2Flow } from '../../language/realm/token-flows.ts'
 import type { RealmRecord } from '../../language/realm/record.ts'
 import { isServedFlow } from '../../language/realm/token-flows.ts'
-import { tokenAnswer } from './answers.ts'
+import { tokenAnswer } from './responses.ts'
 import { authenticateClient } from './client-authentication.ts'
 import { GRANTS, type GrantType } from './grants.ts'
-import type { OAuthAnswer } from './oauth2-endpoint.ts'
+import type { OAuthResponse } from './oauth2-endpoint.ts'
 import { required } from './parameters.ts'
 import { OAuthRefusal } from './refusal.ts'
-import type { Exchange } from './room.ts'
+import type { OAuth2Context } from './context.ts'
 
 export const TOKEN_PARAMETERS: ReadonlySet<string> = new Set([
   'grant_type',
@@ -22,12 +22,13 @@ export const TOKEN_PARAMETERS: ReadonlySet<string> = new Set([
 ])
 
 /** @throws OAuthRefusal */
-export const giveToken = async (exchange: Exchange): Promise<OAuthAnswer> => {
+export const giveToken = async (exchange: OAuth2Context): Promise<OAuthResponse> => {
   const asked = required(exchange.parameters, 'grant_type')
   const client = await authenticateClient(exchange)
-  const { room, request } = exchange
+  const { endpointDeps, request } = exchange
   const type = grantTypeOf(asked, request.flows)
-  const hasGrant = (grant: GrantType): boolean => isGiven(room.realm(request.realmUri), grant)
+  const hasGrant = (grant: GrantType): boolean =>
+    isGiven(endpointDeps.realm(request.realmUri), grant)
   if (!hasGrant(type))
     throw new OAuthRefusal(
       'unauthorized_client',

@@ -3,11 +3,11 @@
 
 import type { OidcProviderRecord } from '../../language/realm/record.ts'
 import { chooseTarget, originOf } from './redirect-target.ts'
-import type { Exchange } from './room.ts'
+import type { OidcContext } from './context.ts'
 
 /** @param record of the route's own realm: another realm's settings never widen what this one allows. */
 export const chooseRedirect = (
-  { endpoint, request, room }: Exchange,
+  { endpoint, request, endpointDeps }: OidcContext,
   wanted: string | undefined,
   record: OidcProviderRecord | undefined,
 ): string => {
@@ -17,8 +17,8 @@ export const chooseRedirect = (
     allowedOrigins: record?.allowed_redirect_origins ?? [],
   })
   if (isRefused) {
-    room.count({ endpoint, outcome: 'redirect_refused' })
-    room.log.warn('redirect_uri refused, / is used', {
+    endpointDeps.count({ endpoint, outcome: 'redirect_refused' })
+    endpointDeps.log.warn('redirect_uri refused, / is used', {
       endpoint,
       realm: request.realmUri,
       requestId: request.requestId,

@@ -2,21 +2,27 @@
 // Nothing is fetched before somebody logs in.
 
 import { downloadKeySet } from '../security/tokens/key-set-cache.ts'
-import { errorAnswer } from './answers.ts'
+import { errorResponse } from './responses.ts'
 import { backChannelLogout } from './logout/backchannel-logout.ts'
 import { callback } from './login/callback.ts'
 import { login } from './login/login.ts'
 import { logout, logoutAnyway } from './logout/logout.ts'
-import type { Oidc, OidcAnswer, OidcDeps, OidcEndpointName, OidcHandler } from './oidc-endpoint.ts'
+import type {
+  Oidc,
+  OidcResponse,
+  OidcDeps,
+  OidcEndpointName,
+  OidcHandler,
+} from './oidc-endpoint.ts'
 import { discoverProvider } from './provider/provider-client.ts'
 import { createProviderRegistry } from './provider/provider-registry.ts'
 import { OidcRefusal, type RefusalCode } from './refusal.ts'
 import { auditLogin, auditRevocation, reportFailure } from './report.ts'
-import type { Exchange, OidcRoom } from './room.ts'
+import type { OidcContext, OidcEndpointDeps } from './context.ts'
 
 /** One per process, for all realms, versions and providers. */
 export const createOidc = (deps: OidcDeps): Oidc => {
-  const room: OidcRoom = {
+  const endpointDeps: OidcEndpointDeps = {
     ...deps,
     providers: createProviderRegistry({
       discover: (record) => discoverProvider(record, deps.fetch),
@@ -25,14 +31,14 @@ export const createOidc = (deps: OidcDeps): Oidc => {
     }),
   }
   return {
-    login: handler(room, 'login'),
-    callback: handler(room, 'callback'),
-    logout: handler(room, 'logout'),
-    backChannelLogout: handler(room, 'backChannelLogout'),
+    login: handler(endpointDeps, 'login'),
+    callback: handler(endpointDeps, 'callback'),
+    logout: handler(endpointDeps, 'logout'),
+    backChannelLogout: handler(endpointDeps, 'backChannelLogout'),
   }
 }
 
-type Run = (exchange: Exchange) => Promise<OidcAnswer>
+type Run = (exchange: OidcContext) => Promise<OidcResponse>
 
 const RUNS = { login, callback, logout, backChannelLogout } as const satisfies Record<
   OidcEndpointName,
@@ -48,19 +54,19 @@ const OWN_FAULTS = {
 } as const satisfies Record<OidcEndpointName, RefusalCode>
 
 const handler =
-  (room: OidcRoom, endpoint: OidcEndpointName): OidcHandler =>
+  (endpointDeps: OidcEndpointDeps, endpoint: OidcEndpointName): OidcHandler =>
   async (request) => {
-    const exchange: Exchange = { endpoint, request, room }
+    const exchange: OidcContext = { endpoint, request, endpointDeps }
     try {
       const answer = await RUNS[endpoint](exchange)
-      room.count({ endpoint, outcome: 'ok' })
+      endpointDeps.count({ endpoint, outcome: 'ok' })
       return answer
     } catch (error) {
       return refuse(exchange, error)
     }
   }
 
-const refuse = (exchange: Exchange, error: unknown): OidcAnswer => {
+const refuse = (exchange: OidcContext, error: unknown): OidcResponse => {
   const { endpoint, request } = exchange
   const { code, status } =
     error instanceof OidcRefusal
@@ -70,5 +76,5 @@ const refuse = (exchange: Exchange, error: unknown): OidcAnswer => {
   if (endpoint === 'logout') return logoutAnyway(exchange)
   const audit = endpoint === 'backChannelLogout' ? auditRevocation : auditLogin
   audit(exchange, { outcome: 'failure', reason: code })
-  return errorAnswer(request, status, code)
+  return errorResponse(request, status, code)
 }

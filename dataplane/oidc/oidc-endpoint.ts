@@ -36,7 +36,7 @@ export interface OidcRequest {
   readonly body: string
 }
 
-export interface OidcAnswer {
+export interface OidcResponse {
   readonly status: number
   /** Lower-case names; `set-cookie` may occur several times. */
   readonly headers: readonly (readonly [name: string, value: string])[]
@@ -44,7 +44,7 @@ export interface OidcAnswer {
 }
 
 /** Never rejects: an unexpected error becomes a response too. */
-export type OidcHandler = (request: OidcRequest) => Promise<OidcAnswer>
+export type OidcHandler = (request: OidcRequest) => Promise<OidcResponse>
 
 /** The server decides where they are mounted and with which methods, and handles OPTIONS. */
 export interface Oidc {
@@ -80,10 +80,10 @@ export interface OidcDeps {
 /** For metrics: the result of an endpoint, or a notable event. Closed vocabulary, no user data. */
 export interface OidcCount {
   readonly endpoint: OidcEndpointName
-  readonly outcome: OidcOutcome
+  readonly outcome: OidcResult
 }
 
-export type OidcOutcome =
+export type OidcResult =
   'ok' | OidcErrorCode | 'invalid_request' | 'redirect_refused' | 'id_token_left_out'
 
 /** specification §7.1. */

@@ -2,32 +2,32 @@
 // token, cookie or query.
 
 import type { AuditEvent } from '../audit.ts'
-import type { Exchange } from './room.ts'
-import type { OidcOutcome } from './oidc-endpoint.ts'
+import type { OidcContext } from './context.ts'
+import type { OidcResult } from './oidc-endpoint.ts'
 
 type AuditDetails = Pick<AuditEvent, 'outcome' | 'authid' | 'clientId'> & {
   readonly reason?: string
   readonly provider?: string
 }
 
-export const auditLogin = (exchange: Exchange, details: AuditDetails): void => {
+export const auditLogin = (exchange: OidcContext, details: AuditDetails): void => {
   audit(exchange, 'login', details)
 }
 
-export const auditLogout = (exchange: Exchange, details: AuditDetails): void => {
+export const auditLogout = (exchange: OidcContext, details: AuditDetails): void => {
   audit(exchange, 'logout', details)
 }
 
-export const auditRevocation = (exchange: Exchange, details: AuditDetails): void => {
+export const auditRevocation = (exchange: OidcContext, details: AuditDetails): void => {
   audit(exchange, 'revocation', details)
 }
 
 /** A failure: expected ones at `info`, those of the gateway or a provider as warnings. */
 export const reportFailure = (
-  { endpoint, request, room }: Exchange,
-  { outcome, status, error }: { outcome: OidcOutcome; status: number; error: unknown },
+  { endpoint, request, endpointDeps }: OidcContext,
+  { outcome, status, error }: { outcome: OidcResult; status: number; error: unknown },
 ): void => {
-  room.count({ endpoint, outcome })
+  endpointDeps.count({ endpoint, outcome })
   const fields = {
     endpoint,
     code: outcome,
@@ -36,18 +36,18 @@ export const reportFailure = (
     requestId: request.requestId,
     cause: causesOf(error),
   }
-  if (status >= 500) room.log.warn('an OIDC request failed', fields)
-  else room.log.info('an OIDC request was refused', fields)
+  if (status >= 500) endpointDeps.log.warn('an OIDC request failed', fields)
+  else endpointDeps.log.info('an OIDC request was refused', fields)
 }
 
 /** A step of a logout that failed and was skipped. */
 export const reportLeftOut = (
-  { request, room }: Exchange,
+  { request, endpointDeps }: OidcContext,
   message: string,
   error: unknown,
 ): void => {
   const { realmUri: realm, requestId } = request
-  room.log.warn(message, { realm, requestId, cause: causesOf(error) })
+  endpointDeps.log.warn(message, { realm, requestId, cause: causesOf(error) })
 }
 
 /**
@@ -68,11 +68,11 @@ const MAX_CAUSES = 5
 const MAX_TEXT = 500
 
 const audit = (
-  { request, room }: Exchange,
+  { request, endpointDeps }: OidcContext,
   event: AuditEvent['event'],
   { reason = '', provider, ...details }: AuditDetails,
 ): void => {
-  room.audit({
+  endpointDeps.audit({
     event,
     reason,
     realm: request.realmUri,

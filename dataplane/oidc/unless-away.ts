@@ -2,14 +2,14 @@
 
 import { SharedStateAway } from '../shared/shared-state.ts'
 import { OidcRefusal } from './refusal.ts'
-import type { OidcRoom } from './room.ts'
+import type { OidcEndpointDeps } from './context.ts'
 
 /**
  * @param otherwise the reply with which the request continues
  * @throws OidcRefusal `provider_unavailable`, 503: the same request may succeed soon
  */
 export const unlessAway = async <Answer>(
-  room: Pick<OidcRoom, 'whenSharedAway' | 'log'>,
+  endpointDeps: Pick<OidcEndpointDeps, 'whenSharedAway' | 'log'>,
   otherwise: Answer,
   ask: () => Promise<Answer>,
 ): Promise<Answer> => {
@@ -17,7 +17,7 @@ export const unlessAway = async <Answer>(
     return await ask()
   } catch (cause) {
     if (!(cause instanceof SharedStateAway)) throw cause
-    if (room.whenSharedAway === 'allow') return otherwise
+    if (endpointDeps.whenSharedAway === 'allow') return otherwise
     throw new OidcRefusal('provider_unavailable', 'the shared state cannot be reached', { cause })
   }
 }

@@ -5,7 +5,7 @@ import { BoundedMap } from '../../base/bounded-map.ts'
 import { Revocations } from './revocations.ts'
 import { messageOf } from '../../base/thrown.ts'
 import { SharedStateAway, type SharedHealth, type SharedState } from './shared-state.ts'
-import { type HeldValue, ValuesByKind } from './values-by-kind.ts'
+import { type StoredValue, ValuesByKind } from './values-by-kind.ts'
 
 /** One entry that must outlive the process. Times are Unix seconds. */
 export type JournalEntry =
@@ -76,7 +76,7 @@ class InMemory implements MemoryState {
     if (!this.#values.hasRoomFor(key, this.#nowSeconds()))
       throw new SharedStateAway('Too many values of that kind are being remembered')
     const before = this.#values.get(key)
-    const held: HeldValue = { value: next, until: this.#nowSeconds() + ttlSeconds }
+    const held: StoredValue = { value: next, until: this.#nowSeconds() + ttlSeconds }
     this.#values.set(key, held)
     try {
       await this.#keep({ kind: 'value', key, ...held })
@@ -88,7 +88,7 @@ class InMemory implements MemoryState {
     return true
   }
 
-  #putBack(key: string, before: HeldValue | undefined): void {
+  #putBack(key: string, before: StoredValue | undefined): void {
     if (before === undefined) this.#values.delete(key)
     else this.#values.set(key, before)
   }
@@ -152,7 +152,7 @@ class InMemory implements MemoryState {
     else this.#values.set(entry.key, { value: entry.value, until: entry.until })
   }
 
-  #live(key: string): HeldValue | undefined {
+  #live(key: string): StoredValue | undefined {
     const held = this.#values.get(key)
     return held !== undefined && held.until > this.#nowSeconds() ? held : undefined
   }

@@ -1,7 +1,7 @@
 // Stores values of the shared state in memory with a quota for each kind, so that what anybody may cause to be
 // written (states of logins) takes no room from what logged-in users depend on (refresh tokens).
 
-export interface HeldValue {
+export interface StoredValue {
   readonly value: string
   /** Unix seconds. */
   readonly until: number
@@ -20,25 +20,25 @@ const QUOTA_OF_OTHERS = 50_000
 /** Looking through all values takes some milliseconds. */
 const SWEEP_NOT_WITHIN_SECONDS = 1
 
-interface Shelf {
+interface KindValues {
   readonly quota: number
-  readonly values: Map<string, HeldValue>
+  readonly values: Map<string, StoredValue>
   sweptAt: number
 }
 
 export class ValuesByKind {
-  readonly #shelves = new Map<string, Shelf>()
+  readonly #valuesByKind = new Map<string, KindValues>()
 
-  get(key: string): HeldValue | undefined {
-    return this.#shelfOf(key).values.get(key)
+  get(key: string): StoredValue | undefined {
+    return this.#valuesOf(key).values.get(key)
   }
 
-  set(key: string, held: HeldValue): void {
-    this.#shelfOf(key).values.set(key, held)
+  set(key: string, held: StoredValue): void {
+    this.#valuesOf(key).values.set(key, held)
   }
 
   delete(key: string): void {
-    this.#shelfOf(key).values.delete(key)
+    this.#valuesOf(key).values.delete(key)
   }
 
   /**
@@ -46,32 +46,33 @@ export class ValuesByKind {
    * second.
    */
   hasRoomFor(key: string, nowSeconds: number): boolean {
-    const shelf = this.#shelfOf(key)
-    const isFull = (): boolean => shelf.values.size >= shelf.quota
-    if (!isFull() || shelf.values.has(key)) return true
-    if (Math.abs(nowSeconds - shelf.sweptAt) < SWEEP_NOT_WITHIN_SECONDS) return false
-    sweep(shelf, nowSeconds)
+    const kindValues = this.#valuesOf(key)
+    const isFull = (): boolean => kindValues.values.size >= kindValues.quota
+    if (!isFull() || kindValues.values.has(key)) return true
+    if (Math.abs(nowSeconds - kindValues.sweptAt) < SWEEP_NOT_WITHIN_SECONDS) return false
+    sweep(kindValues, nowSeconds)
     return !isFull()
   }
 
   sweep(nowSeconds: number): void {
-    for (const shelf of this.#shelves.values()) sweep(shelf, nowSeconds)
+    for (const kindValues of this.#valuesByKind.values()) sweep(kindValues, nowSeconds)
   }
 
-  #shelfOf(key: string): Shelf {
+  #valuesOf(key: string): KindValues {
     const colon = key.indexOf(':')
     const named = colon < 0 ? OTHERS : key.slice(0, colon)
     const quota = QUOTAS.get(named)
     const kind = quota === undefined ? OTHERS : named
-    const known = this.#shelves.get(kind)
+    const known = this.#valuesByKind.get(kind)
     if (known !== undefined) return known
-    const shelf = { quota: quota ?? QUOTA_OF_OTHERS, values: new Map(), sweptAt: -Infinity }
-    this.#shelves.set(kind, shelf)
-    return shelf
+    const kindValues = { quota: quota ?? QUOTA_OF_OTHERS, values: new Map(), sweptAt: -Infinity }
+    this.#valuesByKind.set(kind, kindValues)
+    return kindValues
   }
 }
 
-const sweep = (shelf: Shelf, nowSeconds: number): void => {
-  shelf.sweptAt = nowSeconds
-  for (const [key, { until }] of shelf.values) if (until <= nowSeconds) shelf.values.delete(key)
+const sweep = (kindValues: KindValues, nowSeconds: number): void => {
+  kindValues.sweptAt = nowSeconds
+  for (const [key, { until }] of kindValues.values)
+    if (until <= nowSeconds) kindValues.values.delete(key)
 }

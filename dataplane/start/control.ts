@@ -10,7 +10,7 @@ import type { Log } from '../../telemetry/log.ts'
 import { METRICS_CONTENT_TYPE, mergeStates, renderMetrics } from '../../telemetry/metrics-state.ts'
 import { readVersion } from '../../telemetry/version.ts'
 import { validate } from '../../language/validate.ts'
-import type { BridgeBoard } from './cluster/process-status.ts'
+import type { ProcessStatusRegistry } from './cluster/process-status.ts'
 import { type GatewaySettings, isLocal } from '../config.ts'
 import type { ConnectionRefusal } from '../connections/connection-gate.ts'
 import type { HealthListener } from '../listen/health-listener.ts'
@@ -35,11 +35,11 @@ import { type UpstreamWatch, watchUpstreams } from './upstream-watch.ts'
 import {
   amongReplicas,
   compileDocument,
-  type CompileOutcome,
-  judgeAtOnce,
-  judgeWith,
+  type CompileResult,
+  validateInProcess,
+  validateWith,
   refuseDocument,
-} from '../store/judge.ts'
+} from '../store/validate-document.ts'
 import { Snapshot } from '../store/snapshot.ts'
 import { openSnapshotFiles, type SnapshotFiles } from '../store/snapshot-files.ts'
 import { Store, type StoreOptions } from '../store/store.ts'
@@ -58,7 +58,7 @@ export interface ControlOptions {
   readonly log: Log
   readonly plane: Plane
   /** The status of the WAMP bridges of the plane. */
-  readonly board: BridgeBoard
+  readonly processStatus: ProcessStatusRegistry
   /** The metrics of this process; those of the plane are read at each scrape. */
   readonly metrics: GatewayMetrics
   readonly isOwnMetricsApart: boolean
@@ -82,11 +82,11 @@ export const createControl = async (options: ControlOptions): Promise<Control> =
   const store: Store = new Store({
     ...(await storeOptions(options, readiness, progress)),
     upstreamTroubles: () => watch?.troubles() ?? new Map<string, never>(),
-    ...judgesOf(settings, compiler),
+    ...validatesOf(settings, compiler),
   })
   // Only an operator reads it.
   if (settings.managed !== null) watch = watchStore(store, plane)
-  options.board.onChange(() => {
+  options.processStatus.onChange(() => {
     store.touch()
   })
   readiness.restored((await store.restore()).complete)
@@ -101,7 +101,7 @@ export const createControl = async (options: ControlOptions): Promise<Control> =
     isManagementAwaited: () =>
       progress.isAwaited && listeners?.addresses().management === undefined,
     hasManagement: () => listeners?.addresses().management !== undefined,
-    degradations: () => (options.board.isSharedStateAway ? ['shared-state'] : []),
+    degradations: () => (options.processStatus.isSharedStateAway ? ['shared-state'] : []),
     metrics: (_request, response) => writeMetrics(plane, options, response),
   }
   return {
@@ -111,7 +111,7 @@ export const createControl = async (options: ControlOptions): Promise<Control> =
         ...probes,
         store,
         endpoints: plane.endpoints,
-        callbacksOf: (uri) => options.board.heldOf(uri),
+        callbacksOf: (uri) => options.processStatus.heldOf(uri),
         upstreams: async () => reportUpstreams(await plane.viewUpstreams(true)),
         decisions: (id) => plane.findDecisions(id),
         authorize: access.authorize,
@@ -176,7 +176,7 @@ const openControl = (
   })
 }
 
-const createCompiler = (settings: GatewaySettings): BoundedCompiler<CompileOutcome> =>
+const createCompiler = (settings: GatewaySettings): BoundedCompiler<CompileResult> =>
   new BoundedCompiler({
     limits: limitsFrom(settings),
     work: compileDocument,
@@ -196,15 +196,15 @@ const createCompiler = (settings: GatewaySettings): BoundedCompiler<CompileOutco
  * The content of a snapshot was within limits when it was loaded, and there are no requests yet that compiling could
  * delay.
  */
-const judgesOf = (
+const validatesOf = (
   { redis, maxRoutes }: GatewaySettings,
-  compiler: BoundedCompiler<CompileOutcome>,
-): Pick<StoreOptions, 'judge' | 'judgeRestored'> => {
-  const judge = judgeWith(compiler)
-  const judgeRestored = judgeAtOnce(maxRoutes)
+  compiler: BoundedCompiler<CompileResult>,
+): Pick<StoreOptions, 'validate' | 'validateRestored'> => {
+  const validate = validateWith(compiler)
+  const validateRestored = validateInProcess(maxRoutes)
   return redis === null
-    ? { judge, judgeRestored }
-    : { judge: amongReplicas(judge), judgeRestored: amongReplicas(judgeRestored) }
+    ? { validate, validateRestored }
+    : { validate: amongReplicas(validate), validateRestored: amongReplicas(validateRestored) }
 }
 
 interface Progress {
@@ -215,7 +215,7 @@ interface Progress {
 }
 
 const storeOptions = async (
-  { settings, log, plane, metrics, board }: ControlOptions,
+  { settings, log, plane, metrics, processStatus }: ControlOptions,
   readiness: Readiness,
   progress: Progress,
 ): Promise<StoreOptions> => {
@@ -228,7 +228,7 @@ const storeOptions = async (
     gatewayVersion: readVersion(),
     manager: settings.managed,
     allowUnmanaged: settings.allowUnmanaged,
-    sessionsOf: (uri) => board.sessionsOf(uri),
+    sessionsOf: (uri) => processStatus.sessionsOf(uri),
     ...(files === undefined ? {} : { snapshot: new Snapshot({ files, log, now: Date.now }) }),
     observer: {
       item: ({ kind, result }) => {

@@ -4,7 +4,7 @@
 import { mergeStates, type MetricsState } from '../../telemetry/metrics-state.ts'
 import type { UpstreamsView } from '../upstream/upstream-view.ts'
 import type { Log } from '../../telemetry/log.ts'
-import type { HeldName } from './cluster/process-status.ts'
+import type { DurableName } from './cluster/process-status.ts'
 import type { GatewaySettings } from '../config.ts'
 import type { ConnectionRefusal } from '../connections/connection-gate.ts'
 import type { ServerHandlers } from '../listen/http-server.ts'
@@ -27,7 +27,7 @@ export interface ServingParts {
   /** Sets the URLs of all listeners of this gateway, the control half's too: no upstream may be one of them. */
   readonly announce?: (urls: readonly string[]) => void
   /** Releases a registration or subscription for a callback, if this process has it. Never rejects. */
-  readonly releaseHere: (name: HeldName) => Promise<boolean>
+  readonly releaseHere: (name: DurableName) => Promise<boolean>
   /** Ends event streams and WebSocket connections, which would outlive any drain; clients reconnect. */
   readonly endStreams: () => void
   /** Call it after the last request: closes pools, sessions, access log. */

@@ -2,7 +2,7 @@
 // that serves.
 
 import { createLog, type Log } from '../../telemetry/log.ts'
-import { BridgeBoard, peersOfOne } from './cluster/process-status.ts'
+import { ProcessStatusRegistry, peersOfOne } from './cluster/process-status.ts'
 import { openSecurityState } from './security-state.ts'
 import { type ClusterOptions, startCluster } from './cluster/cluster.ts'
 import { countProcesses } from '../process-count.ts'
@@ -27,21 +27,21 @@ export const serve = async (
   breakHabitsOfV8()
   const log = createLog({ level: settings.logLevel, name: 'svc-gateway' })
   const processes = countProcesses(settings.processes)
-  const board = new BridgeBoard()
+  const processStatus = new ProcessStatusRegistry()
   const security = await openSecurityState(settings, log)
-  const home = { ...security, peers: peersOfOne(board), services: new ServiceDirectory() }
+  const home = { ...security, peers: peersOfOne(processStatus), services: new ServiceDirectory() }
   const parts = processes === 1 ? await createParts(settings, log, home) : undefined
   const { metrics } = parts?.measurements ?? createMeasurements()
   const plane =
     parts === undefined
-      ? startWorkers({ processes, settings, log, board, security }, metrics)
+      ? startWorkers({ processes, settings, log, processStatus, security }, metrics)
       : serveHere(parts, { settings, log, services: home.services })
   const isOwnMetricsApart = parts === undefined
   const control = await createControl({
     settings,
     log,
     plane,
-    board,
+    processStatus,
     metrics,
     isOwnMetricsApart,
     ...(health !== undefined && { health }),

@@ -18,7 +18,7 @@ import type { ServedVersion } from '../served.ts'
 import { SYSTEM_CLOCK } from '../upstream/retry.ts'
 import type { Upstream } from '../upstream/upstream.ts'
 import { createBridge } from '../wamp/realm/bridge.ts'
-import { createLateTransport } from '../wamp/transport/lazy-transport.ts'
+import { createLazyTransport } from '../wamp/transport/lazy-transport.ts'
 import { createLinkOpener } from '../wamp/session/link.ts'
 import type { RouterDial } from '../wamp/transport/router-dial.ts'
 import type { WampBridge } from '../wamp/realm/wamp-client.ts'
@@ -44,7 +44,7 @@ export interface ServingWamp {
 /** Opens no session until a document is loaded whose realm has a router. */
 export const createServingWamp = (options: ServingWampOptions): ServingWamp => {
   const { realms, upstream, metrics, log, peers, dial, memory, confinements, spanOf } = options
-  const openTransport = createLateTransport(async () => {
+  const openTransport = createLazyTransport(async () => {
     const { createTransportOpener } = await import('../wamp/transport/open-transport.ts')
     return createTransportOpener({ dial, memory })
   })

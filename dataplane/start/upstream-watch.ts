@@ -2,7 +2,7 @@
 // asks all serving processes every ten seconds, and reports a bounded number of documents, at most every half minute.
 
 import type { UpstreamCause, UpstreamTrouble } from '../../language/wire/wire.ts'
-import type { HeldDocument } from '../store/holdings.ts'
+import type { LoadedDocument } from '../store/loaded-content.ts'
 import type { FailureCause } from '../upstream/failure-cause.ts'
 import { mergeTroubles } from '../upstream-report.ts'
 import type { TroubleView, UpstreamsView } from '../upstream/upstream-view.ts'
@@ -13,7 +13,7 @@ export type UpstreamTroubles = ReadonlyMap<string, UpstreamTrouble>
 export interface UpstreamWatchOptions {
   /** Reads the view of each serving process, without detail. */
   readonly read: () => Promise<readonly (UpstreamsView | undefined)[]>
-  readonly documents: () => readonly Pick<HeldDocument, 'id' | 'confinedTo' | 'forwards'>[]
+  readonly documents: () => readonly Pick<LoadedDocument, 'id' | 'confinedTo' | 'forwards'>[]
   /** Called when other documents are reported than before. */
   readonly onChange: () => void
   /** Monotonic, milliseconds. */
@@ -99,7 +99,7 @@ const failingOrigins = (
 }
 
 const troubleOf = (
-  { confinedTo, forwards }: Pick<HeldDocument, 'confinedTo' | 'forwards'>,
+  { confinedTo, forwards }: Pick<LoadedDocument, 'confinedTo' | 'forwards'>,
   failing: ReadonlyMap<string, readonly TroubleView[]>,
 ): UpstreamTrouble | undefined => {
   for (const origin of forwards.origins) {

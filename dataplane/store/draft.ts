@@ -2,7 +2,12 @@
 // Only the conflict index is changed immediately; `rollback` restores it.
 
 import type { ConflictIndex } from '../../language/routes/conflicts.ts'
-import { type HeldDocument, type HeldRealm, type Holdings, rankOf } from './holdings.ts'
+import {
+  type LoadedDocument,
+  type LoadedRealm,
+  type LoadedContent,
+  rankOf,
+} from './loaded-content.ts'
 import type { PackedDocument } from './packed-document.ts'
 import type { ServingChange } from './serving.ts'
 
@@ -10,30 +15,30 @@ type Clashes = ReturnType<ConflictIndex['conflictsOf']>
 
 /** What a change does to each key: the new entry, or null if it is removed. */
 export interface Changes {
-  readonly documents: ReadonlyMap<string, HeldDocument | null>
-  readonly realms: ReadonlyMap<string, HeldRealm | null>
+  readonly documents: ReadonlyMap<string, LoadedDocument | null>
+  readonly realms: ReadonlyMap<string, LoadedRealm | null>
 }
 
 export class Draft implements Changes {
-  readonly documents = new Map<string, HeldDocument | null>()
-  readonly realms = new Map<string, HeldRealm | null>()
+  readonly documents = new Map<string, LoadedDocument | null>()
+  readonly realms = new Map<string, LoadedRealm | null>()
   readonly #packed = new Map<string, PackedDocument>()
-  readonly #holdings: Holdings
+  readonly #loadedContent: LoadedContent
   readonly #index: ConflictIndex
 
-  constructor(holdings: Holdings, index: ConflictIndex) {
-    this.#holdings = holdings
+  constructor(loadedContent: LoadedContent, index: ConflictIndex) {
+    this.#loadedContent = loadedContent
     this.#index = index
   }
 
-  document(id: string): HeldDocument | undefined {
+  document(id: string): LoadedDocument | undefined {
     const changed = this.documents.get(id)
-    return changed === undefined ? this.#holdings.documents.get(id) : (changed ?? undefined)
+    return changed === undefined ? this.#loadedContent.documents.get(id) : (changed ?? undefined)
   }
 
-  realm(uri: string): HeldRealm | undefined {
+  realm(uri: string): LoadedRealm | undefined {
     const changed = this.realms.get(uri)
-    return changed === undefined ? this.#holdings.realms.get(uri) : (changed ?? undefined)
+    return changed === undefined ? this.#loadedContent.realms.get(uri) : (changed ?? undefined)
   }
 
   get isEmpty(): boolean {
@@ -41,7 +46,7 @@ export class Draft implements Changes {
   }
 
   /** The conflicts that a document with these claims would lose. Nothing is changed. */
-  clashesOf(candidate: HeldDocument): Clashes {
+  clashesOf(candidate: LoadedDocument): Clashes {
     this.#claim(candidate.id, candidate)
     const clashes = this.#index.conflictsOf(candidate.id)
     this.#claim(candidate.id, this.document(candidate.id))
@@ -53,7 +58,7 @@ export class Draft implements Changes {
     return this.#index.conflictsOf(id)
   }
 
-  putDocument(document: HeldDocument, packed: PackedDocument): void {
+  putDocument(document: LoadedDocument, packed: PackedDocument): void {
     this.#claim(document.id, document)
     this.documents.set(document.id, document)
     this.#packed.set(document.id, { ...packed, digest: document.digest })
@@ -62,16 +67,16 @@ export class Draft implements Changes {
   removeDocument(id: string): void {
     this.#claim(id, undefined)
     this.#packed.delete(id)
-    if (this.#holdings.documents.has(id)) this.documents.set(id, null)
+    if (this.#loadedContent.documents.has(id)) this.documents.set(id, null)
     else this.documents.delete(id)
   }
 
-  putRealm(realm: HeldRealm): void {
+  putRealm(realm: LoadedRealm): void {
     this.realms.set(realm.uri, realm)
   }
 
   removeRealm(uri: string): void {
-    if (this.#holdings.realms.has(uri)) this.realms.set(uri, null)
+    if (this.#loadedContent.realms.has(uri)) this.realms.set(uri, null)
     else this.realms.delete(uri)
   }
 
@@ -89,18 +94,18 @@ export class Draft implements Changes {
   }
 
   commit(): void {
-    applyTo(this.#holdings.documents, this.documents)
-    applyTo(this.#holdings.realms, this.realms)
+    applyTo(this.#loadedContent.documents, this.documents)
+    applyTo(this.#loadedContent.realms, this.realms)
   }
 
   rollback(): void {
-    for (const id of this.documents.keys()) this.#claim(id, this.#holdings.documents.get(id))
+    for (const id of this.documents.keys()) this.#claim(id, this.#loadedContent.documents.get(id))
     this.documents.clear()
     this.realms.clear()
     this.#packed.clear()
   }
 
-  #claim(id: string, document: HeldDocument | undefined): void {
+  #claim(id: string, document: LoadedDocument | undefined): void {
     if (document === undefined) this.#index.remove(id)
     else this.#index.put(claimantOf(document))
   }
@@ -111,7 +116,7 @@ const claimantOf = ({
   managedBy,
   since,
   claims,
-}: HeldDocument): Parameters<ConflictIndex['put']>[0] => ({
+}: LoadedDocument): Parameters<ConflictIndex['put']>[0] => ({
   id,
   rank: rankOf(managedBy),
   since,

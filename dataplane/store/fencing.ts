@@ -2,7 +2,7 @@
 // on.
 
 import type { SyncCall } from './sync-call.ts'
-import type { Tenure } from './holdings.ts'
+import type { Ownership } from './loaded-content.ts'
 
 export type SyncRefusalReason =
   | { readonly reason: 'not_owner'; readonly manager: string | null }
@@ -19,7 +19,7 @@ export type Fencing =
  * @example fence({ manager: 'op', epoch: 3, complete: false }, call, () => held.rootDigest('op'))
  */
 export const fence = (
-  { manager, epoch }: Tenure,
+  { manager, epoch }: Ownership,
   call: Pick<SyncCall, 'managedBy' | 'epoch' | 'base'>,
   heldRootDigest: () => string,
 ): Fencing => {

@@ -6,15 +6,15 @@ import type { ValueMap } from '../../language/expression/value.ts'
 import { isMap } from '../../language/expression/value.ts'
 import type { Problem, Warning } from '../../language/problem.ts'
 import { type NewerEntry, notUnderstoodIn, readNewerEntry } from './critical-members.ts'
-import { judgeNewerRealm } from './judge-realm.ts'
+import { validateNewerRealmRecord } from './validate-realm.ts'
 import type { SyncItem } from '../../language/wire/wire.ts'
 import { lenientFactsOf } from '../realm/realm-facts.ts'
 import type { Draft } from './draft.ts'
-import type { Judge } from './judge.ts'
+import type { ValidateDocument } from './validate-document.ts'
 import { rejectedItem } from './rejected-item.ts'
 
 export interface ManagedContext {
-  readonly judge: Judge
+  readonly validate: ValidateDocument
   readonly manager: string
   /** Unix time, milliseconds. */
   readonly nowMs: number
@@ -37,16 +37,16 @@ export const putManagedSpec = async (
     before.confinedTo === put.confinedTo
   if (isSame)
     return { id: put.id, kind: 'spec', result: 'unchanged', errors: [], warnings: before.warnings }
-  const judgement = await context.judge(put.spec, {
+  const validation = await context.validate(put.spec, {
     // A version that was served stays in service when its realm is deleted or changed (behaviour §7): a gateway that
     // has just started must accept it as well, or it would lack what the others serve.
     realm: (uri) => lenientFactsOf(context.leaving.has(uri) ? undefined : draft.realm(uri)?.record),
     ...(put.variables && { variables: put.variables }),
   })
-  if (!judgement.ok) return rejectedItem('spec', put.id, judgement.problems)
-  const faults = faultsOf(judgement, put)
+  if (!validation.ok) return rejectedItem('spec', put.id, validation.problems)
+  const faults = faultsOf(validation, put)
   if (faults.length > 0) return rejectedItem('spec', put.id, faults)
-  const { claims, forwards, warnings } = judgement
+  const { claims, forwards, warnings } = validation
   draft.putDocument(
     {
       id: put.id,
@@ -55,14 +55,14 @@ export const putManagedSpec = async (
       managedBy: context.manager,
       ts: context.nowMs,
       warnings,
-      source: judgement.source(),
+      source: validation.source(),
       ...(put.variables && { variables: put.variables }),
       ...(put.confinedTo !== undefined && { confinedTo: put.confinedTo }),
       ...newerMarks(put),
       claims,
       forwards,
     },
-    judgement.pack({ since: put.since, rank: 0, confinedTo: put.confinedTo }),
+    validation.pack({ since: put.since, rank: 0, confinedTo: put.confinedTo }),
   )
   return { id: put.id, kind: 'spec', result: 'loaded', errors: [], warnings }
 }
@@ -88,7 +88,7 @@ export const putManagedRealm = (
   const result = { id: put.uri, kind: 'realm', errors: [], warnings: [] } as const
   if (before?.managedBy === manager && before.digest === put.digest)
     return { ...result, result: 'unchanged' }
-  const validated = judgeNewerRealm(put.realm)
+  const validated = validateNewerRealmRecord(put.realm)
   if (!validated.ok) return rejectedItem('realm', put.uri, validated.problems)
   if (validated.realm.uri !== put.uri)
     return rejectedItem('realm', put.uri, [

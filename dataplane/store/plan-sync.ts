@@ -3,12 +3,12 @@
 
 import type { SyncItem } from '../../language/wire/wire.ts'
 import type { Draft } from './draft.ts'
-import type { Judge } from './judge.ts'
+import type { ValidateDocument } from './validate-document.ts'
 import { deleteManaged, putManagedRealm, putManagedSpec } from './plan-managed.ts'
 import type { SyncCall } from './sync-call.ts'
 
 export interface SyncContext {
-  readonly judge: Judge
+  readonly validate: ValidateDocument
   /** Unix time, milliseconds. */
   readonly nowMs: number
   /** Lets other work of the process run. */
@@ -19,10 +19,10 @@ export interface SyncContext {
 export const planSync = async (
   draft: Draft,
   call: SyncCall,
-  { judge, nowMs, pause }: SyncContext,
+  { validate, nowMs, pause }: SyncContext,
 ): Promise<readonly SyncItem[]> => {
   const leaving = new Set(call.realms.delete)
-  const context = { judge, nowMs, manager: call.managedBy, leaving }
+  const context = { validate, nowMs, manager: call.managedBy, leaving }
   const items: SyncItem[] = []
   for (const realm of call.realms.put) {
     items.push(putManagedRealm(draft, realm(), context))

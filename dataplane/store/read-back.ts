@@ -4,10 +4,10 @@
 import { ownValue } from '../../language/expression/lookup.ts'
 import { isMap, setOwn, type Value, type ValueMap } from '../../language/expression/value.ts'
 import { withVersionMap } from '../../language/versions.ts'
-import type { HeldDocument } from './holdings.ts'
+import type { LoadedDocument } from './loaded-content.ts'
 
 /** API Spec full record. */
-export const fullRecord = (document: HeldDocument): ValueMap => ({
+export const fullRecord = (document: LoadedDocument): ValueMap => ({
   ...withVersionMap(parseSource(document)),
   ts: document.ts,
 })
@@ -15,7 +15,7 @@ export const fullRecord = (document: HeldDocument): ValueMap => ({
 const INFO_KEYS = ['host', 'id', 'meta', 'name', 'realm_uri'] as const
 
 /** API Spec info record; members that the document does not have are left out. */
-export const infoRecord = (document: HeldDocument): ValueMap => {
+export const infoRecord = (document: LoadedDocument): ValueMap => {
   const source = parseSource(document)
   const record: Record<string, Value> = {}
   for (const key of INFO_KEYS) {
@@ -25,7 +25,7 @@ export const infoRecord = (document: HeldDocument): ValueMap => {
   return { ...record, ts: document.ts }
 }
 
-const parseSource = (document: HeldDocument): ValueMap => {
+const parseSource = (document: LoadedDocument): ValueMap => {
   const source: unknown = JSON.parse(document.source.toString())
   if (!isMap(source)) throw new Error(`the source of '${document.id}' is not a map`)
   return source

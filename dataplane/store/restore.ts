@@ -7,13 +7,13 @@ import { validateNewerRealm, validateRealm } from '../../language/realm/validate
 import { lenientFactsOf } from '../realm/realm-facts.ts'
 import { notUnderstoodIn, readNewerEntry } from './critical-members.ts'
 import type { Draft } from './draft.ts'
-import { rankOf } from './holdings.ts'
-import type { Judge } from './judge.ts'
+import { rankOf } from './loaded-content.ts'
+import type { ValidateDocument } from './validate-document.ts'
 import type { SnapshotContents } from './snapshot.ts'
 import type { StoredDocument, StoredEntry, StoredRealm } from './snapshot-record.ts'
 
 export interface RestoreContext {
-  readonly judge: Judge
+  readonly validate: ValidateDocument
   /** The manager whose entries are restored as managed; null: none. */
   readonly manager: string | null
   /** Whether entries without a manager, or of a former one, are restored as loaded by hand. */
@@ -81,16 +81,16 @@ const restoreDocument = async (
   if ('problems' in newer) return invalid(newer.problems)
   const document: unknown = JSON.parse(stored.source.toString())
   const { variables } = stored
-  const judgement = await context.judge(document, {
+  const validation = await context.validate(document, {
     realm: (uri) => lenientFactsOf(draft.realm(uri)?.record),
     ...(isMap(variables) && { variables }),
   })
-  if (!judgement.ok) return invalid(judgement.problems)
-  const missed = notUnderstoodIn(stored.critical ?? [], judgement.warnings)
+  if (!validation.ok) return invalid(validation.problems)
+  const missed = notUnderstoodIn(stored.critical ?? [], validation.warnings)
   if (missed.length > 0) return invalid(missed)
   draft.putDocument(
-    { ...stored, managedBy: owner, claims: judgement.claims, forwards: judgement.forwards },
-    judgement.pack({
+    { ...stored, managedBy: owner, claims: validation.claims, forwards: validation.forwards },
+    validation.pack({
       since: stored.since,
       rank: rankOf(owner),
       confinedTo: stored.confinedTo,

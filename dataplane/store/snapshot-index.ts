@@ -2,12 +2,12 @@
 // Replacing it is what makes a change durable.
 
 import { isMap } from '../../language/expression/value.ts'
-import type { Tenure } from './holdings.ts'
+import type { Ownership } from './loaded-content.ts'
 import { isEntryFileName, sha256 } from './snapshot-record.ts'
 
 const FORMAT = 1
 
-export interface SnapshotIndex extends Tenure {
+export interface SnapshotIndex extends Ownership {
   /** Names carry the checksums. */
   readonly files: readonly string[]
 }

@@ -2,7 +2,7 @@
 // until it can. A load is served whether or not it could be written.
 
 import type { Changes } from './draft.ts'
-import type { Tenure } from './holdings.ts'
+import type { Ownership } from './loaded-content.ts'
 import type { Snapshot } from './snapshot.ts'
 
 export interface KeeperOptions {
@@ -23,9 +23,9 @@ export class SnapshotKeeper {
   }
 
   /** Never rejects. */
-  async keep(changes: Changes, tenure: Tenure): Promise<void> {
+  async keep(changes: Changes, ownership: Ownership): Promise<void> {
     clearTimeout(this.#timer)
-    const isKept = await this.#snapshot.save(changes, tenure)
+    const isKept = await this.#snapshot.save(changes, ownership)
     this.#options.onFailing(!isKept)
     if (isKept) return
     this.#timer = setTimeout(() => {

@@ -4,15 +4,15 @@
 import { hash } from 'node:crypto'
 import { canonicalJson } from '../../language/wire/digest.ts'
 import { isMap, type Value, type ValueMap } from '../../language/expression/value.ts'
-import type { HeldDocument, HeldRealm } from './holdings.ts'
+import type { LoadedDocument, LoadedRealm } from './loaded-content.ts'
 
 const FORMAT = 1
 
 /** A document as the snapshot stores it, without what compiling it again gives back. */
-export type StoredDocument = Omit<HeldDocument, 'claims' | 'forwards'>
+export type StoredDocument = Omit<LoadedDocument, 'claims' | 'forwards'>
 
 /** A realm as the snapshot stores it: the record is validated again when it is restored. */
-export type StoredRealm = Omit<HeldRealm, 'record'> & { readonly record: unknown }
+export type StoredRealm = Omit<LoadedRealm, 'record'> & { readonly record: unknown }
 
 export type StoredEntry =
   | { readonly kind: 'spec'; readonly document: StoredDocument }
@@ -67,7 +67,7 @@ const headOf = (entry: StoredEntry): object => {
 const digestOf = ({
   digest,
   isPartial = false,
-}: Pick<HeldDocument, 'digest' | 'isPartial'>): string => (isPartial ? 'partial' : digest)
+}: Pick<LoadedDocument, 'digest' | 'isPartial'>): string => (isPartial ? 'partial' : digest)
 
 const bodyOf = (entry: StoredEntry): Buffer =>
   entry.kind === 'spec'

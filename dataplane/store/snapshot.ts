@@ -5,12 +5,12 @@
 import { inParallel } from '../../base/in-parallel.ts'
 import type { Log } from '../../telemetry/log.ts'
 import type { Changes } from './draft.ts'
-import type { Tenure } from './holdings.ts'
+import type { Ownership } from './loaded-content.ts'
 import { type SnapshotFiles, TEMPORARY } from './snapshot-files.ts'
 import { readIndex, type SnapshotIndex, writeIndex } from './snapshot-index.ts'
 import { fileOf, isEntryFileName, readEntryFile, type StoredEntry } from './snapshot-record.ts'
 
-export interface SnapshotContents extends Tenure {
+export interface SnapshotContents extends Ownership {
   readonly entries: readonly StoredEntry[]
   /** Everything that the index names was there and undamaged. */
   readonly isIntact: boolean
@@ -71,14 +71,14 @@ export class Snapshot {
    * False if it could not be written (a full disk): it is remembered and written with the next save. One call at a
    * time.
    */
-  async save({ documents, realms }: Changes, tenure: Tenure): Promise<boolean> {
+  async save({ documents, realms }: Changes, ownership: Ownership): Promise<boolean> {
     for (const [id, document] of documents)
       this.#pending.set(`spec\t${id}`, document && { kind: 'spec', document })
     for (const [uri, realm] of realms)
       this.#pending.set(`realm\t${uri}`, realm && { kind: 'realm', realm })
     try {
       await this.#sweeping
-      await this.#write(tenure)
+      await this.#write(ownership)
       return true
     } catch (error) {
       this.#log.warn('the snapshot could not be written; what is loaded is served nevertheless', {
@@ -101,7 +101,7 @@ export class Snapshot {
     if (name !== undefined) await this.#setAsideFile(name, reason)
   }
 
-  async #write(tenure: Tenure): Promise<void> {
+  async #write(ownership: Ownership): Promise<void> {
     const next = new Map(this.#names)
     await inParallel([...this.#pending], PARALLEL, async ([key, entry]) => {
       next.delete(key)
@@ -113,7 +113,7 @@ export class Snapshot {
     // Entries before the index, durably: an index never names a file that a power cut can take.
     await this.#files.syncDirectory()
     const files = [...next.values()]
-    await this.#files.write(INDEX, writeIndex({ ...tenure, files }))
+    await this.#files.write(INDEX, writeIndex({ ...ownership, files }))
     await this.#files.syncDirectory()
     const kept = new Set(files)
     const obsolete = [...this.#names.values()].filter((name) => !kept.has(name))

@@ -4,12 +4,12 @@ import { conflictProblem, type ConflictIndex } from '../../language/routes/confl
 import type { Warning } from '../../language/problem.ts'
 import { reportedSessions, reportedWarnings } from '../../language/wire/report-bounds.ts'
 import type { SessionState, StateView, UpstreamTrouble } from '../../language/wire/wire.ts'
-import type { HeldDocument, Holdings, Tenure } from './holdings.ts'
+import type { LoadedDocument, LoadedContent, Ownership } from './loaded-content.ts'
 
 export interface StateFacts {
-  readonly holdings: Holdings
+  readonly loadedContent: LoadedContent
   readonly index: ConflictIndex
-  readonly tenure: Tenure
+  readonly ownership: Ownership
   readonly bootId: string
   readonly version: number
   readonly gatewayVersion: string | undefined
@@ -19,19 +19,27 @@ export interface StateFacts {
 }
 
 export const stateView = (facts: StateFacts): StateView => {
-  const { holdings, index, tenure, bootId, version, gatewayVersion, sessionsOf, upstreamTroubles } =
-    facts
+  const {
+    loadedContent,
+    index,
+    ownership,
+    bootId,
+    version,
+    gatewayVersion,
+    sessionsOf,
+    upstreamTroubles,
+  } = facts
   return {
     bootId,
     version,
     ...(gatewayVersion !== undefined && { gatewayVersion }),
-    manager: tenure.manager,
-    epoch: tenure.epoch,
-    rootDigest: holdings.rootDigest(tenure.manager),
-    complete: tenure.complete,
+    manager: ownership.manager,
+    epoch: ownership.epoch,
+    rootDigest: loadedContent.rootDigest(ownership.manager),
+    complete: ownership.complete,
     // All are own members, also one that is called __proto__: `fromEntries` defines, it does not assign.
     specs: Object.fromEntries(
-      [...holdings.documents.values()].map((document) => [
+      [...loadedContent.documents.values()].map((document) => [
         document.id,
         {
           digest: document.digest,
@@ -41,21 +49,21 @@ export const stateView = (facts: StateFacts): StateView => {
       ]),
     ),
     realms: Object.fromEntries(
-      [...holdings.realms.values()].map(({ uri, digest, managedBy }) => [
+      [...loadedContent.realms.values()].map(({ uri, digest, managedBy }) => [
         uri,
         { digest, managedBy, sessions: reportedSessions(sessionsOf(uri)) },
       ]),
     ),
     ...(upstreamTroubles.size > 0 && {
       upstreams: Object.fromEntries(
-        [...upstreamTroubles].filter(([id]) => holdings.documents.has(id)),
+        [...upstreamTroubles].filter(([id]) => loadedContent.documents.has(id)),
       ),
     }),
   }
 }
 
 /** A document's own warnings, and one for each claim that it has lost to another document. */
-export const warningsOf = (document: HeldDocument, index: ConflictIndex): readonly Warning[] => {
+export const warningsOf = (document: LoadedDocument, index: ConflictIndex): readonly Warning[] => {
   const clashes = index.conflictsOf(document.id)
   if (clashes.length === 0) return document.warnings
   const shadowed = clashes.map(({ claim, winnerId }): Warning => {

@@ -8,16 +8,21 @@ import type { SessionState, SyncItem, UpstreamTrouble } from '../../language/wir
 import type { Log } from '../../telemetry/log.ts'
 import { type Changes, Draft } from './draft.ts'
 import { fence } from './fencing.ts'
-import { type HeldDocument, type HeldRealm, Holdings, type Tenure } from './holdings.ts'
-import { type Judge, judgeAtOnce } from './judge.ts'
 import {
-  deleteByHand,
-  deleteRealmByHand,
-  type HandContext,
-  type HandResult,
-  loadByHand,
-  putRealmByHand,
-} from './plan-by-hand.ts'
+  type LoadedDocument,
+  type LoadedRealm,
+  LoadedContent,
+  type Ownership,
+} from './loaded-content.ts'
+import { type ValidateDocument, validateInProcess } from './validate-document.ts'
+import {
+  deleteUnmanaged,
+  deleteUnmanagedRealm,
+  type UnmanagedContext,
+  type UnmanagedResult,
+  loadUnmanaged,
+  putUnmanagedRealm,
+} from './plan-unmanaged.ts'
 import { planSync } from './plan-sync.ts'
 import { planRestore } from './restore.ts'
 import { logItem } from './log-item.ts'
@@ -26,7 +31,7 @@ import type { Snapshot } from './snapshot.ts'
 import { SnapshotKeeper } from './snapshot-keeper.ts'
 import { stateView, warningsOf } from './state-view.ts'
 import type { Lazy, SyncCall } from './sync-call.ts'
-import type { SyncOutcome } from './sync-outcome.ts'
+import type { SyncResult } from './sync-result.ts'
 
 export interface StoreOptions {
   readonly serving: Serving
@@ -46,9 +51,9 @@ export interface StoreOptions {
   readonly upstreamTroubles?: () => ReadonlyMap<string, UpstreamTrouble>
   readonly observer?: StoreObserver
   /** If left out, documents are compiled synchronously. */
-  readonly judge?: Judge
-  /** Validates what was accepted before this start; if left out, `judge` does. */
-  readonly judgeRestored?: Judge
+  readonly validate?: ValidateDocument
+  /** Validates what was accepted before this start; if left out, `validate` does. */
+  readonly validateRestored?: ValidateDocument
   /** Lets other work run between two documents; if left out, `setImmediate`. */
   readonly pause?: () => Promise<void>
   /** How long until a failed write of the snapshot is retried; if left out, 10 000. */
@@ -77,13 +82,13 @@ const NO_CHANGES: Changes = { documents: new Map(), realms: new Map() }
  */
 export class Store {
   readonly #options: StoreOptions
-  readonly #judge: Judge
+  readonly #validate: ValidateDocument
   readonly #pause: () => Promise<void>
-  readonly #holdings = new Holdings()
+  readonly #loadedContent = new LoadedContent()
   readonly #index = new ConflictIndex()
   readonly #queue = new SerialQueue(MAX_WAITING)
   readonly #keeper: SnapshotKeeper | undefined
-  #tenure: Tenure
+  #ownership: Ownership
   /** The snapshot was restored completely: that stays so after a batch that does not state `complete`. */
   #wasComplete = false
   #version = 1
@@ -92,9 +97,9 @@ export class Store {
 
   constructor(options: StoreOptions) {
     this.#options = options
-    this.#judge = options.judge ?? judgeAtOnce()
+    this.#validate = options.validate ?? validateInProcess()
     this.#pause = options.pause ?? (() => new Promise((resolve) => setImmediate(resolve)))
-    this.#tenure = { manager: options.manager, epoch: 0, complete: false }
+    this.#ownership = { manager: options.manager, epoch: 0, complete: false }
     const { snapshot, retrySnapshotMs = RETRY_SNAPSHOT_MS, observer } = options
     this.#keeper =
       snapshot &&
@@ -106,33 +111,33 @@ export class Store {
   }
 
   get manager(): string | null {
-    return this.#tenure.manager
+    return this.#ownership.manager
   }
 
   /** The manager whose calls are accepted, and its lowest epoch. */
-  get fence(): Pick<Tenure, 'manager' | 'epoch'> {
-    return this.#tenure
+  get fence(): Pick<Ownership, 'manager' | 'epoch'> {
+    return this.#ownership
   }
 
   /** False: only the manager may change what is loaded. */
-  get isOpenToHands(): boolean {
-    return this.#tenure.manager === null || this.#options.allowUnmanaged
+  get allowsUnmanaged(): boolean {
+    return this.#ownership.manager === null || this.#options.allowUnmanaged
   }
 
-  document(id: string): HeldDocument | undefined {
-    return this.#holdings.documents.get(id)
+  document(id: string): LoadedDocument | undefined {
+    return this.#loadedContent.documents.get(id)
   }
 
-  documents(): readonly HeldDocument[] {
-    return [...this.#holdings.documents.values()]
+  documents(): readonly LoadedDocument[] {
+    return [...this.#loadedContent.documents.values()]
   }
 
-  realm(uri: string): HeldRealm | undefined {
-    return this.#holdings.realms.get(uri)
+  realm(uri: string): LoadedRealm | undefined {
+    return this.#loadedContent.realms.get(uri)
   }
 
-  realms(): readonly HeldRealm[] {
-    return [...this.#holdings.realms.values()]
+  realms(): readonly LoadedRealm[] {
+    return [...this.#loadedContent.realms.values()]
   }
 
   /** Router sessions of a realm, as the state view shows them. */
@@ -162,18 +167,23 @@ export class Store {
 
   /** Call it before listening. `complete`: everything that a manager had completed in an earlier boot was restored. */
   async restore(): Promise<{ readonly complete: boolean }> {
-    const { snapshot, manager, allowUnmanaged, judgeRestored: judge = this.#judge } = this.#options
+    const {
+      snapshot,
+      manager,
+      allowUnmanaged,
+      validateRestored: validate = this.#validate,
+    } = this.#options
     if (snapshot === undefined) return { complete: false }
     return this.#queue.run(async () => {
       const contents = await snapshot.load()
-      const context = { judge, manager, allowUnmanaged, pause: this.#pause }
+      const context = { validate, manager, allowUnmanaged, pause: this.#pause }
       const plan = (draft: Draft) => planRestore(draft, contents, context)
       const { result: leftOut } = await this.#change(plan)
       for (const { kind, key, reason } of leftOut) await snapshot.setAside(kind, key, reason)
-      for (const { managedBy, since } of this.#holdings.documents.values())
+      for (const { managedBy, since } of this.#loadedContent.documents.values())
         if (managedBy === null) this.#lastSince = Math.max(this.#lastSince, since)
       const isSameManager = manager !== null && contents.manager === manager
-      if (isSameManager) this.#tenure = { ...this.#tenure, epoch: contents.epoch }
+      if (isSameManager) this.#ownership = { ...this.#ownership, epoch: contents.epoch }
       this.#wasComplete = isSameManager && contents.complete && leftOut.length === 0
       if (leftOut.length > 0 || !contents.isIntact) await this.#keep(NO_CHANGES)
       return { complete: this.#wasComplete }
@@ -184,50 +194,50 @@ export class Store {
    * Loads documents by hand, one after the other, served together. Rejects with what a `Lazy` throws, with nothing
    * changed.
    */
-  load(documents: readonly Lazy[]): Promise<readonly HandResult[]> {
-    return this.#byHand(async (draft, context) => {
-      const results: HandResult[] = []
+  load(documents: readonly Lazy[]): Promise<readonly UnmanagedResult[]> {
+    return this.#loadUnmanaged(async (draft, context) => {
+      const results: UnmanagedResult[] = []
       for (const document of documents) {
-        results.push(await loadByHand(draft, document(), context))
+        results.push(await loadUnmanaged(draft, document(), context))
         await this.#pause()
       }
       return results
     })
   }
 
-  delete(id: string): Promise<HandResult> {
-    return this.#byHand((draft) => Promise.resolve(deleteByHand(draft, id)))
+  delete(id: string): Promise<UnmanagedResult> {
+    return this.#loadUnmanaged((draft) => Promise.resolve(deleteUnmanaged(draft, id)))
   }
 
-  putRealm(record: unknown): Promise<HandResult> {
-    return this.#byHand((draft) => Promise.resolve(putRealmByHand(draft, record)))
+  putRealm(record: unknown): Promise<UnmanagedResult> {
+    return this.#loadUnmanaged((draft) => Promise.resolve(putUnmanagedRealm(draft, record)))
   }
 
-  deleteRealm(uri: string): Promise<HandResult> {
-    return this.#byHand((draft) => Promise.resolve(deleteRealmByHand(draft, uri)))
+  deleteRealm(uri: string): Promise<UnmanagedResult> {
+    return this.#loadUnmanaged((draft) => Promise.resolve(deleteUnmanagedRealm(draft, uri)))
   }
 
   /** Builds the table once; a rejected entry keeps its last good version. */
-  sync(call: SyncCall): Promise<SyncOutcome> {
+  sync(call: SyncCall): Promise<SyncResult> {
     return this.#queue.run(async () => {
-      const { manager } = this.#tenure
-      const fencing = fence(this.#tenure, call, () => this.#holdings.rootDigest(manager))
+      const { manager } = this.#ownership
+      const fencing = fence(this.#ownership, call, () => this.#loadedContent.rootDigest(manager))
       const isNewEpoch = this.#adopt({ epoch: fencing.epoch })
       if (!fencing.pass) {
         if (isNewEpoch) await this.#keep(NO_CHANGES)
         return fencing.refusal
       }
-      const context = { judge: this.#judge, nowMs: this.#options.now(), pause: this.#pause }
+      const context = { validate: this.#validate, nowMs: this.#options.now(), pause: this.#pause }
       const { result, draft } = await this.#change((draft) => planSync(draft, call, context))
       const items = result.map((item) => this.#withShadows(item))
-      const rootDigest = this.#holdings.rootDigest(manager)
+      const rootDigest = this.#loadedContent.rootDigest(manager)
       const isComplete = call.complete === rootDigest
       const isNewlyComplete = isComplete && this.#adopt({ complete: true })
       if (isNewEpoch || isNewlyComplete || !draft.isEmpty) await this.#keep(draft)
       await this.#report(items)
       this.#options.observer?.synced?.(isComplete, items)
       if (call.complete === undefined || isComplete) return { reason: 'done', rootDigest, items }
-      const held = this.#holdings.entriesOf(manager)
+      const held = this.#loadedContent.entriesOf(manager)
       return { reason: 'incomplete', rootDigest, items, held }
     })
   }
@@ -238,18 +248,18 @@ export class Store {
     await this.#keeper?.close()
   }
 
-  async #byHand<T extends HandResult | readonly HandResult[]>(
-    plan: (draft: Draft, context: HandContext) => Promise<T>,
+  async #loadUnmanaged<T extends UnmanagedResult | readonly UnmanagedResult[]>(
+    plan: (draft: Draft, context: UnmanagedContext) => Promise<T>,
   ): Promise<T> {
     return this.#queue.run(async () => {
       const context = {
-        judge: this.#judge,
+        validate: this.#validate,
         nowMs: this.#options.now(),
         nextSince: () => (this.#lastSince = Math.max(this.#options.now(), this.#lastSince + 1)),
       }
       const { result, draft } = await this.#change((draft) => plan(draft, context))
       if (!draft.isEmpty) await this.#keep(draft)
-      const results: readonly HandResult[] = 'item' in result ? [result] : result
+      const results: readonly UnmanagedResult[] = 'item' in result ? [result] : result
       await this.#report(results.map(({ item }) => item))
       return result
     })
@@ -259,7 +269,7 @@ export class Store {
   async #change<T>(
     plan: (draft: Draft) => Promise<T>,
   ): Promise<{ readonly result: T; readonly draft: Draft }> {
-    const draft = new Draft(this.#holdings, this.#index)
+    const draft = new Draft(this.#loadedContent, this.#index)
     try {
       const result = await plan(draft)
       if (!draft.isEmpty) await this.#options.serving.apply(draft.servingChange)
@@ -273,22 +283,22 @@ export class Store {
   }
 
   /** True if something has changed. */
-  #adopt(news: Partial<Tenure>): boolean {
-    const tenure = { ...this.#tenure, ...news }
-    const { epoch, complete } = this.#tenure
-    if (tenure.epoch === epoch && tenure.complete === complete) return false
-    this.#tenure = tenure
+  #adopt(news: Partial<Ownership>): boolean {
+    const ownership = { ...this.#ownership, ...news }
+    const { epoch, complete } = this.#ownership
+    if (ownership.epoch === epoch && ownership.complete === complete) return false
+    this.#ownership = ownership
     this.#version += 1
     return true
   }
 
   async #keep(changes: Changes): Promise<void> {
-    const complete = this.#tenure.complete || this.#wasComplete
-    await this.#keeper?.keep(changes, { ...this.#tenure, complete })
+    const complete = this.#ownership.complete || this.#wasComplete
+    await this.#keeper?.keep(changes, { ...this.#ownership, complete })
   }
 
   #withShadows(item: SyncItem): SyncItem {
-    const document = item.kind === 'spec' ? this.#holdings.documents.get(item.id) : undefined
+    const document = item.kind === 'spec' ? this.#loadedContent.documents.get(item.id) : undefined
     if (document === undefined || item.result === 'rejected') return item
     return { ...item, warnings: warningsOf(document, this.#index) }
   }
@@ -296,9 +306,9 @@ export class Store {
   #view(): ReturnType<typeof stateView> {
     const { bootId, gatewayVersion } = this.#options
     return stateView({
-      holdings: this.#holdings,
+      loadedContent: this.#loadedContent,
       index: this.#index,
-      tenure: this.#tenure,
+      ownership: this.#ownership,
       bootId,
       gatewayVersion,
       version: this.#version,

@@ -33,7 +33,7 @@ export interface Connection {
   method: string
   /** Whether it is counted among the outstanding requests of the endpoint. */
   isCounted: boolean
-  isJudged: boolean
+  isValidated: boolean
   begunAt: number
 }
 
@@ -92,7 +92,7 @@ export const openConnection = (
     avoid: undefined,
     method: '',
     isCounted: false,
-    isJudged: false,
+    isValidated: false,
     begunAt: 0,
   }
   connection.client
@@ -160,7 +160,7 @@ const groupByPort = (endpoints: readonly Endpoint[]): (readonly Endpoint[])[] =>
   ...Map.groupBy(endpoints, ({ port }) => port).values(),
 ]
 
-interface Attempt extends Pick<ConnectionOptions, 'connector' | 'heardMs'> {
+interface ConnectAttempt extends Pick<ConnectionOptions, 'connector' | 'heardMs'> {
   readonly connection: Connection
   /** At least one endpoint, all of one port. */
   readonly group: readonly Endpoint[]
@@ -171,7 +171,7 @@ interface Attempt extends Pick<ConnectionOptions, 'connector' | 'heardMs'> {
 
 /** @param onFailed called instead of `connected` if no endpoint of the group accepted the connection */
 const attempt = (
-  { connection, group, isLast, to, connector, heardMs, events }: Attempt,
+  { connection, group, isLast, to, connector, heardMs, events }: ConnectAttempt,
   connected: OnConnected,
   onFailed: (failure: Error) => void,
 ): void => {

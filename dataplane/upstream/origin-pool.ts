@@ -14,7 +14,7 @@ import type { Endpoint } from './endpoints/endpoint-set.ts'
 import type { OriginAddresses } from './endpoints/origin-addresses.ts'
 import type { OriginHealth, RealmFault, SharedFault } from './endpoints/origin-health.ts'
 import type { OriginRecord } from './origin-ledger.ts'
-import type { Turns } from './endpoints/outlier-detector.ts'
+import type { EjectionCounter } from './endpoints/outlier-detector.ts'
 import { isIdempotent } from './retry.ts'
 
 export interface PoolClock {
@@ -29,7 +29,7 @@ export interface PoolOptions {
   readonly addresses: OriginAddresses
   readonly health: OriginHealth
   readonly record: OriginRecord
-  readonly turns: Turns
+  readonly ejectionCounter: EjectionCounter
   readonly clock: PoolClock
   /** Milliseconds in which the event loop ran. */
   readonly heardMs: () => number
@@ -72,7 +72,7 @@ export class OriginPool implements ConnectionEvents {
 
   /** @param avoid of the attempt before: another address is taken or, if there is none, a new connection */
   take(realm: string | undefined, avoid: Endpoint | undefined, method: string): Connection {
-    const { addresses, clock, turns } = this.#options
+    const { addresses, clock, ejectionCounter } = this.#options
     const nowMs = clock.now()
     this.record.counts.requests++
     addresses.touch(nowMs)
@@ -83,11 +83,11 @@ export class OriginPool implements ConnectionEvents {
       endpoint === undefined || endpoint === avoid ? undefined : this.#takeIdle(endpoint, nowMs)
     const connection = idle ?? this.#open(nowMs)
     connection.isBusy = true
-    connection.isJudged = false
+    connection.isValidated = false
     connection.realm = realm
     connection.avoid = avoid
     connection.method = method
-    connection.begunAt = turns.count
+    connection.begunAt = ejectionCounter.count
     this.assign(connection, endpoint)
     return connection
   }
@@ -155,16 +155,16 @@ export class OriginPool implements ConnectionEvents {
       this.#badAnswers = BAD_ANSWERS
     }
     this.record.onAnswer(statusCode, connection.realm)
-    this.judge(connection, isBad ? 'status' : undefined)
+    this.validate(connection, isBad ? 'status' : undefined)
   }
 
   /** Records the result of a request for the health of its address, once for each request. */
-  judge(connection: Connection, fault: SharedFault | RealmFault | undefined): void {
+  validate(connection: Connection, fault: SharedFault | RealmFault | undefined): void {
     const { endpoint, realm, begunAt } = connection
     const { set } = this.#options.addresses
     // An endpoint that is not known any more needs no record.
-    if (connection.isJudged || endpoint?.isKnown !== true) return
-    connection.isJudged = true
+    if (connection.isValidated || endpoint?.isKnown !== true) return
+    connection.isValidated = true
     if (set.size > 1) this.#options.health.report({ endpoint, realm, fault, begunAt }, set)
   }
 

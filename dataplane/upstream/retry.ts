@@ -6,7 +6,7 @@ import type { RetryAccount } from './retry-budget.ts'
 import type { UpstreamFailure } from './upstream.ts'
 
 /** How an attempt ended: a status, or a failure before or after the first byte of a response. */
-export type AttemptOutcome =
+export type AttemptResult =
   | {
       readonly status: number
       /** How long the upstream asks clients to wait; used only for 503. */
@@ -48,7 +48,7 @@ export const isIdempotent = (method: string): boolean => IDEMPOTENT.has(method)
  * isRetryable({ status: 503 }, true) // true
  * isRetryable({ failure: 'refused', headSeen: false }, false) // true: nothing was sent
  */
-export const isRetryable = (outcome: AttemptOutcome, idempotent: boolean): boolean => {
+export const isRetryable = (outcome: AttemptResult, idempotent: boolean): boolean => {
   if ('status' in outcome) return idempotent && RETRIED_STATUSES.has(outcome.status)
   if (UNSENT.has(outcome.failure)) return true
   return idempotent && outcome.failure === 'reset' && !outcome.headSeen
@@ -91,7 +91,7 @@ export const createPauses = (
 
 export interface Retrier {
   /** True: `again` is called after a delay. False: the result is final. */
-  offer(outcome: AttemptOutcome, again: () => void): boolean
+  offer(outcome: AttemptResult, again: () => void): boolean
   /** Cancels the delay; `again` is not called. */
   cancel(): void
 }
@@ -118,5 +118,5 @@ export const createRetrier = (
   }
 }
 
-const askedPauseMs = (outcome: AttemptOutcome): number | undefined =>
+const askedPauseMs = (outcome: AttemptResult): number | undefined =>
   'status' in outcome && outcome.status === 503 ? outcome.retryAfterMs : undefined

@@ -14,7 +14,7 @@ import { type EndpointState, type HealthEvent, HealthRegistry } from './endpoint
 import { type CountsTable, OTHER } from './origin-counts.ts'
 import { OriginLedger } from './origin-ledger.ts'
 import { OriginPool, type PoolClock } from './origin-pool.ts'
-import { createPoolShelf } from './pool-shelf.ts'
+import { createIdlePools } from './idle-pools.ts'
 import { ServiceDirectory } from './endpoints/service-directory.ts'
 import {
   UpstreamError,
@@ -81,24 +81,24 @@ export const createUpstream = (options: UpstreamOptions): BalancingUpstream => {
   const registry = new HealthRegistry({ now: clock.now, onEvent: onHealth })
   const ledger = new OriginLedger(clock.now)
   const pools = new Map<string, OriginPool>()
-  const shelf = createPoolShelf(clock.now, (pool) => {
+  const idlePools = createIdlePools(clock.now, (pool) => {
     registry.release(pool.health)
     ledger.release(pool.record)
   })
-  const most: OpeningTools['most'] = (of) => mostAddresses(of, pools.size + shelf.size)
+  const most: OpeningTools['most'] = (of) => mostAddresses(of, pools.size + idlePools.size)
   const deadlines = createDeadlines()
   const tools = { registry, ledger, clock, most, heardMs: () => deadlines.elapsedMs }
   const open = createOpener(options, tools)
-  const allPools = (): OriginPool[] => [...pools.values(), ...shelf.pools()]
+  const allPools = (): OriginPool[] => [...pools.values(), ...idlePools.pools()]
   let whenEmpty: (() => void) | undefined
 
   const openPool = (key: string, request: UpstreamRequest): OriginPool => {
-    const pool = shelf.take(key) ?? open(request, onEmpty)
+    const pool = idlePools.take(key) ?? open(request, onEmpty)
     pools.set(key, pool)
     function onEmpty(): void {
       if (pools.get(key) !== pool) return
       pools.delete(key)
-      shelf.put(key, pool)
+      idlePools.put(key, pool)
       if (pools.size === 0) whenEmpty?.()
     }
     return pool
@@ -201,7 +201,7 @@ const createOpener = (
       }),
       health: registry.acquire(origin),
       record: ledger.acquire({ origin, confinedTo }),
-      turns: registry.turns,
+      ejectionCounter: registry.ejectionCounter,
       clock,
       heardMs,
       keepAliveMs,

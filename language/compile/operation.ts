@@ -49,7 +49,7 @@ export interface PathGround {
   /** Names that the path and its host bind; undefined: they are faulty. */
   readonly bindings: readonly string[] | undefined
   /** Inherited header maps that have been checked: a version's paths share them. */
-  readonly judgedHeaders: Map<Placed, Template>
+  readonly validatedHeaders: Map<Placed, Template>
 }
 
 export const compileOperation = (
@@ -60,7 +60,8 @@ export const compileOperation = (
 ): CompiledOperation | undefined => {
   const { scope, findings } = ground
   const template = foldInScope(raw, pointer, scope, findings)
-  if (typeof raw === 'string' && template !== FAULT) judgeGiven(template, method, pointer, findings)
+  if (typeof raw === 'string' && template !== FAULT)
+    validateGiven(template, method, pointer, findings)
   const map = toFoldedMap(template, pointer, findings)
   if (map === undefined) return undefined
   refuseSecurity(map, findings)
@@ -130,7 +131,7 @@ const refuseSecurity = ({ keys, pointer }: FoldedMap, findings: Findings): void 
 }
 
 /** An operation that one expression gave must obey the same rules as one that was written. */
-const judgeGiven = (
+const validateGiven = (
   template: Template,
   method: Method,
   pointer: string,
@@ -142,14 +143,14 @@ const judgeGiven = (
 
 /** The nearest of the path's and the defaults' headers, whole. */
 export const compilePathHeaders = (ground: PathGround): Template => {
-  const { map, scope, findings, judgedHeaders } = ground
+  const { map, scope, findings, validatedHeaders } = ground
   const placed = nearest(['headers'], [map], scope)
   if (placed === undefined) return NO_HEADERS
-  const judged = judgedHeaders.get(placed)
-  if (judged !== undefined) return judged
+  const validated = validatedHeaders.get(placed)
+  if (validated !== undefined) return validated
   const template = readShape(placed.template, placed.pointer, 'map', findings)
   if (template !== undefined) checkHeaders(template, placed.pointer, findings)
-  judgedHeaders.set(placed, template ?? NO_HEADERS)
+  validatedHeaders.set(placed, template ?? NO_HEADERS)
   return template ?? NO_HEADERS
 }
 

@@ -34,7 +34,7 @@ export interface VersionGround {
   readonly realm: RealmFacts | undefined
   readonly hosts: readonly HostPattern[]
   readonly findings: Findings
-  readonly judgedHeaders: PathGround['judgedHeaders']
+  readonly validatedHeaders: PathGround['validatedHeaders']
 }
 
 export interface PathResult {
@@ -68,7 +68,7 @@ export const compilePath = (
     findings,
     template,
     bindings: bindingsOf(patterns, version.hosts),
-    judgedHeaders: version.judgedHeaders,
+    validatedHeaders: version.validatedHeaders,
   }
   const operations = compileOperations(raw, pointer, ground)
   const path: CompiledPath = {

@@ -49,7 +49,7 @@ export const compileVersion = (
     realm,
     hosts: api.hosts,
     findings,
-    judgedHeaders: new Map(),
+    validatedHeaders: new Map(),
   }
   const own = inheritedSecurity(ground)
   const results = pathsOf(value, pointer).map(([source, raw, place]) =>

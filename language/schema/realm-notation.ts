@@ -21,7 +21,7 @@ export const ANNOTATIONS = [
   'x-kubernetes-validations',
 ] as const
 
-/** A value that has no members of its own to judge. It does not compile without its sensitivity. */
+/** A value that has no members of its own to validate. It does not compile without its sensitivity. */
 export interface LeafSchema {
   readonly 'x-sensitivity': Sensitivity
   readonly type?: 'string' | 'integer' | 'boolean' | 'object' | readonly ['string', 'object']
@@ -58,7 +58,7 @@ export interface MapSchema {
   readonly description?: string
 }
 
-/** As `MapSchema`, of values that are only judged where there are few enough of them. */
+/** As `MapSchema`, of values that are only validated where there are few enough of them. */
 export interface GuardedMapSchema {
   readonly type: 'object'
   readonly maxProperties: number

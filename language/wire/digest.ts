@@ -12,7 +12,7 @@ export interface SecretVersion {
 }
 
 /** One entry that an owner has loaded in a data plane. */
-export interface HeldEntry {
+export interface LoadedEntry {
   readonly kind: 'realm' | 'spec'
   /** Realm uri, or document id. */
   readonly key: string
@@ -65,7 +65,7 @@ export const isSameText = (left: string, right: string): boolean =>
   plainDigest(left) === plainDigest(right)
 
 /** Identifies a set of loaded entries, whatever their order: SHA-256 over the sorted `kind⇥key⇥digest` lines. */
-export const rootDigest = (entries: readonly HeldEntry[]): string => {
+export const rootDigest = (entries: readonly LoadedEntry[]): string => {
   const lines = entries.map(({ kind, key, digest }) => [kind, key, digest].join('\t'))
   return sha256(lines.sort().join('\n'))
 }

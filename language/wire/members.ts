@@ -69,7 +69,7 @@ export const unknownMembers = (kind: EntryKind, entry: unknown): readonly string
   membersWhere(kind, entry, (importance) => importance === undefined)
 
 /**
- * Whether this version knows the member that a JSON pointer names. What is deeper than the tables, the schema judges.
+ * Whether this version knows the member that a JSON pointer names. What is deeper than the tables, the schema validates.
  * @example isKnownMember('spec', '/confinedTo') // true
  */
 export const isKnownMember = (kind: EntryKind, pointer: string): boolean =>

@@ -6,7 +6,7 @@ import { withTimeout } from '../../base/timeout.ts'
 import type { BoundedCompiler } from '../../compiler/bounded-compiler.ts'
 import type { Timers } from '../../compiler/compile-thread.ts'
 import { documentDigest } from '../../language/wire/digest.ts'
-import type { DocumentOutcome } from '../reconcile/documents/compile-document.ts'
+import type { DocumentResult } from '../reconcile/documents/compile-document.ts'
 import type { CompileForReview } from './validate-resource.ts'
 
 /** Not the client's error: the API server's policy decides, or it asks again. */
@@ -18,7 +18,7 @@ const MAX_WAITING = 8
 const MAX_WAITING_OF_NAMESPACE = 2
 
 export const createReviewCompiler = (
-  compiler: Pick<BoundedCompiler<DocumentOutcome>, 'compile'>,
+  compiler: Pick<BoundedCompiler<DocumentResult>, 'compile'>,
   timers: Timers,
 ): CompileForReview => {
   const waiting: string[] = []

@@ -3,7 +3,7 @@
 
 import type {
   DocumentCompiler,
-  DocumentOutcome,
+  DocumentResult,
   DocumentRequest,
 } from '../reconcile/documents/compile-document.ts'
 import { ANY_REALM } from '../reconcile/documents/make-document.ts'
@@ -12,10 +12,10 @@ import type { CompileForReview } from './validate-resource.ts'
 
 export class SharedCompilation implements DocumentCompiler {
   #asked: DocumentRequest | undefined
-  #known: { readonly request: DocumentRequest; readonly outcome: DocumentOutcome } | undefined
+  #known: { readonly request: DocumentRequest; readonly outcome: DocumentResult } | undefined
 
   /** Undefined: `run` compiles the document of this request. */
-  compile(request: DocumentRequest): DocumentOutcome | undefined {
+  compile(request: DocumentRequest): DocumentResult | undefined {
     this.#asked = request
     const known = this.#known
     return known !== undefined && asksForSame(known.request, request) ? known.outcome : undefined
@@ -47,7 +47,7 @@ export class SharedCompilation implements DocumentCompiler {
     }
   }
 
-  outcome(): Promise<DocumentOutcome> {
+  outcome(): Promise<DocumentResult> {
     return Promise.reject(new Error('a review recovers nothing'))
   }
 

@@ -5,7 +5,7 @@ import type { CompileTask } from '../../compiler/task.ts'
 import type { ValueMap } from '../../language/expression/value.ts'
 import type { RealmFacts } from '../../language/environment.ts'
 import { MAX_ROUTES } from '../../language/routes/route-limit.ts'
-import { compileDocument, type DocumentOutcome } from '../reconcile/documents/compile-document.ts'
+import { compileDocument, type DocumentResult } from '../reconcile/documents/compile-document.ts'
 import { readResource } from '../resource/read-resource.ts'
 import type { ApiSpecificationSpec } from '../resource/resource.ts'
 import { dependsOnNoVariable } from '../resource/stand-in-variables.ts'
@@ -30,7 +30,7 @@ const NOTHING: ResourceValidation = { problems: [], warnings: [] }
 export type CompileForReview = (
   task: CompileTask & { readonly document: ValueMap },
   namespace: string,
-) => DocumentOutcome | Promise<DocumentOutcome>
+) => DocumentResult | Promise<DocumentResult>
 
 export const compileHere: CompileForReview = (task) =>
   compileDocument(task, { maxRoutes: MAX_ROUTES })
@@ -43,14 +43,14 @@ export const validateResource = async (
 ): Promise<ResourceValidation | undefined> => {
   const known = { uid: '', resourceVersion: '', generation: 1, createdAt: 0 }
   // Names and labels are validated by the API server.
-  const read = readResource({ ...object, metadata: { name: 'judged' } }, known)
+  const read = readResource({ ...object, metadata: { name: 'validated' } }, known)
   if (read.result !== 'resource') return undefined
   const { resource } = read
   if (resource.kind !== 'ApiSpecification' && resource.kind !== 'Realm') return undefined
   if ('problems' in resource.checked) return { problems: resource.checked.problems, warnings: [] }
   return resource.kind === 'Realm'
     ? validateRealmSpec(resource.checked.spec)
-    : judgeSpecification(resource.checked.spec, (task) => compile(task, namespace))
+    : validateSpecification(resource.checked.spec, (task) => compile(task, namespace))
 }
 
 /** Has everything that a document may require of a realm. */
@@ -58,7 +58,7 @@ const ANY_REALM: RealmFacts = { authmethods: ['oidcrp', 'cookie'], oidcProviders
 
 const PLACE = '/spec/document'
 
-const judgeSpecification = async (
+const validateSpecification = async (
   spec: ApiSpecificationSpec,
   compile: (task: Parameters<CompileForReview>[0]) => ReturnType<CompileForReview>,
 ): Promise<ResourceValidation> => {

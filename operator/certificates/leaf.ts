@@ -18,7 +18,7 @@ export type LeafPlan =
   | { readonly step: 'bundle'; readonly leaf: Signer }
   | { readonly step: 'issue'; readonly reason: string }
 
-interface Judging {
+interface LeafChecks {
   readonly authority: Authority
   readonly policy: CertificatePolicy
   readonly nowMs: number
@@ -27,7 +27,7 @@ interface Judging {
 export const planLeaf = (
   texts: SecretTexts | undefined,
   { names }: LeafPurpose,
-  checks: Judging,
+  checks: LeafChecks,
 ): LeafPlan => {
   if (texts === undefined) return { step: 'issue', reason: 'there was none' }
   const leaf = readPair(texts['tls.crt'], texts['tls.key'])
@@ -46,7 +46,7 @@ export const leafTexts = ({ cert, key }: KeyPair, { bundle }: Authority): Secret
 
 export const issueFor = (
   { usage, names }: LeafPurpose,
-  { authority, policy, nowMs }: Judging,
+  { authority, policy, nowMs }: LeafChecks,
   random: RandomSource,
 ): Promise<KeyPair> => {
   const life = lifeFrom(nowMs, policy.leafLifeMs, policy)
@@ -56,7 +56,7 @@ export const issueFor = (
 const dueBecause = (
   { facts }: Signer,
   names: readonly string[],
-  { authority, policy, nowMs }: Judging,
+  { authority, policy, nowMs }: LeafChecks,
 ): string | undefined => {
   if (facts.names.join() !== [...names].sort().join()) return 'its names were not the wanted ones'
   if (!isValidAt(facts, nowMs)) return 'it was not valid at this time'

@@ -100,7 +100,7 @@ export class RealmKeyManager {
   async #round(): Promise<number | 'failed' | undefined> {
     const { checkMs = 60_000, missingMs = 5_000 } = this.#options
     const before = [this.#ring, this.#isKnown, this.#failure]
-    const attempt: Attempt = { write: undefined }
+    const attempt: WriteAttempt = { write: undefined }
     try {
       this.#take(await this.#bring(attempt))
     } catch (error) {
@@ -114,7 +114,7 @@ export class RealmKeyManager {
   }
 
   /** @returns the content in the end; undefined: there is none, and another replica has to create it */
-  async #bring(attempt: Attempt): Promise<string | undefined> {
+  async #bring(attempt: WriteAttempt): Promise<string | undefined> {
     const { api, namespace, random = SYSTEM_RANDOM, log } = this.#options
     const decide = (known: SecretTexts | undefined): Promise<SecretTexts | undefined> => {
       attempt.write = undefined
@@ -149,7 +149,7 @@ export class RealmKeyManager {
     }
   }
 
-  #fail(error: unknown, { write }: Attempt): void {
+  #fail(error: unknown, { write }: WriteAttempt): void {
     const { namespace, serviceAccount } = this.#options
     const isForbidden = isApiError(error, 'forbidden')
     const isForeign = error instanceof CertificateError && error.code === 'foreign_secret'
@@ -187,7 +187,7 @@ export class RealmKeyManager {
   }
 }
 
-interface Attempt {
+interface WriteAttempt {
   /** The last write that was tried; undefined: it only read. */
   write: 'create' | 'update' | undefined
 }

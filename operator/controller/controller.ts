@@ -16,10 +16,10 @@ import type { Resource } from '../resource/resource.ts'
 import type { EpochSource } from '../epoch.ts'
 import { withDepartedRealms } from './departed-realms.ts'
 import { Pace } from './pace.ts'
-import { Turn } from './turn.ts'
+import { LeaderTerm } from './leader-term.ts'
 
 export interface OperatorStatus {
-  /** The source has been read and judged once. */
+  /** The source has been read and validated once. */
   readonly isReady: boolean
   readonly isLeading: boolean
   /** By key of the resource. Empty while another operator leads: only a leader hears what data planes say. */
@@ -42,7 +42,7 @@ export interface ControllerOptions {
     'epochSource' | 'onReport' | 'onGone' | 'confirmDeletes' | 'clock' | 'log'
   >
   readonly leadership: Leadership
-  readonly judging: Omit<ReconcilerOptions, 'compiler'>
+  readonly validating: Omit<ReconcilerOptions, 'compiler'>
   /** Everything is compiled at once when absent. Calls back when something was compiled that was asked for. */
   readonly compiler?: (onResult: () => void) => DocumentCompiler
   /** How long a deleted Realm serves on, 60 s when absent; 0: it is revoked at once. */
@@ -74,7 +74,7 @@ export class Controller {
   #isBehind = false
   #notes: readonly SourceNote[] = []
   #reconciliation: Reconciliation | undefined
-  #turn: Turn | undefined
+  #term: LeaderTerm | undefined
   /** Turns that are over, until nothing of them is under way. */
   #ending: Promise<unknown> = Promise.resolve()
   #status: OperatorStatus
@@ -90,9 +90,9 @@ export class Controller {
       this.#reconcile()
     })
     const compiler = options.compiler?.(() => {
-      this.#judgeAgain()
+      this.#validateAgain()
     })
-    this.#reconciler = new Reconciler({ ...options.judging, ...(compiler && { compiler }) })
+    this.#reconciler = new Reconciler({ ...options.validating, ...(compiler && { compiler }) })
     this.#status = {
       isReady: false,
       isLeading: false,
@@ -112,8 +112,8 @@ export class Controller {
   }
 
   /** Of this turn; undefined while another operator leads. */
-  get fleet(): Turn['fleet'] | undefined {
-    return this.#turn?.fleet
+  get fleet(): LeaderTerm['fleet'] | undefined {
+    return this.#term?.fleet
   }
 
   /** What would be said of a resource that is about to be stored; undefined before everything was read once. */
@@ -161,14 +161,14 @@ export class Controller {
   }
 
   #lead(epochSource: EpochSource): void {
-    if (this.#isStopped || this.#turn !== undefined) return
+    if (this.#isStopped || this.#term !== undefined) return
     const { fleet, clock, log, companions = [] } = this.#options
     this.#catchUp()
-    const turn = new Turn({
+    const term = new LeaderTerm({
       fleet: { ...fleet, epochSource, confirmDeletes: () => this.#confirmDeletes() },
       recover: (version, document) => this.#reconciler.recover(version, document),
       onRecovered: () => {
-        this.#judgeAgain()
+        this.#validateAgain()
       },
       onReport: () => {
         this.#scheduleStatus(STATUS_MS)
@@ -176,19 +176,19 @@ export class Controller {
       clock,
       log,
     })
-    this.#turn = turn
-    turn.start()
-    if (this.#reconciliation !== undefined) turn.take(this.#reconciliation, true)
+    this.#term = term
+    term.start()
+    if (this.#reconciliation !== undefined) term.take(this.#reconciliation, true)
     for (const companion of companions) companion.lead()
     this.#refreshStatus()
   }
 
   #lose(): void {
-    const turn = this.#turn
-    if (turn === undefined) return
-    this.#turn = undefined
+    const term = this.#term
+    if (term === undefined) return
+    this.#term = undefined
     for (const companion of this.#options.companions ?? []) companion.follow()
-    this.#ending = Promise.all([this.#ending, turn.end()])
+    this.#ending = Promise.all([this.#ending, term.end()])
     if (!this.#isStopped) this.#refreshStatus()
   }
 
@@ -200,7 +200,7 @@ export class Controller {
   }
 
   /** The same cache has another meaning now. */
-  #judgeAgain(): void {
+  #validateAgain(): void {
     if (this.#isStopped) return
     this.#isOpen = true
     this.#pace.ask()
@@ -213,12 +213,12 @@ export class Controller {
     // What keeps it from being read is among the notes.
     if (!this.#source.synced()) this.#refreshStatus()
     else if (version !== this.#seenVersion || this.#isOpen) {
-      this.#judge()
+      this.#validate()
       this.#refreshStatus()
     }
   }
 
-  #judge(): void {
+  #validate(): void {
     const { log } = this.#options
     const cache = this.#source.current()
     this.#seenVersion = cache.version
@@ -237,8 +237,8 @@ export class Controller {
         realms: desired.realms.size,
         ms: Math.round(performance.now() - startedAt),
       })
-    this.#turn?.take(this.#reconciliation, isNew)
-    if (this.#reconciliation.isOpen) this.#judgeAgain()
+    this.#term?.take(this.#reconciliation, isNew)
+    if (this.#reconciliation.isOpen) this.#validateAgain()
   }
 
   #scheduleStatus(ms: number): void {
@@ -256,27 +256,27 @@ export class Controller {
 
   #refreshStatus(): void {
     const { onStatus, fleet } = this.#options
-    const turn = fleet.dataPlanes.synced() ? this.#turn : undefined
+    const term = fleet.dataPlanes.synced() ? this.#term : undefined
     this.#status = {
       isReady: this.#reconciliation !== undefined,
-      isLeading: this.#turn !== undefined,
-      resources: turn === undefined ? new Map() : this.#settle(turn),
-      dataPlanes: turn?.reports() ?? [],
+      isLeading: this.#term !== undefined,
+      resources: term === undefined ? new Map() : this.#settle(term),
+      dataPlanes: term?.reports() ?? [],
       notes: this.#notes,
     }
     // No data planes, and none known yet, are two things: the second must not be written into a status.
-    if (turn !== undefined || this.#turn === undefined) onStatus(this.#status)
-    if (turn?.isWaiting === true) this.#scheduleStatus(WAITING_MS)
+    if (term !== undefined || this.#term === undefined) onStatus(this.#status)
+    if (term?.isWaiting === true) this.#scheduleStatus(WAITING_MS)
   }
 
-  #settle(turn: Turn): OperatorStatus['resources'] {
+  #settle(term: LeaderTerm): OperatorStatus['resources'] {
     // What is said first in a turn goes on from what stands in the API by now.
-    if (!turn.hasSettled) this.#catchUp()
-    return turn.settle(this.#reconciliation?.verdicts ?? new Map(), this.#options.clock.now())
+    if (!term.hasSettled) this.#catchUp()
+    return term.settle(this.#reconciliation?.verdicts ?? new Map(), this.#options.clock.now())
   }
 
-  /** What serves, and since when, may stand in statuses that another operator has written since we judged last. */
+  /** What serves, and since when, may stand in statuses that another operator has written since we validated last. */
   #catchUp(): void {
-    if (this.#isBehind && this.#reconciliation !== undefined) this.#judge()
+    if (this.#isBehind && this.#reconciliation !== undefined) this.#validate()
   }
 }

@@ -10,7 +10,7 @@ import { SecureContexts } from './client/connections.ts'
 import { FleetCounter, type FleetCounters } from './sync/counters.ts'
 import type { Credentials } from './client/credentials.ts'
 import { findDecisions, type FleetDecisions } from './find-decisions.ts'
-import { HeldEntries } from './sync/held-entries.ts'
+import { SharedEntries } from './sync/shared-entries.ts'
 import { createManagementClient } from './management-client.ts'
 import type { MassDeleteGuard } from './sync/mass-delete-guard.ts'
 import { Neighbourhoods } from './neighbourhood.ts'
@@ -103,7 +103,7 @@ export class Fleet {
       version,
       clock,
       bodies: new SyncBodies(),
-      entries: new HeldEntries(),
+      entries: new SharedEntries(),
       recency: new Recency(),
       counter: this.#counter,
       bodyBytes: new Limiter(this.#limits.bodyBytes),

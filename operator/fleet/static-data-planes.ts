@@ -3,7 +3,7 @@
 
 import type { DataPlane, DataPlanes } from '../data-plane.ts'
 
-/** @throws never; a URL that may not be used is judged by `faultOfUrl` first */
+/** @throws never; a URL that may not be used is validated by `faultOfUrl` first */
 export const staticDataPlanes = (urls: readonly string[]): DataPlanes => ({
   start: (onChange) => {
     onChange(urls.map((url): DataPlane => ({ name: nameOf(url), url, labels: {} })))

@@ -4,14 +4,14 @@
 import { displayUrl } from '../../language/display-url.ts'
 import type { RealmRecord } from '../../language/realm/record.ts'
 import type { SessionState } from '../../language/wire/wire.ts'
-import type { HeldRealm } from '../data-plane.ts'
+import type { LoadedRealm } from '../data-plane.ts'
 import type { DesiredRealm } from '../desired-set.ts'
 
-type Realms = ReadonlyMap<string, HeldRealm>
+type Realms = ReadonlyMap<string, LoadedRealm>
 
 /** Of what it was not given it tells no sessions. */
 export const toldRealms = (held: Realms, given: ReadonlyMap<string, DesiredRealm>): Realms => {
-  const told = new Map<string, HeldRealm>()
+  const told = new Map<string, LoadedRealm>()
   for (const [uri, { digest, sessions }] of held) {
     const record = given.get(uri)?.record
     const urls = record === undefined || sessions.length === 0 ? NO_URLS : urlsOf(record)

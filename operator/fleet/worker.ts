@@ -6,7 +6,7 @@ import type { DataPlane, DataPlanePhase, DataPlaneReport } from '../data-plane.t
 import { backOffMs, DEFAULT_BACK_OFF } from '../../base/back-off.ts'
 import type { PlaneCounts } from './sync/counters.ts'
 import { EndpointsSender, type SenderOptions } from './endpoints-sender.ts'
-import type { HeldContents } from './sync/held.ts'
+import type { LoadedContents } from './sync/loaded-state.ts'
 import type { MassDeleteGuard } from './sync/mass-delete-guard.ts'
 import { LapsingPermit } from './lapsing-permit.ts'
 import type { ManagementClient } from './management-client.ts'
@@ -54,7 +54,7 @@ const JITTER = 0.1
 /** Those that are due at nearly the same time are made together: waking up for each cost more than the poll itself. */
 const TOGETHER = 0.1
 
-const NOTHING_HELD: HeldContents = { documents: new Map(), realms: new Map() }
+const NOTHING_HELD: LoadedContents = { documents: new Map(), realms: new Map() }
 
 const NO_REALMS: Selection['realms'] = new Map()
 const NO_URIS: Selection['realmUris'] = new Set()

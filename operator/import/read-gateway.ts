@@ -8,13 +8,13 @@ import type { RealmSource } from '../fleet/client/read-answer.ts'
 
 export interface GatewayContents {
   /** By id. */
-  readonly documents: readonly HeldDocument[]
+  readonly documents: readonly LoadedDocument[]
   /** By uri. */
   readonly realms: readonly RealmSource[]
   readonly faults: readonly string[]
 }
 
-export interface HeldDocument {
+export interface LoadedDocument {
   readonly id: string
   readonly document: ValueMap
   readonly digest: string
@@ -34,7 +34,7 @@ export const readGateway = async (client: Client): Promise<GatewayReading> => {
   if (state.result !== 'ok') return { fault: wordsOf(state) }
   const realms = await client.realms()
   if (realms.result !== 'ok') return { fault: `its realms: ${wordsOf(realms)}` }
-  const documents: HeldDocument[] = []
+  const documents: LoadedDocument[] = []
   const faults: string[] = []
   const specs = Object.entries(state.value.specs).sort(([a], [b]) => (a < b ? -1 : 1))
   for (const [id, { digest, managedBy }] of specs) {

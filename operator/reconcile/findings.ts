@@ -24,7 +24,7 @@ export const ACCEPTED_PENDING: Finding<'Accepted'> = {
   type: 'Accepted',
   status: 'Unknown',
   reason: 'Pending',
-  message: 'judged once its references resolve',
+  message: 'validated once its references resolve',
 }
 
 export const ACCEPTED_COMPILING: Finding<'Accepted'> = {

@@ -5,6 +5,6 @@ import type { Reconciler, Reconciliation } from './reconciler.ts'
 
 export interface Foresight extends Pick<Reconciler, 'preview' | 'usersOf'> {
   readonly cache: ResourceCache
-  /** Another object once something was judged anew. */
+  /** Another object once something was validated anew. */
   readonly reconciliation: Reconciliation
 }

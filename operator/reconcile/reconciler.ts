@@ -13,12 +13,12 @@ import {
 } from '../resource/resource.ts'
 import { compileAtOnce, type DocumentCompiler } from './documents/compile-document.ts'
 import { DestinationPolicies } from './claims/destination-policies.ts'
-import { DocumentBook, type JudgedDocuments } from './documents/document-book.ts'
+import { DocumentBook, type ValidatedDocuments } from './documents/document-book.ts'
 import { ACCEPTED_PENDING, REFERENCES_PENDING } from './findings.ts'
 import { HostGrants } from './claims/host-grants.ts'
 import { mayDocumentBeHeld } from './may-be-held.ts'
 import { Memo } from './memo.ts'
-import { type JudgedRealms, RealmBook } from './realms/realm-book.ts'
+import { type ValidatedRealms, RealmBook } from './realms/realm-book.ts'
 import type { MissingVersion } from './documents/missing-version.ts'
 import { NamespaceQuotas, type Quota } from './quotas/namespace-quotas.ts'
 import { type Amounts, sumOf } from './quotas/quota-amounts.ts'
@@ -40,7 +40,7 @@ export interface Reconciliation {
 }
 
 export interface ReconcilerOptions {
-  /** ApiSpecifications and Realms of another class are not judged: they are as if they were not there. */
+  /** ApiSpecifications and Realms of another class are not validated: they are as if they were not there. */
   readonly className: string
   /** strict: a host pattern belongs to the namespace of its oldest accepted document. `shared` when absent. */
   readonly hostOwnership?: 'strict' | 'shared'
@@ -57,9 +57,9 @@ export interface ReconcilerOptions {
 }
 
 /**
- * Judges again only what has changed inputs. Its memory is what `reconcile` has seen: judgements, and the
+ * Validates again only what has changed inputs. Its memory is what `reconcile` has seen: validations, and the
  * last good version of each resource, which keeps serving while a newer one is not good. Of 1,000 documents a change
- * of one costs its own judgement and 1.2 ms, 1.2 µs for each that is only looked at.
+ * of one costs its own validation and 1.2 ms, 1.2 µs for each that is only looked at.
  * @example new Reconciler({ className: 'svc' }).reconcile(source.current()).desired
  */
 export class Reconciler {
@@ -73,7 +73,7 @@ export class Reconciler {
   #desired: DesiredSet = EMPTY_DESIRED
   #verdicts: ReadonlyMap<string, Verdict> = new Map()
   #cache: ResourceCache = EMPTY_CACHE
-  #judgedRealms: JudgedRealms | undefined
+  #validatedRealms: ValidatedRealms | undefined
   /** Resources that were there at first and could not be told the id of: they may stand for anything. */
   #riddles: ReadonlySet<string> | undefined
   /** Those that an operator before us may have put: what we write into their status meanwhile is no proof. */
@@ -102,7 +102,7 @@ export class Reconciler {
   prepare(cache: ResourceCache): boolean {
     this.#cache = cache
     const { specifications, realmResources } = this.#sort(cache)
-    const realms = this.#realms.judge(realmResources, cache, this.#quotaIn(cache))
+    const realms = this.#realms.validate(realmResources, cache, this.#quotaIn(cache))
     return this.#documents.prepare(specifications, this.#surroundings(cache, realms, false))
   }
 
@@ -110,10 +110,10 @@ export class Reconciler {
     const isSame = sameSurroundings(cache, this.#cache)
     this.#cache = cache
     const { specifications, realmResources, leaving } = this.#sort(cache)
-    const realms = this.#realms.judge(realmResources, cache, this.#quotaIn(cache))
-    this.#judgedRealms = realms
+    const realms = this.#realms.validate(realmResources, cache, this.#quotaIn(cache))
+    this.#validatedRealms = realms
     const surroundings = this.#surroundings(cache, realms, isSame)
-    const documents = this.#documents.judge(specifications, surroundings)
+    const documents = this.#documents.validate(specifications, surroundings)
     if (!isSame) this.#retainNamespaces([...specifications.values(), ...realmResources.values()])
     const holdDeletes = cache.holdDeletes ?? this.#holdForRiddles(realms, documents)
     const next = buildDesired(this.#desired, realms, documents, holdDeletes)
@@ -154,7 +154,7 @@ export class Reconciler {
 
   /**
    * The verdict on a resource if it were the next to come, or to change, word for word as `reconcile` would give it;
-   * nothing is remembered. Costs its own judgement and, beside 1,000 documents, 2 ms: 2 µs for each that is looked at.
+   * nothing is remembered. Costs its own validation and, beside 1,000 documents, 2 ms: 2 µs for each that is looked at.
    * @param cache for what the resource itself refers to; what stands beside it is as it was last reconciled
    * @param compiler asked for this one document; its verdict is pending where there is no outcome yet
    * @returns undefined before anything was reconciled
@@ -164,7 +164,7 @@ export class Reconciler {
     cache: ResourceCache,
     compiler: DocumentCompiler,
   ): Verdict | undefined {
-    const realms = this.#judgedRealms
+    const realms = this.#validatedRealms
     if (realms === undefined) return undefined
     const quotaUse = this.quotaUse(resource.metadata.namespace)
     if (resource.kind === 'Realm') return this.#realms.preview(resource, cache, quotaUse)
@@ -184,7 +184,7 @@ export class Reconciler {
     )
   }
 
-  #surroundings(cache: ResourceCache, realms: JudgedRealms, isSame: boolean): Surroundings {
+  #surroundings(cache: ResourceCache, realms: ValidatedRealms, isSame: boolean): Surroundings {
     return {
       cache,
       isSame,
@@ -231,10 +231,10 @@ export class Reconciler {
 
   /**
    * A resource that was unreadable when we began may be the owner of anything a data plane holds, unless an
-   * operator has judged it and no data plane ever held it. One that comes later, or becomes unreadable later, is
+   * operator has validated it and no data plane ever held it. One that comes later, or becomes unreadable later, is
    * known by what it was.
    */
-  #holdForRiddles(realms: JudgedRealms, documents: JudgedDocuments): string | undefined {
+  #holdForRiddles(realms: ValidatedRealms, documents: ValidatedDocuments): string | undefined {
     this.#heldBefore ??= new Set(documents.nameless.filter(wasHeldBefore).map(keyOf))
     const mayBeHeld = (resource: ApiSpecificationResource): boolean =>
       mayDocumentBeHeld(resource) || this.#heldBefore?.has(keyOf(resource)) === true
@@ -262,7 +262,7 @@ const releaseVerdict = (resource: ApiSpecificationResource | RealmResource): Ver
   isReleased: true,
 })
 
-/** What documents are judged with, but for themselves: every other resource, and what may not be read. */
+/** What documents are validated with, but for themselves: every other resource, and what may not be read. */
 const sameSurroundings = (left: ResourceCache, right: ResourceCache): boolean => {
   if (!sameForbidden(left.forbidden ?? NONE_FORBIDDEN, right.forbidden ?? NONE_FORBIDDEN)) {
     return false
@@ -293,8 +293,8 @@ const wasHeldBefore = (resource: ApiSpecificationResource): boolean =>
 
 const buildDesired = (
   before: DesiredSet,
-  realms: JudgedRealms,
-  documents: JudgedDocuments,
+  realms: ValidatedRealms,
+  documents: ValidatedDocuments,
   holdDeletes: string | undefined,
 ): DesiredSet => ({
   version: before.version + 1,
@@ -307,7 +307,7 @@ const buildDesired = (
 
 const sameOrNew = (
   before: ReadonlyMap<string, DesiredRealm>,
-  { served }: JudgedRealms,
+  { served }: ValidatedRealms,
 ): ReadonlyMap<string, DesiredRealm> => {
   const next = new Map([...served].map(([uri, { desired }]) => [uri, desired]))
   return sameEntries(before, next) ? before : next

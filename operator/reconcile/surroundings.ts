@@ -1,4 +1,4 @@
-// What documents are judged with, beside themselves. Types only.
+// What documents are validated with, beside themselves. Types only.
 
 import type { ResourceCache } from '../resource/resource-source.ts'
 import type { DestinationPolicy } from './claims/destination-policies.ts'

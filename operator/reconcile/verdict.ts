@@ -25,13 +25,13 @@ export interface Verdict {
   readonly digest?: string
   /** What the desired set holds for the resource: this generation, or the last good one. */
   readonly serving?: Serving
-  /** This very generation serves, though its realm can't be judged now: the data planes tell whether they hold it. */
+  /** This very generation serves, though its realm can't be validated now: the data planes tell whether they hold it. */
   readonly servesOn?: boolean
   /** It is being compiled: nothing can be said of this generation yet. */
   readonly isPending?: boolean
   /** It was too expensive to compile: not to be tried again. */
   readonly quarantined?: Quarantined
-  /** It has left our class, and its status still says what we wrote: nothing of it is judged. */
+  /** It has left our class, and its status still says what we wrote: nothing of it is validated. */
   readonly isReleased?: boolean
   /** Realm whose router the version that serves, or is to serve, needs: it has operations over WAMP. */
   readonly routerRealm?: string

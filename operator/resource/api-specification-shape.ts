@@ -1,4 +1,4 @@
-// The spec of an ApiSpecification, around the document. The document itself is judged by the language.
+// The spec of an ApiSpecification, around the document. The document itself is validated by the language.
 
 import { memberAt } from '../../language/expression/members.ts'
 import type { Problem } from '../../language/problem.ts'
@@ -75,7 +75,7 @@ const FIELDS = {
     shape: DOCUMENT,
     description:
       'The API Specification itself: what is served, in snake_case. Only its top is described here; the ' +
-      'operator judges all of it and tells every fault, with its place, in status.errors. Apply it with ' +
+      'operator validates all of it and tells every fault, with its place, in status.errors. Apply it with ' +
       'kubectl apply --server-side: client-side apply drops what is null, and keeps all of it twice.',
   },
   documentFrom: {

@@ -43,7 +43,7 @@ interface Abnormality {
   readonly foundBy: Finder
 }
 
-/** The judgement of a document, what its gateways report, or the other conditions. */
+/** The validation of a document, what its gateways report, or the other conditions. */
 type Finder = 'document' | 'gateways' | 'conditions'
 
 /** Every condition, in the order in which a status shows them. The vocabulary of the Kubernetes API. */
@@ -230,10 +230,10 @@ export const settleConditions = (
 }
 
 /**
- * The generation that was judged last. While a newer one is being compiled it is that of the conditions, which go on
+ * The generation that was validated last. While a newer one is being compiled it is that of the conditions, which go on
  * from before: whoever compares it with `metadata.generation` must not take them for its own.
  */
-export const judgedGeneration = (conditions: readonly Condition[]): number =>
+export const lastValidatedGeneration = (conditions: readonly Condition[]): number =>
   Math.max(0, ...conditions.map(({ observedGeneration }) => observedGeneration))
 
 const settle = (

@@ -82,7 +82,7 @@ const API_SPECIFICATION: Definition = {
   shortNames: ['apispec'],
   description:
     'An HTTP API: hosts and paths, what to do with a request, who may ask and how to answer, as one ' +
-    'document. The operator judges it, gives it to the gateways, and says in status what became of it.',
+    'document. The operator validates it, gives it to the gateways, and says in status what became of it.',
   spec: { shape: API_SPECIFICATION_SPEC, description: 'The API, and which gateways serve it.' },
   status: API_SPECIFICATION_STATUS_FIELD,
   columns: [

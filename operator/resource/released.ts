@@ -1,5 +1,5 @@
 // Makes the conditions of a resource that its operator lets go: those before and why come in; conditions come out that no
-// longer say that all is well. What was judged of the resource itself stays, with the generation that it was judged of.
+// longer say that all is well. What was validated of the resource itself stays, with the generation that it was validated of.
 
 import {
   type Condition,
@@ -51,8 +51,8 @@ export const classReleased = (className: string): string =>
 /** @param operator namespace and Lease */
 export const namespaceReleased = (namespace: string, operator: string): string =>
   `the operator ${operator} does not watch namespace ${namespace} any more (watch.namespaces, --namespaces): ` +
-  'nobody serves or judges it until one does'
+  'nobody serves or validates it until one does'
 
 /** @param operator namespace and Lease */
 export const uninstallReleased = (operator: string): string =>
-  `the operator ${operator} was uninstalled: nobody judges it, and gateways that are left keep what they hold`
+  `the operator ${operator} was uninstalled: nobody validates it, and gateways that are left keep what they hold`

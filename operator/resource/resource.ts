@@ -13,7 +13,7 @@ export const DEFAULT_CLASS = 'svc'
 
 /** Annotations that the operator reads. */
 export const ANNOTATIONS = {
-  /** `"true"` on an ApiSpecification or Realm: what serves stays; a newer spec is judged, not put. */
+  /** `"true"` on an ApiSpecification or Realm: what serves stays; a newer spec is validated, not put. */
   paused: `${GROUP}/paused`,
   /** `"true"` on a Realm that is being deleted: no data plane serves it for a moment longer. */
   deleteNow: `${GROUP}/delete-now`,
@@ -93,7 +93,7 @@ interface Classed {
 interface Recorded {
   /** Which operator did: its namespace and Lease. */
   readonly writtenBy?: string
-  /** Empty: no operator has judged the resource yet. */
+  /** Empty: no operator has validated the resource yet. */
   readonly conditions?: readonly Condition[]
   readonly errors?: readonly Problem[]
   readonly warnings?: readonly Warning[]

@@ -13,7 +13,7 @@ import { GROUP } from './resource.ts'
  * - `pods`: there, as sidecars may be anywhere, and in the namespaces of the shared pool
  * - `data planes`: in the namespaces of the shared pool alone
  * - `owner of Secrets`, `owner of ConfigMaps`: where the owner of a namespace has bound the role, and nowhere else
- * - `webhook`, `injection`: in no namespace, too; where the operator judges what is applied, where it adds sidecars
+ * - `webhook`, `injection`: in no namespace, too; where the operator validates what is applied, where it adds sidecars
  * - `removal`: by an account of its own, while the operator is uninstalled, or has come to watch fewer namespaces
  */
 export type DutyScope =

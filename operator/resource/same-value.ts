@@ -2,7 +2,7 @@
 
 import { isDeepStrictEqual } from 'node:util'
 
-/** What is nested deeper than the stack allows counts as another: it will be judged, and refused for its depth. */
+/** What is nested deeper than the stack allows counts as another: it will be validated, and refused for its depth. */
 export const isSameValue = (left: unknown, right: unknown): boolean => {
   try {
     return isDeepStrictEqual(left, right)

@@ -1,5 +1,5 @@
 // Turns the schema of a realm record into the shape of the same in a resource: names in camelCase, secrets by
-// reference, no text empty. Patterns, counts and largest values are left to the schema, which judges the record.
+// reference, no text empty. Patterns, counts and largest values are left to the schema, which validates the record.
 
 import {
   type LeafSchema,

@@ -53,7 +53,7 @@ export interface ObjectShape extends Ruled {
 export interface OpenShape extends Ruled {
   readonly type: 'open'
   readonly isAtomic?: boolean
-  /** For the API server, its columns and selectors; what else judges the map judges these too. */
+  /** For the API server, its columns and selectors; what else validates the map validates these too. */
   readonly known?: Readonly<Record<string, Field>>
 }
 

@@ -17,7 +17,7 @@ const CONDITION: ObjectShape = {
     status: {
       shape: { type: 'string', oneOf: ['True', 'False', 'Unknown'] },
       required: true,
-      description: 'Whether it holds; Unknown: not judged yet.',
+      description: 'Whether it holds; Unknown: not validated yet.',
     },
     reason: { shape: TEXT, required: true, description: 'Why, in one word, for programs.' },
     message: {
@@ -28,7 +28,7 @@ const CONDITION: ObjectShape = {
     observedGeneration: {
       shape: GENERATION,
       description:
-        'metadata.generation that was judged; of an older one the condition is out of date.',
+        'metadata.generation that was validated; of an older one the condition is out of date.',
     },
     lastTransitionTime: {
       shape: { type: 'string', format: 'date-time' },
@@ -141,7 +141,7 @@ function pending(kind: 'ApiSpecification' | 'Realm'): ValueMap {
       type,
       status: 'Unknown',
       reason: 'Pending',
-      message: 'no operator of its class has judged it yet',
+      message: 'no operator of its class has validated it yet',
       lastTransitionTime: '1970-01-01T00:00:00Z',
     })),
   }

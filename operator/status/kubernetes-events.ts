@@ -45,9 +45,9 @@ interface News extends ToldFact {
 /** Accepted: known, so that the next refusal is news, and no Event: Programmed says it, too. */
 const EVENTS = {
   Accepted: undefined,
-  Rejected: { type: 'Warning', action: 'Judge' },
-  Conflicted: { type: 'Warning', action: 'Judge' },
-  Unresolved: { type: 'Warning', action: 'Judge' },
+  Rejected: { type: 'Warning', action: 'Validate' },
+  Conflicted: { type: 'Warning', action: 'Validate' },
+  Unresolved: { type: 'Warning', action: 'Validate' },
   Programmed: { type: 'Normal', action: 'Load' },
   LoadFailed: { type: 'Warning', action: 'Load' },
 } as const satisfies Readonly<Record<string, Pick<EventFacts, 'type' | 'action'> | undefined>>
@@ -142,7 +142,7 @@ const endGeneration = (
 
 /**
  * What the API says of a resource counts as told: an operator that starts, or begins to lead, does not tell it again.
- * A resource that no operator has judged yet has been told nothing of.
+ * A resource that no operator has validated yet has been told nothing of.
  */
 export const toldBefore = (resource: ApiSpecificationResource | RealmResource): Told => {
   const { conditions = [], errors = [] } = resource

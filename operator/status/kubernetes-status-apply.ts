@@ -39,7 +39,7 @@ const KINDS = {
 
 /**
  * The version that we know may be old without anything that we read being so: then it is asked for live, once.
- * @throws ApiError; 404 also where another resource has the name by now, or another operator is to judge it
+ * @throws ApiError; 404 also where another resource has the name by now, or another operator is to validate it
  */
 export const applyStatus = async (write: StatusWrite, context: ApplyContext): Promise<string> => {
   try {

@@ -27,7 +27,7 @@ export interface StatusWrite {
   readonly object: ValueMap
   readonly status: StatusObject
   readonly metadata: Metadata
-  /** `gatewayClassName` of what was judged, or let go: of another one nothing is known. */
+  /** `gatewayClassName` of what was validated, or let go: of another one nothing is known. */
   readonly className: string
   /** It says that we let the resource go: only over what we have written ourselves. */
   readonly isRelease: boolean

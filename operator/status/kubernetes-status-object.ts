@@ -4,7 +4,7 @@
 import type { Quarantined } from '../../compiler/bounded-compiler.ts'
 import type { Problem, Warning } from '../../language/problem.ts'
 import type { ResourceStatus } from '../reconcile/status/status-book.ts'
-import { type Condition, judgedGeneration, traitsOf } from '../resource/condition.ts'
+import { type Condition, lastValidatedGeneration, traitsOf } from '../resource/condition.ts'
 import type {
   ApiSpecificationResource,
   DocumentSummary,
@@ -38,7 +38,7 @@ export const statusObject = (
   { verdict, conditions, errors, warnings, programmed, summary }: ResourceStatus,
   operator?: string,
 ): StatusObject => ({
-  observedGeneration: judgedGeneration(conditions),
+  observedGeneration: lastValidatedGeneration(conditions),
   ...(operator !== undefined && { operator }),
   conditions,
   ...detailsOf({ errors, warnings, programmed, summary, quarantined: verdict.quarantined }),
@@ -53,7 +53,7 @@ export const recordedStatus = (
   const { programmed, quarantined, summary }: Partial<ApiSpecificationResource> =
     resource.kind === 'ApiSpecification' ? resource : {}
   return {
-    observedGeneration: judgedGeneration(conditions),
+    observedGeneration: lastValidatedGeneration(conditions),
     ...(writtenBy !== undefined && { operator: writtenBy }),
     conditions,
     ...detailsOf({ errors, warnings, programmed, summary, quarantined }),

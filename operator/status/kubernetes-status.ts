@@ -26,7 +26,7 @@ export interface StatusWriterOptions {
 export interface StatusWriter {
   /** After every change; cheap where little has changed. Remembered also while nothing may be written. */
   update(status: OperatorStatus): void
-  /** The status of this resource says something else in the API than when it was judged. */
+  /** The status of this resource says something else in the API than when it was validated. */
   renew(resource: Resource): void
   /** The API server is back: what could not be written is tried now. */
   retry(): void

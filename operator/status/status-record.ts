@@ -5,7 +5,7 @@ import type { OperatorStatus } from '../controller/controller.ts'
 import type { Problem, Warning } from '../../language/problem.ts'
 import type { DataPlaneReport } from '../data-plane.ts'
 import type { ResourceStatus } from '../reconcile/status/status-book.ts'
-import { judgedGeneration } from '../resource/condition.ts'
+import { lastValidatedGeneration } from '../resource/condition.ts'
 import type { LeaderRecord } from './leader-record.ts'
 import type { Locate } from '../resource/resource-source.ts'
 import { byName } from './status-rows.ts'
@@ -60,7 +60,7 @@ export const resourceRecord = (
     id: summary?.id ?? verdict.id,
     host: summary?.host,
     realmUri: summary?.realm,
-    observedGeneration: judgedGeneration(conditions),
+    observedGeneration: lastValidatedGeneration(conditions),
     serving: summary?.serving,
     gateways: summary?.gateways,
     servingGeneration: verdict.serving?.generation,

@@ -2,7 +2,7 @@
 
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
 import { boundAddress, urlOf } from '../../telemetry/bound-address.ts'
-import { untilAnswerable } from '../../telemetry/held-answer.ts'
+import { untilAnswerable } from '../../telemetry/delayed-response.ts'
 import type { Address } from '../../telemetry/settings-table.ts'
 import { PAGE_NOT_FOUND, type Page, type Pages } from './page.ts'
 

@@ -2,7 +2,7 @@
 // out. Knows nothing of the API.
 
 import { messageOf } from '../../base/thrown.ts'
-export type Outcome = 'deleted' | 'not there' | 'kept' | 'failed'
+export type RemovalResult = 'deleted' | 'not there' | 'kept' | 'failed'
 
 export interface Leftover {
   readonly object: string
@@ -28,7 +28,7 @@ export class Report {
   }
 
   /** The same is told once: objects are looked at again. */
-  tell(outcome: Outcome, object: string, why?: string): void {
+  tell(outcome: RemovalResult, object: string, why?: string): void {
     if (outcome !== 'failed') this.#left.delete(object)
     const line = `${outcome.padEnd(9)} ${object}${why === undefined ? '' : `: ${why}`}`
     const isNews = outcome !== 'not there' || ![...this.#told].some((told) => told.includes(object))

@@ -17,7 +17,7 @@ import { uninstallReleased } from '../resource/released.ts'
 import { LEASE_FORMAT } from '../resource/lease-format.ts'
 import { OPERATOR_SECRETS, WEBHOOK_CONFIGURATION } from '../resource/roles.ts'
 import { operatorName } from '../status/kubernetes-status-apply.ts'
-import { type HeldLease, otherLeases, takeLease } from './held-lease.ts'
+import { type TakenLease, otherLeases, takeLease } from './take-lease.ts'
 import { type Foreign, foreignSecret, foreignWebhook, type Installation } from './owned.ts'
 import { releaseLines, releaseStatuses } from './release-statuses.ts'
 import { type Leftover, Report } from './report.ts'
@@ -83,7 +83,7 @@ const leaseName = ({ namespace, lease: name }: UninstallOptions): ObjectName => 
 const stopOperators = async (
   options: UninstallOptions,
   report: Report,
-): Promise<HeldLease | undefined> => {
+): Promise<TakenLease | undefined> => {
   const { api, clock, settleMs = SETTLE_MS } = options
   const name = leaseName(options)
   try {

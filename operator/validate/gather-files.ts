@@ -1,4 +1,4 @@
-// Operands of `validate` in; the text of every file they name out. Reads, and judges nothing.
+// Operands of `validate` in; the text of every file they name out. Reads, and validates nothing.
 
 import { stat } from 'node:fs/promises'
 import { join } from 'node:path'

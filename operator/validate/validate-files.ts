@@ -28,11 +28,11 @@ export const validateFiles = (
   const standIns = standInSecrets(resources)
   const cache = { version: 1, resources: new Map([...standIns, ...resources]), notes: [] }
   const classes = new Set([...resources.values()].map(classOf))
-  // Every class is judged by itself, as its operator would.
-  const judged = [...classes].flatMap((className) => [
+  // Every class is validated by itself, as its operator would.
+  const validated = [...classes].flatMap((className) => [
     ...new Reconciler({ className, compiler: compileAtOnce(maxRoutes) }).reconcile(cache).verdicts,
   ])
-  const verdicts = new Map(judged)
+  const verdicts = new Map(validated)
   const realms = realmsAmong(verdicts)
   const found = [...verdicts].flatMap(([key, verdict]) => {
     const place = located.get(key)
@@ -63,7 +63,7 @@ const classOf = (resource: Resource): string =>
     : undefined) ?? DEFAULT_CLASS
 
 /**
- * A document is judged with empty texts in place of variables whose Secret is not among the files: an empty
+ * A document is validated with empty texts in place of variables whose Secret is not among the files: an empty
  * text passes every function unchanged.
  */
 const standInSecrets = (
@@ -201,7 +201,7 @@ const secretNotices = (
   return [...names]
     .filter((name) => standIns.has(resourceKey('Secret', namespace, name)))
     .map((name) => {
-      const message = `Secret ${namespace}/${name} is not among the files: judged with empty variables`
+      const message = `Secret ${namespace}/${name} is not among the files: validated with empty variables`
       return at('notice', '/spec/variablesFrom', 'SecretNotFound', message)
     })
 }

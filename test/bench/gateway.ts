@@ -62,7 +62,7 @@ const untilReady = async ({ management }: Gateway): Promise<void> => {
 }
 
 /** By hand: the realm, then the documents, a thousand in a call. */
-export const loadByHand = async (
+export const loadUnmanaged = async (
   gateway: Gateway,
   documents: readonly object[],
   realm: RealmRecord = REALM,

@@ -90,7 +90,7 @@ describe('comparisonRemarks', () => {
     [1040, 'The ratios hold.'],
     [1060, 'more than 5 %'],
     [940, 'more than 5 %'],
-  ])('judge the A/A control: 1000 and %d', (last, expected) => {
+  ])('validate the A/A control: 1000 and %d', (last, expected) => {
     expect(comparisonRemarks(summarise([repetition(last)]))[0]).toContain(expected)
   })
 

@@ -8,7 +8,7 @@ export interface Section {
   readonly method: string
   readonly tables: readonly Table[]
   readonly targets: readonly Target[]
-  /** What a reader must know to judge the numbers: what is missing, what was not quiet. */
+  /** What a reader must know to validate the numbers: what is missing, what was not quiet. */
   readonly remarks: readonly string[]
 }
 

@@ -10,7 +10,7 @@ import { OPEN_REALM } from '../support/routers/router-config.ts'
 import { type RealRouter, startRouter } from '../support/routers/start-router.ts'
 import type { RouterRecord } from '../../language/realm/record.ts'
 import type { Machine } from './machine.ts'
-import { loadByHand, type Gateway, type GatewayOptions, startGateway } from './gateway.ts'
+import { loadUnmanaged, type Gateway, type GatewayOptions, startGateway } from './gateway.ts'
 import { node } from './peer-commands.ts'
 import { type Server, type StartServer, withServers } from './server-process.ts'
 import { wampDocument } from './wamp-documents.ts'
@@ -89,7 +89,7 @@ const startJoined = async (
   options: GatewayOptions = {},
 ): Promise<Gateway> => {
   const gateway = await startGateway(start, options)
-  await loadByHand(gateway, [wampDocument(OPEN_REALM)], { uri: OPEN_REALM, router })
+  await loadUnmanaged(gateway, [wampDocument(OPEN_REALM)], { uri: OPEN_REALM, router })
   await untilServing(`${gateway.url}/v1/items/7`)
   return gateway
 }

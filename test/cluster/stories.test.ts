@@ -277,7 +277,7 @@ await describeWithClusterNode('stories of an installation', (cluster) => {
       const edit = (basePath: string): Promise<void> =>
         apply(documentObject(OTHER, 'churn', { basePath }))
       for (let round = 1; round <= CHURNS; round += 1) {
-        // Each is judged: what nobody has seen needs no Event.
+        // Each is validated: what nobody has seen needs no Event.
         await edit('/calm')
         await untilReadyIs(OTHER, 'churn', /^False /)
         if (round < CHURNS) await edit('/churn')

@@ -8,10 +8,10 @@ import { BoundedCompiler } from '../../compiler/bounded-compiler.ts'
 import type { CompileTask, CompileWork } from '../../compiler/task.ts'
 import {
   compileDocument,
-  judgeAtOnce,
-  judgeWith,
+  validateInProcess,
+  validateWith,
   refuseDocument,
-} from '../../dataplane/store/judge.ts'
+} from '../../dataplane/store/validate-document.ts'
 import type { PackedDocument } from '../../dataplane/store/packed-document.ts'
 import { createUnpacker } from '../../dataplane/store/unpack.ts'
 import { compileDocument as compileForOperator } from '../../operator/reconcile/documents/compile-document.ts'
@@ -92,13 +92,13 @@ it('a document that was packed in the thread serves like any other', async () =>
   closing.push(compiler)
   const document = manyOperations('orders', 100)
   const environment = { realm: () => REALM }
-  const judged = await judgeWith(compiler)(document, environment)
-  const expected = judgeAtOnce()(document, environment)
-  if (!judged.ok || !expected.ok) throw new Error('it was refused')
-  const [packed, packedHere] = [judged, expected].map(({ pack }) => pack({ since: 7, rank: 1 }))
+  const validated = await validateWith(compiler)(document, environment)
+  const expected = validateInProcess()(document, environment)
+  if (!validated.ok || !expected.ok) throw new Error('it was refused')
+  const [packed, packedHere] = [validated, expected].map(({ pack }) => pack({ since: 7, rank: 1 }))
   if (packed === undefined || packedHere === undefined) throw new Error('there is nothing')
   expect([packed.since, packed.rank]).toEqual([7, 1])
-  expect(judged.source()).toEqual(expected.source())
+  expect(validated.source()).toEqual(expected.source())
   const slices = packed.versions[0]?.paths.map(({ operations }) => operations.get) ?? []
   expect(slices.length).toBeGreaterThan(10)
   for (const slice of slices) {

@@ -7,7 +7,7 @@ import { readFile } from 'node:fs/promises'
 import { platform } from 'node:os'
 import { promisify } from 'node:util'
 import { afterAll, beforeAll, expect, it } from '@jest/globals'
-import type { HeldListing } from '../../dataplane/wamp/realm/wamp-client.ts'
+import type { DurableListing } from '../../dataplane/wamp/realm/wamp-client.ts'
 import type { SessionState } from '../../language/wire/wire.ts'
 import { type EventClient, openEventClient } from '../dataplane/http/sse/event-client.ts'
 import { eventually } from '../support/eventually.ts'
@@ -74,7 +74,7 @@ afterAll(async () => {
 
 interface RealmView {
   readonly sessions: readonly SessionState[]
-  readonly callbacks: readonly HeldListing[]
+  readonly callbacks: readonly DurableListing[]
 }
 
 const realm = async (): Promise<RealmView> =>

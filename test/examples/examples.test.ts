@@ -37,7 +37,7 @@ describe('the examples', () => {
     expect(status?.resources.length).toBeGreaterThan(exampleFiles().length)
   })
 
-  it('are judged good by the validate command, without a warning', async () => {
+  it('are validated good by the validate command, without a warning', async () => {
     expect(await runValidateOnExamples()).toEqual({ exitCode: 0, findings: '' })
   })
 

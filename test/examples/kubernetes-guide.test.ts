@@ -180,7 +180,7 @@ interface State {
   readonly resolvedRefs?: Finding<'ResolvedRefs'>
   readonly programmed?: Finding<'Programmed'>
   readonly rejectedByAll?: boolean
-  /** Absent: the resource has not changed since it was judged. */
+  /** Absent: the resource has not changed since it was validated. */
   readonly generation?: number
   readonly annotations?: Readonly<Record<string, string>>
   /** In place of the one of its type, or beside the others. */
@@ -334,7 +334,7 @@ const objectOf = (state: State): ValueMap => {
   return { metadata, status: { observedGeneration: 2, conditions } }
 }
 
-/** As the schema has it before anybody has judged the resource. */
+/** As the schema has it before anybody has validated the resource. */
 const FRESH: ValueMap = {
   metadata: { generation: 1 },
   status: API_SPECIFICATION_STATUS_FIELD.default ?? null,
@@ -345,7 +345,7 @@ describe('kstatus', () => {
     expect(kstatus(objectOf(state))).toBe(state.kubernetes)
   })
 
-  it('not judged yet: InProgress', () => {
+  it('not validated yet: InProgress', () => {
     expect(kstatus(FRESH)).toBe('InProgress')
   })
 })
@@ -365,7 +365,7 @@ describeWhenAvailable('the check for Argo CD', redisAvailability(), () => {
     expect(await check(objectOf(state))).toMatchObject({ status: state.argo })
   })
 
-  it('not judged yet: Progressing', async () => {
+  it('not validated yet: Progressing', async () => {
     expect(await check(FRESH)).toMatchObject({ status: 'Progressing' })
     expect(await check({ metadata: { generation: 1 } })).toMatchObject({ status: 'Progressing' })
   })

@@ -8,7 +8,7 @@ import { execPath } from 'node:process'
 import { describe, expect, it } from '@jest/globals'
 import { parse } from 'yaml'
 import { parseKeyRing } from '../../language/realm/key-ring.ts'
-import { judgeSigningKeys } from '../../dataplane/security/tokens/key-signing.ts'
+import { validateSigningKeys } from '../../dataplane/security/tokens/key-signing.ts'
 import { readManifest } from '../../operator/manifests/read-manifest.ts'
 import { compile } from '../../language/compile.ts'
 import { validateRealm } from '../../language/realm/validate.ts'
@@ -83,7 +83,7 @@ describe('keys', () => {
       process.stderr.write('skipped: there is no openssl to make a key with\n')
       return
     }
-    expect(judgeSigningKeys({ uri: 'com.acme', signing_keys: [made.stdout] })).toEqual([])
+    expect(validateSigningKeys({ uri: 'com.acme', signing_keys: [made.stdout] })).toEqual([])
   })
 
   it('of logins are made by node', () => {
@@ -102,7 +102,7 @@ const wordsOf = (path: string, type: string): readonly string[] => {
 
 describe('the table of reasons', () => {
   it.each([
-    ['`authentication`', 'dataplane/security/schemes/attempt.ts', 'FailureReason'],
+    ['`authentication`', 'dataplane/security/schemes/authenticator.ts', 'FailureReason'],
     ['`login`', 'dataplane/oidc/oidc-endpoint.ts', 'OidcErrorCode'],
     ['`token`, `revocation` of `oauth2`', 'dataplane/oauth2/refusal.ts', 'RefusalReason'],
   ])('names every one of %s', (event, path, type) => {

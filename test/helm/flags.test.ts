@@ -1,4 +1,4 @@
-// The forms of values that the chart goes by, against the functions by which the programs judge: it lets through all that
+// The forms of values that the chart goes by, against the functions by which the programs validate: it lets through all that
 // they take, and of what nobody would write otherwise nothing that they refuse.
 
 import { readFileSync } from 'node:fs'

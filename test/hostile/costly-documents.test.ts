@@ -49,7 +49,7 @@ const anOperator = (...args: readonly string[]) => {
     lines,
     acceptedOf,
     isRunning: () => child.exitCode === null && child.signalCode === null,
-    judged: (namespace: string) => lines.filter((line) => line.namespace === namespace),
+    validated: (namespace: string) => lines.filter((line) => line.namespace === namespace),
     [Symbol.asyncDispose]: async () => {
       if (child.exitCode !== null || child.signalCode !== null) return
       child.kill('SIGKILL')
@@ -107,7 +107,7 @@ it('others are validated, the webhook answers, and a restart tries none again', 
     )
     expect(await ask('alice', aSpecification('a'))).toBe(true)
     expect(await ask('alice', aSpecification('a', { host: 5 }))).toBe(false)
-    // Refused, or not judged in time where the machine is slow: never the end of it.
+    // Refused, or not validated in time where the machine is slow: never the end of it.
     expect([false, 503]).toContain(await ask('mallory', manyRoutes('a', 20_000)))
     await eventually(
       () => {
@@ -119,10 +119,10 @@ it('others are validated, the webhook answers, and a restart tries none again', 
       { withinMs: 60_000 },
     )
     // In turns: one who has ten does not hold up one who has a single document.
-    expect(operator.judged('mallory').length).toBeLessThan(COSTLY_DOCUMENTS)
+    expect(operator.validated('mallory').length).toBeLessThan(COSTLY_DOCUMENTS)
     await eventually(
       () => {
-        expect(operator.judged('mallory').map(({ accepted }) => accepted)).toEqual(
+        expect(operator.validated('mallory').map(({ accepted }) => accepted)).toEqual(
           Array(COSTLY_DOCUMENTS).fill('TooExpensive'),
         )
       },
@@ -137,7 +137,7 @@ it('others are validated, the webhook answers, and a restart tries none again', 
   await using next = anOperator(file)
   await eventually(
     () => {
-      expect(next.judged('mallory').map(({ accepted }) => accepted)).toEqual(
+      expect(next.validated('mallory').map(({ accepted }) => accepted)).toEqual(
         Array(COSTLY_DOCUMENTS).fill('TooExpensive'),
       )
       expect(next.acceptedOf('large')).toBe('Accepted')

@@ -1,5 +1,5 @@
-// Documents that nobody would write: valid ones changed by chance, expressions nearly right. Each is judged
-// without a throw; every fault has a pointer and a bounded message; what loads can be judged again.
+// Documents that nobody would write: valid ones changed by chance, expressions nearly right. Each is validated
+// without a throw; every fault has a pointer and a bounded message; what loads can be validated again.
 
 import { expect, it } from '@jest/globals'
 import fc from 'fast-check'
@@ -148,7 +148,7 @@ it('unchanged, it loads', () => {
   expect(compile(VALID, environment)).toMatchObject({ warnings: [] })
 })
 
-it('any document is judged', () => {
+it('any document is validated', () => {
   let loaded = 0
   fc.assert(
     fc.property(fc.array(change, { minLength: 1, maxLength: 4 }), (changes) => {

@@ -1,4 +1,4 @@
-// The judging half of an operator with a small heap, its webhook included: a tenant has documents that are too expensive,
+// The validating half of an operator with a small heap, its webhook included: a tenant has documents that are too expensive,
 // others have large and small ones. Says on stdout, a line of JSON each, where the webhook is and what becomes of each.
 
 import { readFileSync } from 'node:fs'
@@ -75,7 +75,7 @@ const controller = new Controller({
     credentials: () => Promise.reject(new Error('there is no data plane')),
   },
   leadership: alwaysLeading(startEpoch(() => 1)),
-  judging: { className: 'svc' },
+  validating: { className: 'svc' },
   compiler: (onResult) =>
     new CachingCompiler({
       compiler: {

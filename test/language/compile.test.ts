@@ -143,7 +143,7 @@ describe('a document', () => {
     })
   })
 
-  it('of more than 2000 paths is refused without judging them all', () => {
+  it('of more than 2000 paths is refused without validating them all', () => {
     const paths = Object.fromEntries(
       Array.from({ length: 3000 }, (_, i) => [
         `/p${i}`,

@@ -9,7 +9,7 @@ import type {
 import { CachingCompiler } from '../../operator/document-compiler.ts'
 import {
   compileDocument,
-  type DocumentOutcome,
+  type DocumentResult,
 } from '../../operator/reconcile/documents/compile-document.ts'
 import { type Reconciliation, Reconciler } from '../../operator/reconcile/reconciler.ts'
 import { StatusBook } from '../../operator/reconcile/status/status-book.ts'
@@ -35,7 +35,7 @@ const orders = (more: object = {}, rest: object = {}, known: Known = {}): Resour
 
 /** Documents with `meta.large` take until they are told to be done; with `meta.costly` they are too expensive. */
 class FakeCompiler implements Pick<
-  BoundedCompiler<DocumentOutcome>,
+  BoundedCompiler<DocumentResult>,
   'compile' | 'isSmall' | 'limitsVersion'
 > {
   readonly limitsVersion = 'limits 1'
@@ -46,7 +46,7 @@ class FakeCompiler implements Pick<
     return metaOf(document)['large'] !== true
   }
 
-  compile(request: CompileRequest): DocumentOutcome | Promise<DocumentOutcome> {
+  compile(request: CompileRequest): DocumentResult | Promise<DocumentResult> {
     const { document, quarantined } = request
     if (this.isSmall(document)) return compileDocument(request, { maxRoutes: 10 })
     const refused = {
@@ -57,7 +57,7 @@ class FakeCompiler implements Pick<
       return refused
     this.asked.push(request)
     const isCostly = metaOf(document)['costly'] === true
-    const { promise, resolve, reject } = Promise.withResolvers<DocumentOutcome>()
+    const { promise, resolve, reject } = Promise.withResolvers<DocumentResult>()
     request.signal?.addEventListener('abort', () => {
       reject(new Error('given up'))
     })
@@ -275,7 +275,7 @@ describe('a restart', () => {
     expect(compiler.asked).toHaveLength(1)
   })
 
-  it('judges anew what has lost its realm while it waited', async () => {
+  it('validates anew what has lost its realm while it waited', async () => {
     const status = await serving()
     const { compiler, reconciler } = anOperator()
     const small = resourceOf('ApiSpecification', 'small', {

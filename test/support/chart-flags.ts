@@ -43,7 +43,7 @@ export const FORMS = {
 
 type Form = keyof typeof FORMS
 
-/** Elements of lists that the programs judge by a function. */
+/** Elements of lists that the programs validate by a function. */
 const FORM_OF_FUNCTION: ReadonlyMap<unknown, Form> = new Map([
   [isCidr, 'cidr'],
   [isDestination, 'destination'],

@@ -1,5 +1,5 @@
 // A small management server that keeps what it is sent and can be told to misbehave. In: how it shall
-// answer. Out: a URL, what it holds, and every call it got. It never judges a document.
+// answer. Out: a URL, what it holds, and every call it got. It never validates a document.
 
 import { once } from 'node:events'
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'

@@ -30,7 +30,7 @@ export const renderGatewayFlags = async (): Promise<string> => {
   })
 }
 
-/** What is data alone: a text in a form of its own is judged by the gateway. */
+/** What is data alone: a text in a form of its own is validated by the gateway. */
 const plain = (setting: Setting): object => {
   const shared = sharedOf(setting)
   switch (setting.type) {

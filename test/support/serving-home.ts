@@ -1,7 +1,7 @@
 // What a serving process or a cluster of them is given, made afresh: keys, a shared state in memory, no peers.
 
 import { randomBytes } from 'node:crypto'
-import { BridgeBoard, peersOfOne } from '../../dataplane/start/cluster/process-status.ts'
+import { ProcessStatusRegistry, peersOfOne } from '../../dataplane/start/cluster/process-status.ts'
 import { createKeyRing } from '../../language/realm/key-ring.ts'
 import type { SecurityState } from '../../dataplane/start/security-state.ts'
 import type { ServingHome } from '../../dataplane/start/serving-parts.ts'
@@ -14,7 +14,7 @@ export const securityState = (): SecurityState => {
   return { rings, shared, revoked: () => shared.revoked() }
 }
 
-export const servingHome = (board = new BridgeBoard()): ServingHome => ({
+export const servingHome = (board = new ProcessStatusRegistry()): ServingHome => ({
   ...securityState(),
   peers: peersOfOne(board),
   services: new ServiceDirectory(),

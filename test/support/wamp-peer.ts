@@ -6,7 +6,7 @@ import { MESSAGE, type WampMessage } from '../../dataplane/wamp/protocol/message
 import type { RawPeer } from './raw-wamp-peer.ts'
 
 /** As much of a RESULT or ERROR as the callee decides. Empty parts are left out: routers differ in sending them. */
-export type Outcome =
+export type ReplyPlan =
   | { readonly args?: Value; readonly kwargs?: Value }
   | { readonly error: string; readonly args?: Value; readonly kwargs?: Value }
 
@@ -22,7 +22,7 @@ export interface PeerInvocation {
 /** undefined: no answer is sent. */
 export type PeerProcedure = (
   invocation: PeerInvocation,
-) => Outcome | undefined | Promise<Outcome | undefined>
+) => ReplyPlan | undefined | Promise<ReplyPlan | undefined>
 
 export interface PeerEvent {
   readonly publicationId: Value | undefined
@@ -40,7 +40,7 @@ const payloadOf = ({
   readonly kwargs?: Value
 }): Value[] => (kwargs === undefined ? (args === undefined ? [] : [args]) : [args ?? [], kwargs])
 
-export const outcomeOf = (answer: WampMessage): Outcome => {
+export const outcomeOf = (answer: WampMessage): ReplyPlan => {
   const isError = answer[0] === MESSAGE.error
   const [args = [], kwargs = {}] = answer.slice(isError ? 5 : 3)
   return {
@@ -65,7 +65,7 @@ export const call = async (
   peer: RawPeer,
   procedure: string,
   options: CallOptions = {},
-): Promise<Outcome> => outcomeOf(await peer.ask(callMessage(peer, procedure, options)))
+): Promise<ReplyPlan> => outcomeOf(await peer.ask(callMessage(peer, procedure, options)))
 
 /** For tests that send or cancel it themselves. */
 export const callMessage = (
@@ -81,7 +81,7 @@ export const callMessage = (
 ]
 
 /** Registered: `{id}`; refused: `{error}`. */
-export type Acknowledgement = { readonly id: number } | Outcome
+export type Acknowledgement = { readonly id: number } | ReplyPlan
 
 const acknowledgementOf = (answer: WampMessage): Acknowledgement =>
   answer[0] === MESSAGE.error ? outcomeOf(answer) : { id: Number(answer[2]) }
@@ -139,7 +139,7 @@ const answerInvocation = async (
   else peer.send([MESSAGE.yield, requestId, {}, ...payloadOf(outcome)])
 }
 
-export const unregister = async (peer: RawPeer, id: number): Promise<Outcome> =>
+export const unregister = async (peer: RawPeer, id: number): Promise<ReplyPlan> =>
   outcomeOf(await peer.ask([MESSAGE.unregister, peer.nextId(), id]))
 
 /** Acknowledged. */
@@ -182,5 +182,5 @@ export const subscribe = async (
   return subscribed
 }
 
-export const unsubscribe = async (peer: RawPeer, id: number): Promise<Outcome> =>
+export const unsubscribe = async (peer: RawPeer, id: number): Promise<ReplyPlan> =>
   outcomeOf(await peer.ask([MESSAGE.unsubscribe, peer.nextId(), id]))

@@ -11,7 +11,7 @@ import { SYSTEM_CLOCK, type RetryClock } from '../../upstream/retry.ts'
 import type { Upstream } from '../../upstream/upstream.ts'
 import { collectBody, streamBody } from './incoming-body.ts'
 import { prepareLimits, type CallTimes } from '../call-limits.ts'
-import { planOutcome } from './response-needs.ts'
+import { responseNeedsOf } from './response-needs.ts'
 import { type HostHealthEvent, prepareHosts } from './hosts.ts'
 import { declaredLength, type OutgoingRequest, prepareOrigin, prepareRequest } from './request.ts'
 import { Forwarding, REPLAYED_BYTES, type ForwardTools, type ReadyRequest } from './run.ts'
@@ -56,7 +56,7 @@ export const prepareForward = (
   environment: ForwardEnvironment,
 ): Perform => {
   const { action, security } = operation
-  const outcome = planOutcome(operation)
+  const outcome = responseNeedsOf(operation)
   const isServedByGet = !operation.pointer.endsWith('/head')
   const { clock = SYSTEM_CLOCK, onHostHealth: onHealth } = environment
   const prepare = prepareRequest({

@@ -12,7 +12,7 @@ import { readOrigin } from '../../../language/upstream-origin.ts'
 import { GatewayError } from '../../gateway-error.ts'
 import {
   OutlierDetector,
-  type Turns,
+  type EjectionCounter,
   type Verdict,
 } from '../../upstream/endpoints/outlier-detector.ts'
 import type { RetryClock } from '../../upstream/retry.ts'
@@ -134,7 +134,7 @@ class WeightedChoice implements HostChoice {
     this.#health = health
     this.#random = random
     this.#at = health.isTroubled ? this.#choose() : this.#drawAny()
-    this.#begunAt = health.turns.count
+    this.#begunAt = health.ejectionCounter.count
   }
 
   get origin(): string {
@@ -146,7 +146,7 @@ class WeightedChoice implements HostChoice {
     // All hosts were tried: any but the last one again.
     if (this.#tried === (1 << this.#offer.origins.length) - 1) this.#tried = 1 << this.#at
     this.#at = this.#choose()
-    this.#begunAt = this.#health.turns.count
+    this.#begunAt = this.#health.ejectionCounter.count
   }
 
   onReached(): void {
@@ -202,7 +202,7 @@ const draw = (shares: readonly number[], random: number): number | undefined => 
  * that requests cannot fill memory, and for each operation separately, so that no document takes a host from another.
  */
 class HostHealth {
-  readonly turns: Turns = { count: 0 }
+  readonly ejectionCounter: EjectionCounter = { count: 0 }
   readonly #options: HostsOptions
   readonly #written: ReadonlySet<string>
   /** Created at the first failure. */
@@ -234,7 +234,10 @@ class HostHealth {
   report(origin: string, isFailure: boolean, begunAt: number): void {
     if (this.#detector === undefined && !isFailure) return
     if (!this.#written.has(origin)) return
-    this.#detector ??= new OutlierDetector({ now: this.#options.clock.now, turns: this.turns })
+    this.#detector ??= new OutlierDetector({
+      now: this.#options.clock.now,
+      ejectionCounter: this.ejectionCounter,
+    })
     const verdict = this.#detector.report({ address: origin, isFailure, begunAt }, this.#written)
     if (verdict !== undefined) this.#options.onHealth?.({ origin, verdict })
   }

@@ -5,17 +5,17 @@ import type { ContextRead } from '../../../language/expression/reads.ts'
 import type { CompiledOperation, CompiledResponse } from '../../../language/compiled.ts'
 import { readsOf } from '../../../language/expression/reads.ts'
 
-export interface OutcomePlan {
+export interface ResponseNeeds {
   /** `on_result` passes the body through unchanged, or is left out, and nothing else reads it. */
   readonly passesThrough: boolean
   readonly readsResultBody: boolean
   readonly readsErrorBody: boolean
 }
 
-export const planOutcome = ({
+export const responseNeedsOf = ({
   onResult,
   onError,
-}: Pick<CompiledOperation, 'onResult' | 'onError'>): OutcomePlan => {
+}: Pick<CompiledOperation, 'onResult' | 'onError'>): ResponseNeeds => {
   const readsResultBody = reads(onResult, RESULT_BODY)
   const { body, ...rest } = onResult
   const isUnchanged =

@@ -14,7 +14,7 @@ import type { RetryBudget } from '../../upstream/retry-budget.ts'
 import {
   createRetrier,
   isIdempotent,
-  type AttemptOutcome,
+  type AttemptResult,
   type Retrier,
   type RetryClock,
 } from '../../upstream/retry.ts'
@@ -29,7 +29,7 @@ import { decodeAnswer, MAX_ANSWER_BYTES } from './response-body.ts'
 import { answerError, failureError, gatewayError, type ForwardErrorUri } from '../failure.ts'
 import type { StreamedBody } from './incoming-body.ts'
 import type { CallTimes } from '../call-limits.ts'
-import type { OutcomePlan } from './response-needs.ts'
+import type { ResponseNeeds } from './response-needs.ts'
 import type { OutgoingRequest } from './request.ts'
 import type { ByteSink, Exchange } from '../performer.ts'
 
@@ -44,7 +44,7 @@ export interface ForwardTools {
   readonly retryBudget?: RetryBudget | undefined
   readonly clock: RetryClock
   readonly isScarce: IsScarce
-  readonly outcome: OutcomePlan
+  readonly outcome: ResponseNeeds
 }
 
 /** A forward whose body is available, or can be opened. */
@@ -209,7 +209,7 @@ export class Forwarding implements UpstreamSink {
     )
   }
 
-  #isRetried(outcome: AttemptOutcome): boolean {
+  #isRetried(outcome: AttemptResult): boolean {
     const { body } = this.#ready
     if (this.#retrier === undefined || this.#isSettled) return false
     // A large available body may be sent again if nothing of it was sent.
@@ -340,7 +340,7 @@ const isOfHost = (failure: UpstreamFailure, { connectTimeoutMs }: CallTimes): bo
   failure === 'refused' || (failure === 'connect_timeout' && connectTimeoutMs >= TELLING_MS)
 
 /** Reads the headers only for statuses where they matter. */
-const answered = (status: number, raw: readonly (string | Buffer)[]): AttemptOutcome =>
+const answered = (status: number, raw: readonly (string | Buffer)[]): AttemptResult =>
   status === 503 ? { status, retryAfterMs: retryAfterMs(raw) } : { status }
 
 /** Rejects a head that clients would not all interpret alike. */

@@ -14,19 +14,19 @@ import {
 import type { CallTimes } from '../call-limits.ts'
 import type { EventSink, Exchange } from '../performer.ts'
 import { failExchange, faultError, overdueError, overloadedError } from './failure.ts'
-import { Span, type SpanOwner, type SpanTools } from './operation-lifetime.ts'
+import { OperationLifetime, type LifetimeOwner, type LifetimeDeps } from './operation-lifetime.ts'
 
-export interface CallTools extends SpanTools {
+export interface CallTools extends LifetimeDeps {
   readonly client: () => Pick<WampClient, 'awaitSession' | 'call'>
   readonly clock: RetryClock
 }
 
-export class Calling implements CallHandler, SpanOwner {
+export class Calling implements CallHandler, LifetimeOwner {
   readonly #exchange: Exchange
   readonly #tools: CallTools
   readonly #request: CallRequest
   readonly #times: CallTimes
-  readonly #span: Span
+  readonly #lifetime: OperationLifetime
   readonly #handler: CallHandler
   #pending: PendingCall | undefined
   #pauses: Pauses | undefined
@@ -37,13 +37,13 @@ export class Calling implements CallHandler, SpanOwner {
     this.#tools = tools
     this.#request = request
     this.#times = times
-    this.#span = new Span(exchange, tools, this)
+    this.#lifetime = new OperationLifetime(exchange, tools, this)
     this.#handler = exchange.eventStreams === 'preferred' ? this.#progressive() : this
   }
 
   start(): void {
     const { retries, timeoutMs } = this.#times
-    if (!this.#span.begin(timeoutMs)) {
+    if (!this.#lifetime.begin(timeoutMs)) {
       this.#exchange.fail(overloadedError(this.#exchange.context.status_codes))
       return
     }
@@ -52,22 +52,22 @@ export class Calling implements CallHandler, SpanOwner {
   }
 
   onResult(result: WampResult): void {
-    if (!this.#span.isOpen) return
+    if (!this.#lifetime.isOpen) return
     const view = viewOf(result)
     if (this.#handler === this) {
-      this.#span.end()
+      this.#lifetime.end()
       this.#exchange.succeed(view)
       return
     }
     const sink = this.#sendEvent('result', view)
-    if (this.#span.end()) sink?.end()
+    if (this.#lifetime.end()) sink?.end()
   }
 
   onFailure(fault: WampFault): void {
-    if (!this.#span.isOpen) return
+    if (!this.#lifetime.isOpen) return
     const again = this.#sink === undefined && isRetried(fault)
     if (again && this.#pauses?.offer(this.#attempt) === true) return
-    this.#span.end()
+    this.#lifetime.end()
     const { status_codes: codes } = this.#exchange.context
     const error = faultError(fault, codes, this.#request.procedure)
     if (this.#sink === undefined) this.#exchange.fail(error)
@@ -86,7 +86,7 @@ export class Calling implements CallHandler, SpanOwner {
   }
 
   readonly #attempt = (): void => {
-    this.#span.whenJoined(this.#times.connectTimeoutMs, this.#send)
+    this.#lifetime.whenJoined(this.#times.connectTimeoutMs, this.#send)
   }
 
   readonly #send = (): void => {
@@ -95,7 +95,7 @@ export class Calling implements CallHandler, SpanOwner {
     } catch (error) {
       this.#pending = undefined
       if (error instanceof WampFault) this.onFailure(error)
-      else if (this.#span.end()) failExchange(this.#exchange, error)
+      else if (this.#lifetime.end()) failExchange(this.#exchange, error)
     }
   }
 
@@ -109,8 +109,8 @@ export class Calling implements CallHandler, SpanOwner {
         this.onFailure(fault)
       },
       onProgress: (result) => {
-        if (!this.#span.isOpen) return
-        this.#span.extend(this.#times.timeoutMs)
+        if (!this.#lifetime.isOpen) return
+        this.#lifetime.extend(this.#times.timeoutMs)
         this.#sendEvent('progress', viewOf(result))
       },
     }
@@ -120,7 +120,7 @@ export class Calling implements CallHandler, SpanOwner {
   #sendEvent(name: string, result: ValueMap): EventSink | undefined {
     this.#sink ??= this.#exchange.events(result)
     if (this.#sink?.send({ name, result }) === true) return this.#sink
-    if (this.#span.end()) this.#letGo()
+    if (this.#lifetime.end()) this.#letGo()
     return undefined
   }
 

@@ -8,9 +8,9 @@ import type { WampEvent, WampFault } from '../../wamp/session/joined-session.ts'
 import type { EventSink, Exchange } from '../performer.ts'
 import { failExchange, faultError, overdueError, overloadedError } from './failure.ts'
 import type { OperationTimes } from './operation.ts'
-import { Span, type SpanOwner, type SpanTools } from './operation-lifetime.ts'
+import { OperationLifetime, type LifetimeOwner, type LifetimeDeps } from './operation-lifetime.ts'
 
-export interface StreamTools extends SpanTools {
+export interface StreamTools extends LifetimeDeps {
   readonly client: () => WampClient
   /** Returns the same result for the same event, so that it is rendered once for all streams. */
   readonly view: (event: WampEvent) => ValueMap
@@ -21,10 +21,10 @@ export interface Topic {
   readonly options: ValueMap
 }
 
-export class Streaming implements Follower, SpanOwner {
+export class Streaming implements Follower, LifetimeOwner {
   readonly #exchange: Exchange
   readonly #tools: StreamTools
-  readonly #span: Span
+  readonly #lifetime: OperationLifetime
   #topic = ''
   #following: Following | undefined
   #sink: EventSink | undefined
@@ -33,17 +33,17 @@ export class Streaming implements Follower, SpanOwner {
   constructor(exchange: Exchange, tools: StreamTools) {
     this.#exchange = exchange
     this.#tools = tools
-    this.#span = new Span(exchange, tools, this)
+    this.#lifetime = new OperationLifetime(exchange, tools, this)
   }
 
   /** `timeoutMs` applies up to the router's acknowledgement; the stream holds its permit up to there too. */
   start(topic: Topic, { timeoutMs, connectTimeoutMs }: OperationTimes): void {
-    if (!this.#span.begin(timeoutMs)) {
+    if (!this.#lifetime.begin(timeoutMs)) {
       this.#exchange.fail(overloadedError(this.#exchange.context.status_codes))
       return
     }
     this.#topic = topic.uri
-    this.#span.whenJoined(connectTimeoutMs, () => {
+    this.#lifetime.whenJoined(connectTimeoutMs, () => {
       this.#follow(topic)
     })
   }
@@ -52,7 +52,7 @@ export class Streaming implements Follower, SpanOwner {
     try {
       this.#following = this.#tools.client().follow(uri, options, this)
     } catch (error) {
-      if (this.#span.end()) failExchange(this.#exchange, error)
+      if (this.#lifetime.end()) failExchange(this.#exchange, error)
       return
     }
     // It may have ended before there was anything to unfollow.
@@ -60,7 +60,7 @@ export class Streaming implements Follower, SpanOwner {
   }
 
   onFollowed(subscriptionId: number): void {
-    if (!this.#span.end()) return
+    if (!this.#lifetime.end()) return
     this.#sink = this.#exchange.events({ subscription_id: subscriptionId })
     if (this.#sink === undefined) {
       this.#end()
@@ -92,7 +92,7 @@ export class Streaming implements Follower, SpanOwner {
     if (this.#sink !== undefined) {
       this.#exchange.onCancel(undefined)
       this.#sink.fail(error)
-    } else if (this.#span.end()) this.#exchange.fail(error)
+    } else if (this.#lifetime.end()) this.#exchange.fail(error)
   }
 
   onOverdue(): void {

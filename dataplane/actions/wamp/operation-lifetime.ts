@@ -6,7 +6,7 @@ import type { Deadlines, Timed } from '../../deadlines.ts'
 import type { SessionWait, WampClient } from '../../wamp/realm/wamp-client.ts'
 import type { Exchange } from '../performer.ts'
 
-export interface SpanOwner {
+export interface LifetimeOwner {
   /** Called when time is up; the lifetime has ended. */
   onOverdue(): void
   /**
@@ -16,22 +16,22 @@ export interface SpanOwner {
   onGone(): void
 }
 
-export interface SpanTools {
+export interface LifetimeDeps {
   readonly client: () => Pick<WampClient, 'awaitSession'>
   readonly calls: Limiter
   readonly deadlines: Deadlines
 }
 
-export class Span implements Timed {
+export class OperationLifetime implements Timed {
   due = 0
   slot = -1
   readonly #exchange: Exchange
-  readonly #owner: SpanOwner
-  readonly #tools: SpanTools
+  readonly #owner: LifetimeOwner
+  readonly #tools: LifetimeDeps
   #isOpen = false
   #wait: SessionWait | undefined
 
-  constructor(exchange: Exchange, tools: SpanTools, owner: SpanOwner) {
+  constructor(exchange: Exchange, tools: LifetimeDeps, owner: LifetimeOwner) {
     this.#exchange = exchange
     this.#tools = tools
     this.#owner = owner

@@ -4,7 +4,7 @@
 import type { ValueMap } from '../../../language/expression/value.ts'
 import type { Exchange } from '../performer.ts'
 import { failExchange, overdueError, overloadedError } from './failure.ts'
-import { Span, type SpanTools } from './operation-lifetime.ts'
+import { OperationLifetime, type LifetimeDeps } from './operation-lifetime.ts'
 
 export interface OperationSteps<T> {
   /** The URI it is about, for messages. */
@@ -25,30 +25,30 @@ export interface OperationTimes {
 
 export const runOperation = <T>(
   exchange: Exchange,
-  tools: SpanTools,
+  tools: LifetimeDeps,
   { timeoutMs, connectTimeoutMs }: OperationTimes,
   steps: OperationSteps<T>,
 ): void => {
-  const span = new Span(exchange, tools, {
+  const lifetime = new OperationLifetime(exchange, tools, {
     onOverdue: () => {
       exchange.fail(overdueError(exchange.context.status_codes))
     },
     onGone: () => undefined,
   })
-  if (!span.begin(timeoutMs)) {
+  if (!lifetime.begin(timeoutMs)) {
     exchange.fail(overloadedError(exchange.context.status_codes))
     return
   }
   // Async, so that a synchronous throw is a rejection like all others.
   const start = async (): Promise<T> => steps.start()
-  span.whenJoined(connectTimeoutMs, () => {
+  lifetime.whenJoined(connectTimeoutMs, () => {
     void start().then(
       (done) => {
-        if (span.end()) exchange.succeed(steps.view(done))
+        if (lifetime.end()) exchange.succeed(steps.view(done))
         else steps.undo?.(done).catch(() => undefined)
       },
       (error: unknown) => {
-        if (span.end()) failExchange(exchange, error, steps.subject)
+        if (lifetime.end()) failExchange(exchange, error, steps.subject)
       },
     )
   })

@@ -8,7 +8,7 @@ import type {
 import type { CompiledOperation } from '../../../language/compiled.ts'
 import { evaluator } from '../../../language/expression/run.ts'
 import type { Value } from '../../../language/expression/value.ts'
-import type { HeldKind } from '../../wamp/realm/wamp-client.ts'
+import type { DurableKind } from '../../wamp/realm/wamp-client.ts'
 import { prepareLimits } from '../call-limits.ts'
 import type { Perform } from '../performer.ts'
 import { checkArgs, invalid, refusal } from './validate.ts'
@@ -23,7 +23,7 @@ const HELD = {
   wamp_unsubscribe: { kind: 'subscription', unknown: 'wamp.error.no_such_subscription' },
 } as const satisfies Record<
   ReleaseAction['type'],
-  { readonly kind: HeldKind; readonly unknown: string }
+  { readonly kind: DurableKind; readonly unknown: string }
 >
 
 /** @throws (the performer) ExpressionError */
@@ -59,7 +59,7 @@ export const prepareWampRelease = (
 }
 
 /** A number, or its decimal text, as in paths and queries. */
-const idOf = (kind: HeldKind, value: Value): number => {
+const idOf = (kind: DurableKind, value: Value): number => {
   const [first, ...rest] = checkArgs(value)
   const id = typeof first === 'string' && /^\d{1,16}$/.test(first) ? Number(first) : first
   if (typeof id === 'number' && Number.isSafeInteger(id) && id >= 0 && rest.length === 0) return id

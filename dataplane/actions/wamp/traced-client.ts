@@ -21,24 +21,24 @@ export const traceClient = (options: TracedClientOptions): CallingClient => ({
   // Spans cover attempts, which begin when the wait is over.
   awaitSession: (longestMs, onOver) => options.client().awaitSession(longestMs, onOver),
   call: (request, handler) => {
-    const span = begin(options, 'call', request.procedure)
-    const traced = { ...request, kwargs: withTrace(request.kwargs, options, span) }
+    const lifetime = begin(options, 'call', request.procedure)
+    const traced = { ...request, kwargs: withTrace(request.kwargs, options, lifetime) }
     try {
-      return pendingOf(options.client().call(traced, observed(handler, span)), span)
+      return pendingOf(options.client().call(traced, observed(handler, lifetime)), lifetime)
     } catch (error) {
-      endFailed(span, error)
+      endFailed(lifetime, error)
       throw error
     }
   },
   publish: async (topic, payload, sent) => {
-    const span = begin(options, 'publish', topic)
-    const traced = { ...payload, kwargs: withTrace(payload.kwargs, options, span) }
+    const lifetime = begin(options, 'publish', topic)
+    const traced = { ...payload, kwargs: withTrace(payload.kwargs, options, lifetime) }
     try {
       const published = await options.client().publish(topic, traced, sent)
-      span.end(DONE)
+      lifetime.end(DONE)
       return published
     } catch (error) {
-      endFailed(span, error)
+      endFailed(lifetime, error)
       throw error
     }
   },
@@ -72,21 +72,21 @@ const begin = (
 const withTrace = (
   kwargs: ValueMap,
   { isForwarded }: TracedClientOptions,
-  span: TraceSpan,
+  lifetime: TraceSpan,
 ): ValueMap => {
   if (!isForwarded) return kwargs
-  const [, traceparent = '', , tracestate] = span.headers()
+  const [, traceparent = '', , tracestate] = lifetime.headers()
   const context = tracestate === undefined ? { traceparent } : { traceparent, tracestate }
   return { ...kwargs, [TRACE_KEY]: context }
 }
 
-const observed = (handler: CallHandler, span: TraceSpan): CallHandler => ({
+const observed = (handler: CallHandler, lifetime: TraceSpan): CallHandler => ({
   onResult: (result) => {
-    span.end(DONE)
+    lifetime.end(DONE)
     handler.onResult(result)
   },
   onFailure: (fault) => {
-    endFailed(span, fault)
+    endFailed(lifetime, fault)
     handler.onFailure(fault)
   },
   // Its presence decides whether progressive results are requested.
@@ -98,14 +98,14 @@ const observed = (handler: CallHandler, span: TraceSpan): CallHandler => ({
 })
 
 /** After `cancel` the handler is not called any more. */
-const pendingOf = (pending: PendingCall, span: TraceSpan): PendingCall => ({
+const pendingOf = (pending: PendingCall, lifetime: TraceSpan): PendingCall => ({
   cancel: () => {
     pending.cancel()
-    span.end({ attributes: { 'error.type': 'cancelled' }, isError: true })
+    lifetime.end({ attributes: { 'error.type': 'cancelled' }, isError: true })
   },
 })
 
-const endFailed = (span: TraceSpan, error: unknown): void => {
+const endFailed = (lifetime: TraceSpan, error: unknown): void => {
   const type = error instanceof WampFault ? error.uri.slice(0, MAX_URI) : 'internal'
-  span.end({ attributes: { 'error.type': type }, isError: true })
+  lifetime.end({ attributes: { 'error.type': type }, isError: true })
 }

@@ -7,12 +7,12 @@ import { GatewayError } from '../../gateway-error.ts'
 import type { TokenKeys } from '../../security/tokens/token-keys.ts'
 import type { ServedEndpoint } from '../../served.ts'
 import type {
-  Arrival,
+  IncomingRequest,
   DispatchOptions,
   EndpointHandler,
-  EndpointVisit,
-  RoutedVisit,
-} from '../arrival.ts'
+  BuiltinRequest,
+  RoutedBuiltinRequest,
+} from '../incoming-request.ts'
 import { refuseUnmatched } from '../report.ts'
 import type { Found } from '../response/path-headers.ts'
 import { allowOf } from '../select-route.ts'
@@ -22,27 +22,27 @@ import { endpointHeaders, refuse, respondPreflight } from './respond.ts'
 import { respondVerified } from './verify.ts'
 
 /** Handles a request that the route table has matched to a built-in endpoint. */
-export const visitEndpoint = (
+export const serveBuiltinEndpoint = (
   dispatch: DispatchOptions,
-  { arrival, match }: Found,
+  { incomingRequest, match }: Found,
   { version, template, route }: ServedEndpoint,
 ): void => {
   if (dispatch.endpoints === undefined)
     throw new GatewayError('svc.error.not_found', 'Nothing is served at this host and path')
   dispatch.endpoints({
     dispatch,
-    arrival,
+    incomingRequest,
     version,
     template,
     route,
     bound: route.path.includes('/:') ? match.captures.at(-1) : undefined,
-    allow: allowOf(match, arrival.scheme),
+    allow: allowOf(match, incomingRequest.scheme),
   })
 }
 
 /** Handles a request for the public keys, on any host: they are the keys of all realms. */
-export const visitKeys = (dispatch: DispatchOptions, arrival: Arrival): void => {
-  const { method = '', headers } = arrival.request
+export const visitKeys = (dispatch: DispatchOptions, incomingRequest: IncomingRequest): void => {
+  const { method = '', headers } = incomingRequest.request
   const allow = KEYS_METHODS.join(', ')
   if (!KEYS_METHODS.includes(method)) {
     const error = new GatewayError(
@@ -50,12 +50,12 @@ export const visitKeys = (dispatch: DispatchOptions, arrival: Arrival): void => 
       'This path does not serve that method',
       { description: `It serves ${allow}.`, headers: { allow } },
     )
-    refuseUnmatched(dispatch, arrival, error, endpointHeaders(headers))
+    refuseUnmatched(dispatch, incomingRequest, error, endpointHeaders(headers))
     return
   }
   dispatch.endpoints?.({
     dispatch,
-    arrival,
+    incomingRequest,
     version: KEYS_VERSION,
     template: KEYS_PATH,
     route: undefined,
@@ -84,30 +84,35 @@ export const createEndpoints = ({ tokenKeys, ...rooms }: EndpointDeps): Endpoint
   const loadOidc = loadOnce(rooms.loadOidc)
   const loadOAuth2 = loadOnce(rooms.loadOAuth2)
   const loadRouter = loadOnce(async () => {
-    const { createRoutes, routeVisit } = await import('./routes.ts')
+    const { createRoutes, routeBuiltinRequest } = await import('./routes.ts')
     const routes = createRoutes({ ...rooms, loadOidc, loadOAuth2 })
-    return (visit: RoutedVisit): void => {
-      routeVisit(routes, visit)
+    return (builtinRequest: RoutedBuiltinRequest): void => {
+      routeBuiltinRequest(routes, builtinRequest)
     }
   })
-  let router: ((visit: RoutedVisit) => void) | undefined
-  const load = async (): Promise<(visit: RoutedVisit) => void> => (router = await loadRouter())
+  let router: ((builtinRequest: RoutedBuiltinRequest) => void) | undefined
+  const load = async (): Promise<(builtinRequest: RoutedBuiltinRequest) => void> =>
+    (router = await loadRouter())
 
-  const answer = (visit: EndpointVisit): void => {
-    if (visit.arrival.request.method === 'OPTIONS') respondPreflight(visit)
-    else if (!isRouted(visit)) respondKeys(visit, tokenKeys)
-    else if (visit.route.name === 'oidcVerify' || visit.route.name === 'oauthVerify')
-      respondVerified(visit)
-    else if (router === undefined) answerLater(load, visit)
-    else router(visit)
+  const answer = (builtinRequest: BuiltinRequest): void => {
+    if (builtinRequest.incomingRequest.request.method === 'OPTIONS')
+      respondPreflight(builtinRequest)
+    else if (!isRouted(builtinRequest)) respondKeys(builtinRequest, tokenKeys)
+    else if (
+      builtinRequest.route.name === 'oidcVerify' ||
+      builtinRequest.route.name === 'oauthVerify'
+    )
+      respondVerified(builtinRequest)
+    else if (router === undefined) answerLater(load, builtinRequest)
+    else router(builtinRequest)
   }
 
   return {
-    handle: (visit) => {
+    handle: (builtinRequest) => {
       try {
-        answer(visit)
+        answer(builtinRequest)
       } catch (error) {
-        refuse(visit, error)
+        refuse(builtinRequest, error)
       }
     },
     warmUp: async () => {
@@ -116,17 +121,18 @@ export const createEndpoints = ({ tokenKeys, ...rooms }: EndpointDeps): Endpoint
   }
 }
 
-const isRouted = (visit: EndpointVisit): visit is RoutedVisit => visit.route !== undefined
+const isRouted = (builtinRequest: BuiltinRequest): builtinRequest is RoutedBuiltinRequest =>
+  builtinRequest.route !== undefined
 
 const answerLater = (
-  load: () => Promise<(visit: RoutedVisit) => void>,
-  visit: RoutedVisit,
+  load: () => Promise<(builtinRequest: RoutedBuiltinRequest) => void>,
+  builtinRequest: RoutedBuiltinRequest,
 ): void => {
   load()
     .then((router) => {
-      router(visit)
+      router(builtinRequest)
     })
     .catch((error: unknown) => {
-      refuse(visit, error)
+      refuse(builtinRequest, error)
     })
 }

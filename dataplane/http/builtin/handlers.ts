@@ -7,7 +7,7 @@ import type { OAuth2 } from '../../oauth2/oauth2-endpoint.ts'
 import type { Oidc } from '../../oidc/oidc-endpoint.ts'
 import { readAuthorization } from '../../security/schemes/authorization-header.ts'
 import type { ParsedCookies } from '../../security/parsed-cookies.ts'
-import type { Arrival, RoutedVisit } from '../arrival.ts'
+import type { IncomingRequest, RoutedBuiltinRequest } from '../incoming-request.ts'
 import { callerOf } from '../authenticate-request.ts'
 import { checkDeclaredLength, readBody } from '../request/body.ts'
 import { hasBody } from '../request/head.ts'
@@ -23,7 +23,7 @@ export interface Rooms {
 
 /** A request as the router has matched it. */
 export interface Routed {
-  readonly visit: RoutedVisit
+  readonly builtinRequest: RoutedBuiltinRequest
   /** Bindings of the route, decoded. */
   readonly params: Readonly<Record<string, string | readonly string[] | undefined>>
   readonly cookies: ParsedCookies
@@ -37,19 +37,22 @@ export type EndpointTask = (routed: Routed) => Promise<EndpointAnswer | undefine
 
 export const oidcTask =
   ({ loadOidc, ownOrigin }: Rooms, name: keyof Oidc): EndpointTask =>
-  async ({ visit, params, cookies }) => {
-    const { arrival, dispatch, version, route } = visit
-    const body = arrival.request.method === 'POST' ? await readForm(arrival, dispatch.memory) : ''
+  async ({ builtinRequest, params, cookies }) => {
+    const { incomingRequest, dispatch, version, route } = builtinRequest
+    const body =
+      incomingRequest.request.method === 'POST'
+        ? await readForm(incomingRequest, dispatch.memory)
+        : ''
     if (body === undefined) return undefined
     const { provider } = params
     return (await loadOidc())[name]({
-      method: arrival.request.method ?? '',
-      path: arrival.head.target.path,
-      query: arrival.head.target.query,
-      headers: arrival.request.headers,
+      method: incomingRequest.request.method ?? '',
+      path: incomingRequest.head.target.path,
+      query: incomingRequest.head.target.query,
+      headers: incomingRequest.request.headers,
       cookies,
-      address: callerOf(arrival).address,
-      requestId: arrival.id,
+      address: callerOf(incomingRequest).address,
+      requestId: incomingRequest.id,
       ownOrigin,
       realmUri: version.realmUri,
       routeProvider: route.endpoint.type === 'oidc' ? route.endpoint.provider : 'default',
@@ -60,17 +63,17 @@ export const oidcTask =
 
 export const oauthTask =
   ({ loadOAuth2 }: Rooms, name: keyof OAuth2): EndpointTask =>
-  async ({ visit: { arrival, dispatch, version, route } }) => {
-    const body = await readText(arrival, dispatch.memory)
+  async ({ builtinRequest: { incomingRequest, dispatch, version, route } }) => {
+    const body = await readText(incomingRequest, dispatch.memory)
     if (body === undefined) return undefined
-    const { address, isAddressKnown } = callerOf(arrival)
+    const { address, isAddressKnown } = callerOf(incomingRequest)
     return (await loadOAuth2())[name]({
-      query: arrival.head.target.query,
-      headers: headersOf(arrival.request),
+      query: incomingRequest.head.target.query,
+      headers: headersOf(incomingRequest.request),
       body,
       address,
       isAddressKnown,
-      requestId: arrival.id,
+      requestId: incomingRequest.id,
       realmUri: version.realmUri,
       flows: route.flows,
     })
@@ -81,8 +84,11 @@ const headersOf = ({ headers, rawHeaders }: IncomingMessage): IncomingHttpHeader
   readAuthorization(rawHeaders)?.scheme === '' ? { ...headers, authorization: '' } : headers
 
 /** Like `readText` if the body is a form; any other body is not read and counts as empty. */
-const readForm = async (arrival: Arrival, memory: MemoryBudget): Promise<string | undefined> =>
-  FORM.test(arrival.head.contentType ?? '') ? readText(arrival, memory) : ''
+const readForm = async (
+  incomingRequest: IncomingRequest,
+  memory: MemoryBudget,
+): Promise<string | undefined> =>
+  FORM.test(incomingRequest.head.contentType ?? '') ? readText(incomingRequest, memory) : ''
 
 const FORM = /^application\/x-www-form-urlencoded *(?:;|$)/i
 
@@ -93,7 +99,7 @@ const LIMITS = { maxBytes: 65_536, readBytes: 65_536, readMs: 15_000 }
  * @returns undefined if the client has disconnected
  */
 const readText = async (
-  { request, response, head }: Arrival,
+  { request, response, head }: IncomingRequest,
   memory: MemoryBudget,
 ): Promise<string | undefined> => {
   if (!hasBody(head)) return ''

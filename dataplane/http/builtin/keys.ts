@@ -5,7 +5,7 @@ import { hash } from 'node:crypto'
 import { STATUS_CODES } from '../../../language/status-codes.ts'
 import type { TokenKeys } from '../../security/tokens/token-keys.ts'
 import type { ServedVersion } from '../../served.ts'
-import type { EndpointVisit } from '../arrival.ts'
+import type { BuiltinRequest } from '../incoming-request.ts'
 import { respond } from './respond.ts'
 
 export const KEYS_PATH = '/.well-known/jwks.json'
@@ -50,7 +50,7 @@ const decoded = (segment: string): string => {
 }
 
 export const respondKeys = (
-  visit: EndpointVisit,
+  builtinRequest: BuiltinRequest,
   tokenKeys: Pick<TokenKeys, 'publicKeys'>,
 ): void => {
   const body = JSON.stringify({ keys: tokenKeys.publicKeys().map(publicHalf) })
@@ -61,10 +61,10 @@ export const respondKeys = (
     // The response is the same for everybody and may be cached.
     ['access-control-allow-origin', '*'],
   ] as const
-  if (isKnown(visit.arrival.request.headers['if-none-match'], etag))
-    respond(visit, { status: 304, headers, body: '' })
+  if (isKnown(builtinRequest.incomingRequest.request.headers['if-none-match'], etag))
+    respond(builtinRequest, { status: 304, headers, body: '' })
   else
-    respond(visit, {
+    respond(builtinRequest, {
       status: 200,
       headers: [...headers, ['content-type', 'application/json']],
       body,

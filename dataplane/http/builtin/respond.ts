@@ -5,7 +5,7 @@ import type { IncomingHttpHeaders } from 'node:http'
 import type { Method } from '../../../language/document.ts'
 import { frameResponse } from '../../framing.ts'
 import type { GatewayError } from '../../gateway-error.ts'
-import { CLIENT_WENT_AWAY, type EndpointVisit, type Settlement } from '../arrival.ts'
+import { CLIENT_WENT_AWAY, type BuiltinRequest, type Settlement } from '../incoming-request.ts'
 import { errorAnswer, toGatewayError } from '../errors.ts'
 import { report } from '../report.ts'
 import { headerOf, type HeaderList } from '../response/headers.ts'
@@ -23,33 +23,41 @@ export interface EndpointAnswer {
 }
 
 /** @param answer undefined: the client has disconnected, and there is nothing to respond to */
-export const respond = (visit: EndpointVisit, answer: EndpointAnswer | undefined): void => {
-  if (answer === undefined) abandon(visit)
-  else write(visit, { ...answer, contentType: headerOf(answer.headers, 'content-type') })
+export const respond = (
+  builtinRequest: BuiltinRequest,
+  answer: EndpointAnswer | undefined,
+): void => {
+  if (answer === undefined) abandon(builtinRequest)
+  else write(builtinRequest, { ...answer, contentType: headerOf(answer.headers, 'content-type') })
 }
 
 /** Responds with an error record; of an unexpected error the client gets the request id and nothing else. */
-export const refuse = (visit: EndpointVisit, error: unknown): void => {
-  const { dispatch, arrival } = visit
+export const refuse = (builtinRequest: BuiltinRequest, error: unknown): void => {
+  const { dispatch, incomingRequest } = builtinRequest
   const known = toGatewayError(error)
-  if (known.code === 'svc.error.internal') dispatch.onUnexpected(error, arrival.id, arrival.request)
-  if (arrival.response.headersSent) {
-    arrival.response.destroy()
+  if (known.code === 'svc.error.internal')
+    dispatch.onUnexpected(error, incomingRequest.id, incomingRequest.request)
+  if (incomingRequest.response.headersSent) {
+    incomingRequest.response.destroy()
     return
   }
-  const headers = endpointHeaders(arrival.request.headers)
-  write(visit, errorAnswer(known, refusalType(arrival.head.accept), headers), known)
+  const headers = endpointHeaders(incomingRequest.request.headers)
+  write(
+    builtinRequest,
+    errorAnswer(known, refusalType(incomingRequest.head.accept), headers),
+    known,
+  )
 }
 
 /** Responds to OPTIONS with the methods of the path. */
-export const respondPreflight = (visit: EndpointVisit): void => {
-  const { headers } = visit.arrival.request
-  respond(visit, {
+export const respondPreflight = (builtinRequest: BuiltinRequest): void => {
+  const { headers } = builtinRequest.incomingRequest.request
+  respond(builtinRequest, {
     status: 204,
     headers: [
       ...endpointHeaders(headers),
-      ['allow', visit.allow],
-      ['access-control-allow-methods', visit.allow],
+      ['allow', builtinRequest.allow],
+      ['access-control-allow-methods', builtinRequest.allow],
       ...askedHeaders(headers),
     ],
     body: '',
@@ -81,17 +89,17 @@ const MAX_ASKED = 1024
 const NAME = /^ ?[A-Za-z0-9!#$%&'*+.^_`|~-]+ ?$/
 
 /** Node validates every name and value here, as they may contain input of clients and identity providers. */
-const write = (visit: EndpointVisit, answer: Answer, refusal?: GatewayError): void => {
-  const { arrival, version } = visit
-  const { response, request } = arrival
+const write = (builtinRequest: BuiltinRequest, answer: Answer, refusal?: GatewayError): void => {
+  const { incomingRequest, version } = builtinRequest
+  const { response, request } = incomingRequest
   if (response.destroyed) {
-    abandon(visit)
+    abandon(builtinRequest)
     return
   }
   const { status } = answer
   const { deprecation } = version
   const head = composeHead(answer, {
-    requestId: arrival.id,
+    requestId: incomingRequest.id,
     language: undefined,
     deprecation,
     vary: undefined,
@@ -102,17 +110,17 @@ const write = (visit: EndpointVisit, answer: Answer, refusal?: GatewayError): vo
   writeFramedHead(response, status, head, framing)
   const bytes = framing.hasBody ? body.length : 0
   response.end(bytes === 0 ? undefined : body)
-  settle(visit, { status, bytes, ...(refusal && { refusal: refusal.code }) })
+  settle(builtinRequest, { status, bytes, ...(refusal && { refusal: refusal.code }) })
 }
 
 /** The client disconnected before the response was ready. */
-const abandon = (visit: EndpointVisit): void => {
-  settle(visit, { status: CLIENT_WENT_AWAY, bytes: 0 })
+const abandon = (builtinRequest: BuiltinRequest): void => {
+  settle(builtinRequest, { status: CLIENT_WENT_AWAY, bytes: 0 })
 }
 
-const settle = (visit: EndpointVisit, settlement: Settlement): void => {
-  const { dispatch, arrival, version, template } = visit
-  const method: Method = toMethod(arrival.request.method) ?? 'get'
+const settle = (builtinRequest: BuiltinRequest, settlement: Settlement): void => {
+  const { dispatch, incomingRequest, version, template } = builtinRequest
+  const method: Method = toMethod(incomingRequest.request.method) ?? 'get'
   const row = dispatch.preparation.rowFor(version, template, method)
-  report(dispatch, arrival, { row, version, template, action: 'endpoint' }, settlement)
+  report(dispatch, incomingRequest, { row, version, template, action: 'endpoint' }, settlement)
 }

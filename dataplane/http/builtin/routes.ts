@@ -5,7 +5,7 @@ import cookieParser from 'cookie-parser'
 import { type Request, type RequestHandler, type Response, Router } from 'express'
 import type { EndpointName } from '../../../language/routes/endpoint-routes.ts'
 import { GatewayError } from '../../gateway-error.ts'
-import type { RoutedVisit } from '../arrival.ts'
+import type { RoutedBuiltinRequest } from '../incoming-request.ts'
 import { type EndpointTask, oauthTask, oidcTask, type Routed, type Rooms } from './handlers.ts'
 import { refuse, respond } from './respond.ts'
 
@@ -52,22 +52,22 @@ const answer =
   (task: EndpointTask): RequestHandler =>
   async (request) => {
     const routed = request as unknown as Routed
-    respond(routed.visit, await task(routed))
+    respond(routed.builtinRequest, await task(routed))
   }
 
 /** Passes a request to the router, and rejects it if no route takes it. */
-export const routeVisit = (routes: Router, visit: RoutedVisit): void => {
-  const { request, response } = visit.arrival
+export const routeBuiltinRequest = (routes: Router, builtinRequest: RoutedBuiltinRequest): void => {
+  const { request, response } = builtinRequest.incomingRequest
   // The router adds properties (`params`, `cookies`, `next`, …). Adding them to the request itself would slow down
   // requests for documents too, as node's code would see requests of several shapes. Log and traces need its `url`.
   const routed = {
     method: request.method,
-    url: pathBelowBase(visit),
+    url: pathBelowBase(builtinRequest),
     headers: request.headers,
-    visit,
+    builtinRequest,
   }
   routes(routed as unknown as Request, response as Response, (error: unknown) => {
-    refuse(visit, error ?? methodNotAllowed(visit))
+    refuse(builtinRequest, error ?? methodNotAllowed(builtinRequest))
   })
 }
 
@@ -75,13 +75,13 @@ export const routeVisit = (routes: Router, visit: RoutedVisit): void => {
  * The path as the routes declare it: segments decoded once, as the route table compares them, no `/` at the end, and
  * the endpoints of OAuth 2 at their default paths, wherever `token_path` and `revoke_token_path` have put them.
  */
-const pathBelowBase = ({ route: { name, path }, bound = '' }: RoutedVisit): string => {
+const pathBelowBase = ({ route: { name, path }, bound = '' }: RoutedBuiltinRequest): string => {
   if (name === 'token' || name === 'revoke') return `/oauth/${name}`
   return path.replace(/:[^/]+/, () => encodeURIComponent(bound))
 }
 
 /** The route table rejects such a method itself; this is for the case that the two ever differ. */
-const methodNotAllowed = ({ allow }: RoutedVisit): GatewayError =>
+const methodNotAllowed = ({ allow }: RoutedBuiltinRequest): GatewayError =>
   new GatewayError('svc.error.method_not_allowed', 'This path does not serve that method', {
     description: `It serves ${allow}.`,
     headers: { allow },

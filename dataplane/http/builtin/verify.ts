@@ -6,7 +6,7 @@ import { isList, type Value } from '../../../language/expression/value.ts'
 import { isServedFlow } from '../../../language/realm/token-flows.ts'
 import type { EndpointRoute } from '../../../language/routes/endpoint-routes.ts'
 import type { Identity } from '../../security/schemes/authentication.ts'
-import type { RoutedVisit } from '../arrival.ts'
+import type { RoutedBuiltinRequest } from '../incoming-request.ts'
 import { authenticateRequest } from '../authenticate-request.ts'
 import type { Guard } from '../prepared-operation.ts'
 import type { HeaderList } from '../response/headers.ts'
@@ -16,32 +16,32 @@ import { endpointHeaders, refuse, respond } from './respond.ts'
  * Demands nothing but the scheme, as groups, roles and scopes belong to operations. Responds synchronously if the
  * credentials are known already, because a request at the proxy waits for it.
  */
-export const respondVerified = (visit: RoutedVisit): void => {
-  const { dispatch, arrival, version, route } = visit
-  const refuseVisit = (error: unknown): void => {
-    refuse(visit, error)
+export const respondVerified = (builtinRequest: RoutedBuiltinRequest): void => {
+  const { dispatch, incomingRequest, version, route } = builtinRequest
+  const rejectBuiltinRequest = (error: unknown): void => {
+    refuse(builtinRequest, error)
   }
   authenticateRequest(
     dispatch,
-    arrival,
+    incomingRequest,
     { guard: guardOf(route), realmUri: version.realmUri },
     {
       proceed: (identity) => {
-        respond(visit, {
+        respond(builtinRequest, {
           status: 200,
           headers: [
-            ...endpointHeaders(arrival.request.headers),
+            ...endpointHeaders(incomingRequest.request.headers),
             ...identityHeaders(identity),
             ['content-type', 'application/json'],
           ],
           body: toJson(identity),
         })
       },
-      refuse: refuseVisit,
+      refuse: rejectBuiltinRequest,
       abandon: () => {
-        respond(visit, undefined)
+        respond(builtinRequest, undefined)
       },
-      fail: refuseVisit,
+      fail: rejectBuiltinRequest,
     },
   )
 }

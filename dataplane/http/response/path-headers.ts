@@ -6,7 +6,7 @@ import type { Scheme } from '../../../language/document.ts'
 import { readsOf } from '../../../language/expression/reads.ts'
 import { Context } from '../../context.ts'
 import type { Candidate, Match } from '../../router/route.ts'
-import type { Arrival, Path, Served } from '../arrival.ts'
+import type { IncomingRequest, Path, Served } from '../incoming-request.ts'
 import { endpointHeaders } from '../builtin/respond.ts'
 import { pickLanguage } from './negotiate.ts'
 import { fillRequestView, needsOf } from '../request/view.ts'
@@ -15,7 +15,7 @@ import { isPath } from '../select-route.ts'
 
 /** A request whose path some document serves. */
 export interface Found {
-  readonly arrival: Arrival
+  readonly incomingRequest: IncomingRequest
   readonly match: Match<Served>
 }
 
@@ -23,9 +23,9 @@ export interface Found {
  * The headers of the oldest document that serves the scheme, otherwise of the oldest; endpoints come last. What
  * cannot be evaluated is left out.
  */
-export const pathHeaders = ({ arrival, match }: Found): HeaderList => {
-  const candidate = servingCandidate(match, arrival.scheme)
-  if (candidate === undefined) return endpointHeaders(arrival.request.headers)
+export const pathHeaders = ({ incomingRequest, match }: Found): HeaderList => {
+  const candidate = servingCandidate(match, incomingRequest.scheme)
+  if (candidate === undefined) return endpointHeaders(incomingRequest.request.headers)
   const { version } = candidate.target
   const template = candidate.target.loadHeaders()
   const writer = prepareHeaders(template)
@@ -34,13 +34,13 @@ export const pathHeaders = ({ arrival, match }: Found): HeaderList => {
   context.status_codes = version.statusCodes
   const reads: readonly ContextRead[] = readsOf(template)
   fillRequestView(context.request, needsOf(reads), {
-    request: arrival.request,
-    head: arrival.head,
-    method: (arrival.request.method ?? '').toLowerCase(),
-    scheme: arrival.scheme,
-    id: arrival.id,
-    language: pickLanguage(arrival.head.acceptLanguage, version.languages),
-    client: arrival.client,
+    request: incomingRequest.request,
+    head: incomingRequest.head,
+    method: (incomingRequest.request.method ?? '').toLowerCase(),
+    scheme: incomingRequest.scheme,
+    id: incomingRequest.id,
+    language: pickLanguage(incomingRequest.head.acceptLanguage, version.languages),
+    client: incomingRequest.client,
     match,
     candidate,
   })

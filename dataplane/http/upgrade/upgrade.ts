@@ -13,10 +13,10 @@ import type { OpenedRelay, Relays } from '../../wamp/relay/relays.ts'
 import { responseOn } from '../../connections/pipelined-requests.ts'
 import {
   CLIENT_WENT_AWAY,
-  type Arrival,
+  type IncomingRequest,
   type DispatchOptions,
   type Settlement,
-} from '../arrival.ts'
+} from '../incoming-request.ts'
 import { authenticateRequest } from '../authenticate-request.ts'
 import { readEarly } from './early-bytes.ts'
 import { errorAnswer, toGatewayError } from '../errors.ts'
@@ -40,7 +40,7 @@ export interface UpgradeOptions {
 
 /** A request that asks to upgrade. */
 interface Upgrade {
-  readonly arrival: Omit<Arrival, 'response'>
+  readonly incomingRequest: Omit<IncomingRequest, 'response'>
   readonly socket: Duplex
   /** The bytes that the client has sent behind its request. */
   readonly head: Buffer
@@ -68,7 +68,7 @@ export const createUpgrade = (
     dispatch.inFlight.count++
     socket.on('error', () => undefined)
     const client = dispatch.readClient(request, scheme)
-    const arrival = {
+    const incomingRequest = {
       request,
       head: readHead(request),
       scheme: client?.scheme ?? scheme,
@@ -77,7 +77,7 @@ export const createUpgrade = (
       startedMs: dispatch.now(),
       identity: undefined,
     }
-    void serve(options, { arrival, socket, head })
+    void serve(options, { incomingRequest, socket, head })
   },
 })
 
@@ -96,8 +96,8 @@ const find = (
 
 /** Never rejects. */
 const serve = async (options: UpgradeOptions, upgrade: Upgrade): Promise<void> => {
-  const { arrival, socket, head } = upgrade
-  const found = find(options, arrival.head, arrival.scheme)
+  const { incomingRequest, socket, head } = upgrade
+  const found = find(options, incomingRequest.head, incomingRequest.scheme)
   if (found === undefined) {
     refuseGone(options, upgrade)
     return
@@ -131,27 +131,27 @@ const forget = (options: UpgradeOptions, upgrade: Upgrade, found: ServedWebSocke
 }
 
 /** Rejects a request whose document was removed between two lookups in the table. */
-const refuseGone = ({ dispatch }: UpgradeOptions, { arrival, socket }: Upgrade): void => {
-  const response = createSocketResponse(arrival.request, socket)
+const refuseGone = ({ dispatch }: UpgradeOptions, { incomingRequest, socket }: Upgrade): void => {
+  const response = createSocketResponse(incomingRequest.request, socket)
   if (response === undefined) return
   const error = new GatewayError('svc.error.not_found', 'Nothing is served at this host and path')
-  refuseUnmatched(dispatch, { ...arrival, response }, error, [])
+  refuseUnmatched(dispatch, { ...incomingRequest, response }, error, [])
 }
 
 /** @throws GatewayError */
 const admit = async (
   { dispatch, webSockets, relays, origins }: UpgradeOptions,
-  { arrival }: Upgrade,
+  { incomingRequest }: Upgrade,
   found: ServedWebSocket,
   signal: AbortSignal,
 ): Promise<OpenedRelay> => {
-  const { request, head, scheme } = arrival
+  const { request, head, scheme } = incomingRequest
   const { security, version } = found
   const { realmUri } = version
   checkScheme(found, scheme)
   checkOrigin(request, head.authority, origins(realmUri), security)
   if (security.type !== 'anonymous') {
-    await authenticated(dispatch, arrival, { guard: security, realmUri })
+    await authenticated(dispatch, incomingRequest, { guard: security, realmUri })
   }
   const place = { realmUri, isServed: () => webSockets.serves(version) }
   return relays.open(place, readHandshake(request), signal)
@@ -160,7 +160,7 @@ const admit = async (
 /** Rejects if the client may not connect. */
 const authenticated = (
   dispatch: DispatchOptions,
-  arrival: Upgrade['arrival'],
+  incomingRequest: Upgrade['incomingRequest'],
   demand: { readonly guard: Guard; readonly realmUri: string },
 ): Promise<void> =>
   new Promise((resolve, reject: (error: unknown) => void) => {
@@ -172,13 +172,13 @@ const authenticated = (
       reject(unauthorized(demand.guard.type, demand.realmUri))
     }
     const then = { proceed, refuse: reject, abandon, fail: reject }
-    authenticateRequest(dispatch, arrival, demand, then)
+    authenticateRequest(dispatch, incomingRequest, demand, then)
   })
 
 /** The texts were validated: the router's two against the request to it. */
 const switchingProtocols = (
   { accept, protocol }: OpenedRelay,
-  { arrival }: Upgrade,
+  { incomingRequest }: Upgrade,
   { version }: ServedWebSocket,
 ): string =>
   `HTTP/1.1 101 Switching Protocols\r\n${headLines([
@@ -191,7 +191,7 @@ const switchingProtocols = (
     'sec-websocket-protocol',
     protocol,
     'x-request-id',
-    arrival.id,
+    incomingRequest.id,
     ...Object.entries(version.deprecation ?? {}).flat(),
   ])}\r\n`
 
@@ -201,28 +201,33 @@ const refuse = (
   found: ServedWebSocket,
   error: unknown,
 ): void => {
-  const { arrival, socket } = upgrade
+  const { incomingRequest, socket } = upgrade
   const known = toGatewayError(error)
   if (known.code === 'svc.error.internal')
-    options.dispatch.onUnexpected(error, arrival.id, arrival.request)
-  const response = createSocketResponse(arrival.request, socket)
+    options.dispatch.onUnexpected(error, incomingRequest.id, incomingRequest.request)
+  const response = createSocketResponse(incomingRequest.request, socket)
   if (response === undefined) {
     forget(options, upgrade, found)
     return
   }
-  const answer = errorAnswer(known, refusalType(arrival.head.accept), [])
+  const answer = errorAnswer(known, refusalType(incomingRequest.head.accept), [])
   const { deprecation } = found.version
-  const envelope = { requestId: arrival.id, language: undefined, deprecation, vary: undefined }
+  const envelope = {
+    requestId: incomingRequest.id,
+    language: undefined,
+    deprecation,
+    vary: undefined,
+  }
   const bytes = writeAnswer(response, answer, envelope, false)
   settle(options, upgrade, found, { status: answer.status, bytes, refusal: known.code })
 }
 
 const settle = (
   { dispatch }: UpgradeOptions,
-  { arrival }: Upgrade,
+  { incomingRequest }: Upgrade,
   { version, template }: ServedWebSocket,
   settlement: Settlement,
 ): void => {
   const row = dispatch.preparation.rowFor(version, template, 'get')
-  report(dispatch, arrival, { row, version, template, action: 'ws' }, settlement)
+  report(dispatch, incomingRequest, { row, version, template, action: 'ws' }, settlement)
 }

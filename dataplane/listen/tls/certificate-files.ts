@@ -47,7 +47,7 @@ export const refreshContext = (server: TlsServer, refreshing: Refreshing): FileW
   })
 }
 
-export interface LateOpening {
+export interface DeferredOpening {
   readonly files: TlsFiles
   readonly log: Log
   readonly create: (contents: TlsContents) => TlsServer
@@ -55,13 +55,13 @@ export interface LateOpening {
   readonly intervalMs?: number
 }
 
-export interface LateServer extends FileWatch {
+export interface DeferredServer extends FileWatch {
   /** Resolves when the server listens, or immediately while its files cannot be used; rejects as `listen` does. */
   readonly first: Promise<void>
 }
 
 /** Opens a server as soon as its files are there and match, then keeps its certificate up to date. */
-export const openWhenFilesAppear = (opening: LateOpening): LateServer => {
+export const openWhenFilesAppear = (opening: DeferredOpening): DeferredServer => {
   const { files, log, create, listen, intervalMs } = opening
   let server: TlsServer | undefined
   let first: Promise<void> | undefined

@@ -3,7 +3,7 @@
 
 import { isBound } from './login-cookie.ts'
 import { OidcRefusal } from '../refusal.ts'
-import type { ChosenProvider, Exchange } from '../room.ts'
+import type { ChosenProvider, OidcContext } from '../context.ts'
 import { openState, STATE_TOLERANCE_SECONDS, type LoginState } from './state-token.ts'
 import { unlessAway } from '../unless-away.ts'
 
@@ -16,8 +16,11 @@ interface Opened {
 }
 
 /** @throws OidcRefusal `invalid_state`, `state_expired` */
-export const unsealState = async ({ room, parameters }: Exchange & Sealed): Promise<LoginState> => {
-  const reading = await openState(parameters.sealed, room.stateKeys(), room.now())
+export const unsealState = async ({
+  endpointDeps,
+  parameters,
+}: OidcContext & Sealed): Promise<LoginState> => {
+  const reading = await openState(parameters.sealed, endpointDeps.stateKeys(), endpointDeps.now())
   if (!reading.ok)
     throw new OidcRefusal(reading.error, 'the state was not issued here, or is too old')
   return reading.state
@@ -28,7 +31,7 @@ export const matchState = ({
   request,
   provider,
   state,
-}: Exchange & Opened & { readonly provider: ChosenProvider }): object => {
+}: OidcContext & Opened & { readonly provider: ChosenProvider }): object => {
   if (state.realm !== request.realmUri)
     throw new OidcRefusal('realm_mismatch', 'the state belongs to another realm')
   if (state.provider !== provider.name)
@@ -37,7 +40,7 @@ export const matchState = ({
 }
 
 /** @throws OidcRefusal `invalid_state` */
-export const checkBrowser = ({ request, state }: Exchange & Opened): object => {
+export const checkBrowser = ({ request, state }: OidcContext & Opened): object => {
   if (!isBound(state, request))
     throw new OidcRefusal('invalid_state', 'the login began in another browser')
   return {}
@@ -47,10 +50,13 @@ export const checkBrowser = ({ request, state }: Exchange & Opened): object => {
  * The last step before the code is used, so that a browser may try again after the provider was unreachable.
  * @throws OidcRefusal `invalid_state`
  */
-export const useStateOnce = async ({ room, state }: Exchange & Opened): Promise<object> => {
-  const seconds = room.stateSeconds + 2 * STATE_TOLERANCE_SECONDS
-  const isFirst = await unlessAway(room, true, () =>
-    room.shared.takeOnce(`oidc-state:${state.id}`, seconds),
+export const useStateOnce = async ({
+  endpointDeps,
+  state,
+}: OidcContext & Opened): Promise<object> => {
+  const seconds = endpointDeps.stateSeconds + 2 * STATE_TOLERANCE_SECONDS
+  const isFirst = await unlessAway(endpointDeps, true, () =>
+    endpointDeps.shared.takeOnce(`oidc-state:${state.id}`, seconds),
   )
   if (!isFirst) throw new OidcRefusal('invalid_state', 'the state was used before')
   return {}

@@ -4,7 +4,7 @@
 import { hash } from 'node:crypto'
 import type { LoginParameters } from './login-parameters.ts'
 import { bindingOf, loginCookies } from './login-cookie.ts'
-import type { ChosenProvider, Exchange } from '../room.ts'
+import type { ChosenProvider, OidcContext } from '../context.ts'
 import { sealState, type LoginState } from './state-token.ts'
 
 export interface BegunLogin {
@@ -16,16 +16,16 @@ export interface BegunLogin {
 
 export const beginLogin = ({
   request,
-  room,
+  endpointDeps,
   provider,
   parameters,
   target,
-}: Exchange & {
+}: OidcContext & {
   readonly provider: ChosenProvider
   readonly parameters: LoginParameters
   readonly target: string
 }): BegunLogin => {
-  const random = (size: number): string => room.randomBytes(size).toString('base64url')
+  const random = (size: number): string => endpointDeps.randomBytes(size).toString('base64url')
   const [id, secret, nonce, verifier] = [random(12), random(16), random(16), random(32)]
   return {
     state: {
@@ -41,15 +41,15 @@ export const beginLogin = ({
       ...(parameters.isRedirected && { redirected: 'true' as const }),
     },
     codeChallenge: hash('sha256', verifier, 'base64url'),
-    cookies: loginCookies(id, secret, room.stateSeconds, request.cookies),
+    cookies: loginCookies(id, secret, endpointDeps.stateSeconds, request.cookies),
   }
 }
 
 export const sealLogin = ({
-  room,
+  endpointDeps,
   login,
-}: Exchange & { readonly login: BegunLogin }): Promise<string> =>
-  sealState(login.state, room.stateKeys().current, {
-    now: room.now(),
-    lifetimeSeconds: room.stateSeconds,
+}: OidcContext & { readonly login: BegunLogin }): Promise<string> =>
+  sealState(login.state, endpointDeps.stateKeys().current, {
+    now: endpointDeps.now(),
+    lifetimeSeconds: endpointDeps.stateSeconds,
   })

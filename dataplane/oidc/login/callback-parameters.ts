@@ -3,7 +3,7 @@
 
 import { readText } from '../query.ts'
 import { OidcRefusal } from '../refusal.ts'
-import type { Exchange } from '../room.ts'
+import type { OidcContext } from '../context.ts'
 
 export interface CallbackParameters {
   readonly sealed: string
@@ -16,18 +16,21 @@ const JUDGED: ReadonlySet<string> = new Set(['code', 'state', 'iss', 'error'])
 const ERROR_CODE = /^[A-Za-z0-9_.-]{1,64}$/
 
 /** @throws OidcRefusal `missing_code_or_state`: also for an empty or repeated one. */
-export const readCallbackParameters = ({ request, room }: Exchange): CallbackParameters => {
+export const readCallbackParameters = ({
+  request,
+  endpointDeps,
+}: OidcContext): CallbackParameters => {
   const query = new URLSearchParams(request.query)
   const sealed = readText(query, 'state')
   const said = readText(query, 'error')
   if (said !== undefined)
-    room.log.info('the provider responded with an error', {
+    endpointDeps.log.info('the provider responded with an error', {
       error: ERROR_CODE.test(said) ? said : 'unreadable',
       realm: request.realmUri,
       requestId: request.requestId,
     })
   if (sealed === undefined || readText(query, 'code') === undefined)
     throw new OidcRefusal('missing_code_or_state', 'code or state is absent, empty or repeated')
-  const judged = [...query].filter(([name]) => JUDGED.has(name))
-  return { sealed, forClient: new URLSearchParams(judged) }
+  const validated = [...query].filter(([name]) => JUDGED.has(name))
+  return { sealed, forClient: new URLSearchParams(validated) }
 }

@@ -6,7 +6,7 @@ import { ticketCookieName } from '../../security/session-cookies.ts'
 import { readAuthid, readRoles } from '../provider/identity-claims.ts'
 import type { ExchangedCode } from '../provider/provider-client.ts'
 import { OidcRefusal } from '../refusal.ts'
-import type { ChosenProvider, Exchange, OidcRoom } from '../room.ts'
+import type { ChosenProvider, OidcContext, OidcEndpointDeps } from '../context.ts'
 import { sessionLines } from '../session-lines.ts'
 import type { LoginState } from './state-token.ts'
 
@@ -34,7 +34,7 @@ export const identify = ({ provider, exchanged }: LoggedIn): Person => {
 
 /** @throws OidcRefusal `ticket_issue_failed` */
 export const issueTicket = async (
-  known: Exchange & LoggedIn & { readonly person: Person },
+  known: OidcContext & LoggedIn & { readonly person: Person },
 ): Promise<readonly string[]> => {
   const { provider, request } = known
   const order = orderOf(known)
@@ -54,20 +54,20 @@ const MAX_COOKIE_BYTES = 4096
 /** All but the ID token. */
 const orderOf = ({
   request,
-  room,
+  endpointDeps,
   provider,
   state,
   exchanged,
   person,
-}: Exchange & LoggedIn & { readonly person: Person }): TicketOrder => {
+}: OidcContext & LoggedIn & { readonly person: Person }): TicketOrder => {
   const { claims, expiresIn } = exchanged
   const { sid, sub } = claims
-  const now = Math.floor(room.now() / 1000)
+  const now = Math.floor(endpointDeps.now() / 1000)
   return {
     authrealm: request.realmUri,
     authid: person.authid,
     authroles: person.authroles,
-    issued_on: room.nodeName,
+    issued_on: endpointDeps.nodeName,
     issued_at: now,
     expires_at: now + (provider.record.ticket_expiry_secs ?? LIFETIME_SECONDS),
     scope: { realm: request.realmUri, client_id: state.clientId, device_id: state.deviceId },
@@ -82,28 +82,28 @@ const isCount = (seconds: number | undefined): seconds is number =>
   seconds !== undefined && seconds >= 0 && seconds <= Number.MAX_SAFE_INTEGER / 2
 
 const issueThatFits = async (
-  { endpoint, request, room }: Exchange,
+  { endpoint, request, endpointDeps }: OidcContext,
   order: TicketOrder,
   idToken: string,
 ): Promise<IssuedTicket> => {
   const name = ticketCookieName(request.realmUri)
   const fits = ({ jwt }: IssuedTicket): boolean => name.length + 1 + jwt.length <= MAX_COOKIE_BYTES
-  const whole = await sign(room, { ...order, oidc_id_token: idToken })
+  const whole = await sign(endpointDeps, { ...order, oidc_id_token: idToken })
   if (fits(whole)) return whole
-  room.count({ endpoint, outcome: 'id_token_left_out' })
-  room.log.warn('the ID token is left out of a ticket that would be over 4096 bytes', {
+  endpointDeps.count({ endpoint, outcome: 'id_token_left_out' })
+  endpointDeps.log.warn('the ID token is left out of a ticket that would be over 4096 bytes', {
     realm: request.realmUri,
     provider: order.oidc_provider,
     requestId: request.requestId,
   })
-  const short = await sign(room, order)
+  const short = await sign(endpointDeps, order)
   if (fits(short)) return short
   throw new OidcRefusal('ticket_issue_failed', 'the ticket is over 4096 bytes without its ID token')
 }
 
-const sign = async (room: OidcRoom, order: TicketOrder): Promise<IssuedTicket> => {
+const sign = async (endpointDeps: OidcEndpointDeps, order: TicketOrder): Promise<IssuedTicket> => {
   try {
-    return await room.tickets.issueTicket(order)
+    return await endpointDeps.tickets.issueTicket(order)
   } catch (cause) {
     throw new OidcRefusal('ticket_issue_failed', 'the ticket could not be signed', { cause })
   }

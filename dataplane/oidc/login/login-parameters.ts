@@ -1,7 +1,7 @@
 // Reads the parameters of a login from its query (specification §4.1, behaviour §6). Labels that are not valid in a
 // ticket become the default.
 
-import type { Exchange } from '../room.ts'
+import type { OidcContext } from '../context.ts'
 import { readParameter } from '../query.ts'
 import { REDIRECTED } from '../login-redirect.ts'
 import { OidcRefusal } from '../refusal.ts'
@@ -19,7 +19,7 @@ export interface LoginParameters {
 const LABEL = /^[\x20-\x7e]{1,128}$/
 
 /** @throws OidcRefusal `unknown_provider` for a `provider` that is empty or given twice. */
-export const readLoginParameters = ({ request }: Exchange): LoginParameters => {
+export const readLoginParameters = ({ request }: OidcContext): LoginParameters => {
   const query = new URLSearchParams(request.query)
   return {
     providerName: readProvider(query, request.routeProvider),

@@ -1,20 +1,20 @@
 // Handles GET login: it redirects a browser to the provider with a state, a nonce and a PKCE challenge (specification
 // §4.1). The gateway stores nothing.
 
-import { redirect } from '../answers.ts'
+import { redirect } from '../responses.ts'
 import { beginLogin, sealLogin, type BegunLogin } from './begin-login.ts'
 import { chooseRedirect } from '../choose-redirect.ts'
 import { discoverMetadata } from '../provider/discover-provider.ts'
 import { findProvider } from '../provider/find-provider.ts'
 import { readLoginParameters } from './login-parameters.ts'
-import type { OidcAnswer } from '../oidc-endpoint.ts'
+import type { OidcResponse } from '../oidc-endpoint.ts'
 import { authorizationUrl } from '../provider/provider-client.ts'
 import { OidcRefusal } from '../refusal.ts'
-import type { ChosenProvider, DiscoveredProvider, Exchange } from '../room.ts'
+import type { ChosenProvider, DiscoveredProvider, OidcContext } from '../context.ts'
 import { steps } from '../steps.ts'
 
 /** @internal exported for tests */
-export const LOGIN_STEPS = steps<Exchange>()
+export const LOGIN_STEPS = steps<OidcContext>()
   .step('read parameters', (known) => ({ parameters: readLoginParameters(known) }))
   .step('find provider', (known) => ({
     provider: findProvider(known, known.parameters.providerName),
@@ -27,7 +27,7 @@ export const LOGIN_STEPS = steps<Exchange>()
   .step('seal state', async (known) => ({ sealed: await sealLogin(known) }))
   .step('make authorization URL', async (known) => ({ location: await authorize(known) }))
 
-export const login = async (exchange: Exchange): Promise<OidcAnswer> => {
+export const login = async (exchange: OidcContext): Promise<OidcResponse> => {
   const { request, location, login: begun } = await LOGIN_STEPS.run(exchange)
   return redirect(request, location, begun.cookies)
 }

@@ -8,20 +8,20 @@ import {
   type ProviderSession,
 } from '../../security/tokens/revocation-keys.ts'
 import { SharedStateAway } from '../../shared/shared-state.ts'
-import { done } from '../answers.ts'
+import { done } from '../responses.ts'
 import { discoverMetadata } from '../provider/discover-provider.ts'
 import { findProvider } from '../provider/find-provider.ts'
 import { KeySetAway, MAX_AGE_SECONDS, readLogoutToken, type EndedSession } from './logout-token.ts'
-import type { OidcAnswer } from '../oidc-endpoint.ts'
+import type { OidcResponse } from '../oidc-endpoint.ts'
 import { readText } from '../query.ts'
 import { OidcRefusal } from '../refusal.ts'
 import { auditRevocation } from '../report.ts'
-import type { ChosenProvider, DiscoveredProvider, Exchange } from '../room.ts'
+import type { ChosenProvider, DiscoveredProvider, OidcContext } from '../context.ts'
 import { steps } from '../steps.ts'
 import { unlessAway } from '../unless-away.ts'
 
 /** @internal exported for tests */
-export const BACKCHANNEL_STEPS = steps<Exchange>()
+export const BACKCHANNEL_STEPS = steps<OidcContext>()
   .step('read form', (known) => ({ token: readForm(known) }))
   .step('find provider', (known) => ({ provider: findProvider(known, known.request.pathProvider) }))
   .step('discover metadata', discoverMetadata)
@@ -30,7 +30,7 @@ export const BACKCHANNEL_STEPS = steps<Exchange>()
   .step('revoke tickets', revokeTickets)
   .step('use token once', useTokenOnce)
 
-export const backChannelLogout = async (exchange: Exchange): Promise<OidcAnswer> => {
+export const backChannelLogout = async (exchange: OidcContext): Promise<OidcResponse> => {
   const { request } = await BACKCHANNEL_STEPS.run(exchange)
   auditRevocation(exchange, { outcome: 'success' })
   return done(request)
@@ -43,7 +43,7 @@ interface Verified {
 
 const FORM = /^application\/x-www-form-urlencoded[ \t]*(?:;|$)/i
 
-const readForm = ({ request }: Exchange): string => {
+const readForm = ({ request }: OidcContext): string => {
   const token = FORM.test(request.headers['content-type'] ?? '')
     ? readText(new URLSearchParams(request.body), 'logout_token')
     : undefined
@@ -53,19 +53,19 @@ const readForm = ({ request }: Exchange): string => {
 }
 
 const verifyToken = async ({
-  room,
+  endpointDeps,
   provider,
   known,
   token,
-}: Exchange &
+}: OidcContext &
   DiscoveredProvider & {
     readonly provider: ChosenProvider
     readonly token: string
   }): Promise<EndedSession> => {
   try {
-    return await readLogoutToken(token, provider.record, known, room.now())
+    return await readLogoutToken(token, provider.record, known, endpointDeps.now())
   } catch (cause) {
-    room.providers.doubt(provider.record)
+    endpointDeps.providers.doubt(provider.record)
     const code = cause instanceof KeySetAway ? 'provider_unavailable' : 'invalid_request'
     throw new OidcRefusal(code, 'the logout token cannot be trusted', { cause })
   }
@@ -74,9 +74,11 @@ const verifyToken = async ({
 const USED_BEFORE = 'the logout token was used before'
 
 /** A replayed token with only a `sub` would end sessions that began since. */
-async function refuseUsedToken(known: Exchange & Verified): Promise<object> {
-  const { room } = known
-  const found = await unlessAway(room, undefined, () => room.shared.read(keyOf(known)))
+async function refuseUsedToken(known: OidcContext & Verified): Promise<object> {
+  const { endpointDeps } = known
+  const found = await unlessAway(endpointDeps, undefined, () =>
+    endpointDeps.shared.read(keyOf(known)),
+  )
   if (found !== undefined) throw new OidcRefusal('invalid_request', USED_BEFORE)
   return {}
 }
@@ -85,16 +87,16 @@ async function refuseUsedToken(known: Exchange & Verified): Promise<object> {
  * Marks the token as used after the revocation: a provider that gets 503 sends it again, and must not be told then
  * that it was used. Two calls at the same moment both do the same.
  */
-async function useTokenOnce(known: Exchange & Verified): Promise<object> {
-  const { room } = known
-  const isFirst = await unlessAway(room, true, () =>
-    room.shared.takeOnce(keyOf(known), 2 * MAX_AGE_SECONDS),
+async function useTokenOnce(known: OidcContext & Verified): Promise<object> {
+  const { endpointDeps } = known
+  const isFirst = await unlessAway(endpointDeps, true, () =>
+    endpointDeps.shared.takeOnce(keyOf(known), 2 * MAX_AGE_SECONDS),
   )
   if (!isFirst) throw new OidcRefusal('invalid_request', USED_BEFORE)
   return {}
 }
 
-const keyOf = ({ request, provider, ended }: Exchange & Verified): string => {
+const keyOf = ({ request, provider, ended }: OidcContext & Verified): string => {
   const name = JSON.stringify([request.realmUri, provider.name, ended.jti])
   return `oidc-jti:${hash('sha256', name, 'base64url')}`
 }
@@ -108,16 +110,16 @@ const LIFETIME_SECONDS = 2_592_000
  */
 async function revokeTickets({
   request,
-  room,
+  endpointDeps,
   provider,
   ended,
-}: Exchange & Verified): Promise<object> {
-  const now = Math.floor(room.now() / 1000)
+}: OidcContext & Verified): Promise<object> {
+  const now = Math.floor(endpointDeps.now() / 1000)
   const lifetimeSeconds = Math.max(LIFETIME_SECONDS, provider.record.ticket_expiry_secs ?? 0)
   const session = { realmUri: request.realmUri, provider: provider.name }
   const keys = revocationsOf(session, ended, { until: now, lifetimeSeconds })
   try {
-    await Promise.all(keys.map((key) => room.shared.revoke(key, now + lifetimeSeconds)))
+    await Promise.all(keys.map((key) => endpointDeps.shared.revoke(key, now + lifetimeSeconds)))
   } catch (cause) {
     if (!(cause instanceof SharedStateAway)) throw cause
     throw new OidcRefusal('provider_unavailable', 'the shared state cannot be reached', { cause })

@@ -7,23 +7,23 @@ import { entryOf } from '../provider/find-provider.ts'
 import type { LogoutParameters } from './logout-parameters.ts'
 import type { Session } from './logout-session.ts'
 import { isSafeUrl } from '../provider/provider-metadata.ts'
-import type { Exchange, OidcRoom } from '../room.ts'
+import type { OidcContext, OidcEndpointDeps } from '../context.ts'
 
 export const endSessionUrl = async ({
   request,
-  room,
+  endpointDeps,
   parameters,
   session,
   target,
-}: Exchange & {
+}: OidcContext & {
   readonly parameters: LogoutParameters
   readonly session: Session
   readonly target: string
 }): Promise<string | undefined> => {
   const ticket = session.tickets.find(({ oidc_id_token: hint }) => hint !== undefined)
-  const record = entryOf(room.realm(parameters.realmUri), ticket?.oidc_provider)
+  const record = entryOf(endpointDeps.realm(parameters.realmUri), ticket?.oidc_provider)
   if (ticket?.oidc_id_token === undefined || record === undefined) return undefined
-  const endpoint = await endpointOf(room, record)
+  const endpoint = await endpointOf(endpointDeps, record)
   const own = ownOriginOf(request.ownOrigin, session.redirectRecord ?? record)
   const absolute = target.startsWith('/') ? own && own + target : target
   if (endpoint === undefined || absolute === undefined) return undefined
@@ -35,12 +35,12 @@ export const endSessionUrl = async ({
 }
 
 const endpointOf = async (
-  room: OidcRoom,
+  endpointDeps: OidcEndpointDeps,
   record: OidcProviderRecord,
 ): Promise<string | undefined> => {
   const configured = record.end_session_endpoint
   if (configured !== undefined)
     return isSafeUrl(configured, { allow_unsafe_http: true }) ? configured : undefined
-  const { metadata } = await room.providers.find(record)
+  const { metadata } = await endpointDeps.providers.find(record)
   return metadata.end_session_endpoint
 }

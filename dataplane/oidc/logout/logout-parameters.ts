@@ -4,7 +4,7 @@
 import { isCookieDomain } from '../../../language/cookie-domain.ts'
 import { readTarget } from '../login/login-parameters.ts'
 import { readText } from '../query.ts'
-import type { Exchange } from '../room.ts'
+import type { OidcContext } from '../context.ts'
 
 export interface LogoutParameters {
   /** Whose cookies are cleared; known to this gateway or not. */
@@ -16,7 +16,7 @@ export interface LogoutParameters {
 
 const REALM = /^[\x21-\x7e]{1,255}$/
 
-export const readLogoutParameters = ({ request }: Exchange): LogoutParameters => {
+export const readLogoutParameters = ({ request }: OidcContext): LogoutParameters => {
   const query = new URLSearchParams(request.query)
   const realm = readText(query, 'realm')
   const domain = readText(query, 'cookie_domain')

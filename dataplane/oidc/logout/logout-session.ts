@@ -6,7 +6,7 @@ import { cookieValues, ticketCookieName } from '../../security/session-cookies.t
 import type { TicketClaims } from '../../security/tokens/ticket.ts'
 import { entryOf } from '../provider/find-provider.ts'
 import type { LogoutParameters } from './logout-parameters.ts'
-import type { Exchange } from '../room.ts'
+import type { OidcContext } from '../context.ts'
 
 export interface Session {
   readonly tickets: readonly TicketClaims[]
@@ -18,16 +18,18 @@ export interface Session {
 
 export const findSession = async ({
   request,
-  room,
+  endpointDeps,
   parameters,
-}: Exchange & { readonly parameters: LogoutParameters }): Promise<Session> => {
+}: OidcContext & { readonly parameters: LogoutParameters }): Promise<Session> => {
   const { realmUri } = parameters
   const values = cookieValues(['cookie', request.headers.cookie ?? ''], ticketCookieName(realmUri))
   const read = await Promise.all(
-    values.map((value) => room.tickets.verifyTicket(realmUri, value, { ignoreExpiry: true })),
+    values.map((value) =>
+      endpointDeps.tickets.verifyTicket(realmUri, value, { ignoreExpiry: true }),
+    ),
   )
   const tickets = read.filter((ticket) => ticket !== undefined)
-  const realm = room.realm(realmUri)
+  const realm = endpointDeps.realm(realmUri)
   const record = entryOf(realm, tickets[0]?.oidc_provider) ?? entryOf(realm, request.routeProvider)
   const isOwnRealm = realmUri === request.realmUri
   return {
@@ -35,6 +37,6 @@ export const findSession = async ({
     record,
     redirectRecord: isOwnRealm
       ? record
-      : entryOf(room.realm(request.realmUri), request.routeProvider),
+      : entryOf(endpointDeps.realm(request.realmUri), request.routeProvider),
   }
 }

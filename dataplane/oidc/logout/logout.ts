@@ -4,19 +4,19 @@
 import { cookieText } from '../../security/parsed-cookies.ts'
 import { returnCookieName } from '../../security/session-cookies.ts'
 import { ticketKey } from '../../security/tokens/revocation-keys.ts'
-import { redirect } from '../answers.ts'
+import { redirect } from '../responses.ts'
 import { chooseRedirect } from '../choose-redirect.ts'
 import { endSessionUrl } from './end-session.ts'
 import { readLogoutParameters, type LogoutParameters } from './logout-parameters.ts'
 import { findSession, type Session } from './logout-session.ts'
-import type { OidcAnswer } from '../oidc-endpoint.ts'
+import type { OidcResponse } from '../oidc-endpoint.ts'
 import { auditLogout, reportLeftOut } from '../report.ts'
-import type { Exchange } from '../room.ts'
+import type { OidcContext } from '../context.ts'
 import { clearingLines, clearingReturnLine } from '../session-lines.ts'
 import { steps } from '../steps.ts'
 
 /** @internal exported for tests */
-export const LOGOUT_STEPS = steps<Exchange>()
+export const LOGOUT_STEPS = steps<OidcContext>()
   .step('read parameters', (known) => ({ parameters: readLogoutParameters(known) }))
   .step('find session', async (known) => ({ session: await findSession(known) }))
   .step('choose redirect', (known) => ({
@@ -26,7 +26,7 @@ export const LOGOUT_STEPS = steps<Exchange>()
   .step('revoke tickets', async (known) => ({ isRevoked: await revokeTickets(known) }))
   .step('end session', async (known) => ({ location: await leaveProvider(known) }))
 
-export const logout = async (exchange: Exchange): Promise<OidcAnswer> => {
+export const logout = async (exchange: OidcContext): Promise<OidcResponse> => {
   const { request, session, location, target, cookies, isRevoked } =
     await LOGOUT_STEPS.run(exchange)
   const [ticket] = session.tickets
@@ -42,10 +42,10 @@ export const logout = async (exchange: Exchange): Promise<OidcAnswer> => {
 }
 
 /** The response if even that has failed. */
-export const logoutAnyway = ({ request }: Exchange): OidcAnswer =>
+export const logoutAnyway = ({ request }: OidcContext): OidcResponse =>
   redirect(request, '/', clearingLines(request.realmUri, {}))
 
-type Known = Exchange & { readonly parameters: LogoutParameters; readonly session: Session }
+type Known = OidcContext & { readonly parameters: LogoutParameters; readonly session: Session }
 
 const clearCookies = ({ request, parameters, session }: Known): readonly string[] => {
   const { cookieDomain, realmUri } = parameters
@@ -59,12 +59,12 @@ const clearCookies = ({ request, parameters, session }: Known): readonly string[
 
 /** Revokes every genuine ticket, as any that is left would still be valid. */
 const revokeTickets = async (known: Known): Promise<boolean> => {
-  const { room, session } = known
+  const { endpointDeps, session } = known
   try {
     await Promise.all(
       session.tickets
-        .filter(({ expires_at: end }) => end * 1000 > room.now())
-        .map(({ id, expires_at: end }) => room.shared.revoke(ticketKey(id), end)),
+        .filter(({ expires_at: end }) => end * 1000 > endpointDeps.now())
+        .map(({ id, expires_at: end }) => endpointDeps.shared.revoke(ticketKey(id), end)),
     )
     return true
   } catch (error) {

@@ -3,17 +3,17 @@
 
 import type { OidcProviderRecord, RealmRecord } from '../../../language/realm/record.ts'
 import { OidcRefusal } from '../refusal.ts'
-import type { ChosenProvider, Exchange } from '../room.ts'
+import type { ChosenProvider, OidcContext } from '../context.ts'
 
 /** A realm has OIDC only while its `authmethods` contain both (specification §5). */
 const NEEDED = ['oidcrp', 'cookie'] as const
 
 /** @throws OidcRefusal `unknown_provider` */
 export const findProvider = (
-  { request, room }: Pick<Exchange, 'request' | 'room'>,
+  { request, endpointDeps }: Pick<OidcContext, 'request' | 'endpointDeps'>,
   name: string | undefined,
 ): ChosenProvider => {
-  const record = providerOf(room.realm(request.realmUri), name)
+  const record = providerOf(endpointDeps.realm(request.realmUri), name)
   if (record === undefined || name === undefined)
     throw new OidcRefusal('unknown_provider', 'the realm has no such provider')
   return { name, record }

@@ -73,7 +73,7 @@ export const fitsHash = (password: string, expected: PasswordHash): Promise<bool
   })
 
 /** Lists the password hashes that no password could match, when a record is loaded. */
-export const judgePasswordHashes = ({ users = [] }: RealmRecord): readonly Problem[] =>
+export const validatePasswordHashes = ({ users = [] }: RealmRecord): readonly Problem[] =>
   users.flatMap(({ password_hash: text }, index) =>
     text === undefined || readPasswordHash(text) !== undefined
       ? []

@@ -3,7 +3,7 @@
 
 import type { RealmRecord, UserRecord } from '../../../language/realm/record.ts'
 import { oncePer } from '../../../base/once.ts'
-import { type Damping, type Failing, placeOf } from './damping.ts'
+import { type LoginThrottle, type Failing, placeOf } from './login-throttle.ts'
 import { createHashQueue } from './hash-queue.ts'
 import { DUMMY_HASH, fitsHash, type PasswordHash, readPasswordHash } from './password-hash.ts'
 import type { RecentSuccesses } from './recent-successes.ts'
@@ -30,12 +30,12 @@ export interface PasswordTrials {
 }
 
 export interface PasswordTrialsOptions {
-  readonly damping: Damping
+  readonly loginThrottle: LoginThrottle
   readonly successes: RecentSuccesses
 }
 
 export const createPasswordTrials = ({
-  damping,
+  loginThrottle,
   successes,
 }: PasswordTrialsOptions): PasswordTrials => {
   const queue = createHashQueue()
@@ -43,10 +43,10 @@ export const createPasswordTrials = ({
   const running = new Map<string, Promise<Trial>>()
 
   const isLimited = ({ who, digest }: Guess): boolean =>
-    who !== undefined && damping.isDamped(who) && !successes.has(placeKey(who), digest)
+    who !== undefined && loginThrottle.isDamped(who) && !successes.has(placeKey(who), digest)
 
   const mayTry = async ({ who }: Guess): Promise<boolean> =>
-    who === undefined || (await damping.mayTry(who))
+    who === undefined || (await loginThrottle.mayTry(who))
 
   const tryOut = async (guess: Guess): Promise<Trial> => {
     const { record, password, user, who } = guess

@@ -6,7 +6,7 @@ import { hash } from 'node:crypto'
 import { BoundedMap } from '../../../base/bounded-map.ts'
 import type { RealmRecord, UserRecord } from '../../../language/realm/record.ts'
 import type { SharedState } from '../../shared/shared-state.ts'
-import { createDamping, RETRY_SECONDS } from './damping.ts'
+import { createLoginThrottle, RETRY_SECONDS } from './login-throttle.ts'
 import { createPasswordTrials, type Guess, placeKey } from './password-trials.ts'
 import { createRecentSuccesses } from './recent-successes.ts'
 import { createUserLookup } from './realm-users.ts'
@@ -55,9 +55,9 @@ const DAMPED: PasswordVerdict = { kind: 'damped', retryAfterSeconds: RETRY_SECON
  */
 export const createPasswords = ({ shared, now, random }: PasswordsOptions): Passwords => {
   const secret = random(32).toString('hex')
-  const damping = createDamping({ shared, now })
+  const loginThrottle = createLoginThrottle({ shared, now })
   const successes = createRecentSuccesses(now)
-  const trials = createPasswordTrials({ damping, successes })
+  const trials = createPasswordTrials({ loginThrottle, successes })
   const findUser = createUserLookup()
   const remembered = createRemembered(now)
 
@@ -70,7 +70,7 @@ export const createPasswords = ({ shared, now, random }: PasswordsOptions): Pass
       if (who !== undefined) successes.add(placeKey(who), digest)
       return { kind: 'right', user, until: remembered.add(digest, who?.address) }
     }
-    if (who !== undefined && (await damping.failed(who))) return DAMPED
+    if (who !== undefined && (await loginThrottle.failed(who))) return DAMPED
     return { kind: 'wrong', reason: user === undefined ? 'unknown_user' : 'wrong_password' }
   }
 
@@ -79,7 +79,7 @@ export const createPasswords = ({ shared, now, random }: PasswordsOptions): Pass
     const { user, digest, who } = guess
     const until = user === undefined ? undefined : remembered.untilOf(digest)
     if (user === undefined || until === undefined) return undefined
-    if (damping.isAnybodyDamped() && trials.isLimited(guess)) return undefined
+    if (loginThrottle.isAnybodyDamped() && trials.isLimited(guess)) return undefined
     if (who !== undefined && remembered.isNewAddress(digest, who.address))
       successes.add(placeKey(who), digest)
     return { kind: 'right', user, until }

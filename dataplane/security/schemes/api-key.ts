@@ -5,7 +5,7 @@ import { hash } from 'node:crypto'
 import type { RealmRecord } from '../../../language/realm/record.ts'
 import { oncePer } from '../../../base/once.ts'
 import { valuesOf } from '../../upstream/headers.ts'
-import { ALWAYS, type Authenticator, notAccepted, notPresented } from './attempt.ts'
+import { ALWAYS, type Authenticator, notAccepted, notPresented } from './authenticator.ts'
 import type { Identity } from './authentication.ts'
 import { userIdentity } from './identity.ts'
 import { createUserLookup } from '../passwords/realm-users.ts'
@@ -26,7 +26,7 @@ export const createApiKey = (): Authenticator => {
     const identity = identities(record).get(digest)
     return identity === undefined
       ? notAccepted('api_key', record.uri, 'unknown_key')
-      : { kind: 'identity', identity, grounds: ALWAYS }
+      : { kind: 'identity', identity, validity: ALWAYS }
   }
 }
 

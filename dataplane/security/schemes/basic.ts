@@ -2,7 +2,12 @@
 
 import { isUtf8 } from 'node:buffer'
 import type { UserRecord } from '../../../language/realm/record.ts'
-import { type Authenticator, notAccepted, notPresented, type Outcome } from './attempt.ts'
+import {
+  type Authenticator,
+  notAccepted,
+  notPresented,
+  type AuthenticationResult,
+} from './authenticator.ts'
 import type { Identity } from './authentication.ts'
 import { readAuthorization } from './authorization-header.ts'
 import { tooManyFailures, uncheckable } from './challenge.ts'
@@ -12,10 +17,14 @@ import type { Passwords, PasswordVerdict } from '../passwords/passwords.ts'
 export const createBasic = (passwords: Passwords): Authenticator => {
   const identityOf = createIdentities()
 
-  const toOutcome = (verdict: PasswordVerdict, realmUri: string, username: string): Outcome => {
+  const toOutcome = (
+    verdict: PasswordVerdict,
+    realmUri: string,
+    username: string,
+  ): AuthenticationResult => {
     if (verdict.kind === 'right') {
-      const grounds = { until: verdict.until, revocationKeys: [] }
-      return { kind: 'identity', identity: identityOf(realmUri, verdict.user), grounds }
+      const validity = { until: verdict.until, revocationKeys: [] }
+      return { kind: 'identity', identity: identityOf(realmUri, verdict.user), validity }
     }
     if (verdict.kind === 'wrong') return notAccepted('basic', realmUri, verdict.reason, username)
     const { retryAfterSeconds } = verdict

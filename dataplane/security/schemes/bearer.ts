@@ -6,11 +6,11 @@ import { isServedFlow } from '../../../language/realm/token-flows.ts'
 import { accessTokenRevocationKeys, type AccessTokens } from '../tokens/access-token.ts'
 import {
   type Authenticator,
-  type Known,
+  type KnownIdentity,
   notAccepted,
   notPresented,
-  type Outcome,
-} from './attempt.ts'
+  type AuthenticationResult,
+} from './authenticator.ts'
 import type { Authenticate, Identity } from './authentication.ts'
 import { readAuthorization } from './authorization-header.ts'
 import { uncheckable } from './challenge.ts'
@@ -19,7 +19,7 @@ import type { IssuedTokens } from '../tokens/issued-token.ts'
 import { isCompactJwt } from '../tokens/own-jwt.ts'
 import { createUserLookup } from '../passwords/realm-users.ts'
 import type { RevocationGate } from './revocation-gate.ts'
-import { standingRefusal } from './standing-refusal.ts'
+import { revokedRefusal } from './revoked-check.ts'
 import { createTokenCache, type Verified } from '../tokens/token-cache.ts'
 
 export interface BearerOptions {
@@ -69,19 +69,19 @@ export const createBearer = ({ accessTokens, issued, gate, now }: BearerOptions)
     }
   }
 
-  const admit = (record: RealmRecord, verified: Verified<Bearer>): Outcome => {
+  const admit = (record: RealmRecord, verified: Verified<Bearer>): AuthenticationResult => {
     const { identity, isOfIssuer } = verified.value
     return (
-      standingRefusal('oauth2', record.uri, gate(verified), identity.authid) ?? {
+      revokedRefusal('oauth2', record.uri, gate(verified), identity.authid) ?? {
         kind: 'identity',
         identity,
-        grounds: verified,
+        validity: verified,
         isOfIssuer,
       }
     )
   }
 
-  const readSlowly = async (record: RealmRecord, token: string): Promise<Outcome> => {
+  const readSlowly = async (record: RealmRecord, token: string): Promise<AuthenticationResult> => {
     const own = await readOwn(record, token)
     const reading = own === 'invalid' ? await readIssued(record, token) : own
     if (reading === 'unavailable') return issuerUnavailable()
@@ -105,10 +105,10 @@ export const createBearer = ({ accessTokens, issued, gate, now }: BearerOptions)
 }
 
 /** Flows that the gateway does not serve accept only tokens of trusted issuers (behaviour §6). */
-export const fitsFlow = (security: Secured, { isOfIssuer }: Known): boolean =>
+export const fitsFlow = (security: Secured, { isOfIssuer }: KnownIdentity): boolean =>
   security.type !== 'oauth2' || isServedFlow(security.flow) || isOfIssuer === true
 
-const issuerUnavailable = (): Outcome => ({
+const issuerUnavailable = (): AuthenticationResult => ({
   kind: 'refused',
   error: uncheckable('The keys of the issuer of this token can not be fetched now', 5),
   reason: 'issuer_unavailable',

@@ -10,12 +10,12 @@ import type { GuardedFetch } from '../../upstream/destinations/guarded-fetch.ts'
 import type { AccessTokens } from '../tokens/access-token.ts'
 import { createApiKey } from './api-key.ts'
 import {
-  type Attempt,
+  type CredentialCheck,
   type Authenticator,
   notAccepted,
-  type Outcome,
+  type AuthenticationResult,
   type Refusal,
-} from './attempt.ts'
+} from './authenticator.ts'
 import type { Authenticate, Caller, Verdict } from './authentication.ts'
 import { createBasic } from './basic.ts'
 import { createBearer, fitsFlow } from './bearer.ts'
@@ -25,7 +25,10 @@ import { createFailureReport, type ReportFailure } from './failure-report.ts'
 import { createIssuedTokens } from '../tokens/issued-token.ts'
 import { createIssuerKeys } from '../tokens/issuer-keys.ts'
 import type { Passwords } from '../passwords/passwords.ts'
-import { type Bearing, createRecollections } from './recollection.ts'
+import {
+  type CredentialSource,
+  createConnectionIdentityCache,
+} from './connection-identity-cache.ts'
 import { meetsRequirements } from './requirements.ts'
 import { createRevocationGate, type RedisAway, type RevocationGate } from './revocation-gate.ts'
 import { SCHEMES } from './scheme-table.ts'
@@ -56,24 +59,24 @@ type Secured = Parameters<Authenticate>[0]
 export const createAuthenticate = (deps: AuthenticateDeps): Authenticate => {
   const gate = createRevocationGate(deps.shared, deps.redisAway)
   const authenticators = createAuthenticators(deps, gate)
-  const recollections = createRecollections(gate, deps.now)
+  const identityCache = createConnectionIdentityCache(gate, deps.now)
   const report = createFailureReport(deps.audit, deps.now)
 
   const check = (asked: Asked, record: RealmRecord): Verdict | Promise<Verdict> => {
     const { security, caller } = asked
     const { request } = caller
-    const bearing = {
+    const source = {
       scheme: security.type,
       header: credentialHeaderOf(security),
       mayBeCookie: SCHEMES[security.type].sentByBrowsers === 'cookie',
     }
-    const known = recollections.find(request, bearing, record)
+    const known = identityCache.find(request, source, record)
     if (known !== undefined) return settle(asked, known, report)
-    const conclude = (outcome: Outcome): Verdict => {
-      recollections.keep(request, bearing, record, outcome)
+    const conclude = (outcome: AuthenticationResult): Verdict => {
+      identityCache.keep(request, source, record, outcome)
       return settle(asked, outcome, report)
     }
-    const outcome = authenticators[security.type](attemptOf(bearing, record, caller))
+    const outcome = authenticators[security.type](attemptOf(source, record, caller))
     return outcome instanceof Promise ? outcome.then(conclude).catch(fail) : conclude(outcome)
   }
 
@@ -94,7 +97,7 @@ interface Asked {
   readonly caller: Caller
 }
 
-const settle = (asked: Asked, given: Outcome, report: ReportFailure): Verdict => {
+const settle = (asked: Asked, given: AuthenticationResult, report: ReportFailure): Verdict => {
   const outcome = withinFlow(asked, given)
   return outcome.kind === 'identity' && meetsRequirements(asked.security, outcome.identity)
     ? outcome
@@ -102,7 +105,10 @@ const settle = (asked: Asked, given: Outcome, report: ReportFailure): Verdict =>
 }
 
 /** Here, as a token that was known before is asked again for every path. */
-const withinFlow = ({ security, realmUri }: Asked, outcome: Outcome): Outcome =>
+const withinFlow = (
+  { security, realmUri }: Asked,
+  outcome: AuthenticationResult,
+): AuthenticationResult =>
   outcome.kind === 'refused' || fitsFlow(security, outcome)
     ? outcome
     : notAccepted('oauth2', realmUri, 'invalid_token', outcome.identity.authid)
@@ -121,7 +127,11 @@ const createAuthenticators = (
   }
 }
 
-const attemptOf = ({ header }: Bearing, record: RealmRecord, caller: Caller): Attempt => ({
+const attemptOf = (
+  { header }: CredentialSource,
+  record: RealmRecord,
+  caller: Caller,
+): CredentialCheck => ({
   record,
   rawHeaders: caller.request.rawHeaders,
   credentialHeader: header,
@@ -141,7 +151,7 @@ const fail = (cause: unknown): Verdict => ({
 /** Known, and may not; or not known. */
 const refuse = (
   { security, realmUri, caller }: Asked,
-  outcome: Outcome,
+  outcome: AuthenticationResult,
   report: ReportFailure,
 ): Verdict => {
   const refusal: Refusal =

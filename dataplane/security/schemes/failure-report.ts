@@ -2,7 +2,7 @@
 // intervals with their number, so that a flood of wrong passwords does not become a flood of lines.
 
 import type { Audit, AuditEvent } from '../../audit.ts'
-import { WINDOW_SECONDS } from '../passwords/damping.ts'
+import { WINDOW_SECONDS } from '../passwords/login-throttle.ts'
 
 export type ReportFailure = (event: AuditEvent) => void
 

@@ -1,15 +1,15 @@
 // Checks a genuine credential against the deny-list, at every use of a ticket or token, without waiting.
 
 import type { SharedState } from '../../shared/shared-state.ts'
-import type { Grounds } from './attempt.ts'
+import type { IdentityValidity } from './authenticator.ts'
 
 /** What to do with credentials that may have been revoked while the shared state is away (`--redis-away`). */
 export type RedisAway = 'refuse' | 'accept'
 
 /** `unknown`: revocations may have been missed. */
-export type Standing = 'good' | 'revoked' | 'unknown'
+export type RevocationState = 'good' | 'revoked' | 'unknown'
 
-export type RevocationGate = (verified: Pick<Grounds, 'revocationKeys'>) => Standing
+export type RevocationGate = (verified: Pick<IdentityValidity, 'revocationKeys'>) => RevocationState
 
 /** A credential that cannot be revoked, such as the token of another issuer, is always good. */
 export const createRevocationGate =

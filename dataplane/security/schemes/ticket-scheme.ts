@@ -6,12 +6,12 @@ import type { RealmRecord } from '../../../language/realm/record.ts'
 import { GatewayError } from '../../gateway-error.ts'
 import { valuesOf } from '../../upstream/headers.ts'
 import {
-  type Attempt,
+  type CredentialCheck,
   type Authenticator,
   notAccepted,
   notPresented,
-  type Outcome,
-} from './attempt.ts'
+  type AuthenticationResult,
+} from './authenticator.ts'
 import type { Identity } from './authentication.ts'
 import { type Authorization, readAuthorization } from './authorization-header.ts'
 import { csrfValueOf, isCsrfRight } from '../tokens/csrf.ts'
@@ -20,7 +20,7 @@ import { isCompactJwt } from '../tokens/own-jwt.ts'
 import { cookieText, parseCookies } from '../parsed-cookies.ts'
 import type { RevocationGate } from './revocation-gate.ts'
 import { cookieValues, csrfCookieName, ticketCookieName } from '../session-cookies.ts'
-import { standingRefusal } from './standing-refusal.ts'
+import { revokedRefusal } from './revoked-check.ts'
 import { ticketRevocationKeys, type Tickets } from '../tokens/ticket.ts'
 import { createTokenCache, type Verified } from '../tokens/token-cache.ts'
 import type { TokenKeys } from '../tokens/token-keys.ts'
@@ -47,17 +47,17 @@ export const createTicketScheme = (options: TicketSchemeOptions): Authenticator 
 
   const byHeader = (record: RealmRecord, { scheme, credentials }: Authorization) => {
     if (scheme !== 'bearer') return notPresented('oidc', record.uri)
-    const decide = (found: Found): Outcome => admit(record, found, options.gate)
+    const decide = (found: Found): AuthenticationResult => admit(record, found, options.gate)
     const found = find(record, credentials)
     return found instanceof Promise ? found.then(decide) : decide(found)
   }
 
-  const byCookie = (attempt: Attempt) => {
+  const byCookie = (attempt: CredentialCheck) => {
     const { record, rawHeaders } = attempt
     const names = namesOf(record)
     const values = cookieValues(rawHeaders, names.ticket).filter((value) => value !== '')
     if (values.length === 0) return notPresented('oidc', record.uri)
-    const decide = (found: readonly Found[]): Outcome =>
+    const decide = (found: readonly Found[]): AuthenticationResult =>
       decideAmong(found, attempt, names.csrf, options.gate)
     const found = values.map((value) => find(record, value))
     return isAllThere(found)
@@ -109,14 +109,14 @@ const createFinder = ({ tickets, keys, gate, now }: TicketSchemeOptions) => {
 const isAllThere = (found: readonly (Found | Promise<Found>)[]): found is readonly Found[] =>
   !found.some((each) => each instanceof Promise)
 
-const admit = (record: RealmRecord, found: Found, gate: RevocationGate): Outcome => {
+const admit = (record: RealmRecord, found: Found, gate: RevocationGate): AuthenticationResult => {
   if (found === undefined) return notAccepted('oidc', record.uri, 'invalid_token')
   const { identity } = found.value
   return (
-    standingRefusal('oidc', record.uri, gate(found), identity.authid) ?? {
+    revokedRefusal('oidc', record.uri, gate(found), identity.authid) ?? {
       kind: 'identity',
       identity,
-      grounds: found,
+      validity: found,
     }
   )
 }
@@ -124,10 +124,10 @@ const admit = (record: RealmRecord, found: Found, gate: RevocationGate): Outcome
 /** A party that may set cookies for our host can add forged ones, or a genuine one of its own. */
 const decideAmong = (
   found: readonly Found[],
-  attempt: Attempt,
+  attempt: CredentialCheck,
   csrfCookie: string,
   gate: RevocationGate,
-): Outcome => {
+): AuthenticationResult => {
   const { record } = attempt
   const genuine = found.filter((each) => each !== undefined)
   const standing = genuine.filter((each) => gate(each) !== 'revoked')
@@ -144,7 +144,7 @@ const decideAmong = (
   const meant = standing.find(({ value }) => isCsrfRight(csrf, value.csrf))
   return meant === undefined
     ? csrfRefusal(first.value.identity.authid)
-    : { kind: 'identity', identity: meant.value.identity, grounds: meant }
+    : { kind: 'identity', identity: meant.value.identity, validity: meant }
 }
 
 /** Two providers may use the same name for two people. */
@@ -154,7 +154,7 @@ const isSamePerson = (one: Verified<Genuine>, other: Verified<Genuine>): boolean
 
 const WITHOUT_CSRF = 'The request does not carry the CSRF token that belongs to its ticket'
 
-const csrfRefusal = (authid: string): Outcome => ({
+const csrfRefusal = (authid: string): AuthenticationResult => ({
   kind: 'refused',
   error: new GatewayError('svc.error.forbidden', WITHOUT_CSRF, { reason: 'csrf' }),
   reason: 'csrf',

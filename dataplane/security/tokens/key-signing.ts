@@ -21,9 +21,9 @@ export interface RealmKey extends SigningKey {
 
 /**
  * Lists the problems of a realm's `signing_keys` when its record is loaded.
- * @example judgeSigningKeys({ uri: 'a.b', signing_keys: ['x'] })[0]?.path // '/signing_keys/0'
+ * @example validateSigningKeys({ uri: 'a.b', signing_keys: ['x'] })[0]?.path // '/signing_keys/0'
  */
-export const judgeSigningKeys = ({ signing_keys: keys = [] }: RealmRecord): readonly Problem[] =>
+export const validateSigningKeys = ({ signing_keys: keys = [] }: RealmRecord): readonly Problem[] =>
   keys.flatMap((key, index) => {
     const fault = faultOf(key)
     if (fault === undefined) return []

@@ -4,10 +4,10 @@
 import { hash } from 'node:crypto'
 import { BoundedMap } from '../../../base/bounded-map.ts'
 import type { RealmRecord } from '../../../language/realm/record.ts'
-import type { Grounds } from '../schemes/attempt.ts'
+import type { IdentityValidity } from '../schemes/authenticator.ts'
 import { MAX_TOKEN_LENGTH } from './own-jwt.ts'
 
-export interface Verified<T> extends Grounds {
+export interface Verified<T> extends IdentityValidity {
   readonly value: T
 }
 

@@ -11,12 +11,12 @@ import {
   withoutAbandoned,
 } from '../../../telemetry/metrics-state.ts'
 import { removeStaleSocket } from '../../listen/bind.ts'
-import type { BridgeBoard } from './process-status.ts'
+import type { ProcessStatusRegistry } from './process-status.ts'
 import type { Addresses, ToPrimary } from './message.ts'
 import { answerWorker } from './questions.ts'
-import { ClusterPeer, type TaskOutcome, type WorkerProcess } from './peer.ts'
+import { ClusterPeer, type TaskResult, type WorkerProcess } from './peer.ts'
 import type { GatewaySettings } from '../../config.ts'
-import { createHeldContent, type HeldContent } from './replicated-content.ts'
+import { createReplicatedContent, type ReplicatedContent } from './replicated-content.ts'
 import type { ListenerName } from '../../listen/listeners.ts'
 import type { Plane } from '../plane.ts'
 import type { SecurityState } from '../security-state.ts'
@@ -33,7 +33,7 @@ export interface ClusterOptions {
   readonly settings: GatewaySettings
   readonly log: Log
   /** Receives the status of the workers' bridges. */
-  readonly board: BridgeBoard
+  readonly processStatus: ProcessStatusRegistry
   /** The state that all workers share, and the keys they need. */
   readonly security: SecurityState
   /** Called when a worker was lost and is replaced. */
@@ -111,7 +111,7 @@ class Primary {
   readonly services = new ServiceDirectory()
   phase: 'idle' | 'serving' | 'draining' | 'closing' = 'idle'
   readonly #options: ClusterOptions
-  readonly #held: HeldContent = createHeldContent()
+  readonly #held: ReplicatedContent = createReplicatedContent()
   #addresses: Addresses = {}
   /**
    * The addresses that workers ask for. node:cluster shares a socket between those that ask for the same, port 0
@@ -215,7 +215,7 @@ class Primary {
   }
 
   /** Resolves when the worker serves all that is loaded, or never will. */
-  #startWorker(): Promise<TaskOutcome> {
+  #startWorker(): Promise<TaskResult> {
     const { settings, security, fork = forkWorker } = this.#options
     const worker = fork()
     const peer = new ClusterPeer(worker, TASK_TIMEOUT_MS)
@@ -239,7 +239,7 @@ class Primary {
   #receive(peer: ClusterPeer, message: ToPrimary): void {
     if (message.kind === 'bridge') this.#write(peer, message.status)
     else if (message.kind === 'health')
-      this.#options.board.writeHealth(peer.worker.id, message.health)
+      this.#options.processStatus.writeHealth(peer.worker.id, message.health)
     else if ('ask' in message)
       void answerWorker(peer, message, this.peers.values(), this.#options.security.shared)
     else peer.receive(message)
@@ -247,10 +247,10 @@ class Primary {
 
   /** The last message of a process may arrive after its exit: its status would never be removed. */
   #write(peer: ClusterPeer, status: readonly RealmBridgeStatus[]): void {
-    if (!peer.isGone) this.#options.board.write(peer.worker.id, status)
+    if (!peer.isGone) this.#options.processStatus.write(peer.worker.id, status)
   }
 
-  async #listen(peer: ClusterPeer): Promise<TaskOutcome> {
+  async #listen(peer: ClusterPeer): Promise<TaskResult> {
     const outcome = await peer.perform({ kind: 'listen', at: this.#asked })
     if (outcome.kind === 'done') this.#addresses = { ...outcome.addresses, ...this.#addresses }
     else peer.worker.kill('SIGKILL')
@@ -260,7 +260,7 @@ class Primary {
   #onExit(peer: ClusterPeer, livedMs: number): void {
     peer.markGone()
     this.peers.delete(peer.worker.id)
-    this.#options.board.erase(peer.worker.id)
+    this.#options.processStatus.erase(peer.worker.id)
     const counted = peer.lastMetrics.filter(({ type }) => type !== 'gauge')
     this.#retired = mergeStates([this.#retired, peer.takeForgotten(), counted])
     if (this.peers.size === 0) {

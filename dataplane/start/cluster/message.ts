@@ -3,7 +3,7 @@
 
 import type { Address } from '../../../telemetry/settings-table.ts'
 import type { MetricsState } from '../../../telemetry/metrics-state.ts'
-import type { HeldName } from './process-status.ts'
+import type { DurableName } from './process-status.ts'
 import type { GatewaySettings } from '../../config.ts'
 import type { ListenerName } from '../../listen/listeners.ts'
 import type { SecretRings } from '../security-state.ts'
@@ -32,7 +32,7 @@ export type ToWorker =
   /** Likewise, answered by `decisions`. */
   | { readonly kind: 'find decisions'; readonly task: number; readonly id: string }
   /** Likewise, answered by `released`: the worker releases it if it has it. */
-  | { readonly kind: 'release'; readonly task: number; readonly name: HeldName }
+  | { readonly kind: 'release'; readonly task: number; readonly name: DurableName }
   /** Immediately answered by `known`: a revocation is confirmed only when every worker knows it. */
   | { readonly kind: 'revoked'; readonly task: number; readonly entries: readonly RevokedEntry[] }
   /** Immediately answered by `known`: a change of Pods does not wait for a load. */
@@ -65,7 +65,7 @@ export type ToPrimary =
   /** Sent when this worker can or cannot reach the shared state. */
   | { readonly kind: 'health'; readonly health: SharedHealth }
   /** Asks to have it released by the worker that has it; answered by `released` with the same `ask`. */
-  | { readonly kind: 'release'; readonly ask: number; readonly name: HeldName }
+  | { readonly kind: 'release'; readonly ask: number; readonly name: DurableName }
 
 /** The addresses of the public listeners; in `listen`, those to use instead of the ones in the settings. */
 export type Addresses = Readonly<Partial<Record<ListenerName, Address>>>

@@ -7,7 +7,7 @@ import {
   mergeStates,
   type MetricsState,
 } from '../../../telemetry/metrics-state.ts'
-import type { HeldName } from './process-status.ts'
+import type { DurableName } from './process-status.ts'
 import type { RevokedEntry } from '../../shared/relayed-state.ts'
 import type { UpstreamsView } from '../../upstream/upstream-view.ts'
 import type { Addresses, ToPrimary, ToWorker } from './message.ts'
@@ -20,7 +20,7 @@ export interface WorkerProcess {
   kill(signal: 'SIGKILL'): unknown
 }
 
-export type TaskOutcome =
+export type TaskResult =
   | { readonly kind: 'done'; readonly addresses?: Addresses }
   | { readonly kind: 'failed'; readonly message: string; readonly isStartError: boolean }
   /** It died, or was killed because it did not reply. */
@@ -52,7 +52,7 @@ export class ClusterPeer {
   }
 
   /** Queues behind the tasks given before. Never rejects. */
-  perform(task: NewTask): Promise<TaskOutcome> {
+  perform(task: NewTask): Promise<TaskResult> {
     return this.#tasks.run(() => this.#performNow(task))
   }
 
@@ -89,7 +89,7 @@ export class ClusterPeer {
   }
 
   /** Does not wait for tasks; false if there is no reply in time. */
-  async release(name: HeldName, timeoutMs: number): Promise<boolean> {
+  async release(name: DurableName, timeoutMs: number): Promise<boolean> {
     const reply = await this.#ask({ kind: 'release', task: this.#nextTask++, name }, timeoutMs)
     return reply !== 'late' && reply?.kind === 'released' && reply.found
   }
@@ -122,7 +122,7 @@ export class ClusterPeer {
     for (const settle of [...this.#waiting.values()]) settle(undefined)
   }
 
-  async #performNow(task: NewTask): Promise<TaskOutcome> {
+  async #performNow(task: NewTask): Promise<TaskResult> {
     const reply = await this.#ask({ ...task, task: this.#nextTask++ }, this.#taskTimeoutMs)
     if (reply === 'late') {
       this.worker.kill('SIGKILL')

@@ -3,12 +3,16 @@
 
 import type { SessionState } from '../../../language/wire/wire.ts'
 import type { SharedHealth } from '../../shared/shared-state.ts'
-import type { HeldKind, HeldListing, RealmBridgeStatus } from '../../wamp/realm/wamp-client.ts'
+import type {
+  DurableKind,
+  DurableListing,
+  RealmBridgeStatus,
+} from '../../wamp/realm/wamp-client.ts'
 
 /** A registration or subscription for a callback, in whichever process of this gateway it is. */
-export interface HeldName {
+export interface DurableName {
   readonly realmUri: string
-  readonly held: HeldKind
+  readonly held: DurableKind
   readonly id: number
 }
 
@@ -19,10 +23,10 @@ export interface BridgePeers {
   /** Reports whether this process can reach the shared state. */
   healthChanged(health: SharedHealth): void
   /** False: no other process has it. Never rejects. */
-  releaseElsewhere(name: HeldName): Promise<boolean>
+  releaseElsewhere(name: DurableName): Promise<boolean>
 }
 
-export class BridgeBoard {
+export class ProcessStatusRegistry {
   readonly #processes = new Map<number, readonly RealmBridgeStatus[]>()
   readonly #listeners: (() => void)[] = []
   /** Processes that cannot reach the shared state. */
@@ -59,7 +63,7 @@ export class BridgeBoard {
     return this.#realms(realmUri).flatMap(({ sessions }) => sessions)
   }
 
-  heldOf(realmUri: string): readonly HeldListing[] {
+  heldOf(realmUri: string): readonly DurableListing[] {
     return this.#realms(realmUri).flatMap(({ held }) => held)
   }
 
@@ -71,12 +75,12 @@ export class BridgeBoard {
 }
 
 /** The peers of a process that serves alone. */
-export const peersOfOne = (board: BridgeBoard): BridgePeers => ({
+export const peersOfOne = (processStatus: ProcessStatusRegistry): BridgePeers => ({
   statusChanged: (status) => {
-    board.write(0, status)
+    processStatus.write(0, status)
   },
   healthChanged: (health) => {
-    board.writeHealth(0, health)
+    processStatus.writeHealth(0, health)
   },
   releaseElsewhere: () => Promise.resolve(false),
 })

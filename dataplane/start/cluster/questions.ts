@@ -1,7 +1,7 @@
 // Lets a worker call its primary: to release what another worker may have, and to use the state that all of them
 // share.
 
-import type { BridgePeers, HeldName } from './process-status.ts'
+import type { BridgePeers, DurableName } from './process-status.ts'
 import type { ToPrimary, ToWorker } from './message.ts'
 import type { ClusterPeer } from './peer.ts'
 import { answerCall, type SharedCall, type SharedReply } from '../../shared/relayed-state.ts'
@@ -83,7 +83,7 @@ export const answerWorker = async (
   if (!from.isGone) from.worker.send(answer)
 }
 
-const release = async (others: readonly ClusterPeer[], name: HeldName): Promise<boolean> => {
+const release = async (others: readonly ClusterPeer[], name: DurableName): Promise<boolean> => {
   const found = await Promise.all(others.map((peer) => peer.release(name, RELEASE_TIMEOUT_MS)))
   return found.includes(true)
 }

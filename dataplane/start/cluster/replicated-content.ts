@@ -4,7 +4,7 @@ import type { RealmRecord } from '../../../language/realm/record.ts'
 import type { PackedDocument } from '../../store/packed-document.ts'
 import type { ServingChange } from '../../store/serving.ts'
 
-export interface HeldContent {
+export interface ReplicatedContent {
   /** Adds a change; the function it returns removes it again. */
   add(change: ServingChange): () => void
   /** Realms first, then documents in portions, so that no message is huge. */
@@ -14,7 +14,7 @@ export interface HeldContent {
 /** Bytes of documents in one message, give or take a document. */
 const PORTION_BYTES = 4 * 1024 * 1024
 
-export const createHeldContent = (): HeldContent => {
+export const createReplicatedContent = (): ReplicatedContent => {
   const documents = new Map<string, PackedDocument>()
   const realms = new Map<string, RealmRecord>()
   return {

@@ -3,7 +3,7 @@
 
 import { SerialQueue } from '../../../base/serial-queue.ts'
 import type { Log } from '../../../telemetry/log.ts'
-import type { BridgePeers, HeldName } from './process-status.ts'
+import type { BridgePeers, DurableName } from './process-status.ts'
 import type { Addresses, ToPrimary, ToWorker } from './message.ts'
 import type { GatewaySettings } from '../../config.ts'
 import { openListeners, type Listeners } from '../../listen/listeners.ts'
@@ -169,7 +169,7 @@ class Worker {
     this.#send({ kind: 'metrics', task, state })
   }
 
-  async #release(task: number, name: HeldName): Promise<void> {
+  async #release(task: number, name: DurableName): Promise<void> {
     const found = (await this.#running?.parts.releaseHere(name)) ?? false
     this.#send({ kind: 'released', task, found })
   }

@@ -25,7 +25,7 @@ export interface ListedEndpoints {
   /** The same object until the report changes. */
   readonly told: ServiceEndpoints | undefined
   /** undefined: there is no report. Each call applies the guard again. */
-  judge(): EndpointList | undefined
+  validate(): EndpointList | undefined
 }
 
 export interface ListedOptions {
@@ -39,7 +39,7 @@ export interface ListedOptions {
 
 /**
  * @returns undefined if the host cannot be a Service
- * @example createListedEndpoints({ directory, to: { hostname: 'orders.shop', port: 80 }, guard, … })?.judge()
+ * @example createListedEndpoints({ directory, to: { hostname: 'orders.shop', port: 80 }, guard, … })?.validate()
  */
 export const createListedEndpoints = (options: ListedOptions): ListedEndpoints | undefined => {
   const { directory, to, confinement, clusterDomain } = options
@@ -54,7 +54,7 @@ export const createListedEndpoints = (options: ListedOptions): ListedEndpoints |
     get told() {
       return directory.find(key)
     },
-    judge: () => {
+    validate: () => {
       const told = directory.find(key)
       return told && listOf(told, options)
     },

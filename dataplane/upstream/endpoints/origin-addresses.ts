@@ -154,7 +154,7 @@ class KnownAddresses implements OriginAddresses {
       this.#answer = found
     } else if (isDenial(error) || isStale) this.#answer = []
     // The guard's rules may have changed.
-    this.#list = this.#options.listed?.judge()
+    this.#list = this.#options.listed?.validate()
     this.#settle(found !== null)
     const told = this.#waiting
     this.#waiting = []
@@ -170,7 +170,7 @@ class KnownAddresses implements OriginAddresses {
     const isNews = listed.told !== this.#list?.told
     if (!isNews && !isDoubtOver) return
     this.#doubtedUntilMs = -Infinity
-    this.#list = listed.judge()
+    this.#list = listed.validate()
     this.#settle(false)
   }
 

@@ -3,7 +3,12 @@
 // got them, so that no tenant can eject an address for others. It holds no connections.
 
 import type { Endpoint, EndpointSet, ShareOf } from './endpoint-set.ts'
-import { type Ejection, OutlierDetector, type Turns, type Verdict } from './outlier-detector.ts'
+import {
+  type Ejection,
+  OutlierDetector,
+  type EjectionCounter,
+  type Verdict,
+} from './outlier-detector.ts'
 
 /** Faults that concern all users of an origin. */
 export type SharedFault = 'refused' | 'unreachable' | 'connect_timeout' | 'tls' | 'reset'
@@ -20,7 +25,7 @@ export interface HealthEvent {
   readonly fault: SharedFault | RealmFault | undefined
 }
 
-export interface RequestOutcome {
+export interface RequestReport {
   readonly endpoint: Endpoint
   readonly realm: string | undefined
   /** undefined: a response that does not indicate a fault. */
@@ -55,7 +60,7 @@ export const SHARED_FAULTS = {
 export class HealthRegistry {
   readonly now: () => number
   readonly onEvent: (event: HealthEvent) => void
-  readonly turns: Turns = { count: 0 }
+  readonly ejectionCounter: EjectionCounter = { count: 0 }
   readonly #origins = new Map<string, OriginHealth>()
   /** By realm, the origins that have a detector of it; the oldest first. */
   readonly #realms = new Map<string, Set<OriginHealth>>()
@@ -168,7 +173,7 @@ export class OriginHealth {
     return undefined
   }
 
-  report(outcome: RequestOutcome, set: EndpointSet): void {
+  report(outcome: RequestReport, set: EndpointSet): void {
     const { fault } = outcome
     const isShared = fault !== undefined && SHARED_FAULTS[fault]
     if (isShared) this.#shared ??= new OutlierDetector(this.#registry)
@@ -210,7 +215,7 @@ export class OriginHealth {
     return realm === undefined || this.realms.size === 0 ? undefined : this.realms.get(realm)
   }
 
-  #tell(detector: OutlierDetector, outcome: RequestOutcome, set: EndpointSet): void {
+  #tell(detector: OutlierDetector, outcome: RequestReport, set: EndpointSet): void {
     const { endpoint, realm, fault, begunAt } = outcome
     const address = endpoint.key
     const isFailure = fault !== undefined && SHARED_FAULTS[fault] === (realm === undefined)

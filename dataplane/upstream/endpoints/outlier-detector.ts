@@ -14,14 +14,14 @@ export interface DetectorOptions {
    * Grows with each ejection and readmission in the process: a request that began before one says nothing about the
    * time after it.
    */
-  readonly turns: Turns
+  readonly ejectionCounter: EjectionCounter
 }
 
-export interface Turns {
+export interface EjectionCounter {
   count: number
 }
 
-export interface Outcome {
+export interface RequestResult {
   readonly address: string
   readonly isFailure: boolean
   /** Shown as the reason of an ejection. */
@@ -90,7 +90,7 @@ interface Counts {
  */
 export class OutlierDetector {
   readonly #now: () => number
-  readonly #turns: Turns
+  readonly #turns: EjectionCounter
   readonly #known = new Map<string, Health>()
   /** The ejected ones among the known addresses. */
   readonly #out = new Set<string>()
@@ -98,9 +98,9 @@ export class OutlierDetector {
   #windowSinceMs: number
   #lastFailureMs: number
 
-  constructor({ now, turns }: DetectorOptions) {
+  constructor({ now, ejectionCounter }: DetectorOptions) {
     this.#now = now
-    this.#turns = turns
+    this.#turns = ejectionCounter
     this.#windowSinceMs = now()
     this.#lastFailureMs = now()
   }
@@ -148,7 +148,10 @@ export class OutlierDetector {
     if (health !== undefined) health.probedMs = this.#now()
   }
 
-  report({ address, isFailure, begunAt, fault }: Outcome, members: Members): Verdict | undefined {
+  report(
+    { address, isFailure, begunAt, fault }: RequestResult,
+    members: Members,
+  ): Verdict | undefined {
     this.#turnWindow()
     if (isFailure) this.#lastFailureMs = this.#now()
     const health = this.#healthOf(address)

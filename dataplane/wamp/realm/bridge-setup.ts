@@ -3,7 +3,7 @@
 
 import { randomBytes } from 'node:crypto'
 import type { Log } from '../../../telemetry/log.ts'
-import type { HeldKind } from './wamp-client.ts'
+import type { DurableKind } from './wamp-client.ts'
 import type { OpenLink } from '../session/joined-session.ts'
 
 /** All in milliseconds. */
@@ -39,7 +39,7 @@ export interface BridgeOptions {
   /** `status()` would give something else; at most once a tick. */
   readonly onStatus: () => void
   /** Asks the other processes of the gateway to release what they hold; false: none did. */
-  readonly releaseElsewhere: (realmUri: string, kind: HeldKind, id: number) => Promise<boolean>
+  readonly releaseElsewhere: (realmUri: string, kind: DurableKind, id: number) => Promise<boolean>
   /** 0 ≤ random < 1; from the system's secure source when left out, so that ids can't be guessed. */
   readonly random?: () => number
   readonly times?: Partial<BridgeTimes>

@@ -6,8 +6,8 @@ import type { RealmBridge } from './realm-bridge.ts'
 import type {
   Follower,
   Following,
-  Held,
-  HeldKind,
+  DurableHandle,
+  DurableKind,
   Registration,
   SessionWait,
   Subscription,
@@ -19,7 +19,7 @@ import type { Payload } from '../protocol/messages.ts'
 export interface ClientParts {
   /** The realm as of now; one without a record where there is none. */
   find(realmUri: string): RealmBridge
-  release(realmUri: string, kind: HeldKind, id: number): Promise<boolean>
+  release(realmUri: string, kind: DurableKind, id: number): Promise<boolean>
 }
 
 /** A class, since one is made for a request: two fields instead of a closure for every method. */
@@ -56,15 +56,15 @@ export class BridgeClient implements WampClient {
     return this.#realm().topics.follow(topic, options, follower)
   }
 
-  register(registration: Registration): Promise<Held> {
+  register(registration: Registration): Promise<DurableHandle> {
     return this.#realm().held.register(registration)
   }
 
-  subscribe(subscription: Subscription): Promise<Held> {
+  subscribe(subscription: Subscription): Promise<DurableHandle> {
     return this.#realm().held.subscribe(subscription)
   }
 
-  release(kind: HeldKind, id: number): Promise<boolean> {
+  release(kind: DurableKind, id: number): Promise<boolean> {
     return this.#parts.release(this.#realmUri, kind, id)
   }
 

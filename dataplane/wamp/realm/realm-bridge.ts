@@ -5,14 +5,14 @@ import { isDeepStrictEqual } from 'node:util'
 import type { RealmRecord } from '../../../language/realm/record.ts'
 import type { BridgeSetup } from './bridge-setup.ts'
 import type { RunningInvocations } from './durable/invocations.ts'
-import { HeldList } from './durable/registry.ts'
+import { DurableRegistry } from './durable/registry.ts'
 import { obstacleFault, type Obstacle } from './unavailable.ts'
 import { planLinks, type RealmPlan } from './link-plan.ts'
 import { RealmPool } from './session-pool.ts'
 import type { Retirement } from './retirement.ts'
-import { RealmTurns } from './router-request-limiter.ts'
+import { RouterRequestLimiter } from './router-request-limiter.ts'
 import { SessionWaits } from './session-waits.ts'
-import { TopicBoard } from './topic-registry.ts'
+import { TopicRegistry } from './topic-registry.ts'
 import type { RealmBridgeStatus, SessionWait } from './wamp-client.ts'
 import type { WampFault, WampSession } from '../session/joined-session.ts'
 
@@ -24,8 +24,8 @@ export interface RealmParts {
 
 export class RealmBridge {
   readonly uri: string
-  readonly topics: TopicBoard
-  readonly held: HeldList
+  readonly topics: TopicRegistry
+  readonly held: DurableRegistry
   /** Undefined: the realm is gone, or was never there. */
   record: RealmRecord | undefined
   documents = 0
@@ -51,9 +51,12 @@ export class RealmBridge {
     const { log, times, random } = setup
     // Of their own: a procedure that moves to another session is not to be gone for as long as all topics take.
     const [forTopics, forHeld] = [newTurns(setup), newTurns(setup)]
-    this.topics = new TopicBoard({ log, times, random, turns: forTopics, realmUri: uri }, obstacle)
-    const heldRealm = { realmUri: uri, setup, turns: forHeld, invocations }
-    this.held = new HeldList(heldRealm, this.topics, obstacle)
+    this.topics = new TopicRegistry(
+      { log, times, random, requestLimiter: forTopics, realmUri: uri },
+      obstacle,
+    )
+    const heldRealm = { realmUri: uri, setup, requestLimiter: forHeld, invocations }
+    this.held = new DurableRegistry(heldRealm, this.topics, obstacle)
   }
 
   /** Nothing is known of it any more, nothing of it is open. */
@@ -215,7 +218,8 @@ export class RealmBridge {
   }
 }
 
-const newTurns = ({ times }: BridgeSetup): RealmTurns => new RealmTurns(times.acknowledgeMs)
+const newTurns = ({ times }: BridgeSetup): RouterRequestLimiter =>
+  new RouterRequestLimiter(times.acknowledgeMs)
 
 const refusalOf = (pool: RealmPool | undefined): 'unknown-to-router' | 'refused' | undefined => {
   const refused = pool?.states().filter(({ state }) => state === 'refused') ?? []

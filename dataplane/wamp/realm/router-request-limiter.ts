@@ -6,7 +6,7 @@ import { WampFault } from '../session/joined-session.ts'
 
 const AT_ONCE = 16
 
-export class RealmTurns {
+export class RouterRequestLimiter {
   readonly #acknowledgeMs: number
   readonly #waiting = new Set<() => void>()
   #running = 0

@@ -12,7 +12,7 @@ import type { WampFault, WampSession } from '../session/joined-session.ts'
 const MAX_TOPICS = 10_000
 const MAX_FOLLOWERS = 100_000
 
-export class TopicBoard {
+export class TopicRegistry {
   readonly #realm: TopicRealm
   readonly #topics = new Map<string, TopicSubscription>()
   readonly #owner: TopicOwner

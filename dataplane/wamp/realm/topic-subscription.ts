@@ -5,10 +5,10 @@ import { guarded } from '../../../base/guarded.ts'
 import type { ValueMap } from '../../../language/expression/value.ts'
 import type { Log } from '../../../telemetry/log.ts'
 import type { BridgeTimes } from './bridge-setup.ts'
-import { HeldRetry } from './durable/retry.ts'
+import { SessionRetry } from './durable/retry.ts'
 import { releaseHold } from './release.ts'
 import { asFault, isLoss } from './unavailable.ts'
-import type { RealmTurns } from './router-request-limiter.ts'
+import type { RouterRequestLimiter } from './router-request-limiter.ts'
 import type { Follower } from './wamp-client.ts'
 import type { SessionHold, WampEvent, WampFault, WampSession } from '../session/joined-session.ts'
 
@@ -16,7 +16,7 @@ export interface TopicRealm {
   readonly log: Log
   readonly times: BridgeTimes
   readonly random: () => number
-  readonly turns: RealmTurns
+  readonly requestLimiter: RouterRequestLimiter
   readonly realmUri: string
 }
 
@@ -31,14 +31,14 @@ export interface TopicOwner {
   onLeft(): void
 }
 
-interface Seat {
+interface FollowerEntry {
   readonly follower: Follower
   /** Has heard `onFollowed`, and nothing final. */
   isFollowing: boolean
 }
 
 /** One SUBSCRIBE on one session. */
-interface Attempt {
+interface SubscribeAttempt {
   readonly session: WampSession
   hold: SessionHold | undefined
   /** After the answer has been dealt with; never rejects. */
@@ -51,12 +51,12 @@ export class TopicSubscription {
   readonly #options: ValueMap
   readonly #realm: TopicRealm
   readonly #owner: TopicOwner
-  readonly #retry: HeldRetry
-  readonly #seats = new Set<Seat>()
+  readonly #retry: SessionRetry
+  readonly #followers = new Set<FollowerEntry>()
   /** Asked, not answered yet. */
-  #pending: Attempt | undefined
+  #pending: SubscribeAttempt | undefined
   /** Where events come from. */
-  #live: Attempt | undefined
+  #live: SubscribeAttempt | undefined
   #isInterrupted = false
   #linger: NodeJS.Timeout | undefined
 
@@ -71,42 +71,42 @@ export class TopicSubscription {
     this.#options = subscription.options
     this.#realm = realm
     this.#owner = owner
-    this.#retry = new HeldRetry(realm)
+    this.#retry = new SessionRetry(realm)
   }
 
   /** Tells nothing within the call. What it returns ends this follower. */
   join(follower: Follower): () => void {
     clearTimeout(this.#linger)
-    const seat: Seat = { follower, isFollowing: false }
-    this.#seats.add(seat)
+    const entry: FollowerEntry = { follower, isFollowing: false }
+    this.#followers.add(entry)
     if (this.#live !== undefined)
       queueMicrotask(() => {
-        this.#admit(seat, this.#live)
+        this.#admit(entry, this.#live)
       })
     return () => {
-      this.#leave(seat)
+      this.#leave(entry)
     }
   }
 
   /** To another session, which may be the first one; undefined: the router is away. */
   moveTo(session: WampSession | undefined): void {
     this.#retry.reset()
-    if (this.#seats.size === 0) this.#end()
+    if (this.#followers.size === 0) this.#end()
     else if (session === undefined) this.#interrupt()
     else this.#subscribe(session)
   }
 
   /** Everybody hears of it; it is over. */
   fail(fault: WampFault): void {
-    const seats = [...this.#seats]
+    const entries = [...this.#followers]
     this.#end()
-    for (const seat of seats) this.#dismiss(seat, fault)
+    for (const entry of entries) this.#dismiss(entry, fault)
   }
 
   #subscribe(session: WampSession): void {
-    const attempt: Attempt = { session, hold: undefined, settled: Promise.resolve() }
+    const attempt: SubscribeAttempt = { session, hold: undefined, settled: Promise.resolve() }
     this.#pending = attempt
-    attempt.settled = this.#realm.turns
+    attempt.settled = this.#realm.requestLimiter
       .run(
         () => this.#ask(attempt),
         (hold) => {
@@ -124,7 +124,7 @@ export class TopicSubscription {
   }
 
   /** Its turn may come when a later attempt has taken its place. */
-  #ask(attempt: Attempt): Promise<SessionHold> {
+  #ask(attempt: SubscribeAttempt): Promise<SessionHold> {
     if (this.#pending !== attempt) return Promise.reject(this.#owner.obstacle())
     return attempt.session.subscribe(this.#topic, this.#options, (event) => {
       this.#receive(attempt, event)
@@ -132,7 +132,7 @@ export class TopicSubscription {
   }
 
   /** Events may come in one piece with the acknowledgement: they wait until the followers have heard of that. */
-  #receive(attempt: Attempt, event: WampEvent): void {
+  #receive(attempt: SubscribeAttempt, event: WampEvent): void {
     if (this.#live === attempt) this.#deliver(event)
     else if (this.#pending === attempt)
       void attempt.settled.then(() => {
@@ -145,10 +145,10 @@ export class TopicSubscription {
     const hand = (follower: Follower): void => {
       follower.onEvent(event)
     }
-    for (const seat of this.#seats) if (seat.isFollowing) this.#tell(seat, hand)
+    for (const entry of this.#followers) if (entry.isFollowing) this.#tell(entry, hand)
   }
 
-  #acknowledge(attempt: Attempt, hold: SessionHold): void {
+  #acknowledge(attempt: SubscribeAttempt, hold: SessionHold): void {
     if (this.#pending !== attempt) {
       this.#discard(hold)
       return
@@ -164,33 +164,33 @@ export class TopicSubscription {
       this.#lose(attempt)
     })
     this.#release(before?.hold)
-    for (const seat of this.#seats) {
-      if (!seat.isFollowing) this.#admit(seat, attempt)
+    for (const entry of this.#followers) {
+      if (!entry.isFollowing) this.#admit(entry, attempt)
       else if (wasInterrupted)
-        this.#tell(seat, (follower) => {
+        this.#tell(entry, (follower) => {
           follower.onResumed()
         })
     }
-    if (this.#seats.size === 0) this.#startLinger()
+    if (this.#followers.size === 0) this.#startLinger()
   }
 
-  #refuse(attempt: Attempt, fault: WampFault): void {
+  #refuse(attempt: SubscribeAttempt, fault: WampFault): void {
     if (this.#pending !== attempt) return
     this.#pending = undefined
-    const waiting = [...this.#seats].filter(({ isFollowing }) => !isFollowing)
-    if (!isLoss(fault) || waiting.length === this.#seats.size) {
+    const waiting = [...this.#followers].filter(({ isFollowing }) => !isFollowing)
+    if (!isLoss(fault) || waiting.length === this.#followers.size) {
       this.fail(fault)
       return
     }
     // The session has ended under it, the next one is on its way: only who never followed gives up.
-    for (const seat of waiting) this.#dismiss(seat, fault)
+    for (const entry of waiting) this.#dismiss(entry, fault)
   }
 
   /** The router has revoked it: asked again, it says yes, or why not. */
-  #lose(attempt: Attempt): void {
+  #lose(attempt: SubscribeAttempt): void {
     if (this.#live !== attempt) return
     this.#live = undefined
-    if (this.#seats.size === 0) {
+    if (this.#followers.size === 0) {
       this.#end()
       return
     }
@@ -213,50 +213,50 @@ export class TopicSubscription {
     const before = this.#live
     this.#live = undefined
     this.#release(before?.hold)
-    for (const seat of this.#seats)
-      if (!seat.isFollowing) this.#dismiss(seat, this.#owner.obstacle())
+    for (const entry of this.#followers)
+      if (!entry.isFollowing) this.#dismiss(entry, this.#owner.obstacle())
     this.#tellInterrupted()
-    if (this.#seats.size === 0) this.#end()
+    if (this.#followers.size === 0) this.#end()
   }
 
   #tellInterrupted(): void {
     if (this.#isInterrupted) return
     this.#isInterrupted = true
-    for (const seat of this.#seats)
-      if (seat.isFollowing)
-        this.#tell(seat, (follower) => {
+    for (const entry of this.#followers)
+      if (entry.isFollowing)
+        this.#tell(entry, (follower) => {
           follower.onInterrupted()
         })
   }
 
-  #admit(seat: Seat, attempt: Attempt | undefined): void {
+  #admit(entry: FollowerEntry, attempt: SubscribeAttempt | undefined): void {
     const id = attempt?.hold?.id
-    if (id === undefined || seat.isFollowing || !this.#seats.has(seat)) return
-    seat.isFollowing = true
-    this.#tell(seat, (follower) => {
+    if (id === undefined || entry.isFollowing || !this.#followers.has(entry)) return
+    entry.isFollowing = true
+    this.#tell(entry, (follower) => {
       follower.onFollowed(id)
     })
   }
 
-  #dismiss(seat: Seat, fault: WampFault): void {
-    if (!this.#seats.delete(seat)) return
+  #dismiss(entry: FollowerEntry, fault: WampFault): void {
+    if (!this.#followers.delete(entry)) return
     this.#owner.onLeft()
-    this.#tell(seat, (follower) => {
+    this.#tell(entry, (follower) => {
       follower.onFailure(fault)
     })
   }
 
-  #leave(seat: Seat): void {
-    if (!this.#seats.delete(seat)) return
+  #leave(entry: FollowerEntry): void {
+    if (!this.#followers.delete(entry)) return
     this.#owner.onLeft()
-    if (this.#seats.size === 0) this.#startLinger()
+    if (this.#followers.size === 0) this.#startLinger()
   }
 
   #startLinger(): void {
     clearTimeout(this.#linger)
     this.#linger = setTimeout(() => {
       // Not while a SUBSCRIBE waits for its answer: the UNSUBSCRIBE would overtake the next follower's.
-      if (this.#seats.size === 0 && this.#pending === undefined) this.#end()
+      if (this.#followers.size === 0 && this.#pending === undefined) this.#end()
     }, this.#realm.times.lingerMs).unref()
   }
 
@@ -281,8 +281,8 @@ export class TopicSubscription {
   }
 
   readonly #tell = guarded(
-    (seat: Seat, say: (follower: Follower) => void) => {
-      say(seat.follower)
+    (entry: FollowerEntry, say: (follower: Follower) => void) => {
+      say(entry.follower)
     },
     (error) => {
       const { log, realmUri } = this.#realm

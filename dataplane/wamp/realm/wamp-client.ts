@@ -35,11 +35,11 @@ export interface WampClient {
   /** Joins the router subscription of that topic and match, or makes it. Ends with `end()` of what it returns. */
   follow(topic: string, options: ValueMap, follower: Follower): Following
   /** Kept over reconnects until released; the handler runs for every invocation. Rejects with a WampFault. */
-  register(registration: Registration): Promise<Held>
+  register(registration: Registration): Promise<DurableHandle>
   /** Like `follow`, kept until released, for callbacks. Rejects with a WampFault. */
-  subscribe(subscription: Subscription): Promise<Held>
+  subscribe(subscription: Subscription): Promise<DurableHandle>
   /** False: nobody holds such an id in this realm. Asks the other processes of the gateway too. */
-  release(kind: HeldKind, id: number): Promise<boolean>
+  release(kind: DurableKind, id: number): Promise<boolean>
 }
 
 export interface SessionWait {
@@ -65,10 +65,10 @@ export interface Subscription {
   readonly callback: string
 }
 
-export type HeldKind = 'registration' | 'subscription'
+export type DurableKind = 'registration' | 'subscription'
 
 /** Ids are the gateway's own, so that they outlive a reconnect; whole numbers up to 2^53. */
-export interface Held {
+export interface DurableHandle {
   readonly id: number
 }
 
@@ -91,8 +91,8 @@ export interface Following {
 }
 
 /** What is held for callbacks, as the management listener lists it. */
-export interface HeldListing {
-  readonly kind: HeldKind
+export interface DurableListing {
+  readonly kind: DurableKind
   readonly id: number
   readonly uri: string
   readonly match: string
@@ -105,7 +105,7 @@ export interface HeldListing {
 export interface RealmBridgeStatus {
   readonly realmUri: string
   readonly sessions: readonly SessionState[]
-  readonly held: readonly HeldListing[]
+  readonly held: readonly DurableListing[]
 }
 
 /** What a change of what is served means to the bridge; a `ServingChange` is one. */
@@ -130,7 +130,7 @@ export interface WampBridge {
   follow(change: BridgeChange): void
   status(): readonly RealmBridgeStatus[]
   /** Releases what this process holds; false when it does not. */
-  releaseHere(realmUri: string, kind: HeldKind, id: number): Promise<boolean>
+  releaseHere(realmUri: string, kind: DurableKind, id: number): Promise<boolean>
   /** Ends every session, says GOODBYE; within two seconds. */
   close(): Promise<void>
 }

@@ -90,7 +90,7 @@ export interface Relays {
  */
 export const createRelays = (options: RelaysOptions): Relays => new RelayRegistry(options)
 
-interface Held {
+interface OpenRelay {
   readonly relay: Relay
   readonly place: RelayPlace
   readonly url: string
@@ -100,7 +100,7 @@ class RelayRegistry implements Relays {
   readonly #options: RelaysOptions
   readonly #limits: RelayLimits
   readonly #now: () => number
-  readonly #held = new Set<Held>()
+  readonly #held = new Set<OpenRelay>()
   readonly #closing = new AbortController()
   /** Realms whose routers took no connection when last asked. */
   readonly #away = new Set<string>()
@@ -204,7 +204,7 @@ class RelayRegistry implements Relays {
         this.#let(held)
       },
     })
-    const held: Held = { relay, place, url }
+    const held: OpenRelay = { relay, place, url }
     this.#held.add(held)
     this.#timer ??= setInterval(() => {
       this.#check()
@@ -212,7 +212,7 @@ class RelayRegistry implements Relays {
     if (this.#closing.signal.aborted) relay.close(GOING_AWAY, 'the gateway is shutting down')
   }
 
-  #let(held: Held): void {
+  #let(held: OpenRelay): void {
     this.#held.delete(held)
     if (this.#held.size > 0) return
     clearInterval(this.#timer)

@@ -74,16 +74,16 @@ export const readHead = (parts: SessionParts, head: WampMessage, why: string): R
 }
 
 const readAnswer = (parts: SessionParts, answer: WampMessage): Reception =>
-  parts.peer.settle(answer) ? undefined : judgeUnexpected(parts, answer)
+  parts.peer.settle(answer) ? undefined : validateUnexpected(parts, answer)
 
 const failRequest = (parts: SessionParts, error: WampMessage, why: string): Reception => {
   const [, type, requestId] = error
   const isPending = parts.peer.fail(Number(type), Number(requestId), unreadableAnswer(why))
-  return isPending ? undefined : judgeUnexpected(parts, error)
+  return isPending ? undefined : validateUnexpected(parts, error)
 }
 
 /** An answer that no request is pending for: late, or invented. */
-const judgeUnexpected = ({ outbox, requests }: SessionParts, answer: WampMessage): Reception => {
+const validateUnexpected = ({ outbox, requests }: SessionParts, answer: WampMessage): Reception => {
   const isError = answer[0] === MESSAGE.error
   const requestId = Number(answer[isError ? 2 : 1])
   if (isError ? answer[1] === MESSAGE.call : answer[0] === MESSAGE.result) {

@@ -7,14 +7,14 @@ import { messageOf } from '../../../base/thrown.ts'
 
 /**
  * @param load gives the real one; called at the first use, and again only after it has failed
- * @example createLateTransport(async () => (await import('./open-transport.ts')).createTransportOpener({ dial }))
+ * @example createLazyTransport(async () => (await import('./open-transport.ts')).createTransportOpener({ dial }))
  */
-export const createLateTransport = (load: () => Promise<OpenTransport>): OpenTransport => {
+export const createLazyTransport = (load: () => Promise<OpenTransport>): OpenTransport => {
   const loadTransports = loadOnce(load)
   let open: OpenTransport | undefined
   return (target, handlers) => {
     if (open !== undefined) return open(target, handlers)
-    const late = new LateTransport(handlers)
+    const late = new LazyTransport(handlers)
     loadTransports().then(
       (loaded) => {
         open = loaded
@@ -29,7 +29,7 @@ export const createLateTransport = (load: () => Promise<OpenTransport>): OpenTra
 }
 
 /** Nothing is sent before it is open, so there is nothing to keep until then. */
-class LateTransport implements Transport {
+class LazyTransport implements Transport {
   readonly #handlers: TransportHandlers
   #real: Transport | undefined = undefined
   #isClosed = false

@@ -1,5 +1,5 @@
 // The four bytes that both ends of a RawSocket say first (WAMP protocol, *RawSocket Transport*): ours out,
-// the router's judged.
+// the router's read and checked.
 
 export const HANDSHAKE_BYTES = 4
 const MAGIC = 0x7f

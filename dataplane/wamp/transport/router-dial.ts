@@ -10,7 +10,7 @@ import { trustBeside } from '../../trust.ts'
 
 export interface RouterDial {
   /**
-   * For a socket to that host and port. Sockets do not call it for addresses: those are judged here.
+   * For a socket to that host and port. Sockets do not call it for addresses: those are validated here.
    * @param host without brackets
    * @throws DestinationError for an address that may not be dialled
    */

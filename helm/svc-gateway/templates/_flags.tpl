@@ -1,4 +1,4 @@
-{{- /* Judges flags, variables and memory of Pods as the programs would, by their own tables (generated/flags.yaml): what they
+{{- /* Validates flags, variables and memory of Pods as the programs would, by their own tables (generated/flags.yaml): what they
        refuse is told before a Pod is replaced by one that ends at once. Makes nothing. */}}
 
 {{- /* What a container is told. In: root, program (`gateway`, `operator` or `sidecar`), container, extra: how many of its last

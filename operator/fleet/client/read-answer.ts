@@ -165,7 +165,7 @@ const mapsIn = (entry: ValueMap, member: string, most: number): readonly ValueMa
     : NONE
 }
 
-/** Of all warnings only these are news: the others are known since the document was judged here. */
+/** Of all warnings only these are news: the others are known since the document was validated here. */
 const shadowsIn = (entry: ValueMap): readonly Warning[] =>
   mapsIn(entry, 'warnings', Infinity)
     .filter(({ code }) => code === 'Shadowed')

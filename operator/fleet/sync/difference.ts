@@ -2,7 +2,7 @@
 // digests alone, never by bodies.
 
 import type { DesiredDocument, DesiredRealm, DesiredSet } from '../../desired-set.ts'
-import type { Held } from './held.ts'
+import type { LoadedState } from './loaded-state.ts'
 import type { Rejections } from './rejections.ts'
 import type { Selection } from './selection.ts'
 
@@ -23,7 +23,7 @@ export const NO_DIFFERENCE: Difference = {
 
 export const differenceOf = (
   selection: Selection,
-  held: Held,
+  held: LoadedState,
   rejections: Rejections,
   /** Whether a data plane that it selects now, ready, holds the document. */
   isElsewhere: (document: DesiredDocument) => boolean,

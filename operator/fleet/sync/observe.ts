@@ -1,6 +1,6 @@
 // The state of a data plane read, and the question settled whether we may write to it.
 
-import { Held } from './held.ts'
+import { LoadedState } from './loaded-state.ts'
 import { plainText } from '../client/plain-text.ts'
 import type { Refusal } from '../client/read-answer.ts'
 import { failed, type PlaneMemory, type RoundContext, type RoundOutcome } from './plane-memory.ts'
@@ -31,7 +31,7 @@ export const observe = async (
   }
   counts.poll('changed')
   const before = memory.held
-  memory.held = new Held(answer.value, manager, { before, entries })
+  memory.held = new LoadedState(answer.value, manager, { before, entries })
   memory.etag = answer.etag
   if (before !== undefined && before.bootId !== answer.value.bootId) {
     log.info('data plane has restarted', { dataPlane: memory.dataPlane.name })

@@ -7,8 +7,8 @@ import type { DesiredDocument } from '../../desired-set.ts'
 import type { Clock } from '../../../base/clock.ts'
 import { type AnswerBound, answerBound } from '../client/bounded-body.ts'
 import type { FleetCounter, PlaneCounter } from './counters.ts'
-import type { Held } from './held.ts'
-import type { HeldEntries } from './held-entries.ts'
+import type { LoadedState } from './loaded-state.ts'
+import type { SharedEntries } from './shared-entries.ts'
 import type { ManagementClient } from '../management-client.ts'
 import { MassDeleteGuard } from './mass-delete-guard.ts'
 import type { Recency } from './recency.ts'
@@ -27,7 +27,7 @@ export interface FleetContext {
   readonly clock: Clock
   readonly log: Log
   readonly bodies: SyncBodies
-  readonly entries: HeldEntries
+  readonly entries: SharedEntries
   readonly recency: Recency
   readonly counter: FleetCounter
   /** Bytes of bodies under way. */
@@ -78,7 +78,7 @@ const SIDECAR_BASE_BYTES = 256 * 1024
 export class PlaneMemory {
   readonly client: ManagementClient
   dataPlane: DataPlane
-  held: Held | undefined
+  held: LoadedState | undefined
   etag: string | undefined
   observedAtMs = -Infinity
   readonly rejections = new Rejections()
@@ -116,7 +116,7 @@ export class PlaneMemory {
   }
 
   /** Version of the desired set when work on this boot began: what came later is an edit. */
-  since({ bootId }: Held, { desired }: Selection): number {
+  since({ bootId }: LoadedState, { desired }: Selection): number {
     if (this.#since?.bootId !== bootId) this.#since = { bootId, version: desired.version }
     return this.#since.version
   }

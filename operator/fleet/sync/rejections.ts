@@ -4,11 +4,11 @@
 import type { Problem } from '../../../language/problem.ts'
 import type { Rejection } from '../../data-plane.ts'
 import type { DesiredDocument, DesiredRealm } from '../../desired-set.ts'
-import type { Held } from './held.ts'
+import type { LoadedState } from './loaded-state.ts'
 import type { Selection } from './selection.ts'
 
 interface RejectedDocument extends Rejection {
-  /** Digest of the realm that the data plane judged with: with another one it is worth a try. */
+  /** Digest of the realm that the data plane validated with: with another one it is worth a try. */
   readonly realmDigest: string | undefined
 }
 
@@ -28,7 +28,7 @@ export class Rejections {
   }
 
   /** Forgets what another boot said, and what is not wanted any more. */
-  review(held: Held, selection: Selection): void {
+  review(held: LoadedState, selection: Selection): void {
     const before = this.#documents.size + this.#realms.size
     if (this.#bootId !== held.bootId) {
       this.#documents.clear()
@@ -48,7 +48,7 @@ export class Rejections {
 
   addDocument(
     { id, digest, realmUri }: DesiredDocument,
-    held: Held,
+    held: LoadedState,
     errors: readonly Problem[],
   ): void {
     this.#documents.set(id, { digest, errors, realmDigest: held.realms.get(realmUri)?.digest })

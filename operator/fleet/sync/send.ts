@@ -6,7 +6,7 @@ import { reportedItemBytes } from '../../../language/wire/report-bounds.ts'
 import type { SyncItem, SyncReply } from '../../../language/wire/wire.ts'
 import type { Rejection } from '../../data-plane.ts'
 import type { Batch, BatchFacts } from './batches.ts'
-import type { Held } from './held.ts'
+import type { LoadedState } from './loaded-state.ts'
 import type { Answer } from '../management-client.ts'
 import { describeRefusal, superseded } from './observe.ts'
 import { failed, type PlaneMemory, type RoundContext, type RoundOutcome } from './plane-memory.ts'
@@ -34,7 +34,7 @@ export const factsFor = (
 /** Undefined: the answer was taken in, go on. */
 export const sendBatch = async (
   batch: Batch,
-  held: Held,
+  held: LoadedState,
   sending: Sending,
 ): Promise<RoundOutcome | undefined> => {
   const { memory, context } = sending
@@ -53,7 +53,10 @@ export const sendBatch = async (
 }
 
 /** Asks the data plane to call itself complete; undefined: it is, or was before. */
-export const complete = async (held: Held, sending: Sending): Promise<RoundOutcome | undefined> => {
+export const complete = async (
+  held: LoadedState,
+  sending: Sending,
+): Promise<RoundOutcome | undefined> => {
   const { selection, memory, context } = sending
   if (held.complete) return undefined
   const lacking = lackingOf(sending)
@@ -114,7 +117,7 @@ const itemBytesOf = ({ realmPuts, puts, deletes, realmDeletes }: Batch): number 
     ...realmDeletes,
   ].reduce((sum, key) => sum + reportedItemBytes(key), 0)
 
-const headOf = (held: Held, { manager, epochSource }: RoundContext): CallHead => ({
+const headOf = (held: LoadedState, { manager, epochSource }: RoundContext): CallHead => ({
   managedBy: manager,
   epoch: epochSource.epoch(),
   base: held.rootDigest,
@@ -165,7 +168,7 @@ const refused = async (
 }
 
 interface Taking extends Sending {
-  readonly held: Held
+  readonly held: LoadedState
 }
 
 const takeIn = (batch: Batch, reply: SyncReply, taking: Taking): void => {

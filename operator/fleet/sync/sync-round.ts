@@ -11,7 +11,7 @@ import {
   splitRevoked,
   withoutDeletes,
 } from './difference.ts'
-import type { Held } from './held.ts'
+import type { LoadedState } from './loaded-state.ts'
 import { askOwner, observe } from './observe.ts'
 import { failed, type PlaneMemory, type RoundContext, type RoundOutcome } from './plane-memory.ts'
 import { newestFirst } from './recency.ts'
@@ -47,7 +47,7 @@ export const runRound = async (
 }
 
 interface Round {
-  readonly held: Held
+  readonly held: LoadedState
   readonly selection: Selection
   readonly memory: PlaneMemory
   readonly context: RoundContext

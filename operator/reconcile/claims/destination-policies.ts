@@ -1,5 +1,5 @@
 // Where in the cluster the documents of a namespace may lead: what the operator was told, and what stands on the
-// Namespace. Judges hosts that a document writes out; what only a request tells, and addresses, gateways judge.
+// Namespace. Validates hosts that a document writes out; what only a request tells, and addresses, gateways validate.
 
 import { upstreamHostsOf } from '../../../language/compile/action.ts'
 import type { CompiledApi } from '../../../language/compiled.ts'
@@ -142,7 +142,7 @@ export const destinationsRefused = (
 }
 
 /**
- * Names have 253 characters at most. What is longer is none, or gateways judge it: a value of a Secret may be a
+ * Names have 253 characters at most. What is longer is none, or gateways validate it: a value of a Secret may be a
  * megabyte, and each of hundreds of operations would keep its own copy.
  */
 const MAX_WRITTEN_LENGTH = 512
@@ -185,7 +185,7 @@ const faultOf = (
     : undefined
 }
 
-/** `orders.bank` where there is a namespace `bank`. Longer names are domains far more often, and gateways judge them. */
+/** `orders.bank` where there is a namespace `bank`. Longer names are domains far more often, and gateways validate them. */
 const isForeignService = (host: string, isNamespace: (name: string) => boolean): boolean => {
   const labels = host.split('.')
   return labels.length === 2 && isNamespace(labels[1] ?? '')

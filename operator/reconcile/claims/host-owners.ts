@@ -10,7 +10,7 @@ export interface HostClaimant {
   /** What may be put, but for its hosts. */
   readonly candidate: DesiredDocument | undefined
   readonly lastGood: DesiredDocument | undefined
-  /** Paused: the candidate is judged and claims nothing. */
+  /** Paused: the candidate is validated and claims nothing. */
   readonly isHeld: boolean
 }
 
@@ -65,12 +65,12 @@ export class HostOwners {
    */
   #settleAll(all: readonly HostClaimant[]): HostSettlement {
     const claimants = this.#contesting(all)
-    const turns: Record<Turn, HostClaimant[]> = { stays: [], moves: [], comes: [], waits: [] }
+    const turns: Record<ClaimStep, HostClaimant[]> = { stays: [], moves: [], comes: [], waits: [] }
     for (const claimant of claimants)
       this.#turnOf(claimant).forEach((turn) => turns[turn].push(claimant))
     const owners = new Map<string, string>()
     const lost = new Map<string, readonly string[]>()
-    for (const turn of TURNS) {
+    for (const turn of CLAIM_STEPS) {
       for (const claimant of turns[turn].sort(oldestFirst)) this.#take(turn, claimant, owners, lost)
     }
     return { lost, owners }
@@ -99,7 +99,7 @@ export class HostOwners {
     )
   }
 
-  #turnOf({ candidate, lastGood, isHeld }: HostClaimant): readonly Turn[] {
+  #turnOf({ candidate, lastGood, isHeld }: HostClaimant): readonly ClaimStep[] {
     if (isHeld) return candidate === undefined ? ['stays'] : ['stays', 'waits']
     if (lastGood === undefined) return ['comes']
     const had = this.#hostsOf(lastGood)
@@ -107,7 +107,7 @@ export class HostOwners {
   }
 
   #take(
-    turn: Turn,
+    turn: ClaimStep,
     { key, resource, candidate, lastGood, isHeld }: HostClaimant,
     owners: Map<string, string>,
     lost: Map<string, readonly string[]>,
@@ -147,9 +147,9 @@ const withHeld = (
     ? standing
     : standing.map((each) => (refused.has(each.key) ? { ...each, isHeld: true } : each))
 
-type Turn = 'stays' | 'moves' | 'comes' | 'waits'
+type ClaimStep = 'stays' | 'moves' | 'comes' | 'waits'
 
-const TURNS = ['stays', 'moves', 'comes', 'waits'] as const satisfies readonly Turn[]
+const CLAIM_STEPS = ['stays', 'moves', 'comes', 'waits'] as const satisfies readonly ClaimStep[]
 
 const NO_HOSTS: readonly string[] = []
 const NONE: ReadonlySet<string> = new Set()

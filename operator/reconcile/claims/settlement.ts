@@ -12,7 +12,7 @@ export interface Applicant {
   readonly candidate: DesiredDocument | undefined
   /** Its last good version, if it had one. */
   readonly lastGood: DesiredDocument | undefined
-  /** Paused: the candidate is judged, and the last good version stays. */
+  /** Paused: the candidate is validated, and the last good version stays. */
   readonly isHeld: boolean
 }
 

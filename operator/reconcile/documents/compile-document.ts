@@ -26,7 +26,7 @@ export interface CompiledDocument {
   readonly callsRouter: boolean
 }
 
-export type DocumentOutcome =
+export type DocumentResult =
   | { readonly compiled: CompiledDocument; readonly warnings: readonly Warning[] }
   | {
       readonly problems: readonly Problem[]
@@ -34,7 +34,7 @@ export type DocumentOutcome =
       readonly quarantined?: Quarantined
     }
 
-export const compileDocument: CompileWork<DocumentOutcome> = (task, bounds) => {
+export const compileDocument: CompileWork<DocumentResult> = (task, bounds) => {
   const outcome = compile(task.document, environmentOf(task), bounds)
   if ('problems' in outcome) return outcome
   const { compiled, warnings } = outcome
@@ -69,9 +69,9 @@ export interface DocumentRequest {
 
 export interface DocumentCompiler {
   /** Undefined: it is being compiled. Whoever made the compiler is told when that is done, and asks again. */
-  compile(request: DocumentRequest): DocumentOutcome | undefined
+  compile(request: DocumentRequest): DocumentResult | undefined
   /** Waits for it. */
-  outcome(request: DocumentRequest): Promise<DocumentOutcome>
+  outcome(request: DocumentRequest): Promise<DocumentResult>
   /** Whether a version that data planes hold is among those that are being compiled. */
   isAwaitingServing(): boolean
   /** What waits for any other key is given up. */
@@ -80,7 +80,7 @@ export interface DocumentCompiler {
 
 /** Everything at once, whatever it takes: for the documents of who runs it. */
 export const compileAtOnce = (maxRoutes: number = MAX_ROUTES): DocumentCompiler => {
-  const compileNow = ({ document, realm, secrets }: DocumentRequest): DocumentOutcome =>
+  const compileNow = ({ document, realm, secrets }: DocumentRequest): DocumentResult =>
     compileDocument({ document, realm, variables: secrets.variables }, { maxRoutes })
   return {
     compile: compileNow,

@@ -1,5 +1,5 @@
 // The ApiSpecifications of one cache after another in; which document each id has, and what there is to say
-// of every resource, out. Remembers judgements and the last good version of each resource, nothing else.
+// of every resource, out. Remembers validations and the last good version of each resource, nothing else.
 
 import type { ValueMap } from '../../../language/expression/value.ts'
 import type { DesiredDocument } from '../../desired-set.ts'
@@ -9,17 +9,21 @@ import type { DocumentCompiler } from './compile-document.ts'
 import { confinementOf } from '../claims/destination-policies.ts'
 import { DocumentQuotas } from './document-quotas.ts'
 import { HostOwners, type LostHosts } from '../claims/host-owners.ts'
-import { accessInputs, type DocumentJudgement, judgeDocument } from './judge-document.ts'
+import {
+  accessInputs,
+  type ApiSpecificationValidation,
+  validateApiSpecification,
+} from './validate-api-specification.ts'
 import {
   clashText,
-  type Judged,
-  judgedDocument,
+  type ValidatedDocument,
+  toValidatedDocument,
   NO_LOST_HOSTS,
-  type Outcome,
+  type ClaimResolution,
   type Owners,
   placeOf,
   verdictAt,
-} from './judged-document.ts'
+} from './validated-document.ts'
 import { type LastGood, LastGoodVersions } from './last-good.ts'
 import { Memo } from '../memo.ts'
 import { mayDocumentBeHeld } from '../may-be-held.ts'
@@ -39,7 +43,7 @@ import type { Surroundings } from '../surroundings.ts'
 import { Titles } from '../claims/titles.ts'
 import type { Verdict } from '../verdict.ts'
 
-export interface JudgedDocuments {
+export interface ValidatedDocuments {
   /** id → the version that is to be put. The same map where nothing changed. */
   readonly served: ReadonlyMap<string, DesiredDocument>
   /** Ids that have no version to put, and a resource that may have brought them into service. */
@@ -57,27 +61,27 @@ type Specifications = ReadonlyMap<string, ApiSpecificationResource>
 
 /** A verdict that rests on nothing but the resource itself. */
 interface Told {
-  readonly judged: Judged
+  readonly validated: ValidatedDocument
   readonly lastGood: LastGood | undefined
   readonly verdict: Verdict
 }
 
 interface Renames {
   /** As they are in the end. */
-  readonly judged: readonly Judged[]
-  readonly outcome: Outcome
+  readonly validated: readonly ValidatedDocument[]
+  readonly outcome: ClaimResolution
   /** As they asked → what refused them. */
-  readonly refused: ReadonlyMap<Judged, Outcome>
+  readonly refused: ReadonlyMap<ValidatedDocument, ClaimResolution>
 }
 
 export class DocumentBook {
   readonly #reads = new Memo<ReadDocument>()
-  readonly #judgements = new Memo<DocumentJudgement>()
+  readonly #validations = new Memo<ApiSpecificationValidation>()
   readonly #verdicts = new Memo<Verdict>()
-  #asked: ReadonlyMap<string, Judged> = new Map()
+  #asked: ReadonlyMap<string, ValidatedDocument> = new Map()
   readonly #told = new Map<string, Told>()
   readonly #settlement = new Settlement()
-  #standing: Pick<DocumentStanding, 'judged' | 'outcome'> | undefined
+  #standing: Pick<DocumentStanding, 'validated' | 'outcome'> | undefined
   /** What was last given out: a refused rename is settled twice each time, and comes out the same. */
   #served: ReadonlyMap<string, DesiredDocument> = new Map()
   readonly #lastGood: LastGoodVersions
@@ -93,11 +97,11 @@ export class DocumentBook {
     this.#hosts = ownership === 'strict' ? new HostOwners() : undefined
   }
 
-  judge(resources: Specifications, surroundings: Surroundings): JudgedDocuments {
+  validate(resources: Specifications, surroundings: Surroundings): ValidatedDocuments {
     this.#lastGood.begin(resources)
-    const asked = this.#judgeAll(resources, surroundings)
-    const { judged, outcome, refused } = this.#settleRenames(asked)
-    this.#standing = { judged, outcome }
+    const asked = this.#validateAll(resources, surroundings)
+    const { validated, outcome, refused } = this.#settleRenames(asked)
+    this.#standing = { validated, outcome }
     const { owners } = outcome
     if (!sameEntries(outcome.documents, this.#served)) this.#served = outcome.documents
     const documents = this.#served
@@ -111,20 +115,20 @@ export class DocumentBook {
     return {
       isOpen,
       served: documents,
-      kept: this.#titles.keep(judged, owners, documents),
+      kept: this.#titles.keep(validated, owners, documents),
       verdicts,
-      nameless: judged.flatMap(({ id, resource }) => (id === '' ? [resource] : [])),
-      missing: this.#lastGood.missing(judged, outcome, surroundings.cache),
+      nameless: validated.flatMap(({ id, resource }) => (id === '' ? [resource] : [])),
+      missing: this.#lastGood.missing(validated, outcome, surroundings.cache),
     }
   }
 
   /**
-   * Judges each for itself, and settles nothing. False: versions that serve are still being compiled, and without them
+   * Validates each for itself, and settles nothing. False: versions that serve are still being compiled, and without them
    * others would be given what is theirs.
    */
   prepare(resources: Specifications, surroundings: Surroundings): boolean {
     this.#lastGood.begin(resources)
-    this.#judgeAll(resources, surroundings)
+    this.#validateAll(resources, surroundings)
     return !this.#compiler.isAwaitingServing()
   }
 
@@ -149,24 +153,27 @@ export class DocumentBook {
     return previewDocument(resource, surroundings, standing, compiler)
   }
 
-  /** @returns whether it is the version that was missing; then the same cache is to be judged again */
+  /** @returns whether it is the version that was missing; then the same cache is to be validated again */
   recover(version: MissingVersion, document: ValueMap, cache: ResourceCache): Promise<boolean> {
     return this.#lastGood.recover(version, document, cache)
   }
 
-  #judgeAll(resources: Specifications, surroundings: Surroundings): readonly Judged[] {
-    for (const memo of [this.#reads, this.#judgements, this.#verdicts]) memo.retain(resources)
+  #validateAll(
+    resources: Specifications,
+    surroundings: Surroundings,
+  ): readonly ValidatedDocument[] {
+    for (const memo of [this.#reads, this.#validations, this.#verdicts]) memo.retain(resources)
     this.#compiler.retain(resources)
     for (const key of this.#told.keys()) if (!resources.has(key)) this.#told.delete(key)
     this.#settleQuotas(resources, surroundings)
-    const asked = new Map<string, Judged>()
+    const asked = new Map<string, ValidatedDocument>()
     for (const [key, resource] of resources) {
       const before = this.#unchanged(key, resource, surroundings)
       const isSame =
         before !== undefined &&
         !before.isPending &&
         before.overQuota === this.#quotas.refusalOf(key, resource)
-      asked.set(key, isSame ? before : this.#judgeOne(key, resource, surroundings))
+      asked.set(key, isSame ? before : this.#validateOne(key, resource, surroundings))
     }
     this.#asked = asked
     return [...asked.values()]
@@ -177,7 +184,7 @@ export class DocumentBook {
     key: string,
     resource: ApiSpecificationResource,
     { isSame }: Surroundings,
-  ): Judged | undefined {
+  ): ValidatedDocument | undefined {
     const before = isSame ? this.#asked.get(key) : undefined
     return before?.resource === resource && before.lastGood === this.#lastGood.get(key)?.document
       ? before
@@ -201,20 +208,24 @@ export class DocumentBook {
     return this.#reads.get(key, inputs, () => readDocument(resource, cache))
   }
 
-  #judgeOne(key: string, resource: ApiSpecificationResource, surroundings: Surroundings): Judged {
+  #validateOne(
+    key: string,
+    resource: ApiSpecificationResource,
+    surroundings: Surroundings,
+  ): ValidatedDocument {
     const read = this.#read(key, resource, surroundings.cache)
     const overQuota = this.#quotas.refusalOf(key, resource)
-    const judgement = this.#judgement(key, resource, read, { ...surroundings, overQuota })
-    const lastGood = this.#lastGood.of(key, resource, judgement.version)?.document
-    return judgedDocument({ key, resource, read, judgement, lastGood, overQuota })
+    const validation = this.#validation(key, resource, read, { ...surroundings, overQuota })
+    const lastGood = this.#lastGood.of(key, resource, validation.version)?.document
+    return toValidatedDocument({ key, resource, read, validation, lastGood, overQuota })
   }
 
-  #judgement(
+  #validation(
     key: string,
     resource: ApiSpecificationResource,
     read: ReadDocument,
-    { cache, overQuota, ...of }: Surroundings & Pick<Judged, 'overQuota'>,
-  ): DocumentJudgement {
+    { cache, overQuota, ...of }: Surroundings & Pick<ValidatedDocument, 'overQuota'>,
+  ): ApiSpecificationValidation {
     const { namespace } = resource.metadata
     const realmUri = 'document' in read ? read.realmUri : undefined
     const access = of.access(realmUri ?? '', namespace)
@@ -224,8 +235,8 @@ export class DocumentBook {
     const surroundings = [...variableInputs(resource, cache), ...accessInputs(access)]
     const own = [...ownInputs(resource), read, isRecorded, overQuota]
     const inputs = [...own, grant, destinations, ...surroundings]
-    const judgement = this.#judgements.get(key, inputs, () =>
-      judgeDocument(resource, read, {
+    const validation = this.#validations.get(key, inputs, () =>
+      validateApiSpecification(resource, read, {
         key,
         compiler: this.#compiler,
         access,
@@ -235,24 +246,24 @@ export class DocumentBook {
         variables: readVariables(resource, cache),
       }),
     )
-    if (judgement.isPending === true) this.#judgements.forget(key)
+    if (validation.isPending === true) this.#validations.forget(key)
     this.#lastGood.confine(key, confinementOf(destinations))
-    return judgement
+    return validation
   }
 
   /**
    * Whoever may not have the id it names goes on serving under the one it had. What that takes back may refuse
    * another's: each turn refuses one more at least, and after some turns whole namespaces (refused-renames.ts).
    */
-  #settleRenames(asked: readonly Judged[]): Renames {
-    const refused = new Map<Judged, Outcome>()
-    let judged = asked
+  #settleRenames(asked: readonly ValidatedDocument[]): Renames {
+    const refused = new Map<ValidatedDocument, ClaimResolution>()
+    let validated = asked
     for (let turn = 0; ; turn += 1) {
-      const outcome = this.#settle(judged)
-      const more = refusedRenames(judged, outcome, turn)
-      if (more.size === 0) return { judged, outcome, refused }
+      const outcome = this.#settle(validated)
+      const more = refusedRenames(validated, outcome, turn)
+      if (more.size === 0) return { validated, outcome, refused }
       for (const [each, seen] of more) refused.set(each, seen)
-      judged = asked.map((each) => (refused.has(each) ? stay(each) : each))
+      validated = asked.map((each) => (refused.has(each) ? stay(each) : each))
     }
   }
 
@@ -262,9 +273,9 @@ export class DocumentBook {
    * all is settled again: each turn refuses one more. What serves keeps its hosts, so the next time it is the same.
    * A crowd in the way is refused in growing parts: turns without end would hold up everybody.
    */
-  #settle(judged: readonly Judged[]): Outcome {
-    const owners = ownersOf(judged.filter(({ id }) => id !== ''))
-    const standing = judged.filter(({ key, id }) => owners.get(id)?.key === key)
+  #settle(validated: readonly ValidatedDocument[]): ClaimResolution {
+    const owners = ownersOf(validated.filter(({ id }) => id !== ''))
+    const standing = validated.filter(({ key, id }) => owners.get(id)?.key === key)
     const refused = new Set<string>()
     for (let turn = 0; ; turn += 1) {
       const lostHosts = this.#hosts?.settle(standing, refused) ?? NO_LOST_HOSTS
@@ -279,8 +290,8 @@ export class DocumentBook {
   }
 
   /** @param owners in the end: whose version serves */
-  #verdict(judged: Judged, outcome: Outcome, owners: Owners): Verdict {
-    const { key, id } = judged
+  #verdict(validated: ValidatedDocument, outcome: ClaimResolution, owners: Owners): Verdict {
+    const { key, id } = validated
     const isOwner = outcome.owners.get(id)?.key === key
     const isPlain =
       isOwner &&
@@ -289,24 +300,24 @@ export class DocumentBook {
       outcome.entangled?.has(key) !== true
     if (!isPlain) {
       this.#told.delete(key)
-      return this.#compare(judged, outcome, owners)
+      return this.#compare(validated, outcome, owners)
     }
     const lastGood = this.#lastGood.get(key)
     const told = this.#told.get(key)
-    if (told?.judged === judged && told.lastGood === lastGood) return told.verdict
-    const verdict = this.#compare(judged, outcome, owners)
-    this.#told.set(key, { judged, lastGood, verdict })
+    if (told?.validated === validated && told.lastGood === lastGood) return told.verdict
+    const verdict = this.#compare(validated, outcome, owners)
+    this.#told.set(key, { validated, lastGood, verdict })
     return verdict
   }
 
-  #compare(judged: Judged, outcome: Outcome, owners: Owners): Verdict {
-    const { key, resource, read, judgement } = judged
-    const place = placeOf(judged, outcome, owners)
+  #compare(validated: ValidatedDocument, outcome: ClaimResolution, owners: Owners): Verdict {
+    const { key, resource, read, validation } = validated
+    const place = placeOf(validated, outcome, owners)
     const { owner, isHostLost, isEntangled, lost, winners } = place
     const lastGood = this.#lastGood.get(key)
-    const inputs = [resource, read, judgement, owner?.resource, lastGood, isHostLost, isEntangled]
+    const inputs = [resource, read, validation, owner?.resource, lastGood, isHostLost, isEntangled]
     return this.#verdicts.get(key, [...inputs, ...lost.map(clashText), ...winners], () =>
-      verdictAt(judged, place, lastGood),
+      verdictAt(validated, place, lastGood),
     )
   }
 }
@@ -323,7 +334,7 @@ const refusalsOf = (turn: number): number => 2 ** Math.max(0, turn - EXACT_TURNS
 const EXACT_TURNS = 16
 
 const applicantsOf = (
-  standing: readonly Judged[],
+  standing: readonly ValidatedDocument[],
   lostHosts: LostHosts,
 ): ReadonlyMap<string, Applicant> =>
   new Map(
@@ -333,8 +344,8 @@ const applicantsOf = (
     ]),
   )
 
-const stay = (judged: Judged): Judged => ({
-  ...judged,
-  id: judged.lastId ?? '',
+const stay = (validated: ValidatedDocument): ValidatedDocument => ({
+  ...validated,
+  id: validated.lastId ?? '',
   candidate: undefined,
 })

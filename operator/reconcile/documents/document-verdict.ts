@@ -1,10 +1,10 @@
-// How an ApiSpecification was judged, and where it stands beside the others, in; the verdict out. Pure.
+// How an ApiSpecification was validated, and where it stands beside the others, in; the verdict out. Pure.
 
 import type { Problem } from '../../../language/problem.ts'
 import type { Finding } from '../../resource/condition.ts'
 import type { ApiSpecificationResource } from '../../resource/resource.ts'
 import { conflicted, realmDeleted } from '../findings.ts'
-import type { DocumentJudgement } from './judge-document.ts'
+import type { ApiSpecificationValidation } from './validate-api-specification.ts'
 import { type Claimant, ownedWords } from '../claims/owners.ts'
 import type { Serving, Verdict } from '../verdict.ts'
 
@@ -35,24 +35,24 @@ export interface LostClaim {
 
 export const documentVerdict = (
   resource: ApiSpecificationResource,
-  judgement: DocumentJudgement,
+  validation: ApiSpecificationValidation,
   standing: Standing,
 ): Verdict => {
   const { id, host, realmUri, routerRealm, serving, isHeld } = standing
   const conflicts = conflictsOf(resource, standing)
-  const accepted = acceptedOf(judgement, conflicts)
-  const servesOn = accepted.status === 'True' && isHeldByRealm(judgement, serving)
-  const digest = servesOn ? serving?.digest : judgement.good?.digest
+  const accepted = acceptedOf(validation, conflicts)
+  const servesOn = accepted.status === 'True' && isHeldByRealm(validation, serving)
+  const digest = servesOn ? serving?.digest : validation.good?.digest
   return {
     resource,
     accepted,
-    resolvedRefs: resolvedRefsOf(judgement, standing),
-    found: judgement.found,
-    errors: [...conflicts, ...judgement.errors],
-    warnings: judgement.warnings,
+    resolvedRefs: resolvedRefsOf(validation, standing),
+    found: validation.found,
+    errors: [...conflicts, ...validation.errors],
+    warnings: validation.warnings,
     ...(id !== '' && { id }),
     ...namesOf({ host, realmUri, routerRealm }),
-    ...carriedOf(judgement),
+    ...carriedOf(validation),
     ...(digest !== undefined && { digest }),
     ...(servesOn && { servesOn }),
     ...(serving !== undefined && { serving }),
@@ -62,7 +62,7 @@ export const documentVerdict = (
 
 /** A realm that a version serves with was there once. */
 const resolvedRefsOf = (
-  { resolvedRefs, isRealmAbsent }: DocumentJudgement,
+  { resolvedRefs, isRealmAbsent }: ApiSpecificationValidation,
   { realmUri, servingRealmUri }: Standing,
 ): Finding<'ResolvedRefs'> =>
   isRealmAbsent === true && realmUri !== undefined && realmUri === servingRealmUri
@@ -86,23 +86,23 @@ const carriedOf = ({
   realmNamespace,
   isPending,
   quarantined,
-}: DocumentJudgement): Pick<Verdict, 'realmNamespace' | 'isPending' | 'quarantined'> => ({
+}: ApiSpecificationValidation): Pick<Verdict, 'realmNamespace' | 'isPending' | 'quarantined'> => ({
   ...(realmNamespace !== undefined && { realmNamespace }),
   ...(isPending === true && { isPending }),
   ...(quarantined !== undefined && { quarantined }),
 })
 
 const isHeldByRealm = (
-  { isRealmHeld, version }: DocumentJudgement,
+  { isRealmHeld, version }: ApiSpecificationValidation,
   serving: Serving | undefined,
 ): boolean => isRealmHeld === true && version !== undefined && version.digest === serving?.digest
 
 const acceptedOf = (
-  judgement: DocumentJudgement,
+  validation: ApiSpecificationValidation,
   conflicts: readonly Problem[],
 ): Finding<'Accepted'> => {
   const first = conflicts[0]
-  if (first === undefined || judgement.accepted.status === 'False') return judgement.accepted
+  if (first === undefined || validation.accepted.status === 'False') return validation.accepted
   const more = conflicts.length > 1 ? ` (and ${conflicts.length - 1} more)` : ''
   return conflicted(`${first.path}: ${first.message}${more}`)
 }

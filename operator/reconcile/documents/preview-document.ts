@@ -5,16 +5,16 @@ import { type ApiSpecificationResource, keyOf } from '../../resource/resource.ts
 import type { Finding } from '../../resource/condition.ts'
 import type { DocumentCompiler } from './compile-document.ts'
 import type { HostOwners } from '../claims/host-owners.ts'
-import { judgeDocument } from './judge-document.ts'
+import { validateApiSpecification } from './validate-api-specification.ts'
 import {
-  type Judged,
-  judgedDocument,
+  type ValidatedDocument,
+  toValidatedDocument,
   NO_CLASHES,
   NO_LOST_HOSTS,
-  type Outcome,
+  type ClaimResolution,
   placeOf,
   verdictAt,
-} from './judged-document.ts'
+} from './validated-document.ts'
 import type { LastGood } from './last-good.ts'
 import { ownersOf } from '../claims/owners.ts'
 import { amountsOf } from '../quotas/quota-amounts.ts'
@@ -27,8 +27,8 @@ import type { Verdict } from '../verdict.ts'
 
 /** The documents as they were last settled. */
 export interface DocumentStanding {
-  readonly judged: readonly Judged[]
-  readonly outcome: Outcome
+  readonly validated: readonly ValidatedDocument[]
+  readonly outcome: ClaimResolution
   readonly settlement: Settlement
   /** Undefined: any namespace may claim what another has. */
   readonly hosts: HostOwners | undefined
@@ -53,7 +53,7 @@ export const previewDocument = (
   const read = readDocument(resource, cache)
   const overQuota = quotaFinding(resource, read, surroundings, standing)
   const realmUri = 'document' in read ? read.realmUri : undefined
-  const judgement = judgeDocument(resource, read, {
+  const validation = validateApiSpecification(resource, read, {
     key,
     compiler,
     variables: readVariables(resource, cache),
@@ -64,10 +64,10 @@ export const previewDocument = (
   })
   const known = standing.lastGood(key)
   const lastGood = known?.uid === uid ? known : undefined
-  const own = { key, resource, read, judgement, overQuota, lastGood: lastGood?.document }
-  const judged = judgedDocument(own)
-  const outcome = settleWith(judged, standing)
-  return verdictAt(judged, placeOf(judged, outcome, outcome.owners), lastGood)
+  const own = { key, resource, read, validation, overQuota, lastGood: lastGood?.document }
+  const validated = toValidatedDocument(own)
+  const outcome = settleWith(validated, standing)
+  return verdictAt(validated, placeOf(validated, outcome, outcome.owners), lastGood)
 }
 
 /** Others may come first: then the condition says something else. */
@@ -75,13 +75,13 @@ const quotaFinding = (
   resource: ApiSpecificationResource,
   read: ReadDocument,
   { cache, quotaUse }: PreviewSurroundings,
-  { judged }: DocumentStanding,
+  { validated }: DocumentStanding,
 ): Finding<'Accepted'> | undefined => {
   if (quotaUse === undefined || !('document' in read)) return undefined
   const key = keyOf(resource)
   const secrets = readVariables(resource, cache)
   const variables = 'found' in secrets ? secrets.found.variables : {}
-  const stored = judged.find((each) => each.key === key && each.overQuota === undefined)?.read
+  const stored = validated.find((each) => each.key === key && each.overQuota === undefined)?.read
   const before =
     stored !== undefined && 'document' in stored ? amountsOf(stored.document, variables) : undefined
   const wanted = amountsOf(read.document, variables)
@@ -90,10 +90,10 @@ const quotaFinding = (
 
 /** As all stand, but for one document. */
 const settleWith = (
-  mine: Judged,
-  { judged, outcome, settlement, hosts }: DocumentStanding,
-): Outcome => {
-  const others = judged.filter(({ key, id }) => key !== mine.key && id !== '')
+  mine: ValidatedDocument,
+  { validated, outcome, settlement, hosts }: DocumentStanding,
+): ClaimResolution => {
+  const others = validated.filter(({ key, id }) => key !== mine.key && id !== '')
   const all = mine.id === '' ? others : [...others, mine]
   const owners = ownersOf(all)
   const { candidate } = mine

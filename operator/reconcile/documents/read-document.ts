@@ -1,5 +1,5 @@
 // An ApiSpecification and its ConfigMap in; the document as submitted out, with what names it even where it
-// is not valid. Does not judge the document.
+// is not valid. Does not validate the document.
 
 import { messageOf } from '../../../base/thrown.ts'
 import { ownValue } from '../../../language/expression/lookup.ts'

@@ -10,7 +10,7 @@ import type {
   VariableSource,
 } from '../../resource/resource.ts'
 import { findSecret, type Found, readSecretKey } from '../../resource/secret-value.ts'
-import { secretInput } from '../realms/judge-realm.ts'
+import { secretInput } from '../realms/validate-realm-resource.ts'
 
 export interface SecretVariables {
   readonly variables: ValueMap

@@ -1,6 +1,6 @@
 // Documents that would change their ids, and how all were settled, in; those of them that stay what they were, out. Pure.
 
-import type { Judged, Outcome } from './judged-document.ts'
+import type { ValidatedDocument, ClaimResolution } from './validated-document.ts'
 import { isRenamed } from '../claims/owners.ts'
 
 /** One by one is exact. A chain of thousands, each of which waits for the next, would hold up everybody for minutes. */
@@ -11,13 +11,13 @@ const EXACT_TURNS = 16
  * @returns with the outcome that tells why
  */
 export const refusedRenames = (
-  judged: readonly Judged[],
-  outcome: Outcome,
+  validated: readonly ValidatedDocument[],
+  outcome: ClaimResolution,
   turn: number,
-): ReadonlyMap<Judged, Outcome> => {
-  const renamed = judged.filter(isRenamed)
+): ReadonlyMap<ValidatedDocument, ClaimResolution> => {
+  const renamed = validated.filter(isRenamed)
   const refused = renamed.filter((each) => isRefused(each, outcome))
-  const seen = new Map<Judged, Outcome>(refused.map((each) => [each, outcome]))
+  const seen = new Map<ValidatedDocument, ClaimResolution>(refused.map((each) => [each, outcome]))
   if (turn < EXACT_TURNS || refused.length === 0) return seen
   const namespaces = new Set(refused.map(namespaceOf))
   const others = renamed.filter((each) => !seen.has(each) && namespaces.has(namespaceOf(each)))
@@ -26,9 +26,12 @@ export const refusedRenames = (
   return seen
 }
 
-const namespaceOf = ({ resource }: Judged): string => resource.metadata.namespace
+const namespaceOf = ({ resource }: ValidatedDocument): string => resource.metadata.namespace
 
-const isRefused = (judged: Judged, { owners, lostHosts, documents }: Outcome): boolean =>
-  owners.get(judged.id)?.key !== judged.key ||
-  lostHosts.has(judged.key) ||
-  documents.get(judged.id) !== judged.candidate
+const isRefused = (
+  validated: ValidatedDocument,
+  { owners, lostHosts, documents }: ClaimResolution,
+): boolean =>
+  owners.get(validated.id)?.key !== validated.key ||
+  lostHosts.has(validated.key) ||
+  documents.get(validated.id) !== validated.candidate

@@ -37,14 +37,14 @@ export const quotaExceeded = (
         'so nothing new is accepted: whoever runs the cluster mends it (documents=N, routes=N, mb=N, realms=N)',
 })
 
-/** @example 'the namespace shop may have 5 Realms, and others had 5 Realms when this one was judged' */
+/** @example 'the namespace shop may have 5 Realms, and others had 5 Realms when this one was validated' */
 const describeShortage = (
   namespace: string,
   { quota, limit, needed, others, largest }: Shortage,
 ): string => {
   const unit = quota === 'bytes' ? ' of documents' : ''
   const allowed = `the namespace ${namespace} may have ${print(quota, limit)}${unit}`
-  const used = `others had ${print(quota, others)} when this one was judged`
+  const used = `others had ${print(quota, others)} when this one was validated`
   if (quota === 'documents' || quota === 'realms') return `${allowed}, and ${used}`
   const most =
     largest === undefined ? '' : ` (most: ${largest.name}, ${print(quota, largest.amount)})`

@@ -3,7 +3,7 @@
 
 import type { DepartedRealm, ResourceCache } from '../../resource/resource-source.ts'
 import type { RealmResource } from '../../resource/resource.ts'
-import type { GoodRealm } from './judge-realm.ts'
+import type { GoodRealm } from './validate-realm-resource.ts'
 import { type Claimant, ownersOf } from '../claims/owners.ts'
 
 export interface DepartedClaim extends Claimant<RealmResource> {
@@ -35,7 +35,7 @@ export class DepartedClaims {
   /** By key of the resource. */
   readonly #departures = new Map<string, Departure>()
 
-  /** Before the cache is judged. */
+  /** Before the cache is validated. */
   follow({ departed = NOBODY }: ResourceCache, memory: Memory): void {
     for (const [key, { uid }] of this.#departures)
       if (departed.get(key)?.resource.metadata.uid !== uid) this.#departures.delete(key)

@@ -5,7 +5,7 @@ import { isMap } from '../../../language/expression/value.ts'
 import { selects } from '../../resource/label-selector.ts'
 import type { ResourceCache } from '../../resource/resource-source.ts'
 import { type AllowedNamespaces, type RealmSpec, resourceKey } from '../../resource/resource.ts'
-import type { GoodRealm, RealmTerms } from './judge-realm.ts'
+import type { GoodRealm, RealmTerms } from './validate-realm-resource.ts'
 
 /** What a document finds under its `realm_uri`. */
 export type RealmAccess =

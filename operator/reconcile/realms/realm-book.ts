@@ -1,5 +1,5 @@
 // The Realms of one cache after another in; which record each uri has, and what there is to say of every
-// Realm, out. Remembers judgements and the last good version of each resource; of deleted ones for as long as the
+// Realm, out. Remembers validations and the last good version of each resource; of deleted ones for as long as the
 // source tells of them.
 
 import type { Problem } from '../../../language/problem.ts'
@@ -10,11 +10,11 @@ import { type DepartedClaim, DepartedClaims, isKin } from './departed-claims.ts'
 import { conflicted } from '../findings.ts'
 import {
   type GoodRealm,
-  judgeRealm,
-  type RealmJudgement,
+  validateRealmResource,
+  type RealmResourceValidation,
   realmInputs,
   secretNames,
-} from './judge-realm.ts'
+} from './validate-realm-resource.ts'
 import { mayRealmBeHeld } from '../may-be-held.ts'
 import { Memo } from '../memo.ts'
 import type { Quota } from '../quotas/namespace-quotas.ts'
@@ -26,7 +26,7 @@ import { RealmQuotas } from './realm-quotas.ts'
 import { Titles } from '../claims/titles.ts'
 import type { Verdict } from '../verdict.ts'
 
-export interface JudgedRealms {
+export interface ValidatedRealms {
   /** uri → the version that is to be put. */
   readonly served: ReadonlyMap<string, GoodRealm>
   /** Uris that have no version to put, and a Realm that may have brought them into service. */
@@ -40,8 +40,8 @@ export interface JudgedRealms {
   access(uri: string, namespace: string): RealmAccess
 }
 
-interface Judged extends Claimant<RealmResource> {
-  readonly judgement: RealmJudgement
+interface ValidatedRealm extends Claimant<RealmResource> {
+  readonly validation: RealmResourceValidation
   readonly uri: string | undefined
   /** What may be put now: nothing new while it is paused. */
   readonly good: GoodRealm | undefined
@@ -50,11 +50,11 @@ interface Judged extends Claimant<RealmResource> {
 }
 
 /** A Realm that stands there, or one that was deleted and still serves. */
-type Standing = Judged | DepartedClaim
+type RealmClaimant = ValidatedRealm | DepartedClaim
 
 export class RealmBook {
   readonly #secretNames = new Memo<readonly string[]>()
-  readonly #judgements = new Memo<RealmJudgement>()
+  readonly #validations = new Memo<RealmResourceValidation>()
   readonly #goods = new Memo<GoodRealm | undefined>()
   readonly #verdicts = new Memo<Verdict>()
   /** By key of the resource. */
@@ -62,19 +62,19 @@ export class RealmBook {
   readonly #titles = new Titles<RealmResource>(mayRealmBeHeld)
   readonly #departed = new DepartedClaims()
   readonly #quotas = new RealmQuotas()
-  /** As they were last judged. */
-  #last: readonly Standing[] = []
+  /** As they were last validated. */
+  #last: readonly RealmClaimant[] = []
 
   /** @param quotaOf a namespace; undefined: there are none */
-  judge(
+  validate(
     resources: ReadonlyMap<string, RealmResource>,
     cache: ResourceCache,
     quotaOf?: (namespace: string) => Quota,
-  ): JudgedRealms {
+  ): ValidatedRealms {
     if (quotaOf !== undefined) this.#quotas.settle(resources, this.#lastGood, quotaOf)
     const standing = this.#standing(resources, cache)
     this.#last = standing
-    const judged = standing.filter(isJudged)
+    const validated = standing.filter(isValidated)
     const owners = ownersOf(standing.filter(({ id }) => id !== ''))
     const served = new Map<string, GoodRealm>()
     for (const each of standing) {
@@ -86,8 +86,10 @@ export class RealmBook {
     for (const uri of revoked) this.#titles.revoke(uri)
     const kept = this.#titles.keep(standing, owners, served)
     this.#forget(resources, owners)
-    const verdicts = new Map(judged.map((each) => [each.key, this.#verdict(each, owners, served)]))
-    const nameless = judged.flatMap(({ uri, resource }) => (uri === undefined ? [resource] : []))
+    const verdicts = new Map(
+      validated.map((each) => [each.key, this.#verdict(each, owners, served)]),
+    )
+    const nameless = validated.flatMap(({ uri, resource }) => (uri === undefined ? [resource] : []))
     const access = (uri: string, namespace: string): RealmAccess =>
       accessOf(
         { good: served.get(uri), owner: owners.get(uri), isKept: kept.has(uri) },
@@ -100,13 +102,15 @@ export class RealmBook {
   #standing(
     resources: ReadonlyMap<string, RealmResource>,
     cache: ResourceCache,
-  ): readonly Standing[] {
+  ): readonly RealmClaimant[] {
     this.#departed.follow(cache, {
       lastGood: this.#lastGood,
       isHolder: (uri, key) => this.#titles.isHolder(uri, key),
     })
-    const judged = [...resources].map(([key, resource]) => this.#judgeOne(key, resource, cache))
-    return withoutRefused(this.#departed.joinTo(judged))
+    const validated = [...resources].map(([key, resource]) =>
+      this.#validateOne(key, resource, cache),
+    )
+    return withoutRefused(this.#departed.joinTo(validated))
   }
 
   /** Of its quota. */
@@ -118,39 +122,41 @@ export class RealmBook {
   preview(resource: RealmResource, cache: ResourceCache, quotaUse: QuotaUse | undefined): Verdict {
     const key = keyOf(resource)
     const overQuota = quotaUse && this.#quotas.verdictOn(key, resource, quotaUse)
-    const judgement = judgeRealm(resource, cache, overQuota)
+    const validation = validateRealmResource(resource, cache, overQuota)
     const lastGood = this.#lastGood.get(key)
     const lastId = lastGood?.uid === resource.metadata.uid ? lastGood.desired.uri : undefined
-    const uri = judgement.good === undefined ? (lastId ?? judgement.uri) : judgement.uri
+    const uri = validation.good === undefined ? (lastId ?? validation.uri) : validation.uri
     const mine = { key, resource, id: uri ?? '', lastId }
     const others = this.#last.filter((each) => each.key !== key && each.id !== '')
     const owner = uri === undefined ? undefined : ownersOf([...others, mine]).get(uri)
     const winner = owner?.key === key || isHeir(resource, owner) ? undefined : owner
-    return verdictOf(resource, judgement, { uri, winner, good: undefined, isHeld: false })
+    return verdictOf(resource, validation, { uri, winner, good: undefined, isHeld: false })
   }
 
-  #judgeOne(key: string, resource: RealmResource, cache: ResourceCache): Judged {
+  #validateOne(key: string, resource: RealmResource, cache: ResourceCache): ValidatedRealm {
     const names = this.#secretNames.get(key, [resource.checked], () => secretNames(resource))
     const overQuota = this.#quotas.refusalOf(key, resource)
     const inputs = [...realmInputs(resource, names, cache), overQuota]
-    const judgement = this.#judgements.get(key, inputs, () =>
-      judgeRealm(resource, cache, overQuota),
+    const validation = this.#validations.get(key, inputs, () =>
+      validateRealmResource(resource, cache, overQuota),
     )
     if (this.#lastGood.get(key)?.uid !== resource.metadata.uid) this.#lastGood.delete(key)
-    if (judgement.good !== undefined && isPaused(resource) && wasServed(resource)) {
-      this.#lastGood.set(key, this.#lastGood.get(key) ?? judgement.good)
+    if (validation.good !== undefined && isPaused(resource) && wasServed(resource)) {
+      this.#lastGood.set(key, this.#lastGood.get(key) ?? validation.good)
     }
     const lastGood = this.#lastGood.get(key)
-    const latest = this.#goods.get(key, [judgement.good], () => carryOver(lastGood, judgement.good))
+    const latest = this.#goods.get(key, [validation.good], () =>
+      carryOver(lastGood, validation.good),
+    )
     const good = isPaused(resource) ? undefined : latest
     // A version that is not good does not rename: the uri that serves stays with its resource.
     const lastUri = lastGood?.desired.uri
-    const uri = good === undefined ? (lastUri ?? judgement.uri) : judgement.uri
-    return { key, resource, judgement, uri, id: uri ?? '', lastId: lastUri, good }
+    const uri = good === undefined ? (lastUri ?? validation.uri) : validation.uri
+    return { key, resource, validation, uri, id: uri ?? '', lastId: lastUri, good }
   }
 
   /** The newest good version of an owner; a good one is remembered. */
-  #latest({ key, id, good }: Standing): GoodRealm | undefined {
+  #latest({ key, id, good }: RealmClaimant): GoodRealm | undefined {
     if (good !== undefined) this.#lastGood.set(key, good)
     const latest = this.#lastGood.get(key)
     return latest?.desired.uri === id ? latest : undefined
@@ -160,7 +166,7 @@ export class RealmBook {
     resources: ReadonlyMap<string, RealmResource>,
     owners: ReadonlyMap<string, Claimant<RealmResource>>,
   ): void {
-    const memos = [this.#secretNames, this.#judgements, this.#goods, this.#verdicts]
+    const memos = [this.#secretNames, this.#validations, this.#goods, this.#verdicts]
     for (const memo of memos) memo.retain(resources)
     for (const [key, good] of this.#lastGood) {
       if (owners.get(good.desired.uri)?.key !== key) this.#lastGood.delete(key)
@@ -168,17 +174,17 @@ export class RealmBook {
   }
 
   #verdict(
-    { key, resource, judgement, uri, refusedBy }: Judged,
+    { key, resource, validation, uri, refusedBy }: ValidatedRealm,
     owners: ReadonlyMap<string, Claimant<RealmResource>>,
     served: ReadonlyMap<string, GoodRealm>,
   ): Verdict {
     const owner = uri === undefined ? undefined : owners.get(uri)
     const isOwner = owner?.key === key
     const good = isOwner && uri !== undefined ? served.get(uri) : undefined
-    const isHeld = isPaused(resource) && judgement.good?.desired.digest !== good?.desired.digest
+    const isHeld = isPaused(resource) && validation.good?.desired.digest !== good?.desired.digest
     const winner = refusedBy ?? (isOwner || isHeir(resource, owner) ? undefined : owner)
-    return this.#verdicts.get(key, [resource, judgement, winner?.resource, good], () =>
-      verdictOf(resource, judgement, { uri, winner, good, isHeld }),
+    return this.#verdicts.get(key, [resource, validation, winner?.resource, good], () =>
+      verdictOf(resource, validation, { uri, winner, good, isHeld }),
     )
   }
 }
@@ -206,7 +212,7 @@ interface Place {
 
 const verdictOf = (
   resource: RealmResource,
-  judgement: RealmJudgement,
+  validation: RealmResourceValidation,
   { uri, winner, good, isHeld }: Place,
 ): Verdict => {
   const message = winner && ownedWords(`the uri '${winner.id}'`, resource, winner.resource)
@@ -214,13 +220,13 @@ const verdictOf = (
     message === undefined ? undefined : { code: 'conflict', path: '/spec/uri', message }
   return {
     resource,
-    accepted: message === undefined ? judgement.accepted : conflicted(message),
-    resolvedRefs: judgement.resolvedRefs,
+    accepted: message === undefined ? validation.accepted : conflicted(message),
+    resolvedRefs: validation.resolvedRefs,
     found: nothingFoundBy('document'),
-    errors: conflict === undefined ? judgement.errors : [conflict, ...judgement.errors],
-    warnings: judgement.warnings,
+    errors: conflict === undefined ? validation.errors : [conflict, ...validation.errors],
+    warnings: validation.warnings,
     ...(uri !== undefined && { id: uri }),
-    ...(judgement.good !== undefined && { digest: judgement.good.desired.digest }),
+    ...(validation.good !== undefined && { digest: validation.good.desired.digest }),
     ...(good !== undefined && {
       serving: { generation: good.generation, digest: good.desired.digest },
     }),
@@ -232,7 +238,7 @@ const verdictOf = (
  * Whoever names another's uri keeps the one it had: what serves is not deleted for that. What it keeps may be what
  * a third one has named: each turn refuses one more at least.
  */
-const withoutRefused = (asked: readonly Standing[]): readonly Standing[] => {
+const withoutRefused = (asked: readonly RealmClaimant[]): readonly RealmClaimant[] => {
   let standing = asked
   for (;;) {
     if (!standing.some(isRenamed)) return standing
@@ -243,8 +249,14 @@ const withoutRefused = (asked: readonly Standing[]): readonly Standing[] => {
   }
 }
 
-const stayIfRefused = (standing: Standing, owner: Claimant<RealmResource> | undefined): Standing =>
-  !isRenamed(standing) || owner === undefined || owner.key === standing.key || !isJudged(standing)
+const stayIfRefused = (
+  standing: RealmClaimant,
+  owner: Claimant<RealmResource> | undefined,
+): RealmClaimant =>
+  !isRenamed(standing) ||
+  owner === undefined ||
+  owner.key === standing.key ||
+  !isValidated(standing)
     ? standing
     : {
         ...standing,
@@ -254,13 +266,14 @@ const stayIfRefused = (standing: Standing, owner: Claimant<RealmResource> | unde
         refusedBy: owner,
       }
 
-const isJudged = (standing: Standing): standing is Judged => 'judgement' in standing
+const isValidated = (standing: RealmClaimant): standing is ValidatedRealm =>
+  'validation' in standing
 
 /** It has the uri of one that was deleted in its own namespace: as soon as it is good it serves in its place. */
 const isHeir = (resource: RealmResource, owner: Claimant<RealmResource> | undefined): boolean =>
   owner !== undefined && isDeparted(owner) && isKin(resource, owner)
 
-const isDeparted = (owner: Claimant<RealmResource>): boolean => !('judgement' in owner)
+const isDeparted = (owner: Claimant<RealmResource>): boolean => !('validation' in owner)
 
 /** What says the same is the same object: a new Secret of a realm must not look like news to its documents. */
 const carryOver = (

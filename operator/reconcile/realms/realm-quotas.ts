@@ -3,7 +3,7 @@
 
 import { conditionOf, type Finding } from '../../resource/condition.ts'
 import type { RealmResource } from '../../resource/resource.ts'
-import type { GoodRealm } from './judge-realm.ts'
+import type { GoodRealm } from './validate-realm-resource.ts'
 import { Memo } from '../memo.ts'
 import type { Quota } from '../quotas/namespace-quotas.ts'
 import { type Amounts, ONE_REALM } from '../quotas/quota-amounts.ts'
@@ -67,7 +67,7 @@ export class RealmQuotas {
   }
 }
 
-/** An operator before us judged it, and refused it neither for its quota nor for the uri that another one has. */
+/** An operator before us validated it, and refused it neither for its quota nor for the uri that another one has. */
 const wasLetIn = ({ conditions = [] }: RealmResource): boolean => {
   const accepted = conditionOf(conditions, 'Accepted')
   return (

@@ -13,7 +13,7 @@ import {
   type RealmAnswer,
   type RouterAnswer,
   type UpstreamAnswer,
-} from './answers.ts'
+} from './data-plane-answer.ts'
 import { Tally } from './tally.ts'
 import { type Majority, majorityOf } from './upstream-majority.ts'
 

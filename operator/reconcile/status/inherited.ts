@@ -24,7 +24,7 @@ export interface Inherited {
 /** A data plane that has not been reached by then is taken for what it is. */
 const ASKED_WITHIN_MS = 15_000
 
-/** Undefined: nobody has judged the resource before. */
+/** Undefined: nobody has validated the resource before. */
 export const inherit = ({ resource }: Verdict, nowMs: number): Inherited | undefined => {
   const { errors = [], warnings = [] } = resource
   const conditions = withoutRelease(resource.conditions ?? [])

@@ -10,7 +10,7 @@ const UNKNOWN_WORDS = {
   Realm: 'data planes that have it keep it as it was, and a new one can not get it',
 } as const
 
-/** @example 'paused: generation 3 is judged and waits, generation 2 serves; remove the annotation … to go on' */
+/** @example 'paused: generation 3 is validated and waits, generation 2 serves; remove the annotation … to go on' */
 export const pausedWords = ({ resource, serving }: Verdict): string => {
   const { generation } = resource.metadata
   const before =
@@ -20,7 +20,7 @@ export const pausedWords = ({ resource, serving }: Verdict): string => {
         ? 'as it was before, it serves'
         : `generation ${serving.generation} serves`
   return (
-    `paused: generation ${generation} is judged and waits, ${before}; ` +
+    `paused: generation ${generation} is validated and waits, ${before}; ` +
     `remove the annotation ${ANNOTATIONS.paused} to go on`
   )
 }

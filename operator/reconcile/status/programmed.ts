@@ -34,7 +34,7 @@ const DIFFERS_MS = 30_000
  * another digest for 30 s, does, and that there has been none for 30 s.
  * @param sight of the data planes that are to hold the document
  */
-export const judgeProgrammed = (
+export const computeProgrammed = (
   verdict: Verdict,
   sight: Sight,
   latch: Latch | undefined,

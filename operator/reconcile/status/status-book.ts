@@ -37,7 +37,7 @@ export class StatusBook {
     const edits = this.#takeVerdicts(verdicts, open)
     for (const key of open) {
       const verdict = verdicts.get(key)
-      if (verdict !== undefined) edits.set(key, this.#judge(key, verdict, nowMs))
+      if (verdict !== undefined) edits.set(key, this.#validate(key, verdict, nowMs))
     }
     this.#statuses = edited(this.#statuses, edits)
     return this.#statuses
@@ -71,7 +71,7 @@ export class StatusBook {
     return gone
   }
 
-  #judge(key: string, verdict: Verdict, nowMs: number): ResourceStatus {
+  #validate(key: string, verdict: Verdict, nowMs: number): ResourceStatus {
     const before = this.#entries.get(key)
     const entry = makeEntry(verdict, this.#view.look(key), { before, nowMs })
     if (entry === before) return entry.status

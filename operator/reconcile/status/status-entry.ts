@@ -2,7 +2,7 @@
 // where a reader would see no difference. Pure: time comes in.
 
 import type { Problem, Warning } from '../../../language/problem.ts'
-import type { HeldDocument, Rejection } from '../../data-plane.ts'
+import type { LoadedDocument, Rejection } from '../../data-plane.ts'
 import {
   type Condition,
   conditionOf,
@@ -26,7 +26,7 @@ import {
 } from './inherited.ts'
 import {
   firstRefusing,
-  judgeProgrammed,
+  computeProgrammed,
   type Latch,
   type Programmed,
   withServing,
@@ -63,7 +63,7 @@ export interface Entry {
 interface Made {
   readonly programmed: Programmed
   readonly refusal: Rejection | undefined
-  readonly shadowed: HeldDocument | undefined
+  readonly shadowed: LoadedDocument | undefined
   /** A sidecar that it selects may not hold its realm. */
   readonly isRealmForbidden: boolean
   readonly summary: DocumentSummary
@@ -149,8 +149,8 @@ interface Delivery {
 const deliveryOf = (verdict: Verdict, sight: Sight, moment: Moment): Delivery => {
   const { before, nowMs } = moment
   const inherited = earlyOf(verdict, sight, moment)
-  const early = inherited && judgeEarly(verdict, sight, inherited, nowMs)
-  const programmed = early ?? judgeProgrammed(verdict, sight, before?.latch, nowMs)
+  const early = inherited && computeEarlyProgrammed(verdict, sight, inherited, nowMs)
+  const programmed = early ?? computeProgrammed(verdict, sight, before?.latch, nowMs)
   const { latch } = programmed
   const known = knownVersions(before?.known ?? [], verdict, latch)
   const told = before?.status.summary
@@ -226,14 +226,14 @@ const releasedEntry = (verdict: Verdict, before: Entry | undefined, nowMs: numbe
 const madeOf = (
   verdict: Verdict,
   sight: Sight,
-  judged: Pick<Made, 'programmed' | 'summary' | 'found'>,
+  validated: Pick<Made, 'programmed' | 'summary' | 'found'>,
 ): Made => {
-  const { programmed } = judged
+  const { programmed } = validated
   const { id = '' } = verdict
   // Where it is programmed a fresh data plane may still refuse it: that is the data plane's failure, not this status's.
   const refusing = programmed.finding.status === 'True' ? undefined : firstRefusing(sight)
   return {
-    ...judged,
+    ...validated,
     refusal: refusing?.rejected.documents.get(id),
     shadowed: sight.first('shadowed')?.documents.get(id),
     isRealmForbidden: sight.count('forbidden') > 0,
@@ -265,13 +265,13 @@ const earlyOf = (
 }
 
 /** Where the data planes decide, what they decided before; where they do not, undefined. */
-const judgeEarly = (
+const computeEarlyProgrammed = (
   verdict: Verdict,
   sight: Sight,
   early: Inherited,
   nowMs: number,
 ): Programmed | undefined => {
-  const isDecided = judgeProgrammed(verdict, sight, undefined, nowMs).finding.reason === 'Invalid'
+  const isDecided = computeProgrammed(verdict, sight, undefined, nowMs).finding.reason === 'Invalid'
   return isDecided || verdict.isHeld === true ? undefined : inheritedProgrammed(early, verdict)
 }
 
@@ -325,7 +325,7 @@ const errorsOf = (
   return (refusal?.errors ?? []).slice(0, MAX_REPORTED).map(inDocument)
 }
 
-/** Faults that a data plane told of: those of the verdict are judged anew. */
+/** Faults that a data plane told of: those of the verdict are validated anew. */
 const ofDelivery = ({ conditions }: Inherited): boolean =>
   conditions.some(
     ({ type, reason }) =>
@@ -334,7 +334,7 @@ const ofDelivery = ({ conditions }: Inherited): boolean =>
 
 const warningsOf = (
   { warnings }: Verdict,
-  shadowed: HeldDocument | undefined,
+  shadowed: LoadedDocument | undefined,
   early: Inherited | undefined,
 ): readonly Warning[] => {
   if (early !== undefined) return early.warnings

@@ -37,7 +37,7 @@ const pageHead = (isQuick: boolean, loadBefore: string): readonly string[] => {
     `${new Date().toISOString().slice(0, 10)}${commit === '' ? '' : `, commit ${commit}`}, in ${minutes} minutes`,
     `${cpus().length} × ${cpu?.model ?? 'unknown CPU'}, ${memory}, ${type()} ${release()}; load average ${loadBefore} before, ${describeLoad()} after`,
     `Node ${process.versions.node}, Kubernetes ${kubernetes}; API server, etcd, stand-ins and benchmark share the machine with the operator`,
-    'Data planes are stand-ins in one process, which keep digests and judge nothing; plain HTTP to them, where a cluster has mutual TLS',
+    'Data planes are stand-ins in one process, which keep digests and validate nothing; plain HTTP to them, where a cluster has mutual TLS',
     ...(isQuick ? ['A quick run: these numbers are noise.'] : []),
   ]
   return [

@@ -1,5 +1,5 @@
 // A data plane that is light enough for a hundred in one process: it answers the management API, keeps digests and
-// no document, and judges nothing. What is sent to many alike is read once, and what they hold alike is kept once.
+// no document, and validates nothing. What is sent to many alike is read once, and what they hold alike is kept once.
 
 import { gunzipSync } from 'node:zlib'
 import { hash } from 'node:crypto'

@@ -5,7 +5,7 @@ import { createServer, type IncomingMessage, type Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { buffer } from 'node:stream/consumers'
 import { SharedTransitions, StandIn } from './stand-in.ts'
-import type { Asked, Arrival, Told } from './stand-ins.ts'
+import type { Asked, ReceivedCall, Told } from './stand-ins.ts'
 
 /** As a gateway: longer than between two polls. */
 const KEEP_ALIVE_MS = 65_000
@@ -63,7 +63,7 @@ const standIns = Array.from(
   (_, index) => new StandIn(`stand-in-${index}`, { manager, shared, onTaken }),
 )
 
-const arrivalOf = (key: string): Arrival => {
+const arrivalOf = (key: string): ReceivedCall => {
   const { count: planes, lastAtMs } = arrivals.get(key) ?? { count: 0, lastAtMs: 0 }
   return { planes, lastAtMs }
 }

@@ -13,7 +13,7 @@ export interface Address {
 }
 
 /** How many data planes have taken a version of a document, and when the last one did (Unix time, ms). */
-export interface Arrival {
+export interface ReceivedCall {
   readonly planes: number
   readonly lastAtMs: number
 }
@@ -29,7 +29,7 @@ export type Asked = Question & { readonly turn: number }
 export interface Told {
   /** Of the question; 0 when it listens. */
   readonly turn: number
-  readonly answer: readonly StandInFacts[] | readonly Arrival[] | readonly Address[]
+  readonly answer: readonly StandInFacts[] | readonly ReceivedCall[] | readonly Address[]
 }
 
 export interface Version {
@@ -42,7 +42,7 @@ export interface StandIns extends AsyncDisposable {
   readonly addresses: readonly Address[]
   readonly facts: () => Promise<readonly StandInFacts[]>
   /** Since the last mark. */
-  readonly arrivals: (versions: readonly Version[]) => Promise<readonly Arrival[]>
+  readonly arrivals: (versions: readonly Version[]) => Promise<readonly ReceivedCall[]>
   /** Counts and arrivals from zero. */
   readonly mark: () => Promise<void>
   /** Other processes by the same addresses, empty. */
@@ -86,7 +86,7 @@ export const startStandIns = async (manager: string, count: number): Promise<Sta
     facts,
     arrivals: async (versions) => {
       const keys = versions.map(({ id, digest }) => `${id}\t${digest}`)
-      return (await ask({ ask: 'arrivals', keys })) as readonly Arrival[]
+      return (await ask({ ask: 'arrivals', keys })) as readonly ReceivedCall[]
     },
     mark: async () => {
       await ask({ ask: 'mark' })

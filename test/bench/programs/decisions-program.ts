@@ -3,7 +3,11 @@
 
 import type { IncomingMessage } from 'node:http'
 import { compile } from '../../../language/compile.ts'
-import type { Arrival, Served, TracedOperation } from '../../../dataplane/http/arrival.ts'
+import type {
+  IncomingRequest,
+  Served,
+  TracedOperation,
+} from '../../../dataplane/http/incoming-request.ts'
 import { createDecisionLog, type DecisionLog } from '../../../dataplane/http/decision-log.ts'
 import { match } from '../../../dataplane/router/match.ts'
 import type { Identity } from '../../../dataplane/security/schemes/authentication.ts'
@@ -43,7 +47,7 @@ const identity: Identity = {
   meta: {},
 }
 
-const arrivalAt = (url: string, id: string): Omit<Arrival, 'response'> => {
+const arrivalAt = (url: string, id: string): Omit<IncomingRequest, 'response'> => {
   const rawHeaders = ['Host', host]
   const request = { method: 'GET', url, httpVersion: '1.1', headers: { host }, rawHeaders }
   const incoming = request as unknown as IncomingMessage
@@ -115,15 +119,15 @@ const bytesOfSuccess = (log: DecisionLog): number => {
 const log = open()
 const success = timeOf(SUCCESSES, () => {
   if (log.keeps(SUCCESS))
-    log.record({ arrival: matched, settlement: SUCCESS, seconds: 0.001, operation })
+    log.record({ incomingRequest: matched, settlement: SUCCESS, seconds: 0.001, operation })
 })
 const record = (settlement: Parameters<DecisionLog['keeps']>[0]) => () => {
-  log.record({ arrival: matched, settlement, seconds: 0.001, operation })
+  log.record({ incomingRequest: matched, settlement, seconds: 0.001, operation })
 }
 const sampled = timeOf(FAILURES, record(SUCCESS))
 const failure = timeOf(FAILURES, record(FAILURE))
 const missed = timeOf(FAILURES, () => {
-  log.record({ arrival: unmatched, settlement: NOT_FOUND, seconds: 0.001 })
+  log.record({ incomingRequest: unmatched, settlement: NOT_FOUND, seconds: 0.001 })
 })
 const successBytes = bytesOfSuccess(log)
 process.stdout.write(JSON.stringify({ success, successBytes, sampled, failure, unmatched: missed }))

@@ -6,7 +6,7 @@ import { makeTempDir } from '../../support/temp-dir.ts'
 import { type Bench, CONNECTIONS } from '../bench.ts'
 import type { HttpLoad } from '../compare.ts'
 import { get, RENDERED_BODY, STATIC_BODY } from '../documents.ts'
-import { type Gateway, loadByHand, startGateway } from '../gateway.ts'
+import { type Gateway, loadUnmanaged, startGateway } from '../gateway.ts'
 import { measure } from '../load.ts'
 import { startUpstream } from '../peers.ts'
 import { fixed, type Section, type Table, whole } from '../section.ts'
@@ -85,7 +85,7 @@ export const measureBuilds = async (bench: Bench, base: string): Promise<Section
             ...(main !== undefined && { main }),
             flags: ['--upstream-allow', '127.0.0.0/8,::1/128'],
           })
-          await loadByHand(gateway, [documentFor(upstream)])
+          await loadUnmanaged(gateway, [documentFor(upstream)])
           return gateway
         })
       }),

@@ -4,7 +4,7 @@
 import type { Bench } from '../bench.ts'
 import { compare, type Subject } from '../compare.ts'
 import { mainDocument } from '../documents.ts'
-import { type Gateway, loadByHand, startGateway } from '../gateway.ts'
+import { type Gateway, loadUnmanaged, startGateway } from '../gateway.ts'
 import { forwardPeers, startPeers, startUpstream } from '../peers.ts'
 import {
   comparisonRemarks,
@@ -31,7 +31,7 @@ export const measureForward = async (bench: Bench): Promise<readonly Section[]> 
     const upstream = await startUpstream({ ...options, start })
     const { started, remarks } = await startPeers(forwardPeers(upstream), { ...options, start })
     const gateway = await startGateway(start)
-    await loadByHand(gateway, [mainDocument(upstream.url)])
+    await loadUnmanaged(gateway, [mainDocument(upstream.url)])
     const servers = placeSecond(started, gateway)
     const upstreamIs = bench.machine.has('nginx') ? 'nginx' : 'node:http'
     return [

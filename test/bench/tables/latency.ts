@@ -4,7 +4,7 @@
 import { type Bench, CONNECTIONS } from '../bench.ts'
 import { compare, type HttpLoad, type Subject } from '../compare.ts'
 import { mainDocument } from '../documents.ts'
-import { loadByHand, startGateway } from '../gateway.ts'
+import { loadUnmanaged, startGateway } from '../gateway.ts'
 import { measure } from '../load.ts'
 import { staticPeers, startPeers } from '../peers.ts'
 import { atMost, comparisonRemarks, fixed, type Section } from '../section.ts'
@@ -22,7 +22,7 @@ export const measureLatency = async (bench: Bench): Promise<Section> => {
     const peers = { machine: bench.machine, start, directory: directory.path }
     const { started } = await startPeers(staticPeers.slice(0, 1), peers)
     const gateway = await startGateway(start)
-    await loadByHand(gateway, [mainDocument(NOBODY)])
+    await loadUnmanaged(gateway, [mainDocument(NOBODY)])
     const servers = [...started, { name: GATEWAY, server: gateway }]
     return await latencySection(bench, {
       title: 'Latency below saturation',

@@ -2,11 +2,11 @@
 // what the requests feel meanwhile.
 
 import { setTimeout as sleep } from 'node:timers/promises'
-import { digestOf, rootDigest, type HeldEntry } from '../../../language/wire/digest.ts'
+import { digestOf, rootDigest, type LoadedEntry } from '../../../language/wire/digest.ts'
 import type { Value } from '../../../language/expression/value.ts'
 import type { Bench } from '../bench.ts'
 import { mainDocument, manyDocument, REALM } from '../documents.ts'
-import { type Gateway, loadByHand, postDocuments, postSync, startGateway } from '../gateway.ts'
+import { type Gateway, loadUnmanaged, postDocuments, postSync, startGateway } from '../gateway.ts'
 import { startProbe, type ProbeReport } from '../probe.ts'
 import { atMost, fixed, type Section, whole } from '../section.ts'
 import { type StartServer, withServers } from '../server-process.ts'
@@ -99,7 +99,7 @@ const byHandWay = (documents: readonly object[]): Way => {
     name: 'POST /api_specs',
     prepare: async (start) => {
       const gateway = await startGateway(start)
-      await loadByHand(gateway, [mainDocument(NOBODY)])
+      await loadUnmanaged(gateway, [mainDocument(NOBODY)])
       return [gateway, () => postDocuments(gateway, body)]
     },
   }
@@ -120,7 +120,7 @@ const bySyncWay = (documents: readonly object[]): Way => {
 
 interface Sync {
   /** What the manager holds there before the call. */
-  readonly held: readonly HeldEntry[]
+  readonly held: readonly LoadedEntry[]
   readonly documents: readonly object[]
   readonly realms: readonly { readonly uri: string }[]
 }
@@ -130,13 +130,13 @@ const syncCall = ({
   held,
   documents,
   realms,
-}: Sync): { readonly body: string; readonly held: readonly HeldEntry[] } => {
+}: Sync): { readonly body: string; readonly held: readonly LoadedEntry[] } => {
   const specs = documents.map((document) => {
     const { id } = document as { readonly id: string }
     return { id, digest: digestOf(document as Value), since: 0, spec: document }
   })
   const realmPuts = realms.map((realm) => ({ uri: realm.uri, digest: digestOf(realm), realm }))
-  const after: readonly HeldEntry[] = [
+  const after: readonly LoadedEntry[] = [
     ...held,
     ...realmPuts.map(({ uri, digest }) => ({ kind: 'realm', key: uri, digest }) as const),
     ...specs.map(({ id, digest }) => ({ kind: 'spec', key: id, digest }) as const),

@@ -4,7 +4,7 @@
 import type { Bench } from '../bench.ts'
 import { compare, type Subject } from '../compare.ts'
 import { manyDocument } from '../documents.ts'
-import { type Gateway, loadByHand, startGateway } from '../gateway.ts'
+import { type Gateway, loadUnmanaged, startGateway } from '../gateway.ts'
 import { runProgram } from '../program-output.ts'
 import { requestEach } from '../request-each.ts'
 import {
@@ -71,7 +71,7 @@ const compareWhole = (
     for (const count of [FEW, MANY]) {
       bench.progress(`match: loading ${whole(count)} documents`)
       const gateway = await startGateway(start)
-      await loadByHand(
+      await loadUnmanaged(
         gateway,
         Array.from({ length: count }, (_, index) => manyDocument(index)),
       )

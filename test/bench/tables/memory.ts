@@ -5,7 +5,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { freePort } from '../../support/free-port.ts'
 import type { Bench } from '../bench.ts'
 import { manyDocument } from '../documents.ts'
-import { type Gateway, loadByHand, startGateway } from '../gateway.ts'
+import { type Gateway, loadUnmanaged, startGateway } from '../gateway.ts'
 import { type Inspector, openInspector } from '../inspector.ts'
 import { readFigures } from '../process-figures.ts'
 import { requestEach } from '../request-each.ts'
@@ -33,7 +33,7 @@ export const measureMemory = (bench: Bench): Promise<Section> =>
     using inspector = await openInspector(gateway.pid, port)
     const idle: Held = { ...(await look('idle', gateway, inspector)), rss: idleRss }
     bench.progress('memory: loading 1,000 documents')
-    await loadByHand(
+    await loadUnmanaged(
       gateway,
       Array.from({ length: DOCUMENTS }, (_, index) => manyDocument(index)),
     )

@@ -3,7 +3,7 @@
 import type { Bench } from '../bench.ts'
 import { compare, type Subject } from '../compare.ts'
 import { mainDocument } from '../documents.ts'
-import { type Gateway, loadByHand, startGateway } from '../gateway.ts'
+import { type Gateway, loadUnmanaged, startGateway } from '../gateway.ts'
 import { atMost, comparisonRemarks, comparisonTable, type Section } from '../section.ts'
 import { type Server, type StartServer, withServers } from '../server-process.ts'
 
@@ -31,7 +31,7 @@ export const measureProcesses = (bench: Bench): Promise<Section> =>
 
 const serve = async (start: StartServer, flags: readonly string[]): Promise<Gateway> => {
   const gateway = await startGateway(start, { flags })
-  await loadByHand(gateway, [mainDocument(NOBODY)])
+  await loadUnmanaged(gateway, [mainDocument(NOBODY)])
   return gateway
 }
 

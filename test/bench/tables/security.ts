@@ -3,7 +3,7 @@
 
 import type { Bench, Timing } from '../bench.ts'
 import { compare, type Subject } from '../compare.ts'
-import { loadByHand, startGateway } from '../gateway.ts'
+import { loadUnmanaged, startGateway } from '../gateway.ts'
 import { comparisonRemarks, comparisonTable, ratioAtLeast, type Section } from '../section.ts'
 import {
   credentials,
@@ -42,7 +42,7 @@ export const measureSecurity = (bench: Bench): Promise<Section> =>
   withServers(bench.machine, async (start) => {
     const gateway = await startGateway(start)
     const realm = await securityRealm()
-    await loadByHand(gateway, [securityDocument()], realm)
+    await loadUnmanaged(gateway, [securityDocument()], realm)
     const headers = await credentials(gateway.url, realm)
     const subject = (name: string, path: Guarded, sent: Guarded): Subject => ({
       name,

@@ -4,7 +4,7 @@
 import type { Bench } from '../bench.ts'
 import { compare, type Subject } from '../compare.ts'
 import { mainDocument, STATIC_BODY } from '../documents.ts'
-import { loadByHand, startGateway } from '../gateway.ts'
+import { loadUnmanaged, startGateway } from '../gateway.ts'
 import { startPeers, staticPeers } from '../peers.ts'
 import { comparisonRemarks, comparisonTable, ratioAtLeast, type Section } from '../section.ts'
 import { withServers } from '../server-process.ts'
@@ -22,7 +22,7 @@ export const measureStatic = async (bench: Bench): Promise<Section> => {
       directory: directory.path,
     })
     const gateway = await startGateway(start)
-    await loadByHand(gateway, [mainDocument(NOBODY)])
+    await loadUnmanaged(gateway, [mainDocument(NOBODY)])
     const [reference, ...peers] = started.map(({ name, server }): Subject => ({
       name,
       pid: server.pid,

@@ -250,7 +250,7 @@ await describeWithKubernetes('admission', (plane) => {
     expect(again.text).not.toContain('Warning')
   })
 
-  it('1.35 MB are judged in time, good or bad; 2 MB are refused in words that help', async () => {
+  it('1.35 MB are validated in time, good or bad; 2 MB are refused in words that help', async () => {
     expect(await dryRun(large('dry', { host: 'a..b' }))).toBe(422)
     expect(await dryRun(large('dry'))).toBe(201)
     const body = specification('dry', large('dry', {}, 1_900))

@@ -210,6 +210,8 @@ await describeWithKubernetes('two operators of different class', (plane) => {
     expect(await heldBy('a')).toEqual(held)
     expect(await bodies('/somebody/x')).toEqual({ a: '404', b: '"again"' })
     // As the API server made it.
-    await expect(home.status('apispecifications', 'shop', 'nobody')).rejects.toThrow('not judged')
+    await expect(home.status('apispecifications', 'shop', 'nobody')).rejects.toThrow(
+      'not validated',
+    )
   })
 })

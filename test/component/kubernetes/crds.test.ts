@@ -231,7 +231,7 @@ const EXPLAINED: readonly (readonly [string, string])[] = [
   ['apispec.spec.documentFrom.configMap.key', 'Key in its data.'],
   ['apispec.spec.dataPlaneSelector', 'the shared pool when absent'],
   ['apispec.spec.variablesFrom.secretRef', 'Secret of the same namespace.'],
-  ['apispec.status.conditions', 'metadata.generation that was judged'],
+  ['apispec.status.conditions', 'metadata.generation that was validated'],
   ['apispec.status.errors', 'JSON pointer (RFC 6901) into the resource.'],
   ['realm', 'A named space of users'],
   ['realm.spec.allowedNamespaces', 'Same: the namespace of the Realm.'],

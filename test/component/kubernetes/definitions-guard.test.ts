@@ -51,7 +51,7 @@ await describeWithKubernetes('the guard against mass deletes', (plane) => {
         credentials: () => Promise.resolve({ tls: {} }),
       },
       leadership: alwaysLeading(startEpoch(() => clock.now())),
-      judging: { className: 'svc' },
+      validating: { className: 'svc' },
       onStatus: () => undefined,
     })
     open.defer(() => controller.stop())

@@ -186,7 +186,9 @@ export class Home implements AsyncDisposable {
       readonly metadata: { readonly generation: number }
     }
     if (status.observedGeneration !== metadata.generation) {
-      throw new Error(`${namespace}/${name}: generation ${metadata.generation} was not judged yet`)
+      throw new Error(
+        `${namespace}/${name}: generation ${metadata.generation} was not validated yet`,
+      )
     }
     return status
   }

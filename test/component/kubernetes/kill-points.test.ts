@@ -141,8 +141,8 @@ await describeWithKubernetes('an operator that is killed', (plane) => {
     const digests = new Map(
       items.map(({ metadata, status: { conditions, observedGeneration, programmedDigest } }) => {
         const isReady = conditions.find(({ type }) => type === 'Ready')?.status === 'True'
-        const isJudged = observedGeneration === metadata.generation
-        return [metadata.name, isReady && isJudged ? programmedDigest : 'not yet']
+        const isValidated = observedGeneration === metadata.generation
+        return [metadata.name, isReady && isValidated ? programmedDigest : 'not yet']
       }),
     )
     const expected = (group: Group): ReadonlyMap<string, string | undefined> =>

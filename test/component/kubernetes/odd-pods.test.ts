@@ -362,7 +362,7 @@ await describeWithKubernetes('an odd pod', (plane) => {
       labels,
       flags: ['--allow-unmanaged'],
     })
-    await loadByHand(gateway, 'hand')
+    await loadUnmanaged(gateway, 'hand')
     await apply('by-operator', 'operator')
     await home.until('shop', 'by-operator', 'Programmed', 'Programmed')
     expect(await isReady()).toBe(true)
@@ -521,7 +521,7 @@ const aPut = (id: string, { digest, body }: { digest: string; body: string }): o
 })
 
 /** A document that says `by hand`, with a realm of its own. */
-const loadByHand = async ({ management }: GatewayPod['gateway'], id: string): Promise<void> => {
+const loadUnmanaged = async ({ management }: GatewayPod['gateway'], id: string): Promise<void> => {
   const loads = [
     { path: '/realms', json: { uri: 'com.hand' } },
     { path: '/api_specs', json: documentAlone(id, 'by hand', 'com.hand') },

@@ -235,7 +235,9 @@ await describeWithKubernetes('rights that are taken away', (plane) => {
     await eventually(async () => {
       expect(await textAt('orders')).toBe('"fourth"')
     }, LONG)
-    await expect(home.status('apispecifications', 'shop', 'orders')).rejects.toThrow('not judged')
+    await expect(home.status('apispecifications', 'shop', 'orders')).rejects.toThrow(
+      'not validated',
+    )
     await giveBack()
     // That of orders is tried again within a minute; what comes now is told at once.
     await plane().apply([aDocument('told', 'told')])

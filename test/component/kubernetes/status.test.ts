@@ -85,7 +85,7 @@ await describeWithKubernetes('statuses in an API server', (plane) => {
   }
 
   /** As the operator reads it now, and what it has to say of it. */
-  const judged = async (name: string, more: StatusOptions = {}): Promise<ResourceStatus> => {
+  const validated = async (name: string, more: StatusOptions = {}): Promise<ResourceStatus> => {
     const object = await api.get(OWN_TYPES.apiSpecifications, { namespace: NAMESPACE, name })
     const { metadata, conditions, errors, programmed } = readOfClass('svc')(
       object,
@@ -121,13 +121,13 @@ await describeWithKubernetes('statuses in an API server', (plane) => {
         'Programmed=False:Invalid:x',
         'Ready=False:Invalid:x',
       ]
-      writer.update(statusOf(await judged(name, { conditions, more: { errors: [PROBLEM] } })))
+      writer.update(statusOf(await validated(name, { conditions, more: { errors: [PROBLEM] } })))
       await isWritten(writer)
       const bad = await read(name)
       expect(bad.status).toMatchObject({ observedGeneration: 1, errors: [PROBLEM] })
       expect(await types(name)).toEqual(expect.arrayContaining(['Accepted=False', 'Stalled=True']))
       const programmed = { generation: 1, digest: 'sha256:abc' }
-      writer.update(statusOf(await judged(name, { more: { programmed } })))
+      writer.update(statusOf(await validated(name, { more: { programmed } })))
       await isWritten(writer)
       expect([...(await types(name))].sort()).toEqual([...GOOD].sort())
       const good = await read(name)
@@ -148,16 +148,16 @@ await describeWithKubernetes('statuses in an API server', (plane) => {
     async () => {
       const name = await aDocument()
       const first = aWriter()
-      first.update(statusOf(await judged(name)))
+      first.update(statusOf(await validated(name)))
       await isWritten(first)
       const { resourceVersion } = (await read(name)).metadata
       const second = aWriter()
-      second.update(statusOf(await judged(name)))
+      second.update(statusOf(await validated(name)))
       await isWritten(second)
       expect(second.facts.writes).toBe(0)
       // One that knows nothing of what stands there.
       const third = aWriter()
-      third.update(statusOf(await judged(name, { recorded: {} })))
+      third.update(statusOf(await validated(name, { recorded: {} })))
       await isWritten(third)
       expect(third.facts.writes).toBe(1)
       expect((await read(name)).metadata.resourceVersion).toBe(resourceVersion)
@@ -170,13 +170,13 @@ await describeWithKubernetes('statuses in an API server', (plane) => {
     async () => {
       const name = await aDocument()
       const writer = aWriter()
-      writer.update(statusOf(await judged(name)))
+      writer.update(statusOf(await validated(name)))
       await isWritten(writer)
       const lie = { status: { conditions: [], programmedDigest: 'sha256:lie' } }
       const path = `${SPECS}/${name}/status`
       demand(await plane().request({ method: 'PATCH', path, body: lie }))
       expect(await types(name)).toEqual([])
-      writer.update(statusOf(await judged(name)))
+      writer.update(statusOf(await validated(name)))
       await isWritten(writer)
       expect([...(await types(name))].sort()).toEqual([...GOOD].sort())
     },
@@ -187,7 +187,7 @@ await describeWithKubernetes('statuses in an API server', (plane) => {
     'a resource that was made anew does not get the status of the old one',
     async () => {
       const name = await aDocument()
-      const old = await judged(name)
+      const old = await validated(name)
       demand(await plane().request({ method: 'DELETE', path: `${SPECS}/${name}` }))
       await aDocument(name)
       const writer = aWriter()
@@ -196,7 +196,7 @@ await describeWithKubernetes('statuses in an API server', (plane) => {
         expect(writer.facts).toMatchObject({ pending: 0, failing: 0, writes: 1 })
       }, PATIENT)
       expect((await types(name)).every((each) => each.endsWith('=Unknown'))).toBe(true)
-      writer.update(statusOf(await judged(name)))
+      writer.update(statusOf(await validated(name)))
       await isWritten(writer)
       expect([...(await types(name))].sort()).toEqual([...GOOD].sort())
     },
@@ -207,7 +207,7 @@ await describeWithKubernetes('statuses in an API server', (plane) => {
     'one that was changed since it was read gets it all the same',
     async () => {
       const name = await aDocument()
-      const status = await judged(name)
+      const status = await validated(name)
       const labels = { metadata: { labels: { changed: 'yes' } } }
       demand(await plane().request({ method: 'PATCH', path: `${SPECS}/${name}`, body: labels }))
       const writer = aWriter()
@@ -223,7 +223,7 @@ await describeWithKubernetes('statuses in an API server', (plane) => {
     'of a resource that has gone nothing is left, and it is not made again',
     async () => {
       const name = await aDocument()
-      const status = await judged(name)
+      const status = await validated(name)
       demand(await plane().request({ method: 'DELETE', path: `${SPECS}/${name}` }))
       const writer = aWriter()
       writer.update(statusOf(status))
@@ -261,7 +261,7 @@ await describeWithKubernetes('statuses in an API server', (plane) => {
         { ...SYSTEM_CLOCK, after: (ms, callback) => SYSTEM_CLOCK.after(ms / 100, callback) },
         log,
       )
-      writer.update(statusOf(await judged(name)))
+      writer.update(statusOf(await validated(name)))
       await eventually(() => {
         expect(writer.facts.writes).toBeGreaterThan(2)
       }, PATIENT)

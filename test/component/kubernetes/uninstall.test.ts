@@ -108,7 +108,7 @@ await describeWithKubernetes('svc-operator uninstall', (plane) => {
     return `${ready?.status ?? ''}/${ready?.reason ?? ''}`
   }
 
-  /** The document has been judged, and its Realm too. */
+  /** The document has been validated, and its Realm too. */
   const untilWritten = (namespace: string, reason: string): Promise<void> =>
     eventually(async () => {
       expect(await readyOf('apispecifications', namespace)).toBe(`False/${reason}`)

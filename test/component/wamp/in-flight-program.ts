@@ -87,7 +87,7 @@ const runRound = async (clients: readonly Client[], path: string): Promise<Round
   let wrong = 0
   let lost = 0
   const sinceMs = performance.now()
-  const judge = (answer: string | undefined, n: number): void => {
+  const validate = (answer: string | undefined, n: number): void => {
     if (answer === undefined) {
       lost += 1
       return
@@ -100,7 +100,7 @@ const runRound = async (clients: readonly Client[], path: string): Promise<Round
   }
   await Promise.all(
     clients.map(async (client, n) => {
-      judge(await client.post(path, `{"args":[${n}]}`), n)
+      validate(await client.post(path, `{"args":[${n}]}`), n)
     }),
   )
   const tookMs = performance.now() - sinceMs

@@ -4,7 +4,7 @@
 import { webcrypto } from 'node:crypto'
 import { freePort } from '../../support/free-port.ts'
 import { eventually } from '../../support/eventually.ts'
-import { call, publish, type Outcome } from '../../support/wamp-peer.ts'
+import { call, publish, type ReplyPlan } from '../../support/wamp-peer.ts'
 import {
   answersJson,
   type Behaviour,
@@ -348,7 +348,7 @@ const listed = async (context: FaultContext, wanted: string): Promise<Listing> =
   return found
 }
 
-const errorOf = (outcome: Outcome): unknown => ('error' in outcome ? outcome.error : outcome)
+const errorOf = (outcome: ReplyPlan): unknown => ('error' in outcome ? outcome.error : outcome)
 
 /** As docs say that a receiver does it, with another implementation of HMAC than the sender's. */
 const isSigned = async ({ headers, body }: Delivered): Promise<boolean> => {

@@ -2,7 +2,7 @@
 // What the file has loaded is deleted after it. It never throws for what a case or the gateway does.
 
 import type { CaseFile, Step } from './case-file.ts'
-import type { Upstreams } from './judge.ts'
+import type { Upstreams } from './list-faults.ts'
 import { CaseError, placeholdersFor } from './placeholders.ts'
 import { runStep, send, type Stage } from './run-step.ts'
 import type { Address } from '../../support/raw-client.ts'

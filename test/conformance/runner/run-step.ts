@@ -13,7 +13,7 @@ import {
 import type { Expectation, LoadSpec, RequestSpec, Step, Target } from './case-file.ts'
 import { documentOf, grow, valueAt } from './documents.ts'
 import { isMap, spacedJson, type Json, type JsonMap } from './json.ts'
-import { judge, upstreamFaults, type Outcome, type Upstreams } from './judge.ts'
+import { listFaults, upstreamFaults, type StepResult, type Upstreams } from './list-faults.ts'
 import { patternOf } from './match.ts'
 import { CaseError, type Placeholders } from './placeholders.ts'
 import { partsOf, requestBytes } from './request-bytes.ts'
@@ -87,8 +87,8 @@ const runOnce = async (stage: Stage, step: Step): Promise<string[]> => {
   const startedAt = performance.now()
   try {
     const { answers, closed } = await perform(stage, step)
-    const outcome: Outcome = { answers, closed, elapsedMs: performance.now() - startedAt }
-    const faults = judge(expect, outcome, stage.upstreams)
+    const outcome: StepResult = { answers, closed, elapsedMs: performance.now() - startedAt }
+    const faults = listFaults(expect, outcome, stage.upstreams)
     return faults.length > 0 ? faults : save(stage, step, answers[0])
   } catch (error) {
     if (error instanceof HungError) return [`no answer: ${error.message}`]
@@ -121,7 +121,7 @@ const rejection = (rejects: NonNullable<Step['rejects']>): Expectation => {
   }
 }
 
-type Performed = Pick<Outcome, 'answers' | 'closed'>
+type Performed = Pick<StepResult, 'answers' | 'closed'>
 
 const perform = async (stage: Stage, step: Step): Promise<Performed> => {
   if (step.raw !== undefined) return performRaw(stage, step, step.raw)

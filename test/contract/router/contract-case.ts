@@ -11,7 +11,7 @@ import {
 } from '../../support/raw-wamp-peer.ts'
 import { OPEN_REALM } from '../../support/routers/router-config.ts'
 import type { RouterName, RouterUnderTest } from '../../support/routers/router-under-test.ts'
-import { outcomeOf, type Outcome } from '../../support/wamp-peer.ts'
+import { outcomeOf, type ReplyPlan } from '../../support/wamp-peer.ts'
 
 export interface CaseContext {
   readonly router: RouterUnderTest
@@ -112,7 +112,7 @@ export const rowsOf = (
   }))
 }
 
-export type Reaction = Outcome | 'not answered' | 'session dropped' | { readonly abort: string }
+export type Reaction = ReplyPlan | 'not answered' | 'session dropped' | { readonly abort: string }
 
 const NOBODY = 'com.example.there.is.no.such.procedure'
 

@@ -21,35 +21,35 @@ import {
 const DAY_MS = 86_400_000
 const rooms: TokenRoom[] = []
 const open = (options?: TokenRoomOptions): TokenRoom => {
-  const room = openTokenRoom(options)
-  rooms.push(room)
-  return room
+  const endpointDeps = openTokenRoom(options)
+  rooms.push(endpointDeps)
+  return endpointDeps
 }
 afterEach(async () => {
-  for (const room of rooms.splice(0)) await room.shared.close()
+  for (const endpointDeps of rooms.splice(0)) await endpointDeps.shared.close()
 })
 
-const refreshed = async (room: TokenRoom, token: string): Promise<TokenBody> => {
-  const answer = await refresh(room, token)
+const refreshed = async (endpointDeps: TokenRoom, token: string): Promise<TokenBody> => {
+  const answer = await refresh(endpointDeps, token)
   expect(answer.status).toBe(200)
   return bodyOf(answer)
 }
 
 /** The error code, or `given`. */
 const outcomeOf = async (
-  room: TokenRoom,
+  endpointDeps: TokenRoom,
   token: string,
   authorization?: string,
 ): Promise<string> => {
-  const answer = await refresh(room, token, {}, authorization)
+  const answer = await refresh(endpointDeps, token, {}, authorization)
   return answer.status === 200 ? 'given' : bodyOf(answer).error
 }
 
 describe('a refresh', () => {
   it('gives new tokens that stand for the same', async () => {
-    const room = open()
-    const first = await logIn(room)
-    const second = await refreshed(room, first.refresh_token)
+    const endpointDeps = open()
+    const first = await logIn(endpointDeps)
+    const second = await refreshed(endpointDeps, first.refresh_token)
     expect(second).toEqual({
       access_token: expect.any(String),
       token_type: 'Bearer',
@@ -58,170 +58,180 @@ describe('a refresh', () => {
       scope: 'resource_owners staff',
     })
     expect(second.refresh_token).not.toBe(first.refresh_token)
-    expect(await room.accessTokens.verify(REALM, second.access_token)).toMatchObject({
+    expect(await endpointDeps.accessTokens.verify(REALM, second.access_token)).toMatchObject({
       sub: 'alice',
       groups: ['resource_owners', 'staff', 'sales dept'],
     })
-    expect(await room.isGood(first.access_token)).toBe(true)
+    expect(await endpointDeps.isGood(first.access_token)).toBe(true)
   })
 
   it('may ask for less, and that once only', async () => {
-    const room = open()
-    const { refresh_token: first } = await logIn(room)
-    const narrow = bodyOf(await refresh(room, first, { scope: 'staff' }))
+    const endpointDeps = open()
+    const { refresh_token: first } = await logIn(endpointDeps)
+    const narrow = bodyOf(await refresh(endpointDeps, first, { scope: 'staff' }))
     expect(narrow.scope).toBe('staff')
-    expect((await refreshed(room, narrow.refresh_token)).scope).toBe('resource_owners staff')
+    expect((await refreshed(endpointDeps, narrow.refresh_token)).scope).toBe(
+      'resource_owners staff',
+    )
   })
 
   it('may not ask for more than was granted, and costs nothing then', async () => {
-    const room = open()
-    const { refresh_token: token } = await logIn(room, { scope: 'staff' })
-    const answer = await refresh(room, token, { scope: 'resource_owners' })
+    const endpointDeps = open()
+    const { refresh_token: token } = await logIn(endpointDeps, { scope: 'staff' })
+    const answer = await refresh(endpointDeps, token, { scope: 'resource_owners' })
     expect(bodyOf(answer).error).toBe('invalid_scope')
-    expect((await refreshed(room, token)).scope).toBe('staff')
+    expect((await refreshed(endpointDeps, token)).scope).toBe('staff')
   })
 
   it('gives no group that came later, and none that has gone', async () => {
-    const room = open()
-    const { refresh_token: token } = await logIn(room)
+    const endpointDeps = open()
+    const { refresh_token: token } = await logIn(endpointDeps)
     const groups = ['admins', 'resource_owners', 'sales dept']
-    room.setRealm({ users: [...USERS.filter(notAlice), user('alice', 'wonderland', groups)] })
-    const { access_token: jwt, scope } = await refreshed(room, token)
+    endpointDeps.setRealm({
+      users: [...USERS.filter(notAlice), user('alice', 'wonderland', groups)],
+    })
+    const { access_token: jwt, scope } = await refreshed(endpointDeps, token)
     expect(scope).toBe('resource_owners')
-    expect(await room.accessTokens.verify(REALM, jwt)).toMatchObject({
+    expect(await endpointDeps.accessTokens.verify(REALM, jwt)).toMatchObject({
       groups: ['resource_owners', 'sales dept'],
     })
   })
 
   it('goes on for 30 days from the last one', async () => {
-    const room = open()
-    const first = await logIn(room)
-    room.clock.advance(29 * DAY_MS)
-    const second = await refreshed(room, first.refresh_token)
-    room.clock.advance(29 * DAY_MS)
-    const third = await refreshed(room, second.refresh_token)
-    room.clock.advance(30 * DAY_MS + 1000)
-    expect(await outcomeOf(room, third.refresh_token)).toBe('invalid_grant')
+    const endpointDeps = open()
+    const first = await logIn(endpointDeps)
+    endpointDeps.clock.advance(29 * DAY_MS)
+    const second = await refreshed(endpointDeps, first.refresh_token)
+    endpointDeps.clock.advance(29 * DAY_MS)
+    const third = await refreshed(endpointDeps, second.refresh_token)
+    endpointDeps.clock.advance(30 * DAY_MS + 1000)
+    expect(await outcomeOf(endpointDeps, third.refresh_token)).toBe('invalid_grant')
   })
 
   it('works in another realm for nobody', async () => {
-    const room = open()
-    const { refresh_token: token } = await logIn(room)
+    const endpointDeps = open()
+    const { refresh_token: token } = await logIn(endpointDeps)
     const form = { grant_type: 'refresh_token', refresh_token: token }
-    const answer = await room.oauth2.token(
+    const answer = await endpointDeps.oauth2.token(
       formRequest(form, basic('app', 'app-secret'), { realmUri: OTHER_REALM }),
     )
     expect(bodyOf(answer).error).toBe('invalid_grant')
-    expect(await outcomeOf(room, token)).toBe('given')
+    expect(await outcomeOf(endpointDeps, token)).toBe('given')
   })
 
   it('works for its client only, whose token it stays', async () => {
-    const room = open()
-    const { refresh_token: token } = await logIn(room)
-    const answer = await refresh(room, token, {}, APP2)
+    const endpointDeps = open()
+    const { refresh_token: token } = await logIn(endpointDeps)
+    const answer = await refresh(endpointDeps, token, {}, APP2)
     expect(bodyOf(answer).error).toBe('invalid_grant')
-    expect(room.audited.at(-1)).toMatchObject({ clientId: 'app2', reason: 'other_client' })
-    expect(await outcomeOf(room, token)).toBe('given')
+    expect(endpointDeps.audited.at(-1)).toMatchObject({ clientId: 'app2', reason: 'other_client' })
+    expect(await outcomeOf(endpointDeps, token)).toBe('given')
   })
 
   it.each([
     { name: 'has left resource_owners', groups: ['staff'], reason: 'not_a_resource_owner' },
     { name: 'is gone', groups: undefined, reason: 'not_a_resource_owner' },
   ])('is refused for a user who $name', async ({ groups, reason }) => {
-    const room = open()
-    const { refresh_token: token } = await logIn(room)
+    const endpointDeps = open()
+    const { refresh_token: token } = await logIn(endpointDeps)
     const now = groups === undefined ? [] : [user('alice', 'wonderland', groups)]
-    room.setRealm({ users: [...USERS.filter(notAlice), ...now] })
-    expect(await outcomeOf(room, token)).toBe('invalid_grant')
-    expect(room.audited.at(-1)).toMatchObject({ authid: 'alice', reason })
+    endpointDeps.setRealm({ users: [...USERS.filter(notAlice), ...now] })
+    expect(await outcomeOf(endpointDeps, token)).toBe('invalid_grant')
+    expect(endpointDeps.audited.at(-1)).toMatchObject({ authid: 'alice', reason })
   })
 
   it('is refused once the password is another, and with it all that came of the grant', async () => {
-    const room = open()
-    const { refresh_token: token, access_token: jwt } = await logIn(room)
-    room.setRealm({
+    const endpointDeps = open()
+    const { refresh_token: token, access_token: jwt } = await logIn(endpointDeps)
+    endpointDeps.setRealm({
       users: [...USERS.filter(notAlice), user('alice', 'other', ['resource_owners'])],
     })
-    expect(await outcomeOf(room, token)).toBe('invalid_grant')
-    expect(room.audited.at(-1)).toMatchObject({ reason: 'password_changed' })
-    expect(await room.isGood(jwt)).toBe(false)
+    expect(await outcomeOf(endpointDeps, token)).toBe('invalid_grant')
+    expect(endpointDeps.audited.at(-1)).toMatchObject({ reason: 'password_changed' })
+    expect(await endpointDeps.isGood(jwt)).toBe(false)
   })
 
   it('is refused for a client that is one no more', async () => {
-    const room = open()
-    const { refresh_token: token } = await logIn(room)
-    room.setRealm({ users: USERS.filter(({ username }) => username !== 'app') })
-    expect((await refresh(room, token)).status).toBe(401)
+    const endpointDeps = open()
+    const { refresh_token: token } = await logIn(endpointDeps)
+    endpointDeps.setRealm({ users: USERS.filter(({ username }) => username !== 'app') })
+    expect((await refresh(endpointDeps, token)).status).toBe(401)
   })
 
   it('is not given where the grant is larger than what may be remembered', async () => {
-    const room = open()
+    const endpointDeps = open()
     const groups = Array.from({ length: 160 }, (_, index) => `g${index}`)
-    room.setRealm({ users: [...USERS, user('busy', 'bee', ['resource_owners', ...groups])] })
-    const body = await logIn(room, { username: 'busy', password: 'bee' })
-    expect(await room.isGood(body.access_token)).toBe(true)
+    endpointDeps.setRealm({
+      users: [...USERS, user('busy', 'bee', ['resource_owners', ...groups])],
+    })
+    const body = await logIn(endpointDeps, { username: 'busy', password: 'bee' })
+    expect(await endpointDeps.isGood(body.access_token)).toBe(true)
     expect(body).not.toHaveProperty('refresh_token')
-    const narrow = await logIn(room, { username: 'busy', password: 'bee', scope: 'g1 g2' })
-    expect((await refreshed(room, narrow.refresh_token)).scope).toBe('g1 g2')
+    const narrow = await logIn(endpointDeps, { username: 'busy', password: 'bee', scope: 'g1 g2' })
+    expect((await refreshed(endpointDeps, narrow.refresh_token)).scope).toBe('g1 g2')
   })
 })
 
 describe('a refresh token that comes back', () => {
   it('ends its family, access tokens too, and no other', async () => {
-    const room = open()
-    const other = await logIn(room)
-    const first = await logIn(room)
-    const second = await refreshed(room, first.refresh_token)
-    expect(await outcomeOf(room, first.refresh_token)).toBe('invalid_grant')
-    expect(room.audited.at(-1)).toMatchObject({ reason: 'refresh_reuse', authid: 'alice' })
-    expect(await outcomeOf(room, second.refresh_token)).toBe('invalid_grant')
-    expect(room.audited.at(-1)).toMatchObject({ reason: 'revoked' })
-    expect(await room.isGood(first.access_token)).toBe(false)
-    expect(await room.isGood(second.access_token)).toBe(false)
-    expect(await room.isGood(other.access_token)).toBe(true)
-    expect(await outcomeOf(room, other.refresh_token)).toBe('given')
+    const endpointDeps = open()
+    const other = await logIn(endpointDeps)
+    const first = await logIn(endpointDeps)
+    const second = await refreshed(endpointDeps, first.refresh_token)
+    expect(await outcomeOf(endpointDeps, first.refresh_token)).toBe('invalid_grant')
+    expect(endpointDeps.audited.at(-1)).toMatchObject({ reason: 'refresh_reuse', authid: 'alice' })
+    expect(await outcomeOf(endpointDeps, second.refresh_token)).toBe('invalid_grant')
+    expect(endpointDeps.audited.at(-1)).toMatchObject({ reason: 'revoked' })
+    expect(await endpointDeps.isGood(first.access_token)).toBe(false)
+    expect(await endpointDeps.isGood(second.access_token)).toBe(false)
+    expect(await endpointDeps.isGood(other.access_token)).toBe(true)
+    expect(await outcomeOf(endpointDeps, other.refresh_token)).toBe('given')
   })
 
   it('does not end it in the hands of another client', async () => {
-    const room = open()
-    const first = await logIn(room)
-    const second = await refreshed(room, first.refresh_token)
-    await refresh(room, first.refresh_token, {}, APP2)
-    expect(await outcomeOf(room, second.refresh_token)).toBe('given')
+    const endpointDeps = open()
+    const first = await logIn(endpointDeps)
+    const second = await refreshed(endpointDeps, first.refresh_token)
+    await refresh(endpointDeps, first.refresh_token, {}, APP2)
+    expect(await outcomeOf(endpointDeps, second.refresh_token)).toBe('given')
   })
 
   it('has to be one: whoever knows the family alone can not end it', async () => {
-    const room = open()
-    const first = await logIn(room)
-    const second = await refreshed(room, first.refresh_token)
+    const endpointDeps = open()
+    const first = await logIn(endpointDeps)
+    const second = await refreshed(endpointDeps, first.refresh_token)
     const [head = ''] = first.refresh_token.split('.')
-    expect(await outcomeOf(room, `${head}.0.${'A'.repeat(65)}`)).toBe('invalid_grant')
+    expect(await outcomeOf(endpointDeps, `${head}.0.${'A'.repeat(65)}`)).toBe('invalid_grant')
     const proof = first.refresh_token.split('.')[2]?.slice(0, 22) ?? ''
-    expect(await outcomeOf(room, `${head}.1.${proof}${'A'.repeat(43)}`)).toBe('invalid_grant')
-    expect(await outcomeOf(room, `${head}.999999999.${proof}${'A'.repeat(43)}`)).toBe(
+    expect(await outcomeOf(endpointDeps, `${head}.1.${proof}${'A'.repeat(43)}`)).toBe(
       'invalid_grant',
     )
-    expect(await outcomeOf(room, second.refresh_token)).toBe('given')
+    expect(await outcomeOf(endpointDeps, `${head}.999999999.${proof}${'A'.repeat(43)}`)).toBe(
+      'invalid_grant',
+    )
+    expect(await outcomeOf(endpointDeps, second.refresh_token)).toBe('given')
   })
 
   it.each([2, 3, 20])('%i times at once: one wins, and the family is dead', async (count) => {
-    const room = open()
-    const { refresh_token: token, access_token: jwt } = await logIn(room)
-    const answers = await Promise.all(Array.from({ length: count }, () => refresh(room, token)))
+    const endpointDeps = open()
+    const { refresh_token: token, access_token: jwt } = await logIn(endpointDeps)
+    const answers = await Promise.all(
+      Array.from({ length: count }, () => refresh(endpointDeps, token)),
+    )
     const won = answers.filter(({ status }) => status === 200)
     expect(won).toHaveLength(1)
     const [winner] = won.map(bodyOf)
-    expect(await outcomeOf(room, winner?.refresh_token ?? '')).toBe('invalid_grant')
-    expect(await room.isGood(winner?.access_token ?? '')).toBe(false)
-    expect(await room.isGood(jwt)).toBe(false)
+    expect(await outcomeOf(endpointDeps, winner?.refresh_token ?? '')).toBe('invalid_grant')
+    expect(await endpointDeps.isGood(winner?.access_token ?? '')).toBe(false)
+    expect(await endpointDeps.isGood(jwt)).toBe(false)
   })
 
   it('beside a revocation: the family is dead whoever was first', async () => {
-    const room = open()
-    const { refresh_token: token } = await logIn(room)
-    const [answer] = await Promise.all([refresh(room, token), revoke(room, token)])
+    const endpointDeps = open()
+    const { refresh_token: token } = await logIn(endpointDeps)
+    const [answer] = await Promise.all([refresh(endpointDeps, token), revoke(endpointDeps, token)])
     expect(
-      await outcomeOf(room, answer.status === 200 ? bodyOf(answer).refresh_token : token),
+      await outcomeOf(endpointDeps, answer.status === 200 ? bodyOf(answer).refresh_token : token),
     ).toBe('invalid_grant')
   })
 })
@@ -236,7 +246,7 @@ describe('a family that was revoked', () => {
     ['the deny-list of this replica is behind', () => ({ isRevoked: () => false })],
     ['somebody was faster at every try to end it', replaces],
   ])('is dead though %s', async (_, more) => {
-    const room = open({
+    const endpointDeps = open({
       shared: (state) => ({
         takeOnce: (...given) => state.takeOnce(...given),
         read: (...given) => state.read(...given),
@@ -250,10 +260,10 @@ describe('a family that was revoked', () => {
         ...more(state),
       }),
     })
-    const { refresh_token: token } = await logIn(room)
-    expect((await revoke(room, token)).status).toBe(200)
-    expect(await outcomeOf(room, token)).toBe('invalid_grant')
-    expect(room.audited.at(-1)).toMatchObject({ reason: 'revoked' })
+    const { refresh_token: token } = await logIn(endpointDeps)
+    expect((await revoke(endpointDeps, token)).status).toBe(200)
+    expect(await outcomeOf(endpointDeps, token)).toBe('invalid_grant')
+    expect(endpointDeps.audited.at(-1)).toMatchObject({ reason: 'revoked' })
   })
 })
 

@@ -20,26 +20,26 @@ import {
 
 const rooms: TokenRoom[] = []
 const open = (options?: TokenRoomOptions): TokenRoom => {
-  const room = openTokenRoom(options)
-  rooms.push(room)
-  return room
+  const endpointDeps = openTokenRoom(options)
+  rooms.push(endpointDeps)
+  return endpointDeps
 }
 afterEach(async () => {
-  for (const room of rooms.splice(0)) await room.shared.close()
+  for (const endpointDeps of rooms.splice(0)) await endpointDeps.shared.close()
 })
 
 const HINTS = [undefined, 'access_token', 'refresh_token', 'id_token', '__proto__'] as const
 
 describe('revocation', () => {
   it.each(HINTS)('of a refresh token, hint %s: the family is dead', async (hint) => {
-    const room = open()
-    const { refresh_token: token, access_token: jwt } = await logIn(room)
-    const answer = await revoke(room, token, APP, hint)
+    const endpointDeps = open()
+    const { refresh_token: token, access_token: jwt } = await logIn(endpointDeps)
+    const answer = await revoke(endpointDeps, token, APP, hint)
     expect([answer.status, answer.body]).toEqual([200, ''])
     expect(headersOf(answer).get('cache-control')).toBe('no-store')
-    expect(bodyOf(await refresh(room, token)).error).toBe('invalid_grant')
-    expect(await room.isGood(jwt)).toBe(false)
-    expect(room.audited).toMatchObject([
+    expect(bodyOf(await refresh(endpointDeps, token)).error).toBe('invalid_grant')
+    expect(await endpointDeps.isGood(jwt)).toBe(false)
+    expect(endpointDeps.audited).toMatchObject([
       { event: 'token' },
       { event: 'revocation', outcome: 'success', reason: '', clientId: 'app', authid: 'alice' },
       { event: 'token', reason: 'revoked' },
@@ -47,27 +47,27 @@ describe('revocation', () => {
   })
 
   it.each(HINTS)('of an access token, hint %s: that one alone is dead', async (hint) => {
-    const room = open()
-    const { refresh_token: token, access_token: jwt } = await logIn(room)
-    expect((await revoke(room, jwt, APP, hint)).status).toBe(200)
-    expect(await room.isGood(jwt)).toBe(false)
-    const answer = await refresh(room, token)
-    expect(await room.isGood(bodyOf(answer).access_token)).toBe(true)
+    const endpointDeps = open()
+    const { refresh_token: token, access_token: jwt } = await logIn(endpointDeps)
+    expect((await revoke(endpointDeps, jwt, APP, hint)).status).toBe(200)
+    expect(await endpointDeps.isGood(jwt)).toBe(false)
+    const answer = await refresh(endpointDeps, token)
+    expect(await endpointDeps.isGood(bodyOf(answer).access_token)).toBe(true)
   })
 
   it('of a token that was exchanged before ends what followed it', async () => {
-    const room = open()
-    const { refresh_token: first } = await logIn(room)
-    const { refresh_token: second } = bodyOf(await refresh(room, first))
-    expect((await revoke(room, first)).status).toBe(200)
-    expect(bodyOf(await refresh(room, second)).error).toBe('invalid_grant')
+    const endpointDeps = open()
+    const { refresh_token: first } = await logIn(endpointDeps)
+    const { refresh_token: second } = bodyOf(await refresh(endpointDeps, first))
+    expect((await revoke(endpointDeps, first)).status).toBe(200)
+    expect(bodyOf(await refresh(endpointDeps, second)).error).toBe('invalid_grant')
   })
 
   it('may be asked for twice', async () => {
-    const room = open()
-    const { refresh_token: token } = await logIn(room)
-    await revoke(room, token)
-    expect((await revoke(room, token)).status).toBe(200)
+    const endpointDeps = open()
+    const { refresh_token: token } = await logIn(endpointDeps)
+    await revoke(endpointDeps, token)
+    expect((await revoke(endpointDeps, token)).status).toBe(200)
   })
 
   it.each([
@@ -77,39 +77,42 @@ describe('revocation', () => {
     '\u0000',
     '__proto__',
   ])('of %j does nothing and says nothing', async (token) => {
-    const room = open()
-    const answer = await revoke(room, token)
+    const endpointDeps = open()
+    const answer = await revoke(endpointDeps, token)
     expect([answer.status, answer.body]).toEqual([200, ''])
-    expect(room.audited).toMatchObject([
+    expect(endpointDeps.audited).toMatchObject([
       { event: 'revocation', outcome: 'failure', reason: 'unknown_token' },
     ])
   })
 
   it("of another client's tokens leaves them alone", async () => {
-    const room = open()
-    const { refresh_token: token, access_token: jwt } = await logIn(room)
+    const endpointDeps = open()
+    const { refresh_token: token, access_token: jwt } = await logIn(endpointDeps)
     for (const each of [token, jwt]) {
-      expect((await revoke(room, each, APP2)).status).toBe(200)
-      expect(room.audited.at(-1)).toMatchObject({ clientId: 'app2', reason: 'other_client' })
+      expect((await revoke(endpointDeps, each, APP2)).status).toBe(200)
+      expect(endpointDeps.audited.at(-1)).toMatchObject({
+        clientId: 'app2',
+        reason: 'other_client',
+      })
     }
-    expect(await room.isGood(jwt)).toBe(true)
-    expect((await refresh(room, token)).status).toBe(200)
+    expect(await endpointDeps.isGood(jwt)).toBe(true)
+    expect((await refresh(endpointDeps, token)).status).toBe(200)
   })
 
   it("of another realm's tokens leaves them alone", async () => {
-    const room = open()
-    const { refresh_token: token, access_token: jwt } = await logIn(room)
+    const endpointDeps = open()
+    const { refresh_token: token, access_token: jwt } = await logIn(endpointDeps)
     for (const each of [token, jwt]) {
       const request = formRequest({ token: each }, APP, { realmUri: OTHER_REALM })
-      expect((await room.oauth2.revoke(request)).status).toBe(200)
+      expect((await endpointDeps.oauth2.revoke(request)).status).toBe(200)
     }
-    expect(await room.isGood(jwt)).toBe(true)
-    expect((await refresh(room, token)).status).toBe(200)
+    expect(await endpointDeps.isGood(jwt)).toBe(true)
+    expect((await refresh(endpointDeps, token)).status).toBe(200)
   })
 
   it('of a ticket: unsupported_token_type', async () => {
-    const room = open()
-    const { jwt } = await room.tickets.issueTicket({
+    const endpointDeps = open()
+    const { jwt } = await endpointDeps.tickets.issueTicket({
       authrealm: REALM,
       authid: 'alice',
       authroles: [],
@@ -119,7 +122,7 @@ describe('revocation', () => {
       scope: { realm: REALM, client_id: 'all', device_id: 'all' },
       oidc_provider: 'corp',
     })
-    const answer = await revoke(room, jwt)
+    const answer = await revoke(endpointDeps, jwt)
     expect([answer.status, bodyOf(answer).error]).toEqual([400, 'unsupported_token_type'])
   })
 })
@@ -179,7 +182,7 @@ describe('a refused revocation', () => {
   })
 
   it('503 while the shared state is away: the client must try again (RFC 7009 §2.2.1)', async () => {
-    const room = open({
+    const endpointDeps = open({
       shared: (state) =>
         Object.assign(Object.create(state) as typeof state, {
           revoke: () => Promise.reject(new SharedStateAway('away')),
@@ -189,9 +192,9 @@ describe('a refused revocation', () => {
           isRevoked: (key: string) => state.isRevoked(key),
         }),
     })
-    const { refresh_token: token, access_token: jwt } = await logIn(room)
+    const { refresh_token: token, access_token: jwt } = await logIn(endpointDeps)
     for (const each of [token, jwt]) {
-      const answer = await revoke(room, each)
+      const answer = await revoke(endpointDeps, each)
       expect([answer.status, bodyOf(answer).error]).toEqual([503, 'temporarily_unavailable'])
       expect(headersOf(answer).get('retry-after')).toBe('5')
     }

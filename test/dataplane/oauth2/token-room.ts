@@ -7,7 +7,7 @@ import type { AuditEvent } from '../../../dataplane/audit.ts'
 import { createOAuth2 } from '../../../dataplane/oauth2/oauth2.ts'
 import type {
   OAuth2,
-  OAuthAnswer,
+  OAuthResponse,
   OAuthRequest,
 } from '../../../dataplane/oauth2/oauth2-endpoint.ts'
 import {
@@ -173,9 +173,9 @@ export interface TokenBody {
   readonly error_description: string
 }
 
-export const bodyOf = (answer: OAuthAnswer): TokenBody => JSON.parse(answer.body) as TokenBody
+export const bodyOf = (answer: OAuthResponse): TokenBody => JSON.parse(answer.body) as TokenBody
 
-export const headersOf = (answer: OAuthAnswer): ReadonlyMap<string, string> =>
+export const headersOf = (answer: OAuthResponse): ReadonlyMap<string, string> =>
   new Map(answer.headers)
 
 export const PASSWORD_FORM = {
@@ -185,16 +185,16 @@ export const PASSWORD_FORM = {
 } as const satisfies Form
 
 /** A password grant that works: tokens of alice for the client `app`. */
-export const logIn = async (room: TokenRoom, more: Form = {}): Promise<TokenBody> =>
-  bodyOf(await room.oauth2.token(formRequest({ ...PASSWORD_FORM, ...more })))
+export const logIn = async (endpointDeps: TokenRoom, more: Form = {}): Promise<TokenBody> =>
+  bodyOf(await endpointDeps.oauth2.token(formRequest({ ...PASSWORD_FORM, ...more })))
 
 export const refresh = (
-  room: TokenRoom,
+  endpointDeps: TokenRoom,
   refreshToken: string,
   more: Form = {},
   authorization = APP,
-): Promise<OAuthAnswer> =>
-  room.oauth2.token(
+): Promise<OAuthResponse> =>
+  endpointDeps.oauth2.token(
     formRequest(
       { grant_type: 'refresh_token', refresh_token: refreshToken, ...more },
       authorization,
@@ -202,11 +202,11 @@ export const refresh = (
   )
 
 export const revoke = (
-  room: TokenRoom,
+  endpointDeps: TokenRoom,
   token: string,
   authorization = APP,
   hint?: string,
-): Promise<OAuthAnswer> =>
-  room.oauth2.revoke(
+): Promise<OAuthResponse> =>
+  endpointDeps.oauth2.revoke(
     formRequest({ token, ...(hint === undefined ? {} : { token_type_hint: hint }) }, authorization),
   )

@@ -28,18 +28,18 @@ import {
 
 const rooms: TokenRoom[] = []
 const open = (options?: TokenRoomOptions): TokenRoom => {
-  const room = openTokenRoom(options)
-  rooms.push(room)
-  return room
+  const endpointDeps = openTokenRoom(options)
+  rooms.push(endpointDeps)
+  return endpointDeps
 }
 afterEach(async () => {
-  for (const room of rooms.splice(0)) await room.shared.close()
+  for (const endpointDeps of rooms.splice(0)) await endpointDeps.shared.close()
 })
 
 describe('a password grant', () => {
   it('gives an access token, a refresh token and the groups as scope', async () => {
-    const room = open()
-    const answer = await room.oauth2.token(formRequest(PASSWORD_FORM))
+    const endpointDeps = open()
+    const answer = await endpointDeps.oauth2.token(formRequest(PASSWORD_FORM))
     expect(answer.status).toBe(200)
     expect(bodyOf(answer)).toEqual({
       access_token: expect.stringMatching(/^[\w-]+\.[\w-]+\.[\w-]+$/),
@@ -57,9 +57,9 @@ describe('a password grant', () => {
   })
 
   it('makes the token of that user, client and realm', async () => {
-    const room = open()
-    const { access_token: jwt } = await logIn(room)
-    expect(await room.accessTokens.verify(REALM, jwt)).toMatchObject({
+    const endpointDeps = open()
+    const { access_token: jwt } = await logIn(endpointDeps)
+    expect(await endpointDeps.accessTokens.verify(REALM, jwt)).toMatchObject({
       iss: REALM,
       aud: REALM,
       sub: 'alice',
@@ -69,7 +69,7 @@ describe('a password grant', () => {
       iat: START_MS / 1000,
       exp: START_MS / 1000 + 900,
     })
-    expect(await room.accessTokens.verify(OTHER_REALM, jwt)).toBeUndefined()
+    expect(await endpointDeps.accessTokens.verify(OTHER_REALM, jwt)).toBeUndefined()
   })
 
   it.each([
@@ -77,16 +77,16 @@ describe('a password grant', () => {
     { scope: 'staff resource_owners', groups: ['resource_owners', 'staff'] },
     { scope: 'staff staff', groups: ['staff'] },
   ])('stands for no more than was asked: $scope', async ({ scope, groups }) => {
-    const room = open()
-    const { access_token: jwt, scope: granted } = await logIn(room, { scope })
+    const endpointDeps = open()
+    const { access_token: jwt, scope: granted } = await logIn(endpointDeps, { scope })
     expect(granted).toBe(groups.join(' '))
-    expect(await room.accessTokens.verify(REALM, jwt)).toMatchObject({ groups })
+    expect(await endpointDeps.accessTokens.verify(REALM, jwt)).toMatchObject({ groups })
   })
 
   it('takes a client that authenticates in the form', async () => {
-    const room = open()
+    const endpointDeps = open()
     const form = { ...PASSWORD_FORM, client_id: 'app', client_secret: 'app-secret' }
-    expect(await room.oauth2.token(formRequest(form, null))).toMatchObject({ status: 200 })
+    expect(await endpointDeps.oauth2.token(formRequest(form, null))).toMatchObject({ status: 200 })
   })
 
   it('takes a client that names itself beside its Basic credentials', async () => {
@@ -102,10 +102,10 @@ describe('a password grant', () => {
   })
 
   it('knows users of reserved names, and only as users', async () => {
-    const room = open()
+    const endpointDeps = open()
     const form = { grant_type: 'password', username: '__proto__', password: 'toString' }
     const header = basic('constructor', '__proto__')
-    const answer = await room.oauth2.token(formRequest(form, header))
+    const answer = await endpointDeps.oauth2.token(formRequest(form, header))
     expect(bodyOf(answer)).toMatchObject({ scope: 'resource_owners hasOwnProperty' })
   })
 
@@ -127,8 +127,10 @@ describe('a password grant', () => {
 
 describe('client credentials', () => {
   it('give an access token of the client itself, and no refresh token', async () => {
-    const room = open()
-    const answer = await room.oauth2.token(formRequest({ grant_type: 'client_credentials' }))
+    const endpointDeps = open()
+    const answer = await endpointDeps.oauth2.token(
+      formRequest({ grant_type: 'client_credentials' }),
+    )
     const body = bodyOf(answer)
     expect(body).toEqual({
       access_token: expect.any(String),
@@ -136,7 +138,7 @@ describe('client credentials', () => {
       expires_in: 900,
       scope: 'api_clients robots',
     })
-    const claims = await room.accessTokens.verify(REALM, body.access_token)
+    const claims = await endpointDeps.accessTokens.verify(REALM, body.access_token)
     expect(claims).toMatchObject({ sub: 'app', client_id: 'app' })
     expect(claims).not.toHaveProperty('family')
   })
@@ -277,8 +279,10 @@ const APP_USER = user('app', 'app-secret', ['api_clients'])
 
 describe('a refusal', () => {
   it.each(refusals)('$error: $name', async ({ form, authorization, more, ...expected }) => {
-    const room = open()
-    const answer = await room.oauth2.token(formRequest(form ?? PASSWORD_FORM, authorization, more))
+    const endpointDeps = open()
+    const answer = await endpointDeps.oauth2.token(
+      formRequest(form ?? PASSWORD_FORM, authorization, more),
+    )
     expect(answer.status).toBe(expected.status)
     expect(bodyOf(answer)).toEqual({
       error: expected.error,
@@ -291,20 +295,20 @@ describe('a refusal', () => {
     expect(headers.get('www-authenticate') ?? '').toMatch(
       expected.status === 401 ? /^Basic realm="[^"]+"/ : /^$/,
     )
-    expect(room.audited).toMatchObject([
+    expect(endpointDeps.audited).toMatchObject([
       { event: 'token', outcome: 'failure', reason: expected.reason },
     ])
   })
 
   it('is the same for an unknown owner, a wrong password and no owner', async () => {
-    const room = open()
+    const endpointDeps = open()
     const answers = await Promise.all(
       [
         ['nobody', 'x'],
         ['alice', 'x'],
         ['norole', 'pw'],
       ].map(([username = '', password = '']) =>
-        room.oauth2.token(formRequest({ grant_type: 'password', username, password })),
+        endpointDeps.oauth2.token(formRequest({ grant_type: 'password', username, password })),
       ),
     )
     expect(new Set(answers.map(({ body }) => body)).size).toBe(1)
@@ -325,9 +329,9 @@ describe('a refusal', () => {
     },
     { grants: ['client_credentials'], form: { grant_type: 'client_credentials' }, status: 200 },
   ])('unauthorized_client where the realm narrows to $grants', async ({ grants, form, status }) => {
-    const room = open()
-    room.setRealm({ oauth2: { grants } })
-    const answer = await room.oauth2.token(formRequest(form))
+    const endpointDeps = open()
+    endpointDeps.setRealm({ oauth2: { grants } })
+    const answer = await endpointDeps.oauth2.token(formRequest(form))
     expect([answer.status, bodyOf(answer).error]).toEqual([
       status,
       status === 200 ? undefined : 'unauthorized_client',
@@ -335,41 +339,46 @@ describe('a refusal', () => {
   })
 
   it('no refresh token where the realm would not take it', async () => {
-    const room = open()
-    room.setRealm({ oauth2: { grants: ['password'] } })
-    expect(await logIn(room)).not.toHaveProperty('refresh_token')
+    const endpointDeps = open()
+    endpointDeps.setRealm({ oauth2: { grants: ['password'] } })
+    expect(await logIn(endpointDeps)).not.toHaveProperty('refresh_token')
   })
 
   it('invalid_scope for more groups than a token can hold, but not for some of them', async () => {
-    const room = open()
+    const endpointDeps = open()
     const groups = Array.from({ length: 300 }, (_, index) => `department-number-${index}`)
-    room.setRealm({ users: [...USERS, user('busy', 'bee', ['resource_owners', ...groups])] })
+    endpointDeps.setRealm({
+      users: [...USERS, user('busy', 'bee', ['resource_owners', ...groups])],
+    })
     const form = { grant_type: 'password', username: 'busy', password: 'bee' }
-    const answer = await room.oauth2.token(formRequest(form))
+    const answer = await endpointDeps.oauth2.token(formRequest(form))
     expect(bodyOf(answer)).toMatchObject({ error: 'invalid_scope' })
-    const narrow = await room.oauth2.token(formRequest({ ...form, scope: 'department-number-7' }))
+    const narrow = await endpointDeps.oauth2.token(
+      formRequest({ ...form, scope: 'department-number-7' }),
+    )
     expect(bodyOf(narrow)).toMatchObject({ scope: 'department-number-7' })
   })
 
   it('429 with Retry-After after 30 wrong secrets, the right one is taken a second later', async () => {
-    const room = open()
-    const guess = () => room.oauth2.token(formRequest(PASSWORD_FORM, basic('app', 'guess')))
+    const endpointDeps = open()
+    const guess = () => endpointDeps.oauth2.token(formRequest(PASSWORD_FORM, basic('app', 'guess')))
     for (let count = 0; count < 30; count += 1) expect((await guess()).status).toBe(401)
     const damped = await guess()
     expect([damped.status, bodyOf(damped).error]).toEqual([429, 'invalid_client'])
     expect(headersOf(damped).get('retry-after')).toBe('1')
     expect(bodyOf(damped).error_description).toMatch(/one in a second is verified/)
     expect((await guess()).status).toBe(429)
-    expect(await logIn(room)).toHaveProperty('error', 'invalid_client')
-    room.clock.advance(1000)
-    expect(await logIn(room)).toHaveProperty('access_token')
+    expect(await logIn(endpointDeps)).toHaveProperty('error', 'invalid_client')
+    endpointDeps.clock.advance(1000)
+    expect(await logIn(endpointDeps)).toHaveProperty('access_token')
     // Of who was right from there, and within the last minute, also at once.
-    expect(await logIn(room)).toHaveProperty('access_token')
+    expect(await logIn(endpointDeps)).toHaveProperty('access_token')
   })
 
   it('429 for 30 wrong passwords of an owner', async () => {
-    const room = open()
-    const guess = () => room.oauth2.token(formRequest({ ...PASSWORD_FORM, password: 'guess' }))
+    const endpointDeps = open()
+    const guess = () =>
+      endpointDeps.oauth2.token(formRequest({ ...PASSWORD_FORM, password: 'guess' }))
     for (let count = 0; count < 30; count += 1) expect((await guess()).status).toBe(400)
     const damped = await guess()
     expect([damped.status, bodyOf(damped).error]).toEqual([429, 'invalid_grant'])
@@ -377,9 +386,9 @@ describe('a refusal', () => {
   })
 
   it('nobody is damped behind a trusted proxy that names no client', async () => {
-    const room = open()
+    const endpointDeps = open()
     const form = { ...PASSWORD_FORM, password: 'guess' }
-    const guess = () => room.oauth2.token(formRequest(form, APP, { isAddressKnown: false }))
+    const guess = () => endpointDeps.oauth2.token(formRequest(form, APP, { isAddressKnown: false }))
     for (let count = 0; count < 40; count += 1) expect((await guess()).status).toBe(400)
   })
 
@@ -391,12 +400,12 @@ describe('a refusal', () => {
   ])('the realm has %s %s by the time it is checked', async (_, name, users, status) => {
     const check: Passwords['check'] = ({ record, username }) => {
       const found = record.users?.find((each) => each.username === username)
-      if (username === name) room.setRealm({ users })
+      if (username === name) endpointDeps.setRealm({ users })
       if (found === undefined) return { kind: 'wrong', reason: 'unknown_user' }
       return { kind: 'right', user: found, until: START_MS + 60_000 }
     }
-    const room = open({ passwords: { check } })
-    expect((await room.oauth2.token(formRequest(PASSWORD_FORM))).status).toBe(status)
+    const endpointDeps = open({ passwords: { check } })
+    expect((await endpointDeps.oauth2.token(formRequest(PASSWORD_FORM))).status).toBe(status)
   })
 
   it('503 with Retry-After while too many passwords are hashed', async () => {
@@ -408,7 +417,7 @@ describe('a refusal', () => {
 
   it('503 while the shared state is away, but for what does not need it', async () => {
     const away = () => Promise.reject(new SharedStateAway('away'))
-    const room = open({
+    const endpointDeps = open({
       shared: (state) => ({
         read: away,
         replace: away,
@@ -421,32 +430,32 @@ describe('a refusal', () => {
         close: () => state.close(),
       }),
     })
-    const answer = await room.oauth2.token(formRequest(PASSWORD_FORM))
+    const answer = await endpointDeps.oauth2.token(formRequest(PASSWORD_FORM))
     expect([answer.status, bodyOf(answer).error]).toEqual([503, 'temporarily_unavailable'])
     expect(headersOf(answer).get('retry-after')).toBe('5')
-    const robot = await room.oauth2.token(formRequest({ grant_type: 'client_credentials' }))
+    const robot = await endpointDeps.oauth2.token(formRequest({ grant_type: 'client_credentials' }))
     expect(robot.status).toBe(200)
   })
 
   it('500 that says nothing for a fault of our own', async () => {
-    const room = open({
+    const endpointDeps = open({
       accessTokens: (own) => ({ ...own, issue: () => Promise.reject(new Error('/keys/a.pem')) }),
     })
-    const answer = await room.oauth2.token(formRequest(PASSWORD_FORM))
+    const answer = await endpointDeps.oauth2.token(formRequest(PASSWORD_FORM))
     expect([answer.status, bodyOf(answer)]).toEqual([
       500,
       { error: 'server_error', error_description: 'The gateway failed to process this request' },
     ])
-    expect(room.logged.join('')).toContain('/keys/a.pem')
-    expect(room.audited).toMatchObject([{ outcome: 'failure', reason: 'internal' }])
+    expect(endpointDeps.logged.join('')).toContain('/keys/a.pem')
+    expect(endpointDeps.audited).toMatchObject([{ outcome: 'failure', reason: 'internal' }])
   })
 })
 
 describe('the audit log', () => {
   it('says who got tokens for whom', async () => {
-    const room = open()
-    await logIn(room)
-    expect(room.audited).toEqual([
+    const endpointDeps = open()
+    await logIn(endpointDeps)
+    expect(endpointDeps.audited).toEqual([
       {
         event: 'token',
         outcome: 'success',
@@ -463,7 +472,7 @@ describe('the audit log', () => {
 
   it('no secret of a session stands in the shared state, the log or the audit log', async () => {
     const seen: unknown[] = []
-    const room = open({
+    const endpointDeps = open({
       shared: (state) =>
         new Proxy(state, {
           get: (target, name) => {
@@ -476,11 +485,11 @@ describe('the audit log', () => {
           },
         }),
     })
-    const first = await logIn(room)
-    const second = bodyOf(await refresh(room, first.refresh_token))
-    await refresh(room, first.refresh_token)
-    await revoke(room, second.access_token)
-    const kept = JSON.stringify([seen, room.logged, room.audited])
+    const first = await logIn(endpointDeps)
+    const second = bodyOf(await refresh(endpointDeps, first.refresh_token))
+    await refresh(endpointDeps, first.refresh_token)
+    await revoke(endpointDeps, second.access_token)
+    const kept = JSON.stringify([seen, endpointDeps.logged, endpointDeps.audited])
     expect(kept).toContain('refresh_reuse')
     const secrets = [first, second].flatMap(({ access_token: access, refresh_token: text }) => [
       access,
@@ -495,7 +504,7 @@ describe('the audit log', () => {
 
 describe('whatever comes', () => {
   it('is answered with an RFC body, never a rejection, and a token only for the right words', async () => {
-    const room = open()
+    const endpointDeps = open()
     const names = fc.constantFrom('grant_type', 'username', 'password', 'scope', 'client_id', 'x')
     const values = fc.oneof(
       fc.constantFrom(
@@ -519,7 +528,7 @@ describe('whatever comes', () => {
     )
     await fc.assert(
       fc.asyncProperty(forms, headers, async (form, header) => {
-        const answer = await room.oauth2.token(formRequest(form, header))
+        const answer = await endpointDeps.oauth2.token(formRequest(form, header))
         expect([400, 401, 429]).toContain(answer.status)
         expect(bodyOf(answer).error).toMatch(/^[a-z_]+$/)
       }),

@@ -30,9 +30,9 @@ beforeEach(() => {
 afterAll(() => op.close())
 
 const open = (): TestRoom => {
-  const room = openRoom()
-  room.realms.set(REALM, realmRecord(REALM, { corp: providerRecord(op.issuer) }))
-  return room
+  const endpointDeps = openRoom()
+  endpointDeps.realms.set(REALM, realmRecord(REALM, { corp: providerRecord(op.issuer) }))
+  return endpointDeps
 }
 
 describe('who a request says that we are', () => {
@@ -43,17 +43,17 @@ describe('who a request says that we are', () => {
     { origin: 'https://evil.example', referer: 'https://evil.example/' },
     { 'x-original-url': '//evil.example/', 'x-rewrite-url': '//evil.example/' },
   ])('leads nobody anywhere: %j', async (said) => {
-    const room = open()
+    const endpointDeps = open()
     const browser = new Browser()
     const saying = () => ({ headers: { ...browser.headers(), ...said } })
-    const login = await browser.login(room, { ...saying(), query: 'redirect_uri=/done' })
+    const login = await browser.login(endpointDeps, { ...saying(), query: 'redirect_uri=/done' })
     const location = headerOf(login, 'location') ?? ''
-    const callback = await browser.callback(room, op.authorize(location), saying())
-    const elsewhere = await new Browser().logout(room, {
+    const callback = await browser.callback(endpointDeps, op.authorize(location), saying())
+    const elsewhere = await new Browser().logout(endpointDeps, {
       headers: said,
       query: 'redirect_uri=https://evil.example/done',
     })
-    const logout = await browser.logout(room, { ...saying(), query: 'redirect_uri=/bye' })
+    const logout = await browser.logout(endpointDeps, { ...saying(), query: 'redirect_uri=/bye' })
 
     expect(new URL(location).searchParams.get('redirect_uri')).toBe(`${OWN}/v1/oidc/corp/callback`)
     expect([callback.status, headerOf(callback, 'location')]).toEqual([302, '/done'])
@@ -72,30 +72,30 @@ describe('RFC 9700', () => {
           sendJson(response, { ...document, code_challenge_methods_supported: listed })
         },
       }
-      const room = open()
+      const endpointDeps = open()
       const browser = new Browser()
-      const location = headerOf(await browser.login(room), 'location') ?? ''
+      const location = headerOf(await browser.login(endpointDeps), 'location') ?? ''
 
       expect(new URL(location).searchParams.get('code_challenge_method')).toBe('S256')
       // The provider of these tests takes no code without its verifier.
-      expect((await browser.callback(room, op.authorize(location))).status).toBe(302)
+      expect((await browser.callback(endpointDeps, op.authorize(location))).status).toBe(302)
     },
   )
 
   it('§4.2: no answer lets a code, a state or a hint leave as a referrer', async () => {
-    const room = open()
+    const endpointDeps = open()
     const browser = new Browser()
-    const login = await browser.login(room)
+    const login = await browser.login(endpointDeps)
     const query = op.authorize(headerOf(login, 'location') ?? '')
-    const callback = await browser.callback(room, query)
-    const again = await browser.callback(room, query)
+    const callback = await browser.callback(endpointDeps, query)
+    const again = await browser.callback(endpointDeps, query)
     const form = requestOf({ method: 'POST', pathProvider: 'corp' })
     const answers = [
       login,
       callback,
       again,
-      await browser.logout(room),
-      await room.oidc.backChannelLogout(form),
+      await browser.logout(endpointDeps),
+      await endpointDeps.oidc.backChannelLogout(form),
     ]
 
     expect(answers.map(({ status }) => status)).toEqual([302, 302, 400, 302, 400])
@@ -107,8 +107,10 @@ describe('RFC 9700', () => {
   })
 
   it('§4.12: a POST that logs out is never sent on as a POST', async () => {
-    const room = open()
-    const answer = await room.oidc.logout(requestOf({ method: 'POST', path: '/v1/oidc/logout' }))
+    const endpointDeps = open()
+    const answer = await endpointDeps.oidc.logout(
+      requestOf({ method: 'POST', path: '/v1/oidc/logout' }),
+    )
     expect(answer.status).toBe(302)
   })
 })
@@ -125,10 +127,13 @@ describe('RFC 8725', () => {
         return `${unsigned}.${rs256(unsigned, pair)}`
       },
     }
-    const room = open()
+    const endpointDeps = open()
     const browser = new Browser()
-    const login = await browser.login(room)
-    const answer = await browser.callback(room, op.authorize(headerOf(login, 'location') ?? ''))
+    const login = await browser.login(endpointDeps)
+    const answer = await browser.callback(
+      endpointDeps,
+      op.authorize(headerOf(login, 'location') ?? ''),
+    )
 
     expect(answer).toMatchObject({ status: 400, body: '{"error":"token_exchange_failed"}' })
     expect(browser.ticket()).toBe('')
@@ -137,16 +142,19 @@ describe('RFC 8725', () => {
 
 describe('cookies that somebody has planted', () => {
   it('by the hundred are ended some at a time, and the login goes on', async () => {
-    const room = open()
+    const endpointDeps = open()
     const browser = new Browser()
     for (let each = 0; each < 150; each++)
       browser.jar.set(`__Host-svc_oidc_planted${String(each).padStart(8, '0')}`, 'x')
-    const login = await browser.login(room)
+    const login = await browser.login(endpointDeps)
     const lines = setCookies(login)
 
     expect(lines.length).toBeLessThanOrEqual(21)
     expect(lines.filter((line) => !line.includes('; Max-Age=0;'))).toHaveLength(1)
-    const answer = await browser.callback(room, op.authorize(headerOf(login, 'location') ?? ''))
+    const answer = await browser.callback(
+      endpointDeps,
+      op.authorize(headerOf(login, 'location') ?? ''),
+    )
     expect(answer.status).toBe(302)
   })
 
@@ -169,14 +177,16 @@ describe('cookies that somebody has planted', () => {
       400,
     ],
   ])('one %s', async (_, cookie, status) => {
-    const room = open()
+    const endpointDeps = open()
     const browser = new Browser()
-    const login = await browser.login(room)
+    const login = await browser.login(endpointDeps)
     const query = op.authorize(headerOf(login, 'location') ?? '')
     const [[name = '', value = ''] = []] = browser.jar
 
     // As a program: without any such cookie the callback would pass.
-    const answer = await browser.callback(room, query, { headers: { cookie: cookie(name, value) } })
+    const answer = await browser.callback(endpointDeps, query, {
+      headers: { cookie: cookie(name, value) },
+    })
     expect(answer.status).toBe(status)
   })
 })

@@ -43,9 +43,9 @@ beforeAll(async () => {
 afterAll(() => op.close())
 
 const openFor = (realm: string, more: Partial<OidcProviderRecord> = {}): TestRoom => {
-  const room = openRoom()
-  room.realms.set(realm, realmRecord(realm, { corp: providerRecord(op.issuer, more) }))
-  return room
+  const endpointDeps = openRoom()
+  endpointDeps.realms.set(realm, realmRecord(realm, { corp: providerRecord(op.issuer, more) }))
+  return endpointDeps
 }
 
 const TICKET = /=eyJ[A-Za-z0-9_-]+\.[A-Za-z0-9_-]+\.[A-Za-z0-9_-]+;/
@@ -54,17 +54,19 @@ const CSRF = /=[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12};/
 const masked = (lines: readonly string[]): readonly string[] =>
   lines.map((line) => line.replace(TICKET, '=<ticket>;').replace(CSRF, '=<csrf>;'))
 
-const logIn = async (room: TestRoom, realmUri: string, browser: Browser) => {
-  const login = await browser.login(room, { realmUri })
-  return browser.callback(room, op.authorize(headerOf(login, 'location') ?? ''), { realmUri })
+const logIn = async (endpointDeps: TestRoom, realmUri: string, browser: Browser) => {
+  const login = await browser.login(endpointDeps, { realmUri })
+  return browser.callback(endpointDeps, op.authorize(headerOf(login, 'location') ?? ''), {
+    realmUri,
+  })
 }
 
 describe('the Set-Cookie lines', () => {
   it.each([...table.cases, ...table.providers])('$id', async (row) => {
-    const room = openFor(row.realm, row.provider)
+    const endpointDeps = openFor(row.realm, row.provider)
     const browser = new Browser()
-    const loggedIn = await logIn(room, row.realm, browser)
-    const loggedOut = await browser.logout(room, { realmUri: row.realm })
+    const loggedIn = await logIn(endpointDeps, row.realm, browser)
+    const loggedOut = await browser.logout(endpointDeps, { realmUri: row.realm })
 
     expect(masked(setCookies(loggedIn))).toEqual(row.set)
     expect(setCookies(loggedOut)).toEqual(row.clear)
@@ -72,32 +74,33 @@ describe('the Set-Cookie lines', () => {
 
   it.each(table.logout)('of logout: $id', async ({ query, clear }) => {
     const realmUri = 'com.example.realm'
-    const room = openFor(realmUri)
-    const answer = await new Browser().logout(room, { realmUri, query })
+    const endpointDeps = openFor(realmUri)
+    const answer = await new Browser().logout(endpointDeps, { realmUri, query })
 
     expect(setCookies(answer)).toEqual(clear)
   })
 
   it('hide the ticket alone with cookie_http_only, before the Domain', async () => {
     const realmUri = 'com.example.realm'
-    const room = openFor(realmUri, { cookie_http_only: true, cookie_domain: 'example.com' })
+    const endpointDeps = openFor(realmUri, { cookie_http_only: true, cookie_domain: 'example.com' })
     const browser = new Browser()
-    const loggedIn = await logIn(room, realmUri, browser)
+    const loggedIn = await logIn(endpointDeps, realmUri, browser)
     const [ticket, csrf] = setCookies(loggedIn)
 
     expect(ticket).toMatch(/; Secure; HttpOnly; Domain=example\.com$/)
     expect(csrf).toMatch(/; Secure; Domain=example\.com$/)
-    expect(setCookies(await browser.logout(room, { realmUri }))[0]).toMatch(
+    expect(setCookies(await browser.logout(endpointDeps, { realmUri }))[0]).toMatch(
       /=; Path=\/; Max-Age=0; SameSite=Lax; Secure; HttpOnly; Domain=example\.com$/,
     )
   })
 
   it('never carry a header in a Domain', async () => {
     const realmUri = 'com.example.realm'
-    const room = openFor(realmUri, { cookie_domain: 'example.com' })
+    const endpointDeps = openFor(realmUri, { cookie_domain: 'example.com' })
     const answers = await Promise.all(
       ['x%0d%0aset-cookie:a=b', '', 'a;b', 'a%20b', 'x&cookie_domain=y', 'a'.repeat(254)].map(
-        (value) => new Browser().logout(room, { realmUri, query: `cookie_domain=${value}` }),
+        (value) =>
+          new Browser().logout(endpointDeps, { realmUri, query: `cookie_domain=${value}` }),
       ),
     )
     for (const answer of answers)
@@ -106,11 +109,11 @@ describe('the Set-Cookie lines', () => {
 
   it('are those of a login: HttpOnly, for one host, at most five alive', async () => {
     const realmUri = 'com.example.realm'
-    const room = openFor(realmUri)
+    const endpointDeps = openFor(realmUri)
     const browser = new Browser()
     const lines: string[] = []
     for (let login = 0; login < 8; login++)
-      lines.push(...setCookies(await browser.login(room, { realmUri })))
+      lines.push(...setCookies(await browser.login(endpointDeps, { realmUri })))
 
     expect(lines[0]).toMatch(
       /^__Host-svc_oidc_[A-Za-z0-9_-]{16}=[A-Za-z0-9_-]{22}; Path=\/; Max-Age=600; SameSite=Lax; Secure; HttpOnly$/,

@@ -28,8 +28,8 @@ const queryOf = ({ query, redirect_uri: uri }: Case): string =>
 
 describe('redirect_uri at logout', () => {
   it.each(table.cases)('$id: $why', async (row) => {
-    const room = openRoom()
-    room.realms.set(
+    const endpointDeps = openRoom()
+    endpointDeps.realms.set(
       REALM,
       realmRecord(REALM, {
         corp: providerRecord('http://127.0.0.1:1', {
@@ -37,7 +37,7 @@ describe('redirect_uri at logout', () => {
         }),
       }),
     )
-    const answer = await room.oidc.logout(
+    const answer = await endpointDeps.oidc.logout(
       requestOf({ query: queryOf(row), ownOrigin: table.base_url }),
     )
 
@@ -167,16 +167,19 @@ describe('the redirect rule', () => {
 describe('a refused redirect_uri', () => {
   it('is counted and told, without what it was', async () => {
     const shared: SharedState = createMemoryState({ now: Date.now })
-    const room = openRoom({ shared })
-    room.realms.set(REALM, realmRecord(REALM, { corp: providerRecord('http://127.0.0.1:1') }))
-    await room.oidc.logout(requestOf({ query: 'redirect_uri=https://evil.example/' }))
+    const endpointDeps = openRoom({ shared })
+    endpointDeps.realms.set(
+      REALM,
+      realmRecord(REALM, { corp: providerRecord('http://127.0.0.1:1') }),
+    )
+    await endpointDeps.oidc.logout(requestOf({ query: 'redirect_uri=https://evil.example/' }))
 
-    expect(room.counts).toEqual([
+    expect(endpointDeps.counts).toEqual([
       { endpoint: 'logout', outcome: 'redirect_refused' },
       { endpoint: 'logout', outcome: 'ok' },
     ])
-    expect(room.logged.join()).toContain('redirect_uri refused')
-    expect(room.logged.join()).not.toContain('evil.example')
+    expect(endpointDeps.logged.join()).toContain('redirect_uri refused')
+    expect(endpointDeps.logged.join()).not.toContain('evil.example')
     await shared.close()
   })
 })

@@ -8,7 +8,7 @@ import type { AuditEvent } from '../../../dataplane/audit.ts'
 import { createOidc } from '../../../dataplane/oidc/create-oidc.ts'
 import type {
   Oidc,
-  OidcAnswer,
+  OidcResponse,
   OidcCount,
   OidcDeps,
   OidcRequest,
@@ -134,10 +134,10 @@ export const requestOf = (more: Partial<OidcRequest> = {}): OidcRequest => ({
   ...more,
 })
 
-export const headerOf = ({ headers }: OidcAnswer, name: string): string | undefined =>
+export const headerOf = ({ headers }: OidcResponse, name: string): string | undefined =>
   headers.find(([each]) => each === name)?.[1]
 
-export const setCookies = ({ headers }: OidcAnswer): readonly string[] =>
+export const setCookies = ({ headers }: OidcResponse): readonly string[] =>
   headers.filter(([name]) => name === 'set-cookie').map(([, line]) => line)
 
 /** Keeps cookies by name alone, and says what current browsers say of themselves. */
@@ -149,7 +149,7 @@ export class Browser {
     return { 'sec-fetch-site': 'cross-site', ...(cookie !== '' && { cookie }) }
   }
 
-  take(answer: OidcAnswer): OidcAnswer {
+  take(answer: OidcResponse): OidcResponse {
     for (const line of setCookies(answer)) {
       const [pair = '', ...attributes] = line.split('; ')
       const at = pair.indexOf('=')
@@ -159,15 +159,15 @@ export class Browser {
     return answer
   }
 
-  async login(room: TestRoom, more: Partial<OidcRequest> = {}): Promise<OidcAnswer> {
-    return this.take(await room.oidc.login(requestOf({ headers: this.headers(), ...more })))
+  async login(endpointDeps: TestRoom, more: Partial<OidcRequest> = {}): Promise<OidcResponse> {
+    return this.take(await endpointDeps.oidc.login(requestOf({ headers: this.headers(), ...more })))
   }
 
   async callback(
-    room: TestRoom,
+    endpointDeps: TestRoom,
     query: URLSearchParams | string,
     more: Partial<OidcRequest> = {},
-  ): Promise<OidcAnswer> {
+  ): Promise<OidcResponse> {
     const request = requestOf({
       path: '/v1/oidc/corp/callback',
       pathProvider: 'corp',
@@ -175,12 +175,12 @@ export class Browser {
       headers: this.headers(),
       ...more,
     })
-    return this.take(await room.oidc.callback(request))
+    return this.take(await endpointDeps.oidc.callback(request))
   }
 
-  async logout(room: TestRoom, more: Partial<OidcRequest> = {}): Promise<OidcAnswer> {
+  async logout(endpointDeps: TestRoom, more: Partial<OidcRequest> = {}): Promise<OidcResponse> {
     const request = requestOf({ path: '/v1/oidc/logout', headers: this.headers(), ...more })
-    return this.take(await room.oidc.logout(request))
+    return this.take(await endpointDeps.oidc.logout(request))
   }
 
   ticket(realmUri = REALM): string {

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals'
 import { readFileSync } from 'node:fs'
-import type { OidcAnswer } from '../../../dataplane/oidc/oidc-endpoint.ts'
+import type { OidcResponse } from '../../../dataplane/oidc/oidc-endpoint.ts'
 import { FakeProvider, newPair } from './fake-provider.ts'
 import {
   Browser,
@@ -35,22 +35,25 @@ beforeAll(async () => {
 afterAll(() => op.close())
 
 const openBoth = (): TestRoom => {
-  const room = openRoom()
+  const endpointDeps = openRoom()
   const record = providerRecord(op.issuer)
-  room.realms.set(REALM, realmRecord(REALM, { corp: record, second: { ...record, scopes: [] } }))
-  room.realms.set(OTHER_REALM, realmRecord(OTHER_REALM, { corp: record }))
-  return room
+  endpointDeps.realms.set(
+    REALM,
+    realmRecord(REALM, { corp: record, second: { ...record, scopes: [] } }),
+  )
+  endpointDeps.realms.set(OTHER_REALM, realmRecord(OTHER_REALM, { corp: record }))
+  return endpointDeps
 }
 
 interface Begun {
-  readonly room: TestRoom
+  readonly endpointDeps: TestRoom
   readonly browser: Browser
   readonly query: URLSearchParams
 }
 
-const begin = async (room = openBoth(), browser = new Browser()): Promise<Begun> => {
-  const login = await browser.login(room)
-  return { room, browser, query: op.authorize(headerOf(login, 'location') ?? '') }
+const begin = async (endpointDeps = openBoth(), browser = new Browser()): Promise<Begun> => {
+  const login = await browser.login(endpointDeps)
+  return { endpointDeps, browser, query: op.authorize(headerOf(login, 'location') ?? '') }
 }
 
 const changed = ({ query }: Begun, change: Record<string, string | undefined>): URLSearchParams => {
@@ -62,10 +65,10 @@ const changed = ({ query }: Begun, change: Record<string, string | undefined>): 
   return next
 }
 
-const withState = (begun: Begun, state: string): Promise<OidcAnswer> =>
-  begun.browser.callback(begun.room, changed(begun, { state }))
+const withState = (begun: Begun, state: string): Promise<OidcResponse> =>
+  begun.browser.callback(begun.endpointDeps, changed(begun, { state }))
 
-const flipped = (begun: Begun, part: number): Promise<OidcAnswer> => {
+const flipped = (begun: Begun, part: number): Promise<OidcResponse> => {
   const parts = (begun.query.get('state') ?? '').split('.')
   const text = parts[part] ?? ''
   // In the middle: the last character of a part may have bits that nobody reads.
@@ -74,21 +77,21 @@ const flipped = (begun: Begun, part: number): Promise<OidcAnswer> => {
   return withState(begun, parts.join('.'))
 }
 
-const send = (begun: Begun, query: URLSearchParams | string): Promise<OidcAnswer> =>
-  begun.browser.callback(begun.room, query)
+const send = (begun: Begun, query: URLSearchParams | string): Promise<OidcResponse> =>
+  begun.browser.callback(begun.endpointDeps, query)
 
-const at = (begun: Begun, pathProvider: string): Promise<OidcAnswer> =>
-  begun.browser.callback(begun.room, begun.query, { pathProvider })
+const at = (begun: Begun, pathProvider: string): Promise<OidcResponse> =>
+  begun.browser.callback(begun.endpointDeps, begun.query, { pathProvider })
 
-const withoutMetadata = (begun: Begun, cookie?: string): Promise<OidcAnswer> =>
-  begun.browser.callback(begun.room, begun.query, {
+const withoutMetadata = (begun: Begun, cookie?: string): Promise<OidcResponse> =>
+  begun.browser.callback(begun.endpointDeps, begun.query, {
     headers: cookie === undefined ? {} : { cookie },
   })
 
 const wrongCookie = ({ browser }: Begun): string =>
   [...browser.jar.keys()].map((name) => `${name}=AAAAAAAAAAAAAAAAAAAAAA`).join('; ')
 
-const ACTS: Readonly<Record<string, (begun: Begun) => Promise<OidcAnswer>>> = {
+const ACTS: Readonly<Record<string, (begun: Begun) => Promise<OidcResponse>>> = {
   'no-code': (begun) => send(begun, changed(begun, { code: undefined })),
   'no-state': (begun) => send(begun, changed(begun, { state: undefined })),
   neither: (begun) => send(begun, ''),
@@ -109,36 +112,36 @@ const ACTS: Readonly<Record<string, (begun: Begun) => Promise<OidcAnswer>>> = {
   'alg-none': (begun) =>
     withState(begun, `${Buffer.from('{"alg":"none"}').toString('base64url')}.e30.`),
   'ticket-as-state': async (begun) => {
-    await begun.browser.callback(begun.room, begun.query)
-    return withState(await begin(begun.room, begun.browser), begun.browser.ticket())
+    await begun.browser.callback(begun.endpointDeps, begun.query)
+    return withState(await begin(begun.endpointDeps, begun.browser), begun.browser.ticket())
   },
   huge: (begun) => withState(begun, 'a'.repeat(12_000)),
   'other-realm': (begun) =>
-    begun.browser.callback(begun.room, begun.query, { realmUri: OTHER_REALM }),
+    begun.browser.callback(begun.endpointDeps, begun.query, { realmUri: OTHER_REALM }),
   'other-provider': (begun) => at(begun, 'second'),
   'unknown-provider': (begun) => at(begun, 'nobody'),
   'prototype-provider': (begun) => at(begun, '__proto__'),
   'constructor-provider': (begun) => at(begun, 'constructor'),
-  'other-browser': ({ room, query }) => new Browser().callback(room, query),
+  'other-browser': ({ endpointDeps, query }) => new Browser().callback(endpointDeps, query),
   'wrong-cookie': (begun) =>
-    begun.browser.callback(begun.room, begun.query, {
+    begun.browser.callback(begun.endpointDeps, begun.query, {
       headers: { 'sec-fetch-site': 'cross-site', cookie: wrongCookie(begun) },
     }),
   'wrong-cookie-no-metadata': (begun) => withoutMetadata(begun, wrongCookie(begun)),
   'no-browser': (begun) => withoutMetadata(begun),
   'two-tabs': async (first) => {
-    const second = await begin(first.room, first.browser)
-    const answer = await second.browser.callback(second.room, second.query)
+    const second = await begin(first.endpointDeps, first.browser)
+    const answer = await second.browser.callback(second.endpointDeps, second.query)
     expect(answer.status).toBe(302)
-    return first.browser.callback(first.room, first.query)
+    return first.browser.callback(first.endpointDeps, first.query)
   },
   replay: async (begun) => {
-    await begun.browser.callback(begun.room, begun.query)
-    return begun.browser.callback(begun.room, begun.query)
+    await begun.browser.callback(begun.endpointDeps, begun.query)
+    return begun.browser.callback(begun.endpointDeps, begun.query)
   },
   expired: (begun) => {
-    begun.room.clock.advance(630_000)
-    return begun.browser.callback(begun.room, begun.query)
+    begun.endpointDeps.clock.advance(630_000)
+    return begun.browser.callback(begun.endpointDeps, begun.query)
   },
 }
 
@@ -161,9 +164,9 @@ describe('what somebody does to a callback', () => {
 describe('a state', () => {
   it('is good until 600 s and the tolerance are over', async () => {
     const begun = await begin()
-    begun.room.clock.advance(629_999)
+    begun.endpointDeps.clock.advance(629_999)
     // The ID token is then from the past: the state was accepted.
-    const answer = await begun.browser.callback(begun.room, begun.query)
+    const answer = await begun.browser.callback(begun.endpointDeps, begun.query)
 
     expect(answer.status).toBe(302)
   })
@@ -187,10 +190,10 @@ describe('a state', () => {
   it('is spent only once the provider can be asked', async () => {
     const begun = await begin()
     const record = providerRecord('http://127.0.0.1:1')
-    begun.room.realms.set(REALM, realmRecord(REALM, { corp: record }))
-    const first = await begun.browser.callback(begun.room, begun.query)
-    begun.room.realms.set(REALM, realmRecord(REALM, { corp: providerRecord(op.issuer) }))
-    const second = await begun.browser.callback(begun.room, begun.query)
+    begun.endpointDeps.realms.set(REALM, realmRecord(REALM, { corp: record }))
+    const first = await begun.browser.callback(begun.endpointDeps, begun.query)
+    begun.endpointDeps.realms.set(REALM, realmRecord(REALM, { corp: providerRecord(op.issuer) }))
+    const second = await begun.browser.callback(begun.endpointDeps, begun.query)
 
     expect([first.status, second.status]).toEqual([503, 302])
   })
@@ -199,14 +202,14 @@ describe('a state', () => {
     const begun = await begin()
     const query = `${begun.query.toString()}&session_state=x&id_token=y&response=z&__proto__=1`
 
-    expect(await begun.browser.callback(begun.room, query)).toMatchObject({ status: 302 })
+    expect(await begun.browser.callback(begun.endpointDeps, query)).toMatchObject({ status: 302 })
   })
 
   it('does not count where an error stands beside the code', async () => {
     const begun = await begin()
     const query = changed(begun, { error: 'server_error' })
 
-    expect(await begun.browser.callback(begun.room, query)).toMatchObject({
+    expect(await begun.browser.callback(begun.endpointDeps, query)).toMatchObject({
       status: 400,
       body: '{"error":"token_exchange_failed"}',
     })
@@ -216,7 +219,7 @@ describe('a state', () => {
 describe('RFC 9700', () => {
   it('§4.5: a code that was stolen from another login is of no use', async () => {
     const victim = await begin()
-    const thief = await begin(victim.room)
+    const thief = await begin(victim.endpointDeps)
     const code = victim.query.get('code') ?? ''
     const answer = await send(thief, changed(thief, { code }))
 
@@ -225,8 +228,8 @@ describe('RFC 9700', () => {
 
   it('§4.7: a state and a code that belong together are of no use in another browser', async () => {
     const attacker = await begin()
-    const victim = await begin(attacker.room)
-    const answer = await victim.browser.callback(attacker.room, attacker.query)
+    const victim = await begin(attacker.endpointDeps)
+    const answer = await victim.browser.callback(attacker.endpointDeps, attacker.query)
 
     expect(answer).toMatchObject({ status: 400, body: '{"error":"invalid_state"}' })
     expect(victim.browser.ticket()).toBe('')
@@ -259,7 +262,7 @@ describe('RFC 9700', () => {
     const first = await begin()
     await send(first, first.query)
     const before = [...first.browser.jar].filter(([name]) => name.startsWith('svc_'))
-    const second = await begin(first.room, first.browser)
+    const second = await begin(first.endpointDeps, first.browser)
     await send(second, second.query)
     const after = [...first.browser.jar].filter(([name]) => name.startsWith('svc_'))
 

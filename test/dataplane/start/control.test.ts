@@ -6,7 +6,7 @@ import { connect } from 'node:net'
 import { connect as connectTls } from 'node:tls'
 import { join } from 'node:path'
 import { afterEach, describe, expect, it } from '@jest/globals'
-import { BridgeBoard } from '../../../dataplane/start/cluster/process-status.ts'
+import { ProcessStatusRegistry } from '../../../dataplane/start/cluster/process-status.ts'
 import { readGatewaySettings, type GatewaySettings } from '../../../dataplane/config.ts'
 import { type Control, createControl } from '../../../dataplane/start/control.ts'
 import {
@@ -82,7 +82,7 @@ const start = async ({
     settings,
     log: createSilentLog(),
     plane,
-    board: new BridgeBoard(),
+    processStatus: new ProcessStatusRegistry(),
     metrics,
     isOwnMetricsApart,
     ...(early !== undefined && { health: early }),

@@ -5,11 +5,11 @@ import { BoundedCompiler } from '../../../compiler/bounded-compiler.ts'
 import { fileBeside } from '../../../compiler/compile-thread.ts'
 import {
   compileDocument,
-  type CompileOutcome,
-  judgeAtOnce,
-  judgeWith,
+  type CompileResult,
+  validateInProcess,
+  validateWith,
   refuseDocument,
-} from '../../../dataplane/store/judge.ts'
+} from '../../../dataplane/store/validate-document.ts'
 import { Snapshot } from '../../../dataplane/store/snapshot.ts'
 import { createSilentLog } from '../../../telemetry/log.ts'
 import { manyOperations, manyRoutes } from '../../compiler/costly-documents.ts'
@@ -17,13 +17,13 @@ import { createManualClock } from '../../support/manual-clock.ts'
 import { MemoryFiles } from './memory-files.ts'
 import { makeDocument, makeRig, REALM, specPut, syncCall } from './rig.ts'
 
-const compilers: BoundedCompiler<CompileOutcome>[] = []
+const compilers: BoundedCompiler<CompileResult>[] = []
 afterEach(async () => {
   await Promise.all(compilers.splice(0).map((compiler) => compiler.close()))
 })
 
 /** Too little memory for 20,000 routes. */
-const aJudge = (maxRoutes = 20_000) => {
+const aValidate = (maxRoutes = 20_000) => {
   const compiler = new BoundedCompiler({
     work: compileDocument,
     refuse: refuseDocument,
@@ -35,7 +35,7 @@ const aJudge = (maxRoutes = 20_000) => {
     timers: createManualClock(),
   })
   compilers.push(compiler)
-  return judgeWith(compiler)
+  return validateWith(compiler)
 }
 
 const large = (id: string) => ({ ...manyOperations(id, 70), realm_uri: REALM })
@@ -43,7 +43,7 @@ const costly = (id: string) => ({ ...manyRoutes(id, 20_000), realm_uri: REALM })
 
 describe('loaded by hand', () => {
   it('one after the other, each with its result', async () => {
-    const rig = makeRig({ judge: aJudge() })
+    const rig = makeRig({ validate: aValidate() })
     await rig.store.putRealm({ uri: REALM })
     const items = await rig.load(large('a'), costly('b'), makeDocument('c'), costly('b'))
     expect(
@@ -58,7 +58,7 @@ describe('loaded by hand', () => {
   })
 
   it('with the limit of routes that is set', async () => {
-    const rig = makeRig({ judge: aJudge(2) })
+    const rig = makeRig({ validate: aValidate(2) })
     await rig.store.putRealm({ uri: REALM })
     const [item] = await rig.load(makeDocument('a', { paths: ['/[a]/[b]'] }))
     expect(item?.errors).toMatchObject([{ code: 'invalid_value', path: '/versions/v1/paths' }])
@@ -66,7 +66,7 @@ describe('loaded by hand', () => {
 })
 
 it('a sync call keeps the last good version of what is too expensive', async () => {
-  const rig = makeRig({ judge: aJudge(), manager: 'op' })
+  const rig = makeRig({ validate: aValidate(), manager: 'op' })
   const realm = { uri: REALM, digest: 'r', realm: { uri: REALM } }
   const put = (...specs: ReturnType<typeof specPut>[]) =>
     rig.store.sync(
@@ -94,7 +94,11 @@ it('what a snapshot holds comes back at once, whatever it takes', async () => {
   await before.store.putRealm({ uri: REALM })
   await before.load(costly('a'))
   await before.store.close()
-  const after = makeRig({ snapshot: snapshot(), judge: aJudge(), judgeRestored: judgeAtOnce() })
+  const after = makeRig({
+    snapshot: snapshot(),
+    validate: aValidate(),
+    validateRestored: validateInProcess(),
+  })
   await after.store.restore()
   expect(after.served()).toEqual(['a'])
 })

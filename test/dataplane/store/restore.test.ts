@@ -1,7 +1,7 @@
 import { describe, expect, it } from '@jest/globals'
 import { fullRecord } from '../../../dataplane/store/read-back.ts'
 import { Snapshot } from '../../../dataplane/store/snapshot.ts'
-import { judgeAtOnce } from '../../../dataplane/store/judge.ts'
+import { validateInProcess } from '../../../dataplane/store/validate-document.ts'
 import type { StoreOptions } from '../../../dataplane/store/store.ts'
 import { createSilentLog } from '../../../telemetry/log.ts'
 import { eventually } from '../../support/eventually.ts'
@@ -152,11 +152,11 @@ describe('a restart', () => {
     await before.store.close()
     const problems = [{ code: 'invalid_value', path: '', message: 'no longer' }] as const
     const rig = makeRig()
-    const judge = judgeAtOnce()
+    const validate = validateInProcess()
     const after = await start(files, {
-      judge: (document, environment) => {
-        const judged = judge(document, environment)
-        return judged.id === 'a' ? { ok: false, id: 'a', problems, warnings: [] } : judged
+      validate: (document, environment) => {
+        const validated = validate(document, environment)
+        return validated.id === 'a' ? { ok: false, id: 'a', problems, warnings: [] } : validated
       },
     })
     expect([after.served(), rig.served()]).toEqual([['b'], []])

@@ -2,14 +2,14 @@ import { describe, expect, it } from '@jest/globals'
 import { readdir, stat, truncate, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { Changes } from '../../../dataplane/store/draft.ts'
-import type { HeldDocument, HeldRealm } from '../../../dataplane/store/holdings.ts'
+import type { LoadedDocument, LoadedRealm } from '../../../dataplane/store/loaded-content.ts'
 import { Snapshot, type SnapshotContents } from '../../../dataplane/store/snapshot.ts'
 import { openSnapshotFiles, type SnapshotFiles } from '../../../dataplane/store/snapshot-files.ts'
 import { createSilentLog } from '../../../telemetry/log.ts'
 import { makeTempDir } from '../../support/temp-dir.ts'
 import { MemoryFiles } from './memory-files.ts'
 
-const document = (id: string, text: string, ts = 1): HeldDocument => ({
+const document = (id: string, text: string, ts = 1): LoadedDocument => ({
   id,
   digest: `digest of ${text}`,
   since: 5,
@@ -22,14 +22,14 @@ const document = (id: string, text: string, ts = 1): HeldDocument => ({
   forwards: { realmUri: 'com.acme', origins: [] },
 })
 
-const realm = (uri: string): HeldRealm => ({ uri, digest: 'r', managedBy: null, record: { uri } })
+const realm = (uri: string): LoadedRealm => ({ uri, digest: 'r', managedBy: null, record: { uri } })
 
 const changes = (
-  documents: readonly (readonly [string, HeldDocument | null])[],
-  realms: readonly (readonly [string, HeldRealm | null])[] = [],
+  documents: readonly (readonly [string, LoadedDocument | null])[],
+  realms: readonly (readonly [string, LoadedRealm | null])[] = [],
 ): Changes => ({ documents: new Map(documents), realms: new Map(realms) })
 
-const put = (...documents: readonly HeldDocument[]): Changes =>
+const put = (...documents: readonly LoadedDocument[]): Changes =>
   changes(documents.map((held) => [held.id, held]))
 
 const open = (files: SnapshotFiles): Snapshot =>
@@ -92,7 +92,7 @@ describe('a snapshot', () => {
     expect(contents).toMatchObject({ ...TENURE, epoch: 4, isIntact: true })
     const a = contents.entries.find((entry) => entry.kind === 'spec' && entry.document.id === 'a')
     const { claims, forwards, ...stored } = document('a', 'new', 2)
-    // What judging it again gives back.
+    // What validating it again gives back.
     expect([claims, forwards.origins]).toEqual([[], []])
     expect(a).toEqual({ kind: 'spec', document: stored })
   })

@@ -60,7 +60,7 @@ describe('readSyncCall', () => {
 })
 
 describe('fence', () => {
-  const tenure = { manager: 'op', epoch: 5, complete: false }
+  const ownership = { manager: 'op', epoch: 5, complete: false }
 
   it.each([
     ['op', 5, 'root', { pass: true, epoch: 5 }],
@@ -75,6 +75,6 @@ describe('fence', () => {
     ['op', 4, 'old', { pass: false, epoch: 5, refusal: { reason: 'stale_epoch', epoch: 5 } }],
     ['no', 9, 'root', { pass: false, epoch: 5, refusal: { reason: 'not_owner', manager: 'op' } }],
   ])('%s in epoch %d on %s', (managedBy, epoch, base, expected) => {
-    expect(fence(tenure, { managedBy, epoch, base }, () => 'root')).toEqual(expected)
+    expect(fence(ownership, { managedBy, epoch, base }, () => 'root')).toEqual(expected)
   })
 })

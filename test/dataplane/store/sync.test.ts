@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals'
 import type { SyncCall } from '../../../dataplane/store/sync-call.ts'
-import type { SyncOutcome } from '../../../dataplane/store/sync-outcome.ts'
+import type { SyncResult } from '../../../dataplane/store/sync-result.ts'
 import { rootDigest } from '../../../language/wire/digest.ts'
 import {
   makeDocument,
@@ -16,10 +16,10 @@ import {
 
 const managed = (allowUnmanaged = false): Rig => makeRig({ manager: 'op', allowUnmanaged })
 
-const sync = (rig: Rig, more: Partial<SyncCall> = {}): Promise<SyncOutcome> =>
+const sync = (rig: Rig, more: Partial<SyncCall> = {}): Promise<SyncResult> =>
   rig.store.sync(syncCall(rig.store, more))
 
-const results = (outcome: SyncOutcome): readonly string[] =>
+const results = (outcome: SyncResult): readonly string[] =>
   'items' in outcome
     ? outcome.items.map(({ kind, id, result, errors, warnings }) =>
         [
@@ -144,7 +144,7 @@ describe('a sync call', () => {
     ['is not there', { put: [], delete: [] }, 'com.nowhere'],
     ['is refused', { put: [realmPut('com.bad', { users: 7 })], delete: [] }, 'com.bad'],
   ])(
-    'takes a document, as the operator has judged it, whose realm %s',
+    'takes a document, as the operator has validated it, whose realm %s',
     async (_name, realms, uri) => {
       const rig = managed()
       await sync(rig, { realms: { put: [realmPut(REALM)], delete: [] } })
@@ -305,11 +305,11 @@ describe('who may call', () => {
 
 describe('documents by hand beside the manager', () => {
   it('are not wanted unless allowed', () => {
-    expect([managed().store.isOpenToHands, managed(true).store.isOpenToHands]).toEqual([
+    expect([managed().store.allowsUnmanaged, managed(true).store.allowsUnmanaged]).toEqual([
       false,
       true,
     ])
-    expect(makeRig().store.isOpenToHands).toBe(true)
+    expect(makeRig().store.allowsUnmanaged).toBe(true)
   })
 
   const beside = async (): Promise<Rig> => {
@@ -416,7 +416,7 @@ describe('the state', () => {
 })
 
 describe('a thousand documents', () => {
-  it('are judged with pauses in between', async () => {
+  it('are validated with pauses in between', async () => {
     let pauses = 0
     const pause = (): Promise<void> => {
       pauses += 1

@@ -295,7 +295,7 @@ describe('an instance that', () => {
     ])
     expect((await load(300, { realm: 'a' })).shares[1]).toBe(0)
     expect(countsOf(upstream)).toEqual({ healthy: 2, ejected: 0, ejected_for_realms: 1 })
-    // Others judge for themselves, and who is nobody in particular judges nothing.
+    // Others validate for themselves, and who is nobody in particular validates nothing.
     expect((await load(30, { realm: 'b' })).shares[1]).toBeGreaterThan(0)
     expect((await load(30)).shares[1]).toBeGreaterThan(0)
 

@@ -3,11 +3,11 @@ import {
   createRetrier,
   isIdempotent,
   isRetryable,
-  type AttemptOutcome,
+  type AttemptResult,
 } from '../../../dataplane/upstream/retry.ts'
 
 describe('isRetryable', () => {
-  it.each<[AttemptOutcome, boolean, boolean]>([
+  it.each<[AttemptResult, boolean, boolean]>([
     [{ failure: 'refused', headSeen: false }, false, true],
     [{ failure: 'refused', headSeen: false }, true, true],
     [{ failure: 'connect_timeout', headSeen: false }, false, true],
@@ -49,7 +49,7 @@ describe('createRetrier', () => {
     jest.useRealTimers()
   })
 
-  const refused: AttemptOutcome = { failure: 'refused', headSeen: false }
+  const refused: AttemptResult = { failure: 'refused', headSeen: false }
   const policy = { retries: 2, retryTimeoutMs: 5000, isIdempotent: true }
 
   it('offers as many further attempts as there are retries', () => {
@@ -71,7 +71,7 @@ describe('createRetrier', () => {
     expect(retrier.offer(refused, () => undefined)).toBe(false)
   })
 
-  it.each<[AttemptOutcome, number | undefined]>([
+  it.each<[AttemptResult, number | undefined]>([
     [{ status: 503, retryAfterMs: 3000 }, 3000],
     [{ status: 503, retryAfterMs: 5000 }, 5000],
     // The pause of the back-off is longer.

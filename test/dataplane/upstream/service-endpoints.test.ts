@@ -252,7 +252,7 @@ describe('a list', () => {
       ...(confined !== undefined && {
         confinement: { namespace: confined, clusterDomain: 'cluster.local' },
       }),
-    })?.judge()
+    })?.validate()
     const expected = [
       { address: '10.0.1.1', family: 4, port: 8080 },
       { address: 'fd00::1', family: 6, port: 8080 },

@@ -9,7 +9,7 @@ import type { BridgeOptions } from '../../../dataplane/wamp/realm/bridge-setup.t
 import type {
   BridgeChange,
   Follower,
-  HeldKind,
+  DurableKind,
   WampBridge,
 } from '../../../dataplane/wamp/realm/wamp-client.ts'
 import {
@@ -253,7 +253,7 @@ export const createScene = (
     onStatus: () => {
       statusCalls++
     },
-    releaseElsewhere: (realmUri: string, kind: HeldKind, id: number) => {
+    releaseElsewhere: (realmUri: string, kind: DurableKind, id: number) => {
       elsewhere.push(`${realmUri} ${kind} ${id}`)
       return Promise.resolve(id === 4711)
     },

@@ -167,8 +167,8 @@ class Reviews implements Checker {
   async check(input: Buffer): Promise<string> {
     const request = readReview(parsed(input))
     if (request === undefined) return 'no review'
-    const judged = await validateReview(request, { className: 'svc' })
-    checkAnswer(request, judged)
+    const validated = await validateReview(request, { className: 'svc' })
+    checkAnswer(request, validated)
     const injected = await this.#inject(request)
     checkAnswer(request, injected)
     if (!injected.allowed) throw new Error('a Pod is refused')
@@ -177,7 +177,7 @@ class Reviews implements Checker {
     if (faults.length > 0) throw new Error(`the injector failed: ${faults.join('')}`)
     return [
       request.kind.slice(0, 20),
-      judged.allowed ? 'allowed' : (judged.causes[0]?.reason ?? ''),
+      validated.allowed ? 'allowed' : (validated.causes[0]?.reason ?? ''),
       injected.patch === undefined ? '' : 'patched',
       (injected.warnings[0] ?? '').slice(0, 30),
     ].join(' ')

@@ -20,7 +20,7 @@ const MAX_ROUTES = 20_000
 
 const REALM = { authmethods: ['oidcrp', 'cookie'], oidcProviders: ['default'] } as const
 
-const judge = (document: unknown): string => {
+const validate = (document: unknown): string => {
   const outcome = compile(document, { realm: () => REALM })
   if ('problems' in outcome) return checkProblems(outcome.problems)
   const { compiled, warnings } = outcome
@@ -62,7 +62,7 @@ const checkDocument = (input: Buffer): string => {
   } catch {
     return 'no JSON'
   }
-  return judge(document)
+  return validate(document)
 }
 
 const checkManifest = (input: Buffer): string => {
@@ -71,7 +71,9 @@ const checkManifest = (input: Buffer): string => {
   const outcomes = read.entries.map(({ value, positionOf }) => {
     if (!(positionOf('/spec/document').line >= 1)) throw new Error('an entry stands on no line')
     const spec = isMap(value) ? value['spec'] : undefined
-    return isMap(spec) && spec['document'] !== undefined ? judge(spec['document']) : 'no document'
+    return isMap(spec) && spec['document'] !== undefined
+      ? validate(spec['document'])
+      : 'no document'
   })
   return `${read.foreign.length > 0} ${outcomes.slice(0, 2).join()}`
 }

@@ -1,4 +1,4 @@
-// Documents in, what they mean out: `in.yaml` holds a document and what it is judged against, `out.yaml` all
+// Documents in, what they mean out: `in.yaml` holds a document and what it is validated against, `out.yaml` all
 // that compile() makes of it. `UPDATE_GOLDEN=1 npm test -- test/golden` writes the latter anew: read the
 // difference before you commit it.
 

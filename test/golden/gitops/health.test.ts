@@ -149,7 +149,7 @@ describe('health', () => {
   })
 })
 
-describe('what stands in the API while a newer generation is judged', () => {
+describe('what stands in the API while a newer generation is validated', () => {
   it('is of the older one, also under an operator that has just begun to lead', () => {
     const recorded = statusAfter([GOOD, 'hold'])
     const resource = orders({ generation: 2, status: recorded })

@@ -1,5 +1,5 @@
 // A data plane that floods or stalls, or says what makes no sense: it harms itself. Each test ends with another data
-// plane served, and another tenant's document and Realm judged.
+// plane served, and another tenant's document and Realm validated.
 
 import { once } from 'node:events'
 import { type AddressInfo, createServer as createRawServer, type Socket } from 'node:net'

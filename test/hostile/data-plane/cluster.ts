@@ -73,11 +73,11 @@ export const startCluster = async (
   }
   told.tell([hostile, named('svc/honest', honest)])
   let edition = 1
-  let judged = reconcile(edition)
-  fleet.apply(judged.desired)
+  let validated = reconcile(edition)
+  fleet.apply(validated.desired)
   const book = new StatusBook()
   const statuses = (): ReadonlyMap<string, ResourceStatus> =>
-    book.update(judged.verdicts, fleet.reports(), edition)
+    book.update(validated.verdicts, fleet.reports(), edition)
   const report = (): DataPlaneReport => {
     const found = fleet.reports().find(({ dataPlane }) => dataPlane.name === hostile.name)
     if (found === undefined) throw new Error('it is gone')
@@ -85,10 +85,10 @@ export const startCluster = async (
   }
   const othersAreServed = async (): Promise<void> => {
     edition += 1
-    judged = reconcile(edition)
-    fleet.apply(judged.desired)
+    validated = reconcile(edition)
+    fleet.apply(validated.desired)
     await eventually(() => {
-      expect(honest.specs.get('bank')?.digest).toBe(judged.desired.documents.get('bank')?.digest)
+      expect(honest.specs.get('bank')?.digest).toBe(validated.desired.documents.get('bank')?.digest)
       const honestly = fleet.reports().find(({ dataPlane }) => dataPlane.name === 'svc/honest')
       expect([honestly?.phase, honestly?.message]).toEqual(['synced', ''])
       for (const key of ['Realm/bank/bank', ...(namespace ? ['ApiSpecification/bank/bank'] : [])])

@@ -7,7 +7,7 @@ import {
   confinedDigest,
   documentDigest,
   plainDigest,
-  type HeldEntry,
+  type LoadedEntry,
   rootDigest,
 } from '../../../language/wire/digest.ts'
 import type { Value } from '../../../language/expression/value.ts'
@@ -101,7 +101,7 @@ describe('digests', () => {
   })
 
   it('of all that is held depend on the entries, not on their order', () => {
-    const entries: readonly HeldEntry[] = [
+    const entries: readonly LoadedEntry[] = [
       { kind: 'spec', key: 'b', digest: '2' },
       { kind: 'realm', key: 'z', digest: '3' },
       { kind: 'spec', key: 'a', digest: '1' },

@@ -125,7 +125,7 @@ describe('what is asked', () => {
     expect(words).toEqual(['', '0a1b', ''])
   })
 
-  it('and makes a judge fail is a 500, with nothing of the object in the log', async () => {
+  it('and makes a validate fail is a 500, with nothing of the object in the log', async () => {
     const lines: string[] = []
     const destination = { write: (line: string) => lines.push(line) }
     const server = await start({
@@ -143,7 +143,7 @@ describe('what is asked', () => {
   })
 })
 
-it('what is not judged in time is a 503, and no fault in the log', async () => {
+it('what is not validated in time is a 503, and no fault in the log', async () => {
   const lines: string[] = []
   const destination = { write: (line: string) => lines.push(line) }
   const server = await start({

@@ -55,7 +55,7 @@ const POOL: DataPlane = { name: 'pool/gw', url: 'https://x', labels: { tier: 'we
 
 interface World {
   readonly resources?: readonly Resource[]
-  readonly judging?: Partial<ReconcilerOptions>
+  readonly validating?: Partial<ReconcilerOptions>
   /** Undefined: not known yet. */
   readonly dataPlanes?: readonly DataPlane[] | undefined
   /** Of the API server beside the watches, by kind and name; a number: the status of an error. */
@@ -66,10 +66,10 @@ interface World {
   readonly deletedRealmSeconds?: number
 }
 
-const aWorld = ({ resources = [SHOP], judging = {}, ...world }: World = {}) => {
+const aWorld = ({ resources = [SHOP], validating = {}, ...world }: World = {}) => {
   const clock = createManualClock({ startMs: NOW_MS })
   const asked: string[] = []
-  const options: ReconcilerOptions = { className: 'svc', hostOwnership: 'strict', ...judging }
+  const options: ReconcilerOptions = { className: 'svc', hostOwnership: 'strict', ...validating }
   const reconciler = new Reconciler(options)
   let cache = cacheOf(resources)
   let reconciliation = reconciler.reconcile(cache)
@@ -228,7 +228,7 @@ describe('what is wrong beside a resource', () => {
     ],
     [
       'the host _',
-      { judging: { wildcardNamespaces: [] } },
+      { validating: { wildcardNamespaces: [] } },
       specification('a', { host: '_' }),
       'wildcardNamespaces of the chart',
     ],
@@ -312,7 +312,7 @@ describe('what is wrong beside a resource', () => {
     ],
     [
       "another namespace's Service",
-      { judging: confined },
+      { validating: confined },
       specification('a', forwarding),
       'destinations of the chart',
     ],
@@ -327,7 +327,7 @@ describe('what is wrong beside a resource', () => {
     ],
     [
       'one Realm more than the namespace may have',
-      { judging: { namespaceQuota: { ...NO_QUOTA, realms: 1 } } },
+      { validating: { namespaceQuota: { ...NO_QUOTA, realms: 1 } } },
       objectOf('Realm', 'r', { uri: 'com.r' }),
       'the namespace shop may have 1 Realm',
     ],
@@ -370,7 +370,7 @@ describe('what is wrong beside a resource', () => {
       const { verdicts } = new Reconciler({
         className: 'svc',
         hostOwnership: 'strict',
-        ...world.judging,
+        ...world.validating,
       }).reconcile(cacheOf([...(world.resources ?? [SHOP]), meant, ...referred], { forbidden }))
       const verdict = verdicts.get(keyOf(meant))
       const messages = [verdict?.accepted, verdict?.resolvedRefs].flatMap((finding) =>

@@ -1,4 +1,4 @@
-// Flags of sidecars, judged by the gateway's own table before any Pod has them.
+// Flags of sidecars, validated by the gateway's own table before any Pod has them.
 
 import { readFileSync } from 'node:fs'
 import { describe, expect, it } from '@jest/globals'

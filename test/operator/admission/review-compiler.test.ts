@@ -1,11 +1,11 @@
 import { describe, expect, it } from '@jest/globals'
 import type { CompileRequest } from '../../../compiler/bounded-compiler.ts'
 import { createReviewCompiler, ReviewError } from '../../../operator/admission/review-compiler.ts'
-import type { DocumentOutcome } from '../../../operator/reconcile/documents/compile-document.ts'
+import type { DocumentResult } from '../../../operator/reconcile/documents/compile-document.ts'
 import { documentDigest } from '../../../language/wire/digest.ts'
 import { createManualClock } from '../../support/manual-clock.ts'
 
-const OUTCOME: DocumentOutcome = { problems: [], warnings: [] }
+const OUTCOME: DocumentResult = { problems: [], warnings: [] }
 
 /** Everything is large, and takes until it is told to be done. */
 const aRig = () => {
@@ -15,7 +15,7 @@ const aRig = () => {
     {
       compile: (request) => {
         if (request.signal?.aborted === true) return Promise.reject(request.signal.reason as Error)
-        const { promise, resolve } = Promise.withResolvers<DocumentOutcome>()
+        const { promise, resolve } = Promise.withResolvers<DocumentResult>()
         asked.push({
           ...request,
           done: () => {
@@ -30,7 +30,7 @@ const aRig = () => {
   const ask = async (namespace: string): Promise<string> => {
     try {
       await compile({ document: { id: namespace }, realm: undefined }, namespace)
-      return 'judged'
+      return 'validated'
     } catch (error) {
       return error instanceof ReviewError ? error.message : 'another fault'
     }
@@ -39,11 +39,11 @@ const aRig = () => {
 }
 
 describe('large documents at the webhook', () => {
-  it('are judged, beside those of the namespace', async () => {
+  it('are validated, beside those of the namespace', async () => {
     const { asked, ask, clock } = aRig()
     const answer = ask('shop')
     asked[0]?.done()
-    expect([await answer, asked[0]?.group, clock.pending]).toEqual(['judged', 'webhook shop', 0])
+    expect([await answer, asked[0]?.group, clock.pending]).toEqual(['validated', 'webhook shop', 0])
   })
 
   it('with stand-ins for Secrets are other documents than their text alone, which may be of others', () => {
@@ -79,6 +79,6 @@ describe('large documents at the webhook', () => {
     const answers = namespaces.map(ask)
     expect(await ask(more)).toBe('other large documents are being validated')
     for (const { done } of asked) done()
-    expect(new Set(await Promise.all(answers))).toEqual(new Set(['judged']))
+    expect(new Set(await Promise.all(answers))).toEqual(new Set(['validated']))
   })
 })

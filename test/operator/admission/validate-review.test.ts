@@ -401,7 +401,7 @@ describe('reviews', () => {
   })
 })
 
-it('what is no object of ours has no judgement', async () => {
+it('what is no object of ours has no validation', async () => {
   const foreign: ValueMap = { apiVersion: 'v1', kind: 'Secret', data: {} }
   expect(await validateResource(foreign)).toBeUndefined()
   expect(await validateResource({})).toBeUndefined()

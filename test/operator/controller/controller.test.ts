@@ -104,7 +104,7 @@ const aController = async (
   clock: Clock = HASTY,
   leadership: Leadership = alwaysLeading(startEpoch(() => 1)),
   dataPlanesOf: (url: string) => DataPlanes = (url) => staticDataPlanes([url]),
-  more: Partial<Pick<ControllerOptions, 'compiler' | 'judging'>> = {},
+  more: Partial<Pick<ControllerOptions, 'compiler' | 'validating'>> = {},
 ): Promise<Fixture> => {
   const plane = await FakeDataPlane.start()
   closing.push(() => plane.close())
@@ -114,7 +114,7 @@ const aController = async (
   const recorded: Resource[] = []
   const controller = new Controller({
     source,
-    judging: { className: 'svc' },
+    validating: { className: 'svc' },
     ...more,
     leadership,
     onRecorded: (resource) => recorded.push(resource),
@@ -178,7 +178,7 @@ describe('from resources to data planes to conditions', () => {
   it('room that a smaller version leaves in a quota is used without any other change', async () => {
     const namespaceQuota = { documents: 9, routes: 3, bytes: 1e6, realms: 9 }
     const fixture = await aController(undefined, undefined, undefined, {
-      judging: { className: 'svc', namespaceQuota },
+      validating: { className: 'svc', namespaceQuota },
     })
     const document = (id: string, host: string, generation: number): Resource =>
       resourceOf(
@@ -304,7 +304,7 @@ describe('what is written into a status', () => {
       ?.conditions.find(({ type, status }) => type === 'Programmed' && status === 'True')
       ?.lastTransitionTime
 
-  it('is told of, and nothing is judged for it', async () => {
+  it('is told of, and nothing is validated for it', async () => {
     const fixture = await aController()
     const { source, controller, statuses, recorded, plane } = fixture
     source.show(many(2))
@@ -402,7 +402,7 @@ describe('what is written into a status', () => {
 })
 
 describe('turns', () => {
-  it('a standby judges and sends nothing; the leader sends; what was the leader sends nothing more', async () => {
+  it('a standby validates and sends nothing; the leader sends; what was the leader sends nothing more', async () => {
     const leadership = new TakingTurns()
     const fixture = await aController(HASTY, leadership)
     const { source, plane, controller, turns } = fixture
@@ -454,7 +454,7 @@ describe('turns', () => {
     const source = new FakeSource()
     const controller = new Controller({
       source,
-      judging: { className: 'svc' },
+      validating: { className: 'svc' },
       leadership: alwaysLeading(startEpoch(() => 1)),
       clock: SYSTEM_CLOCK,
       log: createSilentLog(),

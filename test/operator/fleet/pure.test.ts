@@ -12,7 +12,7 @@ import {
   isEmpty,
   withoutDeletes,
 } from '../../../operator/fleet/sync/difference.ts'
-import { Held } from '../../../operator/fleet/sync/held.ts'
+import { LoadedState } from '../../../operator/fleet/sync/loaded-state.ts'
 import { Rejections } from '../../../operator/fleet/sync/rejections.ts'
 import { select } from '../../../operator/fleet/sync/selection.ts'
 import {
@@ -194,7 +194,7 @@ describe('difference', () => {
     const { elsewhere = never, ...rest } = more
     return differenceOf(
       select(aDesiredSet(documents, rest), PLANE),
-      new Held(held, 'op'),
+      new LoadedState(held, 'op'),
       new Rejections(),
       elsewhere,
     )
@@ -216,8 +216,11 @@ describe('difference', () => {
 
   it('adopts what was loaded by hand under a wanted id, and leaves the rest of it alone', () => {
     const held = state({})
-    const byHand = { digest: 'digest-of-a', managedBy: null, warnings: [] }
-    const { documents } = diff([aDocument('a')], { ...held, specs: { a: byHand, other: byHand } })
+    const unmanaged = { digest: 'digest-of-a', managedBy: null, warnings: [] }
+    const { documents } = diff([aDocument('a')], {
+      ...held,
+      specs: { a: unmanaged, other: unmanaged },
+    })
     expect(documents.put.map(({ id }) => id)).toEqual(['a'])
     expect(documents.delete).toEqual([])
   })
@@ -267,7 +270,7 @@ describe('difference', () => {
 
 describe('rejections', () => {
   const selection = select(aDesiredSet([aDocument('a')]), PLANE)
-  const held = new Held(state({}), 'op')
+  const held = new LoadedState(state({}), 'op')
   const refused = (): Rejections => {
     const rejections = new Rejections()
     rejections.review(held, selection)
@@ -277,12 +280,12 @@ describe('rejections', () => {
   }
   it.each([
     ['the same digest and boot', held, selection, 1],
-    ['another boot', new Held(state({}, { bootId: 'boot-2' }), 'op'), selection, 0],
+    ['another boot', new LoadedState(state({}, { bootId: 'boot-2' }), 'op'), selection, 0],
     ['another digest', held, select(aDesiredSet([aDocument('a', { digest: 'new' })]), PLANE), 0],
     ['not wanted any more', held, select(aDesiredSet([]), PLANE), 0],
     [
       'another realm',
-      new Held(
+      new LoadedState(
         state({}, { realms: { 'com.shop': { digest: 'n', managedBy: 'op', sessions: [] } } }),
         'op',
       ),

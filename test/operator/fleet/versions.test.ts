@@ -1,5 +1,5 @@
 import { afterEach, describe, expect, it } from '@jest/globals'
-import { Held } from '../../../operator/fleet/sync/held.ts'
+import { LoadedState } from '../../../operator/fleet/sync/loaded-state.ts'
 import { readStateView, readSyncReply } from '../../../operator/fleet/client/read-answer.ts'
 import { describeSkew } from '../../../operator/fleet/skew.ts'
 import { aDesiredSet, aDocument } from '../../support/desired.ts'
@@ -117,7 +117,7 @@ describe('the state as another version tells it', () => {
   ])('%s', (_name, body, differs) => {
     const read = readStateView(body)
     expect(read).toEqual({ ...STATE, ...differs })
-    expect(read && new Held(read, 'op').bootId).toBe('b')
+    expect(read && new LoadedState(read, 'op').bootId).toBe('b')
   })
 })
 

@@ -238,7 +238,7 @@ describe('a document', () => {
   const place = { name: 'large', namespace: null }
   const document = aSpecification('large', { meta: { text: 'x'.repeat(1_200_000) } }) as ValueMap
 
-  it('over 1 MB is gzip in a ConfigMap, and judged alike', () => {
+  it('over 1 MB is gzip in a ConfigMap, and validated alike', () => {
     const manifest = documentManifest({ document, digest: digestOf(document) }, place)
     if (manifest === undefined) throw new Error('none')
     expect(manifest.object['spec']).toEqual({

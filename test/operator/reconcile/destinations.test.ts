@@ -52,7 +52,7 @@ const shown = (at: Reconciliation): readonly unknown[] => {
 }
 
 describe('a host that a document writes out', () => {
-  const judge = (host: unknown, more: More = {}): Reconciliation =>
+  const validate = (host: unknown, more: More = {}): Reconciliation =>
     new Reconciler(OWN).reconcile(
       cacheOf([realm, namespace('shop'), namespace('bank'), forwarding(host, more)]),
     )
@@ -75,7 +75,7 @@ describe('a host that a document writes out', () => {
     // And what a request makes of it.
     'http://{{request.bindings.x}}',
   ])('%s is good', (host) => {
-    expect(shown(judge(host))).toEqual(['ResolvedRefs', 'shop'])
+    expect(shown(validate(host))).toEqual(['ResolvedRefs', 'shop'])
   })
 
   it.each([
@@ -93,7 +93,7 @@ describe('a host that a document writes out', () => {
     ['http://0x7f.1', 'the gateway itself'],
     ['[::1]:8080', 'the gateway itself'],
   ])('%s is not: %s', (host, says) => {
-    const at = judge(host)
+    const at = validate(host)
     expect(shown(at)).toEqual(['RefNotPermitted', undefined])
     const { resolvedRefs, accepted, errors } = at.verdicts.get(KEY) ?? {}
     const pointer = '/spec/document/versions/v1/paths/~1a/get/action/host'
@@ -104,7 +104,7 @@ describe('a host that a document writes out', () => {
     expect(accepted?.status).toBe('True')
   })
 
-  it('is judged where it is one of several, whatever its weight', () => {
+  it('is validated where it is one of several, whatever its weight', () => {
     const get = {
       action: {
         type: 'forward',
@@ -137,8 +137,8 @@ describe('a host that a document writes out', () => {
 
   it('may be the application beside a sidecar, for a document that says which gateways it is for', () => {
     const spec = { dataPlaneSelector: { matchLabels: { app: 'a' } } }
-    expect(shown(judge('localhost:8080', { spec }))).toEqual(['ResolvedRefs', 'shop'])
-    expect(shown(judge('vault.bank', { spec }))).toEqual(['RefNotPermitted', undefined])
+    expect(shown(validate('localhost:8080', { spec }))).toEqual(['ResolvedRefs', 'shop'])
+    expect(shown(validate('vault.bank', { spec }))).toEqual(['RefNotPermitted', undefined])
   })
 
   it('goes by the domain of the cluster', () => {
@@ -218,7 +218,7 @@ describe('when the policy changes', () => {
     return shown(at)
   }
 
-  it('documents are judged anew, and what serves follows it, good or not', () => {
+  it('documents are validated anew, and what serves follows it, good or not', () => {
     expect(step()).toEqual(['ResolvedRefs', undefined])
     expect(step('own')).toEqual(['RefNotPermitted', 'shop'])
     expect(step('any')).toEqual(['ResolvedRefs', undefined])

@@ -57,7 +57,7 @@ const shown = (verdicts: ReadonlyMap<string, Verdict>): Readonly<Record<string, 
     }),
   )
 
-const judge = (
+const validate = (
   resources: readonly Resource[],
   options: ReconcilerOptions = STRICT,
 ): Readonly<Record<string, string>> =>
@@ -127,7 +127,7 @@ describe('which hosts a namespace may claim', () => {
     ['not annotated', 'a.test', [STRICT, namespace('shop')], 'good'],
   ])('%s: %s', (_name, host, [options, ...resources], expected) => {
     const document = specification('d', host, { namespace: 'shop' })
-    expect(judge([...resources, document], options)['shop/d']).toBe(expected)
+    expect(validate([...resources, document], options)['shop/d']).toBe(expected)
   })
 
   it('words say what to do; an annotation that comes later helps; one that goes takes nothing out', () => {
@@ -226,7 +226,7 @@ describe('a host belongs to the namespace of its oldest accepted document', () =
       STRICT,
     ],
   ])('%s', (_name, resources, expected, options) => {
-    expect(judge(resources, options)).toEqual(expected)
+    expect(validate(resources, options)).toEqual(expected)
   })
 
   /** Of two hosts, and of one path of both. */
@@ -399,7 +399,7 @@ describe('a crowd that is in the way of others', () => {
         return metadata
       },
     })
-    const verdicts = judge([...crowd, waiting])
+    const verdicts = validate([...crowd, waiting])
     expect(Object.values(verdicts).filter((verdict) => verdict === 'good')).toEqual(['good'])
     expect(verdicts['a/a-0']).toBe('good')
     // Each turn looks at each a few times.

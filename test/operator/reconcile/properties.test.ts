@@ -77,7 +77,7 @@ const withStatusOf = (told: readonly Resource[], resource: Resource): Resource =
   return { ...resource, conditions, ...(programmed && { programmed }) } as Resource
 }
 
-describe('judging', () => {
+describe('validating', () => {
   const options = fc.constantFrom(
     { className: 'svc' } as const,
     { className: 'svc', hostOwnership: 'strict', wildcardNamespaces: [] } as const,
@@ -137,7 +137,7 @@ describe('judging', () => {
     )
   })
 
-  it('what a leader writes into statuses changes nothing, so that it need not be judged', () => {
+  it('what a leader writes into statuses changes nothing, so that it need not be validated', () => {
     fc.assert(
       fc.property(options, fc.array(resources, { minLength: 2, maxLength: 6 }), (option, steps) => {
         const [all, some] = [new Reconciler(option), new Reconciler(option)]

@@ -259,7 +259,7 @@ describe('who of a namespace is within its quota', () => {
     ])
     expect(asked).toEqual(['ApiSpecification/shop/a'])
     expect(messageOf(result, 'b')).toBe(
-      'the namespace shop may have 5 routes, this one takes 4 routes, and others had 3 routes when this one was judged: ' +
+      'the namespace shop may have 5 routes, this one takes 4 routes, and others had 3 routes when this one was validated: ' +
         'use fewer brackets and paths, delete others, or ask whoever runs the gateways for more ' +
         '(--namespace-max-routes, namespaceQuota.routes of the chart, or the annotation gateway.svc.dev/quota of the Namespace)',
     )
@@ -291,7 +291,7 @@ describe('who of a namespace is within its quota', () => {
       'routes',
       { routes: 5 },
       { routes: 3 },
-      /had 3 routes when this one was judged \(most: a, 3 routes\)/,
+      /had 3 routes when this one was validated \(most: a, 3 routes\)/,
     ],
   ])('words tell of %s: how many, who has most, what to do', (_name, limits, text, expected) => {
     const reconciler = reconcilerWith(limits)
@@ -380,7 +380,7 @@ describe('what serves', () => {
     expect(shown(settle(reconciler, [faulty, b]))).toEqual({ a: 'Invalid', b: 'QuotaExceeded' })
   })
 
-  it('frees room when it shrinks: the same cache, judged again, lets in who waited', () => {
+  it('frees room when it shrinks: the same cache, validated again, lets in who waited', () => {
     const reconciler = reconcilerWith({ routes: 4 })
     const waiting = specification('b', { routes: 3 })
     settle(reconciler, [specification('a', { routes: 4 }), waiting])
@@ -519,7 +519,7 @@ describe('Realms', () => {
       { young: 'good', old: 'QuotaExceeded' },
     ])
     expect(second.verdicts.get('Realm/shop/old')?.accepted.message).toContain(
-      'the namespace shop may have 1 Realm, and others had 1 Realm when this one was judged: delete others',
+      'the namespace shop may have 1 Realm, and others had 1 Realm when this one was validated: delete others',
     )
     expect(served(settle(another, [old]))).toEqual(['com.old'])
   })

@@ -99,7 +99,7 @@ describe('a Realm that is paused when an operator starts', () => {
   it.each<[string, RealmState]>([
     ['has changed since', { generation: 2, status: SERVED }],
     ['waited already', { status: { conditions: [condition('Ready', 'Pending', 'False')] } }],
-    ['was never judged', {}],
+    ['was never validated', {}],
   ])('is held, with its documents, where it %s', (_title, state) => {
     const { desired, said } = start(realm({ ...state, annotations: PAUSED }), orders(digest()))
     expect(desired.realms.size).toBe(0)

@@ -115,7 +115,7 @@ describe('a rotated Secret touches what refers to it, and nothing else', () => {
     )
   })
 
-  it('what is not read again compares as what it says: a status that was written judges nothing anew', () => {
+  it('what is not read again compares as what it says: a status that was written validates nothing anew', () => {
     const step = start()
     const before = step([realm('shop'), specification('plain')])
     const written = specification('plain', {}, { resourceVersion: '2' })
@@ -331,15 +331,15 @@ describe('classes', () => {
       realm('shop', { allowedNamespaces: { from: 'All' }, ...ofClass(named) }),
       specification('a', { spec: { gatewayClassName: className } }),
     ]
-    const judge = (all: readonly Resource[]): Reconciliation =>
+    const validate = (all: readonly Resource[]): Reconciliation =>
       new Reconciler({ className }).reconcile(cacheOf(all))
-    const { desired, verdicts } = judge(resources)
+    const { desired, verdicts } = validate(resources)
     expect(verdicts.has('Realm/default/shop')).toBe(isFound)
     expect([...desired.realms.keys()]).toEqual(isFound ? ['com.shop'] : [])
     expect([...desired.documents.keys()]).toEqual(isFound ? ['a'] : [])
     // Another class's realm reads like one that is not there.
     const { resolvedRefs } = verdicts.get('ApiSpecification/default/a') ?? {}
-    const without = judge(resources.slice(1)).verdicts.get('ApiSpecification/default/a')
+    const without = validate(resources.slice(1)).verdicts.get('ApiSpecification/default/a')
     expect(without?.resolvedRefs.reason).toBe('RealmNotFound')
     expect(isDeepStrictEqual(resolvedRefs, without?.resolvedRefs)).toBe(!isFound)
   })

@@ -410,7 +410,7 @@ describe('last good versions after a restart', () => {
     expect([...after.desired.documents.keys()]).toEqual(['orders'])
   })
 
-  it('what an operator has judged and no data plane ever held holds nobody back', () => {
+  it('what an operator has validated and no data plane ever held holds nobody back', () => {
     const from = { documentFrom: { configMap: { name: 'gone', key: 'k' } } }
     const { verdicts } = new Reconciler({ className: 'svc' }).reconcile(cacheOf([orders(from)]))
     const status = statusOf(new StatusBook().update(verdicts, [], 1000))

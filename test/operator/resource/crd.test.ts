@@ -104,7 +104,7 @@ describe('the definitions', () => {
   it.each([
     ['ApiSpecification', ['Accepted', 'ResolvedRefs', 'Programmed', 'Ready']],
     ['Realm', ['Accepted', 'ResolvedRefs', 'Ready']],
-  ])('%s: before it is judged nothing is known', (kind, types) => {
+  ])('%s: before it is validated nothing is known', (kind, types) => {
     const schema = new Map(schemas()).get(kind)
     const conditions = read(schema, 'properties', 'status', 'default', 'conditions')
     expect(conditions).toEqual(
@@ -112,7 +112,7 @@ describe('the definitions', () => {
         type,
         status: 'Unknown',
         reason: 'Pending',
-        message: 'no operator of its class has judged it yet',
+        message: 'no operator of its class has validated it yet',
         lastTransitionTime: '1970-01-01T00:00:00Z',
       })),
     )

@@ -32,19 +32,19 @@ const reportOf = (held: ReadonlyMap<string, string>): DataPlaneReport => ({
   rejected: { documents: new Map(), realms: new Map() },
 })
 
-const home = (heldOf: (judged: Reconciliation) => ReadonlyMap<string, string>) => {
-  const judged = new Reconciler({ className: 'svc' }).reconcile(cacheOf(RESOURCES))
-  const dataPlanes = [reportOf(heldOf(judged))]
+const home = (heldOf: (validated: Reconciliation) => ReadonlyMap<string, string>) => {
+  const validated = new Reconciler({ className: 'svc' }).reconcile(cacheOf(RESOURCES))
+  const dataPlanes = [reportOf(heldOf(validated))]
   const status: OperatorStatus = {
     isReady: true,
     isLeading: true,
-    resources: new StatusBook().update(judged.verdicts, dataPlanes, 0),
+    resources: new StatusBook().update(validated.verdicts, dataPlanes, 0),
     dataPlanes,
     notes: [],
   }
-  const pages = debugPages({ status: () => status, desired: () => judged.desired })
+  const pages = debugPages({ status: () => status, desired: () => validated.desired })
   return {
-    judged,
+    validated,
     get: async (path: keyof typeof pages, ...values: readonly string[]) =>
       await pages[path]?.(...values),
   }
@@ -55,14 +55,14 @@ const jsonOf = (page: unknown): unknown =>
 
 describe('debug pages', () => {
   it('tell where a data plane differs from what is wanted', async () => {
-    const { get, judged } = home(
+    const { get, validated } = home(
       () =>
         new Map([
           ['orders', 'sha256:old'],
           ['gone', 'sha256:x'],
         ]),
     )
-    const digestOf = (id: string) => judged.desired.documents.get(id)?.digest
+    const digestOf = (id: string) => validated.desired.documents.get(id)?.digest
     expect(
       jsonOf(await get('/debug/pods/:namespace/:name/diff', 'gateways', 'gw-1')),
     ).toMatchObject({
@@ -120,10 +120,10 @@ describe('debug pages', () => {
       notes: [],
     }
     const leader = { role: 'standby', leader: null, message: 'b leads and answers' } as const
-    const { judged } = home(() => new Map())
+    const { validated } = home(() => new Map())
     const pages = debugPages({
       status: () => status,
-      desired: () => judged.desired,
+      desired: () => validated.desired,
       leader: () => leader,
     })
     expect(jsonOf(await pages['/debug/pods']?.())).toEqual({ isLeading: false, ...leader })

@@ -33,7 +33,7 @@ describe('what is told', () => {
       [{ conditions: ['Accepted=True', 'Programmed=False:Pending:being sent'] }, {}],
       [[], ['Programmed']],
     ],
-    ['of one that is not judged yet', [{ conditions: ['Accepted=Unknown:Pending:x'] }], [[]]],
+    ['of one that is not validated yet', [{ conditions: ['Accepted=Unknown:Pending:x'] }], [[]]],
     ['of one that is invalid', [{ conditions: [INVALID] }], [['Rejected']]],
     ['of one that is too large', [{ conditions: ['Accepted=False:TooLarge:x'] }], [['Rejected']]],
     ['of one that clashes', [{ conditions: [CONFLICTED] }], [['Conflicted']]],
@@ -130,7 +130,7 @@ describe('what is told', () => {
         },
         type: 'Warning',
         reason: 'Rejected',
-        action: 'Judge',
+        action: 'Validate',
         note: 'generation 4: /spec/document/host',
       },
     ])
@@ -154,7 +154,7 @@ describe('at the start of an operator', () => {
       { recorded: recordedAs(REJECTED) ?? {}, conditions: [REJECTED], more: { errors: [bad] } },
       [],
     ],
-    ['what no operator has judged', { recorded: { conditions: [] } }, ['Programmed']],
+    ['what no operator has validated', { recorded: { conditions: [] } }, ['Programmed']],
     ['what is of no API server', { recorded: {} }, ['Programmed']],
     [
       'what has changed meanwhile',

@@ -245,7 +245,7 @@ describe('what is let go', () => {
     expect(writer.facts.pending).toBe(0)
   })
 
-  it('what was judged of it before is not written over what its new operator says', async () => {
+  it('what was validated of it before is not written over what its new operator says', async () => {
     const { writer, applied, faults, body, pass } = aWriter(undefined, 5, 'here/svc-operator')
     body.spec = { gatewayClassName: 'nginx' }
     faults.push(conflict())
@@ -365,12 +365,12 @@ describe('nothing is written', () => {
     expect(applied).toHaveLength(2)
   })
 
-  it('where what we wrote comes back, however often, and the status is judged anew without it', async () => {
+  it('where what we wrote comes back, however often, and the status is validated anew without it', async () => {
     const { writer, applied, pass } = aWriter()
     writer.start()
     let conditions: StatusOptions['conditions'] & object = ['Accepted=True']
-    const judged = aStatus({ conditions })
-    writer.update(statusOf(judged))
+    const validated = aStatus({ conditions })
+    writer.update(statusOf(validated))
     await pass(1_000)
     for (let turn = 1; turn <= 20; turn += 1) {
       writer.renew(
@@ -381,7 +381,7 @@ describe('nothing is written', () => {
       // What data planes say: the verdict is the same, and so is the resource in it.
       const reason = turn % 2 === 0 ? 'Programmed=True' : 'Programmed=False:Pending:x'
       conditions = ['Accepted=True', reason]
-      writer.update(statusOf({ ...aStatus({ conditions }), verdict: judged.verdict }))
+      writer.update(statusOf({ ...aStatus({ conditions }), verdict: validated.verdict }))
       await pass(1_000)
       expect(applied).toHaveLength(turn + 1)
       expect(applied.at(-1)?.object).toHaveProperty('metadata.resourceVersion', `w${turn}`)
@@ -430,10 +430,10 @@ describe('it is written again', () => {
   it('when somebody else has changed it, of which nothing but that is told', async () => {
     const { writer, applied, pass } = aWriter()
     writer.start()
-    const judged = aStatus()
-    writer.update(statusOf(judged))
+    const validated = aStatus()
+    writer.update(statusOf(validated))
     await pass(1_000)
-    writer.renew(readBack({ conditions: judged.conditions }, 'w1'))
+    writer.renew(readBack({ conditions: validated.conditions }, 'w1'))
     await pass(1_000)
     expect(applied).toHaveLength(1)
     writer.renew(readBack({ conditions: [aCondition('Accepted=False:Invalid:mine')] }, '12'))
@@ -441,9 +441,9 @@ describe('it is written again', () => {
     expect(applied).toHaveLength(2)
     expect(applied[1]?.object).toMatchObject({
       metadata: { resourceVersion: '12' },
-      status: { conditions: judged.conditions },
+      status: { conditions: validated.conditions },
     })
-    // Another one of that name, or one that nobody has judged, is not ours to write to yet.
+    // Another one of that name, or one that nobody has validated, is not ours to write to yet.
     writer.renew(readBack({ conditions: [] }, '13', { uid: 'other' }))
     writer.renew(readBack({ conditions: [] }, '14', { name: 'new' }))
     await pass(1_000)

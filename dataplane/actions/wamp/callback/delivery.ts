@@ -46,7 +46,7 @@ export const deliver = (delivery: Delivery, tools: DeliveryTools): Promise<Callb
     new Delivering(delivery, tools, { resolve, reject }).start()
   })
 
-interface Outcome {
+interface DeliveryResult {
   resolve(reply: CallbackReply): void
   reject(fault: WampFault): void
 }
@@ -56,7 +56,7 @@ const UNSENT: ReadonlySet<UpstreamFailure> = new Set(['refused', 'connect_timeou
 class Delivering implements UpstreamSink {
   readonly #delivery: Delivery
   readonly #tools: DeliveryTools
-  readonly #outcome: Outcome
+  readonly #outcome: DeliveryResult
   readonly #pauses: Pauses
   #timer: NodeJS.Timeout | undefined
   #call: UpstreamCall | undefined
@@ -66,7 +66,7 @@ class Delivering implements UpstreamSink {
   #length = 0
   #isSettled = false
 
-  constructor(delivery: Delivery, tools: DeliveryTools, outcome: Outcome) {
+  constructor(delivery: Delivery, tools: DeliveryTools, outcome: DeliveryResult) {
     this.#delivery = delivery
     this.#tools = tools
     this.#outcome = outcome

@@ -1,10 +1,10 @@
 // The door between the list of what is held for callbacks and its two kinds.
 
-import type { HeldKind } from '../wamp-client.ts'
+import type { DurableKind } from '../wamp-client.ts'
 import type { WampFault, WampSession } from '../../session/joined-session.ts'
 
-export interface HeldItem {
-  readonly kind: HeldKind
+export interface DurableItem {
+  readonly kind: DurableKind
   readonly uri: string
   readonly match: string
   readonly callback: string

@@ -3,50 +3,50 @@
 
 import type { BridgeSetup } from '../bridge-setup.ts'
 import type { RunningInvocations } from './invocations.ts'
-import type { HeldItem } from './item.ts'
-import { HeldRetry } from './retry.ts'
+import type { DurableItem } from './item.ts'
+import { SessionRetry } from './retry.ts'
 import { releaseHold } from '../release.ts'
 import { asFault, isLoss, obstacleFault } from '../unavailable.ts'
-import type { RealmTurns } from '../router-request-limiter.ts'
+import type { RouterRequestLimiter } from '../router-request-limiter.ts'
 import { matchOf } from '../topic-match.ts'
 import type { Registration } from '../wamp-client.ts'
 import type { SessionHold, WampFault, WampSession } from '../../session/joined-session.ts'
 
-export interface HeldRealm {
+export interface DurableRealm {
   readonly realmUri: string
   readonly setup: BridgeSetup
-  readonly turns: RealmTurns
+  readonly requestLimiter: RouterRequestLimiter
   readonly invocations: RunningInvocations
 }
 
 /** Where it is to be registered; a later one takes the place of an earlier one. */
-interface Stay {
+interface RegistrationTarget {
   readonly session: WampSession | undefined
 }
 
-export class HeldRegistration implements HeldItem {
+export class DurableRegistration implements DurableItem {
   readonly kind = 'registration'
   readonly uri: string
   readonly match: string
   readonly callback: string
   readonly #registration: Registration
-  readonly #realm: HeldRealm
-  readonly #retry: HeldRetry
-  #stay: Stay
+  readonly #realm: DurableRealm
+  readonly #retry: SessionRetry
+  #target: RegistrationTarget
   #hold: SessionHold | undefined
   /** The sessions it was on before have let go of it. */
   #left = Promise.resolve()
   /** Why it ended. */
   #end: WampFault | undefined
 
-  constructor(registration: Registration, realm: HeldRealm, session: WampSession) {
+  constructor(registration: Registration, realm: DurableRealm, session: WampSession) {
     this.uri = registration.procedure
     this.match = matchOf(registration.options)
     this.callback = registration.callback
     this.#registration = registration
     this.#realm = realm
-    this.#retry = new HeldRetry(realm.setup)
-    this.#stay = { session }
+    this.#retry = new SessionRetry(realm.setup)
+    this.#target = { session }
   }
 
   get isActive(): boolean {
@@ -55,7 +55,7 @@ export class HeldRegistration implements HeldItem {
 
   async start(): Promise<void> {
     try {
-      await this.#register(this.#stay)
+      await this.#register(this.#target)
     } catch (error) {
       const fault = this.#end ?? asFault(error)
       // It may have been moved meanwhile, and be on its way to another session.
@@ -66,46 +66,46 @@ export class HeldRegistration implements HeldItem {
   }
 
   moveTo(session: WampSession | undefined): void {
-    const stay = { session }
-    this.#stay = stay
+    const target = { session }
+    this.#target = target
     this.#retry.reset()
     const before = this.#hold
     this.#hold = undefined
     this.#realm.setup.noteStatus()
     // First here, then there: both may be sessions with one router, which lets only one register.
     this.#left = this.#left.then(() => this.#release(before))
-    void this.#left.then(() => this.#settle(stay))
+    void this.#left.then(() => this.#settle(target))
   }
 
   async end(fault: WampFault): Promise<void> {
     const before = this.#hold
     this.#end = fault
     this.#hold = undefined
-    this.#stay = { session: undefined }
+    this.#target = { session: undefined }
     this.#retry.reset()
     await this.#release(before)
   }
 
-  async #settle(stay: Stay): Promise<void> {
+  async #settle(target: RegistrationTarget): Promise<void> {
     try {
-      await this.#register(stay)
+      await this.#register(target)
     } catch (error) {
       const fault = asFault(error)
-      if (this.#stay !== stay) return
-      const isFirst = this.#retry.schedule(() => void this.#settle(stay))
+      if (this.#target !== target) return
+      const isFirst = this.#retry.schedule(() => void this.#settle(target))
       if (isFirst && !isLoss(fault))
         this.#log('a held registration was refused; it is tried again', { error: fault })
     }
   }
 
-  async #register(stay: Stay): Promise<void> {
-    const { session } = stay
-    if (this.#stay !== stay || session === undefined) return
-    const hold = await this.#realm.turns.run(
-      () => this.#ask(stay, session),
+  async #register(target: RegistrationTarget): Promise<void> {
+    const { session } = target
+    if (this.#target !== target || session === undefined) return
+    const hold = await this.#realm.requestLimiter.run(
+      () => this.#ask(target, session),
       (late) => void this.#release(late),
     )
-    if (this.#stay !== stay) {
+    if (this.#target !== target) {
       await this.#release(hold)
       return
     }
@@ -113,22 +113,22 @@ export class HeldRegistration implements HeldItem {
     this.#retry.succeed()
     this.#realm.setup.noteStatus()
     void hold.revoked.then(() => {
-      this.#lose(stay, hold)
+      this.#lose(target, hold)
     })
   }
 
   /** The router has revoked it: an administrator perhaps, or another callee has taken its place. */
-  #lose(stay: Stay, hold: SessionHold): void {
+  #lose(target: RegistrationTarget, hold: SessionHold): void {
     if (this.#hold !== hold) return
     this.#hold = undefined
     this.#realm.setup.noteStatus()
-    const isFirst = this.#retry.schedule(() => void this.#settle(stay))
+    const isFirst = this.#retry.schedule(() => void this.#settle(target))
     if (isFirst) this.#log('a held registration was revoked by the router; it is made again')
   }
 
   /** Its turn may come when it has been moved on. */
-  #ask(stay: Stay, session: WampSession): Promise<SessionHold> {
-    if (this.#stay !== stay) return Promise.reject(obstacleFault('away', this.#realm.realmUri))
+  #ask(target: RegistrationTarget, session: WampSession): Promise<SessionHold> {
+    if (this.#target !== target) return Promise.reject(obstacleFault('away', this.#realm.realmUri))
     const { procedure, options, handler } = this.#registration
     return session.register(procedure, options, (invocation) =>
       this.#realm.invocations.during(session, () => handler(invocation)),
@@ -136,8 +136,8 @@ export class HeldRegistration implements HeldItem {
   }
 
   #release(hold: SessionHold | undefined): Promise<void> {
-    const { realmUri, setup, turns } = this.#realm
-    return releaseHold(hold, { realmUri, turns, log: setup.log })
+    const { realmUri, setup, requestLimiter } = this.#realm
+    return releaseHold(hold, { realmUri, requestLimiter, log: setup.log })
   }
 
   #log(message: string, more: { readonly error?: WampFault } = {}): void {

@@ -1,45 +1,51 @@
 // What a realm holds for callbacks: registrations and subscriptions in, ids of the gateway's own out, which
 // outlive a reconnect. Bounded; it knows nothing of HTTP.
 
-import type { HeldItem } from './item.ts'
-import { HeldRegistration, type HeldRealm } from './registration.ts'
-import { HeldSubscription } from './subscription.ts'
+import type { DurableItem } from './item.ts'
+import { DurableRegistration, type DurableRealm } from './registration.ts'
+import { DurableSubscription } from './subscription.ts'
 import { asFault, obstacleFault, overloadFault, type Obstacle } from '../unavailable.ts'
-import type { TopicBoard } from '../topic-registry.ts'
-import type { Held, HeldKind, HeldListing, Registration, Subscription } from '../wamp-client.ts'
+import type { TopicRegistry } from '../topic-registry.ts'
+import type {
+  DurableHandle,
+  DurableKind,
+  DurableListing,
+  Registration,
+  Subscription,
+} from '../wamp-client.ts'
 import { WampFault, type WampSession } from '../../session/joined-session.ts'
 
 const MAX_HELD = 1000
 
 interface Entry {
-  readonly item: HeldItem
+  readonly item: DurableItem
   /** The router has acknowledged it once: from then on it is listed, and can be released. */
   isHeld: boolean
 }
 
-export class HeldList {
-  readonly #realm: HeldRealm
-  readonly #topics: TopicBoard
+export class DurableRegistry {
+  readonly #realm: DurableRealm
+  readonly #topics: TopicRegistry
   readonly #obstacle: () => Obstacle
   readonly #entries = new Map<number, Entry>()
   #home: WampSession | undefined
 
-  constructor(realm: HeldRealm, topics: TopicBoard, obstacle: () => Obstacle) {
+  constructor(realm: DurableRealm, topics: TopicRegistry, obstacle: () => Obstacle) {
     this.#realm = realm
     this.#topics = topics
     this.#obstacle = obstacle
   }
 
-  register(registration: Registration): Promise<Held> {
-    return this.#add((home) => new HeldRegistration(registration, this.#realm, home))
+  register(registration: Registration): Promise<DurableHandle> {
+    return this.#add((home) => new DurableRegistration(registration, this.#realm, home))
   }
 
-  subscribe(subscription: Subscription): Promise<Held> {
-    return this.#add(() => new HeldSubscription(subscription, this.#realm, this.#topics))
+  subscribe(subscription: Subscription): Promise<DurableHandle> {
+    return this.#add(() => new DurableSubscription(subscription, this.#realm, this.#topics))
   }
 
   /** False: there is no such id here. */
-  async release(kind: HeldKind, id: number): Promise<boolean> {
+  async release(kind: DurableKind, id: number): Promise<boolean> {
     const entry = this.#entries.get(id)
     if (entry?.item.kind !== kind || !entry.isHeld) return false
     this.#entries.delete(id)
@@ -73,7 +79,7 @@ export class HeldList {
     )
   }
 
-  listings(): readonly HeldListing[] {
+  listings(): readonly DurableListing[] {
     return [...this.#entries].flatMap(([id, { item, isHeld }]) => {
       if (!isHeld) return []
       const { kind, uri, match, callback, isActive } = item
@@ -81,7 +87,7 @@ export class HeldList {
     })
   }
 
-  async #add(make: (home: WampSession) => HeldItem): Promise<Held> {
+  async #add(make: (home: WampSession) => DurableItem): Promise<DurableHandle> {
     if (this.#home === undefined) throw obstacleFault(this.#obstacle(), this.#realm.realmUri)
     if (this.#entries.size >= MAX_HELD)
       throw overloadFault('registrations and subscriptions for callbacks', MAX_HELD)

@@ -4,7 +4,7 @@ import { backOffMs } from '../../../../base/back-off.ts'
 import { routerBackOff } from '../../session/back-off.ts'
 import type { BridgeSetup } from '../bridge-setup.ts'
 
-export class HeldRetry {
+export class SessionRetry {
   readonly #setup: Pick<BridgeSetup, 'random' | 'times'>
   #refusals = 0
   #timer: NodeJS.Timeout | undefined

@@ -1,23 +1,23 @@
 // One topic that a callback is told of: a follower of the shared topic, kept until released. After the
 // first time a refusal is no end: it follows again.
 
-import type { HeldItem } from './item.ts'
-import type { HeldRealm } from './registration.ts'
-import { HeldRetry } from './retry.ts'
-import type { TopicBoard } from '../topic-registry.ts'
+import type { DurableItem } from './item.ts'
+import type { DurableRealm } from './registration.ts'
+import { SessionRetry } from './retry.ts'
+import type { TopicRegistry } from '../topic-registry.ts'
 import { matchOf } from '../topic-match.ts'
 import type { Following, Subscription } from '../wamp-client.ts'
 import type { WampFault, WampSession } from '../../session/joined-session.ts'
 
-export class HeldSubscription implements HeldItem {
+export class DurableSubscription implements DurableItem {
   readonly kind = 'subscription'
   readonly uri: string
   readonly match: string
   readonly callback: string
   readonly #subscription: Subscription
-  readonly #realm: HeldRealm
-  readonly #topics: TopicBoard
-  readonly #retry: HeldRetry
+  readonly #realm: DurableRealm
+  readonly #topics: TopicRegistry
+  readonly #retry: SessionRetry
   #following: Following | undefined
   #isActive = false
   #isEnded = false
@@ -25,14 +25,14 @@ export class HeldSubscription implements HeldItem {
   /** Of the first time; undefined afterwards. */
   #started: PromiseWithResolvers<undefined> | undefined
 
-  constructor(subscription: Subscription, realm: HeldRealm, topics: TopicBoard) {
+  constructor(subscription: Subscription, realm: DurableRealm, topics: TopicRegistry) {
     this.uri = subscription.topic
     this.match = matchOf(subscription.options)
     this.callback = subscription.callback
     this.#subscription = subscription
     this.#realm = realm
     this.#topics = topics
-    this.#retry = new HeldRetry(realm.setup)
+    this.#retry = new SessionRetry(realm.setup)
   }
 
   get isActive(): boolean {

@@ -9,7 +9,7 @@ import {
   callMessage,
   idOf,
   outcomeOf,
-  type Outcome,
+  type ReplyPlan,
   type PeerInvocation,
   register,
   unregister,
@@ -18,7 +18,7 @@ import { ABLE_CALLEE, answerSoFar, type CaseContext, type ContractCase } from '.
 
 /** Announces nothing, as autobahn-js. */
 const PLAIN_CALLEE: ValueMap = { callee: { features: {} } }
-const CANCELED: Outcome = { error: 'wamp.error.canceled' }
+const CANCELED: ReplyPlan = { error: 'wamp.error.canceled' }
 
 export const CANCEL_CASES: readonly ContractCase[] = [
   ...['skip', 'kill', 'killnowait'].map((mode): ContractCase => {

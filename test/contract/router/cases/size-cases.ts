@@ -1,6 +1,12 @@
 // How much a router carries: the size of one message, and many messages at once.
 
-import { call, callMessage, type Outcome, outcomeOf, register } from '../../../support/wamp-peer.ts'
+import {
+  call,
+  callMessage,
+  type ReplyPlan,
+  outcomeOf,
+  register,
+} from '../../../support/wamp-peer.ts'
 import { ABLE_CALLER, type CaseContext, type ContractCase, reactionTo } from '../contract-case.ts'
 
 const MIB = 1 << 20
@@ -44,13 +50,13 @@ export const SIZE_CASES: readonly ContractCase[] = [
 
 const lengthOf = (value: unknown): number => (typeof value === 'string' ? value.length : -1)
 
-const isSame = ({ args }: Outcome, n: number): boolean => JSON.stringify(args) === `[${n}]`
+const isSame = ({ args }: ReplyPlan, n: number): boolean => JSON.stringify(args) === `[${n}]`
 
 const sized = async (
   { router, open, uri }: CaseContext,
   transport: 'ws' | 'rawsocket',
   mebibytes: number,
-): Promise<Outcome> => {
+): Promise<ReplyPlan> => {
   const url = router[transport]
   const callee = await open({ url })
   const caller = await open({ url })

@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals'
-import { planOutcome } from '../../../../dataplane/actions/forward/response-needs.ts'
+import { responseNeedsOf } from '../../../../dataplane/actions/forward/response-needs.ts'
 import type { CompiledResponse } from '../../../../language/compiled.ts'
 import { constant } from '../../../../language/expression/template.ts'
 import { map, read, text } from './forward-fixture.ts'
@@ -7,7 +7,7 @@ import { map, read, text } from './forward-fixture.ts'
 const NONE: CompiledResponse = { declared: false }
 const whole = read('action.result.body')
 
-describe('planOutcome', () => {
+describe('responseNeedsOf', () => {
   it.each<[string, CompiledResponse, boolean, boolean]>([
     ['not declared', NONE, true, false],
     ['no body', { declared: true, statusCode: constant(202) }, true, false],
@@ -48,7 +48,7 @@ describe('planOutcome', () => {
       false,
     ],
   ])('%s', (_, onResult, passesThrough, readsResultBody) => {
-    expect(planOutcome({ onResult, onError: NONE })).toEqual({
+    expect(responseNeedsOf({ onResult, onError: NONE })).toEqual({
       passesThrough,
       readsResultBody,
       readsErrorBody: false,
@@ -63,6 +63,6 @@ describe('planOutcome', () => {
     ['action.error.status_code', false],
   ])('on_error reading %s: %s', (path, readsErrorBody) => {
     const onError = { declared: true, body: read(path) }
-    expect(planOutcome({ onResult: NONE, onError })).toMatchObject({ readsErrorBody })
+    expect(responseNeedsOf({ onResult: NONE, onError })).toMatchObject({ readsErrorBody })
   })
 })

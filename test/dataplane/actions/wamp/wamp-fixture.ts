@@ -11,8 +11,8 @@ import type { WampEnvironment } from '../../../../dataplane/actions/wamp/environ
 import { createDeadlines, type Deadlines } from '../../../../dataplane/deadlines.ts'
 import type {
   Follower,
-  Held,
-  HeldKind,
+  DurableHandle,
+  DurableKind,
   Registration,
   Subscription,
   WampClient,
@@ -85,10 +85,10 @@ export class FakeClient implements WampClient {
     readonly payload: Payload
     readonly options: ValueMap
   })[] = []
-  readonly registered: (PendingPromise<Held> & Registration)[] = []
-  readonly subscribed: (PendingPromise<Held> & Subscription)[] = []
+  readonly registered: (PendingPromise<DurableHandle> & Registration)[] = []
+  readonly subscribed: (PendingPromise<DurableHandle> & Subscription)[] = []
   readonly released: (PendingPromise<boolean> & {
-    readonly kind: HeldKind
+    readonly kind: DurableKind
     readonly id: number
   })[] = []
   /** Thrown by the next calls, one each. */
@@ -136,18 +136,18 @@ export class FakeClient implements WampClient {
   }
 
   register(registration: Registration) {
-    return new Promise<Held>((resolve, reject) => {
+    return new Promise<DurableHandle>((resolve, reject) => {
       this.registered.push({ ...registration, resolve, reject })
     })
   }
 
   subscribe(subscription: Subscription) {
-    return new Promise<Held>((resolve, reject) => {
+    return new Promise<DurableHandle>((resolve, reject) => {
       this.subscribed.push({ ...subscription, resolve, reject })
     })
   }
 
-  release(kind: HeldKind, id: number) {
+  release(kind: DurableKind, id: number) {
     return new Promise<boolean>((resolve, reject) => {
       this.released.push({ kind, id, resolve, reject })
     })

@@ -4,7 +4,7 @@
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals'
 import { createEndpoints, type EndpointDeps } from '../../../../dataplane/http/builtin/endpoints.ts'
 import type { OAuth2, OAuthRequest } from '../../../../dataplane/oauth2/oauth2-endpoint.ts'
-import type { Oidc, OidcAnswer, OidcRequest } from '../../../../dataplane/oidc/oidc-endpoint.ts'
+import type { Oidc, OidcResponse, OidcRequest } from '../../../../dataplane/oidc/oidc-endpoint.ts'
 import { GatewayError } from '../../../../dataplane/gateway-error.ts'
 import type { Verdict } from '../../../../dataplane/security/schemes/authentication.ts'
 import { unauthorized } from '../../../../dataplane/security/schemes/challenge.ts'
@@ -15,13 +15,13 @@ import { accepted, refused } from '../verdicts.ts'
 
 let gateway: ServedGateway
 let asked: (readonly [name: string, request: OidcRequest | OAuthRequest])[]
-let give: (name: string) => OidcAnswer | Promise<OidcAnswer>
+let give: (name: string) => OidcResponse | Promise<OidcResponse>
 let loads: string[]
 let verdict: Verdict
 
 const played =
   (name: string) =>
-  (request: OidcRequest | OAuthRequest): Promise<OidcAnswer> => {
+  (request: OidcRequest | OAuthRequest): Promise<OidcResponse> => {
     asked.push([name, request])
     return Promise.resolve(give(name))
   }
@@ -346,7 +346,7 @@ describe('an answer', () => {
 
   it('comes to nobody when the client has gone', async () => {
     await gateway.load(secured())
-    let settle: (answer: OidcAnswer) => void = () => undefined
+    let settle: (answer: OidcResponse) => void = () => undefined
     give = () =>
       new Promise((resolve) => {
         settle = resolve

@@ -1,10 +1,13 @@
-// The router of Express behind our own table: that it has the very routes that documents are judged by, and what it
+// The router of Express behind our own table: that it has the very routes that documents are validated by, and what it
 // refuses by itself.
 
 import { afterEach, describe, expect, it } from '@jest/globals'
-import type { EndpointVisit, RoutedVisit } from '../../../../dataplane/http/arrival.ts'
+import type {
+  BuiltinRequest,
+  RoutedBuiltinRequest,
+} from '../../../../dataplane/http/incoming-request.ts'
 import type { Rooms } from '../../../../dataplane/http/builtin/handlers.ts'
-import { createRoutes, routeVisit } from '../../../../dataplane/http/builtin/routes.ts'
+import { createRoutes, routeBuiltinRequest } from '../../../../dataplane/http/builtin/routes.ts'
 import type { OidcRequest } from '../../../../dataplane/oidc/oidc-endpoint.ts'
 import { endpointRoutes } from '../../../../language/routes/endpoint-routes.ts'
 import { apiOf, serveGateway, type ServedGateway } from '../served-gateway.ts'
@@ -37,14 +40,14 @@ interface ListedRoute {
 type Listing = ReturnType<typeof createRoutes> & { listRoutes(): readonly ListedRoute[] }
 
 describe('the routes', () => {
-  it('are those that documents are judged by, but for what is answered in front', () => {
+  it('are those that documents are validated by, but for what is answered in front', () => {
     const routes = (createRoutes(ROOMS) as Listing).listRoutes()
     const served = routes
       .filter(({ path }) => path !== '/*path')
       .flatMap(({ path, methods }) => methods.map((method) => `${method} ${path}`))
       // What Express adds to GET is refused before.
       .filter((route) => !route.startsWith('HEAD '))
-    const judged = endpointRoutes([
+    const validated = endpointRoutes([
       { type: 'oidc', provider: 'corp' },
       {
         type: 'oauth2',
@@ -56,7 +59,7 @@ describe('the routes', () => {
       .filter(({ name }) => name !== 'oidcVerify' && name !== 'oauthVerify')
       .flatMap(({ path, methods }) => methods.map((method) => `${method.toUpperCase()} ${path}`))
       .filter((route) => !route.startsWith('OPTIONS '))
-    expect(served.sort()).toEqual(judged.sort())
+    expect(served.sort()).toEqual(validated.sort())
     expect(routes[0]).toEqual({ path: '/*path', methods: ['HEAD'] })
   })
 })
@@ -70,12 +73,16 @@ describe('a visit', () => {
   })
 
   /** What a table says that differs from the router's. */
-  const serveAs = async (change: (visit: RoutedVisit) => Partial<RoutedVisit>): Promise<void> => {
+  const serveAs = async (
+    change: (builtinRequest: RoutedBuiltinRequest) => Partial<RoutedBuiltinRequest>,
+  ): Promise<void> => {
     const routes = createRoutes(ROOMS)
-    const isRouted = (visit: EndpointVisit): visit is RoutedVisit => visit.route !== undefined
+    const isRouted = (builtinRequest: BuiltinRequest): builtinRequest is RoutedBuiltinRequest =>
+      builtinRequest.route !== undefined
     gateway = await serveGateway({
-      endpoints: (visit) => {
-        if (isRouted(visit)) routeVisit(routes, { ...visit, ...change(visit) })
+      endpoints: (builtinRequest) => {
+        if (isRouted(builtinRequest))
+          routeBuiltinRequest(routes, { ...builtinRequest, ...change(builtinRequest) })
       },
     })
     await gateway.load(
@@ -85,7 +92,9 @@ describe('a visit', () => {
 
   const leadsTo =
     (path: string) =>
-    ({ route }: RoutedVisit): Partial<RoutedVisit> => ({ route: { ...route, path } })
+    ({ route }: RoutedBuiltinRequest): Partial<RoutedBuiltinRequest> => ({
+      route: { ...route, path },
+    })
 
   it.each([
     ['POST', '/v1/oidc/logout', '/oidc/login'],

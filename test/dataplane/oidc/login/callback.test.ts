@@ -3,7 +3,7 @@ import { createHmac } from 'node:crypto'
 import { readFileSync } from 'node:fs'
 import type { ServerResponse } from 'node:http'
 import { decodeJwt } from 'jose'
-import type { OidcAnswer } from '../../../../dataplane/oidc/oidc-endpoint.ts'
+import type { OidcResponse } from '../../../../dataplane/oidc/oidc-endpoint.ts'
 import { createGuard } from '../../../../dataplane/upstream/destinations/guard.ts'
 import { createGuardedFetch } from '../../../../dataplane/upstream/destinations/guarded-fetch.ts'
 import { settled } from '../../../support/settled.ts'
@@ -259,7 +259,7 @@ const impatientFetch = (hanging: string | undefined): ReturnType<typeof createGu
 }
 
 /** What of an answer the table speaks of, as the row has it where one of its alternatives fits. */
-const judged = (answer: OidcAnswer, row: Case): object => {
+const validated = (answer: OidcResponse, row: Case): object => {
   const fits = [row, ...(row.or ?? [])].some(
     (each) =>
       [each.status].flat().includes(answer.status) &&
@@ -281,9 +281,9 @@ const refusalOf = ({ status: code, error }: Case): object => ({
 })
 
 interface Tried {
-  readonly room: TestRoom
+  readonly endpointDeps: TestRoom
   readonly browser: Browser
-  readonly login: OidcAnswer
+  readonly login: OidcResponse
 }
 
 const tryLogin = async (row: Case): Promise<Tried> => {
@@ -293,14 +293,14 @@ const tryLogin = async (row: Case): Promise<Tried> => {
     ...(row.without && { without: row.without }),
   }
   const issuer = row.id === 'unreachable' ? closedIssuer : op.issuer
-  const room = openRoom({ fetch: impatientFetch(HANGING[row.id]) })
-  room.realms.set(REALM, realmRecord(REALM, { corp: providerRecord(issuer) }))
+  const endpointDeps = openRoom({ fetch: impatientFetch(HANGING[row.id]) })
+  endpointDeps.realms.set(REALM, realmRecord(REALM, { corp: providerRecord(issuer) }))
   const browser = new Browser()
-  return { room, browser, login: await browser.login(room) }
+  return { endpointDeps, browser, login: await browser.login(endpointDeps) }
 }
 
-const finish = ({ room, browser, login }: Tried): Promise<OidcAnswer> =>
-  browser.callback(room, op.authorize(headerOf(login, 'location') ?? ''))
+const finish = ({ endpointDeps, browser, login }: Tried): Promise<OidcResponse> =>
+  browser.callback(endpointDeps, op.authorize(headerOf(login, 'location') ?? ''))
 
 describe('what the identity provider does', () => {
   it.each(cases)('$id is acted out', ({ id, claims, without }) => {
@@ -312,7 +312,7 @@ describe('what the identity provider does', () => {
   it.each(cases.filter((row) => row.at === 'login'))('$id at login: $idp', async (row) => {
     const { login } = await tryLogin(row)
 
-    expect(judged(login, row)).toEqual(refusalOf(row))
+    expect(validated(login, row)).toEqual(refusalOf(row))
   })
 
   it.each(cases.filter((row) => row.at !== 'login' && row.status !== 302))(
@@ -322,9 +322,9 @@ describe('what the identity provider does', () => {
       const answer = await finish(tried)
 
       expect(tried.login.status).toBe(302)
-      expect(judged(answer, row)).toEqual(refusalOf(row))
-      expect(tried.room.logged.join()).not.toMatch(/eyJ|code-[0-9]|db-1/)
-      expect(tried.room.audits).toMatchObject([{ outcome: 'failure', reason: row.error }])
+      expect(validated(answer, row)).toEqual(refusalOf(row))
+      expect(tried.endpointDeps.logged.join()).not.toMatch(/eyJ|code-[0-9]|db-1/)
+      expect(tried.endpointDeps.audits).toMatchObject([{ outcome: 'failure', reason: row.error }])
     },
   )
 
@@ -339,7 +339,7 @@ describe('what the identity provider does', () => {
       return [name, value === 'absent' || value === 'present' ? isThere : claims[name]]
     })
     expect(Object.fromEntries(shown)).toEqual(row.ticket ?? {})
-    expect(tried.room.audits).toMatchObject([{ event: 'login', outcome: 'success' }])
+    expect(tried.endpointDeps.audits).toMatchObject([{ event: 'login', outcome: 'success' }])
   })
 
   it('asks with five seconds for each call', () => {

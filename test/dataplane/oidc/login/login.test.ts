@@ -54,16 +54,20 @@ beforeEach(() => {
 })
 
 const open = (options: RoomOptions = {}): TestRoom => {
-  const room = openRoom(options)
+  const endpointDeps = openRoom(options)
   const record = providerRecord(op.issuer, {
     allowed_redirect_origins: ['https://app.example.com', 'http://localhost:5173'],
   })
-  room.realms.set(REALM, realmRecord(REALM, { corp: record, default: record }))
-  return room
+  endpointDeps.realms.set(REALM, realmRecord(REALM, { corp: record, default: record }))
+  return endpointDeps
 }
 
-const begin = async (room: TestRoom, browser: Browser, query = ''): Promise<URLSearchParams> => {
-  const login = await browser.login(room, { query })
+const begin = async (
+  endpointDeps: TestRoom,
+  browser: Browser,
+  query = '',
+): Promise<URLSearchParams> => {
+  const login = await browser.login(endpointDeps, { query })
   return op.authorize(headerOf(login, 'location') ?? '')
 }
 
@@ -98,8 +102,8 @@ describe('the steps', () => {
 
 describe('login', () => {
   it('sends the browser to the provider with all that the flow needs', async () => {
-    const room = open()
-    const answer = await new Browser().login(room)
+    const endpointDeps = open()
+    const answer = await new Browser().login(endpointDeps)
     const url = new URL(headerOf(answer, 'location') ?? '')
 
     expect(answer.status).toBe(302)
@@ -119,8 +123,8 @@ describe('login', () => {
   })
 
   it('never uses a value twice', async () => {
-    const room = open()
-    const urls = await Promise.all([1, 2].map(() => new Browser().login(room)))
+    const endpointDeps = open()
+    const urls = await Promise.all([1, 2].map(() => new Browser().login(endpointDeps)))
     const [first, second] = urls.map((answer) => new URL(headerOf(answer, 'location') ?? ''))
     for (const name of ['state', 'nonce', 'code_challenge'])
       expect(first?.searchParams.get(name)).not.toBe(second?.searchParams.get(name))
@@ -145,16 +149,16 @@ describe('login', () => {
     ['the realm has no providers', { uri: REALM, authmethods: ['oidcrp', 'cookie'] }],
     ['the realm no longer allows oidcrp', { ...realmRecord(REALM, {}), authmethods: ['cookie'] }],
   ])('is 404 where %s', async (_, realm) => {
-    const room = openRoom({ realm: () => realm })
+    const endpointDeps = openRoom({ realm: () => realm })
 
-    expect(await new Browser().login(room)).toMatchObject({ status: 404 })
+    expect(await new Browser().login(endpointDeps)).toMatchObject({ status: 404 })
   })
 
   it('picks the provider of the query, else of the route', async () => {
-    const room = open()
-    const query = await begin(room, new Browser(), 'provider=default')
-    const wrong = await new Browser().callback(room, query, { headers: {} })
-    const right = await new Browser().callback(room, query, {
+    const endpointDeps = open()
+    const query = await begin(endpointDeps, new Browser(), 'provider=default')
+    const wrong = await new Browser().callback(endpointDeps, query, { headers: {} })
+    const right = await new Browser().callback(endpointDeps, query, {
       headers: {},
       pathProvider: 'default',
     })
@@ -170,9 +174,9 @@ describe('login', () => {
     ['client_id=a%0ab&device_id=%C3%BC', 'all', 'all'],
     ['client_id=a&client_id=b&device_id=__proto__', 'all', '__proto__'],
   ])('with %j scopes the ticket', async (query, client_id, device_id) => {
-    const room = open()
+    const endpointDeps = open()
     const browser = new Browser()
-    await browser.callback(room, await begin(room, browser, query))
+    await browser.callback(endpointDeps, await begin(endpointDeps, browser, query))
 
     expect(decodeJwt(browser.ticket())).toMatchObject({
       scope: { realm: REALM, client_id, device_id },
@@ -180,51 +184,57 @@ describe('login', () => {
   })
 
   it.each(redirects)('ends where it may: $id', async ({ query, redirect_uri: uri, accept }) => {
-    const room = open()
+    const endpointDeps = open()
     const browser = new Browser()
     const text =
       typeof uri === 'string' ? new URLSearchParams({ redirect_uri: uri }).toString() : ''
-    const answer = await browser.callback(room, await begin(room, browser, query ?? text))
+    const answer = await browser.callback(
+      endpointDeps,
+      await begin(endpointDeps, browser, query ?? text),
+    )
 
     expect(answer.status).toBe(302)
     expect(accept).toContain(headerOf(answer, 'location'))
   })
 
   it('says when to try again while the provider is away', async () => {
-    const room = openRoom()
-    room.realms.set(REALM, realmRecord(REALM, { corp: providerRecord('http://127.0.0.1:1') }))
-    const answer = await new Browser().login(room)
+    const endpointDeps = openRoom()
+    endpointDeps.realms.set(
+      REALM,
+      realmRecord(REALM, { corp: providerRecord('http://127.0.0.1:1') }),
+    )
+    const answer = await new Browser().login(endpointDeps)
 
     expect([answer.status, headerOf(answer, 'retry-after')]).toEqual([503, '5'])
-    expect(room.counts).toEqual([{ endpoint: 'login', outcome: 'provider_unavailable' }])
-    expect(room.audits).toMatchObject([{ event: 'login', reason: 'provider_unavailable' }])
+    expect(endpointDeps.counts).toEqual([{ endpoint: 'login', outcome: 'provider_unavailable' }])
+    expect(endpointDeps.audits).toMatchObject([{ event: 'login', reason: 'provider_unavailable' }])
   })
 
   it('refuses a provider without TLS that may not be', async () => {
-    const room = openRoom()
+    const endpointDeps = openRoom()
     const record = providerRecord(op.issuer, { allow_unsafe_http: false })
-    room.realms.set(REALM, realmRecord(REALM, { corp: record }))
+    endpointDeps.realms.set(REALM, realmRecord(REALM, { corp: record }))
 
-    expect(await new Browser().login(room)).toMatchObject({ status: 503 })
+    expect(await new Browser().login(endpointDeps)).toMatchObject({ status: 503 })
   })
 
   it('goes to no provider that --upstream-deny names', async () => {
     const before = op.asked.length
     const guard = createGuard({ deny: readRules(['127.0.0.0/8']).rules })
-    const room = open({ fetch: createGuardedFetch({ guard, extraCa: [] }) })
+    const endpointDeps = open({ fetch: createGuardedFetch({ guard, extraCa: [] }) })
 
-    expect(await new Browser().login(room)).toMatchObject({ status: 503 })
+    expect(await new Browser().login(endpointDeps)).toMatchObject({ status: 503 })
     expect(op.asked.length).toBe(before)
   })
 
   it('is an error of the contract whatever fails within', async () => {
-    const room = open({
+    const endpointDeps = open({
       randomBytes: () => {
         throw new Error('no entropy')
       },
     })
 
-    expect(await new Browser().login(room)).toMatchObject({
+    expect(await new Browser().login(endpointDeps)).toMatchObject({
       status: 500,
       body: '{"error":"authorization_url_failed"}',
     })
@@ -233,9 +243,9 @@ describe('login', () => {
 
 describe('the ticket of a login', () => {
   it('says what the contract says', async () => {
-    const room = open()
+    const endpointDeps = open()
     const browser = new Browser()
-    await browser.callback(room, await begin(room, browser))
+    await browser.callback(endpointDeps, await begin(endpointDeps, browser))
     const claims = decodeJwt<Record<string, unknown>>(browser.ticket())
     const issuedAt = claims['issued_at'] as number
 
@@ -259,7 +269,7 @@ describe('the ticket of a login', () => {
       oidc_sid: 'session-1',
       oidc_sub: 'u-alice',
     })
-    expect(room.counts).toEqual([
+    expect(endpointDeps.counts).toEqual([
       { endpoint: 'login', outcome: 'ok' },
       { endpoint: 'callback', outcome: 'ok' },
     ])
@@ -267,21 +277,24 @@ describe('the ticket of a login', () => {
 
   it('loses the ID token before it is too large for a cookie, and that is told', async () => {
     op.misbehaviour = { claims: { picture: 'p'.repeat(4000) } }
-    const room = open()
+    const endpointDeps = open()
     const browser = new Browser()
-    await browser.callback(room, await begin(room, browser))
+    await browser.callback(endpointDeps, await begin(endpointDeps, browser))
 
-    expect(room.counts).toContainEqual({ endpoint: 'callback', outcome: 'id_token_left_out' })
-    expect(room.logged.join()).toContain('left out')
+    expect(endpointDeps.counts).toContainEqual({
+      endpoint: 'callback',
+      outcome: 'id_token_left_out',
+    })
+    expect(endpointDeps.logged.join()).toContain('left out')
   })
 
   it('is never one byte over 4096 with its name', async () => {
-    const room = open()
+    const endpointDeps = open()
     const sizes: number[] = []
     for (let size = 400; size < 2600; size += 100) {
       op.misbehaviour = { claims: { picture: 'p'.repeat(size) } }
       const browser = new Browser()
-      await browser.callback(room, await begin(room, browser))
+      await browser.callback(endpointDeps, await begin(endpointDeps, browser))
       sizes.push(`svc_ticket_${REALM}=`.length + browser.ticket().length)
     }
     expect(Math.max(...sizes)).toBeLessThanOrEqual(4096)
@@ -289,10 +302,10 @@ describe('the ticket of a login', () => {
   })
 
   it('is not issued when it can not be signed', async () => {
-    const room = open()
-    room.tickets.issueTicket = () => Promise.reject(new Error('no key'))
+    const endpointDeps = open()
+    endpointDeps.tickets.issueTicket = () => Promise.reject(new Error('no key'))
     const browser = new Browser()
-    const answer = await browser.callback(room, await begin(room, browser))
+    const answer = await browser.callback(endpointDeps, await begin(endpointDeps, browser))
 
     expect(answer).toMatchObject({ status: 500, body: '{"error":"ticket_issue_failed"}' })
     expect(setCookies(answer)).toEqual([])
@@ -319,12 +332,12 @@ describe('two gateways', () => {
   })
 
   it('let one of two callbacks at the same time through', async () => {
-    const room = open()
+    const endpointDeps = open()
     const browser = new Browser()
-    const query = await begin(room, browser)
+    const query = await begin(endpointDeps, browser)
     const headers = browser.headers()
     const answers = await Promise.all(
-      [1, 2, 3, 4].map(() => browser.callback(room, query, { headers })),
+      [1, 2, 3, 4].map(() => browser.callback(endpointDeps, query, { headers })),
     )
     expect(answers.map(({ status }) => status).sort()).toEqual([302, 400, 400, 400])
   })
@@ -356,10 +369,10 @@ describe('while the shared state is away', () => {
     ['refuse', 503],
     ['allow', 302],
   ] as const)('a callback is handled as told: %s', async (whenSharedAway, status) => {
-    const room = open({ whenSharedAway })
-    room.shared.takeOnce = away
+    const endpointDeps = open({ whenSharedAway })
+    endpointDeps.shared.takeOnce = away
     const browser = new Browser()
-    const answer = await browser.callback(room, await begin(room, browser))
+    const answer = await browser.callback(endpointDeps, await begin(endpointDeps, browser))
 
     expect(answer.status).toBe(status)
   })
@@ -367,19 +380,23 @@ describe('while the shared state is away', () => {
 
 describe('endpoints of the provider', () => {
   it('may move, and are looked up again after the login that did not find them', async () => {
-    const room = open()
+    const endpointDeps = open()
     const browser = new Browser()
-    await browser.callback(room, await begin(room, browser))
+    await browser.callback(endpointDeps, await begin(endpointDeps, browser))
     op.misbehaviour = {
       discovery: (response, document) => {
         sendJson(response, { ...document, jwks_uri: `${op.issuer}/jwks?moved` })
       },
     }
     op.jwksQuery = '?moved'
-    room.clock.advance(301_000)
-    expect((await browser.callback(room, await begin(room, browser))).status).toBe(400)
+    endpointDeps.clock.advance(301_000)
+    expect((await browser.callback(endpointDeps, await begin(endpointDeps, browser))).status).toBe(
+      400,
+    )
     await eventually(async () => {
-      expect((await browser.callback(room, await begin(room, browser))).status).toBe(302)
+      expect(
+        (await browser.callback(endpointDeps, await begin(endpointDeps, browser))).status,
+      ).toBe(302)
     })
   })
 })
@@ -390,52 +407,54 @@ describe('the redirect_uri of an entry', () => {
     'https://api.example.com/v1/oidc/corp/callback?tenant=a%20b',
     'https://api.example.com',
   ])('goes to the provider as it was written, both times: %s', async (written) => {
-    const room = open()
+    const endpointDeps = open()
     const record = providerRecord(op.issuer, { redirect_uri: written })
-    room.realms.set(REALM, realmRecord(REALM, { corp: record }))
+    endpointDeps.realms.set(REALM, realmRecord(REALM, { corp: record }))
     const browser = new Browser()
-    const login = await browser.login(room)
+    const login = await browser.login(endpointDeps)
     const location = headerOf(login, 'location') ?? ''
     expect(new URL(location).searchParams.get('redirect_uri')).toBe(written)
-    expect((await browser.callback(room, op.authorize(location))).status).toBe(302)
+    expect((await browser.callback(endpointDeps, op.authorize(location))).status).toBe(302)
   })
 })
 
 describe('keys of the provider', () => {
   it('may change at any time', async () => {
-    const room = open()
+    const endpointDeps = open()
     const browser = new Browser()
-    await browser.callback(room, await begin(room, browser))
+    await browser.callback(endpointDeps, await begin(endpointDeps, browser))
     const next = newPair('k2')
     op.pair = next
     op.published = [pair, next]
-    room.clock.advance(11_000)
-    const answer = await browser.callback(room, await begin(room, browser))
+    endpointDeps.clock.advance(11_000)
+    const answer = await browser.callback(endpointDeps, await begin(endpointDeps, browser))
 
     expect(answer.status).toBe(302)
   })
 
   it('are not asked for again and again by tokens of unknown keys', async () => {
-    const room = open()
+    const endpointDeps = open()
     const browser = new Browser()
-    await browser.callback(room, await begin(room, browser))
+    await browser.callback(endpointDeps, await begin(endpointDeps, browser))
     const before = op.count('/jwks')
     const unknown = newPair('k9')
     op.misbehaviour = { idToken: (claims, provider) => provider.sign(claims, unknown) }
     const statuses: number[] = []
     for (let each = 0; each < 4; each++)
-      statuses.push((await browser.callback(room, await begin(room, browser))).status)
+      statuses.push(
+        (await browser.callback(endpointDeps, await begin(endpointDeps, browser))).status,
+      )
 
     expect(statuses).toEqual([400, 400, 400, 400])
     expect(op.count('/jwks') - before).toBe(0)
   })
 
   it('and metadata are asked for once', async () => {
-    const room = open()
+    const endpointDeps = open()
     const before = [op.count('/.well-known/openid-configuration'), op.count('/jwks')]
     for (let each = 0; each < 3; each++) {
       const browser = new Browser()
-      await browser.callback(room, await begin(room, browser))
+      await browser.callback(endpointDeps, await begin(endpointDeps, browser))
     }
     const after = [op.count('/.well-known/openid-configuration'), op.count('/jwks')]
 
@@ -445,13 +464,13 @@ describe('keys of the provider', () => {
 
 describe('every answer', () => {
   it('echoes the Origin and never allows credentials', async () => {
-    const room = open()
+    const endpointDeps = open()
     const headers = { origin: 'https://app.test' }
     const answers = await Promise.all([
-      room.oidc.login(requestOf({ headers })),
-      room.oidc.login(requestOf({ headers, query: 'provider=nobody' })),
-      room.oidc.callback(requestOf({ headers, pathProvider: 'corp' })),
-      room.oidc.logout(requestOf({ headers })),
+      endpointDeps.oidc.login(requestOf({ headers })),
+      endpointDeps.oidc.login(requestOf({ headers, query: 'provider=nobody' })),
+      endpointDeps.oidc.callback(requestOf({ headers, pathProvider: 'corp' })),
+      endpointDeps.oidc.logout(requestOf({ headers })),
     ])
     for (const answer of answers) {
       expect(headerOf(answer, 'access-control-allow-origin')).toBe('https://app.test')
@@ -464,15 +483,15 @@ describe('every answer', () => {
 
 describe('what is logged', () => {
   it('holds no secret, code, token or cookie of a login that failed or succeeded', async () => {
-    const room = open()
+    const endpointDeps = open()
     const browser = new Browser()
-    const good = await begin(room, browser)
-    await browser.callback(room, good)
+    const good = await begin(endpointDeps, browser)
+    await browser.callback(endpointDeps, good)
     op.misbehaviour = { claims: { nonce: 'other' } }
-    const bad = await begin(room, browser)
-    await browser.callback(room, bad)
-    await browser.logout(room)
-    const text = room.logged.join() + JSON.stringify(room.audits)
+    const bad = await begin(endpointDeps, browser)
+    await browser.callback(endpointDeps, bad)
+    await browser.logout(endpointDeps)
+    const text = endpointDeps.logged.join() + JSON.stringify(endpointDeps.audits)
 
     expect(text).toContain('token_exchange_failed')
     for (const secret of [good.get('code'), bad.get('code'), 'eyJ', 'client-secret', 'svc_oidc'])
@@ -480,10 +499,10 @@ describe('what is logged', () => {
   })
 
   it('cuts down what the provider says', async () => {
-    const room = open()
-    await new Browser().callback(room, 'error=%0a<script>&error_description=hello&state=x')
+    const endpointDeps = open()
+    await new Browser().callback(endpointDeps, 'error=%0a<script>&error_description=hello&state=x')
 
-    expect(room.logged.join()).toContain('unreadable')
-    expect(room.logged.join()).not.toMatch(/script|hello/)
+    expect(endpointDeps.logged.join()).toContain('unreadable')
+    expect(endpointDeps.logged.join()).not.toMatch(/script|hello/)
   })
 })

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals'
 import { createHmac } from 'node:crypto'
-import type { OidcAnswer } from '../../../../dataplane/oidc/oidc-endpoint.ts'
+import type { OidcResponse } from '../../../../dataplane/oidc/oidc-endpoint.ts'
 import { SharedStateAway } from '../../../../dataplane/shared/shared-state.ts'
 import { FakeProvider, forge, newPair, type Claims } from '../fake-provider.ts'
 import {
@@ -20,7 +20,7 @@ const pair = newPair('k1')
 const other = newPair('k2')
 
 let op: FakeProvider
-let room: TestRoom
+let endpointDeps: TestRoom
 
 beforeAll(async () => {
   op = await FakeProvider.open(pair)
@@ -31,16 +31,16 @@ afterAll(() => op.close())
 beforeEach(() => {
   op.misbehaviour = {}
   op.published = [pair]
-  room = openRoom()
+  endpointDeps = openRoom()
   const record = providerRecord(op.issuer)
-  room.realms.set(REALM, realmRecord(REALM, { corp: record, second: record }))
+  endpointDeps.realms.set(REALM, realmRecord(REALM, { corp: record, second: record }))
 })
 
 const logIn = async (claims: Claims = {}): Promise<string> => {
   op.misbehaviour = { claims }
   const browser = new Browser()
-  const login = await browser.login(room)
-  await browser.callback(room, op.authorize(headerOf(login, 'location') ?? ''))
+  const login = await browser.login(endpointDeps)
+  await browser.callback(endpointDeps, op.authorize(headerOf(login, 'location') ?? ''))
   return browser.ticket()
 }
 
@@ -60,8 +60,8 @@ const logoutClaims = (more: Claims = {}): Claims => {
   return Object.fromEntries(Object.entries(claims).filter(([, value]) => value !== undefined))
 }
 
-const tell = (token: string, more = {}): Promise<OidcAnswer> =>
-  room.oidc.backChannelLogout(
+const tell = (token: string, more = {}): Promise<OidcResponse> =>
+  endpointDeps.oidc.backChannelLogout(
     requestOf({
       method: 'POST',
       path: '/v1/oidc/corp/backchannel-logout',
@@ -83,8 +83,11 @@ describe('a back-channel logout', () => {
 
     expect([answer.status, answer.body]).toEqual([200, ''])
     expect(headerOf(answer, 'cache-control')).toBe('no-store')
-    expect([await room.isRevoked(mine), await room.isRevoked(elsewhere)]).toEqual([true, false])
-    expect(room.audits.at(-1)).toMatchObject({ event: 'revocation', outcome: 'success' })
+    expect([await endpointDeps.isRevoked(mine), await endpointDeps.isRevoked(elsewhere)]).toEqual([
+      true,
+      false,
+    ])
+    expect(endpointDeps.audits.at(-1)).toMatchObject({ event: 'revocation', outcome: 'success' })
   })
 
   it('with sid and sub ends that session alone', async () => {
@@ -92,31 +95,37 @@ describe('a back-channel logout', () => {
     const elsewhere = await logIn({ sid: 'session-2' })
     await tell(await signed({ sub: 'u-alice' }))
 
-    expect([await room.isRevoked(mine), await room.isRevoked(elsewhere)]).toEqual([true, false])
+    expect([await endpointDeps.isRevoked(mine), await endpointDeps.isRevoked(elsewhere)]).toEqual([
+      true,
+      false,
+    ])
   })
 
   it('with sub alone ends all that the person has, but not what comes later', async () => {
     const before = [await logIn(), await logIn({ sid: undefined }), await logIn({ sid: 's-9' })]
     const stranger = await logIn({ sub: 'u-bob', sid: 's-b' })
-    room.clock.advance(1000)
+    endpointDeps.clock.advance(1000)
     const answer = await tell(await signed({ sid: undefined, sub: 'u-alice' }))
-    room.clock.advance(2000)
+    endpointDeps.clock.advance(2000)
     const after = await logIn()
 
     expect(answer.status).toBe(200)
-    expect(await Promise.all(before.map((each) => room.isRevoked(each)))).toEqual([
+    expect(await Promise.all(before.map((each) => endpointDeps.isRevoked(each)))).toEqual([
       true,
       true,
       true,
     ])
-    expect([await room.isRevoked(stranger), await room.isRevoked(after)]).toEqual([false, false])
+    expect([await endpointDeps.isRevoked(stranger), await endpointDeps.isRevoked(after)]).toEqual([
+      false,
+      false,
+    ])
   })
 
   it('means the provider that was called', async () => {
     const mine = await logIn()
     const answer = await tell(await signed(), { pathProvider: 'second' })
 
-    expect([answer.status, await room.isRevoked(mine)]).toEqual([200, false])
+    expect([answer.status, await endpointDeps.isRevoked(mine)]).toEqual([200, false])
   })
 
   it.each([
@@ -155,7 +164,7 @@ describe('a back-channel logout', () => {
 
     expect([answer.status, answer.body]).toEqual([400, '{"error":"invalid_request"}'])
     expect(headerOf(answer, 'cache-control')).toBe('no-store')
-    expect(await room.isRevoked(mine)).toBe(false)
+    expect(await endpointDeps.isRevoked(mine)).toBe(false)
   })
 
   it.each([
@@ -212,29 +221,33 @@ describe('a back-channel logout', () => {
   it('that could not be done is taken when it comes again', async () => {
     const mine = await logIn()
     const token = await signed()
-    const revoke = room.shared.revoke.bind(room.shared)
-    room.shared.revoke = () => Promise.reject(new SharedStateAway('away'))
+    const revoke = endpointDeps.shared.revoke.bind(endpointDeps.shared)
+    endpointDeps.shared.revoke = () => Promise.reject(new SharedStateAway('away'))
     const away = await tell(token)
-    room.shared.revoke = revoke
+    endpointDeps.shared.revoke = revoke
     const again = await tell(token)
 
-    expect([away.status, again.status, await room.isRevoked(mine)]).toEqual([503, 200, true])
+    expect([away.status, again.status, await endpointDeps.isRevoked(mine)]).toEqual([
+      503,
+      200,
+      true,
+    ])
     expect(await tell(token)).toMatchObject({ status: 400 })
   })
 
   it('by sub, that comes again, ends nothing that began since', async () => {
     const token = await signed({ sid: undefined, sub: 'u-alice' })
     await tell(token)
-    room.clock.advance(3000)
+    endpointDeps.clock.advance(3000)
     const after = await logIn()
 
-    expect([(await tell(token)).status, await room.isRevoked(after)]).toEqual([400, false])
+    expect([(await tell(token)).status, await endpointDeps.isRevoked(after)]).toEqual([400, false])
   })
 
   it('takes a key that the provider has only now', async () => {
     await logIn()
     op.published = [pair, other]
-    room.clock.advance(10_000)
+    endpointDeps.clock.advance(10_000)
     const token = await op.sign(logoutClaims(), other)
 
     expect(await tell(token)).toMatchObject({ status: 200 })
@@ -251,7 +264,7 @@ describe('a back-channel logout', () => {
     op.misbehaviour = { jwks: (response) => response.writeHead(500).end() }
     const keysAway = await tell(await signed())
     op.misbehaviour = {}
-    room.shared.revoke = () => Promise.reject(new SharedStateAway('away'))
+    endpointDeps.shared.revoke = () => Promise.reject(new SharedStateAway('away'))
     const stateAway = await tell(await signed())
 
     expect([keysAway.status, stateAway.status]).toEqual([503, 503])

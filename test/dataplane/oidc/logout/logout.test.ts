@@ -26,7 +26,7 @@ beforeAll(async () => {
 afterAll(() => op.close())
 
 interface LoggedIn {
-  readonly room: TestRoom
+  readonly endpointDeps: TestRoom
   readonly browser: Browser
   readonly ticket: string
 }
@@ -36,12 +36,12 @@ const logIn = async (
   options: RoomOptions = {},
 ): Promise<LoggedIn> => {
   op.misbehaviour = {}
-  const room = openRoom(options)
-  room.realms.set(REALM, realmRecord(REALM, { corp: providerRecord(op.issuer, more) }))
+  const endpointDeps = openRoom(options)
+  endpointDeps.realms.set(REALM, realmRecord(REALM, { corp: providerRecord(op.issuer, more) }))
   const browser = new Browser()
-  const login = await browser.login(room)
-  await browser.callback(room, op.authorize(headerOf(login, 'location') ?? ''))
-  return { room, browser, ticket: browser.ticket() }
+  const login = await browser.login(endpointDeps)
+  await browser.callback(endpointDeps, op.authorize(headerOf(login, 'location') ?? ''))
+  return { endpointDeps, browser, ticket: browser.ticket() }
 }
 
 const parameters = (location: string | undefined): unknown => {
@@ -51,9 +51,9 @@ const parameters = (location: string | undefined): unknown => {
 
 describe('logging out', () => {
   it('goes to the provider with exactly two parameters, and revokes the ticket', async () => {
-    const { room, browser, ticket } = await logIn()
-    const before = await room.isRevoked(ticket)
-    const answer = await browser.logout(room, { query: 'redirect_uri=/bye?x=1' })
+    const { endpointDeps, browser, ticket } = await logIn()
+    const before = await endpointDeps.isRevoked(ticket)
+    const answer = await browser.logout(endpointDeps, { query: 'redirect_uri=/bye?x=1' })
 
     expect(answer.status).toBe(302)
     expect(parameters(headerOf(answer, 'location'))).toEqual({
@@ -61,9 +61,9 @@ describe('logging out', () => {
       id_token_hint: decodeJwt(ticket)['oidc_id_token'],
       post_logout_redirect_uri: `${OWN}/bye?x=1`,
     })
-    expect([before, await room.isRevoked(ticket)]).toEqual([false, true])
+    expect([before, await endpointDeps.isRevoked(ticket)]).toEqual([false, true])
     expect([...browser.jar.keys()].filter((name) => name.startsWith('svc_'))).toEqual([])
-    expect(room.audits.at(-1)).toEqual({
+    expect(endpointDeps.audits.at(-1)).toEqual({
       event: 'logout',
       outcome: 'success',
       reason: '',
@@ -78,15 +78,20 @@ describe('logging out', () => {
   })
 
   it('works by POST too, whoever sends it', async () => {
-    const { room, browser, ticket } = await logIn()
-    await browser.logout(room, { method: 'POST', body: 'redirect_uri=https://evil.example' })
+    const { endpointDeps, browser, ticket } = await logIn()
+    await browser.logout(endpointDeps, {
+      method: 'POST',
+      body: 'redirect_uri=https://evil.example',
+    })
 
-    expect(await room.isRevoked(ticket)).toBe(true)
+    expect(await endpointDeps.isRevoked(ticket)).toBe(true)
   })
 
   it('prefers the configured end-session endpoint, and keeps its query', async () => {
-    const { room, browser } = await logIn({ end_session_endpoint: 'https://idp.example/out?a=1' })
-    const answer = await browser.logout(room)
+    const { endpointDeps, browser } = await logIn({
+      end_session_endpoint: 'https://idp.example/out?a=1',
+    })
+    const answer = await browser.logout(endpointDeps)
 
     expect(parameters(headerOf(answer, 'location'))).toMatchObject({
       to: 'https://idp.example/out',
@@ -96,8 +101,8 @@ describe('logging out', () => {
   })
 
   it('resolves a path against --base-url first', async () => {
-    const { room, browser } = await logIn()
-    const answer = await browser.logout(room, { ownOrigin: 'https://gw.example/base' })
+    const { endpointDeps, browser } = await logIn()
+    const answer = await browser.logout(endpointDeps, { ownOrigin: 'https://gw.example/base' })
 
     expect(parameters(headerOf(answer, 'location'))).toMatchObject({
       post_logout_redirect_uri: 'https://gw.example/',
@@ -105,27 +110,27 @@ describe('logging out', () => {
   })
 
   it('still gives the hint when the ticket has expired', async () => {
-    const { room, browser } = await logIn({ ticket_expiry_secs: 60 })
-    room.clock.advance(120_000)
-    const answer = await browser.logout(room)
+    const { endpointDeps, browser } = await logIn({ ticket_expiry_secs: 60 })
+    endpointDeps.clock.advance(120_000)
+    const answer = await browser.logout(endpointDeps)
 
     expect(headerOf(answer, 'location')).toContain('id_token_hint=')
   })
 
-  const withoutProvider = (room: TestRoom): void => {
-    room.realms.set(REALM, realmRecord(REALM, {}))
+  const withoutProvider = (endpointDeps: TestRoom): void => {
+    endpointDeps.realms.set(REALM, realmRecord(REALM, {}))
   }
   it.each([
     ['the provider is gone', {}, withoutProvider],
-    ['the realm is gone', {}, (room: TestRoom) => room.realms.delete(REALM)],
+    ['the realm is gone', {}, (endpointDeps: TestRoom) => endpointDeps.realms.delete(REALM)],
     ['the ticket holds no ID token', { role_mapping: {} }, undefined],
   ] as const)('goes straight on when %s', async (_, more, change) => {
-    const { room, browser } = await logIn(more)
-    change?.(room)
+    const { endpointDeps, browser } = await logIn(more)
+    change?.(endpointDeps)
     if (change === undefined) {
       const order = { realm: REALM, client_id: 'all', device_id: 'all' }
       const now = Math.floor(Date.now() / 1000)
-      const { jwt } = await room.tickets.issueTicket({
+      const { jwt } = await endpointDeps.tickets.issueTicket({
         authrealm: REALM,
         authid: 'alice',
         authroles: [],
@@ -137,34 +142,37 @@ describe('logging out', () => {
       })
       browser.jar.set(`svc_ticket_${REALM}`, jwt)
     }
-    const answer = await browser.logout(room, { query: 'redirect_uri=/bye' })
+    const answer = await browser.logout(endpointDeps, { query: 'redirect_uri=/bye' })
 
     expect([answer.status, headerOf(answer, 'location')]).toEqual([302, '/bye'])
     expect(setCookies(answer)).toHaveLength(2)
   })
 
   it('goes straight on when the provider can not be asked', async () => {
-    const { room, browser, ticket } = await logIn()
+    const { endpointDeps, browser, ticket } = await logIn()
     // Another entry: what was discovered counts no more.
-    room.realms.set(REALM, realmRecord(REALM, { corp: providerRecord('http://127.0.0.1:1') }))
-    const answer = await browser.logout(room, { query: 'redirect_uri=/bye' })
+    endpointDeps.realms.set(
+      REALM,
+      realmRecord(REALM, { corp: providerRecord('http://127.0.0.1:1') }),
+    )
+    const answer = await browser.logout(endpointDeps, { query: 'redirect_uri=/bye' })
 
     expect([answer.status, headerOf(answer, 'location')]).toEqual([302, '/bye'])
-    expect(await room.isRevoked(ticket)).toBe(true)
+    expect(await endpointDeps.isRevoked(ticket)).toBe(true)
   })
 
   it('goes on where nothing can be revoked, and says so in the audit log', async () => {
-    const { room, browser } = await logIn()
-    room.shared.revoke = () => Promise.reject(new SharedStateAway('away'))
-    const answer = await browser.logout(room)
+    const { endpointDeps, browser } = await logIn()
+    endpointDeps.shared.revoke = () => Promise.reject(new SharedStateAway('away'))
+    const answer = await browser.logout(endpointDeps)
 
     expect([answer.status, setCookies(answer).length]).toEqual([302, 2])
-    expect(room.audits.at(-1)).toMatchObject({ outcome: 'failure', reason: 'not_revoked' })
+    expect(endpointDeps.audits.at(-1)).toMatchObject({ outcome: 'failure', reason: 'not_revoked' })
   })
 
   it('answers 302 and clears cookies whatever fails within', async () => {
-    const room = openRoom({ realm: () => { throw new Error('broken') } }) // prettier-ignore
-    const answer = await room.oidc.logout(requestOf({ query: 'redirect_uri=/bye' }))
+    const endpointDeps = openRoom({ realm: () => { throw new Error('broken') } }) // prettier-ignore
+    const answer = await endpointDeps.oidc.logout(requestOf({ query: 'redirect_uri=/bye' }))
 
     expect([answer.status, headerOf(answer, 'location')]).toEqual([302, '/'])
     expect(setCookies(answer)).toHaveLength(2)
@@ -175,33 +183,36 @@ describe('logging out', () => {
     ['no ticket', ''],
     ['an unsigned ticket', 'eyJhbGciOiJub25lIn0.eyJhdXRoaWQiOiJ4In0.'],
   ])('tells the provider nothing about %s', async (_, value) => {
-    const { room } = await logIn()
+    const { endpointDeps } = await logIn()
     const headers = { cookie: `svc_ticket_${REALM}=${value}` }
-    const answer = await room.oidc.logout(requestOf({ headers }))
+    const answer = await endpointDeps.oidc.logout(requestOf({ headers }))
 
     expect(headerOf(answer, 'location')).toBe('/')
-    expect(room.audits.filter(({ event }) => event === 'logout')).toEqual([])
+    expect(endpointDeps.audits.filter(({ event }) => event === 'logout')).toEqual([])
   })
 
   it('revokes every genuine ticket of the cookie, planted ones in between or not', async () => {
     const first = await logIn()
-    const login = await first.browser.login(first.room)
-    await first.browser.callback(first.room, op.authorize(headerOf(login, 'location') ?? ''))
+    const login = await first.browser.login(first.endpointDeps)
+    await first.browser.callback(
+      first.endpointDeps,
+      op.authorize(headerOf(login, 'location') ?? ''),
+    )
     const second = first.browser.ticket()
     const name = `svc_ticket_${REALM}`
     const cookie = `${name}=${first.ticket}; ${name}=forged; x=1; ${name}=${second}`
-    await first.room.oidc.logout(requestOf({ headers: { cookie } }))
+    await first.endpointDeps.oidc.logout(requestOf({ headers: { cookie } }))
 
-    expect(await first.room.isRevoked(first.ticket)).toBe(true)
-    expect(await first.room.isRevoked(second)).toBe(true)
+    expect(await first.endpointDeps.isRevoked(first.ticket)).toBe(true)
+    expect(await first.endpointDeps.isRevoked(second)).toBe(true)
   })
 
   it('never lets another realm widen where one may go', async () => {
-    const { room } = await logIn()
+    const { endpointDeps } = await logIn()
     const open = providerRecord(op.issuer, { allowed_redirect_origins: ['*'] })
-    room.realms.set('com.example.other', realmRecord('com.example.other', { corp: open }))
+    endpointDeps.realms.set('com.example.other', realmRecord('com.example.other', { corp: open }))
     const query = 'realm=com.example.other&redirect_uri=https://evil.example/'
-    const answer = await room.oidc.logout(requestOf({ query }))
+    const answer = await endpointDeps.oidc.logout(requestOf({ query }))
 
     expect(headerOf(answer, 'location')).toBe('/')
   })

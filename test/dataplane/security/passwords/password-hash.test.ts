@@ -3,7 +3,7 @@ import { hashPassword } from '../../../../dataplane/security/passwords/hash-pass
 import {
   DUMMY_HASH,
   fitsHash,
-  judgePasswordHashes,
+  validatePasswordHashes,
   readPasswordHash,
 } from '../../../../dataplane/security/passwords/password-hash.ts'
 import { quickHash } from '../phc.ts'
@@ -54,20 +54,20 @@ describe('fitsHash', () => {
   })
 })
 
-describe('judgePasswordHashes', () => {
+describe('validatePasswordHashes', () => {
   it('points at hashes that nobody could log in with', () => {
     const users = [
       { username: 'a', password_hash: quickHash('a') },
       { username: 'b' },
       { username: 'c', password_hash: `$scrypt$ln=20,r=8,p=1$c2FsdA$${H32}` },
     ]
-    expect(judgePasswordHashes({ uri: 'a.b', users })).toEqual([
+    expect(validatePasswordHashes({ uri: 'a.b', users })).toEqual([
       {
         code: 'invalid_value',
         path: '/users/2/password_hash',
         message: expect.stringContaining('64 MiB'),
       },
     ])
-    expect(judgePasswordHashes({ uri: 'a.b' })).toEqual([])
+    expect(validatePasswordHashes({ uri: 'a.b' })).toEqual([])
   })
 })

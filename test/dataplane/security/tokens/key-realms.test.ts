@@ -5,7 +5,7 @@ import { deriveRealmKey, jwkOfScalar } from '../../../../language/realm/key-deri
 import { createTokenKeys } from '../../../../dataplane/security/tokens/key-realms.ts'
 import { createKeyRing, type KeyRing } from '../../../../language/realm/key-ring.ts'
 import {
-  judgeSigningKeys,
+  validateSigningKeys,
   readSigningKey,
 } from '../../../../dataplane/security/tokens/key-signing.ts'
 import type { ValueMap } from '../../../../language/expression/value.ts'
@@ -80,7 +80,7 @@ describe('readSigningKey', () => {
   })
 })
 
-describe('judgeSigningKeys', () => {
+describe('validateSigningKeys', () => {
   const other = jwk()
 
   it.each<[string, string | ValueMap, string]>([
@@ -128,7 +128,7 @@ describe('judgeSigningKeys', () => {
     ['an inherited d', Object.create(other) as ValueMap, 'no member "d"'],
     ['nothing', {}, 'no member "d"'],
   ])('%s', (_, key, message) => {
-    const problems = judgeSigningKeys({ uri: 'a.b', signing_keys: [jwk(), key] })
+    const problems = validateSigningKeys({ uri: 'a.b', signing_keys: [jwk(), key] })
     expect(problems).toEqual([
       {
         code: 'invalid_value',
@@ -140,8 +140,8 @@ describe('judgeSigningKeys', () => {
   })
 
   it('finds nothing in good ones, or none', () => {
-    expect(judgeSigningKeys({ uri: 'a.b', signing_keys: [jwk(), pem('sec1')] })).toEqual([])
-    expect(judgeSigningKeys({ uri: 'a.b' })).toEqual([])
+    expect(validateSigningKeys({ uri: 'a.b', signing_keys: [jwk(), pem('sec1')] })).toEqual([])
+    expect(validateSigningKeys({ uri: 'a.b' })).toEqual([])
   })
 })
 

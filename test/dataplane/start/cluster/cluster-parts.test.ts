@@ -1,6 +1,9 @@
 import { EventEmitter } from 'node:events'
 import { describe, expect, it, jest } from '@jest/globals'
-import { BridgeBoard, type HeldName } from '../../../../dataplane/start/cluster/process-status.ts'
+import {
+  ProcessStatusRegistry,
+  type DurableName,
+} from '../../../../dataplane/start/cluster/process-status.ts'
 import type { ToPrimary, ToWorker } from '../../../../dataplane/start/cluster/message.ts'
 import { ClusterPeer } from '../../../../dataplane/start/cluster/peer.ts'
 import { runWorker } from '../../../../dataplane/start/cluster/worker.ts'
@@ -10,7 +13,7 @@ import {
   type ForkedWorker,
 } from '../../../../dataplane/start/cluster/cluster.ts'
 import { readGatewaySettings, type GatewaySettings } from '../../../../dataplane/config.ts'
-import { createHeldContent } from '../../../../dataplane/start/cluster/replicated-content.ts'
+import { createReplicatedContent } from '../../../../dataplane/start/cluster/replicated-content.ts'
 import { serveHere, type ServingParts } from '../../../../dataplane/start/plane.ts'
 import { StartError } from '../../../../dataplane/start-error.ts'
 import type { PackedDocument } from '../../../../dataplane/store/packed-document.ts'
@@ -119,7 +122,7 @@ interface Fixture {
   readonly workers: FakeWorker[]
   readonly restarts: () => number
   readonly lines: string[]
-  readonly board: BridgeBoard
+  readonly processStatus: ProcessStatusRegistry
 }
 
 const prepare = (
@@ -130,7 +133,7 @@ const prepare = (
   const workers: FakeWorker[] = []
   const lines: string[] = []
   let restarts = 0
-  const board = new BridgeBoard()
+  const processStatus = new ProcessStatusRegistry()
   const security = securityState()
   const cluster = startCluster({
     processes,
@@ -140,7 +143,7 @@ const prepare = (
       name: 'x',
       destination: { write: (line) => lines.push(line) },
     }),
-    board,
+    processStatus,
     security,
     onRestart: () => restarts++,
     fork: () => {
@@ -149,7 +152,7 @@ const prepare = (
       return worker
     },
   })
-  return { cluster, workers, restarts: () => restarts, lines, board }
+  return { cluster, workers, restarts: () => restarts, lines, processStatus }
 }
 
 // No worker is ever late by itself.
@@ -479,7 +482,7 @@ describe('held content', () => {
   })
 
   it('adds up changes, and takes one back', () => {
-    const held = createHeldContent()
+    const held = createReplicatedContent()
     held.add({
       ...put('a', 'b'),
       realms: { put: [realm('r', 'one'), realm('s', 'x')], delete: [] },
@@ -514,7 +517,7 @@ describe('held content', () => {
   })
 
   it('sends documents in portions', () => {
-    const held = createHeldContent()
+    const held = createReplicatedContent()
     held.add({
       ...put(),
       put: Array.from({ length: 10 }, (_, i) => documentOf(`d${i}`, 1024 * 1024)),
@@ -658,19 +661,19 @@ describe('what bridges say across processes', () => {
   const name = { realmUri: 'com.acme', held: 'registration' as const, id: 7 }
 
   it('writes what each worker says on the board, and erases it with the worker', async () => {
-    const { cluster, workers, board } = prepare(2)
+    const { cluster, workers, processStatus } = prepare(2)
     let changes = 0
-    board.onChange(() => changes++)
+    processStatus.onChange(() => changes++)
     await cluster.listen()
     workers[0]?.say({ kind: 'bridge', status })
     workers[1]?.say({ kind: 'bridge', status })
-    expect(board.sessionsOf('com.acme')).toHaveLength(2)
-    expect(board.sessionsOf('constructor')).toEqual([])
+    expect(processStatus.sessionsOf('com.acme')).toHaveLength(2)
+    expect(processStatus.sessionsOf('constructor')).toEqual([])
     workers[0]?.die()
     await settled()
-    expect(board.sessionsOf('com.acme')).toHaveLength(1)
+    expect(processStatus.sessionsOf('com.acme')).toHaveLength(1)
     workers[0]?.say({ kind: 'bridge', status })
-    expect(board.sessionsOf('com.acme')).toHaveLength(1)
+    expect(processStatus.sessionsOf('com.acme')).toHaveLength(1)
     expect(changes).toBe(3)
     await cluster.close()
   })
@@ -696,7 +699,7 @@ describe('what bridges say across processes', () => {
   })
 
   it('lets a worker ask its primary, and answers it', async () => {
-    let ask: ((name: HeldName) => Promise<boolean>) | undefined
+    let ask: ((name: DurableName) => Promise<boolean>) | undefined
     const channel = new EventEmitter()
     const sent: ToPrimary[] = []
     runWorker({
@@ -762,7 +765,7 @@ describe('what bridges say across processes', () => {
   })
 
   it('releases what the worker holds when the primary asks', async () => {
-    const names: HeldName[] = []
+    const names: DurableName[] = []
     const worker = startWorker({
       releaseHere: (asked) => Promise.resolve(names.push(asked) > 0),
     })

@@ -4,7 +4,7 @@
 import cluster from 'node:cluster'
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { mock } from 'node:test'
-import { BridgeBoard } from '../../../../dataplane/start/cluster/process-status.ts'
+import { ProcessStatusRegistry } from '../../../../dataplane/start/cluster/process-status.ts'
 import { startCluster, type ClusterPlane } from '../../../../dataplane/start/cluster/cluster.ts'
 import { runWorker } from '../../../../dataplane/start/cluster/worker.ts'
 import { readGatewaySettings } from '../../../../dataplane/config.ts'
@@ -115,7 +115,7 @@ const runPrimary = async (): Promise<void> => {
     processes: 2,
     settings,
     log,
-    board: new BridgeBoard(),
+    processStatus: new ProcessStatusRegistry(),
     security: securityState(),
   })
   await obey(cluster, { put: { first: 'before anybody listened' } })

@@ -4,9 +4,9 @@ import {
   type HealthEvent,
   HealthRegistry,
   type OriginHealth,
-  type RequestOutcome,
+  type RequestReport,
 } from '../../../../dataplane/upstream/endpoints/origin-health.ts'
-import { createPoolShelf } from '../../../../dataplane/upstream/pool-shelf.ts'
+import { createIdlePools } from '../../../../dataplane/upstream/idle-pools.ts'
 import type { OriginPool } from '../../../../dataplane/upstream/origin-pool.ts'
 
 const rig = () => {
@@ -23,11 +23,11 @@ const rig = () => {
   const fail = (
     health: OriginHealth,
     realm: string | undefined,
-    fault: RequestOutcome['fault'] = 'status',
+    fault: RequestReport['fault'] = 'status',
   ): void => {
     if (endpoint === undefined) throw new Error('there are two')
     for (let count = 0; count < 5; count++)
-      health.report({ endpoint, realm, fault, begunAt: registry.turns.count }, set)
+      health.report({ endpoint, realm, fault, begunAt: registry.ejectionCounter.count }, set)
   }
   const isOut = (health: OriginHealth, realm: string | undefined): boolean =>
     endpoint !== undefined && health.sharesFor(realm)?.[0]?.(endpoint) === 0
@@ -152,27 +152,27 @@ describe('pools without connections', () => {
   it('are kept for a minute, five hundred of them', () => {
     let nowMs = 0
     const gone: OriginPool[] = []
-    const shelf = createPoolShelf(
+    const idlePools = createIdlePools(
       () => nowMs,
       (pool) => gone.push(pool),
     )
     const [literal, named] = [poolOf(true), poolOf(false)]
-    shelf.put('literal', literal)
-    shelf.put('named', named)
-    expect([shelf.take('literal'), shelf.take('named'), shelf.take('named')]).toEqual([
+    idlePools.put('literal', literal)
+    idlePools.put('named', named)
+    expect([idlePools.take('literal'), idlePools.take('named'), idlePools.take('named')]).toEqual([
       undefined,
       named,
       undefined,
     ])
     expect(gone).toEqual([literal])
-    for (let at = 0; at < 600; at++) shelf.put(`o${at}`, poolOf(false))
-    expect([shelf.size, gone.length, shelf.take('o99'), shelf.take('o100') !== undefined]).toEqual([
-      500,
-      101,
-      undefined,
-      true,
-    ])
+    for (let at = 0; at < 600; at++) idlePools.put(`o${at}`, poolOf(false))
+    expect([
+      idlePools.size,
+      gone.length,
+      idlePools.take('o99'),
+      idlePools.take('o100') !== undefined,
+    ]).toEqual([500, 101, undefined, true])
     nowMs = 60_000
-    expect([shelf.take('o200'), shelf.size, gone.length]).toEqual([undefined, 0, 600])
+    expect([idlePools.take('o200'), idlePools.size, gone.length]).toEqual([undefined, 0, 600])
   })
 })

@@ -9,20 +9,23 @@ const SECOND = 1000
 
 const rig = (count = 2) => {
   let nowMs = 0
-  const turns = { count: 0 }
-  const detector = new OutlierDetector({ now: () => nowMs, turns })
+  const ejectionCounter = { count: 0 }
+  const detector = new OutlierDetector({ now: () => nowMs, ejectionCounter })
   const members = new Set(Array.from({ length: count }, (_, at) => `10.0.0.${at + 1}`))
   return {
     detector,
     members,
-    turns,
+    ejectionCounter,
     pass: (ms: number): void => {
       nowMs += ms
     },
     /** `+` and `-`: what became of requests to an address, in order. @returns the verdicts. */
     tell: (address: string, outcomes: string): (Verdict | undefined)[] =>
       Array.from(outcomes, (each) =>
-        detector.report({ address, isFailure: each === '-', begunAt: turns.count }, members),
+        detector.report(
+          { address, isFailure: each === '-', begunAt: ejectionCounter.count },
+          members,
+        ),
       ),
     /** Of a request that was given its address so long ago. */
     tellLate: (address: string, isFailure: boolean, begunAt: number): Verdict | undefined =>
@@ -149,7 +152,7 @@ describe('an address that is out', () => {
     expect(detector.isDue('10.0.0.1', false)).toBe(true)
   })
 
-  it('is not judged by requests that were under way', () => {
+  it('is not validated by requests that were under way', () => {
     const { tell, tellLate, pass, detector } = rig()
     tell('10.0.0.1', '-----')
     pass(10 * SECOND)

@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals'
-import { createLateTransport } from '../../../../dataplane/wamp/transport/lazy-transport.ts'
+import { createLazyTransport } from '../../../../dataplane/wamp/transport/lazy-transport.ts'
 import type {
   OpenTransport,
   TransportEnd,
@@ -41,7 +41,7 @@ const prepare = (fails = 0): Scene => {
       close: () => closes++,
     }
   }
-  const late = createLateTransport(() =>
+  const late = createLazyTransport(() =>
     ++loads > fails ? Promise.resolve(real) : Promise.reject(new Error('no such file')),
   )
   return {

@@ -1,4 +1,4 @@
-// Opens a transport and writes down all that it tells, in order. It judges nothing.
+// Opens a transport and writes down all that it tells, in order. It validates nothing.
 
 import type {
   OpenTransport,

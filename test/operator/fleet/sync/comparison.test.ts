@@ -3,8 +3,8 @@
 import { describe, expect, it } from '@jest/globals'
 import fc from 'fast-check'
 import type { DataPlane } from '../../../../operator/data-plane.ts'
-import { Held } from '../../../../operator/fleet/sync/held.ts'
-import { HeldEntries } from '../../../../operator/fleet/sync/held-entries.ts'
+import { LoadedState } from '../../../../operator/fleet/sync/loaded-state.ts'
+import { SharedEntries } from '../../../../operator/fleet/sync/shared-entries.ts'
 import { type Keys, select, type Selection } from '../../../../operator/fleet/sync/selection.ts'
 import type { StateView, SyncItem } from '../../../../language/wire/wire.ts'
 import { aDesiredSet, aDocument, aRealm } from '../../../support/desired.ts'
@@ -74,7 +74,7 @@ const aStep: fc.Arbitrary<Step> = fc.oneof(
   }),
 )
 
-const expectedKeys = (held: Held, { documents, realms }: Selection): Keys => {
+const expectedKeys = (held: LoadedState, { documents, realms }: Selection): Keys => {
   const differing = (
     wanted: ReadonlyMap<string, { readonly digest: string }>,
     has: ReadonlyMap<string, { readonly digest: string }>,
@@ -91,14 +91,14 @@ const expectedKeys = (held: Held, { documents, realms }: Selection): Keys => {
 it('step by step as at once', () => {
   fc.assert(
     fc.property(aSelection, fc.array(aStep, { maxLength: 12 }), (first, steps) => {
-      let held = new Held(EMPTY, 'op')
+      let held = new LoadedState(EMPTY, 'op')
       let selection = first
       for (const step of steps) {
         let alone = held
         if (step.do === 'want') selection = step.selection
         else if (step.do === 'read') {
-          held = new Held(step.state, 'op', { before: held })
-          alone = new Held(step.state, 'op')
+          held = new LoadedState(step.state, 'op', { before: held })
+          alone = new LoadedState(step.state, 'op')
         } else if (step.do === 'delete') held.remove(step.kind, step.id)
         else {
           const item = { ...step, result: 'loaded', errors: [], warnings: [] } as const
@@ -117,7 +117,7 @@ it('step by step as at once', () => {
 })
 
 it('what was handed out stays as it was', () => {
-  const held = new Held(EMPTY, 'op')
+  const held = new LoadedState(EMPTY, 'op')
   const put = (id: string): void => {
     held.apply({ kind: 'spec', id, result: 'loaded', errors: [], warnings: [] }, 'd')
   }
@@ -140,20 +140,20 @@ describe('what data planes hold alike', () => {
   })
 
   it('is one object', () => {
-    const entries = new HeldEntries()
+    const entries = new SharedEntries()
     entries.retain(new Set(['a']))
-    const first = new Held(of('d'), 'op', { entries })
-    const second = new Held(EMPTY, 'op', { entries })
+    const first = new LoadedState(of('d'), 'op', { entries })
+    const second = new LoadedState(EMPTY, 'op', { entries })
     second.apply({ kind: 'spec', id: 'a', result: 'loaded', errors: [], warnings: [] }, 'd')
     expect(second.documents.get('a')).toBe(first.documents.get('a'))
-    expect(new Held(of('e'), 'op', { entries }).documents.get('a')?.digest).toBe('e')
-    expect(new Held(of('d'), 'op', { before: first, entries }).documents.get('a')).toBe(
+    expect(new LoadedState(of('e'), 'op', { entries }).documents.get('a')?.digest).toBe('e')
+    expect(new LoadedState(of('d'), 'op', { before: first, entries }).documents.get('a')).toBe(
       first.documents.get('a'),
     )
   })
 
   it('is not, where one has a warning', () => {
-    const entries = new HeldEntries()
+    const entries = new SharedEntries()
     entries.retain(new Set(['a']))
     const plain = entries.of('a', { digest: 'd', warnings: [] })
     expect(entries.of('a', { digest: 'd', warnings: SHADOWED })).toEqual({
@@ -164,7 +164,7 @@ describe('what data planes hold alike', () => {
   })
 
   it('is forgotten when much of it is not desired any more', () => {
-    const entries = new HeldEntries()
+    const entries = new SharedEntries()
     const ids = Array.from({ length: 1100 }, (_, index) => String(index))
     entries.retain(new Set(ids))
     const before = ids.map((id) => entries.of(id, { digest: 'd', warnings: [] }))
@@ -174,7 +174,7 @@ describe('what data planes hold alike', () => {
   })
 
   it('is not remembered, where nobody desires it: a data plane may claim to hold anything', () => {
-    const entries = new HeldEntries()
+    const entries = new SharedEntries()
     entries.retain(new Set(['a']))
     const stray = entries.of('stray', { digest: 'd', warnings: [] })
     expect(entries.of('stray', { digest: 'd', warnings: [] })).not.toBe(stray)

@@ -206,7 +206,7 @@ describe('nobody is flooded', () => {
   it('of thirty good and thirty bad generations by turns within a minute every bad one is told', async () => {
     const { recorder, sent, pass } = aRecorder()
     for (let i = 1; i <= 60; i += 1) {
-      const bad = { type: 'Warning', reason: 'Rejected', action: 'Judge' } as const
+      const bad = { type: 'Warning', reason: 'Rejected', action: 'Validate' } as const
       recorder.record(anEvent(`generation ${i}`, i % 2 === 0 ? bad : {}))
       await pass(1_000)
     }

@@ -47,8 +47,8 @@ const realm = (namespace: string, annotations: object, status?: object): Resourc
 
 describe('what its owner deletes is deleted, whoever else names it', () => {
   it.each<[string, object | undefined]>([
-    ['not judged', undefined],
-    ['judged, never held', unprogrammed('Invalid')],
+    ['not validated', undefined],
+    ['validated, never held', unprogrammed('Invalid')],
     ['on its way elsewhere', unprogrammed('Pending')],
     ['held under another id', programmed],
   ])('a document: the other one is broken and %s', (_name, status) => {
@@ -63,7 +63,7 @@ describe('what its owner deletes is deleted, whoever else names it', () => {
   })
 
   it.each<[string, object | undefined]>([
-    ['not judged', undefined],
+    ['not validated', undefined],
     ['recorded as accepted once', { conditions: [condition('Accepted', 'True', 'Accepted')] }],
   ])('a realm: the other one is paused and %s', (_name, status) => {
     const reconciler = new Reconciler({ className: 'svc' })
@@ -77,7 +77,7 @@ describe('what its owner deletes is deleted, whoever else names it', () => {
 
 describe('after a restart a broken document is kept where a data plane may hold it', () => {
   it.each<[string, object | undefined, boolean]>([
-    ['nobody has judged it', undefined, true],
+    ['nobody has validated it', undefined, true],
     ['programmed', programmed, true],
     ['Pending', unprogrammed('Pending'), true],
     ['PartiallyProgrammed', unprogrammed('PartiallyProgrammed'), true],
@@ -107,7 +107,7 @@ describe('after a restart a broken document is kept where a data plane may hold 
   })
 
   it.each<[string, object | undefined, boolean]>([
-    ['nobody has judged it', undefined, true],
+    ['nobody has validated it', undefined, true],
     ['bad now', { conditions: [condition('Accepted', 'False', 'Invalid')] }, true],
     ["another's uri", { conditions: [condition('Accepted', 'False', 'Conflicted')] }, false],
   ])('a realm: %s', (_name, status, expected) => {
@@ -120,7 +120,7 @@ describe('after a restart a broken document is kept where a data plane may hold 
 
 describe('after a restart a document whose id nobody can tell holds deletes back', () => {
   it.each<[string, object | undefined, boolean]>([
-    ['nobody has judged it', undefined, true],
+    ['nobody has validated it', undefined, true],
     ['programmed', programmed, true],
     ['Pending', unprogrammed('Pending'), true],
     ['PartiallyProgrammed', unprogrammed('PartiallyProgrammed'), true],

@@ -85,7 +85,7 @@ const WAITS = [
 ]
 
 describe('a paused document', () => {
-  it('serves as it is; a newer spec is judged, not put; then it goes on', () => {
+  it('serves as it is; a newer spec is validated, not put; then it goes on', () => {
     const cluster = new Cluster()
     const first = cluster.take(realm(), orders())
     const paused = cluster.take(realm(), orders({}, { annotations: PAUSED }))
@@ -118,12 +118,12 @@ describe('a paused document', () => {
     const words = (result: ReturnType<Cluster['take']>): string | undefined =>
       result.statuses.get(KEY)?.conditions.find(({ type }) => type === 'Programmed')?.message
     expect(words(cluster.take(realm(), orders({}, { annotations: PAUSED })))).toBe(
-      'paused: generation 1 is judged and waits, nothing of it serves; ' +
+      'paused: generation 1 is validated and waits, nothing of it serves; ' +
         'remove the annotation gateway.svc.dev/paused to go on',
     )
     cluster.take(realm(), orders())
     expect(words(cluster.take(realm(), orders({ name: 'new' }, known)))).toBe(
-      'paused: generation 2 is judged and waits, generation 1 serves; ' +
+      'paused: generation 2 is validated and waits, generation 1 serves; ' +
         'remove the annotation gateway.svc.dev/paused to go on',
     )
   })

@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, describe, expect, it, jest } from '@jest/globals'
 import type {
-  Held,
-  HeldListing,
+  DurableHandle,
+  DurableListing,
   Registration,
 } from '../../../../../dataplane/wamp/realm/wamp-client.ts'
 import { WampFault, type WampEvent } from '../../../../../dataplane/wamp/session/joined-session.ts'
@@ -32,7 +32,7 @@ afterEach(() => {
 const CALLBACK = 'https://hooks.acme.com/add'
 const ANSWER: Payload = { args: [42], kwargs: {} }
 
-const register = (scene: Scene, more: Partial<Registration> = {}): Promise<Held> =>
+const register = (scene: Scene, more: Partial<Registration> = {}): Promise<DurableHandle> =>
   scene.bridge.clientOf(REALM).register({
     procedure: 'com.acme.add',
     options: {},
@@ -45,10 +45,10 @@ const subscribe = (
   scene: Scene,
   onEvent: (event: WampEvent) => void = () => undefined,
   { topic = 'com.acme.topic', onEnd = (): void => undefined } = {},
-): Promise<Held> =>
+): Promise<DurableHandle> =>
   scene.bridge.clientOf(REALM).subscribe({ topic, options: {}, callback: CALLBACK, onEvent, onEnd })
 
-const listings = (scene: Scene): readonly HeldListing[] =>
+const listings = (scene: Scene): readonly DurableListing[] =>
   scene.bridge.status().flatMap(({ held }) => held)
 
 const activity = (scene: Scene): readonly boolean[] =>

@@ -1,0 +1,62 @@
+// Exchanges a code for the verified claims of its ID token. Errors are 400 if the provider rejected the code or sent
+// a token that cannot be trusted, and 502 if it failed.
+
+import type { CallbackParameters } from './callback-parameters.ts'
+import { exchangeCode, ProviderFailed, type ExchangedCode } from '../provider/provider-client.ts'
+import { OidcRefusal } from '../refusal.ts'
+import type { ChosenProvider, DiscoveredProvider, OidcContext } from '../context.ts'
+import type { LoginState } from './state-token.ts'
+
+/** behaviour §6: openid-client does not check `iat`. */
+const MAX_AHEAD_SECONDS = 60
+
+/** @throws OidcRefusal `token_exchange_failed` */
+export const exchangeForClaims = async ({
+  endpointDeps,
+  provider,
+  known,
+  state,
+  parameters,
+}: OidcContext &
+  DiscoveredProvider & {
+    readonly provider: ChosenProvider
+    readonly state: LoginState
+    readonly parameters: CallbackParameters
+  }): Promise<ExchangedCode> => {
+  try {
+    const exchanged = await exchangeCode(
+      provider.record,
+      known,
+      {
+        parameters: parameters.forClient,
+        state: parameters.sealed,
+        nonce: state.nonce,
+        verifier: state.verifier,
+      },
+      endpointDeps.fetch,
+    )
+    checkClaims(exchanged, provider.record.client_id, endpointDeps.now())
+    return exchanged
+  } catch (cause) {
+    // The provider may have moved its endpoints.
+    endpointDeps.providers.doubt(provider.record)
+    const status = cause instanceof ProviderFailed ? 502 : 400
+    throw new OidcRefusal(
+      'token_exchange_failed',
+      'the code exchange returned no ID token that can be trusted',
+      {
+        status,
+        cause,
+      },
+    )
+  }
+}
+
+const checkClaims = ({ claims }: ExchangedCode, clientId: string, now: number): void => {
+  const { iat, azp, sub } = claims
+  if (typeof iat !== 'number' || iat > now / 1000 + MAX_AHEAD_SECONDS)
+    throw new Error('the ID token was issued in the future')
+  // OpenID Connect Core §3.1.3.7: also with a single audience.
+  if (azp !== undefined && azp !== clientId) throw new Error('azp is another client')
+  if (typeof sub !== 'string' || sub === '') throw new Error('sub is not a string')
+}

@@ -1,0 +1,74 @@
+// Stores what is loaded as data: documents and realms by key, and their owner. It decides nothing.
+
+import { type LoadedEntry, rootDigest } from '../../language/wire/digest.ts'
+import type { ValueMap } from '../../language/expression/value.ts'
+import type { Warning } from '../../language/problem.ts'
+import type { RealmRecord } from '../../language/realm/record.ts'
+import type { Claims, Forwards } from './validate-document.ts'
+
+/** A loaded document: the last version of its id that was accepted. */
+export interface LoadedDocument extends MaybeNewer {
+  readonly id: string
+  readonly digest: string
+  /** Unix time, milliseconds: the age that decides conflicts. A replacement by hand keeps it. */
+  readonly since: number
+  /** null: loaded by hand. */
+  readonly managedBy: string | null
+  /** Unix time of the load, milliseconds. */
+  readonly ts: number
+  readonly warnings: readonly Warning[]
+  /** Canonical JSON of what was submitted, without `variables` from Secrets. */
+  readonly source: Buffer
+  /** From Secrets; never read back. */
+  readonly variables?: ValueMap
+  /** Namespace that its requests may not leave for another one of the cluster. */
+  readonly confinedTo?: string
+  readonly claims: Claims
+  readonly forwards: Forwards
+}
+
+/** What this version has understood of an entry of a newer operator. */
+interface MaybeNewer {
+  /** JSON pointers to policies: another version must understand them to take the entry from a snapshot. */
+  readonly critical?: readonly string[]
+  /** Members were ignored. A snapshot stores the entry without its digest, so that a newer version is sent it again. */
+  readonly isPartial?: boolean
+}
+
+export interface LoadedRealm extends MaybeNewer {
+  readonly uri: string
+  readonly digest: string
+  readonly managedBy: string | null
+  readonly record: RealmRecord
+}
+
+/** The owner of the gateway, and the state of its syncs. */
+export interface Ownership {
+  readonly manager: string | null
+  readonly epoch: number
+  /** A sync call with a matching `complete` was accepted; from a snapshot: in the boot that wrote it. */
+  readonly complete: boolean
+}
+
+export class LoadedContent {
+  readonly documents = new Map<string, LoadedDocument>()
+  readonly realms = new Map<string, LoadedRealm>()
+
+  /** The entries that `manager` has put, as lines of the root digest. */
+  entriesOf(manager: string | null): readonly LoadedEntry[] {
+    const entries: LoadedEntry[] = []
+    if (manager === null) return entries
+    for (const { uri, digest, managedBy } of this.realms.values())
+      if (managedBy === manager) entries.push({ kind: 'realm', key: uri, digest })
+    for (const { id, digest, managedBy } of this.documents.values())
+      if (managedBy === manager) entries.push({ kind: 'spec', key: id, digest })
+    return entries
+  }
+
+  rootDigest(manager: string | null): string {
+    return rootDigest(this.entriesOf(manager))
+  }
+}
+
+/** Managed documents win every conflict with those loaded by hand (architecture, *One owner*). */
+export const rankOf = (managedBy: string | null): number => (managedBy === null ? 1 : 0)

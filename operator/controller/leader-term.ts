@@ -1,0 +1,110 @@
+// One turn of leading: a fleet of its own, which believes nothing that an earlier one believed, the conditions as
+// they settle during it, and the search for versions that only data planes have. Ends at once.
+
+import type { Log } from '../../telemetry/log.ts'
+import type { Clock } from '../../base/clock.ts'
+import type { DataPlaneReport, DataPlanes } from '../data-plane.ts'
+import { Fleet, type FleetOptions } from '../fleet/fleet.ts'
+import { RecoverSource } from '../fleet/recover-source.ts'
+import type { MissingVersion } from '../reconcile/documents/missing-version.ts'
+import type { Reconciliation } from '../reconcile/reconciler.ts'
+import { type ResourceStatus, StatusBook } from '../reconcile/status/status-book.ts'
+import { Handover } from './handover.ts'
+
+export interface LeaderTermOptions {
+  readonly fleet: Omit<FleetOptions, 'onReport' | 'clock' | 'log'>
+  readonly recover: (version: MissingVersion, document: RecoveredText) => Promise<boolean>
+  /** Versions were recovered: the same cache has another meaning now. */
+  readonly onRecovered: () => void
+  readonly onReport: () => void
+  readonly clock: Clock
+  readonly log: Log
+}
+
+type RecoveredText = Parameters<
+  ConstructorParameters<typeof RecoverSource<MissingVersion>>[0]['recover']
+>[1]
+
+/** Also where all have gone, or there are none: no report tells of that. */
+const telling = (dataPlanes: DataPlanes, onChange: () => void): DataPlanes => ({
+  start: (adopt) => {
+    dataPlanes.start((all) => {
+      adopt(all)
+      onChange()
+    })
+  },
+  synced: () => dataPlanes.synced(),
+  stop: () => {
+    dataPlanes.stop()
+  },
+})
+
+export class LeaderTerm {
+  readonly fleet: Fleet
+  readonly #book = new StatusBook()
+  readonly #search: RecoverSource<MissingVersion>
+  readonly #handover: Handover
+  #hasSettled = false
+
+  constructor({ fleet, recover, onRecovered, onReport, clock, log }: LeaderTermOptions) {
+    this.#search = new RecoverSource({
+      holders: (version) => this.fleet.holders(version),
+      recover,
+      onRecovered,
+      clock,
+      log,
+    })
+    this.fleet = new Fleet({
+      ...fleet,
+      clock,
+      log,
+      dataPlanes: telling(fleet.dataPlanes, onReport),
+      onReport: () => {
+        this.#search.lookAgain()
+        onReport()
+      },
+    })
+    this.#handover = new Handover({
+      clock,
+      apply: (desired) => {
+        this.fleet.apply(desired)
+      },
+    })
+  }
+
+  start(): void {
+    this.fleet.start()
+  }
+
+  /** @param isNew the desired set is another one than before, or the first of this turn */
+  take({ desired, missing }: Reconciliation, isNew: boolean): void {
+    if (isNew) this.#handover.take(desired)
+    this.#search.want(missing)
+  }
+
+  reports(): readonly DataPlaneReport[] {
+    return this.fleet.reports()
+  }
+
+  settle(verdicts: Reconciliation['verdicts'], nowMs: number): ReadonlyMap<string, ResourceStatus> {
+    this.#hasSettled = true
+    return this.#book.update(verdicts, this.reports(), nowMs)
+  }
+
+  /** From then on conditions go on from what was said before in this turn. */
+  get hasSettled(): boolean {
+    return this.#hasSettled
+  }
+
+  /** Time alone may change a condition. */
+  get isWaiting(): boolean {
+    return this.#book.isWaiting
+  }
+
+  /** What is under way is broken off at once; resolves when that is done. */
+  async end(): Promise<void> {
+    this.#search.stop()
+    this.#handover.stop()
+    await this.fleet.stop()
+  }
+}

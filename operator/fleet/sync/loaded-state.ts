@@ -1,0 +1,226 @@
+// What one data plane holds, as far as the operator knows: read from its state, carried on by the answers
+// to sync calls. Believes nothing else.
+
+import { type LoadedEntry, rootDigest } from '../../../language/wire/digest.ts'
+import type {
+  SpecState,
+  StateView,
+  SyncItem,
+  SyncReply,
+  UpstreamTrouble,
+} from '../../../language/wire/wire.ts'
+import type { LoadedDocument, LoadedRealm } from '../../data-plane.ts'
+import { edited, type Edits } from '../../edited-map.ts'
+import { Comparison } from './comparison.ts'
+import { SharedEntries } from './shared-entries.ts'
+import type { Keys, Selection } from './selection.ts'
+
+export interface LoadedContents {
+  /** By id. */
+  readonly documents: ReadonlyMap<string, LoadedDocument>
+  /** By uri. */
+  readonly realms: ReadonlyMap<string, LoadedRealm>
+}
+
+interface LoadedStateOptions {
+  readonly before?: LoadedState | undefined
+  readonly entries?: SharedEntries
+}
+
+export class LoadedState {
+  readonly bootId: string
+  readonly gatewayVersion: string | undefined
+  /** By id of the document. */
+  readonly upstreams: ReadonlyMap<string, UpstreamTrouble>
+  readonly manager: string | null
+  readonly epoch: number
+  /** Grows with every change of what is believed. */
+  revision = 0
+  /** Of its last answer: what the next difference is made on. */
+  rootDigest: string
+  #complete: boolean
+  /** Ours only. */
+  readonly #documents: ChangingMap<LoadedDocument>
+  readonly #realms: ChangingMap<LoadedRealm>
+  readonly #comparison: Comparison
+
+  readonly #entries: SharedEntries
+
+  /**
+   * @param before what was known: entries that have not changed stay the same objects
+   * @param entries shared by all data planes
+   */
+  constructor(
+    state: StateView,
+    manager: string,
+    { before, entries = new SharedEntries() }: LoadedStateOptions = {},
+  ) {
+    this.#entries = entries
+    this.bootId = state.bootId
+    this.gatewayVersion = state.gatewayVersion
+    this.upstreams =
+      state.upstreams === undefined ? NO_TROUBLES : new Map(Object.entries(state.upstreams))
+    this.manager = state.manager
+    this.epoch = state.epoch
+    this.rootDigest = state.rootDigest
+    this.#complete = state.complete
+    const news = documentsIn(state, manager, { before, entries })
+    this.#documents = new ChangingMap(edited(before?.documents ?? NONE, news))
+    this.#realms = new ChangingMap(realmsIn(state, manager))
+    // Of realms there are few, and each says something else of its sessions.
+    const uris = [...(before?.realms.keys() ?? []), ...this.realms.keys()]
+    const touched = { documents: news.keys(), realms: uris }
+    this.#comparison = before === undefined ? new Comparison() : before.#comparison.goingOn(touched)
+  }
+
+  get documents(): ReadonlyMap<string, LoadedDocument> {
+    return this.#documents.view
+  }
+
+  get realms(): ReadonlyMap<string, LoadedRealm> {
+    return this.#realms.view
+  }
+
+  get complete(): boolean {
+    return this.#complete
+  }
+
+  get size(): number {
+    return this.documents.size + this.realms.size
+  }
+
+  /** @param digest that was sent with a put */
+  apply({ kind, id, result, warnings }: SyncItem, digest: string | undefined): void {
+    if (result === 'rejected') return
+    if (result === 'deleted') this.remove(kind, id)
+    else if (digest !== undefined) this.#put({ kind, id, digest, warnings })
+  }
+
+  /** What it holds now, for whoever keeps it: stays as it is. */
+  snapshot(): LoadedContents {
+    return { documents: this.#documents.handOut(), realms: this.#realms.handOut() }
+  }
+
+  remove(kind: SyncItem['kind'], id: string): void {
+    const entries = kind === 'spec' ? this.#documents : this.#realms
+    entries.put(id, undefined)
+    this.#changed(kind, id)
+  }
+
+  /** It has called itself complete. */
+  completed({ rootDigest }: SyncReply): void {
+    this.#complete = true
+    this.rootDigest = rootDigest
+    this.revision += 1
+  }
+
+  /** Where it holds something else of ours, less or more. Costs what has changed since it was asked last. */
+  differing(selection: Selection): Keys {
+    return this.#comparison.keys(selection, this)
+  }
+
+  /** It holds this and nothing else of ours. */
+  matches(selection: Selection): boolean {
+    const { documents, realms } = this.differing(selection)
+    return documents.size + realms.size === 0
+  }
+
+  /** What the data plane must say when it holds what we think it holds. */
+  expectedRootDigest(selection: Selection): string {
+    if (this.matches(selection)) return selection.rootDigest()
+    const entries: LoadedEntry[] = []
+    for (const [key, { digest }] of this.realms) entries.push({ kind: 'realm', key, digest })
+    for (const [key, { digest }] of this.documents) entries.push({ kind: 'spec', key, digest })
+    return rootDigest(entries)
+  }
+
+  #put({ kind, id, digest, warnings }: Omit<SyncItem, 'result' | 'errors'> & Digest): void {
+    if (kind === 'spec') this.#documents.put(id, this.#entries.of(id, { digest, warnings }))
+    else this.#realms.put(id, { digest, sessions: this.realms.get(id)?.sessions ?? [] })
+    this.#changed(kind, id)
+  }
+
+  #changed(kind: SyncItem['kind'], id: string): void {
+    this.#comparison.touch(kind, id)
+    this.revision += 1
+  }
+}
+
+const NONE: ReadonlyMap<string, LoadedDocument> = new Map()
+
+const NO_TROUBLES: ReadonlyMap<string, UpstreamTrouble> = new Map()
+
+/** What differs from what was known. */
+const documentsIn = (
+  { specs }: StateView,
+  manager: string,
+  { before, entries }: Required<LoadedStateOptions>,
+): Edits<LoadedDocument> => {
+  const known = before?.documents ?? NONE
+  const edits = new Map<string, LoadedDocument | undefined>()
+  const oursOf = (id: string): SpecState | undefined =>
+    Object.hasOwn(specs, id) && specs[id]?.managedBy === manager ? specs[id] : undefined
+  for (const id of Object.keys(specs)) {
+    const spec = oursOf(id)
+    if (spec !== undefined && !isSame(known.get(id), spec)) edits.set(id, entries.of(id, spec))
+  }
+  for (const id of known.keys()) if (oursOf(id) === undefined) edits.set(id, undefined)
+  return edits
+}
+
+const isSame = (held: LoadedDocument | undefined, { digest, warnings }: SpecState): boolean =>
+  held?.digest === digest && held.warnings.length + warnings.length === 0
+
+const realmsIn = ({ realms }: StateView, manager: string): ReadonlyMap<string, LoadedRealm> => {
+  const ours = new Map<string, LoadedRealm>()
+  for (const [uri, { digest, managedBy, sessions }] of Object.entries(realms)) {
+    if (managedBy === manager) ours.set(uri, { digest, sessions })
+  }
+  return ours
+}
+
+/** More changes than this between two times that it is handed out make a copy of it. */
+const MANY = 32
+
+/** Handed out again and again, and changed between: what was handed out stays as it is. */
+class ChangingMap<T extends object> {
+  #map: ReadonlyMap<string, T>
+  /** Since it was handed out last. */
+  #edits = new Map<string, T | undefined>()
+  /** With the edits, where they are many; handed out to nobody yet. */
+  #own: Map<string, T> | undefined
+
+  constructor(map: ReadonlyMap<string, T>) {
+    this.#map = map
+  }
+
+  /** To look at now. */
+  get view(): ReadonlyMap<string, T> {
+    return this.#own ?? this.handOut()
+  }
+
+  handOut(): ReadonlyMap<string, T> {
+    this.#map = this.#own ?? edited(this.#map, this.#edits)
+    this.#own = undefined
+    if (this.#edits.size > 0) this.#edits = new Map()
+    return this.#map
+  }
+
+  put(key: string, value: T | undefined): void {
+    if (this.#own === undefined) this.#edits.set(key, value)
+    else change(this.#own, key, value)
+    if (this.#edits.size <= MANY) return
+    this.#own = new Map(this.#map)
+    for (const [each, edit] of this.#edits) change(this.#own, each, edit)
+    this.#edits = new Map()
+  }
+}
+
+const change = <T>(map: Map<string, T>, key: string, value: T | undefined): void => {
+  if (value === undefined) map.delete(key)
+  else map.set(key, value)
+}
+
+interface Digest {
+  readonly digest: string
+}

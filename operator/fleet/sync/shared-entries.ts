@@ -1,0 +1,36 @@
+// An id, a digest and warnings in; what is remembered of a document that a data plane holds, out: one object for all
+// data planes that hold the same. 1,000 documents on 100 data planes take 0.2 MB so, and 20 MB otherwise.
+
+import type { LoadedDocument } from '../../data-plane.ts'
+
+/** So many entries of what is not desired any more are no waste yet. */
+const SLACK = 1_000
+
+interface Ids {
+  readonly size: number
+  readonly has: (id: string) => boolean
+}
+
+export class SharedEntries {
+  /** The last that was asked for, by id; without warnings, as most are. Of what is desired alone: data planes may claim to hold anything. */
+  readonly #known = new Map<string, LoadedDocument>()
+  #desired: Ids = new Set()
+
+  of(id: string, { digest, warnings }: LoadedDocument): LoadedDocument {
+    if (warnings.length > 0) return { digest, warnings }
+    const known = this.#known.get(id)
+    if (known?.digest === digest) return known
+    const entry = { digest, warnings: NONE }
+    if (this.#desired.has(id)) this.#known.set(id, entry)
+    return entry
+  }
+
+  /** Remembers these alone from now on; forgets all others, when there are many. */
+  retain(ids: Ids): void {
+    this.#desired = ids
+    if (this.#known.size <= 2 * ids.size + SLACK) return
+    for (const id of this.#known.keys()) if (!ids.has(id)) this.#known.delete(id)
+  }
+}
+
+const NONE: LoadedDocument['warnings'] = []

@@ -1,0 +1,248 @@
+// A document, its variables and its realm in; a version that may be put, or everything that is wrong with
+// it, out. Pure; the language validates, this file only asks it. Conflicts between documents come later.
+
+import type { Quarantined } from '../../../compiler/bounded-compiler.ts'
+import { plainDigest } from '../../../language/wire/digest.ts'
+import type { RealmFacts } from '../../../language/environment.ts'
+import type { Problem, Warning } from '../../../language/problem.ts'
+import type { DesiredDocument } from '../../desired-set.ts'
+import { type Finding, type FoundBy, nothingFoundBy } from '../../resource/condition.ts'
+import type { ApiSpecificationResource } from '../../resource/resource.ts'
+import type { Found } from '../../resource/secret-value.ts'
+import type { CompiledDocument, DocumentCompiler, DocumentResult } from './compile-document.ts'
+import {
+  confinementOf,
+  type DestinationPolicy,
+  destinationProblems,
+  destinationsRefused,
+} from '../claims/destination-policies.ts'
+import {
+  ACCEPTED_COMPILING,
+  ACCEPTED_PENDING,
+  acceptedWith,
+  invalid,
+  missing,
+  realmDeparting,
+  realmHeld,
+  realmUnready,
+  realmUnusable,
+  REFERENCES_PENDING,
+  REFERENCES_WITHOUT_ROOM,
+  RESOLVED,
+  tooExpensive,
+  tooLarge,
+} from '../findings.ts'
+import { coversHosts } from '../claims/host-entries.ts'
+import { type HostGrant, refuseHost } from '../claims/host-grants.ts'
+import type { RealmTerms } from '../realms/validate-realm-resource.ts'
+import type { RealmAccess } from '../realms/realm-access.ts'
+import { ANY_REALM, makeDocument } from './make-document.ts'
+import { type DocumentPlace, type ReadDocument, relocate } from './read-document.ts'
+import type { SecretVariables } from './read-variables.ts'
+
+export interface ApiSpecificationValidation {
+  readonly accepted: Finding<'Accepted'>
+  readonly resolvedRefs: Finding<'ResolvedRefs'>
+  /** See `Verdict`. */
+  readonly found: FoundBy<'document'>
+  readonly errors: readonly Problem[]
+  readonly warnings: readonly Warning[]
+  /** This generation, as far as the language goes: it may lack a realm, or the right to its host. */
+  readonly version?: DesiredDocument
+  /** What may be put. */
+  readonly good?: DesiredDocument
+  /** Of the Realm that it may use. */
+  readonly realmNamespace?: string
+  /** It is being compiled: to be validated again when that is done. */
+  readonly isPending?: boolean
+  /** It was too expensive. */
+  readonly quarantined?: Quarantined
+  /** It has served, and of its realm nothing is known but that it is there. */
+  readonly isRealmHeld?: boolean
+  /** There is no Realm of its uri, or none that ever served it, in a namespace that is not its own. */
+  readonly isRealmAbsent?: boolean
+}
+
+/** What stands outside a document and decides over it. */
+export interface DocumentContext {
+  /** Of the resource. */
+  readonly key: string
+  readonly compiler: DocumentCompiler
+  readonly variables: Found<SecretVariables>
+  readonly access: RealmAccess
+  readonly grant: HostGrant
+  readonly destinations: DestinationPolicy
+  /** The quota of its namespace has no room for it. */
+  readonly overQuota: Finding<'Accepted'> | undefined
+}
+
+/** What of it decides: the same values where nothing has changed for the document. */
+export const accessInputs = (access: RealmAccess): readonly unknown[] => [
+  access.access,
+  ...(access.access === 'granted' ? [access.realm, access.isDeleted] : []),
+  ...(access.access === 'unready'
+    ? [access.realm.namespace, access.realm.name, access.realm.isPaused, access.realm.isKept]
+    : []),
+]
+
+type Readable = Extract<ReadDocument, { readonly place: DocumentPlace }>
+
+export const validateApiSpecification = (
+  resource: ApiSpecificationResource,
+  read: ReadDocument,
+  context: DocumentContext,
+): ApiSpecificationValidation => {
+  const { variables } = context
+  const nothing = { found: nothingFoundBy('document'), errors: [], warnings: [] }
+  if ('missing' in read) {
+    return { ...nothing, accepted: ACCEPTED_PENDING, resolvedRefs: missing(read.missing) }
+  }
+  if ('tooLarge' in read) {
+    const accepted = tooLarge(read.tooLarge.message)
+    return { ...nothing, accepted, resolvedRefs: REFERENCES_PENDING, errors: [read.tooLarge] }
+  }
+  if ('problems' in read) {
+    const { problems } = read
+    const accepted = refusal(problems)
+    return { ...nothing, accepted, resolvedRefs: REFERENCES_PENDING, errors: problems }
+  }
+  // Without its variables a document would seem to lack what only the Secret has.
+  if ('missing' in variables) {
+    return { ...nothing, accepted: ACCEPTED_PENDING, resolvedRefs: missing(variables.missing) }
+  }
+  if (context.overQuota !== undefined) {
+    return { ...nothing, accepted: context.overQuota, resolvedRefs: REFERENCES_WITHOUT_ROOM }
+  }
+  return validateReadable(resource, read, variables.found, context)
+}
+
+const validateReadable = (
+  resource: ApiSpecificationResource,
+  read: Readable,
+  secrets: SecretVariables,
+  { key, compiler, access, grant, destinations }: DocumentContext,
+): ApiSpecificationValidation => {
+  const { programmed } = resource
+  const { namespace } = resource.metadata
+  const { document } = read
+  const compilation = compiler.compile({
+    key,
+    namespace,
+    document,
+    realm: factsOf(access),
+    secrets,
+    quarantined: resource.quarantined,
+    programmedDigest: programmed && plainDigest(programmed.digest),
+  })
+  const reference = referenceOf(resource, read, access)
+  if (compilation === undefined) {
+    const nothing = { found: nothingFoundBy('document'), errors: [], warnings: [] }
+    return { ...nothing, accepted: ACCEPTED_COMPILING, resolvedRefs: reference, isPending: true }
+  }
+  const warnings = locateWarnings(compilation.warnings, read.place, access)
+  if ('problems' in compilation) return { ...refused(compilation, read, reference), warnings }
+  const { compiled } = compilation
+  const confinedTo = confinementOf(destinations)
+  const version = makeDocument(resource, { document, compiled, secrets, confinedTo })
+  const accepted = acceptedWith(warnings)
+  const ownValidation = { accepted, found: foundIn(), errors: [], warnings, version }
+  if (access.access !== 'granted') {
+    const isRealmHeld = mayServeOn(resource, access)
+    const isRealmAbsent =
+      access.access === 'unready'
+        ? !access.realm.isKept && access.realm.namespace !== namespace
+        : access.isAbsent === true
+    return {
+      ...ownValidation,
+      resolvedRefs: reference,
+      ...(isRealmHeld && { isRealmHeld }),
+      ...(isRealmAbsent && { isRealmAbsent }),
+    }
+  }
+  const validation = { ...ownValidation, realmNamespace: access.realm.namespace }
+  const notPermitted =
+    hostOutsideRealm(access.realm, compiled) ?? refuseHost(grant, { ...compiled, namespace })
+  if (notPermitted !== undefined) return { ...validation, resolvedRefs: notPermitted }
+  const leaving = destinationProblems(destinations, compiled, version.selector !== undefined)
+  if (leaving.length > 0) {
+    const errors = leaving.map((problem) => relocate(problem, read.place))
+    return { ...validation, errors, resolvedRefs: destinationsRefused(destinations, errors) }
+  }
+  return { ...validation, resolvedRefs: reference, good: version }
+}
+
+/** Of a good document. None of the conditions so far is for it to decide. */
+const foundIn = (): FoundBy<'document'> => ({})
+
+/** Where the realm can't be used, the document is validated as if it could: one fault must not hide another. */
+const factsOf = (access: RealmAccess): RealmFacts =>
+  access.access === 'granted' ? access.realm.facts : ANY_REALM
+
+const refused = (
+  { problems, quarantined }: Extract<DocumentResult, { readonly problems: unknown }>,
+  { place }: Readable,
+  resolvedRefs: Finding<'ResolvedRefs'>,
+): ApiSpecificationValidation => {
+  const errors = problems.map((problem) => relocate(problem, place))
+  const nothing = { found: nothingFoundBy('document'), warnings: [] }
+  const validation = { ...nothing, accepted: refusal(problems, errors), resolvedRefs, errors }
+  return quarantined === undefined ? validation : { ...validation, quarantined }
+}
+
+const referenceOf = (
+  resource: ApiSpecificationResource,
+  read: Readable,
+  access: RealmAccess,
+): Finding<'ResolvedRefs'> => {
+  if (access.access === 'granted') return access.isDeleted ? realmDeparting(access.realm) : RESOLVED
+  if (read.realmUri === undefined) return REFERENCES_PENDING
+  const { namespace } = resource.metadata
+  if (access.access !== 'unready') return realmUnusable(access.access, read.realmUri, namespace)
+  if (mayServeOn(resource, access)) return realmHeld(read.realmUri, namespace, access.realm)
+  return access.realm.namespace === namespace
+    ? realmUnready(namespace, access.realm.name)
+    : realmUnusable('RealmNotFound', read.realmUri, namespace)
+}
+
+/** Its realm was good when it was programmed, whatever this operator has seen of it, and is not taken away. */
+const mayServeOn = ({ programmed }: ApiSpecificationResource, access: RealmAccess): boolean =>
+  access.access === 'unready' && access.realm.isKept && programmed !== undefined
+
+const hostOutsideRealm = (
+  { uri, allowedHosts }: RealmTerms,
+  { host, hosts }: CompiledDocument,
+): Finding<'ResolvedRefs'> | undefined => {
+  if (allowedHosts === undefined || coversHosts(allowedHosts, hosts)) return undefined
+  return {
+    type: 'ResolvedRefs',
+    status: 'False',
+    reason: 'RefNotPermitted',
+    message:
+      `the realm '${uri}' does not allow the host '${host}': ` +
+      `its allowedHosts are ${allowedHosts.join(', ')}`,
+  }
+}
+
+/** The bounds of size and of cost are the faults that a document has as a whole. */
+const refusal = (
+  problems: readonly Problem[],
+  located: readonly Problem[] = problems,
+): Finding<'Accepted'> => {
+  const expensive = problems.find(({ code }) => code === 'too_expensive')
+  if (expensive !== undefined) return tooExpensive(expensive.message)
+  const whole = problems.find(({ code, path }) => code === 'invalid_value' && path === '')
+  return whole === undefined ? invalid(located) : tooLarge(whole.message)
+}
+
+/** Of a realm that is not known, nobody can say what it lacks. */
+const locateWarnings = (
+  warnings: readonly Warning[],
+  place: DocumentPlace,
+  access: RealmAccess,
+): readonly Warning[] =>
+  warnings
+    .filter(({ code }) => access.access === 'granted' || code !== 'UnsatisfiedSecurity')
+    .map((warning) => ({
+      ...warning,
+      path: `${place.pointer}${place.words === undefined ? warning.path : ''}`,
+    }))
