@@ -155,11 +155,11 @@ export class OriginPool implements ConnectionEvents {
       this.#badAnswers = BAD_ANSWERS
     }
     this.record.onAnswer(statusCode, connection.realm)
-    this.validate(connection, isBad ? 'status' : undefined)
+    this.assess(connection, isBad ? 'status' : undefined)
   }
 
   /** Records the result of a request for the health of its address, once for each request. */
-  validate(connection: Connection, fault: SharedFault | RealmFault | undefined): void {
+  assess(connection: Connection, fault: SharedFault | RealmFault | undefined): void {
     const { endpoint, realm, begunAt } = connection
     const { set } = this.#options.addresses
     // An endpoint that is not known any more needs no record.

@@ -163,7 +163,7 @@ export class DispatchedCall implements Dispatcher.DispatchHandler, UpstreamCall,
     this.#deadlines.remove(this)
     const error = new UpstreamError(failure, FAILURE_MESSAGES[failure], this.#answerBegun, cause)
     const fault = faultOf({ failure, cause, request: this.#request, connection: this.#connection })
-    if (fault !== undefined) this.#pool.validate(this.#connection, fault)
+    if (fault !== undefined) this.#pool.assess(this.#connection, fault)
     this.#controller?.abort(error)
     this.#pool.drop(this.#connection)
     this.#pool.record.onFailure(

@@ -17,7 +17,7 @@ if ready ~= nil and ready.reason == "Released" then
   return health("Degraded", ready)
 end
 if ready == nil or status.observedGeneration ~= obj.metadata.generation then
-  return { status = "Progressing", message = "no operator has judged this generation yet" }
+  return { status = "Progressing", message = "no operator has validated this generation yet" }
 end
 -- Nothing changes until somebody acts.
 if isTrue(found.Stalled) then

@@ -34,7 +34,7 @@ export interface Misbehaviour {
   readonly status?: number
   readonly body?: unknown
   readonly etag?: string
-  /** Judged and answered no sooner than this. */
+  /** Validated and answered no sooner than this. */
   readonly until?: Promise<unknown>
   /** Break the connection. */
   readonly reset?: boolean

@@ -11,7 +11,7 @@ export interface CallbackParameters {
   readonly forClient: URLSearchParams
 }
 
-const JUDGED: ReadonlySet<string> = new Set(['code', 'state', 'iss', 'error'])
+const VALIDATED: ReadonlySet<string> = new Set(['code', 'state', 'iss', 'error'])
 /** RFC 6749 §4.1.2.1. */
 const ERROR_CODE = /^[A-Za-z0-9_.-]{1,64}$/
 
@@ -31,6 +31,6 @@ export const readCallbackParameters = ({
     })
   if (sealed === undefined || readText(query, 'code') === undefined)
     throw new OidcRefusal('missing_code_or_state', 'code or state is absent, empty or repeated')
-  const validated = [...query].filter(([name]) => JUDGED.has(name))
+  const validated = [...query].filter(([name]) => VALIDATED.has(name))
   return { sealed, forClient: new URLSearchParams(validated) }
 }

@@ -163,7 +163,8 @@ await describeWithKubernetes('what two documents want', (plane) => {
         const reason = await eventually(async () => {
           const { conditions } = await home.status('apispecifications', LOSERS, name)
           const accepted = conditions.find(({ type }) => type === 'Accepted')
-          if (accepted === undefined || accepted.reason === 'Pending') throw new Error('unjudged')
+          if (accepted === undefined || accepted.reason === 'Pending')
+            throw new Error('not validated yet')
           return accepted.reason
         }, PATIENCE)
         await remove(LOSERS, 'apispec', name)
