@@ -115,7 +115,7 @@ await describeWithKubernetes('an operator in service', (plane) => {
     expect((await apply([foreign], '--dry-run=server')).warnings).toEqual([])
 
     const near = await apply([at(specification('near', meta(ETCD_REQUEST_BYTES - 40_000)))])
-    expect([near.code, near.text]).toEqual([0, expect.stringContaining('near the most')])
+    expect([near.code, near.text]).toEqual([0, expect.stringContaining('close to the limit')])
     // There is room for its status.
     await home.until('warned', 'near', 'Accepted', 'Accepted')
     const vast = await apply([at(specification('vast', meta(2e6)))])
