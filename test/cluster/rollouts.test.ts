@@ -327,7 +327,9 @@ await describeWithClusterNode('under steady traffic', (cluster) => {
       )
       // In flight: begun before it was dead, not answered then.
       expect(
-        lost.filter(({ startedMs, endedMs }) => startedMs > killedMs || endedMs < killingMs),
+        lost
+          .filter(({ startedMs, endedMs }) => startedMs > killedMs || endedMs < killingMs)
+          .map((each) => ({ ...each, killed: ip, killingMs, killedMs, outMs })),
       ).toEqual([])
       // On it: what another gateway had is never lost.
       expect(lost.filter(({ pod }) => pod !== undefined && pod !== ip)).toEqual([])

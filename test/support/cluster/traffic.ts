@@ -162,7 +162,7 @@ const echoOf = (user: number): (() => string) => {
 const askKept = async (tools: Tools, kind: 'kept' | 'long', path: () => string): Promise<void> => {
   await using agent = new OneConnection(tools)
   await askAgain(tools, kind, async (entry) => {
-    entry.pod = agent.pod
+    agent.carry(entry)
     const asked = path()
     const answer = await agent.ask('GET', `/traffic${asked}`)
     expectAnswer(asked, answer, { status: 200, text: `"url":"${asked}"` })
