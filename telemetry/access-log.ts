@@ -20,6 +20,12 @@ export interface AccessEntry {
   /** Of the matched document; empty when none matched. */
   readonly api: string
   readonly version: string
+  /** The code of the error record, or the URI by which the action failed. */
+  readonly code?: string | undefined
+  /** Why it failed: one word of a closed list. */
+  readonly reason?: string | undefined
+  /** The origin of the upstream that failed: `http://host:port`. */
+  readonly upstream?: string | undefined
   /** Of its trace, where there is one. */
   readonly trace?: string | undefined
 }
@@ -87,10 +93,11 @@ const formatEntry = (entry: AccessEntry): string =>
   `,"peername":${JSON.stringify(entry.peername)},"method":${JSON.stringify(entry.method)}` +
   `,"host":${JSON.stringify(entry.host)},"path":${JSON.stringify(pathOf(entry.target))}` +
   `,"status":${entry.status},"ms":${Math.round(entry.seconds * 1e5) / 100},"bytes":${entry.bytes}` +
-  `,"api":${JSON.stringify(entry.api)},"version":${JSON.stringify(entry.version)}${traceOf(entry)}}\n`
+  `,"api":${JSON.stringify(entry.api)},"version":${JSON.stringify(entry.version)}${member('code', entry.code)}${member('reason', entry.reason)}` +
+  `${member('upstream', entry.upstream)}${member('trace', entry.trace)}}\n`
 
-const traceOf = ({ trace }: AccessEntry): string =>
-  trace === undefined ? '' : `,"trace":${JSON.stringify(trace)}`
+const member = (name: string, value: string | undefined): string =>
+  value === undefined ? '' : `,"${name}":${JSON.stringify(value)}`
 
 /** An authority behind any scheme (RFC 3986 §3.1) or behind none, well-formed or not: whatever could hold userinfo. */
 const AUTHORITY = /^(?:[^/]*:\/\/[^/]*|[^/]*@)/

@@ -7,6 +7,7 @@ import type { Authority } from '../authority.ts'
 import type { Context } from '../context.ts'
 import type { Value, ValueMap } from '../../language/expression/value.ts'
 import type { Holding } from '../memory/memory-budget.ts'
+import type { RequestFailure } from './request-failure.ts'
 
 /** `action.error` (behaviour §4): what `on_error` reads. */
 export interface ActionError {
@@ -87,6 +88,11 @@ export interface Exchange {
   readonly rawBody: Buffer | undefined
   /** The action succeeded; goes through `on_result`. */
   succeed(result: ValueMap): void
+  /**
+   * Keeps what makes the action fail, for the log. Call it before the failure is reported, or before a response that
+   * passes through is cut off; the last one counts.
+   */
+  explain(failure: RequestFailure): void
   /** The action failed; goes through `on_error`. */
   fail(error: ActionError): void
   /**

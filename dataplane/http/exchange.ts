@@ -3,7 +3,9 @@
 
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { ContentType } from '../../language/compiled.ts'
+import { ExpressionError } from '../../language/expression/errors.ts'
 import type { ValueMap } from '../../language/expression/value.ts'
+import { boundDetail, type RequestFailure } from '../actions/request-failure.ts'
 import type {
   ActionError,
   ByteSink,
@@ -69,6 +71,7 @@ export class HttpExchange implements Exchange {
   readonly #observer: ExchangeObserver
   #memory: Holding | undefined = undefined
   #isSettled = false
+  #why: RequestFailure | undefined = undefined
   #cancel: (() => void) | undefined = undefined
   #watchesClient = false
   #sink: ByteSink | undefined = undefined
@@ -104,6 +107,10 @@ export class HttpExchange implements Exchange {
     }
   }
 
+  explain(failure: RequestFailure): void {
+    this.#why = failure
+  }
+
   fail(failure: ActionError): void {
     if (this.#isSettled) return
     try {
@@ -119,6 +126,8 @@ export class HttpExchange implements Exchange {
       return
     }
     const known = toGatewayError(error)
+    if (error instanceof ExpressionError)
+      this.#why = { reason: 'expression', detail: boundDetail(error.message) }
     if (known.code === 'svc.error.internal')
       this.#observer.unexpected(error, this.envelope.requestId, this.incoming)
     const headers = this.operation.headers.writeWhatIsKnown(this.context)
@@ -281,7 +290,8 @@ export class HttpExchange implements Exchange {
     const holding = this.#memory
     if (holding !== undefined || this.response.writableLength > BACKLOG_BYTES)
       this.#holdBacklog(holding)
-    this.#observer.settled(this, settlement)
+    const why = this.#why
+    this.#observer.settled(this, why === undefined ? settlement : { ...settlement, why })
   }
 
   /**

@@ -1,6 +1,7 @@
 // Defines the options of dispatch, and the types of a request that its steps share.
 
 import type { IncomingMessage, ServerResponse } from 'node:http'
+import type { RequestFailure } from '../actions/request-failure.ts'
 import type { CompiledAction } from '../../language/compile/action.ts'
 import type { Scheme } from '../../language/document.ts'
 import type { RealmRecord } from '../../language/realm/record.ts'
@@ -14,6 +15,7 @@ import type { IsScarce } from '../least-rate.ts'
 import type { RouteTable } from '../router/route-table.ts'
 import type { Authenticate, Identity } from '../security/schemes/authentication.ts'
 import type { ServedPath, ServedTarget, ServedVersion } from '../served.ts'
+import type { ReportFailure } from './failure-report.ts'
 import type { EventStreams } from './sse/registry.ts'
 import type { Client, ReadClient } from './request/forwarded.ts'
 import type { Guard, Preparation, PreparedOperation } from './prepared-operation.ts'
@@ -57,6 +59,8 @@ export interface DispatchOptions {
   /** The row for requests that no document serves. */
   readonly unmatched: RequestRow
   readonly onUnexpected: OnUnexpected
+  /** Called for every request with a reason why it failed; if left out, nothing is reported. */
+  readonly onFailure?: ReportFailure
 }
 
 /** Called for an unexpected error, with the id of its request. */
@@ -91,6 +95,8 @@ export interface Settlement {
   readonly refusal?: GatewayErrorCode
   /** The action failed with this URI, which the gateway or the document names. */
   readonly failure?: string
+  /** Why it failed, whatever the document made of it. */
+  readonly why?: RequestFailure
 }
 
 /** A status that is counted, never sent: nginx uses it for a client that did not wait for the response. */

@@ -1,5 +1,6 @@
 // Records finished requests in metrics, the access log and the log of decisions, and responds to requests that no document serves.
 
+import type { RequestFailure } from '../actions/request-failure.ts'
 import { clientPeername } from '../client-address.ts'
 import { toGatewayError, errorAnswer } from './errors.ts'
 import type { GatewayErrorCode } from '../gateway-error.ts'
@@ -53,7 +54,14 @@ export const writeUnmatched = (
   options.unmatched.observe(answer.status, seconds)
   const settlement = settlementOf(answer.status, bytes, refusal)
   options.traces?.settled(incomingRequest, settlement)
-  log(options, incomingRequest, { status: answer.status, seconds, bytes, api: '', version: '' })
+  log(options, incomingRequest, {
+    status: answer.status,
+    seconds,
+    bytes,
+    api: '',
+    version: '',
+    code: refusal,
+  })
   if (options.decisions?.keeps(settlement) === true)
     options.decisions.record({ incomingRequest, settlement, seconds })
 }
@@ -84,9 +92,21 @@ export const report = (
   options.traces?.settled(incomingRequest, settlement, operation)
   if (options.decisions?.keeps(settlement) === true)
     options.decisions.record({ incomingRequest, settlement, seconds, operation })
-  if (options.accessLog === undefined) return
   const { apiId: api, name: version } = operation.version
-  log(options, incomingRequest, { status, seconds, bytes, api, version })
+  const { why } = settlement
+  if (why !== undefined)
+    options.onFailure?.({
+      id: incomingRequest.id,
+      api,
+      version,
+      path: operation.template,
+      method: incomingRequest.request.method ?? '',
+      settlement,
+      failure: why,
+    })
+  if (options.accessLog === undefined) return
+  const code = refusal ?? settlement.failure
+  log(options, incomingRequest, { status, seconds, bytes, api, version, code, why })
 }
 
 interface LoggedRequest {
@@ -95,17 +115,26 @@ interface LoggedRequest {
   readonly bytes: number
   readonly api: string
   readonly version: string
+  readonly code?: string | undefined
+  readonly why?: RequestFailure | undefined
 }
 
 const log = (
   { accessLog, wallClock, traces }: DispatchOptions,
   { id, client, head, request }: Omit<IncomingRequest, 'response'>,
-  outcome: LoggedRequest,
+  { status, seconds, bytes, api, version, code, why }: LoggedRequest,
 ): void => {
   accessLog?.write({
-    ...outcome,
+    status,
+    seconds,
+    bytes,
+    api,
+    version,
+    code,
+    reason: why?.reason,
+    upstream: why?.upstream,
     id,
-    time: wallClock() - outcome.seconds * 1000,
+    time: wallClock() - seconds * 1000,
     peername: clientPeername(request, client),
     method: request.method ?? '',
     host: head.authority.text,

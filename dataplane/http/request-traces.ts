@@ -128,12 +128,18 @@ const endOf = (
   }
 }
 
-const outcomeOf = ({ status, bytes, refusal }: Settlement): Record<string, string | number> => {
+const outcomeOf = ({
+  status,
+  bytes,
+  refusal,
+  why,
+}: Settlement): Record<string, string | number> => {
   if (status === CLIENT_WENT_AWAY) return { 'error.type': 'client_went_away' }
   return {
     'http.response.status_code': status,
     'http.response.body.size': bytes,
-    ...(status >= 500 && { 'error.type': refusal ?? String(status) }),
+    ...(status >= 500 && { 'error.type': refusal ?? why?.reason ?? String(status) }),
+    ...(why?.upstream !== undefined && { 'svc.upstream': why.upstream }),
     ...(refusal !== undefined && { 'svc.refusal': refusal }),
   }
 }

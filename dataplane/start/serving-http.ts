@@ -9,6 +9,7 @@ import type { GatewaySettings } from '../config.ts'
 import type { DispatchOptions } from '../http/incoming-request.ts'
 import { createClientErrorHandler } from '../http/request/client-error.ts'
 import { createDispatch } from '../http/dispatch.ts'
+import { createFailureReport } from '../http/failure-report.ts'
 import { createDecisionLog, type DecisionLog } from '../http/decision-log.ts'
 import { createEventStreams, type EventStreams } from '../http/sse/registry.ts'
 import { createClientReader } from '../http/request/forwarded.ts'
@@ -139,6 +140,12 @@ const dispatchOptions = ({
     const trace = traces?.spans.field(request)
     log.error('a request failed unexpectedly', { requestId, ...trace, error })
   },
+  onFailure: createFailureReport({
+    now: () => performance.now(),
+    warn: (message, fields) => {
+      log.warn(message, fields)
+    },
+  }),
 })
 
 /** Both names are from closed sets: a few dozen counters at most, each created at its first use. */

@@ -1,19 +1,26 @@
 // Names what made a request to an upstream fail, for people and metrics, with a word from a closed list.
 // failure-blame.ts decides who is to blame.
 
-import type { UpstreamFailure } from './upstream.ts'
+import type { UpstreamError, UpstreamFailure } from './upstream.ts'
 
 /** Those of `UpstreamFailure`, with `refused` divided as far as possible, and statuses that indicate a fault. */
 export type FailureCause =
   UpstreamFailure | 'dns' | 'tls' | 'status_502' | 'status_503' | 'status_504'
 
 /** @example causeOf('refused', Object.assign(new Error(), { code: 'ENOTFOUND' })) // 'dns' */
-export const causeOf = (failure: UpstreamFailure, error: Error | undefined): FailureCause => {
+export const causeOf = (failure: UpstreamFailure, error: unknown): FailureCause => {
   if (failure !== 'refused' || error === undefined) return failure
-  const errors: readonly unknown[] = error instanceof AggregateError ? error.errors : [error]
+  // Of a connection to several addresses: an AggregateError.
+  const errors: readonly unknown[] =
+    typeof error === 'object' && error !== null && 'errors' in error && Array.isArray(error.errors)
+      ? error.errors
+      : [error]
   if (errors.some(isOfLookup)) return 'dns'
   return errors.some(isOfTls) ? 'tls' : 'refused'
 }
+
+/** The cause of an error as a sink gets it. */
+export const causeOfError = ({ code, cause }: UpstreamError): FailureCause => causeOf(code, cause)
 
 /** undefined: the status does not indicate a fault of the instance that sent it. */
 export const causeOfStatus = (statusCode: number): FailureCause | undefined =>

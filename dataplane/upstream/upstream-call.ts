@@ -23,16 +23,23 @@ import {
 type Controller = Dispatcher.DispatchController
 type Phase = 'connecting' | 'sending' | 'waiting' | 'reading' | 'over'
 
-/** The text of each failure, for people who read the error record. */
+const NOT_REACHABLE = 'The upstream could not be reached.'
+const TOO_SLOW = 'The upstream did not answer in time.'
+const INVALID_RESPONSE = 'The upstream sent an invalid response.'
+
+/**
+ * The text of each failure for the client, one of four: what lies behind the gateway is no concern of strangers. The log
+ * says more (`actions/request-failure.ts`).
+ */
 export const FAILURE_MESSAGES = {
   overloaded: 'Too many requests are waiting for this upstream.',
-  refused: 'The upstream could not be reached.',
-  denied: 'The upstream is not an allowed destination.',
-  connect_timeout: 'Connecting to the upstream took too long.',
-  timeout: 'The upstream did not answer in time.',
-  reset: 'The upstream closed the connection unexpectedly.',
-  malformed: 'The upstream sent a response that is not valid HTTP.',
-  aborted: 'The request to the upstream was aborted.',
+  refused: NOT_REACHABLE,
+  denied: NOT_REACHABLE,
+  connect_timeout: TOO_SLOW,
+  timeout: TOO_SLOW,
+  reset: INVALID_RESPONSE,
+  malformed: INVALID_RESPONSE,
+  aborted: INVALID_RESPONSE,
 } as const satisfies Record<UpstreamFailure, string>
 
 export interface CallTools {

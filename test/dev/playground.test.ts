@@ -55,7 +55,9 @@ describe('a manifest', () => {
     await eventually(() => {
       const events = lines.flatMap((line) => describeEvent('gateway', line, new Date()) ?? [])
       const told = events.find((event) => event.includes('/none/of/these'))
-      expect(told).toMatch(/GET \/none\/of\/these -> 404 {2}no document serves this host and path$/)
+      expect(told).toMatch(
+        /GET \/none\/of\/these -> 404 {2}no document serves this host and path {2}code=svc.error.not_found$/,
+      )
     })
   }, 60_000)
 

@@ -44,6 +44,15 @@ describe('createAccessLog', () => {
     expect(lines[0]?.endsWith('}\n')).toBe(true)
   })
 
+  it('says why a request failed', () => {
+    const lines: string[] = []
+    const log = createAccessLog({ share: 1, sink: (text) => lines.push(text) })
+    const failure = { code: 'svc.error.bad_gateway', reason: 'dns', upstream: 'http://o"' }
+    log?.write({ ...ENTRY, status: 504, ...failure, trace: 't' })
+    log?.flush()
+    expect(JSON.parse(lines.join(''))).toMatchObject({ ...failure, trace: 't' })
+  })
+
   it.each([
     ['/a?b?c', '/a'],
     ['?x', ''],

@@ -27,6 +27,8 @@ import type {
 } from '../../upstream/upstream.ts'
 import { decodeAnswer, MAX_ANSWER_BYTES } from './response-body.ts'
 import { answerError, failureError, gatewayError, type ForwardErrorUri } from '../failure.ts'
+import { boundDetail, type FailureReason } from '../request-failure.ts'
+import { causeOfError, causeOfStatus } from '../../upstream/failure-cause.ts'
 import type { StreamedBody } from './incoming-body.ts'
 import type { CallTimes } from '../call-limits.ts'
 import type { ResponseNeeds } from './response-needs.ts'
@@ -72,6 +74,7 @@ export class Forwarding implements UpstreamSink {
   /** The latest call; earlier ones are over. */
   #call: UpstreamCall | undefined
   #isSettled = false
+  #attempts = 0
   #mode: Mode = 'head'
   #status = 0
   #headers: Pairs = []
@@ -120,7 +123,7 @@ export class Forwarding implements UpstreamSink {
     }
     const fault = faultOfHead(statusCode, raw)
     if (fault !== undefined) {
-      this.#failWith('svc.error.bad_gateway', fault)
+      this.#failWith('svc.error.bad_gateway', 'response_head', fault)
       return
     }
     this.#status = statusCode
@@ -144,10 +147,11 @@ export class Forwarding implements UpstreamSink {
     } else if (this.#length > MAX_ANSWER_BYTES) {
       this.#failWith(
         'svc.error.bad_gateway',
+        'response_too_large',
         'The upstream sent a body that is too large to be read.',
       )
     } else if (this.#exchange.memory.reserve(chunk.length)) this.#body?.add(chunk)
-    else this.#failWith('svc.error.overloaded', NO_MEMORY)
+    else this.#failWith('svc.error.overloaded', 'no_memory', NO_MEMORY)
     return true
   }
 
@@ -163,6 +167,7 @@ export class Forwarding implements UpstreamSink {
     const mode = this.#leave()
     if (mode === 'discard') return
     if (mode === 'pass') {
+      this.#explain(causeOfError(error), detailOf(error))
       this.#out?.destroy(error)
       this.#settle()
       return
@@ -173,7 +178,9 @@ export class Forwarding implements UpstreamSink {
     if (this.#isRetried({ failure, headSeen })) return
     const { status_codes: statusCodes } = this.#exchange.context
     const outcome = failureError(failure, error.message, statusCodes)
-    if (this.#settle()) this.#exchange.fail(outcome)
+    if (!this.#settle()) return
+    this.#explain(causeOfError(error), detailOf(error))
+    this.#exchange.fail(outcome)
   }
 
   get #origin(): string {
@@ -184,6 +191,7 @@ export class Forwarding implements UpstreamSink {
   #send(): void {
     // A response that is still being discarded must not be taken for the next one.
     this.#call?.abort()
+    this.#attempts++
     const { outgoing, limits, body, contentLength } = this.#ready
     const { upstream, scope, confinedTo, realm } = this.#tools
     this.#mode = 'head'
@@ -281,8 +289,8 @@ export class Forwarding implements UpstreamSink {
     const options = { isLenient: this.#status >= 400, memory: this.#exchange.memory }
     decodeAnswer(this.#headers, bytes, options, (fault, answer) => {
       if (answer !== undefined) this.#report(answer.headers, answer.body)
-      else if (fault === 'no memory') this.#failWith('svc.error.overloaded', NO_MEMORY)
-      else this.#failWith('svc.error.bad_gateway', fault?.message ?? '')
+      else if (fault === 'no memory') this.#failWith('svc.error.overloaded', 'no_memory', NO_MEMORY)
+      else this.#failWith('svc.error.bad_gateway', 'undecodable', fault?.message ?? '')
     })
   }
 
@@ -291,6 +299,7 @@ export class Forwarding implements UpstreamSink {
     if (!this.#settle()) return
     const map = responseHeaderMap(headers)
     if (this.#status >= 400) {
+      this.#explain(causeOfStatus(this.#status) ?? 'upstream_status', `status ${this.#status}`)
       this.#exchange.fail(answerError(this.#status, map, body))
       return
     }
@@ -299,11 +308,22 @@ export class Forwarding implements UpstreamSink {
   }
 
   /** Fails the action and discards what the upstream still sends. */
-  #failWith(uri: ForwardErrorUri, message: string): void {
+  #failWith(uri: ForwardErrorUri, reason: FailureReason, message: string): void {
     const error = gatewayError(uri, message, this.#exchange.context.status_codes)
     const isFirst = this.#settle()
     this.#abort()
-    if (isFirst) this.#exchange.fail(error)
+    if (!isFirst) return
+    this.#explain(reason, message)
+    this.#exchange.fail(error)
+  }
+
+  #explain(reason: FailureReason, detail: string): void {
+    this.#exchange.explain({
+      reason,
+      upstream: boundDetail(this.#origin),
+      attempts: this.#attempts,
+      detail: boundDetail(detail),
+    })
   }
 
   /** True once: the result may be reported. */
@@ -328,6 +348,12 @@ export class Forwarding implements UpstreamSink {
     this.#mode = 'discard'
     this.#call?.abort()
   }
+}
+
+/** The text of Node or undici where there is one: it names the address, and what TLS did not like. */
+const detailOf = ({ cause, message }: UpstreamError): string => {
+  const own = typeof cause === 'object' && cause !== null && 'message' in cause && cause.message
+  return typeof own === 'string' && own !== '' ? own : message
 }
 
 const isStreamed = (body: ReadyRequest['body']): body is StreamedBody =>

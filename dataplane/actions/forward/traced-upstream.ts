@@ -2,6 +2,7 @@
 // request, whose context is sent along. It decides nothing.
 
 import type { SpanAttributes, TraceSpan } from '../../../telemetry/tracer.ts'
+import { causeOfError } from '../../upstream/failure-cause.ts'
 import type {
   Upstream,
   UpstreamError,
@@ -85,7 +86,9 @@ class TracedSink implements UpstreamSink {
     const status = this.#status
     // A response that the gateway aborts after its head was no longer needed, which is no error.
     const failure =
-      error === undefined || (error.code === 'aborted' && status > 0) ? undefined : error.code
+      error === undefined || (error.code === 'aborted' && status > 0)
+        ? undefined
+        : causeOfError(error)
     const type = failure ?? (status >= 400 ? String(status) : undefined)
     this.#span.end({
       attributes: {

@@ -13,7 +13,7 @@ import {
 } from '../../wamp/session/joined-session.ts'
 import type { CallTimes } from '../call-limits.ts'
 import type { EventSink, Exchange } from '../performer.ts'
-import { failExchange, faultError, overdueError, overloadedError } from './failure.ts'
+import { explainFault, failExchange, failOverdue, failOverloaded, faultError } from './failure.ts'
 import { OperationLifetime, type LifetimeOwner, type LifetimeDeps } from './operation-lifetime.ts'
 
 export interface CallTools extends LifetimeDeps {
@@ -44,7 +44,7 @@ export class Calling implements CallHandler, LifetimeOwner {
   start(): void {
     const { retries, timeoutMs } = this.#times
     if (!this.#lifetime.begin(timeoutMs)) {
-      this.#exchange.fail(overloadedError(this.#exchange.context.status_codes))
+      failOverloaded(this.#exchange)
       return
     }
     if (retries > 0) this.#pauses = createPauses(this.#times, this.#tools.clock)
@@ -69,6 +69,7 @@ export class Calling implements CallHandler, LifetimeOwner {
     if (again && this.#pauses?.offer(this.#attempt) === true) return
     this.#lifetime.end()
     const { status_codes: codes } = this.#exchange.context
+    explainFault(this.#exchange, fault)
     const error = faultError(fault, codes, this.#request.procedure)
     if (this.#sink === undefined) this.#exchange.fail(error)
     else this.#sink.fail(error)
@@ -76,9 +77,7 @@ export class Calling implements CallHandler, LifetimeOwner {
 
   onOverdue(): void {
     this.#letGo()
-    const error = overdueError(this.#exchange.context.status_codes)
-    if (this.#sink === undefined) this.#exchange.fail(error)
-    else this.#sink.fail(error)
+    failOverdue(this.#exchange, this.#sink)
   }
 
   onGone(): void {

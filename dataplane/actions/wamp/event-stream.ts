@@ -6,7 +6,7 @@ import type { ValueMap } from '../../../language/expression/value.ts'
 import type { Follower, Following, WampClient } from '../../wamp/realm/wamp-client.ts'
 import type { WampEvent, WampFault } from '../../wamp/session/joined-session.ts'
 import type { EventSink, Exchange } from '../performer.ts'
-import { failExchange, faultError, overdueError, overloadedError } from './failure.ts'
+import { explainFault, failExchange, failOverdue, failOverloaded, faultError } from './failure.ts'
 import type { OperationTimes } from './operation.ts'
 import { OperationLifetime, type LifetimeOwner, type LifetimeDeps } from './operation-lifetime.ts'
 
@@ -39,7 +39,7 @@ export class Streaming implements Follower, LifetimeOwner {
   /** `timeoutMs` applies up to the router's acknowledgement; the stream holds its permit up to there too. */
   start(topic: Topic, { timeoutMs, connectTimeoutMs }: OperationTimes): void {
     if (!this.#lifetime.begin(timeoutMs)) {
-      this.#exchange.fail(overloadedError(this.#exchange.context.status_codes))
+      failOverloaded(this.#exchange)
       return
     }
     this.#topic = topic.uri
@@ -88,6 +88,7 @@ export class Streaming implements Follower, LifetimeOwner {
   onFailure(fault: WampFault): void {
     if (this.#isOver) return
     this.#isOver = true
+    explainFault(this.#exchange, fault)
     const error = faultError(fault, this.#exchange.context.status_codes, this.#topic)
     if (this.#sink !== undefined) {
       this.#exchange.onCancel(undefined)
@@ -97,7 +98,7 @@ export class Streaming implements Follower, LifetimeOwner {
 
   onOverdue(): void {
     this.#end()
-    this.#exchange.fail(overdueError(this.#exchange.context.status_codes))
+    failOverdue(this.#exchange)
   }
 
   onGone(): void {

@@ -6,7 +6,8 @@ import { boundMessage } from '../../../language/expression/errors.ts'
 import type { ValueMap } from '../../../language/expression/value.ts'
 import { WampFault } from '../../wamp/session/joined-session.ts'
 import { gatewayError } from '../failure.ts'
-import type { ActionError, Exchange, Perform } from '../performer.ts'
+import { boundDetail } from '../request-failure.ts'
+import type { ActionError, EventSink, Exchange, Perform } from '../performer.ts'
 import { sayWampError } from './error-text.ts'
 import { asError } from '../../../base/thrown.ts'
 
@@ -30,11 +31,27 @@ export const faultError = (fault: WampFault, statusCodes: ValueMap, subject = ''
   }
 }
 
-export const overdueError = (statusCodes: ValueMap): ActionError =>
-  gatewayError('svc.error.timeout', 'The WAMP operation did not finish in time.', statusCodes)
+/** Keeps the URI alone: arguments and messages of peers may hold anything. */
+export const explainFault = (exchange: Exchange, { uri }: WampFault): void => {
+  exchange.explain({ reason: 'wamp_error', detail: boundDetail(uri) })
+}
 
-export const overloadedError = (statusCodes: ValueMap): ActionError =>
-  gatewayError('svc.error.overloaded', 'Too many WAMP operations are in progress.', statusCodes)
+/** @param sink of a stream that has begun */
+export const failOverdue = (exchange: Exchange, sink?: EventSink): void => {
+  const { status_codes: codes } = exchange.context
+  exchange.explain({ reason: 'wamp_timeout' })
+  ;(sink ?? exchange).fail(
+    gatewayError('svc.error.timeout', 'The WAMP operation did not finish in time.', codes),
+  )
+}
+
+export const failOverloaded = (exchange: Exchange): void => {
+  const { status_codes: codes } = exchange.context
+  exchange.explain({ reason: 'wamp_overloaded' })
+  exchange.fail(
+    gatewayError('svc.error.overloaded', 'Too many WAMP operations are in progress.', codes),
+  )
+}
 
 /** Lets a fault that is thrown before anything has started fail the action; everything else is thrown on. */
 export const failingOnFaults =
@@ -44,6 +61,7 @@ export const failingOnFaults =
       perform(exchange)
     } catch (error) {
       if (!(error instanceof WampFault)) throw error
+      explainFault(exchange, error)
       exchange.fail(faultError(error, exchange.context.status_codes))
     }
   }
@@ -51,6 +69,7 @@ export const failingOnFaults =
 /** Handles an error of a running operation: a fault fails it, everything else is a bug. */
 export const failExchange = (exchange: Exchange, error: unknown, subject = ''): void => {
   if (error instanceof WampFault) {
+    explainFault(exchange, error)
     exchange.fail(faultError(error, exchange.context.status_codes, subject))
     return
   }

@@ -3,7 +3,7 @@
 
 import type { ValueMap } from '../../../language/expression/value.ts'
 import type { Exchange } from '../performer.ts'
-import { failExchange, overdueError, overloadedError } from './failure.ts'
+import { failExchange, failOverdue, failOverloaded } from './failure.ts'
 import { OperationLifetime, type LifetimeDeps } from './operation-lifetime.ts'
 
 export interface OperationSteps<T> {
@@ -31,12 +31,12 @@ export const runOperation = <T>(
 ): void => {
   const lifetime = new OperationLifetime(exchange, tools, {
     onOverdue: () => {
-      exchange.fail(overdueError(exchange.context.status_codes))
+      failOverdue(exchange)
     },
     onGone: () => undefined,
   })
   if (!lifetime.begin(timeoutMs)) {
-    exchange.fail(overloadedError(exchange.context.status_codes))
+    failOverloaded(exchange)
     return
   }
   // Async, so that a synchronous throw is a rejection like all others.

@@ -8,6 +8,7 @@ import type {
   Exchange,
   OutgoingEvent,
 } from '../../../dataplane/actions/performer.ts'
+import type { RequestFailure } from '../../../dataplane/actions/request-failure.ts'
 import { NO_AUTHORITY } from '../../../dataplane/authority.ts'
 import { Context } from '../../../dataplane/context.ts'
 import { createUnboundedMemory } from '../../../dataplane/memory/memory-budget.ts'
@@ -17,6 +18,7 @@ export interface Probe extends Exchange {
   readonly results: ValueMap[]
   readonly failures: ActionError[]
   readonly refusals: Error[]
+  readonly explanations: RequestFailure[]
   /** One per call of `events`. */
   readonly streams: ProbeStream[]
   /** What has been given to `onCancel` last. */
@@ -47,6 +49,7 @@ export const probeExchange = (
   const results: ValueMap[] = []
   const failures: ActionError[] = []
   const refusals: Error[] = []
+  const explanations: RequestFailure[] = []
   const streams: ProbeStream[] = []
   let cancel: (() => void) | undefined
   return {
@@ -63,7 +66,9 @@ export const probeExchange = (
     get cancel() {
       return cancel
     },
+    explanations,
     succeed: (result) => results.push(result),
+    explain: (failure) => explanations.push(failure),
     fail: (error) => failures.push(error),
     refuse: (error) => {
       refusals.push(error)

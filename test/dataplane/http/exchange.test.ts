@@ -469,3 +469,38 @@ describe('memory of a request that is over', () => {
     client.close()
   })
 })
+
+describe('why a request failed', () => {
+  const ERROR_RESPONSE = { on_error: { status_code: 200, body: 'all is well' } }
+
+  it.each<[string, object, number, string]>([
+    ['of an action', {}, 504, 'svc.error.timeout'],
+    ['of one that on_error makes a success', ERROR_RESPONSE, 200, 'svc.error.timeout'],
+  ])('%s is reported and in the access log, not in the response', async (_, response, ...rest) => {
+    const [status, code] = rest
+    await gateway.load(apiOf(forward(response)))
+    perform = (exchange) => {
+      exchange.explain({ reason: 'dns', upstream: 'http://hidden', detail: 'of hidden' })
+      exchange.fail(FAILURE)
+    }
+    const answer = await gateway.ask('GET', '/x')
+    expect(answer.text).not.toContain('hidden')
+    expect(gateway.log).toEqual([
+      expect.objectContaining({ status, code, reason: 'dns', upstream: 'http://hidden' }),
+    ])
+    expect(gateway.failures).toEqual([
+      expect.objectContaining({ path: '/x', failure: expect.objectContaining({ reason: 'dns' }) }),
+    ])
+  })
+
+  it('is the expression that failed', async () => {
+    await gateway.load(apiOf(forward({ on_result: { body: '{{action.result.absent}}' } })))
+    perform = (exchange) => {
+      exchange.succeed({ status_code: 200 })
+    }
+    await gateway.ask('GET', '/x')
+    expect(gateway.failures.map(({ failure }) => failure)).toEqual([
+      { reason: 'expression', detail: expect.stringContaining('absent') },
+    ])
+  })
+})

@@ -10,6 +10,7 @@ import type { WampEnvironment } from '../../../dataplane/actions/wamp/environmen
 import { createClientErrorHandler } from '../../../dataplane/http/request/client-error.ts'
 import type { DispatchOptions, EndpointHandler } from '../../../dataplane/http/incoming-request.ts'
 import { createDispatch } from '../../../dataplane/http/dispatch.ts'
+import type { FailedRequest } from '../../../dataplane/http/failure-report.ts'
 import { createDecisionLog, type DecisionLog } from '../../../dataplane/http/decision-log.ts'
 import type { EventStreams } from '../../../dataplane/http/sse/registry.ts'
 import { createClientReader } from '../../../dataplane/http/request/forwarded.ts'
@@ -87,6 +88,7 @@ export interface ServedGateway extends AsyncDisposable {
   /** `basic identity` for each request that had to show who sends it. */
   readonly authentications: string[]
   readonly unexpected: unknown[]
+  readonly failures: FailedRequest[]
   readonly log: AccessEntry[]
   readonly inFlight: { count: number }
   readonly decisions: DecisionLog
@@ -112,6 +114,7 @@ export const serveGateway = async (options: ServedOptions = {}): Promise<ServedG
   }
   const unexpected: unknown[] = []
   const log: AccessEntry[] = []
+  const failures: FailedRequest[] = []
   const inFlight = { count: 0 }
   const serving = createTableServing<PreparedOperation>(NO_REALM, () => Promise.resolve())
   let nextId = 0
@@ -168,6 +171,7 @@ export const serveGateway = async (options: ServedOptions = {}): Promise<ServedG
     onRefused: (code) => counts.refused.push(code),
     unmatched: { observe: (status) => counts.unmatched.push(status) },
     onUnexpected: (error) => unexpected.push(error),
+    onFailure: (request) => failures.push(request),
     ...(options.eventStreams && { eventStreams: options.eventStreams }),
     ...(options.authenticate && { authenticate: options.authenticate }),
     ...(options.endpoints && { endpoints: options.endpoints }),
@@ -197,6 +201,7 @@ export const serveGateway = async (options: ServedOptions = {}): Promise<ServedG
     ...counts,
     relays,
     unexpected,
+    failures,
     log,
     inFlight,
     decisions,

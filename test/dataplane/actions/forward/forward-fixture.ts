@@ -20,6 +20,7 @@ import type {
   StreamHead,
 } from '../../../../dataplane/actions/performer.ts'
 import { type Authority, NO_AUTHORITY, parseAuthority } from '../../../../dataplane/authority.ts'
+import type { RequestFailure } from '../../../../dataplane/actions/request-failure.ts'
 import { Context } from '../../../../dataplane/context.ts'
 import { GatewayError } from '../../../../dataplane/gateway-error.ts'
 import { createUnboundedMemory } from '../../../../dataplane/memory/memory-budget.ts'
@@ -95,6 +96,7 @@ class TestExchange implements Exchange {
   readonly rawBody: Buffer | undefined
   readonly response: ServerResponse
   readonly outcomes: string[]
+  readonly failures: RequestFailure[]
   readonly eventStreams = 'refused'
   readonly memory = createUnboundedMemory().open()
   #cancel: (() => void) | undefined
@@ -103,7 +105,7 @@ class TestExchange implements Exchange {
     incoming: IncomingMessage,
     response: ServerResponse,
     rawBody: Buffer | undefined,
-    outcomes: string[],
+    { outcomes, failures }: Pick<Gateway, 'outcomes' | 'failures'>,
   ) {
     this.incoming = incoming
     this.from = incoming.headers['x-from']?.toString()
@@ -111,6 +113,7 @@ class TestExchange implements Exchange {
     this.authority = parseAuthority(incoming.headers.host ?? '') ?? NO_AUTHORITY
     this.rawBody = rawBody
     this.outcomes = outcomes
+    this.failures = failures
     const url = new URL(incoming.url ?? '/', 'http://x')
     Object.assign(this.context.request, {
       id: 'request-1',
@@ -130,6 +133,10 @@ class TestExchange implements Exchange {
     this.outcomes.push('succeed')
     const bytes = result['body'] instanceof Uint8Array
     this.#write(200, { result, ...(bytes && { bytes: true }) })
+  }
+
+  explain(failure: RequestFailure): void {
+    this.failures.push(failure)
   }
 
   fail(error: ActionError): void {
@@ -186,6 +193,8 @@ export interface Gateway {
   readonly scope: PoolScope
   /** What exchanges were told, in order. */
   readonly outcomes: string[]
+  /** Why they failed, in order. */
+  readonly failures: RequestFailure[]
   close(): Promise<void>
 }
 
@@ -211,6 +220,7 @@ export const startGateway = async (
     timeoutMs = 5000,
   } = options
   const outcomes: string[] = []
+  const failures: RequestFailure[] = []
   const perform = prepareForward(operation, {
     upstream,
     scope,
@@ -222,7 +232,7 @@ export const startGateway = async (
   })
   const serve = async (request: IncomingMessage, response: ServerResponse): Promise<void> => {
     const rawBody = options.buffers === true ? await bodyOf(request) : undefined
-    const exchange = new TestExchange(request, response, rawBody, outcomes)
+    const exchange = new TestExchange(request, response, rawBody, { outcomes, failures })
     options.change?.(exchange)
     try {
       perform(exchange)
@@ -239,6 +249,7 @@ export const startGateway = async (
     upstream,
     scope,
     outcomes,
+    failures,
     async close() {
       server.closeAllConnections()
       await new Promise((resolve) => server.close(resolve))

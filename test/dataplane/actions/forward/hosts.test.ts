@@ -292,7 +292,7 @@ describe('requests', () => {
     const { error } = (await call(gateway)).json()
     expect(error).toMatchObject({
       error_uri: 'svc.error.bad_gateway',
-      message: 'The upstream is not an allowed destination.',
+      message: 'The upstream could not be reached.',
     })
   })
 

@@ -1,0 +1,32 @@
+// Describes why a request failed, for the log, the access log and traces. No part of it is for the client.
+
+import type { FailureCause } from '../upstream/failure-cause.ts'
+
+/** A closed list: each is a sentence of the log, and a value that may label a metric. */
+export type FailureReason =
+  | FailureCause
+  | 'upstream_status' // a response of 400 or more, which is a result of the action as well
+  | 'response_head' // a status, coding or framing that can't be passed on
+  | 'response_too_large'
+  | 'undecodable' // a body that is not what its Content-Type or coding says
+  | 'no_memory'
+  | 'expression'
+  | 'wamp_error' // from the callee, the router or the session
+  | 'wamp_timeout'
+  | 'wamp_overloaded'
+
+export interface RequestFailure {
+  readonly reason: FailureReason
+  /** `http://host:port` of the last attempt. */
+  readonly upstream?: string
+  /** How often it was sent, or tried to be. */
+  readonly attempts?: number
+  /** What the peer or the operating system said, at most `MAX_DETAIL` characters. */
+  readonly detail?: string
+}
+
+const MAX_DETAIL = 200
+
+/** Cuts a text that a peer may have made up. */
+export const boundDetail = (text: string): string =>
+  text.length > MAX_DETAIL ? `${text.slice(0, MAX_DETAIL)}…` : text

@@ -1,0 +1,104 @@
+// Warns of requests that failed, once a minute for each operation and reason, with the number of those that were left
+// out.
+
+import { BoundedMap } from '../../base/bounded-map.ts'
+import type { FailureReason, RequestFailure } from '../actions/request-failure.ts'
+import type { Settlement } from './incoming-request.ts'
+
+export interface FailedRequest {
+  readonly id: string
+  /** The document. */
+  readonly api: string
+  readonly version: string
+  /** The document's pattern, with the `base_path`. */
+  readonly path: string
+  readonly method: string
+  readonly settlement: Settlement
+  readonly failure: RequestFailure
+}
+
+export type ReportFailure = (request: FailedRequest) => void
+
+export interface FailureReportOptions {
+  /** Monotonic, milliseconds. */
+  readonly now: () => number
+  readonly warn: (message: string, fields: Readonly<Record<string, unknown>>) => void
+}
+
+const QUIET_MS = 60_000
+/** Most documents with recent failures, and most operations and reasons of one of them. */
+const MAX_DOCUMENTS = 1000
+const MAX_KINDS = 50
+
+interface Kind {
+  loggedMs: number
+  /** Failures since then. */
+  more: number
+}
+
+/**
+ * Each document has kinds of its own, so that one that fails in many ways does not make others be logged too often.
+ * What is dropped from a full map may be logged again too soon; its count is lost, which the metrics still have.
+ */
+export const createFailureReport = ({ now, warn }: FailureReportOptions): ReportFailure => {
+  const documents = new BoundedMap<string, BoundedMap<string, Kind>>(MAX_DOCUMENTS)
+  return (request) => {
+    const { api, version, path, method, settlement, failure } = request
+    if (isExpected(failure.reason, settlement.status)) return
+    let kinds = documents.get(api)
+    if (kinds === undefined) documents.set(api, (kinds = new BoundedMap<string, Kind>(MAX_KINDS)))
+    const key = `${failure.reason} ${method} ${version} ${path}`
+    const kind = kinds.get(key)
+    const nowMs = now()
+    if (kind !== undefined && nowMs - kind.loggedMs < QUIET_MS) {
+      kind.more++
+      return
+    }
+    kinds.set(key, { loggedMs: nowMs, more: 0 })
+    const { reason, upstream, attempts, detail } = failure
+    warn(`request failed: ${SENTENCES[reason]}`, {
+      requestId: request.id,
+      api,
+      version,
+      method,
+      path,
+      status: settlement.status,
+      code: settlement.refusal ?? settlement.failure,
+      reason,
+      upstream,
+      attempts,
+      detail,
+      more: kind?.more ?? 0,
+    })
+  }
+}
+
+/** Peers say no with such a status or error, and the document passes it on: nothing is broken. */
+const isExpected = (reason: FailureReason, status: number): boolean =>
+  status < 500 && (reason === 'upstream_status' || reason === 'wamp_error')
+
+const SENTENCES = {
+  refused: 'the upstream does not accept connections; is it running, and is the port right?',
+  dns: "the name of the upstream can't be resolved; is it spelt correctly?",
+  tls: 'TLS with the upstream failed; check its certificate, its name and --upstream-ca',
+  denied:
+    'the upstream is not an allowed destination (--upstream-allow, --upstream-deny, policies)',
+  connect_timeout: 'connecting to the upstream took longer than connect_timeout',
+  timeout: 'the upstream sent nothing for longer than timeout',
+  reset: 'the upstream closed the connection before its response was complete',
+  malformed: 'the upstream sent what is not valid HTTP',
+  overloaded: 'too many requests waited for the upstream (pool_size)',
+  aborted: 'the request to the upstream was aborted',
+  status_502: 'the upstream answered with status 502',
+  status_503: 'the upstream answered with status 503',
+  status_504: 'the upstream answered with status 504',
+  upstream_status: 'the upstream answered with an error status',
+  response_head: "the upstream sent a response head that can't be passed on",
+  response_too_large: 'the upstream sent a body that is too large for a document to read',
+  undecodable: "the upstream sent a body that can't be decoded",
+  no_memory: 'the memory for responses that documents read was used up',
+  expression: 'an expression of the document could not be evaluated for this request',
+  wamp_error: 'the WAMP operation failed; see the detail for its error URI',
+  wamp_timeout: 'the WAMP operation did not finish within timeout',
+  wamp_overloaded: 'too many WAMP operations were in progress (pool_size)',
+} as const satisfies Record<FailureReason, string>
