@@ -15,6 +15,8 @@ export interface AuditEvent {
   readonly authid?: string
   readonly clientId?: string
   readonly provider?: string
+  /** Of a caller who is known and is refused: `one of groups: staff; scopes: orders.write`, from the document. */
+  readonly missing?: string
   readonly address: string
   readonly requestId: string
   /** How many of the same there were within a minute, where they are not reported one by one. */
@@ -23,7 +25,8 @@ export interface AuditEvent {
 
 export type Audit = (event: AuditEvent) => void
 
-const MAX_TEXT = 200
+/** Characters of a value. */
+export const MAX_TEXT = 200
 
 /** Lines `{"level":"info","audit":true,"event":"login",…}` on the program's log. */
 export const createAudit =

@@ -17,7 +17,7 @@ import type {
 import { discoverProvider } from './provider/provider-client.ts'
 import { createProviderRegistry } from './provider/provider-registry.ts'
 import { OidcRefusal, type RefusalCode } from './refusal.ts'
-import { auditLogin, auditRevocation, reportFailure } from './report.ts'
+import { auditLogin, auditRevocation, providerIn, reportFailure } from './report.ts'
 import type { OidcContext, OidcEndpointDeps } from './context.ts'
 
 /** One per process, for all realms, versions and providers. */
@@ -75,6 +75,6 @@ const refuse = (exchange: OidcContext, error: unknown): OidcResponse => {
   reportFailure(exchange, { outcome: code, status, error })
   if (endpoint === 'logout') return logoutAnyway(exchange)
   const audit = endpoint === 'backChannelLogout' ? auditRevocation : auditLogin
-  audit(exchange, { outcome: 'failure', reason: code })
+  audit(exchange, { outcome: 'failure', reason: code, provider: providerIn(request, error) })
   return errorResponse(request, status, code)
 }

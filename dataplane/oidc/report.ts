@@ -3,7 +3,8 @@
 
 import type { AuditEvent } from '../audit.ts'
 import type { OidcContext } from './context.ts'
-import type { OidcResult } from './oidc-endpoint.ts'
+import type { OidcRequest, OidcResult } from './oidc-endpoint.ts'
+import { OidcRefusal } from './refusal.ts'
 
 type AuditDetails = Pick<AuditEvent, 'outcome' | 'authid' | 'clientId'> & {
   readonly reason?: string
@@ -32,12 +33,27 @@ export const reportFailure = (
     endpoint,
     code: outcome,
     realm: request.realmUri,
-    provider: request.pathProvider ?? request.routeProvider,
+    provider: providerIn(request, error),
+    setting: settingIn(request, error),
     requestId: request.requestId,
     cause: causesOf(error),
   }
   if (status >= 500) endpointDeps.log.warn('an OIDC request failed', fields)
   else endpointDeps.log.info('an OIDC request was refused', fields)
+}
+
+/** The one that was asked for, which a query may name too. */
+export const providerIn = (request: OidcRequest, error: unknown): string => {
+  const asked = error instanceof OidcRefusal ? error.provider : undefined
+  return (asked ?? request.pathProvider ?? request.routeProvider).slice(0, MAX_NAME)
+}
+
+/** Where to look, by its path in the Realm: `info.oidcProviders.corp.issuer`. */
+const settingIn = (request: OidcRequest, error: unknown): string | undefined => {
+  const setting = error instanceof OidcRefusal ? error.setting : undefined
+  if (setting === undefined || setting === 'authmethods') return setting
+  if (setting === 'oidcProviders') return 'info.oidcProviders'
+  return `info.oidcProviders.${providerIn(request, error)}.${setting}`
 }
 
 /** A step of a logout that failed and was skipped. */
@@ -64,6 +80,7 @@ const causesOf = (error: unknown): string => {
 const nameOf = (error: Error): string =>
   'code' in error && typeof error.code === 'string' ? error.code : error.name
 
+const MAX_NAME = 200
 const MAX_CAUSES = 5
 const MAX_TEXT = 500
 

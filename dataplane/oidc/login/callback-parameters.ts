@@ -27,6 +27,7 @@ export const readCallbackParameters = ({
     endpointDeps.log.info('the provider responded with an error', {
       error: ERROR_CODE.test(said) ? said : 'unreadable',
       realm: request.realmUri,
+      provider: request.pathProvider,
       requestId: request.requestId,
     })
   if (sealed === undefined || readText(query, 'code') === undefined)

@@ -47,10 +47,17 @@ export const exchangeForClaims = async ({
       {
         status,
         cause,
+        setting: isInvalidClient(cause) ? 'clientSecret' : undefined,
       },
     )
   }
 }
+
+/** RFC 6749 §5.2: the provider knows no such client, or not with this secret. Many say it by a challenge alone. */
+const isInvalidClient = (cause: unknown): boolean =>
+  cause instanceof Error &&
+  (('error' in cause && cause.error === 'invalid_client') ||
+    ('code' in cause && cause.code === 'OAUTH_WWW_AUTHENTICATE_CHALLENGE'))
 
 const checkClaims = ({ claims }: ExchangedCode, clientId: string, now: number): void => {
   const { iat, azp, sub } = claims

@@ -28,6 +28,7 @@ export const identify = ({ provider, exchanged }: LoggedIn): Person => {
     throw new OidcRefusal(
       'missing_authid_claim',
       'the claim with the name of the user is not a valid name',
+      { setting: 'authidClaim' },
     )
   return { authid, authroles: readRoles(exchanged.claims, provider.record) }
 }

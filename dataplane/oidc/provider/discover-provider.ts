@@ -11,6 +11,10 @@ export const discoverMetadata = async ({
   try {
     return { known: await endpointDeps.providers.find(provider.record) }
   } catch (cause) {
-    throw new OidcRefusal('provider_unavailable', 'discovery of the provider failed', { cause })
+    throw new OidcRefusal('provider_unavailable', 'discovery of the provider failed', {
+      cause,
+      provider: provider.name,
+      setting: 'issuer',
+    })
   }
 }

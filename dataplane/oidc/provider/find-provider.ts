@@ -13,11 +13,22 @@ export const findProvider = (
   { request, endpointDeps }: Pick<OidcContext, 'request' | 'endpointDeps'>,
   name: string | undefined,
 ): ChosenProvider => {
-  const record = providerOf(endpointDeps.realm(request.realmUri), name)
-  if (record === undefined || name === undefined)
-    throw new OidcRefusal('unknown_provider', 'the realm has no such provider')
+  const realm = endpointDeps.realm(request.realmUri)
+  const record = providerOf(realm, name)
+  if (record === undefined || name === undefined) throw unknownProvider(realm, name)
   return { name, record }
 }
+
+const unknownProvider = (realm: RealmRecord | undefined, name: string | undefined): OidcRefusal =>
+  entryOf(realm, name) === undefined
+    ? new OidcRefusal('unknown_provider', 'the realm has no such provider', {
+        provider: name,
+        setting: 'oidcProviders',
+      })
+    : new OidcRefusal('unknown_provider', 'the authmethods of the realm lack oidcrp or cookie', {
+        provider: name,
+        setting: 'authmethods',
+      })
 
 /** undefined: it is not there, or the realm allows no login by OpenID Connect. */
 export const providerOf = (

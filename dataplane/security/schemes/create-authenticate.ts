@@ -29,7 +29,7 @@ import {
   type CredentialSource,
   createConnectionIdentityCache,
 } from './connection-identity-cache.ts'
-import { meetsRequirements } from './requirements.ts'
+import { meetsRequirements, missingRequirements } from './requirements.ts'
 import { createRevocationGate, type RedisAway, type RevocationGate } from './revocation-gate.ts'
 import { SCHEMES } from './scheme-table.ts'
 import { createTicketScheme } from './ticket-scheme.ts'
@@ -162,8 +162,9 @@ const refuse = (
           error: forbidden(security.type, realmUri, security.scopes),
           reason: 'forbidden',
           authid: outcome.identity.authid,
+          missing: missingRequirements(security, outcome.identity),
         }
-  const { error, reason, authid } = refusal
+  const { error, reason, authid, missing } = refusal
   if (reason !== undefined)
     report({
       event: 'authentication',
@@ -172,6 +173,7 @@ const refuse = (
       realm: realmUri,
       scheme: security.type,
       ...(authid === undefined ? {} : { authid }),
+      ...(missing === undefined ? {} : { missing }),
       address: caller.address,
       requestId: caller.requestId,
     })

@@ -1,7 +1,7 @@
 // Writes failures of authentication to the audit log: each kind from each address immediately, and repetitions at
 // intervals with their number, so that a flood of wrong passwords does not become a flood of lines.
 
-import type { Audit, AuditEvent } from '../../audit.ts'
+import { type Audit, type AuditEvent, MAX_TEXT } from '../../audit.ts'
 import { WINDOW_SECONDS } from '../passwords/login-throttle.ts'
 
 export type ReportFailure = (event: AuditEvent) => void
@@ -36,8 +36,9 @@ export const createFailureReport = (audit: Audit, now: () => number): ReportFail
   }
 
   return (event) => {
-    const { scheme, realm, reason, address } = event
-    const count = countOf(JSON.stringify([scheme, realm, reason, address]))
+    const { scheme, realm, reason, address, missing = '' } = event
+    const kind = [scheme, realm, reason, address, missing.slice(0, MAX_TEXT)]
+    const count = countOf(JSON.stringify(kind))
     if (count === 0) {
       others++
       if (others % 100 === 1) audit({ ...event, count: String(others) })

@@ -17,5 +17,23 @@ export const meetsRequirements = (
   (roles?.some((role) => identity.authroles.includes(role)) ?? true) &&
   (scopes?.every((scope) => hasScope(identity, scope)) ?? true)
 
+/**
+ * The lists that the caller does not meet, as the document has them. Nothing that the caller sent is in it.
+ * @example missingRequirements({ groups: ['staff', 'ops'] }, identity) // 'one of groups: staff, ops'
+ */
+export const missingRequirements = (
+  { groups, roles, scopes }: SecurityRequirements,
+  identity: Identity,
+): string => {
+  const missing: string[] = []
+  if (groups !== undefined && !meetsRequirements({ groups }, identity))
+    missing.push(`one of groups: ${groups.join(', ')}`)
+  if (roles !== undefined && !meetsRequirements({ roles }, identity))
+    missing.push(`one of roles: ${roles.join(', ')}`)
+  const absent = scopes?.filter((scope) => !hasScope(identity, scope)) ?? []
+  if (absent.length > 0) missing.push(`scopes: ${absent.join(', ')}`)
+  return missing.join('; ')
+}
+
 const hasScope = ({ scope }: Identity, wanted: string): boolean =>
   Array.isArray(scope) && scope.includes(wanted)

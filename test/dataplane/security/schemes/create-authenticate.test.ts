@@ -1,5 +1,13 @@
 import { describe, expect, it } from '@jest/globals'
-import type { Authenticate } from '../../../../dataplane/security/schemes/authentication.ts'
+import type {
+  Authenticate,
+  Identity,
+} from '../../../../dataplane/security/schemes/authentication.ts'
+import {
+  meetsRequirements,
+  missingRequirements,
+} from '../../../../dataplane/security/schemes/requirements.ts'
+import type { SecurityRequirements } from '../../../../language/compile/security.ts'
 import type { RealmRecord } from '../../../../language/realm/record.ts'
 import { quickHash } from '../phc.ts'
 import {
@@ -135,11 +143,49 @@ describe('the audit log', () => {
     }
     expect(home.audited).toEqual([
       { ...event, scheme: 'basic', reason: 'wrong_password', authid: 'alice' },
-      { ...event, scheme: 'basic', reason: 'forbidden', authid: 'alice' },
+      {
+        ...event,
+        scheme: 'basic',
+        reason: 'forbidden',
+        authid: 'alice',
+        missing: 'one of groups: x',
+      },
       { ...event, scheme: 'oauth2', reason: 'invalid_token' },
     ])
   })
 })
+
+describe('missingRequirements', () => {
+  it.each<[string, SecurityRequirements, string]>([
+    ['a group', { groups: ['ops', 'root'] }, 'one of groups: ops, root'],
+    ['a role', { groups: ['staff'], roles: ['root'] }, 'one of roles: root'],
+    ['some scopes', { scopes: ['read', 'write', 'erase'] }, 'scopes: write, erase'],
+    [
+      'all',
+      { groups: ['ops'], roles: ['root'], scopes: ['write'] },
+      'one of groups: ops; one of roles: root; scopes: write',
+    ],
+    ['nothing', { groups: ['staff'], roles: ['reader'], scopes: ['read'] }, ''],
+  ])('names %s', (_, requirements, missing) => {
+    expect(missingRequirements(requirements, CALLER)).toBe(missing)
+    expect(meetsRequirements(requirements, CALLER)).toBe(missing === '')
+  })
+})
+
+const CALLER: Identity = {
+  type: 'oauth2',
+  realm_uri: REALM,
+  authid: 'alice',
+  username: 'alice',
+  authmethod: 'oauth2',
+  authroles: ['reader'],
+  groups: ['staff'],
+  client_id: '',
+  session: '',
+  scope: ['read'],
+  locale: '',
+  meta: {},
+}
 
 describe('a fault', () => {
   const failing = (): never => {
