@@ -3,7 +3,6 @@
 
 import { BoundedMap } from '../../base/bounded-map.ts'
 import type { FailureReason, RequestFailure } from '../actions/request-failure.ts'
-import type { Settlement } from './incoming-request.ts'
 
 export interface FailedRequest {
   readonly id: string
@@ -13,7 +12,10 @@ export interface FailedRequest {
   /** The document's pattern, with the `base_path`. */
   readonly path: string
   readonly method: string
-  readonly settlement: Settlement
+  /** Of the response. */
+  readonly status: number
+  /** Of the error record, or the URI of the failed action. */
+  readonly code: string | undefined
   readonly failure: RequestFailure
 }
 
@@ -43,8 +45,8 @@ interface Kind {
 export const createFailureReport = ({ now, warn }: FailureReportOptions): ReportFailure => {
   const documents = new BoundedMap<string, BoundedMap<string, Kind>>(MAX_DOCUMENTS)
   return (request) => {
-    const { api, version, path, method, settlement, failure } = request
-    if (isExpected(failure.reason, settlement.status)) return
+    const { api, version, path, method, status, failure } = request
+    if (isExpected(failure.reason, status)) return
     let kinds = documents.get(api)
     if (kinds === undefined) documents.set(api, (kinds = new BoundedMap<string, Kind>(MAX_KINDS)))
     const key = `${failure.reason} ${method} ${version} ${path}`
@@ -62,8 +64,8 @@ export const createFailureReport = ({ now, warn }: FailureReportOptions): Report
       version,
       method,
       path,
-      status: settlement.status,
-      code: settlement.refusal ?? settlement.failure,
+      status,
+      code: request.code,
       reason,
       upstream,
       attempts,

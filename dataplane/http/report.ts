@@ -94,6 +94,7 @@ export const report = (
     options.decisions.record({ incomingRequest, settlement, seconds, operation })
   const { apiId: api, name: version } = operation.version
   const { why } = settlement
+  const code = refusal ?? settlement.failure
   if (why !== undefined)
     options.onFailure?.({
       id: incomingRequest.id,
@@ -101,11 +102,11 @@ export const report = (
       version,
       path: operation.template,
       method: incomingRequest.request.method ?? '',
-      settlement,
+      status,
+      code,
       failure: why,
     })
   if (options.accessLog === undefined) return
-  const code = refusal ?? settlement.failure
   log(options, incomingRequest, { status, seconds, bytes, api, version, code, why })
 }
 
