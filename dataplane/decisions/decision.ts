@@ -82,6 +82,10 @@ export interface Decision {
   readonly step: DecisionStep
   /** Of the error record, or of the failed action if the document or the gateway names it; otherwise left out. */
   readonly code?: string | undefined
+  /** Why the action failed, one word of a closed list, as in the log; left out where it did not. */
+  readonly reason?: string | undefined
+  /** How often it was sent to an upstream, or tried to be. */
+  readonly attempts?: number | undefined
   /** JSON pointer to the place in the document that refused. */
   readonly pointer?: string | undefined
   /** Left out where no document served the request. */

@@ -105,7 +105,7 @@ const decisionOf = (
   options: DecisionLogOptions,
 ): Decision => {
   const { head, request, scheme, id, identity } = incomingRequest
-  const { status, refusal, failure } = settlement
+  const { status, refusal, failure, why } = settlement
   const code = refusal ?? failure
   return {
     id,
@@ -117,6 +117,8 @@ const decisionOf = (
     status,
     step: stepOf(settlement, operation !== undefined),
     code: code === undefined ? undefined : cut(code),
+    reason: why?.reason,
+    attempts: why?.attempts,
     document: operation && documentOf(operation),
     caller: identity && callerOf(identity, options),
     tried:

@@ -43,6 +43,12 @@ const serve = async (options: ServedOptions = {}): Promise<void> => {
   gateway = await serveGateway({
     trustedProxies: ['127.0.0.1', '::ffff:127.0.0.1'],
     forward: (exchange) => {
+      exchange.explain({
+        reason: 'timeout',
+        upstream: 'http://hidden-text',
+        attempts: 3,
+        detail: 'hidden-text',
+      })
       exchange.fail({
         error_uri: 'svc.error.timeout',
         args: [],
@@ -165,7 +171,12 @@ describe('A failure is recorded with the step that decided it', () => {
     ],
     ['GET', '/open', { headers: { accept: 'image/png' } }, { status: 406, step: 'negotiate' }],
     ['GET', '/gone', {}, { status: 410, step: 'response' }],
-    ['GET', '/away', {}, { status: 504, step: 'action', code: 'svc.error.timeout' }],
+    [
+      'GET',
+      '/away',
+      {},
+      { status: 504, step: 'action', code: 'svc.error.timeout', reason: 'timeout', attempts: 3 },
+    ],
     ['GET', '/basic', {}, { status: 401, step: 'authenticate', code: 'svc.error.unauthorized' }],
   ])('%s %s %j', async (method, path, options, expected) => {
     await serve()
