@@ -280,7 +280,8 @@ await describeWithClusterNode('under steady traffic', (cluster) => {
   // counted below. Until the kubelet has seen the end (a second) and kube-proxy has been told (another), new connections
   // still go there, one of two: nobody listens, so they are refused at once, and nothing of them has reached anybody.
   // A client may repeat them whatever they are; here they are told apart from what is lost.
-  // From the moment the endpoint is out of the node's rules none may fail.
+  // From the moment the endpoint is out of the node's rules nothing is lost. A single connection has been refused after
+  // it, once in dozens of runs; a gateway that is Ready before it listens would have one of two refused for a second.
   it(
     'a gateway that is killed loses what is in flight on it, and no more',
     telling(async () => {
@@ -338,7 +339,12 @@ await describeWithClusterNode('under steady traffic', (cluster) => {
       // Whose stream broke has another.
       for (const kind of ['forwardedEvents', 'topicEvents'] as const)
         expect(tally.counts[kind].requests).toBe(broken.filter((each) => each.kind === kind).length)
-      expect(failures.filter(({ startedMs }) => startedMs > outMs)).toEqual([])
+      const late = failures
+        .filter(({ startedMs }) => startedMs > outMs)
+        .map((each) => ({ ...each, killed: ip, killingMs, killedMs, outMs }))
+      expect(late.filter((failure) => !isRefused(failure))).toEqual([])
+      process.stderr.write(`    refused after it was out of the rules: ${JSON.stringify(late)}\n`)
+      expect(late.length).toBeLessThanOrEqual(STRAY_REFUSALS)
     }),
     ROLLOUT_MS,
   )
@@ -356,6 +362,9 @@ await describeWithClusterNode('under steady traffic', (cluster) => {
 })
 
 const EVICTION_PAUSE_MS = 1000
+
+/** Of some 80 new connections a second. */
+const STRAY_REFUSALS = 2
 
 /** Streams and sockets whose every gateway was replaced have all ended in order, and have all come back. */
 const unmovedOf = ({ counts }: Tally): readonly string[] =>
