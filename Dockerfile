@@ -1,4 +1,4 @@
-# One image for both programs: svc-gateway (what it starts by itself) and svc-operator. Builds with docker, podman
+# One image for all programs: svc-gateway (what it starts by itself), svc-operator and svc. Builds with docker, podman
 # and buildah (1.28 and newer), so without what only BuildKit understands; `make image` finds one of them.
 #
 # The last stage starts FROM scratch: node, the few libraries that it is linked to, and what the programs import.
@@ -52,10 +52,12 @@ COPY telemetry telemetry/
 COPY compiler compiler/
 COPY dataplane dataplane/
 COPY operator operator/
+COPY cli cli/
+ARG REVISION=unknown
 # There is no env in the image, which `#!/usr/bin/env node` would ask for.
 RUN npm run build \
   && find dist -name '*.map' -delete \
-  && for program in dataplane operator; do \
+  && for program in dataplane operator cli; do \
     sed -i '1s|^#!.*|#!/usr/local/bin/node|' dist/$program/main.js && chmod 755 dist/$program/main.js || exit 1; \
   done
 
@@ -89,6 +91,7 @@ COPY package.json LICENSE /image/programs/app/
 RUN set -eu; mkdir -p /image/programs/usr/local/bin; \
   ln -s /app/dist/dataplane/main.js /image/programs/usr/local/bin/svc-gateway; \
   ln -s /app/dist/operator/main.js /image/programs/usr/local/bin/svc-operator; \
+  ln -s /app/dist/cli/main.js /image/programs/usr/local/bin/svc; \
   chmod -R u=rwX,go=rX /image/system /image/modules /image/programs; \
   find /image -exec touch --no-dereference --date "@$SOURCE_DATE_EPOCH" {} +
 

@@ -3,6 +3,7 @@
 // to serve: `svc-gateway drain` has to be quick in a container with a small share of a busy machine, 0.06 s instead
 // of 0.4.
 
+import '../telemetry/require-node.ts'
 import cluster from 'node:cluster'
 import { text } from 'node:stream/consumers'
 import { renderHelp } from '../telemetry/settings-help.ts'

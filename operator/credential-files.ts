@@ -1,9 +1,9 @@
 // Reads from the settings which files hold the credentials for data planes.
 
-import type { OperatorSettings } from './config.ts'
 import type { CredentialFiles } from './fleet/client/credentials.ts'
+import type { ManagementSettings } from './management-settings.ts'
 
-export const credentialFiles = (settings: OperatorSettings): CredentialFiles => ({
+export const credentialFiles = (settings: ManagementSettings): CredentialFiles => ({
   ...(settings.managementTokenFile !== null && { tokenFile: settings.managementTokenFile }),
   ...(settings.managementCa !== null && { caFile: settings.managementCa }),
   ...(settings.managementCert !== null && { certFile: settings.managementCert }),

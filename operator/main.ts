@@ -1,6 +1,7 @@
 #!/usr/bin/env node
 // The operator's composition root: reads settings, runs the operator or a command, and stops in order.
 
+import '../telemetry/require-node.ts'
 import { statSync } from 'node:fs'
 import { text } from 'node:stream/consumers'
 import { messageOf } from '../base/thrown.ts'
@@ -57,7 +58,8 @@ const validate = async ({ operands, settings }: Commanded): Promise<void> => {
 
 const importGateway = async ({ operands, settings }: Commanded): Promise<void> => {
   const { runImport } = await import('./import/import-command.ts')
-  process.exitCode = await runImport(operands[0] ?? '', settings, output)
+  const program = 'svc-operator: import'
+  process.exitCode = await runImport(operands[0] ?? '', settings, { ...output, program })
 }
 
 const uninstall = async ({ settings }: Commanded): Promise<void> => {

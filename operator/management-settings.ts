@@ -1,6 +1,6 @@
 // Lists the settings by which operator and gateways authenticate each other. Data only.
 
-import type { SettingsTable } from '../telemetry/settings-table.ts'
+import type { Settings, SettingsTable } from '../telemetry/settings-table.ts'
 
 export const MANAGEMENT_SETTINGS = {
   'management-token-file': {
@@ -32,3 +32,7 @@ export const MANAGEMENT_SETTINGS = {
     help: "name in the certificates of the gateways; the URL's host if left out",
   },
 } as const satisfies SettingsTable['settings']
+
+export type ManagementSettings = Settings<
+  Omit<SettingsTable, 'settings'> & { readonly settings: typeof MANAGEMENT_SETTINGS }
+>

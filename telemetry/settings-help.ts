@@ -6,16 +6,11 @@ import { describeExpected } from './settings-value.ts'
 /** The whole output of `--help`: usage, commands, every setting with its default. */
 export const renderHelp = (table: SettingsTable): string => {
   const commands = Object.entries(table.commands ?? {})
-  const rows: (readonly [string, string])[] = Object.entries(table.settings).map(
-    ([name, setting]) => [
-      `  ${flagOf(name, setting)}`,
-      `${setting.help}${describeDefault(setting)}`,
-    ],
-  )
-  rows.push(
-    ['  --config FILE', 'YAML map of these settings, without the dashes'],
-    ['  --help, --version', 'print and end'],
-  )
+  const rows = [
+    ...rowsOf(table),
+    ['  --config FILE', 'YAML map of these settings, without the dashes'] as const,
+    ['  --help, --version', 'print and end'] as const,
+  ]
   return [
     `${table.program}: ${table.summary}`,
     '',
@@ -31,6 +26,15 @@ export const renderHelp = (table: SettingsTable): string => {
     '',
   ].join('\n')
 }
+
+/** The settings alone, a line or two each. */
+export const renderSettingRows = (table: SettingsTable): readonly string[] => layOut(rowsOf(table))
+
+const rowsOf = (table: SettingsTable): readonly (readonly [string, string])[] =>
+  Object.entries(table.settings).map(([name, setting]) => [
+    `  ${flagOf(name, setting)}`,
+    `${setting.help}${describeDefault(setting)}`,
+  ])
 
 /**
  * One section of docs/settings.md, which `make golden` writes.

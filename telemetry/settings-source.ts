@@ -147,7 +147,8 @@ const readWords = (
   rest: Pick<CommandLine, 'given' | 'wants'>,
 ): CommandLine | { readonly ok: false; readonly message: string } => {
   const [word, ...operands] = words
-  if (word === undefined) return { ok: true, command: null, operands: [], ...rest }
+  if (word === undefined || (table.commands === undefined && table.operands !== undefined))
+    return { ok: true, command: null, operands: words, ...rest }
   const commands = table.commands ?? {}
   const command = Object.hasOwn(commands, word) ? commands[word] : undefined
   if (command === undefined) return refuse(`${word}: unexpected argument; see --help`)

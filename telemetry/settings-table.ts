@@ -8,6 +8,8 @@ export interface SettingsTable {
   /** `SVC_GATEWAY_`; a setting's variable is this and its name in upper case, `_` for `-`. */
   readonly envPrefix: string
   readonly commands?: Readonly<Record<string, Command>>
+  /** Placeholder of the operands of a program without commands (`FILE…`); left out: it takes none. */
+  readonly operands?: string
   /** By flag name, without dashes in front. */
   readonly settings: Readonly<Record<string, Setting>>
 }

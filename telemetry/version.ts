@@ -1,4 +1,4 @@
-// Finds the version of the package that a source or built file belongs to.
+// Finds the version and the commit of the package that a source or built file belongs to.
 
 import { existsSync, readFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
@@ -13,4 +13,10 @@ export const readVersion = (folder: string = import.meta.dirname): string => {
   const content: unknown = JSON.parse(readFileSync(file, 'utf8'))
   const version = (content as { readonly version?: unknown }).version
   return typeof version === 'string' ? version : 'unknown'
+}
+
+/** The commit that `npm run build` built; `from source` where nothing was built. */
+export const readRevision = (folder: string = import.meta.dirname): string => {
+  const file = join(dirname(folder), 'revision')
+  return existsSync(file) ? readFileSync(file, 'utf8').trim() : 'from source'
 }

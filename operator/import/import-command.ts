@@ -5,14 +5,22 @@ import { existsSync } from 'node:fs'
 import { mkdir, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { messageOf } from '../../base/thrown.ts'
-import type { OperatorSettings } from '../config.ts'
 import { credentialFiles } from '../credential-files.ts'
 import { createCredentialReader } from '../fleet/client/credentials.ts'
 import { createManagementClient } from '../fleet/management-client.ts'
+import type { ManagementSettings } from '../management-settings.ts'
 import { type ImportPlan, planImport, type PlannedFile } from './plan-import.ts'
 import { type GatewayReading, readGateway } from './read-gateway.ts'
 
+export interface ImportSettings extends ManagementSettings {
+  readonly namespace: string | null
+  /** Where the files go; null: to stdout. */
+  readonly out: string | null
+}
+
 export interface ImportOutput {
+  /** As it stands before each message: `svc import`. */
+  readonly program: string
   readonly print: (text: string) => void
   readonly complain: (text: string) => void
 }
@@ -22,11 +30,11 @@ const TIMEOUT_MS = 10_000
 /** 0: all of it was written. 1: something could not be. 2: nothing was. */
 export const runImport = async (
   url: string,
-  settings: OperatorSettings,
-  { print, complain }: ImportOutput,
+  settings: ImportSettings,
+  { program, print, complain }: ImportOutput,
 ): Promise<0 | 1 | 2> => {
   const fail = (words: string): 2 => {
-    complain(`svc-operator: import: ${words}\n`)
+    complain(`${program}: ${words}\n`)
     return 2
   }
   const reading = await read(url, settings)
@@ -47,7 +55,7 @@ export const runImport = async (
   return plan.faults.length === 0 ? 0 : 1
 }
 
-const read = async (url: string, settings: OperatorSettings): Promise<GatewayReading> => {
+const read = async (url: string, settings: ManagementSettings): Promise<GatewayReading> => {
   const client = createManagementClient(
     { name: url, url, labels: {} },
     { credentials: createCredentialReader(credentialFiles(settings)), timeoutMs: TIMEOUT_MS },

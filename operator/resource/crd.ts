@@ -38,6 +38,10 @@ interface Column {
 export const customResourceDefinitions = (): readonly ValueMap[] =>
   [API_SPECIFICATION, REALM].map(definition)
 
+/** The schema of `spec` alone, as the definition has it. */
+export const specSchema = (kind: Definition['kind']): ValueMap =>
+  fieldSchema((kind === 'Realm' ? REALM : API_SPECIFICATION).spec)
+
 /** @example 'apispecifications.gateway.svc.dev' */
 export const crdNames = (): readonly string[] => [API_SPECIFICATION, REALM].map(nameOf)
 

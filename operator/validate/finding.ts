@@ -1,4 +1,15 @@
-// What `validate` says, as data and as lines.
+// Defines what `validate` finds, as data, and writes it as lines and as a record.
+
+/** What the files hold, and what is wrong with it. */
+export interface FilesValidation {
+  /** Names of the files, in the order in which they were given. */
+  readonly names: readonly string[]
+  /** ApiSpecifications and plain documents that could be read. */
+  readonly documents: number
+  readonly realms: number
+  /** By file and place. */
+  readonly findings: readonly ValidationFinding[]
+}
 
 export interface ValidationFinding {
   /** An error makes the exit 1; a notice is about what is not among the files. */
@@ -24,8 +35,17 @@ export const findingLine = (finding: ValidationFinding): string => {
     .join(' ')
 }
 
-export const findingsRecord = (findings: readonly ValidationFinding[]): object => ({
+/** The report of `--json`, with how much of what was validated. */
+export const findingsRecord = ({
+  names,
+  documents,
+  realms,
+  findings,
+}: FilesValidation): object => ({
   ok: !findings.some(({ severity }) => severity === 'error'),
+  files: names.length,
+  documents,
+  realms,
   findings,
 })
 

@@ -21,8 +21,9 @@ export const runValidate = async (
     complain(`svc-operator: ${gathered.fault}\n`)
     return 2
   }
-  const findings = validateFiles(gathered.files, maxRoutes)
-  if (json) print(`${JSON.stringify(findingsRecord(findings), null, 2)}\n`)
+  const validation = validateFiles(gathered.files, maxRoutes)
+  const { findings } = validation
+  if (json) print(`${JSON.stringify(findingsRecord(validation), null, 2)}\n`)
   else for (const finding of findings) print(`${findingLine(finding)}\n`)
   const errors = findings.filter(({ severity }) => severity === 'error').length
   const files = gathered.files.length

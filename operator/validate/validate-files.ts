@@ -15,14 +15,14 @@ import {
 } from '../resource/resource.ts'
 import { dependsOnNoVariable } from '../resource/stand-in-variables.ts'
 import { collectResources, type Located } from './collect-resources.ts'
-import { byPlace, type ValidationFinding } from './finding.ts'
+import { byPlace, type FilesValidation, type ValidationFinding } from './finding.ts'
 import type { GatheredFile } from './gather-files.ts'
 
 /** @param maxRoutes as the gateways have it; 20,000 if left out */
 export const validateFiles = (
   files: readonly GatheredFile[],
   maxRoutes?: number,
-): readonly ValidationFinding[] => {
+): FilesValidation => {
   const { resources: located, findings } = collectResources(files)
   const resources = new Map([...located].map(([key, { resource }]) => [key, resource]))
   const standIns = standInSecrets(resources)
@@ -38,7 +38,13 @@ export const validateFiles = (
     const place = located.get(key)
     return place === undefined ? [] : findingsOf(verdict, place, { standIns, realms })
   })
-  return [...findings, ...found].sort(byPlace)
+  const kinds = [...resources.values()].map(({ kind }) => kind)
+  return {
+    names: files.map(({ name }) => name),
+    documents: kinds.filter((kind) => kind === 'ApiSpecification').length,
+    realms: kinds.filter((kind) => kind === 'Realm').length,
+    findings: [...findings, ...found].sort(byPlace),
+  }
 }
 
 /** What the findings of one resource depend on beside it. */

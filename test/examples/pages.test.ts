@@ -56,12 +56,3 @@ describe('the first document of README.md', () => {
     expect(compilation).toMatchObject({ compiled: { id: 'com.example.first' }, warnings: [] })
   })
 })
-
-it('the schema for editors refers to the published one', () => {
-  const { then } = JSON.parse(textOf('dev/manifest.schema.json')) as {
-    then: { properties: { spec: { properties: { document: { $ref: string } } } } }
-  }
-  const target = join(ROOT, 'dev', then.properties.spec.properties.document.$ref)
-  expect(target).toBe(join(ROOT, 'language/schema/api-specification.schema.json'))
-  expect(existsSync(target)).toBe(true)
-})

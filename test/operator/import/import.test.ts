@@ -57,6 +57,7 @@ const settingsOf = (...argv: readonly string[]): OperatorSettings => {
 const importFrom = async (url: string, ...flags: readonly string[]): Promise<Ended> => {
   let [stdout, stderr] = ['', '']
   const code = await runImport(url, settingsOf('import', url, ...flags), {
+    program: 'svc-operator: import',
     print: (words) => (stdout += words),
     complain: (words) => (stderr += words),
   })
@@ -244,7 +245,7 @@ describe('a document', () => {
     expect(manifest.object['spec']).toEqual({
       documentFrom: { configMap: { name: 'large-document', key: 'document.json.gz' } },
     })
-    const findings = validateFiles([{ name: 'a', text: manifestText('Large.', manifest) }])
+    const { findings } = validateFiles([{ name: 'a', text: manifestText('Large.', manifest) }])
     expect(findings.map(({ severity, code }) => [severity, code])).toEqual([
       ['notice', 'RealmNotFound'],
     ])

@@ -36,7 +36,7 @@ const findingsOf = (document: string): readonly (readonly [string, string])[] =>
   validateFiles([
     { name: 'document.yaml', text: document },
     { name: 'realm.yaml', text: REALM },
-  ]).map(({ line, column, code, message }) => [`${line}:${column} ${code}`, message])
+  ]).findings.map(({ line, column, code, message }) => [`${line}:${column} ${code}`, message])
 
 describe('mistakes', () => {
   it('none is in the document that they are put into', () => {

@@ -1,0 +1,9 @@
+// Defines the table by which a command of `svc` is parsed and explained. Types only.
+
+import type { SettingsTable } from '../telemetry/settings-table.ts'
+
+export interface CommandTable extends SettingsTable {
+  readonly commands?: never
+  /** Whole command lines, each with what it does. */
+  readonly examples: readonly (readonly [line: string, what: string])[]
+}

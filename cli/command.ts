@@ -1,0 +1,66 @@
+// Defines what a command of `svc` is: a table of settings, examples for its help, and what it does.
+
+import { readFileSync } from 'node:fs'
+import { parseSettings } from '../telemetry/settings.ts'
+import type { Settings } from '../telemetry/settings-table.ts'
+import type { CommandTable } from './command-table.ts'
+import { renderCommandHelp } from './help.ts'
+
+/** What a command may use of the process that it runs in. */
+export interface CommandIo {
+  readonly readStdin: () => Promise<string>
+  /** To stdout: results, nothing else, so that they can be piped. */
+  readonly print: (text: string) => void
+  /** To stderr: counts, hints and failures. */
+  readonly complain: (text: string) => void
+  readonly env: Readonly<Record<string, string | undefined>>
+  /** Stdout is a terminal, and NO_COLOR (no-color.org) is not set. */
+  readonly isColoured: boolean
+}
+
+/** 0: as wished. 1: it works, and the answer is no. 2: it could not be done. 3: `diff`, where security is loosened. */
+export type ExitCode = 0 | 1 | 2 | 3
+
+export interface Command {
+  readonly table: CommandTable
+  /** @param argv what follows the name of the command */
+  readonly run: (argv: readonly string[], io: CommandIo) => Promise<ExitCode>
+}
+
+/** A command that is loaded when it is run. */
+export interface CommandEntry {
+  /** For the overview: what it does, in a few words. */
+  readonly summary: string
+  readonly load: () => Promise<Command>
+}
+
+/** The settings of a command with its operands, all of them well-formed. */
+export interface CommandInput<T extends CommandTable> {
+  readonly settings: Settings<T>
+  readonly operands: readonly string[]
+}
+
+/**
+ * @param run called with settings that are valid; help and faults of the command line are answered here
+ * @example defineCommand({ program: 'svc version', … }, (_, { print }) => { print('1.0.0\n'); return 0 })
+ */
+export const defineCommand = <const T extends CommandTable>(
+  table: T,
+  run: (input: CommandInput<T>, io: CommandIo) => ExitCode | Promise<ExitCode>,
+): Command => ({
+  table,
+  run: async (argv, io) => {
+    const parsed = parseSettings(table, argv, io.env, (path) => readFileSync(path, 'utf8'))
+    switch (parsed.kind) {
+      case 'fault':
+        io.complain(`${table.program}: ${parsed.message}\n`)
+        return 2
+      case 'help':
+      case 'version':
+        io.print(renderCommandHelp(table))
+        return 0
+      case 'settings':
+        return await run({ settings: parsed.settings, operands: parsed.operands }, io)
+    }
+  },
+})

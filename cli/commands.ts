@@ -1,0 +1,41 @@
+// Lists the commands of `svc`. A command is loaded when it is run: `svc schema` need not load what compiles documents.
+
+import type { Command, CommandEntry } from './command.ts'
+
+/** In the order of the overview. */
+export const COMMANDS = {
+  init: {
+    summary: 'write a first document, editor settings and a CI job',
+    load: async () => (await import('./commands/init.ts')).init,
+  },
+  validate: {
+    summary: 'list what is wrong with documents and manifests',
+    load: async () => (await import('./commands/validate.ts')).validate,
+  },
+  import: {
+    summary: 'write what a gateway serves as manifests',
+    load: async () => (await import('./commands/import.ts')).importGateway,
+  },
+  schema: {
+    summary: 'print the JSON Schema for editors',
+    load: async () => (await import('./commands/schema.ts')).schema,
+  },
+  'hash-password': {
+    summary: 'hash a password for a Realm',
+    load: async () => (await import('./commands/hash-password.ts')).hash,
+  },
+  completion: {
+    summary: 'print the completion script of a shell',
+    // Its type is written out, as it refers to the whole table.
+    load: async (): Promise<Command> =>
+      (await import('./commands/completion.ts')).createCompletion(() => COMMANDS),
+  },
+  version: {
+    summary: 'print the version of svc and of Node',
+    load: async () => (await import('./commands/version.ts')).version,
+  },
+} as const satisfies Readonly<Record<string, CommandEntry>>
+
+export type CommandName = keyof typeof COMMANDS
+
+export const isCommandName = (word: string): word is CommandName => Object.hasOwn(COMMANDS, word)

@@ -1,0 +1,107 @@
+// Validates files as the operator and the gateways will, and prints every problem at once in the format that a person, a
+// program or a CI service reads.
+
+import {
+  type FilesValidation,
+  findingLine,
+  findingsRecord,
+  type ValidationFinding,
+} from '../../operator/validate/finding.ts'
+import { gatherFiles } from '../../operator/validate/gather-files.ts'
+import { validateFiles } from '../../operator/validate/validate-files.ts'
+import { type CommandIo, defineCommand, type ExitCode } from '../command.ts'
+import { findingsForGitHub } from '../formats/github.ts'
+import { findingsAsJUnit } from '../formats/junit.ts'
+import { findingsAsSarif } from '../formats/sarif.ts'
+
+const FORMATS = ['text', 'json', 'github', 'sarif', 'junit'] as const
+
+type Format = (typeof FORMATS)[number]
+
+export const validate = defineCommand(
+  {
+    program: 'svc validate',
+    summary: 'lists what is wrong with documents and manifests; needs no gateway',
+    operands: 'FILE|DIR|-…',
+    envPrefix: 'SVC_VALIDATE_',
+    settings: {
+      format: {
+        type: 'enum',
+        values: FORMATS,
+        default: 'text',
+        help: 'how findings are printed',
+      },
+      strict: {
+        type: 'boolean',
+        default: false,
+        help: 'exit 1 for warnings too, also for what is not among the files',
+      },
+      'max-routes': {
+        type: 'integer',
+        default: 20_000,
+        min: 1,
+        max: 1_000_000,
+        help: 'routes that a document may have, as the gateways are set',
+      },
+    },
+    examples: [
+      ['svc validate apis/', 'every manifest below a directory'],
+      ['kustomize build . | svc validate -', 'what another program prints'],
+      ['svc validate --strict --format github apis/', 'annotations in a pull request'],
+    ],
+  },
+  async ({ settings: { format, strict, maxRoutes }, operands }, io) => {
+    if (operands.length === 0) return fail(io, 'name the files to validate, or - for stdin')
+    const gathered = await gatherFiles(operands, io.readStdin)
+    if ('fault' in gathered) return fail(io, gathered.fault.replace(/^validate: /, ''))
+    const validation = validateFiles(gathered.files, maxRoutes)
+    io.print(PRINTERS[format](validation, io.isColoured))
+    const isEmpty = validation.documents + validation.realms === 0
+    io.complain(`${summaryOf(validation)}\n`)
+    if (isEmpty && validation.findings.length === 0)
+      return fail(io, `there is no document and no Realm in ${operands.join(', ')}`)
+    return exitCodeOf(validation.findings, strict)
+  },
+)
+
+const fail = (io: CommandIo, words: string): 2 => {
+  io.complain(`svc validate: ${words}\n`)
+  return 2
+}
+
+const exitCodeOf = (findings: readonly ValidationFinding[], isStrict: boolean): ExitCode =>
+  findings.some(({ severity }) => isStrict || severity === 'error') ? 1 : 0
+
+const PRINTERS = {
+  text: ({ findings }, isColoured) => lines(findings.map((each) => textOf(each, isColoured))),
+  json: (validation) => `${JSON.stringify(findingsRecord(validation), null, 2)}\n`,
+  github: ({ findings }) => lines(findingsForGitHub(findings)),
+  sarif: ({ findings }) => `${JSON.stringify(findingsAsSarif(findings), null, 2)}\n`,
+  junit: findingsAsJUnit,
+} as const satisfies Record<Format, (validation: FilesValidation, isColoured: boolean) => string>
+
+const lines = (texts: readonly string[]): string => texts.map((text) => `${text}\n`).join('')
+
+/** SGR codes: bold red, yellow, cyan. */
+const COLOURS = { error: '1;31', warning: '33', notice: '36' } as const satisfies Record<
+  ValidationFinding['severity'],
+  string
+>
+
+const textOf = (finding: ValidationFinding, isColoured: boolean): string => {
+  const line = findingLine(finding)
+  return isColoured ? `\u001B[${COLOURS[finding.severity]}m${line}\u001B[0m` : line
+}
+
+/** @example '3 files with 2 documents, 1 realm: 1 error, 2 warnings' */
+const summaryOf = ({ names, documents, realms, findings }: FilesValidation): string => {
+  const of = (wanted: ValidationFinding['severity']): number =>
+    findings.filter(({ severity }) => severity === wanted).length
+  const found = [count(of('error'), 'error'), count(of('warning'), 'warning')]
+  if (of('notice') > 0) found.push(count(of('notice'), 'notice'))
+  const held = [count(documents, 'document'), count(realms, 'realm')].join(', ')
+  return `${count(names.length, 'file')} with ${held}: ${found.join(', ')}`
+}
+
+const count = (number: number, noun: string): string =>
+  `${number} ${noun}${number === 1 ? '' : 's'}`

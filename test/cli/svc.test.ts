@@ -1,0 +1,63 @@
+// Tests how `svc` finds commands, and that each explains itself on one screen.
+
+import { describe, expect, it } from '@jest/globals'
+import { COMMANDS, type CommandName } from '../../cli/commands.ts'
+import { svc } from './run-svc.ts'
+
+const NAMES = Object.keys(COMMANDS) as CommandName[]
+const SCREEN_LINES = 24
+
+const linesOf = (text: string): readonly string[] => text.trimEnd().split('\n')
+
+describe('the overview', () => {
+  it.each([[['--help']], [['-h']], [['help']]])('is printed for %j', async (argv) => {
+    const { code, stdout, stderr } = await svc(argv)
+    expect({ code, stderr }).toEqual({ code: 0, stderr: '' })
+    expect(linesOf(stdout).length).toBeLessThanOrEqual(SCREEN_LINES)
+    for (const name of NAMES) expect(stdout).toContain(`\n  ${name} `)
+  })
+
+  it('goes to stderr with exit code 2 where no command is named', async () => {
+    const { code, stdout, stderr } = await svc([])
+    expect({ code, stdout }).toEqual({ code: 2, stdout: '' })
+    expect(stderr).toContain('Usage: svc COMMAND')
+  })
+})
+
+describe('a command', () => {
+  it.each(NAMES)('%s explains itself on one screen, with an example', async (name) => {
+    const { code, stdout } = await svc([name, '--help'])
+    expect(code).toBe(0)
+    expect(linesOf(stdout).length).toBeLessThanOrEqual(SCREEN_LINES)
+    expect(stdout).toContain(`Usage: svc ${name}`)
+    expect(stdout).toMatch(/Examples:\n {2}\S/)
+    expect(await svc(['help', name])).toEqual({ code, stdout, stderr: '' })
+  })
+
+  it.each([
+    ['validte', "svc: there is no command 'validte'; did you mean 'validate'?\n"],
+    ['constructor', "svc: there is no command 'constructor'; see svc --help\n"],
+    ['__proto__', "svc: there is no command '__proto__'; see svc --help\n"],
+  ])('that is called %s does not exist', async (word, stderr) => {
+    expect(await svc([word])).toEqual({ code: 2, stdout: '', stderr })
+  })
+
+  it.each(NAMES)('%s refuses a setting that it does not have', async (name) => {
+    const { code, stderr } = await svc([name, '--no-such-setting'])
+    expect(code).toBe(2)
+    expect(stderr).toMatch(/^svc [a-z-]+: --no-such-setting: unknown setting/)
+  })
+})
+
+it.each([['version'], ['--version'], ['-v']])('%s says which build this is', async (word) => {
+  const { code, stdout } = await svc([word])
+  expect(code).toBe(0)
+  expect(stdout).toMatch(/^svc \d+\.\d+\.\d+ \(.+\), Node \d+\.\d+\.\d+\n$/)
+})
+
+it('hashes a password from stdin, and refuses none', async () => {
+  const { code, stdout } = await svc(['hash-password'], { stdin: 'wonderland\n' })
+  expect(code).toBe(0)
+  expect(stdout).toMatch(/^\$scrypt\$/)
+  expect(await svc(['hash-password'])).toMatchObject({ code: 2, stdout: '' })
+})

@@ -1,0 +1,152 @@
+// Tests the exit codes, the counts and the formats of `svc validate`.
+
+import { mkdir, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { describe, expect, it } from '@jest/globals'
+import { findingsForGitHub } from '../../cli/formats/github.ts'
+import { findingsAsJUnit } from '../../cli/formats/junit.ts'
+import { findingsAsSarif } from '../../cli/formats/sarif.ts'
+import type { ValidationFinding } from '../../operator/validate/finding.ts'
+import { makeTempDir } from '../support/temp-dir.ts'
+import { svc } from './run-svc.ts'
+
+const GOOD = `id: com.example.a
+host: a.example.com
+realm_uri: com.example
+versions:
+  v1:
+    base_path: /v1
+    paths: {/a: {get: {action: {type: static, body: hello}}}}
+`
+const REALM = `apiVersion: gateway.svc.dev/v1alpha1
+kind: Realm
+metadata: {name: example}
+spec: {uri: com.example}
+`
+const BAD = GOOD.replace('type: static', 'type: statik')
+const WITHOUT_REALM = 'RealmNotFound'
+
+describe('svc validate', () => {
+  it.each<[string, readonly string[], string, readonly [number, string, string]]>([
+    ['a good document', [], `${GOOD}---\n${REALM}`, [0, '', '1 document, 1 realm: 0 errors']],
+    [
+      'an error',
+      [],
+      `${BAD}---\n${REALM}`,
+      [1, 'unsupported_action_type', '1 error, 0 warnings\n'],
+    ],
+    ['a notice', [], GOOD, [0, WITHOUT_REALM, '0 warnings, 1 notice\n']],
+    ['a notice, with --strict', ['--strict'], GOOD, [1, WITHOUT_REALM, '1 notice\n']],
+    ['nothing', [], '', [2, '', 'there is no document and no Realm in -\n']],
+    [
+      'other manifests',
+      [],
+      'apiVersion: v1\nkind: Service\nmetadata: {name: a}\n',
+      [2, '', 'there is no document'],
+    ],
+    [
+      'a broken file',
+      [],
+      'a: [',
+      [1, 'invalid_yaml', '1 file with 0 documents, 0 realms: 1 error'],
+    ],
+  ])('%s', async (_, flags, stdin, [code, found, summary]) => {
+    const run = await svc(['validate', ...flags, '-'], { stdin })
+    expect(run).toMatchObject({ code })
+    expect(run.stdout).toContain(found)
+    expect(run.stderr).toContain(summary)
+  })
+
+  it('names the files that it cannot read, and asks for some', async () => {
+    expect(await svc(['validate', '/nowhere/at/all'])).toMatchObject({
+      code: 2,
+      stderr: expect.stringMatching(/^svc validate: can't read \/nowhere\/at\/all: /),
+    })
+    expect(await svc(['validate'])).toMatchObject({ code: 2 })
+  })
+
+  it('colours findings only for a terminal', async () => {
+    const coloured = await svc(['validate', '-'], { stdin: BAD, isColoured: true })
+    expect(coloured.stdout).toContain('\u001B[1;31m<stdin>:7:')
+    expect((await svc(['validate', '-'], { stdin: BAD })).stdout).not.toContain('\u001B')
+  })
+
+  it('reads every manifest below a directory, and counts in JSON what it has read', async () => {
+    await using dir = await makeTempDir()
+    await mkdir(join(dir.path, 'below'))
+    await writeFile(join(dir.path, 'below/a.yaml'), GOOD)
+    await writeFile(join(dir.path, 'realm.yml'), REALM)
+    const { code, stdout } = await svc(['validate', '--format', 'json', dir.path])
+    expect(code).toBe(0)
+    expect(JSON.parse(stdout)).toEqual({
+      ok: true,
+      files: 2,
+      documents: 1,
+      realms: 1,
+      findings: [],
+    })
+  })
+})
+
+/** What a file is called and says comes from outside. */
+const HOSTILE: ValidationFinding = {
+  severity: 'error',
+  file: 'a,b:c%\n<d>.yaml',
+  line: 3,
+  column: 5,
+  resource: 'ApiSpecification default/a',
+  path: '/spec/document/host',
+  code: 'invalid_value',
+  message: 'two lines\n::error::forged\r\u0007 <&"]]> 100%',
+}
+const NOTICE: ValidationFinding = {
+  ...HOSTILE,
+  severity: 'notice',
+  file: './x/ü b.yaml',
+  code: 'Kept',
+}
+
+describe('the formats', () => {
+  it('github: one line for a finding, which nothing in it can end', () => {
+    expect(findingsForGitHub([HOSTILE])).toEqual([
+      '::error file=a%2Cb%3Ac%25%0A<d>.yaml,line=3,col=5,title=invalid_value::' +
+        'ApiSpecification default/a /spec/document/host two lines%0A::error::forged%0D\u0007 <&"]]> 100%25',
+    ])
+  })
+
+  it('sarif: rules once, places with lines and columns, paths as URIs', () => {
+    expect(findingsAsSarif([HOSTILE, HOSTILE, NOTICE])).toMatchObject({
+      version: '2.1.0',
+      runs: [
+        {
+          tool: { driver: { rules: [{ id: 'invalid_value' }, { id: 'Kept' }] } },
+          results: [
+            { ruleId: 'invalid_value', level: 'error' },
+            {},
+            {
+              level: 'note',
+              locations: [
+                {
+                  physicalLocation: {
+                    artifactLocation: { uri: 'x/%C3%BC%20b.yaml' },
+                    region: { startLine: 3, startColumn: 5 },
+                  },
+                },
+              ],
+            },
+          ],
+        },
+      ],
+    })
+  })
+
+  it('junit: a test for each file, well-formed whatever the files hold', () => {
+    const names = [HOSTILE.file, NOTICE.file, 'good.yaml']
+    const xml = findingsAsJUnit({ names, documents: 3, realms: 0, findings: [HOSTILE, NOTICE] })
+    expect(xml).toContain('<testsuite name="svc validate" tests="3" failures="1">')
+    expect(xml).toContain('name="a,b:c%\n&lt;d&gt;.yaml"')
+    expect(xml).toContain('forged\r\uFFFD &lt;&amp;&quot;]]&gt; 100%</failure>')
+    expect(xml.match(/<testcase /g)).toHaveLength(3)
+    expect(xml.match(/<system-out>/g)).toHaveLength(1)
+  })
+})

@@ -1,0 +1,66 @@
+// Renders docs/cli.md from the tables of the commands of `svc`.
+
+import { COMMANDS, type CommandName } from '../../cli/commands.ts'
+import { renderCommandHelp } from '../../cli/help.ts'
+
+const HEAD = `# The command line: svc
+
+Generated from the commands by \`make golden\`; do not edit.
+
+\`svc\` is for people who write API documents, and for their CI. It needs Node 24.9 or newer and nothing else, and runs in any directory. The programs that run all the time are \`svc-gateway\` and \`svc-operator\`: [settings.md](settings.md).
+
+## Getting it
+
+- In a checkout of this project: \`npm run -s svc -- validate /path/to/apis\`.
+- Everywhere else, from a package that \`npm pack\` makes in the checkout: \`npm install --global svc-gateway-0.1.0.tgz\` puts \`svc\` on the PATH; \`npx --yes --package ./svc-gateway-0.1.0.tgz svc validate apis\` runs it without installing.
+- In the image: \`docker run --rm -v "$PWD/apis:/apis:ro" svc-gateway:0.1.0 svc validate /apis\`.
+
+Results go to stdout, everything else to stderr. The exit code is 0 if all is well, 1 if something was found, 2 if the command could not be run. Colours are used on a terminal only, and not where \`NO_COLOR\` is set.
+
+## In CI
+
+\`svc init --ci github\`, \`gitlab\` or \`pre-commit\` writes a job that validates each change. It names the package in \`SVC_PACKAGE\`: a file in the repository, or the URL at which you keep it. \`--strict\` also fails for warnings and for what the files refer to but do not contain; leave it out where Realms and Secrets are in another repository.
+
+| service | format | what it shows |
+|---|---|---|
+| GitHub Actions | \`--format github\` | annotations at the lines of the pull request |
+| GitHub code scanning | \`--format sarif > svc.sarif\`, then \`github/codeql-action/upload-sarif\` | alerts |
+| GitLab, Jenkins, CircleCI | \`--format junit > svc.xml\` | a test for each file |
+| others | \`--format json\` | findings with file, line, column, pointer, code and message |
+
+## In an editor
+
+\`svc schema > .svc.schema.json\` writes one JSON Schema for ApiSpecifications, Realms, Secrets, ConfigMaps and plain documents; \`svc init\` does it for you. It completes keys, kinds and types, inserts whole resources, and underlines unknown keys and values of the wrong type. Expressions, paths and references are validated by \`svc validate\`.
+
+VS Code with the *YAML* extension, in \`.vscode/settings.json\`:
+
+\`\`\`json
+{ "yaml.schemas": { "./.svc.schema.json": ["apis/**/*.yaml"] } }
+\`\`\`
+
+Neovim with \`lspconfig\`:
+
+\`\`\`lua
+vim.lsp.config('yamlls', { settings = { yaml = { schemas = { ['./.svc.schema.json'] = 'apis/**/*.yaml' } } } })
+vim.lsp.enable('yamlls')
+\`\`\`
+
+Any other editor with yaml-language-server (JetBrains IDEs have the same setting under *JSON Schema Mappings*), as the first line of a file:
+
+\`\`\`yaml
+# yaml-language-server: $schema=../.svc.schema.json
+\`\`\`
+
+## Commands
+`
+
+export const renderCliPage = async (): Promise<string> => {
+  const names = Object.keys(COMMANDS) as CommandName[]
+  const sections = await Promise.all(
+    names.map(async (name) => {
+      const { table } = await COMMANDS[name].load()
+      return `### ${table.program}\n\n\`\`\`\n${renderCommandHelp(table)}\`\`\`\n`
+    }),
+  )
+  return [HEAD, ...sections].join('\n')
+}
