@@ -101,34 +101,19 @@ export class LeaseObservation {
 export interface TakeoverTimes {
   readonly durationMs: number
   readonly renewDeadlineMs: number
-  readonly monotonicMs: () => number
+  /** Whether there was a Lease before the new holder wrote itself into it. */
+  readonly wasThere: boolean
+  /** Of the last Lease that was seen. */
+  readonly expiresMs: number
 }
 
-/** Computes how long a new holder must wait before it acts, because the previous holder may still act. */
-export class TakeoverDelay {
-  readonly #times: TakeoverTimes
-  /** By the monotonic clock. */
-  #actsFromMs = Number.NEGATIVE_INFINITY
-
-  constructor(times: TakeoverTimes) {
-    this.#times = times
-  }
-
-  /**
-   * No delay where the Lease existed: it has shown that its holder had stopped. Where it did not, an earlier holder may
-   * still act, for a renew deadline at most, as it can't renew ours: we wait for longer than that.
-   */
-  begin({ wasThere, expiresMs }: { readonly wasThere: boolean; readonly expiresMs: number }): void {
-    const { durationMs, renewDeadlineMs, monotonicMs } = this.#times
-    const delayMs = (Math.max(durationMs, expiresMs) + renewDeadlineMs) / 2
-    this.#actsFromMs = wasThere ? Number.NEGATIVE_INFINITY : monotonicMs() + delayMs
-  }
-
-  /** 0 or less: it is over. */
-  get leftMs(): number {
-    return this.#actsFromMs - this.#times.monotonicMs()
-  }
-}
+/**
+ * Computes how long a new holder must wait before it leads, because the previous holder may still act. No time where
+ * the Lease existed: it has shown that its holder had stopped. Where it did not, an earlier holder may still act, for
+ * a renew deadline at most, as it can't renew ours: we wait for longer than that.
+ */
+export const takeoverDelayMs = (times: TakeoverTimes): number =>
+  times.wasThere ? 0 : (Math.max(times.durationMs, times.expiresMs) + times.renewDeadlineMs) / 2
 
 export interface Moment {
   readonly wallMs: number

@@ -12,7 +12,7 @@ import {
   type Moment,
   nextStep,
   RenewDeadline,
-  TakeoverDelay,
+  takeoverDelayMs,
 } from './decision.ts'
 import {
   LeaderTerm,
@@ -21,6 +21,7 @@ import {
   type LeaseLeadershipOptions,
 } from './leadership.ts'
 import { createLeaseStore, type LeaseRecord, type LeaseStore, releaseLease } from './lease.ts'
+import { type ElectionEvent, type ElectionPhase, nextPhase } from './phase.ts'
 
 const LEAST_JITTER = 0.75
 const MOST_JITTER = 1.25
@@ -53,16 +54,6 @@ export const createLeaseLeadership = ({
   return new LeaseElection({ ...options, durationMs, renewDeadlineMs, retryMs, monotonicMs })
 }
 
-/** The role of this process in the election. */
-type Role =
-  /** Not the holder, or a holder that does not lead: its takeover delay lasts, or its renew deadline has passed. */
-  | { readonly role: 'candidate' }
-  | { readonly role: 'leader'; readonly term: LeaderTerm }
-  /** For good. */
-  | { readonly role: 'stopped' }
-
-const CANDIDATE: Role = { role: 'candidate' }
-
 /** What the loop does: at most one attempt is under way, or one is to come. */
 type Loop =
   | { readonly state: 'idle' }
@@ -81,9 +72,9 @@ class LeaseElection implements LeaseLeadership {
   readonly #store: LeaseStore
   readonly #observation: LeaseObservation
   readonly #deadline: RenewDeadline
-  readonly #takeover: TakeoverDelay
   #events: LeadershipEvents | undefined
-  #role: Role = CANDIDATE
+  /** Changes in `#apply` alone. */
+  #phase: ElectionPhase<LeaderTerm> = { name: 'candidate' }
   #loop: Loop = { state: 'idle' }
   #lastWrite: LastWrite = 'none'
   /** Of the Lease that we have seen before we became its holder. */
@@ -101,7 +92,6 @@ class LeaseElection implements LeaseLeadership {
     this.#store = createLeaseStore({ api, name: { namespace, name }, format, clock, timeoutMs })
     this.#observation = new LeaseObservation(durationMs, monotonicMs)
     this.#deadline = new RenewDeadline(clock, monotonicMs, renewDeadlineMs)
-    this.#takeover = new TakeoverDelay(options)
   }
 
   get isLeading(): boolean {
@@ -134,9 +124,9 @@ class LeaseElection implements LeaseLeadership {
    * Does not call `onLose`. Takes half a renew deadline at most: a Lease that could not be released by then expires.
    */
   async stop(): Promise<void> {
-    if (this.#role.role === 'stopped') return
+    if (this.#isStopped) return
     if (this.#loop.state === 'waiting') this.#loop.cancel()
-    this.#endTerm('stopped')
+    this.#apply({ type: 'stopped' })
     const { clock, renewDeadlineMs, log } = this.#options
     const isReleased = await withTimeout(this.#release(), {
       ms: renewDeadlineMs / 2,
@@ -148,11 +138,44 @@ class LeaseElection implements LeaseLeadership {
   }
 
   get #term(): LeaderTerm | undefined {
-    return this.#role.role === 'leader' ? this.#role.term : undefined
+    return this.#phase.name === 'leader' ? this.#phase.term : undefined
   }
 
   get #isStopped(): boolean {
-    return this.#role.role === 'stopped'
+    return this.#phase.name === 'stopped'
+  }
+
+  /** The one place where the phase changes, and where a leader term begins and ends. */
+  #apply(event: ElectionEvent<LeaderTerm>): void {
+    const before = this.#phase
+    const after = nextPhase(before, event)
+    this.#phase = after
+    if (after.name === 'leader') {
+      if (after !== before) this.#extendDeadline(after.renewedAt)
+      if (before.name !== 'leader') this.#beginTerm(after.term)
+    } else if (before.name === 'leader') {
+      this.#endTerm(before.term, event)
+    }
+  }
+
+  #extendDeadline(renewedAt: Moment): void {
+    this.#deadline.extend(renewedAt, () => {
+      this.#checkDeadline()
+    })
+  }
+
+  #beginTerm(term: LeaderTerm): void {
+    this.#options.log.info('leading', { epoch: term.wantedEpoch, holder: this.#identity })
+    this.#events?.onLead(term)
+  }
+
+  #endTerm(term: LeaderTerm, event: ElectionEvent<LeaderTerm>): void {
+    this.#deadline.clear()
+    term.end()
+    if (event.type === 'stopped') return
+    const reason = event.type === 'lost' ? event.reason : event.type
+    this.#options.log.warn('no longer leading', { reason, failure: this.#failure })
+    this.#events?.onLose()
   }
 
   #attemptAfter(ms: number): void {
@@ -185,7 +208,8 @@ class LeaseElection implements LeaseLeadership {
 
   /** A holder whose takeover delay is over begins to lead at once, by renewing. */
   #untilNextMs(delayMs: number): number {
-    const takeoverMs = this.#term === undefined ? this.#takeover.leftMs : 0
+    if (this.#phase.name !== 'taking_over') return delayMs
+    const takeoverMs = this.#phase.leadsFromMs - this.#options.monotonicMs()
     return takeoverMs > 0 ? Math.min(takeoverMs, delayMs) : delayMs
   }
 
@@ -213,7 +237,9 @@ class LeaseElection implements LeaseLeadership {
     const record = this.#knownRecord() ?? (await this.#read())
     if (this.#isStopped) return 'done'
     const step = this.#nextStep(record)
-    if (step !== 'renew') this.#lose(`it is held by '${record?.holder ?? ''}'`)
+    if (step !== 'renew') {
+      this.#apply({ type: 'lost', reason: reasonOfLoss(record?.holder ?? '') })
+    }
     return step === 'wait' ? 'done' : this.#write(step, record)
   }
 
@@ -267,8 +293,7 @@ class LeaseElection implements LeaseLeadership {
     this.#lastWrite = written
     this.#observation.observe(written)
     if (step === 'acquire') {
-      const { expiresMs } = this.#observation
-      this.#takeover.begin({ wasThere: before !== undefined, expiresMs })
+      this.#acquire(before !== undefined)
     } else if (before === undefined && this.#term === undefined) {
       // Created again by a leader whose term was over by then: others may have held it meanwhile.
       return 'done'
@@ -283,21 +308,25 @@ class LeaseElection implements LeaseLeadership {
     return Math.max(this.#term?.wantedEpoch ?? 0, record?.epoch ?? 0)
   }
 
+  #acquire(wasThere: boolean): void {
+    const { durationMs, renewDeadlineMs, monotonicMs } = this.#options
+    const { expiresMs } = this.#observation
+    const delayMs = takeoverDelayMs({ durationMs, renewDeadlineMs, wasThere, expiresMs })
+    this.#apply({ type: 'acquired', leadsFromMs: monotonicMs() + delayMs })
+  }
+
   /** A write counts from when it was sent: others may have seen it as early as that. */
   #confirm(written: LeaseRecord, sentAt: Moment): void {
     if (this.#isStopped || this.#deadline.leftMs(sentAt) <= 0) return
     this.#renewedAtMs = sentAt.wallMs
-    const term = this.#term
-    if (term === undefined && this.#takeover.leftMs > 0) return
-    this.#deadline.extend(sentAt, () => {
-      this.#checkDeadline()
-    })
-    if (term === undefined) this.#beginTerm(written.epoch)
-    else term.raiseEpoch(written.epoch)
+    const nowMs = this.#options.monotonicMs()
+    const createTerm = (): LeaderTerm => this.#createTerm(written.epoch)
+    this.#apply({ type: 'confirmed', sentAt, nowMs, createTerm })
+    this.#term?.raiseEpoch(written.epoch)
   }
 
-  #beginTerm(epoch: number): void {
-    const term = new LeaderTerm(epoch, {
+  #createTerm(epoch: number): LeaderTerm {
+    return new LeaderTerm(epoch, {
       log: this.#options.log,
       checkDeadline: () => {
         this.#checkDeadline()
@@ -306,29 +335,12 @@ class LeaseElection implements LeaseLeadership {
         this.#renewNow()
       },
     })
-    this.#role = { role: 'leader', term }
-    this.#options.log.info('leading', { epoch, holder: this.#identity })
-    this.#events?.onLead(term)
   }
 
   #checkDeadline(): void {
     if (this.#term !== undefined && this.#deadline.leftMs() <= 0) {
-      this.#lose('it could not be renewed in time')
+      this.#apply({ type: 'lost', reason: 'the lease could not be renewed in time' })
     }
-  }
-
-  #lose(reason: string): void {
-    if (this.#term === undefined) return
-    this.#endTerm('candidate')
-    this.#options.log.warn('no longer leading', { reason, failure: this.#failure })
-    this.#events?.onLose()
-  }
-
-  #endTerm(role: 'candidate' | 'stopped'): void {
-    const term = this.#term
-    this.#role = { role }
-    this.#deadline.clear()
-    term?.end()
   }
 
   #distrustLastWrite(): void {
@@ -354,6 +366,9 @@ class LeaseElection implements LeaseLeadership {
     return releaseLease(this.#store, holder)
   }
 }
+
+const reasonOfLoss = (holder: string): string =>
+  holder === '' ? 'the holder was removed from the lease' : `'${holder}' holds the lease`
 
 /** Keeps two processes of one name, such as two lives of one pod, from mistaking each other for themselves. */
 const randomSuffix = (clock: Clock): string =>

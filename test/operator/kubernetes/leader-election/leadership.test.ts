@@ -16,12 +16,12 @@ const aContest = (): Contest => {
   return contest
 }
 
-describe('a turn begins', () => {
+describe('a leader term begins', () => {
   it('at once where nobody holds the Lease', async () => {
     const contest = aContest()
     const a = await contest.add('a')
     await contest.pass(10)
-    expect(a.turns).toEqual([{ beganMs: expect.any(Number), epoch: 1 }])
+    expect(a.terms).toEqual([{ beganMs: expect.any(Number), epoch: 1 }])
     expect(contest.leases.spec()).toMatchObject({
       holderIdentity: expect.stringMatching(/^a_[0-9a-z]{8}$/),
       leaseDurationSeconds: 15,
@@ -44,10 +44,10 @@ describe('a turn begins', () => {
     await contest.pass(3_000)
     expect(contest.leases.spec()).toMatchObject({ holderIdentity: a.leadership.facts.identity })
     await contest.pass(9_000)
-    expect(a.turns).toEqual([])
+    expect(a.terms).toEqual([])
     expect(a.leadership.isLeading).toBe(false)
     await contest.pass(5_000)
-    expect(a.turns).toMatchObject([{ epoch: 1 }])
+    expect(a.terms).toMatchObject([{ epoch: 1 }])
   })
 
   it('when the holder has not renewed for as long as it said, by our own clock', async () => {
@@ -64,9 +64,9 @@ describe('a turn begins', () => {
     })
     const a = await contest.add('a')
     await contest.pass(29_900)
-    expect(a.turns).toEqual([])
+    expect(a.terms).toEqual([])
     await contest.pass(5_000)
-    expect(a.turns).toMatchObject([{ epoch: 9 }])
+    expect(a.terms).toMatchObject([{ epoch: 9 }])
   })
 
   it('within a retry, when the holder goes', async () => {
@@ -75,12 +75,12 @@ describe('a turn begins', () => {
     await contest.pass(10)
     const b = await contest.add('b')
     await contest.pass(5_000)
-    expect(b.turns).toEqual([])
+    expect(b.terms).toEqual([])
     await contest.during(a.leadership.stop())
     expect(contest.leases.spec()).toMatchObject({ holderIdentity: '', leaseTransitions: 1 })
     expect(a.leadership.isLeading).toBe(false)
     await contest.pass(2_500)
-    expect(b.turns).toMatchObject([{ epoch: 2 }])
+    expect(b.terms).toMatchObject([{ epoch: 2 }])
   })
 
   it('after a crash, when the lease has expired', async () => {
@@ -88,12 +88,12 @@ describe('a turn begins', () => {
     const a = await contest.add('a')
     const b = await contest.add('b')
     await contest.pass(10_000)
-    const [leader, other] = a.turns.length > 0 ? [a, b] : [b, a]
+    const [leader, other] = a.terms.length > 0 ? [a, b] : [b, a]
     leader.process.kill()
     await contest.pass(12_000)
-    expect(other.turns).toEqual([])
+    expect(other.terms).toEqual([])
     await contest.pass(8_000)
-    expect(other.turns).toMatchObject([{ epoch: 2 }])
+    expect(other.terms).toMatchObject([{ epoch: 2 }])
   })
 
   it('not with the name of an earlier life: that one may still act', async () => {
@@ -103,13 +103,13 @@ describe('a turn begins', () => {
     a.process.kill()
     const again = await contest.add('pod-1')
     await contest.pass(10_000)
-    expect(again.turns).toEqual([])
+    expect(again.terms).toEqual([])
     await contest.pass(10_000)
-    expect(again.turns).toMatchObject([{ epoch: 2 }])
+    expect(again.terms).toMatchObject([{ epoch: 2 }])
   })
 })
 
-describe('a turn goes on', () => {
+describe('a leader term goes on', () => {
   it('with one request each two seconds', async () => {
     const contest = aContest()
     const a = await contest.add('a')
@@ -118,7 +118,7 @@ describe('a turn goes on', () => {
     await contest.pass(200_000)
     expect(contest.leases.requests - requests).toBeGreaterThan(75)
     expect(contest.leases.requests - requests).toBeLessThan(130)
-    expect(a.turns).toMatchObject([{ epoch: 1 }])
+    expect(a.terms).toMatchObject([{ epoch: 1 }])
   })
 
   it('when somebody edits the Lease, or deletes it', async () => {
@@ -126,14 +126,14 @@ describe('a turn goes on', () => {
     const a = await contest.add('a')
     const b = await contest.add('b')
     await contest.pass(5_000)
-    const [leader, other] = a.turns.length > 0 ? [a, b] : [b, a]
+    const [leader, other] = a.terms.length > 0 ? [a, b] : [b, a]
     contest.leases.edit((spec) => ({ ...spec, renewTime: '2020-01-01T00:00:00.000000Z' }))
     await contest.pass(5_000)
     contest.leases.remove()
     await contest.pass(30_000)
-    expect(leader.turns).toMatchObject([{ epoch: 1 }])
+    expect(leader.terms).toMatchObject([{ epoch: 1 }])
     expect(leader.epochSource).toBeDefined()
-    expect(other.turns).toEqual([])
+    expect(other.terms).toEqual([])
     expect(contest.leases.spec()).toMatchObject({
       holderIdentity: leader.leadership.facts.identity,
       leaseTransitions: 1,
@@ -153,7 +153,7 @@ describe('a turn goes on', () => {
       await contest.pass(6_000)
       expect(a.leadership.facts.failure).toBeUndefined()
     }
-    expect(a.turns).toMatchObject([{ epoch: 1 }])
+    expect(a.terms).toMatchObject([{ epoch: 1 }])
     expect(a.epochSource).toBeDefined()
   })
 
@@ -166,23 +166,23 @@ describe('a turn goes on', () => {
     await contest.pass(2_500)
     travel = QUICK
     await contest.pass(60_000)
-    expect(a.turns).toHaveLength(1)
+    expect(a.terms).toHaveLength(1)
     expect(a.epochSource).toBeDefined()
   })
 })
 
-describe('a turn ends', () => {
+describe('a leader term ends', () => {
   it('ten seconds after the last renewal, and goes on under the same epoch when nobody else held it', async () => {
     const contest = aContest()
     const a = await contest.add('a')
     await contest.pass(5_000)
     contest.leases.pausedUntilMs = 65_000
     await contest.pass(60_000)
-    const [turn] = a.turns
-    expect(turn?.endedMs).toBeGreaterThan(12_000)
-    expect(turn?.endedMs).toBeLessThan(15_010)
+    const [term] = a.terms
+    expect(term?.endedMs).toBeGreaterThan(12_000)
+    expect(term?.endedMs).toBeLessThan(15_010)
     await contest.pass(10_000)
-    expect(a.turns).toMatchObject([{ epoch: 1 }, { epoch: 1 }])
+    expect(a.terms).toMatchObject([{ epoch: 1 }, { epoch: 1 }])
     expect(a.epochSource).toBeDefined()
   })
 
@@ -194,13 +194,13 @@ describe('a turn ends', () => {
     const b = await contest.add('b')
     travel = { ...QUICK, fate: 'lost_there' }
     await contest.pass(40_000)
-    expect(b.turns).toMatchObject([{ epoch: 2 }])
-    expect(a.turns[0]?.endedMs).toBeLessThan(b.turns[0]?.beganMs ?? 0)
+    expect(b.terms).toMatchObject([{ epoch: 2 }])
+    expect(a.terms[0]?.endedMs).toBeLessThan(b.terms[0]?.beganMs ?? 0)
     travel = QUICK
     await contest.pass(10_000)
     await contest.during(b.leadership.stop())
     await contest.pass(5_000)
-    expect(a.turns).toMatchObject([{ epoch: 1 }, { epoch: 3 }])
+    expect(a.terms).toMatchObject([{ epoch: 1 }, { epoch: 3 }])
   })
 
   it('before anything else is done, when the event loop has stood still', async () => {
@@ -219,7 +219,7 @@ describe('a turn ends', () => {
     })
     a.process.thaw()
     expect(order).toEqual(['1 lost'])
-    expect(a.turns[0]?.endedMs).toBe(contest.time.nowMs)
+    expect(a.terms[0]?.endedMs).toBe(contest.time.nowMs)
   })
 
   it.each([
@@ -233,20 +233,20 @@ describe('a turn ends', () => {
     expect(a.leadership.isLeading).toBe(jumpMs < 0)
     await contest.pass(30_000)
     expect(a.epochSource).toBeDefined()
-    expect(a.turns).toHaveLength(jumpMs < 0 ? 1 : 2)
+    expect(a.terms).toHaveLength(jumpMs < 0 ? 1 : 2)
   })
 
   it.each([
     ['another one stands there', { holderIdentity: 'intruder' }, 1],
     ['its name was taken out', { holderIdentity: '' }, 2],
-  ])('when %s', async (_title, edit, turns) => {
+  ])('when %s', async (_title, edit, terms) => {
     const contest = aContest()
     const a = await contest.add('a')
     await contest.pass(10)
     contest.leases.edit((spec) => ({ ...spec, ...edit }))
     await contest.pass(5_000)
-    expect(a.turns[0]?.endedMs).toBeLessThan(3_000)
-    expect(a.turns).toHaveLength(turns)
+    expect(a.terms[0]?.endedMs).toBeLessThan(3_000)
+    expect(a.terms).toHaveLength(terms)
   })
 })
 
@@ -266,7 +266,7 @@ describe('a data plane knows a higher epoch', () => {
     )
     expect(epochSource?.epoch()).toBe(epoch)
     expect(Number(contest.leases.epochOf())).toBe(epoch)
-    expect(a.turns).toHaveLength(1)
+    expect(a.terms).toHaveLength(1)
     // Whoever comes next is above it too, and keeps it through renewals.
     await contest.pass(10_000)
     expect(Number(contest.leases.epochOf())).toBe(epoch)
@@ -274,7 +274,7 @@ describe('a data plane knows a higher epoch', () => {
     expect(Number(contest.leases.epochOf())).toBe(epoch)
     const b = await contest.add('b')
     await contest.pass(3_000)
-    expect(b.turns).toMatchObject([{ epoch: epoch + 1 }])
+    expect(b.terms).toMatchObject([{ epoch: epoch + 1 }])
   })
 
   it('no longer: nothing is written', async () => {
@@ -308,7 +308,7 @@ describe('a data plane knows a higher epoch', () => {
     expect(await epochSource?.challenge(3)).toBe(false)
   })
 
-  it('while the API server is away: waits, and is false when the turn ends', async () => {
+  it('while the API server is away: waits, and is false when the term ends', async () => {
     const contest = aContest()
     let travel: Travel = QUICK
     const a = await contest.add('a', { travel: () => travel })
@@ -317,7 +317,7 @@ describe('a data plane knows a higher epoch', () => {
     const { requests } = contest.leases
     expect(await contest.during(a.epochSource?.challenge(9) ?? Promise.resolve(true))).toBe(false)
     expect(contest.leases.requests - requests).toBeLessThan(15)
-    expect(a.turns[0]?.endedMs).toBeGreaterThan(9_900)
+    expect(a.terms[0]?.endedMs).toBeGreaterThan(9_900)
   })
 
   it('for a moment: goes on when it is back', async () => {
@@ -330,7 +330,7 @@ describe('a data plane knows a higher epoch', () => {
     await contest.pass(3_000)
     travel = QUICK
     expect(await contest.during(challenge ?? Promise.resolve(false))).toBe(true)
-    expect(a.turns).toHaveLength(1)
+    expect(a.terms).toHaveLength(1)
   })
 
   it.each([2 ** 52, 2 ** 53 - 1, Infinity, Number.NaN])(
@@ -386,7 +386,7 @@ describe('an operator ends', () => {
       travel: () => ({ ...QUICK, ...((calls += 1) === 2 && { fate: 'lost_back' }) }),
     })
     await contest.pass(20)
-    expect(a.turns).toEqual([])
+    expect(a.terms).toEqual([])
     expect(contest.leases.spec()).toMatchObject({ holderIdentity: a.leadership.facts.identity })
     await contest.during(a.leadership.stop())
     expect(contest.leases.spec()).toMatchObject({ holderIdentity: '', leaseTransitions: 1 })

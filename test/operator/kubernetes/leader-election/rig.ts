@@ -14,8 +14,8 @@ export interface Contender {
   readonly process: SimulatedProcess
   readonly leadership: LeaseLeadership
   /** What it has been told, oldest first. */
-  readonly turns: { readonly beganMs: number; readonly epoch: number; endedMs?: number }[]
-  /** While its turn lasts, as far as it was told. */
+  readonly terms: { readonly beganMs: number; readonly epoch: number; endedMs?: number }[]
+  /** While its leader term lasts, as far as it was told. */
   epochSource: EpochSource | undefined
 }
 
@@ -54,19 +54,19 @@ export class Contest {
       log,
       ...times,
     })
-    const contender: Contender = { name, process, leadership, turns: [], epochSource: undefined }
+    const contender: Contender = { name, process, leadership, terms: [], epochSource: undefined }
     this.contenders.push(contender)
     await leadership.start({
       onLead: (epochSource) => {
         if (contender.epochSource !== undefined) throw new Error(`${name} was told twice`)
         contender.epochSource = epochSource
-        contender.turns.push({ beganMs: this.time.nowMs, epoch: epochSource.epoch() })
+        contender.terms.push({ beganMs: this.time.nowMs, epoch: epochSource.epoch() })
       },
       onLose: () => {
         if (contender.epochSource === undefined) throw new Error(`${name} lost what it had not`)
         contender.epochSource = undefined
-        const turn = contender.turns.at(-1)
-        if (turn !== undefined) turn.endedMs = this.time.nowMs
+        const term = contender.terms.at(-1)
+        if (term !== undefined) term.endedMs = this.time.nowMs
       },
     })
     return contender
