@@ -143,7 +143,7 @@ export const createManagementClient = (
     why: (id) => call({ ...whyCall(id), timeoutMs }),
     close: async () => {
       pause.end()
-      closing.abort(new Error('the operator has let go of it'))
+      closing.abort(new Error('the operator no longer manages this data plane'))
       await connections.destroy()
     },
   }

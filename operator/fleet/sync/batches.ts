@@ -17,7 +17,7 @@ export interface BatchFacts {
   /** Characters of a realm or document in a sync call. */
   readonly sizeOf: (entry: DesiredRealm | DesiredDocument) => number
   /** Claims of what the data plane holds under an id; none where that is not known. */
-  readonly heldClaims: (id: string) => readonly Claim[]
+  readonly loadedClaims: (id: string) => readonly Claim[]
   /** Edited just now: not in one batch with what has waited for long, so that it is in force sooner. */
   readonly isLive: (document: DesiredDocument) => boolean
 }
@@ -133,13 +133,13 @@ interface Group {
 /** Ids that share a claim, held or wanted, are one group. */
 const groupsOf = (
   { put, delete: deletes }: Difference['documents'],
-  { heldClaims }: BatchFacts,
+  { loadedClaims }: BatchFacts,
 ): readonly Group[] => {
   const leaders = new Leaders()
   for (const document of put) {
-    leaders.join(document.id, [...document.claims, ...heldClaims(document.id)])
+    leaders.join(document.id, [...document.claims, ...loadedClaims(document.id)])
   }
-  for (const id of deletes) leaders.join(id, heldClaims(id))
+  for (const id of deletes) leaders.join(id, loadedClaims(id))
   const groups = new Map<string, Group>()
   const groupOf = (id: string): Group => {
     const leader = leaders.of(id)

@@ -45,12 +45,12 @@ export class Comparison {
     else this.#last?.realms.add(key)
   }
 
-  keys(selection: Selection, held: Contents): Keys {
-    const suspects = this.#suspects(selection, held)
+  keys(selection: Selection, loaded: Contents): Keys {
+    const suspects = this.#suspects(selection, loaded)
     this.#last = {
       selection,
-      documents: differing(suspects.documents, selection.documents, held.documents),
-      realms: differing(suspects.realms, selection.realms, held.realms),
+      documents: differing(suspects.documents, selection.documents, loaded.documents),
+      realms: differing(suspects.realms, selection.realms, loaded.realms),
     }
     return this.#last
   }
@@ -72,10 +72,14 @@ export class Comparison {
   }
 }
 
-const differing = (suspects: ReadonlySet<string>, wanted: Digests, held: Digests): Set<string> => {
+const differing = (
+  suspects: ReadonlySet<string>,
+  wanted: Digests,
+  loaded: Digests,
+): Set<string> => {
   const keys = new Set<string>()
   for (const key of suspects) {
-    if (wanted.get(key)?.digest !== held.get(key)?.digest) keys.add(key)
+    if (wanted.get(key)?.digest !== loaded.get(key)?.digest) keys.add(key)
   }
   return keys
 }

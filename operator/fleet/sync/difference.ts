@@ -23,7 +23,7 @@ export const NO_DIFFERENCE: Difference = {
 
 export const differenceOf = (
   selection: Selection,
-  held: LoadedState,
+  loaded: LoadedState,
   rejections: Rejections,
   /** Whether a data plane that it selects now, ready, holds the document. */
   isElsewhere: (document: DesiredDocument) => boolean,
@@ -35,10 +35,10 @@ export const differenceOf = (
     // Selected by others now: it goes only when one of them has it.
     return document === undefined || isElsewhere(document)
   }
-  const differing = held.differing(selection)
+  const differing = loaded.differing(selection)
   const ids = [...differing.documents]
   const uris = [...differing.realms]
-  const unwanted = ids.filter((id) => held.documents.has(id) && !documents.has(id))
+  const unwanted = ids.filter((id) => loaded.documents.has(id) && !documents.has(id))
   const strays = unwanted.filter((id) => !isStale(id))
   // A document that stays without being wanted may use any realm.
   const hasStray = strays.length > 0
@@ -50,7 +50,7 @@ export const differenceOf = (
   return {
     realms: {
       put: wanted(uris, realms, rejections.realms),
-      delete: uris.filter((uri) => held.realms.has(uri) && isStaleRealm(uri)),
+      delete: uris.filter((uri) => loaded.realms.has(uri) && isStaleRealm(uri)),
     },
     documents: {
       put: wanted(ids, documents, rejections.documents),

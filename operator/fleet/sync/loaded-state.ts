@@ -168,8 +168,8 @@ const documentsIn = (
   return edits
 }
 
-const isSame = (held: LoadedDocument | undefined, { digest, warnings }: SpecState): boolean =>
-  held?.digest === digest && held.warnings.length + warnings.length === 0
+const isSame = (loaded: LoadedDocument | undefined, { digest, warnings }: SpecState): boolean =>
+  loaded?.digest === digest && loaded.warnings.length + warnings.length === 0
 
 const realmsIn = ({ realms }: StateView, manager: string): ReadonlyMap<string, LoadedRealm> => {
   const ours = new Map<string, LoadedRealm>()

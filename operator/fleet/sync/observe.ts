@@ -3,7 +3,7 @@
 import { LoadedState } from './loaded-state.ts'
 import { plainText } from '../client/plain-text.ts'
 import type { Refusal } from '../client/read-answer.ts'
-import { failed, type PlaneMemory, type RoundContext, type RoundOutcome } from './plane-memory.ts'
+import { failed, type PlaneMemory, type RoundContext, type RoundResult } from './plane-memory.ts'
 import type { Selection } from './selection.ts'
 import { untilAborted } from '../client/until-aborted.ts'
 
@@ -12,14 +12,14 @@ export const observe = async (
   memory: PlaneMemory,
   selection: Selection,
   { clock, freshMs, manager, log, counts, entries, onAnswer }: RoundContext,
-): Promise<RoundOutcome | undefined> => {
+): Promise<RoundResult | undefined> => {
   const atMs = clock.now()
-  if (memory.held !== undefined && atMs - memory.observedAtMs < freshMs) return undefined
-  const etag = memory.held === undefined ? undefined : memory.etag
+  if (memory.loaded !== undefined && atMs - memory.observedAtMs < freshMs) return undefined
+  const etag = memory.loaded === undefined ? undefined : memory.etag
   const answer = await memory.client.state(etag, memory.answerBound(selection))
   if (answer.result === 'failed' || answer.result === 'refused') {
     counts.poll('failed')
-    memory.doubt()
+    memory.invalidate()
     if (answer.result === 'failed') return failed(answer.message)
     return describeRefusal(answer.status, answer.refusal, manager)
   }
@@ -30,8 +30,8 @@ export const observe = async (
     return undefined
   }
   counts.poll('changed')
-  const before = memory.held
-  memory.held = new LoadedState(answer.value, manager, { before, entries })
+  const before = memory.loaded
+  memory.loaded = new LoadedState(answer.value, manager, { before, entries })
   memory.etag = answer.etag
   if (before !== undefined && before.bootId !== answer.value.bootId) {
     log.info('data plane has restarted', { dataPlane: memory.dataPlane.name })
@@ -44,13 +44,14 @@ export const observe = async (
 export const askOwner = async (
   memory: PlaneMemory,
   { manager, epochSource, signal }: RoundContext,
-): Promise<RoundOutcome | undefined> => {
-  const { held } = memory
-  if (held === undefined) return failed('its state is not known')
-  if (held.manager !== null && held.manager !== manager) return notOwner(manager, held.manager)
-  if (held.epoch <= epochSource.epoch()) return undefined
-  if (await untilAborted(signal, epochSource.challenge(held.epoch))) return undefined
-  return superseded(manager, held.epoch)
+): Promise<RoundResult | undefined> => {
+  const { loaded } = memory
+  if (loaded === undefined) return failed('its state is not known')
+  if (loaded.manager !== null && loaded.manager !== manager)
+    return notOwner(manager, loaded.manager)
+  if (loaded.epoch <= epochSource.epoch()) return undefined
+  if (await untilAborted(signal, epochSource.challenge(loaded.epoch))) return undefined
+  return superseded(manager, loaded.epoch)
 }
 
 /** A 4xx in words that say what to do. */
@@ -58,7 +59,7 @@ export const describeRefusal = (
   status: number,
   { code, message }: Refusal,
   manager: string,
-): RoundOutcome => {
+): RoundResult => {
   const said = message === '' ? '' : ` It says: ${message}`
   if (status === 401) {
     const words = `it does not accept our credentials: see --management-token-file or --management-cert.${said}`
@@ -82,7 +83,7 @@ export const describeRefusal = (
 
 const NOT_OWNER = 'svc.error.not_owner'
 
-export const superseded = (manager: string, epoch: number): RoundOutcome => ({
+export const superseded = (manager: string, epoch: number): RoundResult => ({
   phase: 'superseded',
   message:
     `another operator named '${manager}' that was started later (epoch ${epoch}) writes to it; this one ` +
@@ -93,7 +94,7 @@ export const superseded = (manager: string, epoch: number): RoundOutcome => ({
 
 const MAX_OWNER_LENGTH = 64
 
-const notOwner = (manager: string, owner: string): RoundOutcome => ({
+const notOwner = (manager: string, owner: string): RoundResult => ({
   phase: 'not_owner',
   message: `it is managed by '${plainText(owner, MAX_OWNER_LENGTH)}', and this operator is '${manager}': nothing is sent to it`,
   next: 'poll',

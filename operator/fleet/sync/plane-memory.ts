@@ -56,7 +56,7 @@ export interface RoundContext extends FleetContext {
   readonly isCurrent: (selection: Selection) => boolean
 }
 
-export interface RoundOutcome {
+export interface RoundResult {
   readonly phase: DataPlanePhase
   /** For a person; empty where all is well. */
   readonly message: string
@@ -78,7 +78,7 @@ const SIDECAR_BASE_BYTES = 256 * 1024
 export class PlaneMemory {
   readonly client: ManagementClient
   dataPlane: DataPlane
-  held: LoadedState | undefined
+  loaded: LoadedState | undefined
   etag: string | undefined
   observedAtMs = -Infinity
   readonly rejections = new Rejections()
@@ -99,7 +99,7 @@ export class PlaneMemory {
   }
 
   /** What we believe may be wrong: the next round reads the whole state. */
-  doubt(): void {
+  invalidate(): void {
     this.etag = undefined
     this.observedAtMs = -Infinity
   }
@@ -122,7 +122,7 @@ export class PlaneMemory {
   }
 }
 
-export const failed = (message: string): RoundOutcome => ({
+export const failed = (message: string): RoundResult => ({
   phase: 'unreachable',
   message,
   next: 'back_off',

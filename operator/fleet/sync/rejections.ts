@@ -28,16 +28,16 @@ export class Rejections {
   }
 
   /** Forgets what another boot said, and what is not wanted any more. */
-  review(held: LoadedState, selection: Selection): void {
+  review(loaded: LoadedState, selection: Selection): void {
     const before = this.#documents.size + this.#realms.size
-    if (this.#bootId !== held.bootId) {
+    if (this.#bootId !== loaded.bootId) {
       this.#documents.clear()
       this.#realms.clear()
-      this.#bootId = held.bootId
+      this.#bootId = loaded.bootId
     }
     for (const [id, { digest, realmDigest }] of this.#documents) {
       const wanted = selection.documents.get(id)
-      const sameRealm = wanted && held.realms.get(wanted.realmUri)?.digest === realmDigest
+      const sameRealm = wanted && loaded.realms.get(wanted.realmUri)?.digest === realmDigest
       if (wanted?.digest !== digest || !sameRealm) this.#documents.delete(id)
     }
     for (const [uri, { digest }] of this.#realms) {
@@ -48,10 +48,10 @@ export class Rejections {
 
   addDocument(
     { id, digest, realmUri }: DesiredDocument,
-    held: LoadedState,
+    loaded: LoadedState,
     errors: readonly Problem[],
   ): void {
-    this.#documents.set(id, { digest, errors, realmDigest: held.realms.get(realmUri)?.digest })
+    this.#documents.set(id, { digest, errors, realmDigest: loaded.realms.get(realmUri)?.digest })
     this.revision += 1
   }
 

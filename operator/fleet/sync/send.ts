@@ -9,7 +9,7 @@ import type { Batch, BatchFacts } from './batches.ts'
 import type { LoadedState } from './loaded-state.ts'
 import type { Answer } from '../management-client.ts'
 import { describeRefusal, superseded } from './observe.ts'
-import { failed, type PlaneMemory, type RoundContext, type RoundOutcome } from './plane-memory.ts'
+import { failed, type PlaneMemory, type RoundContext, type RoundResult } from './plane-memory.ts'
 import type { Selection } from './selection.ts'
 import { type CallHead, completeBody, joinBody, type SyncBody } from './sync-body.ts'
 import { untilAborted } from '../client/until-aborted.ts'
@@ -27,25 +27,25 @@ export const factsFor = (
   since: number,
 ): BatchFacts => ({
   sizeOf: (entry) => bodies.sizeOf(entry),
-  heldClaims: (id): readonly Claim[] => memory.pushed.get(id)?.claims ?? [],
+  loadedClaims: (id): readonly Claim[] => memory.pushed.get(id)?.claims ?? [],
   isLive: (document) => recency.of(document) > since,
 })
 
 /** Undefined: the answer was taken in, go on. */
 export const sendBatch = async (
   batch: Batch,
-  held: LoadedState,
+  loaded: LoadedState,
   sending: Sending,
-): Promise<RoundOutcome | undefined> => {
+): Promise<RoundResult | undefined> => {
   const { memory, context } = sending
   const { bodies, bodyBytes, urgency, signal } = context
   const content = await untilAborted(signal, bodies.content(batch))
   const release = await bodyBytes.acquire({ weight: content.bytes.length, urgency, signal })
   try {
-    const body = joinBody(headOf(held, context), content)
+    const body = joinBody(headOf(loaded, context), content)
     const answer = await push(body, sending, itemBytesOf(batch))
     if (answer.result !== 'ok') return await refused(answer, memory, context)
-    takeIn(batch, answer.value, { ...sending, held })
+    takeIn(batch, answer.value, { ...sending, loaded })
     return undefined
   } finally {
     release()
@@ -54,21 +54,21 @@ export const sendBatch = async (
 
 /** Asks the data plane to call itself complete; undefined: it is, or was before. */
 export const complete = async (
-  held: LoadedState,
+  loaded: LoadedState,
   sending: Sending,
-): Promise<RoundOutcome | undefined> => {
+): Promise<RoundResult | undefined> => {
   const { selection, memory, context } = sending
-  if (held.complete) return undefined
+  if (loaded.complete) return undefined
   const lacking = lackingOf(sending)
   // Each namespace is asked: the time of one must not end that of another.
   const grave = lacking.filter(({ namespace }) => context.withholding.isJustified(namespace))
   if (grave.length > 0) return withheld(grave)
-  const body = completeBody(headOf(held, context), held.expectedRootDigest(selection))
+  const body = completeBody(headOf(loaded, context), loaded.expectedRootDigest(selection))
   const answer = await push(body, sending)
   if (answer.result !== 'ok') return refused(answer, memory, context)
-  held.completed(answer.value)
+  loaded.completed(answer.value)
   const { name } = memory.dataPlane
-  context.log.info('data plane is complete', { dataPlane: name, documents: held.documents.size })
+  context.log.info('data plane is complete', { dataPlane: name, documents: loaded.documents.size })
   if (lacking.length > 0)
     context.log.warn('data plane goes into service without what it refuses and others serve', {
       dataPlane: name,
@@ -117,14 +117,14 @@ const itemBytesOf = ({ realmPuts, puts, deletes, realmDeletes }: Batch): number 
     ...realmDeletes,
   ].reduce((sum, key) => sum + reportedItemBytes(key), 0)
 
-const headOf = (held: LoadedState, { manager, epochSource }: RoundContext): CallHead => ({
+const headOf = (loaded: LoadedState, { manager, epochSource }: RoundContext): CallHead => ({
   managedBy: manager,
   epoch: epochSource.epoch(),
-  base: held.rootDigest,
+  base: loaded.rootDigest,
 })
 
 /** The advice before the list, which is cut where an Event takes no more. */
-const withheld = (refusals: readonly Lacking[]): RoundOutcome => {
+const withheld = (refusals: readonly Lacking[]): RoundResult => {
   const named = refusals.slice(0, MAX_NAMED).map(refusalWords)
   const more = refusals.length - named.length
   return {
@@ -148,9 +148,9 @@ const refused = async (
   answer: Exclude<Answer<SyncReply>, { readonly result: 'ok' }>,
   memory: PlaneMemory,
   { manager, epochSource, signal }: RoundContext,
-): Promise<RoundOutcome> => {
+): Promise<RoundResult> => {
   // Whatever it was, part of it may have been done.
-  memory.doubt()
+  memory.invalidate()
   if (answer.result !== 'refused') {
     return failed(answer.result === 'failed' ? answer.message : 'it answered 304 to a sync call')
   }
@@ -168,17 +168,17 @@ const refused = async (
 }
 
 interface Taking extends Sending {
-  readonly held: LoadedState
+  readonly loaded: LoadedState
 }
 
 const takeIn = (batch: Batch, reply: SyncReply, taking: Taking): void => {
-  const { held, memory, context } = taking
-  held.rootDigest = reply.rootDigest
+  const { loaded, memory, context } = taking
+  loaded.rootDigest = reply.rootDigest
   const items = itemsAskedFor(batch, reply)
   const answered: Answered = (kind, id) => {
     const item = items.get(itemKey(kind, id))
     // An answer that leaves out what was sent tells nothing of it.
-    if (item === undefined) memory.doubt()
+    if (item === undefined) memory.invalidate()
     return item
   }
   takePuts(batch, answered, taking)
@@ -208,28 +208,28 @@ const itemsAskedFor = (
 
 type Answered = (kind: SyncItem['kind'], id: string) => SyncItem | undefined
 
-const takePuts = (batch: Batch, answered: Answered, { held, memory }: Taking): void => {
+const takePuts = (batch: Batch, answered: Answered, { loaded, memory }: Taking): void => {
   for (const realm of batch.realmPuts) {
     const item = answered('realm', realm.uri)
-    if (item !== undefined) held.apply(item, realm.digest)
+    if (item !== undefined) loaded.apply(item, realm.digest)
     if (item?.result === 'rejected') memory.rejections.addRealm(realm, item.errors)
   }
   for (const document of batch.puts) {
     const item = answered('spec', document.id)
-    if (item !== undefined) held.apply(item, document.digest)
-    if (item?.result === 'rejected') memory.rejections.addDocument(document, held, item.errors)
+    if (item !== undefined) loaded.apply(item, document.digest)
+    if (item?.result === 'rejected') memory.rejections.addDocument(document, loaded, item.errors)
     else memory.pushed.set(document.id, document)
   }
 }
 
-const takeDeletes = (batch: Batch, answered: Answered, { held, memory }: Taking): void => {
+const takeDeletes = (batch: Batch, answered: Answered, { loaded, memory }: Taking): void => {
   for (const id of batch.deletes) {
     // `unchanged`: it is not ours any more.
-    if (answered('spec', id) !== undefined) held.remove('spec', id)
+    if (answered('spec', id) !== undefined) loaded.remove('spec', id)
     memory.pushed.delete(id)
   }
   for (const uri of batch.realmDeletes) {
-    if (answered('realm', uri) !== undefined) held.remove('realm', uri)
+    if (answered('realm', uri) !== undefined) loaded.remove('realm', uri)
   }
 }
 

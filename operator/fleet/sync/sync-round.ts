@@ -13,7 +13,7 @@ import {
 } from './difference.ts'
 import type { LoadedState } from './loaded-state.ts'
 import { askOwner, observe } from './observe.ts'
-import { failed, type PlaneMemory, type RoundContext, type RoundOutcome } from './plane-memory.ts'
+import { failed, type PlaneMemory, type RoundContext, type RoundResult } from './plane-memory.ts'
 import { newestFirst } from './recency.ts'
 import type { Selection } from './selection.ts'
 import { complete, factsFor, sendBatch } from './send.ts'
@@ -23,13 +23,13 @@ export const runRound = async (
   memory: PlaneMemory,
   selection: Selection,
   context: RoundContext,
-): Promise<RoundOutcome> => {
+): Promise<RoundResult> => {
   const failure = (await observe(memory, selection, context)) ?? (await askOwner(memory, context))
-  const { held } = memory
-  if (failure !== undefined || held === undefined)
+  const { loaded } = memory
+  if (failure !== undefined || loaded === undefined)
     return failure ?? failed('its state is not known')
-  memory.rejections.review(held, selection)
-  const round: Round = { held, selection, memory, context }
+  memory.rejections.review(loaded, selection)
+  const round: Round = { loaded, selection, memory, context }
   const wanted = whatIsWanted(round)
   memory.waitsFor = wanted.documents.waiting
   const { revoked, rest } = splitRevoked(wanted, selection.desired)
@@ -39,7 +39,7 @@ export const runRound = async (
   if ('next' in guarded) return guarded
   const broken = await sendAll(guarded.difference, round)
   if (broken !== undefined) return broken
-  const incomplete = await complete(held, { selection, memory, context })
+  const incomplete = await complete(loaded, { selection, memory, context })
   if (incomplete !== undefined) return incomplete
   return guarded.hold === undefined
     ? { phase: 'synced', message: '', next: 'poll' }
@@ -47,16 +47,16 @@ export const runRound = async (
 }
 
 interface Round {
-  readonly held: LoadedState
+  readonly loaded: LoadedState
   readonly selection: Selection
   readonly memory: PlaneMemory
   readonly context: RoundContext
 }
 
-const whatIsWanted = ({ held, selection, memory, context }: Round): Difference =>
-  held.matches(selection)
+const whatIsWanted = ({ loaded, selection, memory, context }: Round): Difference =>
+  loaded.matches(selection)
     ? NO_DIFFERENCE
-    : differenceOf(selection, held, memory.rejections, (document) =>
+    : differenceOf(selection, loaded, memory.rejections, (document) =>
         // Others that are to lose it too, such as its replicas of before, don't count.
         context.isElsewhere(document),
       )
@@ -64,20 +64,20 @@ const whatIsWanted = ({ held, selection, memory, context }: Round): Difference =
 /** Before all else, in a call of its own: neither many edits nor many deletes hold it up. Undefined: it was taken in. */
 const revoke = async (
   uris: readonly string[],
-  { held, selection, memory, context }: Round,
-): Promise<RoundOutcome | undefined> =>
+  { loaded, selection, memory, context }: Round,
+): Promise<RoundResult | undefined> =>
   uris.length === 0
     ? undefined
-    : sendBatch({ ...EMPTY_BATCH, realmDeletes: uris }, held, { selection, memory, context })
+    : sendBatch({ ...EMPTY_BATCH, realmDeletes: uris }, loaded, { selection, memory, context })
 
 /** Undefined: all of it was taken in. */
 const sendAll = async (
   difference: Difference,
-  { held, selection, memory, context }: Round,
-): Promise<RoundOutcome | undefined> => {
+  { loaded, selection, memory, context }: Round,
+): Promise<RoundResult | undefined> => {
   if (isEmpty(difference)) return undefined
   const startedAtMs = context.clock.now()
-  const since = memory.since(held, selection)
+  const since = memory.since(loaded, selection)
   const versionOf = context.recency.of.bind(context.recency)
   const { documents } = difference
   const ordered = {
@@ -90,12 +90,12 @@ const sendAll = async (
   for (const [index, batch] of plan.batches.entries()) {
     // What was edited meanwhile goes before the rest.
     if (index >= must && !context.isCurrent(selection)) return NEWER
-    const failure = await sendBatch(batch, held, { selection, memory, context })
+    const failure = await sendBatch(batch, loaded, { selection, memory, context })
     if (failure !== undefined) return failure
   }
   context.counter.round((context.clock.now() - startedAtMs) / 1000)
-  if (held.rootDigest === held.expectedRootDigest(selection)) return undefined
-  memory.doubt()
+  if (loaded.rootDigest === loaded.expectedRootDigest(selection)) return undefined
+  memory.invalidate()
   return failed('it does not hold what it said it took: observing again')
 }
 
@@ -108,21 +108,21 @@ const mustSend = ({ batches, urgentCount }: BatchPlan, deletes: number): number 
   deletes > MAX_DELETES_TO_YIELD ? batches.length : urgentCount + 1
 
 const MAX_DELETES_TO_YIELD = 5
-const NEWER: RoundOutcome = { phase: 'syncing', message: '', next: 'again' }
+const NEWER: RoundResult = { phase: 'syncing', message: '', next: 'again' }
 
-type Guarded = { readonly difference: Difference; readonly hold?: string } | RoundOutcome
+type Guarded = { readonly difference: Difference; readonly hold?: string } | RoundResult
 
 /** Takes the deletes out where they are too many to be meant, or nobody can tell. */
 const guardDeletes = async (
   difference: Difference,
-  { held, selection: { desired }, memory, context }: Round,
+  { loaded, selection: { desired }, memory, context }: Round,
 ): Promise<Guarded> => {
   const wanted = difference.realms.delete.length + difference.documents.delete.length
   if (wanted > 0 && desired.holdDeletes !== undefined) {
     return { difference: withoutDeletes(difference), hold: holdWords(wanted, desired.holdDeletes) }
   }
   const nowMs = context.clock.now()
-  const decision = memory.guard.decide(wanted, held.size, nowMs)
+  const decision = memory.guard.decide(wanted, loaded.size, nowMs)
   if (decision.decision === 'go') return { difference }
   if (decision.decision === 'confirm' && (await isConfirmed(context))) {
     memory.guard.confirm()

@@ -329,7 +329,7 @@ describe('batches', () => {
       },
       {
         sizeOf: (entry) => (typeof more.size === 'function' ? more.size(entry) : (more.size ?? 10)),
-        heldClaims: (id) => more.held?.find((document) => document.id === id)?.claims ?? [],
+        loadedClaims: (id) => more.held?.find((document) => document.id === id)?.claims ?? [],
         isLive: (document) => more.live?.includes(document) ?? false,
       },
     )

@@ -1,0 +1,113 @@
+// Reports what one data plane has loaded and in which phase it is, whenever that has changed, and logs changes of the
+// phase.
+
+import type { Log } from '../../telemetry/log.ts'
+import type { DataPlane, DataPlanePhase, DataPlaneReport } from '../data-plane.ts'
+import { sameReport } from './same-report.ts'
+import { describeSkew } from './skew.ts'
+import type { LoadedContents } from './sync/loaded-state.ts'
+import type { PlaneMemory, RoundResult } from './sync/plane-memory.ts'
+import type { Selection } from './sync/selection.ts'
+import { toldRealms } from './told-realms.ts'
+
+export interface PlaneReporterOptions {
+  readonly memory: PlaneMemory
+  /** Of this program; absent: differing versions are not mentioned. */
+  readonly version: string | undefined
+  readonly log: Log
+  /** Undefined: nothing was selected so far. */
+  readonly selection: () => Selection | undefined
+  /** It was created just now and has not responded so far: that it is unreachable is no warning. */
+  readonly isStarting: () => boolean
+  readonly onReport: (report: DataPlaneReport) => void
+}
+
+const NOTHING_LOADED: LoadedContents = { documents: new Map(), realms: new Map() }
+
+const NO_REALMS: Selection['realms'] = new Map()
+const NO_URIS: Selection['realmUris'] = new Set()
+
+const PHASES_WITHOUT_RESPONSE: ReadonlySet<DataPlanePhase> = new Set([
+  'connecting',
+  'unreachable',
+  'unauthorized',
+])
+
+export class PlaneReporter {
+  readonly #options: PlaneReporterOptions
+  #report: DataPlaneReport
+  /** What the report was made of. */
+  #madeOf: readonly unknown[] = []
+  /** It was unreachable and starting at the last round. */
+  #wasAwaited = false
+
+  constructor(options: PlaneReporterOptions) {
+    this.#options = options
+    this.#report = this.#describe({ phase: 'connecting', message: '' })
+  }
+
+  get report(): DataPlaneReport {
+    return this.#report
+  }
+
+  /** Reports nothing: the next round does. */
+  relabel(dataPlane: DataPlane): void {
+    this.#report = { ...this.#report, dataPlane }
+  }
+
+  update(result: RoundResult): void {
+    const { memory, selection, isStarting } = this.#options
+    const { loaded, rejections, dataPlane } = memory
+    const madeOf = [
+      result.phase,
+      result.message,
+      loaded,
+      loaded?.revision,
+      rejections.revision,
+      dataPlane,
+      isStarting(),
+      selection()?.realms,
+    ]
+    // A poll that finds nothing new costs no copy of what is loaded.
+    if (madeOf.every((part, index) => part === this.#madeOf[index])) return
+    this.#madeOf = madeOf
+    const before = this.#report
+    const report = this.#describe(result)
+    this.#logPhase(before, report)
+    if (sameReport(before, report)) return
+    this.#report = report
+    this.#options.onReport(report)
+  }
+
+  #describe({ phase, message }: Pick<RoundResult, 'phase' | 'message'>): DataPlaneReport {
+    const { dataPlane, loaded, rejections } = this.#options.memory
+    const version = loaded?.gatewayVersion
+    const skew = describeSkew(version, this.#options.version)
+    const contents = loaded?.snapshot() ?? NOTHING_LOADED
+    const selection = this.#options.selection()
+    return {
+      dataPlane,
+      phase,
+      message: [message, skew].filter((words) => words !== '').join('; '),
+      ...(version !== undefined && { version }),
+      ready: loaded?.complete === true && !PHASES_WITHOUT_RESPONSE.has(phase),
+      documents: contents.documents,
+      realms: toldRealms(contents.realms, selection?.realms ?? NO_REALMS),
+      realmsGiven: selection?.realmUris ?? NO_URIS,
+      ...(loaded !== undefined && { upstreams: loaded.upstreams }),
+      rejected: { documents: new Map(rejections.documents), realms: new Map(rejections.realms) },
+    }
+  }
+
+  /** That a data plane which starts can't be reached is no warning, until it lasts. */
+  #logPhase(before: DataPlaneReport, { dataPlane, phase, message }: DataPlaneReport): void {
+    const isAwaited = phase === 'unreachable' && this.#options.isStarting()
+    const isLate = this.#wasAwaited && !isAwaited
+    this.#wasAwaited = isAwaited
+    if (before.phase === phase && !isLate) return
+    const { log } = this.#options
+    const fields = { dataPlane: dataPlane.name, phase, ...(message !== '' && { reason: message }) }
+    if (message === '' || isAwaited) log.info('data plane has changed its phase', fields)
+    else log.warn('data plane has changed its phase', fields)
+  }
+}
