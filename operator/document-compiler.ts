@@ -42,7 +42,7 @@ interface Entry {
   readonly digest: string
   readonly giveUp: AbortController
   readonly isServing: boolean
-  outcome: DocumentResult | undefined
+  result: DocumentResult | undefined
 }
 
 /** @example new Reconciler({ className: 'svc', compiler: new CachingCompiler({ compiler, onResult, log }) }) */
@@ -60,7 +60,7 @@ export class CachingCompiler implements DocumentCompiler {
     const before = this.#entries.get(key)
     if (before !== undefined && asksForSame(before, request)) {
       before.request = request
-      return before.outcome
+      return before.result
     }
     before?.giveUp.abort()
     this.#entries.delete(key)
@@ -69,7 +69,7 @@ export class CachingCompiler implements DocumentCompiler {
     const answer = this.#ask(request, { signal: giveUp.signal, isServing })
     if (!(answer instanceof Promise)) return answer
     const digest = digestOf(request)
-    const entry: Entry = { request, digest, giveUp, isServing, outcome: undefined }
+    const entry: Entry = { request, digest, giveUp, isServing, result: undefined }
     this.#entries.set(key, entry)
     void this.#fill(key, entry, answer)
     return undefined
@@ -85,7 +85,7 @@ export class CachingCompiler implements DocumentCompiler {
 
   isAwaitingServing(): boolean {
     return [...this.#entries.values()].some(
-      ({ isServing, outcome }) => isServing && outcome === undefined,
+      ({ isServing, result }) => isServing && result === undefined,
     )
   }
 
@@ -121,19 +121,19 @@ export class CachingCompiler implements DocumentCompiler {
       group: more.isServing === true ? `serving ${namespace}` : namespace,
       ...more,
     })
-    const sign = (outcome: DocumentResult): DocumentResult =>
-      isTooExpensive(outcome)
-        ? { ...outcome, quarantined: { digest: digest(), limits: compiler.limitsVersion } }
-        : outcome
+    const sign = (result: DocumentResult): DocumentResult =>
+      isTooExpensive(result)
+        ? { ...result, quarantined: { digest: digest(), limits: compiler.limitsVersion } }
+        : result
     return answer instanceof Promise ? answer.then(sign) : sign(answer)
   }
 
   async #fill(key: string, entry: Entry, answer: Promise<DocumentResult>): Promise<void> {
     try {
-      entry.outcome = await answer
+      entry.result = await answer
     } catch (error) {
       if (entry.giveUp.signal.aborted || isClosed(error)) return
-      entry.outcome = this.#failed(key, error)
+      entry.result = this.#failed(key, error)
     }
     if (this.#entries.get(key) === entry) this.#options.onResult()
   }
@@ -155,8 +155,8 @@ const isClosed = (error: unknown): boolean =>
 const digestOf = ({ document, secrets }: DocumentRequest): string =>
   documentDigest({ spec: document, secretVersions: secrets.versions })
 
-const isTooExpensive = (outcome: DocumentResult): boolean =>
-  'problems' in outcome && outcome.problems.some(({ code }) => code === 'too_expensive')
+const isTooExpensive = (result: DocumentResult): boolean =>
+  'problems' in result && result.problems.some(({ code }) => code === 'too_expensive')
 
 /** Secrets are compared by their versions, as their values are read again each time. */
 const asksForSame = ({ request: before, digest }: Entry, request: DocumentRequest): boolean => {

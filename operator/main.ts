@@ -1,5 +1,5 @@
 #!/usr/bin/env node
-// The operator's composition root: reads settings, runs the operator or a command, and stops in order.
+// Is the entry point of the operator: reads settings, runs the operator or a command, and stops in order.
 
 import '../telemetry/require-node.ts'
 import { statSync } from 'node:fs'

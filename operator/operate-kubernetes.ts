@@ -116,11 +116,11 @@ export const operateOnKubernetes = async (
       await parts.controller.stop()
       await compiler.close()
       parts.dataPlanes.close()
-      const looking = parts.lookers.map((looker) => looker.stop())
+      const stopping = parts.checks.map((task) => task.stop())
       // Requests under way need not be waited for: our leader term is over.
       await api.close()
       await parts.certificates.stop()
-      await Promise.all(looking)
+      await Promise.all(stopping)
       await Promise.all(parts.webhooks.map((webhook) => webhook.stop()))
       await admission?.close()
       await Promise.all(servers.map((server) => server.close()))
@@ -132,8 +132,8 @@ interface Parts extends PagesParts {
   readonly namespace: string
   readonly certificates: CertificateManager
   readonly reviewKeys: ReviewKeys
-  /** Leader-only tasks that are to be stopped. */
-  readonly lookers: readonly { readonly stop: () => Promise<void> }[]
+  /** Leader-only tasks that must be stopped. */
+  readonly checks: readonly { readonly stop: () => Promise<void> }[]
 }
 
 interface Surroundings extends KubernetesOptions {
@@ -183,10 +183,10 @@ const assemble = (around: Surroundings): Parts => {
   })
   const missedPods = createMissedPods({ ...around, certificates, reviewKeys })
   const removers = createWebhookRemovers({ ...around, certificates, reviewKeys })
-  const lookers = [...(missedPods === undefined ? [] : [missedPods]), ...removers]
-  const companions = [certificates, ...webhooks, ...lookers]
+  const checks = [...(missedPods === undefined ? [] : [missedPods]), ...removers]
+  const leaderOnlyTasks = [certificates, ...webhooks, ...checks]
   const writer = createWriter(shared, operatorName(settings, namespace))
-  const controller = createController(around, { certificates, dataPlanes, companions, writer })
+  const controller = createController(around, { certificates, dataPlanes, leaderOnlyTasks, writer })
   const readMetrics = around.metrics.observe({
     isLeading: () => controller.status.isLeading,
     desired: () => controller.desired,
@@ -209,7 +209,7 @@ const assemble = (around: Surroundings): Parts => {
     ]),
     ...warningNotes(missedPods?.note),
   ]
-  const kept = { certificates, reviewKeys, webhooks, lookers }
+  const kept = { certificates, reviewKeys, webhooks, checks }
   return { namespace, controller, dataPlanes, ...kept, readMetrics, failures }
 }
 
@@ -225,13 +225,13 @@ const createWriter = (
 }
 
 interface Machinery extends Pick<Parts, 'certificates' | 'dataPlanes'> {
-  readonly companions: readonly Companion[]
+  readonly leaderOnlyTasks: readonly Companion[]
   readonly writer: StatusWriter
 }
 
 const createController = (
   { api, clock, log, settings, namespace, namespaces, watchLog, compiler, replica }: Surroundings,
-  { certificates, dataPlanes, companions, writer }: Machinery,
+  { certificates, dataPlanes, leaderOnlyTasks, writer }: Machinery,
 ): Controller => {
   const shared = { api, clock, log }
   const reporter = { controller: `${GROUP}/operator`, instance: replica.identity }
@@ -270,7 +270,7 @@ const createController = (
     validating: validatingOf(settings),
     deletedRealmMs: settings.deletedRealmSeconds * 1000,
     compiler: (onResult) => new CachingCompiler({ compiler, onResult, log }),
-    companions: [realmKeys, ...companions, companionOf(writer), companionOf(events)],
+    companions: [realmKeys, ...leaderOnlyTasks, companionOf(writer), companionOf(events)],
     onStatus: (status) => {
       writer.update(status)
       events.update(status)

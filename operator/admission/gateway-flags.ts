@@ -1,4 +1,4 @@
-// What flags the gateway has, for those of sidecars. Generated from its settings table by `make golden`; do not edit.
+// Lists the flags of the gateway, for the settings of sidecars. Generated from its settings table by `make golden`; do not edit.
 
 import type { SettingsTable } from '../../telemetry/settings-table.ts'
 

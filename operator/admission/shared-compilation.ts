@@ -12,13 +12,13 @@ import type { CompileForReview } from './validate-resource.ts'
 
 export class SharedCompilation implements DocumentCompiler {
   #asked: DocumentRequest | undefined
-  #known: { readonly request: DocumentRequest; readonly outcome: DocumentResult } | undefined
+  #known: { readonly request: DocumentRequest; readonly result: DocumentResult } | undefined
 
   /** Undefined: `run` compiles the document of this request. */
   compile(request: DocumentRequest): DocumentResult | undefined {
     this.#asked = request
     const known = this.#known
-    return known !== undefined && asksForSame(known.request, request) ? known.outcome : undefined
+    return known !== undefined && asksForSame(known.request, request) ? known.result : undefined
   }
 
   /** Rejects as `compile` does. */
@@ -31,7 +31,7 @@ export class SharedCompilation implements DocumentCompiler {
       realm,
       ...(secrets.versions.length > 0 && { variables: secrets.variables }),
     }
-    this.#known = { request, outcome: await compile(task, namespace) }
+    this.#known = { request, result: await compile(task, namespace) }
   }
 
   /** The result of a document for any realm and any variables, where the result for the real ones implies it. */
@@ -41,9 +41,9 @@ export class SharedCompilation implements DocumentCompiler {
       if (known?.request.document !== task.document) return compile(task, namespace)
       // The problems may be those of its realm or its variables, which are no reason to reject it.
       const isTelling =
-        'compiled' in known.outcome ||
+        'compiled' in known.result ||
         (known.request.realm === ANY_REALM && task.variables === undefined)
-      return isTelling ? known.outcome : compile(task, namespace)
+      return isTelling ? known.result : compile(task, namespace)
     }
   }
 

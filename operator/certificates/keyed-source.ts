@@ -4,27 +4,27 @@
 import type { ResourceCache, ResourceSource } from '../resource/resource-source.ts'
 import type { RealmKeyManager } from './realm-key-manager.ts'
 
-type Keeper = Pick<RealmKeyManager, 'ring' | 'isKnown' | 'failure' | 'revision' | 'start' | 'stop'>
+type Manager = Pick<RealmKeyManager, 'ring' | 'isKnown' | 'failure' | 'revision' | 'start' | 'stop'>
 
 /** Starts and stops the manager of the keys too. */
-export const withRealmKeys = (source: ResourceSource, keeper: Keeper): ResourceSource => {
+export const withRealmKeys = (source: ResourceSource, manager: Manager): ResourceSource => {
   let made: { readonly of: ResourceCache; readonly cache: ResourceCache } | undefined
   return {
     start: (onChange, onRenewed) => {
-      keeper.start(onChange)
+      manager.start(onChange)
       return source.start(onChange, onRenewed)
     },
-    synced: () => keeper.isKnown && source.synced(),
+    synced: () => manager.isKnown && source.synced(),
     current: () => {
       const of = source.current()
-      const version = of.version + keeper.revision
+      const version = of.version + manager.revision
       if (made?.of !== of || made.cache.version !== version)
-        made = { of, cache: keyed(of, version, keeper) }
+        made = { of, cache: keyed(of, version, manager) }
       return made.cache
     },
     confirm: () => source.confirm(),
     stop: () => {
-      keeper.stop()
+      manager.stop()
       return source.stop()
     },
   }
@@ -33,7 +33,7 @@ export const withRealmKeys = (source: ResourceSource, keeper: Keeper): ResourceS
 const keyed = (
   cache: ResourceCache,
   version: number,
-  { ring, failure }: Keeper,
+  { ring, failure }: Manager,
 ): ResourceCache => ({
   ...cache,
   version,

@@ -108,7 +108,7 @@ export class RealmKeyManager {
     }
     // A read that the end of the program has cancelled looks like an error.
     if (this.#loop.hasStopped()) return undefined
-    this.#tell(before)
+    this.#notify(before)
     if (!this.#isKnown) return 'failed'
     return this.#ring === undefined || this.#failure !== undefined ? missingMs : checkMs
   }
@@ -171,7 +171,7 @@ export class RealmKeyManager {
       `allow it with: ${command}`
   }
 
-  #tell(before: readonly unknown[]): void {
+  #notify(before: readonly unknown[]): void {
     const now = [this.#ring, this.#isKnown, this.#failure]
     if (now.every((each, index) => each === before[index])) return
     const failure = this.#failure

@@ -1,5 +1,4 @@
-// What a gateway was told of Services, and what it should know, in; the calls that tell it the difference, or all of it,
-// out. Pure.
+// Plans the calls that bring a gateway's knowledge of Services up to date, by the difference or as a whole. Pure.
 
 import type { EndpointsRequest, ServiceEndpoints } from '../../language/wire/wire.ts'
 import type { ServiceAnswer } from '../service-endpoints.ts'
@@ -10,16 +9,16 @@ export type EndpointsContent = Required<Pick<EndpointsRequest, 'put' | 'delete'>
 export interface EndpointsPlan {
   /** In order. */
   readonly calls: readonly EndpointsContent[]
-  /** What it knows when it has taken them all. */
-  readonly told: ReadonlyMap<string, ServiceEndpoints>
+  /** What it knows when it has accepted them all. */
+  readonly sent: ReadonlyMap<string, ServiceEndpoints>
 }
 
 export interface EndpointsFacts {
   /** As far as it is known. */
-  readonly told: ReadonlyMap<string, ServiceEndpoints>
+  readonly sent: ReadonlyMap<string, ServiceEndpoints>
   readonly wanted: Iterable<string>
   readonly answerOf: (service: string) => ServiceAnswer
-  /** Everything is told, whatever was told before, and all else is to be forgotten. */
+  /** Everything is sent, whatever was sent before, and all else is to be forgotten. */
   readonly isWhole: boolean
   /** Characters of one in a call. */
   readonly sizeOf: (endpoints: ServiceEndpoints) => number
@@ -29,7 +28,7 @@ export interface EndpointsFacts {
 const CALL_LENGTH = 256 * 1024
 
 export const planEndpointCalls = (facts: EndpointsFacts): EndpointsPlan => {
-  const { told, isWhole, answerOf } = facts
+  const { sent, isWhole, answerOf } = facts
   const next = new Map<string, ServiceEndpoints>()
   const kept = new Set<string>()
   for (const service of facts.wanted) {
@@ -37,17 +36,17 @@ export const planEndpointCalls = (facts: EndpointsFacts): EndpointsPlan => {
     // What it has from a leader before this one may serve until more is known.
     if (answer === 'unknown') kept.add(service)
     else if (answer !== 'own address') next.set(service, answer)
-    const before = told.get(service)
+    const before = sent.get(service)
     if (answer === 'unknown' && before !== undefined) next.set(service, before)
   }
-  const put = [...next.values()].filter((each) => isWhole || told.get(each.service) !== each)
-  const gone = [...told.keys()].filter((service) => !next.has(service))
+  const put = [...next.values()].filter((each) => isWhole || sent.get(each.service) !== each)
+  const gone = [...sent.keys()].filter((service) => !next.has(service))
   const parts = split(put, facts.sizeOf)
   const last = { put: parts.pop() ?? [], delete: isWhole ? [] : gone }
   const calls: EndpointsContent[] = parts.map((part) => ({ put: part, delete: [] }))
   if (isWhole) calls.push({ ...last, only: [...new Set([...next.keys(), ...kept])] })
   else if (last.put.length + last.delete.length > 0) calls.push(last)
-  return { calls, told: next }
+  return { calls, sent: next }
 }
 
 const split = (

@@ -1,5 +1,6 @@
-// Tells one gateway of the Pods behind the Services that its documents name: at every change, many at once where they come
-// together, and all of it after each sync. Beside the rounds: it waits for none, and its failures are no round's.
+// Sends one gateway the addresses of the Pods behind the Services that its documents name: at every change, merged with
+// others that come soon after, and all of them after each sync. It runs beside the rounds: neither waits for the other,
+// and its failures do not count as theirs.
 
 import { randomUUID } from 'node:crypto'
 import type { EndpointsRequest, ServiceEndpoints } from '../../language/wire/wire.ts'
@@ -15,9 +16,9 @@ export interface SenderOptions extends Pick<
   'manager' | 'epochSource' | 'clock' | 'log'
 > {
   readonly dataPlane: string
-  readonly client: Pick<ManagementClient, 'tellEndpoints'>
+  readonly client: Pick<ManagementClient, 'sendEndpoints'>
   readonly source: Pick<EndpointSource, 'of'>
-  /** What it should be told of, as `namespace/name`. */
+  /** The Services whose endpoints it should have, as `namespace/name`. */
   readonly wanted: () => ReadonlySet<string>
   /** Bytes of calls under way, of all gateways. */
   readonly bodyBytes: Limiter
@@ -25,7 +26,7 @@ export interface SenderOptions extends Pick<
   readonly signal: AbortSignal
 }
 
-/** Changes within it are told together; so long after one call more is gathered for the next. */
+/** Changes within this time are sent together; for so long after a call, changes are gathered for the next. */
 const MERGE_MS = 10
 const SPACING_MS = 50
 const LONGEST_BACK_OFF_MS = 5_000
@@ -34,14 +35,14 @@ export class EndpointsSender {
   readonly #options: SenderOptions
   readonly #sender = randomUUID()
   #sequence = 0
-  #told: ReadonlyMap<string, ServiceEndpoints> = new Map()
+  #sent: ReadonlyMap<string, ServiceEndpoints> = new Map()
   /** Of the gateway, as it was seen last; undefined: nothing is sent to it now. */
   #bootId: string | undefined
   #isWhole = true
   /** Of a gateway that knows no such call. */
   #olderBootId: string | undefined
-  /** Told of it in the log. */
-  #refusal: number | undefined
+  /** The status that was logged. */
+  #rejection: number | undefined
   #failures = 0
   #cancel: (() => void) | undefined
   #running: Promise<void> | undefined
@@ -106,7 +107,7 @@ export class EndpointsSender {
     const isWhole = this.#isWhole
     this.#isWhole = false
     const plan = planEndpointCalls({
-      told: this.#told,
+      sent: this.#sent,
       wanted: wanted(),
       isWhole,
       answerOf: (service) => source.of(service),
@@ -114,17 +115,17 @@ export class EndpointsSender {
     })
     try {
       for (const content of plan.calls) if (!(await this.#call(content))) return
-      this.#told = plan.told
+      this.#sent = plan.sent
       this.#failures = 0
-      this.#refusal = undefined
+      this.#rejection = undefined
     } catch (error) {
       if (this.#options.signal.aborted) return
-      log.error('a call that tells of endpoints failed', { dataPlane, error })
+      log.error('the addresses of Pods could not be sent to a data plane', { dataPlane, error })
       this.#fail()
     }
   }
 
-  /** False: it was not taken. */
+  /** False: it was not accepted. */
   async #call(content: EndpointsContent): Promise<boolean> {
     if (!this.#isOpen()) {
       this.#isWhole = true
@@ -140,9 +141,9 @@ export class EndpointsSender {
     })
     const release = await bodyBytes.acquire({ weight: bytes.length, signal })
     try {
-      const answer = await client.tellEndpoints(bytes)
+      const answer = await client.sendEndpoints(bytes)
       if (answer.result === 'ok') return true
-      if (answer.result === 'refused') this.#refused(answer.status, answer.refusal.message)
+      if (answer.result === 'refused') this.#onRejected(answer.status, answer.refusal.message)
       else this.#fail()
       return false
     } finally {
@@ -150,29 +151,29 @@ export class EndpointsSender {
     }
   }
 
-  /** It is told all of it, as nobody knows what it has taken. */
+  /** The next call sends everything, as it is not known what the data plane has accepted. */
   #fail(): void {
     this.#isWhole = true
     this.#isDirty = true
     this.#failures += 1
   }
 
-  #refused(status: number, message: string): void {
+  #onRejected(status: number, message: string): void {
     const { log, dataPlane } = this.#options
     this.#isWhole = true
     if (status === 404 || status === 405) {
-      // Until it is started anew, perhaps as another version.
+      // Until it restarts, perhaps as another version.
       this.#olderBootId = this.#bootId
       const words =
-        'data plane is older than this operator: it reaches Services by their own address'
+        'data plane is older than this operator and takes no addresses of Pods: it calls Services by their own address'
       log.info(words, { dataPlane })
       return
     }
     // The next round finds out whose it is, or that a later leader has been there.
     this.#bootId = undefined
-    if (this.#refusal === status) return
-    this.#refusal = status
-    log.warn('data plane refuses to be told of endpoints', { dataPlane, status, reason: message })
+    if (this.#rejection === status) return
+    this.#rejection = status
+    log.warn('data plane rejects the addresses of Pods', { dataPlane, status, reason: message })
   }
 
   #backOffMs(): number {

@@ -1,4 +1,5 @@
-// A permit that lapses when nothing is heard for a while: a data plane that hangs keeps nobody waiting longer than that.
+// Gives back a permit when nothing is received for a while, so that a data plane that hangs delays others no longer
+// than that.
 
 import type { Clock } from '../../base/clock.ts'
 

@@ -1,6 +1,5 @@
-// The management API of one data plane, as the operator calls it. Bounded in time and size; what a data
-// plane answers is checked before it is believed, and one that answers beyond all bounds is left alone for a while.
-// Nothing leaves it once it is closed.
+// Calls the management API of one data plane, within bounds of time and size. Responses are checked before they are
+// used, and a data plane that exceeds all bounds is not called for a while. Nothing is sent once the client is closed.
 
 import type { Pool } from 'undici'
 import type { Limiter } from '../../base/limiter.ts'
@@ -37,10 +36,10 @@ export interface ManagementClient {
   /** @param body of a `SyncRequest` */
   sync(body: SyncBody, bound: AnswerBound): Promise<Answer<SyncReply>>
   /** @param body of an `EndpointsRequest` */
-  tellEndpoints(body: Buffer): Promise<Answer<true>>
+  sendEndpoints(body: Buffer): Promise<Answer<true>>
   /** The canonical document as submitted; `etag` is its digest, quoted. */
   source(id: string): Promise<Answer<unknown>>
-  /** Every realm that it holds, without its secrets. */
+  /** Every realm that it has loaded, without its secrets. */
   realms(): Promise<Answer<readonly RealmSource[]>>
   /** How requests with this id were decided; 404 where nothing is kept of them. */
   why(id: string): Promise<Answer<readonly ValueMap[]>>
@@ -49,7 +48,7 @@ export interface ManagementClient {
 }
 
 export interface ClientOptions extends ExcessPauseOptions {
-  /** Asked before every call; connections are made anew when what it gives has changed. */
+  /** Asked before every call; connections are recreated when what it gives has changed. */
   readonly credentials: (dataPlane: DataPlane) => Promise<Credentials>
   /** Bounds the wait for an answer; that of a sync call grows with its size. */
   readonly timeoutMs: number
@@ -123,7 +122,7 @@ export const createManagementClient = (
         bound,
         read: readSyncReply,
       }),
-    tellEndpoints: (body) => call({ ...endpointsCall(body), timeoutMs }),
+    sendEndpoints: (body) => call({ ...endpointsCall(body), timeoutMs }),
     source: (id) =>
       call({
         method: 'GET',
@@ -213,7 +212,7 @@ const exchange = async <T>(
     bodyTimeout: timeoutMs,
     signal,
   })
-  // Left before its end it fails once more, when nobody listens.
+  // Given up before its end it fails once more, when nothing listens.
   answer.body.on('error', () => undefined)
   const text = await readBounded(answer.body, { bound, budget })
   const { statusCode } = answer

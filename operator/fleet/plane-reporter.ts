@@ -8,7 +8,7 @@ import { describeSkew } from './skew.ts'
 import type { LoadedContents } from './sync/loaded-state.ts'
 import type { PlaneMemory, RoundResult } from './sync/plane-memory.ts'
 import type { Selection } from './sync/selection.ts'
-import { toldRealms } from './told-realms.ts'
+import { reportedRealms } from './reported-realms.ts'
 
 export interface PlaneReporterOptions {
   readonly memory: PlaneMemory
@@ -92,7 +92,7 @@ export class PlaneReporter {
       ...(version !== undefined && { version }),
       ready: loaded?.complete === true && !PHASES_WITHOUT_RESPONSE.has(phase),
       documents: contents.documents,
-      realms: toldRealms(contents.realms, selection?.realms ?? NO_REALMS),
+      realms: reportedRealms(contents.realms, selection?.realms ?? NO_REALMS),
       realmsGiven: selection?.realmUris ?? NO_URIS,
       ...(loaded !== undefined && { upstreams: loaded.upstreams }),
       rejected: { documents: new Map(rejections.documents), realms: new Map(rejections.realms) },

@@ -1,5 +1,5 @@
-// Versions that should serve on and whose text nobody but the data planes has; those texts, asked for, out.
-// Few at a time, each from one data plane after the other, until somebody has it or nobody misses it.
+// Asks data planes for the text of versions that should be served on and that nobody else has. Few at a time, each from
+// one data plane after the other, until one has it or it is no longer needed.
 
 import { isSameText } from '../../language/wire/digest.ts'
 import { isMap, type ValueMap } from '../../language/expression/value.ts'
@@ -9,16 +9,16 @@ import type { Clock } from '../../base/clock.ts'
 import type { Answer } from './management-client.ts'
 
 export interface WantedVersion {
-  /** Absent: under whatever id the digest is held. */
+  /** Absent: under whatever id the digest is loaded. */
   readonly id?: string
   readonly digest: string
   /** Of the resource: sidecars of other namespaces are not asked. */
   readonly namespace: string
 }
 
-/** A ready data plane that holds a version. */
+/** A ready data plane that has a version loaded. */
 export interface Holder {
-  /** Another one where the data plane was started anew. */
+  /** Another one after a restart of the data plane. */
   readonly key: string
   readonly source: () => Promise<Answer<unknown>>
 }
@@ -69,7 +69,7 @@ export class RecoverSource<T extends WantedVersion> {
     this.lookAgain()
   }
 
-  /** Call it when data planes have come or hold something else. Costs nothing while nothing is wanted. */
+  /** Call it when data planes have come or have loaded something else. Costs nothing while nothing is wanted. */
   lookAgain(): void {
     if (this.#isStopped) return
     for (const [version, search] of this.#searches) {

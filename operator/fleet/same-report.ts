@@ -1,4 +1,4 @@
-// Two reports of a data plane in; whether they say the same out.
+// Compares two reports of a data plane.
 
 import type { DataPlaneReport } from '../data-plane.ts'
 import { changedKeys } from '../edited-map.ts'

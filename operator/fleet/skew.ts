@@ -1,5 +1,5 @@
-// The version of a data plane and ours in; words for a person where they differ out. One minor version
-// apart is what is tested together.
+// Describes for a person how the version of a data plane differs from ours. One minor version apart is what is tested
+// together.
 
 /**
  * Empty where they are the same, or one of them is not known.

@@ -1,5 +1,5 @@
-// A list of URLs in, data planes out: the fleet without Kubernetes. Refuses what would send credentials or
-// secrets in clear over a network.
+// Turns a list of URLs into data planes, for an operator without Kubernetes. Rejects a URL that would send credentials
+// or secrets in clear over a network.
 
 import type { DataPlane, DataPlanes } from '../data-plane.ts'
 

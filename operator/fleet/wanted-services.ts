@@ -1,5 +1,5 @@
-// The documents that gateways should hold in; the Services that their written-out hosts name, out. Pure. What nobody may
-// have watched, by a bound or by the namespaces that the operator serves in, is left to the Service's own address.
+// Finds the Services that literal hosts of documents name. Pure. A Service that may not be watched, because of a bound
+// or of the namespaces that the operator serves, is reached by its own address.
 
 import { readServiceKey } from '../../language/service-name.ts'
 import type { DataPlane } from '../data-plane.ts'
@@ -34,7 +34,7 @@ export class WantedServices {
     const before = this.#wanted
     const counts = new Map<string, number>()
     const wanted = new Set<string>()
-    const late: (readonly [namespace: string, key: string])[] = []
+    const postponed: (readonly [namespace: string, key: string])[] = []
     const add = (namespace: string, key: string): void => {
       const count = counts.get(namespace) ?? 0
       if (wanted.has(key) || wanted.size >= MOST_IN_ALL || count >= MOST_OF_NAMESPACE) return
@@ -44,8 +44,8 @@ export class WantedServices {
     for (const document of documents)
       for (const key of this.#namedBy(document))
         if (before.has(key)) add(document.namespace, key)
-        else late.push([document.namespace, key])
-    for (const [namespace, key] of late) add(namespace, key)
+        else postponed.push([document.namespace, key])
+    for (const [namespace, key] of postponed) add(namespace, key)
     this.#wanted = wanted
     this.#selected = new WeakMap()
     return wanted

@@ -1,5 +1,5 @@
-// A document as a gateway holds it in; the ApiSpecification out, for a large one with a ConfigMap, and the variables that
-// are to be filled in as they came from Secrets. Pure.
+// Turns a document, as a gateway has it loaded, into an ApiSpecification, with a ConfigMap for a large one, and lists
+// the variables that a person must fill in because they came from Secrets. Pure.
 
 import { gzipSync } from 'node:zlib'
 import { digestOf } from '../../language/wire/digest.ts'

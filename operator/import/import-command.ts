@@ -1,5 +1,5 @@
-// `svc-operator import URL`: a running gateway in; manifests of what it holds on stdout or as files, what to do next on
-// stderr, and the exit code out. Never overwrites a file.
+// Runs `svc-operator import URL`: writes manifests of what a running gateway has loaded to stdout or to files, and what
+// to do next to stderr. Never overwrites a file.
 
 import { existsSync } from 'node:fs'
 import { mkdir, writeFile } from 'node:fs/promises'

@@ -1,5 +1,5 @@
-// A manifest in; the text of its file out: what a person has to do as comments at its head, then the resources. The
-// Secret is a comment: it is applied once it is filled in, and never with words that stand for a secret.
+// Writes the text of a manifest's file: comments that say what a person must do, then the resources. The Secret is a
+// comment, because it must be filled in before it is applied: a placeholder must never become a secret.
 
 import type { ValueMap } from '../../language/expression/value.ts'
 import { writeYaml } from '../manifests/write-yaml.ts'

@@ -1,4 +1,4 @@
-// One resource of an import, and what a person has to add to it.
+// Defines one resource of an import, with what a person must add to it.
 
 import type { ValueMap } from '../../language/expression/value.ts'
 

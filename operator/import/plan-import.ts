@@ -1,4 +1,4 @@
-// What a gateway holds in; the files to write, and what to do after, out. Pure.
+// Decides which files an import writes of what a gateway has loaded, and what is to be done after it. Pure.
 
 import { parseHost } from '../../language/routes/host-pattern.ts'
 import type { ValueMap } from '../../language/expression/value.ts'

@@ -1,5 +1,5 @@
-// The management API of a gateway in; every document and realm that it holds out, and what could not be read. Changes
-// nothing there.
+// Reads every document and realm that a gateway has loaded from its management API, and lists what could not be read.
+// Changes nothing there.
 
 import { isMap, type ValueMap } from '../../language/expression/value.ts'
 import { measure } from '../../language/measure.ts'

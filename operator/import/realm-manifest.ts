@@ -1,5 +1,5 @@
-// A realm as a gateway tells of it in; the Realm resource, what of its Secret is to be filled in, and what could not be
-// carried over, out. Pure; holds no secret, as it is told none.
+// Turns a realm, as a gateway describes it, into a Realm, and lists what a person must fill in its Secret and what
+// could not be imported. Pure, and without secrets, as a gateway reveals none.
 
 import { childPointer } from '../../base/json-pointer.ts'
 import { memberAt } from '../../language/expression/members.ts'

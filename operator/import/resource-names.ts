@@ -1,4 +1,4 @@
-// Ids and uris in; names that Kubernetes takes for its objects (RFC 1123) out: unique among them, and the same each
+// Turns ids and uris into names that Kubernetes accepts for its objects (RFC 1123), unique among them and the same each
 // time. Pure.
 
 import { hash } from 'node:crypto'

@@ -1,4 +1,4 @@
-// The spec of an ApiSpecification, around the document. The document itself is validated by the language.
+// Describes the spec of an ApiSpecification around the document. The language validates the document itself.
 
 import { memberAt } from '../../language/expression/members.ts'
 import type { Problem } from '../../language/problem.ts'

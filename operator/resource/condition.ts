@@ -1,5 +1,5 @@
-// The vocabulary of conditions, and how they settle: findings, the conditions before and the time in; the
-// conditions to show out. A time moves only when a status does.
+// Defines the types and reasons of conditions, and merges new ones into those shown before. The time of a condition
+// changes only when its status does.
 
 const NOT_ACCEPTED = ['Invalid', 'TooLarge', 'TooExpensive', 'QuotaExceeded', 'Conflicted'] as const
 const NOT_RESOLVED = [

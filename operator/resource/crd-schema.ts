@@ -1,5 +1,5 @@
-// A shape in; the structural OpenAPI schema that an API server takes for it out. Says nothing that the shape
-// does not say.
+// Turns a shape into the structural OpenAPI schema that an API server accepts for it. Adds nothing that the shape does
+// not say.
 
 import type { Value, ValueMap } from '../../language/expression/value.ts'
 import {

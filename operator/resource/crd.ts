@@ -1,5 +1,5 @@
-// The CustomResourceDefinitions of our kinds, made of their shapes: data for kubectl, the chart and tests. What
-// stands in crds/ is this, written as YAML.
+// Generates the CustomResourceDefinitions of our kinds from their shapes, for kubectl, the chart and tests. The files
+// in crds/ are these, written as YAML.
 
 import type { ValueMap } from '../../language/expression/value.ts'
 import { API_SPECIFICATION_SPEC } from './api-specification-shape.ts'

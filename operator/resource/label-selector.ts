@@ -1,4 +1,5 @@
-// Labels in, yes or no out: the selector of the Kubernetes API (an empty one selects everything).
+// Decides whether a label selector of the Kubernetes API selects an object with these labels. An empty one selects
+// everything.
 
 import type { LabelExpression, LabelSelector } from './resource.ts'
 

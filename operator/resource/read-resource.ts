@@ -1,5 +1,5 @@
-// One unknown object (a YAML document, an item of a list) in; a resource, a kind that is none of ours, or
-// every fault with its pointer out. Never throws, never looks at what only the language may validate.
+// Reads a resource of our kinds from one unknown object (a YAML document, an item of a list), or lists every problem
+// with its pointer. Never throws, and leaves to the language what only the language may validate.
 
 import { didYouMean, nearestName } from '../../base/nearest-name.ts'
 import { mapAt, memberAt, textAt, textsAt } from '../../language/expression/members.ts'

@@ -1,5 +1,5 @@
-// The secrets of an operator and the uid of a Realm in; the keys that the Realm signs with where it gives none out. The
-// same for whoever knows the secrets, so nothing is kept for each Realm. Pure.
+// Derives the keys of a Realm that names none from the secrets of the operator and the uid of the Realm. They are the
+// same for everyone who knows the secrets, so nothing is stored for a Realm. Pure.
 
 import type { ValueMap } from '../../language/expression/value.ts'
 import { deriveRealmKey, thumbprintOf } from '../../language/realm/key-derivation.ts'

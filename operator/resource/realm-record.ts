@@ -1,5 +1,5 @@
-// The spec of a Realm in camelCase and a way to read its secrets in; the record of the management API, in
-// snake_case, out. Only renames and resolves: what may stand where is realm-shape.ts.
+// Turns the spec of a Realm (camelCase) into the record of the management API (snake_case), with its secrets. Renames
+// and resolves only: realm-shape.ts says what a spec may contain.
 
 import { mapAt, memberAt, textAt } from '../../language/expression/members.ts'
 import {

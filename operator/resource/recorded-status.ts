@@ -1,5 +1,5 @@
-// The `status` of an object of the API in; what an operator wrote there before, as far as it can be used, out.
-// What is malformed, or stands there by default, is left out: it will be written anew.
+// Reads what an operator has written into the `status` of an object of the API, as far as it can be used. What is
+// malformed, or stands there by default, is left out, so that it is written again.
 
 import { memberAt, textAt } from '../../language/expression/members.ts'
 import { isList, isMap, type ValueMap } from '../../language/expression/value.ts'

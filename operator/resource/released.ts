@@ -1,5 +1,5 @@
-// Makes the conditions of a resource that its operator lets go: those before and why come in; conditions come out that no
-// longer say that all is well. What was validated of the resource itself stays, with the generation that it was validated of.
+// Makes the conditions of a resource that its operator releases from those before and the reason, so that they no
+// longer say that all is well. What was validated of the resource itself stays, with its generation.
 
 import {
   type Condition,

@@ -1,5 +1,5 @@
-// The door between where resources come from and what is done with them. Kubernetes and a directory of
-// manifests are two implementations; nothing behind this door knows which one it has.
+// Defines the interface between the sources of resources and what is done with them. Kubernetes and a directory of
+// manifests are two implementations; nothing behind the interface knows which one it has.
 
 import type { KeyRing } from '../../language/realm/key-ring.ts'
 import type { Origin, RealmResource, Resource } from './resource.ts'

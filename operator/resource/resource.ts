@@ -1,5 +1,5 @@
-// The kinds of resources that the operator reads, as both sources (Kubernetes, manifests) hand them
-// over: checked, frozen in time, with the place a person would look. Types and keys only.
+// Defines the kinds of resources that the operator reads, as both sources (Kubernetes, manifests) deliver them:
+// checked, immutable, with the place where a person finds them. Types and keys only.
 
 import type { Quarantined } from '../../compiler/bounded-compiler.ts'
 import type { ValueMap } from '../../language/expression/value.ts'

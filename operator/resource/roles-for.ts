@@ -1,4 +1,4 @@
-// Who the operator is and which namespaces it serves in; the objects that let it do so, and no more, out.
+// Builds the roles and bindings that let one operator serve its namespaces, and nothing more.
 
 import type { ValueMap } from '../../language/expression/value.ts'
 import { LEASE_FORMAT } from './lease-format.ts'

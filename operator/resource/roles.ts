@@ -1,5 +1,5 @@
-// What the operator must be allowed, as a role for each duty; and what people of a namespace may do with our
-// kinds. Data for kubectl, the chart and tests: binds nothing to anybody.
+// Defines what the operator must be allowed, as a role for each duty, and what people of a namespace may do with our
+// kinds. Data for kubectl, the chart and tests: it binds nothing to anybody.
 
 import type { ValueMap } from '../../language/expression/value.ts'
 import { crdNames } from './crd.ts'

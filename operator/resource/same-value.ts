@@ -1,8 +1,8 @@
-// Two JSON values in, whether they say the same out: also of what an API server takes and no comparison can walk.
+// Compares two JSON values. Such as are nested too deep to be compared count as different.
 
 import { isDeepStrictEqual } from 'node:util'
 
-/** What is nested deeper than the stack allows counts as another: it will be validated, and refused for its depth. */
+/** What is nested deeper than the stack allows counts as different: validating it will reject it for its depth. */
 export const isSameValue = (left: unknown, right: unknown): boolean => {
   try {
     return isDeepStrictEqual(left, right)

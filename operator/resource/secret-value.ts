@@ -1,5 +1,5 @@
-// A reference to a key of a Secret or ConfigMap in; its text, and the version it was read at, or the reason
-// why there is none out. Values go to the data plane only, never into a message.
+// Resolves a reference to a key of a Secret or ConfigMap to its text and the version it was read at, or to the reason
+// why there is none. Values go to data planes only, never into a message.
 
 import { gunzipSync } from 'node:zlib'
 import type { ResourceCache } from './resource-source.ts'

@@ -1,5 +1,5 @@
-// The shape of a spec as data: the guard below checks unknown YAML against it, realm-record.ts maps by it,
-// and the CRDs are generated from it. Reports every fault with its pointer, never stops at the first.
+// Describes a spec as data, and checks unknown YAML against such a shape. realm-record.ts maps by it, and the CRDs are
+// generated from it. Reports every problem with its pointer, and never stops at the first.
 
 import { childPointer } from '../../base/json-pointer.ts'
 import { memberAt } from '../../language/expression/members.ts'

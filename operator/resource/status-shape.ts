@@ -1,5 +1,5 @@
-// The status of our kinds: its shape, and what stands there before any operator has looked at a resource. Not
-// empty, since kstatus takes a resource without conditions for healthy.
+// Describes the status of our kinds, and what a resource has there before any operator has read it. That is not empty,
+// since kstatus takes a resource without conditions for healthy.
 
 import type { ValueMap } from '../../language/expression/value.ts'
 import { lastingTypes } from './condition.ts'

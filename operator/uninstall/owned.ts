@@ -1,4 +1,4 @@
-// An object of the cluster in; whether this operator made it, and if not, why it stays, out. Pure.
+// Decides whether this operator has made an object of the cluster, and says why another one stays. Pure.
 
 import { listAt, mapAt, memberAt, textAt } from '../../language/expression/members.ts'
 import { isMap, type ValueMap } from '../../language/expression/value.ts'

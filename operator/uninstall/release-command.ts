@@ -1,5 +1,5 @@
-// `svc-operator release`: settings in; what was released on stdout, and the exit code, out. For resources of namespaces that
-// an operator has come to watch no more: it has no rights there to say so itself.
+// Runs `svc-operator release`: writes what it has released to stdout, and returns the exit code. It is for resources in
+// namespaces that an operator no longer watches, where it has no rights to write that itself.
 
 import type { Log } from '../../telemetry/log.ts'
 import { readVersion } from '../../telemetry/version.ts'
@@ -18,10 +18,10 @@ export interface ReleaseRun {
   readonly print: (text: string) => void
 }
 
-/** Everything after it fails at once, and is told. */
+/** Everything after it fails at once, and is listed. */
 const DEADLINE_MS = 90_000
 
-/** 0 also where something could not be written: it is told, and an upgrade that has succeeded does not fail by it. */
+/** 0 also where something could not be written: it is listed, and an upgrade that has succeeded does not fail by it. */
 export const runRelease = async ({ settings, env, log, print }: ReleaseRun): Promise<0> => {
   const clock: Clock = SYSTEM_CLOCK
   const { kubeconfig, namespaces } = settings

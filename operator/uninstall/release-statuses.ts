@@ -1,5 +1,4 @@
-// Tells in the status of resources that their operator has let them go: an operator, and which of its resources are meant,
-// come in; each of those says so in the API when it is done, and how many there are comes out. Writes over nothing that
+// Writes into the status of an operator's resources that it has released them, and counts them. Never overwrites what
 // another operator has written.
 
 import { inParallel } from '../../base/in-parallel.ts'
@@ -172,7 +171,7 @@ const release = async (
       message: message(namespace),
       nowMs: clock.now(),
     }),
-    // What gateways were last seen to hold stays told: whoever takes the resource up needs it.
+    // What gateways were last seen to have loaded stays: an operator that takes the resource over needs it.
     ...(kind === 'ApiSpecification' && { serving: NONE_SERVES, gateways: NONE_SERVES }),
   }
   await applyStatus(

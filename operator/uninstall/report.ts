@@ -1,7 +1,8 @@
-// What became of each object in; a line for each, and in the end what is left with the command that removes it,
-// out. Knows nothing of the API.
+// Writes a line for each object that was removed or left, and in the end the command that removes what is left. Knows
+// nothing of the API.
 
 import { messageOf } from '../../base/thrown.ts'
+
 export type RemovalResult = 'deleted' | 'not there' | 'kept' | 'failed'
 
 export interface Leftover {
@@ -12,7 +13,7 @@ export interface Leftover {
 export class Report {
   readonly #print: (line: string) => void
   readonly #left = new Map<string, Leftover>()
-  readonly #told = new Set<string>()
+  readonly #printed = new Set<string>()
 
   constructor(print: (line: string) => void) {
     this.#print = print
@@ -27,18 +28,19 @@ export class Report {
     this.#print(line)
   }
 
-  /** The same is told once: objects are looked at again. */
-  tell(outcome: RemovalResult, object: string, why?: string): void {
-    if (outcome !== 'failed') this.#left.delete(object)
-    const line = `${outcome.padEnd(9)} ${object}${why === undefined ? '' : `: ${why}`}`
-    const isNews = outcome !== 'not there' || ![...this.#told].some((told) => told.includes(object))
-    if (this.#told.has(line) || !isNews) return
-    this.#told.add(line)
+  /** The same is printed once: objects are visited again. */
+  add(result: RemovalResult, object: string, why?: string): void {
+    if (result !== 'failed') this.#left.delete(object)
+    const line = `${result.padEnd(9)} ${object}${why === undefined ? '' : `: ${why}`}`
+    const isNews =
+      result !== 'not there' || ![...this.#printed].some((line) => line.includes(object))
+    if (this.#printed.has(line) || !isNews) return
+    this.#printed.add(line)
     this.#print(line)
   }
 
   fail(object: string, error: unknown, command: string): void {
     this.#left.set(object, { object, command })
-    this.tell('failed', object, messageOf(error))
+    this.add('failed', object, messageOf(error))
   }
 }

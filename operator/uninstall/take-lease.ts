@@ -1,5 +1,5 @@
-// The Lease of an operator in; the same Lease held by us out, so that whoever led writes nothing any more and nobody
-// else begins. Waits for nobody and deletes nothing by itself.
+// Takes the Lease of an operator, so that its leader writes nothing any more and no other replica begins. Waits for
+// nobody and deletes nothing.
 
 import { mapAt, textAt } from '../../language/expression/members.ts'
 import type { Clock } from '../../base/clock.ts'
@@ -22,7 +22,7 @@ const MAX_TRIES = 10
 const ANSWER_MS = 15_000
 
 export interface TakenLease {
-  /** Somebody may have led until now. */
+  /** An operator may have led until now. */
   readonly wasHeld: boolean
   readonly uid: string
 }
@@ -44,14 +44,14 @@ export const takeLease = async ({ api, name, clock }: LeaseTaking): Promise<Take
   })
   for (let tries = 1; tries <= MAX_TRIES; tries += 1) {
     const before = await store.read()
-    const held = await hold(store, before, clock)
-    if (held !== undefined) return { uid: held.uid, wasHeld: before?.holder !== '' }
+    const taken = await writeHolder(store, before, clock)
+    if (taken !== undefined) return { uid: taken.uid, wasHeld: before?.holder !== '' }
   }
-  throw new Error(`it was written by another one ${MAX_TRIES} times while we tried`)
+  throw new Error(`another process wrote it ${MAX_TRIES} times while this one tried to take it`)
 }
 
-/** By compare and swap: the operator that led is refused its next renewal, and so learns of it. */
-const hold = async (
+/** By compare and swap: the next renewal of the operator that led is rejected, and so it notices. */
+const writeHolder = async (
   store: LeaseStore,
   before: LeaseRecord | undefined,
   clock: Clock,

@@ -1,5 +1,5 @@
-// `svc-operator uninstall`: settings in; lines on stdout and the exit code out. Bounded in time, whatever the API server
-// does.
+// Runs `svc-operator uninstall`: writes what it has removed to stdout, and returns the exit code. Ends within a bounded
+// time, whatever the API server does.
 
 import type { Log } from '../../telemetry/log.ts'
 import { readVersion } from '../../telemetry/version.ts'
@@ -17,10 +17,10 @@ export interface UninstallRun {
   readonly complain: (text: string) => void
 }
 
-/** Everything after it fails at once, and is told as left. */
+/** Everything after it fails at once, and is listed as left. */
 const DEADLINE_MS = 90_000
 
-/** 0: nothing of the operator is left. 1: something is, and it was told how to remove it. */
+/** 0: nothing of the operator is left. 1: something is, and the command that removes it was printed. */
 export const runUninstall = async (run: UninstallRun): Promise<0 | 1> => {
   const { settings, env, log, print, complain } = run
   const clock: Clock = SYSTEM_CLOCK

@@ -1,5 +1,5 @@
-// An API server and which operator it is about in; what that operator made and no chart owns removed, and what is
-// left out. Never touches definitions, documents and realms, and nothing of another operator.
+// Removes from a cluster what one operator has made and no chart owns, and lists what is left. Never touches
+// definitions, documents and realms, nor anything of another operator.
 
 import { messageOf } from '../../base/thrown.ts'
 import { mapAt, textAt } from '../../language/expression/members.ts'
@@ -51,7 +51,7 @@ export const uninstall = async (options: UninstallOptions): Promise<readonly Lef
   for (let round = 1; round <= MAX_ROUNDS; round += 1) {
     if ((await sweep(options, report, others)) === 0) break
   }
-  // Last: while it is ours nobody makes anything again.
+  // Last: while it is ours no operator creates anything again.
   if (lease !== undefined) {
     const place = { type: TYPES.leases, name: leaseName(options) }
     await remove(options.api, report, { ...place, uid: lease.uid })
@@ -94,7 +94,7 @@ const stopOperators = async (
     }
     return lease
   } catch (error) {
-    // A running operator may make things again: that is told by what stands there in the end.
+    // A running operator may create things again: what is there in the end decides.
     report.fail(describe(TYPES.leases, name), error, deleteCommand(TYPES.leases, name))
     return undefined
   }
@@ -142,7 +142,7 @@ const sweep = async (
   const [other] = others
   if (other !== undefined) {
     const why = `the operator of Lease ${other} shares them; delete that Lease if it is gone`
-    report.tell('kept', `Secrets of the operators of namespace ${namespace}`, why)
+    report.add('kept', `Secrets of the operators of namespace ${namespace}`, why)
     return deleted
   }
   for (const scope of scopesOf(options)) deleted += await removeListed(options, report, scope)
@@ -167,15 +167,15 @@ const removeNamed = async (
     const why = foreign(found, options)
     if (why === undefined)
       return await remove(options.api, report, { type, name, uid: uidOf(found) })
-    report.tell('kept', object, why)
+    report.add('kept', object, why)
   } catch (error) {
-    if (isGone(error)) report.tell('not there', object)
+    if (isGone(error)) report.add('not there', object)
     else report.fail(object, error, deleteCommand(type, name))
   }
   return 0
 }
 
-/** By their one name in all namespaces: who may list these may so be held to that name. */
+/** By their one name in all namespaces: a role may allow listing that name only. */
 const removeListed = async (
   options: UninstallOptions,
   report: Report,
@@ -189,13 +189,13 @@ const removeListed = async (
   try {
     const { items } = await api.list(TYPES.secrets, { ...scope, fieldSelector })
     // One that could not be listed before was no object: its line is settled now.
-    if (items.length === 0) report.tell('not there', object)
+    if (items.length === 0) report.add('not there', object)
     for (const item of items) {
       const name = { namespace: metadataText(item, 'namespace'), name: SECRET_NAMES.server }
       const why = foreignSecret(item, options)
       if (why === undefined)
         deleted += await remove(api, report, { type: TYPES.secrets, name, uid: uidOf(item) })
-      else report.tell('kept', describe(TYPES.secrets, name), why)
+      else report.add('kept', describe(TYPES.secrets, name), why)
     }
   } catch (error) {
     report.fail(object, error, listedCommand(scope.namespace))
@@ -215,10 +215,10 @@ const remove = async (
   const object = describe(type, name)
   try {
     await api.delete(type, name, uid)
-    report.tell('deleted', object)
+    report.add('deleted', object)
     return 1
   } catch (error) {
-    if (isGone(error)) report.tell('not there', object)
+    if (isGone(error)) report.add('not there', object)
     else report.fail(object, error, deleteCommand(type, name))
     return 0
   }

@@ -1,5 +1,5 @@
-// Texts of files in; the resources in them, where each stands, and what is wrong before anything is validated,
-// out. A plain document is wrapped into a resource, so that all are validated in one way.
+// Collects the resources in texts of files, with the place of each and with what is wrong before anything is validated.
+// A plain document is wrapped into a resource, so that all are validated in one way.
 
 import { isMap, type ValueMap } from '../../language/expression/value.ts'
 import type { Problem } from '../../language/problem.ts'

@@ -1,6 +1,6 @@
 // Defines what `validate` finds, as data, and writes it as lines and as a record.
 
-/** What the files hold, and what is wrong with it. */
+/** What the files contain, and what is wrong with it. */
 export interface FilesValidation {
   /** Names of the files, in the order in which they were given. */
   readonly names: readonly string[]

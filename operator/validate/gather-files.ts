@@ -1,4 +1,4 @@
-// Operands of `validate` in; the text of every file they name out. Reads, and validates nothing.
+// Reads every file that the operands of `validate` name. Validates nothing.
 
 import { stat } from 'node:fs/promises'
 import { join } from 'node:path'

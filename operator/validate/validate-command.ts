@@ -1,4 +1,4 @@
-// `svc-operator validate FILE…`: operands in; findings on stdout and the exit code out.
+// Runs `svc-operator validate FILE…`: writes what it finds to stdout, and returns the exit code.
 
 import { findingLine, findingsRecord } from './finding.ts'
 import { gatherFiles } from './gather-files.ts'

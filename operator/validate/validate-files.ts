@@ -1,5 +1,5 @@
-// Texts of files in; everything the operator and the language would say of them out. What the files refer
-// to and do not hold is a notice: it may well be in the cluster.
+// Validates texts of files as the operator and the language would, and lists all that they would report. What the files
+// refer to and do not contain is a notice: it may be in the cluster.
 
 import { didYouMean } from '../../base/nearest-name.ts'
 import { compileAtOnce } from '../reconcile/documents/compile-document.ts'

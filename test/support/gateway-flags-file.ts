@@ -11,7 +11,7 @@ export const GATEWAY_FLAGS_PATH = join(
   '../../operator/admission/gateway-flags.ts',
 )
 
-const HEAD = `// What flags the gateway has, for those of sidecars. Generated from its settings table by \`make golden\`; do not edit.
+const HEAD = `// Lists the flags of the gateway, for the settings of sidecars. Generated from its settings table by \`make golden\`; do not edit.
 
 import type { SettingsTable } from '../../telemetry/settings-table.ts'
 

@@ -1,5 +1,5 @@
-// Reads the body of an answer within bounds: its chunks come in, its text goes out, or a fault as soon as it is too
-// large or would take far more memory than it has bytes. Never parses it.
+// Reads the body of a response as text within bounds, or gives an error as soon as it is too large or would take far
+// more memory than it has bytes. Never parses it.
 
 import { CodedError } from '../../../base/coded-error.ts'
 import type { Limiter } from '../../../base/limiter.ts'

@@ -1,5 +1,5 @@
-// Connections to one data plane: kept open between calls, made anew when the credentials change. Never
-// breaks off a call because of that.
+// Keeps connections to one data plane open between calls, and recreates them when the credentials change. Never aborts a
+// call because of that.
 
 import { createSecureContext, type SecureContext } from 'node:tls'
 import { Pool } from 'undici'

@@ -1,5 +1,5 @@
-// How the operator shows the data planes who it is, and knows who they are: files in, a token and TLS
-// material out, read again when they change. Never logs what it reads.
+// Reads the token and the TLS material from files, by which the operator and data planes authenticate each other, again
+// when they change. Never logs what it reads.
 
 import { readFile, stat } from 'node:fs/promises'
 import { messageOf } from '../../../base/thrown.ts'

@@ -5,7 +5,7 @@ import type { AnswerError } from './bounded-body.ts'
 
 export interface ExcessPauseOptions {
   readonly clock?: Clock
-  /** It is left alone from now on. */
+  /** It is not called from now on. */
   readonly onExcess?: (message: string) => void
 }
 
@@ -22,14 +22,14 @@ export class ExcessPause {
     this.#onExcess = onExcess
   }
 
-  /** What is told instead of asking; undefined: it may be asked. */
+  /** The result of a call that is not made; undefined: it may be made. */
   get message(): string | undefined {
     return this.#message
   }
 
-  begin({ message: fault }: AnswerError): { readonly result: 'failed'; message: string } {
+  begin({ message: problem }: AnswerError): { readonly result: 'failed'; message: string } {
     const minutes = EXCESS_PAUSE_MS / 60_000
-    const message = `${fault}: it is left alone for ${minutes} minutes. Is it a gateway, and of this version?`
+    const message = `${problem}: it is not called for ${minutes} minutes. Is it a gateway, and of this version?`
     // Two calls may be under way.
     if (this.#message === undefined) {
       this.#message = message

@@ -1,5 +1,5 @@
-// An error of a connection in; what is wrong and what to do, in words for a person, out. Never shows what
-// the error carries beyond its message.
+// Describes an error of a connection for a person: what is wrong and what to do. Never shows what the error carries
+// beside its message.
 
 import type { DataPlane } from '../../data-plane.ts'
 import { plainText } from './plain-text.ts'
@@ -38,7 +38,7 @@ const UNTRUSTED: ReadonlySet<string> = new Set([
   'UNABLE_TO_GET_ISSUER_CERT_LOCALLY',
 ])
 
-/** Alerts of TLS 1.2 and 1.3 by which a server refuses a client's certificate. */
+/** Alerts of TLS 1.2 and 1.3 by which a server rejects a client's certificate. */
 const REFUSED_CERTIFICATE =
   /^ERR_SSL_(TLS|SSL)V\w+_ALERT_(UNKNOWN_CA|CERTIFICATE_\w+|BAD_CERTIFICATE|UNSUPPORTED_CERTIFICATE|HANDSHAKE_FAILURE|ACCESS_DENIED)$/
 
@@ -46,7 +46,7 @@ const NOT_IN_TIME = 'it did not answer in time'
 const UNKNOWN_CA = 'its CA is not trusted: name it with --management-ca'
 
 const FAILURES: Readonly<Record<string, string>> = {
-  ECONNREFUSED: 'nobody listens there: is the gateway running?',
+  ECONNREFUSED: 'nothing listens there: is the gateway running?',
   ENOENT: 'there is no such socket: is the gateway running?',
   ECONNRESET: 'it broke the connection',
   UND_ERR_SOCKET: 'it broke the connection',

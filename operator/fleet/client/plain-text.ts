@@ -1,4 +1,4 @@
-// Makes text of a data plane fit to be shown: one line, printable, short.
+// Makes text of a data plane safe to be shown: one line, printable, short.
 
 /** Control characters break lines of a terminal or a log; marks of direction and of no width hide what is said. */
 const UNPRINTABLE = /[\p{C}\p{Z}]+/gu

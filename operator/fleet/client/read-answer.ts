@@ -1,6 +1,6 @@
-// Bodies of a data plane's answers, unknown, in; what the wire types promise, or undefined, out. A data
-// plane of another version may say more than we know, which is left out, or less, which has a default. Whatever may be
-// shown to a person is short and printable, and codes are of closed sets.
+// Reads unknown bodies of a data plane's responses as the wire types, or gives undefined. A data plane of another
+// version may send more than we know, which is left out, or less, which has a default. What may be shown to a person is
+// short and printable, and codes are of closed sets.
 
 import { isList, isMap, type Value, type ValueMap } from '../../../language/expression/value.ts'
 import type { Problem, ProblemCode, Warning } from '../../../language/problem.ts'
@@ -22,7 +22,7 @@ export interface Refusal {
   readonly message: string
   /** Of a 409: the epoch that the data plane knows. */
   readonly epoch?: number
-  /** Of a 409 of `complete`: what the data plane holds. */
+  /** Of a 409 of `complete`: what the data plane has loaded. */
   readonly rootDigest?: string
 }
 
@@ -51,7 +51,7 @@ export const readStateView = (body: unknown): StateView | undefined => {
 
 const MAX_TROUBLES = 200
 
-/** What is told of them stands in statuses: nothing but an origin, and a cause of the list. */
+/** It is shown in statuses, so it is nothing but an origin and a cause of the list. */
 const readUpstreamFailures = (failures: ValueMap): Readonly<Record<string, UpstreamTrouble>> =>
   Object.fromEntries(
     Object.entries(failures)
@@ -82,7 +82,7 @@ const CAUSES = {
   status_504: true,
 } satisfies Record<UpstreamCause, true>
 
-/** Compared and kept, shown at most to whoever runs the operator. */
+/** Compared and kept, shown at most to those who run the operator. */
 const isName = (value: unknown): value is string =>
   typeof value === 'string' && value.length <= MAX_NAME_LENGTH
 
@@ -270,7 +270,7 @@ const readItem = (item: Value): SyncItem | undefined => {
   }
 }
 
-/** One realm as `GET /realms?view=source` tells of it. */
+/** One realm as `GET /realms?view=source` describes it. */
 export interface RealmSource {
   readonly uri: string
   /** A `RealmRecord`, as far as it may be read. */

@@ -1,5 +1,4 @@
-// Something that may take for ever, and a signal, in; its outcome, or the signal's reason if that comes
-// first, out. What was begun is not ended by it: nobody waits for it any more.
+// Waits for a promise, but no longer than until a signal is aborted. What was begun goes on, and its result is ignored.
 
 /** @example await untilAborted(signal, epochSource.challenge(epoch)) */
 export const untilAborted = <T>(signal: AbortSignal, promise: Promise<T>): Promise<T> =>

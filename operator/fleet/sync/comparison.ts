@@ -1,5 +1,5 @@
-// What a data plane should hold and what it does hold, again and again, in; the keys at which the two differ out. After
-// the first time it looks only at what has changed on either side.
+// Compares, again and again, what a data plane should have loaded with what it has, and gives the keys at which they
+// differ. After the first time it visits only what has changed on either side.
 
 import type { SyncItem } from '../../../language/wire/wire.ts'
 import type { Keys, Selection } from './selection.ts'

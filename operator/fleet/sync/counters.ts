@@ -1,5 +1,5 @@
-// What a fleet counts of its work, for whoever reads it at scrape. The counts of a data plane go with it;
-// the totals stay.
+// Counts what a fleet does, for metrics that are read at each scrape. The counts of a data plane go with it; the totals
+// stay.
 
 import type { SyncItem } from '../../../language/wire/wire.ts'
 

@@ -1,5 +1,4 @@
-// What a data plane should hold and what it does hold in; what is to be sent and deleted out. Pure: by
-// digests alone, never by bodies.
+// Computes what is to be sent to a data plane and deleted from it. Pure: compares digests alone, never bodies.
 
 import type { DesiredDocument, DesiredRealm, DesiredSet } from '../../desired-set.ts'
 import type { LoadedState } from './loaded-state.ts'

@@ -1,5 +1,5 @@
-// What one data plane holds, as far as the operator knows: read from its state, carried on by the answers
-// to sync calls. Believes nothing else.
+// Keeps what one data plane has loaded, as far as the operator knows: read from its state, and updated by the responses
+// to sync calls and by nothing else.
 
 import { type LoadedEntry, rootDigest } from '../../../language/wire/digest.ts'
 import type {

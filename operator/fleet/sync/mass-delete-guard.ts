@@ -1,6 +1,6 @@
-// Holds back deletes that are too many to be meant: more than max(5, 20 %) of what a data plane holds of
-// ours within 60 s. Released when a live listing, made after that time, still lacks them. While some of them come back
-// the rest is held too: whoever applies again what went by mistake is not done yet.
+// Holds back deletes that are too many to be meant: more than max(5, 20 %) of what we have loaded into a data plane
+// within 60 s. They go when a live listing, made after that time, still lacks them. While some of them come back, the
+// others wait too: someone who applies again what was deleted by mistake is not done yet.
 
 const WINDOW_MS = 60_000
 const LEAST = 5

@@ -1,4 +1,4 @@
-// The state of a data plane read, and the question settled whether we may write to it.
+// Reads the state of a data plane, and decides whether we may write to it.
 
 import { LoadedState } from './loaded-state.ts'
 import { plainText } from '../client/plain-text.ts'

@@ -1,4 +1,4 @@
-// What rounds with a data plane share, remember and give: the words between worker, round and its steps.
+// Defines what the rounds with a data plane share, what they remember of it, and what a round results in.
 
 import type { Limiter } from '../../../base/limiter.ts'
 import type { Log } from '../../../telemetry/log.ts'

@@ -1,5 +1,5 @@
-// Which version of the desired set each entry came with: what was edited a moment ago goes before what has
-// waited for long. Keeps nothing of what is not desired any more.
+// Remembers with which version of the desired set each entry came, so that the latest edit goes before what has waited
+// for long. Keeps nothing of what is no longer desired.
 
 import type { DesiredDocument, DesiredSet } from '../../desired-set.ts'
 

@@ -1,5 +1,5 @@
-// What one data plane has refused, so that the same thing is not sent to it again and again. Goes with the
-// boot of the data plane: started with another version or other settings, it may think otherwise.
+// Remembers what one data plane has rejected, so that it is not sent again and again. Forgets it when the data plane
+// restarts: with another version or other settings it may accept it.
 
 import type { Problem } from '../../../language/problem.ts'
 import type { Rejection } from '../../data-plane.ts'

@@ -1,4 +1,4 @@
-// The desired set and one data plane in; what that data plane should hold out. Pure.
+// Selects the part of the desired set that one data plane should have loaded. Pure.
 
 import { once, oncePer } from '../../../base/once.ts'
 import { rootDigest } from '../../../language/wire/digest.ts'

@@ -1,5 +1,5 @@
-// Batches sent, their answers taken in: what is held, what was refused, and whether the data plane may call
-// itself complete.
+// Sends batches, records from the responses what is loaded and what was rejected, and lets the data plane call itself
+// complete when it may.
 
 import type { Claim } from '../../../language/routes/conflicts.ts'
 import { reportedItemBytes } from '../../../language/wire/report-bounds.ts'

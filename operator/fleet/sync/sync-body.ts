@@ -1,5 +1,5 @@
-// A batch in; the body of the sync call out. What does not differ between data planes is written and
-// compressed once, and shared by all that are sent the same batch. Keeps no more than it was given room for.
+// Writes the body of a sync call for a batch. What does not differ between data planes is written and compressed once,
+// and shared by all that are sent the same batch, in a cache of bounded size.
 
 import { promisify } from 'node:util'
 import { gzip, gzipSync } from 'node:zlib'

@@ -1,6 +1,5 @@
-// One round with one data plane: observe → difference → sync calls → complete → verify. What it should hold
-// and what is remembered of it in; how it went out. Never throws but when it is broken off; waits for
-// nothing but answers and its share of what all data planes have in common.
+// Runs one round with one data plane: observe → difference → sync calls → complete → verify. Throws only when it is
+// aborted; waits for nothing but responses and its share of what all data planes have in common.
 
 import { type BatchPlan, EMPTY_BATCH, planBatches } from './batches.ts'
 import {

@@ -1,5 +1,5 @@
-// Refusals of fresh data planes in; whether they may keep one out of service, out. A data plane that refuses what others
-// serve may be of a version that must not take their place; but no namespace holds up the pool for longer than a while.
+// Decides whether the rejections of a fresh data plane keep it out of service. One that rejects what others serve may
+// be of a version that must not take their place; but no namespace may block the pool for longer than a stated time.
 
 import type { Clock } from '../../../base/clock.ts'
 

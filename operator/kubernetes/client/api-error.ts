@@ -20,17 +20,17 @@ const LONGEST_MESSAGE = 1000
 
 /** From a response of 4xx or 5xx, or the object of a watch's ERROR event. */
 export const errorFromAnswer = ({ type, status, retryAfter, body }: FailedAnswer): ApiError => {
-  const told: ValueMap = isMap(body) && body['kind'] === 'Status' ? body : {}
-  const reason = causesOf(told).includes(TOO_LARGE_VERSION)
+  const answered: ValueMap = isMap(body) && body['kind'] === 'Status' ? body : {}
+  const reason = causesOf(answered).includes(TOO_LARGE_VERSION)
     ? TOO_LARGE_VERSION
-    : textAt(told, 'reason')
-  const message = isUnquotable(type, status) ? fieldsAtFault(told) : textAt(told, 'message')
+    : textAt(answered, 'reason')
+  const message = isUnquotable(type, status) ? fieldsAtFault(answered) : textAt(answered, 'message')
   const words = message === '' ? 'the API server gave no reason' : message
   const about = words.includes(type.plural) ? '' : `${type.plural}: `
   return new ApiError(`${about}${words.slice(0, LONGEST_MESSAGE)} (HTTP ${status})`, {
     status,
     reason,
-    retryAfterMs: retryAfterMs(retryAfter, told),
+    retryAfterMs: retryAfterMs(retryAfter, answered),
   })
 }
 
@@ -38,19 +38,19 @@ export const errorFromAnswer = ({ type, status, retryAfter, body }: FailedAnswer
 const isUnquotable = (type: ResourceType, status: number): boolean =>
   type.group === '' && type.plural === 'secrets' && (status === 400 || status === 422)
 
-const fieldsAtFault = (told: ValueMap): string => {
-  const fields = causesOf(told, 'field')
+const fieldsAtFault = (answered: ValueMap): string => {
+  const fields = causesOf(answered, 'field')
   return `the API server rejects the Secret${fields.length === 0 ? '' : ` for ${fields.slice(0, 5).join(', ')}`}`
 }
 
-const causesOf = (told: ValueMap, member = 'reason'): readonly string[] => {
-  const causes = mapsAt(mapAt(told, 'details'), 'causes')
+const causesOf = (answered: ValueMap, member = 'reason'): readonly string[] => {
+  const causes = mapsAt(mapAt(answered, 'details'), 'causes')
   return causes.map((cause) => textAt(cause, member))
 }
 
 /** RFC 9110 §10.2.3 in seconds, as the API server sends it, or of the Status object. */
-const retryAfterMs = (header: string | undefined, told: ValueMap): number | undefined => {
-  const inBody = numberAt(mapAt(told, 'details'), 'retryAfterSeconds')
+const retryAfterMs = (header: string | undefined, answered: ValueMap): number | undefined => {
+  const inBody = numberAt(mapAt(answered, 'details'), 'retryAfterSeconds')
   const seconds = header !== undefined && /^\d{1,6}$/.test(header) ? Number(header) : inBody
   return seconds !== undefined && seconds >= 0 ? seconds * 1000 : undefined
 }
@@ -108,7 +108,7 @@ export const unconnected = (error: Error): Error =>
 const NOT_CONNECTED = 'NOT_CONNECTED'
 
 /**
- * The error of connections that we break off, as the network would: the API server was away, and is back on other
+ * The error of connections that we break off, as the network would: the API server was unavailable, and is back on other
  * connections.
  */
 export const connectionGivenUp = (): Error =>

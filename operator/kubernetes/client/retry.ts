@@ -13,7 +13,7 @@ interface Patience {
   /** 429: the API server has not processed it. */
   readonly whenTooMany: boolean
   /** 5xx with a time to come back: it may have been carried out. */
-  readonly whenTold: boolean
+  readonly whenServerFails: boolean
   /** The connection broke: it may have been carried out. */
   readonly whenBroken: boolean
   /** There never was a connection: it was not sent. */
@@ -22,20 +22,20 @@ interface Patience {
 
 const IDEMPOTENT: Patience = {
   whenTooMany: true,
-  whenTold: true,
+  whenServerFails: true,
   whenBroken: true,
   whenUnconnected: true,
 }
 // Carried out and sent again, both would look like a conflict with another client.
 const ONCE: Patience = {
   whenTooMany: true,
-  whenTold: false,
+  whenServerFails: false,
   whenBroken: false,
   whenUnconnected: true,
 }
 const NEVER: Patience = {
   whenTooMany: false,
-  whenTold: false,
+  whenServerFails: false,
   whenBroken: false,
   whenUnconnected: false,
 }
@@ -49,8 +49,8 @@ const PATIENCE = {
   create: ONCE,
   // Callers of a watch have their own back-off.
   watch: NEVER,
-  // A check of a version must learn that the API server was away: it responds with 429 when it stops and when it
-  // starts, and accepts no connections. An older connection that broke tells nothing.
+  // A check of a version must learn that the API server was unavailable: it responds with 429 when it stops and when it
+  // starts, and accepts no connections. That an older connection broke says nothing.
   check: { ...NEVER, whenBroken: true },
 } as const satisfies Readonly<Record<RetriedAs, Patience>>
 
@@ -60,7 +60,7 @@ const AFTER_BREAK_MS = 50
 
 /**
  * Milliseconds to wait before the next try; undefined: there is none. As long as the API server asks for, and up to
- * half as much again, so that the clients it sent away do not come back together.
+ * half as much again, so that the clients it rejected do not come back together.
  * @param tries how often it was sent
  */
 export const waitBeforeRetry = (
@@ -77,7 +77,7 @@ export const waitBeforeRetry = (
   // The server suggests a retry, but the caller has to list again.
   if (reason === TOO_LARGE_VERSION) return undefined
   if (retryAfterMs === undefined || retryAfterMs > LONGEST_WAIT_MS) return undefined
-  const mayTry = status === 429 ? patience.whenTooMany : status >= 500 && patience.whenTold
+  const mayTry = status === 429 ? patience.whenTooMany : status >= 500 && patience.whenServerFails
   return mayTry ? Math.ceil(Math.max(retryAfterMs, 100) * (1 + random() / 2)) : undefined
 }
 

@@ -150,9 +150,9 @@ const openPools = (
 const connector = (options: buildConnector.BuildOptions): buildConnector.connector => {
   const open = buildConnector(options)
   return (asked, callback) => {
-    open(asked, (...outcome) => {
-      const [error] = outcome
-      if (error === null) callback(...outcome)
+    open(asked, (...results) => {
+      const [error] = results
+      if (error === null) callback(...results)
       else callback(unconnected(error), null)
     })
   }

@@ -67,17 +67,17 @@ export const createEventRecorder = (options: EventRecorderOptions): EventRecorde
 
 class Recorder implements EventRecorder {
   readonly #options: EventRecorderOptions
-  readonly #book = new SeriesRegistry()
+  readonly #registry = new SeriesRegistry()
   readonly #limit = new EventLimit()
   readonly #queue = new EventQueue()
   /** The one that is being sent, or waits to be sent again. */
   #current: Series | undefined
-  #turn: symbol | undefined
+  #term: symbol | undefined
   #isSending = false
   #failures = 0
   #sentAtMs = Number.NEGATIVE_INFINITY
   #cancelNext: (() => void) | undefined
-  #forbiddenToldAtMs = Number.NEGATIVE_INFINITY
+  #forbiddenLoggedAtMs = Number.NEGATIVE_INFINITY
   #sent = 0
   #dropped = 0
 
@@ -91,11 +91,11 @@ class Recorder implements EventRecorder {
   }
 
   record(event: EventFacts): void {
-    if (this.#turn === undefined) return
+    if (this.#term === undefined) return
     const { clock } = this.#options
     const nowMs = clock.now()
     const facts = { ...event, note: cutNote(event.note) }
-    const series = this.#book.note(facts, nowMs, () => eventName(facts.regarding, endOf(clock)))
+    const series = this.#registry.note(facts, nowMs, () => eventName(facts.regarding, endOf(clock)))
     // It will be sent with the count that it has by then.
     if (series.isQueued) return
     if (!this.#limit.take(facts, nowMs)) {
@@ -113,16 +113,16 @@ class Recorder implements EventRecorder {
   }
 
   start(): void {
-    this.#turn ??= Symbol('turn')
+    this.#term ??= Symbol('leader term')
   }
 
   stop(): void {
-    this.#turn = undefined
+    this.#term = undefined
     this.#cancelNext?.()
     this.#cancelNext = undefined
     this.#queue.clear()
     this.#current = undefined
-    this.#book.clear()
+    this.#registry.clear()
     this.#isSending = false
     this.#failures = 0
   }
@@ -138,15 +138,15 @@ class Recorder implements EventRecorder {
 
   async #sendFirst(): Promise<void> {
     const series = this.#current ?? this.#queue.shift()
-    const turn = this.#turn
+    const term = this.#term
     if (series === undefined) return
     this.#current = series
     this.#isSending = true
     this.#sentAtMs = this.#options.clock.now()
     const error = await this.#send(series)
-    if (this.#turn !== turn) return
+    if (this.#term !== term) return
     this.#isSending = false
-    const delayMs = this.#outcome(series, error)
+    const delayMs = this.#delayAfter(series, error)
     this.#schedule(delayMs)
   }
 
@@ -188,7 +188,7 @@ class Recorder implements EventRecorder {
   }
 
   /** How long to wait for the next one. */
-  #outcome(series: Series, error: unknown): number {
+  #delayAfter(series: Series, error: unknown): number {
     const { clock } = this.#options
     if (error instanceof ApiError && IS_PASSING[error.code] && this.#failures < MAX_TRIES) {
       this.#failures += 1
@@ -206,13 +206,13 @@ class Recorder implements EventRecorder {
   #drop(series: Series, error: unknown): void {
     const { log, clock } = this.#options
     this.#dropped += 1
-    this.#book.forget(series)
+    this.#registry.forget(series)
     const { reason, regarding } = series.facts
     const fields = { reason, kind: regarding.kind, ...nameOf(series), error }
-    const isTold = clock.now() - this.#forbiddenToldAtMs < FORBIDDEN_AGAIN_MS
-    if (!isForbidden(error) || isTold) log.debug('an Event could not be written', fields)
+    const isLogged = clock.now() - this.#forbiddenLoggedAtMs < FORBIDDEN_AGAIN_MS
+    if (!isForbidden(error) || isLogged) log.debug('an Event could not be written', fields)
     else {
-      this.#forbiddenToldAtMs = clock.now()
+      this.#forbiddenLoggedAtMs = clock.now()
       log.warn(
         'Events may not be written: the operator needs create and patch of events.k8s.io',
         fields,

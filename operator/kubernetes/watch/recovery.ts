@@ -71,8 +71,8 @@ export const recover = async (
 const WAKE_SPREAD_MS = 500
 
 /**
- * A request for a list, or a stop, ends the wait; so does the return of an API server that was away. After that a kind
- * may not be served at once, so back-off begins at its start.
+ * A request for a list, or a stop, ends the wait; so does the return of an API server that was unavailable. After that
+ * a kind may not be served at once, so back-off begins at its start.
  */
 const waitFor = async (
   waitMs: number,
@@ -112,9 +112,9 @@ const isExpired = ({ code, reason }: ApiError): boolean =>
   code === 'expired' || reason === TOO_LARGE_VERSION
 
 /**
- * A kind that was removed has another history when it is back. So may an API server that was away: it can be restored
- * to an older state and write until it is past the version that we know, which then looks valid, but is of another
- * past. It sends 429 as it stops, and until it can serve a kind: such a response is a sign, too. A watch that only
+ * A kind that was removed has another history when it is back. So may an API server that was unavailable: it can be
+ * restored to an older state and write until it is past the version that we know, which then looks valid, but is of
+ * another past. It sends 429 as it stops, and until it can serve a kind: such a response is a sign, too. A watch that only
  * broke or fell silent is not: some balancers end each after a while.
  */
 const mustListAfter = (failure: ApiError, wasWatching: boolean): boolean => {

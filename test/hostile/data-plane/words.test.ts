@@ -116,7 +116,7 @@ describe('words', () => {
       expect(cluster.report().realms.get(uri)?.sessions).toHaveLength(SESSIONS.length)
       expect(failing(cluster.statuses().get(key))).toEqual([
         'Ready Unreachable: shop/hostile: no session with its router (refused): ' +
-          'another reason, told by the log of the data plane',
+          'another reason: see the log of the data plane',
       ])
     }, PATIENCE)
     expect(textsIn(cluster.report()).filter((text) => text.includes(MARK))).toEqual([])

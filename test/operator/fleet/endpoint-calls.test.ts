@@ -11,15 +11,15 @@ const B = endpoints('shop/b')
 const NEW_A = endpoints('shop/a')
 
 interface Case {
-  readonly told?: readonly ServiceEndpoints[]
+  readonly sent?: readonly ServiceEndpoints[]
   readonly wanted?: readonly string[]
   readonly answers?: Readonly<Record<string, ServiceAnswer>>
   readonly isWhole?: boolean
 }
 
-const plan = ({ told = [], answers = {}, wanted = Object.keys(answers), isWhole = false }: Case) =>
+const plan = ({ sent = [], answers = {}, wanted = Object.keys(answers), isWhole = false }: Case) =>
   planEndpointCalls({
-    told: new Map(told.map((each) => [each.service, each])),
+    sent: new Map(sent.map((each) => [each.service, each])),
     wanted,
     isWhole,
     answerOf: (service) => answers[service] ?? 'unknown',
@@ -28,30 +28,30 @@ const plan = ({ told = [], answers = {}, wanted = Object.keys(answers), isWhole 
 
 describe('what a gateway is told', () => {
   it.each<[what: string, given: Case, calls: readonly object[]]>([
-    ['nothing', { told: [A], answers: { 'shop/a': A } }, []],
+    ['nothing', { sent: [A], answers: { 'shop/a': A } }, []],
     ['what is new', { answers: { 'shop/a': A } }, [{ put: [A], delete: [] }]],
     [
       'what has changed',
-      { told: [A, B], answers: { 'shop/a': NEW_A, 'shop/b': B } },
+      { sent: [A, B], answers: { 'shop/a': NEW_A, 'shop/b': B } },
       [{ put: [NEW_A], delete: [] }],
     ],
     [
       'what is not wanted any more',
-      { told: [A, B], answers: { 'shop/a': A } },
+      { sent: [A, B], answers: { 'shop/a': A } },
       [{ put: [], delete: ['shop/b'] }],
     ],
     [
       'what has its own address now',
-      { told: [A], answers: { 'shop/a': 'own address' } },
+      { sent: [A], answers: { 'shop/a': 'own address' } },
       [{ put: [], delete: ['shop/a'] }],
     ],
-    ['nothing of what is not known yet', { told: [A], wanted: ['shop/a', 'shop/b'] }, []],
+    ['nothing of what is not known yet', { sent: [A], wanted: ['shop/a', 'shop/b'] }, []],
     [
       'all of it',
-      { told: [A], answers: { 'shop/a': A, 'shop/b': B }, isWhole: true },
+      { sent: [A], answers: { 'shop/a': A, 'shop/b': B }, isWhole: true },
       [{ put: [A, B], delete: [], only: ['shop/a', 'shop/b'] }],
     ],
-    ['that there is nothing', { told: [A], isWhole: true }, [{ put: [], delete: [], only: [] }]],
+    ['that there is nothing', { sent: [A], isWhole: true }, [{ put: [], delete: [], only: [] }]],
     [
       'to keep what is not known yet',
       { wanted: ['shop/a'], isWhole: true },
@@ -64,10 +64,10 @@ describe('what a gateway is told', () => {
   it('comes in calls of some 256 KiB, and what is to be forgotten with the last', () => {
     const many = Array.from({ length: 7 }, (_, at) => endpoints(`shop/s${at}`))
     const answers = Object.fromEntries(many.map((each) => [each.service, each]))
-    const { calls, told } = plan({ answers, isWhole: true })
+    const { calls, sent } = plan({ answers, isWhole: true })
     expect(calls.map(({ put }) => put.length)).toEqual([3, 3, 1])
     expect(calls.map(({ only }) => only?.length)).toEqual([undefined, undefined, 7])
-    expect(told.size).toBe(7)
+    expect(sent.size).toBe(7)
   })
 })
 
@@ -125,7 +125,7 @@ describe('the Services that are watched', () => {
     expect(services.update(documents).size).toBe(2000)
   })
 
-  it('are told to a sidecar as far as they are of its own namespace', () => {
+  it('are sent to a sidecar as far as they are of its own namespace', () => {
     const services = new WantedServices(SCOPE)
     const document = naming('a', 'shop', 'orders.shop', 'vault.bank')
     services.update([document])

@@ -348,10 +348,10 @@ describe('import', () => {
     expect(await readdir(dir.path)).toEqual(['api-one.yaml'])
   }, 60_000)
 
-  it('nobody listens: exit 2', async () => {
+  it('nothing listens: exit 2', async () => {
     const { code, stderr } = await importByProgram('http://127.0.0.1:1')
     expect(code).toBe(2)
-    expect(stderr).toMatch(/nobody listens there/)
+    expect(stderr).toMatch(/nothing listens there/)
   })
 })
 

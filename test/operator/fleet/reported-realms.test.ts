@@ -1,7 +1,11 @@
 // What data planes say of the sessions of a realm: what its owner is shown of it.
 
 import { describe, expect, it } from '@jest/globals'
-import { knownReason, OTHER_REASON, toldRealms } from '../../../operator/fleet/told-realms.ts'
+import {
+  knownReason,
+  OTHER_REASON,
+  reportedRealms,
+} from '../../../operator/fleet/reported-realms.ts'
 import type { RouterRecord } from '../../../language/realm/record.ts'
 import { aRealm } from '../../support/desired.ts'
 
@@ -37,7 +41,7 @@ describe('the address of a session', () => {
     const held = new Map([
       ['com.shop', { digest: 'd', sessions: [{ url, state: 'open' as const }] }],
     ])
-    return toldRealms(held, new Map([['com.shop', realm]])).get('com.shop')?.sessions[0]?.url
+    return reportedRealms(held, new Map([['com.shop', realm]])).get('com.shop')?.sessions[0]?.url
   }
 
   it.each<[string, RouterRecord | undefined, string]>([
@@ -57,7 +61,7 @@ describe('a realm that the data plane was not given', () => {
   it('has no sessions', () => {
     const sessions = [{ url: 'ws://r', state: 'refused' as const, reason: 'no' }]
     const held = new Map([['com.bank', { digest: 'd', sessions }]])
-    expect(toldRealms(held, new Map())).toEqual(
+    expect(reportedRealms(held, new Map())).toEqual(
       new Map([['com.bank', { digest: 'd', sessions: [] }]]),
     )
   })

@@ -1,5 +1,5 @@
-// Makes what a data plane says of its realms fit to be shown to the owners of those: sessions as it tells them and the
-// realms that it was given come in; addresses that stand in the Realm, and reasons of a closed list, go out.
+// Makes what a data plane reports of its realms safe to be shown to their owners: sessions of realms that it was given,
+// with addresses of the Realm and reasons of a closed list only.
 
 import { displayUrl } from '../../language/display-url.ts'
 import type { RealmRecord } from '../../language/realm/record.ts'
@@ -9,16 +9,20 @@ import type { DesiredRealm } from '../desired-set.ts'
 
 type Realms = ReadonlyMap<string, LoadedRealm>
 
-/** Of what it was not given it tells no sessions. */
-export const toldRealms = (held: Realms, given: ReadonlyMap<string, DesiredRealm>): Realms => {
-  const told = new Map<string, LoadedRealm>()
-  for (const [uri, { digest, sessions }] of held) {
+/** Sessions of realms that it was not given are left out. */
+export const reportedRealms = (
+  loaded: Realms,
+  given: ReadonlyMap<string, DesiredRealm>,
+): Realms => {
+  const reported = new Map<string, LoadedRealm>()
+  for (const [uri, { digest, sessions }] of loaded) {
     const record = given.get(uri)?.record
     const urls = record === undefined || sessions.length === 0 ? NO_URLS : urlsOf(record)
-    const shown = record === undefined ? [] : sessions.map((session) => toldSession(session, urls))
-    told.set(uri, { digest, sessions: shown })
+    const shown =
+      record === undefined ? [] : sessions.map((session) => reportedSession(session, urls))
+    reported.set(uri, { digest, sessions: shown })
   }
-  return told
+  return reported
 }
 
 const NO_URLS: ReadonlySet<string> = new Set()
@@ -28,7 +32,7 @@ const urlsOf = ({ router }: RealmRecord): ReadonlySet<string> =>
     [...(router?.url === undefined ? [] : [router.url]), ...(router?.urls ?? [])].map(displayUrl),
   )
 
-const toldSession = (
+const reportedSession = (
   { url, state, reason }: SessionState,
   urls: ReadonlySet<string>,
 ): SessionState => ({
@@ -41,7 +45,7 @@ const toldSession = (
  * In place of a reason that is not on the list: routers and data planes may write anything there.
  * @internal exported for tests
  */
-export const OTHER_REASON = 'another reason, told by the log of the data plane'
+export const OTHER_REASON = 'another reason: see the log of the data plane'
 
 const ERRORS = [
   'no_such_realm',
