@@ -29,7 +29,7 @@ const parseRecord = (line: string): LogRecord | undefined => {
 const ROUTINE_FIELDS: ReadonlySet<string> = new Set(['level', 'time', 'name', 'msg', 'audit'])
 const ROUTINE_MESSAGES: ReadonlySet<unknown> = new Set([
   'desired set has changed',
-  'data plane has taken a batch',
+  'data plane has processed a batch',
 ])
 
 /** On the way to Ready; and the summary of problems that follow one by one, with file and pointer. */

@@ -24,7 +24,10 @@ export const openSidecarFile = async (
       if (text !== known) {
         known = text
         settings = readSettings(path, text)
-        log.info('gateways beside applications get other settings from now on', { path })
+        log.info(
+          'the settings of sidecars have changed: pods created from now on get the new ones',
+          { path },
+        )
       }
       failure = ''
     } catch (error) {

@@ -164,7 +164,9 @@ export class CertificateManager {
     if (known !== undefined) return known
     const { client } = this.#published
     if (client === undefined) {
-      throw new Error(`the operator has no client certificate yet: ${this.#failure ?? 'wait'}`)
+      throw new Error(
+        `the operator has no client certificate yet: ${this.#failure ?? 'it is being issued'}`,
+      )
     }
     const { cert, key } = client.pair
     const tls = { ca: client.bundle, cert, key, servername: serverNameOf(namespace) }

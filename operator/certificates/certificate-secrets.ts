@@ -59,7 +59,7 @@ export const maintainAuthority = async (
   })
   const authority = readAuthority(texts, clock.now())
   const { current, bundle } = authority
-  if (current === undefined) throw new Error(`Secret ${name.name} holds no CA that could sign`)
+  if (current === undefined) throw new Error(`Secret ${name.name} contains no CA that can sign`)
   const { fingerprint, notAfterMs } = current.facts
   const until = new Date(notAfterMs).toISOString()
   const fields = { step: done.step, fingerprint, until, trusted: bundle.length, ...fieldsOf(name) }
@@ -96,7 +96,7 @@ export const maintainLeaf = async (
     },
   })
   const leaf = readLeaf(texts)
-  if (leaf === undefined) throw new Error(`Secret ${name.name} holds no certificate`)
+  if (leaf === undefined) throw new Error(`Secret ${name.name} contains no certificate`)
   if (reason !== undefined) {
     const until = new Date(leaf.facts.notAfterMs).toISOString()
     log.info('a certificate was issued', { ...fieldsOf(name), names: purpose.names, until, reason })

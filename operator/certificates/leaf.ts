@@ -58,7 +58,7 @@ const dueBecause = (
   names: readonly string[],
   { authority, policy, nowMs }: LeafChecks,
 ): string | undefined => {
-  if (facts.names.join() !== [...names].sort().join()) return 'its names were not the wanted ones'
+  if (facts.names.join() !== [...names].sort().join()) return 'it was for other names'
   if (!isValidAt(facts, nowMs)) return 'it was not valid at this time'
   if (nowMs >= renewAtMs(facts, policy)) return 'it was due for renewal'
   const { current, bundle } = authority

@@ -145,7 +145,7 @@ export class RealmKeyManager {
       const words = messageOf(error)
       this.#failure =
         `${ENTRY} of Secret ${this.#place()} is broken: ${words}. Restore its content, ` +
-        'or delete the Secret: all tickets and tokens of realms without signingKeys are invalid then'
+        'or delete the Secret, which makes all tickets and tokens of realms without signingKeys invalid'
     }
   }
 

@@ -83,7 +83,7 @@ const refuseForeign = ({ owner }: StoredSecret, update: SecretUpdate): void => {
   throw new CertificateError(
     'foreign_secret',
     `Secret ${namespace}/${name} belongs to the operator of namespace ${owner}: ` +
-      'delete it there if that operator is gone',
+      'if that operator is gone, delete the Secret',
   )
 }
 

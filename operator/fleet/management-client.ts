@@ -240,5 +240,5 @@ const parseJson = (text: string): unknown => {
 
 const oddAnswer = (status: number, path: string): string =>
   status === 200
-    ? `its answer to ${path} is not what a gateway says: is this its management address?`
+    ? `its response to ${path} is not that of a gateway: is this its management address?`
     : `it answered ${status} to ${path}`

@@ -114,12 +114,25 @@ export class RecoverSource<T extends WantedVersion> {
       search.isOver = true
       this.#hasRecovered ||= isRecovered
       const { id, digest } = version
-      if (isRecovered) log.info('a version was recovered', { id, digest, dataPlane: key })
-      else log.warn('a version can not be recovered', { id, digest, dataPlane: key })
+      if (isRecovered)
+        log.info('the text of a document was read back from a data plane', {
+          id,
+          digest,
+          dataPlane: key,
+        })
+      else
+        log.warn('the text of a document was read back from a data plane and is not valid', {
+          id,
+          digest,
+          dataPlane: key,
+        })
     } catch (error) {
       search.failures += 1
       this.#retryLater(search)
-      log.error('recovering a version failed', { id: version.id, error })
+      log.error('reading the text of a document back from a data plane failed', {
+        id: version.id,
+        error,
+      })
     }
   }
 

@@ -7,7 +7,7 @@
  */
 export const describeSkew = (theirs: string | undefined, ours: string | undefined): string => {
   if (theirs === undefined || ours === undefined || theirs === ours) return ''
-  const words = `it is of version ${theirs}, this operator of ${ours}`
+  const words = `its version is ${theirs}, that of this operator ${ours}`
   return isAdjacent(theirs, ours)
     ? words
     : `${words}: only neighbouring minor versions are tested together, so update the older one`

@@ -22,7 +22,7 @@ export const faultOfUrl = (text: string): string | undefined => {
   }
   return URL.canParse(text)
     ? FAULTS.find(([applies]) => applies(new URL(text)))?.[1]
-    : 'this is no URL such as http://127.0.0.1:18081'
+    : 'this is not a URL such as http://127.0.0.1:18081'
 }
 
 const FAULTS: readonly (readonly [applies: (url: URL) => boolean, fault: string])[] = [
@@ -32,11 +32,11 @@ const FAULTS: readonly (readonly [applies: (url: URL) => boolean, fault: string]
   ],
   [
     ({ username, password }) => username !== '' || password !== '',
-    'a URL may hold no credentials: use --management-token-file',
+    'a URL must not contain credentials: use --management-token-file',
   ],
   [
     ({ pathname, search, hash }) => pathname !== '/' || search !== '' || hash !== '',
-    'only scheme, host and port are wanted',
+    'only scheme, host and port are allowed',
   ],
   [
     ({ protocol, hostname }) => protocol === 'http:' && !isLoopback(hostname),

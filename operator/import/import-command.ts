@@ -40,7 +40,7 @@ export const runImport = async (
   const reading = await read(url, settings)
   if ('fault' in reading) return fail(`${url}: ${reading.fault}`)
   if (reading.documents.length + reading.realms.length + reading.faults.length === 0) {
-    complain(`${url} holds no document and no realm\n`)
+    complain(`${url} has no documents and no realms\n`)
     return 0
   }
   const { namespace, out: directory } = settings

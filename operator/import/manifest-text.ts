@@ -26,7 +26,7 @@ const secretLines = ({ secret, object }: Manifest): readonly string[] => {
   })
   return [
     '',
-    'Secrets are never read back. Make this one, filled in, before you apply the rest:',
+    'A gateway never returns secrets. Fill this Secret in and create it before you apply the rest:',
     ...wanted.map(({ key, what }) => `- ${key}: ${what}`),
     '',
     ...yaml.trimEnd().split('\n'),

@@ -39,11 +39,13 @@ export const planImport = (contents: GatewayContents, target: ImportTarget): Imp
     const place = { name: names.get(held.id) ?? '', namespace }
     const manifest = documentManifest(held, place)
     if (manifest === undefined) {
-      faults.push(`document '${held.id}': also gzipped it is too large for a ConfigMap; split it`)
+      faults.push(
+        `document '${held.id}': it is too large for a ConfigMap even when gzipped; split it`,
+      )
       return []
     }
     const owner = held.managedBy === null ? '' : `, managed by ${held.managedBy}`
-    const title = `Document ${held.id}, as ${target.url} held it${owner}.`
+    const title = `Document ${held.id} as ${target.url} had it loaded${owner}.`
     return [{ file: `api-${place.name}.yaml`, title, manifest }]
   })
   const planned = [...realms, ...documents]
@@ -67,7 +69,7 @@ const planRealms = (
   const names = resourceNames(realms.map(({ uri }) => uri))
   return realms.map((realm) => {
     const place = { name: names.get(realm.uri) ?? '', namespace }
-    const title = `Realm ${realm.uri}, as ${url} held it.`
+    const title = `Realm ${realm.uri} as ${url} had it loaded.`
     return { file: `realm-${place.name}.yaml`, title, manifest: realmManifest(realm, place) }
   })
 }

@@ -42,7 +42,10 @@ export const readGateway = async (client: Client): Promise<GatewayReading> => {
     const document = source.result === 'ok' ? source.value : undefined
     if (isMap(document) && measure(document).length === 0)
       documents.push({ id, document, digest, managedBy })
-    else faults.push(`document '${id}': ${source.result === 'ok' ? 'it is none' : wordsOf(source)}`)
+    else
+      faults.push(
+        `document '${id}': ${source.result === 'ok' ? 'what the gateway returned is not a document' : wordsOf(source)}`,
+      )
   }
   const byUri = realms.value.toSorted((a, b) => (a.uri < b.uri ? -1 : 1))
   return { documents, realms: byUri, faults }

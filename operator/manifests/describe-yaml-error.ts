@@ -105,7 +105,7 @@ const DESCRIPTIONS: Readonly<Partial<Record<YAMLError['code'], Describe>>> = {
   BAD_INDENT: ({ offset }, message) => ({
     offset,
     message: message.startsWith('All')
-      ? 'this line is indented otherwise than its neighbours: align it with them'
+      ? 'this line is indented differently from its neighbours: align it with them'
       : 'a bracket or brace that was opened before is not closed, or this line is not indented',
   }),
   BLOCK_IN_FLOW: ({ offset }) => ({
@@ -135,7 +135,7 @@ const describeNested = ({ text, offset, here }: Place): DescribedError => {
     const written = shorten(value.replace(/\s+#.*$/, '').trimEnd())
     return {
       offset,
-      message: `a text that holds ': ' needs quotes: write '${written}', or put what is behind the first colon on a line of its own`,
+      message: `a text that contains ': ' needs quotes: write '${written}', or put what is behind the first colon on a line of its own`,
     }
   }
   const below = lineAfter(text, here)

@@ -133,7 +133,7 @@ export class ManifestSource implements ResourceSource {
     if ('gone' in scan) {
       return {
         gone: true,
-        reason: `${scan.gone}; what it held before stays in service until it is back`,
+        reason: `${scan.gone}; what was read from it before stays in service until it is back`,
       }
     }
     if (scan.tooMuch !== undefined) {

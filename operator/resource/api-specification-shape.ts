@@ -75,7 +75,7 @@ const FIELDS = {
     shape: DOCUMENT,
     description:
       'The API Specification itself: what is served, in snake_case. Only its top is described here; the ' +
-      'operator validates all of it and tells every fault, with its place, in status.errors. Apply it with ' +
+      'operator validates all of it and lists every problem, with its place, in status.errors. Apply it with ' +
       'kubectl apply --server-side: client-side apply drops what is null, and keeps all of it twice.',
   },
   documentFrom: {

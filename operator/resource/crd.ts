@@ -67,7 +67,7 @@ const AGE = {
 const MESSAGE = {
   name: 'Message',
   jsonPath: condition('Ready', 'message'),
-  description: 'Why not, with the place of the first fault.',
+  description: 'Why not, with the place of the first problem.',
   isWide: true,
 }
 
@@ -85,8 +85,8 @@ const API_SPECIFICATION: Definition = {
   plural: 'apispecifications',
   shortNames: ['apispec'],
   description:
-    'An HTTP API: hosts and paths, what to do with a request, who may ask and how to answer, as one ' +
-    'document. The operator validates it, gives it to the gateways, and says in status what became of it.',
+    'An HTTP API as one document: hosts and paths, what to do with a request, who may call it and what the ' +
+    'response is. The operator validates it, sends it to the gateways, and reports the result in status.',
   spec: { shape: API_SPECIFICATION_SPEC, description: 'The API, and which gateways serve it.' },
   status: API_SPECIFICATION_STATUS_FIELD,
   columns: [
@@ -95,18 +95,18 @@ const API_SPECIFICATION: Definition = {
     {
       name: 'Serving',
       jsonPath: '.status.serving',
-      description: 'The oldest generation that a ready gateway holds; –: none serves.',
+      description: 'The oldest generation that a ready gateway has loaded; –: none has any.',
     },
     {
       name: 'Gateways',
       jsonPath: '.status.gateways',
       description:
-        'How many gateways hold what is wanted, of those that should; a minute old at most.',
+        'How many gateways have the wanted version, of those that should have it; a minute old at most.',
     },
     {
       name: 'Programmed',
       jsonPath: condition('Programmed', 'status'),
-      description: 'Whether every ready gateway holds this generation.',
+      description: 'Whether every ready gateway has loaded this generation.',
     },
     READY,
     REASON,

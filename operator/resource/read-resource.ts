@@ -42,7 +42,7 @@ export type KnownMetadata = Pick<Metadata, 'uid' | 'resourceVersion' | 'generati
  */
 export const readResource = (value: unknown, known: KnownMetadata, origin?: Origin): ReadResult => {
   if (!isMap(value))
-    return fault('invalid_datatype', '', 'this is no Kubernetes resource: not a map')
+    return fault('invalid_datatype', '', 'this is not a Kubernetes resource: it is not a map')
   const apiVersion = memberAt(value, 'apiVersion')
   const kind = memberAt(value, 'kind')
   if (typeof apiVersion !== 'string' || typeof kind !== 'string') return unknownObject(value)
@@ -107,7 +107,7 @@ const unknownObject = (value: ValueMap): ReadResult => {
   return fault(
     'missing_required_value',
     missing,
-    `${missing} is missing: this is no Kubernetes resource`,
+    `${missing} is missing: this is not a Kubernetes resource`,
   )
 }
 
@@ -211,7 +211,7 @@ const checkCreation = (metadata: ValueMap): readonly Problem[] => {
   if (typeof created === 'string' && !Number.isNaN(Date.parse(created))) return []
   const path = '/metadata/creationTimestamp'
   return [
-    { code: 'invalid_value', path, message: `${path} is no time such as 2026-01-31T08:00:00Z` },
+    { code: 'invalid_value', path, message: `${path} is not a time such as 2026-01-31T08:00:00Z` },
   ]
 }
 

@@ -30,17 +30,20 @@ const LABEL_VALUE = { type: 'string', mayBeEmpty: true } satisfies Shape
 export const LABEL_SELECTOR = {
   isAtomic: true,
   ...objectOf({
-    matchLabels: field({ type: 'map', of: LABEL_VALUE }, 'Labels and their values; all must fit.'),
+    matchLabels: field(
+      { type: 'map', of: LABEL_VALUE },
+      'Labels and their values; all must match.',
+    ),
     matchExpressions: field(
       listOf({
         key: required(TEXT, 'Name of the label.'),
         operator: required(
           oneOf('In', 'NotIn', 'Exists', 'DoesNotExist'),
-          'How the label is held against the values.',
+          'How the label is compared with the values.',
         ),
         values: field({ type: 'list', of: LABEL_VALUE }, 'Values, for In and NotIn.'),
       }),
-      'Tests of labels; all must hold.',
+      'Tests of labels; all must be true.',
     ),
   }),
 } satisfies ObjectShape
@@ -60,7 +63,7 @@ const ALLOWED_NAMESPACES = {
     from: {
       shape: oneOf('Same', 'All', 'Selector'),
       description:
-        'Same: the namespace of the Realm. All: every one. Selector: those that it fits.',
+        'Same: the namespace of the Realm. All: every one. Selector: those that it matches.',
       default: 'Same',
     },
     selector: field(LABEL_SELECTOR, 'Labels of namespaces, with from: Selector.'),

@@ -14,7 +14,7 @@ import {
 export interface Release {
   readonly kind: 'ApiSpecification' | 'Realm'
   readonly generation: number
-  /** For a person: why nobody stands behind the resource any more, and what to do. */
+  /** For a person: why no operator manages the resource any more, and what to do. */
   readonly message: string
   /** Unix time, milliseconds. */
   readonly nowMs: number
@@ -38,7 +38,7 @@ export const releasedConditions = (
 export const isReleased = (conditions: readonly Condition[]): boolean =>
   conditionOf(conditions, 'Ready')?.reason === 'Released'
 
-/** What is left of them for whoever takes the resource over. */
+/** What is left of them for an operator that takes the resource over. */
 export const withoutRelease = (conditions: readonly Condition[]): readonly Condition[] =>
   conditions.some(({ reason }) => reason === 'Released')
     ? conditions.filter(({ reason }) => reason !== 'Released')
@@ -46,13 +46,13 @@ export const withoutRelease = (conditions: readonly Condition[]): readonly Condi
 
 /** Of a resource whose `gatewayClassName` is another operator's. */
 export const classReleased = (className: string): string =>
-  `its gatewayClassName is ${className}, which another operator serves, if there is one: this one has let it go`
+  `its gatewayClassName is ${className}, which this operator does not serve: it has released the resource to the operator of that class`
 
 /** @param operator namespace and Lease */
 export const namespaceReleased = (namespace: string, operator: string): string =>
   `the operator ${operator} does not watch namespace ${namespace} any more (watch.namespaces, --namespaces): ` +
-  'nobody serves or validates it until one does'
+  'no operator serves or validates it until one watches that namespace'
 
 /** @param operator namespace and Lease */
 export const uninstallReleased = (operator: string): string =>
-  `the operator ${operator} was uninstalled: nobody validates it, and gateways that are left keep what they hold`
+  `the operator ${operator} was uninstalled: no operator validates it, and gateways that still run keep what they have loaded`

@@ -98,7 +98,7 @@ export const DUTIES: readonly Duty[] = [
   },
   {
     name: 'svc-gateway-status-writer',
-    description: 'Write into status what became of documents and realms; never their spec.',
+    description: 'Write the status of documents and realms; never their spec.',
     scope: 'resources',
     rules: [
       {
@@ -126,7 +126,7 @@ export const DUTIES: readonly Duty[] = [
   },
   {
     name: 'svc-gateway-event-writer',
-    description: 'Tell in Events what happened to documents, realms and gateway pods.',
+    description: 'Write Events about documents, realms and gateway pods.',
     scope: 'pods',
     rules: [{ apiGroups: ['events.k8s.io'], resources: ['events'], verbs: ['create', 'patch'] }],
   },
@@ -152,7 +152,7 @@ export const DUTIES: readonly Duty[] = [
   {
     name: 'svc-gateway-webhook-configurer',
     description:
-      'Make our webhook configuration, by its name, and write into it which CA it may trust.',
+      'Create our webhook configuration, by its name, and write into it which CA it may trust.',
     scope: 'webhook',
     rules: [configurationRule('validatingwebhookconfigurations')],
   },
@@ -208,7 +208,8 @@ export const DUTIES: readonly Duty[] = [
   },
   {
     name: RELEASER,
-    description: 'Say in the status of documents and realms that their operator has let them go.',
+    description:
+      'Write into the status of documents and realms that their operator has released them.',
     scope: 'removal',
     rules: [
       { apiGroups: [GROUP], resources: PLURALS, verbs: ['get', 'list'] },

@@ -216,7 +216,7 @@ const unknownField = (shape: ObjectShape, path: string, name: string): Problem =
   return {
     code: 'invalid_value',
     path: pointer,
-    message: `${pointer} is no known field; known are ${known}`,
+    message: `${pointer} is not a known field; known fields are ${known}`,
   }
 }
 

@@ -73,7 +73,7 @@ const COMMON = {
     description: 'How the resource stands.',
   },
   errors: {
-    shape: reported('Kind of the fault, for programs: invalid_value, conflict, and so on.'),
+    shape: reported('Kind of the problem, for programs: invalid_value, conflict, and so on.'),
     description: 'What is wrong, the first eight; empty when nothing is.',
   },
   warnings: {
@@ -92,17 +92,17 @@ const API_SPECIFICATION_STATUS: ObjectShape = {
     serving: {
       shape: TEXT,
       description:
-        'The oldest metadata.generation that a ready gateway holds; –: none holds any; ?: one that nobody remembers.',
+        'The oldest metadata.generation that a ready gateway has loaded; –: none has any; ?: it is not known which.',
     },
     gateways: {
       shape: TEXT,
       description:
-        'Of the gateways that should hold what is wanted, how many are ready and do, as 2/2; –: nothing is wanted. Up to a minute old.',
+        'How many of the gateways that should have the wanted version are ready and have it, as 2/2; –: none should. Up to a minute old.',
     },
     programmedGeneration: {
       shape: GENERATION,
       description:
-        'metadata.generation that every ready gateway was last seen to hold: it may serve while a newer one is refused.',
+        'metadata.generation that every ready gateway was last seen to have loaded: it may be served while a newer one is rejected.',
     },
     programmedDigest: {
       shape: TEXT,
@@ -124,13 +124,13 @@ const REALM_STATUS: ObjectShape = { type: 'object', fields: COMMON }
 
 export const API_SPECIFICATION_STATUS_FIELD: Field = {
   shape: API_SPECIFICATION_STATUS,
-  description: 'What has become of it; written by the operator.',
+  description: 'What the operator has done with it; written by the operator.',
   default: pending('ApiSpecification'),
 }
 
 export const REALM_STATUS_FIELD: Field = {
   shape: REALM_STATUS,
-  description: 'What has become of it; written by the operator.',
+  description: 'What the operator has done with it; written by the operator.',
   default: pending('Realm'),
 }
 

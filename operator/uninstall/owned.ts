@@ -41,11 +41,11 @@ const foreignClient = (client: ValueMap, installation: Installation): Foreign =>
     return `it belongs to the operator of namespace ${namespace}`
   return name === installation.webhookService
     ? undefined
-    : `its Service is ${name}: with --webhook-service ${name} it goes`
+    : `its Service is ${name}: to remove it, add --webhook-service ${name}`
 }
 
 const foreignUrl = (url: string, { webhookUrl }: Installation): Foreign => {
   if (url === '') return 'it does not say where it is reached'
   const isOurs = webhookUrl !== null && url.startsWith(`${webhookUrl.replace(/\/$/, '')}/`)
-  return isOurs ? undefined : `it is reached at ${url}: with that --webhook-url it goes`
+  return isOurs ? undefined : `it is reached at ${url}: to remove it, add that --webhook-url`
 }

@@ -26,7 +26,7 @@ export const runRelease = async ({ settings, env, log, print }: ReleaseRun): Pro
   const clock: Clock = SYSTEM_CLOCK
   const { kubeconfig, namespaces } = settings
   if (namespaces.includes('all')) {
-    print('all namespaces are watched: nothing is to be released\n')
+    print('nothing to release: all namespaces are watched\n')
     return 0
   }
   const cluster = await loadCluster({ env, clock, ...(kubeconfig !== null && { kubeconfig }) })

@@ -196,7 +196,7 @@ const release = async (
 
 /** For a person. What could not be written keeps nobody from going on: statuses out of date serve nothing. */
 export const releaseLines = ({ released, failed, errors, isCut }: Released): readonly string[] => [
-  `released  ${released} resources: their status says that nobody looks after them any more`,
+  `released  ${released} resources: their status says that no operator manages them any more`,
   ...errors.map((error) => `failed    status of some resources (${failed} in all): ${error}`),
-  ...(isCut ? ['left      the status of the others: time was over'] : []),
+  ...(isCut ? ['left      the status of the others: the time was up'] : []),
 ]

@@ -29,7 +29,7 @@ export const runUninstall = async (run: UninstallRun): Promise<0 | 1> => {
   const userAgent = `svc-operator/${readVersion()}`
   const api = createKubernetesApi({ cluster, clock, log, userAgent })
   const cancel = clock.after(DEADLINE_MS, () => {
-    complain(`${DEADLINE_MS / 1000} s are over: what is not done is left\n`)
+    complain(`${DEADLINE_MS / 1000} s are over: what was not done by then is left\n`)
     void api.close()
   })
   const namespace = settings.namespace ?? cluster.namespace

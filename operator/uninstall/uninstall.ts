@@ -89,7 +89,7 @@ const stopOperators = async (
   try {
     const lease = await takeLease({ api, clock, name })
     if (lease.wasHeld) {
-      report.say(`the operator stops: ${Math.ceil(settleMs / 1000)} s until it surely has`)
+      report.say(`waiting ${Math.ceil(settleMs / 1000)} s until the operator has certainly stopped`)
       await new Promise<void>((resolve) => clock.after(settleMs, resolve))
     }
     return lease

@@ -60,7 +60,7 @@ it.each([
   '',
   '{"level":"debug","msg":"x"}',
   '{"level":"info","msg":"desired set has changed","version":3}',
-  '{"level":"info","msg":"data plane has taken a batch","loaded":1}',
+  '{"level":"info","msg":"data plane has processed a batch","loaded":1}',
   '{"method":"GET","path":"/a","status":200,"api":"a"}',
   '{"method":"GET","path":"/a","status":302,"api":"a"}',
   '{"method":"GET","path":"/favicon.ico","status":404,"api":""}',

@@ -133,7 +133,7 @@ await describeWithKubernetes('the chart', (plane) => {
       const args = ['install', 'own', CHART, '--namespace', 'edge', '--set', own]
       const { code, stdout, stderr } = await runHelm([...args, '--dry-run=server'], { kubeconfig })
       expect({ code, stderr }).toEqual({ code: 0, stderr: '' })
-      expect(stdout).toContain('the kinds are not to be seen')
+      expect(stdout).toContain('the cluster does not have the kinds')
     })
   })
 

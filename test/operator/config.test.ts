@@ -44,7 +44,7 @@ describe('settings of the operator', () => {
     [['validate'], /name the files/],
     [['import'], /name the management address of one gateway/],
     [['import', 'http://10.0.0.1:18081'], /http is for loopback only/],
-    [['import', 'http://u:secret@127.0.0.1:1'], /^(?!.*secret).*no credentials/],
+    [['import', 'http://u:secret@127.0.0.1:1'], /^(?!.*secret).*must not contain credentials/],
   ])('%j is a fault', (argv, words) => {
     const parsed = read(...argv)
     expect(parsed.kind === 'fault' ? parsed.message : parsed.kind).toMatch(words)

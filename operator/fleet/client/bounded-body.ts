@@ -59,12 +59,13 @@ export const readBounded = async (
   }
 }
 
-const BUSY = 'sidecars of its namespace answer too slowly and too much at once: it is asked again'
+const BUSY =
+  'the sidecars of its namespace respond too slowly with too much at once: the call is tried again'
 
 const tooLarge = (bytes: number): AnswerError =>
   new AnswerError(
     'excessive',
-    `its answer is larger than the ${bytes} bytes that it can have to say`,
+    `its response is larger than ${bytes} bytes, the most that it may be`,
   )
 
 /**
@@ -73,10 +74,10 @@ const tooLarge = (bytes: number): AnswerError =>
  */
 const checkMarks = ({ containers, commas, deepest }: JsonMarks, { values }: AnswerBound): void => {
   if (deepest > MAX_DEPTH)
-    throw new AnswerError('excessive', `its answer is nested more than ${MAX_DEPTH} levels deep`)
+    throw new AnswerError('excessive', `its response is nested more than ${MAX_DEPTH} levels deep`)
   if (containers + commas > values)
     throw new AnswerError(
       'excessive',
-      `its answer has more than the ${values} values that it can have`,
+      `its response has more than ${values} values, the most that it may have`,
     )
 }

@@ -15,7 +15,7 @@ export const describeFailure = (error: unknown, { serverName }: DataPlane): stri
     return `its certificate does not carry the name ${serverName}: is it a gateway of another namespace?`
   }
   if (serverName !== undefined && UNTRUSTED.has(code)) {
-    return `its certificate, for ${serverName}, is of no CA that this operator trusts: was its Secret made by another operator?`
+    return `its certificate for ${serverName} was issued by a CA that this operator does not trust: was its Secret created by another operator?`
   }
   const known = Object.hasOwn(FAILURES, code) ? FAILURES[code] : undefined
   if (known !== undefined) return known
@@ -50,10 +50,10 @@ const FAILURES: Readonly<Record<string, string>> = {
   ENOENT: 'there is no such socket: is the gateway running?',
   ECONNRESET: 'it broke the connection',
   UND_ERR_SOCKET: 'it broke the connection',
-  UND_ERR_CONNECT_TIMEOUT: 'it could not be connected to in time',
+  UND_ERR_CONNECT_TIMEOUT: 'the connection could not be established in time',
   UND_ERR_HEADERS_TIMEOUT: NOT_IN_TIME,
-  UND_ERR_BODY_TIMEOUT: 'it did not finish its answer in time',
-  UND_ERR_HEADERS_OVERFLOW: 'the head of its answer is too large: is it a gateway?',
+  UND_ERR_BODY_TIMEOUT: 'it did not finish its response in time',
+  UND_ERR_HEADERS_OVERFLOW: 'the head of its response is too large: is it a gateway?',
   CERT_HAS_EXPIRED: 'its certificate has expired',
   CERT_NOT_YET_VALID: 'its certificate is not valid yet: is a clock wrong?',
   DEPTH_ZERO_SELF_SIGNED_CERT: 'its certificate is self-signed: name its CA with --management-ca',

@@ -66,16 +66,16 @@ export const describeRefusal = (
     return { phase: 'unauthorized', message: words, next: 'back_off' }
   }
   if (status === 403 && code === NOT_OWNER) {
-    const words = `it does not take documents from '${manager}': start the gateway with --managed ${manager}, or this operator with the --manager it has.${said}`
+    const words = `it accepts no documents from '${manager}': start the gateway with --managed ${manager}, or set --manager of this operator to what the gateway has as --managed.${said}`
     return { phase: 'not_owner', message: words, next: 'poll' }
   }
   if (status === 403) {
-    const words = `it lets in other clients than this operator: see its --management-client-name.${said}`
+    const words = `it accepts other clients, but not this operator: see --management-client-name of the gateway.${said}`
     return { phase: 'unauthorized', message: words, next: 'back_off' }
   }
   if (status === 404) {
     return failed(
-      'it knows no such call: is this the management address of a gateway of this version?',
+      'it does not know this call: is this the management address of a gateway of this version?',
     )
   }
   return failed(`it answered ${status}.${said}`)
@@ -96,6 +96,6 @@ const MAX_OWNER_LENGTH = 64
 
 const notOwner = (manager: string, owner: string): RoundResult => ({
   phase: 'not_owner',
-  message: `it is managed by '${plainText(owner, MAX_OWNER_LENGTH)}', and this operator is '${manager}': nothing is sent to it`,
+  message: `it is managed by '${plainText(owner, MAX_OWNER_LENGTH)}', and this operator is '${manager}', so nothing is sent to it: its --managed decides which operator may`,
   next: 'poll',
 })

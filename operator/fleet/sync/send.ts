@@ -70,11 +70,14 @@ export const complete = async (
   const { name } = memory.dataPlane
   context.log.info('data plane is complete', { dataPlane: name, documents: loaded.documents.size })
   if (lacking.length > 0)
-    context.log.warn('data plane goes into service without what it refuses and others serve', {
-      dataPlane: name,
-      refused: lacking.slice(0, MAX_NAMED).map(refusalWords),
-      count: lacking.length,
-    })
+    context.log.warn(
+      'data plane goes into service without documents that it rejects and others serve',
+      {
+        dataPlane: name,
+        refused: lacking.slice(0, MAX_NAMED).map(refusalWords),
+        count: lacking.length,
+      },
+    )
   return undefined
 }
 
@@ -130,8 +133,8 @@ const withheld = (refusals: readonly Lacking[]): RoundResult => {
   return {
     phase: 'withheld',
     message:
-      'it refuses what another data plane serves, so it is kept out of service for a while: is it of another version? ' +
-      'Give it the version and the settings of the others, or change what it refuses: ' +
+      'it rejects documents that another data plane serves, so it is kept out of service for a while. ' +
+      'Give it the version and the settings of the others, or change these documents: ' +
       [...named, ...(more > 0 ? [`and ${more} more`] : [])].join(', '),
     next: 'poll',
   }
@@ -156,7 +159,11 @@ const refused = async (
   }
   const { status, refusal } = answer
   if (status === 412) {
-    return { phase: 'syncing', message: 'it has changed meanwhile: observing again', next: 'moved' }
+    return {
+      phase: 'syncing',
+      message: 'it has changed meanwhile: its state is being read again',
+      next: 'moved',
+    }
   }
   if (status !== 409) return describeRefusal(status, refusal, manager)
   const { epoch } = refusal
@@ -164,7 +171,7 @@ const refused = async (
     const isRaised = await untilAborted(signal, epochSource.challenge(epoch))
     return isRaised ? { phase: 'syncing', message: '', next: 'moved' } : superseded(manager, epoch)
   }
-  return failed(`it holds other than what was sent to it: ${refusal.message}`)
+  return failed(`it has loaded something else than what was sent to it: ${refusal.message}`)
 }
 
 interface Taking extends Sending {
@@ -240,7 +247,7 @@ const logItems = (
 ): void => {
   const count = (result: SyncItem['result']): number =>
     items.filter((item) => item.result === result).length
-  log.info('data plane has taken a batch', {
+  log.info('data plane has processed a batch', {
     dataPlane: dataPlane.name,
     loaded: count('loaded'),
     unchanged: count('unchanged'),
@@ -249,7 +256,7 @@ const logItems = (
   })
   const rejected = items.filter(({ result }) => result === 'rejected')
   for (const { kind, id, errors } of rejected.slice(0, MAX_LOGGED)) {
-    log.warn('data plane refuses an entry', {
+    log.warn('data plane rejects an entry', {
       dataPlane: dataPlane.name,
       kind,
       id,

@@ -95,7 +95,7 @@ const sendAll = async (
   context.counter.round((context.clock.now() - startedAtMs) / 1000)
   if (loaded.rootDigest === loaded.expectedRootDigest(selection)) return undefined
   memory.invalidate()
-  return failed('it does not hold what it said it took: observing again')
+  return failed('it has not loaded what it confirmed: its state is being read again')
 }
 
 /**
@@ -129,8 +129,8 @@ const guardDeletes = async (
   }
   const until =
     decision.decision === 'hold'
-      ? `that is more than max(5, 20 %) within a minute; they wait for ${Math.ceil((decision.untilMs - nowMs) / 1000)} s and a live listing that confirms them`
-      : 'the live listing that would confirm them fails'
+      ? `within a minute more than 5, and more than 20 % of what is loaded, would go. They are sent after ${Math.ceil((decision.untilMs - nowMs) / 1000)} s if a live listing confirms them`
+      : 'the live listing that must confirm them has failed'
   return { difference: withoutDeletes(difference), hold: holdWords(wanted, until) }
 }
 

@@ -139,7 +139,7 @@ const whyNone = (config: KubeConfig, { error }: { readonly error: unknown }): st
   if (isMap(error) && typeof error['path'] === 'string') return `${error['path']} can't be read`
   const isPlain = config.getCurrentCluster()?.server.startsWith('http:') === true
   if (isPlain) return 'plain HTTP needs insecure-skip-tls-verify: true'
-  return 'none of its user work'
+  return 'none of the credentials of its user work'
 }
 
 const headersOf = (options: RequestOptions): Readonly<Record<string, string>> => {

@@ -214,7 +214,7 @@ class Recorder implements EventRecorder {
     else {
       this.#forbiddenLoggedAtMs = clock.now()
       log.warn(
-        'Events may not be written: the operator needs create and patch of events.k8s.io',
+        'the operator may not write Events: allow its service account to create and patch events of events.k8s.io',
         fields,
       )
     }

@@ -116,9 +116,12 @@ export class LeaderTerm implements EpochSource {
   /** @param epoch that we have written into the Lease */
   raiseEpoch(epoch: number): void {
     if (epoch > this.#epoch) {
-      this.#hooks.log.warn('a data plane knew a higher epoch: our epoch was raised above it', {
-        epoch,
-      })
+      this.#hooks.log.warn(
+        'a data plane reported a higher epoch, so the epoch of this operator was raised above it',
+        {
+          epoch,
+        },
+      )
       this.#epoch = epoch
     }
   }

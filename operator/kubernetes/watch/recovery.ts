@@ -129,6 +129,6 @@ const mustListAfter = (failure: ApiError, wasWatching: boolean): boolean => {
 
 const asApiError = (error: unknown, log: Log): ApiError => {
   if (error instanceof ApiError) return error
-  log.error('a watch failed in a way that it should not', { error })
+  log.error('a watch failed unexpectedly', { error })
   return new ApiError('the watch failed', { status: 0, cause: error })
 }

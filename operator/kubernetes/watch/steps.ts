@@ -95,7 +95,7 @@ export const watchOnce = async (
   }
   signal.throwIfAborted()
   if (hasHeard || clock.now() - startedAtMs >= SHORTEST_WATCH_MS) return
-  throw new ApiError(`${type.plural}: the API server ends every watch at once`, { status: 0 })
+  throw new ApiError(`${type.plural}: the API server closes every watch immediately`, { status: 0 })
 }
 
 const scopeOf = ({ namespace, labelSelector, fieldSelector }: Scope): Scope => ({

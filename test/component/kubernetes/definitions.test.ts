@@ -89,7 +89,9 @@ await describeWithKubernetes('many go at once', (plane) => {
     await eventually(async () => {
       for (const { phase, message } of (await podPages(operator)).values()) {
         expect(phase).toBe('holding')
-        expect(message).toMatch(/^\d+ deletes are held back: that is more than max\(5, 20 %\)/)
+        expect(message).toMatch(
+          /^\d+ deletes are held back: within a minute more than 5, and more than 20 %/,
+        )
       }
     }, PATIENCE)
     // kubectl deletes one by one: the first few are not too many yet.

@@ -311,7 +311,7 @@ await describeWithKubernetes('an odd pod', (plane) => {
   })
 
   it.each([
-    ['another major one', '77.0.0', /^it is of version 77\.0\.0, .*neighbouring minor versions/],
+    ['another major one', '77.0.0', /^its version is 77\.0\.0, .*neighbouring minor versions/],
     ['the next one', nextMinor(), /^it is of version [\d.]+, this operator of [\d.]+$/],
   ])('is of another version: %s', async (_, version, words) => {
     const name = `version-${version}`.replaceAll('.', '-')

@@ -165,7 +165,7 @@ await describeWithKubernetes('svc-operator uninstall', (plane) => {
       const left = [`Secret foreign/${SERVER}`, `Secret stranger/${SERVER}`]
       expect(await ours(plane())).toEqual(left)
       const lines = ended.stdout.trim().split('\n')
-      expect(lines[0]).toBe('the operator stops: 11 s until it surely has')
+      expect(lines[0]).toBe('waiting 11 s until the operator has certainly stopped')
       expect(lines[1]).toMatch(/^released {2}2 resources: /)
       expect(await readyOf('apispecifications', 'shop')).toBe('Unknown/Released')
       expect(await readyOf('realms', 'shop')).toBe('Unknown/Released')

@@ -113,4 +113,4 @@ export const hostileWith = async (
 
 export const SIDECAR = { namespace: 'shop' }
 
-export const LEFT_ALONE = /left alone for 10 minutes/
+export const LEFT_ALONE = /not called for 10 minutes/

@@ -76,7 +76,7 @@ describe('URLs of data planes', () => {
     ['http://127.evil.example:1', /loopback/],
     ['http://localhost.evil.example:1', /loopback/],
     ['ftp://127.0.0.1', /scheme/],
-    ['nonsense', /no URL/],
+    ['nonsense', /not a URL/],
     ['https://u:p@gateway:1', /credentials/],
     ['https://gateway:1/path', /only scheme/],
     ['https://gateway:1/?a=b', /only scheme/],

@@ -108,7 +108,7 @@ describe('mutual TLS per data plane', () => {
     [
       'a certificate of a foreign CA',
       (ca: CertificateAuthority) => tlsOf('shop', createCertificateAuthority('foreign'), [ca]),
-      /no CA that this operator trusts/,
+      /a CA that this operator does not trust/,
     ],
     [
       'one that trusts another CA for its clients',
@@ -268,7 +268,7 @@ describe('connections', () => {
     [{ code: 'ERR_TLS_CERT_ALTNAME_INVALID' }, 'shop.x', /does not carry the name shop\.x/],
     [{ code: 'ERR_TLS_CERT_ALTNAME_INVALID' }, undefined, /--management-server-name/],
     [{ code: 'UNABLE_TO_GET_ISSUER_CERT_LOCALLY' }, undefined, /--management-ca/],
-    [{ code: 'SELF_SIGNED_CERT_IN_CHAIN' }, 'shop.x', /no CA that this operator trusts/],
+    [{ code: 'SELF_SIGNED_CERT_IN_CHAIN' }, 'shop.x', /a CA that this operator does not trust/],
     [{ code: 'CERT_HAS_EXPIRED' }, 'shop.x', /expired/],
     [{ code: 'ERR_SSL_TLSV1_ALERT_UNKNOWN_CA' }, 'shop.x', /client certificate/],
     [{ code: 'ERR_SSL_TLSV13_ALERT_CERTIFICATE_REQUIRED' }, 'shop.x', /client certificate/],

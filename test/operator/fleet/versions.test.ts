@@ -23,10 +23,10 @@ describe('words for two versions', () => {
     ['1.4.0', '1.4.0', /^$/],
     [undefined, '1.4.0', /^$/],
     ['1.4.0', undefined, /^$/],
-    ['1.4.1', '1.4.0', /^it is of version 1\.4\.1, this operator of 1\.4\.0$/],
-    ['1.3.9', '1.4.0', /^it is of version 1\.3\.9, this operator of 1\.4\.0$/],
-    ['1.5.0', '1.4.0', /^it is of version 1\.5\.0, this operator of 1\.4\.0$/],
-    ['1.4.0-rc.1', '1.4.0', /^it is of version 1\.4\.0-rc\.1, this operator of 1\.4\.0$/],
+    ['1.4.1', '1.4.0', /^its version is 1\.4\.1, that of this operator 1\.4\.0$/],
+    ['1.3.9', '1.4.0', /^its version is 1\.3\.9, that of this operator 1\.4\.0$/],
+    ['1.5.0', '1.4.0', /^its version is 1\.5\.0, that of this operator 1\.4\.0$/],
+    ['1.4.0-rc.1', '1.4.0', /^its version is 1\.4\.0-rc\.1, that of this operator 1\.4\.0$/],
     ['1.2.0', '1.4.0', /neighbouring minor versions/],
     ['2.4.0', '1.4.0', /neighbouring minor versions/],
     ['constructor', '1.4.0', /neighbouring minor versions/],
@@ -159,7 +159,7 @@ describe('a data plane of another version', () => {
         phase: 'synced',
         ready: true,
         version: '1.3.0',
-        message: 'it is of version 1.3.0, this operator of 1.4.0',
+        message: 'its version is 1.3.0, that of this operator 1.4.0',
       })
     })
   })
@@ -227,7 +227,7 @@ describe('a data plane of another version', () => {
     await eventually(() => {
       expect(report(fleet, 1)).toMatchObject({ phase: 'withheld', ready: false, version: '1.2.0' })
     })
-    expect(report(fleet, 1).message).toMatch(/new.*version 1\.2\.0.*update the older/)
+    expect(report(fleet, 1).message).toMatch(/new.*version is 1\.2\.0.*update the older/)
   })
 })
 

@@ -438,12 +438,12 @@ describe('deletes', () => {
     await synced(fleet)
     fleet.apply(aDesiredSet([]))
     await whileTimePasses(clock, () => {
-      expect(report(fleet).message).toContain('live listing that confirms them')
+      expect(report(fleet).message).toContain('a live listing confirms them')
     })
     expect([plane.specs.size, confirmations]).toEqual([20, 0])
     clock.advance(60_000)
     await whileTimePasses(clock, () => {
-      expect(report(fleet).message).toContain('would confirm them fails')
+      expect(report(fleet).message).toContain('must confirm them has failed')
     })
     expect(plane.specs.size).toBe(20)
     isConfirmed = true

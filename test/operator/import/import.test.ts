@@ -328,7 +328,7 @@ describe('import', () => {
     expect(await importFrom(gateway.management)).toEqual({
       code: 0,
       stdout: '',
-      stderr: `${gateway.management} holds no document and no realm\n`,
+      stderr: `${gateway.management} has no documents and no realms\n`,
     })
     await post(gateway, '/realms', { uri: 'com.shop' })
     await post(gateway, '/api_specs', aSpecification('one', { realm_uri: 'com.shop' }))

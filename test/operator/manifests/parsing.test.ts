@@ -53,7 +53,7 @@ describe('YAML as kubectl reads it', () => {
     ['- {{variables.x}}/a', '1:3', "write '{{variables.x}}/a', in quotes"],
     ['ok: 1\na: b: c # so', '2:4', "write 'b: c', or put what is behind"],
     ['a:\n  b: 1\n    c: 2', '3:5', 'indented deeper than the one above'],
-    ['a:\n   b: 1\n  c: 2', '3:1', 'indented otherwise than its neighbours'],
+    ['a:\n   b: 1\n  c: 2', '3:1', 'indented differently from its neighbours'],
     ['a:\n\tb: 1', '2:1', 'a tab indents this line: write spaces'],
     ['a: 1\na: 2', '2:1', "the key 'a' is there twice, in line 1"],
     ['- x: 1\n  "y z": 2\n  "y z": 3', '3:3', 'twice, in line 2'],
@@ -190,7 +190,7 @@ describe('a manifest file', () => {
     ['a: [', /not YAML/, 1],
     [`${HEAD}kind: Realm\nmetadata: {}`, /name is missing/, 3],
     ['id: a\nhost: b\nversions: {}', /bare API Specification/, 1],
-    ['- 1', /no Kubernetes resource/, 1],
+    ['- 1', /not a Kubernetes resource/, 1],
   ])('%j: the whole file is unreadable', (text, words, line) => {
     const read = readManifest(text, 'x.yaml')
     expect('fault' in read ? read.fault : undefined).toMatchObject({

@@ -125,7 +125,9 @@ describe('releasing', () => {
     const released = await release({ withinMs: 1_900 })
     expect(released).toEqual({ released: 100, failed: 0, errors: [], isCut: true })
     expect(applied).toHaveLength(100)
-    expect(releaseLines(released).at(-1)).toBe('left      the status of the others: time was over')
+    expect(releaseLines(released).at(-1)).toBe(
+      'left      the status of the others: the time was up',
+    )
   })
 
   it('is not cut short by a time that is enough', async () => {

@@ -414,7 +414,7 @@ describe('a reflector', () => {
     ;(await rig.watch()).end()
     await rig.list()
     expect(rig.waits).toEqual([800, 1600])
-    expect(rig.watched.failure?.message).toContain('ends every watch at once')
+    expect(rig.watched.failure?.message).toContain('closes every watch immediately')
   })
 
   it('counts failures anew after it was well for a while', async () => {
@@ -460,7 +460,7 @@ describe('a reflector', () => {
     const rig = await running()
     rig.first.fail(new TypeError('a bug'))
     await rig.list()
-    expect(rig.errors).toEqual(['a watch failed in a way that it should not'])
+    expect(rig.errors).toEqual(['a watch failed unexpectedly'])
     expect(rig.watched.failure).toMatchObject({ status: 0 })
   })
 })
