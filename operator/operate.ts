@@ -77,7 +77,7 @@ export const operate = async ({
   }
 }
 
-/** Every data plane was tried: a problem that is there now will not go away by waiting a moment. */
+/** Every data plane was tried: a problem that exists now will not disappear within a moment. */
 const isSettled = ({ isReady, isLeading, dataPlanes, resources }: OperatorStatus): boolean =>
   isReady &&
   isLeading &&

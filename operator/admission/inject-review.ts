@@ -104,7 +104,7 @@ const warn = (text: string): AdmissionAnswer => ({ allowed: true, warnings: warn
 /** The API server cuts longer ones, in the middle of a command. */
 const MAX_WARNING = 250
 
-/** Annotations and names of a pod may hold characters that a header may not: the API server would drop the warning. */
+/** Annotations and names of a pod may contain characters that a header may not: the API server would drop the warning. */
 const warningsOf = (text: string): readonly string[] => shorten(oneLine(text))
 
 const shorten = (text: string): readonly string[] => {

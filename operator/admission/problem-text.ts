@@ -12,7 +12,7 @@ const WARNING_MAX = 120
 const WARNINGS_MAX = 20
 const PATH_MAX = 60
 /**
- * Advice holds the message of a condition and a command that helps. The limit of all warnings in a response is 4096.
+ * Advice contains the message of a condition and a command that helps. The limit of all warnings in a response is 4096.
  */
 const ADVICE_MAX = 512
 const TOTAL_MAX = 4_000
@@ -78,6 +78,6 @@ const cutFront = (path: string): string =>
 const cut = (text: string, max: number): string =>
   text.length <= max ? text : `${text.slice(0, max - 3)}...`
 
-/** Keys and values of a document may hold anything; an HTTP header, which carries warnings, may not. */
+/** Keys and values of a document may contain anything; an HTTP header, which carries warnings, may not. */
 export const oneLine = (text: string): string =>
   text.replaceAll(/[\p{Cc}\p{Cs}\u2028\u2029]+/gu, ' ')

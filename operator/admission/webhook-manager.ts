@@ -111,7 +111,7 @@ export class WebhookManager {
         this.#isIntroduced = true
       }
     } catch (error) {
-      // The leader tells of it.
+      // The leader reports it.
       this.#isIntroduced = isApiError(error, 'forbidden')
     }
     if (this.#isIntroduced || this.#loop.hasStopped()) return

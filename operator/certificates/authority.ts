@@ -118,7 +118,7 @@ const readSigner = (
 
 const OUR_SUBJECT = /^CN=svc-gateway CA [0-9a-f]{8}$/
 
-/** Other CAs may not be trusted, whoever put them there; and our certificates are made for our own form of names. */
+/** Other CAs may not be trusted, whatever put them there; and our certificates are made for our own form of names. */
 const isOurs = (facts: CertificateFacts, nowMs: number): boolean =>
   facts.isAuthority && OUR_SUBJECT.test(facts.x509.subject) && isValidAt(facts, nowMs)
 

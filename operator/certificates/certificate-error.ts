@@ -3,7 +3,7 @@
 import { CodedError } from '../../base/coded-error.ts'
 
 /**
- * `foreign_secret`: it belongs to another operator, and nobody may take it away by accident. `not_leading`: this operator
+ * `foreign_secret`: it belongs to another operator, and must not be taken from it by accident. `not_leading`: this operator
  * leads no longer.
  */
 export class CertificateError extends CodedError<'foreign_secret' | 'not_leading'> {}

@@ -23,7 +23,7 @@ interface Creation {
  */
 const KNOWN_MS = 10_000
 const MAX_CREATIONS = 1000
-/** At a time: each is a key and three requests to the API server, whoever asks for it. */
+/** At a time: each is a key and three requests to the API server, and any pod may ask for it. */
 const MAX_UNDER_WAY = 32
 
 const BUSY = 'certificates of many namespaces are being created; this one follows'

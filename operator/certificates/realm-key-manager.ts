@@ -132,7 +132,7 @@ export class RealmKeyManager {
     return texts[ENTRY]
   }
 
-  /** Keys that were known stay while there are none: the leader creates others, or somebody restores them. */
+  /** Keys that were known stay while there are none: the leader creates others, or a person restores them. */
   #take(text: string | undefined): void {
     this.#isKnown = true
     this.#failure = undefined

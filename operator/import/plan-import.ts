@@ -35,17 +35,17 @@ export const planImport = (contents: GatewayContents, target: ImportTarget): Imp
   const realms = planRealms(contents, target)
   const names = resourceNames(contents.documents.map(({ id }) => id))
   const faults = [...contents.faults]
-  const documents = contents.documents.flatMap((held): readonly Planned[] => {
-    const place = { name: names.get(held.id) ?? '', namespace }
-    const manifest = documentManifest(held, place)
+  const documents = contents.documents.flatMap((loaded): readonly Planned[] => {
+    const place = { name: names.get(loaded.id) ?? '', namespace }
+    const manifest = documentManifest(loaded, place)
     if (manifest === undefined) {
       faults.push(
-        `document '${held.id}': it is too large for a ConfigMap even when gzipped; split it`,
+        `document '${loaded.id}': it is too large for a ConfigMap even when gzipped; split it`,
       )
       return []
     }
-    const owner = held.managedBy === null ? '' : `, managed by ${held.managedBy}`
-    const title = `Document ${held.id} as ${target.url} had it loaded${owner}.`
+    const owner = loaded.managedBy === null ? '' : `, managed by ${loaded.managedBy}`
+    const title = `Document ${loaded.id} as ${target.url} had it loaded${owner}.`
     return [{ file: `api-${place.name}.yaml`, title, manifest }]
   })
   const planned = [...realms, ...documents]

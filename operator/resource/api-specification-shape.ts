@@ -125,7 +125,7 @@ export const API_SPECIFICATION_SPEC: ObjectShape = {
   ],
 }
 
-/** Every fault of a `spec`, but for those inside the document. */
+/** Every problem of a `spec`, except those inside the document. */
 export const checkApiSpecificationSpec = (spec: unknown): readonly Problem[] => {
   const problems = checkShape(API_SPECIFICATION_SPEC, spec, '/spec')
   return problems.length > 0 || !isMap(spec) ? problems : checkExclusive(spec)

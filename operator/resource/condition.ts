@@ -23,7 +23,7 @@ const NOT_PROGRAMMED = [
 
 type ResourceKind = 'ApiSpecification' | 'Realm'
 
-/** What is particular to a type of condition: whoever treats types differently reads it here. */
+/** What is particular to a type of condition: code that treats types differently reads it here. */
 type Traits = {
   /** In the status of which kinds it is. */
   readonly kinds: readonly ResourceKind[]
@@ -73,7 +73,7 @@ export const CONDITIONS = {
     kinds: ['ApiSpecification', 'Realm'],
     news: 'status and reason',
   },
-  /** What is told of it takes nothing from Programmed and Ready. */
+  /** It does not change Programmed and Ready. */
   Degraded: {
     reasons: { True: ['RouterUnreachable', 'UpstreamUnhealthy'] },
     foundBy: 'gateways',
@@ -209,7 +209,7 @@ export const conditionOf = <Type extends ConditionType>(
 const MESSAGE_MAX_BYTES = 1024
 
 /**
- * The same object is given back where nothing changed, so that nobody writes a status for nothing.
+ * The same object is returned where nothing changed, so that no status is written without need.
  * @param findings in any order; of one type the first counts
  * @param nowMs Unix time, milliseconds
  */
@@ -231,7 +231,7 @@ export const settleConditions = (
 
 /**
  * The generation that was validated last. While a newer one is being compiled it is that of the conditions, which go on
- * from before: whoever compares it with `metadata.generation` must not take them for its own.
+ * from before: readers that compare it with `metadata.generation` must not take them for its own.
  */
 export const lastValidatedGeneration = (conditions: readonly Condition[]): number =>
   Math.max(0, ...conditions.map(({ observedGeneration }) => observedGeneration))

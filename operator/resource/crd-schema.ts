@@ -42,7 +42,7 @@ const typeSchema = (shape: Shape): ValueMap => {
     case 'boolean':
       return { type: 'boolean' }
     case 'secret':
-      // A structural schema can't say "a text or a map": what is neither is for the guard to tell.
+      // A structural schema can't say "a text or a map": the guard rejects what is neither.
       return shape.inline ? { [PRESERVE]: true } : objectSchema(SECRET_REFERENCE)
     case 'list':
       return listSchema(shape)

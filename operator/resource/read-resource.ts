@@ -27,14 +27,14 @@ export type ReadResult =
   | { readonly result: 'resource'; readonly resource: Resource }
   /** Well-formed, and not for this operator. */
   | { readonly result: 'foreign'; readonly apiVersion: string; readonly kind: string }
-  /** Not to be told apart from others: no kind, no name. */
+  /** Can't be distinguished from others: no kind, no name. */
   | { readonly result: 'fault'; readonly problems: readonly Problem[] }
 
 /** What an API server says of every object; what a file says of it is not believed. */
 export type KnownMetadata = Pick<Metadata, 'uid' | 'resourceVersion' | 'generation' | 'createdAt'>
 
 /**
- * A fault inside `spec` does not make the object unreadable: it is a resource whose `checked` holds the
+ * A problem inside `spec` does not make the object unreadable: it is a resource whose `checked` has the
  * problems, so that what it said before can go on serving.
  * `status` is read of what has no origin, which is to say of what comes from an API server.
  * @param known its `createdAt` counts where the object has no `creationTimestamp`

@@ -6,7 +6,7 @@ import { deriveRealmKey, thumbprintOf } from '../../language/realm/key-derivatio
 import type { KeyRing } from '../../language/realm/key-ring.ts'
 
 export interface MadeKey {
-  /** RFC 7638 thumbprint of the public half: tells nothing of the key. */
+  /** RFC 7638 thumbprint of the public half: reveals nothing of the key. */
   readonly kid: string
   /** Private. */
   readonly jwk: ValueMap

@@ -49,7 +49,7 @@ export const specPointer = (recordPointer: string): string => {
 }
 
 /**
- * What the resource may hold at a pointer into the record; undefined where the record has no such member.
+ * What the resource may contain at a pointer into the record; undefined where the record has no such member.
  * @example shapeAt('/callback_secret') // { type: 'secret', inline: false }
  */
 export const shapeAt = (recordPointer: string): Shape | undefined =>

@@ -1,4 +1,4 @@
-// Says what the spec of a Realm may hold: the realm record in camelCase, as its schema has it, who may use the realm,
+// Says what the spec of a Realm may contain: the realm record in camelCase, as its schema has it, who may use the realm,
 // and which operator serves it.
 
 import { memberAt } from '../../language/expression/members.ts'
@@ -86,7 +86,7 @@ export const REALM_SPEC: ObjectShape = objectOf({
   allowedNamespaces: {
     shape: ALLOWED_NAMESPACES,
     description: 'Namespaces whose documents may use the realm; its own when absent.',
-    // Written out, so that whoever reads the resource reads who may.
+    // Written out, so that everyone who reads the resource sees who may use it.
     default: { from: 'Same' },
   },
   allowedHosts: field(
@@ -96,7 +96,7 @@ export const REALM_SPEC: ObjectShape = objectOf({
   gatewayClassName: GATEWAY_CLASS_NAME,
 })
 
-/** Every fault of a `spec`, but for those that the language tells of its record. */
+/** Every problem of a `spec`, except those that the language reports for its record. */
 export const checkRealmSpec = (spec: unknown): readonly Problem[] => {
   const problems = checkShape(REALM_SPEC, spec, '/spec')
   return problems.length > 0 ? problems : checkSelector(spec)

@@ -27,10 +27,10 @@ export const releasedConditions = (
   const findings = lastingTypes(kind)
     .filter(isReleasable)
     .map((type): Finding => ({ type, status: 'Unknown', reason: 'Released', message }))
-  const told = conditions.filter(({ type }) => isReleasable(type))
+  const releasable = conditions.filter(({ type }) => isReleasable(type))
   return [
     ...conditions.filter(({ type }) => finderOf(type) === undefined && !isReleasable(type)),
-    ...settleConditions(told, findings, generation, nowMs),
+    ...settleConditions(releasable, findings, generation, nowMs),
   ]
 }
 

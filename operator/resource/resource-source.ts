@@ -15,7 +15,7 @@ export interface ResourceSource {
   current(): ResourceCache
   /**
    * Lists live, past every cache, before many things are deleted at once. True: `current()` is what stands
-   * there now. False: it could not be told (directory or CRD gone, API server away), so delete nothing.
+   * there now. False: that could not be known (directory or CRD gone, API server not reachable), so delete nothing.
    */
   confirm(): Promise<boolean>
   stop(): Promise<void>
@@ -23,7 +23,7 @@ export interface ResourceSource {
 
 /** Immutable. A resource that has not changed is the same object in the next cache. */
 export interface ResourceCache {
-  /** Grows with every change, but those of which `onRenewed` tells: another cache of the same version may have them. */
+  /** Grows with every change, except those of `onRenewed`: another cache of the same version may have them. */
   readonly version: number
   /** By `keyOf`. */
   readonly resources: ReadonlyMap<string, Resource>

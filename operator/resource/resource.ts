@@ -60,23 +60,23 @@ interface ResourceBase {
   readonly origin?: Origin
 }
 
-/** What the guards left of `spec`: usable, or every fault with its pointer (`/spec/…`). */
+/** What the guards left of `spec`: usable, or every problem with its pointer (`/spec/…`). */
 export type CheckedSpec<T> = { readonly spec: T } | { readonly problems: readonly Problem[] }
 
-/** The version of a document that data planes were last seen to hold. */
+/** The version of a document that data planes were last seen to have loaded. */
 export interface ProgrammedVersion {
   readonly generation: number
   readonly digest: string
 }
 
-/** What a status tells of a document at a glance: in columns of `kubectl get`. */
+/** What a status shows of a document at a glance, in columns of `kubectl get`. */
 export interface DocumentSummary {
   readonly id?: string
   readonly host?: string
   readonly realm?: string
-  /** The oldest generation that a ready gateway holds, `–` where none holds any, `?` where it is not known which. */
+  /** The oldest generation that a ready gateway has loaded, `–` where none has any, `?` where it is not known which. */
   readonly serving: string
-  /** `2/2`: of those that should hold what is wanted, how many are ready and do; `–` where nothing is wanted. */
+  /** `2/2`: how many of those that should have the wanted version are ready and have it; `–` where none should. */
   readonly gateways: string
 }
 
@@ -85,7 +85,7 @@ export const NONE_SERVES = '–'
 
 /** Of a kind that each operator reads of its own class only. */
 interface Classed {
-  /** `gatewayClassName`, told also where the rest of the spec can't be read. */
+  /** `gatewayClassName`, known also where the rest of the spec can't be read. */
   readonly className?: string
 }
 
@@ -119,9 +119,9 @@ export interface SecretResource extends ResourceBase, Excerpt {
   readonly data: Readonly<Record<string, string>>
 }
 
-/** Of an object of which only what is referred to is held. */
+/** Of an object of which only what is referred to is kept. */
 interface Excerpt {
-  /** Some of the keys that it has beside those that are held, for a person who looks for one. */
+  /** Some of the keys that it has beside those that are kept, for a person who looks for one. */
   readonly otherKeys?: readonly string[]
 }
 

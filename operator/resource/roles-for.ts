@@ -96,7 +96,7 @@ export const grantCommand = (
 
 const READERS = { Secret: SECRET_READER, ConfigMap: CONFIGMAP_READER } as const
 
-/** How the owner of a namespace lets the operator read what it holds of a kind. */
+/** How the owner of a namespace lets the operator read its objects of a kind. */
 export const readRemedy = (
   account: OperatorAccount,
   kind: keyof typeof READERS,
@@ -118,7 +118,7 @@ export const grantObject = (
 
 /**
  * The line that lets the operator have a Secret of its own, where it has the rights of an older one.
- * @param creating it is not there yet: making one can't be held to a name
+ * @param creating it does not exist: the right to create can't be limited to a name
  */
 export const ownSecretCommand = (
   { serviceAccount, operatorNamespace }: OperatorAccount,
@@ -191,7 +191,7 @@ const ownRole = ({ operatorNamespace }: OperatorAccount): ValueMap => ({
 const RBAC = 'rbac.authorization.k8s.io/v1'
 
 /**
- * Nobody's: where there is no Lease a first operator has to wait as long as one that was deleted might still be held.
+ * It has no holder: where there is no Lease, a first operator has to wait as long as the holder of a deleted one may act.
  * Applying it again leaves its holder alone, as it says nothing of one.
  */
 const freeLease = ({ operatorNamespace }: OperatorAccount): ValueMap => ({
@@ -218,7 +218,7 @@ interface Bound {
   readonly namespace?: string
 }
 
-/** Its name tells whose it is, so that operators beside each other do not take it from one another. */
+/** Its name says to which operator it belongs, so that several operators do not overwrite each other's. */
 const binding = (
   { serviceAccount: name, operatorNamespace }: OperatorAccount,
   { role, namespace }: Bound,

@@ -199,7 +199,7 @@ export const DUTIES: readonly Duty[] = [
       {
         apiGroups: [CORE],
         resources: ['secrets'],
-        // A list is held to the name too: it has to ask for that one.
+        // A list is limited to the name too: it has to ask for that one.
         verbs: ['list', 'delete'],
         resourceNames: [DATA_PLANE_SECRET],
       },
@@ -276,7 +276,7 @@ const PEOPLE = [
   },
 ] as const
 
-/** Every ClusterRole, the same in each cluster, bound to nobody. */
+/** Every ClusterRole, the same in each cluster, without bindings. */
 export const clusterRoles = (): readonly ValueMap[] => [
   ...DUTIES.map(({ name, description, rules }) =>
     clusterRole({ name, annotations: { description } }, rules),

@@ -22,7 +22,7 @@ export type Found<T> = { readonly found: T } | { readonly missing: MissingRefere
 
 export interface SecretText {
   readonly text: string
-  /** Stands for the value in digests: changes with it, tells nothing of it. */
+  /** Stands for the value in digests: changes with it, reveals nothing of it. */
   readonly version: string
 }
 

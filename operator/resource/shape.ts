@@ -36,7 +36,7 @@ export interface ListShape extends Ruled {
   readonly of: Shape
   readonly maxItems?: number
   /**
-   * Members that tell one item from another: several appliers may each own some of the list. Without them it
+   * Members that distinguish one item from another: several appliers may each own some of the list. Without them it
    * is one value, in its order. For the API server alone.
    */
   readonly keys?: readonly string[]
@@ -57,16 +57,16 @@ export interface OpenShape extends Ruled {
   readonly known?: Readonly<Record<string, Field>>
 }
 
-/** What the API server holds a value against, in CEL. The guard below does not know it. */
+/** What the API server checks a value by, in CEL. The guard below does not know it. */
 interface Ruled {
   readonly rules?: readonly Rule[]
 }
 
 export interface Rule {
-  /** With `oldSelf` it holds for changes only. */
+  /** With `oldSelf` it applies to changes only. */
   readonly rule: string
   readonly message: string
-  /** Where the fault is, from the value: `.name`. */
+  /** Where the problem is, from the value: `.name`. */
   readonly fieldPath?: string
 }
 
@@ -97,7 +97,7 @@ export const SECRET_REFERENCE = {
 } satisfies ObjectShape
 
 /**
- * Every fault of `value` against `shape`. A member that is null counts as absent, as in Kubernetes.
+ * Every problem of `value` by `shape`. A member that is null counts as absent, as in Kubernetes.
  * @example checkShape(TEXT, 5, '/spec/uri') // [{code: 'invalid_datatype', path: '/spec/uri', …}]
  */
 export const checkShape = (shape: Shape, value: unknown, path: string): readonly Problem[] => {

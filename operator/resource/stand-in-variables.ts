@@ -1,4 +1,4 @@
-// Decides which diagnostics of a document hold whatever its Secrets bring, where empty texts stand in for them.
+// Decides which diagnostics of a document are true whatever its Secrets contain, where empty texts stand in for them.
 
 import { isList, isMap, type Value, type ValueMap } from '../../language/expression/value.ts'
 import type { Problem, Warning } from '../../language/problem.ts'
@@ -11,7 +11,7 @@ const STRUCTURAL: ReadonlySet<string> = new Set([
   'too_expensive',
 ])
 
-/** What an expression gives depends on values that nobody knows yet: a fault there may be none. */
+/** The result of an expression depends on values that are not known yet: a problem there may be none. */
 export const dependsOnNoVariable =
   (document: ValueMap) =>
   ({ code, path }: Pick<Problem | Warning, 'code' | 'path'>): boolean => {

@@ -5,7 +5,7 @@ import type { ValueMap } from '../../language/expression/value.ts'
 import { lastingTypes } from './condition.ts'
 import { type Field, type ListShape, type ObjectShape, TEXT } from './shape.ts'
 
-/** `status.errors` and `status.warnings` hold so many at most; messages say how many more there are. */
+/** `status.errors` and `status.warnings` have so many entries at most; messages say how many more there are. */
 export const MAX_REPORTED = 8
 
 const GENERATION = { type: 'integer', minimum: 0 } as const

@@ -16,7 +16,7 @@ export interface Batch {
 export interface BatchFacts {
   /** Characters of a realm or document in a sync call. */
   readonly sizeOf: (entry: DesiredRealm | DesiredDocument) => number
-  /** Claims of what the data plane holds under an id; none where that is not known. */
+  /** Claims of what the data plane has loaded under an id; none where that is not known. */
   readonly loadedClaims: (id: string) => readonly Claim[]
   /** Edited just now: not in one batch with what has waited for long, so that it is in force sooner. */
   readonly isLive: (document: DesiredDocument) => boolean
@@ -130,7 +130,7 @@ interface Group {
   readonly deletes: string[]
 }
 
-/** Ids that share a claim, held or wanted, are one group. */
+/** Ids that share a claim, loaded or wanted, are one group. */
 const groupsOf = (
   { put, delete: deletes }: Difference['documents'],
   { loadedClaims }: BatchFacts,

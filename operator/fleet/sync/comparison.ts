@@ -23,11 +23,11 @@ interface Touched {
   readonly realms: Iterable<string>
 }
 
-/** Of one data plane: it must be told of every change of what that holds. */
+/** Of one data plane: it must be notified of every change of what that has loaded. */
 export class Comparison {
   #last: Compared | undefined
 
-  /** @param touched where it may hold something else than when it was compared last */
+  /** @param touched where it may have loaded something else since the last comparison */
   goingOn(touched: Touched): Comparison {
     const next = new Comparison()
     if (this.#last === undefined) return next

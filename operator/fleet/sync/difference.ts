@@ -10,7 +10,7 @@ export interface Difference {
   readonly documents: {
     readonly put: readonly DesiredDocument[]
     readonly delete: readonly string[]
-    /** Held, not wanted here any more, and kept until one that they select has them. */
+    /** Loaded, no longer wanted here, and kept until a data plane that they select has them. */
     readonly waiting: readonly string[]
   }
 }
@@ -24,7 +24,7 @@ export const differenceOf = (
   selection: Selection,
   loaded: LoadedState,
   rejections: Rejections,
-  /** Whether a data plane that it selects now, ready, holds the document. */
+  /** Whether a ready data plane that it selects now has the document loaded. */
   isElsewhere: (document: DesiredDocument) => boolean,
 ): Difference => {
   const { documents, realms, desired } = selection
@@ -59,7 +59,7 @@ export const differenceOf = (
   }
 }
 
-/** What was refused is not sent again. */
+/** What was rejected is not sent again. */
 const wanted = <T extends { readonly digest: string }>(
   keys: readonly string[],
   entries: ReadonlyMap<string, T>,

@@ -34,9 +34,9 @@ export class LoadedState {
   readonly upstreams: ReadonlyMap<string, UpstreamTrouble>
   readonly manager: string | null
   readonly epoch: number
-  /** Grows with every change of what is believed. */
+  /** Grows with every change. */
   revision = 0
-  /** Of its last answer: what the next difference is made on. */
+  /** Of its last response: the next difference is based on it. */
   rootDigest: string
   #complete: boolean
   /** Ours only. */
@@ -67,7 +67,7 @@ export class LoadedState {
     const news = documentsIn(state, manager, { before, entries })
     this.#documents = new ChangingMap(edited(before?.documents ?? NONE, news))
     this.#realms = new ChangingMap(realmsIn(state, manager))
-    // Of realms there are few, and each says something else of its sessions.
+    // There are few realms, and each reports other sessions every time.
     const uris = [...(before?.realms.keys() ?? []), ...this.realms.keys()]
     const touched = { documents: news.keys(), realms: uris }
     this.#comparison = before === undefined ? new Comparison() : before.#comparison.goingOn(touched)
@@ -96,7 +96,7 @@ export class LoadedState {
     else if (digest !== undefined) this.#put({ kind, id, digest, warnings })
   }
 
-  /** What it holds now, for whoever keeps it: stays as it is. */
+  /** What it has loaded now. The result never changes. */
   snapshot(): LoadedContents {
     return { documents: this.#documents.handOut(), realms: this.#realms.handOut() }
   }
@@ -114,18 +114,18 @@ export class LoadedState {
     this.revision += 1
   }
 
-  /** Where it holds something else of ours, less or more. Costs what has changed since it was asked last. */
+  /** Where it has loaded something else of ours, less or more. The cost is that of what has changed since the last call. */
   differing(selection: Selection): Keys {
     return this.#comparison.keys(selection, this)
   }
 
-  /** It holds this and nothing else of ours. */
+  /** It has loaded this and nothing else of ours. */
   matches(selection: Selection): boolean {
     const { documents, realms } = this.differing(selection)
     return documents.size + realms.size === 0
   }
 
-  /** What the data plane must say when it holds what we think it holds. */
+  /** What the data plane must report if it has loaded what we assume. */
   expectedRootDigest(selection: Selection): string {
     if (this.matches(selection)) return selection.rootDigest()
     const entries: LoadedEntry[] = []
@@ -187,7 +187,7 @@ class ChangingMap<T extends object> {
   #map: ReadonlyMap<string, T>
   /** Since it was handed out last. */
   #edits = new Map<string, T | undefined>()
-  /** With the edits, where they are many; handed out to nobody yet. */
+  /** With the edits, where they are many; not given to any reader yet. */
   #own: Map<string, T> | undefined
 
   constructor(map: ReadonlyMap<string, T>) {

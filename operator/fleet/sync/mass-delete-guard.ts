@@ -16,26 +16,26 @@ export type GuardDecision =
 export class MassDeleteGuard {
   /** When how many were deleted, within the window. */
   #recent: readonly { readonly atMs: number; readonly count: number }[] = []
-  #held: { readonly sinceMs: number; readonly most: number } | undefined
+  #heldBack: { readonly sinceMs: number; readonly most: number } | undefined
   #isConfirmed = false
 
   /**
    * @param wanted number of deletes
-   * @param size what the data plane holds of ours, before them
+   * @param size what the data plane has loaded of ours, before them
    */
   decide(wanted: number, size: number, nowMs: number): GuardDecision {
     this.#recent = this.#recent.filter(({ atMs }) => nowMs - atMs < WINDOW_MS)
     const deleted = this.#recent.reduce((sum, { count }) => sum + count, 0)
     const limit = Math.max(LEAST, SHARE * (size + deleted))
     const isTooMany = deleted + wanted > limit
-    const isComingBack = this.#held !== undefined && wanted < this.#held.most
+    const isComingBack = this.#heldBack !== undefined && wanted < this.#heldBack.most
     if (wanted === 0 || this.#isConfirmed || !(isTooMany || isComingBack)) {
-      this.#held = undefined
+      this.#heldBack = undefined
       this.#isConfirmed = false
       return { decision: 'go' }
     }
-    const { sinceMs, most } = this.#held ?? { sinceMs: nowMs, most: 0 }
-    this.#held = { sinceMs, most: Math.max(most, wanted) }
+    const { sinceMs, most } = this.#heldBack ?? { sinceMs: nowMs, most: 0 }
+    this.#heldBack = { sinceMs, most: Math.max(most, wanted) }
     const untilMs = sinceMs + WINDOW_MS
     return nowMs < untilMs ? { decision: 'hold', untilMs, wanted } : { decision: 'confirm', wanted }
   }

@@ -33,7 +33,7 @@ export interface FleetContext {
   /** Bytes of bodies under way. */
   readonly bodyBytes: Limiter
   readonly withholding: Withholding
-  /** What was observed within this time is believed; a wrong belief is answered with 412. */
+  /** What was observed within this time is trusted; where that is wrong, the response is 412. */
   readonly freshMs: number
   /** Lists live: true when what the cache lacks is really gone. The next selection knows of it. */
   readonly confirmDeletes: () => Promise<boolean>
@@ -44,11 +44,11 @@ export interface RoundContext extends FleetContext {
   readonly counts: PlaneCounter
   /** Aborted when nothing may be sent any more. */
   readonly signal: AbortSignal
-  /** Another data plane, ready, of those that the document selects, holds a version of it. */
+  /** Another ready data plane, of those that the document selects, has a version of it loaded. */
   readonly isElsewhere: (wanted: DesiredDocument) => boolean
-  /** Another data plane, ready, holds this very version of a document. */
+  /** Another ready data plane has this very version of a document loaded. */
   readonly isHeldElsewhere: (id: string, digest: string) => boolean
-  /** For whoever waits: see `Limiter`. */
+  /** While it waits for a permit: see `Limiter`. */
   readonly urgency: () => number
   /** It has answered. */
   readonly onAnswer: () => void
@@ -83,31 +83,31 @@ export class PlaneMemory {
   observedAtMs = -Infinity
   readonly rejections = new Rejections()
   readonly guard: MassDeleteGuard
-  /** What was put last under each id: tells the claims that it holds. */
+  /** What was sent last under each id: its claims are those that are loaded. */
   readonly pushed = new Map<string, DesiredDocument>()
-  /** Held for others: ids of documents that go from here as soon as one that they select has them. */
+  /** Ids of documents that are deleted here as soon as another data plane, which they select, has them. */
   waitsFor: readonly string[] = []
-  /** The most that it could have to say of what it was given. */
+  /** The most that it may have to report of what it was sent. */
   #reportedBytes = 0
   #since: { readonly bootId: string; readonly version: number } | undefined
 
-  /** @param guard of the one before, where this is the same data plane started anew */
+  /** @param guard of the worker before, where this is the same data plane after a restart */
   constructor(dataPlane: DataPlane, client: ManagementClient, guard = new MassDeleteGuard()) {
     this.dataPlane = dataPlane
     this.client = client
     this.guard = guard
   }
 
-  /** What we believe may be wrong: the next round reads the whole state. */
+  /** What is known may be wrong: the next round reads the whole state. */
   invalidate(): void {
     this.etag = undefined
     this.observedAtMs = -Infinity
   }
 
   /**
-   * How much it may answer. What it was given before may still be there; of what it claims to hold nothing is believed
-   * here, or its answers could grow from one to the next.
-   * @param itemBytes of what is asked of it beside its state
+   * How large its response may be. What it was sent before may still be there; what it claims to have loaded does not
+   * count here, or its responses could grow from one to the next.
+   * @param itemBytes of what it is asked for beside its state
    */
   answerBound(selection: Selection, itemBytes = 0): AnswerBound {
     this.#reportedBytes = Math.max(this.#reportedBytes, selection.reportedBytes())

@@ -13,9 +13,9 @@ export interface Selection {
   /** Those that the documents use. */
   readonly realms: ReadonlyMap<string, DesiredRealm>
   readonly realmUris: ReadonlySet<string>
-  /** What a data plane that holds just this may say of it, bytes; looked for once for all data planes. */
+  /** What a data plane that has loaded just this may report of it, bytes; computed once for all data planes. */
   readonly reportedBytes: () => number
-  /** Of a data plane that holds just this; 1 ms for a thousand documents at the first call. */
+  /** Of a data plane that has loaded just this; 1 ms for a thousand documents at the first call. */
   readonly rootDigest: () => string
   /** Keys at which it differs from an earlier one; looked for once for all data planes. */
   readonly changesSince: (earlier: Selection) => Keys
@@ -71,7 +71,7 @@ const rootDigestOf = (
     ...Array.from(documents, ([key, { digest }]) => ({ kind: 'spec', key, digest }) as const),
   ])
 
-/** The selections of one desired set: made when wanted, one for all data planes that are alike. */
+/** The selections of one desired set: made at first use, one for all data planes that are alike. */
 export class Selections {
   readonly desired: DesiredSet
   readonly #labelKeys: readonly string[]
@@ -84,9 +84,11 @@ export class Selections {
 
   for(dataPlane: DataPlane): Selection {
     const { namespace = null, labels } = dataPlane
-    // Pods of one Deployment or StatefulSet differ in labels that nobody selects by.
-    const telling = this.#labelKeys.map((key) => (Object.hasOwn(labels, key) ? labels[key] : null))
-    const key = JSON.stringify([namespace, telling])
+    // Pods of one Deployment or StatefulSet differ in labels that no document selects by.
+    const selecting = this.#labelKeys.map((key) =>
+      Object.hasOwn(labels, key) ? labels[key] : null,
+    )
+    const key = JSON.stringify([namespace, selecting])
     const known = this.#known.get(key)
     if (known !== undefined) return known
     const selection = select(this.desired, dataPlane)

@@ -31,7 +31,7 @@ export const factsFor = (
   isLive: (document) => recency.of(document) > since,
 })
 
-/** Undefined: the answer was taken in, go on. */
+/** Undefined: the response was processed, go on. */
 export const sendBatch = async (
   batch: Batch,
   loaded: LoadedState,
@@ -45,7 +45,7 @@ export const sendBatch = async (
     const body = joinBody(headOf(loaded, context), content)
     const answer = await push(body, sending, itemBytesOf(batch))
     if (answer.result !== 'ok') return await refused(answer, memory, context)
-    takeIn(batch, answer.value, { ...sending, loaded })
+    recordItems(batch, answer.value, { ...sending, loaded })
     return undefined
   } finally {
     release()
@@ -81,7 +81,7 @@ export const complete = async (
   return undefined
 }
 
-/** A document that this data plane refuses, and others serve. */
+/** A document that this data plane rejects, and others serve. */
 interface Lacking {
   readonly id: string
   readonly namespace: string
@@ -89,7 +89,7 @@ interface Lacking {
 }
 
 /**
- * What others were given and refuse too, or what is too expensive here at this moment, tells nothing of the data plane.
+ * What others reject too, or what is too expensive here at this moment, says nothing about the data plane.
  */
 const lackingOf = ({ selection, memory, context }: Sending): readonly Lacking[] =>
   [...memory.rejections.documents].flatMap(([id, rejection]) => {
@@ -178,18 +178,18 @@ interface Taking extends Sending {
   readonly loaded: LoadedState
 }
 
-const takeIn = (batch: Batch, reply: SyncReply, taking: Taking): void => {
+const recordItems = (batch: Batch, reply: SyncReply, taking: Taking): void => {
   const { loaded, memory, context } = taking
   loaded.rootDigest = reply.rootDigest
   const items = itemsAskedFor(batch, reply)
   const answered: Answered = (kind, id) => {
     const item = items.get(itemKey(kind, id))
-    // An answer that leaves out what was sent tells nothing of it.
+    // A response that leaves out what was sent says nothing about it.
     if (item === undefined) memory.invalidate()
     return item
   }
-  takePuts(batch, answered, taking)
-  takeDeletes(batch, answered, taking)
+  recordPuts(batch, answered, taking)
+  recordDeletes(batch, answered, taking)
   const deleted = batch.deletes.length + batch.realmDeletes.length
   memory.guard.deleted(deleted, context.clock.now())
   context.counts.items([...items.values()])
@@ -198,7 +198,7 @@ const takeIn = (batch: Batch, reply: SyncReply, taking: Taking): void => {
 
 const itemKey = (kind: SyncItem['kind'], id: string): string => `${kind}\t${id}`
 
-/** What it says of anything else counts for nothing. */
+/** What it reports about anything else is ignored. */
 const itemsAskedFor = (
   { realmPuts, puts, deletes, realmDeletes }: Batch,
   { items }: SyncReply,
@@ -215,7 +215,7 @@ const itemsAskedFor = (
 
 type Answered = (kind: SyncItem['kind'], id: string) => SyncItem | undefined
 
-const takePuts = (batch: Batch, answered: Answered, { loaded, memory }: Taking): void => {
+const recordPuts = (batch: Batch, answered: Answered, { loaded, memory }: Taking): void => {
   for (const realm of batch.realmPuts) {
     const item = answered('realm', realm.uri)
     if (item !== undefined) loaded.apply(item, realm.digest)
@@ -229,7 +229,7 @@ const takePuts = (batch: Batch, answered: Answered, { loaded, memory }: Taking):
   }
 }
 
-const takeDeletes = (batch: Batch, answered: Answered, { loaded, memory }: Taking): void => {
+const recordDeletes = (batch: Batch, answered: Answered, { loaded, memory }: Taking): void => {
   for (const id of batch.deletes) {
     // `unchanged`: it is not ours any more.
     if (answered('spec', id) !== undefined) loaded.remove('spec', id)

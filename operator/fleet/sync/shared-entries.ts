@@ -12,7 +12,7 @@ interface Ids {
 }
 
 export class SharedEntries {
-  /** The last that was asked for, by id; without warnings, as most are. Of what is desired alone: data planes may claim to hold anything. */
+  /** The last that was asked for, by id, without warnings, as most are. Only of what is desired: data planes may claim anything. */
   readonly #known = new Map<string, LoadedDocument>()
   #desired: Ids = new Set()
 

@@ -8,7 +8,7 @@ import { criticalMembers, type EntryKind } from '../../../language/wire/members.
 import type { DesiredDocument, DesiredRealm } from '../../desired-set.ts'
 import type { Batch } from './batches.ts'
 
-/** `base`: the root digest that the difference was made on. */
+/** `base`: the root digest that the difference is based on. */
 export type CallHead = Pick<SyncRequest, 'managedBy' | 'epoch' | 'base'>
 
 export interface SyncBody {
@@ -58,7 +58,7 @@ export class SyncBodies {
     return size
   }
 
-  /** Who asks while it is being made waits for the same one. */
+  /** Callers that come while it is being made wait for the same one. */
   content(batch: Batch): Promise<BatchContent> {
     const key = this.#keyOf(batch)
     const known = this.#contents.get(key)

@@ -56,11 +56,11 @@ const whatIsWanted = ({ loaded, selection, memory, context }: Round): Difference
   loaded.matches(selection)
     ? NO_DIFFERENCE
     : differenceOf(selection, loaded, memory.rejections, (document) =>
-        // Others that are to lose it too, such as its replicas of before, don't count.
+        // Others that will lose it too, such as replicas of before, don't count.
         context.isElsewhere(document),
       )
 
-/** Before all else, in a call of its own: neither many edits nor many deletes hold it up. Undefined: it was taken in. */
+/** Before all else, in a call of its own, so that neither many edits nor many deletes delay it. Undefined: it is done. */
 const revoke = async (
   uris: readonly string[],
   { loaded, selection, memory, context }: Round,
@@ -69,7 +69,7 @@ const revoke = async (
     ? undefined
     : sendBatch({ ...EMPTY_BATCH, realmDeletes: uris }, loaded, { selection, memory, context })
 
-/** Undefined: all of it was taken in. */
+/** Undefined: all of it was sent. */
 const sendAll = async (
   difference: Difference,
   { loaded, selection, memory, context }: Round,
@@ -111,7 +111,7 @@ const NEWER: RoundResult = { phase: 'syncing', message: '', next: 'again' }
 
 type Guarded = { readonly difference: Difference; readonly hold?: string } | RoundResult
 
-/** Takes the deletes out where they are too many to be meant, or nobody can tell. */
+/** Leaves the deletes out if they are too many to be meant, or if that can't be known. */
 const guardDeletes = async (
   difference: Difference,
   { loaded, selection: { desired }, memory, context }: Round,

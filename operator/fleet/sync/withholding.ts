@@ -8,7 +8,7 @@ interface Spell {
   lastMs: number
 }
 
-/** A namespace of which nothing was refused for so long has its time anew. */
+/** A namespace of which nothing was rejected for so long has its whole time again. */
 const FORGOTTEN_MS = 60 * 60_000
 /** More of them than this are looked through for those that are forgotten. */
 const MANY = 1_000
@@ -17,7 +17,7 @@ const MANY = 1_000
 export class Withholding {
   readonly #limitMs: number
   readonly #now: Clock['now']
-  /** By namespace of the documents that are refused. */
+  /** By namespace of the documents that are rejected. */
   readonly #spells = new Map<string, Spell>()
 
   /** @param limitMs how long documents of one namespace may keep data planes out of service; 0: never */
@@ -27,7 +27,7 @@ export class Withholding {
   }
 
   /**
-   * A fresh data plane refuses a document of this namespace which others serve.
+   * A fresh data plane rejects a document of this namespace which others serve.
    * @returns whether that may keep it out of service now
    */
   isJustified(namespace: string): boolean {

@@ -127,7 +127,7 @@ const writing = (
   body: JSON.stringify(object),
 })
 
-/** A Lease that is renewed late is lost: its calls never wait behind a thousand writes of status. */
+/** A Lease that is not renewed in time is lost: its calls never wait behind a thousand writes of status. */
 const laneOf = (type: ResourceType): 'shared' | 'own' =>
   type.group === 'coordination.k8s.io' ? 'own' : 'shared'
 

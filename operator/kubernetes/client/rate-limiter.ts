@@ -13,8 +13,8 @@ export interface RateLimiterOptions {
 export interface RateLimiter {
   /**
    * Resolves when one more request may be sent.
-   * @param group what its owner has us ask: groups take turns, so that one with thousands holds up no other by more than
-   * one. Absent: the operator's own, which has every other turn.
+   * @param group for which owner the request is: groups are served in rotation, so that one with thousands delays no other by more
+   * than one. Absent: the operator's own, which gets every other permit.
    * @throws the reason of `signal`
    */
   admit(signal: AbortSignal, group?: string): Promise<void>

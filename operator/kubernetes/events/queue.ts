@@ -1,4 +1,4 @@
-// Orders the Events that wait to be sent: Warnings before Normal ones, and namespaces in turns. It never holds more
+// Orders the Events that wait to be sent: Warnings before Normal ones, and one namespace after the other. It never has more
 // than its bound; when it is full, the namespace with the most Events loses one.
 
 import { FairQueue } from '../../../base/fair-queue.ts'

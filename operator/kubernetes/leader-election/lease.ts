@@ -51,7 +51,7 @@ const LARGEST_EPOCH = 2 ** 53 - 2 ** 32
 const MAX_TIME_LENGTH = 40
 
 /**
- * Never throws, whatever the object holds.
+ * Never throws, whatever the object contains.
  * @internal exported for tests
  */
 export const readLease = (object: Lease, { epochAnnotation }: LeaseFormat): LeaseRecord => {
