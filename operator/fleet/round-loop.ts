@@ -43,6 +43,7 @@ export interface RoundStreak {
   readonly moved: number
 }
 
+/** @internal for tests */
 export const NO_STREAK: RoundStreak = { failures: 0, moved: 0 }
 
 export type NextRound = 'at_once' | 'poll' | 'back_off'
@@ -57,6 +58,7 @@ const TOGETHER = 0.1
 
 /**
  * Says when the round after this one runs.
+ * @internal for tests
  * @example afterRound({ failures: 2, moved: 0 }, 'back_off') // → { next: 'back_off', streak: { failures: 3, moved: 0 } }
  */
 export const afterRound = (

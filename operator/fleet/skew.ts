@@ -3,7 +3,7 @@
 
 /**
  * Empty where they are the same, or one of them is not known.
- * @example describeSkew('1.3.0', '1.4.2') // 'it is of version 1.3.0, this operator of 1.4.2'
+ * @example describeSkew('1.3.0', '1.4.2') // 'its version is 1.3.0, that of this operator 1.4.2'
  */
 export const describeSkew = (theirs: string | undefined, ours: string | undefined): string => {
   if (theirs === undefined || ours === undefined || theirs === ours) return ''

@@ -312,7 +312,7 @@ await describeWithKubernetes('an odd pod', (plane) => {
 
   it.each([
     ['another major one', '77.0.0', /^its version is 77\.0\.0, .*neighbouring minor versions/],
-    ['the next one', nextMinor(), /^it is of version [\d.]+, this operator of [\d.]+$/],
+    ['the next one', nextMinor(), /^its version is [\d.]+, that of this operator [\d.]+$/],
   ])('is of another version: %s', async (_, version, words) => {
     const name = `version-${version}`.replaceAll('.', '-')
     const { odd, apply } = group(name)
