@@ -7,12 +7,13 @@ import { conflictsWithin } from './routes/conflicts.ts'
 import type { Environment } from './environment.ts'
 import { ownValue } from './expression/lookup.ts'
 import { isMap, type ValueMap } from './expression/value.ts'
-import { createFindings, type Findings } from './compile/findings.ts'
+import { createFindings, type Findings, type FindPlace } from './compile/findings.ts'
 import { type HostPattern, parseHost } from './routes/host-pattern.ts'
 import { measure } from './measure.ts'
 import type { Problem, Warning } from './problem.ts'
 import { findTooManyRoutes } from './routes/route-limit.ts'
 import { createScope, type Scope } from './compile/scope.ts'
+import { writtenPlaces } from './compile/written-place.ts'
 import { misreadValues } from './validate/misread-values.ts'
 import { unknownProperties } from './validate/unknown-properties.ts'
 import { validate } from './validate.ts'
@@ -43,7 +44,7 @@ export const compile = (
   // A document that is too large, too deep, not JSON or of another format is not read any further.
   const unfit = [...measure(document), ...refuseOtherFormat(document)]
   if (unfit.length > 0) return { problems: unfit, warnings: [] }
-  const findings = createFindings()
+  const findings = createFindings(placesIn(document, environment))
   const validated = validate(document)
   if (!validated.ok) validated.problems.forEach(findings.report)
   // Problems of structure do not hide those of meaning: whatever has its shape is checked all the same.
@@ -59,6 +60,9 @@ export const compile = (
   const warnings = warningsOf(document, findings)
   return problems.length > 0 ? { problems, warnings } : { compiled, warnings }
 }
+
+const placesIn = (document: unknown, { variables }: Environment): FindPlace | undefined =>
+  isMap(document) ? writtenPlaces(document, variables) : undefined
 
 /** An error says enough of a place that has one. */
 const warningsOf = (document: ValueMap, { problems, warnings }: Findings): readonly Warning[] => {

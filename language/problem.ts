@@ -18,6 +18,8 @@ export interface Problem {
   readonly code: ProblemCode
   readonly path: string
   readonly message: string
+  /** Within the text at `path`, in UTF-16 code units. Absent: it is about the whole value. Not sent to anybody. */
+  readonly offset?: number
 }
 
 export type WarningCode =
@@ -39,4 +41,14 @@ export interface Warning {
   readonly code: WarningCode
   readonly path: string
   readonly message: string
+  /** As of a problem. */
+  readonly offset?: number
+}
+
+/** The diagnostic for those who have no file to look at: an offset is for whoever shows a line and a column. */
+export const withoutOffset = <D extends Problem | Warning>(
+  diagnostic: D,
+): Pick<D, 'code' | 'path' | 'message'> => {
+  const { code, path, message } = diagnostic
+  return { code, path, message }
 }

@@ -58,7 +58,8 @@ export const validate = defineCommand(
     io.print(PRINTERS[format](validation, io.isColoured))
     const isEmpty = validation.documents + validation.realms === 0
     io.complain(`${summaryOf(validation)}\n`)
-    if (isEmpty && validation.findings.length === 0)
+    const isNothing = validation.findings.every(({ code }) => code === 'EmptyFile')
+    if (isEmpty && isNothing)
       return fail(io, `there is no document and no Realm in ${operands.join(', ')}`)
     return exitCodeOf(validation.findings, strict)
   },

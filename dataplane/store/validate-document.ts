@@ -9,7 +9,7 @@ import { canonicalJson, documentDigest } from '../../language/wire/digest.ts'
 import type { Environment } from '../../language/environment.ts'
 import { ownValue } from '../../language/expression/lookup.ts'
 import type { Value, ValueMap } from '../../language/expression/value.ts'
-import type { Problem, Warning } from '../../language/problem.ts'
+import { type Problem, type Warning, withoutOffset } from '../../language/problem.ts'
 import { MAX_ROUTES } from '../../language/routes/route-limit.ts'
 import { namedOrigins } from './named-origins.ts'
 import { packDocument } from './pack.ts'
@@ -75,8 +75,8 @@ export const compileDocument: CompileWork<CompileResult> = (task, bounds) => {
   const { document } = task
   const outcome = compile(document, environmentOf(task), bounds)
   const id = idOf(document)
-  const problems = 'problems' in outcome ? outcome.problems : unfitId(id)
-  const { warnings } = outcome
+  const problems = 'problems' in outcome ? outcome.problems.map(withoutOffset) : unfitId(id)
+  const warnings = outcome.warnings.map(withoutOffset)
   if ('problems' in outcome || problems.length > 0) return { ok: false, id, problems, warnings }
   const { compiled } = outcome
   const packed = packDocument(compiled, AGELESS)

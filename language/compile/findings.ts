@@ -1,11 +1,16 @@
 // Collects the diagnostics of one document, so that all are reported at once and none twice.
 
 import type { Problem, ProblemCode, Warning, WarningCode } from '../problem.ts'
+import type { Culprit, WrittenPlace } from './written-place.ts'
 
 export interface Findings {
+  /** About a value, wherever it is written: the variable that it comes from is named instead. */
   problem(code: ProblemCode, path: string, message: string): void
-  warning(code: WarningCode, path: string, message: string): void
+  /** As `problem`. */
+  warning(code: WarningCode, path: string, message: string, culprit?: Culprit): void
+  /** About what is written at this very place. */
   readonly report: (problem: Problem) => void
+  readonly remark: (warning: Warning) => void
   readonly problems: readonly Problem[]
   readonly warnings: readonly Warning[]
 }
@@ -14,8 +19,15 @@ export interface Findings {
 const MAX_FINDINGS = 1000
 const MAX_CHARACTERS = 4 * 1024 * 1024
 
-/** A diagnostic is identified by place and code: the first message stands. At most 1000 of either kind. */
-export const createFindings = (): Findings => {
+export type FindPlace = (pointer: string, culprit?: Culprit) => WrittenPlace
+
+/**
+ * A diagnostic is identified by place and code: the first message stands. At most 1000 of either kind.
+ * @param findPlace called once for each diagnostic about a value
+ */
+export const createFindings = (
+  findPlace: FindPlace = (path) => ({ path, beyond: '' }),
+): Findings => {
   const problems: Problem[] = []
   const warnings: Warning[] = []
   const seen = new Set<string>()
@@ -28,17 +40,33 @@ export const createFindings = (): Findings => {
     list.push(finding)
     room -= key.length + finding.message.length
   }
+  /** Places of what was reported as it stands: an error says enough of a place. */
+  const reported = new Set<string>()
   const report = (problem: Problem): void => {
+    reported.add(problem.path)
     add(problems, problem)
   }
+  const remark = (warning: Warning): void => {
+    add(warnings, warning)
+  }
+  const isFull = (list: readonly unknown[]): boolean => list.length >= MAX_FINDINGS || room <= 0
   return {
-    problem: (code, path, message) => {
-      report({ code, path, message })
+    problem: (code, path, words) => {
+      if (isFull(problems) || reported.has(path)) return
+      const { path: nearest, beyond } = findPlace(path)
+      const place = `${nearest}${beyond}`
+      const message = place === path ? words : `${words.replace(/\.$/, '')} (for ${path})`
+      add(problems, { code, path: place, message })
     },
-    warning: (code, path, message) => {
-      add(warnings, { code, path, message })
+    warning: (code, path, message, culprit) => {
+      if (isFull(warnings)) return
+      const { path: nearest, beyond, offset } = findPlace(path, culprit)
+      // What an expression makes of a text has no pointer of its own.
+      const place = culprit === undefined ? `${nearest}${beyond}` : nearest
+      remark({ code, path: place, message, ...(offset !== undefined && { offset }) })
     },
     report,
+    remark,
     problems,
     warnings,
   }

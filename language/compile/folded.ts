@@ -2,6 +2,7 @@
 // may wait where the language allows it. Every problem names its place.
 
 import { childPointer } from '../../base/json-pointer.ts'
+import { kindOf } from '../expression/errors.ts'
 import { FAULT } from '../expression/fold.ts'
 import { constant, type MapTemplate, type Template } from '../expression/template.ts'
 import { isList, isMap, type ValueMap } from '../expression/value.ts'
@@ -31,8 +32,8 @@ export const toFoldedMap = (
   const isConstant = template.kind === 'constant'
   if (isConstant && isMap(template.value)) return knownMap(template.value, pointer)
   const message = isConstant
-    ? 'a map is expected here'
-    : 'a map is expected here that is known, key by key, when the document is loaded'
+    ? `expected a map, got ${kindOf(template.value)}`
+    : 'expected a map whose keys are known when the document is loaded: an expression that reads the request may stand in its members only'
   findings.problem('invalid_datatype', pointer, message)
   return undefined
 }
@@ -69,20 +70,21 @@ export const readInteger = (
     findings.problem(
       'invalid_value',
       pointer,
-      'this must be known when the document is loaded: it may not read the request',
+      'this must be known when the document is loaded: no expression that reads the request may stand here',
     )
     return undefined
   }
   const { value } = template
   const number = typeof value === 'string' && /^-?\d{1,15}$/.test(value) ? Number(value) : value
   if (typeof number !== 'number' || !Number.isFinite(number)) {
-    findings.problem('invalid_datatype', pointer, 'a whole number is expected here')
+    findings.problem('invalid_datatype', pointer, `expected a whole number, got ${kindOf(value)}`)
     return undefined
   }
   const { minimum, maximum = Number.MAX_SAFE_INTEGER } = range
   if (!Number.isInteger(number) || number < minimum || number > maximum) {
-    const bounds = range.maximum === undefined ? `at least ${minimum}` : `${minimum} to ${maximum}`
-    findings.problem('invalid_value', pointer, `a whole number is expected here, ${bounds}`)
+    const bounds =
+      range.maximum === undefined ? `at least ${minimum}` : `from ${minimum} to ${maximum}`
+    findings.problem('invalid_value', pointer, `expected a whole number, ${bounds}`)
     return undefined
   }
   return number
@@ -103,7 +105,7 @@ export const readIntegerOrWait = (
 
 const isScalarWait = (template: Template, pointer: string, findings: Findings): boolean => {
   if (template.kind !== 'map' && template.kind !== 'list') return true
-  findings.problem('invalid_datatype', pointer, 'a whole number is expected here')
+  findings.problem('invalid_datatype', pointer, `expected a whole number, got a ${template.kind}`)
   return false
 }
 
@@ -116,12 +118,12 @@ export const readText = (
   if (template === FAULT) return undefined
   if (template.kind === 'constant' && typeof template.value === 'string') return template.value
   if (template.kind === 'constant')
-    findings.problem('invalid_datatype', pointer, 'text is expected here')
+    findings.problem('invalid_datatype', pointer, `expected a text, got ${kindOf(template.value)}`)
   else
     findings.problem(
       'invalid_value',
       pointer,
-      'this must be known when the document is loaded: it may not read the request',
+      'this must be known when the document is loaded: no expression that reads the request may stand here',
     )
   return undefined
 }
@@ -138,7 +140,8 @@ export const readTextOrWait = (
       ? typeof template.value === 'string'
       : template.kind !== 'map' && template.kind !== 'list'
   if (isText) return template
-  findings.problem('invalid_datatype', pointer, 'text is expected here')
+  const found = template.kind === 'constant' ? kindOf(template.value) : `a ${template.kind}`
+  findings.problem('invalid_datatype', pointer, `expected a text, got ${found}`)
   return undefined
 }
 
@@ -153,7 +156,7 @@ export const readOneOf = <T extends string>(
   if (text === undefined) return undefined
   const found = allowed.find((candidate) => candidate === text)
   if (found === undefined)
-    findings.problem('invalid_value', pointer, `one of ${allowed.join(', ')} is expected here`)
+    findings.problem('invalid_value', pointer, `expected one of ${allowed.join(', ')}`)
   return found
 }
 
@@ -166,7 +169,7 @@ export const readTexts = <T extends string>(
 ): readonly T[] | undefined => {
   if (template === FAULT) return undefined
   if (template.kind !== 'constant' || !isList(template.value)) {
-    findings.problem('invalid_datatype', pointer, 'a list of texts is expected here')
+    findings.problem('invalid_datatype', pointer, 'expected a list of texts')
     return undefined
   }
   const texts: T[] = []
@@ -174,13 +177,9 @@ export const readTexts = <T extends string>(
     const place = childPointer(pointer, index)
     const text = allowed === undefined ? value : allowed.find((candidate) => candidate === value)
     if (typeof value !== 'string')
-      findings.problem('invalid_datatype', place, 'text is expected here')
+      findings.problem('invalid_datatype', place, `expected a text, got ${kindOf(value)}`)
     else if (text === undefined)
-      findings.problem(
-        'invalid_value',
-        place,
-        `one of ${(allowed ?? []).join(', ')} is expected here`,
-      )
+      findings.problem('invalid_value', place, `expected one of ${(allowed ?? []).join(', ')}`)
     else texts.push(text as T)
   }
   return texts
@@ -200,6 +199,6 @@ export const readShape = (
       : template.kind === 'text' ||
         (shape === 'map' ? template.kind === 'list' : template.kind === 'map')
   if (!isKnownWrong) return template
-  findings.problem('invalid_datatype', pointer, `a ${shape} is expected here`)
+  findings.problem('invalid_datatype', pointer, `expected a ${shape}`)
   return undefined
 }

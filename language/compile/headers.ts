@@ -12,6 +12,9 @@ const TOKEN = /^[!#$%&'*+\-.^_`|~0-9A-Za-z]+$/
 /** True for a field name (RFC 9110 §5.1). */
 export const isHeaderName = (name: string): boolean => TOKEN.test(name)
 
+export const NO_HEADER_NAME =
+  "this is no header name: it has letters, digits and !#$%&'*+-.^_`|~ only, no blank and no colon (RFC 9110 §5.1)"
+
 /** True for a field value that may be sent: no CR, LF, NUL or other control but a tab. */
 export const isHeaderValue = (value: string): boolean => {
   for (let index = 0; index < value.length; index++) {
@@ -25,18 +28,21 @@ export const isHeaderValue = (value: string): boolean => {
 export const checkHeaders = (template: Template, pointer: string, findings: Findings): void => {
   for (const [name, value] of membersOf(template)) {
     const place = childPointer(pointer, name)
-    if (!isHeaderName(name))
-      findings.problem('invalid_value', place, 'this is no header name (RFC 9110 §5.1)')
+    if (!isHeaderName(name)) findings.problem('invalid_value', place, NO_HEADER_NAME)
     else if (value.kind === 'constant') checkValue(value.value, place, findings)
   }
 }
 
 const checkValue = (value: Value, pointer: string, findings: Findings): void => {
-  const texts = isList(value) ? value : [value]
-  if (texts.some((text) => typeof text === 'string' && !isHeaderValue(text)))
-    findings.problem(
-      'invalid_value',
-      pointer,
-      'a header value may hold no line break or control character',
-    )
+  const texts = (isList(value) ? value : [value]).filter((text) => typeof text === 'string')
+  const unfit = texts.find((text) => !isHeaderValue(text))
+  if (unfit === undefined) return
+  const remedy = unfit.includes('\n')
+    ? ': put it on one line, or write |- in place of |, and >- in place of >'
+    : ''
+  findings.problem(
+    'invalid_value',
+    pointer,
+    `a header value may hold no line break or control character${remedy}`,
+  )
 }

@@ -60,12 +60,12 @@ const readItems = (
     findings.problem(
       'invalid_datatype',
       pointer,
-      'a list of {host, weight} is expected here that is known when the document is loaded: only a host or a weight may read the request',
+      'expected a list of {host, weight} that is known when the document is loaded: only a host or a weight may read the request',
     )
     return undefined
   }
   if (items.length > 0 && items.length <= MAX_HOSTS) return items
-  const message = `1 to ${MAX_HOSTS} hosts are expected here, not ${items.length}`
+  const message = `expected 1 to ${MAX_HOSTS} hosts, got ${items.length}`
   findings.problem('invalid_value', pointer, message)
   return undefined
 }

@@ -32,8 +32,8 @@ export interface Entry {
   readonly source: { readonly value: Value } | { readonly template: Template }
 }
 
-/** @example labelOf('variables', 'cors') // 'variables.cors', as messages have it */
-export const labelOf = (group: Group, name: string): string => `${group}.${name}`
+/** `variables.cors`, as messages have it. */
+const labelOf = (group: Group, name: string): string => `${group}.${name}`
 
 /** By label. Of two entries of one name the later source wins: secrets over variables, `security` over defaults. */
 export const entriesOf = (level: Level): ReadonlyMap<string, Entry> => {

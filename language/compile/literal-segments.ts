@@ -15,13 +15,19 @@ export const literalSegment = (pattern: string): string | undefined => {
 
 /**
  * The same of a path to an upstream, where only names that the path binds are looked for.
- * @example literalBinding('/v2/orders/:id', ['id']) // "':id' is sent as it stands: write {{request.bindings.id}}"
+ * @example literalBinding('/v2/orders/:id', ['id'])?.message // "':id' is sent as it stands: write {{request.bindings.id}}"
  */
-export const literalBinding = (path: string, bindings: readonly string[]): string | undefined => {
+export const literalBinding = (
+  path: string,
+  bindings: readonly string[],
+): { readonly segment: string; readonly message: string } | undefined => {
   for (const segment of segmentsOf(path)) {
     const name = segment.startsWith(':') ? segment.slice(1) : nameInBraces(segment)
     if (name !== undefined && bindings.includes(name))
-      return `'${segment}' is sent as it stands: write {{request.bindings.${name}}}`
+      return {
+        segment,
+        message: `'${segment}' is sent as it stands: write {{request.bindings.${name}}}`,
+      }
   }
   return undefined
 }

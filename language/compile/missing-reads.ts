@@ -94,7 +94,7 @@ const unknownField = (name: string): string | undefined => {
   const bracket = name.indexOf('[')
   const hint =
     bracket > 0
-      ? `; keys are read with a dot, ${name.slice(0, bracket)}.name, and elements of lists with nth`
+      ? `; keys are read with a dot, as in request.${name.slice(0, bracket)}.name, and items of a list with nth`
       : known === undefined
         ? didYouMean(name, FIELD_NAMES)
         : `; it is called ${known} here`
@@ -132,8 +132,14 @@ const missingBinding = (name: string, { bindings, path }: RequestFacts): string 
   return `the path ${path} has no binding ${showKey(name)}${hint}`
 }
 
-const withBinding = (path: string, name: string): string =>
-  `${path.replace(/\/$/, '')}/:${/^[a-z_][a-z0-9_]*$/i.test(name) ? name : 'name'}`
+const withBinding = (path: string, name: string): string => {
+  const binding = `:${/^[a-z_][a-z0-9_]*$/i.test(name) ? name : 'name'}`
+  const segments = path.replace(/\/$/, '').split('/')
+  const asElsewhere = segments.findIndex((segment) => /^(?:\{.*\}|<.*>|\*+)$/.test(segment))
+  return asElsewhere === -1
+    ? [...segments, binding].join('/')
+    : segments.with(asElsewhere, binding).join('/')
+}
 
 /** Undefined: some request may have it. */
 export const unmatchedHeader = (name: string): string | undefined => {
@@ -142,6 +148,24 @@ export const unmatchedHeader = (name: string): string | undefined => {
   return name === lower
     ? undefined
     : `names of headers are in lower case here: request.headers.${lower}`
+}
+
+const USUAL_HEADERS: ReadonlySet<string> = new Set(
+  (
+    'accept-encoding accept-language cache-control content-disposition content-encoding content-language content-length ' +
+    'content-location content-type idempotency-key if-match if-modified-since if-none-match if-unmodified-since ' +
+    'last-event-id proxy-authorization sec-fetch-dest sec-fetch-mode sec-fetch-site transfer-encoding user-agent'
+  ).split(' '),
+)
+
+/**
+ * The name of a header with `-` in place of `_`, where that is how people know it; else undefined.
+ * @example usualHeader('content_type') // 'content-type'
+ */
+export const usualHeader = (name: string): string | undefined => {
+  if (!name.includes('_')) return undefined
+  const usual = name.replaceAll('_', '-')
+  return USUAL_HEADERS.has(usual) || usual.startsWith('x-') ? usual : undefined
 }
 
 const ERROR_KEYS = 'error_uri status_code headers body args kwargs details'.split(' ')

@@ -26,7 +26,6 @@ import { operationReads } from '../operation-reads.ts'
 import type { Scope } from './scope.ts'
 import { validatePart } from '../validate.ts'
 import { type WarnAt, warnOfFailures } from './warn-of-failures.ts'
-import { writtenPlace } from './written-place.ts'
 
 const PROVIDES: readonly ContentType[] = [
   'application/json',
@@ -90,34 +89,30 @@ export const compileOperation = (
       action: action.type,
     },
     ['topic', 'procedure'].find((name) => actionMap?.keys.includes(name)) ?? 'action',
-    warnAt({ raw, pointer, map, actionMap }, ground),
+    warnAt({ pointer, map, actionMap }, ground),
   )
   return compiled
 }
 
 interface Written {
-  readonly raw: Value
   readonly pointer: string
   readonly map: FoldedMap
   readonly actionMap: FoldedMap | undefined
 }
 
-/** Warns of a part of an operation, at the place where it is written. */
+/** Warns of a part of an operation, at the level that it is inherited from. */
 const warnAt =
-  (
-    { raw, pointer, map, actionMap }: Written,
-    { map: pathMap, scope, findings }: PathGround,
-  ): WarnAt =>
-  (code, keys, message) => {
+  ({ pointer, map, actionMap }: Written, { map: pathMap, scope, findings }: PathGround): WarnAt =>
+  (code, keys, message, culprit) => {
     const [name = '', ...inner] = keys.map(String)
     const levels = name === 'headers' ? [pathMap] : [actionMap, map, pathMap]
     const isInherited = name === 'headers' || isLimit(name)
     const placed = isInherited ? nearest([name], levels, scope) : undefined
     const place =
       placed === undefined
-        ? writtenPlace({ value: raw, pointer, scope }, keys)
+        ? keys.reduce<string>(childPointer, pointer)
         : inner.reduce(childPointer, placed.pointer)
-    findings.warning(code, place, message)
+    findings.warning(code, place, message, culprit)
   }
 
 /** Other unknown properties are warnings; the author of this one believes that it protects the path. */
@@ -138,7 +133,8 @@ const validateGiven = (
   findings: Findings,
 ): void => {
   const part = method === 'options' ? 'optionsOperation' : 'operation'
-  validatePart(part, toPlain(template), pointer).forEach(findings.report)
+  for (const { code, path, message } of validatePart(part, toPlain(template), pointer))
+    findings.problem(code, path, message)
 }
 
 /** The nearest of the path's and the defaults' headers, whole. */

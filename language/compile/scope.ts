@@ -11,33 +11,16 @@ import type { ReadTemplate, Template } from '../expression/template.ts'
 import { setOwn, type Value } from '../expression/value.ts'
 import type { Findings } from './findings.ts'
 import type { Placed } from './folded.ts'
-import { type Entry, entriesOf, labelOf, type Level } from './level.ts'
+import { type Entry, entriesOf, type Level } from './level.ts'
 import { membersOf, toMapTemplate } from './members.ts'
 import { settleAll } from './resolve-dependencies.ts'
 import { STATUS_CODES } from '../status-codes.ts'
-
-type EntryGroup = 'variables' | 'defaults'
-
-/** What a document writes under a name of its variables or defaults. */
-export interface EntryPlace {
-  readonly group: EntryGroup
-  readonly name: string
-  readonly pointer: string
-  /** Absent: it comes from a Secret, or from an expression for all of the map. */
-  readonly value?: Value
-  /** Of the level that it stands in. */
-  readonly scope: Pick<Scope, 'entry'>
-  /** The one that it overrides. */
-  readonly above: EntryPlace | undefined
-}
 
 export interface Scope {
   readonly foldScope: FoldScope
   readonly statusCodes: StatusCodes
   /** Merged: this level's entry, else the nearest ancestor's. */
   readonly default: (name: string) => Placed | undefined
-  /** Where a variable or default is written, as seen from here. */
-  readonly entry: (group: EntryGroup, name: string) => EntryPlace | undefined
   /** Of the whole document. */
   readonly allowance: Allowance
 }
@@ -59,17 +42,9 @@ export const createScope = (level: Level, parent: Scope | undefined, findings: F
     const { template, pointer } = placed
     return allowance.take(template, pointer) === template ? placed : { template: FAULT, pointer }
   }
-  const entry: Scope['entry'] = (group, name) => {
-    const own = entries.get(labelOf(group, name))
-    const above = parent?.entry(group, name)
-    if (own === undefined) return above
-    const { pointer, source } = own
-    return { group, name, pointer, ...source, scope: { entry }, above }
-  }
   return {
     foldScope,
     allowance,
-    entry,
     statusCodes: mergeStatusCodes(entries, parent, foldScope, { findings, allowance }),
     default: defaults.size === 0 ? inherited : nearest,
   }
@@ -136,8 +111,8 @@ class LevelFold implements FoldScope {
     return root === 'status_codes' ? [] : new Set([...this.#named[root].keys(), ...above])
   }
 
-  remark(path: string, message: string): void {
-    this.#ground.findings.warning('SuspiciousExpression', path, message)
+  remark(path: string, message: string, offset: number): void {
+    this.#ground.findings.remark({ code: 'SuspiciousExpression', path, message, offset })
   }
 
   whole(root: LoadRoot): Template {
@@ -185,7 +160,7 @@ class LevelFold implements FoldScope {
     const message = boundMessage(
       `${chain.join(' → ')}: these need each other in a circle; give one of them a value of its own`,
     )
-    this.#ground.findings.problem('invalid_expression', pointer, message)
+    this.#ground.findings.report({ code: 'invalid_expression', path: pointer, message })
     for (const label of chain) this.#settled.set(label, FAULT)
   }
 

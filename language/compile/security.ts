@@ -3,7 +3,8 @@
 // can't satisfy yet loads with a warning and rejects every request.
 
 import { childPointer } from '../../base/json-pointer.ts'
-import { isHeaderName } from './headers.ts'
+import { didYouMean } from '../../base/nearest-name.ts'
+import { isHeaderName, NO_HEADER_NAME } from './headers.ts'
 import type { RealmFacts } from '../environment.ts'
 import type { Findings } from './findings.ts'
 import {
@@ -223,7 +224,7 @@ const endpointPath = (reader: Reader, key: string, fallback: string): string => 
     reader.findings.problem(
       'invalid_value',
       childPointer(reader.map.pointer, key),
-      'a path below base_path is expected here: it starts with /, goes on, and has no bindings or brackets',
+      'expected a path below base_path, such as /oauth/token: it begins with a slash, and has no bindings or brackets',
     )
   return path
 }
@@ -234,7 +235,7 @@ const headerName = (reader: Reader): string => {
     reader.findings.problem(
       'invalid_value',
       childPointer(reader.map.pointer, 'header_name'),
-      'this is no header name (RFC 9110 §5.1)',
+      NO_HEADER_NAME,
     )
   return name.toLowerCase()
 }
@@ -254,7 +255,7 @@ const compileOidc = (reader: Reader): SecurityScheme<'oidc'> => {
       findings.warning(
         'UnsatisfiedSecurity',
         childPointer(map.pointer, 'provider'),
-        `the realm has no OpenID provider named '${provider}': nobody can log in until it has`,
+        `the realm has no OpenID provider named '${provider}'${didYouMean(provider, realm.oidcProviders) || '.'} Nobody can log in until it has`,
       )
   }
   warnOfUnsharedKeys(reader)

@@ -17,18 +17,21 @@ import type { Value } from '../expression/value.ts'
 import type { WarningCode } from '../problem.ts'
 import { readOrigin } from '../upstream-origin.ts'
 import { literalBinding } from './literal-segments.ts'
+import { unfitPath, unfitQuery } from './target-failures.ts'
+import type { Culprit } from './written-place.ts'
 import {
   explainMissingRead,
   isNeverEmptyField,
   type Phase,
   type RequestFacts,
   unmatchedHeader,
+  usualHeader,
 } from './missing-reads.ts'
 
 type Keys = readonly (string | number)[]
 
 /** Reports a warning about what stands at `keys` of the operation. */
-export type WarnAt = (code: WarningCode, keys: Keys, message: string) => void
+export type WarnAt = (code: WarningCode, keys: Keys, message: string, culprit?: Culprit) => void
 
 /** @param names what the document calls the URI of a WAMP action */
 export const warnOfFailures = (
@@ -40,6 +43,7 @@ export const warnOfFailures = (
   for (const use of usesOf(operation, uriName))
     visit(use.template, use.isCertain, { phase: use.phase, facts, warn, keys: [...use.keys] })
   warnOfHost(operation, warn)
+  warnOfTarget(operation, warn)
   warnOfLiteralBinding(operation, facts, warn)
 }
 
@@ -157,10 +161,31 @@ const warnOfRead = (
   { phase, facts, warn, keys }: Walk,
 ): void => {
   const reason = explainMissingRead(read.root, read.keys, phase, facts)
-  if (reason === undefined) return
+  if (reason === undefined) {
+    warnOfOddHeader(read, source, { warn, keys })
+    return
+  }
   const written = source ?? sourceOf(read)
-  if (isCertain) warn('AlwaysFails', keys, `${failing(written, facts)}: ${reason}`)
-  else warn('UnknownContextKey', keys, `${showSource(written)} can only fail: ${reason}`)
+  const explain = (count: number): string | undefined =>
+    explainMissingRead(read.root, read.keys.slice(0, count), phase, facts)
+  const key = read.keys.findIndex((_, index) => explain(index + 1) !== undefined) + 1
+  const culprit: Culprit = source === undefined ? { read, key } : { source, call: 'get' }
+  if (isCertain) warn('AlwaysFails', keys, `${failing(written, facts)}: ${reason}`, culprit)
+  else warn('UnknownContextKey', keys, `${showSource(written)} can only fail: ${reason}`, culprit)
+}
+
+/** `request.headers.content_type`, which a request may have, and seldom has. */
+const warnOfOddHeader = (
+  read: ReadTemplate,
+  source: string | undefined,
+  { warn, keys }: Pick<Walk, 'warn' | 'keys'>,
+): void => {
+  const [field, name = ''] = read.keys
+  const usual = read.root === 'request' && field === 'headers' ? usualHeader(name) : undefined
+  if (usual === undefined) return
+  const message = `${showSource(source ?? sourceOf(read))}: few clients send a header of this name; did you mean request.headers.${usual}?`
+  const culprit: Culprit = source === undefined ? { read, key: 2 } : { source, call: 'get' }
+  warn('SuspiciousExpression', keys, message, culprit)
 }
 
 const failing = (source: string, { method, path }: RequestFacts): string =>
@@ -170,8 +195,10 @@ const visitPipe = (pipe: PipeTemplate, isCertain: boolean, walk: Walk): void => 
   const { input, calls } = pipe
   const picked = input.kind === 'read' ? pickedKey(calls[0]) : undefined
   if (input.kind !== 'read' || picked === undefined) visit(input, isCertain, walk)
-  else if (picked.hasDefault) warnOfUnmatchedHeader(pipe, input, picked.key, walk)
-  else {
+  else if (picked.hasDefault) {
+    warnOfUnmatchedHeader(pipe, input, picked.key, walk)
+    warnOfOddHeader({ ...input, keys: [...input.keys, picked.key] }, pipe.source, walk)
+  } else {
     const keys = [...input.keys, picked.key]
     warnOfRead({ ...input, keys }, { source: pipe.source, isCertain }, walk)
   }
@@ -202,7 +229,10 @@ const warnOfUnmatchedHeader = (
   const isOfHeaders = root === 'request' && keys.length === 1 && keys[0] === 'headers'
   const reason = isOfHeaders ? unmatchedHeader(name) : undefined
   if (reason !== undefined)
-    warn('UnknownContextKey', place, `${showSource(source)} always gives the default: ${reason}`)
+    warn('UnknownContextKey', place, `${showSource(source)} always gives the default: ${reason}`, {
+      source,
+      call: 'get',
+    })
 }
 
 const isNeverEmpty = (input: Template): boolean => {
@@ -239,8 +269,9 @@ const warnOfArguments = (
     verify(known)
   } catch (error) {
     const reason = explainFunctionError(call.name, error, kindOf)
-    if (isCertain) warn('AlwaysFails', keys, `${failing(source, facts)}: ${reason}`)
-    else warn('UnsuitableArgument', keys, `${showSource(source)} can only fail: ${reason}`)
+    const culprit = { source, call: call.name }
+    if (isCertain) warn('AlwaysFails', keys, `${failing(source, facts)}: ${reason}`, culprit)
+    else warn('UnsuitableArgument', keys, `${showSource(source)} can only fail: ${reason}`, culprit)
   }
 }
 
@@ -253,6 +284,24 @@ const warnOfHost = ({ action }: CompiledOperation, warn: WarnAt): void => {
     warn('AlwaysFails', ['action', 'host'], `every request fails: the host ${reading.message}`)
 }
 
+/** No value is shown, as of a host. */
+const warnOfTarget = ({ action }: CompiledOperation, warn: WarnAt): void => {
+  if (action.type !== 'forward') return
+  const path = action.path && unfitPath(action.path)
+  const query = action.queryString && unfitQuery(action.queryString)
+  if (path !== undefined)
+    warn('AlwaysFails', ['action', 'path'], `every request fails: the path ${path.reason}`, {
+      text: path.text,
+    })
+  if (query !== undefined)
+    warn(
+      'AlwaysFails',
+      ['action', 'query_string'],
+      `every request fails: the query string ${query.reason}`,
+      { text: query.text },
+    )
+}
+
 /** `/orders/:id`, where the path of the operation binds `id`: the upstream gets it as it stands. */
 const warnOfLiteralBinding = (
   { action }: CompiledOperation,
@@ -262,7 +311,8 @@ const warnOfLiteralBinding = (
   if (action.type !== 'forward' || action.path === undefined || bindings.length === 0) return
   for (const text of textsOf(action.path)) {
     const literal = literalBinding(text, bindings)
-    if (literal !== undefined) warn('TakenLiterally', ['action', 'path'], literal)
+    if (literal !== undefined)
+      warn('TakenLiterally', ['action', 'path'], literal.message, { text: literal.segment })
   }
 }
 

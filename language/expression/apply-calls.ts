@@ -18,6 +18,8 @@ import {
 import type { Value } from './value.ts'
 
 export interface PlannedCall {
+  /** Of its name, in the string. */
+  readonly offset: number
   readonly definition: ExpressionFunction
   readonly args: readonly PipeArgument[]
 }
@@ -56,13 +58,13 @@ const applyCall = (
   const [key, otherwise] = call.args
   const isPick = input.kind === 'map' && call.definition.name === 'get' && key?.kind === 'constant'
   return isPick && typeof key.value === 'string'
-    ? pick(input, key.value, otherwise, (reason) => refuseTag(tag, site, reason))
+    ? pick(input, key.value, otherwise, (reason) => refuseTag(tag, site, reason, call.offset))
     : undefined
 }
 
 const applyToValue = (
   value: Value,
-  { definition, args }: PlannedCall,
+  { definition, args, offset }: PlannedCall,
   tag: TagAst,
   site: Site,
 ): Template | undefined => {
@@ -79,7 +81,7 @@ const applyToValue = (
   try {
     return constant(definition.apply(value, values, host))
   } catch (error) {
-    return refuseTag(tag, site, explainFunctionError(definition.name, error, kindOf))
+    return refuseTag(tag, site, explainFunctionError(definition.name, error, kindOf), offset)
   } finally {
     site.scope.budget.left = host.budget
   }

@@ -31,7 +31,7 @@ export const fold = (value: Value, pointer: string, scope: FoldScope, report: Re
 
 interface Walk extends Site {
   /** Warns of what is read otherwise than it looks. */
-  readonly remark: (message: string) => void
+  readonly remark: (message: string, offset: number) => void
   /** From `pointer` to where the walk is. Pointers are built for diagnostics only. */
   readonly keys: (string | number)[]
   /** Weight that references have added so far. */
@@ -42,12 +42,13 @@ const createWalk = (pointer: string, scope: FoldScope, report: Report): Walk => 
   const keys: (string | number)[] = []
   const place = (): string =>
     keys.reduce<string>((parent, key) => childPointer(parent, key), pointer)
-  const refuse = (message: string): typeof FAULT => {
-    report({ code: 'invalid_expression', path: place(), message: boundMessage(message) })
+  const refuse = (message: string, offset?: number): typeof FAULT => {
+    const problem = { path: place(), message: boundMessage(message) }
+    report({ code: 'invalid_expression', ...problem, ...(offset !== undefined && { offset }) })
     return FAULT
   }
-  const remark = (message: string): void => {
-    scope.remark?.(place(), boundMessage(message))
+  const remark = (message: string, offset: number): void => {
+    scope.remark?.(place(), boundMessage(message), offset)
   }
   return { scope, refuse, remark, keys, added: 0 }
 }
@@ -115,7 +116,7 @@ const foldExpression = (source: string, walk: Walk): Template => {
   const met = meet(source, walk)
   if (met === undefined) return FAULT
   const { ast, template = planAst(ast, walk), remark } = met
-  if (remark !== undefined) walk.remark(`${showSource(source)}: ${remark}`)
+  if (remark !== undefined) walk.remark(`${showSource(source)}: ${remark.message}`, remark.offset)
   const isReference = ast.kind === 'tag' && ast.calls.length === 0
   return isReference && walk.keys.length === 0 ? template : weighed(template, source, walk)
 }
@@ -141,7 +142,8 @@ const parseExpression = (source: string, walk: Walk): Extract<Parsed, { ok: true
   }
   const parsed = parse(source)
   if (parsed.ok) return parsed
-  walk.refuse(`${showSource(source)}: ${parsed.message} (at offset ${parsed.offset})`)
+  const { message, offset } = parsed
+  walk.refuse(`${showSource(source)}: ${message} (at offset ${offset})`, offset)
   return undefined
 }
 

@@ -7,8 +7,9 @@ import type { TagAst } from './syntax/ast.ts'
 import { FAULT } from './scope.ts'
 import { constant, type ReadTemplate, type Root, type Template } from './template.ts'
 
-/** A template, or why there is none. */
-export type Followed = Template | { readonly kind: 'missing'; readonly reason: string }
+/** A template, or why there is none; `left` is how many keys were left, the missing one among them. */
+export type Followed =
+  Template | { readonly kind: 'missing'; readonly reason: string; readonly left: number }
 
 /** The end of a path that begins in `template`, which the document calls `name`. */
 export const follow = (
@@ -29,13 +30,13 @@ export const follow = (
     case 'map': {
       const child = template.entries.findLast(([entryKey]) => entryKey === key)?.[1]
       return child === undefined
-        ? missing(explainStep({}, key, name))
+        ? missing(explainStep({}, key, name), keys.length)
         : follow(child, rest, `${name}.${key}`, tag)
     }
     case 'list':
-      return missing(explainStep([], key, name))
+      return missing(explainStep([], key, name), keys.length)
     case 'text':
-      return missing(explainStep('', key, name))
+      return missing(explainStep('', key, name), keys.length)
   }
 }
 
@@ -54,7 +55,9 @@ const followValue = (
   name: string,
 ): Followed => {
   const found = lookup(value, keys)
-  return found === undefined ? missing(explainMissing(value, keys, name)) : constant(found)
+  if (found !== undefined) return constant(found)
+  const known = keys.findIndex((_, index) => lookup(value, keys.slice(0, index + 1)) === undefined)
+  return missing(explainMissing(value, keys, name), keys.length - known)
 }
 
 const stepCall = (key: string): { name: string; args: Template[] } => ({
@@ -62,4 +65,4 @@ const stepCall = (key: string): { name: string; args: Template[] } => ({
   args: [constant(key)],
 })
 
-const missing = (reason: string): Followed => ({ kind: 'missing', reason })
+const missing = (reason: string, left: number): Followed => ({ kind: 'missing', reason, left })

@@ -43,7 +43,7 @@ const planCall = (call: CallAst, tag: TagAst, site: Site): PlannedCall | undefin
     return undefined
   }
   const args = call.args.map((arg) => planArgument(arg, definition, site))
-  return args.includes(FAULT) ? undefined : { definition, args }
+  return args.includes(FAULT) ? undefined : { definition, args, offset: call.offset }
 }
 
 /** What other languages call it. */

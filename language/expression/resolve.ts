@@ -3,6 +3,7 @@
 
 import { didYouMean } from '../../base/nearest-name.ts'
 import type { TagAst } from './syntax/ast.ts'
+import { keyOffset } from './syntax/key-offset.ts'
 import { showKey, showSource } from './errors.ts'
 import { follow, readTemplate } from './follow.ts'
 import { FAULT, type LoadRoot } from './scope.ts'
@@ -12,19 +13,19 @@ import type { Root, Template } from './template.ts'
 export const resolvePath = (tag: TagAst, site: Site): Template => {
   if (isWaiting(tag.root)) return readTemplate(tag.root, tag.keys)
   if (isKnownAtLoad(tag.root)) return resolveKnown(tag.root, tag, site)
-  return refuseTag(tag, site, unknownRoot(tag))
+  return refuseKey(tag, 0, site, unknownRoot(tag))
 }
 
-/** The tag as written, what is wrong with it, and where it stands in a longer text. */
+/**
+ * Reports the tag as written, and what is wrong with it.
+ * @param at offset of that, within the string that the tag stands in
+ */
 export const refuseTag = (
   { source, offset }: TagAst,
   site: Site,
   reason: string,
   at = offset,
-): typeof FAULT => {
-  const place = at === 0 ? '' : ` (at offset ${at})`
-  return site.refuse(`${showSource(source)}: ${reason}${place}`)
-}
+): typeof FAULT => site.refuse(`${showSource(source)}: ${reason}`, at)
 
 /** Status codes are read from the scope, which may let them wait. */
 const WAITING = {
@@ -70,9 +71,15 @@ const resolveKnown = (root: LoadRoot, tag: TagAst, site: Site): Template => {
   const template = site.scope.read(root, name)
   if (template === undefined) {
     const hint = didYouMean(name, site.scope.names?.(root) ?? [])
-    return refuseTag(tag, site, `there is no key ${showKey(name)} in ${root}${hint}`)
+    return refuseKey(tag, 1, site, `there is no key ${showKey(name)} in ${root}${hint}`)
   }
   if (template === FAULT) return FAULT
   const followed = follow(template, rest, `${root}.${name}`, tag)
-  return followed.kind === 'missing' ? refuseTag(tag, site, followed.reason) : followed
+  return followed.kind === 'missing'
+    ? refuseKey(tag, tag.keys.length + 1 - followed.left, site, followed.reason)
+    : followed
 }
+
+/** @param index of the key that is wrong, where the root is 0 */
+const refuseKey = (tag: TagAst, index: number, site: Site, reason: string): typeof FAULT =>
+  refuseTag(tag, site, reason, keyOffset(tag, index))

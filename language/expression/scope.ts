@@ -2,6 +2,7 @@
 // problems to.
 
 import type { Ast } from './syntax/ast.ts'
+import type { Remark } from './syntax/cursor.ts'
 import { constant, type ConstantTemplate, type Template } from './template.ts'
 
 /** Roots that are known at load. */
@@ -19,7 +20,7 @@ export interface FoldScope {
   /** Names that `read` finds, for "did you mean". */
   names?(root: LoadRoot): Iterable<string>
   /** Takes notice of what is read otherwise than it looks. */
-  readonly remark?: (path: string, message: string) => void
+  readonly remark?: (path: string, message: string, offset: number) => void
   /** Bytes that templates and functions may still produce at load; shared by a whole document. */
   readonly budget: { left: number }
   /**
@@ -33,7 +34,7 @@ export interface FoldScope {
 export interface Met {
   readonly ast: Ast
   readonly template: Template | undefined
-  readonly remark?: string | undefined
+  readonly remark?: Remark | undefined
 }
 
 /** Fits wherever a `Problem` of the language is expected; `path` is an RFC 6901 pointer. */
@@ -41,6 +42,7 @@ interface ExpressionProblem {
   readonly code: 'invalid_expression'
   readonly path: string
   readonly message: string
+  readonly offset?: number
 }
 
 export type Report = (problem: ExpressionProblem) => void

@@ -4,6 +4,9 @@ import type { FAULT, FoldScope } from './scope.ts'
 
 export interface Site {
   readonly scope: FoldScope
-  /** Reports the message at the pointer of the string. */
-  refuse(message: string): typeof FAULT
+  /**
+   * Reports the message at the pointer of the string.
+   * @param offset of what is wrong, within the string; absent: all of it
+   */
+  refuse(message: string, offset?: number): typeof FAULT
 }

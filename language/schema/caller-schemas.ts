@@ -20,7 +20,8 @@ export const USER_SCHEMA = {
       pattern:
         '^\\$scrypt\\$ln=[0-9]{1,2},r=[0-9]{1,2},p=[0-9]{1,2}\\$[A-Za-z0-9+/]{1,256}\\$[A-Za-z0-9+/]{1,256}$',
       'x-sensitivity': 'hash',
-      description: 'Hash of the password: $scrypt$ln=14,r=8,p=1$salt$hash, base64 without padding.',
+      description:
+        'Hash of the password, as svc-gateway hash-password writes it: $scrypt$ln=14,r=8,p=1$salt$hash, base64 without padding.',
       'x-explain':
         'PHC string of scrypt ($scrypt$ln=14,r=8,p=1$salt$hash), as a text or as secretRef {name, key}. ' +
         'Whoever may read the Realm reads what stands here as text.',
@@ -49,7 +50,8 @@ export const API_KEY_SCHEMA = {
       type: 'string',
       pattern: '^[0-9a-f]{64}$',
       'x-sensitivity': 'hash',
-      description: 'SHA-256 of the whole header value, lower-case hex.',
+      description:
+        'SHA-256 of the whole header value, lower-case hex, as printf %s KEY | sha256sum writes it.',
       'x-explain':
         'Lower-case hex of the SHA-256 of the whole header value, as a text or as secretRef {name, key}.',
     },

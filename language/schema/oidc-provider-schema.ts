@@ -31,7 +31,8 @@ export const OIDC_PROVIDER_SCHEMA = {
     },
     redirect_uri: {
       ...WEB_ADDRESS,
-      description: 'Absolute URL of the callback endpoint.',
+      description:
+        'Absolute URL of the callback endpoint, such as https://api.example.com/v1/oidc/PROVIDER/callback.',
       'x-explain': 'URL of our callback endpoint, as the provider knows it.',
     },
     scopes: {

@@ -1,12 +1,12 @@
 // Describes an error of the schema for people: what was expected and what is there, cut to a bounded length. Shows no
 // value where that may be a secret.
 
-import { didYouMean, nearestName } from '../../base/nearest-name.ts'
+import { nearestName } from '../../base/nearest-name.ts'
 import { METHODS } from '../document.ts'
 import { isMap } from '../expression/value.ts'
 import apiSchema from '../schema/api-specification.schema.json' with { type: 'json' }
 import { unquotedExpression, unquotedWords } from './misread-values.ts'
-import { misspelling } from './name-hints.ts'
+import { hintFor, misspelling } from './name-hints.ts'
 import { unitHint } from './unit-hints.ts'
 
 /** A complaint about one keyword of a schema, as ajv gives it with `verbose`. */
@@ -42,21 +42,24 @@ const TYPE_NAMES: Readonly<Record<string, string>> = {
   boolean: 'true or false',
 }
 
-/** Keywords that bound a size or a range, as the end of "… is expected here". */
+/** Keywords that bound a size or a range, as the end of "Expected …". */
 const BOUNDS: Readonly<Record<string, (limit: string) => string>> = {
-  minimum: (limit) => `At least ${limit}`,
-  maximum: (limit) => `At most ${limit}`,
-  minLength: () => 'A text that is not empty',
-  maxLength: (limit) => `A text of at most ${limit} characters`,
-  minItems: (limit) => `A list of at least ${limit}`,
-  maxItems: (limit) => `A list of at most ${limit}`,
-  minProperties: (limit) => `A map of at least ${limit}`,
-  maxProperties: (limit) => `A map of at most ${limit}`,
+  minimum: (limit) => `at least ${limit}`,
+  maximum: (limit) => `at most ${limit}`,
+  minLength: () => 'a text that is not empty',
+  maxLength: (limit) => `a text of at most ${limit} characters`,
+  minItems: (limit) => `a list of at least ${countOf(Number(limit), 'item')}`,
+  maxItems: (limit) => `a list of at most ${countOf(Number(limit), 'item')}`,
+  minProperties: (limit) => `a map of at least ${countOf(Number(limit), 'key')}`,
+  maxProperties: (limit) => `a map of at most ${countOf(Number(limit), 'key')}`,
 }
+
+/** @example countOf(1, 'key') // '1 key' */
+const countOf = (count: number, noun: string): string => `${count} ${noun}${count === 1 ? '' : 's'}`
 
 /**
  * One sentence: what was expected, and what is there.
- * @example 'A whole number or an expression is expected here, not "soon".'
+ * @example 'Expected a whole number or an expression, got "soon".'
  */
 export const describeFault = (fault: SchemaFault, values: Place['values']): string => {
   const { keyword, params, parentSchema = {} } = fault
@@ -67,9 +70,11 @@ export const describeFault = (fault: SchemaFault, values: Place['values']): stri
   if (keyword === 'false schema') return describeNoMethod(fault.data)
   const expected = expectation(fault, parentSchema)
   const found = shown(fault.data, values)
+  if (values === 'hidden' && expected?.startsWith(ONE_OF) === true)
+    return `Expected ${expected}: this is none of them.`
   return expected === undefined
-    ? `${capitalise(found)} does not fit here${descriptionOf(parentSchema)}`
-    : `${capitalise(expected)} is expected here, not ${found}.${valueHint(fault, values)}`
+    ? `${values === 'shown' ? capitalise(found) : 'This text'} does not fit here${descriptionOf(parentSchema)}`
+    : `Expected ${expected}, got ${found}.${valueHint(fault, values)}`
 }
 
 const describeNoMethod = (path: unknown): string => {
@@ -87,8 +92,16 @@ const describeMissing = (name: string, found: unknown, schema: Schema): string =
   const others = Object.keys(isMap(found) ? found : {}).filter(
     (other) => !Object.hasOwn(properties, other),
   )
-  const description = descriptionOf(isMap(property) ? property : {})
+  const schemaOf = isMap(property) ? property : {}
+  const choices = choicesOf(schemaOf) ?? choicesOf(referencedBy(schemaOf))
+  const description = `${choices === undefined ? '' : `, one of ${choices.join(', ')}`}${descriptionOf(schemaOf)}`
   return `'${name}' is required here${description}${misspelling(name, others)}`
+}
+
+const referencedBy = ({ $ref }: Schema): Schema => {
+  const definitions: Readonly<Record<string, Schema>> = apiSchema.$defs
+  const name = typeof $ref === 'string' ? $ref.slice('#/$defs/'.length) : ''
+  return Object.hasOwn(definitions, name) ? (definitions[name] ?? {}) : {}
 }
 
 const descriptionOf = ({ description }: Schema): string =>
@@ -96,8 +109,8 @@ const descriptionOf = ({ description }: Schema): string =>
 
 const describeUnknown = (name: string, schema: Schema): string => {
   const known = Object.keys(schema['properties'] ?? {})
-  const hint = didYouMean(name, known)
-  return `There is no property '${cut(name)}' here${hint}; there are ${known.join(', ')}.`
+  const hint = capitalise(hintFor(name, known).replace(/^; /, '')).replace(/[^.?]$/, '$&.')
+  return `There is no property '${cut(name)}' here.${hint === '' ? '' : ` ${hint}`} There are ${known.join(', ')}.`
 }
 
 /** undefined: the schema has only a pattern or a format, which its description explains better. */
@@ -107,8 +120,10 @@ const expectation = ({ keyword, params }: SchemaFault, schema: Schema): string |
   if (keyword === 'type') return typesOf(schema)
   if (keyword === 'pattern') return Array.isArray(schema['type']) ? typesOf(schema) : undefined
   const choices = choicesOf(schema)
-  return choices === undefined ? undefined : `one of ${choices.join(', ')}`
+  return choices === undefined ? undefined : `${ONE_OF}${choices.join(', ')}`
 }
+
+const ONE_OF = 'one of '
 
 const choicesOf = (schema: Schema): readonly unknown[] | undefined => {
   if (Object.hasOwn(schema, 'enum')) return listOf(schema['enum'])
@@ -125,19 +140,36 @@ const valueHint = (
 ): string => {
   const expression = unquotedExpression(data)
   if (expression !== undefined) return ` ${capitalise(unquotedWords(expression))}.`
+  if (data === null)
+    return ' Give it a value, or leave the key out: nothing behind a colon is null in YAML.'
   if (typeof data !== 'string' || values === 'hidden') return ''
-  if (keyword === 'type' && params['type'] === 'object' && data.includes('{{'))
-    return ' An expression may stand in its members.'
-  const near = nearestName(data, (choicesOf(parentSchema) ?? []).map(String))
+  return keyword === 'type' && params['type'] === 'object' && data.includes('{{')
+    ? ' An expression may stand in place of its members, not of all of it.'
+    : textHint(data, instancePath, parentSchema)
+}
+
+/** What somebody meant who wrote this text. */
+const textHint = (data: string, instancePath: string, parentSchema: Schema): string => {
+  if (typesIn(parentSchema).includes('array'))
+    return ` Write it as a list: ${JSON.stringify([cut(data)])}.`
+  if (typesIn(parentSchema).includes('integer') && /^\d{1,15}$/.test(data))
+    return ` Write ${data} without quotes.`
+  const near = nearestChoice(data, (choicesOf(parentSchema) ?? []).map(String))
   if (near !== undefined) return ` Did you mean "${near}"?`
   return unitHint(instancePath.slice(instancePath.lastIndexOf('/') + 1), data)
 }
+
+const nearestChoice = (text: string, choices: readonly string[]): string | undefined =>
+  nearestName(text, choices) ?? choices.find((choice) => choice.endsWith(`/${text.toLowerCase()}`))
+
+const typesIn = ({ type }: Schema): readonly unknown[] => (Array.isArray(type) ? type : [type])
 
 const typesOf = ({ type, pattern }: Schema): string => {
   if (!Array.isArray(type)) return typeName(type)
   // A text beside other types is an expression, or a number written as text.
   const names = type.filter((name) => name !== 'string' || pattern === undefined).map(typeName)
-  if (typeof pattern === 'string' && pattern.startsWith('^')) names.push('one as text ("404")')
+  if (typeof pattern === 'string' && pattern.startsWith('^'))
+    names.push('a numeric text such as "404"')
   if (pattern !== undefined) names.push('an expression')
   return [names.slice(0, -1).join(', '), ...names.slice(-1)].join(' or ')
 }
@@ -147,13 +179,13 @@ const typeName = (name: unknown): string => TYPE_NAMES[String(name)] ?? String(n
 const listOf = (value: unknown): readonly unknown[] => (Array.isArray(value) ? value : [])
 
 const shown = (value: unknown, values: Place['values']): string => {
-  if (Array.isArray(value)) return `a list of ${value.length}`
-  if (isMap(value)) return `a map of ${Object.keys(value).length}`
+  if (Array.isArray(value)) return `a list of ${countOf(value.length, 'item')}`
+  if (isMap(value)) return `a map of ${countOf(Object.keys(value).length, 'key')}`
   if (value === null) return 'null'
   const isShown = values === 'shown'
-  if (typeof value === 'string') return isShown ? JSON.stringify(cut(value)) : 'this text'
+  if (typeof value === 'string') return isShown ? JSON.stringify(cut(value)) : 'a text'
   if (isShown && (typeof value === 'number' || typeof value === 'boolean')) return String(value)
-  return `this ${typeof value}`
+  return typeof value === 'boolean' ? 'true or false' : `a ${typeof value}`
 }
 
 const cut = (text: string): string =>

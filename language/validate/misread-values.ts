@@ -22,8 +22,8 @@ export const misreadValues = (document: unknown): readonly Warning[] => {
 const visit = (value: unknown, pointer: string, warnings: Warning[]): void => {
   if (warnings.length >= MAX_WARNINGS) return
   if (typeof value === 'string') {
-    const message = value.includes('{') ? describeText(value) : undefined
-    if (message !== undefined) warnings.push({ code: 'TakenLiterally', path: pointer, message })
+    const found = value.includes('{') ? describeText(value) : undefined
+    if (found !== undefined) warnings.push({ code: 'TakenLiterally', path: pointer, ...found })
   } else if (Array.isArray(value)) visitEntries(value.entries(), pointer, warnings)
   else if (isMap(value)) {
     const expression = unquotedExpression(value)
@@ -63,7 +63,7 @@ export const unquotedExpression = (value: unknown): string | undefined => {
 }
 
 export const unquotedWords = (expression: string): string =>
-  `YAML reads {{…}} without quotes as a map: write '${expression}', in quotes`
+  `YAML reads an unquoted {{…}} as a map: write '${expression}', in quotes`
 
 const MAX_INNER = 120
 
@@ -74,8 +74,13 @@ const NAME = /^[A-Za-z_][\w.-]*$/
 /** Braces of pages and scripts are their own: they are in lines, or beside tags. */
 const isOneLiner = (text: string): boolean => !/[\n<]/.test(text)
 
+interface Described {
+  readonly message: string
+  readonly offset: number
+}
+
 /** The first thing in it that looks like an expression and is none. */
-const describeText = (text: string): string | undefined => {
+const describeText = (text: string): Described | undefined => {
   let at = text.indexOf('{')
   while (at !== -1) {
     if (text.startsWith('{{', at)) {
@@ -86,8 +91,8 @@ const describeText = (text: string): string | undefined => {
     }
     const end = text.indexOf('}', at)
     if (end === -1) return undefined
-    const found = end - at > MAX_INNER ? undefined : describeBraces(text, at, end)
-    if (found !== undefined) return found
+    const message = end - at > MAX_INNER ? undefined : describeBraces(text, at, end)
+    if (message !== undefined) return { message, offset: text[at - 1] === '$' ? at - 1 : at }
     // Those too far from this end are passed over: time stays in proportion to the length.
     at = text.indexOf('{', Math.max(at + 1, end - MAX_INNER))
   }

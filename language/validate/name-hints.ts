@@ -29,6 +29,20 @@ const WISHES: ReadonlyMap<string, string> = new Map([
     "methods are keys of the path (get, post, …); that of the upstream is 'http_method' of the action",
   ],
   ['methods', 'methods are keys of the path: get, post, …'],
+  [
+    'contenttype',
+    "media types are said by 'accepts' (of requests) and 'provides' (of responses) of a path",
+  ],
+  [
+    'produces',
+    "media types are said by 'accepts' (of requests) and 'provides' (of responses) of a path",
+  ],
+  [
+    'consumes',
+    "media types are said by 'accepts' (of requests) and 'provides' (of responses) of a path",
+  ],
+  ['onsuccess', "it is called 'on_result'"],
+  ['onfailure', "it is called 'on_error'"],
   ['status', "it is called 'status_code', in on_result and on_error"],
   ['rewrite', "the path at the upstream is 'path' of the action"],
   [
@@ -53,7 +67,7 @@ export const hintFor = (name: string, known: Iterable<string>): string => {
 /**
  * The end of a sentence about a name that is missing, where another one stands that looks like it.
  * @param others names that stand there and are not known
- * @example misspelling('base_path', ['basepath']) // "; is 'basepath' a misspelling of it?"
+ * @example misspelling('base_path', ['basepath']) // " Is 'basepath' a misspelling of it?"
  */
 export const misspelling = (missing: string, others: Iterable<string>): string => {
   const near = nearestName(missing, others)

@@ -57,28 +57,36 @@ const visitProperties = (
 ): void => {
   const type = ownValue(map, 'type')
   const typed = typeof type === 'string' ? shape.byType.get(type) : undefined
-  // Of an unknown type, which is an error, nobody can say what it has.
-  const isOfUnknownType = typeof type === 'string' && shape.byType.size > 0 && typed === undefined
+  // Of an unknown type, or none, which is an error, nobody can say what it has.
+  const isOfUnknownType = shape.byType.size > 0 && typed === undefined
   for (const [key, value] of Object.entries(map)) {
     const child = typed?.properties.get(key) ?? shape.properties.get(key)
     if (child === undefined && isOfUnknownType && isOfAnyType(shape, key)) continue
-    if (child === undefined) warn(childPointer(pointer, key), key, namesOf(shape, typed), warnings)
-    else if (!isLeaf(child)) visit(value, childPointer(pointer, key), child, warnings)
+    if (child === undefined) {
+      const hint = hintFor(key, namesOf(shape, typed)) || hintOfType(shape, key)
+      warn(childPointer(pointer, key), key, hint, warnings)
+    } else if (!isLeaf(child)) visit(value, childPointer(pointer, key), child, warnings)
   }
 }
 
 const isOfAnyType = ({ byType }: Shape, key: string): boolean =>
   [...byType.values()].some(({ properties }) => properties.has(key))
 
+/** What is of no use here is of use in another type. */
+const hintOfType = ({ byType }: Shape, key: string): string => {
+  const types = [...byType].filter(([, { properties }]) => properties.has(key))
+  return types.length === 0 ? '' : `; it belongs to type ${types.map(([type]) => type).join(', ')}`
+}
+
 const namesOf = (shape: Shape, typed: Shape | undefined): readonly string[] => [
   ...shape.properties.keys(),
   ...(typed?.properties.keys() ?? []),
 ]
 
-const warn = (path: string, key: string, known: readonly string[], warnings: Warning[]): void => {
+const warn = (path: string, key: string, hint: string, warnings: Warning[]): void => {
   if (warnings.length >= MAX_WARNINGS) return
   const name = key.length <= 60 ? key : `${key.slice(0, 60).toWellFormed()}…`
-  const message = `There is no property '${name}' here: it has no effect${hintFor(key, known)}`
+  const message = `There is no property '${name}' here: it has no effect${hint}`
   warnings.push({ code: 'UnknownProperty', path, message })
 }
 

@@ -1,7 +1,18 @@
 // Says in plain words, and at the place that has to be changed, why a text is not YAML. The parser names its own rules,
 // and where it noticed.
 
-import { type Document, isScalar, Scalar, visit, type YAMLError } from 'yaml'
+import {
+  type Document,
+  isAlias,
+  isMap,
+  isScalar,
+  isSeq,
+  Scalar,
+  visit,
+  type YAMLError,
+  type YAMLMap,
+  type YAMLSeq,
+} from 'yaml'
 
 export interface DescribedError {
   /** Into the whole text. */
@@ -13,7 +24,7 @@ export interface DescribedError {
 const MAX_LINE = 500
 const MAX_SHOWN = 60
 
-/** @example 'host: {{variables.x}}/a' // "YAML reads {{…}} without quotes as a map: write '{{variables.x}}/a', in quotes" */
+/** @example 'host: {{variables.x}}/a' // "YAML reads an unquoted {{…}} as a map: write '{{variables.x}}/a', in quotes" */
 export const describeYamlError = (
   error: YAMLError,
   document: Document.Parsed,
@@ -30,10 +41,15 @@ export const describeYamlError = (
   )
 }
 
-/** Of what the parser throws when it resolves aliases. */
-export const describeAlias = (document: Document.Parsed): DescribedError | undefined => {
+/** Of what the parser throws when it resolves aliases and merge keys. */
+export const describeUnresolved = (document: Document.Parsed): DescribedError | undefined => {
   let found: DescribedError | undefined
   visit(document, {
+    Pair: (_key, { key, value }) => {
+      if (!isScalar(key) || key.source !== '<<' || isMergeable(value, document)) return undefined
+      found = { offset: key.range?.[0] ?? 0, message: MERGE_WORDS }
+      return visit.BREAK
+    },
     Alias: (_key, alias) => {
       if (alias.resolve(document) !== undefined) return undefined
       found = { offset: alias.range?.[0] ?? 0, message: aliasWords(alias.source) }
@@ -41,6 +57,16 @@ export const describeAlias = (document: Document.Parsed): DescribedError | undef
     },
   })
   return found
+}
+
+const MERGE_WORDS =
+  "<< puts the members of other maps here: its value must be a map, such as *name of an anchor &name; write '<<', in quotes, if it is a key"
+
+const isMergeable = (value: unknown, document: Document.Parsed): boolean => {
+  const target = isAlias(value) ? value.resolve(document) : value
+  if (isSeq(target)) return target.items.every((item) => isMergeable(item, document))
+  // One that leads nowhere is described as such.
+  return target === undefined || isMap(target)
 }
 
 const aliasWords = (name: string): string =>
@@ -68,7 +94,7 @@ const unquotedExpression = ({ start, text }: Line): DescribedError | undefined =
   const value = found?.[1]
   if (value === undefined) return undefined
   const written = value.replace(/\s+#.*$/, '').trimEnd()
-  const message = `YAML reads {{…}} without quotes as a map: write '${shorten(written)}', in quotes`
+  const message = `YAML reads an unquoted {{…}} as a map: write '${shorten(written)}', in quotes`
   return { offset: start + text.length - value.length, message }
 }
 
@@ -86,7 +112,9 @@ const DESCRIPTIONS: Readonly<Partial<Record<YAMLError['code'], Describe>>> = {
   BLOCK_AS_IMPLICIT_KEY: (place) => describeNested(place),
   MULTILINE_IMPLICIT_KEY: (place) => ({
     offset: place.offset,
-    message: `a colon is missing in '${shorten(restOfLine(place))}': write 'key: value'`,
+    message: restOfLine(place).startsWith('- ')
+      ? 'an item of a list stands among the keys of a map here: leave out the -, or indent it below its key'
+      : `a colon is missing in '${shorten(restOfLine(place))}': write 'key: value'`,
   }),
   DUPLICATE_KEY: (place) => ({ offset: place.offset, message: describeDuplicate(place) }),
   MISSING_CHAR: ({ document, offset }) => describeOpenQuote(document, offset),
@@ -98,22 +126,45 @@ const DESCRIPTIONS: Readonly<Partial<Record<YAMLError['code'], Describe>>> = {
     offset: place.offset,
     message: needsQuotes(restOfLine(place)),
   }),
-  BAD_ALIAS: ({ offset }) => ({
+  BAD_ALIAS: ({ offset, text }) => ({
     offset,
-    message: "* begins a reference to an anchor: write '*', in quotes, if it is a text",
+    message:
+      text.charAt(offset) === '&'
+        ? "& begins an anchor, and has no name: write '&', in quotes, if it is a text"
+        : "* begins a reference to an anchor: write '*', in quotes, if it is a text",
   }),
-  BAD_INDENT: ({ offset }, message) => ({
-    offset,
-    message: message.startsWith('All')
-      ? 'this line is indented differently from its neighbours: align it with them'
-      : 'a bracket or brace that was opened before is not closed, or this line is not indented',
-  }),
+  BAD_INDENT: (place, message) =>
+    message.startsWith('All')
+      ? {
+          offset: place.here.start + place.here.text.search(/\S|$/),
+          message: 'this line is indented differently from its neighbours: align it with them',
+        }
+      : describeOpenBracket(place),
   BLOCK_IN_FLOW: ({ offset }) => ({
     offset,
     message: 'a comma, or a closing bracket or brace, is missing',
   }),
   UNEXPECTED_TOKEN: ({ here }) => describeBlockScalar(here),
 }
+
+const describeOpenBracket = ({ document, text, offset }: Place): DescribedError => {
+  let opened: YAMLMap | YAMLSeq | undefined
+  visit(document, {
+    Collection: (_key, node) => {
+      const start = node.range?.[0] ?? Infinity
+      if (node.flow === true && start <= offset && !isClosed(node, text)) opened = node
+    },
+  })
+  return opened?.range === undefined || opened.range === null
+    ? { offset, message: 'a bracket or brace that was opened before is not closed' }
+    : {
+        offset: opened.range[0],
+        message: `the ${text.charAt(opened.range[0])} that is opened here is not closed, or its lines are not indented; write it in quotes, if it is a text`,
+      }
+}
+
+const isClosed = ({ range }: YAMLMap | YAMLSeq, text: string): boolean =>
+  /[\]}]/.test(text.charAt((range?.[1] ?? 0) - 1))
 
 const restOfLine = ({ offset, here }: Place): string =>
   here.text.slice(Math.max(0, offset - here.start)).trim()

@@ -78,14 +78,14 @@ export class ManifestSource implements ResourceSource {
   }
 
   /** Where a value stands, as long as the file says what it said when the resource was read. */
-  readonly locate: Locate = (resource, pointer) => {
+  readonly locate: Locate = (resource, pointer, within) => {
     const known = [...this.#files.values()].find(({ file }) => file.path === resource.origin?.file)
     if (known === undefined) return undefined
     const read = known.parsed?.deref() ?? readManifest(known.text, known.scanned.path)
     known.parsed = new WeakRef(read)
     if ('fault' in read) return undefined
     const key = keyOf(resource)
-    return read.entries.find((entry) => keyOf(entry.resource) === key)?.positionOf(pointer)
+    return read.entries.find((entry) => keyOf(entry.resource) === key)?.positionOf(pointer, within)
   }
 
   async confirm(): Promise<boolean> {

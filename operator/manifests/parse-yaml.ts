@@ -3,7 +3,11 @@
 
 import { type Document, LineCounter, parseAllDocuments, type ScalarTag } from 'yaml'
 import { messageOf } from '../../base/thrown.ts'
-import { describeAlias, type DescribedError, describeYamlError } from './describe-yaml-error.ts'
+import {
+  type DescribedError,
+  describeUnresolved,
+  describeYamlError,
+} from './describe-yaml-error.ts'
 import { offsetOfPointer, type Position } from './locate-pointer.ts'
 import { type ScalarWarning, warnOfScalars } from './scalar-warnings.ts'
 
@@ -12,9 +16,14 @@ export interface ParsedDocument {
   /** Of its first member. */
   readonly position: Position
   readonly warnings: readonly ScalarWarning[]
-  /** Of the value that a JSON pointer leads to, or of its nearest parent. */
-  readonly positionOf: (pointer: string) => Position
+  readonly positionOf: PositionOf
 }
+
+/**
+ * Where the value stands that a JSON pointer leads to, or its nearest parent.
+ * @param within a text: the character that is meant, in UTF-16 code units
+ */
+export type PositionOf = (pointer: string, within?: number) => Position
 
 export type ParsedFile =
   { readonly documents: readonly ParsedDocument[] } | { readonly fault: YamlFault }
@@ -84,9 +93,10 @@ const readDocument = (
       value,
       position: positionAt(start),
       warnings: warnOfScalars(document, positionAt),
-      positionOf: (pointer) => positionAt(offsetOfPointer(document, pointer)),
+      positionOf: (pointer, within) =>
+        positionAt(offsetOfPointer(document, text, { pointer, within })),
     }
   } catch (error) {
-    return faultAt(describeAlias(document) ?? { offset: start, message: messageOf(error) })
+    return faultAt(describeUnresolved(document) ?? { offset: start, message: messageOf(error) })
   }
 }

@@ -7,7 +7,7 @@ import { type KnownMetadata, misspeltKind, readResource } from '../resource/read
 import type { Resource } from '../resource/resource.ts'
 import type { SourceNote } from '../resource/resource-source.ts'
 import type { Position } from './locate-pointer.ts'
-import { type ParsedDocument, parseYaml } from './parse-yaml.ts'
+import { type ParsedDocument, parseYaml, type PositionOf } from './parse-yaml.ts'
 
 /** One object of a file, not yet a resource: its identity depends on earlier versions. */
 export interface ManifestEntry {
@@ -15,7 +15,7 @@ export interface ManifestEntry {
   readonly position: Position
   /** As it would be read without any earlier version. */
   readonly resource: Resource
-  readonly positionOf: (pointer: string) => Position
+  readonly positionOf: PositionOf
 }
 
 export type ReadManifest =
@@ -62,7 +62,7 @@ export interface ManifestItem {
   readonly position: Position
   /** Pointer of the item in its document: of an item of a list. */
   readonly at: string
-  readonly positionOf: (pointer: string) => Position
+  readonly positionOf: PositionOf
 }
 
 interface Placed {
@@ -88,7 +88,8 @@ const flattenItem = (
   if (items === undefined || depth === MAX_LIST_DEPTH) return [{ document, item }]
   return items.flatMap((value, i) => {
     const at = `${item.at}/items/${i}`
-    const positionOf = (pointer: string): Position => document.positionOf(`${at}${pointer}`)
+    const positionOf: PositionOf = (pointer, within) =>
+      document.positionOf(`${at}${pointer}`, within)
     return flattenItem(document, { value, position: positionOf(''), at, positionOf }, depth + 1)
   })
 }

@@ -23,7 +23,7 @@ export const warnOfScalars = (
   visit(document, {
     Scalar: (_key, node, ancestors) => {
       if (warnings.length === MAX_WARNINGS) return visit.BREAK
-      const message = node.type === Scalar.PLAIN ? describe(node) : undefined
+      const message = describeTag(node) ?? (node.type === Scalar.PLAIN ? describe(node) : undefined)
       if (message !== undefined) {
         const path = pointerTo(node, ancestors)
         warnings.push({ position: positionAt(node.range?.[0]), path, message })
@@ -34,8 +34,21 @@ export const warnOfScalars = (
   return warnings
 }
 
+/** `!word`, which YAML has for types of its own. */
+const describeTag = ({ tag, source = '' }: Scalar): string | undefined =>
+  tag?.startsWith('!') === true
+    ? `${shorten(tag)} is read as a type of YAML and left out: write '${shorten(`${tag} ${source}`.trim())}' if it is a text`
+    : undefined
+
+const MAX_SHOWN = 60
+
+const shorten = (text: string): string =>
+  text.length <= MAX_SHOWN ? text : `${text.slice(0, MAX_SHOWN).toWellFormed()}…`
+
 /** The warning about a scalar, if there is one. */
 const describe = ({ source = '', value }: Scalar): string | undefined => {
+  // A merge key.
+  if (typeof value === 'symbol') return undefined
   if (typeof value === 'string') return BASE_60.test(source) ? base60Words(source) : undefined
   const core = readCore(source)
   if (core === value || (core === null && value === null)) return undefined

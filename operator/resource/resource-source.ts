@@ -48,10 +48,14 @@ export interface DepartedRealm {
   readonly isRevoked: boolean
 }
 
-/** Where in the file of a resource the value stands that a JSON pointer leads to. Undefined: it is in no file, or changed. */
+/**
+ * Where in the file of a resource the value stands that a JSON pointer leads to. Undefined: it is in no file, or changed.
+ * @param within a text: the character that is meant, in UTF-16 code units
+ */
 export type Locate = (
   resource: Resource,
   pointer: string,
+  within?: number,
 ) => Pick<Origin, 'line' | 'column'> | undefined
 
 export interface SourceNote {

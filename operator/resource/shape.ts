@@ -2,9 +2,11 @@
 // generated from it. Reports every problem with its pointer, and never stops at the first.
 
 import { childPointer } from '../../base/json-pointer.ts'
+import { nearestName } from '../../base/nearest-name.ts'
 import { memberAt } from '../../language/expression/members.ts'
 import { isList, isMap, type Value } from '../../language/expression/value.ts'
 import type { Problem } from '../../language/problem.ts'
+import { unitHint } from '../../language/validate/unit-hints.ts'
 
 export type Shape = (
   | StringShape
@@ -181,7 +183,9 @@ function checkInteger(
   problems: Problem[],
 ): void {
   if (typeof value !== 'number' || !Number.isSafeInteger(value)) {
-    problems.push(wrongType(path, 'an integer', value))
+    const hint = typeof value === 'string' ? unitHint(path.toLowerCase(), value) : ''
+    const problem = wrongType(path, 'a whole number', value)
+    problems.push({ ...problem, message: `${problem.message}${hint && `.${hint}`}` })
   } else if (value < (shape.minimum ?? -Infinity)) {
     const message = `${path} is ${value}; the least is ${String(shape.minimum)}`
     problems.push({ code: 'invalid_value', path, message })
@@ -212,13 +216,19 @@ function checkObject(shape: ObjectShape, value: unknown, path: string, problems:
 
 const unknownField = (shape: ObjectShape, path: string, name: string): Problem => {
   const pointer = childPointer(path, name)
-  const known = Object.keys(shape.fields).join(', ')
+  const known = Object.keys(shape.fields)
+  const near = nearestName(name, known) ?? known.find((each) => isBeginning(name, each))
+  const hint = near === undefined ? '; known' : `; did you mean '${near}'? Known`
   return {
     code: 'invalid_value',
     path: pointer,
-    message: `${pointer} is not a known field; known fields are ${known}`,
+    message: `${pointer} is not a known field${hint} fields are ${known.join(', ')}`,
   }
 }
+
+/** `password` for `passwordHash`. */
+const isBeginning = (name: string, known: string): boolean =>
+  name.length > 2 && known.toLowerCase().startsWith(name.toLowerCase())
 
 const tooMany = (path: string, { maxItems }: ListShape): Problem => ({
   code: 'invalid_value',

@@ -2,7 +2,7 @@
 // neither gateways nor how resources stand: it names the leader, and has no lists that look as if there were nothing.
 
 import type { OperatorStatus } from '../controller/controller.ts'
-import type { Problem, Warning } from '../../language/problem.ts'
+import { type Problem, type Warning, withoutOffset } from '../../language/problem.ts'
 import type { DataPlaneReport } from '../data-plane.ts'
 import type { ResourceStatus } from '../reconcile/status/status-book.ts'
 import { lastValidatedGeneration } from '../resource/condition.ts'
@@ -47,8 +47,8 @@ export const resourceRecord = (
   const { kind, metadata, origin } = verdict.resource
   const { namespace, name, generation, createdAt } = metadata
   const located = (diagnostic: Problem | Warning): object => ({
-    ...diagnostic,
-    ...locate?.(verdict.resource, diagnostic.path),
+    ...withoutOffset(diagnostic),
+    ...locate?.(verdict.resource, diagnostic.path, diagnostic.offset),
   })
   return {
     kind,

@@ -59,18 +59,20 @@ const nowhere: Locate = () => undefined
 const resourceLines = (status: ResourceStatus, locate: Locate): readonly string[] => {
   const { verdict, errors, warnings } = status
   const { resource } = verdict
-  const placeAt = (pointer: string): string => {
+  const placeAt = (pointer: string, within?: number): string => {
     const { origin } = resource
-    return origin === undefined ? '' : placeOf({ ...origin, ...locate(resource, pointer) })
+    return origin === undefined ? '' : placeOf({ ...origin, ...locate(resource, pointer, within) })
   }
   const reference = verdict.resolvedRefs.status === 'False' ? [verdict.resolvedRefs.message] : []
   return [
     ...errors.map(
-      ({ path, code, message }) => `${placeAt(path)}${nameOf(verdict)} ${path} ${code} ${message}`,
+      ({ path, code, message, offset }) =>
+        `${placeAt(path, offset)}${nameOf(verdict)} ${path} ${code} ${message}`,
     ),
     ...reference.map((message) => `${placeAt('')}${nameOf(verdict)} ${message}`),
     ...warnings.map(
-      ({ path, message }) => `${placeAt(path)}${nameOf(verdict)} ${path} warning: ${message}`,
+      ({ path, message, offset }) =>
+        `${placeAt(path, offset)}${nameOf(verdict)} ${path} warning: ${message}`,
     ),
   ]
 }

@@ -1,10 +1,11 @@
 // Collects the resources in texts of files, with the place of each and with what is wrong before anything is validated.
 // A plain document is wrapped into a resource, so that all are validated in one way.
 
+import { mapAt, textAt } from '../../language/expression/members.ts'
 import { isMap, type ValueMap } from '../../language/expression/value.ts'
 import type { Problem } from '../../language/problem.ts'
 import type { Position } from '../manifests/locate-pointer.ts'
-import { parseYaml } from '../manifests/parse-yaml.ts'
+import { parseYaml, type PositionOf } from '../manifests/parse-yaml.ts'
 import { flatten, type ManifestItem, warningNotes } from '../manifests/read-manifest.ts'
 import { misspeltKind, type ReadResult, readResource } from '../resource/read-resource.ts'
 import { API_VERSION, keyOf, type Origin, type Resource } from '../resource/resource.ts'
@@ -21,9 +22,11 @@ export interface Located {
   readonly resource: Resource
   readonly file: string
   /** Of a pointer into the resource. */
-  readonly positionOf: (pointer: string) => Position
+  readonly positionOf: PositionOf
   /** As it is called in findings. */
   readonly name: string
+  /** Of a Realm, whatever else is wrong with it; else empty. */
+  readonly realmUri: string
   /** It stands in the file without a resource around it. */
   readonly isPlain: boolean
 }
@@ -48,6 +51,11 @@ const collectFile = ({ name: file, text }: GatheredFile, collection: Collection)
     const { message, ...position } = parsed.fault
     collection.findings.push(error(file, position, { code: 'invalid_yaml', message }))
     return
+  }
+  if (parsed.documents.length === 0) {
+    const message = 'there is nothing in this file: no document and no resource'
+    const place = { file, line: 1, column: 1, resource: '', path: '' }
+    collection.findings.push({ severity: 'warning', ...place, code: 'EmptyFile', message })
   }
   for (const { document, item } of parsed.documents.flatMap(flatten)) {
     const located = isPlainDocument(item.value)
@@ -86,7 +94,9 @@ const plain = (
       resource,
       file,
       isPlain: true,
-      positionOf: (pointer) => item.positionOf(pointer.replace(/^\/spec\/document/, '')),
+      realmUri: '',
+      positionOf: (pointer, within) =>
+        item.positionOf(pointer.replace(/^\/spec\/document/, ''), within),
       name: typeof id === 'string' ? id : '',
     }
   )
@@ -109,6 +119,7 @@ const fromManifest = (
     for (const { code, path, message } of problemsOf(result)) {
       findings.push(error(file, item.positionOf(path), { code, path, message }))
     }
+    if (result.result === 'foreign') findings.push(...foreignNotices(result.kind, item, file))
     return undefined
   }
   const { resource } = result
@@ -117,10 +128,36 @@ const fromManifest = (
     resource,
     file,
     isPlain: false,
+    realmUri: resource.kind === 'Realm' ? textAt(specOf(item.value), 'uri') : '',
     positionOf: item.positionOf,
     name: `${resource.kind} ${namespace}/${name}`,
   }
 }
+
+/** What people have who come from an ingress controller or another gateway. */
+const ROUTES_ELSEWHERE: ReadonlySet<string> = new Set([
+  'Ingress',
+  'HTTPRoute',
+  'IngressRoute',
+  'VirtualService',
+  'HTTPProxy',
+])
+
+const foreignNotices = (
+  kind: string,
+  { positionOf }: ManifestItem,
+  file: string,
+): readonly ValidationFinding[] => {
+  if (!ROUTES_ELSEWHERE.has(kind)) return []
+  const path = '/kind'
+  const message =
+    `objects of kind ${kind} are not read: routes of this gateway are those of an ApiSpecification ` +
+    '(examples/02-forward.yaml is a small one). If it is for something else, ignore this'
+  const place = { file, ...positionOf(path), resource: '', path }
+  return [{ severity: 'notice', ...place, code: 'ForeignKind', message }]
+}
+
+const specOf = (value: unknown): ValueMap => (isMap(value) ? mapAt(value, 'spec') : {})
 
 const problemsOf = (
   read: Exclude<ReadResult, { readonly result: 'resource' }>,

@@ -1,22 +1,17 @@
 // Validates texts of files as the operator and the language would, and lists all that they would report. What the files
 // refer to and do not contain is a notice: it may be in the cluster.
 
-import { didYouMean } from '../../base/nearest-name.ts'
 import { compileAtOnce } from '../reconcile/documents/compile-document.ts'
 import type { Problem, Warning } from '../../language/problem.ts'
 import { Reconciler } from '../reconcile/reconciler.ts'
 import type { Verdict } from '../reconcile/verdict.ts'
-import type { ReasonOf } from '../resource/condition.ts'
-import {
-  DEFAULT_CLASS,
-  resourceKey,
-  type Resource,
-  type SecretResource,
-} from '../resource/resource.ts'
+import { DEFAULT_CLASS, type Resource, resourceKey } from '../resource/resource.ts'
 import { dependsOnNoVariable } from '../resource/stand-in-variables.ts'
 import { collectResources, type Located } from './collect-resources.ts'
 import { byPlace, type FilesValidation, type ValidationFinding } from './finding.ts'
 import type { GatheredFile } from './gather-files.ts'
+import { referenceFindings, type Surroundings } from './reference-findings.ts'
+import { referencesOf, type StandIns, standInSecrets } from './secret-references.ts'
 
 /** @param maxRoutes as the gateways have it; 20,000 if left out */
 export const validateFiles = (
@@ -33,10 +28,9 @@ export const validateFiles = (
     ...new Reconciler({ className, compiler: compileAtOnce(maxRoutes) }).reconcile(cache).verdicts,
   ])
   const verdicts = new Map(validated)
-  const realms = realmsAmong(verdicts)
   const found = [...verdicts].flatMap(([key, verdict]) => {
     const place = located.get(key)
-    return place === undefined ? [] : findingsOf(verdict, place, { standIns, realms })
+    return place === undefined ? [] : findingsOf(verdict, place, { standIns, located })
   })
   const kinds = [...resources.values()].map(({ kind }) => kind)
   return {
@@ -47,72 +41,24 @@ export const validateFiles = (
   }
 }
 
-/** What the findings of one resource depend on beside it. */
-interface Surroundings {
-  readonly standIns: ReadonlyMap<string, SecretResource>
-  /** By uri. */
-  readonly realms: ReadonlyMap<string, 'complete' | 'incomplete'>
-}
-
-const realmsAmong = (verdicts: ReadonlyMap<string, Verdict>): Surroundings['realms'] =>
-  new Map(
-    [...verdicts.values()].flatMap(({ resource, id, digest }) =>
-      resource.kind === 'Realm' && id !== undefined
-        ? [[id, digest === undefined ? 'incomplete' : 'complete'] as const]
-        : [],
-    ),
-  )
-
 const classOf = (resource: Resource): string =>
   (resource.kind === 'ApiSpecification' || resource.kind === 'Realm'
     ? resource.className
     : undefined) ?? DEFAULT_CLASS
 
-/**
- * A document is validated with empty texts in place of variables whose Secret is not among the files: an empty
- * text passes every function unchanged.
- */
-const standInSecrets = (
-  resources: ReadonlyMap<string, Resource>,
-): ReadonlyMap<string, SecretResource> => {
-  const secrets = new Map<string, SecretResource>()
-  for (const resource of resources.values()) {
-    for (const { name, key } of variableReferences(resource)) {
-      const { namespace } = resource.metadata
-      const id = resourceKey('Secret', namespace, name)
-      if (resources.has(id)) continue
-      const data = { ...secrets.get(id)?.data, [key]: '' }
-      secrets.set(id, { kind: 'Secret', metadata: { ...resource.metadata, name }, data })
-    }
-  }
-  return secrets
-}
-
-const variableReferences = (
-  resource: Resource,
-): readonly { readonly name: string; readonly key: string }[] => {
-  if (resource.kind !== 'ApiSpecification' || !('spec' in resource.checked)) return []
-  return (resource.checked.spec.variablesFrom ?? []).flatMap(({ secretRef: { name, key } }) =>
-    key === undefined ? [] : [{ name, key }],
-  )
-}
-
 const findingsOf = (
   verdict: Verdict,
   located: Located,
-  { standIns, realms }: Surroundings,
+  surroundings: Surroundings,
 ): readonly ValidationFinding[] => {
   const at = placeIn(located)
-  const isCertain = certainty(verdict, standIns)
+  const isCertain = certainty(verdict, surroundings.standIns)
   return [
-    ...verdict.errors
-      .filter(isCertain)
-      .map(({ path, code, message }) => at('error', path, code, message)),
-    ...referenceFindings(verdict, located, realms),
-    ...verdict.warnings
-      .filter(isCertain)
-      .map(({ path, code, message }) => at(severityOf(code), path, code, message)),
-    ...secretNotices(verdict, located, standIns),
+    ...verdict.errors.filter(isCertain).map((problem) => at('error', problem)),
+    ...referenceFindings(verdict, surroundings).map(({ severity, ...finding }) =>
+      at(severity, finding),
+    ),
+    ...verdict.warnings.filter(isCertain).map((warning) => at(severityOf(warning.code), warning)),
   ]
 }
 
@@ -123,91 +69,43 @@ const severityOf = (code: Warning['code']): 'error' | 'warning' =>
 /** What may be said of a document whose Secrets are not among the files. */
 const certainty = (
   { resource }: Verdict,
-  standIns: ReadonlyMap<string, SecretResource>,
+  standIns: StandIns,
 ): ((diagnostic: Problem | Warning) => boolean) => {
   const { namespace } = resource.metadata
-  const isComplete = variableReferences(resource).every(
-    ({ name }) => !standIns.has(resourceKey('Secret', namespace, name)),
+  const missing = referencesOf(resource).filter(({ name }) =>
+    standIns.has(resourceKey('Secret', namespace, name)),
   )
   const document =
     resource.kind === 'ApiSpecification' && 'spec' in resource.checked
       ? resource.checked.spec.document
       : undefined
-  if (isComplete || document === undefined) return () => true
+  if (missing.length === 0 || document === undefined) return () => true
   const isCertain = dependsOnNoVariable(document)
-  return ({ code, path }) => isCertain({ code, path: path.replace(/^\/spec\/document/, '') })
+  // Every key of such a Secret is a variable, which may take the place of one of the document.
+  const mayOverride = missing.some(({ key }) => key === undefined)
+  return ({ code, path: pointer }) => {
+    const path = pointer.replace(/^\/spec\/document/, '')
+    return isCertain({ code, path }) && !(mayOverride && path.startsWith('/variables/'))
+  }
 }
 
-type AtPath = (
-  severity: ValidationFinding['severity'],
-  path: string,
-  code: string,
-  message: string,
-) => ValidationFinding
+interface Diagnostic {
+  readonly path: string
+  readonly code: string
+  readonly message: string
+  readonly offset?: number
+}
+
+type AtPath = (severity: ValidationFinding['severity'], diagnostic: Diagnostic) => ValidationFinding
 
 const placeIn =
   ({ file, positionOf, name, isPlain }: Located): AtPath =>
-  (severity, path, code, message) => ({
+  (severity, { path, code, message, offset }) => ({
     severity,
     file,
-    ...positionOf(path),
+    ...positionOf(path, offset),
     resource: name,
     path: isPlain ? path.replace(/^\/spec\/document/, '') : path,
     code,
     message: isPlain ? message.replaceAll('/spec/document/', '/') : message,
   })
-
-/** What is not there may be elsewhere; what is there and not allowed, or lacks a key, is wrong. */
-const NOTICES: ReadonlySet<ReasonOf<'ResolvedRefs'>> = new Set([
-  'RealmNotFound',
-  'SecretNotFound',
-  'ConfigMapNotFound',
-])
-
-const referenceFindings = (
-  verdict: Verdict,
-  located: Located,
-  realms: Surroundings['realms'],
-): readonly ValidationFinding[] => {
-  const { status, reason, message } = verdict.resolvedRefs
-  if (status !== 'False') return []
-  const at = placeIn(located)
-  if (reason === 'RealmNotFound')
-    return [at('notice', '/spec/document/realm_uri', reason, describeRealm(verdict, realms))]
-  const path = '/spec'
-  return NOTICES.has(reason)
-    ? [at('notice', path, reason, `${message} (not among the files)`)]
-    : [at('error', path, reason, message)]
-}
-
-const describeRealm = (
-  { realmUri = '', resource }: Verdict,
-  realms: Surroundings['realms'],
-): string => {
-  if (realms.get(realmUri) === 'incomplete')
-    return (
-      `the realm '${realmUri}' is among the files, but has errors or lacks a Secret: ` +
-      'what this document needs of it is not validated'
-    )
-  const hint = didYouMean(realmUri, realms.keys()) || '.'
-  return (
-    `there is no realm '${realmUri}' among these files that namespace ${resource.metadata.namespace} may use${hint} ` +
-    'Add it, unless it is deployed elsewhere'
-  )
-}
-
-const secretNotices = (
-  { resource }: Verdict,
-  located: Located,
-  standIns: ReadonlyMap<string, SecretResource>,
-): readonly ValidationFinding[] => {
-  const at = placeIn(located)
-  const { namespace } = resource.metadata
-  const names = new Set(variableReferences(resource).map(({ name }) => name))
-  return [...names]
-    .filter((name) => standIns.has(resourceKey('Secret', namespace, name)))
-    .map((name) => {
-      const message = `Secret ${namespace}/${name} is not among the files: validated with empty variables`
-      return at('notice', '/spec/variablesFrom', 'SecretNotFound', message)
-    })
-}

@@ -37,7 +37,7 @@ describe('svc validate', () => {
     ],
     ['a notice', [], GOOD, [0, WITHOUT_REALM, '0 warnings, 1 notice\n']],
     ['a notice, with --strict', ['--strict'], GOOD, [1, WITHOUT_REALM, '1 notice\n']],
-    ['nothing', [], '', [2, '', 'there is no document and no Realm in -\n']],
+    ['nothing', [], '', [2, 'EmptyFile', 'there is no document and no Realm in -\n']],
     [
       'other manifests',
       [],

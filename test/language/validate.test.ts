@@ -473,18 +473,15 @@ describe('messages', () => {
   }
 
   it.each<[ValueMap, string]>([
-    [
-      pathWith({ timeout: 'soon' }),
-      'A whole number or an expression is expected here, not "soon".',
-    ],
-    [pathWith({ summary: false }), 'A text is expected here, not false.'],
-    [pathWith({ headers: [1] }), 'A map or an expression is expected here, not a list of 1.'],
-    [pathWith({ accepts: { a: 1 } }), 'A list or an expression is expected here, not a map of 1.'],
-    [pathWith({ schemes: ['ftp'] }), 'One of http, https is expected here, not "ftp".'],
-    [pathWith({ retries: 101 }), 'At most 100 is expected here, not 101.'],
+    [pathWith({ timeout: 'soon' }), 'Expected a whole number or an expression, got "soon".'],
+    [pathWith({ summary: false }), 'Expected a text, got false.'],
+    [pathWith({ headers: [1] }), 'Expected a map or an expression, got a list of 1 item.'],
+    [pathWith({ accepts: { a: 1 } }), 'Expected a list or an expression, got a map of 1 key.'],
+    [pathWith({ schemes: ['ftp'] }), 'Expected one of http, https, got "ftp".'],
+    [pathWith({ retries: 101 }), 'Expected at most 100, got 101.'],
     [
       responseWith({ on_result: { status_code: null } }),
-      'A whole number, one as text ("404") or an expression is expected here, not null.',
+      'Expected a whole number, a numeric text such as "404" or an expression, got null. Give it a value, or leave the key out: nothing behind a colon is null in YAML.',
     ],
     [pathWith({ get: {} }), "'action' is required here: What to do for the request."],
     [actionWith({ type: 'wamp_publish' }), "'procedure' is required here."],
@@ -492,11 +489,11 @@ describe('messages', () => {
       versionWith({ paths: { '/a': {} } }),
       'A path needs at least one method: delete, get, head, options, patch, post, put.',
     ],
-    [documentWith({ versions: [] }), 'A list of at least 1 is expected here, not a list of 0.'],
-    [documentWith({ id: '' }), 'A text that is not empty is expected here, not "".'],
+    [documentWith({ versions: [] }), 'Expected a list of at least 1 item, got a list of 0 items.'],
+    [documentWith({ id: '' }), 'Expected a text that is not empty, got "".'],
     [
       pathWith({ security: { type: 'basic', x: 1 } }),
-      "There is no property 'x' here; there are type, description, schemes, groups, roles, scopes.",
+      "There is no property 'x' here. There are type, description, schemes, groups, roles, scopes.",
     ],
     [
       actionWith({ type: 'wamp_call', procedure: 'a b' }),

@@ -7,8 +7,13 @@ export interface Cursor {
   at: number
   /** The first error wins; nothing that is read after it counts. */
   fault: { readonly offset: number; readonly message: string } | undefined
-  /** The first thing that is read otherwise than it looks. */
-  remark: string | undefined
+  remark: Remark | undefined
+}
+
+/** The first thing that is read otherwise than it looks, and where it stands. */
+export interface Remark {
+  readonly offset: number
+  readonly message: string
 }
 
 export const CHARACTER = {
@@ -80,27 +85,44 @@ export const readRun = (cursor: Cursor, stops: (code: number) => boolean): strin
     else hasGap ||= gap !== -1
   }
   const run = text + source.slice(from, cursor.at)
-  if (hasGap) remarkOnce(cursor, describeGap(source.slice(start, cursor.at).trim(), run))
+  if (hasGap) remarkOnce(cursor, remarkOnGap(cursor, start, run))
   return run
 }
 
 /** The first remark stands. */
-export const remarkOnce = (cursor: Cursor, remark: string): void => {
+export const remarkOnce = (cursor: Cursor, remark: Remark | undefined): void => {
   cursor.remark ??= remark
 }
 
-const describeGap = (written: string, run: string): string =>
-  describeOperator(run) ??
-  `blanks are left out: '${shorten(written)}' is read as '${shorten(run)}', so quote a text that holds blanks ('…')`
+/** @param start where the run begins, blanks before it included */
+const remarkOnGap = (cursor: Cursor, start: number, run: string): Remark => {
+  const passed = cursor.source.slice(start, cursor.at)
+  const written = shorten(passed.trim())
+  return (
+    remarkOnOperator(cursor, start, run) ?? {
+      offset: start + passed.length - passed.trimStart().length,
+      message: `blanks are left out: '${written}' is read as '${shorten(run)}', so read a key that holds blanks with get('…'), and write a text in quotes`,
+    }
+  )
+}
 
 /** What somebody writes who expects arithmetic, or pipes as elsewhere. */
-export const describeOperator = (run: string): string | undefined => {
-  if (run.includes('|'))
-    return `'${shorten(run)}' is read as one key: a function is applied with |>, as in {{a.b |> string}}`
-  return run.includes('+')
-    ? `'${shorten(run)}' is read as one key: there is no arithmetic, and texts are joined as in {{a.b}}{{a.c}}`
-    : undefined
+export const remarkOnOperator = (
+  { source }: Cursor,
+  start: number,
+  run: string,
+): Remark | undefined => {
+  const found = OPERATORS.find(([mark]) => run.includes(mark))
+  if (found === undefined) return undefined
+  const [operator, reason] = found
+  const message = `'${shorten(run)}' is read as one key: ${reason}`
+  return { offset: source.indexOf(operator, start), message }
 }
+
+const OPERATORS = [
+  ['|', 'a function is applied with |>, as in {{a.b |> string}}'],
+  ['+', 'there is no arithmetic, and texts are joined as in {{a.b}}{{a.c}}'],
+] as const
 
 const MAX_SHOWN = 40
 

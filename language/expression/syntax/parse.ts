@@ -6,14 +6,15 @@ import {
   CHARACTER,
   codeAt,
   type Cursor,
-  describeOperator,
   endOfPipe,
   failAt,
   isBlank,
   isDouble,
   peek,
   readRun,
+  type Remark,
   remarkOnce,
+  remarkOnOperator,
   skipBlanks,
 } from './cursor.ts'
 
@@ -22,7 +23,7 @@ export type Parsed =
       readonly ok: true
       readonly ast: Ast
       /** What of it is read otherwise than it looks. */
-      readonly remark?: string | undefined
+      readonly remark?: Remark | undefined
     }
   | { readonly ok: false; readonly offset: number; readonly message: string }
 
@@ -125,8 +126,7 @@ const readPath = (cursor: Cursor, tag: number): string[] | null => {
         ? failAt(cursor, tag, "there is no '}}' for the '{{'")
         : failAt(cursor, offset, 'a key is missing in the path')
     }
-    const operator = describeOperator(key)
-    if (operator !== undefined) remarkOnce(cursor, operator)
+    remarkOnce(cursor, remarkOnOperator(cursor, offset, key))
     path.push(key)
     if (codeAt(cursor, cursor.at) !== CHARACTER.point) return path
     cursor.at++

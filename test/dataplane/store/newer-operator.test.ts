@@ -136,7 +136,7 @@ describe('what a newer operator adds to a realm', () => {
       'does not hide what is wrong',
       { region: 'eu', groups: 7 },
       {},
-      [`${REALM} rejected /groups: A list is expected here, not this number.`],
+      [`${REALM} rejected /groups: Expected a list, got a number.`],
     ],
     [
       'refuses it in a user',

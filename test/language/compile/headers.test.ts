@@ -65,7 +65,7 @@ describe('header maps of a document', () => {
         api: { variables: { get: get({ type: 'static', headers }).get } },
         paths: { '/x': { get: '{{variables.get}}' } },
       },
-      '/versions/v1/paths/~1x/get/action',
+      '/variables/get/action',
     ],
   ])('of %s: what is known to be wrong is refused at load', (_, parts, pointer) => {
     expect(faultsOf(parts)).toEqual(

@@ -298,13 +298,16 @@ describe('status codes', () => {
     expect(three?.statusCodes).toBe(two?.statusCodes)
   })
 
-  it.each([199, 600, 404.5, '40', '4040', '{{request.id}}', '{{variables.map}}', true])(
-    '%p is none',
-    (code) => {
-      const api = { variables: { map: {} }, status_codes: { x: code } }
-      expect(faultsOf({ api }).map(([path]) => path)).toContain('/status_codes/x')
-    },
-  )
+  it.each([199, 600, 404.5, '40', '4040', '{{request.id}}', true])('%p is none', (code) => {
+    expect(faultsOf({ api: { status_codes: { x: code } } }).map(([path]) => path)).toContain(
+      '/status_codes/x',
+    )
+  })
+
+  it('a map is none, and the variable that it comes from is named', () => {
+    const api = { variables: { map: {} }, status_codes: { x: '{{variables.map}}' } }
+    expect(faultsOf({ api })).toEqual([['/variables/map', 'invalid_value']])
+  })
 
   it('a faulty one is reported once', () => {
     expect(faultsOf({ api: { status_codes: { x: '{{nothing}}' } } })).toEqual([

@@ -56,7 +56,7 @@ describe('what is not understood does not load', () => {
       realm,
       api: { variables: { s: security } },
       paths: { '/x': { security: '{{variables.s}}', get: STATIC } },
-    }).map(([path, code]) => `${path.replace('/versions/v1/paths/~1x/security', '')} ${code}`)
+    }).map(([path, code]) => `${path.replace('/variables/s', '')} ${code}`)
 
   it.each([
     [null, [' invalid_datatype']],
@@ -127,15 +127,16 @@ describe('what is not understood does not load', () => {
   })
 
   const guarded = { ...STATIC, security: { type: 'basic' } }
-  it.each<[string, unknown]>([
-    ['as it is written', guarded],
-    ['where it would open the path', { ...STATIC, security: {} }],
-    ['by an expression', '{{variables.guarded}}'],
-  ])('security of an operation, %s', (_, get) => {
+  const own = '/versions/v1/paths/~1x/get/security'
+  it.each<[string, unknown, string]>([
+    ['as it is written', guarded, own],
+    ['where it would open the path', { ...STATIC, security: {} }, own],
+    ['by an expression', '{{variables.guarded}}', '/variables/guarded/security'],
+  ])('security of an operation, %s', (_, get, place) => {
     const security = { type: 'basic' }
     expect(
       faultsOf({ realm, api: { variables: { guarded } }, paths: { '/x': { security, get } } }),
-    ).toEqual([['/versions/v1/paths/~1x/get/security', 'invalid_value']])
+    ).toEqual([[place, 'invalid_value']])
   })
 
   it('oidc in a realm without the methods for it', () => {

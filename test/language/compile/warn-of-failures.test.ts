@@ -30,7 +30,7 @@ describe('an expression that fails for every request', () => {
     ['{{request.bindings.id.x}}', "request.bindings.id is a text, not a map, so it has no key 'x'"],
     [
       '{{request.bindings[0]}}',
-      "request has no 'bindings[0]'; keys are read with a dot, bindings.name",
+      "request has no 'bindings[0]'; keys are read with a dot, as in request.bindings.name",
     ],
     [
       '{{request.params.id}}',

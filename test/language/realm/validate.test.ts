@@ -255,6 +255,6 @@ describe('validateRealm rejects', () => {
     })
     expect(validation.ok).toBe(false)
     expect(JSON.stringify(validation)).not.toContain(secret)
-    expect(JSON.stringify(validation)).toContain('this text')
+    expect(JSON.stringify(validation)).toContain('got a text')
   })
 })

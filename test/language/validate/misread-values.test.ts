@@ -31,7 +31,7 @@ describe('values that are read otherwise than they look', () => {
     [{ [`{ ${'x'.repeat(500)} }`]: null }, "write '{{…}}', in quotes"],
   ])('%j', (value, message) => {
     expect(told([value])).toEqual([
-      ['UnquotedExpression', '/a/0', `YAML reads {{…}} without quotes as a map: ${message}`],
+      ['UnquotedExpression', '/a/0', `YAML reads an unquoted {{…}} as a map: ${message}`],
     ])
   })
 

@@ -47,13 +47,13 @@ describe('YAML as kubectl reads it', () => {
   })
 
   it.each<[string, string, string]>([
-    ['a: [1', '1:6', 'is not closed, or this line'],
+    ['a: [1', '1:4', 'is opened here is not closed'],
     ['---\na: 1\n---\n- 1\n b: 2', '4:3', "a colon is missing in '1'"],
     ['path: {{variables.x}}/a # so\nb: 1', '1:7', "write '{{variables.x}}/a', in quotes"],
     ['- {{variables.x}}/a', '1:3', "write '{{variables.x}}/a', in quotes"],
     ['ok: 1\na: b: c # so', '2:4', "write 'b: c', or put what is behind"],
     ['a:\n  b: 1\n    c: 2', '3:5', 'indented deeper than the one above'],
-    ['a:\n   b: 1\n  c: 2', '3:1', 'indented differently from its neighbours'],
+    ['a:\n   b: 1\n  c: 2', '3:3', 'indented differently from its neighbours'],
     ['a:\n\tb: 1', '2:1', 'a tab indents this line: write spaces'],
     ['a: 1\na: 2', '2:1', "the key 'a' is there twice, in line 1"],
     ['- x: 1\n  "y z": 2\n  "y z": 3', '3:3', 'twice, in line 2'],
@@ -61,7 +61,7 @@ describe('YAML as kubectl reads it', () => {
     ['a: 1\nhost\nb: 2', '2:1', "a colon is missing in 'host'"],
     ["a: 1\nb: 'x\nc: 2\nd: 3", '2:4', "the text that begins here has no closing '"],
     ['a: 1\nb: "x\nc: 2\nd: 3', '2:4', 'the text that begins here has no closing "'],
-    ['a: [1, 2\nb: 3', '2:1', 'a bracket or brace that was opened before is not closed'],
+    ['a: [1, 2\nb: 3', '1:4', 'is opened here is not closed'],
     ['{"a": 1 "b": 2}', '1:7', 'a comma, or a closing bracket'],
     ['a: @x', '1:4', "write '@x'"],
     ['a: %x', '1:4', "write '%x'"],

@@ -1,65 +1,30 @@
-// What validate says of the mistakes that people make: each with its place, code and remedy.
+// The mistakes that people make in documents, and what `validate` says of each: line, column, severity, code and message.
 
 import { describe, expect, it } from '@jest/globals'
-import { validateFiles } from '../../../operator/validate/validate-files.ts'
+import { DOCUMENT, findingsOf, type Mistake, withMistake } from '../../support/mistakes.ts'
 
-const DOCUMENT = `id: orders
-host: api.test
-realm_uri: com.acme
-variables:
-  backend: http://backend.test:8080
-  limit: 10
-versions:
-  v1:
-    base_path: /v1
-    paths:
-      /items/:id:
-        get:
-          action:
-            type: forward
-            host: '{{variables.backend}}'
-            path: /items/{{request.bindings.id}}
-            timeout: 5000
-          response:
-            on_result:
-              status_code: 200
-`
+it('the document that mistakes are put into has none', () => {
+  expect(findingsOf(DOCUMENT)).toEqual([])
+})
 
-const REALM = `apiVersion: gateway.svc.dev/v1alpha1
-kind: Realm
-metadata: {name: acme}
-spec: {uri: com.acme}
-`
-
-/** `line:column code`, and the message. */
-const findingsOf = (document: string): readonly (readonly [string, string])[] =>
-  validateFiles([
-    { name: 'document.yaml', text: document },
-    { name: 'realm.yaml', text: REALM },
-  ]).findings.map(({ line, column, code, message }) => [`${line}:${column} ${code}`, message])
-
-describe('mistakes', () => {
-  it('none is in the document that they are put into', () => {
-    expect(findingsOf(DOCUMENT)).toEqual([])
-  })
-
-  it.each<[string, string | RegExp, string, readonly string[]]>([
+describe('a name that is misspelt, or is another one here', () => {
+  it.each<Mistake>([
     [
       'basepath',
       'base_path:',
       'basepath:',
       [
-        "8:3 missing_required_value Is 'basepath' a misspelling",
-        "9:15 UnknownProperty did you mean 'base_path'?",
+        "8:3 error missing_required_value 'base_path' is required here: Prefix of every path of this version. Starts with /; brackets make a segment optional: /[v1.0]. Is 'basepath' a misspelling of it?",
+        "9:15 warning UnknownProperty There is no property 'basepath' here: it has no effect; did you mean 'base_path'?",
       ],
     ],
     [
       'gett',
-      'get:',
-      'gett:',
+      ' get:',
+      ' gett:',
       [
-        "11:7 missing_required_value Is 'gett' a misspelling",
-        "12:9 UnknownProperty did you mean 'get'?",
+        "11:7 error missing_required_value A path needs at least one method: delete, get, head, options, patch, post, put. Is 'gett' a misspelling of it?",
+        "12:9 warning UnknownProperty There is no property 'gett' here: it has no effect; did you mean 'get'?",
       ],
     ],
     [
@@ -67,8 +32,24 @@ describe('mistakes', () => {
       ' get:',
       ' GET:',
       [
-        "11:7 missing_required_value Is 'GET' a misspelling",
-        "12:9 UnknownProperty did you mean 'get'?",
+        "11:7 error missing_required_value A path needs at least one method: delete, get, head, options, patch, post, put. Is 'GET' a misspelling of it?",
+        "12:9 warning UnknownProperty There is no property 'GET' here: it has no effect; did you mean 'get'?",
+      ],
+    ],
+    [
+      'GET beside get',
+      '        get:',
+      '        GET: {action: {type: static}}\n        get:',
+      [
+        "12:14 warning UnknownProperty There is no property 'GET' here: it has no effect; did you mean 'get'?",
+      ],
+    ],
+    [
+      'trace',
+      '        get:',
+      '        trace: {action: {type: static}}\n        get:',
+      [
+        "12:16 warning UnknownProperty There is no property 'trace' here: it has no effect; there are delete, get, head, options, patch, post and put",
       ],
     ],
     [
@@ -76,236 +57,1175 @@ describe('mistakes', () => {
       'realm_uri:',
       'realmUri:',
       [
-        "1:1 missing_required_value Is 'realmUri' a misspelling",
-        "3:11 UnknownProperty did you mean 'realm_uri'?",
+        "1:1 error missing_required_value 'realm_uri' is required here: The one realm that the API targets. Is 'realmUri' a misspelling of it?",
+        "3:11 warning UnknownProperty There is no property 'realmUri' here: it has no effect; did you mean 'realm_uri'?",
       ],
     ],
-    ['respones', 'response:', 'respones:', ["18:11 UnknownProperty did you mean 'response'?"]],
+    [
+      'respones',
+      'response:',
+      'respones:',
+      [
+        "18:11 warning UnknownProperty There is no property 'respones' here: it has no effect; did you mean 'response'?",
+      ],
+    ],
+    [
+      'time_out',
+      'timeout: 5000',
+      'time_out: 5',
+      [
+        "17:23 warning UnknownProperty There is no property 'time_out' here: it has no effect; did you mean 'timeout'?",
+      ],
+    ],
+    [
+      'schema',
+      'response:',
+      'schema: {type: object}\n          response:',
+      [
+        "18:19 warning UnknownProperty There is no property 'schema' here: it has no effect; bodies are not validated here: leave that to the service behind",
+      ],
+    ],
     [
       'cors',
       'response:',
       'cors: {a: 1}\n          response:',
-      ['18:17 UnknownProperty examples/10-cors.yaml'],
+      [
+        "18:17 warning UnknownProperty There is no property 'cors' here: it has no effect; CORS is a matter of response headers and of the method options: examples/10-cors.yaml has both",
+      ],
     ],
     [
-      'an unknown property with a block below it',
+      'rate_limit, as a block',
       'response:',
       'rate_limit:\n            a: 1\n          response:',
-      ['18:11 UnknownProperty there are no rate limits'],
+      [
+        "18:11 warning UnknownProperty There is no property 'rate_limit' here: it has no effect; there are no rate limits: put them before or behind the gateway",
+      ],
     ],
     [
-      'a unit',
+      'accept',
+      '        get:',
+      '        accept: [application/json]\n        get:',
+      [
+        "12:17 warning UnknownProperty There is no property 'accept' here: it has no effect; did you mean 'accepts'?",
+      ],
+    ],
+    [
+      'content_type',
+      '        get:',
+      '        content_type: application/json\n        get:',
+      [
+        "12:23 warning UnknownProperty There is no property 'content_type' here: it has no effect; media types are said by 'accepts' (of requests) and 'provides' (of responses) of a path",
+      ],
+    ],
+    [
+      'statusCode',
+      'status_code:',
+      'statusCode:',
+      [
+        "20:27 warning UnknownProperty There is no property 'statusCode' here: it has no effect; did you mean 'status_code'?",
+      ],
+    ],
+    [
+      'on_success',
+      'on_result:',
+      'on_success:',
+      [
+        "19:13 warning UnknownProperty There is no property 'on_success' here: it has no effect; it is called 'on_result'",
+      ],
+    ],
+    [
+      'url',
+      'timeout: 5000',
+      'url: http://x',
+      [
+        "17:18 warning UnknownProperty There is no property 'url' here: it has no effect; an upstream is said by 'host', 'path' and 'query_string' of an action of type forward",
+      ],
+    ],
+    [
+      'a key of another type of action',
+      'timeout: 5000',
+      'procedure: com.acme.x',
+      [
+        "17:24 warning UnknownProperty There is no property 'procedure' here: it has no effect; it belongs to type wamp_call, wamp_publish, wamp_subscribe, wamp_unsubscribe, wamp_register, wamp_unregister",
+      ],
+    ],
+    [
+      'security on an operation',
+      'response:',
+      'security: {}\n          response:',
+      [
+        '18:21 error invalid_value security stands on a path, a version or the API: an operation has none of its own',
+      ],
+    ],
+    [
+      'group for groups',
+      '        get:',
+      '        security: {type: basic, group: [a]}\n        get:',
+      [
+        "12:40 error invalid_value There is no property 'group' here. Did you mean 'groups'? There are type, description, schemes, groups, roles, scopes.",
+      ],
+    ],
+  ])('%s', (_, right, wrong, expected) => {
+    expect(findingsOf(withMistake(right, wrong))).toEqual(expected)
+  })
+})
+
+describe('a value that does not fit', () => {
+  it.each<Mistake>([
+    [
+      'a time with its unit',
       'timeout: 5000',
       'timeout: 5s',
-      ['17:22 invalid_datatype It is in milliseconds: write 5000'],
+      [
+        '17:22 error invalid_datatype Expected a whole number or an expression, got "5s". It is in milliseconds: write 5000.',
+      ],
     ],
     [
       'seconds',
       'timeout: 5000',
       'timeout: 30',
-      ['17:22 ShortTimeout if seconds are meant, write 30000'],
+      ['17:22 warning ShortTimeout 30 is taken as milliseconds: if seconds are meant, write 30000'],
     ],
     [
-      'an unknown type',
-      'type: forward',
-      'type: foward',
-      ['14:19 unsupported_action_type Did you mean "forward"?'],
+      'a time in quotes',
+      'timeout: 5000',
+      'timeout: "5000"',
+      [
+        '17:22 error invalid_datatype Expected a whole number or an expression, got "5000". Write 5000 without quotes.',
+      ],
+    ],
+    [
+      'no time at all',
+      'timeout: 5000',
+      'timeout: 0',
+      ['17:22 error invalid_value Expected at least 1, got 0.'],
+    ],
+    [
+      'half a millisecond',
+      'timeout: 5000',
+      'timeout: 1.5',
+      ['17:22 error invalid_datatype Expected a whole number or an expression, got 1.5.'],
+    ],
+    [
+      'a time of days',
+      'timeout: 5000',
+      'timeout: 100000000',
+      ['17:22 error invalid_value Expected at most 86400000, got 100000000.'],
+    ],
+    [
+      'a time from a variable that is none',
+      'timeout: 5000',
+      "timeout: '{{variables.backend}}'",
+      [
+        '5:12 error invalid_datatype expected a whole number, got text (for /versions/v1/paths/~1items~1:id/get/action/timeout)',
+      ],
+    ],
+    [
+      'retries below 0',
+      'timeout: 5000',
+      'retries: -1',
+      ['17:22 error invalid_value Expected at least 0, got -1.'],
+    ],
+    [
+      'a thousand retries',
+      'timeout: 5000',
+      'retries: 1000',
+      ['17:22 error invalid_value Expected at most 100, got 1000.'],
+    ],
+    [
+      'status 999',
+      'status_code: 200',
+      'status_code: 999',
+      ['20:28 error invalid_value Expected at most 599, got 999.'],
+    ],
+    [
+      'status in words',
+      'status_code: 200',
+      'status_code: bad gateway',
+      [
+        '20:28 error invalid_datatype Expected a whole number, a numeric text such as "404" or an expression, got "bad gateway".',
+      ],
+    ],
+    [
+      'status 2xx',
+      'status_code: 200',
+      'status_code: "2xx"',
+      [
+        '20:28 error invalid_datatype Expected a whole number, a numeric text such as "404" or an expression, got "2xx".',
+      ],
+    ],
+    [
+      'status "600"',
+      'status_code: 200',
+      'status_code: "600"',
+      ['20:28 error invalid_value a status is a whole number from 200 to 599'],
+    ],
+    [
+      'status 200.5',
+      'status_code: 200',
+      'status_code: 200.5',
+      [
+        '20:28 error invalid_datatype Expected a whole number, a numeric text such as "404" or an expression, got 200.5.',
+      ],
     ],
     [
       'a method in upper case',
       'timeout: 5000',
       'http_method: GET',
-      ['17:26 invalid_value Did you mean "get"?'],
+      [
+        '17:26 error invalid_value Expected one of delete, get, head, options, patch, post, put, got "GET". Did you mean "get"?',
+      ],
     ],
     [
-      'an unknown function',
+      'an unknown type of action',
+      'type: forward',
+      'type: statik',
+      [
+        '14:19 error unsupported_action_type Expected one of static, forward, wamp_call, wamp_publish, wamp_subscribe, wamp_unsubscribe, wamp_register, wamp_unregister, got "statik". Did you mean "static"?',
+      ],
+    ],
+    [
+      'no type of action',
+      'type: forward',
+      'meta: {}',
+      [
+        "13:11 error missing_required_value 'type' is required here, one of static, forward, wamp_call, wamp_publish, wamp_subscribe, wamp_unsubscribe, wamp_register, wamp_unregister: What kind of action this is.",
+        "14:19 warning UnknownProperty There is no property 'meta' here: it has no effect",
+      ],
+    ],
+    [
+      'null',
+      "host: '{{variables.backend}}'",
+      'host: null',
+      [
+        '15:19 error invalid_datatype Expected a text, got null. Give it a value, or leave the key out: nothing behind a colon is null in YAML.',
+      ],
+    ],
+    [
+      'nothing',
+      "host: '{{variables.backend}}'",
+      'host:',
+      [
+        '15:13 error invalid_datatype Expected a text, got null. Give it a value, or leave the key out: nothing behind a colon is null in YAML.',
+      ],
+    ],
+    [
+      '~',
+      "host: '{{variables.backend}}'",
+      'host: ~',
+      [
+        '15:19 error invalid_datatype Expected a text, got null. Give it a value, or leave the key out: nothing behind a colon is null in YAML.',
+      ],
+    ],
+    [
+      'an empty text',
+      "host: '{{variables.backend}}'",
+      "host: ''",
+      ['15:13 error invalid_value Expected a text that is not empty, got "".'],
+    ],
+    [
+      'an expression for a whole response',
+      /response:\n.*\n.*\n/,
+      "response: '{{variables.limit}}'\n",
+      [
+        '18:21 error invalid_datatype Expected a map, got "{{variables.limit}}". An expression may stand in place of its members, not of all of it.',
+      ],
+    ],
+    [
+      'headers as a list',
+      'timeout: 5000',
+      'headers: [a]',
+      ['17:22 error invalid_datatype Expected a map or an expression, got a list of 1 item.'],
+    ],
+    [
+      'a header name with a blank',
+      'timeout: 5000',
+      "headers: {'a b': c}",
+      [
+        "17:30 error invalid_value this is no header name: it has letters, digits and !#$%&'*+-.^_`|~ only, no blank and no colon (RFC 9110 §5.1)",
+      ],
+    ],
+    [
+      'a header value with a line break',
+      'timeout: 5000',
+      'headers:\n              x-a: |\n                abc',
+      [
+        '18:20 error invalid_value a header value may hold no line break or control character: put it on one line, or write |- in place of |, and >- in place of >',
+      ],
+    ],
+    [
+      'accepts: xml',
+      '        get:',
+      '        accepts: [application/xml]\n        get:',
+      [
+        '12:19 error invalid_value Expected one of application/json, application/json; charset=utf-8, application/msgpack, application/msgpack; charset=utf-8, application/x-www-form-urlencoded, got "application/xml".',
+      ],
+    ],
+    [
+      'accepts: json',
+      '        get:',
+      '        accepts: [json]\n        get:',
+      [
+        '12:19 error invalid_value Expected one of application/json, application/json; charset=utf-8, application/msgpack, application/msgpack; charset=utf-8, application/x-www-form-urlencoded, got "json". Did you mean "application/json"?',
+      ],
+    ],
+    [
+      'accepts as a text',
+      '        get:',
+      '        accepts: application/json\n        get:',
+      [
+        '12:18 error invalid_datatype Expected a list or an expression, got "application/json". Write it as a list: ["application/json"].',
+      ],
+    ],
+    [
+      'provides in upper case',
+      '        get:',
+      '        provides: [Application/JSON]\n        get:',
+      [
+        '12:20 error invalid_value Expected one of application/json, application/json; charset=utf-8, application/msgpack, application/msgpack; charset=utf-8, got "Application/JSON". Did you mean "application/json"?',
+      ],
+    ],
+    [
+      'no version',
+      /versions:[^]*$/,
+      'versions: {}\n',
+      ['7:11 error invalid_value Expected a map of at least 1 key, got a map of 0 keys.'],
+    ],
+    [
+      'an id that begins with _',
+      'id: orders',
+      'id: _orders',
+      [
+        '1:5 error invalid_value "_orders" does not fit here: Globally unique identifier of the API, not beginning with _. Loading it again replaces the document.',
+      ],
+    ],
+  ])('%s', (_, right, wrong, expected) => {
+    expect(findingsOf(withMistake(right, wrong))).toEqual(expected)
+  })
+})
+
+describe('security', () => {
+  it.each<Mistake>([
+    [
+      'an unknown scheme',
+      '        get:',
+      '        security: {type: jwt}\n        get:',
+      ['12:26 error invalid_value Expected one of basic, api_key, oauth2, oidc, got "jwt".'],
+    ],
+    [
+      'a scheme in upper case',
+      '        get:',
+      '        security: {type: Basic}\n        get:',
+      [
+        '12:26 error invalid_value Expected one of basic, api_key, oauth2, oidc, got "Basic". Did you mean "basic"?',
+      ],
+    ],
+    [
+      'no scheme',
+      '        get:',
+      '        security: {groups: [a]}\n        get:',
+      [
+        "12:19 error missing_required_value 'type' is required here, one of basic, api_key, oauth2, oidc: What kind of credentials are asked for.",
+      ],
+    ],
+    [
+      'no flow',
+      '        get:',
+      '        security: {type: oauth2}\n        get:',
+      [
+        "12:19 error missing_required_value 'flow' is required here, one of implicit, authorization_code, client_credentials, resource_owner_password_credentials: OAuth 2 flow; the last two mount the token and revoke endpoints.",
+      ],
+    ],
+    [
+      'oidc in a realm without',
+      '        get:',
+      '        security: {type: oidc}\n        get:',
+      [
+        '12:26 error invalid_value oidc needs a realm whose authmethods hold oidcrp and cookie; this one lacks oidcrp and cookie',
+      ],
+    ],
+    [
+      'a scheme from a variable',
+      'limit: 10',
+      'limit: 10\n  s: {type: jwt}\ndefaults:\n  security: "{{variables.s}}"',
+      [
+        '7:13 error invalid_value expected one of basic, api_key, oauth2, oidc (for /defaults/security/type)',
+      ],
+    ],
+    [
+      'a header name with a colon',
+      '        get:',
+      "        security: {type: api_key, header_name: 'x-key:'}\n        get:",
+      [
+        '12:48 error invalid_value "x-key:" does not fit here: Name of the header that carries the key (RFC 9110 §5.1).',
+      ],
+    ],
+  ])('%s', (_, right, wrong, expected) => {
+    expect(findingsOf(withMistake(right, wrong))).toEqual(expected)
+  })
+})
+
+describe('paths and hosts that are served', () => {
+  it.each<Mistake>([
+    [
+      '{id}',
+      '/items/:id:',
+      '/items/{id}:',
+      [
+        "11:7 warning TakenLiterally '{id}' is plain text here: write ':id' for a segment of any value",
+        "16:45 error AlwaysFails {{request.bindings.id}} fails for every GET /v1/items/{id}: the path /v1/items/{id} has no binding 'id'; a segment is bound with a colon, as in /v1/items/:id",
+      ],
+    ],
+    [
+      '*',
+      '/items/:id:',
+      '/items/*:',
+      [
+        "11:7 warning TakenLiterally '*' is plain text here: write '[...]' at the end for any further segments, or ':name' for one",
+        "16:45 error AlwaysFails {{request.bindings.id}} fails for every GET /v1/items/*: the path /v1/items/* has no binding 'id'; a segment is bound with a colon, as in /v1/items/:id",
+      ],
+    ],
+    [
+      'a query',
+      '/items/:id:',
+      '/a?b:',
+      [
+        "11:7 error invalid_path The path '/a?b' is invalid: a query or fragment is no part of a path; encode '?' as '%3F', '#' as '%23'",
+      ],
+    ],
+    [
+      ':a*',
+      '/items/:id:',
+      "'/:a*':",
+      [
+        "11:7 error invalid_path The path '/:a*' is invalid: the binding ':a*' needs a name of letters, digits, '_' and '-'",
+      ],
+    ],
+    [
+      'a tail in the middle',
+      '/items/:id:',
+      "'/x/[...]/y':",
+      ["11:7 error invalid_path The path '/x/[...]/y' is invalid: nothing may follow [...]"],
+    ],
+    [
+      '/',
+      '/items/:id:',
+      '/:',
+      [
+        "11:7 error invalid_path The path '/' is invalid: it is the base path itself; give it at least one segment",
+      ],
+    ],
+    [
+      '/ws',
+      '/items/:id:',
+      '/ws:',
+      [
+        "11:7 error reserved_path The path '/ws' is reserved for WebSocket connections; choose another one",
+      ],
+    ],
+    [
+      'no slash',
+      '/items/:id:',
+      'items:',
+      ["11:7 error invalid_path The path 'items' is invalid: it must start with '/'"],
+    ],
+    [
+      'a binding twice',
+      '/items/:id:',
+      '/:id/:id:',
+      [
+        "11:7 error invalid_path The path '/:id/:id' is invalid: the binding ':id' occurs twice; rename one",
+      ],
+    ],
+    [
+      'the same route twice',
+      '/items/:id:',
+      '/items/:x:\n        get: {action: {type: static}}\n      /items/:id:',
+      [
+        '14:9 error conflict GET /v1/items/: is served by /versions/v1/paths/~1items~1:x/get already; change the path or the method, or make one of the two versions inactive',
+      ],
+    ],
+    [
+      'a URL as host',
+      'api.test',
+      'https://x',
+      [
+        "2:7 error invalid_value The host 'https://x' is invalid: it is a host, not a URL: leave out the scheme ('https://')",
+      ],
+    ],
+    [
+      '* in a host',
+      'api.test',
+      "'*.x'",
+      [
+        "2:7 error invalid_value The host '*.x' is invalid: write ':_' for any one label, '[...]' for any number of leading labels",
+      ],
+    ],
+    [
+      'a host with its port',
+      'api.test',
+      'api.test:8080',
+      [
+        "2:7 error invalid_value The host 'api.test:8080' is invalid: ports play no part in routing: leave out the port",
+      ],
+    ],
+    [
+      'a host with a path',
+      'api.test',
+      'api.test/v1',
+      [
+        "2:7 error invalid_value The host 'api.test/v1' is invalid: it is a host alone: the path belongs into base_path",
+      ],
+    ],
+    [
+      'an unknown realm',
+      'com.acme',
+      'com.nobody',
+      [
+        "3:12 notice RealmNotFound no Realm with uri 'com.nobody' in these files. If it is deployed elsewhere, ignore this; otherwise add it.",
+      ],
+    ],
+    [
+      'a realm that is misspelt',
+      'com.acme',
+      'com.acmee',
+      [
+        "3:12 notice RealmNotFound no Realm with uri 'com.acmee' in these files. If it is deployed elsewhere, ignore this; otherwise add it. (Nearest: 'com.acme', realm.yaml:5:8)",
+      ],
+    ],
+    [
+      'a realm in upper case',
+      'com.acme',
+      'com.Acme',
+      [
+        "3:12 notice RealmNotFound no Realm with uri 'com.Acme' in these files. If it is deployed elsewhere, ignore this; otherwise add it. (Nearest: 'com.acme', realm.yaml:5:8)",
+      ],
+    ],
+  ])('%s', (_, right, wrong, expected) => {
+    expect(findingsOf(withMistake(right, wrong))).toEqual(expected)
+  })
+})
+
+describe('an expression', () => {
+  it.each<Mistake>([
+    [
+      'unknown function',
+      '{{variables.backend}}',
+      '{{variables.backend |> upper}}',
+      [
+        "15:43 error invalid_expression {{variables.backend |> upper}}: there is no function 'upper'; there are integer, float, string, boolean, abs, head, last, tail, nth, min, max, length, size, random, get, put, merge, with, without, base64:encode, base64:decode, json:encode, json:decode",
+      ],
+    ],
+    [
+      'default',
       '{{variables.backend}}',
       '{{variables.backend |> default(x)}}',
-      ['15:19 invalid_expression there is get(key, default)'],
+      [
+        "15:43 error invalid_expression {{variables.backend |> default(x)}}: there is no function 'default'; there is get(key, default), which reads a key of a map; there are integer, float, string, boolean, abs, head, last, tail, nth, min, max, length, size, random, get, put, merge, with, without, base64:encode, base64:decode, json:encode, json:decode",
+      ],
     ],
     [
-      'an unknown root',
+      'unknown root',
       'request.bindings.id',
       'req.bindings.id',
-      ["16:19 invalid_expression there is no 'req' to read; there are request"],
+      [
+        "16:28 error invalid_expression {{req.bindings.id}}: there is no 'req' to read; there are request, action, security, variables, defaults, status_codes",
+      ],
     ],
     [
-      'an unknown field',
+      'env',
+      'variables.backend}',
+      'env.BACKEND}',
+      [
+        "15:22 error invalid_expression {{env.BACKEND}}: there is no 'env' to read: variables of the environment are not read; take them from a Secret with variablesFrom",
+      ],
+    ],
+    [
+      'unknown field of the request',
       'request.bindings.id',
       'request.params.id',
-      ['16:19 AlwaysFails it is called bindings for the path'],
+      [
+        "16:36 error AlwaysFails {{request.params.id}} fails for every GET /v1/items/:id: request has no 'params'; it is called bindings for the path, query_params for the query here",
+      ],
+    ],
+    [
+      'request.header',
+      'request.bindings.id',
+      'request.header.x',
+      [
+        "16:36 error AlwaysFails {{request.header.x}} fails for every GET /v1/items/:id: request has no 'header'; did you mean 'headers'?",
+      ],
+    ],
+    [
+      'request.query',
+      'request.bindings.id',
+      'request.query.x',
+      [
+        "16:36 error AlwaysFails {{request.query.x}} fails for every GET /v1/items/:id: request has no 'query'; it is called query_params here",
+      ],
+    ],
+    [
+      'request.cookies',
+      'request.bindings.id',
+      'request.cookies.sid',
+      [
+        "16:36 error AlwaysFails {{request.cookies.sid}} fails for every GET /v1/items/:id: request has no 'cookies'; it is called headers.cookie here",
+      ],
+    ],
+    [
+      'a key of a query parameter',
+      'request.bindings.id',
+      'request.query_params.a.b',
+      [
+        "16:51 error AlwaysFails {{request.query_params.a.b}} fails for every GET /v1/items/:id: request.query_params.a is a text, not a map, so it has no key 'b'",
+      ],
+    ],
+    [
+      'a key of a text',
+      'request.bindings.id',
+      'request.path.id',
+      [
+        "16:41 error AlwaysFails {{request.path.id}} fails for every GET /v1/items/:id: request.path is a text, not a map, so it has no key 'id'",
+      ],
     ],
     [
       'brackets',
       'request.bindings.id',
       'request.bindings[0]',
-      ['16:19 AlwaysFails keys are read with a dot'],
+      [
+        "16:36 error AlwaysFails {{request.bindings[0]}} fails for every GET /v1/items/:id: request has no 'bindings[0]'; keys are read with a dot, as in request.bindings.name, and items of a list with nth",
+      ],
     ],
     [
       'a binding that the path lacks',
       'request.bindings.id',
       'request.bindings.item_id',
-      ["16:19 AlwaysFails no binding 'item_id'; it has 'id'"],
+      [
+        "16:45 error AlwaysFails {{request.bindings.item_id}} fails for every GET /v1/items/:id: the path /v1/items/:id has no binding 'item_id'; it has 'id'",
+      ],
     ],
     [
-      'an unknown variable',
+      'a binding of another version',
+      '/items/:id:',
+      '/items/:item:',
+      [
+        "16:45 error AlwaysFails {{request.bindings.id}} fails for every GET /v1/items/:item: the path /v1/items/:item has no binding 'id'; it has 'item'",
+      ],
+    ],
+    [
+      'a binding in upper case',
+      'request.bindings.id',
+      'request.bindings.ID',
+      [
+        "16:45 error AlwaysFails {{request.bindings.ID}} fails for every GET /v1/items/:id: the path /v1/items/:id has no binding 'ID'; did you mean 'id'?",
+      ],
+    ],
+    [
+      'unknown variable',
       'variables.backend}',
       'variables.backened}',
-      ["15:19 invalid_expression did you mean 'backend'?"],
+      [
+        "15:32 error invalid_expression {{variables.backened}}: there is no key 'backened' in variables; did you mean 'backend'?",
+      ],
     ],
     [
-      'a tag without an end',
+      'a key that a variable lacks',
+      'variables.backend}',
+      'variables.backend.host}',
+      [
+        "15:40 error invalid_expression {{variables.backend.host}}: variables.backend is text, not a map, so it has no key 'host'",
+      ],
+    ],
+    [
+      'no end',
       '{{request.bindings.id}}',
       '{{request.bindings.id',
-      ["16:19 invalid_expression there is no '}}' for the '{{'"],
+      [
+        "16:26 error invalid_expression /items/{{request.bindings.id: there is no '}}' for the '{{' (at offset 7)",
+      ],
+    ],
+    [
+      'no tag',
+      '{{request.bindings.id}}',
+      '{{}}',
+      ['16:26 error invalid_expression /items/{{}}: the tag is empty (at offset 7)'],
+    ],
+    [
+      'a key missing',
+      'request.bindings.id',
+      'request..id',
+      [
+        '16:36 error invalid_expression /items/{{request..id}}: a key is missing in the path (at offset 17)',
+      ],
     ],
     [
       '{x}',
       '{{request.bindings.id}}',
       '{request.bindings.id}',
-      ['16:19 TakenLiterally write {{request.bindings.id}}'],
+      [
+        '16:26 warning TakenLiterally {request.bindings.id} is sent as it stands: write {{request.bindings.id}}',
+      ],
     ],
     [
       '${x}',
       '{{request.bindings.id}}',
       '${request.bindings.id}',
-      ['16:19 TakenLiterally write {{request.bindings.id}}'],
+      [
+        '16:26 warning TakenLiterally ${request.bindings.id} is sent as it stands: write {{request.bindings.id}}',
+      ],
     ],
     [
       'a variable of the environment',
       'http://backend.test:8080',
       '${BACKEND}',
-      ['5:12 TakenLiterally write {{variables.backend}}'],
+      [
+        '5:12 warning TakenLiterally ${BACKEND} is sent as it stands, as variables of the environment are not read: write {{variables.backend}}, and backend among the variables',
+      ],
     ],
     [
-      '{id} in a path',
-      '/items/:id:',
-      '/items/{id}:',
-      ["11:7 TakenLiterally write ':id'", '16:19 AlwaysFails a segment is bound with a colon'],
+      ':id',
+      '{{request.bindings.id}}',
+      ':id',
+      ["16:26 warning TakenLiterally ':id' is sent as it stands: write {{request.bindings.id}}"],
     ],
     [
-      '* in a path',
-      '/items/:id:',
-      '/items/*:',
-      ["11:7 TakenLiterally write '[...]'", "16:19 AlwaysFails no binding 'id'"],
+      'get without an argument',
+      '{{request.bindings.id}}',
+      '{{request.headers |> get}}',
+      [
+        '16:47 error invalid_expression {{request.headers |> get}}: get takes 1 to 2 arguments, got 0: write get(key) or get(key, default)',
+      ],
     ],
     [
-      'a text where a number is needed',
+      'with without brackets',
+      '{{request.bindings.id}}',
+      '{{request.headers |> with(a, b)}}',
+      [
+        '16:47 error invalid_expression {{request.headers |> with(a, b)}}: with takes 1 argument, got 2: write with([a, b])',
+      ],
+    ],
+    [
+      'nth of a word',
       '{{request.bindings.id}}',
       '{{request.path |> nth(a)}}',
-      ['16:19 AlwaysFails nth takes a whole number'],
+      [
+        '16:44 error AlwaysFails {{request.path |> nth(a)}} fails for every GET /v1/items/:id: nth takes a whole number as argument, not text',
+      ],
     ],
     [
-      'a text where a map is needed',
+      'merge of a word',
       '{{request.bindings.id}}',
       '{{request.headers |> merge(abc)}}',
-      ['16:19 AlwaysFails merge takes maps'],
+      [
+        '16:47 error AlwaysFails {{request.headers |> merge(abc)}} fails for every GET /v1/items/:id: merge takes maps, not text: name one in a tag, as in merge({{variables.more}})',
+      ],
+    ],
+    [
+      'head of a text',
+      '{{request.bindings.id}}',
+      '{{variables.backend |> head}}',
+      ['16:49 error invalid_expression {{variables.backend |> head}}: head takes a list, got text'],
     ],
     [
       'a pipe of other languages',
       '{{request.bindings.id}}',
       '{{request.bindings.id | string}}',
       [
-        "16:19 AlwaysFails no binding 'id|string'",
-        '16:19 SuspiciousExpression a function is applied with |>',
+        "16:45 error AlwaysFails {{request.bindings.id|string}} fails for every GET /v1/items/:id: the path /v1/items/:id has no binding 'id|string'; it has 'id'",
+        "16:48 warning SuspiciousExpression /items/{{request.bindings.id | string}}: 'id|string' is read as one key: a function is applied with |>, as in {{a.b |> string}}",
       ],
     ],
     [
       'arithmetic',
       '{{request.bindings.id}}',
       '{{request.body.a + 1}}',
-      ['16:19 SuspiciousExpression there is no arithmetic'],
+      [
+        "16:43 warning SuspiciousExpression /items/{{request.body.a + 1}}: 'a+1' is read as one key: there is no arithmetic, and texts are joined as in {{a.b}}{{a.c}}",
+      ],
+    ],
+    [
+      'blanks in a key',
+      '{{request.bindings.id}}',
+      '{{request.body.first name}}',
+      [
+        "16:41 warning SuspiciousExpression /items/{{request.body.first name}}: blanks are left out: 'first name' is read as 'firstname', so read a key that holds blanks with get('…'), and write a text in quotes",
+      ],
     ],
     [
       'a header in upper case',
       'request.bindings.id',
       'request.headers.Content-Type',
-      ['16:19 AlwaysFails request.headers.content-type'],
+      [
+        '16:44 error AlwaysFails {{request.headers.Content-Type}} fails for every GET /v1/items/:id: names of headers are in lower case here: request.headers.content-type',
+      ],
+    ],
+    [
+      'a header with _',
+      'request.bindings.id',
+      'request.headers.content_type',
+      [
+        '16:44 warning SuspiciousExpression {{request.headers.content_type}}: few clients send a header of this name; did you mean request.headers.content-type?',
+      ],
+    ],
+    [
+      'get of a header in upper case, with a default',
+      '{{request.bindings.id}}',
+      "{{request.headers |> get(Accept, 'x')}}",
+      [
+        "16:47 warning UnknownContextKey {{request.headers |> get(Accept, 'x')}} always gives the default: names of headers are in lower case here: request.headers.accept",
+      ],
     ],
     [
       'a result before the action',
       'request.bindings.id',
       'action.result.body',
-      ['16:19 AlwaysFails in on_result only'],
+      [
+        '16:35 error AlwaysFails {{action.result.body}} fails for every GET /v1/items/:id: action.result is there in on_result only, once the action is done',
+      ],
+    ],
+    [
+      'an error in on_result',
+      'status_code: 200',
+      'status_code: "{{action.error.status_code}}"',
+      [
+        '20:38 warning UnknownContextKey {{action.error.status_code}} can only fail: action.error is there in on_error only',
+      ],
+    ],
+    [
+      'action.result.status',
+      'status_code: 200',
+      'status_code: "{{action.result.status}}"',
+      [
+        "20:45 warning UnknownContextKey {{action.result.status}} can only fail: action.result of a forward action has no 'status'; did you mean 'status_code'?",
+      ],
+    ],
+    [
+      'action.error.message',
+      /on_result:\n.*status_code: 200/,
+      'on_error:\n              body: "{{action.error.message}}"',
+      [
+        "20:37 warning UnknownContextKey {{action.error.message}} can only fail: action.error has no 'message'; it has error_uri, status_code, headers, body, args, kwargs, details",
+      ],
+    ],
+    [
+      'action.response',
+      'status_code: 200',
+      'status_code: "{{action.response.status}}"',
+      [
+        "20:38 warning UnknownContextKey {{action.response.status}} can only fail: action has no 'response'; it has result (in on_result) and error (in on_error)",
+      ],
+    ],
+    [
+      'security where anybody may call',
+      'request.bindings.id',
+      'security.authid',
+      [
+        '16:37 error AlwaysFails {{security.authid}} fails for every GET /v1/items/:id: security is empty, as anybody may call this: give the path a security, or read it with get and a default',
+      ],
     ],
     [
       'if',
       '{{request.bindings.id}}',
       '{{if request.body}}',
-      ["16:19 invalid_expression there is no 'if' and no loop"],
+      [
+        "16:28 error invalid_expression {{if request.body}}: there is no 'ifrequest' to read: there is no 'if' and no loop; choose with get and a default, as in {{variables.prices |> get({{request.body.currency}}, 0)}}",
+      ],
     ],
     [
-      'an expression without quotes',
+      'an open (',
+      '{{request.bindings.id}}',
+      '{{request.headers |> get(a}}',
+      [
+        "16:50 error invalid_expression /items/{{request.headers |> get(a}}: there is no ')' for this one (at offset 31)",
+      ],
+    ],
+    [
+      'a circle',
+      'backend: http://backend.test:8080',
+      "backend: '{{variables.a}}'\n  a: '{{variables.b}}'\n  b: '{{variables.backend}}'",
+      [
+        '5:12 error invalid_expression variables.backend → variables.a → variables.b → variables.backend: these need each other in a circle; give one of them a value of its own',
+      ],
+    ],
+  ])('%s', (_, right, wrong, expected) => {
+    expect(findingsOf(withMistake(right, wrong))).toEqual(expected)
+  })
+})
+
+describe('where a request is forwarded to', () => {
+  it.each<Mistake>([
+    [
+      'no host',
+      / {12}host: .*\n/,
+      '',
+      [
+        "13:11 error missing_required_value 'host' is required here: An action needs host, or hosts with weights.",
+      ],
+    ],
+    [
+      'host with a path',
       "'{{variables.backend}}'",
-      '{{variables.backend}}',
-      ["15:19 invalid_datatype write '{{variables.backend}}', in quotes"],
+      'http://x:8080/api',
+      [
+        '15:19 error AlwaysFails every request fails: the host must not carry a path or query: write them as path and query_string of the action',
+      ],
     ],
     [
-      'an expression without quotes, and more',
-      "'{{variables.backend}}'",
-      '{{variables.backend}}/',
-      ["15:19 invalid_yaml write '{{variables.backend}}/', in quotes"],
-    ],
-    [
-      'an upstream with a path, in a variable',
+      'host with a path, from a variable',
       'http://backend.test:8080',
       'http://backend.test/api',
-      ['5:12 AlwaysFails must not carry a path'],
+      [
+        '5:12 error AlwaysFails every request fails: the host must not carry a path or query: write them as path and query_string of the action',
+      ],
     ],
     [
-      'an upstream with a path',
+      'host with a query',
       "'{{variables.backend}}'",
-      'http://x/api',
-      ['15:19 AlwaysFails must not carry a path'],
+      "'http://x?a=b'",
+      [
+        '15:19 error AlwaysFails every request fails: the host must not carry a path or query: write them as path and query_string of the action',
+      ],
     ],
     [
-      'an upstream of another scheme',
-      'http://backend.test:8080',
+      'ftp',
+      "'{{variables.backend}}'",
       'ftp://x',
-      ['5:12 AlwaysFails must be http or https'],
+      ['15:19 error AlwaysFails every request fails: the host must be http or https'],
+    ],
+    [
+      'ws',
+      "'{{variables.backend}}'",
+      'ws://x',
+      ['15:19 error AlwaysFails every request fails: the host must be http or https'],
     ],
     [
       'an impossible port',
-      'http://backend.test:8080',
+      "'{{variables.backend}}'",
       'http://x:99999',
-      ['5:12 AlwaysFails a port from 1 to 65535'],
+      [
+        '15:19 error AlwaysFails every request fails: the host must be [http://]host[:port], with a port from 1 to 65535',
+      ],
     ],
     [
-      'an expression for a whole map',
-      'response:\n            on_result:\n              status_code: 200',
-      "response: '{{variables.limit}}'",
-      ['18:21 invalid_datatype An expression may stand in its members'],
+      'a user',
+      "'{{variables.backend}}'",
+      'http://a:b@x',
+      [
+        '15:19 error AlwaysFails every request fails: the host must not carry a user or password: write them as a header authorization of the action',
+      ],
     ],
     [
-      'a status in words',
-      'status_code: 200',
-      'status_code: bad gateway',
-      ['20:28 invalid_datatype one as text ("404")'],
+      'IPv6 without brackets',
+      "'{{variables.backend}}'",
+      'http://::1:8080',
+      [
+        '15:19 error AlwaysFails every request fails: the host must have brackets around an IPv6 address: http://[::1]:8080',
+      ],
     ],
     [
-      'a realm that is misspelt',
-      'com.acme',
-      'com.acmee',
-      ["3:12 RealmNotFound did you mean 'com.acme'?"],
+      'one slash',
+      "'{{variables.backend}}'",
+      'http:/x',
+      [
+        '15:19 error AlwaysFails every request fails: the host must have // behind its scheme: [http://]host[:port]',
+      ],
     ],
     [
-      'a key twice',
-      'host: api.test',
-      'host: api.test\nhost: b.test',
-      ["3:1 invalid_yaml the key 'host' is there twice, in line 2"],
+      'no slash',
+      "'{{variables.backend}}'",
+      'https:x',
+      [
+        '15:19 error AlwaysFails every request fails: the host must have // behind its scheme: [http://]host[:port]',
+      ],
     ],
     [
-      'an OpenAPI document',
-      /^[^]*$/,
-      'openapi: 3.0.0\npaths: {}\n',
-      ['1:10 invalid_value this is an OpenAPI document'],
+      'a blank',
+      "'{{variables.backend}}'",
+      '"http://a b"',
+      [
+        '15:19 error AlwaysFails every request fails: the host must be [http://]host[:port], without blanks',
+      ],
+    ],
+    [
+      'a line break',
+      "'{{variables.backend}}'",
+      '|\n              http://x:8080',
+      [
+        '15:19 error AlwaysFails every request fails: the host must be [http://]host[:port], without a line break: put it on one line, or write |- in place of |, and >- in place of >',
+      ],
+    ],
+    [
+      'a path without a slash',
+      'path: /items/',
+      'path: items/',
+      ['16:19 error AlwaysFails every request fails: the path must begin with a slash'],
+    ],
+    [
+      'a path with a line break',
+      'path: /items/',
+      'path: >\n              /items/',
+      [
+        '16:19 error AlwaysFails every request fails: the path must not hold a line break: put it on one line, or write |- in place of |, and >- in place of >',
+      ],
+    ],
+    [
+      'a path with ..',
+      'path: /items/{{request.bindings.id}}',
+      'path: /a/../b',
+      ["16:21 error AlwaysFails every request fails: the path must not have a segment '..'"],
+    ],
+    [
+      'a path with a backslash',
+      'path: /items/',
+      'path: /items\\',
+      [
+        '16:25 error AlwaysFails every request fails: the path must not hold a backslash or control character',
+      ],
+    ],
+    [
+      'a query string with a line break',
+      'timeout: 5000',
+      'query_string: |\n              a=b',
+      [
+        '17:27 error AlwaysFails every request fails: the query string must not hold a line break: put it on one line, or write |- in place of |, and >- in place of >',
+      ],
     ],
   ])('%s', (_, right, wrong, expected) => {
-    const findings = findingsOf(DOCUMENT.replace(right, () => wrong))
-    expect(findings.map(([place]) => place)).toEqual(
-      expected.map((each) => each.split(' ', 2).join(' ')),
-    )
-    for (const [index, each] of expected.entries())
-      expect(findings[index]?.[1]).toContain(each.split(' ').slice(2).join(' '))
+    expect(findingsOf(withMistake(right, wrong))).toEqual(expected)
+  })
+})
+
+describe('WAMP', () => {
+  it.each<Mistake>([
+    [
+      'a URI with a blank',
+      /type: forward[^]*timeout: 5000/,
+      'type: wamp_call\n            procedure: com.acme add',
+      [
+        '15:24 error invalid_value "com.acme add" does not fit here: A WAMP URI, whose parts, separated by dots, are not empty and hold no blanks and no #; or an expression.',
+      ],
+    ],
+    [
+      'args as a map',
+      /type: forward[^]*timeout: 5000/,
+      'type: wamp_call\n            procedure: com.acme.add\n            args: {a: 1}',
+      ['16:19 error invalid_datatype Expected a list or an expression, got a map of 1 key.'],
+    ],
+    [
+      'no procedure',
+      /type: forward[^]*timeout: 5000/,
+      'type: wamp_call\n            topic: com.acme.add',
+      [
+        "13:11 error missing_required_value 'procedure' is required here: URI of the procedure: parts separated by dots, none empty, no blanks, no #.",
+        "15:20 warning UnknownProperty There is no property 'topic' here: it has no effect; it belongs to type wamp_publish, wamp_subscribe, wamp_unsubscribe",
+      ],
+    ],
+    [
+      'a pattern without match',
+      /type: forward[^]*timeout: 5000/,
+      'type: wamp_subscribe\n            topic: com..add',
+      [
+        '15:20 error invalid_value this is no WAMP URI: its parts, separated by dots, may not be empty nor hold blanks or #',
+      ],
+    ],
+    [
+      'a short timeout among the options',
+      /type: forward[^]*timeout: 5000/,
+      'type: wamp_call\n            procedure: com.acme.add\n            options: {timeout: 5}',
+      ['16:32 warning ShortTimeout 5 is taken as milliseconds: if seconds are meant, write 5000'],
+    ],
+    [
+      'a URI with a line break',
+      /type: forward[^]*timeout: 5000/,
+      'type: wamp_call\n            procedure: |\n              com.acme.add',
+      [
+        '15:24 error invalid_value "com.acme.add\\n" does not fit here: A WAMP URI, whose parts, separated by dots, are not empty and hold no blanks and no #; or an expression.',
+      ],
+    ],
+  ])('%s', (_, right, wrong, expected) => {
+    expect(findingsOf(withMistake(right, wrong))).toEqual(expected)
+  })
+})
+
+describe('another kind of file', () => {
+  it.each<Mistake>([
+    [
+      'OpenAPI',
+      /^[^]*$/,
+      'openapi: 3.0.0\npaths: {}\n',
+      [
+        '1:10 error invalid_value this is an OpenAPI document, which describes an API; an API Specification says what to do for each request: it has id, host, realm_uri and versions (examples/01-static.yaml is a small one)',
+      ],
+    ],
+    [
+      'Swagger',
+      /^[^]*$/,
+      'swagger: "2.0"\npaths: {}\n',
+      [
+        '1:10 error invalid_value this is an OpenAPI document, which describes an API; an API Specification says what to do for each request: it has id, host, realm_uri and versions (examples/01-static.yaml is a small one)',
+      ],
+    ],
+    [
+      'an Ingress',
+      /^[^]*$/,
+      'apiVersion: networking.k8s.io/v1\nkind: Ingress\nmetadata: {name: a}\n',
+      [
+        '2:7 notice ForeignKind objects of kind Ingress are not read: routes of this gateway are those of an ApiSpecification (examples/02-forward.yaml is a small one). If it is for something else, ignore this',
+      ],
+    ],
+    [
+      'nothing',
+      /^[^]*$/,
+      '# later\n',
+      ['1:1 warning EmptyFile there is nothing in this file: no document and no resource'],
+    ],
+    [
+      'a kind that is misspelt',
+      /^[^]*$/,
+      'apiVersion: gateway.svc.dev/v1alpha1\nkind: ApiSpecifcation\nmetadata: {name: a}\nspec: {}\n',
+      [
+        "2:7 error invalid_value there is no kind 'ApiSpecifcation' in gateway.svc.dev; did you mean 'ApiSpecification'?",
+      ],
+    ],
+    [
+      'another version of our group',
+      /^[^]*$/,
+      'apiVersion: gateway.svc.dev/v1\nkind: ApiSpecification\nmetadata: {name: a}\nspec: {}\n',
+      [
+        "1:13 error invalid_value /apiVersion is 'gateway.svc.dev/v1'; write gateway.svc.dev/v1alpha1",
+      ],
+    ],
+    [
+      'a group that is misspelt',
+      /^[^]*$/,
+      'apiVersion: gateway.scv.dev/v1alpha1\nkind: Realm\nmetadata: {name: a}\nspec: {}\n',
+      [
+        "1:13 error invalid_value there is no Realm in 'gateway.scv.dev/v1alpha1'; did you mean gateway.svc.dev/v1alpha1?",
+      ],
+    ],
+    [
+      'no name',
+      /^[^]*$/,
+      'apiVersion: gateway.svc.dev/v1alpha1\nkind: ApiSpecification\nmetadata: {}\nspec: {}\n',
+      ['3:11 error missing_required_value /metadata/name is missing'],
+    ],
+    [
+      'a document beside kind',
+      /^/,
+      'kind: ApiSpecification\n',
+      [
+        '1:7 error missing_required_value this is a bare API Specification: put it into a resource, {apiVersion: gateway.svc.dev/v1alpha1, kind: ApiSpecification, metadata: {name}, spec: {document: …}}',
+      ],
+    ],
+    [
+      'two documents of one route',
+      /$/,
+      "---\nid: younger\nhost: api.test\nrealm_uri: com.acme\nvariables:\n  backend: http://backend.test:8080\n  limit: 10\nversions:\n  v1:\n    base_path: /v1\n    paths:\n      /items/:id:\n        get:\n          action:\n            type: forward\n            host: '{{variables.backend}}'\n            path: /items/{{request.bindings.id}}\n            timeout: 5000\n          response:\n            on_result:\n              status_code: 200\n",
+      [
+        "33:9 error conflict GET api.test/v1/items/: belongs to the API 'orders', which comes first; change the host, the path or the method",
+      ],
+    ],
+  ])('%s', (_, right, wrong, expected) => {
+    expect(findingsOf(withMistake(right, wrong))).toEqual(expected)
   })
 })

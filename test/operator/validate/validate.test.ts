@@ -64,7 +64,9 @@ describe('what validate says', () => {
     [
       'a realm of another class than its document',
       [REALM, spec(aSpecification('a'), OTHER)],
-      [/^f1:1:\d+ .* RealmNotFound notice: there is no realm 'com.shop' among these files/],
+      [
+        /^f1:1:\d+ .* RealmNotFound notice: the Realm with uri 'com.shop' \(f0:4:13\) is of another class/,
+      ],
     ],
     [
       'a realm of another class that is wrong',
@@ -74,9 +76,7 @@ describe('what validate says', () => {
     [
       'a plain document without realm',
       [JSON.stringify(aSpecification('a'))],
-      [
-        /^f0:1:\d+ a \/realm_uri RealmNotFound notice: there is no realm 'com.shop' among these files/,
-      ],
+      [/^f0:1:\d+ a \/realm_uri RealmNotFound notice: no Realm with uri 'com.shop' in these files/],
     ],
     [
       'a plain document that is wrong',
@@ -123,7 +123,7 @@ describe('what validate says', () => {
     [
       'not permitted',
       [REALM.replace('{name: shop}', '{name: shop, namespace: other}'), spec(aSpecification('a'))],
-      [/RefNotPermitted there is no realm/],
+      [/RefNotPermitted the Realm with uri 'com.shop' \(f0:4:13\) is of another namespace/],
     ],
     [
       'a realm whose Secret is elsewhere',
@@ -132,8 +132,7 @@ describe('what validate says', () => {
         spec(aSpecification('a')),
       ],
       [
-        /^f0:4:\d+ Realm default\/shop \/spec SecretNotFound notice:/,
-        /^f1:1:\d+ .* RealmNotFound notice:/,
+        /^f0:4:\d+ Realm default\/shop \/spec\/callbackSecret\/secretRef\/name SecretNotFound notice:/,
       ],
     ],
     [
@@ -146,9 +145,9 @@ describe('what validate says', () => {
         spec(aSpecification('a')),
       ],
       [
-        /^f0:4:\d+ Realm default\/shop \/spec SecretNotFound notice:/,
+        /^f0:4:\d+ Realm default\/shop \/spec\/callbackSecret\/secretRef\/name SecretNotFound notice:/,
         /^f0:4:\d+ Realm default\/shop \/spec\/router\/url invalid_value/,
-        /^f1:1:\d+ .* RealmNotFound notice: the realm 'com.shop' is among the files, but has errors or lacks a Secret/,
+        /^f1:1:\d+ .* RealmNotFound notice: the Realm with uri 'com.shop' \(f0:4:13\) has errors/,
       ],
     ],
     [
@@ -178,16 +177,16 @@ describe('what validate says', () => {
         ].join('\n'),
       ],
       [
-        /^f0:\d+:\d+ Realm default\/shop \/spec SecretNotFound notice:/,
-        /^f0:10:\d+ Realm default\/shop \/spec\/info\/oidcProviders\/a\/issuer AlwaysFails every login/,
-        /^f1:\d+:\d+ Realm default\/other \/spec SecretNotFound notice:/,
+        /^f0:10:17 Realm default\/shop \/spec\/info\/oidcProviders\/a\/issuer AlwaysFails every login/,
+        /^f0:12:\d+ Realm default\/shop \/spec\/info\/oidcProviders\/a\/clientSecret\/secretRef\/name SecretNotFound notice:/,
+        /^f1:12:\d+ Realm default\/other \/spec\/info\/oidcProviders\/a\/clientSecret\/secretRef\/name SecretNotFound notice:/,
         /^f1:13:\d+ Realm default\/other \/spec\/info\/oidcProviders\/a\/redirectUri invalid_value .*Absolute URL/,
       ],
     ],
     [
       'a realm whose uri is misspelt',
       [REALM, JSON.stringify(aSpecification('a', { realm_uri: 'com.shpo' }))],
-      [/^f1:1:\d+ a \/realm_uri RealmNotFound notice: .*did you mean 'com.shop'\?/],
+      [/^f1:1:\d+ a \/realm_uri RealmNotFound notice: .*\(Nearest: 'com.shop', f0:4:13\)/],
     ],
     [
       'a kind that is misspelt',
@@ -215,7 +214,9 @@ describe('what validate says', () => {
           { variablesFrom: [{ name: 'h', secretRef: { name: 's', key: 'k' } }] },
         ),
       ],
-      [/variablesFrom SecretNotFound notice: Secret default\/s is not among the files/],
+      [
+        /variablesFrom\/0\/secretRef\/name SecretNotFound notice: no Secret 's' of namespace default/,
+      ],
     ],
     [
       'all variables of a Secret elsewhere',
@@ -294,7 +295,11 @@ describe('the command', () => {
     })
     const counts = { files: 1, documents: 0, realms: 0 }
     const empty: unknown = JSON.parse((await run(['-'], true, ''))[1])
-    expect(empty).toEqual({ ok: true, ...counts, findings: [] })
+    expect(empty).toMatchObject({
+      ok: true,
+      ...counts,
+      findings: [{ code: 'EmptyFile', line: 1, column: 1 }],
+    })
   })
 
   it('has the limit of routes that it is told', async () => {

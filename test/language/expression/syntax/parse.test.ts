@@ -196,7 +196,7 @@ describe('isExpression', () => {
 describe('what is read otherwise than it looks', () => {
   const remark = (source: string): string | undefined => {
     const parsed = parse(source)
-    return parsed.ok ? parsed.remark : 'a fault'
+    return parsed.ok ? parsed.remark?.message : 'a fault'
   }
 
   it.each([

@@ -1,0 +1,135 @@
+// Says what a resource refers to and the files do not hold: a notice where it may well be deployed elsewhere, an error
+// where it is there and can't be used.
+
+import { nearestName } from '../../base/nearest-name.ts'
+import type { Verdict } from '../reconcile/verdict.ts'
+import type { ReasonOf } from '../resource/condition.ts'
+import { DEFAULT_CLASS, type Resource, resourceKey } from '../resource/resource.ts'
+import type { Located } from './collect-resources.ts'
+import type { ValidationFinding } from './finding.ts'
+import { type PlacedReference, referencesOf, type StandIns } from './secret-references.ts'
+
+/** What the findings of one resource depend on beside it. */
+export interface Surroundings {
+  readonly standIns: StandIns
+  readonly located: ReadonlyMap<string, Located>
+}
+
+/** Without what is the same for every finding of a resource. */
+export type ReferenceFinding = Pick<ValidationFinding, 'severity' | 'path' | 'code' | 'message'>
+
+export const referenceFindings = (
+  verdict: Verdict,
+  surroundings: Surroundings,
+): readonly ReferenceFinding[] => [
+  ...unresolved(verdict, surroundings),
+  ...secretNotices(verdict.resource, surroundings),
+]
+
+/** What is not there may be elsewhere; what is there and not allowed, or lacks a key, is wrong. */
+const NOTICES: ReadonlySet<ReasonOf<'ResolvedRefs'>> = new Set([
+  'RealmNotFound',
+  'SecretNotFound',
+  'ConfigMapNotFound',
+])
+
+const unresolved = (verdict: Verdict, surroundings: Surroundings): readonly ReferenceFinding[] => {
+  const { status, reason, message } = verdict.resolvedRefs
+  if (status !== 'False') return []
+  if (reason === 'RealmNotFound' || reason === 'RefNotPermitted') {
+    const path = '/spec/document/realm_uri'
+    const words = describeRealm(verdict, surroundings.located)
+    if (words !== undefined) return [{ path, code: reason, ...words }]
+    return [{ severity: 'error', path: '/spec/document/host', code: reason, message }]
+  }
+  const path = placeOfMissing(verdict.resource, surroundings)
+  return NOTICES.has(reason)
+    ? [
+        {
+          severity: 'notice',
+          path,
+          code: reason,
+          message: `${message} among these files. ${IGNORE}`,
+        },
+      ]
+    : [{ severity: 'error', path, code: reason, message }]
+}
+
+const IGNORE = 'If it is deployed elsewhere, ignore this; otherwise add it.'
+
+/** Undefined: the realm itself may be used, and the host is not permitted. */
+const describeRealm = (
+  { realmUri = '', resource, resolvedRefs: { reason, message } }: Verdict,
+  located: Surroundings['located'],
+): Pick<ReferenceFinding, 'severity' | 'message'> | undefined => {
+  const realms = [...located.values()].filter((each) => each.resource.kind === 'Realm')
+  const known = realms.find((each) => each.realmUri === realmUri)
+  if (known !== undefined) {
+    const isForeign = known.resource.metadata.namespace !== resource.metadata.namespace
+    if (reason === 'RealmNotFound')
+      return { severity: 'notice', message: describeKnown(known, resource) }
+    return isForeign && !message.startsWith(`the realm '${realmUri}' does not allow`)
+      ? { severity: 'error', message: describeKnown(known, resource) }
+      : undefined
+  }
+  const nearest = nearestName(
+    realmUri,
+    realms.map((each) => each.realmUri),
+  )
+  const near = realms.find((each) => each.realmUri === nearest)
+  const hint = near === undefined ? '' : ` (Nearest: '${near.realmUri}', ${placeOf(near)})`
+  return {
+    severity: 'notice',
+    message: `no Realm with uri '${realmUri}' in these files. ${IGNORE}${hint}`,
+  }
+}
+
+const describeKnown = (realm: Located, { kind, metadata, ...of }: Resource): string => {
+  const named = `the Realm with uri '${realm.realmUri}' (${placeOf(realm)})`
+  const className = kind === 'ApiSpecification' && 'className' in of ? of.className : undefined
+  const classOfRealm = realm.resource.kind === 'Realm' ? realm.resource.className : undefined
+  if ((className ?? DEFAULT_CLASS) !== (classOfRealm ?? DEFAULT_CLASS))
+    return (
+      `${named} is of another class: an operator serves those of its own gatewayClassName, ` +
+      `which is ${className ?? DEFAULT_CLASS} here and ${classOfRealm ?? DEFAULT_CLASS} there`
+    )
+  if (realm.resource.metadata.namespace !== metadata.namespace)
+    return `${named} is of another namespace: its allowedNamespaces must admit ${metadata.namespace}`
+  return `${named} has errors: what this document needs of it is validated once they are corrected`
+}
+
+const placeOf = ({ file, positionOf }: Located): string => {
+  const { line, column } = positionOf('/spec/uri')
+  return `${file}:${line}:${column}`
+}
+
+/** The first reference that leads nowhere, down to the member that is wrong. */
+const placeOfMissing = (resource: Resource, { located }: Surroundings): string => {
+  const { namespace } = resource.metadata
+  for (const { kind, name, key, path } of referencesOf(resource)) {
+    const target = located.get(resourceKey(kind, namespace, name))?.resource
+    if (target === undefined) {
+      if (kind === 'ConfigMap') return `${path}/name`
+    } else if (key !== undefined && 'data' in target && !Object.hasOwn(target.data, key))
+      return `${path}/key`
+  }
+  return '/spec'
+}
+
+const secretNotices = (
+  resource: Resource,
+  { standIns }: Surroundings,
+): readonly ReferenceFinding[] => {
+  const { namespace } = resource.metadata
+  const firsts = new Map<string, PlacedReference>()
+  for (const reference of referencesOf(resource)) {
+    const isStandIn = standIns.has(resourceKey('Secret', namespace, reference.name))
+    if (isStandIn && !firsts.has(reference.name)) firsts.set(reference.name, reference)
+  }
+  return [...firsts].map(([name, { path }]) => ({
+    severity: 'notice',
+    path: `${path}/name`,
+    code: 'SecretNotFound',
+    message: `no Secret '${name}' of namespace ${namespace} in these files. What it holds is not validated`,
+  }))
+}

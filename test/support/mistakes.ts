@@ -1,0 +1,57 @@
+// Puts mistakes into a document without any, and says what `validate` finds.
+
+import { validateFiles } from '../../operator/validate/validate-files.ts'
+
+export const DOCUMENT = `id: orders
+host: api.test
+realm_uri: com.acme
+variables:
+  backend: http://backend.test:8080
+  limit: 10
+versions:
+  v1:
+    base_path: /v1
+    paths:
+      /items/:id:
+        get:
+          action:
+            type: forward
+            host: '{{variables.backend}}'
+            path: /items/{{request.bindings.id}}
+            timeout: 5000
+          response:
+            on_result:
+              status_code: 200
+`
+
+export const REALM = `apiVersion: gateway.svc.dev/v1alpha1
+kind: Realm
+metadata: {name: acme}
+spec:
+  uri: com.acme
+`
+
+/** What is replaced in the document, by what, and the findings: `line:column severity code message`. */
+export type Mistake = readonly [
+  title: string,
+  right: string | RegExp,
+  wrong: string,
+  findings: readonly string[],
+]
+
+/** @throws Error where the document has nothing to replace */
+export const withMistake = (right: string | RegExp, wrong: string): string => {
+  const text = DOCUMENT.replace(right, () => wrong)
+  if (text === DOCUMENT) throw new Error(`nothing to replace: ${String(right)}`)
+  return text
+}
+
+/** Findings about the document; those about the realm begin with its file. */
+export const findingsOf = (document: string, realm = REALM): readonly string[] =>
+  validateFiles([
+    { name: 'document.yaml', text: document },
+    { name: 'realm.yaml', text: realm },
+  ]).findings.map(({ file, line, column, severity, code, message }) => {
+    const place = `${line}:${column} ${severity} ${code} ${message}`
+    return file === 'document.yaml' ? place : `${file}:${place}`
+  })
