@@ -2,7 +2,7 @@
 // last seen to have loaded.
 
 import type { Problem, Warning } from '../language/problem.ts'
-import type { SessionState, UpstreamTrouble } from '../language/wire/wire.ts'
+import type { FailingProvider, SessionState, UpstreamTrouble } from '../language/wire/wire.ts'
 import { selects } from './resource/label-selector.ts'
 import type { LabelSelector } from './resource/resource.ts'
 
@@ -79,6 +79,8 @@ export interface LoadedRealm {
    * Empty for a realm that it was not sent. Addresses are those of the Realm, or empty; reasons are of a closed list.
    */
   readonly sessions: readonly SessionState[]
+  /** Absent: none, or the realm was not sent to it. Names are of the Realm. */
+  readonly failingProviders?: readonly FailingProvider[]
 }
 
 export interface Rejection {

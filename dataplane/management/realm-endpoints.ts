@@ -23,6 +23,7 @@ export const realmEndpoints = (
     ...redacted(record),
     sessions: store.sessionsOf(uri),
     callbacks: callbacksOf(uri),
+    failingProviders: store.failingProvidersOf(uri),
   })
   /** The record as it was put, for putting it elsewhere: `secrets` has pointers to the values to fill in. */
   const source = ({ record }: LoadedRealm): object => ({

@@ -1,6 +1,7 @@
 // Creates the OIDC endpoints from their dependencies: each runs its steps and turns every result into a response.
 // Nothing is fetched before somebody logs in.
 
+import type { RealmRecord } from '../../language/realm/record.ts'
 import { downloadKeySet } from '../security/tokens/key-set-cache.ts'
 import { errorResponse } from './responses.ts'
 import { backChannelLogout } from './logout/backchannel-logout.ts'
@@ -16,19 +17,25 @@ import type {
 } from './oidc-endpoint.ts'
 import { discoverProvider } from './provider/provider-client.ts'
 import { createProviderRegistry } from './provider/provider-registry.ts'
+import { watchProviders } from './provider/watch-providers.ts'
 import { OidcRefusal, type RefusalCode } from './refusal.ts'
-import { auditLogin, auditRevocation, providerIn, reportFailure } from './report.ts'
+import { auditLogin, auditRevocation, reportFailure } from './report.ts'
 import type { OidcContext, OidcEndpointDeps } from './context.ts'
 
 /** One per process, for all realms, versions and providers. */
 export const createOidc = (deps: OidcDeps): Oidc => {
-  const endpointDeps: OidcEndpointDeps = {
-    ...deps,
-    providers: createProviderRegistry({
-      discover: (record) => discoverProvider(record, deps.fetch),
-      downloadKeySet: ({ ca }, uri) => downloadKeySet(deps.fetch, uri, ca),
-      now: deps.now,
-    }),
+  const { realm, realmUris, now, watch } = deps
+  const providers = createProviderRegistry({
+    discover: (record) => discoverProvider(record, deps.fetch),
+    downloadKeySet: ({ ca }, uri) => downloadKeySet(deps.fetch, uri, ca),
+    now,
+    random: Math.random,
+  })
+  const endpointDeps: OidcEndpointDeps = { ...deps, providers }
+  if (watch !== undefined) {
+    const realms = (): readonly RealmRecord[] =>
+      [...realmUris()].map(realm).filter((record) => record !== undefined)
+    watchProviders({ ...watch, providers, realms, now })
   }
   return {
     login: handler(endpointDeps, 'login'),
@@ -75,6 +82,6 @@ const refuse = (exchange: OidcContext, error: unknown): OidcResponse => {
   reportFailure(exchange, { outcome: code, status, error })
   if (endpoint === 'logout') return logoutAnyway(exchange)
   const audit = endpoint === 'backChannelLogout' ? auditRevocation : auditLogin
-  audit(exchange, { outcome: 'failure', reason: code, provider: providerIn(request, error) })
+  audit(exchange, { outcome: 'failure', reason: code })
   return errorResponse(request, status, code)
 }

@@ -10,6 +10,7 @@ import type { ParsedCookies } from '../security/parsed-cookies.ts'
 import type { Tickets } from '../security/tokens/ticket.ts'
 import type { SharedState } from '../shared/shared-state.ts'
 import type { GuardedFetch } from '../upstream/destinations/guarded-fetch.ts'
+import type { ProviderWatchOptions } from './provider/watch-providers.ts'
 
 export interface OidcRequest {
   /** Upper case. */
@@ -59,6 +60,8 @@ export type OidcEndpointName = keyof Oidc
 
 export interface OidcDeps {
   readonly realm: (uri: string) => RealmRecord | undefined
+  /** Of all realms; with `watch`, their providers are watched. */
+  readonly realmUris: () => Iterable<string>
   readonly tickets: Tickets
   readonly shared: SharedState
   /** While the shared state is away: `refuse` responds with 503, `allow` continues without it. */
@@ -75,6 +78,8 @@ export interface OidcDeps {
   readonly audit: Audit
   readonly log: Log
   readonly count: (event: OidcCount) => void
+  /** If left out, nobody learns which providers fail. */
+  readonly watch?: Pick<ProviderWatchOptions, 'report' | 'every'>
 }
 
 /** For metrics: the result of an endpoint, or a notable event. Closed vocabulary, no user data. */

@@ -24,28 +24,36 @@ export interface RefusalOptions {
   /** Where the code's own does not fit: 502 when the identity provider failed. */
   readonly status?: number
   readonly cause?: unknown
-  /** The provider that was asked for, where it is not the one of the path or of the scheme. */
-  readonly provider?: string | undefined
   /** Of the Realm, or of the provider's entry in it: what to look at, for the log. */
   readonly setting?: 'authmethods' | 'oidcProviders' | ProviderSetting | undefined
+  /** More fields of the log line: nothing that a client wrote. */
+  readonly facts?: Readonly<Record<string, string | undefined>>
 }
 
 /** As a Realm writes it. */
-export type ProviderSetting = 'issuer' | 'clientSecret' | 'authidClaim'
+export type ProviderSetting =
+  | 'issuer'
+  | 'ca'
+  | 'allowUnsafeHttp'
+  | 'clientId'
+  | 'clientSecret'
+  | 'redirectUri'
+  | 'scopes'
+  | 'authidClaim'
 
-/** The message goes to the log only: no secret, no token, nothing that a client wrote. */
+/** The message goes to the log only, and says what to do: no secret, no token, nothing that a client wrote. */
 export class OidcRefusal extends Error {
   readonly code: RefusalCode
   readonly status: number
-  readonly provider: string | undefined
   readonly setting: RefusalOptions['setting']
+  readonly facts: RefusalOptions['facts']
 
   constructor(code: RefusalCode, message: string, options: RefusalOptions = {}) {
     super(message, { cause: options.cause })
     this.name = 'OidcRefusal'
     this.code = code
     this.status = options.status ?? STATUSES[code]
-    this.provider = options.provider
     this.setting = options.setting
+    this.facts = options.facts
   }
 }

@@ -3,7 +3,7 @@
 
 import type { AuditEvent } from '../audit.ts'
 import type { OidcContext } from './context.ts'
-import type { OidcRequest, OidcResult } from './oidc-endpoint.ts'
+import type { OidcEndpointName, OidcRequest, OidcResult } from './oidc-endpoint.ts'
 import { OidcRefusal } from './refusal.ts'
 
 type AuditDetails = Pick<AuditEvent, 'outcome' | 'authid' | 'clientId'> & {
@@ -29,31 +29,39 @@ export const reportFailure = (
   { outcome, status, error }: { outcome: OidcResult; status: number; error: unknown },
 ): void => {
   endpointDeps.count({ endpoint, outcome })
+  const { setting, facts, message } = error instanceof OidcRefusal ? error : NOTHING_KNOWN
+  const provider = requestedProvider(endpoint, request)
   const fields = {
     endpoint,
     code: outcome,
     realm: request.realmUri,
-    provider: providerIn(request, error),
-    setting: settingIn(request, error),
+    provider,
+    setting: settingPath(provider, setting),
+    ...facts,
     requestId: request.requestId,
     cause: causesOf(error),
   }
-  if (status >= 500) endpointDeps.log.warn('an OIDC request failed', fields)
-  else endpointDeps.log.info('an OIDC request was refused', fields)
+  const words = message === undefined ? '' : `: ${message}`
+  if (status >= 500) endpointDeps.log.warn(`an OIDC request failed${words}`, fields)
+  else endpointDeps.log.info(`an OIDC request was refused${words}`, fields)
 }
 
-/** The one that was asked for, which a query may name too. */
-export const providerIn = (request: OidcRequest, error: unknown): string => {
-  const asked = error instanceof OidcRefusal ? error.provider : undefined
-  return (asked ?? request.pathProvider ?? request.routeProvider).slice(0, MAX_NAME)
+const NOTHING_KNOWN = { setting: undefined, facts: undefined, message: undefined }
+
+/** The query of a login names one, or the path does; otherwise it is that of the scheme. */
+const requestedProvider = (
+  endpoint: OidcEndpointName,
+  { query, pathProvider, routeProvider }: OidcRequest,
+): string => {
+  const asked = endpoint === 'login' ? new URLSearchParams(query).get('provider') : null
+  return (asked ?? pathProvider ?? routeProvider).slice(0, MAX_NAME)
 }
 
 /** Where to look, by its path in the Realm: `info.oidcProviders.corp.issuer`. */
-const settingIn = (request: OidcRequest, error: unknown): string | undefined => {
-  const setting = error instanceof OidcRefusal ? error.setting : undefined
+const settingPath = (provider: string, setting: OidcRefusal['setting']): string | undefined => {
   if (setting === undefined || setting === 'authmethods') return setting
   if (setting === 'oidcProviders') return 'info.oidcProviders'
-  return `info.oidcProviders.${providerIn(request, error)}.${setting}`
+  return `info.oidcProviders.${provider}.${setting}`
 }
 
 /** A step of a logout that failed and was skipped. */
@@ -63,7 +71,8 @@ export const reportLeftOut = (
   error: unknown,
 ): void => {
   const { realmUri: realm, requestId } = request
-  endpointDeps.log.warn(message, { realm, requestId, cause: causesOf(error) })
+  const { facts } = error instanceof OidcRefusal ? error : NOTHING_KNOWN
+  endpointDeps.log.warn(message, { realm, ...facts, requestId, cause: causesOf(error) })
 }
 
 /**
@@ -85,7 +94,7 @@ const MAX_CAUSES = 5
 const MAX_TEXT = 500
 
 const audit = (
-  { request, endpointDeps }: OidcContext,
+  { endpoint, request, endpointDeps }: OidcContext,
   event: AuditEvent['event'],
   { reason = '', provider, ...details }: AuditDetails,
 ): void => {
@@ -94,7 +103,7 @@ const audit = (
     reason,
     realm: request.realmUri,
     scheme: 'oidc',
-    provider: provider ?? request.pathProvider ?? request.routeProvider,
+    provider: provider ?? requestedProvider(endpoint, request),
     address: request.address,
     requestId: request.requestId,
     ...details,

@@ -229,6 +229,7 @@ const storeOptions = async (
     manager: settings.managed,
     allowUnmanaged: settings.allowUnmanaged,
     sessionsOf: (uri) => processStatus.sessionsOf(uri),
+    failingProvidersOf: (uri) => processStatus.failingProvidersOf(uri),
     ...(files === undefined ? {} : { snapshot: new Snapshot({ files, log, now: Date.now }) }),
     observer: {
       item: ({ kind, result }) => {

@@ -33,7 +33,7 @@ export interface ServingSecurityOptions {
   readonly rings: SecretRings
   /** Used if there is no Redis. */
   readonly shared: SharedState
-  readonly peers: Pick<BridgePeers, 'healthChanged'>
+  readonly peers: Pick<BridgePeers, 'healthChanged' | 'providersChanged'>
   /** More CA certificates for Redis, PEM. */
   readonly extraCa: readonly string[]
 }
@@ -62,9 +62,11 @@ export const createServingSecurity = (options: ServingSecurityOptions): ServingS
     redisAway: settings.redisAway === 'accept' ? 'accept' : 'refuse',
   })
   const stateKeys = openStateKeys(options)
+  const timers: NodeJS.Timeout[] = []
   const common = { realm, shared, now: Date.now, randomBytes, audit, log }
   const oidc: OidcDeps = {
     ...common,
+    realmUris: () => realms.uris(),
     tickets: security.tickets,
     whenSharedAway: settings.redisAway === 'accept' ? 'allow' : 'refuse',
     fetch,
@@ -74,6 +76,14 @@ export const createServingSecurity = (options: ServingSecurityOptions): ServingS
     count: (event) => {
       metrics.count('oidc', { endpoint: event.endpoint, outcome: event.outcome })
     },
+    watch: {
+      report: (failing) => {
+        options.peers.providersChanged(failing)
+      },
+      every: (ms, look) => {
+        timers.push(setInterval(look, ms).unref())
+      },
+    },
   }
   const endpoints = openEndpoints(settings, keys, oidc, oauth2Deps(common, security))
   metrics.gauge('sharedState', () => [[{ home: homeOf(settings) }, shared.health === 'ok' ? 1 : 0]])
@@ -82,6 +92,7 @@ export const createServingSecurity = (options: ServingSecurityOptions): ServingS
     endpoints,
     close: async () => {
       stateKeys.close()
+      for (const timer of timers) clearInterval(timer)
       // What was passed in is closed by its owner.
       if (shared !== options.shared) await shared.close()
     },

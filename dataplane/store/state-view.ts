@@ -2,9 +2,19 @@
 
 import { conflictProblem, type ConflictIndex } from '../../language/routes/conflicts.ts'
 import type { Warning } from '../../language/problem.ts'
-import { reportedSessions, reportedWarnings } from '../../language/wire/report-bounds.ts'
-import type { SessionState, StateView, UpstreamTrouble } from '../../language/wire/wire.ts'
-import type { LoadedDocument, LoadedContent, Ownership } from './loaded-content.ts'
+import {
+  reportedProviders,
+  reportedSessions,
+  reportedWarnings,
+} from '../../language/wire/report-bounds.ts'
+import type {
+  FailingProvider,
+  RealmState,
+  SessionState,
+  StateView,
+  UpstreamTrouble,
+} from '../../language/wire/wire.ts'
+import type { LoadedDocument, LoadedContent, LoadedRealm, Ownership } from './loaded-content.ts'
 
 export interface StateFacts {
   readonly loadedContent: LoadedContent
@@ -14,21 +24,14 @@ export interface StateFacts {
   readonly version: number
   readonly gatewayVersion: string | undefined
   readonly sessionsOf: (realmUri: string) => readonly SessionState[]
+  readonly failingProvidersOf: (realmUri: string) => readonly FailingProvider[]
   /** By id of the document. */
   readonly upstreamTroubles: ReadonlyMap<string, UpstreamTrouble>
 }
 
 export const stateView = (facts: StateFacts): StateView => {
-  const {
-    loadedContent,
-    index,
-    ownership,
-    bootId,
-    version,
-    gatewayVersion,
-    sessionsOf,
-    upstreamTroubles,
-  } = facts
+  const { loadedContent, index, ownership, bootId, version, gatewayVersion, upstreamTroubles } =
+    facts
   return {
     bootId,
     version,
@@ -49,16 +52,27 @@ export const stateView = (facts: StateFacts): StateView => {
       ]),
     ),
     realms: Object.fromEntries(
-      [...loadedContent.realms.values()].map(({ uri, digest, managedBy }) => [
-        uri,
-        { digest, managedBy, sessions: reportedSessions(sessionsOf(uri)) },
-      ]),
+      [...loadedContent.realms.values()].map((realm) => [realm.uri, realmState(realm, facts)]),
     ),
     ...(upstreamTroubles.size > 0 && {
       upstreams: Object.fromEntries(
         [...upstreamTroubles].filter(([id]) => loadedContent.documents.has(id)),
       ),
     }),
+  }
+}
+
+const realmState = (
+  { uri, digest, managedBy }: LoadedRealm,
+  { sessionsOf, failingProvidersOf }: StateFacts,
+): RealmState => {
+  const sessions = reportedSessions(sessionsOf(uri))
+  const failingProviders = reportedProviders(failingProvidersOf(uri), sessions)
+  return {
+    digest,
+    managedBy,
+    sessions,
+    ...(failingProviders.length > 0 && { failingProviders }),
   }
 }
 

@@ -4,7 +4,12 @@
 
 import { SerialQueue } from '../../base/serial-queue.ts'
 import { ConflictIndex } from '../../language/routes/conflicts.ts'
-import type { SessionState, SyncItem, UpstreamTrouble } from '../../language/wire/wire.ts'
+import type {
+  FailingProvider,
+  SessionState,
+  SyncItem,
+  UpstreamTrouble,
+} from '../../language/wire/wire.ts'
 import type { Log } from '../../telemetry/log.ts'
 import { type Changes, Draft } from './draft.ts'
 import { fence } from './fencing.ts'
@@ -47,6 +52,7 @@ export interface StoreOptions {
   readonly allowUnmanaged: boolean
   readonly snapshot?: Snapshot
   readonly sessionsOf?: (realmUri: string) => readonly SessionState[]
+  readonly failingProvidersOf?: (realmUri: string) => readonly FailingProvider[]
   /** What the state view reports, by id of the document; if left out, nothing. */
   readonly upstreamTroubles?: () => ReadonlyMap<string, UpstreamTrouble>
   readonly observer?: StoreObserver
@@ -143,6 +149,11 @@ export class Store {
   /** Router sessions of a realm, as the state view shows them. */
   sessionsOf(uri: string): readonly SessionState[] {
     return this.#options.sessionsOf?.(uri) ?? []
+  }
+
+  /** Identity providers of a realm whose discovery fails, as the state view shows them. */
+  failingProvidersOf(uri: string): readonly FailingProvider[] {
+    return this.#options.failingProvidersOf?.(uri) ?? []
   }
 
   /** The state view as JSON; `etag` changes with whatever changes in it. */
@@ -313,6 +324,7 @@ export class Store {
       gatewayVersion,
       version: this.#version,
       sessionsOf: (uri) => this.sessionsOf(uri),
+      failingProvidersOf: (uri) => this.failingProvidersOf(uri),
       upstreamTroubles: this.#options.upstreamTroubles?.() ?? new Map(),
     })
   }

@@ -2,7 +2,7 @@
 // that fit. The data plane keeps to it, and the operator treats a larger report as a misbehaving data plane.
 
 import type { Problem, Warning } from '../problem.ts'
-import type { SessionState } from './wire.ts'
+import type { FailingProvider, SessionState } from './wire.ts'
 
 interface Room {
   readonly count: number
@@ -42,6 +42,20 @@ export const reportedSessions = (sessions: readonly SessionState[]): readonly Se
     return state === 'refused' ? 1 : reason === undefined ? 3 : 2
   }
   return fitWithin(sessions, SESSIONS, rank)
+}
+
+const PROVIDERS = 8
+
+/**
+ * They get what the sessions of the realm leave of its room: an operator that does not know them, and so does not count
+ * them, must not find the report too large.
+ */
+export const reportedProviders = (
+  providers: readonly FailingProvider[],
+  sessions: readonly SessionState[],
+): readonly FailingProvider[] => {
+  const bytes = SESSIONS.bytes - jsonBytes({ sessions, failingProviders: [] })
+  return fitWithin(providers, { count: PROVIDERS, bytes }, () => 0)
 }
 
 /** A first one that is too large by itself is sent without its texts. */

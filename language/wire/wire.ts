@@ -58,7 +58,37 @@ export interface RealmState {
   readonly managedBy: string | null
   /** Router sessions; empty while the realm has no router or no document. */
   readonly sessions: readonly SessionState[]
+  /** Left out where there are none; a gateway that is older than this member sends none. */
+  readonly failingProviders?: readonly FailingProvider[]
 }
+
+/** An identity provider of the realm whose discovery has failed for at least 30 s. */
+export interface FailingProvider {
+  /** Its name in the realm. */
+  readonly provider: string
+  /** Of the last failure. */
+  readonly cause: ProviderCause
+  /** What the provider sent in place of what was expected: its issuer, or a status. */
+  readonly found?: string
+}
+
+export type ProviderCause =
+  | 'refused'
+  | 'dns'
+  | 'tls'
+  /** It is not an allowed destination. */
+  | 'denied'
+  | 'timeout'
+  /** It closed the connection, or sent what is not HTTP. */
+  | 'reset'
+  /** Its issuer, or an endpoint that it names, is http, which the realm does not allow. */
+  | 'plain_http'
+  /** A status other than 200. */
+  | 'status'
+  /** Its metadata is not JSON, too large, or lacks an endpoint. */
+  | 'metadata'
+  /** Its metadata names another issuer. */
+  | 'issuer'
 
 export interface SessionState {
   readonly url: string

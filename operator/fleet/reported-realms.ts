@@ -1,29 +1,37 @@
-// Makes what a data plane reports of its realms safe to be shown to their owners: sessions of realms that it was given,
-// with addresses of the Realm and reasons of a closed list only.
+// Makes what a data plane reports of its realms safe to be shown to their owners: sessions and failing identity
+// providers of realms that it was given, with addresses and names of the Realm and reasons of a closed list only.
 
 import { displayUrl } from '../../language/display-url.ts'
 import type { RealmRecord } from '../../language/realm/record.ts'
-import type { SessionState } from '../../language/wire/wire.ts'
+import type { FailingProvider, SessionState } from '../../language/wire/wire.ts'
 import type { LoadedRealm } from '../data-plane.ts'
 import type { DesiredRealm } from '../desired-set.ts'
 
 type Realms = ReadonlyMap<string, LoadedRealm>
 
-/** Sessions of realms that it was not given are left out. */
+/** Sessions and providers of realms that it was not given are left out. */
 export const reportedRealms = (
   loaded: Realms,
   given: ReadonlyMap<string, DesiredRealm>,
 ): Realms => {
   const reported = new Map<string, LoadedRealm>()
-  for (const [uri, { digest, sessions }] of loaded) {
+  for (const [uri, { digest, sessions, failingProviders = [] }] of loaded) {
     const record = given.get(uri)?.record
     const urls = record === undefined || sessions.length === 0 ? NO_URLS : urlsOf(record)
     const shown =
       record === undefined ? [] : sessions.map((session) => reportedSession(session, urls))
-    reported.set(uri, { digest, sessions: shown })
+    const failing = failingProviders.filter((each) => isOfRealm(each, record))
+    reported.set(uri, {
+      digest,
+      sessions: shown,
+      ...(failing.length > 0 && { failingProviders: failing }),
+    })
   }
   return reported
 }
+
+const isOfRealm = ({ provider }: FailingProvider, record: RealmRecord | undefined): boolean =>
+  Object.hasOwn(record?.info?.oidc_providers ?? {}, provider)
 
 const NO_URLS: ReadonlySet<string> = new Set()
 

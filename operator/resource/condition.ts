@@ -73,11 +73,11 @@ export const CONDITIONS = {
     kinds: ['ApiSpecification', 'Realm'],
     news: 'status and reason',
   },
-  /** It does not change Programmed and Ready. */
+  /** It does not change Programmed and Ready. Of a Realm there is ProviderUnavailable. */
   Degraded: {
-    reasons: { True: ['RouterUnreachable', 'UpstreamUnhealthy'] },
+    reasons: { True: ['RouterUnreachable', 'UpstreamUnhealthy', 'ProviderUnavailable'] },
     foundBy: 'gateways',
-    kinds: ['ApiSpecification'],
+    kinds: ['ApiSpecification', 'Realm'],
     // It may come and go with every session.
     news: 'nothing',
   },
@@ -133,7 +133,7 @@ type Reasons = {
   }
 }
 
-/** @example ReasonOf<'Degraded'> // 'RouterUnreachable' | 'UpstreamUnhealthy' */
+/** @example ReasonOf<'Degraded'> // 'RouterUnreachable' | 'UpstreamUnhealthy' | 'ProviderUnavailable' */
 export type ReasonOf<Type extends ConditionType = ConditionType> = {
   readonly [T in Type]: Reasons[T][keyof Reasons[T]]
 }[Type]

@@ -22,7 +22,10 @@ export const unsealState = async ({
 }: OidcContext & Sealed): Promise<LoginState> => {
   const reading = await openState(parameters.sealed, endpointDeps.stateKeys(), endpointDeps.now())
   if (!reading.ok)
-    throw new OidcRefusal(reading.error, 'the state was not issued here, or is too old')
+    throw new OidcRefusal(
+      reading.error,
+      'the state is too old (--oidc-state-seconds), or another gateway issued it: replicas need the same --oidc-state-keys-file',
+    )
   return reading.state
 }
 
@@ -33,16 +36,28 @@ export const matchState = ({
   state,
 }: OidcContext & Opened & { readonly provider: ChosenProvider }): object => {
   if (state.realm !== request.realmUri)
-    throw new OidcRefusal('realm_mismatch', 'the state belongs to another realm')
+    throw new OidcRefusal(
+      'realm_mismatch',
+      'the state belongs to another realm; redirectUri must lead to a document of the realm that has the provider',
+      { setting: 'redirectUri' },
+    )
   if (state.provider !== provider.name)
-    throw new OidcRefusal('invalid_state', 'the state belongs to another provider')
+    throw new OidcRefusal(
+      'invalid_state',
+      "the state belongs to another provider; redirectUri must end with this provider's name and /callback",
+      { setting: 'redirectUri' },
+    )
   return {}
 }
 
 /** @throws OidcRefusal `invalid_state` */
 export const checkBrowser = ({ request, state }: OidcContext & Opened): object => {
   if (!isBound(state, request))
-    throw new OidcRefusal('invalid_state', 'the login began in another browser')
+    throw new OidcRefusal(
+      'invalid_state',
+      'the login began in another browser, or at another host than that of redirectUri, whose cookies this one lacks',
+      { setting: 'redirectUri' },
+    )
   return {}
 }
 

@@ -3,7 +3,7 @@
 
 import type { CallbackParameters } from './callback-parameters.ts'
 import { exchangeCode, ProviderFailed, type ExchangedCode } from '../provider/provider-client.ts'
-import { OidcRefusal } from '../refusal.ts'
+import { OidcRefusal, type ProviderSetting } from '../refusal.ts'
 import type { ChosenProvider, DiscoveredProvider, OidcContext } from '../context.ts'
 import type { LoginState } from './state-token.ts'
 
@@ -41,23 +41,45 @@ export const exchangeForClaims = async ({
     // The provider may have moved its endpoints.
     endpointDeps.providers.doubt(provider.record)
     const status = cause instanceof ProviderFailed ? 502 : 400
-    throw new OidcRefusal(
-      'token_exchange_failed',
-      'the code exchange returned no ID token that can be trusted',
-      {
-        status,
-        cause,
-        setting: isInvalidClient(cause) ? 'clientSecret' : undefined,
-      },
-    )
+    const [message, setting] = cause instanceof ProviderFailed ? [NO_ANSWER] : remedyOf(cause)
+    throw new OidcRefusal('token_exchange_failed', message, { status, cause, setting })
   }
 }
 
+const NO_ANSWER = 'the token or key endpoint of the provider gave no usable answer'
+
+const UNTRUSTED = 'the code exchange returned no ID token that can be trusted; see the cause'
+
+const WRONG_CLIENT =
+  'the provider does not know this client, or its secret is another; compare clientId and clientSecret'
+
 /** RFC 6749 §5.2: the provider knows no such client, or not with this secret. Many say it by a challenge alone. */
-const isInvalidClient = (cause: unknown): boolean =>
-  cause instanceof Error &&
-  (('error' in cause && cause.error === 'invalid_client') ||
-    ('code' in cause && cause.code === 'OAUTH_WWW_AUTHENTICATE_CHALLENGE'))
+const remedyOf = (cause: unknown): readonly [string, ProviderSetting?] => {
+  if (!(cause instanceof Error)) return [UNTRUSTED]
+  const code = 'code' in cause ? cause.code : undefined
+  if (code === 'OAUTH_WWW_AUTHENTICATE_CHALLENGE') return [WRONG_CLIENT, 'clientSecret']
+  const known =
+    'error' in cause && typeof cause.error === 'string' ? ERRORS.get(cause.error) : undefined
+  return known ?? [UNTRUSTED]
+}
+
+const ERRORS: ReadonlyMap<string, readonly [string, ProviderSetting]> = new Map([
+  ['invalid_client', [WRONG_CLIENT, 'clientSecret']],
+  [
+    'unauthorized_client',
+    [
+      'the provider does not allow the authorization code flow to this client; allow it there',
+      'clientId',
+    ],
+  ],
+  [
+    'invalid_grant',
+    [
+      'the provider does not accept the code: it is used or too old, or redirectUri is not the registered one',
+      'redirectUri',
+    ],
+  ],
+])
 
 const checkClaims = ({ claims }: ExchangedCode, clientId: string, now: number): void => {
   const { iat, azp, sub } = claims

@@ -27,7 +27,7 @@ export const identify = ({ provider, exchanged }: LoggedIn): Person => {
   if (authid === undefined)
     throw new OidcRefusal(
       'missing_authid_claim',
-      'the claim with the name of the user is not a valid name',
+      'the ID token lacks the claim with the name of the person, or it is no valid name; does a scope of the login bring it?',
       { setting: 'authidClaim' },
     )
   return { authid, authroles: readRoles(exchanged.claims, provider.record) }

@@ -50,8 +50,10 @@ const authorize = async ({
       codeChallenge,
     })
   } catch (cause) {
-    throw new OidcRefusal('authorization_url_failed', 'there is no authorization endpoint', {
-      cause,
-    })
+    throw new OidcRefusal(
+      'authorization_url_failed',
+      'the provider names no authorization_endpoint; is it one that people can log in at?',
+      { cause, setting: 'issuer' },
+    )
   }
 }

@@ -15,20 +15,23 @@ export const findProvider = (
 ): ChosenProvider => {
   const realm = endpointDeps.realm(request.realmUri)
   const record = providerOf(realm, name)
-  if (record === undefined || name === undefined) throw unknownProvider(realm, name)
+  if (record === undefined || name === undefined)
+    throw unknownProvider(entryOf(realm, name) !== undefined)
   return { name, record }
 }
 
-const unknownProvider = (realm: RealmRecord | undefined, name: string | undefined): OidcRefusal =>
-  entryOf(realm, name) === undefined
-    ? new OidcRefusal('unknown_provider', 'the realm has no such provider', {
-        provider: name,
-        setting: 'oidcProviders',
-      })
-    : new OidcRefusal('unknown_provider', 'the authmethods of the realm lack oidcrp or cookie', {
-        provider: name,
-        setting: 'authmethods',
-      })
+const unknownProvider = (isThere: boolean): OidcRefusal =>
+  isThere
+    ? new OidcRefusal(
+        'unknown_provider',
+        'the authmethods of the realm lack oidcrp or cookie; without both nobody can log in',
+        { setting: 'authmethods' },
+      )
+    : new OidcRefusal(
+        'unknown_provider',
+        'the realm has no provider of this name; add it, or correct the name in the URL or the document',
+        { setting: 'oidcProviders' },
+      )
 
 /** undefined: it is not there, or the realm allows no login by OpenID Connect. */
 export const providerOf = (

@@ -3,6 +3,7 @@
 
 import type { OidcProviderRecord } from '../../../language/realm/record.ts'
 import { ASYMMETRIC_ALGORITHMS } from '../../security/tokens/asymmetric-algorithms.ts'
+import { MetadataError } from './discovery-failure.ts'
 
 /** From OpenID Connect Discovery 1.0 §3; other members are kept for openid-client. */
 export interface ProviderMetadata {
@@ -21,20 +22,30 @@ interface Discovered extends Partial<Omit<ProviderMetadata, 'issuer'>> {
 
 /**
  * The issuer is compared as text (Discovery §4.3). Endpoints are https unless the entry allows otherwise.
- * @throws Error for metadata that no login could use
+ * @throws MetadataError for metadata that no login could use
  */
 export const checkMetadata = (
   found: Discovered,
   record: Pick<OidcProviderRecord, 'issuer' | 'allow_unsafe_http'>,
 ): ProviderMetadata => {
-  if (found.issuer !== record.issuer) throw new Error('discovery names another issuer')
+  if (found.issuer !== record.issuer) {
+    throw new MetadataError('issuer', 'discovery names another issuer', found.issuer)
+  }
   const { end_session_endpoint, ...rest } = found
   const isSafe = (url: string | undefined): url is string => isSafeUrl(url, record)
   const { authorization_endpoint: authorization, token_endpoint, jwks_uri } = found
-  if (!isSafe(token_endpoint) || !isSafe(jwks_uri))
-    throw new Error('discovery names no token_endpoint or jwks_uri that is https')
-  if (authorization !== undefined && !isSafe(authorization))
-    throw new Error('discovery names an authorization_endpoint that is not https')
+  if (!isSafe(token_endpoint) || !isSafe(jwks_uri)) {
+    throw new MetadataError(
+      isPlain(token_endpoint) || isPlain(jwks_uri) ? 'plain_http' : 'metadata',
+      'discovery names no token_endpoint or jwks_uri that is https',
+    )
+  }
+  if (authorization !== undefined && !isSafe(authorization)) {
+    throw new MetadataError(
+      isPlain(authorization) ? 'plain_http' : 'metadata',
+      'discovery names an authorization_endpoint that is not https',
+    )
+  }
   const algorithms = found.id_token_signing_alg_values_supported
   return {
     ...rest,
@@ -48,6 +59,9 @@ export const checkMetadata = (
     }),
   }
 }
+
+const isPlain = (url: string | undefined): boolean =>
+  typeof url === 'string' && url.startsWith('http:')
 
 /** Whether a browser, or the gateway, may be sent there. */
 export const isSafeUrl = (

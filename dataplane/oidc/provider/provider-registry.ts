@@ -2,6 +2,7 @@
 // a while, and refreshed in the background. None of it is needed to start.
 
 import { hash } from 'node:crypto'
+import { backOffMs, type BackOff } from '../../../base/back-off.ts'
 import { BoundedMap } from '../../../base/bounded-map.ts'
 import { singleFlight } from '../../../base/single-flight.ts'
 import type { OidcProviderRecord } from '../../../language/realm/record.ts'
@@ -11,6 +12,7 @@ import {
   type KeySetCache,
   type KeySetLifetimes,
 } from '../../security/tokens/key-set-cache.ts'
+import { type DiscoveryFailure, discoveryFailureOf } from './discovery-failure.ts'
 import type { ProviderMetadata } from './provider-metadata.ts'
 
 export interface KnownProvider {
@@ -26,6 +28,13 @@ export interface ProviderRegistry {
    * s.
    */
   doubt(record: OidcProviderRecord): void
+  /**
+   * Why discovery has failed for 30 s, without any success; undefined: it has not. Tries again in the background, at
+   * most every five minutes, so that a failure does not stay reported until the next login.
+   */
+  failureOf(record: OidcProviderRecord): DiscoveryFailure | undefined
+  /** Whether discovery of any provider has failed last. */
+  readonly hasFailures: boolean
 }
 
 export interface RegistryOptions {
@@ -34,6 +43,8 @@ export interface RegistryOptions {
   readonly downloadKeySet: (record: OidcProviderRecord, jwksUri: string) => Promise<Response>
   /** Unix time, milliseconds. */
   readonly now: () => number
+  /** 0 ≤ random < 1 */
+  readonly random: () => number
 }
 
 /** After this time metadata is fetched again while requests still use the cached one. */
@@ -43,6 +54,9 @@ const USABLE_MS = 24 * 3_600_000
 const REMEMBER_FAILURE_MS = 5000
 const DOUBT_EVERY_MS = 10_000
 const MAX_PROVIDERS = 1000
+/** Providers restart: what is over sooner is not reported. */
+const LASTS_MS = 30_000
+const RETRIES: BackOff = { firstMs: 60_000, capMs: 300_000 }
 
 /** Nobody can log in while the provider is away, so that its keys are of no use then. */
 const KEY_SET_LIFETIMES: KeySetLifetimes = {
@@ -64,6 +78,10 @@ export const createProviderRegistry = (options: RegistryOptions): ProviderRegist
     doubt(record) {
       entries.get(keyOf(record))?.doubt()
     },
+    failureOf: (record) => entries.get(keyOf(record))?.failure(),
+    get hasFailures() {
+      return [...entries.values()].some((entry) => entry.hasFailed)
+    },
   }
 }
 
@@ -71,7 +89,7 @@ class ProviderEntry {
   readonly #record: OidcProviderRecord
   readonly #options: RegistryOptions
   #known: (KnownProvider & { readonly since: number }) | undefined
-  #failure: { readonly since: number; readonly cause: unknown } | undefined
+  #failure: Failure | undefined
 
   constructor(record: OidcProviderRecord, options: RegistryOptions) {
     this.#record = record
@@ -85,6 +103,21 @@ class ProviderEntry {
     // The caller is served immediately; a failure is only recorded.
     if (!isWithin(FRESH_MS, { now, since: known.since })) this.#discover().catch(() => undefined)
     return known
+  }
+
+  get hasFailed(): boolean {
+    return this.#failure !== undefined
+  }
+
+  failure(): DiscoveryFailure | undefined {
+    const failure = this.#failure
+    if (failure === undefined) return undefined
+    const now = this.#options.now()
+    if (!isWithin(failure.retryMs, { now, since: failure.since }))
+      this.#discover().catch(() => undefined)
+    return isWithin(LASTS_MS, { now, since: failure.firstAt })
+      ? undefined
+      : discoveryFailureOf(failure.cause)
   }
 
   doubt(): void {
@@ -121,10 +154,29 @@ class ProviderEntry {
       this.#known = { metadata, keys, since: now() }
       return this.#known
     } catch (cause) {
-      this.#failure = { since: now(), cause }
+      this.#failure = this.#failureNow(cause)
       throw cause
     }
   }
+
+  #failureNow(cause: unknown): Failure {
+    const { now, random } = this.#options
+    const since = now()
+    const { count, firstAt } = this.#failure ?? { count: 0, firstAt: since }
+    const retryMs = backOffMs(count + 1, RETRIES, random())
+    return { firstAt, count: count + 1, since, cause, retryMs }
+  }
+}
+
+/** Discoveries that have failed in a row. */
+interface Failure {
+  readonly firstAt: number
+  readonly count: number
+  /** Of the last one. */
+  readonly since: number
+  readonly cause: unknown
+  /** The next attempt is made so long after it, if nobody logs in before. */
+  readonly retryMs: number
 }
 
 const keyOf = (record: OidcProviderRecord): string =>

@@ -26,6 +26,7 @@ import {
   type EndpointsChange,
   ServiceDirectory,
 } from '../../upstream/endpoints/service-directory.ts'
+import type { RealmProvider } from '../../oidc/provider/watch-providers.ts'
 import type { RealmBridgeStatus } from '../../wamp/realm/wamp-client.ts'
 
 export interface ClusterOptions {
@@ -240,6 +241,7 @@ class Primary {
     if (message.kind === 'bridge') this.#write(peer, message.status)
     else if (message.kind === 'health')
       this.#options.processStatus.writeHealth(peer.worker.id, message.health)
+    else if (message.kind === 'providers') this.#writeProviders(peer, message.failing)
     else if ('ask' in message)
       void answerWorker(peer, message, this.peers.values(), this.#options.security.shared)
     else peer.receive(message)
@@ -248,6 +250,10 @@ class Primary {
   /** The last message of a process may arrive after its exit: its status would never be removed. */
   #write(peer: ClusterPeer, status: readonly RealmBridgeStatus[]): void {
     if (!peer.isGone) this.#options.processStatus.write(peer.worker.id, status)
+  }
+
+  #writeProviders(peer: ClusterPeer, failing: readonly RealmProvider[]): void {
+    if (!peer.isGone) this.#options.processStatus.writeProviders(peer.worker.id, failing)
   }
 
   async #listen(peer: ClusterPeer): Promise<TaskResult> {

@@ -7,6 +7,7 @@ import type { DurableName } from './process-status.ts'
 import type { GatewaySettings } from '../../config.ts'
 import type { ListenerName } from '../../listen/listeners.ts'
 import type { SecretRings } from '../security-state.ts'
+import type { RealmProvider } from '../../oidc/provider/watch-providers.ts'
 import type { RevokedEntry, SharedCall, SharedReply } from '../../shared/relayed-state.ts'
 import type { SharedHealth } from '../../shared/shared-state.ts'
 import type { ServingChange } from '../../store/serving.ts'
@@ -64,6 +65,8 @@ export type ToPrimary =
   | { readonly kind: 'bridge'; readonly status: readonly RealmBridgeStatus[] }
   /** Sent when this worker can or cannot reach the shared state. */
   | { readonly kind: 'health'; readonly health: SharedHealth }
+  /** Sent when other identity providers fail than before. */
+  | { readonly kind: 'providers'; readonly failing: readonly RealmProvider[] }
   /** Asks to have it released by the worker that has it; answered by `released` with the same `ask`. */
   | { readonly kind: 'release'; readonly ask: number; readonly name: DurableName }
 

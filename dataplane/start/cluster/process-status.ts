@@ -1,7 +1,8 @@
-// Keeps the latest status of all serving processes, of their sessions with routers and of the shared state, for the
-// management API. It requests nothing: the processes write their status.
+// Keeps the latest status of all serving processes, of their sessions with routers, identity providers and the shared
+// state, for the management API. It requests nothing: the processes write their status.
 
-import type { SessionState } from '../../../language/wire/wire.ts'
+import type { FailingProvider, SessionState } from '../../../language/wire/wire.ts'
+import type { RealmProvider } from '../../oidc/provider/watch-providers.ts'
 import type { SharedHealth } from '../../shared/shared-state.ts'
 import type {
   DurableKind,
@@ -22,19 +23,27 @@ export interface BridgePeers {
   statusChanged(status: readonly RealmBridgeStatus[]): void
   /** Reports whether this process can reach the shared state. */
   healthChanged(health: SharedHealth): void
+  /** Reports all identity providers whose discovery fails in this process. */
+  providersChanged(failing: readonly RealmProvider[]): void
   /** False: no other process has it. Never rejects. */
   releaseElsewhere(name: DurableName): Promise<boolean>
 }
 
 export class ProcessStatusRegistry {
   readonly #processes = new Map<number, readonly RealmBridgeStatus[]>()
+  readonly #providers = new Map<number, readonly RealmProvider[]>()
   readonly #listeners: (() => void)[] = []
   /** Processes that cannot reach the shared state. */
   readonly #away = new Set<number>()
 
   write(process: number, status: readonly RealmBridgeStatus[]): void {
     this.#processes.set(process, status)
-    for (const listener of this.#listeners) listener()
+    this.#notify()
+  }
+
+  writeProviders(process: number, failing: readonly RealmProvider[]): void {
+    this.#providers.set(process, failing)
+    this.#notify()
   }
 
   writeHealth(process: number, health: SharedHealth): void {
@@ -50,7 +59,8 @@ export class ProcessStatusRegistry {
   /** Call it when the process has ended. */
   erase(process: number): void {
     this.#away.delete(process)
-    if (this.#processes.delete(process)) for (const listener of this.#listeners) listener()
+    const hadProviders = this.#providers.delete(process)
+    if (this.#processes.delete(process) || hadProviders) this.#notify()
   }
 
   /** `listener` runs after every change. */
@@ -63,8 +73,24 @@ export class ProcessStatusRegistry {
     return this.#realms(realmUri).flatMap(({ sessions }) => sessions)
   }
 
+  /**
+   * The identity providers whose discovery fails in any process: those that have had no login know nothing, and each
+   * that does know tries again.
+   */
+  failingProvidersOf(realmUri: string): readonly FailingProvider[] {
+    const byName = new Map<string, FailingProvider>()
+    for (const failing of this.#providers.values())
+      for (const { realmUri: uri, ...each } of failing)
+        if (uri === realmUri && !byName.has(each.provider)) byName.set(each.provider, each)
+    return [...byName.values()]
+  }
+
   heldOf(realmUri: string): readonly DurableListing[] {
     return this.#realms(realmUri).flatMap(({ held }) => held)
+  }
+
+  #notify(): void {
+    for (const listener of this.#listeners) listener()
   }
 
   #realms(realmUri: string): readonly RealmBridgeStatus[] {
@@ -81,6 +107,9 @@ export const peersOfOne = (processStatus: ProcessStatusRegistry): BridgePeers =>
   },
   healthChanged: (health) => {
     processStatus.writeHealth(0, health)
+  },
+  providersChanged: (failing) => {
+    processStatus.writeProviders(0, failing)
   },
   releaseElsewhere: () => Promise.resolve(false),
 })

@@ -35,6 +35,9 @@ export const askPrimary = (
     healthChanged: (health) => {
       send({ kind: 'health', health })
     },
+    providersChanged: (failing) => {
+      send({ kind: 'providers', failing })
+    },
     releaseElsewhere: (name) =>
       new Promise((resolve) => {
         releases.set(next, resolve)

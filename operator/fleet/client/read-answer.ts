@@ -5,6 +5,8 @@
 import { isList, isMap, type Value, type ValueMap } from '../../../language/expression/value.ts'
 import type { Problem, ProblemCode, Warning } from '../../../language/problem.ts'
 import type {
+  FailingProvider,
+  ProviderCause,
   RealmState,
   SessionState,
   SpecState,
@@ -144,12 +146,39 @@ const readRealmState = (entry: Value): RealmState | undefined => {
   if (!isMap(entry)) return undefined
   const { digest, managedBy } = entry
   if (!isName(digest)) return undefined
+  const failingProviders = mapsIn(entry, 'failingProviders', MAX_PROVIDERS).flatMap(readProvider)
   return {
     digest,
     managedBy: textOrNull(managedBy),
     sessions: mapsIn(entry, 'sessions', MAX_SESSIONS).map(readSession),
+    ...(failingProviders.length > 0 && { failingProviders }),
   }
 }
+
+const MAX_PROVIDERS = 16
+
+/** One with a cause that we don't know is left out. */
+const readProvider = ({ provider, cause, found }: ValueMap): readonly FailingProvider[] =>
+  isName(provider) && isMemberOf(PROVIDER_CAUSES, cause)
+    ? [{ provider, cause, ...(isFound(found) && { found }) }]
+    : []
+
+/** It stands in statuses: an issuer without userinfo and query, or a status. */
+const isFound = (value: Value | undefined): value is string =>
+  typeof value === 'string' && /^(?:https?:\/\/[\w.:[\]/~%-]{1,200}|\d{3})$/.test(value)
+
+const PROVIDER_CAUSES = {
+  refused: true,
+  dns: true,
+  tls: true,
+  denied: true,
+  timeout: true,
+  reset: true,
+  plain_http: true,
+  status: true,
+  metadata: true,
+  issuer: true,
+} satisfies Record<ProviderCause, true>
 
 const MAX_SESSIONS = 64
 const MAX_FINDINGS = 16

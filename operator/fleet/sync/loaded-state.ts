@@ -136,7 +136,7 @@ export class LoadedState {
 
   #put({ kind, id, digest, warnings }: Omit<SyncItem, 'result' | 'errors'> & Digest): void {
     if (kind === 'spec') this.#documents.put(id, this.#entries.of(id, { digest, warnings }))
-    else this.#realms.put(id, { digest, sessions: this.realms.get(id)?.sessions ?? [] })
+    else this.#realms.put(id, { sessions: [], ...this.realms.get(id), digest })
     this.#changed(kind, id)
   }
 
@@ -173,8 +173,8 @@ const isSame = (loaded: LoadedDocument | undefined, { digest, warnings }: SpecSt
 
 const realmsIn = ({ realms }: StateView, manager: string): ReadonlyMap<string, LoadedRealm> => {
   const ours = new Map<string, LoadedRealm>()
-  for (const [uri, { digest, managedBy, sessions }] of Object.entries(realms)) {
-    if (managedBy === manager) ours.set(uri, { digest, sessions })
+  for (const [uri, { managedBy, ...loaded }] of Object.entries(realms)) {
+    if (managedBy === manager) ours.set(uri, loaded)
   }
   return ours
 }

@@ -82,6 +82,19 @@ export const answerOnRouter = (
   return realm.sessions.some(({ state }) => state === 'open') ? 'joined' : 'apart'
 }
 
+export type ProviderAnswer =
+  | 'working'
+  /** Discovery of an identity provider of the realm fails there. */
+  | 'failing'
+
+export const answerOnProviders = (
+  { ready, realms }: DataPlaneReport,
+  uri: string,
+): ProviderAnswer => {
+  const { failingProviders = [] } = (ready ? realms.get(uri) : undefined) ?? {}
+  return failingProviders.length === 0 ? 'working' : 'failing'
+}
+
 export const answerOnRealm = (report: DataPlaneReport, uri: string): RealmAnswer => {
   if (report.phase === 'connecting') return 'connecting'
   if (report.rejected.realms.has(uri)) return 'refused'

@@ -6,10 +6,12 @@ import { changedKeys } from '../../edited-map.ts'
 import type { LabelSelector } from '../../resource/resource.ts'
 import {
   answerOnDocument,
+  answerOnProviders,
   answerOnRealm,
   answerOnRouter,
   answerOnUpstreams,
   type DocumentAnswer,
+  type ProviderAnswer,
   type RealmAnswer,
   type RouterAnswer,
   type UpstreamAnswer,
@@ -43,9 +45,16 @@ export interface Sight {
   /** Of a document: digests that ready data planes hold, also those that it does not select (any more). */
   readonly held: Iterable<string>
   /** Of a document: the first data plane that holds it and has no session with the router of its realm; how many more. */
-  readonly apart: { readonly first: DataPlaneReport; readonly others: number } | undefined
+  readonly apart: NamedDataPlane | undefined
   /** Of a document: what more than half of the gateways of the shared pool that it is for say of its upstreams. */
   readonly unhealthy: Majority | undefined
+  /** Of a realm: the first data plane at which discovery of an identity provider fails; how many more. */
+  readonly withoutProvider: NamedDataPlane | undefined
+}
+
+interface NamedDataPlane {
+  readonly first: DataPlaneReport
+  readonly others: number
 }
 
 /** Documents that go to the same data planes. */
@@ -61,6 +70,7 @@ interface Entry {
   readonly held: Tally<string>
   readonly routers: Tally<RouterAnswer>
   readonly upstreams: Tally<UpstreamAnswer>
+  readonly providers: Tally<ProviderAnswer>
 }
 
 /** What one data plane says of a subject. */
@@ -70,6 +80,7 @@ interface Said {
   readonly held: string | undefined
   readonly router: RouterAnswer | undefined
   readonly upstream: UpstreamAnswer | undefined
+  readonly provider: ProviderAnswer | undefined
 }
 
 /** `unreachable` counts only where all are: the first that is asked will do. */
@@ -80,6 +91,7 @@ const NAMED: ReadonlySet<Answer> = new Set<Answer>([
 const NONE_NAMED: ReadonlySet<string> = new Set()
 const NO_TROUBLES_NAMED: ReadonlySet<UpstreamAnswer> = new Set()
 const APART: ReadonlySet<RouterAnswer> = new Set<RouterAnswer>(['apart'])
+const FAILING: ReadonlySet<ProviderAnswer> = new Set<ProviderAnswer>(['failing'])
 
 /** More than this many audiences that nobody needs any more are not kept. */
 const MAX_AUDIENCES = 10_000
@@ -109,6 +121,7 @@ export class FleetView {
       held: new Tally(NONE_NAMED),
       routers: new Tally(APART),
       upstreams: new Tally<UpstreamAnswer>(NO_TROUBLES_NAMED),
+      providers: new Tally(FAILING),
     }
     const entry: Entry = { subject, audience, ...tallies }
     for (const [name, report] of this.#reports) {
@@ -147,13 +160,15 @@ export class FleetView {
   look(key: string): Sight {
     const entry = this.#entries.get(key)
     if (entry === undefined) return NOBODY
-    const { tally, held, routers, upstreams } = entry
+    const { tally, held, routers, upstreams, providers } = entry
     const apart = this.#report(routers.first('apart'))
+    const failing = this.#report(providers.first('failing'))
     return {
       total: tally.total,
       held: held.answers(),
       apart: apart && { first: apart, others: routers.count('apart') - 1 },
       unhealthy: majorityOf(upstreams),
+      withoutProvider: failing && { first: failing, others: providers.count('failing') - 1 },
       count: (...answers) => tally.count(...answers),
       first: (answer) => {
         return this.#report(NAMED.has(answer) ? tally.first(answer) : this.#firstAsked(entry))
@@ -173,7 +188,7 @@ export class FleetView {
       const from = before === undefined ? NOTHING_SAID : this.#said(before, entry)
       const to = after === undefined ? NOTHING_SAID : this.#said(after, entry)
       const hasMoved = move(entry, name, from, to)
-      if (hasMoved || saysMore(before, after, entry.subject, to.answer)) news.add(key)
+      if (hasMoved || saysMore(before, after, entry.subject, to)) news.add(key)
     }
     if (after === undefined) this.#reports.delete(name)
     else this.#reports.set(name, after)
@@ -204,7 +219,10 @@ export class FleetView {
   #said(report: DataPlaneReport, entry: Entry): Said {
     const answer = this.#answer(report, entry)
     const { subject } = entry
-    if (subject.kind === 'realm') return { ...NOTHING_SAID, answer }
+    if (subject.kind === 'realm') {
+      const provider = answer && answerOnProviders(report, subject.uri)
+      return { ...NOTHING_SAID, answer, provider }
+    }
     const held = heldOf(report, subject)
     const { routerRealm } = subject
     const isAsked = held !== undefined && routerRealm !== undefined
@@ -213,6 +231,7 @@ export class FleetView {
       held,
       router: isAsked ? answerOnRouter(report, routerRealm) : undefined,
       upstream: answer && answerOnUpstreams(report, subject.id, held !== undefined),
+      provider: undefined,
     }
   }
 
@@ -265,15 +284,16 @@ const NOTHING_SAID: Said = {
   held: undefined,
   router: undefined,
   upstream: undefined,
+  provider: undefined,
 }
 
 const NO_TROUBLES: NonNullable<DataPlaneReport['upstreams']> = new Map()
 
-const SAID = ['answer', 'held', 'router', 'upstream'] as const satisfies (keyof Said)[]
+const SAID = ['answer', 'held', 'router', 'upstream', 'provider'] as const satisfies (keyof Said)[]
 
 /** @returns whether it says anything else */
 const move = (
-  { tally, held, routers, upstreams }: Entry,
+  { tally, held, routers, upstreams, providers }: Entry,
   name: string,
   from: Said,
   to: Said,
@@ -282,6 +302,7 @@ const move = (
   if (from.held !== to.held) held.move(name, from.held, to.held)
   if (from.router !== to.router) routers.move(name, from.router, to.router)
   if (from.upstream !== to.upstream) upstreams.move(name, from.upstream, to.upstream)
+  if (from.provider !== to.provider) providers.move(name, from.provider, to.provider)
   return SAID.some((member) => from[member] !== to[member])
 }
 
@@ -334,6 +355,7 @@ const NOBODY: Sight = {
   held: [],
   apart: undefined,
   unhealthy: undefined,
+  withoutProvider: undefined,
 }
 
 /** The same answer, in other words that are shown. */
@@ -341,8 +363,9 @@ const saysMore = (
   before: DataPlaneReport | undefined,
   after: DataPlaneReport | undefined,
   subject: Subject,
-  answer: Answer | undefined,
+  { answer, provider }: Said,
 ): boolean => {
+  if (provider === 'failing' && saidOf(before, subject) !== saidOf(after, subject)) return true
   if (answer === 'unreachable') return before?.message !== after?.message
   if (answer === undefined || !NAMED.has(answer)) return false
   return saidOf(before, subject) !== saidOf(after, subject)

@@ -1,25 +1,31 @@
 // The verdict on a Realm and what the data planes say of it in; its findings out: Accepted, ResolvedRefs,
-// Ready as its routers' sessions tell, and Stalled where somebody has to act. Pure.
+// Ready as its routers' sessions tell, Degraded where identity providers fail, and Stalled where somebody has to act. Pure.
 
 import type { SessionState } from '../../../language/wire/wire.ts'
-import { type Finding, type Findings, findingsIn } from '../../resource/condition.ts'
+import { type Finding, type Findings, findingsIn, type FoundBy } from '../../resource/condition.ts'
+import { providersDegraded } from './degraded-realm.ts'
 import { readyOf, stalledOf } from './document-findings.ts'
 import { describeProblem } from '../findings.ts'
 import type { Sight } from './fleet-view.ts'
 import { pausedWords } from './paused.ts'
 import type { Verdict } from '../verdict.ts'
 
-/** @param ready in place of what the data planes say, where they have not been asked yet */
+/**
+ * @param ready in place of what the data planes say, where they have not been asked yet
+ * @param found likewise
+ */
 export const realmFindings = (
   verdict: Verdict,
   sight: Sight,
   ready?: Finding<'Ready'>,
+  found: FoundBy<'gateways'> = { Degraded: providersDegraded(verdict.id ?? '', sight) },
 ): readonly Finding[] => {
   const { accepted, resolvedRefs } = verdict
   const own = ownReady(verdict)
   const told = own.status === 'True' ? (ready ?? sessionsReady(verdict.id ?? '', sight)) : own
   const rejection = told.reason === 'Rejected' && isRefusedByAll(sight) ? told.message : undefined
   return findingsIn({
+    ...found,
     Accepted: accepted,
     ResolvedRefs: resolvedRefs,
     Ready: told,

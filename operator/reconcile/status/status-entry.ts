@@ -242,7 +242,12 @@ const madeOf = (
 
 const realmEntry = (verdict: Verdict, sight: Sight, { before, nowMs }: Moment): Entry => {
   const early = earlyOf(verdict, sight, { before, nowMs })
-  const findings = realmFindings(verdict, sight, early && inheritedReady(early, verdict))
+  const findings = realmFindings(
+    verdict,
+    sight,
+    early && inheritedReady(early, verdict),
+    early && toldBefore(before),
+  )
   return {
     latch: undefined,
     inherited: early,

@@ -34,9 +34,13 @@ describe('/realms', () => {
       router: { url: 'ws://127.0.0.1:1/ws', auth: { method: 'ticket', authid: 'gw' } },
       sessions: [],
       callbacks: [],
+      failingProviders: [],
     })
     const list = await gateway.send('GET', '/realms')
-    expect(list.json).toEqual([{ uri: 'com.acme', sessions: [], callbacks: [] }, json])
+    expect(list.json).toEqual([
+      { uri: 'com.acme', sessions: [], callbacks: [], failingProviders: [] },
+      json,
+    ])
     expect(`${text}${list.text}`).not.toMatch(/\$scrypt|ticket-secret|abab/)
   })
 

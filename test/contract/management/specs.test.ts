@@ -6,6 +6,7 @@ import type { ProbeDeps } from '../../../dataplane/management/endpoint.ts'
 import { Readiness } from '../../../dataplane/management/readiness.ts'
 import type { UpstreamTrouble } from '../../../language/wire/wire.ts'
 import { createSilentLog } from '../../../telemetry/log.ts'
+import { readStateView } from '../../../operator/fleet/client/read-answer.ts'
 import { makeDocument, REALM } from '../../dataplane/store/rig.ts'
 import { isErrorRecord, startGateway } from './gateway.ts'
 
@@ -150,6 +151,19 @@ describe('GET', () => {
     const state = await gateway.send('GET', '/api_specs?view=state')
     const { specs } = state.json as { readonly specs: { readonly a: { readonly digest: string } } }
     expect(headers.get('etag')).toBe(`"${specs.a.digest}"`)
+  })
+
+  it('/api_specs?view=state tells of providers that fail, in their realm', async () => {
+    const failing = [{ provider: 'corp', cause: 'issuer', found: 'https://idp.example/' }] as const
+    await using gateway = await startGateway({
+      store: { failingProvidersOf: (uri) => (uri === REALM ? failing : []) },
+    })
+    await gateway.send('POST', '/realms', { json: { uri: 'com.other' } })
+    const state = readStateView((await gateway.send('GET', '/api_specs?view=state')).json)
+    expect(state?.realms[REALM]?.failingProviders).toEqual(failing)
+    expect(state?.realms['com.other']).not.toHaveProperty('failingProviders')
+    const realm = await gateway.send('GET', `/realms/${REALM}`)
+    expect(realm.json).toMatchObject({ failingProviders: failing })
   })
 
   it('/api_specs?view=state tells of upstreams that answer nobody, by documents that are held', async () => {

@@ -74,6 +74,7 @@ export const openRoom = ({ rings = newRings(), ...deps }: RoomOptions = {}): Tes
   const tickets = createTickets({ keys, now, newId: randomUUID })
   const oidc = createOidc({
     realm: (uri) => realms.get(uri),
+    realmUris: () => realms.keys(),
     tickets,
     shared,
     whenSharedAway: 'refuse',

@@ -8,10 +8,11 @@ import {
   reportedBytes,
   reportedErrors,
   reportedItemBytes,
+  reportedProviders,
   reportedSessions,
   reportedWarnings,
 } from '../../../language/wire/report-bounds.ts'
-import type { SessionState } from '../../../language/wire/wire.ts'
+import type { FailingProvider, SessionState } from '../../../language/wire/wire.ts'
 
 const DIGEST = 'f'.repeat(64)
 
@@ -42,6 +43,11 @@ const session: fc.Arbitrary<SessionState> = fc.record(
   { requiredKeys: ['url', 'state'] },
 )
 
+const provider: fc.Arbitrary<FailingProvider> = fc.record(
+  { provider: text, cause: fc.constantFrom('dns', 'plain_http'), found: text },
+  { requiredKeys: ['provider', 'cause'] },
+)
+
 /** Many are alike: what takes the least bytes has the most values. */
 const listOf = <T>(item: fc.Arbitrary<T>, least: T): fc.Arbitrary<readonly T[]> =>
   fc.oneof(
@@ -51,6 +57,7 @@ const listOf = <T>(item: fc.Arbitrary<T>, least: T): fc.Arbitrary<readonly T[]> 
 
 const warnings = listOf<Warning>(warning, { code: 'Shadowed', path: '', message: '' })
 const errors = listOf<Problem>(problem, { code: 'conflict', path: '', message: '' })
+const providers = listOf<FailingProvider>(provider, { provider: '', cause: 'dns' })
 const sessions = listOf<SessionState>(session, { url: '', state: 'open' })
 
 async function* bytesOf(value: unknown): AsyncGenerator<Uint8Array> {
@@ -76,11 +83,13 @@ describe('what a data plane says is taken', () => {
 
   it('of realms in its state', () =>
     fc.assert(
-      fc.asyncProperty(text, sessions, async (uri, list) => {
+      fc.asyncProperty(text, sessions, providers, async (uri, list, failing) => {
+        const sessions = reportedSessions(list)
         const entry = {
           digest: DIGEST,
           managedBy: 'svc-operator',
-          sessions: reportedSessions(list),
+          sessions,
+          failingProviders: reportedProviders(failing, sessions),
         }
         expect(await take({ [uri]: entry }, reportedBytes('realm', uri))).not.toBe('')
       }),

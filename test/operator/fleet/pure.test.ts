@@ -570,6 +570,34 @@ describe('answers', () => {
     expect(readStateView({ ...good, upstreams: [failure] })).toEqual(readStateView(good))
   })
 
+  it.each<[what: string, failure: unknown, read: unknown]>([
+    ['one', { provider: 'corp', cause: 'dns' }, { provider: 'corp', cause: 'dns' }],
+    [
+      'one with an issuer',
+      { provider: 'corp', cause: 'issuer', found: 'https://idp.test/a/' },
+      { provider: 'corp', cause: 'issuer', found: 'https://idp.test/a/' },
+    ],
+    [
+      'one with a status',
+      { provider: 'corp', cause: 'status', found: '404', more: 1 },
+      { provider: 'corp', cause: 'status', found: '404' },
+    ],
+    [
+      'one that found something else',
+      { provider: 'corp', cause: 'issuer', found: 'https://me:secret@idp.test' },
+      { provider: 'corp', cause: 'issuer' },
+    ],
+    ['one with a cause of its own', { provider: 'corp', cause: 'call us' }, undefined],
+    ['one with an inherited cause', { provider: 'corp', cause: 'constructor' }, undefined],
+    ['one without a name', { cause: 'dns' }, undefined],
+    ['one of a long name', { provider: 'x'.repeat(257), cause: 'dns' }, undefined],
+    ['a text', 'corp', undefined],
+  ])('providers that fail: %s', (_name, failure, read) => {
+    const realm = { digest: 'd', managedBy: 'op', failingProviders: [failure] }
+    const { realms = {} } = readStateView({ ...good, realms: { 'com.a': realm } }) ?? {}
+    expect(realms['com.a']?.failingProviders).toEqual(read === undefined ? undefined : [read])
+  })
+
   it.each([-1, 1.5, 2 ** 53, Infinity, '7', null])('an epoch of %s is none', (epoch) => {
     expect(readStateView({ ...good, epoch })?.epoch).toBe(0)
     expect(readRefusal({ epoch })).toEqual({ code: '', message: '' })

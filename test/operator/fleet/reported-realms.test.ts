@@ -57,6 +57,45 @@ describe('the address of a session', () => {
   })
 })
 
+describe('a provider that fails', () => {
+  const held = new Map([
+    [
+      'com.shop',
+      {
+        digest: 'd',
+        sessions: [],
+        failingProviders: [
+          { provider: 'corp', cause: 'dns' as const },
+          { provider: 'constructor', cause: 'dns' as const },
+          { provider: 'call us', cause: 'issuer' as const, found: 'https://evil.example' },
+        ],
+      },
+    ],
+  ])
+  const corp = {
+    issuer: 'https://i',
+    client_id: 'c',
+    client_secret: 's',
+    redirect_uri: 'https://r',
+  }
+
+  it('is told where the Realm has it', () => {
+    const record = { uri: 'com.shop', info: { oidc_providers: { corp } } }
+    const given = new Map([['com.shop', aRealm('com.shop', { record })]])
+    expect(reportedRealms(held, given).get('com.shop')?.failingProviders).toEqual([
+      { provider: 'corp', cause: 'dns' },
+    ])
+  })
+
+  it.each<[string, boolean]>([
+    ['a realm without providers', true],
+    ['a realm that the data plane was not given', false],
+  ])('is not told of %s', (_, isGiven) => {
+    const given = new Map(isGiven ? [['com.shop', aRealm('com.shop', {})]] : [])
+    expect(reportedRealms(held, given).get('com.shop')).toEqual({ digest: 'd', sessions: [] })
+  })
+})
+
 describe('a realm that the data plane was not given', () => {
   it('has no sessions', () => {
     const sessions = [{ url: 'ws://r', state: 'refused' as const, reason: 'no' }]

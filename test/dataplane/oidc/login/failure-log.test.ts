@@ -38,6 +38,14 @@ const refusesClient =
     sendJson(response, { error: 'invalid_client' }, 401)
   }
 
+const refuses =
+  (error: string): NonNullable<Misbehaviour['token']> =>
+  (response) => {
+    sendJson(response, { error }, 400)
+  }
+
+const lineOf = ({ logged }: TestRoom): string => logged.at(-1) ?? ''
+
 describe('the log of a login that failed', () => {
   it.each([
     ['nobody', 'nobody'],
@@ -59,16 +67,70 @@ describe('the log of a login that failed', () => {
     expect(room.logged.join()).toContain('"provider":"corp","setting":"authmethods"')
   })
 
-  it('names the issuer of a provider whose discovery fails', async () => {
-    const room = open({}, 'http://127.0.0.1:1')
+  it('names the provider that was asked for and that there is, not that of the document', async () => {
+    const room = open()
+    room.realms.set(
+      REALM,
+      realmRecord(REALM, {
+        corp: providerRecord(op.issuer),
+        slash: providerRecord('http://127.0.0.1:1'),
+      }),
+    )
+    await new Browser().login(room, { query: 'provider=slash' })
+
+    expect(lineOf(room)).toContain('"provider":"slash","setting":"info.oidcProviders.slash.issuer"')
+    expect(room.audits).toMatchObject([{ reason: 'provider_unavailable', provider: 'slash' }])
+  })
+
+  it.each<[string, string, Misbehaviour, string[]]>([
+    [
+      'a dead issuer',
+      'http://127.0.0.1:1',
+      {},
+      ['the issuer does not accept connections', 'issuer"', '"reason":"refused"'],
+    ],
+    [
+      'an http issuer',
+      'http://127.0.0.1:1',
+      {},
+      ['set allowUnsafeHttp where that is safe', 'allowUnsafeHttp"', '"reason":"plain_http"'],
+    ],
+    [
+      'another issuer',
+      '',
+      {
+        discovery: (response, document) => {
+          sendJson(response, { ...document, issuer: 'https://idp.example/' })
+        },
+      },
+      ['the metadata name another issuer', 'issuer"', '"found":"https://idp.example/"'],
+    ],
+    [
+      'no authorization endpoint',
+      '',
+      {
+        discovery: (response, document) => {
+          sendJson(response, { ...document, authorization_endpoint: undefined })
+        },
+      },
+      ['names no authorization_endpoint', 'issuer"'],
+    ],
+  ])('says what to do about %s', async (name, issuer, misbehaviour, said) => {
+    op.misbehaviour = misbehaviour
+    const own = issuer === '' ? op.issuer : issuer
+    const record = providerRecord(own, { allow_unsafe_http: name !== 'an http issuer' })
+    const room = open({ info: { oidc_providers: { corp: record } } })
     await new Browser().login(room)
 
-    expect(room.logged.join()).toContain('"setting":"info.oidcProviders.corp.issuer"')
+    for (const part of said) expect(lineOf(room)).toContain(part)
+    expect(lineOf(room).includes(`"issuer":"${own}"`)).toBe(name !== 'no authorization endpoint')
   })
 
   it.each<[string, Misbehaviour, string]>([
     ['a secret that is refused', { token: refusesClient() }, 'clientSecret'],
     ['the same by a challenge', { token: refusesClient('Basic realm="idp"') }, 'clientSecret'],
+    ['a code that is refused', { token: refuses('invalid_grant') }, 'redirectUri'],
+    ['a client without the flow', { token: refuses('unauthorized_client') }, 'clientId'],
     ['a name that is none', { claims: { preferred_username: '' } }, 'authidClaim'],
   ])('names the setting to fix: %s', async (_, misbehaviour, setting) => {
     const room = open()
@@ -79,6 +141,35 @@ describe('the log of a login that failed', () => {
     await browser.callback(room, returned)
 
     expect(room.logged.join()).toContain(`"setting":"info.oidcProviders.corp.${setting}"`)
+  })
+
+  it.each([
+    ['invalid_scope', 'scopes'],
+    ['unauthorized_client', 'clientId'],
+  ])('names the setting to fix when the provider answers %s', async (error, setting) => {
+    const room = open()
+    await new Browser().callback(room, `error=${error}&state=x`)
+
+    expect(room.logged.at(-1)).toContain(`"setting":"info.oidcProviders.corp.${setting}"`)
+  })
+
+  it.each(['constructor', '__proto__', 'access_denied'])(
+    'takes %s for no setting',
+    async (error) => {
+      const room = open()
+      await new Browser().callback(room, `error=${error}&state=x`)
+
+      expect(room.logged.at(-1)).toContain('"code":"missing_code_or_state"')
+      expect(room.logged.at(-1)).not.toContain('"setting"')
+    },
+  )
+
+  it('leads to redirectUri where the browser has no cookie of the login', async () => {
+    const room = open()
+    const login = await new Browser().login(room)
+    await new Browser().callback(room, op.authorize(headerOf(login, 'location') ?? ''))
+
+    expect(lineOf(room)).toContain('"setting":"info.oidcProviders.corp.redirectUri"')
   })
 
   it('names no setting where none is to blame', async () => {

@@ -17,6 +17,8 @@ const metadata = (jwks_uri = 'https://idp.example/jwks'): ProviderMetadata => ({
 interface Fixture {
   readonly find: (more?: Partial<typeof record>) => Promise<unknown>
   readonly doubt: () => void
+  readonly failure: () => unknown
+  readonly hasFailures: () => boolean
   /** An earlier one in its place sets it back. */
   clock: ManualClock
   /** How often discovery was asked. */
@@ -34,6 +36,8 @@ const open = (): Fixture => {
     doubt: () => {
       registry.doubt(record)
     },
+    failure: () => registry.failureOf(record),
+    hasFailures: () => registry.hasFailures,
   }
   const registry = createProviderRegistry({
     discover: () => {
@@ -42,6 +46,7 @@ const open = (): Fixture => {
     },
     downloadKeySet: () => Promise.resolve(Response.json({ keys: [] })),
     now: () => fixture.clock.now(),
+    random: () => 0.5,
   })
   return fixture
 }
@@ -162,5 +167,71 @@ describe('the registry of providers', () => {
 
     await fixture.find({ client_id: 'c1' })
     expect(fixture.asked()).toBe(1002)
+  })
+})
+
+describe('a provider that fails', () => {
+  const failing = async (): Promise<Fixture> => {
+    const fixture = open()
+    fixture.discover = () => Promise.reject(new Error('away'))
+    await fixture.find().catch(() => undefined)
+    return fixture
+  }
+
+  it('is reported once that has lasted for half a minute', async () => {
+    const fixture = await failing()
+    fixture.clock.advance(29_999)
+    expect([fixture.failure(), fixture.hasFailures()]).toEqual([undefined, true])
+    fixture.clock.advance(1)
+    expect(fixture.failure()).toEqual({ cause: 'metadata' })
+  })
+
+  it('is tried again by itself, less and less often, until it works', async () => {
+    const fixture = await failing()
+    const waits: number[] = []
+    for (let lastMs = fixture.clock.now(); waits.length < 5;) {
+      const before = fixture.asked()
+      fixture.clock.advance(1000)
+      fixture.failure()
+      await settled()
+      if (fixture.asked() === before) continue
+      waits.push(fixture.clock.now() - lastMs)
+      lastMs = fixture.clock.now()
+    }
+    expect(waits).toEqual([45_000, 90_000, 180_000, 225_000, 225_000])
+
+    fixture.discover = () => Promise.resolve(metadata())
+    fixture.clock.advance(225_000)
+    fixture.failure()
+    await settled()
+    expect([fixture.failure(), fixture.hasFailures()]).toEqual([undefined, false])
+  })
+
+  it('is no more reported after a login that works', async () => {
+    const fixture = await failing()
+    fixture.clock.advance(40_000)
+    fixture.discover = () => Promise.resolve(metadata())
+    await fixture.find()
+    expect(fixture.failure()).toBeUndefined()
+  })
+
+  it('is reported too where what was found before is still used', async () => {
+    const fixture = open()
+    await fixture.find()
+    fixture.discover = () => Promise.reject(new Error('away'))
+    fixture.clock.advance(HOUR_MS)
+    await fixture.find()
+    await settled()
+    fixture.clock.advance(30_000)
+    expect(fixture.failure()).toEqual({ cause: 'metadata' })
+  })
+
+  it('is unknown where nobody has tried to log in', () => {
+    const fixture = open()
+    expect([fixture.failure(), fixture.hasFailures(), fixture.asked()]).toEqual([
+      undefined,
+      false,
+      0,
+    ])
   })
 })
