@@ -32,6 +32,10 @@ export interface GatewayErrorOptions {
   /** Overrides the status of the code (400 for an Expression fault of a forwarded path, …). */
   readonly status?: number
   readonly reason?: GatewayErrorReason
+  /** The member of the operation that refuses the request, below its pointer: `/action/path`. For `GET /why/:id` only. */
+  readonly member?: string | undefined
+  /** The same, as a JSON pointer into the document. */
+  readonly pointer?: string | undefined
   readonly cause?: unknown
 }
 
@@ -40,6 +44,8 @@ export class GatewayError extends CodedError<GatewayErrorCode> {
   readonly headers: Readonly<Record<string, string>>
   readonly status: number | undefined
   readonly reason: GatewayErrorReason | undefined
+  readonly member: string | undefined
+  readonly pointer: string | undefined
 
   constructor(code: GatewayErrorCode, message: string, options: GatewayErrorOptions = {}) {
     super(code, message, options)
@@ -47,5 +53,7 @@ export class GatewayError extends CodedError<GatewayErrorCode> {
     this.headers = options.headers ?? {}
     this.status = options.status
     this.reason = options.reason
+    this.member = options.member
+    this.pointer = options.pointer
   }
 }

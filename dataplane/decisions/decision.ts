@@ -7,10 +7,12 @@ import type { GatewayErrorCode } from '../gateway-error.ts'
 /** The step of a request at which its result was decided (docs/architecture.md). */
 export type DecisionStep =
   | 'head'
-  | 'route'
+  | 'match'
+  | 'scheme'
   | 'method'
   | 'upgrade'
   | 'authenticate'
+  | 'requirements'
   | 'negotiate'
   | 'body'
   | 'limit'
@@ -93,6 +95,11 @@ export interface Decision {
   readonly caller?: DecisionCaller | undefined
   /** Of a request that no document served: none at all if no document has its host. */
   readonly tried?: readonly TriedRoute[] | undefined
+  /**
+   * How many requests of the same document and cause were not recorded since the one before, as there were too many in
+   * one second; left out where there were none.
+   */
+  readonly more?: number | undefined
   /** In characters, without the query. */
   readonly pathLength: number
   readonly hostLength: number

@@ -11,6 +11,7 @@ import type {
   DecisionStep,
   TriedRoute,
 } from '../decisions/decision.ts'
+import { createRateCap, type RateCap } from '../decisions/rate-cap.ts'
 import type { GatewayErrorCode } from '../gateway-error.ts'
 import { explainMiss } from '../router/explain-miss.ts'
 import { match } from '../router/match.ts'
@@ -50,6 +51,8 @@ const MAX_AGE_MS = 15 * 60_000
 const MATCHED_BYTES = 3.5 * 1024 * 1024
 const UNMATCHED_BYTES = 0.5 * 1024 * 1024
 const SUCCESSES_PER_SAMPLE = 100
+/** Of one document and cause: a flood of failures costs no more, and does not displace what came before it. */
+const MOST_PER_SECOND = { mostOfKind: 50, mostInAll: 2000 }
 
 /** @example createDecisionLog({ table, now, wallClock, key, showsAuthid: false, processId: 1 }) */
 export const createDecisionLog = (options: DecisionLogOptions): DecisionLog =>
@@ -61,16 +64,19 @@ class RingedDecisions implements DecisionLog {
   /** Apart, so that scanners with random hosts and paths displace no decision of a document. */
   readonly #unmatched: DecisionRing
   #untilSample = SUCCESSES_PER_SAMPLE
+  readonly #failures: RateCap
 
   constructor(options: DecisionLogOptions) {
     const { now } = options
     this.#options = options
     this.#matched = createDecisionRing({ maxBytes: MATCHED_BYTES, maxAgeMs: MAX_AGE_MS, now })
+    this.#failures = createRateCap({ ...MOST_PER_SECOND, now })
     this.#unmatched = createDecisionRing({ maxBytes: UNMATCHED_BYTES, maxAgeMs: MAX_AGE_MS, now })
   }
 
-  keeps(settlement: Settlement): boolean {
-    if (settlement.status >= 400 || settlement.refusal !== undefined) return true
+  keeps(settlement: Settlement, document: string): boolean {
+    if (settlement.status >= 400 || settlement.refusal !== undefined)
+      return this.#failures.admits(kindOf(document, settlement))
     if (--this.#untilSample > 0) return false
     this.#untilSample = SUCCESSES_PER_SAMPLE
     return true
@@ -78,10 +84,14 @@ class RingedDecisions implements DecisionLog {
 
   record(request: EndedRequest): void {
     const { incomingRequest, settlement, operation } = request
-    const decision = decisionOf(request, this.#options)
+    const document = operation?.version.apiId ?? ''
+    const decision = {
+      ...decisionOf(request, this.#options),
+      more: this.#failures.takeLeftOut(kindOf(document, settlement)),
+    }
     const kept = {
       id: incomingRequest.id,
-      document: operation?.version.apiId ?? '',
+      document,
       cause: causeOf(settlement),
       text: JSON.stringify(decision),
     }
@@ -94,11 +104,28 @@ class RingedDecisions implements DecisionLog {
   }
 }
 
+const kindOf = (document: string, settlement: Settlement): string =>
+  `${causeOf(settlement)} ${document}`
+
 /** Of texts of documents, which may be long. */
 const MAX_TEXT = 256
 
 const cut = (text: string): string =>
   text.length <= MAX_TEXT ? text : `${text.slice(0, MAX_TEXT).toWellFormed()}…`
+
+/** Pointers begin with what says most, and are long where paths and keys are. */
+const MAX_POINTER = 512
+
+const pointerIn = (
+  { place }: Settlement,
+  operation: TracedOperation | undefined,
+): string | undefined => {
+  const pointer = (place && operation?.pointerOf?.(place)) ?? ''
+  if (pointer === '') return undefined
+  return pointer.length <= MAX_POINTER
+    ? pointer
+    : `${pointer.slice(0, MAX_POINTER).toWellFormed()}…`
+}
 
 const decisionOf = (
   { incomingRequest, settlement, seconds, operation }: EndedRequest,
@@ -107,6 +134,8 @@ const decisionOf = (
   const { head, request, scheme, id, identity } = incomingRequest
   const { status, refusal, failure, why } = settlement
   const code = refusal ?? failure
+  const tried =
+    operation === undefined && status >= 400 ? triedBy(incomingRequest, options.table()) : undefined
   return {
     id,
     at: new Date(options.wallClock() - seconds * 1000).toISOString(),
@@ -115,16 +144,14 @@ const decisionOf = (
     method: toMethod(request.method) ?? 'other',
     scheme,
     status,
-    step: stepOf(settlement, operation !== undefined),
+    step: stepOf(settlement, operation !== undefined, tried),
     code: code === undefined ? undefined : cut(code),
     reason: why?.reason,
     attempts: why?.attempts,
     document: operation && documentOf(operation),
     caller: identity && callerOf(identity, options),
-    tried:
-      operation === undefined && status >= 400
-        ? triedBy(incomingRequest, options.table())
-        : undefined,
+    pointer: pointerIn(settlement, operation),
+    tried,
     pathLength: head.target.path.length,
     hostLength: head.authority.text.length,
   }
@@ -145,7 +172,7 @@ const documentOf = ({
 
 /** Where each code of the gateway's own is decided, for a request that a document serves. */
 const STEPS = {
-  'svc.error.not_found': 'route',
+  'svc.error.not_found': 'match',
   'svc.error.method_not_allowed': 'method',
   'svc.error.upgrade_required': 'upgrade',
   'svc.error.unauthorized': 'authenticate',
@@ -162,10 +189,17 @@ const STEPS = {
   'svc.error.internal': 'internal',
 } as const satisfies Record<GatewayErrorCode, DecisionStep>
 
-const stepOf = ({ status, refusal, failure }: Settlement, isMatched: boolean): DecisionStep => {
+const stepOf = (
+  { status, refusal, failure, place }: Settlement,
+  isMatched: boolean,
+  tried: readonly TriedRoute[] | undefined,
+): DecisionStep => {
   if (refusal !== undefined) {
     // Without a document only the head of the request has been read.
-    return !isMatched && refusal === 'svc.error.invalid_data' ? 'head' : STEPS[refusal]
+    if (!isMatched && refusal === 'svc.error.invalid_data') return 'head'
+    if (tried?.some(({ reason }) => reason === 'scheme') === true) return 'scheme'
+    if (refusal === 'svc.error.forbidden' && place?.pointer !== undefined) return 'requirements'
+    return STEPS[refusal]
   }
   if (status === CLIENT_WENT_AWAY) return 'client'
   return failure === undefined ? 'response' : 'action'

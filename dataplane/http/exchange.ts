@@ -4,6 +4,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { ContentType } from '../../language/compiled.ts'
 import { ExpressionError } from '../../language/expression/errors.ts'
+import type { RefusingPlace } from '../../language/failing-place.ts'
 import type { ValueMap } from '../../language/expression/value.ts'
 import { boundDetail, type RequestFailure } from '../actions/request-failure.ts'
 import type {
@@ -72,6 +73,7 @@ export class HttpExchange implements Exchange {
   #memory: Holding | undefined = undefined
   #isSettled = false
   #why: RequestFailure | undefined = undefined
+  #place: RefusingPlace | undefined = undefined
   #cancel: (() => void) | undefined = undefined
   #watchesClient = false
   #sink: ByteSink | undefined = undefined
@@ -126,8 +128,12 @@ export class HttpExchange implements Exchange {
       return
     }
     const known = toGatewayError(error)
-    if (error instanceof ExpressionError)
+    if (error instanceof ExpressionError) {
       this.#why = { reason: 'expression', detail: boundDetail(error.message) }
+      this.#place = error.place
+    } else if (known.pointer !== undefined || known.member !== undefined) {
+      this.#place = { pointer: known.pointer, member: known.member }
+    }
     if (known.code === 'svc.error.internal')
       this.#observer.unexpected(error, this.envelope.requestId, this.incoming)
     const headers = this.operation.headers.writeWhatIsKnown(this.context)
@@ -291,7 +297,11 @@ export class HttpExchange implements Exchange {
     if (holding !== undefined || this.response.writableLength > BACKLOG_BYTES)
       this.#holdBacklog(holding)
     const why = this.#why
-    this.#observer.settled(this, why === undefined ? settlement : { ...settlement, why })
+    const place = this.#place ?? (why && PLACE_OF_ACTION)
+    this.#observer.settled(
+      this,
+      place === undefined ? settlement : { ...settlement, ...(why && { why }), place },
+    )
   }
 
   /**
@@ -310,6 +320,9 @@ export class HttpExchange implements Exchange {
     })
   }
 }
+
+/** Of an action that has failed at its peer. */
+const PLACE_OF_ACTION: RefusingPlace = { member: '/action' }
 
 /** Less is not counted, as the kernel may just not have accepted it yet. */
 const BACKLOG_BYTES = 64 * 1024

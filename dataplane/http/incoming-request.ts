@@ -4,6 +4,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { RequestFailure } from '../actions/request-failure.ts'
 import type { CompiledAction } from '../../language/compile/action.ts'
 import type { Scheme } from '../../language/document.ts'
+import type { RefusingPlace } from '../../language/failing-place.ts'
 import type { RealmRecord } from '../../language/realm/record.ts'
 import type { EndpointRoute } from '../../language/routes/endpoint-routes.ts'
 import type { AccessLog } from '../../telemetry/access-log.ts'
@@ -97,6 +98,8 @@ export interface Settlement {
   readonly failure?: string
   /** Why it failed, whatever the document made of it. */
   readonly why?: RequestFailure
+  /** What of the document refused the request: finding it takes long, and happens only for what is recorded. */
+  readonly place?: RefusingPlace
 }
 
 /** A status that is counted, never sent: nginx uses it for a client that did not wait for the response. */
@@ -108,6 +111,8 @@ export interface TracedOperation {
   /** The document's pattern, with the `base_path`. */
   readonly template: string
   readonly action: CompiledAction['type'] | 'endpoint' | 'ws'
+  /** JSON pointer into the document of what refused a request; if left out, it is not known. */
+  readonly pointerOf?: (place: RefusingPlace) => string | undefined
 }
 
 /** The part of tracing that is called when a request ends. */
@@ -132,8 +137,11 @@ export interface EndedRequest {
 
 /** The part of the log of decisions that is called when a request ends. */
 export interface DecisionRecorder {
-  /** Whether a request that ended so is recorded. It counts successes, so call it once for each request. */
-  keeps(settlement: Settlement): boolean
+  /**
+   * Whether a request that ended so is recorded. It counts, so call it once for each request.
+   * @param document the id; `''` where none served the request
+   */
+  keeps(settlement: Settlement, document: string): boolean
   record(request: EndedRequest): void
 }
 

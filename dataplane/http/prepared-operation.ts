@@ -5,6 +5,7 @@ import { once } from '../../base/once.ts'
 import type { CompiledSecurity, SecurityScheme } from '../../language/compile/security.ts'
 import type { BodyLimits, CompiledOperation, ContentType } from '../../language/compiled.ts'
 import type { Method } from '../../language/document.ts'
+import { pointerOf, type RefusingPlace } from '../../language/failing-place.ts'
 import type { RequestRow } from '../../telemetry/request-metrics.ts'
 import { type ActionResponse, actionResponse, NO_BODY } from '../actions/action-table.ts'
 import type { Perform } from '../actions/performer.ts'
@@ -55,6 +56,7 @@ export interface PreparedOperation {
   readonly vary: string | undefined
   readonly headMemo: HeadMemo
   readonly row: RequestRow
+  readonly pointerOf: (place: RefusingPlace) => string
 }
 
 export type CreatePerformer = (
@@ -104,6 +106,7 @@ export const prepareOperation = (
     vary: varyOf(operation, response, path.version),
     headMemo: createHeadMemo(),
     row: preparation.rowFor(path.version, path.template, method),
+    pointerOf: ({ pointer, ...place }) => pointer ?? pointerOf(slot.load(), place),
   }
 }
 

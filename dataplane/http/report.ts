@@ -62,7 +62,7 @@ export const writeUnmatched = (
     version: '',
     code: refusal,
   })
-  if (options.decisions?.keeps(settlement) === true)
+  if (options.decisions?.keeps(settlement, '') === true)
     options.decisions.record({ incomingRequest, settlement, seconds })
 }
 
@@ -90,7 +90,7 @@ export const report = (
   const seconds = (options.now() - incomingRequest.startedMs) / 1000
   operation.row.observe(status, seconds)
   options.traces?.settled(incomingRequest, settlement, operation)
-  if (options.decisions?.keeps(settlement) === true)
+  if (options.decisions?.keeps(settlement, operation.version.apiId) === true)
     options.decisions.record({ incomingRequest, settlement, seconds, operation })
   const { apiId: api, name: version } = operation.version
   const { why } = settlement

@@ -87,4 +87,5 @@ const refused = (what: string): GatewayError =>
   new GatewayError('svc.error.invalid_data', `The path to forward to ${what}.`, {
     description:
       'A path must begin with a slash and stay below it; encode data as single segments.',
+    member: '/action/path',
   })

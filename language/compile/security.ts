@@ -23,6 +23,8 @@ export interface SecurityRequirements {
   readonly groups?: readonly string[]
   readonly roles?: readonly string[]
   readonly scopes?: readonly string[]
+  /** Of the Security Object in the document, where it has any of these. */
+  readonly pointer?: string
 }
 
 interface OAuth2Endpoints {
@@ -304,10 +306,12 @@ const requirementsOf = (reader: Reader): SecurityRequirements => {
   const groups = list('groups')
   const roles = list('roles')
   const scopes = list('scopes')
+  if (groups === undefined && roles === undefined && scopes === undefined) return {}
   return {
     ...(groups === undefined ? {} : { groups }),
     ...(roles === undefined ? {} : { roles }),
     ...(scopes === undefined ? {} : { scopes }),
+    pointer: reader.map.pointer,
   }
 }
 

@@ -14,10 +14,28 @@ const SHOWN_TEXT = 32
  * @example new ExpressionError("{{request.body.nope}}: there is no key 'nope' in request.body")
  */
 export class ExpressionError extends CodedError<'svc.error.http_gateway.invalid_expression'> {
-  constructor(message: string, options?: ErrorOptions) {
+  /** Not enumerable: loggers print what is. */
+  readonly #place: FailingPlace
+
+  constructor(message: string, { source, member, ...options }: ExpressionErrorOptions = {}) {
     super('svc.error.http_gateway.invalid_expression', boundMessage(message), options)
+    this.#place = { source, member }
+  }
+
+  get place(): FailingPlace {
+    return this.#place
   }
 }
+
+/** Which value of an operation it is: as far as whoever throws the error knows. */
+export interface FailingPlace {
+  /** The expression that has no value: its `sourceOf`. */
+  readonly source?: string | undefined
+  /** The member of the operation that has a value of a wrong type: `/action/host`. */
+  readonly member?: string | undefined
+}
+
+interface ExpressionErrorOptions extends ErrorOptions, FailingPlace {}
 
 /** Why a function gives no value, before it is known in which expression it stands: "takes a list". */
 export class FunctionError extends CodedError<'function_failed'> {

@@ -82,5 +82,6 @@ const nullOrMissing = (template: ReadTemplate, context: Roots): Value => {
   const value = lookup(top, keys)
   if (value !== undefined) return value
   const reason = explainMissing(top, keys, root)
-  throw new ExpressionError(`${showSource(sourceOf(template))}: ${reason}`)
+  const source = sourceOf(template)
+  throw new ExpressionError(`${showSource(source)}: ${reason}`, { source })
 }

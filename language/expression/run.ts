@@ -92,7 +92,9 @@ const runOf = (part: Template, insert: Insert): Run =>
   part.kind === 'text' ? joiner(part, insert) : evaluator(part)
 
 const overspent = (template: TextTemplate): ExpressionError =>
-  new ExpressionError(`${showSource(sourceOf(template))}: the text is too large: ${LIMITS}`)
+  new ExpressionError(`${showSource(sourceOf(template))}: the text is too large: ${LIMITS}`, {
+    source: sourceOf(template),
+  })
 
 type Step = (value: Value, context: EvaluationContext) => Value
 
@@ -130,7 +132,10 @@ const stepOf = (call: PipeCall, pipe: PipeTemplate, show: Show): Step => {
       return apply(value, values, context)
     } catch (error) {
       const reason = explainFunctionError(call.name, error, show)
-      throw new ExpressionError(`${showSource(pipe.source)}: ${reason}`, { cause: error })
+      throw new ExpressionError(`${showSource(pipe.source)}: ${reason}`, {
+        source: pipe.source,
+        cause: error,
+      })
     }
   }
 }
@@ -155,5 +160,5 @@ const keyStep =
     const found = ownValue(value, key)
     if (found !== undefined) return found
     const reason = explainStep(value, key, 'what the pipe gives')
-    throw new ExpressionError(`${showSource(pipe.source)}: ${reason}`)
+    throw new ExpressionError(`${showSource(pipe.source)}: ${reason}`, { source: pipe.source })
   }

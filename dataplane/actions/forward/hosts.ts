@@ -94,6 +94,7 @@ const prepareOffer = (hosts: readonly WeightedHost[]): ((context: EvaluationCont
     throw new GatewayError(
       'svc.error.invalid_data',
       'There is no host to forward to: the weight of every host is 0.',
+      { member: '/action/hosts' },
     )
   }
 }
@@ -108,6 +109,7 @@ const prepareWeight = (
     if (weight !== undefined) return weight
     throw new ExpressionError(
       `hosts ${index}: weight: a whole number from 0 to ${MAX_WEIGHT} is expected`,
+      { member: `/action/hosts/${index}/weight` },
     )
   }
 }

@@ -109,7 +109,7 @@ export const prepareOrigin = (host: Template): ((context: EvaluationContext) => 
   const known = new Map<string, string>()
   return (context) => {
     const text = run(context)
-    if (typeof text !== 'string') throw new ExpressionError('host: text is expected')
+    if (typeof text !== 'string') throw new ExpressionError('host: text is expected', HOST)
     const origin = known.get(text)
     if (origin !== undefined) return origin
     const reading = readOrigin(text)
@@ -122,8 +122,11 @@ export const prepareOrigin = (host: Template): ((context: EvaluationContext) => 
 
 const badHost = (host: Template, message: string): Error =>
   host.kind === 'constant'
-    ? new ExpressionError(`host ${message}`)
-    : new GatewayError('svc.error.invalid_data', `The host to forward to ${message}.`)
+    ? new ExpressionError(`host ${message}`, HOST)
+    : new GatewayError('svc.error.invalid_data', `The host to forward to ${message}.`, HOST)
+
+const HOST = { member: '/action/host' }
+const HEADERS = { member: '/action/headers' }
 
 const preparePathAndQuery = (action: ForwardAction): ((exchange: Exchange) => string) => {
   const path = action.path && urlWriter(action.path, { part: encodePart, text: encodePathText })
@@ -178,14 +181,18 @@ const prepareDocumentHeaders = (
   const isExplicit = template.kind === 'map' || template.kind === 'constant'
   return (incoming, context) => {
     const map = run(context)
-    if (!isMap(map)) throw new ExpressionError('headers: a map is expected')
+    if (!isMap(map)) throw new ExpressionError('headers: a map is expected', HEADERS)
     const { list, fault } = fromDocument(map, {
       toText,
       isClients: (plain, value) => isClients(incoming.rawHeaders, plain, value),
       credential: isExplicit ? undefined : credential,
     })
     if (fault === undefined) return list
-    throw new GatewayError('svc.error.invalid_data', `A header can't be forwarded: ${fault}.`)
+    throw new GatewayError(
+      'svc.error.invalid_data',
+      `A header can't be forwarded: ${fault}.`,
+      HEADERS,
+    )
   }
 }
 

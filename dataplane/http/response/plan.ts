@@ -138,7 +138,9 @@ const IS_JSON = /^\s*application\/json\s*(?:;|$)/i
 const toStatus = (value: Value): number => {
   const status = readStatus(value)
   if (status !== undefined) return status
-  throw new ExpressionError('status_code: a whole number from 200 to 599 is expected')
+  throw new ExpressionError('status_code: a whole number from 200 to 599 is expected', {
+    member: '/response',
+  })
 }
 
 const readStatus = (value: Value | undefined): number | undefined => {
@@ -151,7 +153,7 @@ const readStatus = (value: Value | undefined): number | undefined => {
 const toUri = (value: Value): string => {
   if (typeof value === 'string') return value
   if (value === null) return ''
-  throw new ExpressionError('uri: text is expected')
+  throw new ExpressionError('uri: text is expected', { member: '/response' })
 }
 
 /** The status of a success, if the document sets none. */

@@ -21,14 +21,20 @@ export const rejected = (scheme: SchemeName, realmUri: string): GatewayError =>
     },
   })
 
-/** The refusal of somebody who is known. `scopes`: what a token would need (RFC 6750 §3.1). */
+/**
+ * The refusal of somebody who is known.
+ * @param scopes what a token would need (RFC 6750 §3.1)
+ * @param pointer to the requirement that is not met
+ */
 export const forbidden = (
   scheme: SchemeName,
   realmUri: string,
   scopes: readonly string[] | undefined,
+  pointer?: string,
 ): GatewayError =>
   new GatewayError('svc.error.forbidden', 'This operation is not open to this caller', {
     description: 'It asks for groups, roles or scopes that the caller does not have.',
+    pointer,
     ...(SCHEMES[scheme].tellsScopes && scopes !== undefined
       ? { headers: { 'www-authenticate': insufficientScope(scheme, realmUri, scopes) } }
       : {}),

@@ -29,7 +29,7 @@ import {
   type CredentialSource,
   createConnectionIdentityCache,
 } from './connection-identity-cache.ts'
-import { meetsRequirements, missingRequirements } from './requirements.ts'
+import { failedRequirement, meetsRequirements, missingRequirements } from './requirements.ts'
 import { createRevocationGate, type RedisAway, type RevocationGate } from './revocation-gate.ts'
 import { SCHEMES } from './scheme-table.ts'
 import { createTicketScheme } from './ticket-scheme.ts'
@@ -159,7 +159,12 @@ const refuse = (
       ? outcome
       : {
           kind: 'refused',
-          error: forbidden(security.type, realmUri, security.scopes),
+          error: forbidden(
+            security.type,
+            realmUri,
+            security.scopes,
+            failedRequirement(security, outcome.identity),
+          ),
           reason: 'forbidden',
           authid: outcome.identity.authid,
           missing: missingRequirements(security, outcome.identity),

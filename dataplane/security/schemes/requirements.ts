@@ -35,5 +35,19 @@ export const missingRequirements = (
   return missing.join('; ')
 }
 
+/**
+ * JSON pointer to the list of the document that the caller does not meet, the first of several.
+ * @example failedRequirement({ groups: ['staff'], pointer: '/security' }, identity) // '/security/groups'
+ */
+export const failedRequirement = (
+  { groups, roles, scopes, pointer }: SecurityRequirements,
+  identity: Identity,
+): string | undefined => {
+  if (pointer === undefined) return undefined
+  if (groups !== undefined && !meetsRequirements({ groups }, identity)) return `${pointer}/groups`
+  if (roles !== undefined && !meetsRequirements({ roles }, identity)) return `${pointer}/roles`
+  return scopes === undefined ? undefined : `${pointer}/scopes`
+}
+
 const hasScope = ({ scope }: Identity, wanted: string): boolean =>
   Array.isArray(scope) && scope.includes(wanted)

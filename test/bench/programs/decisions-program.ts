@@ -107,9 +107,9 @@ const UNRECORDED = 99
 /** The bytes of a success that is not recorded. The least of several counts: others have what V8 does beside it. */
 const bytesOfSuccess = (log: DecisionLog): number => {
   const counts = Array.from({ length: 20 }, () => {
-    while (!log.keeps(SUCCESS));
+    while (!log.keeps(SUCCESS, 'bench'));
     return bytesOf(() => {
-      for (let i = 0; i < UNRECORDED; i++) log.keeps(SUCCESS)
+      for (let i = 0; i < UNRECORDED; i++) log.keeps(SUCCESS, 'bench')
     })
   })
   const reading = Array.from({ length: 20 }, () => bytesOf(() => undefined))
@@ -118,7 +118,7 @@ const bytesOfSuccess = (log: DecisionLog): number => {
 
 const log = open()
 const success = timeOf(SUCCESSES, () => {
-  if (log.keeps(SUCCESS))
+  if (log.keeps(SUCCESS, 'bench'))
     log.record({ incomingRequest: matched, settlement: SUCCESS, seconds: 0.001, operation })
 })
 const record = (settlement: Parameters<DecisionLog['keeps']>[0]) => () => {

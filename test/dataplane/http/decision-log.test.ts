@@ -4,7 +4,9 @@
 import { afterEach, describe, expect, it } from '@jest/globals'
 import type { Decision } from '../../../dataplane/decisions/decision.ts'
 import { GatewayError } from '../../../dataplane/gateway-error.ts'
+import { forbidden } from '../../../dataplane/security/schemes/challenge.ts'
 import type { HttpOptions } from '../../support/http-request.ts'
+import { createManualClock } from '../../support/manual-clock.ts'
 import {
   answers,
   apiOf,
@@ -82,7 +84,7 @@ describe('A failure is recorded with the step that decided it', () => {
       {},
       {
         status: 404,
-        step: 'route',
+        step: 'match',
         code: 'svc.error.not_found',
         tried: [
           expect.objectContaining({
@@ -114,7 +116,7 @@ describe('A failure is recorded with the step that decided it', () => {
       'GET',
       '/open',
       { headers: { host: 'hidden-text.test' } },
-      { status: 404, step: 'route', tried: [] },
+      { status: 404, step: 'match', tried: [] },
     ],
     [
       'PUT',
@@ -135,7 +137,7 @@ describe('A failure is recorded with the step that decided it', () => {
       {},
       {
         status: 404,
-        step: 'route',
+        step: 'scheme',
         tried: [expect.objectContaining({ reason: 'scheme' })] as never,
       },
     ],
@@ -148,6 +150,7 @@ describe('A failure is recorded with the step that decided it', () => {
         status: 500,
         step: 'expression',
         code: 'svc.error.http_gateway.invalid_expression',
+        pointer: '/versions/v1/paths/~1echo~1:name/get/action/body',
         document: {
           id: 'shop',
           version: 'v1',
@@ -175,7 +178,14 @@ describe('A failure is recorded with the step that decided it', () => {
       'GET',
       '/away',
       {},
-      { status: 504, step: 'action', code: 'svc.error.timeout', reason: 'timeout', attempts: 3 },
+      {
+        status: 504,
+        step: 'action',
+        code: 'svc.error.timeout',
+        reason: 'timeout',
+        attempts: 3,
+        pointer: '/versions/v1/paths/~1away/get/action',
+      },
     ],
     ['GET', '/basic', {}, { status: 401, step: 'authenticate', code: 'svc.error.unauthorized' }],
   ])('%s %s %j', async (method, path, options, expected) => {
@@ -183,6 +193,46 @@ describe('A failure is recorded with the step that decided it', () => {
     const [decision, ...others] = await ask(method, path, options)
     expect(decision).toMatchObject({ id: 'asked', process: 7, ...expected })
     expect(others).toEqual([])
+  })
+})
+
+describe('A refusal is recorded with the place in the document', () => {
+  it('of the requirement that the caller does not meet', async () => {
+    const pointer = '/versions/v1/paths/~1basic/security/groups'
+    await serve({
+      authenticate: (security) =>
+        refused(forbidden('basic', 'com.acme', undefined, `${security.pointer}/groups`)),
+    })
+    const [decision] = await ask('GET', '/basic')
+    expect(decision).toMatchObject({ status: 403, step: 'requirements', pointer })
+  })
+
+  it('but of a missing CSRF token, which no document asks for', async () => {
+    const error = new GatewayError('svc.error.forbidden', 'no', { reason: 'csrf' })
+    await serve({ authenticate: () => refused(error) })
+    const [decision] = await ask('GET', '/basic')
+    expect(decision).toMatchObject({ status: 403, step: 'authenticate' })
+    expect(decision).not.toHaveProperty('pointer')
+  })
+})
+
+describe('A flood of failures', () => {
+  it('is recorded up to 50 in a second for each document and cause, with the number of the rest', async () => {
+    const clock = createManualClock({ startMs: 5000 })
+    await serve({ now: () => clock.now() })
+    const flood = async (count: number, path: string): Promise<number> => {
+      const ids = Array.from({ length: count }, (_, at) => `${clock.now()}-${path}-${at}`)
+      for (const id of ids) await gateway.ask('GET', path, { headers: { 'x-request-id': id } })
+      return ids.filter((id) => gateway.decisions.find(id).length > 0).length
+    }
+    expect(await flood(60, '/echo/x')).toBe(50)
+    expect(await flood(60, '/gone')).toBe(50)
+    expect(await flood(60, '/nothing')).toBe(50)
+    clock.advance(1000)
+    const [next] = await ask('GET', '/echo/x')
+    expect(next?.more).toBe(10)
+    const [after] = await ask('GET', '/echo/x')
+    expect(after).not.toHaveProperty('more')
   })
 })
 

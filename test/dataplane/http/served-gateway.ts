@@ -61,6 +61,8 @@ export interface ServedOptions {
   readonly baseUrl?: string
   readonly relayLimits?: Partial<RelayLimits>
   readonly endpoints?: EndpointHandler
+  /** Of the log of decisions; if left out, that of the machine. Monotonic, milliseconds. */
+  readonly now?: () => number
   /** `--why-authid` */
   readonly showsAuthid?: boolean
   /** For whatever is not anonymous, `/ws` too. */
@@ -131,7 +133,7 @@ export const serveGateway = async (options: ServedOptions = {}): Promise<ServedG
   )
   const decisions = createDecisionLog({
     table: () => serving.table(),
-    now: () => performance.now(),
+    now: options.now ?? (() => performance.now()),
     wallClock: Date.now,
     key: 'key',
     showsAuthid: options.showsAuthid ?? false,

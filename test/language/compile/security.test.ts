@@ -16,7 +16,13 @@ describe('what security means', () => {
     [{ type: 'basic' }, { type: 'basic' }],
     [
       { type: 'basic', groups: [], roles: ['a'], scopes: ['b'] },
-      { type: 'basic', groups: [], roles: ['a'], scopes: ['b'] },
+      {
+        type: 'basic',
+        groups: [],
+        roles: ['a'],
+        scopes: ['b'],
+        pointer: '/versions/v1/paths/~1x/security',
+      },
     ],
     [{ type: 'api_key' }, { type: 'api_key', headerName: 'authorization' }],
     [

@@ -541,7 +541,13 @@ describe('who may', () => {
     await gateway.load(secured)
     expect((await headOf(handshake('/ws', { Authorization: 'Basic YTpi' }))).status).toBe(status)
     expect(asked).toEqual([
-      [{ type: 'basic', groups: ['staff'] }, 'com.acme', '127.0.0.1', 'id-1', 'Basic YTpi'],
+      [
+        { type: 'basic', groups: ['staff'], pointer: '/defaults/security' },
+        'com.acme',
+        '127.0.0.1',
+        'id-1',
+        'Basic YTpi',
+      ],
     ])
     expect(gateway.unexpected).toHaveLength(status === 500 ? 1 : 0)
   })
