@@ -8,6 +8,28 @@ const QUIET_MS = 60_000
 const MAX_KINDS = 1000
 
 /**
+ * @param now milliseconds
+ * @returns once a minute for each key how many there were since the last one that was let through; undefined: this one
+ * is not let through
+ * @example const leftOut = createCountedPerMinute(() => performance.now())
+ */
+export const createCountedPerMinute = (
+  now: () => number,
+): ((key: string) => number | undefined) => {
+  const kinds = new BoundedMap<string, { readonly sinceMs: number; more: number }>(MAX_KINDS)
+  return (key) => {
+    const known = kinds.get(key)
+    // A clock that was set back lets it through.
+    if (known !== undefined && Math.abs(now() - known.sinceMs) < QUIET_MS) {
+      known.more++
+      return undefined
+    }
+    kinds.set(key, { sinceMs: now(), more: 0 })
+    return known?.more ?? 0
+  }
+}
+
+/**
  * @param now monotonic, milliseconds
  * @returns true once a minute for each key
  * @example const isNew = createOncePerMinute(() => performance.now())

@@ -12,6 +12,8 @@ export type FailureReason =
   | 'no_memory'
   | 'expression'
   | 'wamp_error' // from the callee, the router or the session
+  | 'wamp_no_session' // there is none with the router of the realm
+  | 'wamp_no_procedure'
   | 'wamp_timeout'
   | 'wamp_overloaded'
 

@@ -190,7 +190,7 @@ const STEPS = {
 } as const satisfies Record<GatewayErrorCode, DecisionStep>
 
 const stepOf = (
-  { status, refusal, failure, place }: Settlement,
+  { status, refusal, failure, why, place }: Settlement,
   isMatched: boolean,
   tried: readonly TriedRoute[] | undefined,
 ): DecisionStep => {
@@ -202,7 +202,7 @@ const stepOf = (
     return STEPS[refusal]
   }
   if (status === CLIENT_WENT_AWAY) return 'client'
-  return failure === undefined ? 'response' : 'action'
+  return failure === undefined && why === undefined ? 'response' : 'action'
 }
 
 const causeOf = ({ status, refusal }: Settlement): DecisionCause => {

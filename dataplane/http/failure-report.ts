@@ -58,7 +58,7 @@ export const createFailureReport = ({ now, warn }: FailureReportOptions): Report
     }
     kinds.set(key, { loggedMs: nowMs, more: 0 })
     const { reason, upstream, attempts, detail } = failure
-    warn(`request failed: ${SENTENCES[reason]}`, {
+    warn(`request failed: ${FAILURE_SENTENCES[reason]}`, {
       requestId: request.id,
       api,
       version,
@@ -77,15 +77,18 @@ export const createFailureReport = ({ now, warn }: FailureReportOptions): Report
 
 /** Peers say no with such a status or error, and the document passes it on: nothing is broken. */
 const isExpected = (reason: FailureReason, status: number): boolean =>
-  status < 500 && (reason === 'upstream_status' || reason === 'wamp_error')
+  status < 500 &&
+  (reason === 'upstream_status' || reason === 'wamp_error' || reason === 'wamp_no_procedure')
 
-const SENTENCES = {
+/** @internal exported for tests */
+export const FAILURE_SENTENCES = {
   refused: 'the upstream does not accept connections; is it running, and is the port right?',
   dns: "the name of the upstream can't be resolved; is it spelt correctly?",
   tls: 'TLS with the upstream failed; check its certificate, its name and --upstream-ca',
   denied:
     'the upstream is not an allowed destination (--upstream-allow, --upstream-deny, policies)',
-  connect_timeout: 'connecting to the upstream took longer than connect_timeout',
+  connect_timeout:
+    'connecting to the upstream, its TLS handshake included, took longer than connect_timeout; is the port right?',
   timeout: 'the upstream sent nothing for longer than timeout',
   reset: 'the upstream closed the connection before its response was complete',
   malformed: 'the upstream sent what is not valid HTTP',
@@ -101,6 +104,10 @@ const SENTENCES = {
   no_memory: 'the memory for responses that documents read was used up',
   expression: 'an expression of the document could not be evaluated for this request',
   wamp_error: 'the WAMP operation failed; see the detail for its error URI',
+  wamp_no_session:
+    'there is no session with the router of the realm; GET /realms/URI of the management API says why, in sessions',
+  wamp_no_procedure:
+    'no callee has registered the procedure at the router; is it running, in this realm, and is the procedure spelt correctly?',
   wamp_timeout: 'the WAMP operation did not finish within timeout',
   wamp_overloaded: 'too many WAMP operations were in progress (pool_size)',
 } as const satisfies Record<FailureReason, string>

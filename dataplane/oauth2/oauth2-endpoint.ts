@@ -33,6 +33,8 @@ export interface OAuthResponse {
   /** Lower-case names. */
   readonly headers: readonly (readonly [name: string, value: string])[]
   readonly body: string
+  /** Of an error. */
+  readonly code?: OAuthErrorCode
 }
 
 /** Never rejects: an unexpected error becomes a response too. */

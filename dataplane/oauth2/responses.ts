@@ -21,12 +21,14 @@ export const tokenAnswer = (fields: TokenFields): OAuthResponse => jsonAnswer(20
 /** RFC 7009 §2.2: the client needs nothing but the status. */
 export const revokedAnswer = (): OAuthResponse => ({ status: 200, headers: NO_STORE, body: '' })
 
-export const refusalAnswer = (realmUri: string, refusal: OAuthRefusal): OAuthResponse =>
-  jsonAnswer(
+export const refusalAnswer = (realmUri: string, refusal: OAuthRefusal): OAuthResponse => ({
+  ...jsonAnswer(
     refusal.status,
     { error: refusal.code, error_description: refusal.message },
     extraHeaders(realmUri, refusal),
-  )
+  ),
+  code: refusal.code,
+})
 
 const extraHeaders = (
   realmUri: string,

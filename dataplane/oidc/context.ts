@@ -6,6 +6,8 @@ import type { KnownProvider, ProviderRegistry } from './provider/provider-regist
 
 export interface OidcEndpointDeps extends OidcDeps {
   readonly providers: ProviderRegistry
+  /** Once a minute for each kind of failure how many were left out since; undefined: this one is. */
+  readonly leftOut: (kind: string) => number | undefined
 }
 
 export interface OidcContext {

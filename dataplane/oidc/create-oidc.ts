@@ -3,6 +3,7 @@
 
 import type { RealmRecord } from '../../language/realm/record.ts'
 import { downloadKeySet } from '../security/tokens/key-set-cache.ts'
+import { createCountedPerMinute } from '../once-a-minute.ts'
 import { errorResponse } from './responses.ts'
 import { backChannelLogout } from './logout/backchannel-logout.ts'
 import { callback } from './login/callback.ts'
@@ -31,7 +32,11 @@ export const createOidc = (deps: OidcDeps): Oidc => {
     now,
     random: Math.random,
   })
-  const endpointDeps: OidcEndpointDeps = { ...deps, providers }
+  const endpointDeps: OidcEndpointDeps = {
+    ...deps,
+    providers,
+    leftOut: createCountedPerMinute(now),
+  }
   if (watch !== undefined) {
     const realms = (): readonly RealmRecord[] =>
       [...realmUris()].map(realm).filter((record) => record !== undefined)

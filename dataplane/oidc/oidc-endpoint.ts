@@ -42,6 +42,8 @@ export interface OidcResponse {
   /** Lower-case names; `set-cookie` may occur several times. */
   readonly headers: readonly (readonly [name: string, value: string])[]
   readonly body: string
+  /** Of an error. */
+  readonly code?: string
 }
 
 /** Never rejects: an unexpected error becomes a response too. */

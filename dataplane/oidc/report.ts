@@ -23,7 +23,7 @@ export const auditRevocation = (exchange: OidcContext, details: AuditDetails): v
   audit(exchange, 'revocation', details)
 }
 
-/** A failure: expected ones at `info`, those of the gateway or a provider as warnings. */
+/** A failure: expected ones at `info`, those of the gateway or a provider as warnings, once a minute of each kind. */
 export const reportFailure = (
   { endpoint, request, endpointDeps }: OidcContext,
   { outcome, status, error }: { outcome: OidcResult; status: number; error: unknown },
@@ -42,8 +42,16 @@ export const reportFailure = (
     cause: causesOf(error),
   }
   const words = message === undefined ? '' : `: ${message}`
-  if (status >= 500) endpointDeps.log.warn(`an OIDC request failed${words}`, fields)
-  else endpointDeps.log.info(`an OIDC request was refused${words}`, fields)
+  if (status < 500) {
+    endpointDeps.log.info(`an OIDC request was refused${words}`, fields)
+    return
+  }
+  // Anybody may try to log in at a provider that is away.
+  const more = endpointDeps.leftOut(
+    [endpoint, request.realmUri, provider, outcome, words].join('\n'),
+  )
+  if (more !== undefined)
+    endpointDeps.log.warn(`an OIDC request failed${words}`, { ...fields, more })
 }
 
 const NOTHING_KNOWN = { setting: undefined, facts: undefined, message: undefined }

@@ -36,6 +36,7 @@ export const errorResponse = (
     ...(status === 503 ? [['retry-after', RETRY_AFTER_SECONDS] as const] : []),
   ],
   body: JSON.stringify({ error: code }),
+  code,
 })
 
 /** OpenID Connect Back-Channel Logout 1.0 §2.8. */

@@ -6,7 +6,7 @@ import { boundMessage } from '../../../language/expression/errors.ts'
 import type { ValueMap } from '../../../language/expression/value.ts'
 import { WampFault } from '../../wamp/session/joined-session.ts'
 import { gatewayError } from '../failure.ts'
-import { boundDetail } from '../request-failure.ts'
+import { boundDetail, type FailureReason } from '../request-failure.ts'
 import type { ActionError, EventSink, Exchange, Perform } from '../performer.ts'
 import { sayWampError } from './error-text.ts'
 import { asError } from '../../../base/thrown.ts'
@@ -32,9 +32,20 @@ export const faultError = (fault: WampFault, statusCodes: ValueMap, subject = ''
 }
 
 /** Keeps the URI alone: arguments and messages of peers may hold anything. */
-export const explainFault = (exchange: Exchange, { uri }: WampFault): void => {
-  exchange.explain({ reason: 'wamp_error', detail: boundDetail(uri) })
+export const explainFault = (exchange: Exchange, fault: WampFault): void => {
+  exchange.explain({ reason: reasonOf(fault), detail: boundDetail(fault.uri) })
 }
+
+/** What was sent has reached the router: such an error is the callee's, whatever it is called. */
+const reasonOf = ({ uri, wasSent }: WampFault): FailureReason => {
+  if (uri === 'wamp.error.no_such_procedure') return 'wamp_no_procedure'
+  return !wasSent && NO_SESSION.has(uri) ? 'wamp_no_session' : 'wamp_error'
+}
+
+const NO_SESSION: ReadonlySet<string> = new Set([
+  'wamp.error.net_failure',
+  'wamp.error.no_such_realm',
+])
 
 /** @param sink of a stream that has begun */
 export const failOverdue = (exchange: Exchange, sink?: EventSink): void => {

@@ -4,7 +4,7 @@
 import type { IncomingHttpHeaders } from 'node:http'
 import type { Method } from '../../../language/document.ts'
 import { frameResponse } from '../../framing.ts'
-import type { GatewayError } from '../../gateway-error.ts'
+import type { GatewayErrorCode } from '../../gateway-error.ts'
 import { CLIENT_WENT_AWAY, type BuiltinRequest, type Settlement } from '../incoming-request.ts'
 import { errorAnswer, toGatewayError } from '../errors.ts'
 import { report } from '../report.ts'
@@ -20,6 +20,8 @@ export interface EndpointAnswer {
   /** Lower-case names; `set-cookie` may occur several times. */
   readonly headers: HeaderList
   readonly body: string
+  /** Of its error, if it is one: for the access log and `GET /why/:id`. */
+  readonly code?: string
 }
 
 /** @param answer undefined: the client has disconnected, and there is nothing to respond to */
@@ -28,7 +30,10 @@ export const respond = (
   answer: EndpointAnswer | undefined,
 ): void => {
   if (answer === undefined) abandon(builtinRequest)
-  else write(builtinRequest, { ...answer, contentType: headerOf(answer.headers, 'content-type') })
+  else {
+    const contentType = headerOf(answer.headers, 'content-type')
+    write(builtinRequest, { ...answer, contentType }, { failure: answer.code })
+  }
 }
 
 /** Responds with an error record; of an unexpected error the client gets the request id and nothing else. */
@@ -42,11 +47,9 @@ export const refuse = (builtinRequest: BuiltinRequest, error: unknown): void => 
     return
   }
   const headers = endpointHeaders(incomingRequest.request.headers)
-  write(
-    builtinRequest,
-    errorAnswer(known, refusalType(incomingRequest.head.accept), headers),
-    known,
-  )
+  write(builtinRequest, errorAnswer(known, refusalType(incomingRequest.head.accept), headers), {
+    refusal: known.code,
+  })
 }
 
 /** Responds to OPTIONS with the methods of the path. */
@@ -89,7 +92,11 @@ const MAX_ASKED = 1024
 const NAME = /^ ?[A-Za-z0-9!#$%&'*+.^_`|~-]+ ?$/
 
 /** Node validates every name and value here, as they may contain input of clients and identity providers. */
-const write = (builtinRequest: BuiltinRequest, answer: Answer, refusal?: GatewayError): void => {
+const write = (
+  builtinRequest: BuiltinRequest,
+  answer: Answer,
+  { refusal, failure }: Failed,
+): void => {
   const { incomingRequest, version } = builtinRequest
   const { response, request } = incomingRequest
   if (response.destroyed) {
@@ -110,7 +117,18 @@ const write = (builtinRequest: BuiltinRequest, answer: Answer, refusal?: Gateway
   writeFramedHead(response, status, head, framing)
   const bytes = framing.hasBody ? body.length : 0
   response.end(bytes === 0 ? undefined : body)
-  settle(builtinRequest, { status, bytes, ...(refusal && { refusal: refusal.code }) })
+  settle(builtinRequest, {
+    status,
+    bytes,
+    ...(refusal !== undefined && { refusal }),
+    ...(failure !== undefined && { failure }),
+  })
+}
+
+/** What went wrong: neither, if nothing did. */
+interface Failed {
+  readonly refusal?: GatewayErrorCode
+  readonly failure?: string | undefined
 }
 
 /** The client disconnected before the response was ready. */

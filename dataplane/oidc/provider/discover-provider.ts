@@ -14,7 +14,7 @@ export const discoverMetadata = async ({
     return { known: await endpointDeps.providers.find(provider.record) }
   } catch (cause) {
     const failure = discoveryFailureOf(cause)
-    const [message, setting] = REMEDIES[failure.cause]
+    const [message, setting] = DISCOVERY_REMEDIES[failure.cause]
     throw new OidcRefusal('provider_unavailable', message, {
       cause,
       setting,
@@ -27,7 +27,8 @@ export const discoverMetadata = async ({
   }
 }
 
-const REMEDIES = {
+/** What is wrong and what to do, and the setting to look at. @internal exported for tests */
+export const DISCOVERY_REMEDIES = {
   refused: [
     'the issuer does not accept connections; is it running, and are its host and port right?',
     'issuer',

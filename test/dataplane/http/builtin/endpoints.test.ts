@@ -21,7 +21,7 @@ let verdict: Verdict
 
 const played =
   (name: string) =>
-  (request: OidcRequest | OAuthRequest): Promise<OidcResponse> => {
+  (request: OidcRequest | OAuthRequest): Promise<Omit<OidcResponse, 'code'>> => {
     asked.push([name, request])
     return Promise.resolve(give(name))
   }

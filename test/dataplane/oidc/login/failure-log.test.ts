@@ -172,6 +172,26 @@ describe('the log of a login that failed', () => {
     expect(lineOf(room)).toContain('"setting":"info.oidcProviders.corp.redirectUri"')
   })
 
+  it('warns once a minute of each kind, with the number that was left out', async () => {
+    const room = open({
+      info: {
+        oidc_providers: {
+          corp: providerRecord('http://127.0.0.1:1'),
+          other: providerRecord('http://127.0.0.1:1'),
+        },
+      },
+    })
+    for (let each = 0; each < 4; each++) await new Browser().login(room)
+    await new Browser().login(room, { query: 'provider=other' })
+    expect(room.logged).toHaveLength(2)
+    room.clock.advance(60_000)
+    await new Browser().login(room)
+
+    expect(room.logged).toHaveLength(3)
+    expect(lineOf(room)).toContain('"more":3')
+    expect(room.audits).toHaveLength(6)
+  })
+
   it('names no setting where none is to blame', async () => {
     const room = open()
     await new Browser().callback(room, 'error=access_denied&state=x')
