@@ -1,6 +1,8 @@
 // Makes a bounded copy of any value that is safe to log: secrets are masked by the name they stand under, errors become
 // plain data. Never throws, never calls a getter's side effects twice, never follows a cycle for ever.
 
+import { isSecretName } from '../base/secret-name.ts'
+
 const MASK = '[redacted]'
 const MAX_DEPTH = 8
 const MAX_ENTRIES = 100
@@ -16,30 +18,6 @@ export const redactFields = (
   fields: Readonly<Record<string, unknown>>,
   withStacks: boolean,
 ): Record<string, unknown> => redactMap(fields, withStacks, 0)
-
-/** Names that always hide what stands under them, in the compared form. */
-const SECRET_NAMES: ReadonlySet<string> = new Set([
-  'authorization',
-  'proxyauthorization',
-  'cookie',
-  'cookies',
-  'setcookie',
-  'credentials',
-  'keysha256',
-  'apikeys',
-  'privatekey',
-  'privatekeys',
-  'signingkey',
-  'signingkeys',
-  'statekeys',
-  'codeverifier',
-  'ticket',
-  'tokens',
-  'secrets',
-])
-
-/** `client_secret`, `X-CSRF-Token`, `admin_password_hash`: a secret by the end of its name. */
-const SECRET_ENDINGS = ['password', 'passwordhash', 'passphrase', 'secret', 'token', 'apikey']
 
 /** The private members of a JWK (RFC 7518 §6), hidden in any map that has a `kty`. */
 const PRIVATE_JWK_MEMBERS: ReadonlySet<string> = new Set([
@@ -80,11 +58,6 @@ const redactMap = (
 /** A flag or an absent value reveals nothing. */
 const isTelling = (value: unknown): boolean =>
   value !== null && value !== undefined && typeof value !== 'boolean'
-
-const isSecretName = (name: string): boolean => {
-  const plain = name.toLowerCase().replaceAll(/[-_ ]/g, '')
-  return SECRET_NAMES.has(plain) || SECRET_ENDINGS.some((ending) => plain.endsWith(ending))
-}
 
 const readProperty = (map: Readonly<Record<string, unknown>>, key: string): unknown => {
   try {

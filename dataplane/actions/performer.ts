@@ -3,7 +3,7 @@
 // upstream's response and its first bytes arrive in one tick, and a static response needs no tick at all.
 
 import type { IncomingMessage } from 'node:http'
-import type { Authority } from '../authority.ts'
+import type { Authority } from '../../language/routes/authority.ts'
 import type { Context } from '../context.ts'
 import type { Value, ValueMap } from '../../language/expression/value.ts'
 import type { Holding } from '../memory/memory-budget.ts'

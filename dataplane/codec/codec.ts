@@ -8,23 +8,13 @@ import {
   type Value,
   type ValueMap,
 } from '../../language/expression/value.ts'
+import { mediaKind, type MediaKind } from '../../language/routes/media-kind.ts'
 import { DecodeError, type DecodeErrorCode } from '../decode-error.ts'
 import { GatewayError } from '../gateway-error.ts'
 import { noMemory } from '../memory/no-memory.ts'
 import type { Holding } from '../memory/memory-budget.ts'
 import { countJson, ValueMeter } from '../memory/value-meter.ts'
 import { readMsgpack } from './read-msgpack.ts'
-
-export type MediaKind = 'json' | 'msgpack' | 'form' | 'other'
-
-/** The kind of a Content-Type value; parameters and case do not matter. `+json` types are JSON. */
-export const mediaKind = (contentType: string): MediaKind => {
-  const end = contentType.indexOf(';')
-  const type = (end < 0 ? contentType : contentType.slice(0, end)).trim().toLowerCase()
-  if (type === 'application/json' || type.endsWith('+json')) return 'json'
-  if (type === 'application/msgpack' || type === 'application/x-msgpack') return 'msgpack'
-  return type === 'application/x-www-form-urlencoded' ? 'form' : 'other'
-}
 
 /** Deeper bodies are rejected, so that code which walks a value never runs out of stack. */
 const MAX_DEPTH = 512

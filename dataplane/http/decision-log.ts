@@ -13,11 +13,11 @@ import type {
 } from '../decisions/decision.ts'
 import { createRateCap, type RateCap } from '../decisions/rate-cap.ts'
 import type { GatewayErrorCode } from '../gateway-error.ts'
-import { explainMiss } from '../router/explain-miss.ts'
-import { match } from '../router/match.ts'
-import type { RouteTable } from '../router/route-table.ts'
+import { explainMiss } from '../../language/router/explain-miss.ts'
+import { match } from '../../language/router/match.ts'
+import type { RouteTable } from '../../language/router/route-table.ts'
 import type { Identity } from '../security/schemes/authentication.ts'
-import { writeHostPattern, writePathPattern } from '../router/write-pattern.ts'
+import { writeHostPattern, writePathPattern } from '../../language/router/write-pattern.ts'
 import {
   CLIENT_WENT_AWAY,
   type DecisionRecorder,
@@ -26,7 +26,7 @@ import {
   type Settlement,
   type TracedOperation,
 } from './incoming-request.ts'
-import { toMethod } from './select-route.ts'
+import { toMethod } from '../../language/router/select-route.ts'
 
 export interface DecisionLog extends DecisionRecorder {
   /** JSON texts of `Decision`, the newest first, at most 16 of each kind. */

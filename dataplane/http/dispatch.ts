@@ -4,31 +4,26 @@
 import type { RequestListener } from 'node:http'
 import type { Socket } from 'node:net'
 import type { Scheme } from '../../language/document.ts'
-import { createAuthorityReader } from '../authority.ts'
+import { createAuthorityReader } from '../../language/routes/authority.ts'
 import { GatewayError } from '../gateway-error.ts'
-import { match } from '../router/match.ts'
+import { match } from '../../language/router/match.ts'
 import type { MatchedRequest, IncomingRequest, DispatchOptions } from './incoming-request.ts'
 import { authenticateRequest } from './authenticate-request.ts'
 import type { ExchangeObserver } from './exchange.ts'
 import { createEventStreams } from './sse/registry.ts'
 import { writeFixed } from './response/fixed-response.ts'
 import { isFramingFault, refuseHead } from './request/head-fault.ts'
-import { isKeysPath } from './builtin/keys.ts'
+import { isKeysPath } from '../../language/routes/keys-path.ts'
 import { loginInstead } from './login-instead.ts'
-import { pickContentType, pickLanguage } from './response/negotiate.ts'
+import { pickContentType, pickLanguage } from '../../language/routes/negotiate.ts'
 import { createOperationCache, type OperationCache } from './operation-cache.ts'
 import { type Found, pathHeaders } from './response/path-headers.ts'
 import { type Guard, prepareOperation, type PreparedOperation } from './prepared-operation.ts'
 import { refuseUnmatched, report, writeUnmatched } from './report.ts'
 import { hasBody, readHead } from './request/head.ts'
 import type { Answer } from './response/plan.ts'
-import {
-  allowOf,
-  type Selected,
-  type SelectedEndpoint,
-  selectTarget,
-  toMethod,
-} from './select-route.ts'
+import { allowOf, toMethod } from '../../language/router/select-route.ts'
+import { type Selected, type SelectedEndpoint, selectTarget } from './select-route.ts'
 import { abandonOperation, refuseOperation, serveOperation } from './serve-operation.ts'
 import { upgradeRequired } from './upgrade/handshake.ts'
 import { serveBuiltinEndpoint, visitKeys } from './builtin/endpoints.ts'

@@ -3,7 +3,7 @@
 import { ExpressionError } from '../../language/expression/errors.ts'
 import { toJson } from '../../language/expression/json.ts'
 import type { ValueMap } from '../../language/expression/value.ts'
-import { mediaKind } from '../codec/codec.ts'
+import { mediaKind } from '../../language/routes/media-kind.ts'
 import { writeMsgpack } from '../codec/write-msgpack.ts'
 import { errorRecord } from '../error-record.ts'
 import { GatewayError, type GatewayErrorCode, type GatewayErrorReason } from '../gateway-error.ts'

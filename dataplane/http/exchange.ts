@@ -14,14 +14,14 @@ import type {
   Exchange,
   StreamHead,
 } from '../actions/performer.ts'
-import type { Authority } from '../authority.ts'
+import type { Authority } from '../../language/routes/authority.ts'
 import { Context } from '../context.ts'
 import type { GatewayErrorCode } from '../gateway-error.ts'
 import { errorAnswer, notAcceptable, toGatewayError } from './errors.ts'
 import { EventOutput } from './sse/writer.ts'
 import { HttpEventSink, type StreamEnd } from './sse/stream.ts'
 import type { EventStreams } from './sse/registry.ts'
-import { EVENT_STREAM, rateEventStream } from './response/negotiate.ts'
+import { EVENT_STREAM, rateEventStream } from '../../language/routes/negotiate.ts'
 import type { PreparedOperation } from './prepared-operation.ts'
 import { planEvents, planStream, renderFailure, renderSuccess } from './response/render-result.ts'
 import type { Holding, MemoryBudget } from '../memory/memory-budget.ts'

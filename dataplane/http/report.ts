@@ -10,7 +10,7 @@ import type {
   Settlement,
   TracedOperation,
 } from './incoming-request.ts'
-import { refusalType } from './response/negotiate.ts'
+import { refusalType } from '../../language/routes/negotiate.ts'
 import type { RequestRow } from '../../telemetry/request-metrics.ts'
 import type { HeaderList } from './response/headers.ts'
 import type { Answer } from './response/plan.ts'

@@ -5,7 +5,7 @@ import type { IncomingMessage } from 'node:http'
 import type { Scheme } from '../../language/document.ts'
 import { pathOf } from '../../telemetry/access-log.ts'
 import type { SpanEnd, Tracer, TraceSpan } from '../../telemetry/tracer.ts'
-import type { Authority } from '../authority.ts'
+import type { Authority } from '../../language/routes/authority.ts'
 import { clientAddress } from '../client-address.ts'
 import type { ServerHandlers } from '../listen/http-server.ts'
 import type { RequestSpans } from '../request-spans.ts'
@@ -17,7 +17,7 @@ import {
   type TracedOperation,
 } from './incoming-request.ts'
 import type { ReadClient } from './request/forwarded.ts'
-import { toMethod } from './select-route.ts'
+import { toMethod } from '../../language/router/select-route.ts'
 
 export interface RequestTraces extends SettledTraces {
   /** Wraps `handlers` so that a span begins before each request. */

@@ -16,13 +16,13 @@ import {
   pickContentType,
   rateEventStream,
   refusalType,
-} from './response/negotiate.ts'
+} from '../../language/routes/negotiate.ts'
 import type { PreparedOperation } from './prepared-operation.ts'
 import { renderResult } from './response/render-result.ts'
 import { hasBody, type RequestHead } from './request/head.ts'
 import { fillRequestView, type RequestFacts } from './request/view.ts'
 import { fixAnswer } from './response/fixed-response.ts'
-import { toMethod } from './select-route.ts'
+import { toMethod } from '../../language/router/select-route.ts'
 import type { Envelope } from './response/write-response.ts'
 import { asError } from '../../base/thrown.ts'
 

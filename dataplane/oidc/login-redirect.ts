@@ -4,7 +4,7 @@
 import type { IncomingHttpHeaders } from 'node:http'
 import { mountPath } from '../../language/routes/path-pattern.ts'
 import type { OidcProviderRecord, RealmRecord } from '../../language/realm/record.ts'
-import type { Authority } from '../authority.ts'
+import type { Authority } from '../../language/routes/authority.ts'
 import { cookieValues, returnCookieName } from '../security/session-cookies.ts'
 import { providerOf } from './provider/find-provider.ts'
 import { chooseTarget } from './redirect-target.ts'

@@ -9,8 +9,13 @@ import { endpointRoutes } from '../../language/routes/endpoint-routes.ts'
 import { STATUS_CODES } from '../../language/status-codes.ts'
 import { mountPath, type PathPattern, webSocketPath } from '../../language/routes/path-pattern.ts'
 import type { RealmRecord } from '../../language/realm/record.ts'
-import type { Route } from '../router/route.ts'
-import { edit, emptyTable, type RouteTable, type TableEditor } from '../router/route-table.ts'
+import type { Route } from '../../language/router/route.ts'
+import {
+  edit,
+  emptyTable,
+  type RouteTable,
+  type TableEditor,
+} from '../../language/router/route-table.ts'
 import type {
   OperationSlot,
   ServedEndpoint,

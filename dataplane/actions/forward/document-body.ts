@@ -6,7 +6,7 @@ import { type EvaluationContext, evaluator } from '../../../language/expression/
 import type { Template } from '../../../language/expression/template.ts'
 import { toText } from '../../../language/expression/text.ts'
 import { isMap, type Value, type ValueMap } from '../../../language/expression/value.ts'
-import { mediaKind, type MediaKind } from '../../codec/codec.ts'
+import { mediaKind, type MediaKind } from '../../../language/routes/media-kind.ts'
 import { writeMsgpack } from '../../codec/write-msgpack.ts'
 
 export interface OutgoingBody {

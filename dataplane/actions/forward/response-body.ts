@@ -10,7 +10,8 @@ import {
   zstdDecompress,
 } from 'node:zlib'
 import type { Value } from '../../../language/expression/value.ts'
-import { decodeBody, mediaKind } from '../../codec/codec.ts'
+import { decodeBody } from '../../codec/codec.ts'
+import { mediaKind } from '../../../language/routes/media-kind.ts'
 import { GatewayError } from '../../gateway-error.ts'
 import type { Holding } from '../../memory/memory-budget.ts'
 import { noMemory } from '../../memory/no-memory.ts'

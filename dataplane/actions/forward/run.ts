@@ -31,7 +31,7 @@ import { boundDetail, type FailureReason } from '../request-failure.ts'
 import { causeOfError, causeOfStatus } from '../../upstream/failure-cause.ts'
 import type { StreamedBody } from './incoming-body.ts'
 import type { CallTimes } from '../call-limits.ts'
-import type { ResponseNeeds } from './response-needs.ts'
+import type { ResponseNeeds } from '../../../language/response-needs.ts'
 import type { OutgoingRequest } from './request.ts'
 import type { ByteSink, Exchange } from '../performer.ts'
 

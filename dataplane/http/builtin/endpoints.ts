@@ -15,9 +15,10 @@ import type {
 } from '../incoming-request.ts'
 import { refuseUnmatched } from '../report.ts'
 import type { Found } from '../response/path-headers.ts'
-import { allowOf } from '../select-route.ts'
+import { allowOf } from '../../../language/router/select-route.ts'
 import type { Rooms } from './handlers.ts'
-import { KEYS_METHODS, KEYS_PATH, KEYS_VERSION, respondKeys } from './keys.ts'
+import { KEYS_VERSION, respondKeys } from './keys.ts'
+import { KEYS_METHODS, KEYS_PATH } from '../../../language/routes/keys-path.ts'
 import { endpointHeaders, refuse, respondPreflight } from './respond.ts'
 import { respondVerified } from './verify.ts'
 

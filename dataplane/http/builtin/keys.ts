@@ -8,10 +8,6 @@ import type { ServedVersion } from '../../served.ts'
 import type { BuiltinRequest } from '../incoming-request.ts'
 import { respond } from './respond.ts'
 
-export const KEYS_PATH = '/.well-known/jwks.json'
-
-export const KEYS_METHODS: readonly string[] = ['GET', 'HEAD', 'OPTIONS']
-
 /** Stands for the gateway itself, as no document has these keys. */
 export const KEYS_VERSION: ServedVersion = {
   apiId: '',
@@ -22,31 +18,6 @@ export const KEYS_VERSION: ServedVersion = {
   poolSize: 1,
   languages: [],
   statusCodes: STATUS_CODES,
-}
-
-/**
- * Compares decoded segments, as the router does, so that no spelling bypasses it. All other paths cost one look at
- * one character.
- */
-export const isKeysPath = (path: string): boolean => {
-  const first = path.charCodeAt(1)
-  if (first !== DOT && first !== PERCENT) return false
-  const segments = path.slice(1).split('/')
-  if (segments.at(-1) === '') segments.pop()
-  if (segments.length !== KEYS_SEGMENTS.length) return false
-  return KEYS_SEGMENTS.every((expected, at) => decoded(segments[at] ?? '') === expected)
-}
-
-const DOT = 0x2e
-const PERCENT = 0x25
-const KEYS_SEGMENTS = KEYS_PATH.slice(1).split('/')
-
-const decoded = (segment: string): string => {
-  try {
-    return decodeURIComponent(segment)
-  } catch {
-    return segment
-  }
 }
 
 export const respondKeys = (

@@ -9,10 +9,10 @@ import { CLIENT_WENT_AWAY, type BuiltinRequest, type Settlement } from '../incom
 import { errorAnswer, toGatewayError } from '../errors.ts'
 import { report } from '../report.ts'
 import { headerOf, type HeaderList } from '../response/headers.ts'
-import { refusalType } from '../response/negotiate.ts'
+import { refusalType } from '../../../language/routes/negotiate.ts'
 import type { Answer } from '../response/plan.ts'
 import { composeHead, writeFramedHead } from '../response/write-response.ts'
-import { toMethod } from '../select-route.ts'
+import { toMethod } from '../../../language/router/select-route.ts'
 
 /** The response of an endpoint. */
 export interface EndpointAnswer {

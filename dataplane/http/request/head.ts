@@ -8,7 +8,8 @@ import {
   NO_AUTHORITY,
   parseAuthority,
   type ReadAuthority,
-} from '../../authority.ts'
+} from '../../../language/routes/authority.ts'
+import { readTarget, type Target } from '../../../language/routes/request-target.ts'
 import type { HeadFault } from './head-fault.ts'
 
 export interface RequestHead {
@@ -23,12 +24,6 @@ export interface RequestHead {
   /** Declared length; NaN where none is declared. */
   readonly contentLength: number
   readonly isChunked: boolean
-}
-
-export interface Target {
-  /** As sent, without the query. */
-  readonly path: string
-  readonly query: string
 }
 
 const NO_TARGET: Target = Object.freeze({ path: '', query: '' })
@@ -147,39 +142,6 @@ const locate = (
   draft.target = sent
   draft.authority = named
   return undefined
-}
-
-interface SentTarget extends Target {
-  /** Of an absolute-form target. */
-  readonly authority: string | undefined
-}
-
-/**
- * `no_path`: the target has none (`*`, an authority). `scheme`: it is of another protocol.
- * @internal
- */
-export const readTarget = (url: string): SentTarget | 'no_path' | 'scheme' => {
-  let rest = url
-  let authority: string | undefined
-  if (!url.startsWith('/')) {
-    const start = url.indexOf('://')
-    if (start < 0) return 'no_path'
-    if (!/^https?$/i.test(url.slice(0, start))) return 'scheme'
-    const slash = url.indexOf('/', start + 3)
-    const question = url.indexOf('?', start + 3)
-    const end = firstOf(slash, question, url.length)
-    authority = url.slice(start + 3, end)
-    rest = url.slice(end)
-    if (!rest.startsWith('/')) rest = `/${rest}`
-  }
-  const question = rest.indexOf('?')
-  if (question < 0) return { path: rest, query: '', authority }
-  return { path: rest.slice(0, question), query: rest.slice(question + 1), authority }
-}
-
-const firstOf = (a: number, b: number, otherwise: number): number => {
-  if (a < 0) return b < 0 ? otherwise : b
-  return b < 0 ? a : Math.min(a, b)
 }
 
 /** Also if node has built its map of headers already. */

@@ -8,7 +8,7 @@ import { clientPeername } from '../../client-address.ts'
 import { decodeForm } from '../../codec/codec.ts'
 import type { RequestView } from '../../context.ts'
 import { requestHeaderMap } from '../../header-map.ts'
-import type { Candidate, Match } from '../../router/route.ts'
+import type { Candidate, Match } from '../../../language/router/route.ts'
 import type { Client } from './forwarded.ts'
 import type { RequestHead } from './head.ts'
 

@@ -5,13 +5,13 @@ import type { ContextRead } from '../../../language/expression/reads.ts'
 import type { Scheme } from '../../../language/document.ts'
 import { readsOf } from '../../../language/expression/reads.ts'
 import { Context } from '../../context.ts'
-import type { Candidate, Match } from '../../router/route.ts'
+import type { Candidate, Match } from '../../../language/router/route.ts'
 import type { IncomingRequest, Path, Served } from '../incoming-request.ts'
 import { endpointHeaders } from '../builtin/respond.ts'
-import { pickLanguage } from './negotiate.ts'
+import { pickLanguage } from '../../../language/routes/negotiate.ts'
 import { fillRequestView, needsOf } from '../request/view.ts'
 import { type HeaderList, prepareHeaders } from './headers.ts'
-import { isPath } from '../select-route.ts'
+import { isPath } from '../../../language/router/select-route.ts'
 
 /** A request whose path some document serves. */
 export interface Found {

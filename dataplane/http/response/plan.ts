@@ -10,7 +10,7 @@ import { type EvaluationContext, evaluator } from '../../../language/expression/
 import type { Template } from '../../../language/expression/template.ts'
 import { toText } from '../../../language/expression/text.ts'
 import { isList, isMap, type Value } from '../../../language/expression/value.ts'
-import { mediaKind } from '../../codec/codec.ts'
+import { mediaKind } from '../../../language/routes/media-kind.ts'
 import { writeMsgpack } from '../../codec/write-msgpack.ts'
 import { type HeaderList, headerOf, type HeaderWriter, prepareHeaders } from './headers.ts'
 

@@ -4,7 +4,7 @@
 import type { ServerResponse } from 'node:http'
 import { type Framing, frameResponse, isAlwaysEmpty } from '../../framing.ts'
 import { headLines, presetHead } from './raw-head.ts'
-import { EVENT_STREAM } from './negotiate.ts'
+import { EVENT_STREAM } from '../../../language/routes/negotiate.ts'
 import { headerOf, type HeaderList } from './headers.ts'
 import type { Answer } from './plan.ts'
 

@@ -3,7 +3,7 @@
 
 import type { IncomingHttpHeaders, IncomingMessage } from 'node:http'
 import type { CompiledSecurity } from '../../../language/compile/security.ts'
-import type { Authority } from '../../authority.ts'
+import type { Authority } from '../../../language/routes/authority.ts'
 import { GatewayError } from '../../gateway-error.ts'
 import { SCHEMES, type SchemeTraits } from '../../security/schemes/scheme-table.ts'
 import type { RelayHandshake } from '../../wamp/relay/handshake.ts'

@@ -3,8 +3,8 @@
 
 import type { Scheme } from '../../../language/document.ts'
 import { GatewayError } from '../../gateway-error.ts'
-import { match } from '../../router/match.ts'
-import type { RouteTable } from '../../router/route-table.ts'
+import { findWebSocket } from '../../../language/router/find-web-socket.ts'
+import type { RouteTable } from '../../../language/router/route-table.ts'
 import type { ServedVersion, ServedWebSocket } from '../../served.ts'
 
 export interface WebSocketRoutes {
@@ -19,12 +19,7 @@ export const createWebSocketRoutes = (
   table: () => RouteTable<ServedWebSocket>,
   hasRouter: (realmUri: string) => boolean,
 ): WebSocketRoutes => ({
-  find: (host, path, scheme) => {
-    const found = match(table(), host, path)
-    if (found === undefined || found === 'malformed') return undefined
-    const able = found.candidates.filter(({ target }) => hasRouter(target.version.realmUri))
-    return (able.find(({ target }) => target.schemes.includes(scheme)) ?? able[0])?.target
-  },
+  find: (host, path, scheme) => findWebSocket(table(), { host, path, scheme }, hasRouter),
   serves: ({ apiId, name, realmUri }) =>
     table()
       .sets?.get(apiId)

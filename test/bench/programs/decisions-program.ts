@@ -9,7 +9,7 @@ import type {
   TracedOperation,
 } from '../../../dataplane/http/incoming-request.ts'
 import { createDecisionLog, type DecisionLog } from '../../../dataplane/http/decision-log.ts'
-import { match } from '../../../dataplane/router/match.ts'
+import { match } from '../../../language/router/match.ts'
 import type { Identity } from '../../../dataplane/security/schemes/authentication.ts'
 import { packDocument } from '../../../dataplane/store/pack.ts'
 import { createTableServing } from '../../../dataplane/store/table-serving.ts'

@@ -3,8 +3,8 @@
 
 import { compile } from '../../../language/compile.ts'
 import { parseHost } from '../../../language/routes/host-pattern.ts'
-import { match } from '../../../dataplane/router/match.ts'
-import type { RouteTable } from '../../../dataplane/router/route-table.ts'
+import { match } from '../../../language/router/match.ts'
+import type { RouteTable } from '../../../language/router/route-table.ts'
 import { packDocument } from '../../../dataplane/store/pack.ts'
 import type { PackedDocument } from '../../../dataplane/store/packed-document.ts'
 import { createTableServing } from '../../../dataplane/store/table-serving.ts'

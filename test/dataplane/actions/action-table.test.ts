@@ -1,13 +1,9 @@
 import { describe, expect, it } from '@jest/globals'
-import {
-  type ActionResponse,
-  actionResponse,
-  createPerformer,
-  NO_BODY,
-} from '../../../dataplane/actions/action-table.ts'
+import { createPerformer } from '../../../dataplane/actions/action-table.ts'
 import type { WampEnvironment } from '../../../dataplane/actions/wamp/environment.ts'
 import type { PoolScope } from '../../../dataplane/upstream/limiter.ts'
 import type { Upstream } from '../../../dataplane/upstream/upstream.ts'
+import { type ActionResponse, actionResponse, NO_BODY } from '../../../language/action-response.ts'
 import type { ActionType } from '../../../language/compile/action.ts'
 import type { CompiledOperation } from '../../../language/compiled.ts'
 import { constant } from '../../../language/expression/template.ts'

@@ -9,7 +9,7 @@ import type {
   OutgoingEvent,
 } from '../../../dataplane/actions/performer.ts'
 import type { RequestFailure } from '../../../dataplane/actions/request-failure.ts'
-import { NO_AUTHORITY } from '../../../dataplane/authority.ts'
+import { NO_AUTHORITY } from '../../../language/routes/authority.ts'
 import { Context } from '../../../dataplane/context.ts'
 import { createUnboundedMemory } from '../../../dataplane/memory/memory-budget.ts'
 import type { ValueMap } from '../../../language/expression/value.ts'

@@ -1,6 +1,7 @@
 import { describe, expect, it } from '@jest/globals'
 import fc from 'fast-check'
-import { decodeBody, decodeForm, mediaKind } from '../../../dataplane/codec/codec.ts'
+import { decodeBody, decodeForm } from '../../../dataplane/codec/codec.ts'
+import { mediaKind } from '../../../language/routes/media-kind.ts'
 import { createUnboundedMemory } from '../../../dataplane/memory/memory-budget.ts'
 import { writeMsgpack } from '../../../dataplane/codec/write-msgpack.ts'
 import { GatewayError } from '../../../dataplane/gateway-error.ts'

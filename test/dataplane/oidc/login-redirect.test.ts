@@ -2,7 +2,7 @@
 
 import { describe, expect, it } from '@jest/globals'
 import fc from 'fast-check'
-import { parseAuthority } from '../../../dataplane/authority.ts'
+import { parseAuthority } from '../../../language/routes/authority.ts'
 import {
   decideLogin,
   type LoginDecision,

@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals'
-import { match } from '../../../dataplane/router/match.ts'
+import { match } from '../../../language/router/match.ts'
 import { packDocument } from '../../../dataplane/store/pack.ts'
 import { createTableServing, type TableServing } from '../../../dataplane/store/table-serving.ts'
 import type { ServingChange } from '../../../dataplane/store/serving.ts'

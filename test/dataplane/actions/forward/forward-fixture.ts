@@ -19,7 +19,11 @@ import type {
   Exchange,
   StreamHead,
 } from '../../../../dataplane/actions/performer.ts'
-import { type Authority, NO_AUTHORITY, parseAuthority } from '../../../../dataplane/authority.ts'
+import {
+  type Authority,
+  NO_AUTHORITY,
+  parseAuthority,
+} from '../../../../language/routes/authority.ts'
 import type { RequestFailure } from '../../../../dataplane/actions/request-failure.ts'
 import { Context } from '../../../../dataplane/context.ts'
 import { GatewayError } from '../../../../dataplane/gateway-error.ts'

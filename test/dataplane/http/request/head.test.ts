@@ -1,9 +1,10 @@
 import { describe, expect, it } from '@jest/globals'
 import { IncomingMessage } from 'node:http'
 import { Socket } from 'node:net'
-import { NO_AUTHORITY } from '../../../../dataplane/authority.ts'
+import { NO_AUTHORITY } from '../../../../language/routes/authority.ts'
 import type { HeadFault } from '../../../../dataplane/http/request/head-fault.ts'
-import { hasBody, readHead, readTarget } from '../../../../dataplane/http/request/head.ts'
+import { hasBody, readHead } from '../../../../dataplane/http/request/head.ts'
+import { readTarget } from '../../../../language/routes/request-target.ts'
 
 interface Sent {
   readonly url?: string

@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals'
-import { match } from '../../../dataplane/router/match.ts'
-import { edit, emptyTable, type RouteTable } from '../../../dataplane/router/route-table.ts'
+import { match } from '../../../language/router/match.ts'
+import { edit, emptyTable, type RouteTable } from '../../../language/router/route-table.ts'
 import { routeSet, type SetSource } from './routes.ts'
 
 const tableOf = (...sources: readonly SetSource[]): RouteTable<string> => {

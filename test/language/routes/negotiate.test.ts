@@ -6,8 +6,8 @@ import {
   pickLanguage,
   rateEventStream,
   refusalType,
-} from '../../../../dataplane/http/response/negotiate.ts'
-import type { ContentType } from '../../../../language/compiled.ts'
+} from '../../../language/routes/negotiate.ts'
+import type { ContentType } from '../../../language/compiled.ts'
 
 const JSON_TYPE = 'application/json'
 const MSGPACK = 'application/msgpack'

@@ -1,8 +1,8 @@
 // Explains why no document serves a path: for each host pattern that matches, a path pattern that matched furthest and
 // what kept it from matching. It returns patterns of documents, never a part of the request.
 
-import type { HostPattern } from '../../language/routes/host-pattern.ts'
-import type { PathPattern } from '../../language/routes/path-pattern.ts'
+import type { HostPattern } from '../routes/host-pattern.ts'
+import type { PathPattern } from '../routes/path-pattern.ts'
 import { lookUpHost } from './host-lookup.ts'
 import { decodeSegments, isPlain } from './match.ts'
 import type { Candidates, RouteTable } from './route-table.ts'

@@ -1,9 +1,9 @@
 // Determines at load what an operation needs of an upstream's response: whether the body passes through unread, and
 // which side of the document reads it.
 
-import type { ContextRead } from '../../../language/expression/reads.ts'
-import type { CompiledOperation, CompiledResponse } from '../../../language/compiled.ts'
-import { readsOf } from '../../../language/expression/reads.ts'
+import type { ContextRead } from './expression/reads.ts'
+import type { CompiledOperation, CompiledResponse } from './compiled.ts'
+import { readsOf } from './expression/reads.ts'
 
 export interface ResponseNeeds {
   /** `on_result` passes the body through unchanged, or is left out, and nothing else reads it. */

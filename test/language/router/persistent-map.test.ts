@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals'
 import fc from 'fast-check'
-import { put, type PersistentMap } from '../../../dataplane/router/persistent-map.ts'
+import { put, type PersistentMap } from '../../../language/router/persistent-map.ts'
 
 type Model = ReadonlyMap<string, number>
 

@@ -1,8 +1,8 @@
 import { describe, expect, it } from '@jest/globals'
-import { responseNeedsOf } from '../../../../dataplane/actions/forward/response-needs.ts'
-import type { CompiledResponse } from '../../../../language/compiled.ts'
-import { constant } from '../../../../language/expression/template.ts'
-import { map, read, text } from './forward-fixture.ts'
+import { responseNeedsOf } from '../../language/response-needs.ts'
+import type { CompiledResponse } from '../../language/compiled.ts'
+import { constant } from '../../language/expression/template.ts'
+import { map, read, text } from '../dataplane/actions/forward/forward-fixture.ts'
 
 const NONE: CompiledResponse = { declared: false }
 const whole = read('action.result.body')

@@ -1,8 +1,8 @@
 // Negotiates content (RFC 9110 §12): Accept against `provides`, Content-Type against `accepts`, Accept-Language
 // against `languages`. It reads headers of any length in one pass.
 
-import type { ContentType } from '../../../language/compiled.ts'
-import { mediaKind } from '../../codec/codec.ts'
+import type { ContentType } from '../compiled.ts'
+import { mediaKind } from './media-kind.ts'
 
 interface Range {
   readonly name: string

@@ -2,9 +2,9 @@
 // not match.
 
 import { describe, expect, it } from '@jest/globals'
-import { explainMiss } from '../../../dataplane/router/explain-miss.ts'
-import { match } from '../../../dataplane/router/match.ts'
-import { edit, emptyTable } from '../../../dataplane/router/route-table.ts'
+import { explainMiss } from '../../../language/router/explain-miss.ts'
+import { match } from '../../../language/router/match.ts'
+import { edit, emptyTable } from '../../../language/router/route-table.ts'
 import { routeSet } from './routes.ts'
 
 const editor = edit(emptyTable<string>())

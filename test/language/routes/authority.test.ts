@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals'
-import { createAuthorityReader, parseAuthority } from '../../dataplane/authority.ts'
+import { createAuthorityReader, parseAuthority } from '../../../language/routes/authority.ts'
 
 describe.each([
   ['parseAuthority', () => parseAuthority],

@@ -2,7 +2,7 @@
 
 import type { HostPattern } from '../../../language/routes/host-pattern.ts'
 import type { PathPattern } from '../../../language/routes/path-pattern.ts'
-import type { RouteSet } from '../../../dataplane/router/route.ts'
+import type { RouteSet } from '../../../language/router/route.ts'
 
 export type Answer = 'malformed' | undefined | Served
 

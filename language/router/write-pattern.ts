@@ -1,7 +1,7 @@
 // Writes patterns of hosts and paths as a document could have them: without what was optional and is left out.
 
-import type { HostPattern } from '../../language/routes/host-pattern.ts'
-import type { PathPattern } from '../../language/routes/path-pattern.ts'
+import type { HostPattern } from '../routes/host-pattern.ts'
+import type { PathPattern } from '../routes/path-pattern.ts'
 
 /** @example writeHostPattern({ labels: [null, 'acme'], bindings: ['tenant', null], tail: false }) // ':tenant.acme' */
 export const writeHostPattern = ({ labels, bindings, tail }: HostPattern): string => {

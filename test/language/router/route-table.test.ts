@@ -1,9 +1,9 @@
 import { describe, expect, it } from '@jest/globals'
 import fc from 'fast-check'
-import { parseAuthority } from '../../../dataplane/authority.ts'
-import { match } from '../../../dataplane/router/match.ts'
-import { edit, emptyTable, type RouteTable } from '../../../dataplane/router/route-table.ts'
-import type { RouteSet } from '../../../dataplane/router/route.ts'
+import { parseAuthority } from '../../../language/routes/authority.ts'
+import { match } from '../../../language/router/match.ts'
+import { edit, emptyTable, type RouteTable } from '../../../language/router/route-table.ts'
+import type { RouteSet } from '../../../language/router/route.ts'
 import { naiveMatch, type Answer } from './naive-match.ts'
 import { routeSet } from './routes.ts'
 

@@ -1,8 +1,8 @@
 // Parses the host that a request is for, from a Host header or an absolute target. It is the only parser of it:
 // routing, expressions, headers to upstreams, origin checks, logs and traces use its result and never the text.
 
-import { canonicalIpv6 } from '../language/routes/host-pattern.ts'
-import { RecentMap } from '../base/recent-map.ts'
+import { canonicalIpv6 } from './host-pattern.ts'
+import { RecentMap } from '../../base/recent-map.ts'
 
 /** RFC 3986 §3.2, without userinfo. */
 export interface Authority {

@@ -2,7 +2,7 @@
 
 import { parseHost } from '../../../language/routes/host-pattern.ts'
 import { joinPatterns, parseBasePath, parsePath } from '../../../language/routes/path-pattern.ts'
-import type { Route, RouteSet } from '../../../dataplane/router/route.ts'
+import type { Route, RouteSet } from '../../../language/router/route.ts'
 
 export interface SetSource {
   readonly id: string

@@ -1,8 +1,8 @@
 // Defines what the router is built of and what a match returns. It knows hosts, path patterns and ages; what a route
 // leads to (`T`) is the caller's.
 
-import type { HostPattern } from '../../language/routes/host-pattern.ts'
-import type { PathPattern } from '../../language/routes/path-pattern.ts'
+import type { HostPattern } from '../routes/host-pattern.ts'
+import type { PathPattern } from '../routes/path-pattern.ts'
 
 /** All routes of one document. */
 export interface RouteSet<T> {

@@ -1,0 +1,34 @@
+// Decides by the name of a field or header whether its value is a secret, for logs and for what is shown to people.
+
+/**
+ * Names are compared without case, `-`, `_` and blanks.
+ * @example isSecretName('X-Api-Key') // true
+ */
+export const isSecretName = (name: string): boolean => {
+  const plain = name.toLowerCase().replaceAll(/[-_ ]/g, '')
+  return SECRET_NAMES.has(plain) || SECRET_ENDINGS.some((ending) => plain.endsWith(ending))
+}
+
+/** Names that always hide what stands under them, in the compared form. */
+const SECRET_NAMES: ReadonlySet<string> = new Set([
+  'authorization',
+  'proxyauthorization',
+  'cookie',
+  'cookies',
+  'setcookie',
+  'credentials',
+  'keysha256',
+  'apikeys',
+  'privatekey',
+  'privatekeys',
+  'signingkey',
+  'signingkeys',
+  'statekeys',
+  'codeverifier',
+  'ticket',
+  'tokens',
+  'secrets',
+])
+
+/** `client_secret`, `X-CSRF-Token`, `admin_password_hash`: a secret by the end of its name. */
+const SECRET_ENDINGS = ['password', 'passwordhash', 'passphrase', 'secret', 'token', 'apikey']
