@@ -1,4 +1,4 @@
-// Decides by the name of a field or header whether its value is a secret, for logs and for what is shown to people.
+// Recognises secrets in what is logged or shown to people: by the name that they stand under, and within a sentence.
 
 /**
  * Names are compared without case, `-`, `_` and blanks.
@@ -32,3 +32,12 @@ const SECRET_NAMES: ReadonlySet<string> = new Set([
 
 /** `client_secret`, `X-CSRF-Token`, `admin_password_hash`: a secret by the end of its name. */
 const SECRET_ENDINGS = ['password', 'passwordhash', 'passphrase', 'secret', 'token', 'apikey']
+
+/**
+ * The text without userinfo of URLs and without credentials of an Authorization header.
+ * @example maskCredentials('http://me:pw@a.test', '…') // 'http://…@a.test'
+ */
+export const maskCredentials = (text: string, mask: string): string =>
+  text
+    .replaceAll(/:\/\/[^/?#@\s]{1,1024}@/g, `://${mask}@`)
+    .replaceAll(/\b(bearer|basic) [\w.~+/=-]{8,}/gi, `$1 ${mask}`)

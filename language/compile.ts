@@ -115,6 +115,7 @@ const compileApi = (
         status_codes: ownValue(document, 'status_codes'),
         security: ownValue(document, 'security'),
         secrets: environment.variables,
+        withheld: environment.withheld,
       },
       undefined,
       findings,

@@ -7,6 +7,11 @@ export interface Environment {
   realm(uri: string): RealmFacts | undefined
   /** From Secrets: laid over the document's own `variables` by name. */
   readonly variables?: ValueMap
+  /**
+   * Names of variables from Secrets whose values are withheld, so that what is folded may be shown: reads of them wait, as
+   * those of a request do, and print as they were written.
+   */
+  readonly withheld?: readonly string[]
 }
 
 export interface RealmFacts {

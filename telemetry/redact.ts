@@ -1,7 +1,7 @@
 // Makes a bounded copy of any value that is safe to log: secrets are masked by the name they stand under, errors become
 // plain data. Never throws, never calls a getter's side effects twice, never follows a cycle for ever.
 
-import { isSecretName } from '../base/secret-name.ts'
+import { isSecretName, maskCredentials } from '../base/secret-name.ts'
 
 const MASK = '[redacted]'
 const MAX_DEPTH = 8
@@ -111,7 +111,5 @@ const redactError = (error: Error, withStacks: boolean, depth: number): Record<s
 /** Userinfo of URLs and credentials of an Authorization header inside a sentence. */
 const redactText = (text: string): string => {
   const bounded = text.length > MAX_TEXT ? `${text.slice(0, MAX_TEXT)}…` : text
-  return bounded
-    .replaceAll(/:\/\/[^/?#@\s]{1,1024}@/g, `://${MASK}@`)
-    .replaceAll(/\b(bearer|basic) [\w.~+/=-]{8,}/gi, `$1 ${MASK}`)
+  return maskCredentials(bounded, MASK)
 }

@@ -2,7 +2,6 @@
 // reject the request; errors.ts turns its error into a response.
 
 import type { ContentType } from '../../language/compiled.ts'
-import type { Method } from '../../language/document.ts'
 import { decodeBody } from '../codec/codec.ts'
 import { GatewayError } from '../gateway-error.ts'
 import type { Identity } from '../security/schemes/authentication.ts'
@@ -13,6 +12,8 @@ import { type ExchangeObserver, HttpExchange } from './exchange.ts'
 import {
   EVENT_STREAM,
   isAcceptedType,
+  isServedType,
+  isWithBody,
   pickContentType,
   rateEventStream,
   refusalType,
@@ -103,8 +104,6 @@ const factsOf = ({
   candidate: selected.candidate,
 })
 
-const WITH_BODY: ReadonlySet<Method> = new Set(['post', 'put', 'patch'])
-
 /** Accept → Content-Type → declared length. @throws GatewayError */
 const checkAdmission = (
   { incomingRequest, operation }: MatchedRequest,
@@ -113,7 +112,7 @@ const checkAdmission = (
   const { head } = incomingRequest
   if (operation.checksAccept && !isAcceptable) throw notAcceptable(servedBy(operation))
   if (!hasBody(head)) return
-  if (WITH_BODY.has(operation.method)) checkContentType(head, operation)
+  checkContentType(head, operation)
   checkDeclaredLength(head, operation.bodyLimits)
 }
 
@@ -125,15 +124,15 @@ const takesEvents = ({ events, offers }: PreparedOperation, accept: string | und
   events !== undefined && rateEventStream(accept, offers) !== 'refused'
 
 const checkContentType = (head: RequestHead, operation: PreparedOperation): void => {
+  const { method, accepts } = operation
   const goesUnread = operation.forwardsBody && !operation.needs.body
-  if (head.contentType === undefined && goesUnread) return
-  if (isAcceptedType(head.contentType, operation.accepts)) return
+  if (isServedType(head.contentType, { method, accepts, goesUnread })) return
   throw new GatewayError(
     'svc.error.unsupported_media_type',
     head.contentType === undefined
       ? 'The body has no Content-Type'
       : 'Bodies of this Content-Type are not accepted here',
-    { description: `This operation accepts ${operation.accepts.join(', ')}.` },
+    { description: `This operation accepts ${accepts.join(', ')}.` },
   )
 }
 
@@ -185,7 +184,7 @@ const takeBody = (exchange: HttpExchange, head: RequestHead, bytes: Buffer): voi
   if (operation.forwardsBody) exchange.rawBody = bytes
   if (!operation.needs.body || bytes.length === 0) return
   const isKnown = isAcceptedType(head.contentType, operation.accepts)
-  if (isKnown || WITH_BODY.has(operation.method))
+  if (isKnown || isWithBody(operation.method))
     view.body = decodeBody(head.contentType ?? '', bytes, exchange.memory)
 }
 

@@ -19,6 +19,8 @@ export interface Level {
   readonly given?: Readonly<Partial<Record<Group, Template | undefined>>>
   /** Values from Secrets: laid over `variables`, data and never expressions. */
   readonly secrets?: ValueMap | undefined
+  /** Names of variables from Secrets that nobody may see. */
+  readonly withheld?: readonly string[] | undefined
 }
 
 export type Group = 'variables' | 'defaults' | 'status_codes'
@@ -34,6 +36,22 @@ export interface Entry {
 
 /** `variables.cors`, as messages have it. */
 const labelOf = (group: Group, name: string): string => `${group}.${name}`
+
+const fromSecrets = ({
+  secrets = {},
+  withheld: names = [],
+}: Level): readonly (readonly [string, Template])[] => [
+  ...Object.entries(secrets).map(([name, value]) => [name, constant(value)] as const),
+  ...names.map((name) => [name, withheld(name)] as const),
+]
+
+/** A pipe without calls: it waits, whatever it stands in, and prints as its source. */
+const withheld = (name: string): Template => ({
+  kind: 'pipe',
+  input: constant(''),
+  calls: [],
+  source: `{{variables.${name}}}`,
+})
 
 /** By label. Of two entries of one name the later source wins: secrets over variables, `security` over defaults. */
 export const entriesOf = (level: Level): ReadonlyMap<string, Entry> => {
@@ -51,8 +69,7 @@ export const entriesOf = (level: Level): ReadonlyMap<string, Entry> => {
     for (const [name, value] of isMap(written) ? Object.entries(written) : [])
       add(group, name, { value })
   }
-  for (const [name, value] of Object.entries(level.secrets ?? {}))
-    add('variables', name, { template: constant(value) })
+  for (const [name, template] of fromSecrets(level)) add('variables', name, { template })
   const { security } = level
   // A `security` beside `defaults` must not be served as if it were not there (§5): it is the nearer one.
   if (isMap(security) || typeof security === 'string')

@@ -1,10 +1,11 @@
-// Explains why no document serves a path: for each host pattern that matches, a path pattern that matched furthest and
-// what kept it from matching. It returns patterns of documents, never a part of the request.
+// Explains what is tried for a request: the host patterns that match, in order, and of those that have no path for it, a
+// pattern that matched furthest and what kept it from matching. It returns patterns of documents, never a part of the
+// request.
 
 import type { HostPattern } from '../routes/host-pattern.ts'
 import type { PathPattern } from '../routes/path-pattern.ts'
 import { lookUpHost } from './host-lookup.ts'
-import { decodeSegments, isPlain } from './match.ts'
+import { decodeSegments, isPlain, match, matchOn } from './match.ts'
 import type { Candidates, RouteTable } from './route-table.ts'
 import type { Candidate } from './route.ts'
 import type { TrieNode } from './trie.ts'
@@ -43,6 +44,49 @@ export function explainMiss<T>(table: RouteTable<T>, host: string, path: string)
     hit = hit.next
   }
   return misses
+}
+
+/** A host pattern that was tried. */
+export type Tried<T> =
+  | { readonly kind: 'missed'; readonly miss: Miss }
+  /** Of equally specific host patterns an older document serves the path. */
+  | { readonly kind: 'older document'; readonly candidate: Candidate<T> }
+  | { readonly kind: 'matched'; readonly candidate: Candidate<T> }
+
+/**
+ * The host patterns that are tried, in order, until one has the path; at most four that miss. Empty: none matches the
+ * host, or the path cannot be decoded.
+ */
+export function explainHosts<T>(
+  table: RouteTable<T>,
+  host: string,
+  path: string,
+): readonly Tried<T>[] {
+  const found = match(table, host, path)
+  if (found === 'malformed') return []
+  const winner = found?.candidates[0]
+  if (winner === undefined)
+    return explainMiss(table, host, path).map((miss) => ({ kind: 'missed', miss }))
+  const segments = decodeSegments(path) ?? []
+  const tried: Tried<T>[] = []
+  let hit = lookUpHost(table.hosts, table.cache, host)
+  while (hit !== undefined && tried.length < MOST_HOSTS) {
+    const here = matchOn(hit, path.includes('%') ? segments : path)?.candidates[0]
+    if (here === winner) break
+    tried.push(...before(here, hit.routes, segments))
+    hit = hit.next
+  }
+  return [...tried, { kind: 'matched', candidate: winner }]
+}
+
+const before = <T>(
+  here: Candidate<T> | undefined,
+  routes: Paths<T>,
+  segments: readonly string[],
+): readonly Tried<T>[] => {
+  if (here !== undefined) return [{ kind: 'older document', candidate: here }]
+  const miss = explainOn(routes, segments)
+  return miss === undefined ? [] : [{ kind: 'missed', miss }]
 }
 
 type Paths<T> = TrieNode<Candidates<T>>

@@ -44,7 +44,8 @@ interface Found<T> extends Match<T> {
   captures: string[]
 }
 
-function matchOn<T>(
+/** On one host pattern; `route` is the path as sent, or its decoded segments where it contains a `%`. */
+export function matchOn<T>(
   hit: HostHit<Paths<T>>,
   route: string | readonly string[],
 ): Found<T> | undefined {

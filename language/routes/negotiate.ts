@@ -2,6 +2,7 @@
 // against `languages`. It reads headers of any length in one pass.
 
 import type { ContentType } from '../compiled.ts'
+import type { Method } from '../document.ts'
 import { mediaKind } from './media-kind.ts'
 
 interface Range {
@@ -123,6 +124,31 @@ export const isAcceptedType = (
   if (semicolon >= 0 && !isUtf8(contentType.slice(semicolon + 1))) return false
   return accepts.some((accepted) => accepted === type || accepted.startsWith(`${type};`))
 }
+
+const WITH_BODY: ReadonlySet<Method> = new Set(['post', 'put', 'patch'])
+
+/** Methods whose body means something. */
+export const isWithBody = (method: Method): boolean => WITH_BODY.has(method)
+
+/**
+ * Whether the Content-Type of a body lets an operation of this method be served.
+ * @param goesUnread the body passes to an upstream undecoded: then it may be without a type
+ */
+export const isServedType = (
+  contentType: string | undefined,
+  {
+    method,
+    accepts,
+    goesUnread,
+  }: {
+    readonly method: Method
+    readonly accepts: readonly ContentType[]
+    readonly goesUnread: boolean
+  },
+): boolean =>
+  !isWithBody(method) ||
+  (contentType === undefined && goesUnread) ||
+  isAcceptedType(contentType, accepts)
 
 /** Every type that the language knows is UTF-8 by definition, so the charset must be absent or UTF-8. */
 const isUtf8 = (parameters: string): boolean =>

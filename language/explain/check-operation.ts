@@ -1,0 +1,194 @@
+// Checks the headers of a request against what an operation demands: credentials (whether there are any), Accept,
+// Content-Type and the declared length of the body. Messages name no value of the request.
+
+import { actionResponse } from '../action-response.ts'
+import {
+  type CompiledSecurity,
+  credentialHeaderOf,
+  type SecurityScheme,
+} from '../compile/security.ts'
+import type { CompiledOperation } from '../compiled.ts'
+import type { Method } from '../document.ts'
+import {
+  EVENT_STREAM,
+  isServedType,
+  orderOffers,
+  pickContentType,
+  rateEventStream,
+} from '../routes/negotiate.ts'
+import type { Check, Verdict } from './explanation.ts'
+import { headerOf, type ReadRequest } from './read-request.ts'
+
+interface Checked {
+  readonly check: Check
+  /** undefined: the next step follows. */
+  readonly verdict?: Verdict
+}
+
+/** No credentials are verified: only whether there are any of the kind that is asked for. */
+export const checkCredentials = (
+  request: ReadRequest,
+  security: CompiledSecurity,
+  { realmUri }: { readonly realmUri: string },
+): Checked => {
+  const check = (result: Check['result'], message: string): Check => ({
+    name: 'security',
+    result,
+    message,
+  })
+  if (security.type === 'anonymous') return { check: check('pass', 'no credentials are asked for') }
+  const { needed, isThere } = CREDENTIALS[security.type](request, security)
+  if (isThere)
+    return {
+      check: check(
+        'unknown',
+        `there is ${needed}, which realm ${realmUri} verifies; not checked here`,
+      ),
+    }
+  const message = `${security.type} needs ${needed}, and the request has none`
+  if (isRedirected(request, security))
+    return {
+      check: check('fail', message),
+      verdict: {
+        outcome: 'rejected',
+        status: 302,
+        code: 'svc.error.unauthorized',
+        step: 'authenticate',
+        message: `${message}: the browser is redirected to the login`,
+      },
+    }
+  return {
+    check: check('fail', message),
+    verdict: {
+      outcome: 'rejected',
+      status: 401,
+      code: 'svc.error.unauthorized',
+      step: 'authenticate',
+      message,
+    },
+  }
+}
+
+interface Credentials {
+  readonly needed: string
+  readonly isThere: boolean
+}
+
+const hasScheme = (request: ReadRequest, scheme: string): boolean =>
+  (request.headers.get('authorization')?.[0] ?? '').toLowerCase().startsWith(`${scheme} `)
+
+const BEARER = 'a token in Authorization: Bearer'
+
+const CREDENTIALS: Readonly<
+  Record<SecurityScheme['type'], (request: ReadRequest, security: SecurityScheme) => Credentials>
+> = {
+  basic: (request) => ({
+    needed: 'user and password in Authorization: Basic',
+    isThere: hasScheme(request, 'basic'),
+  }),
+  api_key: (request, security) => ({
+    needed: 'a key in the header that its header_name says',
+    isThere: (headerOf(request, credentialHeaderOf(security)) ?? '') !== '',
+  }),
+  oauth2: (request) => ({ needed: BEARER, isThere: hasScheme(request, 'bearer') }),
+  oidc: (request) => ({
+    needed: `a ticket in a cookie, or ${BEARER}`,
+    isThere: request.headers.has('authorization')
+      ? hasScheme(request, 'bearer')
+      : request.headers.has('cookie'),
+  }),
+}
+
+const isRedirected = (request: ReadRequest, security: SecurityScheme): boolean =>
+  security.type === 'oidc' &&
+  security.unauthenticated === 'redirect' &&
+  request.method === 'GET' &&
+  !request.headers.has('authorization') &&
+  headerOf(request, 'sec-fetch-mode') === 'navigate' &&
+  headerOf(request, 'sec-fetch-dest') === 'document'
+
+export const checkResponseType = (request: ReadRequest, operation: CompiledOperation): Checked => {
+  const accept = headerOf(request, 'accept')
+  const response = actionResponse(operation)
+  const offers = orderOffers(operation.provides)
+  const picked = pickContentType(accept, offers)
+  const check = (result: Check['result'], message: string): Check => ({
+    name: 'accept',
+    result,
+    message,
+  })
+  if (!response.checksAccept)
+    return {
+      check: check('pass', 'the response of the upstream passes through, whatever Accept says'),
+    }
+  if (picked !== undefined) return { check: check('pass', `the response is ${picked}`) }
+  const hasEvents = response.events !== 'none'
+  if (hasEvents && rateEventStream(accept, offers) !== 'refused')
+    return { check: check('pass', `the response is ${EVENT_STREAM}`) }
+  const types = hasEvents ? [...offers, EVENT_STREAM] : offers
+  const message = `Accept admits none of what this operation provides: ${types.join(', ')}`
+  return {
+    check: check('fail', message),
+    verdict: {
+      outcome: 'rejected',
+      status: 406,
+      code: 'svc.error.not_acceptable',
+      step: 'negotiate',
+      message,
+    },
+  }
+}
+
+export const checkBody = (
+  request: ReadRequest,
+  operation: CompiledOperation,
+  method: Method,
+): Checked => {
+  const check = (result: Check['result'], message: string): Check => ({
+    name: 'body',
+    result,
+    message,
+  })
+  if (!request.hasBody) return { check: check('pass', 'no body is announced') }
+  const contentType = request.headers.get('content-type')?.at(-1)
+  const { accepts, reads, body } = operation
+  const readsBody = reads.includes('request') || reads.includes('request.body')
+  const goesUnread = actionResponse(operation).takesBody && !readsBody
+  if (!isServedType(contentType, { method, accepts, goesUnread })) {
+    const what =
+      contentType === undefined
+        ? 'the body has no Content-Type'
+        : 'this Content-Type is not accepted'
+    return refused(
+      check,
+      415,
+      'svc.error.unsupported_media_type',
+      `${what}: this operation accepts ${accepts.join(', ')}`,
+    )
+  }
+  const length = Number(request.headers.get('content-length')?.[0] ?? 0)
+  if (length > body.maxBytes)
+    return refused(
+      check,
+      413,
+      'svc.error.payload_too_large',
+      `the body is longer than ${body.maxBytes} bytes (body_max_bytes)`,
+    )
+  return { check: check('pass', 'type and declared length are accepted') }
+}
+
+const refused = (
+  check: (result: Check['result'], message: string) => Check,
+  status: number,
+  code: string,
+  message: string,
+): Checked => ({
+  check: check('fail', message),
+  verdict: {
+    outcome: 'rejected',
+    status,
+    code,
+    step: status === 413 ? 'body' : 'negotiate',
+    message,
+  },
+})

@@ -1,0 +1,75 @@
+// Builds the route table that a gateway with these compiled documents would have, for explaining requests where there is
+// no gateway.
+
+import type { CompiledApi, CompiledPath, CompiledVersion } from '../compiled.ts'
+import { type Method, METHODS } from '../document.ts'
+import type { Route } from '../router/route.ts'
+import { edit, emptyTable } from '../router/route-table.ts'
+import { endpointRoutes } from '../routes/endpoint-routes.ts'
+import { mountPath, webSocketPath } from '../routes/path-pattern.ts'
+import type {
+  ExplainedEndpoint,
+  ExplainedPath,
+  ExplainedSlot,
+  ExplainedVersion,
+  ExplainedWebSocket,
+  ServedRoutes,
+} from './explain-route.ts'
+
+type Tables = Pick<ServedRoutes<ExplainedPath, ExplainedEndpoint>, 'table' | 'webSockets'>
+
+/** Inactive versions are left out. All documents count as of one age. */
+export const compiledRoutes = (documents: readonly CompiledApi[]): Tables => {
+  const paths = edit(emptyTable<ExplainedPath | ExplainedEndpoint>())
+  const webSockets = edit(emptyTable<ExplainedWebSocket>())
+  for (const document of documents) {
+    const { id, hosts, realmUri } = document
+    const versions = document.versions
+      .filter(({ isActive }) => isActive)
+      .map((version) => ({ version, facts: { apiId: id, name: version.name, realmUri } }))
+    const set = { id, hosts, rank: 0, since: 0 }
+    paths.put({
+      ...set,
+      routes: versions.flatMap(({ version, facts }) => routesOf(version, facts)),
+    })
+    webSockets.put({
+      ...set,
+      routes: versions.map(({ version, facts }) => webSocketOf(version, facts)),
+    })
+  }
+  return { table: paths.done(), webSockets: webSockets.done() }
+}
+
+const routesOf = (
+  { paths, endpoints, basePath, schemes }: CompiledVersion,
+  version: ExplainedVersion,
+): readonly Route<ExplainedPath | ExplainedEndpoint>[] => [
+  ...paths.map((path) => ({ patterns: path.patterns, target: pathTarget(path, version) })),
+  ...endpointRoutes(endpoints).map((route) => {
+    const { template, patterns } = mountPath(basePath, route.path)
+    return {
+      patterns,
+      target: { kind: 'endpoint' as const, version, template, schemes, route },
+    }
+  }),
+]
+
+const pathTarget = (
+  { template, schemes, operations }: CompiledPath,
+  version: ExplainedVersion,
+): ExplainedPath => {
+  const slots: Partial<Record<Method, ExplainedSlot>> = {}
+  for (const method of METHODS) {
+    const operation = operations[method]
+    if (operation !== undefined) slots[method] = { method, load: () => operation }
+  }
+  return { kind: 'path', version, template, schemes, operations: slots }
+}
+
+const webSocketOf = (
+  { basePath, security, schemes }: CompiledVersion,
+  version: ExplainedVersion,
+): Route<ExplainedWebSocket> => {
+  const { template, patterns } = webSocketPath(basePath)
+  return { patterns, target: { version, template, security, schemes } }
+}

@@ -1,0 +1,139 @@
+// Folds a document for people to read: compiled with everything inherited, but without the values of its Secrets. Pure
+// data, since large documents are folded in another thread.
+
+import { compile, type CompileBounds } from '../compile.ts'
+import type { CompiledEndpoint } from '../compile/security.ts'
+import type { CompiledApi, CompiledPath, CompiledVersion } from '../compiled.ts'
+import { type Method, METHODS, type Scheme } from '../document.ts'
+import type { RealmFacts } from '../environment.ts'
+import type { Value, ValueMap } from '../expression/value.ts'
+import type { Problem } from '../problem.ts'
+import type { HostPattern } from '../routes/host-pattern.ts'
+import type { PathPattern } from '../routes/path-pattern.ts'
+import {
+  describeOperation,
+  describeSecurity,
+  type OperationDescription,
+} from './describe-operation.ts'
+import { createTemplateWriter, type WriteTemplate } from './write-template.ts'
+
+export interface FoldedDocument {
+  readonly id: string
+  readonly realmUri: string
+  /** As written. */
+  readonly host: string
+  readonly hosts: readonly HostPattern[]
+  readonly versions: readonly FoldedVersion[]
+}
+
+export interface FoldedVersion {
+  readonly name: string
+  readonly basePath: string
+  readonly isActive: boolean
+  /** JSON pointer into the document. */
+  readonly pointer: string
+  readonly schemes: readonly Scheme[]
+  /** In front of `/ws`. */
+  readonly security: ValueMap
+  readonly endpoints: readonly CompiledEndpoint[]
+  readonly paths: readonly FoldedPath[]
+}
+
+export interface FoldedPath {
+  readonly pointer: string
+  readonly template: string
+  readonly patterns: readonly PathPattern[]
+  readonly schemes: readonly Scheme[]
+  readonly headers: Value
+  readonly operations: Readonly<Partial<Record<Method, OperationDescription>>>
+}
+
+export type Folding =
+  | { readonly folded: FoldedDocument; readonly compiled: CompiledApi }
+  /** It has problems, or cannot be folded without the values of its Secrets. */
+  | { readonly problems: readonly Problem[] }
+
+/** Of what is written of one document: references may stand for far more than its text. */
+const MAX_CHARACTERS = 8 * 1024 * 1024
+
+/** Whatever a document needs of its realm: whether the realm has it is for validation to say. */
+const ANY_REALM: RealmFacts = { authmethods: ['oidcrp', 'cookie'], oidcProviders: [] }
+
+/** @param withheld names of the variables that come from Secrets */
+export const foldDocument = (
+  document: unknown,
+  withheld: readonly string[],
+  bounds: CompileBounds = {},
+): Folding => {
+  const outcome = compile(document, { realm: () => ANY_REALM, withheld }, bounds)
+  if ('problems' in outcome) return { problems: outcome.problems }
+  const { compiled } = outcome
+  const write = createTemplateWriter(MAX_CHARACTERS)
+  const { id, realmUri, host, hosts, versions } = compiled
+  const folded = {
+    id,
+    realmUri,
+    host,
+    hosts,
+    versions: versions.map((version) => foldVersion(version, write)),
+  }
+  return { folded, compiled }
+}
+
+const foldVersion = (version: CompiledVersion, write: WriteTemplate): FoldedVersion => ({
+  name: version.name,
+  basePath: version.basePath,
+  isActive: version.isActive,
+  pointer: version.paths[0]?.pointer.replace(/\/paths\/[^/]*$/, '') ?? '/versions',
+  schemes: version.schemes,
+  security: describeSecurity(version.security),
+  endpoints: version.endpoints,
+  paths: version.paths.map((path) => foldPath(path, write)),
+})
+
+const foldPath = (path: CompiledPath, write: WriteTemplate): FoldedPath => {
+  const operations: Partial<Record<Method, OperationDescription>> = {}
+  for (const method of METHODS) {
+    const operation = path.operations[method]
+    if (operation !== undefined) operations[method] = describeOperation(method, operation, write)
+  }
+  const { pointer, template, patterns, schemes, headers } = path
+  return { pointer, template, patterns, schemes, headers: write(headers), operations }
+}
+
+/** The operation at a pointer; undefined: there is none. */
+export const operationAt = (
+  { versions }: FoldedDocument,
+  pointer: string,
+): OperationDescription | undefined => {
+  for (const { operations } of versions.flatMap(({ paths }) => paths)) {
+    const found = Object.values(operations).find((operation) => operation.pointer === pointer)
+    if (found !== undefined) return found
+  }
+  return undefined
+}
+
+/** `GET /api_specs/:id?view=folded`. */
+export const foldedRecord = ({ id, realmUri, host, versions }: FoldedDocument): object => ({
+  id,
+  host,
+  realm_uri: realmUri,
+  versions: Object.fromEntries(
+    versions.map(({ name, basePath, isActive, schemes, security, paths }) => [
+      name,
+      {
+        base_path: basePath,
+        is_active: isActive,
+        schemes,
+        security,
+        paths: paths.map(({ pointer, template, schemes: own, headers, operations }) => ({
+          pointer,
+          template,
+          schemes: own,
+          headers,
+          operations,
+        })),
+      },
+    ]),
+  ),
+})
