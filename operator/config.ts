@@ -12,6 +12,8 @@ import { LEASE } from './resource/roles-for.ts'
 import { QUOTA_SETTINGS } from './quota-settings.ts'
 import { faultOfUrl } from './fleet/static-data-planes.ts'
 
+const MANAGEMENT_FLAGS = Object.keys(MANAGEMENT_SETTINGS)
+
 /** Behaviour §9. A feature that does not exist yet has no setting. */
 export const SETTINGS = {
   program: 'svc-operator',
@@ -21,10 +23,37 @@ export const SETTINGS = {
     validate: {
       operands: 'FILE…',
       help: 'validate manifests or plain documents (files, directories, - for stdin); exit 1 if any has a problem',
+      settings: ['json', 'max-routes'],
+      examples: ['svc-operator validate apis/', 'cat users.yaml | svc-operator validate -'],
+    },
+    routes: {
+      operands: 'FILE…|URL',
+      help: 'list every route of manifests or plain documents (files, directories, - for stdin), or of the gateway with this management address',
+      settings: ['match', 'json', 'class', 'max-routes', ...MANAGEMENT_FLAGS],
+      examples: [
+        'svc-operator routes apis/',
+        'svc-operator routes http://127.0.0.1:18081 --match api.acme.com/v1/users',
+      ],
+    },
+    explain: {
+      operands: 'METHOD REQUEST-URL FILE…|URL',
+      help: 'say which route takes a request and why others do not, what it lacks, and the folded operation: by files, or by the gateway with this management address; exit 0 if it would be served, 1 if not. Credentials are not checked, nothing is sent to the API',
+      repeated: {
+        flag: '-H',
+        placeholder: "'NAME: VALUE'",
+        help: 'a header of the request, as for curl; may be repeated. Values are never printed',
+      },
+      settings: ['json', 'class', 'max-routes', ...MANAGEMENT_FLAGS],
+      examples: [
+        'svc-operator explain GET https://api.acme.com/v1/users/42 apis/',
+        "svc-operator explain POST /v1/users -H 'Host: api.acme.com' -H 'Content-Type: text/plain' http://127.0.0.1:18081",
+      ],
     },
     import: {
       operands: 'URL',
       help: 'write the documents and realms of the gateway with this management address as manifests, to stdout or --out',
+      settings: ['out', 'namespace', ...MANAGEMENT_FLAGS],
+      examples: ['svc-operator import http://127.0.0.1:18081 --out apis/'],
     },
     uninstall: {
       help: 'remove what the operator created in a cluster: certificates, webhook configurations, its Lease',
@@ -208,7 +237,13 @@ export const SETTINGS = {
     json: {
       type: 'boolean',
       default: false,
-      help: 'validate: print the problems and warnings as JSON',
+      help: 'validate, routes, explain: print the result as JSON',
+    },
+    match: {
+      type: 'string',
+      default: null,
+      placeholder: 'TEXT',
+      help: 'routes: list only those with this text in host and path, version, action, realm or document; case does not count',
     },
     'log-level': {
       type: 'enum',
@@ -240,12 +275,36 @@ const findOperandProblem = (command: string, operands: readonly string[]): strin
   const [first] = operands
   if (command === 'validate')
     return first === undefined ? 'validate: name the files to validate, or - for stdin' : undefined
+  if (command === 'routes') return sourceProblem('routes', operands)
+  if (command === 'explain')
+    return operands.length < 2
+      ? 'explain: name the method and the URL of the request, such as GET https://api.acme.com/users'
+      : sourceProblem('explain', operands.slice(2))
   if (command !== 'import') return undefined
-  if (first === undefined || operands.length > 1)
-    return 'import: name the management address of one gateway, such as http://127.0.0.1:18081'
-  const problem = faultOfUrl(first)
-  return problem && `import: '${withoutUser(first).slice(0, 200)}': ${problem}`
+  return first === undefined || operands.length > 1
+    ? 'import: name the management address of one gateway, such as http://127.0.0.1:18081'
+    : addressProblem('import', first)
 }
+
+/** Files, or one management address. */
+const sourceProblem = (command: string, operands: readonly string[]): string | undefined => {
+  const [first] = operands
+  if (first === undefined)
+    return `${command}: name files or directories, - for stdin, or the management address of a gateway, such as http://127.0.0.1:18081`
+  if (!operands.some(isManagementAddress)) return undefined
+  return operands.length > 1
+    ? `${command}: name either files or one management address`
+    : addressProblem(command, first)
+}
+
+const addressProblem = (command: string, url: string): string | undefined => {
+  const problem = faultOfUrl(url)
+  return problem && `${command}: '${withoutUser(url).slice(0, 200)}': ${problem}`
+}
+
+/** Whether an operand of `routes` or `explain` names a gateway, and not a file. */
+export const isManagementAddress = (operand: string): boolean =>
+  /^(https?:\/\/|unix:)/i.test(operand)
 
 const findConflict = (settings: OperatorSettings): string | undefined => {
   const { manifests, kubernetes, once } = settings

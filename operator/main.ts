@@ -7,7 +7,7 @@ import { text } from 'node:stream/consumers'
 import { messageOf } from '../base/thrown.ts'
 import { readVersion } from '../telemetry/version.ts'
 import { createLog, type Log, type LogLevel } from '../telemetry/log.ts'
-import { renderHelp } from '../telemetry/settings-help.ts'
+import { renderCommandHelp, renderHelp } from '../telemetry/settings-help.ts'
 import {
   clusterEnvironment,
   type OperatorSettings,
@@ -24,7 +24,11 @@ const main = async (): Promise<void> => {
     case 'fault':
       return fail(parsed.message)
     case 'help':
-      process.stdout.write(renderHelp(SETTINGS))
+      process.stdout.write(
+        parsed.command === null
+          ? renderHelp(SETTINGS)
+          : renderCommandHelp(SETTINGS, parsed.command),
+      )
       return
     case 'version':
       process.stdout.write(`${readVersion()}\n`)
@@ -43,6 +47,7 @@ const fail = (message: string): never => {
 interface Commanded {
   readonly settings: OperatorSettings
   readonly operands: readonly string[]
+  readonly repeated: readonly string[]
 }
 
 const output = {
@@ -54,6 +59,20 @@ const validate = async ({ operands, settings }: Commanded): Promise<void> => {
   const { runValidate } = await import('./validate/validate-command.ts')
   const readStdin = (): Promise<string> => text(process.stdin)
   process.exitCode = await runValidate(operands, settings, { readStdin, ...output })
+}
+
+const routes = async ({ operands, settings }: Commanded): Promise<void> => {
+  const { runRoutes } = await import('./explain/routes-command.ts')
+  const readStdin = (): Promise<string> => text(process.stdin)
+  process.exitCode = await runRoutes(operands, settings, { readStdin, ...output })
+}
+
+const explain = async ({ operands, repeated, settings }: Commanded): Promise<void> => {
+  const { runExplain } = await import('./explain/explain-command.ts')
+  const readStdin = (): Promise<string> => text(process.stdin)
+  const [method = '', url = '', ...source] = operands
+  const request = { method, url, headers: repeated }
+  process.exitCode = await runExplain(request, source, settings, { readStdin, ...output })
 }
 
 const importGateway = async ({ operands, settings }: Commanded): Promise<void> => {
@@ -87,10 +106,14 @@ const release = async ({ settings }: Commanded): Promise<void> => {
   }
 }
 
-const COMMANDS = { validate, import: importGateway, uninstall, release } satisfies Record<
-  keyof (typeof SETTINGS)['commands'],
-  (commanded: Commanded) => Promise<void>
->
+const COMMANDS = {
+  validate,
+  routes,
+  explain,
+  import: importGateway,
+  uninstall,
+  release,
+} satisfies Record<keyof (typeof SETTINGS)['commands'], (commanded: Commanded) => Promise<void>>
 
 const run = async (settings: OperatorSettings, isLevelGiven: boolean): Promise<void> => {
   if (settings.kubernetes) {

@@ -9,7 +9,7 @@ export const renderHelp = (table: SettingsTable): string => {
   const rows = [
     ...rowsOf(table),
     ['  --config FILE', 'YAML map of these settings, without the dashes'] as const,
-    ['  --help, --version', 'print and end'] as const,
+    ['  --help, --version', 'print and end; behind a command: what that takes'] as const,
   ]
   return [
     `${table.program}: ${table.summary}`,
@@ -27,14 +27,58 @@ export const renderHelp = (table: SettingsTable): string => {
   ].join('\n')
 }
 
+/** The output of `COMMAND --help`: what the command takes, and examples. All of it where there is no such command. */
+export const renderCommandHelp = (table: SettingsTable, name: string): string => {
+  const commands = table.commands ?? {}
+  const command = Object.hasOwn(commands, name) ? commands[name] : undefined
+  if (command === undefined) return renderHelp(table)
+  const { operands, repeated, settings = [], examples = [] } = command
+  const own = repeated === undefined ? '' : `[${repeated.flag} ${repeated.placeholder}]…`
+  const rows = settings.flatMap((each) => {
+    const setting = Object.hasOwn(table.settings, each) ? table.settings[each] : undefined
+    return setting === undefined ? [] : [rowOf(each, setting)]
+  })
+  return [
+    ['Usage:', table.program, name, operands, own, '[settings]'].filter(Boolean).join(' '),
+    '',
+    ...wrap(command.help),
+    '',
+    ...layOut([
+      ...(repeated === undefined
+        ? []
+        : [[`  ${repeated.flag} ${repeated.placeholder}`, repeated.help] as const]),
+      ...rows,
+      ['  --config FILE', 'YAML map of these settings, without the dashes'],
+    ]),
+    ...(examples.length === 0 ? [] : ['', 'Examples:', ...examples.map((each) => `  ${each}`)]),
+    '',
+  ].join('\n')
+}
+
+const LINE = 100
+
+/** Broken at blanks. */
+const wrap = (text: string): readonly string[] => {
+  const lines: string[] = ['']
+  for (const word of text.split(' ')) {
+    const last = lines.at(-1) ?? ''
+    if (last === '') lines[lines.length - 1] = word
+    else if (last.length + word.length < LINE) lines[lines.length - 1] = `${last} ${word}`
+    else lines.push(word)
+  }
+  return lines
+}
+
 /** The settings alone, a line or two each. */
 export const renderSettingRows = (table: SettingsTable): readonly string[] => layOut(rowsOf(table))
 
 const rowsOf = (table: SettingsTable): readonly (readonly [string, string])[] =>
-  Object.entries(table.settings).map(([name, setting]) => [
-    `  ${flagOf(name, setting)}`,
-    `${setting.help}${describeDefault(setting)}`,
-  ])
+  Object.entries(table.settings).map(([name, setting]) => rowOf(name, setting))
+
+const rowOf = (name: string, setting: Setting): readonly [string, string] => [
+  `  ${flagOf(name, setting)}`,
+  `${setting.help}${describeDefault(setting)}`,
+]
 
 /**
  * One section of docs/settings.md, which `make golden` writes.

@@ -3,7 +3,7 @@
 
 import { parseDocument } from 'yaml'
 import { nearestName } from '../base/nearest-name.ts'
-import type { SettingsTable } from './settings-table.ts'
+import type { Command, SettingsTable } from './settings-table.ts'
 
 /** A text that some source gives for a setting. */
 export interface Given {
@@ -22,13 +22,17 @@ export interface CommandLine {
   readonly given: ReadonlyMap<string, Given>
   readonly command: string | null
   readonly operands: readonly string[]
+  /** Values of the command's own flag, in order. */
+  readonly repeated: readonly string[]
   readonly wants: 'help' | 'version' | null
 }
 
 /** Flags of every program beside its own table. */
 export const CONFIG_FLAG = 'config'
 
-/** Reads `--flag value`, `--flag=value`, `--no-flag`, a command and its operands; `--` ends the flags. */
+/**
+ * Reads `--flag value`, `--flag=value`, `--no-flag`, a command with its own flag and its operands; `--` ends the flags.
+ */
 export const readCommandLine = (
   table: SettingsTable,
   argv: readonly string[],
@@ -36,21 +40,35 @@ export const readCommandLine = (
   const given = new Map<string, Given>()
   const flagsEnd = argv.includes('--') ? argv.indexOf('--') : argv.length
   const words: string[] = []
+  const repeated: string[] = []
   let wants: CommandLine['wants'] = null
   for (let at = 0; at < flagsEnd; at++) {
     const word = argv[at] ?? ''
     const question = QUESTIONS.get(word)
+    const value = argv[at + 1]
     if (question !== undefined) wants ??= question
-    else if (!word.startsWith('-') || word === '-') words.push(word)
+    else if (isRepeated(table, words[0], word)) {
+      if (value === undefined) return refuse(`${word}: a value must follow`)
+      repeated.push(value)
+      at++
+    } else if (!word.startsWith('-') || word === '-') words.push(word)
     else {
-      const flag = readFlag(table, word, argv[at + 1])
+      const flag = readFlag(table, word, value)
       if (!flag.ok) return flag
       if (flag.usedNext) at++
       addFlag(given, table, flag)
     }
   }
-  return readWords(table, [...words, ...argv.slice(flagsEnd + 1)], { given, wants })
+  return readWords(table, [...words, ...argv.slice(flagsEnd + 1)], { given, repeated, wants })
 }
+
+const commandOf = (table: SettingsTable, word = ''): Command | undefined => {
+  const { commands = {} } = table
+  return Object.hasOwn(commands, word) ? commands[word] : undefined
+}
+
+const isRepeated = (table: SettingsTable, command: string | undefined, word: string): boolean =>
+  commandOf(table, command)?.repeated?.flag === word
 
 const QUESTIONS: ReadonlyMap<string, 'help' | 'version'> = new Map([
   ['--help', 'help'],
@@ -144,13 +162,12 @@ const addFlag = (given: Map<string, Given>, table: SettingsTable, flag: Flag): v
 const readWords = (
   table: SettingsTable,
   words: readonly string[],
-  rest: Pick<CommandLine, 'given' | 'wants'>,
+  rest: Pick<CommandLine, 'given' | 'repeated' | 'wants'>,
 ): CommandLine | { readonly ok: false; readonly message: string } => {
   const [word, ...operands] = words
   if (word === undefined || (table.commands === undefined && table.operands !== undefined))
     return { ok: true, command: null, operands: words, ...rest }
-  const commands = table.commands ?? {}
-  const command = Object.hasOwn(commands, word) ? commands[word] : undefined
+  const command = commandOf(table, word)
   if (command === undefined) return refuse(`${word}: unexpected argument; see --help`)
   if (command.operands === undefined && operands[0] !== undefined) {
     return refuse(`${operands[0]}: ${word} takes no argument`)

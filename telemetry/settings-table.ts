@@ -18,6 +18,15 @@ export interface Command {
   readonly help: string
   /** Placeholder of its operands (`FILE…`); left out: it takes none. */
   readonly operands?: string
+  /** A flag of its own that may be repeated; its values are kept apart from settings, whatever they hold. */
+  readonly repeated?: {
+    readonly flag: string
+    readonly placeholder: string
+    readonly help: string
+  }
+  /** The settings that it reads (by flag name), and examples: `COMMAND --help` shows these alone. */
+  readonly settings?: readonly string[]
+  readonly examples?: readonly string[]
 }
 
 /** The typed values of a table: `'public-tls'` is `publicTls`; null where a setting is off by default. */

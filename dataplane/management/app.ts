@@ -16,6 +16,9 @@ import { BODY_TIMES, type BodyTimes, drain } from './body.ts'
 import { type Authorize, refuseWebPages } from './credentials.ts'
 import { ManagementFault, notFound, overloaded } from './fault.ts'
 import type { Endpoint, ProbeDeps } from './endpoint.ts'
+import { explainEndpoint, type ExplainRoute } from './explain-endpoint.ts'
+import { routesEndpoint } from './routes-endpoint.ts'
+import type { FoldLoaded } from '../store/fold-loaded.ts'
 import { endpointsEndpoint } from './endpoints-endpoint.ts'
 import { probeEndpoints } from './probe-endpoints.ts'
 import { realmEndpoints } from './realm-endpoints.ts'
@@ -35,6 +38,10 @@ export interface ManagementDeps extends ProbeDeps {
   readonly upstreams?: () => Promise<UpstreamsReport>
   /** The decisions of each serving process with a request id, as in `Plane`; if left out, none are kept. */
   readonly decisions?: FindDecisions
+  /** What people read of a loaded document; if left out, neither it nor routes are shown. */
+  readonly fold?: FoldLoaded
+  /** Which route takes a request, as a serving process knows; if left out, nothing is explained. */
+  readonly explain?: ExplainRoute
   readonly authorize: Authorize
   readonly times?: BodyTimes
   /** Most bytes of request bodies in progress at one time; if left out, 192 MiB. */
@@ -53,9 +60,13 @@ export const createManagementApp = (deps: ManagementDeps): Handle => {
     ...probeEndpoints(deps),
     syncEndpoint(deps.store, bodies),
     endpointsEndpoint(() => deps.store.fence, deps.endpoints, bodies),
-    ...specEndpoints(deps.store, bodies),
+    ...specEndpoints(deps.store, bodies, deps.fold),
     ...realmEndpoints(deps.store, bodies, deps.callbacksOf ?? (() => [])),
     ...(deps.upstreams === undefined ? [] : [upstreamsEndpoint(deps.upstreams)]),
+    ...(deps.fold === undefined ? [] : [routesEndpoint(deps.store, deps.fold)]),
+    ...(deps.fold === undefined || deps.explain === undefined
+      ? []
+      : [explainEndpoint(deps.store, { fold: deps.fold, explain: deps.explain })]),
     ...(deps.decisions === undefined ? [] : [whyEndpoint(deps.decisions)]),
   ]
   return createApp(endpoints, {

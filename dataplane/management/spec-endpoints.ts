@@ -2,19 +2,22 @@
 // documents.
 
 import type { RequestHandler } from 'express'
+import type { IncomingMessage, ServerResponse } from 'node:http'
 import { setImmediate } from 'node:timers/promises'
 import { Readable } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
+import { foldedRecord } from '../../language/explain/fold-document.ts'
 import type { SyncItem } from '../../language/wire/wire.ts'
+import type { FoldLoaded } from '../store/fold-loaded.ts'
 import type { LoadedDocument } from '../store/loaded-content.ts'
 import { fullRecord, infoRecord } from '../store/read-back.ts'
 import type { Store } from '../store/store.ts'
 import { boundFindings, sendJson, sendNothing } from './respond.ts'
 import type { Endpoint } from './endpoint.ts'
 import { type BodyReading, withJson } from './body.ts'
-import { invalidArgument, type ManagementFault, notFound, notOwner } from './fault.ts'
+import { invalidArgument, ManagementFault, notFound, notOwner } from './fault.ts'
 import { type JsonBounds, type JsonText, MAX_ENTRIES, tooMany } from './json-pieces.ts'
-import { sendTagged } from './tagged.ts'
+import { sendNotModified, sendTagged } from './tagged.ts'
 
 type Bodies = Omit<BodyReading, 'bounds'>
 
@@ -24,17 +27,22 @@ const BOUNDS: JsonBounds = {
   cutDepth: { list: 1 },
 }
 
-export const specEndpoints = (store: Store, bodies: Bodies): readonly Endpoint[] => {
+export const specEndpoints = (
+  store: Store,
+  bodies: Bodies,
+  fold?: FoldLoaded,
+): readonly Endpoint[] => {
   const load = loadHandler(store, bodies)
   return [
     { path: '/api_specs', get: listHandler(store), post: load },
     { path: '/services/load_api_spec', post: load },
     {
       path: '/api_specs/:id',
-      get: (req, res) => {
+      get: async (req, res) => {
         const document = find(store, req.params['id'])
         const view = viewOf(req.query)
-        if (view === undefined) sendJson(res, 200, fullRecord(document))
+        if (view === 'folded' && fold !== undefined) await sendFolded(req, res, { document, fold })
+        else if (view === undefined) sendJson(res, 200, fullRecord(document))
         else if (view === 'source')
           sendTagged(req, res, { etag: `"${document.digest}"`, text: () => document.source })
         else throw unknownView(view)
@@ -53,6 +61,26 @@ export const specEndpoints = (store: Store, bodies: Bodies): readonly Endpoint[]
       },
     },
   ]
+}
+
+/** Inherited and folded, without the values of Secrets. */
+const sendFolded = async (
+  req: IncomingMessage,
+  res: ServerResponse,
+  { document, fold }: { readonly document: LoadedDocument; readonly fold: FoldLoaded },
+): Promise<void> => {
+  if (sendNotModified(req, res, `"folded-${document.digest}"`)) return
+  const result = await fold(document)
+  if ('problem' in result)
+    throw new ManagementFault(
+      409,
+      'svc.error.secrets_needed',
+      'This document cannot be shown folded',
+      {
+        description: result.problem,
+      },
+    )
+  sendJson(res, 200, foldedRecord(result.folded))
 }
 
 /** 204 for one document, 200 with a result per item for a list. */

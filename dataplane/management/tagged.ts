@@ -15,11 +15,20 @@ export const sendTagged = (
   res: ServerResponse,
   { etag, text }: Tagged,
 ): void => {
+  if (!sendNotModified(req, res, etag)) sendText(res, 200, text())
+}
+
+/** Sets the entity tag; true: the client has the representation already, and the response is sent. */
+export const sendNotModified = (
+  req: IncomingMessage,
+  res: ServerResponse,
+  etag: string,
+): boolean => {
   res.setHeader('etag', etag)
-  if (isHeld(req.headers['if-none-match'], etag)) {
-    res.statusCode = 304
-    res.end()
-  } else sendText(res, 200, text())
+  if (!isHeld(req.headers['if-none-match'], etag)) return false
+  res.statusCode = 304
+  res.end()
+  return true
 }
 
 const isHeld = (ifNoneMatch: string | undefined, etag: string): boolean =>

@@ -4,7 +4,7 @@
 import type { ServerResponse } from 'node:http'
 import { randomUUID } from 'node:crypto'
 import { BoundedCompiler } from '../../compiler/bounded-compiler.ts'
-import { fileBeside } from '../../compiler/compile-thread.ts'
+import { fileBeside, type Timers } from '../../compiler/compile-thread.ts'
 import { limitsFrom } from '../../compiler/limits.ts'
 import type { Log } from '../../telemetry/log.ts'
 import { METRICS_CONTENT_TYPE, mergeStates, renderMetrics } from '../../telemetry/metrics-state.ts'
@@ -40,6 +40,8 @@ import {
   validateWith,
   refuseDocument,
 } from '../store/validate-document.ts'
+import { foldTask, foldWith } from '../store/fold-loaded.ts'
+import type { FoldedResult } from '../../language/explain/complete-explanation.ts'
 import { Snapshot } from '../store/snapshot.ts'
 import { openSnapshotFiles, type SnapshotFiles } from '../store/snapshot-files.ts'
 import { Store, type StoreOptions } from '../store/store.ts'
@@ -78,6 +80,7 @@ export const createControl = async (options: ControlOptions): Promise<Control> =
   validate({})
   const progress = progressOf(settings)
   const compiler = createCompiler(settings)
+  const folder = createFolder(settings)
   let watch: UpstreamWatch | undefined
   const store: Store = new Store({
     ...(await storeOptions(options, readiness, progress)),
@@ -114,6 +117,8 @@ export const createControl = async (options: ControlOptions): Promise<Control> =
         callbacksOf: (uri) => options.processStatus.heldOf(uri),
         upstreams: async () => reportUpstreams(await plane.viewUpstreams(true)),
         decisions: (id) => plane.findDecisions(id),
+        fold: foldWith(folder),
+        explain: (request) => plane.explain(request),
         authorize: access.authorize,
       })
       return (listeners = await openControl(options, { onRequest }, probes, progress))
@@ -125,6 +130,7 @@ export const createControl = async (options: ControlOptions): Promise<Control> =
       watch?.stop()
       await store.close()
       await compiler.close()
+      await folder.close()
     },
   }
 }
@@ -176,20 +182,32 @@ const openControl = (
   })
 }
 
+const TIMERS: Timers = {
+  after: (ms, callback) => {
+    const timer = setTimeout(callback, ms)
+    return () => {
+      clearTimeout(timer)
+    }
+  },
+}
+
 const createCompiler = (settings: GatewaySettings): BoundedCompiler<CompileResult> =>
   new BoundedCompiler({
     limits: limitsFrom(settings),
     work: compileDocument,
     refuse: refuseDocument,
     entry: fileBeside(import.meta.url, 'compile-entry'),
-    timers: {
-      after: (ms, callback) => {
-        const timer = setTimeout(callback, ms)
-        return () => {
-          clearTimeout(timer)
-        }
-      },
-    },
+    timers: TIMERS,
+  })
+
+/** Apart from the compiler, so that no load waits for a person who reads. */
+const createFolder = (settings: GatewaySettings): BoundedCompiler<FoldedResult> =>
+  new BoundedCompiler({
+    limits: limitsFrom(settings),
+    work: foldTask,
+    refuse: ({ message }) => ({ problem: message }),
+    entry: fileBeside(import.meta.url, 'fold-entry'),
+    timers: TIMERS,
   })
 
 /**

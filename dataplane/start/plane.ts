@@ -1,6 +1,8 @@
 // Defines the serving half of the program as one interface, so that the control half (store, management, metrics,
 // shutdown) does not know whether it serves itself or through the workers of a cluster.
 
+import type { RouteExplanation } from '../../language/explain/explanation.ts'
+import type { ReadRequest } from '../../language/explain/read-request.ts'
 import { mergeStates, type MetricsState } from '../../telemetry/metrics-state.ts'
 import type { UpstreamsView } from '../upstream/upstream-view.ts'
 import type { Log } from '../../telemetry/log.ts'
@@ -24,6 +26,8 @@ export interface ServingParts {
   readonly viewUpstreams?: (isDetailed: boolean) => UpstreamsView
   /** JSON texts of `Decision` with this request id. If left out, none are kept. */
   readonly findDecisions?: (id: string) => readonly string[]
+  /** Which route takes a request, by the table that is served. If left out, it is not known. */
+  readonly explain?: (request: ReadRequest) => RouteExplanation
   /** Sets the URLs of all listeners of this gateway, the control half's too: no upstream may be one of them. */
   readonly announce?: (urls: readonly string[]) => void
   /** Releases a registration or subscription for a callback, if this process has it. Never rejects. */
@@ -51,6 +55,8 @@ export interface Plane extends Drainable {
   viewUpstreams(isDetailed: boolean): Promise<readonly (UpstreamsView | undefined)[]>
   /** The decisions of each serving process with this request id; undefined: it has not replied in time. Never rejects. */
   findDecisions(id: string): Promise<readonly (readonly string[] | undefined)[]>
+  /** Which route takes a request, as a serving process says; undefined: none has replied in time. Never rejects. */
+  explain(request: ReadRequest): Promise<RouteExplanation | undefined>
 }
 
 export interface HereOptions {
@@ -83,6 +89,7 @@ export const serveHere = (parts: ServingParts, { settings, log, services }: Here
     exportMetrics: async () => mergeStates([await exportMetrics(parts, listeners)]),
     viewUpstreams: (isDetailed) => Promise.resolve([parts.viewUpstreams?.(isDetailed)]),
     findDecisions: (id) => Promise.resolve([parts.findDecisions?.(id)]),
+    explain: (request) => Promise.resolve(parts.explain?.(request)),
     beginDraining: () => {
       listeners?.beginDraining()
     },

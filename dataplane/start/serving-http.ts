@@ -2,6 +2,9 @@
 // event streams, and how they are counted and logged.
 
 import { randomBytes, randomFillSync } from 'node:crypto'
+import { explainRoute } from '../../language/explain/explain-route.ts'
+import type { RouteExplanation } from '../../language/explain/explanation.ts'
+import type { ReadRequest } from '../../language/explain/read-request.ts'
 import type { RealmRecord } from '../../language/realm/record.ts'
 import { createAccessLog } from '../../telemetry/access-log.ts'
 import type { Log } from '../../telemetry/log.ts'
@@ -47,6 +50,7 @@ export interface ServingHttpOptions {
 
 export interface ServingHttp extends Pick<ServingParts, 'publicHandlers' | 'endStreams'> {
   readonly findDecisions: DecisionLog['find']
+  readonly explain: (request: ReadRequest) => RouteExplanation
   /** Writes what the access log still buffers, and ends open spans. */
   readonly flush: () => void
 }
@@ -100,6 +104,12 @@ export const createServingHttp = (options: ServingHttpOptions): ServingHttp => {
       return requestTraces?.around(handlers, scheme) ?? handlers
     },
     findDecisions: (id) => decisions.find(id),
+    explain: (request) =>
+      explainRoute(request, {
+        table: table.table(),
+        webSockets: table.webSockets(),
+        hasRouter: (uri) => relays.hasRouter(uri),
+      }),
     endStreams: () => {
       endStreams(eventStreams, relays, log)
     },

@@ -124,6 +124,7 @@ export const createServingParts = (environment: ServingEnvironment): ServingProc
     exportMetrics: () => measurements.metrics.exportState(),
     viewUpstreams: reach.view,
     findDecisions: http.findDecisions,
+    explain: http.explain,
     releaseHere: ({ realmUri, held, id }) =>
       wamp.bridge.releaseHere(realmUri, held, id).catch(() => false),
     endStreams: http.endStreams,

@@ -30,11 +30,12 @@ export interface RouteRow {
   readonly pointer: string
 }
 
-export const listRoutes = (document: FoldedDocument): readonly RouteRow[] =>
+/** @param hasRouter whether its realm has a WAMP router, so that WebSocket connections are relayed */
+export const listRoutes = (document: FoldedDocument, hasRouter: boolean): readonly RouteRow[] =>
   document.versions.flatMap((version) => [
     ...version.paths.flatMap((path) => pathRows(path, version, document)),
     ...endpointRows(version, document),
-    webSocketRow(version, document),
+    ...(hasRouter ? [webSocketRow(version, document)] : []),
   ])
 
 /** What every gateway serves, on each host and before any document. */
@@ -124,7 +125,7 @@ const webSocketRow = (version: FoldedVersion, document: FoldedDocument): RouteRo
   ...rowOf(version, document),
   methods: ['GET'],
   path: webSocketPath(version.basePath).template,
-  action: 'WebSocket → router of the realm, if it has one',
+  action: 'WebSocket → router of the realm',
   security: securityText(version.security),
   pointer: version.pointer,
 })

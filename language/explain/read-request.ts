@@ -101,3 +101,28 @@ const bodyIn = (headers: ReadonlyMap<string, readonly string[]>): boolean =>
 /** Several lines count as one list; undefined: there is none. */
 export const headerOf = ({ headers }: ReadRequest, name: string): string | undefined =>
   headers.get(name)?.join(', ')
+
+/** Headers whose values decide which route takes a request, or what it lacks. */
+const DECIDING: ReadonlySet<string> = new Set([
+  'host',
+  'accept',
+  'content-type',
+  'content-length',
+  'transfer-encoding',
+  'upgrade',
+  'sec-fetch-mode',
+  'sec-fetch-dest',
+])
+
+/**
+ * A header with nothing left of its value but what decides: of `Authorization` the scheme, of others that there is one.
+ * @example withoutCredentials('Authorization: Basic YTpi') // 'Authorization: Basic (hidden)'
+ */
+export const withoutCredentials = (line: string): string => {
+  const colon = line.indexOf(':')
+  const name = line.slice(0, Math.max(colon, 0))
+  const value = line.slice(colon + 1).trim()
+  if (value === '' || DECIDING.has(name.toLowerCase())) return line
+  const scheme = name.toLowerCase() === 'authorization' ? /^[\w-]{1,32} /.exec(value)?.[0] : ''
+  return `${name}: ${scheme ?? ''}(hidden)`
+}

@@ -20,6 +20,9 @@ import {
 } from './client/read-answer.ts'
 import type { StateView, SyncReply } from '../../language/wire/wire.ts'
 import type { SyncBody } from './sync/sync-body.ts'
+import type { Explanation } from '../../language/explain/explanation.ts'
+import { type ExplainRequest, withoutCredentials } from '../../language/explain/read-request.ts'
+import { readExplanation, readRoutesPage, type RoutesPage } from './client/read-explanation.ts'
 import { isMap, type ValueMap } from '../../language/expression/value.ts'
 import { untilAborted } from './client/until-aborted.ts'
 
@@ -43,6 +46,14 @@ export interface ManagementClient {
   realms(): Promise<Answer<readonly RealmSource[]>>
   /** How requests with this id were decided; 404 where nothing is kept of them. */
   why(id: string): Promise<Answer<readonly ValueMap[]>>
+  /**
+   * A page of its routes.
+   * @param match text that they are to have; null: all of them
+   * @param after `next` of the page before
+   */
+  routes(match: string | null, after: string | null): Promise<Answer<RoutesPage>>
+  /** Which route would take a request, and what decides it. Nothing is sent to the API. */
+  explain(request: ExplainRequest): Promise<Answer<Explanation>>
   /** Breaks off what is under way; every later call fails. */
   close(): Promise<void>
 }
@@ -66,6 +77,9 @@ const SOURCE_BOUND: AnswerBound = { bytes: 4 * 1024 * 1024 + 1024, values: Infin
 
 /** 32 decisions of some 5 KiB at most. */
 const WHY_BOUND: AnswerBound = { bytes: 256 * 1024, values: 5000 }
+
+/** Asked for by a person, of a gateway that they have chosen. */
+const PERSON_BOUND: AnswerBound = { bytes: 32 * 1024 * 1024, values: 2_000_000 }
 
 /** A number; a refusal has words. */
 const ENDPOINTS_BOUND: AnswerBound = { bytes: 16 * 1024, values: 200 }
@@ -140,6 +154,8 @@ export const createManagementClient = (
         read: readRealmSources,
       }),
     why: (id) => call({ ...whyCall(id), timeoutMs }),
+    routes: (match, after) => call({ ...routesCall(match, after), timeoutMs }),
+    explain: (request) => call({ ...explainCall(request), timeoutMs }),
     close: async () => {
       pause.end()
       closing.abort(new Error('the operator no longer manages this data plane'))
@@ -161,6 +177,37 @@ const whyCall = (id: string): Omit<Call<readonly ValueMap[]>, 'timeoutMs'> => ({
   bound: WHY_BOUND,
   read: readDecisions,
 })
+
+const routesCall = (
+  match: string | null,
+  after: string | null,
+): Omit<Call<RoutesPage>, 'timeoutMs'> => {
+  const query = new URLSearchParams()
+  if (match !== null) query.set('match', match)
+  if (after !== null) query.set('after', after)
+  return {
+    method: 'GET',
+    path: query.size === 0 ? '/routes' : `/routes?${query.toString()}`,
+    bound: PERSON_BOUND,
+    read: readRoutesPage,
+  }
+}
+
+const explainCall = ({
+  method,
+  url,
+  headers,
+}: ExplainRequest): Omit<Call<Explanation>, 'timeoutMs'> => {
+  // No credentials leave this process, as URLs are logged: only that they are there counts.
+  const query = new URLSearchParams({ method, url: url.replace(/[?#].*$/s, '') })
+  for (const header of headers) query.append('header', withoutCredentials(header))
+  return {
+    method: 'GET',
+    path: `/explain?${query.toString()}`,
+    bound: PERSON_BOUND,
+    read: readExplanation,
+  }
+}
 
 const endpointsCall = (body: Buffer): Omit<Call<true>, 'timeoutMs'> => ({
   method: 'POST',

@@ -1,4 +1,4 @@
-// Reads every file that the operands of `validate` name. Validates nothing.
+// Reads every file that the operands of `validate`, `routes` and `explain` name. Validates nothing.
 
 import { stat } from 'node:fs/promises'
 import { join } from 'node:path'
@@ -13,7 +13,7 @@ export interface GatheredFile {
 
 export type Gathered =
   | { readonly files: readonly GatheredFile[] }
-  /** One line for stderr, exit 2. */
+  /** What is wrong, without the name of the command: exit 2. */
   | { readonly fault: string }
 
 const STDIN = '-'
@@ -39,14 +39,14 @@ const gather = async (operand: string, readStdin: () => Promise<string>): Promis
     return isDirectory ? await gatherDirectory(operand) : { files: [await readOne(operand)] }
   } catch (error) {
     const words = messageOf(error)
-    return { fault: `validate: can't read ${operand}: ${words}` }
+    return { fault: `can't read ${operand}: ${words}` }
   }
 }
 
 const gatherDirectory = async (directory: string): Promise<Gathered> => {
   const scan = await scanDirectory(directory)
-  if ('gone' in scan) return { fault: `validate: ${scan.gone}` }
-  if (scan.tooMuch !== undefined) return { fault: `validate: ${scan.tooMuch}` }
+  if ('gone' in scan) return { fault: scan.gone }
+  if (scan.tooMuch !== undefined) return { fault: scan.tooMuch }
   const files = await Promise.all(scan.files.map(({ path }) => readOne(join(directory, path))))
   return { files }
 }

@@ -18,7 +18,7 @@ export const runValidate = async (
 ): Promise<0 | 1 | 2> => {
   const gathered = await gatherFiles(operands, readStdin)
   if ('fault' in gathered) {
-    complain(`svc-operator: ${gathered.fault}\n`)
+    complain(`svc-operator: validate: ${gathered.fault}\n`)
     return 2
   }
   const validation = validateFiles(gathered.files, maxRoutes)

@@ -68,6 +68,25 @@ describe('settings of the operator', () => {
   })
 })
 
+describe('what routes and explain are asked of', () => {
+  it.each([
+    [['routes', 'apis/'], /^settings$/],
+    [['routes', 'http://127.0.0.1:1', '--match', 'x'], /^settings$/],
+    [['routes', 'unix:/run/m.sock'], /^settings$/],
+    [['explain', 'GET', '/x', '-H', 'Host: a.test', '-'], /^settings$/],
+    [['explain', 'GET', 'https://a.test/x', 'https://gateway.test:1'], /^settings$/],
+    [['routes'], /routes: name files or directories/],
+    [['explain', 'GET'], /explain: name the method and the URL/],
+    [['explain', 'GET', '/x'], /explain: name files or directories/],
+    [['routes', 'a.yaml', 'http://127.0.0.1:1'], /either files or one management address/],
+    [['routes', 'http://me:pw@gateway.test:1'], /^routes: 'http:\/\/…@gateway.test:1'/],
+    [['explain', 'GET', '/x', 'http://gateway.test:1'], /explain: 'http/],
+  ])('%j', (argv, words) => {
+    const parsed = read(...argv)
+    expect(parsed.kind === 'fault' ? parsed.message : parsed.kind).toMatch(words)
+  })
+})
+
 describe('settings on Kubernetes', () => {
   it('need nothing but the word', () => {
     const parsed = read('--kubernetes')

@@ -1,5 +1,9 @@
 import { describe, expect, it } from '@jest/globals'
-import { renderHelp, renderSettingsMarkdown } from '../../telemetry/settings-help.ts'
+import {
+  renderCommandHelp,
+  renderHelp,
+  renderSettingsMarkdown,
+} from '../../telemetry/settings-help.ts'
 import type { SettingsTable } from '../../telemetry/settings-table.ts'
 import { parseSettings } from '../../telemetry/settings.ts'
 
@@ -9,7 +13,13 @@ const TABLE = {
   envPrefix: 'SVC_THING_',
   commands: {
     stop: { help: 'stops' },
-    judge: { help: 'judges', operands: 'FILE…' },
+    judge: {
+      help: 'judges',
+      operands: 'FILE…',
+      repeated: { flag: '-H', placeholder: 'TEXT', help: 'what to hear' },
+      settings: ['count'],
+      examples: ['svc-thing judge a.yaml'],
+    },
   },
   settings: {
     public: { type: 'address', default: '127.0.0.1:80', help: 'where' },
@@ -61,6 +71,7 @@ describe('parseSettings', () => {
       kind: 'settings',
       command: null,
       operands: [],
+      repeated: [],
       given: new Set(),
       settings: {
         public: { kind: 'tcp', host: '127.0.0.1', port: 80 },
@@ -153,7 +164,26 @@ describe('parseSettings', () => {
     [['-h', '--version'], 'help'],
     [['--version'], 'version'],
   ])('%j asks for %s', (argv, kind) => {
-    expect(parse(argv)).toEqual({ kind })
+    expect(parse(argv)).toMatchObject({ kind })
+  })
+
+  it.each<[readonly string[], readonly string[]]>([
+    [
+      ['judge', '-H', 'a, b', 'x', '-H', '--odd'],
+      ['a, b', '--odd'],
+    ],
+    [['judge', '-H', ''], ['']],
+    [['judge', 'x'], []],
+  ])("%j has the values of the command's own flag, as they are", (argv, repeated) => {
+    expect(parse(argv)).toMatchObject({ kind: 'settings', command: 'judge', repeated })
+  })
+
+  it.each([
+    [['judge', '-H'], /-H: a value must follow/],
+    [['stop', '-H', 'x'], /-H: unknown setting/],
+    [['-H', 'x', 'judge'], /-H: unknown setting/],
+  ])('%j is no use of the flag of a command', (argv, message) => {
+    expect(parse(argv)).toEqual({ kind: 'fault', message: expect.stringMatching(message) })
   })
 })
 
@@ -235,6 +265,17 @@ describe('a fault is one line that names its source', () => {
 })
 
 describe('what people read', () => {
+  it('a command has help of its own, with its flag, its settings and examples alone', () => {
+    expect(parse(['judge', '--help'])).toEqual({ kind: 'help', command: 'judge' })
+    const help = renderCommandHelp(TABLE, 'judge')
+    expect(help).toContain('Usage: svc-thing judge FILE… [-H TEXT]… [settings]')
+    expect(help).toMatch(/-H TEXT +what to hear/)
+    expect(help).toMatch(/--count N +how many \[3\]/)
+    expect(help).toContain('  svc-thing judge a.yaml')
+    expect(help).not.toContain('--public')
+    expect(renderCommandHelp(TABLE, 'constructor')).toBe(renderHelp(TABLE))
+  })
+
   it('renderHelp names every flag with its default', () => {
     const help = renderHelp(TABLE)
     for (const name of Object.keys(TABLE.settings)) expect(help).toContain(name)

@@ -1,6 +1,8 @@
 // Defines the messages between the primary of a cluster and its workers. They are sent by structured clone, so that
 // bytes stay bytes.
 
+import type { RouteExplanation } from '../../../language/explain/explanation.ts'
+import type { ReadRequest } from '../../../language/explain/read-request.ts'
 import type { Address } from '../../../telemetry/settings-table.ts'
 import type { MetricsState } from '../../../telemetry/metrics-state.ts'
 import type { DurableName } from './process-status.ts'
@@ -32,6 +34,8 @@ export type ToWorker =
   | { readonly kind: 'view upstreams'; readonly task: number; readonly isDetailed: boolean }
   /** Likewise, answered by `decisions`. */
   | { readonly kind: 'find decisions'; readonly task: number; readonly id: string }
+  /** Likewise, answered by `explained`. */
+  | { readonly kind: 'explain'; readonly task: number; readonly request: ReadRequest }
   /** Likewise, answered by `released`: the worker releases it if it has it. */
   | { readonly kind: 'release'; readonly task: number; readonly name: DurableName }
   /** Immediately answered by `known`: a revocation is confirmed only when every worker knows it. */
@@ -57,6 +61,12 @@ export type ToPrimary =
   | { readonly kind: 'upstreams'; readonly task: number; readonly view: UpstreamsView | undefined }
   /** JSON texts of `Decision`. */
   | { readonly kind: 'decisions'; readonly task: number; readonly texts: readonly string[] }
+  /** undefined: it does not serve yet. */
+  | {
+      readonly kind: 'explained'
+      readonly task: number
+      readonly explanation: RouteExplanation | undefined
+    }
   | { readonly kind: 'released'; readonly task: number; readonly found: boolean }
   | { readonly kind: 'known'; readonly task: number }
   /** An operation on what all workers share; answered by `shared` with the same `ask`. */

@@ -1,6 +1,8 @@
 // Represents one worker in its primary: it sends tasks, one at a time, and returns their results. A worker that does
 // not reply in time is killed; one that is gone has no task left.
 
+import type { RouteExplanation } from '../../../language/explain/explanation.ts'
+import type { ReadRequest } from '../../../language/explain/read-request.ts'
 import { SerialQueue } from '../../../base/serial-queue.ts'
 import {
   forgottenSeries,
@@ -86,6 +88,12 @@ export class ClusterPeer {
   async findDecisions(id: string, timeoutMs: number): Promise<readonly string[] | undefined> {
     const reply = await this.#ask({ kind: 'find decisions', task: this.#nextTask++, id }, timeoutMs)
     return reply !== 'late' && reply?.kind === 'decisions' ? reply.texts : undefined
+  }
+
+  /** Does not wait for tasks; undefined if there is no reply in time. */
+  async explain(request: ReadRequest, timeoutMs: number): Promise<RouteExplanation | undefined> {
+    const reply = await this.#ask({ kind: 'explain', task: this.#nextTask++, request }, timeoutMs)
+    return reply !== 'late' && reply?.kind === 'explained' ? reply.explanation : undefined
   }
 
   /** Does not wait for tasks; false if there is no reply in time. */

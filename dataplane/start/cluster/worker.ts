@@ -99,6 +99,10 @@ class Worker {
       const texts = this.#running?.parts.findDecisions?.(id) ?? []
       this.#send({ kind: 'decisions', task, texts })
     },
+    explain: ({ task, request }) => {
+      const explanation = this.#running?.parts.explain?.(request)
+      this.#send({ kind: 'explained', task, explanation })
+    },
     release: ({ task, name }) => {
       void this.#release(task, name)
     },

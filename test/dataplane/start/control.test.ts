@@ -69,6 +69,7 @@ const start = async ({
     },
     listen: () => Promise.resolve({}),
     findDecisions: () => Promise.resolve([]),
+    explain: () => Promise.resolve(undefined),
     viewUpstreams: () => Promise.resolve([]),
     endpoints: { directory: new ServiceDirectory(), apply: () => Promise.resolve() },
     exportMetrics: () => (isOwnMetricsApart ? Promise.resolve([]) : metrics.exportState()),

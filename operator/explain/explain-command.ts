@@ -1,0 +1,95 @@
+// Runs `svc-operator explain METHOD URL FILE…|URL`: says which route takes a request and what decides it, by files or by a
+// gateway, in the same words.
+
+import {
+  completeExplanation,
+  documentsToFold,
+} from '../../language/explain/complete-explanation.ts'
+import { compiledRoutes } from '../../language/explain/compiled-routes.ts'
+import { explainRoute } from '../../language/explain/explain-route.ts'
+import type { Explanation } from '../../language/explain/explanation.ts'
+import {
+  type ExplainRequest,
+  readRequest,
+  type ReadRequest,
+} from '../../language/explain/read-request.ts'
+import { isManagementAddress, type OperatorSettings } from '../config.ts'
+import { gatherFiles } from '../validate/gather-files.ts'
+import type { ValidateOutput } from '../validate/validate-command.ts'
+import { explanationText } from './explanation-text.ts'
+import { askGateway } from './gateway.ts'
+import { type DocumentOfFile, readDocuments } from './read-documents.ts'
+
+/** 0: the request would be served. 1: it would not. 2: nothing can be said. */
+export const runExplain = async (
+  request: ExplainRequest,
+  source: readonly string[],
+  settings: OperatorSettings,
+  output: ValidateOutput,
+): Promise<0 | 1 | 2> => {
+  const fail = (fault: string): 2 => {
+    output.complain(`svc-operator: explain: ${fault}\n`)
+    return 2
+  }
+  const reading = readRequest(request)
+  if ('fault' in reading) return fail(reading.fault)
+  const [first = ''] = source
+  const result = isManagementAddress(first)
+    ? await byGateway(first, request, settings)
+    : await byFiles(source, reading.request, settings, output)
+  if ('fault' in result) return fail(result.fault)
+  const { explanation, at, leftOut } = result
+  if (settings.json) output.print(`${JSON.stringify({ ...explanation, at }, null, 2)}\n`)
+  else output.print(explanationText(explanation, at))
+  for (const line of leftOut) output.complain(`left out: ${line}\n`)
+  return explanation.verdict.outcome === 'served' ? 0 : 1
+}
+
+type Result =
+  | {
+      readonly explanation: Explanation
+      /** Place in a file, or id of the document; null: there is no route. */
+      readonly at: string | null
+      readonly leftOut: readonly string[]
+    }
+  | { readonly fault: string }
+
+const byFiles = async (
+  operands: readonly string[],
+  request: ReadRequest,
+  { class: className, maxRoutes }: OperatorSettings,
+  { readStdin }: ValidateOutput,
+): Promise<Result> => {
+  const gathered = await gatherFiles(operands, readStdin)
+  if ('fault' in gathered) return gathered
+  const { documents, leftOut, hasRouter } = readDocuments(gathered.files, { className, maxRoutes })
+  const tables = compiledRoutes(documents.map(({ compiled }) => compiled))
+  const route = explainRoute(request, { ...tables, hasRouter })
+  const byId = new Map(documents.map((document) => [document.folded.id, document]))
+  const ids = new Set([
+    ...documentsToFold(route),
+    ...(route.route === null ? inactiveAmong(documents) : []),
+  ])
+  const wanted = [...byId].filter(([id]) => ids.has(id))
+  const explanation = completeExplanation(route, new Map(wanted))
+  const taken = byId.get(route.route?.document ?? '')
+  const at = taken?.placeOf(route.route?.pointer ?? '') ?? null
+  return { explanation, at, leftOut }
+}
+
+/** Documents without an active version, which no host leads to. */
+const inactiveAmong = (documents: readonly DocumentOfFile[]): readonly string[] =>
+  documents
+    .filter(({ folded }) => folded.versions.every(({ isActive }) => !isActive))
+    .map(({ folded }) => folded.id)
+
+const byGateway = async (
+  url: string,
+  request: ExplainRequest,
+  settings: OperatorSettings,
+): Promise<Result> => {
+  const asked = await askGateway(url, settings, (client) => client.explain(request))
+  if ('fault' in asked) return asked
+  const { value: explanation } = asked
+  return { explanation, at: explanation.route?.document ?? null, leftOut: [] }
+}

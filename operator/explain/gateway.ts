@@ -1,0 +1,44 @@
+// Asks a gateway for its routes, and for the explanation of a request.
+
+import type { OperatorSettings } from '../config.ts'
+import { credentialFiles } from '../credential-files.ts'
+import { createCredentialReader } from '../fleet/client/credentials.ts'
+import {
+  type Answer,
+  createManagementClient,
+  type ManagementClient,
+} from '../fleet/management-client.ts'
+
+const TIMEOUT_MS = 30_000
+
+/** What the gateway says, or why it says nothing: words for one line. */
+export type Asked<T> = { readonly value: T } | { readonly fault: string }
+
+/** @example askGateway('http://127.0.0.1:18081', settings, (client) => client.explain(request)) */
+export const askGateway = async <T>(
+  url: string,
+  settings: OperatorSettings,
+  ask: (client: ManagementClient) => Promise<Answer<T>>,
+): Promise<Asked<T>> => {
+  const client = createManagementClient(
+    { name: url, url, labels: {} },
+    { credentials: createCredentialReader(credentialFiles(settings)), timeoutMs: TIMEOUT_MS },
+  )
+  try {
+    const answer = await ask(client)
+    return answer.result === 'ok'
+      ? { value: answer.value }
+      : { fault: `${url}: ${wordsOf(answer)}` }
+  } finally {
+    await client.close()
+  }
+}
+
+const wordsOf = (answer: Exclude<Answer<unknown>, { readonly result: 'ok' }>): string => {
+  if (answer.result === 'failed') return answer.message
+  if (answer.result === 'not_modified') return 'it answered 304'
+  const { code, message } = answer.refusal
+  const age =
+    answer.status === 404 && code === 'svc.error.not_found' ? ' (is it an older gateway?)' : ''
+  return `it answered ${answer.status} ${[code, message].filter(Boolean).join(': ')}${age}`.trim()
+}

@@ -1,0 +1,144 @@
+// Folds the documents among files as a gateway would serve them: those that validation rejects are left out, with the
+// reason. Values of Secrets are never read, whether their Secrets are among the files or not.
+
+import type { CompiledApi } from '../../language/compiled.ts'
+import { type FoldedDocument, foldDocument } from '../../language/explain/fold-document.ts'
+import { listAt, mapAt, textAt } from '../../language/expression/members.ts'
+import { isList, isMap, type Value, type ValueMap } from '../../language/expression/value.ts'
+import { readDocument } from '../reconcile/documents/read-document.ts'
+import {
+  type ApiSpecificationResource,
+  DEFAULT_CLASS,
+  type Resource,
+  resourceKey,
+} from '../resource/resource.ts'
+import { collectResources, type Located } from '../validate/collect-resources.ts'
+import { findingLine } from '../validate/finding.ts'
+import type { GatheredFile } from '../validate/gather-files.ts'
+import { validateFiles } from '../validate/validate-files.ts'
+
+export interface ReadDocuments {
+  readonly documents: readonly DocumentOfFile[]
+  /** One line for each document that is not served, and why. */
+  readonly leftOut: readonly string[]
+  readonly hasRouter: (realmUri: string) => boolean
+}
+
+export interface DocumentOfFile {
+  readonly folded: FoldedDocument
+  readonly compiled: CompiledApi
+  /** @example placeOf('/versions/v1') // 'users.yaml:12:5' */
+  readonly placeOf: (pointer: string) => string
+}
+
+interface Options {
+  readonly className: string
+  readonly maxRoutes: number
+}
+
+export const readDocuments = (
+  files: readonly GatheredFile[],
+  { className, maxRoutes }: Options,
+): ReadDocuments => {
+  const { resources: located } = collectResources(files)
+  const resources = new Map([...located].map(([key, { resource }]) => [key, resource]))
+  const errors = validateFiles(files, maxRoutes).findings.filter(
+    ({ severity, code }) => severity === 'error' && code !== 'AlwaysFails',
+  )
+  const leftOut = errors.map(findingLine)
+  const faulty = new Set(errors.map(({ file, resource }) => `${file}\n${resource}`))
+  const documents: DocumentOfFile[] = []
+  for (const each of located.values()) {
+    const { resource, file, name } = each
+    if (resource.kind !== 'ApiSpecification' || faulty.has(`${file}\n${name}`)) continue
+    const wanted = resource.className ?? DEFAULT_CLASS
+    if (wanted !== className) {
+      leftOut.push(`${placeOf(each)('')} ${name} has gatewayClassName ${wanted} (see --class)`)
+      continue
+    }
+    const read = fold(resource, each, { resources, maxRoutes })
+    if (typeof read === 'string') leftOut.push(read)
+    else documents.push(read)
+  }
+  return { documents, leftOut, hasRouter: routersOf(resources) }
+}
+
+const placeOf =
+  ({ file, positionOf, resource }: Located): DocumentOfFile['placeOf'] =>
+  (pointer) => {
+    const isElsewhere =
+      resource.kind === 'ApiSpecification' &&
+      'spec' in resource.checked &&
+      resource.checked.spec.documentFrom !== undefined
+    const base = isElsewhere ? '/spec/documentFrom' : `/spec/document${pointer}`
+    const { line, column } = positionOf(base)
+    return `${file}:${line}:${column}`
+  }
+
+const fold = (
+  resource: ApiSpecificationResource,
+  located: Located,
+  {
+    resources,
+    maxRoutes,
+  }: { readonly resources: ReadonlyMap<string, Resource>; readonly maxRoutes: number },
+): DocumentOfFile | string => {
+  const place = placeOf(located)
+  const left = (reason: string): string => `${place('')} ${located.name}: ${reason}`
+  const read = readDocument(resource, { version: 1, resources, notes: [] })
+  if ('missing' in read) return left(read.missing.message)
+  if (!('document' in read)) return left('its document cannot be read; validate says why')
+  const { document } = read
+  const withheld = secretVariables(resource, document, resources)
+  const folding = foldDocument(document, withheld, { maxRoutes })
+  if (!('problems' in folding)) return { ...folding, placeOf: place }
+  const [problem] = folding.problems
+  return `${place(problem?.path ?? '')} ${located.name}: it cannot be folded without the values of its Secrets: ${problem?.message ?? ''}`
+}
+
+/** Names of the variables that come from Secrets. */
+const secretVariables = (
+  resource: ApiSpecificationResource,
+  document: ValueMap,
+  resources: ReadonlyMap<string, Resource>,
+): readonly string[] => {
+  const sources = 'spec' in resource.checked ? (resource.checked.spec.variablesFrom ?? []) : []
+  const names = sources.flatMap(({ name, secretRef }) => {
+    if (secretRef.key !== undefined) return [name ?? secretRef.key]
+    const secret = resources.get(resourceKey('Secret', resource.metadata.namespace, secretRef.name))
+    return secret?.kind === 'Secret' ? Object.keys(secret.data) : undefinedVariables(document)
+  })
+  return [...new Set(names)]
+}
+
+/** Of a Secret that is not among the files every key is a variable: any that the document reads and does not have. */
+const undefinedVariables = (document: ValueMap): readonly string[] => {
+  const [read, written] = [new Set<string>(), new Set<string>()]
+  const walk = (value: Value): void => {
+    if (typeof value === 'string') {
+      for (const [, name = ''] of value.matchAll(/\bvariables\.([\w-]+)/g)) read.add(name)
+    } else if (isList(value)) value.forEach(walk)
+    else if (isMap(value)) {
+      const { variables } = value
+      if (isMap(variables)) Object.keys(variables).forEach((name) => written.add(name))
+      Object.values(value).forEach(walk)
+    }
+  }
+  walk(document)
+  return [...read].filter((name) => !written.has(name))
+}
+
+/** A realm that is not among the files may have one. */
+const routersOf =
+  (resources: ReadonlyMap<string, Resource>) =>
+  (uri: string): boolean => {
+    for (const resource of resources.values()) {
+      if (resource.kind !== 'Realm' || !('spec' in resource.checked)) continue
+      const { spec } = resource.checked
+      if (spec.uri !== uri) continue
+      const router = mapAt(spec, 'router')
+      const urls = [textAt(router, 'url'), ...listAt(router, 'urls')]
+      return urls.some((url) => typeof url === 'string' && /^wss?:/i.test(url))
+    }
+    return true
+  }

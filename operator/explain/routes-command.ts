@@ -1,0 +1,97 @@
+// Runs `svc-operator routes FILE…|URL`: lists the routes of files, or of a gateway, on stdout.
+
+import {
+  KEYS_ROUTE,
+  listRoutes,
+  matchesText,
+  type RouteRow,
+} from '../../language/explain/list-routes.ts'
+import { isManagementAddress, type OperatorSettings } from '../config.ts'
+import type { Answer, ManagementClient } from '../fleet/management-client.ts'
+import type { ValidateOutput } from '../validate/validate-command.ts'
+import { gatherFiles } from '../validate/gather-files.ts'
+import { askGateway } from './gateway.ts'
+import { readDocuments } from './read-documents.ts'
+import { type PlacedRoute, routesText } from './routes-text.ts'
+
+/** 0: they were listed. 1: some documents were left out. 2: nothing could be read. */
+export const runRoutes = async (
+  operands: readonly string[],
+  settings: OperatorSettings,
+  output: ValidateOutput,
+): Promise<0 | 1 | 2> => {
+  const [first = ''] = operands
+  const read = isManagementAddress(first)
+    ? await ofGateway(first, settings)
+    : await ofFiles(operands, settings, output)
+  if ('fault' in read) {
+    output.complain(`svc-operator: routes: ${read.fault}\n`)
+    return 2
+  }
+  const { routes, leftOut } = read
+  const shown = routes.map(({ row, at }) => ({ ...row, at }))
+  output.print(
+    settings.json ? `${JSON.stringify({ routes: shown }, null, 2)}\n` : routesText(routes),
+  )
+  for (const line of leftOut) output.complain(`left out: ${line}\n`)
+  output.complain(`${routes.length} ${routes.length === 1 ? 'route' : 'routes'}\n`)
+  return leftOut.length === 0 ? 0 : 1
+}
+
+type Read =
+  | { readonly routes: readonly PlacedRoute[]; readonly leftOut: readonly string[] }
+  | { readonly fault: string }
+
+const ofFiles = async (
+  operands: readonly string[],
+  { class: className, maxRoutes, match }: OperatorSettings,
+  { readStdin }: ValidateOutput,
+): Promise<Read> => {
+  const gathered = await gatherFiles(operands, readStdin)
+  if ('fault' in gathered) return gathered
+  const { documents, leftOut, hasRouter } = readDocuments(gathered.files, { className, maxRoutes })
+  const own = documents
+    .toSorted((a, b) => (a.folded.id < b.folded.id ? -1 : 1))
+    .flatMap(({ folded, placeOf }) =>
+      listRoutes(folded, hasRouter(folded.realmUri)).map((row) => ({
+        row,
+        at: placeOf(row.pointer),
+      })),
+    )
+  const routes = [...own, { row: KEYS_ROUTE, at: 'gateway' }]
+  return { routes: routes.filter(({ row }) => match === null || matchesText(row, match)), leftOut }
+}
+
+const ofGateway = async (url: string, settings: OperatorSettings): Promise<Read> => {
+  const asked = await askGateway(url, settings, (client) => allRoutes(client, settings.match))
+  if ('fault' in asked) return asked
+  const { rows, leftOut } = asked.value
+  return { routes: rows.map((row) => ({ row, at: row.document || 'gateway' })), leftOut }
+}
+
+interface AllRoutes {
+  readonly rows: readonly RouteRow[]
+  readonly leftOut: readonly string[]
+}
+
+/** A gateway without end would be asked without end. */
+const MOST_PAGES = 10_000
+
+const allRoutes = async (
+  client: ManagementClient,
+  match: string | null,
+): Promise<Answer<AllRoutes>> => {
+  const rows: RouteRow[] = []
+  const leftOut: string[] = []
+  let after: string | null = null
+  for (let page = 0; page < MOST_PAGES; page++) {
+    const answer = await client.routes(match, after)
+    if (answer.result !== 'ok') return answer
+    rows.push(...answer.value.routes)
+    leftOut.push(...answer.value.leftOut)
+    const { next } = answer.value
+    if (next === null || next === after) break
+    after = next
+  }
+  return { result: 'ok', value: { rows, leftOut }, etag: undefined }
+}
