@@ -15,6 +15,7 @@ import { ManifestSource } from './manifests/manifest-source.ts'
 import { createOperatorMetrics } from './metrics.ts'
 import type { Locate } from './resource/resource-source.ts'
 import { createStatusPrinter, type Output } from './status/status-printer.ts'
+import { debugPages } from './status/debug-pages.ts'
 import { statusPages } from './status/page.ts'
 import { whyPage } from './status/why-page.ts'
 import { type StatusServer, startStatusServer } from './status/status-server.ts'
@@ -102,6 +103,7 @@ const openStatus = async (
       unready: () =>
         controller.status.isReady ? undefined : 'the resources have not been read yet',
     }),
+    ...debugPages({ status: () => controller.status, desired: () => controller.desired }),
     ...whyPage({ find: (id) => controller.fleet?.findDecisions(id) }),
   })
 }

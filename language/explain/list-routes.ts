@@ -32,11 +32,21 @@ export interface RouteRow {
 
 /** @param hasRouter whether its realm has a WAMP router, so that WebSocket connections are relayed */
 export const listRoutes = (document: FoldedDocument, hasRouter: boolean): readonly RouteRow[] =>
-  document.versions.flatMap((version) => [
-    ...version.paths.flatMap((path) => pathRows(path, version, document)),
-    ...endpointRows(version, document),
-    ...(hasRouter ? [webSocketRow(version, document)] : []),
-  ])
+  document.versions
+    .flatMap((version) => [
+      ...version.paths.flatMap((path) => pathRows(path, version, document)),
+      ...endpointRows(version, document),
+      ...(hasRouter ? [webSocketRow(version, document)] : []),
+    ])
+    .sort(byPath)
+
+/** A gateway has the members of a document in another order than its file. */
+const byPath = (a: RouteRow, b: RouteRow): number => {
+  const [left, right] = [a, b].map(
+    ({ path, version, methods }) => `${path} ${version} ${methods.join()}`,
+  )
+  return left === right ? 0 : (left ?? '') < (right ?? '') ? -1 : 1
+}
 
 /** What every gateway serves, on each host and before any document. */
 export const KEYS_ROUTE: RouteRow = {

@@ -84,7 +84,9 @@ const textOf = (template: TextLike, isSecret: boolean): string => {
   return mask(parts.join(''))
 }
 
-const literal = (text: string, isSecret: boolean): string => (isSecret ? HIDDEN : text)
+/** The scheme of credentials is no secret. */
+const literal = (text: string, isSecret: boolean): string =>
+  isSecret && !/^(?:bearer|basic|apikey) $/i.test(text) ? HIDDEN : text
 
 const UNBOUNDED = (): Budget => ({ left: Infinity })
 

@@ -112,7 +112,8 @@ const member = (name: string, value: Value, indent: number): readonly string[] =
   const blanks = ' '.repeat(indent)
   const isNested = isMap(value) && Object.keys(value).length > 0 && indent < 2 * MOST_DEPTH
   if (!isNested) return [`${blanks}${name}: ${inline(value)}`]
-  const entries = Object.entries(value)
+  // Files and gateways have members in another order.
+  const entries = Object.entries(value).sort(([a], [b]) => (a < b ? -1 : 1))
   const shown = entries
     .slice(0, MOST_MEMBERS)
     .flatMap(([key, each]) => member(key, each, indent + 2))

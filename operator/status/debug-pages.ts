@@ -1,5 +1,5 @@
-// What the operator wants, what it sees and where the two differ, for whoever looks for a fault at night: as JSON,
-// with ids and digests and never a document, a variable or a realm's record.
+// Shows what the operator wants, what it sees and where the two differ, for someone who looks for the cause of a problem:
+// as JSON, with ids and digests, and never a document, a variable or a realm's record.
 
 import type { OperatorStatus } from '../controller/controller.ts'
 import type { DataPlaneReport } from '../data-plane.ts'
@@ -19,19 +19,11 @@ export interface DebugSources {
 
 export const debugPages = (sources: DebugSources): Pages => ({
   '/debug/desired': () => ({ json: desiredRecord(sources.desired()) }),
-  '/debug/pods': () => {
-    const leader = sources.leader?.()
-    const { isLeading, dataPlanes } = sources.status()
-    const told = isLeading ? { dataPlanes: dataPlanes.map(dataPlaneRecord) } : {}
-    return { json: { isLeading, ...roleRecord({ isLeading }, leader), ...told } }
-  },
+  '/debug/data-planes': () => dataPlanesPage(sources),
+  '/debug/data-planes/:name/diff': (name = '') => differencePage(sources, name),
+  '/debug/pods': () => dataPlanesPage(sources),
   '/debug/pods/:namespace/:name/diff': (namespace = '', name = '') =>
-    ofLeader(sources, ({ dataPlanes }) => {
-      const report = dataPlanes.find(({ dataPlane }) => dataPlane.name === `${namespace}/${name}`)
-      const wanted = sources.desired()
-      if (report === undefined || wanted === undefined) return PAGE_NOT_FOUND
-      return { json: differenceRecord(wanted, report) }
-    }),
+    differencePage(sources, `${namespace}/${name}`),
   '/debug/resources/:namespace/:name': (namespace = '', name = '') =>
     ofLeader(sources, ({ resources }) => {
       const found = [...resources.values()].filter(
@@ -43,6 +35,22 @@ export const debugPages = (sources: DebugSources): Pages => ({
         : { json: { resources: found.map((each) => resourceRecord(each)) } }
     }),
 })
+
+const dataPlanesPage = (sources: DebugSources): Page => {
+  const leader = sources.leader?.()
+  const { isLeading, dataPlanes } = sources.status()
+  const known = isLeading ? { dataPlanes: dataPlanes.map(dataPlaneRecord) } : {}
+  return { json: { isLeading, ...roleRecord({ isLeading }, leader), ...known } }
+}
+
+/** @param name of a data plane: its management address, or namespace and name of its Pod */
+const differencePage = (sources: DebugSources, name: string): Page | typeof PAGE_NOT_FOUND =>
+  ofLeader(sources, ({ dataPlanes }) => {
+    const report = dataPlanes.find(({ dataPlane }) => dataPlane.name === name)
+    const wanted = sources.desired()
+    if (report === undefined || wanted === undefined) return PAGE_NOT_FOUND
+    return { json: differenceRecord(wanted, report) }
+  })
 
 /** That a standby knows nothing of it does not mean that it is not there. */
 const ofLeader = (

@@ -171,16 +171,16 @@ describe('listing routes', () => {
         `${methods.join()} ${path} ${active ? '' : 'inactive '}${action} ${security}`,
     )
     expect(rows).toEqual([
+      'OPTIONS,POST /[v1]/oidc/:provider/backchannel-logout built-in back-channel logout none',
+      'GET,OPTIONS /[v1]/oidc/:provider/callback built-in login callback none',
+      'GET,OPTIONS /[v1]/oidc/login built-in login none',
+      'GET,OPTIONS,POST /[v1]/oidc/logout built-in logout none',
+      'GET,HEAD,OPTIONS /[v1]/oidc/verify built-in verify none',
       'GET,PUT /[v1]/users/[:id] forward → http://up.test oidc (provider: corp)',
       'POST /[v1]/users/[:id] wamp_call → com.acme.add oidc (provider: corp)',
-      'GET,OPTIONS /[v1]/oidc/login built-in login none',
-      'GET,OPTIONS /[v1]/oidc/:provider/callback built-in login callback none',
-      'GET,OPTIONS,POST /[v1]/oidc/logout built-in logout none',
-      'OPTIONS,POST /[v1]/oidc/:provider/backchannel-logout built-in back-channel logout none',
-      'GET,HEAD,OPTIONS /[v1]/oidc/verify built-in verify none',
       'GET /[v1]/ws WebSocket → router of the realm oidc (provider: corp)',
-      'GET /v0/x inactive static none',
       'GET /v0/ws inactive WebSocket → router of the realm none',
+      'GET /v0/x inactive static none',
     ])
   })
 

@@ -63,6 +63,9 @@ describe('debug pages', () => {
         ]),
     )
     const digestOf = (id: string) => validated.desired.documents.get(id)?.digest
+    expect(await get('/debug/data-planes/:name/diff', 'gateways/gw-1')).toEqual(
+      await get('/debug/pods/:namespace/:name/diff', 'gateways', 'gw-1'),
+    )
     expect(
       jsonOf(await get('/debug/pods/:namespace/:name/diff', 'gateways', 'gw-1')),
     ).toMatchObject({
@@ -89,6 +92,7 @@ describe('debug pages', () => {
 
   it.each([
     ['/debug/pods/:namespace/:name/diff', ['gateways', 'constructor']],
+    ['/debug/data-planes/:name/diff', ['__proto__']],
     ['/debug/resources/:namespace/:name', ['default', '__proto__']],
   ])('%s of nobody', async (path, values) => {
     expect(await home(() => new Map()).get(path, ...values)).toBe(PAGE_NOT_FOUND)
@@ -104,6 +108,7 @@ describe('debug pages', () => {
       resource,
       await get('/debug/desired'),
       await get('/debug/pods'),
+      await get('/debug/data-planes'),
       await get('/debug/pods/:namespace/:name/diff', 'gateways', 'gw-1'),
       await get('/debug/resources/:namespace/:name', 'default', 'shop'),
     ]
