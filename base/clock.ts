@@ -1,4 +1,4 @@
-// Time, timers and randomness behind one interface, so that tests bring their own.
+// Defines time, timers and randomness as one interface, so that tests can pass in their own.
 
 export interface Clock {
   /** Unix time, milliseconds. */

@@ -1,8 +1,8 @@
-// A queue whose groups take turns (round robin), so that a group with a thousand items delays any other by one item at
-// most. Within a group the order is first in, first out.
+// Queues items in groups that are served in turn (round robin), so that a group with a thousand items delays any other
+// by at most one item. Within a group the order is first in, first out.
 
 /**
- * It has no bound of its own: whoever fills it drops something once `size` is too large, such as the newest item of the
+ * It has no bound of its own: the code that fills it drops something once `size` is too large, such as the newest item of the
  * longest group.
  * @example
  * const queue = new FairQueue<Job>()

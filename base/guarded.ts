@@ -1,7 +1,7 @@
-// Calls listeners so that what one of them throws reaches neither who calls nor the next one.
+// Calls listeners so that what one of them throws reaches neither the caller nor the next listener.
 
 /**
- * @param onError is told what was thrown, and throws nothing itself
+ * @param onError gets what was thrown, and throws nothing itself
  * @example
  * const notify = guarded(options.onChange, (error) => { log.error('a listener failed', { error }) })
  * notify()

@@ -1,4 +1,4 @@
-// The error of whoever may not even wait.
+// Defines the error for a task that may not even wait, because the queue is full.
 
 /** So many wait that nobody else may: to be tried again later. */
 export class QueueFullError extends Error {

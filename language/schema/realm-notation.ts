@@ -1,5 +1,5 @@
-// The notation in which realms are described: JSON Schema as TypeScript literals, with annotations from which the
-// Realm resource, what may be read back, and what older gateways may ignore follow. `TypeOf` gives the type.
+// Defines the notation in which realms are described: JSON Schema as TypeScript literals, with annotations from which
+// the Realm resource, what may be read back, and what older gateways may ignore follow. `TypeOf` gives the type.
 
 import type { ValueMap } from '../expression/value.ts'
 import type { Importance } from '../wire/importance.ts'

@@ -1,5 +1,5 @@
-// Finds values of a document that are read otherwise than they look: {x} and ${x} are plain text, and {{x}} without
-// quotes is a map in YAML. A document in, a warning for each out.
+// Finds values of a document that are read otherwise than they look, and returns a warning for each: {x} and ${x} are
+// plain text, and {{x}} without quotes is a map in YAML.
 
 import { childPointer } from '../../base/json-pointer.ts'
 import { isMap, type Value } from '../expression/value.ts'

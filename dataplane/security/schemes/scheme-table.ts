@@ -1,5 +1,6 @@
-// What the data plane does with each security scheme beside verifying its credentials, in one table. What verifies
-// them is in `create-authenticate.ts`, and what the language knows of a scheme in `language/compile/security.ts`.
+// Defines in one table what the data plane does with each security scheme beside verifying its credentials. What
+// verifies them is in `create-authenticate.ts`, and what the language knows of a scheme in
+// `language/compile/security.ts`.
 
 import type { SchemeName } from '../../../language/compile/security.ts'
 

@@ -1,5 +1,4 @@
-// A message of the router comes in; whether it has the shape that its type asks for goes out. Nothing behind
-// this check looks again, so nothing unchecked gets behind it.
+// Checks whether a message of the router has the shape that its type demands. Nothing behind this check repeats it.
 
 import { isList, isMap, type Value } from '../../../language/expression/value.ts'
 import { MESSAGE, type WampMessage } from './messages.ts'

@@ -1,4 +1,5 @@
-// WAMP messages as values and what both ends of a session say of them. Nothing here sends or receives.
+// Defines WAMP messages as values, with the types and payloads that both ends of a session use. It sends and receives
+// nothing.
 
 import type { Value, ValueMap } from '../../../language/expression/value.ts'
 

@@ -1,5 +1,6 @@
-// The door to the wire: a router's address in, whole messages both ways. A transport is open once, tells of
-// its end exactly once, and never throws at whoever feeds it bytes. What a session is it does not know.
+// Defines the interface of a transport, which carries whole messages in both directions to the address of a router. A
+// transport opens once, reports its end exactly once, and never throws at the code that passes it bytes. It knows
+// nothing of sessions.
 
 import type { SerializerName, WampMessage } from './messages.ts'
 

@@ -1,5 +1,5 @@
-// What all parts of the bridge are given: the way to open links, the log, randomness, and how long to
-// wait for what. Holds no state.
+// Defines what all parts of the bridge need from outside: the function that opens links, the log, the random source,
+// and the times. It holds no state.
 
 import { randomBytes } from 'node:crypto'
 import type { Log } from '../../../telemetry/log.ts'

@@ -1,5 +1,5 @@
-// Changes of what is served in, sessions with the routers of the realms in use out, and a client for each
-// realm. It never blocks who tells it of a change, and never throws at them.
+// Keeps sessions with the routers of the realms in use, as changes of what is served require, and gives out a client
+// for each realm. It never blocks the caller that passes it a change, and never throws at it.
 
 import { withTimeout } from '../../../base/timeout.ts'
 import { BRIDGE_TIMES, secureRandom, type BridgeOptions, type BridgeSetup } from './bridge-setup.ts'

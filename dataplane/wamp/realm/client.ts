@@ -1,5 +1,5 @@
-// A realm's uri in, the client that the actions use out: always there, whatever becomes of the realm. It
-// holds nothing itself.
+// Implements the client of a realm that the actions use. There is one for any uri, whatever becomes of the realm, and
+// it has no state of its own.
 
 import type { ValueMap } from '../../../language/expression/value.ts'
 import type { RealmBridge } from './realm-bridge.ts'

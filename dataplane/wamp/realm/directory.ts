@@ -1,5 +1,5 @@
-// Changes of what is served in, the realms that they touch out, with their records and how many documents
-// use each. Forgets a realm that nobody knows any more; opens nothing.
+// Keeps the registry of realms with their records and the number of documents that use each, and returns the realms
+// that a change touches. It removes a realm that has neither a record nor a document, and opens no connection.
 
 import { RealmBridge, type RealmParts } from './realm-bridge.ts'
 import type { BridgeChange } from './wamp-client.ts'

@@ -1,4 +1,4 @@
-// A realm record in, the links that its router asks for out, defaults filled in. Opens nothing.
+// Plans the links that the router of a realm record asks for, with defaults filled in. It opens no connection.
 
 import type { RealmRecord, RouterRecord } from '../../../language/realm/record.ts'
 import type { LinkOptions } from '../session/joined-session.ts'

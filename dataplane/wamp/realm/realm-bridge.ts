@@ -1,5 +1,6 @@
-// One realm: its record and how many documents use it in, its links and where topics and registrations
-// live on them out. It never blocks, and never throws but at who asks for a session.
+// Opens, replaces and closes the links of one realm as its record and the number of documents that use it require, and
+// decides on which session its topics and registrations live. It never blocks, and throws only at callers that ask for
+// a session.
 
 import { isDeepStrictEqual } from 'node:util'
 import type { RealmRecord } from '../../../language/realm/record.ts'

@@ -1,4 +1,5 @@
-// What a session holds for us in, let go of when its turn comes. Never rejects: nobody has a use for a refusal.
+// Releases a subscription or registration of a session when the request limiter permits it. It never rejects: no caller
+// has a use for the error.
 
 import type { Log } from '../../../telemetry/log.ts'
 import type { RouterRequestLimiter } from './router-request-limiter.ts'

@@ -1,5 +1,5 @@
-// Pools that have been replaced in, closed links out, once nothing is under way on them or their time is
-// up. Never blocks who retires one.
+// Closes session pools that have been replaced, once nothing is in progress on them or their time is up. It never
+// blocks the caller that retires one.
 
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { BridgeTimes } from './bridge-setup.ts'

@@ -1,6 +1,6 @@
-// Subscriptions, registrations and their ends in, a few of them at a time with the router out. After a
-// reconnect there may be thousands at once, and one real router leaves requests unanswered when more than
-// about 64 answers wait for a client.
+// Limits how many subscriptions, registrations and their ends wait for the router at a time. After a reconnect there
+// may be thousands at once, and one real router leaves requests unanswered when more than about 64 responses wait for a
+// client.
 
 import { WampFault } from '../session/joined-session.ts'
 

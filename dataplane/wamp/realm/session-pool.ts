@@ -1,5 +1,5 @@
-// A plan in, as many links as it asks for out, and the sessions that are joined of them in turn. It
-// reconnects nothing (links do) and never throws.
+// Opens as many links as the plan of a realm asks for, and gives out their joined sessions in turn. It reconnects
+// nothing, which is the links' work, and never throws.
 
 import type { SessionState } from '../../../language/wire/wire.ts'
 import type { BridgeSetup } from './bridge-setup.ts'

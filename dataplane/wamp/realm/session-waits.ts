@@ -1,5 +1,5 @@
-// Operations of a realm wait here for a session that is being opened: each is told once, in the order they came, when
-// waiting is over. Whether that is because a session has joined is for them to see; nothing is sent from here.
+// Lets operations of a realm wait for a session that is being opened, and notifies each of them once, in the order they
+// came, when waiting is over. Each operation checks for itself whether a session has joined; nothing is sent from here.
 
 import { guarded } from '../../../base/guarded.ts'
 import type { Log } from '../../../telemetry/log.ts'

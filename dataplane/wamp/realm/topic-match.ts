@@ -1,4 +1,4 @@
-// Options of a subscription or registration in, how its URI is matched out.
+// Reads from the options of a subscription or registration how its URI is matched.
 
 import { memberAt } from '../../../language/expression/members.ts'
 import type { ValueMap } from '../../../language/expression/value.ts'

@@ -1,5 +1,5 @@
-// All topics of a realm: followers in, the topic they share found or made, bounds kept. Nobody is told
-// anything within `follow()`.
+// Keeps all topics of a realm: it adds each follower to the topic that it shares with others, or creates that topic,
+// within bounds. It notifies no follower within `follow()`.
 
 import { guarded } from '../../../base/guarded.ts'
 import type { ValueMap } from '../../../language/expression/value.ts'

@@ -1,5 +1,5 @@
-// One topic (a URI and a match): its followers in, one router subscription for all of them out, on whatever
-// session is there. It never copies an event, and no follower's fault reaches another.
+// Shares one router subscription of a topic (a URI and a match) among all its followers, on the current session. It
+// never copies an event, and an error that one follower throws does not reach another.
 
 import { guarded } from '../../../base/guarded.ts'
 import type { ValueMap } from '../../../language/expression/value.ts'

@@ -1,5 +1,5 @@
-// Why a realm can't be reached at the moment in, the fault that its clients get out. Clients of the gateway
-// read these texts: no address, no reason of the router's and no secret stands in them.
+// Builds the errors that clients get while a realm cannot be reached. Clients of the gateway read their messages, which
+// contain no address, no reason of the router's and no secret.
 
 import { WampFault } from '../session/joined-session.ts'
 

@@ -1,5 +1,5 @@
-// The door of the bridge for the actions: one client per realm, always there, whatever its router does. Knows
-// nothing of HTTP.
+// Defines the interface of the bridge for the actions: one client per realm, which is there whatever its router does.
+// It knows nothing of HTTP.
 
 import type { ValueMap } from '../../../language/expression/value.ts'
 import type { SessionState } from '../../../language/wire/wire.ts'

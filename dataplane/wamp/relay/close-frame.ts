@@ -1,4 +1,4 @@
-// A status code and words in, the bytes of a Close frame out (RFC 6455 §5.5.1).
+// Encodes a status code and a reason as a Close frame (RFC 6455 §5.5.1).
 
 const FINAL_CLOSE = 0x88
 const MASKED = 0x80

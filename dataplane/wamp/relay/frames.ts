@@ -1,5 +1,5 @@
-// The bytes of one direction of a WebSocket connection in (RFC 6455 §5.2), how many of them may pass on out,
-// or what is wrong with them. It follows headers only: payloads are neither unmasked nor looked at.
+// Scans the frames of one direction of a WebSocket connection (RFC 6455 §5.2), and says how many of its bytes may pass
+// on, or what is wrong with them. It follows headers only: payloads are neither unmasked nor read.
 
 /** Status code of a Close frame (RFC 6455 §7.4.1), and words for whoever debugs. */
 export interface FrameFault {

@@ -1,5 +1,5 @@
-// The WebSocket handshake with a router (RFC 6455 §4) as text: what we ask with, and what its answer says. It
-// opens nothing; the client's key goes through, so that the router's answer is the client's.
+// Writes the request of the WebSocket handshake with a router (RFC 6455 §4) and reads the response to it, as text. It
+// opens nothing; the client's key is passed on, so that the router's response fits the client too.
 
 import { createHash } from 'node:crypto'
 

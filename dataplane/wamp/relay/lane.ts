@@ -1,5 +1,5 @@
-// One direction of a relayed WebSocket connection: bytes come in from one socket and go out to the other as
-// they are, no faster than that one takes them. Nothing but our own Close frame is ever put between them.
+// Passes the bytes of one direction of a relayed WebSocket connection on to the other socket unchanged, no faster than
+// that one takes them. Nothing but the gateway's own Close frame is ever inserted.
 
 import type { Duplex } from 'node:stream'
 import { type FrameFault, FrameScanner } from './frames.ts'

@@ -1,5 +1,5 @@
-// A client's socket and a router's, both past their WebSocket handshake, in; bytes moved both ways until either
-// ends, or time or limits are up. Never throws: whatever happens to one end, the other one is closed.
+// Moves bytes in both directions between the sockets of a client and of a router, after both WebSocket handshakes,
+// until either ends or a limit is reached. It never throws: whatever happens to one end, the other one is closed.
 
 import type { Duplex } from 'node:stream'
 import { closeFrame } from './close-frame.ts'

@@ -1,5 +1,5 @@
-// All WebSocket connections of one process that are carried to routers: opened, bounded, looked after, and
-// closed when the gateway drains or a realm's router is no longer there.
+// Opens and bounds the WebSocket connections of one process that are carried to routers, and closes them when the
+// gateway drains or the router of a realm is no longer there.
 
 import { randomBytes } from 'node:crypto'
 import { Socket } from 'node:net'

@@ -1,5 +1,4 @@
-// WebSocket URLs of a realm's router and a client's handshake in, a connection on which the router has agreed
-// to it out: the first URL that takes it. Frames are not read here.
+// Connects to the first WebSocket URL of a realm's router that accepts the handshake of a client. It reads no frames.
 
 import { connect as connectTcp, isIP, type Socket } from 'node:net'
 import { connect as connectTls } from 'node:tls'

@@ -1,4 +1,4 @@
-// A router's record in, the addresses out that a WebSocket connection can be carried to.
+// Lists the addresses of a router's record to which a WebSocket connection can be carried.
 
 import type { RouterRecord } from '../../../language/realm/record.ts'
 

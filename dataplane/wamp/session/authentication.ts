@@ -1,5 +1,5 @@
-// How a realm authenticates comes in; what HELLO says of it and the answers to the router's CHALLENGE go out.
-// The secret goes nowhere else: not into an error, not into a log.
+// Builds what HELLO says of the authentication of a realm, and responds to the router's CHALLENGE. The secret goes
+// nowhere else: not into an error, not into a log.
 
 import {
   createHmac,

@@ -1,4 +1,5 @@
-// autobahn ships no types. The door file says what is used of it; nobody else reads the module.
+// Declares the module autobahn, which ships no types; `autobahn.ts` types what is used of it, and no other file imports
+// it.
 declare module 'autobahn' {
   const autobahn: unknown
   export = autobahn

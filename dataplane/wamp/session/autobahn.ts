@@ -1,5 +1,5 @@
-// The one way into autobahn: what is used of it, typed, loaded at first use, its console output off. It gives
-// a peer that speaks WAMP over a wire of ours; connections, timers and retries of autobahn's own never run.
+// Wraps autobahn, of which it types what is used, loads it at first use and turns its console output off. It creates a
+// peer that speaks WAMP over a transport of ours; connections, timers and retries of autobahn's own never run.
 
 import type { Value, ValueMap } from '../../../language/expression/value.ts'
 import { MESSAGE, type WampMessage } from '../protocol/messages.ts'

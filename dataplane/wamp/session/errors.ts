@@ -1,4 +1,4 @@
-// The faults that a session makes itself, and those that it reads from ERROR messages. Texts are for clients:
+// Builds the errors that a session creates itself, and reads those of ERROR messages. Their messages are for clients:
 // addresses and reasons of the router stand in the log instead.
 
 import type { Value, ValueMap } from '../../../language/expression/value.ts'

@@ -1,5 +1,5 @@
-// A checked message of an open session comes in and goes to whoever waits for it. Late answers are dropped; what
-// a router can't mean ends the session: the text that goes out says why.
+// Passes each checked message of an open session on to the part that waits for it. Late responses are dropped; a
+// message that no router may send ends the session, and the text that is returned says why.
 
 import { isMap, type ValueMap } from '../../../language/expression/value.ts'
 import type { Peer } from './autobahn.ts'

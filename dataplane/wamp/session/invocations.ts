@@ -1,5 +1,5 @@
-// Invocations of a session while their handlers run: the result or fault goes back as YIELD or ERROR, once.
-// What is registered is not known here.
+// Runs the handlers of a session's invocations and sends the result or error back as YIELD or ERROR, once. It does not
+// know what is registered.
 
 import type { ValueMap } from '../../../language/expression/value.ts'
 import type { Log } from '../../../telemetry/log.ts'

@@ -1,5 +1,5 @@
-// The door to one joined session with a router, and to the link that keeps one joined. Everything that waits
-// is settled exactly once: by the router, by its caller, or by the end of the session.
+// Defines the interface of one session that has joined a router, and of the link that keeps one joined. Everything that
+// waits is settled exactly once: by the router, by its caller, or by the end of the session.
 
 import type { Value, ValueMap } from '../../../language/expression/value.ts'
 import type { SessionState } from '../../../language/wire/wire.ts'

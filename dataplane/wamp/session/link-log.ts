@@ -1,5 +1,5 @@
-// What becomes of a link comes in; lines for the log go out: a router that is away, or comes and goes, writes
-// one line a minute and not one a try.
+// Logs when a link joins or fails: for a router that is unreachable, or comes and goes, one line a minute and not one
+// for each attempt.
 
 import type { Log } from '../../../telemetry/log.ts'
 

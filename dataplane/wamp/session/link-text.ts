@@ -1,4 +1,4 @@
-// What routers say comes in; what people may read of it goes out: short, printable, without secrets. Pure.
+// Converts what a router says to a text that people may read: short, printable, without secrets. Pure.
 
 import type { SessionEnd } from './session.ts'
 

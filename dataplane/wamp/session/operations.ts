@@ -1,5 +1,5 @@
-// The peer and the outbox of a session come in; what serves its operations goes out, and the session as the
-// bridge sees it. When it opens and ends is not decided here.
+// Creates the parts that perform the operations of a session, and the session as the bridge sees it. It does not decide
+// when the session opens and ends.
 
 import { guarded } from '../../../base/guarded.ts'
 import type { Log } from '../../../telemetry/log.ts'

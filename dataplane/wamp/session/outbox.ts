@@ -1,5 +1,5 @@
-// What a session sends goes through here to its transport: requests that autobahn makes, whose ids it learns
-// on the way, and answers of our own. It never throws into autobahn.
+// Sends the messages of a session to its transport: requests that autobahn creates, whose ids it reads as they pass,
+// and responses of our own. It never throws into autobahn.
 
 import type { Transport } from '../protocol/transport.ts'
 import { WampFault } from './joined-session.ts'

@@ -1,4 +1,5 @@
-// Arguments on their way out and in: empty ones are not sent, absent ones are empty. Nothing is copied.
+// Converts payloads to and from the last elements of a message: empty arguments are not sent, and absent ones are
+// empty. Nothing is copied.
 
 import type { Value, ValueMap } from '../../../language/expression/value.ts'
 import type { Payload, WampMessage } from '../protocol/messages.ts'

@@ -1,5 +1,5 @@
-// Registrations of a session: REGISTERED and INVOCATION messages come in, the handler of a procedure is run.
-// How it answers is not known here.
+// Keeps the registrations of a session, and runs the handler of a procedure for each INVOCATION. It does not know how
+// the handler's result is sent.
 
 import { once } from '../../../base/once.ts'
 import type { ValueMap } from '../../../language/expression/value.ts'

@@ -1,4 +1,5 @@
-// What a session tells a holder of, once: that the router has ended a subscription or registration by itself.
+// Creates the promise by which a session reports, once, that the router has ended a subscription or registration by
+// itself.
 
 export interface Revocation {
   readonly revoked: Promise<void>

@@ -1,5 +1,5 @@
-// A router's address and an identity come in; one session goes out, from the first byte to its end, which is
-// told once. It is used once: who wants another opens another. What waits is settled before its end is told.
+// Runs one session with a router, from the first byte of its transport to its end, which is reported once. It is used
+// once: each attempt opens another. Everything that waits is settled before the end is reported.
 
 import type { ValueMap } from '../../../language/expression/value.ts'
 import type { Log } from '../../../telemetry/log.ts'

@@ -1,5 +1,5 @@
-// Subscriptions of a session: EVENT messages come in, handlers are told. An event of a subscription that is
-// not there (any more) is nobody's.
+// Keeps the subscriptions of a session, and passes each EVENT to its handlers. An event of a subscription that does not
+// exist (any more) is dropped.
 
 import { once } from '../../../base/once.ts'
 import type { ValueMap } from '../../../language/expression/value.ts'

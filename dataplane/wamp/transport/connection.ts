@@ -1,6 +1,6 @@
-// The life of one connection, whatever carries it: connecting, open, closing, ended. Turns bytes into messages
-// for the handlers, keeps the clock, and tells the end once. Knows no socket; nothing that a handler throws
-// gets through to whoever feeds it.
+// Manages the life of one connection, whatever carries it: connecting, open, closing, ended. It decodes bytes to
+// messages for the handlers, runs the timers, and reports the end once. It knows no socket, and nothing that a handler
+// throws reaches the carrier.
 
 import type { MemoryBudget } from '../../memory/memory-budget.ts'
 import type { RouterDial } from './router-dial.ts'

@@ -1,5 +1,5 @@
-// How many bytes have come in is asked now and then; a ping goes out when a peer has been quiet for long, an
-// end when it has been for too long. Costs nothing per message, and reads no clock.
+// Detects a silent peer: it polls how many bytes have been received, sends a ping after a while without any, and
+// reports the peer as silent after a longer one. It costs nothing per message, and reads no clock.
 
 export interface WatchedConnection {
   /** Grows with whatever the peer sends. */

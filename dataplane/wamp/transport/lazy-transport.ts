@@ -1,5 +1,5 @@
-// The transports of routers, loaded when the first of them is opened: a gateway without a router does not pay
-// for them (measured: 20 MB).
+// Loads the transports of routers when the first of them is opened, so that a gateway without a router does not pay for
+// them (measured: 20 MB).
 
 import type { OpenTransport, Transport, TransportHandlers } from '../protocol/transport.ts'
 import { loadOnce } from '../../../base/single-flight.ts'

@@ -1,6 +1,5 @@
-// Bytes of a RawSocket in, whole frames out, and frames in, bytes for one write out (WAMP protocol,
-// *RawSocket Transport*). Each byte is copied once at most while it waits; nothing is allocated on the word of
-// a length.
+// Reads the frames of a RawSocket from its bytes, and encodes frames for one write (WAMP protocol, *RawSocket
+// Transport*). Each byte is copied at most once while it waits, and no declared length makes it allocate memory.
 
 import { MessageError } from '../protocol/message-error.ts'
 

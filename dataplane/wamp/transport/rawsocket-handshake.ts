@@ -1,5 +1,5 @@
-// The four bytes that both ends of a RawSocket say first (WAMP protocol, *RawSocket Transport*): ours out,
-// the router's read and checked.
+// Encodes our four bytes of the RawSocket handshake, and reads and checks those of the router (WAMP protocol,
+// *RawSocket Transport*).
 
 export const HANDSHAKE_BYTES = 4
 const MAGIC = 0x7f

@@ -1,6 +1,6 @@
-// WAMP over RawSocket (WAMP protocol, *RawSocket Transport*): a TCP, TLS or unix socket address in, whole
-// messages both ways, by the first serializer that the router takes, each tried on a connection of its own.
-// It answers pings and sends none: Crossbar takes one for the head of a 16 MiB message and hears nothing after it.
+// Carries WAMP over RawSocket (WAMP protocol, *RawSocket Transport*) to a TCP, TLS or unix socket, with the first
+// serializer that the router accepts, each tried on a connection of its own. It answers pings and sends none: Crossbar
+// takes one for the head of a 16 MiB message and reads nothing after it.
 
 import { connect as connectTcp, isIP, type Socket } from 'node:net'
 import { connect as connectTls } from 'node:tls'

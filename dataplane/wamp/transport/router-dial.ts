@@ -1,5 +1,6 @@
-// CAs and a guard come in, what sockets to routers need goes out: addresses of names that may be dialled, and whom to
-// trust. Made once in a process, for the sessions of its realms and for what is carried at /ws. Opens nothing.
+// Creates what sockets to routers need: name lookups that return allowed addresses only, and the TLS context with the
+// trusted CAs. It is created once in a process, for the sessions of its realms and for connections carried at /ws, and
+// opens nothing.
 
 import { isIP, type LookupFunction } from 'node:net'
 import { createSecureContext, type SecureContext } from 'node:tls'

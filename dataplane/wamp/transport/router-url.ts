@@ -1,5 +1,5 @@
-// The text of a router's address in, what to connect to out, or what is wrong with it. Nothing is looked up
-// or opened, and no user name, password or query of the text comes out for people to see.
+// Parses the address of a router into what to connect to, or says what is wrong with it. It looks nothing up and opens
+// nothing, and shows people no user name, password or query of the address.
 
 export type RouterUrl = WebSocketUrl | RawSocketUrl | UnixSocketUrl
 

@@ -1,5 +1,5 @@
-// Whole messages in, the bytes of one write out: frames as a client sends them (RFC 6455 §5.2), one for each
-// message, masked. It knows no connection, and draws no randomness but what it is handed.
+// Encodes messages as the frames that a client sends (RFC 6455 §5.2), one masked frame for each message, for one write
+// of all of them. It knows no connection, and uses only the random bytes that it is given.
 
 /** What a data frame holds (RFC 6455 §5.6). */
 export const OPCODE = { text: 1, binary: 2 } as const

@@ -1,5 +1,5 @@
-// WAMP over WebSocket (RFC 6455): a `ws` or `wss` URL in, whole messages both ways, by the best sub-protocol
-// that the router takes. It compresses nothing and follows no redirect.
+// Carries WAMP over WebSocket (RFC 6455) to a `ws` or `wss` URL, with the best sub-protocol that the router accepts. It
+// compresses nothing and follows no redirect.
 
 import { randomFillSync } from 'node:crypto'
 import type { LookupFunction, Socket } from 'node:net'

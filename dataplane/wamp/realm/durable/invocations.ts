@@ -1,5 +1,5 @@
-// Invocations that callbacks are answering in, how many there are on a session out: a session that was
-// replaced is not closed under them.
+// Counts on each session the invocations that callbacks have not answered yet, so that a session that was replaced is
+// not closed before they are answered.
 
 import type { WampSession } from '../../session/joined-session.ts'
 

@@ -1,4 +1,5 @@
-// The door between the list of what is held for callbacks and its two kinds.
+// Defines the interface between the registry of durable items and its two kinds: registrations and subscriptions of
+// callbacks.
 
 import type { DurableKind } from '../wamp-client.ts'
 import type { WampFault, WampSession } from '../../session/joined-session.ts'

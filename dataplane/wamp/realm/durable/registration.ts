@@ -1,5 +1,5 @@
-// One procedure that a callback answers: kept registered on whatever session is there, its invocations
-// handed on. After the first time a refusal is no end: it is asked for again.
+// Keeps one procedure of a callback registered on the current session, and passes its invocations on. Once it has been
+// registered, a rejection by the router does not end it: it is registered again after a back-off.
 
 import type { BridgeSetup } from '../bridge-setup.ts'
 import type { RunningInvocations } from './invocations.ts'

@@ -1,5 +1,5 @@
-// What a realm holds for callbacks: registrations and subscriptions in, ids of the gateway's own out, which
-// outlive a reconnect. Bounded; it knows nothing of HTTP.
+// Keeps the durable registrations and subscriptions of a realm for callbacks, under ids of the gateway's own that
+// outlive a reconnect. Their number is bounded; it knows nothing of HTTP.
 
 import type { DurableItem } from './item.ts'
 import { DurableRegistration, type DurableRealm } from './registration.ts'

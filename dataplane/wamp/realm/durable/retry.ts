@@ -1,4 +1,5 @@
-// What the router refused, or has taken back, in; when it is asked for again out. One pause at a time.
+// Schedules the next attempt at a subscription or registration that the router has rejected or revoked, one at a time
+// and with back-off.
 
 import { backOffMs } from '../../../../base/back-off.ts'
 import { routerBackOff } from '../../session/back-off.ts'

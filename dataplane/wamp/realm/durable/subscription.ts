@@ -1,5 +1,5 @@
-// One topic that a callback is told of: a follower of the shared topic, kept until released. After the
-// first time a refusal is no end: it follows again.
+// Keeps one topic followed for a callback until it is released. Once the router has acknowledged it, a later rejection
+// does not end it: the topic is followed again after a back-off.
 
 import type { DurableItem } from './item.ts'
 import type { DurableRealm } from './registration.ts'

@@ -1,4 +1,4 @@
-// The table of serializers. Nothing else is here.
+// Lists the serializers by name.
 
 import type { SerializerName } from '../../protocol/messages.ts'
 import { cbor } from './cbor.ts'

@@ -1,4 +1,4 @@
-// WAMP messages as CBOR. Reading is strict: text keys alone, text in UTF-8, bignums the only tags.
+// Encodes and decodes WAMP messages as CBOR. Decoding is strict: text keys only, text in UTF-8, no tags but bignums.
 
 import type { Value } from '../../../../language/expression/value.ts'
 import { DecodeError } from '../../../decode-error.ts'

@@ -1,5 +1,5 @@
-// A JSON text that can't be parsed as a whole in, the leading elements of its list out: Python callees
-// write NaN, and only the call they answer shall fail. Linear; never looks beyond the first bad element.
+// Reads the leading elements of a JSON list that cannot be parsed as a whole: Python callees write NaN, and only the
+// call that they answer shall fail. It is linear, and never reads beyond the first bad element.
 
 import { endOfString, QUOTE } from '../../../../base/json-strings.ts'
 import type { Value } from '../../../../language/expression/value.ts'

@@ -1,5 +1,5 @@
-// WAMP messages as JSON text. Bytes go by WAMP's convention for JSON, a text of U+0000 and base64 (WAMP
-// protocol, *Binary conversion of JSON Strings*). It never quotes a message in what it says of it.
+// Encodes and decodes WAMP messages as JSON text. Bytes follow WAMP's convention for JSON, a text of U+0000 and base64
+// (WAMP protocol, *Binary conversion of JSON Strings*). Its errors never quote a message.
 
 import { isUtf8 } from 'node:buffer'
 import { isList, setOwn, type Value, type ValueMap } from '../../../../language/expression/value.ts'

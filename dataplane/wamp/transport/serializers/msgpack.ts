@@ -1,4 +1,5 @@
-// WAMP messages as MessagePack. Reading is strict: no extension types, text keys alone, text in UTF-8.
+// Encodes and decodes WAMP messages as MessagePack. Decoding is strict: no extension types, text keys only, text in
+// UTF-8.
 
 import type { Value } from '../../../../language/expression/value.ts'
 import { DecodeError } from '../../../decode-error.ts'

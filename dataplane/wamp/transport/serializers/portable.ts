@@ -1,5 +1,5 @@
-// A value in, one that a format can carry out: the same object wherever nothing has to change, which is
-// nearly always. It never changes the value that came in.
+// Converts a value to one that a format can carry: it returns the same object wherever nothing has to change, which is
+// nearly always. It never changes the value that it is given.
 
 import { setOwn, type Value, type ValueMap } from '../../../../language/expression/value.ts'
 import { MessageError } from '../../protocol/message-error.ts'

@@ -1,6 +1,5 @@
-// Bytes of CBOR in, a value out, for messages that any callee may cause (RFC 8949): nothing but what the
-// language knows. Text keys alone, text that is UTF-8, bignums the only tags; nothing is allocated on the
-// word of a length.
+// Decodes CBOR (RFC 8949) of messages that any callee may cause, to values of the expression language only: text keys,
+// text in UTF-8, no tags but bignums. No declared length makes it allocate memory.
 
 import { isUtf8 } from 'node:buffer'
 import { setOwn, type Value } from '../../../../language/expression/value.ts'

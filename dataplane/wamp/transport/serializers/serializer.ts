@@ -1,5 +1,5 @@
-// What a serializer is to a transport: a message in, text or bytes out, and back. What can't be read tells
-// how far it could be read, so that one call fails and not the session.
+// Defines what a serializer is to a transport: it encodes a message to text or bytes, and decodes it again. The error
+// for a message that cannot be decoded says how far it could be, so that one call fails and not the session.
 
 import type { Value } from '../../../../language/expression/value.ts'
 import { MessageError } from '../../protocol/message-error.ts'

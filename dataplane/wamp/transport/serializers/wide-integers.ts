@@ -1,5 +1,5 @@
-// For the binary formats: integers beyond 32 bits, which their encoders would write as doubles. Routers
-// compare ids of up to 2^53 as integers, and some end the session for a double.
+// Widens integers beyond 32 bits for the binary formats, whose encoders would write them as doubles. Routers compare
+// ids of up to 2^53 as integers, and some end the session for a double.
 
 const MAX_ID = 2 ** 53
 

@@ -1,5 +1,5 @@
-// A value in, its bytes of CBOR out (RFC 8949): each integer and length in the shortest form there is for it, floats
-// as doubles, no tags. Only what the language knows is written, and the 64-bit integers that WAMP wants.
+// Encodes a value as CBOR (RFC 8949): each integer and length in the shortest form there is for it, floats as doubles,
+// no tags. It writes only the types of the expression language, and the 64-bit integers that WAMP wants.
 
 import { ByteSink, type Head } from '../../../codec/byte-sink.ts'
 
