@@ -114,7 +114,7 @@ export const createControl = async (options: ControlOptions): Promise<Control> =
         ...probes,
         store,
         endpoints: plane.endpoints,
-        callbacksOf: (uri) => options.processStatus.heldOf(uri),
+        callbacksOf: (uri) => options.processStatus.durableOf(uri),
         upstreams: async () => reportUpstreams(await plane.viewUpstreams(true)),
         decisions: (id) => plane.findDecisions(id),
         fold: foldWith(folder),

@@ -125,8 +125,8 @@ export const createServingParts = (environment: ServingEnvironment): ServingProc
     viewUpstreams: reach.view,
     findDecisions: http.findDecisions,
     explain: http.explain,
-    releaseHere: ({ realmUri, held, id }) =>
-      wamp.bridge.releaseHere(realmUri, held, id).catch(() => false),
+    releaseHere: ({ realmUri, kind, id }) =>
+      wamp.bridge.releaseHere(realmUri, kind, id).catch(() => false),
     endStreams: http.endStreams,
     close: async () => {
       http.flush()

@@ -54,7 +54,7 @@ export const createServingWamp = (options: ServingWampOptions): ServingWamp => {
     onStatus: () => {
       peers.statusChanged(bridge.status())
     },
-    releaseElsewhere: (realmUri, held, id) => peers.releaseElsewhere({ realmUri, held, id }),
+    releaseElsewhere: (realmUri, kind, id) => peers.releaseElsewhere({ realmUri, kind, id }),
   })
   gaugeBridge(metrics, bridge)
   const deadlines = createDeadlines()
@@ -101,8 +101,8 @@ const gaugeBridge = (metrics: GatewayMetrics, bridge: WampBridge): void => {
   metrics.gauge('wampCallbacks', () =>
     bridge
       .status()
-      .flatMap(({ realmUri, held }) =>
-        countBy(held, ({ kind }) => kind).map(
+      .flatMap(({ realmUri, durable }) =>
+        countBy(durable, ({ kind }) => kind).map(
           ([kind, count]) => [{ realm: realmUri, kind }, count] as const,
         ),
       ),

@@ -8,7 +8,7 @@ import {
   greeting,
   HANDSHAKE_BYTES,
   MAX_FRAME_BYTES,
-  readAnswer,
+  readResponse,
 } from '../../dataplane/wamp/transport/rawsocket-handshake.ts'
 import { MESSAGE } from '../../dataplane/wamp/protocol/messages.ts'
 
@@ -30,7 +30,7 @@ export const joinRouter = async (url: string, realm: string): Promise<RawSession
   const socket = connect({ host: hostname, port: Number(port) }).setNoDelay(true)
   socket.write(greeting(JSON_ID, MAX_FRAME_BYTES + 1))
   const [answer] = (await once(socket, 'data')) as [Buffer]
-  if (readAnswer(answer.subarray(0, HANDSHAKE_BYTES), JSON_ID).kind !== 'ready')
+  if (readResponse(answer.subarray(0, HANDSHAKE_BYTES), JSON_ID).kind !== 'ready')
     throw new Error(`${url} takes no JSON over RawSocket`)
 
   const batch = new FrameBatch()

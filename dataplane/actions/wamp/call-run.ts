@@ -8,12 +8,18 @@ import {
   type CallHandler,
   type CallRequest,
   type PendingCall,
-  WampFault,
+  WampError,
   type WampResult,
 } from '../../wamp/session/joined-session.ts'
 import type { CallTimes } from '../call-limits.ts'
 import type { EventSink, Exchange } from '../performer.ts'
-import { explainFault, failExchange, failOverdue, failOverloaded, faultError } from './failure.ts'
+import {
+  explainError,
+  failExchange,
+  failOverdue,
+  failOverloaded,
+  toActionError,
+} from './failure.ts'
 import { OperationLifetime, type LifetimeOwner, type LifetimeDeps } from './operation-lifetime.ts'
 
 export interface CallTools extends LifetimeDeps {
@@ -29,7 +35,7 @@ export class Calling implements CallHandler, LifetimeOwner {
   readonly #lifetime: OperationLifetime
   readonly #handler: CallHandler
   #pending: PendingCall | undefined
-  #pauses: Pauses | undefined
+  #backOff: Pauses | undefined
   #sink: EventSink | undefined
 
   constructor(exchange: Exchange, tools: CallTools, request: CallRequest, times: CallTimes) {
@@ -47,7 +53,7 @@ export class Calling implements CallHandler, LifetimeOwner {
       failOverloaded(this.#exchange)
       return
     }
-    if (retries > 0) this.#pauses = createPauses(this.#times, this.#tools.clock)
+    if (retries > 0) this.#backOff = createPauses(this.#times, this.#tools.clock)
     this.#attempt()
   }
 
@@ -63,25 +69,25 @@ export class Calling implements CallHandler, LifetimeOwner {
     if (this.#lifetime.end()) sink?.end()
   }
 
-  onFailure(fault: WampFault): void {
+  onFailure(cause: WampError): void {
     if (!this.#lifetime.isOpen) return
-    const again = this.#sink === undefined && isRetried(fault)
-    if (again && this.#pauses?.offer(this.#attempt) === true) return
+    const again = this.#sink === undefined && isRetried(cause)
+    if (again && this.#backOff?.offer(this.#attempt) === true) return
     this.#lifetime.end()
     const { status_codes: codes } = this.#exchange.context
-    explainFault(this.#exchange, fault)
-    const error = faultError(fault, codes, this.#request.procedure)
+    explainError(this.#exchange, cause)
+    const error = toActionError(cause, codes, this.#request.procedure)
     if (this.#sink === undefined) this.#exchange.fail(error)
     else this.#sink.fail(error)
   }
 
   onOverdue(): void {
-    this.#letGo()
+    this.#cancel()
     failOverdue(this.#exchange, this.#sink)
   }
 
   onGone(): void {
-    this.#letGo()
+    this.#cancel()
   }
 
   readonly #attempt = (): void => {
@@ -93,7 +99,7 @@ export class Calling implements CallHandler, LifetimeOwner {
       this.#pending = this.#tools.client().call(this.#request, this.#handler)
     } catch (error) {
       this.#pending = undefined
-      if (error instanceof WampFault) this.onFailure(error)
+      if (error instanceof WampError) this.onFailure(error)
       else if (this.#lifetime.end()) failExchange(this.#exchange, error)
     }
   }
@@ -104,8 +110,8 @@ export class Calling implements CallHandler, LifetimeOwner {
       onResult: (result) => {
         this.onResult(result)
       },
-      onFailure: (fault) => {
-        this.onFailure(fault)
+      onFailure: (error) => {
+        this.onFailure(error)
       },
       onProgress: (result) => {
         if (!this.#lifetime.isOpen) return
@@ -119,12 +125,12 @@ export class Calling implements CallHandler, LifetimeOwner {
   #sendEvent(name: string, result: ValueMap): EventSink | undefined {
     this.#sink ??= this.#exchange.events(result)
     if (this.#sink?.send({ name, result }) === true) return this.#sink
-    if (this.#lifetime.end()) this.#letGo()
+    if (this.#lifetime.end()) this.#cancel()
     return undefined
   }
 
-  #letGo(): void {
-    this.#pauses?.cancel()
+  #cancel(): void {
+    this.#backOff?.cancel()
     this.#pending?.cancel()
   }
 }
@@ -140,7 +146,7 @@ const viewOf = ({ requestId, args, kwargs, details }: WampResult): ValueMap => (
  * Behaviour §2: a call is retried if the router cannot have seen it, or has responded that it passed it to no callee.
  * A call that was lost with its connection may have been performed.
  */
-const isRetried = ({ wasSent, uri }: WampFault): boolean =>
+const isRetried = ({ wasSent, uri }: WampError): boolean =>
   wasSent ? REFUSED_BY_ROUTER.has(uri) : NOT_SENT.has(uri)
 
 const REFUSED_BY_ROUTER: ReadonlySet<string> = new Set([

@@ -8,7 +8,7 @@ import { SYSTEM_CLOCK } from '../../upstream/retry.ts'
 import type { Exchange, Perform } from '../performer.ts'
 import { Calling, type CallTools } from './call-run.ts'
 import type { WampEnvironment } from './environment.ts'
-import { failingOnFaults } from './failure.ts'
+import { failingOnWampErrors } from './failure.ts'
 import type { CheckedOptions } from './options.ts'
 import { prepareClient } from './client-for.ts'
 import { prepareWampRequest } from './request.ts'
@@ -32,7 +32,7 @@ export const prepareWampCall = (
     return own === client ? tools : { ...tools, client: own }
   }
   const read = prepareWampRequest('call', operation, environment)
-  return failingOnFaults((exchange) => {
+  return failingOnWampErrors((exchange) => {
     const { uri, options, args, kwargs, times } = read(exchange.context)
     const sent =
       options.timeoutMs === 0 ? options.sent : withTimeout(options, client().callTimeoutUnit)

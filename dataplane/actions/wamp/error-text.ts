@@ -2,7 +2,7 @@
 // URI tells the reader of an error record little.
 
 /** @param subject the URI that was called, published to, …; '' if there is none */
-export const sayWampError = (uri: string, subject: string): string => {
+export const describeWampError = (uri: string, subject: string): string => {
   const sentence = SENTENCES.get(uri)
   if (sentence === undefined) return uri
   return subject === '' ? `${sentence}.` : `${sentence}: ${subject}`

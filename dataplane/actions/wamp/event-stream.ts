@@ -4,9 +4,15 @@
 
 import type { ValueMap } from '../../../language/expression/value.ts'
 import type { Follower, Following, WampClient } from '../../wamp/realm/wamp-client.ts'
-import type { WampEvent, WampFault } from '../../wamp/session/joined-session.ts'
+import type { WampEvent, WampError } from '../../wamp/session/joined-session.ts'
 import type { EventSink, Exchange } from '../performer.ts'
-import { explainFault, failExchange, failOverdue, failOverloaded, faultError } from './failure.ts'
+import {
+  explainError,
+  failExchange,
+  failOverdue,
+  failOverloaded,
+  toActionError,
+} from './failure.ts'
 import type { OperationTimes } from './operation.ts'
 import { OperationLifetime, type LifetimeOwner, type LifetimeDeps } from './operation-lifetime.ts'
 
@@ -85,11 +91,11 @@ export class Streaming implements Follower, LifetimeOwner {
     if (!this.#isOver) this.#sink?.comment('router connection restored')
   }
 
-  onFailure(fault: WampFault): void {
+  onFailure(cause: WampError): void {
     if (this.#isOver) return
     this.#isOver = true
-    explainFault(this.#exchange, fault)
-    const error = faultError(fault, this.#exchange.context.status_codes, this.#topic)
+    explainError(this.#exchange, cause)
+    const error = toActionError(cause, this.#exchange.context.status_codes, this.#topic)
     if (this.#sink !== undefined) {
       this.#exchange.onCancel(undefined)
       this.#sink.fail(error)

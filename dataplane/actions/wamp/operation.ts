@@ -9,7 +9,7 @@ import { OperationLifetime, type LifetimeDeps } from './operation-lifetime.ts'
 export interface OperationSteps<T> {
   /** The URI it is about, for messages. */
   readonly subject?: string
-  /** Rejects with a WampFault. */
+  /** Rejects with a WampError. */
   start(): Promise<T>
   /** What `action.result` is. */
   view(done: T): ValueMap

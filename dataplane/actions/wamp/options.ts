@@ -4,7 +4,7 @@
 import { ownValue } from '../../../language/expression/lookup.ts'
 import { isList, isMap, type Value, type ValueMap } from '../../../language/expression/value.ts'
 import type { WampMatch } from '../../../language/wamp-uri.ts'
-import { checkFit, invalid } from './validate.ts'
+import { checkValue, invalid } from './validate.ts'
 
 /** Actions that send their options. */
 export type OptionsKind = 'call' | 'publish' | 'subscribe' | 'register'
@@ -21,12 +21,12 @@ export interface CheckedOptions {
 }
 
 /**
- * @throws WampFault `wamp.error.invalid_argument` naming the option
+ * @throws WampError `wamp.error.invalid_argument` naming the option
  * @example checkOptions('call', { timeout: 500, x: 1 }) // {sent: {x: 1}, timeoutMs: 500, …}
  */
 export const checkOptions = (kind: OptionsKind, value: Value): CheckedOptions => {
   if (!isMap(value)) throw invalid('options: expected a map')
-  checkFit('options', value)
+  checkValue('options', value)
   for (const name of Object.keys(value)) checkOption(kind, name, value[name] ?? null)
   return split(kind, value)
 }

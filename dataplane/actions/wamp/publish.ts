@@ -6,7 +6,7 @@ import type { CompiledOperation } from '../../../language/compiled.ts'
 import type { Perform } from '../performer.ts'
 import type { WampEnvironment } from './environment.ts'
 import { prepareClient } from './client-for.ts'
-import { failingOnFaults } from './failure.ts'
+import { failingOnWampErrors } from './failure.ts'
 import { runOperation } from './operation.ts'
 import { prepareWampRequest } from './request.ts'
 
@@ -21,7 +21,7 @@ export const prepareWampPublish = (
 ): Perform => {
   const read = prepareWampRequest('publish', operation, environment)
   const clientFor = prepareClient(environment)
-  return failingOnFaults((exchange) => {
+  return failingOnWampErrors((exchange) => {
     const { uri, options, args, kwargs, times } = read(exchange.context)
     const client = clientFor(exchange, options)
     runOperation(exchange, environment, times, {

@@ -6,7 +6,7 @@ import type { CompiledOperation } from '../../../language/compiled.ts'
 import { callbackOf } from './callback/url.ts'
 import type { Perform } from '../performer.ts'
 import type { WampEnvironment } from './environment.ts'
-import { failingOnFaults } from './failure.ts'
+import { failingOnWampErrors } from './failure.ts'
 import { runOperation } from './operation.ts'
 import { prepareWampRequest } from './request.ts'
 
@@ -17,7 +17,7 @@ export const prepareWampRegister = (
 ): Perform => {
   const { client, callbacks, realm, realmUri, confinedTo, callTimeoutMs } = environment
   const read = prepareWampRequest('register', operation, environment)
-  return failingOnFaults((exchange) => {
+  return failingOnWampErrors((exchange) => {
     const { uri, options, kwargs, times } = read(exchange.context)
     const url = callbackOf(kwargs, realm(), realmUri)
     runOperation(exchange, environment, times, {

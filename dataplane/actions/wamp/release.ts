@@ -11,14 +11,14 @@ import type { Value } from '../../../language/expression/value.ts'
 import type { DurableKind } from '../../wamp/realm/wamp-client.ts'
 import { prepareLimits } from '../call-limits.ts'
 import type { Perform } from '../performer.ts'
-import { checkArgs, invalid, refusal } from './validate.ts'
+import { checkArgs, invalid, invalidRequest } from './validate.ts'
 import type { WampEnvironment } from './environment.ts'
-import { failingOnFaults } from './failure.ts'
+import { failingOnWampErrors } from './failure.ts'
 import { runOperation } from './operation.ts'
 
 type ReleaseAction = WampUnregisterAction | WampUnsubscribeAction
 
-const HELD = {
+const DURABLE = {
   wamp_unregister: { kind: 'registration', unknown: 'wamp.error.no_such_registration' },
   wamp_unsubscribe: { kind: 'subscription', unknown: 'wamp.error.no_such_subscription' },
 } as const satisfies Record<
@@ -31,12 +31,12 @@ export const prepareWampRelease = (
   { action, limits }: Pick<CompiledOperation, 'limits'> & { readonly action: ReleaseAction },
   environment: WampEnvironment,
 ): Perform => {
-  const { kind, unknown } = HELD[action.type]
+  const { kind, unknown } = DURABLE[action.type]
   const members = [action.uri, action.options, action.kwargs]
   const others = members.filter((template) => template !== undefined).map(evaluator)
   const args = evaluator(action.args)
   const timesOf = prepareLimits(limits, environment.callTimeoutMs)
-  return failingOnFaults((exchange) => {
+  return failingOnWampErrors((exchange) => {
     const { context } = exchange
     // They have no effect, but their errors are reported.
     for (const evaluate of others) evaluate(context)
@@ -50,7 +50,7 @@ export const prepareWampRelease = (
       {
         start: async () => {
           if (await environment.client().release(kind, id)) return
-          throw refusal(unknown, `there is no ${kind} ${id} in this realm`)
+          throw invalidRequest(unknown, `there is no ${kind} ${id} in this realm`)
         },
         view: () => ({}),
       },

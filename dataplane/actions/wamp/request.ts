@@ -40,7 +40,7 @@ const URI_NAMES = {
   register: 'procedure',
 } as const satisfies Record<OptionsKind, string>
 
-/** @throws ExpressionError; WampFault `wamp.error.invalid_uri`, `wamp.error.invalid_argument` */
+/** @throws ExpressionError; WampError `wamp.error.invalid_uri`, `wamp.error.invalid_argument` */
 export type ReadWampRequest = (context: Context) => WampRequest
 
 /**
@@ -105,10 +105,10 @@ const rememberingUri = (
 /** A value that is known at load is checked only at the first request, whether or not it is valid. */
 const once = <T>(template: Template, check: (value: Value) => T): ((value: Value) => T) => {
   if (template.kind !== 'constant') return check
-  let outcome: (() => T) | undefined
+  let result: (() => T) | undefined
   return (value) => {
-    outcome ??= settle(() => check(value))
-    return outcome()
+    result ??= settle(() => check(value))
+    return result()
   }
 }
 

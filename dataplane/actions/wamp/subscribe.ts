@@ -9,7 +9,7 @@ import type { WampEvent } from '../../wamp/session/joined-session.ts'
 import { callbackOf, refuseOthers } from './callback/url.ts'
 import type { Exchange, Perform } from '../performer.ts'
 import type { WampEnvironment } from './environment.ts'
-import { failingOnFaults } from './failure.ts'
+import { failingOnWampErrors } from './failure.ts'
 import { runOperation } from './operation.ts'
 import { prepareWampRequest, type WampRequest } from './request.ts'
 import { Streaming, type StreamTools } from './event-stream.ts'
@@ -22,7 +22,7 @@ export const prepareWampSubscribe = (
   const { client, calls, deadlines } = environment
   const tools: StreamTools = { client, calls, deadlines, view: rememberingView() }
   const read = prepareWampRequest('subscribe', operation, environment)
-  return failingOnFaults((exchange) => {
+  return failingOnWampErrors((exchange) => {
     const request = read(exchange.context)
     if (Object.hasOwn(request.kwargs, 'callback')) {
       subscribeCallback(exchange, environment, request)

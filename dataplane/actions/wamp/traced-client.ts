@@ -4,7 +4,7 @@
 import type { ValueMap } from '../../../language/expression/value.ts'
 import type { TraceSpan } from '../../../telemetry/tracer.ts'
 import type { WampClient } from '../../wamp/realm/wamp-client.ts'
-import { type CallHandler, type PendingCall, WampFault } from '../../wamp/session/joined-session.ts'
+import { type CallHandler, type PendingCall, WampError } from '../../wamp/session/joined-session.ts'
 
 export type CallingClient = Pick<WampClient, 'awaitSession' | 'call' | 'publish'>
 
@@ -85,9 +85,9 @@ const observed = (handler: CallHandler, lifetime: TraceSpan): CallHandler => ({
     lifetime.end(DONE)
     handler.onResult(result)
   },
-  onFailure: (fault) => {
-    endFailed(lifetime, fault)
-    handler.onFailure(fault)
+  onFailure: (error) => {
+    endFailed(lifetime, error)
+    handler.onFailure(error)
   },
   // Its presence decides whether progressive results are requested.
   ...(handler.onProgress && {
@@ -106,6 +106,6 @@ const pendingOf = (pending: PendingCall, lifetime: TraceSpan): PendingCall => ({
 })
 
 const endFailed = (lifetime: TraceSpan, error: unknown): void => {
-  const type = error instanceof WampFault ? error.uri.slice(0, MAX_URI) : 'internal'
+  const type = error instanceof WampError ? error.uri.slice(0, MAX_URI) : 'internal'
   lifetime.end({ attributes: { 'error.type': type }, isError: true })
 }

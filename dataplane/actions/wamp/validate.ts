@@ -5,8 +5,8 @@ import { boundMessage } from '../../../language/expression/errors.ts'
 import { isList, isMap, type Value, type ValueMap } from '../../../language/expression/value.ts'
 import { isWampPattern, type WampMatch } from '../../../language/wamp-uri.ts'
 import { ENFORCED, type LimitPolicy } from '../../limit-policy.ts'
-import { WampFault } from '../../wamp/session/joined-session.ts'
-import { isFitText, unfitOf } from './payload-fault.ts'
+import { WampError, type WampErrorCode } from '../../wamp/session/joined-session.ts'
+import { isValidText, findInvalid } from './validate-value.ts'
 
 /** The key under which the gateway sends the caller to callees; nothing else may set it. */
 export const CALLER_KEY = '_caller'
@@ -14,7 +14,7 @@ export const CALLER_KEY = '_caller'
 /**
  * What a request inserts into a longer URI must be one part of it, or a piece of one: with a dot it would name
  * another procedure than the document means, and an empty value would open a pattern to everything.
- * @throws WampFault `wamp.error.invalid_uri`
+ * @throws WampError `wamp.error.invalid_uri`
  */
 export const checkInserted = (
   name: string,
@@ -26,7 +26,7 @@ export const checkInserted = (
     const hasDot = text.includes('.')
     if (!hasDot && (text !== '' || match === 'exact')) continue
     if (!limits.refuses('wamp_uri_values')) return
-    throw refusal('wamp.error.invalid_uri', `${name}: ${hasDot ? NO_DOT : NOT_EMPTY}`)
+    throw invalidRequest('wamp.error.invalid_uri', `${name}: ${hasDot ? NO_DOT : NOT_EMPTY}`)
   }
 }
 
@@ -36,11 +36,11 @@ const NOT_EMPTY = 'a value inside a pattern must not be empty, as the pattern wo
 
 /**
  * @param name its name in the document: `procedure`, `topic`
- * @throws WampFault `wamp.error.invalid_uri`
+ * @throws WampError `wamp.error.invalid_uri`
  */
 export const checkUri = (name: string, value: Value, match: WampMatch): string => {
-  if (typeof value === 'string' && isFitText(value) && isWampPattern(value, match)) return value
-  throw refusal(
+  if (typeof value === 'string' && isValidText(value) && isWampPattern(value, match)) return value
+  throw invalidRequest(
     'wamp.error.invalid_uri',
     `${name}: expected a WAMP URI: parts separated by dots, ${EMPTY_PARTS[match]}, without spaces and #`,
   )
@@ -52,16 +52,16 @@ const EMPTY_PARTS = {
   wildcard: 'any of them may be empty',
 } as const satisfies Record<WampMatch, string>
 
-/** @throws WampFault `wamp.error.invalid_argument` */
+/** @throws WampError `wamp.error.invalid_argument` */
 export const checkArgs = (value: Value): readonly Value[] => {
   if (!isList(value)) throw invalid('args: expected a list')
-  checkFit('args', value)
+  checkValue('args', value)
   return value
 }
 
 /**
  * `_caller` is rejected, as a callee may trust it (docs/wamp.md, *Caller identity*).
- * @throws WampFault `wamp.error.invalid_argument`
+ * @throws WampError `wamp.error.invalid_argument`
  */
 export const checkKwargs = (value: Value): ValueMap => {
   const kwargs = checkKwargsMap(value)
@@ -74,19 +74,19 @@ export const checkKwargs = (value: Value): ValueMap => {
 /** Like `checkKwargs`, for when the gateway replaces `_caller` with its own. */
 export const checkKwargsMap = (value: Value): ValueMap => {
   if (!isMap(value)) throw invalid('kwargs: expected a map')
-  checkFit('kwargs', value)
+  checkValue('kwargs', value)
   return value
 }
 
-/** @throws WampFault `wamp.error.invalid_argument` naming the place */
-export const checkFit = (name: string, value: Value): void => {
-  const unfit = unfitOf(value)
-  if (unfit !== undefined) throw invalid(`${name}${unfit.place}: ${unfit.reason}`)
+/** @throws WampError `wamp.error.invalid_argument` naming the place */
+export const checkValue = (name: string, value: Value): void => {
+  const found = findInvalid(value)
+  if (found !== undefined) throw invalid(`${name}${found.place}: ${found.reason}`)
 }
 
-export const invalid = (message: string): WampFault =>
-  refusal('wamp.error.invalid_argument', message)
+export const invalid = (message: string): WampError =>
+  invalidRequest('wamp.error.invalid_argument', message)
 
 /** For an action that fails before anything is sent. */
-export const refusal = (uri: string, message: string): WampFault =>
-  new WampFault(uri, boundMessage(message), { wasSent: false })
+export const invalidRequest = (code: WampErrorCode, message: string): WampError =>
+  new WampError(code, boundMessage(message), { wasSent: false })

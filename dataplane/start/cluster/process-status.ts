@@ -13,7 +13,7 @@ import type {
 /** A registration or subscription for a callback, in whichever process of this gateway it is. */
 export interface DurableName {
   readonly realmUri: string
-  readonly held: DurableKind
+  readonly kind: DurableKind
   readonly id: number
 }
 
@@ -85,8 +85,8 @@ export class ProcessStatusRegistry {
     return [...byName.values()]
   }
 
-  heldOf(realmUri: string): readonly DurableListing[] {
-    return this.#realms(realmUri).flatMap(({ held }) => held)
+  durableOf(realmUri: string): readonly DurableListing[] {
+    return this.#realms(realmUri).flatMap(({ durable }) => durable)
   }
 
   #notify(): void {

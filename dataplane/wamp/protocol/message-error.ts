@@ -1,4 +1,4 @@
-// Defines why a WAMP message is not sent or can't be read. The words quote nothing of it.
+// Defines why a WAMP message is not sent or can't be read. The message quotes nothing of it.
 
 import { CodedError } from '../../../base/coded-error.ts'
 import type { WampMessage } from './messages.ts'
@@ -9,7 +9,7 @@ export type MessageErrorCode =
   | 'malformed_frame' // what no RawSocket peer may send
 
 export class MessageError extends CodedError<MessageErrorCode> {
-  /** What can be told of an undecodable one: `[type, id, …]` up to the first element that can't be read. */
+  /** The readable part of an undecodable one: `[type, id, …]` up to the first element that can't be read. */
   readonly head: WampMessage | undefined
 
   constructor(code: MessageErrorCode, message: string, more: MessageErrorOptions = {}) {

@@ -43,17 +43,17 @@ const SHAPES: ReadonlyMap<Value | undefined, Shape> = new Map([
   [MESSAGE.interrupt, plain(isId, isMap)],
 ])
 
-/** `payload`: all but the arguments is as it should be, so it concerns one request and not the session. */
-export type ShapeVerdict = 'ok' | 'payload' | 'malformed'
+/** `payload`: only the arguments are malformed, so it concerns one request and not the session. */
+export type ShapeCheck = 'ok' | 'payload' | 'malformed'
 
 /**
- * Elements beyond those that the protocol has are let be; null stands for absent arguments, as autobahn for
+ * Elements beyond those that the protocol defines are ignored; null stands for absent arguments, as autobahn for
  * Python sends them.
  *
  * @example
  * checkShape([50, 7, {}, 'no list']) // 'payload'
  */
-export const checkShape = (message: WampMessage): ShapeVerdict => {
+export const checkShape = (message: WampMessage): ShapeCheck => {
   const shape = SHAPES.get(message[0])
   if (shape === undefined) return 'malformed'
   const { elements, hasPayload } = shape

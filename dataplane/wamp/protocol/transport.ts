@@ -9,29 +9,29 @@ export interface TransportTarget {
   readonly url: string
   /** Best first. */
   readonly serializers: readonly SerializerName[]
-  /** The connection ends when nothing has come in for so long, answers to our pings included; 0: never. */
+  /** The connection ends when nothing has been received for so long, pongs included; 0: never. */
   readonly keepaliveMs: number
   /** Up to the end of the transport's own handshake. */
   readonly connectTimeoutMs: number
   /**
-   * A larger one is not sent. One that comes is unreadable by WebSocket, up to four times of it; else it ends the
-   * connection.
+   * A larger one is not sent. A larger one that is received by WebSocket, up to four times as large, is unreadable; any
+   * other ends the connection.
    */
   readonly maxMessageBytes: number
 }
 
 export interface TransportHandlers {
   onOpen(protocol: { readonly serializer: SerializerName }): void
-  /** A list that begins with a whole number; nothing else is known of it. */
+  /** A list that begins with a whole number; nothing else of it has been checked. */
   onMessage(message: WampMessage): void
   /** A message whose first elements could be read and whose payload could not: one call fails, not the session. */
   onUnreadable(head: WampMessage, why: string): void
   /**
-   * Nothing has come for half of `keepaliveMs`, and the transport has no ping that every router understands: make
-   * the router answer something. Without this handler such a transport does not notice that a peer is silent.
+   * Nothing has been received for half of `keepaliveMs`, and the transport has no ping that every router understands:
+   * the handler makes the router respond to something. Without it such a transport does not detect a silent peer.
    */
   onQuiet?(): void
-  /** Once, whatever happened; also when it never opened. */
+  /** Called once, whatever happened; also when it never opened. */
   onClose(end: TransportEnd): void
 }
 
@@ -49,9 +49,9 @@ export interface Transport {
   send(message: WampMessage): void
   /** Bytes that the kernel has not taken yet. */
   readonly bufferedBytes: number
-  /** False: much waits to be sent already, and the memory of the process is tight. */
+  /** False: something waits to be sent, and the memory of the process is tight. */
   readonly hasRoom: boolean
-  /** Lets what was sent go out, then ends; `onClose` follows. Idempotent. */
+  /** Flushes what was sent, then ends; `onClose` follows. Idempotent. */
   close(): void
 }
 

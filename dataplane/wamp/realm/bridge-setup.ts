@@ -8,17 +8,17 @@ import type { OpenLink } from '../session/joined-session.ts'
 
 /** All in milliseconds. */
 export interface BridgeTimes {
-  /** A topic without followers keeps its router subscription: a page is reloaded. */
+  /** A topic without followers keeps its router subscription for so long, as a page may be reloaded. */
   readonly lingerMs: number
-  /** New links are given so long to join before they replace the old ones all the same. */
+  /** New links have so long to join before they replace the old ones even so. */
   readonly handoverMs: number
-  /** An idle link is kept so long after it was replaced: publications and answers on their way. */
+  /** An idle link stays open for so long after it was replaced, for publications and responses in transit. */
   readonly settleMs: number
   /** A link that is still in use is closed at the latest so long after it was replaced. */
   readonly drainMs: number
-  /** Subscriptions and registrations that the router does not answer. */
+  /** The longest wait for the router to acknowledge a subscription or registration. */
   readonly acknowledgeMs: number
-  /** Longest pause before something that is held and was refused is asked for again. */
+  /** The longest back-off before a subscription or registration that was rejected is sent again. */
   readonly retryLongestMs: number
   readonly closeMs: number
 }
@@ -36,9 +36,9 @@ export const BRIDGE_TIMES: BridgeTimes = {
 export interface BridgeOptions {
   readonly openLink: OpenLink
   readonly log: Log
-  /** `status()` would give something else; at most once a tick. */
+  /** `status()` has changed; called at most once a tick. */
   readonly onStatus: () => void
-  /** Asks the other processes of the gateway to release what they hold; false: none did. */
+  /** Has the other processes of the gateway release a registration or subscription; false: none has it. */
   readonly releaseElsewhere: (realmUri: string, kind: DurableKind, id: number) => Promise<boolean>
   /** 0 ≤ random < 1; from the system's secure source when left out, so that ids can't be guessed. */
   readonly random?: () => number

@@ -3,10 +3,10 @@
 
 import { withTimeout } from '../../../base/timeout.ts'
 import { BRIDGE_TIMES, secureRandom, type BridgeOptions, type BridgeSetup } from './bridge-setup.ts'
-import { BridgeClient, type ClientParts } from './client.ts'
+import { BridgeClient, type ClientDeps } from './client.ts'
 import { RunningInvocations } from './durable/invocations.ts'
-import type { RealmParts } from './realm-bridge.ts'
-import { RealmDirectory } from './directory.ts'
+import type { RealmDeps } from './realm-bridge.ts'
+import { RealmRegistry } from './realm-registry.ts'
 import { Retirement } from './retirement.ts'
 import type { WampBridge } from './wamp-client.ts'
 
@@ -17,14 +17,14 @@ import type { WampBridge } from './wamp-client.ts'
  * bridge.clientOf('com.acme').call({ procedure: 'com.acme.add', args, kwargs, options }, handler)
  */
 export const createBridge = (options: BridgeOptions): WampBridge => {
-  const parts = partsOf(options)
-  const realms = new RealmDirectory(parts)
+  const deps = createDeps(options)
+  const realms = new RealmRegistry(deps)
   let isClosed = false
 
   const releaseHere: WampBridge['releaseHere'] = (realmUri, kind, id) =>
-    realms.find(realmUri).held.release(kind, id)
+    realms.find(realmUri).durable.release(kind, id)
 
-  const ofClients: ClientParts = {
+  const clientDeps: ClientDeps = {
     find: (realmUri) => realms.find(realmUri),
     release: async (realmUri, kind, id) =>
       (await releaseHere(realmUri, kind, id)) ||
@@ -32,25 +32,25 @@ export const createBridge = (options: BridgeOptions): WampBridge => {
   }
 
   return {
-    clientOf: (realmUri) => new BridgeClient(realmUri, ofClients),
+    clientOf: (realmUri) => new BridgeClient(realmUri, clientDeps),
     follow: (change) => {
       if (isClosed) return
-      for (const realm of realms.take(change)) realm.settle()
+      for (const realm of realms.apply(change)) realm.updateLinks()
     },
     status: () => realms.all().flatMap((realm) => realm.status() ?? []),
     releaseHere,
     close: async () => {
       isClosed = true
       for (const realm of realms.all()) realm.close()
-      const { closeMs } = parts.setup.times
+      const { closeMs } = deps.setup.times
       // The other half is for GOODBYE.
-      const closed = parts.retirement.closeAll(closeMs / 2)
+      const closed = deps.retirement.closeAll(closeMs / 2)
       await withTimeout(closed, { ms: closeMs, onTimeout: () => undefined })
     },
   }
 }
 
-const partsOf = (options: BridgeOptions): RealmParts => {
+const createDeps = (options: BridgeOptions): RealmDeps => {
   const times = { ...BRIDGE_TIMES, ...options.times }
   const setup: BridgeSetup = {
     openLink: options.openLink,

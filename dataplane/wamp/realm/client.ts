@@ -16,7 +16,7 @@ import type {
 import type { CallHandler, CallRequest, PendingCall } from '../session/joined-session.ts'
 import type { Payload } from '../protocol/messages.ts'
 
-export interface ClientParts {
+export interface ClientDeps {
   /** The realm as of now; one without a record where there is none. */
   find(realmUri: string): RealmBridge
   release(realmUri: string, kind: DurableKind, id: number): Promise<boolean>
@@ -25,11 +25,11 @@ export interface ClientParts {
 /** A class, since one is made for a request: two fields instead of a closure for every method. */
 export class BridgeClient implements WampClient {
   readonly #realmUri: string
-  readonly #parts: ClientParts
+  readonly #deps: ClientDeps
 
-  constructor(realmUri: string, parts: ClientParts) {
+  constructor(realmUri: string, deps: ClientDeps) {
     this.#realmUri = realmUri
-    this.#parts = parts
+    this.#deps = deps
   }
 
   get callTimeoutUnit(): 'ms' | 's' | undefined {
@@ -57,18 +57,18 @@ export class BridgeClient implements WampClient {
   }
 
   register(registration: Registration): Promise<DurableHandle> {
-    return this.#realm().held.register(registration)
+    return this.#realm().durable.register(registration)
   }
 
   subscribe(subscription: Subscription): Promise<DurableHandle> {
-    return this.#realm().held.subscribe(subscription)
+    return this.#realm().durable.subscribe(subscription)
   }
 
   release(kind: DurableKind, id: number): Promise<boolean> {
-    return this.#parts.release(this.#realmUri, kind, id)
+    return this.#deps.release(this.#realmUri, kind, id)
   }
 
   #realm(): RealmBridge {
-    return this.#parts.find(this.#realmUri)
+    return this.#deps.find(this.#realmUri)
   }
 }

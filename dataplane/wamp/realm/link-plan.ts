@@ -4,7 +4,7 @@ import type { RealmRecord, RouterRecord } from '../../../language/realm/record.t
 import type { LinkOptions } from '../session/joined-session.ts'
 
 export interface RealmPlan {
-  /** How many links; all are made alike. */
+  /** How many links; all have the same options. */
   readonly pool: number
   readonly link: LinkOptions
 }
@@ -41,7 +41,7 @@ export const planLinks = (record: RealmRecord): RealmPlan | undefined => {
   }
 }
 
-/** Nobody's router answers each few milliseconds: a number so small was meant as seconds. */
+/** No router is pinged every few milliseconds: a number so small was meant as seconds. */
 const keepaliveOf = ({ keepalive = DEFAULT_KEEPALIVE_MS }: RouterRecord): number =>
   keepalive < LEAST_KEEPALIVE_MS ? keepalive * 1000 : keepalive
 

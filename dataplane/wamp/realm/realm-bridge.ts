@@ -7,7 +7,7 @@ import type { RealmRecord } from '../../../language/realm/record.ts'
 import type { BridgeSetup } from './bridge-setup.ts'
 import type { RunningInvocations } from './durable/invocations.ts'
 import { DurableRegistry } from './durable/registry.ts'
-import { obstacleFault, type Obstacle } from './unavailable.ts'
+import { unavailableError, type UnavailableReason } from './unavailable.ts'
 import { planLinks, type RealmPlan } from './link-plan.ts'
 import { RealmPool } from './session-pool.ts'
 import type { Retirement } from './retirement.ts'
@@ -15,9 +15,9 @@ import { RouterRequestLimiter } from './router-request-limiter.ts'
 import { SessionWaits } from './session-waits.ts'
 import { TopicRegistry } from './topic-registry.ts'
 import type { RealmBridgeStatus, SessionWait } from './wamp-client.ts'
-import type { WampFault, WampSession } from '../session/joined-session.ts'
+import type { WampError, WampSession } from '../session/joined-session.ts'
 
-export interface RealmParts {
+export interface RealmDeps {
   readonly setup: BridgeSetup
   readonly retirement: Retirement
   readonly invocations: RunningInvocations
@@ -26,7 +26,7 @@ export interface RealmParts {
 export class RealmBridge {
   readonly uri: string
   readonly topics: TopicRegistry
-  readonly held: DurableRegistry
+  readonly durable: DurableRegistry
   /** Undefined: the realm is gone, or was never there. */
   record: RealmRecord | undefined
   documents = 0
@@ -37,36 +37,36 @@ export class RealmBridge {
   #plan: RealmPlan | undefined
   /** Takes calls. */
   #serving: RealmPool | undefined
-  /** Opened for a changed record; takes the place of `#serving` when it has joined, or can't. */
+  /** Opened for a changed record; replaces `#serving` when it has joined, or has failed to. */
   #next: RealmPool | undefined
   #handover: NodeJS.Timeout | undefined
   /** Where topics and registrations live: one joined session of `#serving`. */
   #home: WampSession | undefined
 
-  constructor(uri: string, { setup, retirement, invocations }: RealmParts) {
+  constructor(uri: string, { setup, retirement, invocations }: RealmDeps) {
     this.uri = uri
     this.#setup = setup
     this.#retirement = retirement
     this.#waits = new SessionWaits(uri, setup.log)
-    const obstacle = (): Obstacle => this.#obstacle()
+    const unavailableReason = (): UnavailableReason => this.#unavailableReason()
     const { log, times, random } = setup
-    // Of their own: a procedure that moves to another session is not to be gone for as long as all topics take.
-    const [forTopics, forHeld] = [newTurns(setup), newTurns(setup)]
+    // Two limiters: a procedure that moves to another session must not wait until all topics have moved.
+    const [forTopics, forDurable] = [createLimiter(setup), createLimiter(setup)]
     this.topics = new TopicRegistry(
       { log, times, random, requestLimiter: forTopics, realmUri: uri },
-      obstacle,
+      unavailableReason,
     )
-    const heldRealm = { realmUri: uri, setup, requestLimiter: forHeld, invocations }
-    this.held = new DurableRegistry(heldRealm, this.topics, obstacle)
+    const durableRealm = { realmUri: uri, setup, requestLimiter: forDurable, invocations }
+    this.durable = new DurableRegistry(durableRealm, this.topics, unavailableReason)
   }
 
-  /** Nothing is known of it any more, nothing of it is open. */
+  /** It has neither a record nor a document, and no open link. */
   get isIdle(): boolean {
     return this.record === undefined && this.documents === 0
   }
 
   /** Opens, replaces or closes links, as `record` and `documents` now have it. */
-  settle(): void {
+  updateLinks(): void {
     const plan =
       this.#isClosed || this.documents === 0 || this.record === undefined
         ? undefined
@@ -80,31 +80,31 @@ export class RealmBridge {
 
   close(): void {
     this.#isClosed = true
-    this.settle()
+    this.updateLinks()
   }
 
-  /** Who comes while all links pause after a failure does not wait (behaviour §4). */
+  /** An operation does not wait if all links are backing off after a failure (behaviour §4). */
   awaitSession(longestMs: number, onOver: () => void): SessionWait | undefined {
     if (this.#isJoined || longestMs <= 0) return undefined
     if (!this.#pools().some(({ isOpening }) => isOpening)) return undefined
     return this.#waits.add(longestMs, onOver)
   }
 
-  /** @throws WampFault, unsent: no session is joined */
+  /** @throws WampError, unsent: no session is joined */
   session(): WampSession {
     const session = this.#serving?.pick()
-    if (session === undefined) throw this.fault()
+    if (session === undefined) throw this.unavailable()
     return session
   }
 
-  fault(): WampFault {
-    return obstacleFault(this.#obstacle(), this.uri)
+  unavailable(): WampError {
+    return unavailableError(this.#unavailableReason(), this.uri)
   }
 
   status(): RealmBridgeStatus | undefined {
     const pool = this.#next ?? this.#serving
     if (pool === undefined) return undefined
-    return { realmUri: this.uri, sessions: pool.states(), held: this.held.listings() }
+    return { realmUri: this.uri, sessions: pool.states(), durable: this.durable.listings() }
   }
 
   #openLinks(plan: RealmPlan): void {
@@ -115,19 +115,19 @@ export class RealmBridge {
     this.#next = pool
     pool.open({
       onJoined: () => {
-        this.#considerHandover()
-        this.#settleHome()
-        this.#considerWaits()
+        this.#handOverIfDue()
+        this.#chooseHome()
+        this.#endWaitsIfDue()
       },
       onLost: (session) => {
         this.#lose(session)
       },
       onState: () => {
-        this.#considerHandover()
+        this.#handOverIfDue()
         this.#setup.noteStatus()
       },
       onBackOff: () => {
-        this.#considerWaits()
+        this.#endWaitsIfDue()
       },
     })
     if (replaced !== undefined) this.#retirement.retire(replaced)
@@ -135,11 +135,11 @@ export class RealmBridge {
     this.#handover = setTimeout(() => {
       if (this.#next === pool) this.#handOver(pool)
     }, times.handoverMs).unref()
-    this.#considerHandover()
+    this.#handOverIfDue()
   }
 
   /** Until the new links have joined, or have failed to, the old ones serve. */
-  #considerHandover(): void {
+  #handOverIfDue(): void {
     const next = this.#next
     if (next === undefined) return
     if (!this.#isJoined || next.joined.length > 0 || !next.isHopeful) this.#handOver(next)
@@ -150,36 +150,36 @@ export class RealmBridge {
     const before = this.#serving
     this.#serving = next
     this.#next = undefined
-    this.#settleHome()
+    this.#chooseHome()
     if (before !== undefined) this.#retirement.retire(before)
-    this.#considerWaits()
+    this.#endWaitsIfDue()
   }
 
   #closeLinks(): void {
-    const fault = this.fault()
+    const error = this.unavailable()
     this.#setup.log.info('closing the sessions with a router', {
       realm: this.uri,
-      reason: fault.message,
+      reason: error.message,
     })
     clearTimeout(this.#handover)
     const pools = [this.#serving, this.#next]
     this.#serving = undefined
     this.#next = undefined
     this.#home = undefined
-    this.held.dropAll(fault)
-    this.topics.failAll(fault)
+    this.durable.dropAll(error)
+    this.topics.failAll(error)
     for (const pool of pools) if (pool !== undefined) this.#retirement.retire(pool)
-    this.#considerWaits()
+    this.#endWaitsIfDue()
   }
 
   /**
-   * A router that has served is waited for through attempts that fail: it restarts. One that never did, or that says no,
-   * would only keep its callers waiting.
+   * Operations wait through failed attempts for a router that has served before, as it restarts. One that never did, or
+   * that rejects the gateway, would only keep callers waiting.
    */
-  #considerWaits(): void {
+  #endWaitsIfDue(): void {
     const isWorthIt = (pool: RealmPool): boolean =>
-      pool.isOpening || (pool.hasJoined && refusalOf(pool) === undefined)
-    if (this.#isJoined || !this.#pools().some(isWorthIt)) this.#waits.tellAll()
+      pool.isOpening || (pool.hasJoined && rejectionOf(pool) === undefined)
+    if (this.#isJoined || !this.#pools().some(isWorthIt)) this.#waits.notifyAll()
   }
 
   get #isJoined(): boolean {
@@ -192,40 +192,40 @@ export class RealmBridge {
 
   #lose(session: WampSession): void {
     if (session === this.#home) this.#moveHome(undefined)
-    this.#considerHandover()
-    this.#settleHome()
+    this.#handOverIfDue()
+    this.#chooseHome()
   }
 
-  #settleHome(): void {
+  #chooseHome(): void {
     const joined = this.#serving?.joined ?? []
     if (this.#home !== undefined && joined.includes(this.#home)) return
     const home = joined[0]
     if (home !== this.#home) this.#moveHome(home)
   }
 
-  /** Topics first: what is held looks at them. */
+  /** Topics first: durable subscriptions follow them. */
   #moveHome(home: WampSession | undefined): void {
     this.#home = home
     this.topics.moveTo(home)
-    this.held.moveTo(home)
+    this.durable.moveTo(home)
   }
 
-  #obstacle(): Obstacle {
+  #unavailableReason(): UnavailableReason {
     if (this.#isClosed) return 'closed'
     if (this.record === undefined) return 'no-realm'
     if (planLinks(this.record) === undefined) return 'no-router'
     if (this.documents === 0) return 'unused'
-    return refusalOf(this.#serving) ?? 'away'
+    return rejectionOf(this.#serving) ?? 'away'
   }
 }
 
-const newTurns = ({ times }: BridgeSetup): RouterRequestLimiter =>
+const createLimiter = ({ times }: BridgeSetup): RouterRequestLimiter =>
   new RouterRequestLimiter(times.acknowledgeMs)
 
-const refusalOf = (pool: RealmPool | undefined): 'unknown-to-router' | 'refused' | undefined => {
-  const refused = pool?.states().filter(({ state }) => state === 'refused') ?? []
-  if (refused.length === 0) return undefined
-  return refused.some(({ reason }) => reason?.startsWith('wamp.error.no_such_realm'))
+const rejectionOf = (pool: RealmPool | undefined): 'unknown-to-router' | 'refused' | undefined => {
+  const rejected = pool?.states().filter(({ state }) => state === 'refused') ?? []
+  if (rejected.length === 0) return undefined
+  return rejected.some(({ reason }) => reason?.startsWith('wamp.error.no_such_realm'))
     ? 'unknown-to-router'
     : 'refused'
 }

@@ -5,7 +5,7 @@ import type { Log } from '../../../telemetry/log.ts'
 import type { RouterRequestLimiter } from './router-request-limiter.ts'
 import type { SessionHold } from '../session/joined-session.ts'
 
-export interface ReleaseParts {
+export interface ReleaseDeps {
   readonly realmUri: string
   readonly log: Log
   readonly requestLimiter: RouterRequestLimiter
@@ -13,7 +13,7 @@ export interface ReleaseParts {
 
 export const releaseHold = async (
   hold: SessionHold | undefined,
-  { realmUri, log, requestLimiter }: ReleaseParts,
+  { realmUri, log, requestLimiter }: ReleaseDeps,
 ): Promise<void> => {
   if (hold === undefined) return
   try {

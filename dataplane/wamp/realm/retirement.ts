@@ -6,7 +6,7 @@ import type { BridgeTimes } from './bridge-setup.ts'
 import type { RunningInvocations } from './durable/invocations.ts'
 import type { RealmPool } from './session-pool.ts'
 
-const LOOK_EVERY_MS = 100
+const CHECK_EVERY_MS = 100
 
 export class Retirement {
   readonly #times: BridgeTimes
@@ -19,29 +19,29 @@ export class Retirement {
     this.#invocations = invocations
   }
 
-  /** Calls in flight end on their session; nothing new is put on it. */
+  /** Calls in flight end on their session; it gets no new ones. */
   retire(pool: RealmPool): void {
     const { settleMs, drainMs } = this.#times
     if (pool.joined.length === 0) this.#close(pool)
-    else this.#lookAfter(pool, Math.min(settleMs, drainMs), drainMs)
+    else this.#checkLater(pool, Math.min(settleMs, drainMs), drainMs)
   }
 
-  /** Closes all, without waiting for what is under way but the answers of callbacks, and for those `graceMs`. */
+  /** Closes all; waits only for the responses of callbacks, and for those `graceMs` at most. */
   async closeAll(graceMs: number): Promise<void> {
-    const pauseMs = Math.min(LOOK_EVERY_MS, graceMs)
-    for (let leftMs = graceMs; leftMs > 0 && this.#isAnswering(); leftMs -= pauseMs)
-      await sleep(pauseMs, undefined, { ref: false })
+    const waitMs = Math.min(CHECK_EVERY_MS, graceMs)
+    for (let leftMs = graceMs; leftMs > 0 && this.#isAnswering(); leftMs -= waitMs)
+      await sleep(waitMs, undefined, { ref: false })
     for (const pool of [...this.#draining.keys()]) this.#close(pool)
     await Promise.all(this.#closing)
   }
 
-  #lookAfter(pool: RealmPool, pauseMs: number, leftMs: number): void {
-    const look = (): void => {
-      const restMs = leftMs - pauseMs
+  #checkLater(pool: RealmPool, waitMs: number, leftMs: number): void {
+    const check = (): void => {
+      const restMs = leftMs - waitMs
       if (restMs <= 0 || this.#isIdle(pool)) this.#close(pool)
-      else this.#lookAfter(pool, Math.min(LOOK_EVERY_MS, restMs), restMs)
+      else this.#checkLater(pool, Math.min(CHECK_EVERY_MS, restMs), restMs)
     }
-    this.#draining.set(pool, setTimeout(look, pauseMs).unref())
+    this.#draining.set(pool, setTimeout(check, waitMs).unref())
   }
 
   #isAnswering(): boolean {

@@ -2,9 +2,9 @@
 // may be thousands at once, and one real router leaves requests unanswered when more than about 64 responses wait for a
 // client.
 
-import { WampFault } from '../session/joined-session.ts'
+import { WampError } from '../session/joined-session.ts'
 
-const AT_ONCE = 16
+const MAX_PENDING = 16
 
 export class RouterRequestLimiter {
   readonly #acknowledgeMs: number
@@ -16,24 +16,24 @@ export class RouterRequestLimiter {
   }
 
   /**
-   * Runs `ask` when its turn comes, in the order of the calls, at once if one is free. What comes after the
-   * time for an acknowledgement goes to `late`.
-   * @throws what `ask` rejects with; WampFault `svc.error.timeout` when the router does not answer
+   * Runs `send` as soon as it gets a permit, in the order of the calls. What comes after the time for an
+   * acknowledgement goes to `onLate`.
+   * @throws what `send` rejects with; WampError `svc.error.timeout` when the router does not answer
    */
-  async run<T>(ask: () => Promise<T>, late: (value: T) => void): Promise<T> {
-    if (this.#running >= AT_ONCE)
+  async run<T>(send: () => Promise<T>, onLate: (value: T) => void): Promise<T> {
+    if (this.#running >= MAX_PENDING)
       await new Promise<void>((resolve) => {
         this.#waiting.add(resolve)
       })
     else this.#running++
     try {
-      return await this.#withinTime(ask(), late)
+      return await this.#withinTime(send(), onLate)
     } finally {
       this.#passOn()
     }
   }
 
-  /** The turn goes to the next in line, or is free. */
+  /** The permit goes to the next that waits, or is free. */
   #passOn(): void {
     for (const next of this.#waiting) {
       this.#waiting.delete(next)
@@ -43,17 +43,17 @@ export class RouterRequestLimiter {
     this.#running--
   }
 
-  #withinTime<T>(answer: Promise<T>, late: (value: T) => void): Promise<T> {
+  #withinTime<T>(answer: Promise<T>, onLate: (value: T) => void): Promise<T> {
     return new Promise((resolve, reject) => {
       let isLate = false
       const timer = setTimeout(() => {
         isLate = true
-        reject(new WampFault('svc.error.timeout', 'The router did not answer in time; try again'))
+        reject(new WampError('svc.error.timeout', 'The router did not answer in time; try again'))
       }, this.#acknowledgeMs).unref()
       answer.then(
         (value) => {
           clearTimeout(timer)
-          if (isLate) late(value)
+          if (isLate) onLate(value)
           else resolve(value)
         },
         (error: unknown) => {

@@ -10,7 +10,7 @@ export interface PoolObserver {
   onJoined(session: WampSession): void
   onLost(session: WampSession): void
   onState(): void
-  /** A link has failed to open a session, and pauses. */
+  /** A link has failed to open a session, and backs off. */
   onBackOff(): void
 }
 
@@ -19,7 +19,7 @@ interface Member {
   session: WampSession | undefined
 }
 
-/** One that is open tells of its session next. */
+/** An open link is about to report its session. */
 const HOPEFUL: ReadonlySet<SessionState['state']> = new Set(['connecting', 'open'])
 
 export class RealmPool {
@@ -27,7 +27,7 @@ export class RealmPool {
   readonly #plan: RealmPlan
   readonly #members: readonly Member[]
   #joined: readonly WampSession[] = []
-  #turn = 0
+  #next = 0
   #hasJoined = false
   #closing: Promise<void> | undefined
 
@@ -40,7 +40,7 @@ export class RealmPool {
     }))
   }
 
-  /** Returns at once. What the observer is told may come within it. */
+  /** Returns at once. The observer may be notified within the call. */
   open(observer: PoolObserver): void {
     for (const member of this.#members) {
       try {
@@ -58,8 +58,8 @@ export class RealmPool {
 
   /** The next joined session, round robin. */
   pick(): WampSession | undefined {
-    if (this.#turn >= this.#joined.length) this.#turn = 0
-    return this.#joined[this.#turn++]
+    if (this.#next >= this.#joined.length) this.#next = 0
+    return this.#joined[this.#next++]
   }
 
   /** A link has joined, or may still do so at its first attempt. */
@@ -70,12 +70,12 @@ export class RealmPool {
     )
   }
 
-  /** A session has been joined once, whatever has become of it. */
+  /** A session has joined at least once. */
   get hasJoined(): boolean {
     return this.#hasJoined
   }
 
-  /** A link that has no session has an attempt under way, or its first one after the end of a session due. */
+  /** A link without a session has an attempt in progress, or its first one after the end of a session is due. */
   get isOpening(): boolean {
     return this.#members.some(
       ({ link, session }) => link !== undefined && session === undefined && !link.isBackingOff,
@@ -83,10 +83,12 @@ export class RealmPool {
   }
 
   states(): readonly SessionState[] {
-    return this.#members.flatMap(({ link }) => (link === undefined ? [] : [shown(link.state)]))
+    return this.#members.flatMap(({ link }) =>
+      link === undefined ? [] : [withoutUserInfo(link.state)],
+    )
   }
 
-  /** Every link says goodbye, all at the same time. Never rejects; idempotent. */
+  /** Closes every link, all at the same time. Never rejects; idempotent. */
   close(): Promise<void> {
     this.#closing ??= this.#closeAll()
     return this.#closing
@@ -129,7 +131,7 @@ export class RealmPool {
 }
 
 /** No user name and password of the address. */
-const shown = ({ url, state, reason }: SessionState): SessionState => ({
+const withoutUserInfo = ({ url, state, reason }: SessionState): SessionState => ({
   url: url.replace(/^([^/]*\/\/)[^/?#]*@/, '$1'),
   state,
   ...(reason !== undefined && { reason }),

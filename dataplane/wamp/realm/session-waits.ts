@@ -11,7 +11,7 @@ interface Waiting {
 }
 
 /**
- * It has no bound of its own: whoever waits holds a place of its version's `pool_size`, and a deadline.
+ * It has no bound of its own: each operation that waits has a permit of its version's `pool_size`, and a deadline.
  *
  * @example
  * const wait = waits.add(8000, () => client.call(request, handler))
@@ -34,7 +34,7 @@ export class SessionWaits {
   add(longestMs: number, onOver: () => void): SessionWait {
     const waiting: Waiting = { onOver: guarded(onOver, this.#onError), timer: undefined }
     waiting.timer = setTimeout(() => {
-      this.#tell(waiting)
+      this.#notify(waiting)
     }, longestMs).unref()
     this.#waiting.add(waiting)
     return {
@@ -44,12 +44,12 @@ export class SessionWaits {
     }
   }
 
-  /** Those that come meanwhile wait on; one that is cancelled by what another does is not told. */
-  tellAll(): void {
-    for (const waiting of [...this.#waiting]) this.#tell(waiting)
+  /** Those added meanwhile wait on; one that another one's callback cancels is not notified. */
+  notifyAll(): void {
+    for (const waiting of [...this.#waiting]) this.#notify(waiting)
   }
 
-  #tell(waiting: Waiting): void {
+  #notify(waiting: Waiting): void {
     if (this.#remove(waiting)) waiting.onOver()
   }
 

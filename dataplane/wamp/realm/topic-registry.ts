@@ -3,11 +3,11 @@
 
 import { guarded } from '../../../base/guarded.ts'
 import type { ValueMap } from '../../../language/expression/value.ts'
-import { obstacleFault, overloadFault, type Obstacle } from './unavailable.ts'
+import { unavailableError, overloadedError, type UnavailableReason } from './unavailable.ts'
 import { matchOf } from './topic-match.ts'
 import { TopicSubscription, type TopicOwner, type TopicRealm } from './topic-subscription.ts'
 import type { Follower, Following } from './wamp-client.ts'
-import type { WampFault, WampSession } from '../session/joined-session.ts'
+import type { WampError, WampSession } from '../session/joined-session.ts'
 
 const MAX_TOPICS = 10_000
 const MAX_FOLLOWERS = 100_000
@@ -19,10 +19,10 @@ export class TopicRegistry {
   #followers = 0
   #home: WampSession | undefined
 
-  constructor(realm: TopicRealm, obstacle: () => Obstacle) {
+  constructor(realm: TopicRealm, unavailableReason: () => UnavailableReason) {
     this.#realm = realm
     this.#owner = {
-      obstacle: () => obstacleFault(obstacle(), realm.realmUri),
+      unavailable: () => unavailableError(unavailableReason(), realm.realmUri),
       onEnd: (topic) => {
         if (this.#topics.get(topic.key) === topic) this.#topics.delete(topic.key)
       },
@@ -33,14 +33,14 @@ export class TopicRegistry {
     }
   }
 
-  /** The options of a topic's first follower are those that the router is asked with. */
+  /** The topic is subscribed with the options of its first follower. */
   follow(topic: string, options: ValueMap, follower: Follower): Following {
     const key = JSON.stringify([topic, matchOf(options)])
     const home = this.#home
-    if (home === undefined) return this.#refuseLater(follower, this.#owner.obstacle())
+    if (home === undefined) return this.#rejectLater(follower, this.#owner.unavailable())
     const known = this.#topics.get(key)
-    const refusal = this.#refusal(known !== undefined)
-    if (refusal !== undefined) return this.#refuseLater(follower, refusal)
+    const overload = this.#overload(known !== undefined)
+    if (overload !== undefined) return this.#rejectLater(follower, overload)
     this.#followers++
     if (known !== undefined) return { end: known.join(follower) }
     const made = new TopicSubscription(key, { topic, options }, this.#realm, this.#owner)
@@ -55,28 +55,29 @@ export class TopicRegistry {
     for (const topic of [...this.#topics.values()]) topic.moveTo(session)
   }
 
-  /** Every follower of every topic hears of it, once; what they followed is over. */
-  failAll(fault: WampFault): void {
+  /** Notifies every follower of every topic, once, and ends all topics. */
+  failAll(error: WampError): void {
     this.#home = undefined
-    for (const topic of [...this.#topics.values()]) topic.fail(fault)
+    for (const topic of [...this.#topics.values()]) topic.fail(error)
   }
 
-  #refusal(isKnown: boolean): WampFault | undefined {
-    if (this.#followers >= MAX_FOLLOWERS) return overloadFault('followers of topics', MAX_FOLLOWERS)
+  #overload(isKnown: boolean): WampError | undefined {
+    if (this.#followers >= MAX_FOLLOWERS)
+      return overloadedError('followers of topics', MAX_FOLLOWERS)
     if (!isKnown && this.#topics.size >= MAX_TOPICS)
-      return overloadFault('topics being followed', MAX_TOPICS)
+      return overloadedError('topics being followed', MAX_TOPICS)
     return undefined
   }
 
-  #refuseLater(follower: Follower, fault: WampFault): Following {
+  #rejectLater(follower: Follower, error: WampError): Following {
     let isOver = false
     const notify = guarded(
       () => {
-        follower.onFailure(fault)
+        follower.onFailure(error)
       },
-      (error) => {
+      (cause) => {
         const { log, realmUri } = this.#realm
-        log.error('a follower of a topic threw', { realm: realmUri, error })
+        log.error('a follower of a topic threw', { realm: realmUri, error: cause })
       },
     )
     queueMicrotask(() => {

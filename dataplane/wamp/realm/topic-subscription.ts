@@ -7,10 +7,10 @@ import type { Log } from '../../../telemetry/log.ts'
 import type { BridgeTimes } from './bridge-setup.ts'
 import { SessionRetry } from './durable/retry.ts'
 import { releaseHold } from './release.ts'
-import { asFault, isLoss } from './unavailable.ts'
+import { asWampError, isSessionLoss } from './unavailable.ts'
 import type { RouterRequestLimiter } from './router-request-limiter.ts'
 import type { Follower } from './wamp-client.ts'
-import type { SessionHold, WampEvent, WampFault, WampSession } from '../session/joined-session.ts'
+import type { SessionHold, WampEvent, WampError, WampSession } from '../session/joined-session.ts'
 
 export interface TopicRealm {
   readonly log: Log
@@ -22,10 +22,10 @@ export interface TopicRealm {
 
 export interface TopicOwner {
   /** Why nothing can be subscribed at the moment. */
-  obstacle(): WampFault
-  /** Nobody follows any more, or the router has refused: a later follower makes a new topic. */
+  unavailable(): WampError
+  /** It has no follower any more, or the router has rejected it: a later follower creates a new topic. */
   onEnd(topic: TopicSubscription): void
-  /** Another topic of the same key has taken its place. */
+  /** Another topic of the same key has replaced it. */
   isReplaced(topic: TopicSubscription): boolean
   /** One follower fewer. */
   onLeft(): void
@@ -33,7 +33,7 @@ export interface TopicOwner {
 
 interface FollowerEntry {
   readonly follower: Follower
-  /** Has heard `onFollowed`, and nothing final. */
+  /** It was notified by `onFollowed`, and not by `onFailure`. */
   isFollowing: boolean
 }
 
@@ -41,7 +41,7 @@ interface FollowerEntry {
 interface SubscribeAttempt {
   readonly session: WampSession
   hold: SessionHold | undefined
-  /** After the answer has been dealt with; never rejects. */
+  /** Resolves when the response has been processed; never rejects. */
   settled: Promise<void>
 }
 
@@ -53,9 +53,9 @@ export class TopicSubscription {
   readonly #owner: TopicOwner
   readonly #retry: SessionRetry
   readonly #followers = new Set<FollowerEntry>()
-  /** Asked, not answered yet. */
+  /** Sent, not acknowledged yet. */
   #pending: SubscribeAttempt | undefined
-  /** Where events come from. */
+  /** The acknowledged subscription, from which events come. */
   #live: SubscribeAttempt | undefined
   #isInterrupted = false
   #linger: NodeJS.Timeout | undefined
@@ -74,7 +74,7 @@ export class TopicSubscription {
     this.#retry = new SessionRetry(realm)
   }
 
-  /** Tells nothing within the call. What it returns ends this follower. */
+  /** Notifies nobody within the call. The result ends this follower. */
   join(follower: Follower): () => void {
     clearTimeout(this.#linger)
     const entry: FollowerEntry = { follower, isFollowing: false }
@@ -88,7 +88,7 @@ export class TopicSubscription {
     }
   }
 
-  /** To another session, which may be the first one; undefined: the router is away. */
+  /** Moves to another session, which may be the first one; undefined: no session is joined. */
   moveTo(session: WampSession | undefined): void {
     this.#retry.reset()
     if (this.#followers.size === 0) this.#end()
@@ -96,11 +96,11 @@ export class TopicSubscription {
     else this.#subscribe(session)
   }
 
-  /** Everybody hears of it; it is over. */
-  fail(fault: WampFault): void {
+  /** Notifies every follower and ends the topic. */
+  fail(error: WampError): void {
     const entries = [...this.#followers]
     this.#end()
-    for (const entry of entries) this.#dismiss(entry, fault)
+    for (const entry of entries) this.#dismiss(entry, error)
   }
 
   #subscribe(session: WampSession): void {
@@ -108,7 +108,7 @@ export class TopicSubscription {
     this.#pending = attempt
     attempt.settled = this.#realm.requestLimiter
       .run(
-        () => this.#ask(attempt),
+        () => this.#sendSubscribe(attempt),
         (hold) => {
           this.#discard(hold)
         },
@@ -118,20 +118,20 @@ export class TopicSubscription {
           this.#acknowledge(attempt, hold)
         },
         (error: unknown) => {
-          this.#refuse(attempt, asFault(error))
+          this.#reject(attempt, asWampError(error))
         },
       )
   }
 
-  /** Its turn may come when a later attempt has taken its place. */
-  #ask(attempt: SubscribeAttempt): Promise<SessionHold> {
-    if (this.#pending !== attempt) return Promise.reject(this.#owner.obstacle())
+  /** The permit may come when a later attempt has replaced this one. */
+  #sendSubscribe(attempt: SubscribeAttempt): Promise<SessionHold> {
+    if (this.#pending !== attempt) return Promise.reject(this.#owner.unavailable())
     return attempt.session.subscribe(this.#topic, this.#options, (event) => {
       this.#receive(attempt, event)
     })
   }
 
-  /** Events may come in one piece with the acknowledgement: they wait until the followers have heard of that. */
+  /** Events may arrive in one piece with the acknowledgement: they wait until the followers were notified of it. */
   #receive(attempt: SubscribeAttempt, event: WampEvent): void {
     if (this.#live === attempt) this.#deliver(event)
     else if (this.#pending === attempt)
@@ -142,10 +142,10 @@ export class TopicSubscription {
 
   #deliver(event: WampEvent): void {
     Object.freeze(event)
-    const hand = (follower: Follower): void => {
+    const pass = (follower: Follower): void => {
       follower.onEvent(event)
     }
-    for (const entry of this.#followers) if (entry.isFollowing) this.#tell(entry, hand)
+    for (const entry of this.#followers) if (entry.isFollowing) this.#notify(entry, pass)
   }
 
   #acknowledge(attempt: SubscribeAttempt, hold: SessionHold): void {
@@ -167,26 +167,26 @@ export class TopicSubscription {
     for (const entry of this.#followers) {
       if (!entry.isFollowing) this.#admit(entry, attempt)
       else if (wasInterrupted)
-        this.#tell(entry, (follower) => {
+        this.#notify(entry, (follower) => {
           follower.onResumed()
         })
     }
     if (this.#followers.size === 0) this.#startLinger()
   }
 
-  #refuse(attempt: SubscribeAttempt, fault: WampFault): void {
+  #reject(attempt: SubscribeAttempt, error: WampError): void {
     if (this.#pending !== attempt) return
     this.#pending = undefined
     const waiting = [...this.#followers].filter(({ isFollowing }) => !isFollowing)
-    if (!isLoss(fault) || waiting.length === this.#followers.size) {
-      this.fail(fault)
+    if (!isSessionLoss(error) || waiting.length === this.#followers.size) {
+      this.fail(error)
       return
     }
-    // The session has ended under it, the next one is on its way: only who never followed gives up.
-    for (const entry of waiting) this.#dismiss(entry, fault)
+    // The session has ended, and the next one is being opened: only followers that never followed fail.
+    for (const entry of waiting) this.#dismiss(entry, error)
   }
 
-  /** The router has revoked it: asked again, it says yes, or why not. */
+  /** The router has revoked it: another SUBSCRIBE is acknowledged, or rejected with a reason. */
   #lose(attempt: SubscribeAttempt): void {
     if (this.#live !== attempt) return
     this.#live = undefined
@@ -194,15 +194,15 @@ export class TopicSubscription {
       this.#end()
       return
     }
-    this.#tellInterrupted()
-    // Else another session is about to have it.
+    this.#notifyInterrupted()
+    // Otherwise another session is about to get it.
     if (this.#pending !== undefined) return
     const isFirst = this.#retry.schedule(() => {
       this.#subscribe(attempt.session)
     })
     const { log, realmUri } = this.#realm
     if (isFirst)
-      log.warn('a subscription was revoked by the router; it is made again', {
+      log.warn('a subscription was revoked by the router; it is subscribed again', {
         realm: realmUri,
         topic: this.#topic,
       })
@@ -214,17 +214,17 @@ export class TopicSubscription {
     this.#live = undefined
     this.#release(before?.hold)
     for (const entry of this.#followers)
-      if (!entry.isFollowing) this.#dismiss(entry, this.#owner.obstacle())
-    this.#tellInterrupted()
+      if (!entry.isFollowing) this.#dismiss(entry, this.#owner.unavailable())
+    this.#notifyInterrupted()
     if (this.#followers.size === 0) this.#end()
   }
 
-  #tellInterrupted(): void {
+  #notifyInterrupted(): void {
     if (this.#isInterrupted) return
     this.#isInterrupted = true
     for (const entry of this.#followers)
       if (entry.isFollowing)
-        this.#tell(entry, (follower) => {
+        this.#notify(entry, (follower) => {
           follower.onInterrupted()
         })
   }
@@ -233,16 +233,16 @@ export class TopicSubscription {
     const id = attempt?.hold?.id
     if (id === undefined || entry.isFollowing || !this.#followers.has(entry)) return
     entry.isFollowing = true
-    this.#tell(entry, (follower) => {
+    this.#notify(entry, (follower) => {
       follower.onFollowed(id)
     })
   }
 
-  #dismiss(entry: FollowerEntry, fault: WampFault): void {
+  #dismiss(entry: FollowerEntry, error: WampError): void {
     if (!this.#followers.delete(entry)) return
     this.#owner.onLeft()
-    this.#tell(entry, (follower) => {
-      follower.onFailure(fault)
+    this.#notify(entry, (follower) => {
+      follower.onFailure(error)
     })
   }
 
@@ -270,7 +270,9 @@ export class TopicSubscription {
     this.#release(hold)
   }
 
-  /** It came too late. A session has one of each topic: not while another's SUBSCRIBE may wait for its answer. */
+  /**
+   * The hold came too late. A session has one of each topic: it is not released while another SUBSCRIBE may be pending.
+   */
   #discard(hold: SessionHold): void {
     if (!this.#owner.isReplaced(this)) this.#release(hold)
     else setTimeout(this.#release, 2 * this.#realm.times.acknowledgeMs, hold).unref()
@@ -280,9 +282,9 @@ export class TopicSubscription {
     void releaseHold(hold, this.#realm)
   }
 
-  readonly #tell = guarded(
-    (entry: FollowerEntry, say: (follower: Follower) => void) => {
-      say(entry.follower)
+  readonly #notify = guarded(
+    (entry: FollowerEntry, call: (follower: Follower) => void) => {
+      call(entry.follower)
     },
     (error) => {
       const { log, realmUri } = this.#realm

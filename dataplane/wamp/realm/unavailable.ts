@@ -1,74 +1,74 @@
 // Builds the errors that clients get while a realm cannot be reached. Clients of the gateway read their messages, which
 // contain no address, no reason of the router's and no secret.
 
-import { WampFault } from '../session/joined-session.ts'
+import { WampError } from '../session/joined-session.ts'
 
-export type Obstacle =
+export type UnavailableReason =
   'closed' | 'no-realm' | 'no-router' | 'unused' | 'unknown-to-router' | 'refused' | 'away'
 
-interface FaultRow {
+interface ErrorRow {
   readonly uri: 'wamp.error.no_such_realm' | 'wamp.error.net_failure'
-  readonly say: (realm: string) => string
+  readonly describe: (realm: string) => string
 }
 
-const FAULTS = {
+const ERRORS = {
   closed: {
     uri: 'wamp.error.net_failure',
-    say: () => 'This gateway is shutting down; try again, another one will answer',
+    describe: () => 'This gateway is shutting down; try again, another one will answer',
   },
   'no-realm': {
     uri: 'wamp.error.no_such_realm',
-    say: (realm) =>
+    describe: (realm) =>
       `There is no realm named '${realm}'; load the realm, or name another one in the API's realm_uri`,
   },
   'no-router': {
     uri: 'wamp.error.net_failure',
-    say: (realm) =>
+    describe: (realm) =>
       `The realm '${realm}' has no router; give its record a router with a url to make calls`,
   },
   unused: {
     uri: 'wamp.error.net_failure',
-    say: (realm) =>
+    describe: (realm) =>
       `No active API uses the realm '${realm}' any more, so its sessions are closed; load or activate one`,
   },
   'unknown-to-router': {
     uri: 'wamp.error.no_such_realm',
-    say: (realm) =>
+    describe: (realm) =>
       `The router knows no realm '${realm}'; create the realm there, or name another router in its record`,
   },
   refused: {
     uri: 'wamp.error.net_failure',
-    say: (realm) =>
+    describe: (realm) =>
       `The router does not let the gateway join the realm '${realm}'; check router.auth of its record (its sessions tell the reason)`,
   },
   away: {
     uri: 'wamp.error.net_failure',
-    say: (realm) =>
+    describe: (realm) =>
       `The router of the realm '${realm}' can't be reached at the moment; try again shortly (its sessions tell the reason)`,
   },
-} satisfies Record<Obstacle, FaultRow>
+} satisfies Record<UnavailableReason, ErrorRow>
 
 /** Unsent: the router has seen nothing. */
-export const obstacleFault = (obstacle: Obstacle, realmUri: string): WampFault => {
-  const { uri, say } = FAULTS[obstacle]
-  return new WampFault(uri, say(realmUri), { wasSent: false })
+export const unavailableError = (reason: UnavailableReason, realmUri: string): WampError => {
+  const { uri, describe } = ERRORS[reason]
+  return new WampError(uri, describe(realmUri), { wasSent: false })
 }
 
 /** @param what what there are too many of: `registrations and subscriptions` */
-export const overloadFault = (what: string, limit: number): WampFault =>
-  new WampFault(
+export const overloadedError = (what: string, limit: number): WampError =>
+  new WampError(
     'svc.error.overloaded',
     `There are too many ${what} in this realm, more than ${limit}; end some, or try again later`,
     { wasSent: false },
   )
 
-/** Whatever was thrown, as a fault. */
-export const asFault = (error: unknown): WampFault =>
-  error instanceof WampFault
+/** Converts whatever was thrown to a WampError. */
+export const asWampError = (error: unknown): WampError =>
+  error instanceof WampError
     ? error
-    : new WampFault('wamp.error.runtime_error', 'The operation failed within the gateway', {
+    : new WampError('wamp.error.runtime_error', 'The operation failed within the gateway', {
         cause: error,
       })
 
-/** The session ended under it: no word of the router's, another session follows. */
-export const isLoss = (fault: WampFault): boolean => fault.uri === 'wamp.error.net_failure'
+/** The session has ended: the router has not decided anything, and another session follows. */
+export const isSessionLoss = (error: WampError): boolean => error.uri === 'wamp.error.net_failure'

@@ -10,35 +10,38 @@ import type {
   InvocationHandler,
   PendingCall,
   WampEvent,
-  WampFault,
+  WampError,
 } from '../session/joined-session.ts'
 import type { Payload } from '../protocol/messages.ts'
 
 export interface WampClient {
-  /** What a call's `timeout` option may be sent as; undefined: not at all. */
+  /** The unit in which a call's `timeout` option is sent; undefined: it is not sent. */
   readonly callTimeoutUnit: 'ms' | 's' | undefined
   /**
-   * Waits while no session is joined and one is being opened: an attempt is under way, or the first one after the end
-   * of a session is due. `onOver` runs once: a session has joined, none is to come, or `longestMs` are over; then
-   * operations succeed or fail as at any time.
+   * Waits while no session is joined and one is being opened: an attempt is in progress, or the first one after the end
+   * of a session is due. `onOver` is called once: a session has joined, none is expected, or `longestMs` have passed;
+   * from then on operations succeed or fail as at any time.
    *
    * @returns undefined: there is nothing to wait for, and `onOver` is not called
    */
   awaitSession(longestMs: number, onOver: () => void): SessionWait | undefined
   /**
-   * @throws WampFault, unsent: `wamp.error.no_such_realm` (the realm is gone, or the router does not know it),
-   * `wamp.error.net_failure` (no router, or it is away, or it does not let us join)
+   * @throws WampError, unsent: `wamp.error.no_such_realm` (the realm is gone, or the router does not know it),
+   * `wamp.error.net_failure` (no router, or it cannot be reached, or it does not let us join)
    */
   call(request: CallRequest, handler: CallHandler): PendingCall
-  /** Rejects with a WampFault. */
+  /** Rejects with a WampError. */
   publish(topic: string, payload: Payload, options: ValueMap): Promise<{ publicationId: number }>
-  /** Joins the router subscription of that topic and match, or makes it. Ends with `end()` of what it returns. */
+  /** Joins the router subscription of that topic and match, or creates it. The result's `end()` ends it. */
   follow(topic: string, options: ValueMap, follower: Follower): Following
-  /** Kept over reconnects until released; the handler runs for every invocation. Rejects with a WampFault. */
+  /**
+   * Durable: registered in every session until released; the handler runs for every invocation. Rejects with a
+   * WampError.
+   */
   register(registration: Registration): Promise<DurableHandle>
-  /** Like `follow`, kept until released, for callbacks. Rejects with a WampFault. */
+  /** Like `follow`, but durable, for callbacks. Rejects with a WampError. */
   subscribe(subscription: Subscription): Promise<DurableHandle>
-  /** False: nobody holds such an id in this realm. Asks the other processes of the gateway too. */
+  /** False: no process of the gateway has such an id in this realm. */
   release(kind: DurableKind, id: number): Promise<boolean>
 }
 
@@ -59,7 +62,7 @@ export interface Subscription {
   readonly topic: string
   readonly options: ValueMap
   readonly onEvent: (event: WampEvent) => void
-  /** It is released, or ends with its realm: nothing more is to become of events that still wait. */
+  /** It is released, or ends with its realm: events that still wait are to be dropped. */
   readonly onEnd: () => void
   /** For listings: origin and path of the callback. */
   readonly callback: string
@@ -72,25 +75,25 @@ export interface DurableHandle {
   readonly id: number
 }
 
-/** Who follows a topic. `onFollowed` or `onFailure` comes first; after `onFailure` nothing comes. */
+/** A follower of a topic. `onFollowed` or `onFailure` is called first; after `onFailure` nothing is. */
 export interface Follower {
   /** The router has acknowledged; once. */
   onFollowed(subscriptionId: number): void
   /** The same object for all followers of the topic. */
   onEvent(event: WampEvent): void
-  /** The router is away: events may be missed from here on … */
+  /** The router cannot be reached: events may be missed from here on … */
   onInterrupted(): void
   /** … to here. */
   onResumed(): void
-  onFailure(fault: WampFault): void
+  onFailure(error: WampError): void
 }
 
 export interface Following {
-  /** Nothing is told any more; the last one ends the router subscription. Idempotent. */
+  /** The follower is not notified any more; the last one ends the router subscription. Idempotent. */
   end(): void
 }
 
-/** What is held for callbacks, as the management listener lists it. */
+/** A durable registration or subscription, as the management listener lists it. */
 export interface DurableListing {
   readonly kind: DurableKind
   readonly id: number
@@ -98,17 +101,17 @@ export interface DurableListing {
   readonly match: string
   /** Origin and path of the callback; never its query or user info. */
   readonly callback: string
-  /** False while the router is away, or refuses it. */
+  /** False while the router cannot be reached, or rejects it. */
   readonly isActive: boolean
 }
 
 export interface RealmBridgeStatus {
   readonly realmUri: string
   readonly sessions: readonly SessionState[]
-  readonly held: readonly DurableListing[]
+  readonly durable: readonly DurableListing[]
 }
 
-/** What a change of what is served means to the bridge; a `ServingChange` is one. */
+/** The part of a `ServingChange` that the bridge reads. */
 export interface BridgeChange {
   /** A document without active versions uses no realm. */
   readonly put: readonly {
@@ -129,8 +132,8 @@ export interface WampBridge {
    */
   follow(change: BridgeChange): void
   status(): readonly RealmBridgeStatus[]
-  /** Releases what this process holds; false when it does not. */
+  /** Releases a registration or subscription of this process; false: it has none of that id. */
   releaseHere(realmUri: string, kind: DurableKind, id: number): Promise<boolean>
-  /** Ends every session, says GOODBYE; within two seconds. */
+  /** Ends every session with GOODBYE, within two seconds. */
   close(): Promise<void>
 }

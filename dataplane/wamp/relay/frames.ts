@@ -1,8 +1,8 @@
 // Scans the frames of one direction of a WebSocket connection (RFC 6455 §5.2), and says how many of its bytes may pass
 // on, or what is wrong with them. It follows headers only: payloads are neither unmasked nor read.
 
-/** Status code of a Close frame (RFC 6455 §7.4.1), and words for whoever debugs. */
-export interface FrameFault {
+/** What is wrong with a frame: the status code of a Close frame (RFC 6455 §7.4.1), and a reason for debugging. */
+export interface FrameError {
   readonly code: 1002 | 1009
   readonly reason: string
 }
@@ -21,19 +21,19 @@ interface Frame {
 }
 
 /**
- * A header passes only once it is whole, so that whatever has passed ends at a frame's end or within a payload.
+ * A header passes only once it is complete, so that what has passed ends at the end of a frame or within a payload.
  * @example
  * const count = scanner.scan(bytes)
- * socket.write(bytes.subarray(0, count)) // the rest comes again in front of what follows
+ * socket.write(bytes.subarray(0, count)) // the rest is passed again, before the bytes that follow
  */
 export class FrameScanner {
   readonly #isMasked: boolean
   readonly #maxMessageBytes: number
   #payloadLeft = 0
-  /** Of the fragmented message that is under way; undefined: none is. */
+  /** The size so far of a fragmented message; undefined: none is in progress. */
   #messageBytes: number | undefined = undefined
   #isInClose = false
-  #fault: FrameFault | undefined = undefined
+  #error: FrameError | undefined = undefined
 
   /** `isMasked`: of a client (RFC 6455 §5.1). */
   constructor(options: { readonly isMasked: boolean; readonly maxMessageBytes: number }) {
@@ -42,8 +42,8 @@ export class FrameScanner {
   }
 
   /** Once set, nothing passes any more. */
-  get fault(): FrameFault | undefined {
-    return this.#fault
+  get error(): FrameError | undefined {
+    return this.#error
   }
 
   /** Bytes of the current frame that have not passed: 0 between frames. */
@@ -51,19 +51,19 @@ export class FrameScanner {
     return this.#payloadLeft
   }
 
-  /** A whole Close frame has passed: nothing may follow it (RFC 6455 §5.5.1). */
+  /** A complete Close frame has passed: nothing may follow it (RFC 6455 §5.5.1). */
   get hasClosed(): boolean {
     return this.#isInClose && this.#payloadLeft === 0
   }
 
-  /** Bytes from the start of `bytes` that may pass. */
+  /** @returns how many bytes from the start of `bytes` may pass */
   scan(bytes: Buffer): number {
     let at = this.finishFrame(bytes)
-    while (at < bytes.length && this.#fault === undefined && !this.hasClosed) {
+    while (at < bytes.length && this.#error === undefined && !this.hasClosed) {
       const frame = readHeader(bytes, at)
       if (frame === undefined) return at
-      this.#fault = this.#faultOf(frame)
-      if (this.#fault !== undefined) return at
+      this.#error = this.#errorOf(frame)
+      if (this.#error !== undefined) return at
       this.#enter(frame)
       at += frame.headerBytes
       at += this.finishFrame(bytes.subarray(at))
@@ -78,7 +78,7 @@ export class FrameScanner {
     return count
   }
 
-  #faultOf(frame: Frame): FrameFault | undefined {
+  #errorOf(frame: Frame): FrameError | undefined {
     const { opcode, isFinal, payloadBytes } = frame
     if (frame.hasReservedBits) return protocolError('reserved bits are set')
     if (!KNOWN_OPCODES.has(opcode)) return protocolError('unknown opcode')
@@ -102,9 +102,9 @@ export class FrameScanner {
   }
 }
 
-const protocolError = (reason: string): FrameFault => ({ code: 1002, reason })
+const protocolError = (reason: string): FrameError => ({ code: 1002, reason })
 
-/** undefined: the header is not whole. */
+/** undefined: the header is incomplete. */
 const readHeader = (bytes: Buffer, at: number): Frame | undefined => {
   const [first, second] = [bytes[at], bytes[at + 1]]
   if (first === undefined || second === undefined) return undefined
@@ -124,6 +124,6 @@ const readHeader = (bytes: Buffer, at: number): Frame | undefined => {
   }
 }
 
-/** Lengths that no number can hold are over every limit all the same. */
+/** Lengths beyond 2^53 are rounded, which does not matter: they exceed every limit. */
 const readLength = (bytes: Buffer, at: number, count: number): number =>
   count === 2 ? bytes.readUInt16BE(at) : Number(bytes.readBigUInt64BE(at))

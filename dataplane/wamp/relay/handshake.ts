@@ -3,7 +3,7 @@
 
 import { createHash } from 'node:crypto'
 
-/** What of a client's handshake goes to the router. */
+/** What is passed from a client's handshake to the router. */
 export interface RelayHandshake {
   /** `Sec-WebSocket-Key`, checked. */
   readonly key: string
@@ -27,7 +27,7 @@ export const handshakeText = (url: URL, { key, protocols }: RelayHandshake): str
   return `${lines.join('\r\n')}\r\n\r\n`
 }
 
-/** Of the router's URL: the gateway's own, as its other connections to the router have it. */
+/** The credentials in the router's URL: the gateway's own, which its other connections to the router use too. */
 const basic = (username: string, password: string): string => {
   const pair = `${decoded(username)}:${decoded(password)}`
   return `Basic ${Buffer.from(pair).toString('base64')}`
@@ -41,8 +41,8 @@ const decoded = (text: string): string => {
   }
 }
 
-export type HandshakeAnswer =
-  /** Not whole yet. */
+export type HandshakeResponse =
+  /** Incomplete so far. */
   | { readonly kind: 'partial' }
   | { readonly kind: 'refused'; readonly why: string }
   | {
@@ -53,18 +53,21 @@ export type HandshakeAnswer =
       readonly headBytes: number
     }
 
-const MAX_ANSWER_BYTES = 16 * 1024
+const MAX_RESPONSE_BYTES = 16 * 1024
 
 /** @param bytes all that the router has sent */
-export const readHandshakeAnswer = (bytes: Buffer, asked: RelayHandshake): HandshakeAnswer => {
-  const end = bytes.subarray(0, MAX_ANSWER_BYTES).indexOf('\r\n\r\n')
+export const readHandshakeResponse = (
+  bytes: Buffer,
+  request: RelayHandshake,
+): HandshakeResponse => {
+  const end = bytes.subarray(0, MAX_RESPONSE_BYTES).indexOf('\r\n\r\n')
   if (end < 0)
-    return bytes.length < MAX_ANSWER_BYTES
+    return bytes.length < MAX_RESPONSE_BYTES
       ? { kind: 'partial' }
       : refused('its answer is too large')
   const [statusLine = '', ...lines] = bytes.toString('latin1', 0, end).split('\r\n')
   const headers = readHeaders(lines)
-  const why = faultOf(statusLine, headers, asked)
+  const why = findError(statusLine, headers, request)
   if (why !== undefined) return refused(why)
   return {
     kind: 'accepted',
@@ -74,8 +77,8 @@ export const readHandshakeAnswer = (bytes: Buffer, asked: RelayHandshake): Hands
   }
 }
 
-/** RFC 6455 §4.1, what a client must check of an answer. undefined: nothing is wrong. */
-const faultOf = (
+/** Checks what a client must check of a response (RFC 6455 §4.1). undefined: nothing is wrong. */
+const findError = (
   statusLine: string,
   headers: ReadonlyMap<string, string>,
   { key, protocols }: RelayHandshake,
@@ -93,7 +96,7 @@ const faultOf = (
   return undefined
 }
 
-const refused = (why: string): HandshakeAnswer => ({ kind: 'refused', why })
+const refused = (why: string): HandshakeResponse => ({ kind: 'refused', why })
 
 /** Names in lower case; repeated ones as one list (RFC 9110 §5.3). */
 const readHeaders = (lines: readonly string[]): ReadonlyMap<string, string> => {

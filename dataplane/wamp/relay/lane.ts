@@ -2,7 +2,7 @@
 // that one takes them. Nothing but the gateway's own Close frame is ever inserted.
 
 import type { Duplex } from 'node:stream'
-import { type FrameFault, FrameScanner } from './frames.ts'
+import { type FrameError, FrameScanner } from './frames.ts'
 
 export interface LaneEnds {
   readonly from: Duplex
@@ -15,8 +15,8 @@ export interface LaneOptions {
   readonly maxMessageBytes: number
   /** Monotonic, milliseconds. */
   readonly now: () => number
-  /** Whoever sends here has broken the protocol, or a limit. */
-  readonly onFault: (fault: FrameFault) => void
+  /** The sender has violated the protocol, or exceeded a limit. */
+  readonly onError: (error: FrameError) => void
 }
 
 const NOTHING = Buffer.alloc(0)
@@ -26,10 +26,10 @@ export class Lane {
   readonly #to: Duplex
   readonly #options: LaneOptions
   readonly #scanner: FrameScanner
-  /** The beginning of a header, at most 13 bytes: it waits for the rest. */
+  /** The beginning of an incomplete header, at most 13 bytes. */
   #rest = NOTHING
-  /** A Close frame of ours that waits for the end of the frame that is on its way. */
-  #farewell: Buffer | undefined = undefined
+  /** A Close frame of ours that waits for the end of the current frame. */
+  #closeFrame: Buffer | undefined = undefined
   #isOver = false
   #stuckSinceMs: number | undefined = undefined
   #lastByteMs: number
@@ -46,7 +46,7 @@ export class Lane {
     })
   }
 
-  /** Nothing passes any more: a Close frame, of theirs or of ours, was the last. */
+  /** Nothing passes any more: a Close frame, theirs or ours, was the last. */
   get isOver(): boolean {
     return this.#isOver
   }
@@ -55,18 +55,18 @@ export class Lane {
     return this.#lastByteMs
   }
 
-  /** Since when the receiver has taken nothing of what waits for it; undefined: nothing waits. */
+  /** Since when the receiver has read nothing of what waits for it; undefined: nothing waits. */
   get stuckSinceMs(): number | undefined {
     return this.#stuckSinceMs
   }
 
-  /** From the sender. What comes after a Close frame is dropped. */
+  /** Takes bytes of the sender. What follows a Close frame is dropped. */
   take(chunk: Buffer): void {
     this.#lastByteMs = this.#options.now()
     if (this.#isOver) return
-    if (this.#farewell !== undefined) {
+    if (this.#closeFrame !== undefined) {
       this.#pass(chunk.subarray(0, this.#scanner.finishFrame(chunk)))
-      this.#sayFarewell()
+      this.#sendCloseFrame()
       return
     }
     const bytes = this.#rest.length === 0 ? chunk : Buffer.concat([this.#rest, chunk])
@@ -75,25 +75,25 @@ export class Lane {
     this.#rest = count === bytes.length ? NOTHING : Buffer.from(bytes.subarray(count))
     this.#pass(bytes.subarray(0, count))
     if (this.#scanner.hasClosed) this.#isOver = true
-    else if (this.#scanner.fault !== undefined) this.#options.onFault(this.#scanner.fault)
+    else if (this.#scanner.error !== undefined) this.#options.onError(this.#scanner.error)
   }
 
-  /** The receiver gets `frame` as soon as the frame that is on its way has ended, and nothing after it. */
+  /** Sends `frame` to the receiver as soon as the current frame has ended, and nothing after it. */
   close(frame: Buffer): void {
-    if (this.#isOver || this.#farewell !== undefined) return
-    this.#farewell = frame
-    this.#sayFarewell()
+    if (this.#isOver || this.#closeFrame !== undefined) return
+    this.#closeFrame = frame
+    this.#sendCloseFrame()
   }
 
-  /** Nothing more comes: ends the receiver's half. */
+  /** Ends the receiver's half, as nothing more comes. */
   end(): void {
     this.#isOver = true
     this.#to.end()
   }
 
-  #sayFarewell(): void {
-    if (this.#farewell === undefined || this.#scanner.payloadLeft > 0) return
-    this.#pass(this.#farewell)
+  #sendCloseFrame(): void {
+    if (this.#closeFrame === undefined || this.#scanner.payloadLeft > 0) return
+    this.#pass(this.#closeFrame)
     this.end()
     // Read on, so that the sender's own Close frame does not meet a closed socket and reset ours.
     this.#from.resume()

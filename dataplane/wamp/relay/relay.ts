@@ -3,12 +3,12 @@
 
 import type { Duplex } from 'node:stream'
 import { closeFrame } from './close-frame.ts'
-import type { FrameFault } from './frames.ts'
+import type { FrameError } from './frames.ts'
 import { Lane } from './lane.ts'
 
 export interface RelayEnds {
   readonly client: Duplex
-  /** What came behind the client's handshake, and behind the router's. */
+  /** The bytes that followed the client's handshake, and the router's. */
   readonly clientHead: Buffer
   readonly router: Duplex
   readonly routerHead: Buffer
@@ -18,9 +18,9 @@ export interface RelayOptions {
   readonly maxMessageBytes: number
   /** Longest time without a byte of either; pings count. */
   readonly idleMs: number
-  /** Longest time that either takes nothing of what waits for it. */
+  /** Longest time that either reads nothing of what waits for it. */
   readonly stallMs: number
-  /** From the first sign of an end to the end. */
+  /** From the first sign of the end to the destruction of both sockets. */
   readonly lingerMs: number
   /** Monotonic, milliseconds. */
   readonly now: () => number
@@ -46,7 +46,7 @@ export class Relay {
   #openEnds = 2
   #linger: NodeJS.Timeout | undefined = undefined
 
-  /** Bytes move from now on. */
+  /** Starts to move bytes. */
   constructor(ends: RelayEnds, options: RelayOptions) {
     const { client, router } = ends
     this.#ends = ends
@@ -54,28 +54,28 @@ export class Relay {
     const { maxMessageBytes, now } = options
     this.#toRouter = new Lane(
       { from: client, to: router },
-      { isMasked: true, maxMessageBytes, now, onFault: this.#closeForClient },
+      { isMasked: true, maxMessageBytes, now, onError: this.#closeForClient },
     )
     this.#toClient = new Lane(
       { from: router, to: client },
-      { isMasked: false, maxMessageBytes, now, onFault: this.#closeForRouter },
+      { isMasked: false, maxMessageBytes, now, onError: this.#closeForRouter },
     )
     this.#connect(client, this.#toRouter, ends.clientHead)
     this.#connect(router, this.#toClient, ends.routerHead)
   }
 
-  /** Tells the client `code`, the router that its client goes away, and ends both in time. Idempotent. */
+  /** Sends `code` to the client, tells the router that its client is going away, and ends both in time. Idempotent. */
   close(code: number, reason: string): void {
     this.#close({ code, reason }, GOING_AWAY)
   }
 
-  /** At once, without a word. */
+  /** Destroys both sockets at once, without Close frames. */
   destroy(): void {
     this.#ends.client.destroy()
     this.#ends.router.destroy()
   }
 
-  /** Ends what is idle or stalled; to be called now and then. */
+  /** Ends the relay if it is idle or stalled; to be called at intervals. */
   check(): void {
     const now = this.#options.now()
     const lanes = [this.#toRouter, this.#toClient]
@@ -89,23 +89,23 @@ export class Relay {
   }
 
   /** The router need not know what its client has done. */
-  readonly #closeForClient = (fault: FrameFault): void => {
-    this.#close(fault, GOING_AWAY)
+  readonly #closeForClient = (error: FrameError): void => {
+    this.#close(error, GOING_AWAY)
   }
 
-  readonly #closeForRouter = (fault: FrameFault): void => {
-    this.#close(fault, fault.code)
+  readonly #closeForRouter = (error: FrameError): void => {
+    this.#close(error, error.code)
   }
 
-  #close({ code, reason }: CloseReason, forRouter: number): void {
+  #close({ code, reason }: CloseReason, routerCode: number): void {
     this.#toClient.close(closeFrame(code, reason))
-    this.#toRouter.close(closeFrame(forRouter, '', this.#options.mask()))
+    this.#toRouter.close(closeFrame(routerCode, '', this.#options.mask()))
     this.#endSoon()
   }
 
   #connect(from: Duplex, lane: Lane, head: Buffer): void {
     const other = from === this.#ends.client ? this.#ends.router : this.#ends.client
-    // What went wrong is of no use to the other end; `close` follows.
+    // The error is of no use to the other end; `close` follows.
     from.on('error', () => undefined)
     from.on('data', (chunk: Buffer) => {
       lane.take(chunk)
@@ -124,7 +124,7 @@ export class Relay {
     }
     if (from.closed) process.nextTick(onClose)
     else from.once('close', onClose)
-    // The other's half is ended and all of it has gone out: it has no reason to stay.
+    // The other half has ended and all of it was sent: it has no reason to stay open.
     other.once('finish', () => {
       this.#endSoon()
     })

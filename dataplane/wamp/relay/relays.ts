@@ -12,7 +12,7 @@ import type { RelayHandshake } from './handshake.ts'
 import {
   type ConnectOptions,
   connectRouter,
-  RouterAway,
+  RouterConnectError,
   type RouterConnection,
 } from './router-connection.ts'
 import { hasUrl, webSocketUrls } from './router-urls.ts'
@@ -24,7 +24,7 @@ export interface RelayLimits
     Pick<ConnectOptions, 'connectTimeoutMs' | 'answerTimeoutMs' | 'totalMs'> {
   /** Open and being opened, in this process. */
   readonly maxRelays: number
-  /** How often idle, stalled and orphaned ones are looked for. */
+  /** How often relays are checked for being idle, stalled or orphaned. */
   readonly checkMs: number
 }
 
@@ -50,12 +50,12 @@ export interface RelaysOptions {
   readonly now?: () => number
 }
 
-/** A router that waits for its client. One of `start` and `drop` must be called, at once. */
+/** A router connection that waits for its client. Either `start` or `drop` must be called, at once. */
 export interface OpenedRelay {
-  /** Of the router's answer, for the client's: `Sec-WebSocket-Accept`, `Sec-WebSocket-Protocol`. */
+  /** From the router's response, for the client's: `Sec-WebSocket-Accept`, `Sec-WebSocket-Protocol`. */
   readonly accept: string
   readonly protocol: string
-  /** The client has been told; `head` is what came behind its handshake. */
+  /** The client has its response; `head` is what followed its handshake. */
   start(client: Duplex, head: Buffer): void
   /** The client has gone. */
   drop(): void
@@ -64,7 +64,7 @@ export interface OpenedRelay {
 /** What a connection belongs to. */
 export interface RelayPlace {
   readonly realmUri: string
-  /** Asked now and then: once it is false, the connection is closed. */
+  /** Called at intervals: once it returns false, the connection is closed. */
   readonly isServed: () => boolean
 }
 
@@ -72,7 +72,7 @@ export interface Relays {
   /** Whether the realm has a router that is reached by WebSocket. */
   hasRouter(realmUri: string): boolean
   /**
-   * @throws GatewayError `svc.error.bad_gateway`: no router takes the connection; `svc.error.overloaded`: there
+   * @throws GatewayError `svc.error.bad_gateway`: no router accepts the connection; `svc.error.overloaded`: there
    * are too many, or the gateway is shutting down
    */
   open(place: RelayPlace, handshake: RelayHandshake, signal: AbortSignal): Promise<OpenedRelay>
@@ -100,10 +100,10 @@ class RelayRegistry implements Relays {
   readonly #options: RelaysOptions
   readonly #limits: RelayLimits
   readonly #now: () => number
-  readonly #held = new Set<OpenRelay>()
+  readonly #relays = new Set<OpenRelay>()
   readonly #closing = new AbortController()
-  /** Realms whose routers took no connection when last asked. */
-  readonly #away = new Set<string>()
+  /** Realms whose routers accepted no connection at the last attempt. */
+  readonly #unavailable = new Set<string>()
   #opening = 0
   #timer: NodeJS.Timeout | undefined = undefined
   #whenEmpty: (() => void)[] = []
@@ -115,7 +115,7 @@ class RelayRegistry implements Relays {
   }
 
   get size(): number {
-    return this.#held.size
+    return this.#relays.size
   }
 
   hasRouter(realmUri: string): boolean {
@@ -128,7 +128,7 @@ class RelayRegistry implements Relays {
     signal: AbortSignal,
   ): Promise<OpenedRelay> {
     if (this.#closing.signal.aborted) throw overloaded('The gateway is shutting down')
-    if (this.#held.size + this.#opening >= this.#limits.maxRelays)
+    if (this.#relays.size + this.#opening >= this.#limits.maxRelays)
       throw overloaded('There are too many WebSocket connections')
     this.#opening += 1
     try {
@@ -141,9 +141,9 @@ class RelayRegistry implements Relays {
 
   closeAll(code = GOING_AWAY): Promise<void> {
     this.#closing.abort()
-    for (const { relay } of this.#held) relay.close(code, 'the gateway is shutting down')
+    for (const { relay } of this.#relays) relay.close(code, 'the gateway is shutting down')
     return new Promise((resolve) => {
-      if (this.#held.size === 0) resolve()
+      if (this.#relays.size === 0) resolve()
       else this.#whenEmpty.push(resolve)
     })
   }
@@ -159,22 +159,23 @@ class RelayRegistry implements Relays {
       now: this.#now,
       dial: this.#options.dial,
     }
-    const given = AbortSignal.any([signal, this.#closing.signal])
+    const anySignal = AbortSignal.any([signal, this.#closing.signal])
     try {
-      const connection = await connectRouter(urls, handshake, connectOptions, given)
-      this.#away.delete(realmUri)
+      const connection = await connectRouter(urls, handshake, connectOptions, anySignal)
+      this.#unavailable.delete(realmUri)
       return connection
     } catch (error) {
       if (this.#closing.signal.aborted) throw overloaded('The gateway is shutting down', error)
-      if (error instanceof RouterAway && !signal.aborted) this.#tell(realmUri, error.reasons)
+      if (error instanceof RouterConnectError && !signal.aborted)
+        this.#logOnce(realmUri, error.reasons)
       throw badGateway(error)
     }
   }
 
-  /** Once, until a router takes a connection again: clients may be many, and insist. */
-  #tell(realm: string, reasons: readonly string[]): void {
-    if (this.#away.has(realm)) return
-    this.#away.add(realm)
+  /** Logs once, until a router accepts a connection again: there may be many clients that keep trying. */
+  #logOnce(realm: string, reasons: readonly string[]): void {
+    if (this.#unavailable.has(realm)) return
+    this.#unavailable.add(realm)
     this.#options.log.warn('no router takes a WebSocket connection', { realm, reasons })
   }
 
@@ -186,7 +187,7 @@ class RelayRegistry implements Relays {
       start: (client, clientHead) => {
         this.#opening -= 1
         if (client instanceof Socket) client.setTimeout(0)
-        this.#hold(place, url, { client, clientHead, router, routerHead })
+        this.#start(place, url, { client, clientHead, router, routerHead })
       },
       drop: () => {
         this.#opening -= 1
@@ -195,35 +196,35 @@ class RelayRegistry implements Relays {
     }
   }
 
-  #hold(place: RelayPlace, url: string, ends: ConstructorParameters<typeof Relay>[0]): void {
+  #start(place: RelayPlace, url: string, ends: ConstructorParameters<typeof Relay>[0]): void {
     const relay = new Relay(ends, {
       ...this.#limits,
       now: this.#now,
       mask: () => randomBytes(4),
       onClosed: () => {
-        this.#let(held)
+        this.#remove(opened)
       },
     })
-    const held: OpenRelay = { relay, place, url }
-    this.#held.add(held)
+    const opened: OpenRelay = { relay, place, url }
+    this.#relays.add(opened)
     this.#timer ??= setInterval(() => {
       this.#check()
     }, this.#limits.checkMs).unref()
     if (this.#closing.signal.aborted) relay.close(GOING_AWAY, 'the gateway is shutting down')
   }
 
-  #let(held: OpenRelay): void {
-    this.#held.delete(held)
-    if (this.#held.size > 0) return
+  #remove(opened: OpenRelay): void {
+    this.#relays.delete(opened)
+    if (this.#relays.size > 0) return
     clearInterval(this.#timer)
     this.#timer = undefined
     for (const resolve of this.#whenEmpty) resolve()
     this.#whenEmpty = []
   }
 
-  /** What let a connection in is gone, or its realm, or its realm has another router: it has no place to be. */
+  /** Closes connections whose API is not served any more, or whose realm is gone or has another router. */
   #check(): void {
-    for (const { relay, place, url } of this.#held) {
+    for (const { relay, place, url } of this.#relays) {
       relay.check()
       if (!place.isServed()) relay.close(GOING_AWAY, 'the API is served no more')
       else if (!hasUrl(this.#options.routerOf(place.realmUri), url))

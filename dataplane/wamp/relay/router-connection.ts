@@ -4,19 +4,19 @@ import { connect as connectTcp, isIP, type Socket } from 'node:net'
 import { connect as connectTls } from 'node:tls'
 import { CodedError } from '../../../base/coded-error.ts'
 import { messageOf } from '../../../base/thrown.ts'
-import { handshakeText, type RelayHandshake, readHandshakeAnswer } from './handshake.ts'
+import { handshakeText, type RelayHandshake, readHandshakeResponse } from './handshake.ts'
 import type { RouterDial } from '../transport/router-dial.ts'
 import { describeRouterUrl, endpointOf } from '../transport/router-url.ts'
 
 export interface RouterConnection {
-  /** Paused; it swallows errors until somebody listens to its end. */
+  /** Paused; its errors are ignored until its end is listened to. */
   readonly socket: Socket
-  /** Frames that came behind the answer. */
+  /** Frames that followed the response. */
   readonly head: Buffer
   /** For the client: `Sec-WebSocket-Accept`, `Sec-WebSocket-Protocol`. */
   readonly accept: string
   readonly protocol: string
-  /** The one of the URLs that it is connected to. */
+  /** The URL that it is connected to. */
   readonly url: string
 }
 
@@ -30,18 +30,17 @@ export interface ConnectOptions {
   readonly now: () => number
 }
 
-/** No URL would take it. The reasons name routers: for the log, never for a client. */
-export class RouterAway extends Error {
+/** No URL accepted the connection. The reasons name routers: they are for the log, never for a client. */
+export class RouterConnectError extends CodedError<'unavailable'> {
   readonly reasons: readonly string[]
 
   constructor(reasons: readonly string[]) {
-    super('no router takes the connection')
-    this.name = 'RouterAway'
+    super('unavailable', 'no router takes the connection')
     this.reasons = reasons
   }
 }
 
-/** @throws RouterAway, also when `signal` says that nobody waits any more */
+/** @throws RouterConnectError, also when `signal` has been aborted */
 export const connectRouter = async (
   urls: readonly string[],
   handshake: RelayHandshake,
@@ -52,14 +51,14 @@ export const connectRouter = async (
   const startedMs = options.now()
   for (const url of urls) {
     if (signal.aborted || options.now() - startedMs > options.totalMs) break
-    const outcome = await tryUrl(url, handshake, options, signal)
-    if (typeof outcome !== 'string') return outcome
-    reasons.push(`${describeRouterUrl(url)}: ${outcome}`)
+    const result = await tryUrl(url, handshake, options, signal)
+    if (typeof result !== 'string') return result
+    reasons.push(`${describeRouterUrl(url)}: ${result}`)
   }
-  throw new RouterAway(reasons)
+  throw new RouterConnectError(reasons)
 }
 
-/** A text says why not. */
+/** @returns a text that says why not, if it fails */
 const tryUrl = (
   url: string,
   handshake: RelayHandshake,
@@ -79,12 +78,12 @@ const tryUrl = (
     let bytes: Buffer = Buffer.alloc(0)
     let timer = setTimeout(fail, options.connectTimeoutMs, 'no connection in time')
 
-    function settle(outcome: RouterConnection | string): void {
+    function settle(result: RouterConnection | string): void {
       clearTimeout(timer)
       signal.removeEventListener('abort', onAbort)
       socket.removeListener('data', onData)
       socket.removeListener('end', onEnd).removeListener('close', onEnd)
-      resolve(outcome)
+      resolve(result)
     }
     function fail(why: string): void {
       settle(why)
@@ -98,7 +97,7 @@ const tryUrl = (
     }
     function onData(chunk: Buffer): void {
       bytes = bytes.length === 0 ? chunk : Buffer.concat([bytes, chunk])
-      const answer = readHandshakeAnswer(bytes, handshake)
+      const answer = readHandshakeResponse(bytes, handshake)
       if (answer.kind === 'refused') fail(answer.why)
       if (answer.kind !== 'accepted') return
       const { accept, protocol, headBytes } = answer
@@ -113,9 +112,9 @@ const tryUrl = (
       timer = setTimeout(fail, options.answerTimeoutMs, 'no answer in time')
       socket.write(handshakeText(target, handshake))
     })
-    // Stays: a socket without an error listener would take the process down.
+    // Stays: an error on a socket without a listener would crash the process.
     socket.on('error', (error: NodeJS.ErrnoException) => {
-      // Ours say more in words: that a name may not be dialled.
+      // The messages of our own errors say more than their codes: that a name may not be dialled.
       settle(error instanceof CodedError ? error.message : (error.code ?? error.message))
     })
   })
@@ -125,7 +124,7 @@ const open = (url: URL, { lookupFor, secureContext }: RouterDial): Socket => {
   const isSecure = url.protocol === 'wss:'
   const { host, port } = endpointOf(url)
   const lookup = lookupFor(host, port)
-  // A router that ends its half still takes what the client has sent, the answer to its Close frame above all.
+  // A router that ends its half still reads what the client has sent, the response to its Close frame above all.
   const to = { host, port, lookup, allowHalfOpen: true }
   const socket = isSecure
     ? connectTls({

@@ -3,8 +3,8 @@
 
 import type { Value, ValueMap } from '../../../language/expression/value.ts'
 import { MESSAGE, type WampMessage } from '../protocol/messages.ts'
-import { faultOf } from './errors.ts'
-import type { WampFault } from './joined-session.ts'
+import { readError } from './errors.ts'
+import type { WampError } from './joined-session.ts'
 
 /** What is used of the module. */
 export interface Autobahn {
@@ -21,7 +21,7 @@ interface AutobahnConnection {
   open(): void
 }
 
-/** The message goes out within each of these. */
+/** Each of these sends its message within the call. */
 export interface AutobahnSession {
   call(
     procedure: string,
@@ -41,7 +41,7 @@ export interface AutobahnSession {
   unregister(registration: unknown): PendingRequest
   leave(reason: string): void
   resolve: (uri: string) => string
-  /** Not of its public surface; see `createPeer`. */
+  /** Not part of its public interface; see `createPeer`. */
   _protocol_violation: () => void
 }
 
@@ -55,13 +55,13 @@ interface AutobahnSocket {
   close(code?: number, reason?: string): void
 }
 
-/** Waits for the answer to a request; is called once autobahn has forgotten the request. */
+/** Waits for the response to a request; is called once autobahn has dropped the request. */
 export interface AnswerListener {
-  /** @param value what autobahn made of the answer: a subscription, a registration, a result without details */
+  /** @param value what autobahn created from the response: a subscription, a registration, a result without details */
   onAnswer(answer: WampMessage, value: unknown): void
   /** A progressive result; more follows. */
   onProgress(answer: WampMessage): void
-  onFailure(fault: WampFault): void
+  onFailure(error: WampError): void
 }
 
 type Settlement = 'answered' | 'progressed' | 'failed'
@@ -70,16 +70,16 @@ type OnSettled = (request: PendingRequest, settlement: Settlement, value: unknow
 const NO_PROMISE = {}
 
 /**
- * Stands where autobahn wants a deferred (its option `use_deferred`): autobahn finds it by the id of an answer and
- * settles it, and `Peer.settle` passes the whole answer on to who waits. Promises would cost every call two
- * microtasks and an unhandled rejection each time nobody listens, and would lose the details of the answer.
+ * Replaces autobahn's deferred (its option `use_deferred`): autobahn finds it by the id of a response and settles it,
+ * and `Peer.settle` passes the whole response on to the listener. Promises would cost every call two microtasks, and an
+ * unhandled rejection for each one without a listener, and would lose the details of the response.
  */
 export class PendingRequest {
   /** Without `then`: autobahn hands out the deferred itself. */
   readonly promise = NO_PROMISE
-  /** undefined: nobody waits for the answer. */
+  /** undefined: nothing waits for the response. */
   listener: AnswerListener | undefined = undefined
-  /** Set by autobahn, for calls: sends CANCEL and forgets the call. */
+  /** Set by autobahn, for calls: sends CANCEL and drops the call. */
   cancel: (options: ValueMap) => void = nothing
   readonly #onSettled: OnSettled
 
@@ -105,25 +105,25 @@ export interface PeerOptions {
   readonly authmethods: readonly string[]
   readonly authid: string | undefined
   readonly authextra: ValueMap | undefined
-  /** A rejection makes autobahn say ABORT and close. */
+  /** A rejection makes autobahn send ABORT and close. */
   readonly onChallenge: (method: string, extra: ValueMap) => Promise<string>
-  /** Never throws: autobahn could not say where. */
+  /** Never throws: autobahn could not tell which request failed. */
   readonly send: (message: WampMessage) => void
-  /** autobahn has nothing more to say. */
+  /** autobahn has nothing more to send. */
   readonly close: () => void
 }
 
 /** One life of a session, before and after its WELCOME. */
 export interface Peer {
   readonly session: AutobahnSession
-  /** Says HELLO. */
+  /** Sends HELLO. */
   join(): void
-  /** A message whose shape has been checked: autobahn trusts what it is told. */
+  /** Takes a message whose shape has been checked: autobahn trusts what it receives. */
   readonly receive: (message: WampMessage) => void
-  /** A checked answer to a request, for whoever waits for it; false: there is no such request (any more). */
+  /** Passes a checked response to the listener of its request; false: there is no such request (any more). */
   settle(answer: WampMessage): boolean
   /** Ends a request in place of the router; false: there is no such request (any more). */
-  fail(type: number, requestId: number, fault: WampFault): boolean
+  fail(type: number, requestId: number, error: WampError): boolean
 }
 
 const TRANSPORT = 'svc-gateway'
@@ -195,13 +195,13 @@ interface Answers extends Pick<Peer, 'settle' | 'fail'> {
   readonly onSettled: OnSettled
 }
 
-/** Who waits is called after autobahn, not within it: it drops a request only when it has told of its answer. */
+/** Listeners are called after autobahn, not within it: it drops a request only after it has settled it. */
 const createAnswers = (socket: AutobahnSocket): Answers => {
   let settled: PendingRequest | undefined
   let settledAs: Settlement = 'answered'
   let value: unknown
 
-  /** Lets autobahn have an answer; gives the request that it has settled by it. */
+  /** Passes a response to autobahn, and returns the request that autobahn has settled by it. */
   const receive = (answer: WampMessage): PendingRequest | undefined => {
     settled = undefined
     socket.onmessage(answer)
@@ -210,39 +210,39 @@ const createAnswers = (socket: AutobahnSocket): Answers => {
     return request
   }
 
-  const fail = (request: PendingRequest, fault: WampFault): void => {
+  const fail = (request: PendingRequest, error: WampError): void => {
     const { listener } = request
     request.listener = undefined
-    listener?.onFailure(fault)
+    listener?.onFailure(error)
   }
 
   return {
-    onSettled: (request, settlement, given) => {
+    onSettled: (request, settlement, result) => {
       settled = request
       settledAs = settlement
-      value = given
+      value = result
     },
     settle: (answer) => {
       const request = receive(hasOddProgress(answer) ? answer.slice(0, 2).concat({}) : answer)
       if (request === undefined) return false
       if (settledAs === 'failed') {
-        fail(request, faultOf(answer))
+        fail(request, readError(answer))
         return true
       }
       const { listener } = request
       if (settledAs === 'progressed') listener?.onProgress(answer)
       else {
-        const given = value
+        const result = value
         value = undefined
         request.listener = undefined
-        listener?.onAnswer(answer, given)
+        listener?.onAnswer(answer, result)
       }
       return true
     },
-    fail: (type, requestId, fault) => {
-      const request = receive([MESSAGE.error, type, requestId, {}, fault.uri])
+    fail: (type, requestId, error) => {
+      const request = receive([MESSAGE.error, type, requestId, {}, error.uri])
       if (request === undefined) return false
-      fail(request, fault)
+      fail(request, error)
       return true
     },
   }
@@ -256,5 +256,5 @@ const hasOddProgress = (answer: WampMessage): boolean => {
 }
 
 function nothing(): void {
-  // Also where autobahn reports what has been dealt with already.
+  // Also where autobahn reports what has been processed already.
 }

@@ -1,4 +1,4 @@
-// Says how fast a router is tried again.
+// Defines the back-off between two attempts at a router.
 
 import type { BackOff } from '../../../base/back-off.ts'
 

@@ -1,9 +1,9 @@
-// Makes calls in a session and tells each caller of the result: once, unless the call is cancelled. A cancelled one
-// leaves nothing behind, whether the router ever answers it or not.
+// Sends calls in a session and reports the result to each caller: once, unless the call is cancelled. A cancelled call
+// leaves nothing behind, whether the router ever responds to it or not.
 
 import type { ValueMap } from '../../../language/expression/value.ts'
 import type { AnswerListener, Peer, PendingRequest } from './autobahn.ts'
-import { unansweredFault } from './errors.ts'
+import { unansweredError } from './errors.ts'
 import { createInFlight, type InFlight, type Linked } from './in-flight.ts'
 import type { Outbox } from './outbox.ts'
 import { payloadAt, payloadToSend } from './payload.ts'
@@ -11,12 +11,12 @@ import type {
   CallHandler,
   CallRequest,
   PendingCall,
-  WampFault,
+  WampError,
   WampResult,
 } from './joined-session.ts'
 import { MESSAGE, type WampMessage } from '../protocol/messages.ts'
 
-/** What all that waits for answers shares. */
+/** What everything that waits for responses needs. */
 export interface RequestDeps {
   readonly peer: Peer
   readonly outbox: Outbox
@@ -25,15 +25,15 @@ export interface RequestDeps {
 }
 
 export interface Calls {
-  /** @throws WampFault, unsent */
+  /** @throws WampError, unsent */
   call(request: CallRequest, handler: CallHandler): PendingCall
-  end(fault: WampFault): void
-  /** Makes the router say something, whatever it is. */
+  end(error: WampError): void
+  /** Makes the router send something, whatever it is. */
   probe(): void
   readonly size: number
 }
 
-// Every router answers a call; of those that have meta procedures this is the cheapest.
+// Every router responds to a call; of the meta procedures, which some routers have, this is the cheapest.
 const PROBED = 'wamp.session.count'
 const KILL_NO_WAIT: ValueMap = { mode: 'killnowait' }
 
@@ -51,13 +51,13 @@ export const createCalls = ({ peer, outbox, guard }: RequestDeps): Calls => {
       return call
     },
 
-    end: (fault) => {
-      for (const call of inFlight.drain()) call.onFailure(fault)
+    end: (error) => {
+      for (const call of inFlight.drain()) call.onFailure(error)
     },
 
-    // Nobody waits for the answer, be it a number or a refusal. One that never came is forgotten with the next.
+    // Nothing waits for the response, be it a result or an error. The next probe drops one that never came.
     probe: () => {
-      peer.fail(MESSAGE.call, lastProbeId, unansweredFault())
+      peer.fail(MESSAGE.call, lastProbeId, unansweredError())
       outbox.request(() => peer.session.call(PROBED, undefined, undefined, {}))
       lastProbeId = outbox.lastRequestId
     },
@@ -102,10 +102,10 @@ class Call implements AnswerListener, PendingCall, Linked<Call> {
     this.#deps.guard(() => this.#handler.onProgress?.(resultOf(answer)))
   }
 
-  onFailure(fault: WampFault): void {
+  onFailure(error: WampError): void {
     this.#deps.inFlight.remove(this)
     this.#deps.guard(() => {
-      this.#handler.onFailure(fault)
+      this.#handler.onFailure(error)
     })
   }
 

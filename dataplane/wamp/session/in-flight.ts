@@ -1,7 +1,7 @@
-// Keeps what a session has asked and waits for, oldest first, as a list whose links are in the entries. By id,
-// autobahn finds them. A Map or Set of them would do, were it not for V8: one that makes room leaves its old table
-// behind, which points to the new one, and once one such table is old garbage it keeps all that follow alive, with
-// whatever they hold, until the next major collection; collections of young garbage took ten times as long so. An
+// Keeps the requests of a session that wait for a response, oldest first, as a list whose links are in the entries;
+// autobahn finds them by id. A Map or Set of them would do, were it not for V8: one that is resized leaves its old table
+// behind, which points to the new one, and once one such table is old garbage it keeps all later ones alive, with
+// everything they reference, until the next major collection; collections of young garbage took ten times as long. An
 // entry that is removed points to no other.
 
 /** An entry of a list, one list at a time; the members are the list's. */
@@ -13,11 +13,11 @@ export interface Linked<T> {
 
 export interface InFlight<T> {
   add(entry: T): void
-  /** False: it is not there. */
+  /** False: it is not in the list. */
   remove(entry: T): boolean
   /** undefined: nothing is in flight. */
   oldest(): T | undefined
-  /** Leaves nothing behind. @returns all, oldest first */
+  /** Removes all. @returns them, oldest first */
   drain(): T[]
   readonly size: number
 }

@@ -4,7 +4,7 @@
 import { isMap, type ValueMap } from '../../../language/expression/value.ts'
 import type { Peer } from './autobahn.ts'
 import type { Calls } from './calls.ts'
-import { unreadableAnswer } from './errors.ts'
+import { unreadableError } from './errors.ts'
 import type { Outbox } from './outbox.ts'
 import type { Invocations } from './invocations.ts'
 import type { Registrations } from './registrations.ts'
@@ -20,15 +20,15 @@ export interface SessionParts {
   readonly subscriptions: Subscriptions
   readonly registrations: Registrations
   readonly invocations: Invocations
-  /** Something was lost that nobody waits for: for the log. */
+  /** Reports for the log that a message was lost for which nothing waits. */
   readonly onDropped: (what: string, why: string) => void
 }
 
-/** A text: what is wrong with the message; the session can't go on. */
-export type Reception = string | undefined
+/** What is wrong with a message, so that the session must end; undefined: nothing. */
+export type ProtocolViolation = string | undefined
 
-/** A message whose shape is right. */
-export const readMessage = (parts: SessionParts, message: WampMessage): Reception => {
+/** Passes on a message whose shape has been checked. */
+export const readMessage = (parts: SessionParts, message: WampMessage): ProtocolViolation => {
   const type: unknown = message[0]
   switch (type) {
     case MESSAGE.event:
@@ -54,8 +54,12 @@ export const readMessage = (parts: SessionParts, message: WampMessage): Receptio
 
 const HEARTBEAT = 7
 
-/** A message whose payload could not be read, or is no payload: it concerns one request, not the session. */
-export const readHead = (parts: SessionParts, head: WampMessage, why: string): Reception => {
+/** Handles a message whose payload could not be read, or is no payload: it concerns one request, not the session. */
+export const readHead = (
+  parts: SessionParts,
+  head: WampMessage,
+  why: string,
+): ProtocolViolation => {
   const type: unknown = head[0]
   switch (type) {
     case MESSAGE.result:
@@ -66,42 +70,45 @@ export const readHead = (parts: SessionParts, head: WampMessage, why: string): R
       parts.onDropped('an event', why)
       return undefined
     case MESSAGE.invocation:
-      parts.invocations.refuse(Number(head[1]), 'wamp.error.invalid_argument', why)
+      parts.invocations.reject(Number(head[1]), 'wamp.error.invalid_argument', why)
       return undefined
     default:
       return `what can't be read: ${why}`
   }
 }
 
-const readAnswer = (parts: SessionParts, answer: WampMessage): Reception =>
+const readAnswer = (parts: SessionParts, answer: WampMessage): ProtocolViolation =>
   parts.peer.settle(answer) ? undefined : validateUnexpected(parts, answer)
 
-const failRequest = (parts: SessionParts, error: WampMessage, why: string): Reception => {
+const failRequest = (parts: SessionParts, error: WampMessage, why: string): ProtocolViolation => {
   const [, type, requestId] = error
-  const isPending = parts.peer.fail(Number(type), Number(requestId), unreadableAnswer(why))
+  const isPending = parts.peer.fail(Number(type), Number(requestId), unreadableError(why))
   return isPending ? undefined : validateUnexpected(parts, error)
 }
 
-/** An answer that no request is pending for: late, or invented. */
-const validateUnexpected = ({ outbox, requests }: SessionParts, answer: WampMessage): Reception => {
+/** Checks a response that no request is pending for: it is late, or invented. */
+const validateUnexpected = (
+  { outbox, requests }: SessionParts,
+  answer: WampMessage,
+): ProtocolViolation => {
   const isError = answer[0] === MESSAGE.error
   const requestId = Number(answer[isError ? 2 : 1])
   if (isError ? answer[1] === MESSAGE.call : answer[0] === MESSAGE.result) {
-    // A call that was cancelled may be answered late or never, depending on router and callee. The newest id is all
-    // that must be known to tell a late answer from an invented one: a million cancelled calls leave nothing behind.
+    // The response to a cancelled call may come late or never, depending on router and callee. The newest id is enough
+    // to distinguish a late response from an invented one: a million cancelled calls leave nothing behind.
     return requestId <= outbox.lastRequestId ? undefined : 'an answer to a call never made'
   }
   if (requests.isGivenUp(requestId)) return undefined
   return isError ? 'an error of a request never made' : 'an answer to a request never made'
 }
 
-/** Request 0: the router's own will (WAMP protocol, *Registration Revocation*). */
+/** Request 0: the router has revoked it (WAMP protocol, *Registration Revocation*). */
 const isRevocation = ([type, requestId]: WampMessage): boolean =>
   requestId === 0 && (type === MESSAGE.unsubscribed || type === MESSAGE.unregistered)
 
 const revoke = ({ subscriptions, registrations }: SessionParts, message: WampMessage): void => {
-  const [type, , given] = message
-  const details: ValueMap = isMap(given) ? given : {}
+  const [type, , last] = message
+  const details: ValueMap = isMap(last) ? last : {}
   if (type === MESSAGE.unsubscribed)
     subscriptions.onRevoked(Number(details['subscription']), message)
   else registrations.onRevoked(Number(details['registration']), message)

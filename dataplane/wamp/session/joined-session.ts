@@ -1,14 +1,31 @@
 // Defines the interface of one session that has joined a router, and of the link that keeps one joined. Everything that
 // waits is settled exactly once: by the router, by its caller, or by the end of the session.
 
+import { CodedError } from '../../../base/coded-error.ts'
 import type { Value, ValueMap } from '../../../language/expression/value.ts'
 import type { SessionState } from '../../../language/wire/wire.ts'
 import type { TransportTarget } from '../protocol/transport.ts'
 import type { Payload } from '../protocol/messages.ts'
 
-/** What became of an operation that failed: an ERROR of the router, or our own word for it. */
-export class WampFault extends Error {
-  /** `wamp.error.no_such_procedure`, an application's own, … */
+/** `peer_error`: of the router, a callee or a callback; the others are URIs of the gateway's own errors. */
+export type WampErrorCode =
+  | 'peer_error'
+  | 'svc.error.bad_gateway'
+  | 'svc.error.overloaded'
+  | 'svc.error.timeout'
+  | 'wamp.error.canceled'
+  | 'wamp.error.invalid_argument'
+  | 'wamp.error.invalid_uri'
+  | 'wamp.error.net_failure'
+  | 'wamp.error.no_such_realm'
+  | 'wamp.error.no_such_registration'
+  | 'wamp.error.no_such_subscription'
+  | 'wamp.error.not_authorized'
+  | 'wamp.error.runtime_error'
+
+/** Why an operation failed: an ERROR of the router, or an error of the gateway itself. */
+export class WampError extends CodedError<WampErrorCode> {
+  /** The code, or what the peer sent: `wamp.error.no_such_procedure`, a URI of an application, … */
   readonly uri: string
   readonly args: readonly Value[]
   readonly kwargs: ValueMap
@@ -16,10 +33,9 @@ export class WampFault extends Error {
   /** False: the router cannot have seen the request. */
   readonly wasSent: boolean
 
-  constructor(uri: string, message: string, more: Partial<WampFaultMore> = {}) {
-    super(message, { cause: more.cause })
-    this.name = 'WampFault'
-    this.uri = uri
+  constructor(code: WampErrorCode, message: string, more: WampErrorOptions = {}) {
+    super(code, message, { cause: more.cause })
+    this.uri = more.uri ?? code
     this.args = more.args ?? []
     this.kwargs = more.kwargs ?? {}
     this.details = more.details ?? {}
@@ -27,11 +43,20 @@ export class WampFault extends Error {
   }
 }
 
-export interface WampFaultMore extends Payload {
-  readonly details: ValueMap
-  readonly wasSent: boolean
-  readonly cause: unknown
+export interface WampErrorOptions extends Partial<Payload> {
+  /** Of a peer error. */
+  readonly uri?: string
+  readonly details?: ValueMap
+  readonly wasSent?: boolean
+  readonly cause?: unknown
 }
+
+/** The error that a router, a callee or a callback responded with. */
+export const peerError = (
+  uri: string,
+  message: string,
+  more: Omit<WampErrorOptions, 'uri'> = {},
+): WampError => new WampError('peer_error', message, { ...more, uri })
 
 export interface CallRequest extends Payload {
   readonly procedure: string
@@ -47,13 +72,13 @@ export interface WampResult extends Payload {
 /** Exactly one of `onResult` and `onFailure`, once, unless the call is cancelled. Never within `call()` itself. */
 export interface CallHandler {
   onResult(result: WampResult): void
-  onFailure(fault: WampFault): void
-  /** There: progressive results are asked for. Any number of times before the end. */
+  onFailure(error: WampError): void
+  /** If present, progressive results are requested; called any number of times before the end. */
   onProgress?(result: WampResult): void
 }
 
 export interface PendingCall {
-  /** CANCEL `killnowait` is sent; the late answer is dropped; the handler hears nothing more. Idempotent. */
+  /** CANCEL `killnowait` is sent; a late response is dropped, and the handler is not called any more. Idempotent. */
   cancel(): void
 }
 
@@ -68,17 +93,17 @@ export interface Invocation extends Payload {
   readonly details: ValueMap
 }
 
-/** Rejects with a WampFault, which becomes the ERROR; anything else becomes `wamp.error.runtime_error`. */
+/** Rejects with a WampError, which becomes the ERROR; anything else becomes `wamp.error.runtime_error`. */
 export type InvocationHandler = (invocation: Invocation) => Promise<Payload>
 
 /** One joined session. After its end every operation fails at once with `wamp.error.net_failure`, unsent. */
 export interface WampSession {
   readonly id: number
-  /** @throws WampFault (unsent) when the session has ended or the message can't be encoded */
+  /** @throws WampError (unsent) when the session has ended or the message can't be encoded */
   call(request: CallRequest, handler: CallHandler): PendingCall
-  /** Acknowledged. Rejects with a WampFault. */
+  /** Acknowledged. Rejects with a WampError. */
   publish(topic: string, payload: Payload, options: ValueMap): Promise<{ publicationId: number }>
-  /** Rejects with a WampFault. The subscription ends with the session. */
+  /** Rejects with a WampError. The subscription ends with the session. */
   subscribe(
     topic: string,
     options: ValueMap,
@@ -92,9 +117,9 @@ export interface WampSession {
 export interface SessionHold {
   /** The router's id. */
   readonly id: number
-  /** Resolves when the router has ended it by itself, in a session that goes on; else it stays open. */
+  /** Resolves when the router has ended it by itself while the session goes on; otherwise it never settles. */
   readonly revoked: Promise<void>
-  /** Rejects with a WampFault; done already when the session has ended. */
+  /** Rejects with a WampError; resolves at once if the session has ended. */
   release(): Promise<void>
 }
 
@@ -119,7 +144,7 @@ export interface LinkObserver {
   onLost(): void
   /** `state` has changed. */
   onState(): void
-  /** Every address has been tried in vain: the next attempt comes after a pause. `state` may be the same as before. */
+  /** Every address has failed: the next attempt comes after a back-off. `state` may be the same as before. */
   onBackOff(): void
 }
 
@@ -128,11 +153,11 @@ export interface Link {
   readonly state: SessionState
   readonly session: WampSession | undefined
   /**
-   * Between an attempt that failed and the next one. Not in the pause after the end of a session, a second at most: what
-   * comes after it is a first attempt.
+   * Between an attempt that failed and the next one. Not in the back-off after the end of a session, which is a second
+   * at most: a first attempt follows it.
    */
   readonly isBackingOff: boolean
-  /** Says GOODBYE, waits for the answer no longer than a second; no reconnect after. Never rejects. */
+  /** Sends GOODBYE, waits at most a second for the response, and does not reconnect. Never rejects. */
   close(): Promise<void>
 }
 

@@ -7,7 +7,7 @@ export interface LinkLog {
   joined(fields: Readonly<Record<string, unknown>>): void
   failed(failure: {
     readonly url: string
-    readonly isRefusal: boolean
+    readonly isRejection: boolean
     readonly reason: string
   }): void
 }
@@ -17,21 +17,21 @@ const QUIET_MS = 60_000
 /** Of each address each change of reason once, the same again after a minute. A join is told if its end was. */
 export const createLinkLog = (log: Log, now: () => number): LinkLog => {
   const lastOf = new Map<string, { readonly reason: string; readonly at: number }>()
-  let isJoinTold = false
+  let isJoinLogged = false
 
   return {
     joined: (fields) => {
-      if (isJoinTold) return
-      isJoinTold = true
+      if (isJoinLogged) return
+      isJoinLogged = true
       log.info('joined a WAMP router', fields)
     },
-    failed: ({ url, isRefusal, reason }) => {
+    failed: ({ url, isRejection, reason }) => {
       const at = now()
       const last = lastOf.get(url)
       if (last?.reason === reason && at - last.at < QUIET_MS) return
       lastOf.set(url, { reason, at })
-      isJoinTold = false
-      log.warn(isRefusal ? 'a WAMP router refuses us' : 'no session with a WAMP router', {
+      isJoinLogged = false
+      log.warn(isRejection ? 'a WAMP router refuses us' : 'no session with a WAMP router', {
         url,
         reason,
       })

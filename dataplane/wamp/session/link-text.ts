@@ -7,13 +7,13 @@ const LONGEST_TEXT = 200
 const UNPRINTABLE = /\p{C}+/gu
 
 /**
- * `URI: text`, whatever a router writes in either: some repeat what they were sent.
+ * `URI: text`, whatever a router writes in either: some routers repeat what they were sent.
  *
  * @example
  * reasonOf({ kind: 'refused', uri: 'wamp.error.no_such_realm', text: 'no realm' }, undefined)
  */
 export const reasonOf = ({ uri, text }: SessionEnd, secret: string | undefined): string => {
   const whole = text === '' ? uri : `${uri}: ${text}`
-  const told = secret === undefined || secret === '' ? whole : whole.replaceAll(secret, '***')
-  return told.replace(UNPRINTABLE, ' ').slice(0, LONGEST_TEXT)
+  const masked = secret === undefined || secret === '' ? whole : whole.replaceAll(secret, '***')
+  return masked.replace(UNPRINTABLE, ' ').slice(0, LONGEST_TEXT)
 }

@@ -16,7 +16,7 @@ import { openSession, type OpenSession, type SessionEnd } from './session.ts'
 import type { OpenTransport } from '../protocol/transport.ts'
 import type { Link, LinkObserver, LinkOptions, OpenLink, WampSession } from './joined-session.ts'
 
-export interface LinkParts {
+export interface LinkDeps {
   readonly openTransport: OpenTransport
   readonly log: Log
   /** 0 ≤ random < 1 */
@@ -37,9 +37,9 @@ const LASTING_MS = 5000
  * const openLink = createLinkOpener({ openTransport, log, random: Math.random })
  * const link = openLink({ realmUri, urls, target, auth }, { onJoined, onLost, onState })
  */
-export const createLinkOpener = (parts: LinkParts): OpenLink => {
+export const createLinkOpener = (parts: LinkDeps): OpenLink => {
   const load = loadOnce(loadAutobahn)
-  return (options, observer) => new KeptLink(parts, options, { observer, loading: load() })
+  return (options, observer) => new ReconnectingLink(parts, options, { observer, loading: load() })
 }
 
 interface LinkSurroundings {
@@ -52,11 +52,11 @@ const CLOSED = 'closed'
 /** What became of one address in a round. */
 interface Failure {
   readonly url: string
-  readonly isRefusal: boolean
+  readonly isRejection: boolean
   readonly reason: string
 }
 
-class KeptLink implements Link {
+class ReconnectingLink implements Link {
   #state: SessionState
   #session: WampSession | undefined
   #opened: OpenSession | undefined
@@ -72,14 +72,14 @@ class KeptLink implements Link {
   #failures = 0
   #refusals = 0
   #joinedAt = 0
-  readonly #parts: LinkParts
+  readonly #parts: LinkDeps
   readonly #options: LinkOptions
   readonly #observer: LinkObserver
   readonly #now: () => number
   readonly #log: Log
   readonly #told: LinkLog
 
-  constructor(parts: LinkParts, options: LinkOptions, { observer, loading }: LinkSurroundings) {
+  constructor(parts: LinkDeps, options: LinkOptions, { observer, loading }: LinkSurroundings) {
     this.#parts = parts
     this.#options = options
     this.#observer = observer
@@ -196,15 +196,15 @@ class KeptLink implements Link {
 
   /** A refusal says more than an address that is away; but as long as one is away, it may be back any moment. */
   #endRound(last: Failure): void {
-    const told = this.#round.find(({ isRefusal }) => isRefusal) ?? last
-    if (this.#round.every(({ isRefusal }) => isRefusal)) {
+    const told = this.#round.find(({ isRejection }) => isRejection) ?? last
+    if (this.#round.every(({ isRejection }) => isRejection)) {
       this.#pause(++this.#refusals, LONGEST_REFUSED_PAUSE_MS)
     } else {
       this.#refusals = 0
       this.#pause(++this.#failures, LONGEST_PAUSE_MS)
     }
     this.#round = []
-    this.#become(told.isRefusal ? 'refused' : 'waiting', told.reason, told.url)
+    this.#become(told.isRejection ? 'refused' : 'waiting', told.reason, told.url)
     this.#backOff()
   }
 
@@ -243,7 +243,7 @@ class KeptLink implements Link {
   #failureOf(end: SessionEnd): Failure {
     return {
       url: this.#displayUrl(),
-      isRefusal: end.kind === 'refused',
+      isRejection: end.kind === 'refused',
       reason: reasonOf(end, this.#options.auth.secret),
     }
   }

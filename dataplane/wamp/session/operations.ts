@@ -5,7 +5,7 @@ import { guarded } from '../../../base/guarded.ts'
 import type { Log } from '../../../telemetry/log.ts'
 import type { Peer } from './autobahn.ts'
 import { createCalls, type RequestDeps } from './calls.ts'
-import { netFailure, stuffedFault } from './errors.ts'
+import { sessionEndedError, backlogError } from './errors.ts'
 import type { SessionParts } from './inbox.ts'
 import { createInvocations } from './invocations.ts'
 import type { Outbox } from './outbox.ts'
@@ -16,8 +16,8 @@ import { createSubscriptions } from './subscriptions.ts'
 import type { WampSession } from './joined-session.ts'
 import { MESSAGE } from '../protocol/messages.ts'
 
-export const createParts = (peer: Peer, outbox: Outbox, log: Log): SessionParts => {
-  const told = new Set<string>()
+export const createSessionParts = (peer: Peer, outbox: Outbox, log: Log): SessionParts => {
+  const logged = new Set<string>()
   const deps: RequestDeps = {
     peer,
     outbox,
@@ -41,43 +41,43 @@ export const createParts = (peer: Peer, outbox: Outbox, log: Log): SessionParts 
     registrations: createRegistrations(deps, requests, invocations),
     invocations,
     onDropped: (what, why) => {
-      if (told.has(what)) return
-      told.add(what)
+      if (logged.has(what)) return
+      logged.add(what)
       log.warn('a router message was lost; later ones like it are not logged', { what, why })
     },
   }
 }
 
-/** Everything that waits fails with `wamp.error.net_failure`, now. */
-export const endParts = (parts: SessionParts): void => {
-  const fault = netFailure(true)
+/** Fails everything that waits, with `wamp.error.net_failure`. */
+export const endSessionParts = (parts: SessionParts): void => {
+  const error = sessionEndedError(true)
   parts.subscriptions.end()
   parts.registrations.end()
   parts.invocations.end()
-  parts.calls.end(fault)
-  parts.requests.end(fault)
+  parts.calls.end(error)
+  parts.requests.end(error)
 }
 
-/** Operations fail unsent once `isOpen` says no. */
+/** Operations fail unsent once `isOpen` returns false. */
 export const createSession = (
   id: number,
   parts: SessionParts,
   isOpen: () => boolean,
 ): WampSession => {
   const { peer, outbox, calls, requests, subscriptions, registrations } = parts
-  const ended = (): Promise<never> => Promise.reject(netFailure(false))
+  const ended = (): Promise<never> => Promise.reject(sessionEndedError(false))
   return {
     id,
     call: (request, handler) => {
-      if (!isOpen()) throw netFailure(false)
-      if (outbox.isStuffed) throw stuffedFault()
+      if (!isOpen()) throw sessionEndedError(false)
+      if (outbox.isBacklogged) throw backlogError()
       return calls.call(request, handler)
     },
     publish: (topic, payload, options) => {
       if (!isOpen()) return ended()
-      if (outbox.isStuffed) return Promise.reject(stuffedFault())
+      if (outbox.isBacklogged) return Promise.reject(backlogError())
       const { args, kwargs } = payloadToSend(payload)
-      return requests.ask(
+      return requests.send(
         MESSAGE.publish,
         () => peer.session.publish(topic, args, kwargs, { ...options, acknowledge: true }),
         (answer) => ({ publicationId: answer[2] as number }),

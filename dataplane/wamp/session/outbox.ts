@@ -2,38 +2,38 @@
 // and responses of our own. It never throws into autobahn.
 
 import type { Transport } from '../protocol/transport.ts'
-import { WampFault } from './joined-session.ts'
+import { WampError } from './joined-session.ts'
 import type { WampMessage } from '../protocol/messages.ts'
 
 export interface Outbox {
-  /** Set once the transport is there; before it and after `end` messages go nowhere. */
+  /** Sets the transport; before that, and after `end`, messages are dropped. */
   connect(transport: Transport): void
   end(): void
-  /** For autobahn. A fault is kept for `request`; without one it is told to `onFault`. */
+  /** Sends for autobahn. `request` throws its error; outside of a request it goes to `onUnencodable`. */
   readonly carry: (message: WampMessage) => void
   /**
    * Runs `start`, in which autobahn sends one request; `lastRequestId` is its id then.
    *
-   * @throws WampFault, unsent, when it can't be encoded: autobahn has forgotten it too
+   * @throws WampError, unsent, when it can't be encoded: autobahn has dropped it too
    */
   request<T>(start: () => T): T
-  /** False: the message can't be encoded, and was not sent. Beyond a bound `onStuffed` is told instead. */
+  /** False: the message can't be encoded, and was not sent. Beyond a bound `onBacklog` is called instead. */
   post(message: WampMessage): boolean
-  /** Request ids count up from 1 in each session: what is above was never asked. */
+  /** Request ids count up from 1 in each session: there was no request with a higher one. */
   readonly lastRequestId: number
-  /** The router is far behind in reading: what carries arguments must be refused, or it would pile up here. */
-  readonly isStuffed: boolean
-  /** Something is being sent: what comes in meanwhile must wait, or a handler would run within a call. */
+  /** The router is far behind in reading: messages with arguments must be rejected, or they would pile up here. */
+  readonly isBacklogged: boolean
+  /** Something is being sent: messages received meanwhile must wait, or a handler would run within a call. */
   readonly isBusy: boolean
 }
 
 interface OutboxOptions {
-  /** Makes autobahn forget a request that was not sent. */
-  readonly forget: (type: number, requestId: number, fault: WampFault) => void
+  /** Makes autobahn drop a request that was not sent. */
+  readonly forget: (type: number, requestId: number, error: WampError) => void
   /** HELLO or AUTHENTICATE can't be encoded. */
-  readonly onFault: (cause: unknown) => void
-  /** The router makes us answer, and does not read the answers. */
-  readonly onStuffed: () => void
+  readonly onUnencodable: (cause: unknown) => void
+  /** The router sends requests, and does not read the responses. */
+  readonly onBacklog: () => void
 }
 
 interface Failed {
@@ -41,7 +41,7 @@ interface Failed {
   readonly cause: unknown
 }
 
-export const createOutbox = ({ forget, onFault, onStuffed }: OutboxOptions): Outbox => {
+export const createOutbox = ({ forget, onUnencodable, onBacklog }: OutboxOptions): Outbox => {
   let transport: Transport | undefined
   let lastRequestId = 0
   let isRequesting = false
@@ -71,7 +71,7 @@ export const createOutbox = ({ forget, onFault, onStuffed }: OutboxOptions): Out
         send(message)
       } catch (cause) {
         if (isRequesting) failed = { message, cause }
-        else onFault(cause)
+        else onUnencodable(cause)
       }
     },
     request(start) {
@@ -84,20 +84,20 @@ export const createOutbox = ({ forget, onFault, onStuffed }: OutboxOptions): Out
       }
       const { message, cause } = failed
       failed = undefined
-      const fault = unencodable(cause)
-      forget(Number(message[0]), Number(message[1]), fault)
-      throw fault
+      const error = unencodableError(cause)
+      forget(Number(message[0]), Number(message[1]), error)
+      throw error
     },
     post: (message) => {
-      const isStuffed = bufferedIn(transport) > MOST_ANSWER_BYTES
-      if (isStuffed) onStuffed()
-      return isStuffed || canSend(send, message)
+      const isBacklogged = bufferedIn(transport) > MAX_RESPONSE_BYTES
+      if (isBacklogged) onBacklog()
+      return isBacklogged || canSend(send, message)
     },
     get lastRequestId() {
       return lastRequestId
     },
-    get isStuffed() {
-      return bufferedIn(transport) > MOST_BUFFERED_BYTES || transport?.hasRoom === false
+    get isBacklogged() {
+      return bufferedIn(transport) > MAX_BUFFERED_BYTES || transport?.hasRoom === false
     },
     get isBusy() {
       return isBusy
@@ -116,12 +116,12 @@ const canSend = (send: (message: WampMessage) => void, message: WampMessage): bo
   }
 }
 
-/** Four of the largest messages. Calls that time out leave theirs behind. */
-const MOST_BUFFERED_BYTES = 64 * 1024 * 1024
-/** Of answers that nothing else bounds: a router may ask as fast as it can. */
-const MOST_ANSWER_BYTES = 2 * MOST_BUFFERED_BYTES
+/** Four of the largest messages. The messages of calls that time out remain in the buffer. */
+const MAX_BUFFERED_BYTES = 64 * 1024 * 1024
+/** The bound of responses, which nothing else bounds: a router may send requests as fast as it can. */
+const MAX_RESPONSE_BYTES = 2 * MAX_BUFFERED_BYTES
 
-const unencodable = (cause: unknown): WampFault => {
+const unencodableError = (cause: unknown): WampError => {
   const text = cause instanceof Error ? cause.message : 'The message can’t be encoded.'
-  return new WampFault('wamp.error.invalid_argument', text, { wasSent: false, cause })
+  return new WampError('wamp.error.invalid_argument', text, { wasSent: false, cause })
 }

@@ -9,14 +9,14 @@ export const payloadToSend = ({ args, kwargs }: Payload): Partial<Payload> => {
   return args.length > 0 ? { args } : {}
 }
 
-/** The same as the last elements of a message. */
+/** A payload as the last elements of a message. */
 export const payloadElements = (payload: Payload): readonly Value[] => {
   const { args, kwargs } = payloadToSend(payload)
   if (args === undefined) return []
   return kwargs === undefined ? [args] : [args, kwargs]
 }
 
-/** Of a message whose shape has been checked; its arguments stand at `at`. */
+/** Reads the payload of a message whose shape has been checked; its arguments stand at `at`. */
 export const payloadAt = (message: WampMessage, at: number): Payload => ({
   args: (message[at] ?? []) as readonly Value[],
   kwargs: (message[at + 1] ?? {}) as ValueMap,

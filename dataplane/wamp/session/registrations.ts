@@ -14,7 +14,7 @@ import { MESSAGE, type WampMessage } from '../protocol/messages.ts'
 export interface Registrations {
   register(procedure: string, options: ValueMap, handler: InvocationHandler): Promise<SessionHold>
   onInvocation(message: WampMessage): void
-  /** UNREGISTERED of the router's own will. One that we have just ended ourselves is nobody's. */
+  /** UNREGISTERED without a request of ours. One for a registration that we have just ended is ignored. */
   onRevoked(registrationId: number, message: WampMessage): void
   end(): void
 }
@@ -32,17 +32,17 @@ export const createRegistrations = (
 ): Registrations => {
   const registrations = new Map<number, Registered>()
 
-  /** Invocations are served until the router has answered. */
+  /** Invocations are served until the router has responded. */
   const release = async (id: number, registration: unknown): Promise<void> => {
     if (!registrations.has(id)) return
     try {
-      await requests.ask(
+      await requests.send(
         MESSAGE.unregister,
         () => peer.session.unregister(registration),
         () => registrations.delete(id),
       )
     } catch (error) {
-      // Also where the router says no: whoever held it has let go.
+      // Also if the router rejects it: the caller has released it.
       registrations.delete(id)
       throw error
     }
@@ -50,13 +50,13 @@ export const createRegistrations = (
 
   return {
     register: (procedure, options, handler) =>
-      requests.ask(
+      requests.send(
         MESSAGE.register,
         () => peer.session.register(procedure, nothing, options),
         (message, registration) => {
           const id = message[2] as number
           const { revoked, onRevoked } = createRevocation()
-          registrations.set(id, { procedure, handler, onRevoked: onRevoked })
+          registrations.set(id, { procedure, handler, onRevoked })
           return {
             id,
             revoked,
@@ -66,15 +66,23 @@ export const createRegistrations = (
       ),
 
     onInvocation: (message) => {
-      const [, requestId, id, given] = message as readonly [number, number, number, ValueMap]
+      const [, requestId, id, invocationDetails] = message as readonly [
+        number,
+        number,
+        number,
+        ValueMap,
+      ]
       const registered = registrations.get(id)
       if (registered === undefined) {
-        // Unregistered a moment ago: the caller shall not wait for ever.
-        invocations.refuse(requestId, 'wamp.error.no_such_procedure', 'no longer registered')
+        // Unregistered a moment ago: the caller must not wait for ever.
+        invocations.reject(requestId, 'wamp.error.no_such_procedure', 'no longer registered')
         return
       }
       const { procedure, handler } = registered
-      const details = typeof given['procedure'] === 'string' ? given : { ...given, procedure }
+      const details =
+        typeof invocationDetails['procedure'] === 'string'
+          ? invocationDetails
+          : { ...invocationDetails, procedure }
       invocations.run(requestId, handler, { ...payloadAt(message, 4), details })
     },
 

@@ -1,26 +1,26 @@
-// Sends requests of a session other than calls: each is settled once, by its answer or by the end of the session.
-// What an answer means to whoever asked is not known here.
+// Sends requests of a session other than calls: each is settled once, by its response or by the end of the session. It
+// does not know what a response means to the caller.
 
 import type { AnswerListener, PendingRequest } from './autobahn.ts'
 import { createInFlight, type Linked } from './in-flight.ts'
 import type { RequestDeps } from './calls.ts'
-import { unansweredFault } from './errors.ts'
-import type { WampFault } from './joined-session.ts'
+import { unansweredError } from './errors.ts'
+import type { WampError } from './joined-session.ts'
 import type { WampMessage } from '../protocol/messages.ts'
 
 export interface Requests {
   /**
    * `start` makes autobahn send a request of that type. `onAnswer` runs before the next message of the router is
-   * looked at: an EVENT may follow SUBSCRIBED at once. Rejects with a WampFault.
+   * read: an EVENT may follow SUBSCRIBED at once. Rejects with a WampError.
    */
-  ask<T>(
+  send<T>(
     type: number,
     start: () => PendingRequest,
     onAnswer: (answer: WampMessage, value: unknown) => T,
   ): Promise<T>
-  /** An answer to it comes late; false: nobody has asked. */
+  /** Its response comes late; false: there was no such request. */
   isGivenUp(requestId: number): boolean
-  end(fault: WampFault): void
+  end(error: WampError): void
 }
 
 interface Waiting extends AnswerListener, Linked<Waiting> {
@@ -28,26 +28,26 @@ interface Waiting extends AnswerListener, Linked<Waiting> {
   readonly requestId: number
 }
 
-/** Beyond it the oldest is given up. */
-const MOST_WAITING = 10_000
+/** Beyond it the oldest one fails. */
+const MAX_WAITING = 10_000
 
 export const createRequests = ({ peer, outbox }: Omit<RequestDeps, 'guard'>): Requests => {
   const inFlight = createInFlight<Waiting>()
-  /** Answers to what is not waited for any more are late up to this id, and invented beyond it. */
+  /** A response without a pending request is late up to this id, and invented beyond it. */
   let lastGivenUpId = 0
 
-  /** Routers lose acknowledgements, under load above all; who asked has given up long ago. */
+  /** Routers lose acknowledgements, under load above all; the caller has timed out long ago. */
   const giveUpOldest = (): void => {
     const oldest = inFlight.oldest()
     if (oldest === undefined) return
     lastGivenUpId = oldest.requestId
-    peer.fail(oldest.type, oldest.requestId, unansweredFault())
+    peer.fail(oldest.type, oldest.requestId, unansweredError())
   }
 
   return {
-    ask: (type, start, onAnswer) =>
+    send: (type, start, onAnswer) =>
       new Promise((resolve, reject) => {
-        if (inFlight.size >= MOST_WAITING) giveUpOldest()
+        if (inFlight.size >= MAX_WAITING) giveUpOldest()
         const pending = outbox.request(start)
         const waiting: Waiting = {
           type,
@@ -60,9 +60,9 @@ export const createRequests = ({ peer, outbox }: Omit<RequestDeps, 'guard'>): Re
             resolve(onAnswer(answer, value))
           },
           onProgress: nothing,
-          onFailure: (fault) => {
+          onFailure: (error) => {
             inFlight.remove(waiting)
-            reject(fault)
+            reject(error)
           },
         }
         pending.listener = waiting
@@ -71,8 +71,8 @@ export const createRequests = ({ peer, outbox }: Omit<RequestDeps, 'guard'>): Re
 
     isGivenUp: (requestId) => requestId <= lastGivenUpId,
 
-    end: (fault) => {
-      for (const waiting of inFlight.drain()) waiting.onFailure(fault)
+    end: (error) => {
+      for (const waiting of inFlight.drain()) waiting.onFailure(error)
     },
   }
 }

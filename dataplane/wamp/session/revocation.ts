@@ -6,7 +6,7 @@ export interface Revocation {
   readonly onRevoked: () => void
 }
 
-/** A promise: the holder may hear of it later than it has happened, in one piece with the acknowledgement. */
+/** A promise, as the revocation may arrive in one piece with the acknowledgement, before the caller can listen. */
 export const createRevocation = (): Revocation => {
   const { promise, resolve } = Promise.withResolvers<undefined>()
   return {

@@ -7,7 +7,7 @@ import { createPeer, type Autobahn, type Peer } from './autobahn.ts'
 import type { Authentication } from './authentication.ts'
 import { readHead, readMessage, type SessionParts } from './inbox.ts'
 import { createOutbox, type Outbox } from './outbox.ts'
-import { createParts, createSession, endParts } from './operations.ts'
+import { createSessionParts, createSession, endSessionParts } from './operations.ts'
 import { checkShape } from '../protocol/message-shapes.ts'
 import type {
   OpenTransport,
@@ -29,27 +29,27 @@ export interface SessionOptions {
 
 export interface SessionObserver {
   onJoined(session: WampSession): void
-  /** Once, also when it never joined or `close` was called; never within `openSession`. */
+  /** Called once, also when it never joined or `close` was called; never within `openSession`. */
   onEnd(end: SessionEnd): void
 }
 
 export interface SessionEnd {
-  /** `failed`: never joined; `refused`: the router said no; `lost`: was joined; `closed`: by us. */
+  /** `failed`: never joined; `refused`: rejected by the router; `lost`: was joined; `closed`: by us. */
   readonly kind: 'failed' | 'refused' | 'lost' | 'closed'
   /** The router's reason, or `wamp.error.net_failure`, `wamp.error.protocol_violation`, … of ours. */
   readonly uri: string
-  /** For people, as it came: neither cut nor cleaned. */
+  /** For people, as it was received: neither cut nor masked. */
   readonly text: string
 }
 
 export interface OpenSession {
-  /** Says GOODBYE if it is joined, and waits for the router's end of it no longer than a second. */
+  /** Sends GOODBYE if it is joined, and waits at most a second for the router to end it. */
   close(): Promise<void>
 }
 
 type Phase = 'opening' | 'joining' | 'open' | 'leaving' | 'ended'
 
-// From the open transport to WELCOME: a CHALLENGE and its answer, or a router that asks a service of its own.
+// From the open transport to WELCOME: a CHALLENGE and its response, or a router that calls a service of its own.
 const JOIN_TIMEOUT_MS = 5000
 const GOODBYE_TIMEOUT_MS = 1000
 
@@ -65,7 +65,7 @@ class SessionLife implements OpenSession {
   #transport: Transport | undefined
   #timer: NodeJS.Timeout | undefined
   #wasChallenged = false
-  #challengeFault: Error | undefined
+  #challengeError: Error | undefined
   #left: PromiseWithResolvers<void> | undefined
   readonly #peer: Peer
   readonly #outbox: Outbox
@@ -77,14 +77,14 @@ class SessionLife implements OpenSession {
     this.#observer = observer
     this.#authentication = options.authentication
     this.#outbox = createOutbox({
-      forget: (type, requestId, fault) => {
-        this.#peer.fail(type, requestId, fault)
+      forget: (type, requestId, error) => {
+        this.#peer.fail(type, requestId, error)
       },
-      onFault: (cause) => {
+      onUnencodable: (cause) => {
         const text = cause instanceof Error ? cause.message : 'it can’t be encoded'
         this.#end({ kind: 'refused', uri: 'wamp.error.cannot_authenticate', text })
       },
-      onStuffed: () => {
+      onBacklog: () => {
         this.#end({ kind: 'lost', uri: NET_FAILURE, text: 'the router reads no answers' })
       },
     })
@@ -100,7 +100,7 @@ class SessionLife implements OpenSession {
         this.#onPeerCloses()
       },
     })
-    this.#parts = createParts(this.#peer, this.#outbox, options.log)
+    this.#parts = createSessionParts(this.#peer, this.#outbox, options.log)
     this.#transport = options.openTransport(options.target, {
       onOpen: () => {
         this.#later(() => {
@@ -142,7 +142,7 @@ class SessionLife implements OpenSession {
     return this.#left.promise
   }
 
-  /** Nothing is told while something is being sent: a handler would run within the call it belongs to. */
+  /** Nothing is reported while something is being sent: a handler would run within the call it belongs to. */
   #mustWait(): boolean {
     return this.#transport === undefined || this.#outbox.isBusy
   }
@@ -165,20 +165,20 @@ class SessionLife implements OpenSession {
     try {
       return await this.#authentication.answer(method, extra)
     } catch (error) {
-      this.#challengeFault = error instanceof Error ? error : new Error('no answer')
+      this.#challengeError = error instanceof Error ? error : new Error('no answer')
       throw error
     }
   }
 
   #receive(message: WampMessage): void {
     if (this.#phase === 'ended') return
-    const verdict = checkShape(message)
-    if (verdict === 'malformed') this.#violated(`a message of type ${nameOf(message)} is not one`)
+    const shape = checkShape(message)
+    if (shape === 'malformed') this.#violated(`a message of type ${nameOf(message)} is not one`)
     else if (this.#phase === 'joining') this.#receiveJoining(message)
     else if (this.#phase === 'leaving') this.#receiveLeaving(message)
     else if (message[0] === MESSAGE.goodbye) this.#onGoodbye(message)
     else if (message[0] === MESSAGE.abort) this.#end(endOf('lost', message))
-    else if (verdict === 'payload') this.#receiveHead(message, 'its arguments are no list and map')
+    else if (shape === 'payload') this.#receiveHead(message, 'its arguments are no list and map')
     else this.#violated(readMessage(this.#parts, message))
   }
 
@@ -189,7 +189,8 @@ class SessionLife implements OpenSession {
 
   #receiveJoining(message: WampMessage): void {
     const type = message[0]
-    if (type === MESSAGE.abort) this.#end(endOf(isParting(message) ? 'failed' : 'refused', message))
+    if (type === MESSAGE.abort)
+      this.#end(endOf(isShutdown(message) ? 'failed' : 'refused', message))
     else if (type === MESSAGE.challenge && !this.#wasChallenged) {
       this.#wasChallenged = true
       this.#peer.receive(message)
@@ -215,10 +216,10 @@ class SessionLife implements OpenSession {
     if (message[0] === MESSAGE.goodbye) this.#transport?.close()
   }
 
-  /** autobahn says so after GOODBYE, and when it could not answer a CHALLENGE. */
+  /** autobahn closes after GOODBYE, and when it could not respond to a CHALLENGE. */
   #onPeerCloses(): void {
-    if (this.#challengeFault !== undefined) {
-      const text = this.#challengeFault.message
+    if (this.#challengeError !== undefined) {
+      const text = this.#challengeError.message
       this.#end({ kind: 'refused', uri: 'wamp.error.cannot_authenticate', text })
     } else if (this.#phase !== 'leaving') this.#violated('a message out of place')
   }
@@ -239,7 +240,7 @@ class SessionLife implements OpenSession {
   #leave(): void {
     this.#phase = 'leaving'
     this.#peer.session.leave('wamp.close.normal')
-    this.#settle(CLOSED)
+    this.#report(CLOSED)
     this.#timer = setTimeout(() => {
       this.#phase = 'ended'
       this.#transport?.close()
@@ -249,16 +250,16 @@ class SessionLife implements OpenSession {
 
   #end(end: SessionEnd): void {
     clearTimeout(this.#timer)
-    const isTold =
+    const isReported =
       this.#phase === 'ended' || (this.#phase === 'leaving' && this.#left !== undefined)
     this.#phase = 'ended'
     this.#transport?.close()
-    if (!isTold) this.#settle(end)
+    if (!isReported) this.#report(end)
   }
 
-  #settle(end: SessionEnd): void {
+  #report(end: SessionEnd): void {
     this.#outbox.end()
-    endParts(this.#parts)
+    endSessionParts(this.#parts)
     this.#observer.onEnd(end)
   }
 }
@@ -276,7 +277,7 @@ const endOf = (kind: SessionEnd['kind'], [, details, uri]: WampMessage): Session
   return { kind, uri: uri as string, text: typeof text === 'string' ? text : '' }
 }
 
-/** A router that goes down will be back: that is no refusal. */
-const isParting = ([, , uri]: WampMessage): boolean => (uri as string).startsWith('wamp.close.')
+/** A router that shuts down will be back: that is no rejection. */
+const isShutdown = ([, , uri]: WampMessage): boolean => (uri as string).startsWith('wamp.close.')
 
 const nameOf = ([type]: WampMessage): string => String(Number(type))

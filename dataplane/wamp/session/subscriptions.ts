@@ -17,7 +17,7 @@ export interface Subscriptions {
     onEvent: (event: WampEvent) => void,
   ): Promise<SessionHold>
   onEvent(message: WampMessage): void
-  /** UNSUBSCRIBED of the router's own will. One that we have just ended ourselves is nobody's. */
+  /** UNSUBSCRIBED without a request of ours. One for a subscription that we have just ended is ignored. */
   onRevoked(subscriptionId: number, message: WampMessage): void
   end(): void
 }
@@ -30,7 +30,7 @@ interface Subscriber {
 
 export const createSubscriptions = (deps: RequestDeps, requests: Requests): Subscriptions => {
   const { peer, guard } = deps
-  /** A router gives the same topic and match the same id. */
+  /** By id: a router gives the same topic and match the same one. */
   const subscribers = new Map<number, Set<Subscriber>>()
 
   const release = (id: number, subscriber: Subscriber, subscription: unknown): Promise<void> => {
@@ -42,7 +42,7 @@ export const createSubscriptions = (deps: RequestDeps, requests: Requests): Subs
       return Promise.resolve()
     }
     subscribers.delete(id)
-    return requests.ask(
+    return requests.send(
       MESSAGE.unsubscribe,
       () => peer.session.unsubscribe(subscription),
       () => undefined,
@@ -51,7 +51,7 @@ export const createSubscriptions = (deps: RequestDeps, requests: Requests): Subs
 
   return {
     subscribe: (topic, options, onEvent) =>
-      requests.ask(
+      requests.send(
         MESSAGE.subscribe,
         () => peer.session.subscribe(topic, nothing, options),
         (answer, subscription) => {
@@ -70,10 +70,16 @@ export const createSubscriptions = (deps: RequestDeps, requests: Requests): Subs
       ),
 
     onEvent: (message) => {
-      const [, id, publicationId, given] = message as readonly [number, number, number, ValueMap]
+      const [, id, publicationId, eventDetails] = message as readonly [
+        number,
+        number,
+        number,
+        ValueMap,
+      ]
       const payload = payloadAt(message, 4)
       for (const { topic, onEvent } of subscribers.get(id) ?? []) {
-        const details = typeof given['topic'] === 'string' ? given : { ...given, topic }
+        const details =
+          typeof eventDetails['topic'] === 'string' ? eventDetails : { ...eventDetails, topic }
         guard(() => {
           onEvent({ publicationId, ...payload, details })
         })

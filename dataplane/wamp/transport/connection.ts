@@ -15,9 +15,9 @@ import type { SerializerName, WampMessage } from '../protocol/messages.ts'
 /** What carries the bytes. */
 export interface Carrier {
   readonly bytesRead: number
-  /** Makes any peer answer; without it the session is asked to do so. */
+  /** Makes any peer respond; without it the session has to. */
   ping?(): void
-  /** After the end: lets go of the connection; when `malformed`, a word to the peer may precede. */
+  /** Releases the connection after the end; when `malformed`, the peer may be told the reason first. */
   release(kind: TransportEnd['kind']): void
 }
 
@@ -26,7 +26,7 @@ export interface TransportOpening {
   readonly dial: RouterDial
   /** How long a close may take, the router's too, before the connection is destroyed. */
   readonly closeGraceMs: number
-  /** Where what waits to be sent counts, and what says whether there is room for a message that has come. */
+  /** Counts what waits to be sent, and says whether there is room for a received message. */
   readonly memory: MemoryBudget
   /** Measures silence; by the system's clock when absent. */
   readonly every?: Every
@@ -94,7 +94,7 @@ export class TransportLife {
     const peer = {
       bytesRead: () => carrier.bytesRead,
       ping: () => {
-        this.#provoke()
+        this.#ping()
       },
       onSilent: () => {
         this.end('silent', `nothing came for ${keepaliveMs} ms`)
@@ -103,7 +103,7 @@ export class TransportLife {
     return watchSilence(keepaliveMs, peer, this.#opening.every)
   }
 
-  #provoke(): void {
+  #ping(): void {
     if (this.#carrier.ping) {
       this.#carrier.ping()
       return
@@ -115,12 +115,12 @@ export class TransportLife {
     }
   }
 
-  /** The one that was agreed on. */
+  /** The one that was negotiated. */
   get serializer(): Serializer {
     return this.#serializer
   }
 
-  /** The bytes of one message; those that come after a close are dropped. */
+  /** Takes the bytes of one message; those that arrive after a close are dropped. */
   take(bytes: Buffer): void {
     if (this.#state !== 'open') return
     const { maxMessageBytes } = this.#target
@@ -167,13 +167,13 @@ export class TransportLife {
     }
   }
 
-  /** The name alone: the words of an error may quote the message. */
+  /** Reports the name alone: the message of an error may quote the WAMP message. */
   #endForHandler(error: unknown): void {
     const name = error instanceof Error ? error.name : typeof error
     this.end('malformed', `the session failed (${name})`)
   }
 
-  /** Begins an end of our own; false when one has begun already. */
+  /** Starts to close the connection; false if that has begun already. */
   startClosing(): boolean {
     if (this.#state === 'closing' || this.#state === 'ended') return false
     this.#state = 'closing'
@@ -184,7 +184,10 @@ export class TransportLife {
     return true
   }
 
-  /** Once. Whatever ends a connection that we are closing, `closed` is told; before it was open, `unreachable`. */
+  /**
+   * Ends it, once. A connection that we are closing ends as `closed`, whatever ends it; one that never opened as
+   * `unreachable`.
+   */
   end(kind: TransportEnd['kind'], reason: string): void {
     const was = this.#state
     if (was === 'ended') return
@@ -199,7 +202,7 @@ export class TransportLife {
     try {
       this.#handlers.onClose(end)
     } catch {
-      // The last word has been said; there is nobody left to tell.
+      // This was the last call of the handlers: there is nothing left to end.
     }
   }
 
@@ -212,7 +215,7 @@ export class TransportLife {
 const isUndecodable = (error: unknown): error is MessageError =>
   error instanceof MessageError && error.code === 'undecodable'
 
-/** Enough to tell which request a message is about, cut between two characters. */
+/** Enough to determine which request a message belongs to, cut between two characters. */
 const beginningOf = (bytes: Buffer): Buffer => {
   let end = Math.min(BEGINNING_BYTES, bytes.length - 1)
   while (end > 0 && ((bytes[end] ?? 0) & 0xc0) === 0x80) end--
@@ -235,6 +238,6 @@ export const checkedLength = (encoded: string | Uint8Array, limitBytes: number):
   return bytes
 }
 
-/** Connecting to several addresses fails with an error that has no words but a code. */
+/** Connecting to several addresses fails with an error that has a code but no message. */
 export const reasonOf = (error: Error): string =>
   error.message || ('code' in error ? String(error.code) : error.name)

@@ -8,10 +8,10 @@ export interface WatchedConnection {
   onSilent(): void
 }
 
-/** Calls back every so many milliseconds; the result ends it. */
+/** Calls back every `ms` milliseconds; the result stops it. */
 export type Every = (ms: number, callback: () => void) => () => void
 
-/** Holds no process. */
+/** Does not keep the process alive. */
 const systemEvery: Every = (ms, callback) => {
   // Timers of one duration share one of the event loop's.
   const timer = setInterval(callback, ms).unref()
@@ -20,12 +20,12 @@ const systemEvery: Every = (ms, callback) => {
   }
 }
 
-/** So finely silence is measured: an end comes after 15 to 16 parts of it. */
+/** Into how many parts the time of silence is divided: the end comes after 15 to 16 of them. */
 const PARTS = 16
 
 /**
- * Counts its own turns, not wall time: an event loop that was blocked finds no peer dead whose bytes have long
- * arrived.
+ * Counts its own checks, not wall time: after the event loop was blocked, a peer whose bytes have long arrived does not
+ * count as silent.
  *
  * @returns what stops it
  * @example
@@ -38,7 +38,7 @@ export const watchSilence = (
 ): (() => void) => {
   let read = peer.bytesRead()
   let quiet = 0
-  const look = (): void => {
+  const check = (): void => {
     const now = peer.bytesRead()
     if (now !== read) {
       read = now
@@ -49,5 +49,5 @@ export const watchSilence = (
     if (quiet === PARTS / 2 - 1) peer.ping()
     else if (quiet === PARTS - 1) peer.onSilent()
   }
-  return every(keepaliveMs / PARTS, look)
+  return every(keepaliveMs / PARTS, check)
 }

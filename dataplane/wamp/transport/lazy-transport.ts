@@ -6,7 +6,7 @@ import { loadOnce } from '../../../base/single-flight.ts'
 import { messageOf } from '../../../base/thrown.ts'
 
 /**
- * @param load gives the real one; called at the first use, and again only after it has failed
+ * @param load loads the real one; called at the first use, and again only after it has failed
  * @example createLazyTransport(async () => (await import('./open-transport.ts')).createTransportOpener({ dial }))
  */
 export const createLazyTransport = (load: () => Promise<OpenTransport>): OpenTransport => {
@@ -14,21 +14,21 @@ export const createLazyTransport = (load: () => Promise<OpenTransport>): OpenTra
   let open: OpenTransport | undefined
   return (target, handlers) => {
     if (open !== undefined) return open(target, handlers)
-    const late = new LazyTransport(handlers)
+    const lazy = new LazyTransport(handlers)
     loadTransports().then(
       (loaded) => {
         open = loaded
-        late.start((watched) => loaded(target, watched))
+        lazy.start((watched) => loaded(target, watched))
       },
       (cause: unknown) => {
-        late.fail(messageOf(cause))
+        lazy.fail(messageOf(cause))
       },
     )
-    return late
+    return lazy
   }
 }
 
-/** Nothing is sent before it is open, so there is nothing to keep until then. */
+/** Nothing is sent before it is open, so it needs no queue. */
 class LazyTransport implements Transport {
   readonly #handlers: TransportHandlers
   #real: Transport | undefined = undefined

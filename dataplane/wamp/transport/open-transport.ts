@@ -1,5 +1,5 @@
-// Opens the transport that a router's address asks for. It never throws: what can't even be tried ends as
-// what could not be reached.
+// Opens the transport that a router's address asks for. It never throws: one that cannot even be tried ends as
+// unreachable.
 
 import { createUnboundedMemory, type MemoryBudget } from '../../memory/memory-budget.ts'
 import { parseRouterUrl } from './router-url.ts'
@@ -36,7 +36,7 @@ export const createTransportOpener = (options: TransportOpenerOptions): OpenTran
   }
 }
 
-/** The end is told after this has returned, as that of any other. */
+/** The end is reported after this has returned, as that of any other. */
 const unreachable = (handlers: TransportHandlers, reason: string): Transport => {
   process.nextTick(() => {
     handlers.onClose({ kind: 'unreachable', reason })

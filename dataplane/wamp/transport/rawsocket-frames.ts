@@ -11,17 +11,17 @@ export type FrameType = (typeof FRAME)[keyof typeof FRAME]
 const HEAD_BYTES = 4
 /** The length is the lower 24 bits of a head. */
 const LENGTHS = 2 ** 24
-/** Larger buffers are let go once their frame is read. */
-const KEPT_BYTES = 64 * 1024
+/** Larger buffers are released once their frame is read. */
+const MAX_RETAINED_BYTES = 64 * 1024
 
 export class FrameReader {
   readonly #limitBytes: number
   readonly #onFrame: (type: FrameType, payload: Buffer) => void
-  /** The beginning of a frame that has not come whole. */
-  #held = Buffer.alloc(0)
-  #heldBytes = 0
+  /** The beginning of a frame that is incomplete. */
+  #pending = Buffer.alloc(0)
+  #pendingBytes = 0
 
-  /** @param onFrame its payload is good until it returns */
+  /** @param onFrame its payload is valid until it returns */
   constructor(limitBytes: number, onFrame: (type: FrameType, payload: Buffer) => void) {
     this.#limitBytes = limitBytes
     this.#onFrame = onFrame
@@ -29,45 +29,45 @@ export class FrameReader {
 
   /** @throws MessageError `malformed_frame` */
   push(chunk: Buffer): void {
-    let at = this.#heldBytes === 0 ? 0 : this.#complete(chunk)
+    let at = this.#pendingBytes === 0 ? 0 : this.#complete(chunk)
     while (chunk.length - at >= HEAD_BYTES) {
       const end = at + this.#frameBytes(chunk, at)
       if (end > chunk.length) break
       this.#onFrame(typeOf(chunk, at), chunk.subarray(at + HEAD_BYTES, end))
       at = end
     }
-    if (at < chunk.length) this.#hold(chunk, at, chunk.length)
+    if (at < chunk.length) this.#append(chunk, at, chunk.length)
   }
 
-  /** Moves from `chunk` what the held frame lacks; gives how much that was. */
+  /** Copies from `chunk` what the pending frame lacks; returns how many bytes that was. */
   #complete(chunk: Buffer): number {
-    let at = this.#hold(chunk, 0, HEAD_BYTES - this.#heldBytes)
-    if (this.#heldBytes < HEAD_BYTES) return at
-    const frameBytes = this.#frameBytes(this.#held, 0)
-    at = this.#hold(chunk, at, at + frameBytes - this.#heldBytes)
-    if (this.#heldBytes < frameBytes) return at
-    const held = this.#held
-    this.#heldBytes = 0
-    if (held.length > KEPT_BYTES) this.#held = Buffer.alloc(0)
-    this.#onFrame(typeOf(held, 0), held.subarray(HEAD_BYTES, frameBytes))
+    let at = this.#append(chunk, 0, HEAD_BYTES - this.#pendingBytes)
+    if (this.#pendingBytes < HEAD_BYTES) return at
+    const frameBytes = this.#frameBytes(this.#pending, 0)
+    at = this.#append(chunk, at, at + frameBytes - this.#pendingBytes)
+    if (this.#pendingBytes < frameBytes) return at
+    const pending = this.#pending
+    this.#pendingBytes = 0
+    if (pending.length > MAX_RETAINED_BYTES) this.#pending = Buffer.alloc(0)
+    this.#onFrame(typeOf(pending, 0), pending.subarray(HEAD_BYTES, frameBytes))
     return at
   }
 
-  /** Holds what there is of `chunk` from `start` to `end`; gives where it stopped. */
-  #hold(chunk: Buffer, start: number, end: number): number {
+  /** Copies what there is of `chunk` from `start` to `end`; returns where it stopped. */
+  #append(chunk: Buffer, start: number, end: number): number {
     const stop = Math.max(start, Math.min(end, chunk.length))
-    const heldBytes = this.#heldBytes + stop - start
-    if (heldBytes > this.#held.length) {
-      const larger = Buffer.allocUnsafeSlow(Math.max(heldBytes, 2 * this.#held.length, 256))
-      this.#held.copy(larger, 0, 0, this.#heldBytes)
-      this.#held = larger
+    const pendingBytes = this.#pendingBytes + stop - start
+    if (pendingBytes > this.#pending.length) {
+      const larger = Buffer.allocUnsafeSlow(Math.max(pendingBytes, 2 * this.#pending.length, 256))
+      this.#pending.copy(larger, 0, 0, this.#pendingBytes)
+      this.#pending = larger
     }
-    chunk.copy(this.#held, this.#heldBytes, start, stop)
-    this.#heldBytes = heldBytes
+    chunk.copy(this.#pending, this.#pendingBytes, start, stop)
+    this.#pendingBytes = pendingBytes
     return stop
   }
 
-  /** Of the frame whose head stands at `at`. */
+  /** The size of the frame whose head stands at `at`. */
   #frameBytes(bytes: Buffer, at: number): number {
     if (bytes.readUInt8(at) > FRAME.pong)
       throw new MessageError('malformed_frame', 'a frame of an unknown type')
@@ -83,7 +83,7 @@ export class FrameReader {
 
 const typeOf = (bytes: Buffer, at: number): FrameType => bytes.readUInt8(at) as FrameType
 
-/** Frames that go out in one write. */
+/** Collects frames for one write. */
 export class FrameBatch {
   /** Type and length of each, as the head of a frame has them. */
   #heads: number[] = []

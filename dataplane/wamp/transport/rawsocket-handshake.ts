@@ -10,7 +10,10 @@ const MAGIC = 0x7f
  */
 export const MAX_FRAME_BYTES = 2 ** 24 - 1
 
-/** Up to how many bytes we take, as announced: the largest 2^9 … 2^23 within the limit, 2^24 where all frames are. */
+/**
+ * The announced limit of what we accept: the largest 2^9 … 2^23 within `maxMessageBytes`, or 2^24 if that allows all
+ * frames.
+ */
 export const takenBytes = (maxMessageBytes: number): number =>
   2 ** (9 + lengthNibble(maxMessageBytes))
 
@@ -21,13 +24,13 @@ export const greeting = (serializerId: number, maxMessageBytes: number): Buffer 
 const lengthNibble = (maxMessageBytes: number): number =>
   maxMessageBytes >= MAX_FRAME_BYTES ? 15 : Math.max(0, Math.floor(Math.log2(maxMessageBytes)) - 9)
 
-export type RouterAnswer =
+export type RouterResponse =
   | { readonly kind: 'ready'; readonly takesBytes: number }
   | { readonly kind: 'other-serializer' }
   | { readonly kind: 'refused'; readonly why: string }
 
-/** The first four bytes of the router to a greeting with `serializerId`. */
-export const readAnswer = (bytes: Buffer, serializerId: number): RouterAnswer => {
+/** Reads the router's first four bytes in response to a greeting with `serializerId`. */
+export const readResponse = (bytes: Buffer, serializerId: number): RouterResponse => {
   const second = bytes[1] ?? 0
   const high = second >> 4
   const low = second & 0x0f
@@ -39,7 +42,7 @@ export const readAnswer = (bytes: Buffer, serializerId: number): RouterAnswer =>
   return { kind: 'ready', takesBytes: Math.min(2 ** (9 + high), MAX_FRAME_BYTES) }
 }
 
-const refused = (why: string): RouterAnswer => ({ kind: 'refused', why })
+const refused = (why: string): RouterResponse => ({ kind: 'refused', why })
 
 const ERRORS: ReadonlyMap<number, string> = new Map([
   [2, 'maximum message length unacceptable'],

@@ -5,7 +5,7 @@
 import { connect as connectTcp, isIP, type Socket } from 'node:net'
 import { connect as connectTls } from 'node:tls'
 import { FRAME, FrameBatch, FrameReader, type FrameType } from './rawsocket-frames.ts'
-import { greeting, HANDSHAKE_BYTES, readAnswer, takenBytes } from './rawsocket-handshake.ts'
+import { greeting, HANDSHAKE_BYTES, readResponse, takenBytes } from './rawsocket-handshake.ts'
 import type { RouterDial } from './router-dial.ts'
 import type { RawSocketUrl, UnixSocketUrl } from './router-url.ts'
 import { SERIALIZERS } from './serializers/by-name.ts'
@@ -50,14 +50,14 @@ const connectorTo = (
           secureContext: secureContext(),
         })
       : connectTcp({ host, port, lookup })
-    // The kernel's own keep-alive notices hosts that are gone, if nobody asks the router to say something.
+    // The kernel's own keep-alive detects hosts that are gone, if nothing makes the router respond.
     return socket.setNoDelay(true).setKeepAlive(true, target.keepaliveMs || IDLE_MS)
   }
 }
 
 const IDLE_MS = 60_000
 
-/** A peer that pings and never reads gets no answers beyond so much waiting for it. */
+/** A peer that pings and never reads gets no pongs once so much waits to be sent. */
 const MAX_WAITING_FOR_PONG_BYTES = 1024 * 1024
 
 class RawSocketTransport implements Transport, Carrier {
@@ -67,7 +67,7 @@ class RawSocketTransport implements Transport, Carrier {
   readonly #reader: FrameReader
   readonly #batch = new FrameBatch()
   #socket: Socket
-  /** What has come of the router's answer to our greeting. */
+  /** What was received of the router's handshake. */
   #answer = Buffer.alloc(0)
   #sendLimitBytes = 0
 
@@ -156,7 +156,7 @@ class RawSocketTransport implements Transport, Carrier {
     this.#answer = Buffer.concat([this.#answer, chunk])
     if (this.#answer.length < HANDSHAKE_BYTES) return
     const rest = this.#answer.subarray(HANDSHAKE_BYTES)
-    const answer = readAnswer(this.#answer, SERIALIZERS[name].rawSocketId)
+    const answer = readResponse(this.#answer, SERIALIZERS[name].rawSocketId)
     this.#answer = Buffer.alloc(0)
     switch (answer.kind) {
       case 'ready':
@@ -173,9 +173,9 @@ class RawSocketTransport implements Transport, Carrier {
   }
 
   #reconnect(index: number): void {
-    const refusing = this.#socket
+    const rejecting = this.#socket
     if (index < this.#target.serializers.length) this.#socket = this.#connect()
-    refusing.destroy()
+    rejecting.destroy()
     this.#greet(index)
   }
 
@@ -195,7 +195,7 @@ class RawSocketTransport implements Transport, Carrier {
   }
 
   #add(type: FrameType, payload: string | Uint8Array, length: number): void {
-    // One write for all that the requests of one turn of the event loop send.
+    // One write for everything that is sent in one tick of the event loop.
     if (this.#batch.bytes === 0) setImmediate(this.#flush)
     this.#batch.add(type, payload, length)
   }

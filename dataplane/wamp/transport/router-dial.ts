@@ -24,7 +24,7 @@ export interface RouterDial {
 }
 
 export interface RouterDialOptions {
-  /** Shared with whoever else looks names up in this process. */
+  /** Shared with all other name lookups of this process. */
   readonly names?: Resolve
   /** Whether that host may be dialled at that address; absent: any may. */
   readonly guard?: (host: string, address: string, port: number) => boolean

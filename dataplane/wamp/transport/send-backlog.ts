@@ -4,7 +4,7 @@
 import type { Holding, MemoryBudget } from '../../memory/memory-budget.ts'
 
 /**
- * What a socket has buffered beyond this makes it tell of 'drain', so the count goes down again (the largest
+ * What a socket has buffered beyond this makes it emit 'drain', so the count goes down again (the largest
  * `writableHighWaterMark` of a socket).
  */
 const UNCOUNTED_BYTES = 64 * 1024

@@ -29,7 +29,7 @@ export class FrameBatch {
   readonly #keys = new Uint8Array(POOL_BYTES)
   #nextKey = POOL_BYTES
   #waiting: Waiting[] = []
-  /** At most what `take` gives. */
+  /** At least the size of what `take` returns. */
   bytes = 0
 
   /** @param fillRandom strong randomness, as `crypto.randomFillSync` fills in (RFC 6455 §5.3) */
@@ -72,7 +72,7 @@ export class FrameBatch {
   }
 }
 
-/** Gives where the masking key stands. */
+/** @returns where the masking key stands */
 const writeHead = (buffer: Buffer, start: number, opcode: Opcode, length: number): number => {
   let at = buffer.writeUInt8(FINAL | opcode, start)
   if (length < 126) return buffer.writeUInt8(MASKED | length, at)
@@ -96,7 +96,7 @@ const writePayload = (
   else buffer.write(payload, at, length === payload.length ? 'latin1' : 'utf8')
 }
 
-/** RFC 6455 §5.3. Four bytes at a turn: three times as fast as one. */
+/** RFC 6455 §5.3. Four bytes at a time: three times as fast as one. */
 const mask = (buffer: Buffer, start: number, end: number, key: Key): void => {
   const [first, second, third, fourth] = key
   let at = start
@@ -106,5 +106,5 @@ const mask = (buffer: Buffer, start: number, end: number, key: Key): void => {
     buffer[at + 2] = (buffer[at + 2] ?? 0) ^ third
     buffer[at + 3] = (buffer[at + 3] ?? 0) ^ fourth
   }
-  for (let turn = 0; at < end; turn++, at++) buffer[at] = (buffer[at] ?? 0) ^ (key[turn] ?? 0)
+  for (let index = 0; at < end; index++, at++) buffer[at] = (buffer[at] ?? 0) ^ (key[index] ?? 0)
 }

@@ -35,9 +35,9 @@ export const openWebSocketTransport = (
   const options: ClientOptions & MoreOptions = {
     lookup: dial.lookupFor(host, port),
     ...(url.href.startsWith('wss:') && { secureContext: dial.secureContext() }),
-    maxPayload: SURPLUS * target.maxMessageBytes,
+    maxPayload: MAX_PAYLOAD_FACTOR * target.maxMessageBytes,
     perMessageDeflate: false,
-    // The serializers look themselves, at less cost.
+    // The serializers check it themselves, at less cost.
     skipUTF8Validation: true,
     closeTimeout: closeGraceMs,
   }
@@ -46,7 +46,7 @@ export const openWebSocketTransport = (
   return new WebSocketTransport(webSocket, target, handlers, opening)
 }
 
-/** What `ws` hands on to `net` and `tls`, and one that its types lack. */
+/** Options that `ws` passes on to `net` and `tls`, and one that its types lack. */
 interface MoreOptions {
   readonly lookup: LookupFunction
   readonly secureContext?: SecureContext
@@ -54,10 +54,10 @@ interface MoreOptions {
 }
 
 /**
- * Routers may pass on more by WebSocket than they take by RawSocket, and what was bytes grows by a third in JSON:
- * so much more than the limit costs one call, and not the session with all the others.
+ * Routers may pass on larger messages by WebSocket than they accept by RawSocket, and bytes grow by a third in JSON: a
+ * message up to this many times the limit fails one call, and not the session with all the others.
  */
-const SURPLUS = 4
+const MAX_PAYLOAD_FACTOR = 4
 
 /** WAMP protocol, *WebSocket Transport*. */
 const subProtocol = (name: SerializerName): string => `wamp.2.${name}`
@@ -95,7 +95,7 @@ class WebSocketTransport implements Transport, Carrier {
         this.#take(data as Buffer, isBinary)
       })
       .on('error', (error) => {
-        this.#life.end(isFaultOfPeer(error) ? 'malformed' : 'lost', reasonOf(error))
+        this.#life.end(isErrorOfPeer(error) ? 'malformed' : 'lost', reasonOf(error))
       })
       .on('close', (code, reason) => {
         this.#life.end('lost', closeReason(code, reason.toString()))
@@ -106,7 +106,7 @@ class WebSocketTransport implements Transport, Carrier {
     if (!this.#life.isOpen) return
     const encoded = this.#life.serializer.encode(message)
     const length = checkedLength(encoded, this.#maxMessageBytes)
-    // One write for all that the requests of one turn of the event loop send: half the CPU per call.
+    // One write for everything that is sent in one tick of the event loop: half the CPU per call.
     if (this.#batch.bytes === 0) setImmediate(this.#flush)
     this.#batch.add(typeof encoded === 'string' ? OPCODE.text : OPCODE.binary, encoded, length)
   }
@@ -135,7 +135,7 @@ class WebSocketTransport implements Transport, Carrier {
   }
 
   release(kind: TransportEnd['kind']): void {
-    // A close frame goes first; `closeTimeout` sees to the rest.
+    // A Close frame goes first; `closeTimeout` bounds the rest.
     if (kind === 'malformed' && this.#webSocket.readyState !== WebSocket.CONNECTING)
       this.#webSocket.close(PROTOCOL_ERROR)
     else this.#webSocket.terminate()
@@ -161,7 +161,7 @@ class WebSocketTransport implements Transport, Carrier {
     this.#life.backlog.measure(this.#socket?.writableLength ?? 0)
   }
 
-  /** `ws` writes whole frames at once too, so that ours stand between them; nothing follows its Close frame. */
+  /** `ws` writes whole frames at once too, so ours stand between them; nothing follows its Close frame. */
   readonly #flush = (): void => {
     if (this.#batch.bytes === 0) return
     const frames = this.#batch.take()
@@ -171,7 +171,7 @@ class WebSocketTransport implements Transport, Carrier {
 }
 
 /** `ws` gives such codes to what breaks RFC 6455, and to messages over `maxPayload`. */
-const isFaultOfPeer = (error: Error): boolean =>
+const isErrorOfPeer = (error: Error): boolean =>
   'code' in error && String(error.code).startsWith('WS_ERR_')
 
 const closeReason = (code: number, words: string): string => {
@@ -179,5 +179,5 @@ const closeReason = (code: number, words: string): string => {
   return `the router closed the connection (${code}${words === '' ? '' : `, ${plain(words)}`})`
 }
 
-/** A router's words, at most 123 bytes (RFC 6455 §5.5), fit for a log. */
+/** A router's reason, at most 123 bytes (RFC 6455 §5.5), without control characters. */
 const plain = (words: string): string => words.replace(/\p{C}/gu, '?')

@@ -17,7 +17,7 @@ import {
   type OpenLink,
   type PendingCall,
   type WampEvent,
-  WampFault,
+  WampError,
 } from '../../../dataplane/wamp/session/joined-session.ts'
 import type { Payload } from '../../../dataplane/wamp/protocol/messages.ts'
 import { eventually } from '../../support/eventually.ts'
@@ -31,7 +31,10 @@ export interface BridgeRigOptions extends RouterRecord {
   readonly onPhase?: (phase: LinkPhase) => void
 }
 
-/** `opening`: an attempt, or the pause before the first one after a session; `back-off`: the pause after one that failed. */
+/**
+ * `opening`: an attempt, or the pause before the first one after a session; `back-off`: the pause after one that
+ * failed.
+ */
 export type LinkPhase = 'opening' | 'open' | 'back-off'
 
 export interface BridgeRig extends AsyncDisposable {
@@ -134,9 +137,9 @@ const partsOf = ({ args, kwargs }: Payload): Settled => ({
   ...(Object.keys(kwargs).length > 0 && { kwargs }),
 })
 
-const faultParts = (fault: unknown): Settled => {
-  if (!(fault instanceof WampFault)) throw fault
-  return { error: fault.uri, ...partsOf(fault) }
+const errorParts = (error: unknown): Settled => {
+  if (!(error instanceof WampError)) throw error
+  return { error: error.uri, ...partsOf(error) }
 }
 
 /** Counts how often a call is settled: it must be once. */
@@ -172,8 +175,8 @@ export const startCall = (
           ;({ details } = result)
           settle(partsOf(result))
         },
-        onFailure: (fault) => {
-          settle(faultParts(fault))
+        onFailure: (error) => {
+          settle(errorParts(error))
         },
         ...(takesProgress && {
           onProgress: (result) => {
@@ -183,7 +186,7 @@ export const startCall = (
       },
     )
   } catch (fault) {
-    settle(faultParts(fault))
+    settle(errorParts(fault))
   }
   return {
     settled: done.promise,
@@ -206,8 +209,8 @@ export const roundTrip = async ({ client }: Pick<BridgeRig, 'client'>): Promise<
 export const settledBy = async <T>(doing: Promise<T>): Promise<T | Settled> => {
   try {
     return await doing
-  } catch (fault) {
-    return faultParts(fault)
+  } catch (error) {
+    return errorParts(error)
   }
 }
 
@@ -232,7 +235,7 @@ export const follow = async (
     onEvent: (event) => events.push(event),
     onInterrupted: () => told.push('interrupted'),
     onResumed: () => told.push('resumed'),
-    onFailure: (fault) => told.push(fault.uri),
+    onFailure: (error) => told.push(error.uri),
   })
   const until = (word: string): Promise<void> =>
     eventually(

@@ -37,7 +37,7 @@ import {
 } from '../../../dataplane/wamp/relay/relays.ts'
 import { createRouterDial } from '../../../dataplane/wamp/transport/router-dial.ts'
 import type { WampClient } from '../../../dataplane/wamp/realm/wamp-client.ts'
-import { WampFault } from '../../../dataplane/wamp/session/joined-session.ts'
+import { WampError } from '../../../dataplane/wamp/session/joined-session.ts'
 import { compile } from '../../../language/compile.ts'
 import type { RealmRecord } from '../../../language/realm/record.ts'
 import type { AccessEntry } from '../../../telemetry/access-log.ts'
@@ -252,13 +252,13 @@ const replacement = (type: string, { forward, wamp }: ServedOptions): Perform | 
 const withoutRouter = (hasRealm: boolean): WampEnvironment => {
   const uri = hasRealm ? 'wamp.error.net_failure' : 'wamp.error.no_such_realm'
   const away = (): never => {
-    throw new WampFault(uri, 'there is no router', { wasSent: false })
+    throw new WampError(uri, 'there is no router', { wasSent: false })
   }
   const client: WampClient = {
     callTimeoutUnit: undefined,
     awaitSession: () => undefined,
     call: away,
-    publish: () => Promise.reject(new WampFault(uri, 'there is no router', { wasSent: false })),
+    publish: () => Promise.reject(new WampError(uri, 'there is no router', { wasSent: false })),
     follow: away,
     register: away,
     subscribe: away,

@@ -13,7 +13,7 @@ import type {
   WampBridge,
 } from '../../../dataplane/wamp/realm/wamp-client.ts'
 import {
-  WampFault,
+  WampError,
   type CallHandler,
   type CallRequest,
   type InvocationHandler,
@@ -29,10 +29,10 @@ import {
 type Operation = 'subscribe' | 'unsubscribe' | 'register' | 'unregister' | 'publish'
 
 /** What the router answers; undefined: yes. A promise that stays open: nothing. */
-export type Answer = (operation: Operation, uri: string) => Promise<void> | WampFault | undefined
+export type Answer = (operation: Operation, uri: string) => Promise<void> | WampError | undefined
 
-const lostFault = (): WampFault =>
-  new WampFault('wamp.error.net_failure', 'The session has ended', { wasSent: true })
+const lostError = (): WampError =>
+  new WampError('wamp.error.net_failure', 'The session has ended', { wasSent: true })
 
 export class ScriptedSession implements WampSession {
   readonly id: number
@@ -44,7 +44,7 @@ export class ScriptedSession implements WampSession {
   readonly #answer: Answer
   readonly #events = new Map<string, (event: WampEvent) => void>()
   readonly #handlers = new Map<string, InvocationHandler>()
-  readonly #open = new Set<(fault: WampFault) => void>()
+  readonly #open = new Set<(error: WampError) => void>()
   readonly #revocations = new Map<string, () => void>()
   #nextId = 1
   #isOver = false
@@ -107,7 +107,7 @@ export class ScriptedSession implements WampSession {
 
   end(): void {
     this.#isOver = true
-    for (const reject of this.#open) reject(lostFault())
+    for (const reject of this.#open) reject(lostError())
     this.#open.clear()
   }
 
@@ -132,10 +132,10 @@ export class ScriptedSession implements WampSession {
   }
 
   #ask(operation: Operation, uri: string): Promise<void> {
-    if (this.#isOver) return Promise.reject(lostFault())
+    if (this.#isOver) return Promise.reject(lostError())
     this.asked.push(`${operation} ${uri}`)
     const answer = this.#answer(operation, uri)
-    if (answer instanceof WampFault) return Promise.reject(answer)
+    if (answer instanceof WampError) return Promise.reject(answer)
     if (answer === undefined) return Promise.resolve()
     return new Promise((resolve, reject) => {
       this.#open.add(reject)
@@ -332,16 +332,16 @@ export const hear = (): Heard => {
     },
     onInterrupted: () => heard.push('interrupted'),
     onResumed: () => heard.push('resumed'),
-    onFailure: (fault) => heard.push(`failure ${fault.uri}`),
+    onFailure: (error) => heard.push(`failure ${error.uri}`),
   }
 }
 
 /** What a function throws, or rejects with. */
-export const faultOf = async (run: () => unknown): Promise<WampFault> => {
+export const errorOf = async (run: () => unknown): Promise<WampError> => {
   try {
     await run()
   } catch (error) {
-    if (error instanceof WampFault) return error
+    if (error instanceof WampError) return error
     throw error
   }
   throw new Error('nothing was thrown')

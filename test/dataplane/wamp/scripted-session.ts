@@ -77,7 +77,7 @@ export const listen = (told: Told[] = []): { handler: Required<CallHandler>; tol
   told,
   handler: {
     onResult: (result) => told.push(['result', result]),
-    onFailure: (fault) => told.push(['failure', fault.uri]),
+    onFailure: (error) => told.push(['failure', error.uri]),
     onProgress: (result) => told.push(['progress', result.args]),
   },
 })
@@ -86,8 +86,8 @@ export const plainly = (handler: CallHandler): CallHandler => ({
   onResult: (result) => {
     handler.onResult(result)
   },
-  onFailure: (fault) => {
-    handler.onFailure(fault)
+  onFailure: (error) => {
+    handler.onFailure(error)
   },
 })
 

@@ -9,11 +9,11 @@ import {
 } from '../../../dataplane/wamp/transport/rawsocket-frames.ts'
 import {
   greeting,
-  readAnswer,
+  readResponse,
   takenBytes,
 } from '../../../dataplane/wamp/transport/rawsocket-handshake.ts'
 import { FrameScanner } from '../../../dataplane/wamp/relay/frames.ts'
-import { readHandshakeAnswer } from '../../../dataplane/wamp/relay/handshake.ts'
+import { readHandshakeResponse } from '../../../dataplane/wamp/relay/handshake.ts'
 import {
   FrameBatch as ClientFrameBatch,
   OPCODE,
@@ -72,7 +72,7 @@ const checkRaw = (input: Buffer): string => {
 
 /** The first bytes of a connection, and a limit, which are as hostile. */
 const checkGreeting = (input: Buffer): void => {
-  const answer = readAnswer(input.subarray(0, 4), 1)
+  const answer = readResponse(input.subarray(0, 4), 1)
   if (answer.kind === 'ready' && !(answer.takesBytes >= 512 && answer.takesBytes < 2 ** 24))
     throw new Error(`a router takes ${answer.takesBytes} bytes`)
   const limit = input.length < 4 ? 0 : input.readUInt32BE(0)
@@ -117,14 +117,14 @@ const scan = (chunks: readonly Buffer[], isMasked: boolean): Scan => {
   let passed = 0
   let rest: Buffer = Buffer.alloc(0)
   for (const chunk of chunks) {
-    if (scanner.fault !== undefined || scanner.hasClosed) break
+    if (scanner.error !== undefined || scanner.hasClosed) break
     const bytes = Buffer.concat([rest, chunk])
     const count = scanner.scan(bytes)
     if (count < 0 || count > bytes.length) throw new Error(`${count} of ${bytes.length} bytes pass`)
     passed += count
     rest = bytes.subarray(count)
   }
-  return { passed, fault: scanner.fault?.reason ?? '', hasClosed: scanner.hasClosed }
+  return { passed, fault: scanner.error?.reason ?? '', hasClosed: scanner.hasClosed }
 }
 
 const checkSocket = (input: Buffer): string => {
@@ -137,7 +137,7 @@ const checkSocket = (input: Buffer): string => {
   })
   checkWritten(input)
   const asked = { key: 'dGhlIHNhbXBsZSBub25jZQ==', protocols: ['wamp.2.json'] }
-  const answer = readHandshakeAnswer(input, asked)
+  const answer = readHandshakeResponse(input, asked)
   if (answer.kind === 'accepted' && answer.headBytes > input.length)
     throw new Error('frames begin beyond the end')
   return `${outcomes.join()} ${answer.kind}`

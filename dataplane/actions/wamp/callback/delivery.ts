@@ -10,8 +10,8 @@ import type {
   UpstreamFailure,
   UpstreamSink,
 } from '../../../upstream/upstream.ts'
-import type { WampFault } from '../../../wamp/session/joined-session.ts'
-import { callbackFault, type CallbackReply } from './reply.ts'
+import type { WampError } from '../../../wamp/session/joined-session.ts'
+import { callbackError, type CallbackErrorCode, type CallbackReply } from './reply.ts'
 import { signatureOf } from './signature.ts'
 import type { CallbackUrl } from './url.ts'
 
@@ -40,7 +40,7 @@ const MAX_REPLY_BYTES = 1024 * 1024
 const RETRIES = 2
 const MAX_CONNECT_MS = 8000
 
-/** Rejects with a WampFault: `svc.error.timeout`, `svc.error.bad_gateway`. */
+/** Rejects with a WampError: `svc.error.timeout`, `svc.error.bad_gateway`. */
 export const deliver = (delivery: Delivery, tools: DeliveryTools): Promise<CallbackReply> =>
   new Promise((resolve, reject) => {
     new Delivering(delivery, tools, { resolve, reject }).start()
@@ -48,7 +48,7 @@ export const deliver = (delivery: Delivery, tools: DeliveryTools): Promise<Callb
 
 interface DeliveryResult {
   resolve(reply: CallbackReply): void
-  reject(fault: WampFault): void
+  reject(error: WampError): void
 }
 
 const UNSENT: ReadonlySet<UpstreamFailure> = new Set(['refused', 'connect_timeout'])
@@ -56,8 +56,8 @@ const UNSENT: ReadonlySet<UpstreamFailure> = new Set(['refused', 'connect_timeou
 class Delivering implements UpstreamSink {
   readonly #delivery: Delivery
   readonly #tools: DeliveryTools
-  readonly #outcome: DeliveryResult
-  readonly #pauses: Pauses
+  readonly #result: DeliveryResult
+  readonly #backOff: Pauses
   #timer: NodeJS.Timeout | undefined
   #call: UpstreamCall | undefined
   #statusCode = 0
@@ -66,12 +66,12 @@ class Delivering implements UpstreamSink {
   #length = 0
   #isSettled = false
 
-  constructor(delivery: Delivery, tools: DeliveryTools, outcome: DeliveryResult) {
+  constructor(delivery: Delivery, tools: DeliveryTools, result: DeliveryResult) {
     this.#delivery = delivery
     this.#tools = tools
-    this.#outcome = outcome
+    this.#result = result
     const bounds = { retries: RETRIES, retryTimeoutMs: delivery.timeoutMs }
-    this.#pauses = createPauses(bounds, tools.clock)
+    this.#backOff = createPauses(bounds, tools.clock)
   }
 
   start(): void {
@@ -96,7 +96,7 @@ class Delivering implements UpstreamSink {
   onEnd(): void {
     if (!this.#settle()) return
     const bytes = Buffer.concat(this.#chunks, this.#length)
-    this.#outcome.resolve({
+    this.#result.resolve({
       statusCode: this.#statusCode,
       contentType: this.#contentType,
       bytes,
@@ -105,7 +105,7 @@ class Delivering implements UpstreamSink {
 
   onError(error: UpstreamError): void {
     if (this.#isSettled) return
-    if (UNSENT.has(error.code) && this.#pauses.offer(this.#attempt)) return
+    if (UNSENT.has(error.code) && this.#backOff.offer(this.#attempt)) return
     const isLate = error.code === 'timeout'
     this.#giveUp(isLate ? 'svc.error.timeout' : 'svc.error.bad_gateway', error.message, error)
   }
@@ -144,17 +144,17 @@ class Delivering implements UpstreamSink {
     return [...headers, 'x-svc-signature', signatureOf(secret, unixSeconds, body)]
   }
 
-  #giveUp(uri: string, message: string, cause?: unknown): void {
+  #giveUp(code: CallbackErrorCode, message: string, cause?: unknown): void {
     if (!this.#settle()) return
     this.#call?.abort()
-    this.#outcome.reject(callbackFault(uri, message, cause))
+    this.#result.reject(callbackError(code, message, cause))
   }
 
   #settle(): boolean {
     if (this.#isSettled) return false
     this.#isSettled = true
     clearTimeout(this.#timer)
-    this.#pauses.cancel()
+    this.#backOff.cancel()
     return true
   }
 }

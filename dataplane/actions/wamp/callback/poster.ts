@@ -12,7 +12,7 @@ import type { Payload } from '../../../wamp/protocol/messages.ts'
 import { messageOf } from '../../../../base/thrown.ts'
 import { deliver, type DeliveryTools } from './delivery.ts'
 import { createLine } from './bounded-queue.ts'
-import { callbackFault, type CallbackReply, readReply } from './reply.ts'
+import { callbackError, type CallbackReply, readReply } from './reply.ts'
 import { type CallbackRules, type CallbackUrl, isAllowed } from './url.ts'
 
 export interface CallbackTarget {
@@ -157,7 +157,7 @@ const viewOf = ({ args, kwargs, details, publicationId }: WampEvent): ValueMap =
 })
 
 const withdrawn = (): Error =>
-  callbackFault('wamp.error.not_authorized', 'The realm no longer allows this callback.')
+  callbackError('wamp.error.not_authorized', 'The realm no longer allows this callback.')
 
 const overloaded = (): Error =>
-  callbackFault('svc.error.overloaded', 'Too many invocations are waiting for this callback.')
+  callbackError('svc.error.overloaded', 'Too many invocations are waiting for this callback.')

@@ -1,4 +1,4 @@
-// Converts the response of a callback (behaviour §4) to the payload of a YIELD, or to the WampFault that becomes an
+// Converts the response of a callback (behaviour §4) to the payload of a YIELD, or to the WampError that becomes an
 // ERROR. It produces nothing that a router would not carry.
 
 import { ownValue } from '../../../../language/expression/lookup.ts'
@@ -7,9 +7,9 @@ import { isWampUri } from '../../../../language/wamp-uri.ts'
 import { decodeBody } from '../../../codec/codec.ts'
 import { mediaKind } from '../../../../language/routes/media-kind.ts'
 import type { Holding } from '../../../memory/memory-budget.ts'
-import { WampFault } from '../../../wamp/session/joined-session.ts'
+import { peerError, WampError, type WampErrorCode } from '../../../wamp/session/joined-session.ts'
 import type { Payload } from '../../../wamp/protocol/messages.ts'
-import { isFitText, unfitOf } from '../payload-fault.ts'
+import { isValidText, findInvalid } from '../validate-value.ts'
 
 export interface CallbackReply {
   readonly statusCode: number
@@ -26,7 +26,7 @@ const NOTHING: Payload = { args: [], kwargs: {} }
  * error.
  *
  * @param memory is charged for what the body decodes to
- * @throws WampFault the reply's own error; `svc.error.upstream.<status>` if it names none;
+ * @throws WampError the reply's own error; `svc.error.upstream.<status>` if it names none;
  * `svc.error.bad_gateway` for redirects and bodies that are not JSON
  */
 export const readReply = (reply: CallbackReply, memory: Holding): Payload => {
@@ -36,29 +36,36 @@ export const readReply = (reply: CallbackReply, memory: Holding): Payload => {
   if (reply.bytes.length === 0 || statusCode === 204 || statusCode === 205) return NOTHING
   const value = jsonOf(reply, memory)
   if (value === undefined) throw badReply('The callback did not respond with JSON.')
-  if (unfitOf(value) !== undefined) throw badReply(NOT_CARRIED)
+  if (findInvalid(value) !== undefined) throw badReply(NOT_CARRIED)
   return payloadOf(value) ?? { args: [value], kwargs: {} }
 }
 
 const NOT_CARRIED = 'The callback responded with values that WAMP routers do not carry.'
 
-/** The text is what callers see: WAMP errors have no message of their own. */
-export const callbackFault = (uri: string, message: string, cause?: unknown): WampFault =>
-  new WampFault(uri, message, { args: [message], cause })
+/** Of an invocation that the callback does not answer. */
+export type CallbackErrorCode = Exclude<WampErrorCode, 'peer_error'>
 
-const badReply = (message: string): WampFault => callbackFault('svc.error.bad_gateway', message)
+/** Callers see the message as an argument: WAMP errors have none of their own. */
+export const callbackError = (
+  code: CallbackErrorCode,
+  message: string,
+  cause?: unknown,
+): WampError => new WampError(code, message, { args: [message], cause })
 
-const errorOf = (reply: CallbackReply, memory: Holding): WampFault => {
+const badReply = (message: string): WampError => callbackError('svc.error.bad_gateway', message)
+
+const errorOf = (reply: CallbackReply, memory: Holding): WampError => {
   const { statusCode } = reply
   const body = jsonOf(reply, memory)
   const uri = ownValue(body, 'error_uri') ?? ownValue(body, 'error')
   const message = `The callback responded with status ${statusCode}.`
-  if (typeof uri !== 'string' || !isFitText(uri) || !isWampUri(uri) || !isMap(body)) {
-    return callbackFault(`svc.error.upstream.${statusCode}`, message)
+  if (typeof uri !== 'string' || !isValidText(uri) || !isWampUri(uri) || !isMap(body)) {
+    return peerError(`svc.error.upstream.${statusCode}`, message, { args: [message] })
   }
   const payload = payloadOf(withoutOthers(body)) ?? NOTHING
-  const isFit = unfitOf(payload.args) === undefined && unfitOf(payload.kwargs) === undefined
-  return new WampFault(uri, message, isFit ? payload : NOTHING)
+  const isValid =
+    findInvalid(payload.args) === undefined && findInvalid(payload.kwargs) === undefined
+  return peerError(uri, message, isValid ? payload : NOTHING)
 }
 
 const jsonOf = ({ contentType, bytes }: CallbackReply, memory: Holding): Value | undefined => {

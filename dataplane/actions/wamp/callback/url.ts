@@ -4,7 +4,7 @@
 import { ownValue } from '../../../../language/expression/lookup.ts'
 import type { ValueMap } from '../../../../language/expression/value.ts'
 import type { RealmRecord } from '../../../../language/realm/record.ts'
-import { invalid, refusal } from '../validate.ts'
+import { invalid, invalidRequest } from '../validate.ts'
 
 /** The part of a realm record about callbacks. */
 export type CallbackRules = Pick<RealmRecord, 'callback_origins' | 'callback_secret'>
@@ -24,7 +24,7 @@ const MAX_LENGTH = 4096
  * Reads the callback from `kwargs`, which may contain nothing else, as it would have no effect.
  *
  * @param rules undefined: the realm was removed
- * @throws WampFault `wamp.error.invalid_argument`, `wamp.error.not_authorized`, `wamp.error.no_such_realm`
+ * @throws WampError `wamp.error.invalid_argument`, `wamp.error.not_authorized`, `wamp.error.no_such_realm`
  */
 export const callbackOf = (
   kwargs: ValueMap,
@@ -36,10 +36,13 @@ export const callbackOf = (
   if (typeof text !== 'string') throw invalid('kwargs.callback: expected the URL to post to')
   const url = parseCallback(text)
   if (rules === undefined) {
-    throw refusal('wamp.error.no_such_realm', `the realm ${realmUri} does not exist any more`)
+    throw invalidRequest(
+      'wamp.error.no_such_realm',
+      `the realm ${realmUri} does not exist any more`,
+    )
   }
   if (!isAllowed(url, rules)) {
-    throw refusal(
+    throw invalidRequest(
       'wamp.error.not_authorized',
       `kwargs.callback: ${url.origin} is not among the callback_origins of the realm ${realmUri}`,
     )
@@ -47,7 +50,7 @@ export const callbackOf = (
   return url
 }
 
-/** @throws WampFault `wamp.error.invalid_argument` for anything beside `callback` */
+/** @throws WampError `wamp.error.invalid_argument` for anything beside `callback` */
 export const refuseOthers = (kwargs: ValueMap): void => {
   const other = Object.keys(kwargs).find((name) => name !== 'callback')
   if (other === undefined) return

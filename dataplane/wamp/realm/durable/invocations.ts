@@ -10,7 +10,7 @@ export class RunningInvocations {
     return this.#counts.get(session) ?? 0
   }
 
-  /** Counts one on the session until the answer is there. */
+  /** Counts one on the session until `answer` has settled. */
   async during<T>(session: WampSession, answer: () => Promise<T>): Promise<T> {
     this.#counts.set(session, this.on(session) + 1)
     try {

@@ -2,7 +2,7 @@
 // callbacks.
 
 import type { DurableKind } from '../wamp-client.ts'
-import type { WampFault, WampSession } from '../../session/joined-session.ts'
+import type { WampError, WampSession } from '../../session/joined-session.ts'
 
 export interface DurableItem {
   readonly kind: DurableKind
@@ -11,10 +11,10 @@ export interface DurableItem {
   readonly callback: string
   /** The router has it. */
   readonly isActive: boolean
-  /** Asks the router for the first time. Rejects with a WampFault; then the item is of no use. */
+  /** Registers or subscribes for the first time. Rejects with a WampError, after which the item cannot be used. */
   start(): Promise<void>
-  /** To another session; undefined: the router is away. */
+  /** Moves it to another session; undefined: no session is joined. */
   moveTo(session: WampSession | undefined): void
-  /** Nothing runs any more; resolves when the router has been told, or will not answer. */
-  end(fault: WampFault): Promise<void>
+  /** Stops it; resolves when the router has released it, or does not respond. */
+  end(error: WampError): Promise<void>
 }

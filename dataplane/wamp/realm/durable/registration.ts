@@ -6,11 +6,11 @@ import type { RunningInvocations } from './invocations.ts'
 import type { DurableItem } from './item.ts'
 import { SessionRetry } from './retry.ts'
 import { releaseHold } from '../release.ts'
-import { asFault, isLoss, obstacleFault } from '../unavailable.ts'
+import { asWampError, isSessionLoss, unavailableError } from '../unavailable.ts'
 import type { RouterRequestLimiter } from '../router-request-limiter.ts'
 import { matchOf } from '../topic-match.ts'
 import type { Registration } from '../wamp-client.ts'
-import type { SessionHold, WampFault, WampSession } from '../../session/joined-session.ts'
+import type { SessionHold, WampError, WampSession } from '../../session/joined-session.ts'
 
 export interface DurableRealm {
   readonly realmUri: string
@@ -19,7 +19,7 @@ export interface DurableRealm {
   readonly invocations: RunningInvocations
 }
 
-/** Where it is to be registered; a later one takes the place of an earlier one. */
+/** Where it is to be registered; a later target replaces an earlier one. */
 interface RegistrationTarget {
   readonly session: WampSession | undefined
 }
@@ -34,10 +34,10 @@ export class DurableRegistration implements DurableItem {
   readonly #retry: SessionRetry
   #target: RegistrationTarget
   #hold: SessionHold | undefined
-  /** The sessions it was on before have let go of it. */
+  /** Resolves when the sessions that it was on before have released it. */
   #left = Promise.resolve()
   /** Why it ended. */
-  #end: WampFault | undefined
+  #end: WampError | undefined
 
   constructor(registration: Registration, realm: DurableRealm, session: WampSession) {
     this.uri = registration.procedure
@@ -57,10 +57,10 @@ export class DurableRegistration implements DurableItem {
     try {
       await this.#register(this.#target)
     } catch (error) {
-      const fault = this.#end ?? asFault(error)
+      const wampError = this.#end ?? asWampError(error)
       // It may have been moved meanwhile, and be on its way to another session.
-      void this.end(fault)
-      throw fault
+      void this.end(wampError)
+      throw wampError
     }
     if (this.#end !== undefined) throw this.#end
   }
@@ -74,27 +74,27 @@ export class DurableRegistration implements DurableItem {
     this.#realm.setup.noteStatus()
     // First here, then there: both may be sessions with one router, which lets only one register.
     this.#left = this.#left.then(() => this.#release(before))
-    void this.#left.then(() => this.#settle(target))
+    void this.#left.then(() => this.#registerOrRetry(target))
   }
 
-  async end(fault: WampFault): Promise<void> {
+  async end(error: WampError): Promise<void> {
     const before = this.#hold
-    this.#end = fault
+    this.#end = error
     this.#hold = undefined
     this.#target = { session: undefined }
     this.#retry.reset()
     await this.#release(before)
   }
 
-  async #settle(target: RegistrationTarget): Promise<void> {
+  async #registerOrRetry(target: RegistrationTarget): Promise<void> {
     try {
       await this.#register(target)
     } catch (error) {
-      const fault = asFault(error)
+      const wampError = asWampError(error)
       if (this.#target !== target) return
-      const isFirst = this.#retry.schedule(() => void this.#settle(target))
-      if (isFirst && !isLoss(fault))
-        this.#log('a held registration was refused; it is tried again', { error: fault })
+      const isFirst = this.#retry.schedule(() => void this.#registerOrRetry(target))
+      if (isFirst && !isSessionLoss(wampError))
+        this.#log('a durable registration was rejected; it is retried', { error: wampError })
     }
   }
 
@@ -102,8 +102,8 @@ export class DurableRegistration implements DurableItem {
     const { session } = target
     if (this.#target !== target || session === undefined) return
     const hold = await this.#realm.requestLimiter.run(
-      () => this.#ask(target, session),
-      (late) => void this.#release(late),
+      () => this.#sendRegister(target, session),
+      (lateHold) => void this.#release(lateHold),
     )
     if (this.#target !== target) {
       await this.#release(hold)
@@ -122,13 +122,15 @@ export class DurableRegistration implements DurableItem {
     if (this.#hold !== hold) return
     this.#hold = undefined
     this.#realm.setup.noteStatus()
-    const isFirst = this.#retry.schedule(() => void this.#settle(target))
-    if (isFirst) this.#log('a held registration was revoked by the router; it is made again')
+    const isFirst = this.#retry.schedule(() => void this.#registerOrRetry(target))
+    if (isFirst)
+      this.#log('a durable registration was revoked by the router; it is registered again')
   }
 
-  /** Its turn may come when it has been moved on. */
-  #ask(target: RegistrationTarget, session: WampSession): Promise<SessionHold> {
-    if (this.#target !== target) return Promise.reject(obstacleFault('away', this.#realm.realmUri))
+  /** The permit may come when it has been moved on. */
+  #sendRegister(target: RegistrationTarget, session: WampSession): Promise<SessionHold> {
+    if (this.#target !== target)
+      return Promise.reject(unavailableError('away', this.#realm.realmUri))
     const { procedure, options, handler } = this.#registration
     return session.register(procedure, options, (invocation) =>
       this.#realm.invocations.during(session, () => handler(invocation)),
@@ -140,7 +142,7 @@ export class DurableRegistration implements DurableItem {
     return releaseHold(hold, { realmUri, requestLimiter, log: setup.log })
   }
 
-  #log(message: string, more: { readonly error?: WampFault } = {}): void {
+  #log(message: string, more: { readonly error?: WampError } = {}): void {
     const { realmUri, setup } = this.#realm
     setup.log.warn(message, { realm: realmUri, procedure: this.uri, ...more })
   }

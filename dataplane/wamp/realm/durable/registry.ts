@@ -4,7 +4,12 @@
 import type { DurableItem } from './item.ts'
 import { DurableRegistration, type DurableRealm } from './registration.ts'
 import { DurableSubscription } from './subscription.ts'
-import { asFault, obstacleFault, overloadFault, type Obstacle } from '../unavailable.ts'
+import {
+  asWampError,
+  unavailableError,
+  overloadedError,
+  type UnavailableReason,
+} from '../unavailable.ts'
 import type { TopicRegistry } from '../topic-registry.ts'
 import type {
   DurableHandle,
@@ -13,27 +18,31 @@ import type {
   Registration,
   Subscription,
 } from '../wamp-client.ts'
-import { WampFault, type WampSession } from '../../session/joined-session.ts'
+import { WampError, type WampSession } from '../../session/joined-session.ts'
 
-const MAX_HELD = 1000
+const MAX_ITEMS = 1000
 
 interface Entry {
   readonly item: DurableItem
   /** The router has acknowledged it once: from then on it is listed, and can be released. */
-  isHeld: boolean
+  isAcknowledged: boolean
 }
 
 export class DurableRegistry {
   readonly #realm: DurableRealm
   readonly #topics: TopicRegistry
-  readonly #obstacle: () => Obstacle
+  readonly #unavailableReason: () => UnavailableReason
   readonly #entries = new Map<number, Entry>()
   #home: WampSession | undefined
 
-  constructor(realm: DurableRealm, topics: TopicRegistry, obstacle: () => Obstacle) {
+  constructor(
+    realm: DurableRealm,
+    topics: TopicRegistry,
+    unavailableReason: () => UnavailableReason,
+  ) {
     this.#realm = realm
     this.#topics = topics
-    this.#obstacle = obstacle
+    this.#unavailableReason = unavailableReason
   }
 
   register(registration: Registration): Promise<DurableHandle> {
@@ -47,26 +56,26 @@ export class DurableRegistry {
   /** False: there is no such id here. */
   async release(kind: DurableKind, id: number): Promise<boolean> {
     const entry = this.#entries.get(id)
-    if (entry?.item.kind !== kind || !entry.isHeld) return false
+    if (entry?.item.kind !== kind || !entry.isAcknowledged) return false
     this.#entries.delete(id)
     this.#realm.setup.noteStatus()
-    await entry.item.end(new WampFault('wamp.error.canceled', 'It has been released'))
+    await entry.item.end(new WampError('wamp.error.canceled', 'It has been released'))
     return true
   }
 
-  /** After the topics have been moved. */
+  /** To be called after the topics have been moved. */
   moveTo(session: WampSession | undefined): void {
     this.#home = session
     for (const { item } of [...this.#entries.values()]) item.moveTo(session)
   }
 
-  /** The links go: nothing is held any more. */
-  dropAll(fault: WampFault): void {
+  /** The links are closed: everything durable ends. */
+  dropAll(error: WampError): void {
     this.#home = undefined
     const entries = [...this.#entries.values()]
     if (entries.length === 0) return
     this.#entries.clear()
-    for (const { item } of entries) void item.end(fault)
+    for (const { item } of entries) void item.end(error)
     const { realmUri, setup } = this.#realm
     setup.noteStatus()
     setup.log.warn(
@@ -74,38 +83,39 @@ export class DurableRegistry {
       {
         realm: realmUri,
         count: entries.length,
-        reason: fault.message,
+        reason: error.message,
       },
     )
   }
 
   listings(): readonly DurableListing[] {
-    return [...this.#entries].flatMap(([id, { item, isHeld }]) => {
-      if (!isHeld) return []
+    return [...this.#entries].flatMap(([id, { item, isAcknowledged }]) => {
+      if (!isAcknowledged) return []
       const { kind, uri, match, callback, isActive } = item
       return [{ kind, id, uri, match, callback, isActive }]
     })
   }
 
   async #add(make: (home: WampSession) => DurableItem): Promise<DurableHandle> {
-    if (this.#home === undefined) throw obstacleFault(this.#obstacle(), this.#realm.realmUri)
-    if (this.#entries.size >= MAX_HELD)
-      throw overloadFault('registrations and subscriptions for callbacks', MAX_HELD)
-    const entry: Entry = { item: make(this.#home), isHeld: false }
+    if (this.#home === undefined)
+      throw unavailableError(this.#unavailableReason(), this.#realm.realmUri)
+    if (this.#entries.size >= MAX_ITEMS)
+      throw overloadedError('registrations and subscriptions for callbacks', MAX_ITEMS)
+    const entry: Entry = { item: make(this.#home), isAcknowledged: false }
     const id = this.#freeId()
     this.#entries.set(id, entry)
     try {
       await entry.item.start()
     } catch (error) {
       this.#entries.delete(id)
-      throw asFault(error)
+      throw asWampError(error)
     }
-    entry.isHeld = true
+    entry.isAcknowledged = true
     this.#realm.setup.noteStatus()
     return { id }
   }
 
-  /** 1 to 2^53 - 1; the next free one in the unlikely case that it is taken. */
+  /** Random, 1 to 2^53 - 1; the next free one in the unlikely case that it is in use. */
   #freeId(): number {
     let id = 1 + Math.floor(this.#realm.setup.random() * Number.MAX_SAFE_INTEGER)
     while (this.#entries.has(id)) id = (id % Number.MAX_SAFE_INTEGER) + 1

@@ -7,35 +7,38 @@ import type { BridgeSetup } from '../bridge-setup.ts'
 
 export class SessionRetry {
   readonly #setup: Pick<BridgeSetup, 'random' | 'times'>
-  #refusals = 0
+  #rejections = 0
   #timer: NodeJS.Timeout | undefined
 
   constructor(setup: Pick<BridgeSetup, 'random' | 'times'>) {
     this.#setup = setup
   }
 
-  /** True for the first time in a row: worth a line of the log. */
+  /** @returns true for the first time in a row, which is to be logged */
   schedule(again: () => void): boolean {
     const { random, times } = this.#setup
-    this.#refusals++
+    this.#rejections++
     clearTimeout(this.#timer)
-    const pauseMs = backOffMs(this.#refusals, routerBackOff(times.retryLongestMs), random())
-    this.#timer = setTimeout(again, pauseMs).unref()
-    return this.#refusals === 1
+    const waitMs = backOffMs(this.#rejections, routerBackOff(times.retryLongestMs), random())
+    this.#timer = setTimeout(again, waitMs).unref()
+    return this.#rejections === 1
   }
 
-  /** It is there. Only what lasts counts: a router may take back each time what it has just given. */
+  /**
+   * The router has acknowledged. Only what lasts resets the back-off: a router may revoke each time what it has just
+   * acknowledged.
+   */
   succeed(): void {
     clearTimeout(this.#timer)
-    if (this.#refusals === 0) return
+    if (this.#rejections === 0) return
     this.#timer = setTimeout(() => {
-      this.#refusals = 0
+      this.#rejections = 0
     }, this.#setup.times.retryLongestMs).unref()
   }
 
-  /** Nothing waits any more, and the next pause is the shortest. */
+  /** Cancels the next attempt and resets the back-off. */
   reset(): void {
     clearTimeout(this.#timer)
-    this.#refusals = 0
+    this.#rejections = 0
   }
 }

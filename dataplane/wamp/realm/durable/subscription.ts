@@ -7,7 +7,7 @@ import { SessionRetry } from './retry.ts'
 import type { TopicRegistry } from '../topic-registry.ts'
 import { matchOf } from '../topic-match.ts'
 import type { Following, Subscription } from '../wamp-client.ts'
-import type { WampFault, WampSession } from '../../session/joined-session.ts'
+import type { WampError, WampSession } from '../../session/joined-session.ts'
 
 export class DurableSubscription implements DurableItem {
   readonly kind = 'subscription'
@@ -21,8 +21,8 @@ export class DurableSubscription implements DurableItem {
   #following: Following | undefined
   #isActive = false
   #isEnded = false
-  #isAway = false
-  /** Of the first time; undefined afterwards. */
+  #isUnavailable = false
+  /** Settles with the first acknowledgement or failure; undefined afterwards. */
   #started: PromiseWithResolvers<undefined> | undefined
 
   constructor(subscription: Subscription, realm: DurableRealm, topics: TopicRegistry) {
@@ -46,21 +46,21 @@ export class DurableSubscription implements DurableItem {
     await started.promise
   }
 
-  /** The shared topic moves by itself; who was refused there tries again at once. */
+  /** The shared topic moves by itself; one that was rejected there follows again at once. */
   moveTo(session: WampSession | undefined): void {
-    this.#isAway = session === undefined
+    this.#isUnavailable = session === undefined
     this.#retry.reset()
     if (session !== undefined && this.#following === undefined && !this.#isEnded) this.#follow()
   }
 
-  end(fault: WampFault): Promise<void> {
+  end(error: WampError): Promise<void> {
     this.#isEnded = true
     this.#subscription.onEnd()
     this.#isActive = false
     this.#retry.reset()
     this.#following?.end()
     this.#following = undefined
-    this.#started?.reject(fault)
+    this.#started?.reject(error)
     this.#started = undefined
     return Promise.resolve()
   }
@@ -81,25 +81,25 @@ export class DurableSubscription implements DurableItem {
       onResumed: () => {
         this.#setActive(true)
       },
-      onFailure: (fault) => {
-        this.#fail(fault)
+      onFailure: (error) => {
+        this.#fail(error)
       },
     })
   }
 
-  #fail(fault: WampFault): void {
+  #fail(error: WampError): void {
     this.#following = undefined
     this.#setActive(false)
     if (this.#started !== undefined) {
-      this.#started.reject(fault)
+      this.#started.reject(error)
       this.#started = undefined
       return
     }
-    if (this.#isEnded || this.#isAway) return
+    if (this.#isEnded || this.#isUnavailable) return
     const isFirst = this.#retry.schedule(() => {
       this.#follow()
     })
-    if (isFirst) this.#logRefusal(fault)
+    if (isFirst) this.#logRejection(error)
   }
 
   #setActive(isActive: boolean): void {
@@ -108,12 +108,12 @@ export class DurableSubscription implements DurableItem {
     this.#realm.setup.noteStatus()
   }
 
-  #logRefusal(fault: WampFault): void {
+  #logRejection(error: WampError): void {
     const { realmUri, setup } = this.#realm
-    setup.log.warn('a held subscription was refused; it is tried again', {
+    setup.log.warn('a durable subscription was rejected; it is retried', {
       realm: realmUri,
       topic: this.uri,
-      error: fault,
+      error,
     })
   }
 }

@@ -12,8 +12,8 @@ export const readJsonHead = (json: Buffer): Value[] => {
   let start = startOfElements(json)
   while (start < json.length) {
     const end = endOfElement(json, start)
-    // Of a number that was cut off nobody knows the rest: it would name another request. What is large is a payload,
-    // which names none, and may be what is too much to be parsed.
+    // The rest of a number that was cut off is unknown: it would be the id of another request. A large element is a
+    // payload, which contains no id, and may be too large to be parsed.
     if (end >= json.length || end - start > MAX_ELEMENT_BYTES) break
     try {
       head.push(JSON.parse(json.toString('utf8', start, end)) as Value)
@@ -41,7 +41,9 @@ const startOfElements = (json: Buffer): number => {
   return json[first] === OPEN_LIST ? first + 1 : json.length
 }
 
-/** Where the comma or bracket stands that ends the element beginning at `start`; behind the text where there is none. */
+/**
+ * Where the comma or bracket stands that ends the element beginning at `start`; behind the text where there is none.
+ */
 const endOfElement = (json: Buffer, start: number): number => {
   let depth = 0
   let at = start

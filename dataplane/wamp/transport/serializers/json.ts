@@ -36,10 +36,10 @@ export const json: Serializer = {
       message = JSON.parse(text) as Value
     } catch (cause) {
       const why = cause instanceof DecodeError ? cause.message : 'a message is no JSON'
-      throw unreadable(sound(readJsonHead(bytes), text), why)
+      throw unreadable(readable(readJsonHead(bytes), text), why)
     }
     if (isDeep(message, text))
-      throw unreadable(sound(message, text), 'a message is nested too deeply')
+      throw unreadable(readable(message, text), 'a message is nested too deeply')
     return asMessage(withBytes(message, text))
   },
 }
@@ -58,7 +58,7 @@ const leaf = (value: Uint8Array | number | string): unknown => {
   return value
 }
 
-/** Only what is long enough to be deep is walked. */
+/** Walks only values whose text is long enough to be nested too deeply. */
 const isDeep = (value: Value, text: string): boolean =>
   text.length > 2 * MAX_DEPTH && isDeeper(value, MAX_DEPTH)
 
@@ -74,8 +74,8 @@ const isDeeper = (value: Value, left: number): boolean => {
   return false
 }
 
-/** The elements before the first one that is nested too deeply. */
-const sound = (message: Value, text: string): WampMessage => {
+/** Returns the elements before the first one that is nested too deeply. */
+const readable = (message: Value, text: string): WampMessage => {
   if (!isList(message)) return []
   const end = message.findIndex((element) => isDeeper(element, MAX_DEPTH - 1))
   const head = end < 0 ? message : message.slice(0, end)
@@ -97,7 +97,7 @@ const NUL = '\\u0000'
 const withBytes = (value: Value, text: string): Value =>
   text.includes(NUL) ? restoreBytes(value) : value
 
-/** In place: the value is fresh from the parser and nobody else's. */
+/** In place: the value comes from the parser, and nothing else references it. */
 const restoreBytes = (value: Value): Value => {
   if (typeof value === 'string') return bytesOf(value) ?? value
   if (typeof value !== 'object' || value === null) return value

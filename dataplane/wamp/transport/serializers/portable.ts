@@ -5,11 +5,11 @@ import { setOwn, type Value, type ValueMap } from '../../../../language/expressi
 import { MessageError } from '../../protocol/message-error.ts'
 import { MAX_DEPTH } from './serializer.ts'
 
-/** What a format makes of bytes, of numbers that are no 32-bit integers, and of texts beginning with U+0000. */
+/** Converts for a format bytes, numbers that are no 32-bit integers, and texts beginning with U+0000. */
 export type Leaf = (value: Uint8Array | number | string) => unknown
 
 /**
- * Refuses what no router survives: lone surrogates are never answered, or end the session.
+ * Rejects what no router survives: a lone surrogate gets no response, or ends the session.
  * @throws MessageError `unencodable`, also for what is no `Value`, and for what is nested too deeply
  */
 export const portable = (value: Value, leaf: Leaf, depth = 0): unknown => {

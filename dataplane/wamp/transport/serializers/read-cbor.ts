@@ -193,7 +193,7 @@ class Reader {
     return this.#bytes.subarray(start, this.at)
   }
 
-  /** Moves on by `count` bytes, which are there; gives where they begin. */
+  /** Advances by `count` bytes, after checking that they are there; returns where they begin. */
   #take(count: number): number {
     const start = this.at
     if (count > this.#bytes.length - start) throw new DecodeError('malformed', CUT_SHORT)
@@ -201,7 +201,7 @@ class Reader {
     return start
   }
 
-  /** Each of `count` values takes a byte at least. */
+  /** Each of `count` values has at least one byte. */
   #enter(count: number, depth: number): void {
     if (depth >= this.#maxDepth)
       throw new DecodeError('malformed', 'the message is nested too deeply')

@@ -23,7 +23,7 @@ export interface Serializer {
   decode(bytes: Buffer): WampMessage
 }
 
-/** Lists and maps within each other, the message itself included: nothing that walks it runs out of stack. */
+/** How deep lists and maps may be nested, the message itself included, so that no walk of it runs out of stack. */
 export const MAX_DEPTH = 512
 
 /** @throws MessageError `undecodable` for what is no list that begins with a whole number */

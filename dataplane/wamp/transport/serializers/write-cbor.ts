@@ -4,7 +4,7 @@
 import { ByteSink, type Head } from '../../../codec/byte-sink.ts'
 
 /**
- * What JSON leaves out is left out: members that are undefined; an undefined item is null. Lone surrogates become
+ * Omits what JSON omits: members that are undefined; an undefined item is null. Lone surrogates become
  * U+FFFD. Numbers beyond 32 bits go as doubles, BigInts as 64-bit integers.
  * @throws TypeError for functions and symbols
  * @throws RangeError for a BigInt beyond 64 bits, and for what is nested thousands deep

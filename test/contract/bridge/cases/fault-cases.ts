@@ -156,7 +156,7 @@ export const FAULT_CASES: readonly BridgeCase[] = [
  */
 async function takenBack({ bridge, peer, open, uri }: BridgeContext): Promise<unknown> {
   const rig = await bridge()
-  const activity = (): boolean => rig.status().held.every(({ isActive }) => isActive)
+  const activity = (): boolean => rig.status().durable.every(({ isActive }) => isActive)
   const handler = () => Promise.resolve({ args: ['held'], kwargs: {} })
   await rig.client.register({ procedure: `${uri}.held`, options: {}, handler, callback: 'x' })
   const followed = await follow(rig.client, `${uri}.topic`)

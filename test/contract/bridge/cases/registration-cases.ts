@@ -2,7 +2,7 @@
 
 import type { ValueMap } from '../../../../language/expression/value.ts'
 import type { InvocationHandler } from '../../../../dataplane/wamp/session/joined-session.ts'
-import { WampFault } from '../../../../dataplane/wamp/session/joined-session.ts'
+import { peerError } from '../../../../dataplane/wamp/session/joined-session.ts'
 import { call, register } from '../../../support/wamp-peer.ts'
 import { errorOf, textIn } from '../../router/contract-case.ts'
 import type { BridgeCase, BridgeContext } from '../bridge-case.ts'
@@ -24,12 +24,12 @@ export const REGISTRATION_CASES: readonly BridgeCase[] = [
     },
   },
   {
-    name: 'an invocation that fails by a WampFault is an ERROR of that URI',
+    name: 'an invocation that fails by a WampError is an ERROR of that URI',
     same: { error: 'com.example.error.sold_out', args: ['ZPK1972'], kwargs: { left: 0 } },
     run: async (context) => {
       await registered(context, () => {
         const more = { args: ['ZPK1972'], kwargs: { left: 0 } }
-        return Promise.reject(new WampFault('com.example.error.sold_out', 'sold out', more))
+        return Promise.reject(peerError('com.example.error.sold_out', 'sold out', more))
       })
       return call(context.peer, context.uri)
     },

@@ -1,8 +1,14 @@
 import { describe, expect, it, jest } from '@jest/globals'
-import { WampFault } from '../../../../dataplane/wamp/session/joined-session.ts'
+import { peerError } from '../../../../dataplane/wamp/session/joined-session.ts'
 import { ExpressionError } from '../../../../language/expression/errors.ts'
 import { stopTimers } from '../../stop-timers.ts'
-import { exchangeOf, fault, resultOf, worldOf, type WorldOptions } from './wamp-fixture.ts'
+import {
+  exchangeOf,
+  wampError as error,
+  resultOf,
+  worldOf,
+  type WorldOptions,
+} from './wamp-fixture.ts'
 
 stopTimers()
 
@@ -62,7 +68,7 @@ describe('wamp_call', () => {
     ['constructor', 500],
   ])('an ERROR %s fails with status %d and all that came with it', (uri, status) => {
     const { call, exchange, calls } = started()
-    call?.handler.onFailure(fault(uri, { args: ['why'], kwargs: { k: 1 }, details: { d: 2 } }))
+    call?.handler.onFailure(error(uri, { args: ['why'], kwargs: { k: 1 }, details: { d: 2 } }))
     expect(exchange.failures).toEqual([
       {
         error_uri: uri,
@@ -84,20 +90,20 @@ describe('wamp_call', () => {
     ['constructor', 'constructor'],
   ])('an ERROR %s without a word is told as %s', (uri, message) => {
     const { call, exchange } = started()
-    call?.handler.onFailure(new WampFault(uri, uri, { args: [{ secret: 1 }] }))
+    call?.handler.onFailure(peerError(uri, uri, { args: [{ secret: 1 }] }))
     expect(exchange.failures).toMatchObject([{ error_uri: uri, message }])
   })
 
   it("the document's own status codes win", () => {
     const exchange = exchangeOf({ statusCodes: { 'com.acme.error.own': 418 } })
     const { call } = started(PLAIN, {}, exchange)
-    call?.handler.onFailure(fault('com.acme.error.own'))
+    call?.handler.onFailure(error('com.acme.error.own'))
     expect(exchange.failures).toMatchObject([{ status_code: 418 }])
   })
 
   it('what is thrown instead of sent fails the action', () => {
     const world = worldOf(PLAIN)
-    world.client.throws.push(fault('wamp.error.net_failure', { wasSent: false }))
+    world.client.throws.push(error('wamp.error.net_failure', { wasSent: false }))
     const exchange = exchangeOf()
     world.perform(exchange)
     expect(exchange.failures).toMatchObject([
@@ -122,7 +128,7 @@ describe('wamp_call', () => {
     exchange.cancel?.()
     expect(call?.isCancelled).toBe(true)
     call?.handler.onResult(resultOf())
-    call?.handler.onFailure(fault('wamp.error.canceled'))
+    call?.handler.onFailure(error('wamp.error.canceled'))
     expect([exchange.results, exchange.failures]).toEqual([[], []])
     expect([calls.used, deadlines.size]).toEqual([0, 0])
   })
@@ -200,7 +206,7 @@ describe('retries of a call', () => {
       expect(client.calls).toHaveLength(attempt)
       expect(exchange.failures).toEqual([])
       expect(calls.used).toBe(1)
-      client.calls[attempt - 1]?.handler.onFailure(fault(uri, { wasSent }))
+      client.calls[attempt - 1]?.handler.onFailure(error(uri, { wasSent }))
       pass(1000)
     }
     expect(exchange.failures).toMatchObject([{ error_uri: uri }])
@@ -215,13 +221,13 @@ describe('retries of a call', () => {
     ['svc.error.overloaded', false],
   ])('%s, sent %s: not again', (uri, wasSent) => {
     const { call, exchange } = started(RETRIED)
-    call?.handler.onFailure(fault(uri, { wasSent }))
+    call?.handler.onFailure(error(uri, { wasSent }))
     expect(exchange.failures).toMatchObject([{ error_uri: uri }])
   })
 
   it('what is thrown is tried again too, and a later answer counts', () => {
     const world = worldOf(RETRIED)
-    world.client.throws.push(fault('wamp.error.net_failure', { wasSent: false }))
+    world.client.throws.push(error('wamp.error.net_failure', { wasSent: false }))
     const exchange = exchangeOf()
     world.perform(exchange)
     pass(1000)
@@ -232,13 +238,13 @@ describe('retries of a call', () => {
 
   it('not beyond retry_timeout', () => {
     const { call, exchange } = started({ ...RETRIED, retry_timeout: 1 })
-    call?.handler.onFailure(fault('wamp.error.no_eligible_callee'))
+    call?.handler.onFailure(error('wamp.error.no_eligible_callee'))
     expect(exchange.failures).toHaveLength(1)
   })
 
   it('ends with the client', () => {
     const { call, client, exchange, calls } = started(RETRIED)
-    call?.handler.onFailure(fault('wamp.error.no_eligible_callee'))
+    call?.handler.onFailure(error('wamp.error.no_eligible_callee'))
     exchange.cancel?.()
     expect(calls.used).toBe(0)
     pass(60_000)
@@ -280,7 +286,7 @@ describe('progressive results of a call', () => {
 
   it('a failure before the first event is an ordinary answer', () => {
     const { call, exchange } = streaming()
-    call?.handler.onFailure(fault('wamp.error.no_such_procedure'))
+    call?.handler.onFailure(error('wamp.error.no_such_procedure'))
     expect(exchange.failures).toMatchObject([{ status_code: 501 }])
     expect(exchange.streams).toEqual([])
   })
@@ -289,7 +295,7 @@ describe('progressive results of a call', () => {
     const exchange = exchangeOf({ eventStreams: 'preferred' })
     const { call, client } = started({ ...PLAIN, retries: 3 }, {}, exchange)
     call?.handler.onProgress?.(resultOf())
-    call?.handler.onFailure(fault('wamp.error.no_eligible_callee'))
+    call?.handler.onFailure(error('wamp.error.no_eligible_callee'))
     expect(exchange.failures).toEqual([])
     expect(exchange.streams).toMatchObject([
       { failure: { error_uri: 'wamp.error.no_eligible_callee' } },

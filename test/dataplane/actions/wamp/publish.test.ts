@@ -1,7 +1,7 @@
 import { describe, expect, it } from '@jest/globals'
 import { eventually } from '../../../support/eventually.ts'
 import { settled } from '../../../support/settled.ts'
-import { exchangeOf, fault, worldOf, type WorldOptions } from './wamp-fixture.ts'
+import { exchangeOf, wampError as error, worldOf, type WorldOptions } from './wamp-fixture.ts'
 
 const PUBLISH = {
   type: 'wamp_publish',
@@ -43,7 +43,7 @@ describe('wamp_publish', () => {
 
   it('fails as the router says', async () => {
     const { publication, exchange } = started()
-    publication?.reject(fault('wamp.error.not_authorized'))
+    publication?.reject(error('wamp.error.not_authorized'))
     await settled()
     expect(exchange.failures).toMatchObject([
       { error_uri: 'wamp.error.not_authorized', status_code: 403 },
@@ -72,7 +72,7 @@ describe('wamp_publish', () => {
   it('reports nothing to a client that has left', async () => {
     const { publication, exchange, calls } = started()
     exchange.cancel?.()
-    publication?.reject(fault('wamp.error.net_failure'))
+    publication?.reject(error('wamp.error.net_failure'))
     await settled()
     expect([exchange.failures, calls.used]).toEqual([[], 0])
   })

@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals'
 import { settled } from '../../../support/settled.ts'
-import { exchangeOf, fault, worldOf, type WorldOptions } from './wamp-fixture.ts'
+import { exchangeOf, wampError as error, worldOf, type WorldOptions } from './wamp-fixture.ts'
 
 const REGISTER = {
   type: 'wamp_register',
@@ -44,7 +44,7 @@ describe('wamp_register', () => {
 
   it('fails as the router says', async () => {
     const { client, exchange } = started('https://hooks.acme/')
-    client.registered[0]?.reject(fault('wamp.error.procedure_already_exists'))
+    client.registered[0]?.reject(error('wamp.error.procedure_already_exists'))
     await settled()
     expect(exchange.failures).toMatchObject([{ status_code: 400 }])
   })

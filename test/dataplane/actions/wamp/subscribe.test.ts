@@ -3,7 +3,13 @@ import { GatewayError } from '../../../../dataplane/gateway-error.ts'
 import { eventually } from '../../../support/eventually.ts'
 import { settled } from '../../../support/settled.ts'
 import type { ProbeOptions } from '../exchange-probe.ts'
-import { eventOf, exchangeOf, fault, worldOf, type WorldOptions } from './wamp-fixture.ts'
+import {
+  eventOf,
+  exchangeOf,
+  wampError as error,
+  worldOf,
+  type WorldOptions,
+} from './wamp-fixture.ts'
 
 const SUBSCRIBE = { type: 'wamp_subscribe', topic: 'com.acme.orders' }
 
@@ -117,7 +123,7 @@ describe('wamp_subscribe', () => {
 
   it('a topic that the router refuses is an ordinary failure', () => {
     const { exchange, follower, calls } = started()
-    follower.onFailure(fault('wamp.error.not_authorized'))
+    follower.onFailure(error('wamp.error.not_authorized'))
     expect(exchange.failures).toMatchObject([
       { error_uri: 'wamp.error.not_authorized', status_code: 403 },
     ])
@@ -127,7 +133,7 @@ describe('wamp_subscribe', () => {
   it('a later failure is the last event', () => {
     const { exchange, follower } = started()
     follower.onFollowed(5)
-    follower.onFailure(fault('wamp.error.no_such_realm'))
+    follower.onFailure(error('wamp.error.no_such_realm'))
     expect(exchange.streams).toMatchObject([
       { failure: { error_uri: 'wamp.error.no_such_realm' }, isOpen: false },
     ])
@@ -257,7 +263,7 @@ describe('wamp_subscribe with a callback', () => {
     world.client.subscribed[0]?.resolve({ id: 4711 })
     await settled()
     expect(world.client.released).toMatchObject([{ kind: 'subscription', id: 4711 }])
-    world.client.released[0]?.reject(fault('wamp.error.net_failure'))
+    world.client.released[0]?.reject(error('wamp.error.net_failure'))
     await settled()
     expect(exchange.failures).toEqual([])
   })

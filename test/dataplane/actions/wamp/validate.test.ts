@@ -6,17 +6,17 @@ import {
   checkKwargs,
   checkUri,
 } from '../../../../dataplane/actions/wamp/validate.ts'
-import { unfitOf } from '../../../../dataplane/actions/wamp/payload-fault.ts'
+import { findInvalid } from '../../../../dataplane/actions/wamp/validate-value.ts'
 import { checkOptions, type OptionsKind } from '../../../../dataplane/actions/wamp/options.ts'
-import { WampFault } from '../../../../dataplane/wamp/session/joined-session.ts'
+import { WampError } from '../../../../dataplane/wamp/session/joined-session.ts'
 import type { Value, ValueMap } from '../../../../language/expression/value.ts'
 import type { WampMatch } from '../../../../language/wamp-uri.ts'
 
-const thrown = (run: () => unknown): WampFault => {
+const thrown = (run: () => unknown): WampError => {
   try {
     run()
   } catch (error) {
-    if (error instanceof WampFault) return error
+    if (error instanceof WampError) return error
     throw error
   }
   throw new Error('nothing was thrown')
@@ -43,10 +43,10 @@ describe('checkInserted', () => {
     [['a', ''], 'prefix'],
     [[''], 'wildcard'],
   ])('%j may not stand in a URI that is matched as %s', (inserted, match) => {
-    const fault = thrown(() => {
+    const error = thrown(() => {
       checkInserted('topic', inserted, match)
     })
-    expect(fault.uri).toBe('wamp.error.invalid_uri')
+    expect(error.uri).toBe('wamp.error.invalid_uri')
   })
 
   it('reports once, and lets through, where new limits only report', () => {
@@ -88,9 +88,9 @@ describe('checkUri', () => {
     [['a'], 'exact'],
     [{}, 'exact'],
   ])('refuses %j, %s', (value, match) => {
-    const fault = thrown(() => checkUri('topic', value, match))
-    expect([fault.uri, fault.wasSent]).toEqual(['wamp.error.invalid_uri', false])
-    expect(fault.message).toMatch(/^topic: /)
+    const error = thrown(() => checkUri('topic', value, match))
+    expect([error.uri, error.wasSent]).toEqual(['wamp.error.invalid_uri', false])
+    expect(error.message).toMatch(/^topic: /)
   })
 })
 
@@ -105,7 +105,7 @@ describe('unfitOf', () => {
     ['reserved words', own('{"__proto__": {"constructor": "toString"}}')],
     ['64 levels', nested(64)],
   ])('%s is fit', (_, value) => {
-    expect(unfitOf(value)).toBeUndefined()
+    expect(findInvalid(value)).toBeUndefined()
   })
 
   it.each<[string, Value, string]>([
@@ -116,11 +116,11 @@ describe('unfitOf', () => {
     ['a key of half a pair', { '\ud800b': 1 }, '.�b'],
     ['a reserved word', own('{"__proto__": {"constructor": "\\u0000"}}'), '.__proto__.constructor'],
   ])('%s is not', (_, value, place) => {
-    expect(unfitOf(value)).toEqual({ reason: expect.any(String), place })
+    expect(findInvalid(value)).toEqual({ reason: expect.any(String), place })
   })
 
   it('65 levels are not, and the place is cut', () => {
-    const unfit = unfitOf(nested(65))
+    const unfit = findInvalid(nested(65))
     expect(unfit?.reason).toBe('nested more than 64 levels deep')
     expect(unfit?.place.length).toBeLessThan(300)
   })
@@ -128,7 +128,7 @@ describe('unfitOf', () => {
   it('a very deep value is no danger', () => {
     let value: Value = []
     for (let level = 0; level < 100_000; level++) value = [value]
-    expect(unfitOf(value)).toBeDefined()
+    expect(findInvalid(value)).toBeDefined()
   })
 
   it('finds one bad text anywhere', () => {
@@ -148,7 +148,7 @@ describe('unfitOf', () => {
           )
         }
         const spoiled = put(good)
-        expect(unfitOf(spoiled) !== undefined).toBe(strings.length > at % 3)
+        expect(findInvalid(spoiled) !== undefined).toBe(strings.length > at % 3)
       }),
     )
   })
@@ -165,8 +165,8 @@ describe('checkArgs, checkKwargs', () => {
       'args[1].b: the text begins with U+0000, which not every WAMP router carries',
     ],
   ])('args %j', (value, message) => {
-    const fault = thrown(() => checkArgs(value))
-    expect([fault.uri, fault.message]).toEqual(['wamp.error.invalid_argument', message])
+    const error = thrown(() => checkArgs(value))
+    expect([error.uri, error.message]).toEqual(['wamp.error.invalid_argument', message])
   })
 
   it.each<[Value, string]>([
@@ -182,14 +182,14 @@ describe('checkArgs, checkKwargs', () => {
       'kwargs._caller: only the gateway sets it, if the document has options.forward_identity',
     ],
   ])('kwargs %j', (value, message) => {
-    const fault = thrown(() => checkKwargs(value))
-    expect([fault.uri, fault.message]).toEqual(['wamp.error.invalid_argument', message])
+    const error = thrown(() => checkKwargs(value))
+    expect([error.uri, error.message]).toEqual(['wamp.error.invalid_argument', message])
   })
 
   it('messages are bounded', () => {
     const key = 'k'.repeat(1000)
-    const fault = thrown(() => checkKwargs({ [key]: { [key]: { [key]: { [key]: '\u0000' } } } }))
-    expect(fault.message.length).toBeLessThanOrEqual(1024)
+    const error = thrown(() => checkKwargs({ [key]: { [key]: { [key]: { [key]: '\u0000' } } } }))
+    expect(error.message.length).toBeLessThanOrEqual(1024)
   })
 })
 
@@ -250,9 +250,9 @@ describe('checkOptions', () => {
     ['register', 'forward_identity', true],
     ['register', 'forward_trace', true],
   ])('%s refuses %s: %j', (kind, name, value) => {
-    const fault = thrown(() => checkOptions(kind, { [name]: value }))
-    expect(fault.uri).toBe('wamp.error.invalid_argument')
-    expect(fault.message).toContain(`options.${name}: `)
+    const error = thrown(() => checkOptions(kind, { [name]: value }))
+    expect(error.uri).toBe('wamp.error.invalid_argument')
+    expect(error.message).toContain(`options.${name}: `)
   })
 
   it.each<Value>([[], null, '', 'x', 5])('%j is no options', (value) => {
@@ -260,8 +260,8 @@ describe('checkOptions', () => {
   })
 
   it('texts in unknown options are checked too', () => {
-    const fault = thrown(() => checkOptions('call', { x: ['\ud800'] }))
-    expect(fault.message).toMatch(/^options\.x\[0\]: /)
+    const error = thrown(() => checkOptions('call', { x: ['\ud800'] }))
+    expect(error.message).toMatch(/^options\.x\[0\]: /)
   })
 
   it.each<[OptionsKind, ValueMap, ValueMap]>([

@@ -3,7 +3,13 @@
 import { describe, expect, it, jest } from '@jest/globals'
 import { settled } from '../../../support/settled.ts'
 import { stopTimers } from '../../stop-timers.ts'
-import { type FakeClient, exchangeOf, fault, worldOf, type WorldOptions } from './wamp-fixture.ts'
+import {
+  type FakeClient,
+  exchangeOf,
+  wampError as error,
+  worldOf,
+  type WorldOptions,
+} from './wamp-fixture.ts'
 
 stopTimers()
 
@@ -109,7 +115,7 @@ it.each(['wamp_unregister', 'wamp_unsubscribe'])(
 it('a call that is tried again may wait again', () => {
   const action = { type: 'wamp_call', procedure: 'com.acme.add', retries: 1, retry_timeout: 60_000 }
   const { client, wait, exchange } = waiting(action)
-  client.throws.push(fault('wamp.error.net_failure', { wasSent: false }))
+  client.throws.push(error('wamp.error.net_failure', { wasSent: false }))
   wait.onOver()
   jest.advanceTimersByTime(1000)
   expect(client.waits).toHaveLength(2)

@@ -18,11 +18,12 @@ import type {
   WampClient,
 } from '../../../../dataplane/wamp/realm/wamp-client.ts'
 import {
-  WampFault,
+  peerError,
+  type WampError,
   type CallHandler,
   type CallRequest,
   type WampEvent,
-  type WampFaultMore,
+  type WampErrorOptions,
   type WampResult,
 } from '../../../../dataplane/wamp/session/joined-session.ts'
 import type { Payload } from '../../../../dataplane/wamp/protocol/messages.ts'
@@ -32,8 +33,8 @@ import { compiledPath } from '../../../language/documents.ts'
 import { createManualClock } from '../../../support/manual-clock.ts'
 import { probeExchange, type Probe, type ProbeOptions } from '../exchange-probe.ts'
 
-export const fault = (uri: string, more: Partial<WampFaultMore> = {}): WampFault =>
-  new WampFault(uri, `it was ${uri}`, more)
+export const wampError = (uri: string, more: Omit<WampErrorOptions, 'uri'> = {}): WampError =>
+  peerError(uri, `it was ${uri}`, more)
 
 export const resultOf = (more: Partial<WampResult> = {}): WampResult => ({
   requestId: 7,

@@ -656,9 +656,9 @@ describe('a worker', () => {
 
 describe('what bridges say across processes', () => {
   const status = [
-    { realmUri: 'com.acme', sessions: [{ url: 'ws://r', state: 'open' as const }], held: [] },
+    { realmUri: 'com.acme', sessions: [{ url: 'ws://r', state: 'open' as const }], durable: [] },
   ]
-  const name = { realmUri: 'com.acme', held: 'registration' as const, id: 7 }
+  const name = { realmUri: 'com.acme', kind: 'registration' as const, id: 7 }
 
   it('writes what each worker says on the board, and erases it with the worker', async () => {
     const { cluster, workers, processStatus } = prepare(2)
@@ -708,7 +708,7 @@ describe('what bridges say across processes', () => {
         on: (event: string, listener: (message: ToWorker) => void) => channel.on(event, listener),
       },
       create: (_settings, { peers }) => {
-        ask = (held) => peers.releaseElsewhere(held)
+        ask = (durable) => peers.releaseElsewhere(durable)
         peers.statusChanged(status)
         return Promise.reject(new Error('enough'))
       },

@@ -8,7 +8,7 @@ import {
   change,
   createScene,
   document,
-  faultOf,
+  errorOf,
   joinedScene,
   linkAt,
   REALM,
@@ -168,9 +168,9 @@ describe('changes of what is served', () => {
   it.each(['__proto__', 'constructor'])('knows no realm %s by itself', async (name) => {
     const client = createScene().bridge.clientOf(name)
 
-    const fault = await faultOf(() => client.call(call, handler))
+    const error = await errorOf(() => client.call(call, handler))
 
-    expect(fault.uri).toBe('wamp.error.no_such_realm')
+    expect(error.uri).toBe('wamp.error.no_such_realm')
     expect(client.callTimeoutUnit).toBeUndefined()
   })
 
@@ -192,7 +192,7 @@ describe('changes of what is served', () => {
     bridge.follow(BOTH)
 
     expect(lines.join()).toContain('out of file descriptors')
-    expect(bridge.status()).toEqual([{ realmUri: 'com.acme', sessions: [], held: [] }])
+    expect(bridge.status()).toEqual([{ realmUri: 'com.acme', sessions: [], durable: [] }])
   })
 
   it('finds out what a call timeout is sent in', () => {
@@ -218,7 +218,7 @@ describe('status', () => {
       {
         realmUri: 'com.acme',
         sessions: [{ url: 'ws://one/ws', state: 'refused', reason: 'wamp.error.not_authorized' }],
-        held: [],
+        durable: [],
       },
     ])
   })
@@ -302,10 +302,10 @@ describe('close', () => {
     await scene.bridge.close()
 
     scene.bridge.follow(change({ put: [document('b', 'b')], realms: [realm(URL_TWO, 'b')] }))
-    const fault = await faultOf(() => scene.bridge.clientOf('com.acme').call(call, handler))
+    const error = await errorOf(() => scene.bridge.clientOf('com.acme').call(call, handler))
 
     expect(scene.open()).toEqual([])
-    expect(fault).toMatchObject({ uri: 'wamp.error.net_failure', wasSent: false })
-    expect(fault.message).toContain('shutting down')
+    expect(error).toMatchObject({ uri: 'wamp.error.net_failure', wasSent: false })
+    expect(error.message).toContain('shutting down')
   })
 })

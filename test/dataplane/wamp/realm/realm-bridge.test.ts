@@ -6,7 +6,7 @@ import {
   change,
   createScene,
   document,
-  faultOf,
+  errorOf,
   joinedScene,
   linkAt,
   REALM,
@@ -162,10 +162,10 @@ describe('what hinders a call', () => {
     arrange(scene)
     const client = scene.bridge.clientOf(REALM)
 
-    const faults = await Promise.all([
-      faultOf(() => client.call(call, handler)),
-      faultOf(() => client.publish('a.b', { args: [], kwargs: {} }, {})),
-      faultOf(() =>
+    const errors = await Promise.all([
+      errorOf(() => client.call(call, handler)),
+      errorOf(() => client.publish('a.b', { args: [], kwargs: {} }, {})),
+      errorOf(() =>
         client.register({
           procedure: 'a',
           options: {},
@@ -173,7 +173,7 @@ describe('what hinders a call', () => {
           handler: () => Promise.reject(new Error()),
         }),
       ),
-      faultOf(() =>
+      errorOf(() =>
         client.subscribe({
           topic: 'a',
           options: {},
@@ -182,7 +182,7 @@ describe('what hinders a call', () => {
           onEnd: () => undefined,
         }),
       ),
-      faultOf(
+      errorOf(
         () =>
           new Promise((_resolve, reject) => {
             client.follow(
@@ -200,10 +200,10 @@ describe('what hinders a call', () => {
       ),
     ])
 
-    for (const fault of faults) {
-      expect(fault).toMatchObject({ uri, wasSent: false })
-      expect(fault.message).toMatch(message)
-      expect(fault.message).not.toMatch(/pass|one:8080|ws:/)
+    for (const error of errors) {
+      expect(error).toMatchObject({ uri, wasSent: false })
+      expect(error.message).toMatch(message)
+      expect(error.message).not.toMatch(/pass|one:8080|ws:/)
     }
   })
 })
@@ -272,9 +272,9 @@ describe('a router record that changes', () => {
     scene.bridge.follow(change({ realms: [realm(URL_TWO)] }))
     linkAt(scene, 1).turn(state, 'no')
 
-    const fault = await faultOf(() => callOn(scene))
+    const error = await errorOf(() => callOn(scene))
 
-    expect(fault.uri).toBe('wamp.error.net_failure')
+    expect(error.uri).toBe('wamp.error.net_failure')
     await jest.advanceTimersByTimeAsync(20)
     expect(scene.open()).toEqual([URL_TWO])
   })
@@ -288,7 +288,7 @@ describe('a router record that changes', () => {
 
     expect(before).toEqual([URL_ONE, URL_TWO])
     expect(scene.open()).toEqual([URL_TWO])
-    expect((await faultOf(() => callOn(scene))).wasSent).toBe(false)
+    expect((await errorOf(() => callOn(scene))).wasSent).toBe(false)
   })
 
   it('goes over at once when the old one is lost meanwhile', () => {

@@ -316,7 +316,7 @@ describe('a list of those who wait', () => {
     })
     const taken = waits.add(10, () => told.push('taken'))
     waits.add(10, () => told.push('last'))
-    waits.tellAll()
+    waits.notifyAll()
 
     expect(told).toEqual(['first', 'last'])
     expect(lines).toMatchObject([{ realm: REALM, error: { message: 'a bug' } }])

@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it, jest } from '@jest/globals'
 import type { Following } from '../../../../dataplane/wamp/realm/wamp-client.ts'
-import { WampFault } from '../../../../dataplane/wamp/session/joined-session.ts'
+import { WampError } from '../../../../dataplane/wamp/session/joined-session.ts'
 import { settled } from '../../../support/settled.ts'
 import {
   change,
@@ -28,7 +28,7 @@ const follow = (
   return { ...heard, following: scene.bridge.clientOf(REALM).follow(topic, options, heard) }
 }
 
-const refused = new WampFault('wamp.error.not_authorized', 'no')
+const refused = new WampError('wamp.error.not_authorized', 'no')
 
 // Promises and immediates go on by themselves, time only by hand.
 beforeEach(() => {

@@ -12,7 +12,7 @@ const feed = (bytes: Buffer, pieceBytes: readonly number[], isMasked = false) =>
   const passed: Buffer[] = []
   let rest = Buffer.alloc(0)
   let at = 0
-  for (let turn = 0; at < bytes.length && scanner.fault === undefined; turn++) {
+  for (let turn = 0; at < bytes.length && scanner.error === undefined; turn++) {
     const count = pieceBytes[turn % pieceBytes.length] ?? 1
     const chunk = Buffer.concat([rest, bytes.subarray(at, at + count)])
     at += count
@@ -20,10 +20,10 @@ const feed = (bytes: Buffer, pieceBytes: readonly number[], isMasked = false) =>
     passed.push(chunk.subarray(0, taken))
     rest = Buffer.from(chunk.subarray(taken))
   }
-  const { fault, hasClosed, payloadLeft } = scanner
+  const { error, hasClosed, payloadLeft } = scanner
   return {
     passed: Buffer.concat(passed).toString('latin1'),
-    fault: fault?.code,
+    error: error?.code,
     hasClosed,
     payloadLeft,
   }
@@ -63,7 +63,7 @@ describe('frames that are right pass untouched', () => {
     const bytes = Buffer.concat(frames)
     const expected = {
       passed: bytes.toString('latin1'),
-      fault: undefined,
+      error: undefined,
       hasClosed: false,
       payloadLeft: 0,
     }
@@ -76,8 +76,8 @@ describe('frames that are right pass untouched', () => {
     const whole = bytes.toString('latin1')
     fc.assert(
       fc.property(fc.array(fc.integer({ min: 1, max: 5000 }), { minLength: 1 }), (pieces) => {
-        const { passed, fault } = feed(bytes, pieces)
-        expect([passed === whole, fault]).toEqual([true, undefined])
+        const { passed, error } = feed(bytes, pieces)
+        expect([passed === whole, error]).toEqual([true, undefined])
       }),
     )
   })
@@ -104,14 +104,14 @@ describe('frames that are wrong do not pass', () => {
     for (const pieces of [WHOLE, [1]])
       expect(feed(bytes, pieces)).toEqual({
         passed: before.toString('latin1'),
-        fault: code,
+        error: code,
         hasClosed: false,
         payloadLeft: 0,
       })
   })
 
   it('a client must mask', () => {
-    expect(feed(frame('x'), WHOLE, true).fault).toBe(1002)
+    expect(feed(frame('x'), WHOLE, true).error).toBe(1002)
   })
 })
 
@@ -124,7 +124,7 @@ describe('Close', () => {
     for (const pieces of [WHOLE, [1]])
       expect(feed(both, pieces)).toMatchObject({
         passed: Buffer.concat([frame('x'), bytes]).toString('latin1'),
-        fault: undefined,
+        error: undefined,
         hasClosed: true,
       })
   })

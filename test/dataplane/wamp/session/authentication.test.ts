@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals'
 import {
-  ChallengeFault,
+  ChallengeError,
   createAuthentication,
 } from '../../../../dataplane/wamp/session/authentication.ts'
 import type { SessionAuth } from '../../../../dataplane/wamp/session/joined-session.ts'
@@ -100,7 +100,7 @@ describe('createAuthentication', () => {
     ['nothing to sign', { method: 'cryptosign', secret: SEED }, {}],
   ])('refuses: %s', async (_name, auth, extra, ...[method]) => {
     const refused = answer(auth, extra, method)
-    await expect(refused).rejects.toBeInstanceOf(ChallengeFault)
+    await expect(refused).rejects.toBeInstanceOf(ChallengeError)
     await expect(refused).rejects.not.toThrow(auth.secret ?? '###')
   })
 

@@ -5,8 +5,8 @@ import {
   type PendingRequest,
 } from '../../../../dataplane/wamp/session/autobahn.ts'
 import { createOutbox, type Outbox } from '../../../../dataplane/wamp/session/outbox.ts'
-import { createParts } from '../../../../dataplane/wamp/session/operations.ts'
-import { WampFault } from '../../../../dataplane/wamp/session/joined-session.ts'
+import { createSessionParts } from '../../../../dataplane/wamp/session/operations.ts'
+import { peerError } from '../../../../dataplane/wamp/session/joined-session.ts'
 import { readHead, readMessage } from '../../../../dataplane/wamp/session/inbox.ts'
 import type { WampMessage } from '../../../../dataplane/wamp/protocol/messages.ts'
 import { createSilentLog } from '../../../../telemetry/log.ts'
@@ -17,11 +17,11 @@ const autobahn = await loadAutobahn()
 const start = () => {
   const closes: string[] = []
   const outbox: Outbox = createOutbox({
-    forget: (type, requestId, fault) => {
-      peer.fail(type, requestId, fault)
+    forget: (type, requestId, error) => {
+      peer.fail(type, requestId, error)
     },
-    onFault: () => undefined,
-    onStuffed: () => undefined,
+    onUnencodable: () => undefined,
+    onBacklog: () => undefined,
   })
   const peer = createPeer(autobahn, {
     realmUri: 'com.r',
@@ -45,7 +45,7 @@ const start = () => {
   outbox.connect(transport)
   peer.join()
   peer.receive([2, 7, { roles: { broker: {}, dealer: {} } }])
-  const parts = createParts(peer, outbox, createSilentLog())
+  const parts = createSessionParts(peer, outbox, createSilentLog())
   /** autobahn's own list of calls: what stays in it stays for as long as the session does. */
   const books = () => Object.keys((peer.session as unknown as { _call_reqs: object })._call_reqs)
   const call = (args: readonly string[] = []) =>
@@ -122,7 +122,7 @@ describe('an answer is settled by autobahn', () => {
     expect(second).toEqual([
       [answer, expect.objectContaining({ args: [1, 2], kwargs: { a: 1 } }), ['1']],
     ])
-    expect(started.peer.fail(48, 1, new WampFault('com.e', 'no'))).toBe(true)
+    expect(started.peer.fail(48, 1, peerError('com.e', 'no'))).toBe(true)
     expect(first).toEqual(['com.e'])
   })
 
@@ -138,7 +138,7 @@ describe('an answer is settled by autobahn', () => {
       [65, 1, 5],
     ]
     for (const answer of later) expect(started.peer.settle(answer)).toBe(false)
-    expect(started.peer.fail(48, 1, new WampFault('com.e', 'no'))).toBe(false)
+    expect(started.peer.fail(48, 1, peerError('com.e', 'no'))).toBe(false)
     expect(heard).toEqual(['com.e'])
     expect([started.closes, Object.keys(globalThis)]).toEqual([[], globals])
   })

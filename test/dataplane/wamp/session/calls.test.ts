@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it, jest } from '@jest/globals'
-import type { WampFault } from '../../../../dataplane/wamp/session/joined-session.ts'
+import type { WampError } from '../../../../dataplane/wamp/session/joined-session.ts'
 import { join, listen, plainly, request, startCall, type Told } from '../scripted-session.ts'
 import { UNENCODABLE } from '../scripted-transport.ts'
 
@@ -61,11 +61,11 @@ describe('call', () => {
 
   it('fails with the whole of the ERROR', () => {
     const { session, transport } = join()
-    const faults: WampFault[] = []
-    const onFailure = (fault: WampFault) => faults.push(fault)
+    const errors: WampError[] = []
+    const onFailure = (error: WampError) => errors.push(error)
     session.call(request(), { onResult: () => undefined, onFailure })
     transport.receive(8, 48, 1, { d: 1 }, 'com.error', ['no way', 5], { k: 1 })
-    expect(faults).toEqual([
+    expect(errors).toEqual([
       expect.objectContaining({
         uri: 'com.error',
         message: 'no way',

@@ -15,7 +15,7 @@ const start = () => {
     () => clock.now(),
   )
   const fail = (reason: string, isRefusal = false, url = 'ws://a/') => {
-    log.failed({ url, isRefusal, reason })
+    log.failed({ url, isRejection: isRefusal, reason })
   }
   return {
     lines,

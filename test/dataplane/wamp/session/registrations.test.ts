@@ -1,5 +1,9 @@
 import { afterEach, beforeEach, describe, expect, it, jest } from '@jest/globals'
-import { WampFault, type WampSession } from '../../../../dataplane/wamp/session/joined-session.ts'
+import {
+  peerError,
+  WampError,
+  type WampSession,
+} from '../../../../dataplane/wamp/session/joined-session.ts'
 import { settled } from '../../../support/settled.ts'
 import { join } from '../scripted-session.ts'
 import { UNENCODABLE } from '../scripted-transport.ts'
@@ -41,7 +45,7 @@ describe('register', () => {
   it.each<[string, Error, readonly unknown[]]>([
     [
       'a fault is the ERROR',
-      new WampFault('com.e', 'text', { args: [1], kwargs: { a: 1 } }),
+      peerError('com.e', 'text', { args: [1], kwargs: { a: 1 } }),
       [8, 68, 5, {}, 'com.e', [1], { a: 1 }],
     ],
     [
@@ -51,7 +55,7 @@ describe('register', () => {
     ],
     [
       'a fault that can’t be encoded is told as that',
-      new WampFault('com.e', 'text', { args: [UNENCODABLE] }),
+      peerError('com.e', 'text', { args: [UNENCODABLE] }),
       [8, 68, 5, {}, 'wamp.error.invalid_argument', [expect.any(String)]],
     ],
   ])('%s', async (_name, reason, message) => {
@@ -188,7 +192,7 @@ describe('register', () => {
     expect(transport.isClosed).toBe(true)
     expect(ends).toMatchObject([{ kind: 'lost', text: 'the router reads no answers' }])
     await expect(session.register('com.q', {}, () => Promise.reject(new Error()))).rejects.toThrow(
-      WampFault,
+      WampError,
     )
   })
 

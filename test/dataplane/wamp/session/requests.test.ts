@@ -22,8 +22,8 @@ describe('publish', () => {
   it('rejects unsent what can’t be encoded', async () => {
     const { session, transport, ends } = join()
     const published = session.publish('com.t', { args: [UNENCODABLE], kwargs: {} }, {})
-    const fault = { uri: 'wamp.error.invalid_argument', wasSent: false }
-    await expect(published).rejects.toMatchObject(fault)
+    const error = { uri: 'wamp.error.invalid_argument', wasSent: false }
+    await expect(published).rejects.toMatchObject(error)
     expect(transport.sent).toEqual([])
     transport.end('lost')
     expect(ends).toHaveLength(1)

@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, describe, expect, it, jest } from '@jest/globals'
 import { createAuthentication } from '../../../../dataplane/wamp/session/authentication.ts'
 import { openSession, type SessionEnd } from '../../../../dataplane/wamp/session/session.ts'
-import type { WampFault } from '../../../../dataplane/wamp/session/joined-session.ts'
+import type { WampError } from '../../../../dataplane/wamp/session/joined-session.ts'
 import type { WampMessage } from '../../../../dataplane/wamp/protocol/messages.ts'
 import { createSilentLog } from '../../../../telemetry/log.ts'
 import {
@@ -356,9 +356,9 @@ describe('the end', () => {
   it.each(ways)('by %s: all that waits fails before it is told', async (_name, end, expected) => {
     const { session, transport, ends } = join()
     const told: string[] = []
-    const fail = (what: string) => (fault: WampFault) => {
+    const fail = (what: string) => (error: WampError) => {
       expect(ends).toEqual([])
-      told.push(`${what} ${fault.uri} ${String(fault.wasSent)}`)
+      told.push(`${what} ${error.uri} ${String(error.wasSent)}`)
     }
     const nobody = () => undefined
     const subscribed = session.subscribe('com.t', {}, nobody)
@@ -417,7 +417,7 @@ describe('the end', () => {
         try {
           startCall(session)
         } catch (error) {
-          told.push((error as WampFault).uri)
+          told.push((error as WampError).uri)
         }
       },
     })

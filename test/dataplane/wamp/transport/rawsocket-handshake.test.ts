@@ -1,7 +1,7 @@
 import { describe, expect, it } from '@jest/globals'
 import {
   greeting,
-  readAnswer,
+  readResponse,
   takenBytes,
 } from '../../../../dataplane/wamp/transport/rawsocket-handshake.ts'
 
@@ -36,6 +36,6 @@ describe('the answer', () => {
     ['48545450', { kind: 'refused', why: expect.stringContaining('does not speak') }],
     ['', { kind: 'refused', why: expect.stringContaining('does not speak') }],
   ])('%s to serializer 1', (hex, answer) => {
-    expect(readAnswer(Buffer.from(hex, 'hex'), 1)).toEqual(answer)
+    expect(readResponse(Buffer.from(hex, 'hex'), 1)).toEqual(answer)
   })
 })

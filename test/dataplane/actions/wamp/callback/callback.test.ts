@@ -15,7 +15,7 @@ import { createUpstream } from '../../../../../dataplane/upstream/undici-upstrea
 import type { Upstream, UpstreamSink } from '../../../../../dataplane/upstream/upstream.ts'
 import { UpstreamError } from '../../../../../dataplane/upstream/upstream.ts'
 import {
-  WampFault,
+  WampError,
   type InvocationHandler,
 } from '../../../../../dataplane/wamp/session/joined-session.ts'
 import { eventually } from '../../../../support/eventually.ts'
@@ -120,11 +120,11 @@ const posterFor = (origin: string, options: PosterOptions = {}) => {
 
 const INVOCATION = { args: [1, 'x'], kwargs: { a: { b: null } }, details: { procedure: 'a.b' } }
 
-const faultOf = async (answered: ReturnType<InvocationHandler>): Promise<WampFault> => {
+const errorOf = async (answered: ReturnType<InvocationHandler>): Promise<WampError> => {
   try {
     await answered
   } catch (error) {
-    if (error instanceof WampFault) return error
+    if (error instanceof WampError) return error
     throw error
   }
   throw new Error('it was answered')
@@ -242,7 +242,7 @@ describe('an invocation', () => {
     ],
   ])('that fails: %s', async (_, answer, uri, more) => {
     const { handler, received } = await invoking(answer)
-    expect(await faultOf(handler(INVOCATION))).toMatchObject({ uri, ...more })
+    expect(await errorOf(handler(INVOCATION))).toMatchObject({ uri, ...more })
     expect(received).toHaveLength(1)
   })
 
@@ -261,22 +261,22 @@ describe('an invocation', () => {
     ],
   ])('times out: %s', async (_, answer) => {
     const { handler, received } = await invoking(answer, { timeoutMs: 100 })
-    const fault = faultOf(handler(INVOCATION))
+    const error = errorOf(handler(INVOCATION))
     await eventually(() => {
       expect(received).toHaveLength(1)
     })
-    expect(await passing(fault)).toMatchObject({ uri: 'svc.error.timeout' })
+    expect(await passing(error)).toMatchObject({ uri: 'svc.error.timeout' })
     expect(received).toHaveLength(1)
   })
 
   it('fails where nobody listens, and where nobody may', async () => {
     const origin = `http://127.0.0.1:${await freePort()}`
     const { callbacks, target } = posterFor(origin)
-    expect(await passing(faultOf(callbacks.invocations(target)(INVOCATION)))).toMatchObject({
+    expect(await passing(errorOf(callbacks.invocations(target)(INVOCATION)))).toMatchObject({
       uri: 'svc.error.bad_gateway',
     })
     const { handler, received } = await invoking(json(1), { deny: ['127.0.0.0/8'] })
-    expect(await faultOf(handler(INVOCATION))).toMatchObject({ uri: 'svc.error.bad_gateway' })
+    expect(await errorOf(handler(INVOCATION))).toMatchObject({ uri: 'svc.error.bad_gateway' })
     expect(received).toEqual([])
   })
 
@@ -285,7 +285,7 @@ describe('an invocation', () => {
     await handler(INVOCATION)
     for (const rules of [{ callback_origins: ['http://other'] }, {}, undefined]) {
       realm.rules = rules
-      expect(await faultOf(handler(INVOCATION))).toMatchObject({
+      expect(await errorOf(handler(INVOCATION))).toMatchObject({
         uri: 'wamp.error.not_authorized',
       })
     }
@@ -297,7 +297,7 @@ describe('an invocation', () => {
     const { handler, received } = await invoking(json(1), { confinedTo: () => namespace })
     await handler(INVOCATION)
     namespace = 'shop'
-    expect(await faultOf(handler(INVOCATION))).toMatchObject({ uri: 'svc.error.bad_gateway' })
+    expect(await errorOf(handler(INVOCATION))).toMatchObject({ uri: 'svc.error.bad_gateway' })
     namespace = undefined
     await handler(INVOCATION)
     expect(received).toHaveLength(2)
@@ -321,7 +321,7 @@ describe('an invocation', () => {
       else held.push(response)
     })
     const answers = Array.from({ length: 64 + 256 }, () => handler(INVOCATION))
-    expect(await faultOf(handler(INVOCATION))).toMatchObject({ uri: 'svc.error.overloaded' })
+    expect(await errorOf(handler(INVOCATION))).toMatchObject({ uri: 'svc.error.overloaded' })
     await eventually(() => {
       expect(received).toHaveLength(64)
     })
@@ -362,7 +362,7 @@ it('invocations are overloaded beyond 64 MiB', async () => {
   const invoke = callbacks.invocations(target)
   const large = { ...INVOCATION, args: ['x'.repeat(33 * 1024 * 1024)] }
   const first = invoke(large)
-  expect(await faultOf(invoke(large))).toMatchObject({ uri: 'svc.error.overloaded' })
+  expect(await errorOf(invoke(large))).toMatchObject({ uri: 'svc.error.overloaded' })
   expect(await first).toEqual({ args: [], kwargs: {} })
   expect(await invoke(large)).toEqual({ args: [], kwargs: {} })
 })

@@ -4,12 +4,16 @@ import type {
   DurableListing,
   Registration,
 } from '../../../../../dataplane/wamp/realm/wamp-client.ts'
-import { WampFault, type WampEvent } from '../../../../../dataplane/wamp/session/joined-session.ts'
+import {
+  peerError,
+  WampError,
+  type WampEvent,
+} from '../../../../../dataplane/wamp/session/joined-session.ts'
 import type { Payload } from '../../../../../dataplane/wamp/protocol/messages.ts'
 import { settled } from '../../../../support/settled.ts'
 import {
   change,
-  faultOf,
+  errorOf,
   joinedScene,
   linkAt,
   REALM,
@@ -49,12 +53,12 @@ const subscribe = (
   scene.bridge.clientOf(REALM).subscribe({ topic, options: {}, callback: CALLBACK, onEvent, onEnd })
 
 const listings = (scene: Scene): readonly DurableListing[] =>
-  scene.bridge.status().flatMap(({ held }) => held)
+  scene.bridge.status().flatMap(({ durable: held }) => held)
 
 const activity = (scene: Scene): readonly boolean[] =>
   listings(scene).map(({ isActive }) => isActive)
 
-const exists = new WampFault('wamp.error.procedure_already_exists', 'taken')
+const exists = peerError('wamp.error.procedure_already_exists', 'taken')
 const KINDS = [
   ['registration', register, 'register com.acme.add', 'unregister com.acme.add'],
   ['subscription', subscribe, 'subscribe com.acme.topic', 'unsubscribe com.acme.topic'],
@@ -102,23 +106,23 @@ describe.each(KINDS)('a held %s', (kind, hold, asked, ended) => {
     const scene = joinedScene()
     scene.answer = () => exists
 
-    const fault = await faultOf(() => hold(scene))
+    const error = await errorOf(() => hold(scene))
 
-    expect(fault).toBe(exists)
+    expect(error).toBe(exists)
     expect(listings(scene)).toEqual([])
   })
 
   it('is not held when the router goes away before it has answered', async () => {
     const scene = joinedScene()
     scene.answer = () => new Promise(() => undefined)
-    const held = faultOf(() => hold(scene))
+    const held = errorOf(() => hold(scene))
     scene.link.lose()
     scene.answer = () => undefined
-    const fault = await held
+    const error = await held
     const again = scene.link.join()
     await settled()
 
-    expect(fault.uri).toBe('wamp.error.net_failure')
+    expect(error.uri).toBe('wamp.error.net_failure')
     expect(listings(scene)).toEqual([])
     expect(again.asked).toEqual([])
   })
@@ -150,7 +154,7 @@ describe.each(KINDS)('a held %s', (kind, hold, asked, ended) => {
 
     expect(activity(scene)).toEqual([true])
     expect(refused).toEqual([false])
-    expect(scene.logged.filter((line) => line.includes('was refused'))).toHaveLength(1)
+    expect(scene.logged.filter((line) => line.includes('was rejected'))).toHaveLength(1)
   })
 
   it('does not wait for its pause when the router comes back', async () => {
@@ -236,7 +240,7 @@ describe.each(KINDS)('a held %s', (kind, hold, asked, ended) => {
   it('is released also when the router will not end it', async () => {
     const scene = joinedScene({ lingerMs: 1 })
     const { id } = await hold(scene)
-    scene.answer = () => new WampFault('wamp.error.no_such_registration', 'never heard of it')
+    scene.answer = () => new WampError('wamp.error.no_such_registration', 'never heard of it')
 
     expect(await scene.bridge.releaseHere(REALM, kind, id)).toBe(true)
     await jest.advanceTimersByTimeAsync(1)
@@ -289,7 +293,7 @@ describe.each(KINDS)('a held %s', (kind, hold, asked, ended) => {
             acknowledge = resolve
           })
         : undefined
-    const held = faultOf(() => hold(scene))
+    const held = errorOf(() => hold(scene))
     scene.bridge.follow(change({ deleted: [REALM] }))
     acknowledge()
 
@@ -314,11 +318,11 @@ describe.each(KINDS)('a held %s', (kind, hold, asked, ended) => {
   it('is one of at most 1,000', async () => {
     const scene = joinedScene()
     const all = await Promise.all(Array.from({ length: 1000 }, () => hold(scene)))
-    const fault = await faultOf(() => hold(scene))
+    const error = await errorOf(() => hold(scene))
     await scene.bridge.releaseHere(REALM, kind, all[0]?.id ?? 0)
     const next = await hold(scene)
 
-    expect(fault).toMatchObject({ uri: 'svc.error.overloaded', wasSent: false })
+    expect(error).toMatchObject({ uri: 'svc.error.overloaded', wasSent: false })
     expect(next.id).toBeGreaterThan(0)
   })
 })
@@ -339,7 +343,7 @@ describe('registrations', () => {
     const scene = joinedScene()
     await register(scene, { handler: () => Promise.reject(exists) })
 
-    expect(await faultOf(() => scene.session.invoke('com.acme.add'))).toBe(exists)
+    expect(await errorOf(() => scene.session.invoke('com.acme.add'))).toBe(exists)
   })
 
   it('end at the old session before they begin at the new one', async () => {

@@ -14,7 +14,7 @@ const bytesOf = (hex: string) => Buffer.from(hex.replaceAll(' ', ''), 'hex')
 
 const read = (hex: string) => readCbor(bytesOf(hex), 512, new ValueMeter())
 
-const faultOf = (hex: string): MessageError => {
+const errorOf = (hex: string): MessageError => {
   try {
     cbor.decode(bytesOf(hex))
   } catch (error) {
@@ -184,7 +184,7 @@ describe('CBOR', () => {
     ['a cut message', '84 1832 07 a0 81', [50, 7, {}]],
     ['something behind it', '82 1832 07 01', [50, 7]],
   ])('%s: the head is read', (_, hex, head) => {
-    expect(faultOf(hex).head).toEqual(head)
+    expect(errorOf(hex).head).toEqual(head)
   })
 
   it.each([
@@ -194,7 +194,7 @@ describe('CBOR', () => {
     ['a text first', '83 6132 07 e0'],
     ['a list of 4 G', '9a ffffffff'],
   ])('%s: nothing can be told of it', (_, hex) => {
-    expect(faultOf(hex).head).toBeUndefined()
+    expect(errorOf(hex).head).toBeUndefined()
   })
 
   it('a head is read of a whole list too', () => {

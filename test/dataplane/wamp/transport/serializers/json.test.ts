@@ -6,7 +6,7 @@ import { MessageError } from '../../../../../dataplane/wamp/protocol/message-err
 
 const decode = (text: string) => json.decode(Buffer.from(text))
 
-const faultOf = (bytes: string | Buffer): MessageError => {
+const errorOf = (bytes: string | Buffer): MessageError => {
   try {
     json.decode(Buffer.from(bytes as string))
   } catch (error) {
@@ -71,7 +71,7 @@ describe('JSON', () => {
     ['too deep, by maps', `[50,7,{},[${'{"a":'.repeat(600)}1${'}'.repeat(600)}]]`, [50, 7, {}]],
     ['hopelessly deep', `[50,7,${'['.repeat(1_000_000)}`, [50, 7]],
   ])('%s: the head is read', (_, text, head) => {
-    expect(faultOf(text).head).toEqual(head)
+    expect(errorOf(text).head).toEqual(head)
   })
 
   it.each<[string, string | Buffer]>([
@@ -85,11 +85,11 @@ describe('JSON', () => {
     ['a byte order mark', '\uFEFF[50,7]'],
     ['a list that is deep itself', '['.repeat(600) + ']'.repeat(600)],
   ])('%s: nothing can be told of it', (_, text) => {
-    expect(faultOf(text).head).toBeUndefined()
+    expect(errorOf(text).head).toBeUndefined()
   })
 
   it('quotes nothing', () => {
-    expect(faultOf('[50,7,{"password":"secret"},NaN]').message).not.toContain('secret')
+    expect(errorOf('[50,7,{"password":"secret"},NaN]').message).not.toContain('secret')
   })
 })
 

@@ -7,7 +7,7 @@ import { MessageError } from '../../../../../dataplane/wamp/protocol/message-err
 
 const bytesOf = (hex: string) => Buffer.from(hex.replaceAll(' ', ''), 'hex')
 
-const faultOf = (hex: string): MessageError => {
+const errorOf = (hex: string): MessageError => {
   try {
     msgpack.decode(bytesOf(hex))
   } catch (error) {
@@ -42,7 +42,7 @@ describe('msgpack', () => {
     ['array 16', 'dc0003 32 07 c1', [50, 7]],
     ['array 32', 'dd00000003 32 07 c1', [50, 7]],
   ])('%s: the head is read', (_, hex, head) => {
-    expect(faultOf(hex).head).toEqual(head)
+    expect(errorOf(hex).head).toEqual(head)
   })
 
   it.each([
@@ -52,7 +52,7 @@ describe('msgpack', () => {
     ['a text first', '93 a132 07 c1'],
     ['a list of 4 G', 'dd ffffffff'],
   ])('%s: nothing can be told of it', (_, hex) => {
-    expect(faultOf(hex).head).toBeUndefined()
+    expect(errorOf(hex).head).toBeUndefined()
   })
 
   it('a head is read of a whole list too', () => {

@@ -6,7 +6,7 @@ import { isList, type Value, type ValueMap } from '../../../language/expression/
 /** Deeper values end a session on some routers. The value itself is the first level. */
 const MAX_NESTING = 64
 
-export interface Unfit {
+export interface InvalidPlace {
   readonly reason: string
   /** Written as a path: `.customer.name[0]`; cut where it is long. */
   readonly place: string
@@ -17,35 +17,37 @@ export interface Unfit {
  * bytes. A valid value costs nothing but the walk.
  * @example unfitOf({ name: '\u0000x' }) // {place: '.name', reason: 'the text begins with U+0000 …'}
  */
-export const unfitOf = (value: Value): Unfit | undefined => findUnfit(value, MAX_NESTING)
+export const findInvalid = (value: Value): InvalidPlace | undefined =>
+  findInValue(value, MAX_NESTING)
 
-const findUnfit = (value: Value, levels: number): Unfit | undefined => {
-  if (typeof value === 'string') return isFitText(value) ? undefined : explainText(value, 'text')
+const findInValue = (value: Value, levels: number): InvalidPlace | undefined => {
+  if (typeof value === 'string') return isValidText(value) ? undefined : explainText(value, 'text')
   if (typeof value !== 'object' || value === null || value instanceof Uint8Array) return undefined
   if (levels === 0) return { reason: `nested more than ${MAX_NESTING} levels deep`, place: '' }
   return isList(value) ? findInList(value, levels - 1) : findInMap(value, levels - 1)
 }
 
-const findInList = (list: readonly Value[], levels: number): Unfit | undefined => {
+const findInList = (list: readonly Value[], levels: number): InvalidPlace | undefined => {
   for (let index = 0; index < list.length; index++) {
-    const unfit = findUnfit(list[index] ?? null, levels)
-    if (unfit !== undefined) return below(`[${index}]`, unfit)
+    const invalid = findInValue(list[index] ?? null, levels)
+    if (invalid !== undefined) return below(`[${index}]`, invalid)
   }
   return undefined
 }
 
-const findInMap = (map: ValueMap, levels: number): Unfit | undefined => {
+const findInMap = (map: ValueMap, levels: number): InvalidPlace | undefined => {
   for (const key of Object.keys(map)) {
-    if (!isFitText(key)) return below(`.${showKey(key)}`, explainText(key, 'key'))
-    const unfit = findUnfit(map[key] ?? null, levels)
-    if (unfit !== undefined) return below(`.${showKey(key)}`, unfit)
+    if (!isValidText(key)) return below(`.${showKey(key)}`, explainText(key, 'key'))
+    const invalid = findInValue(map[key] ?? null, levels)
+    if (invalid !== undefined) return below(`.${showKey(key)}`, invalid)
   }
   return undefined
 }
 
-export const isFitText = (text: string): boolean => text.charCodeAt(0) !== 0 && text.isWellFormed()
+export const isValidText = (text: string): boolean =>
+  text.charCodeAt(0) !== 0 && text.isWellFormed()
 
-const explainText = (text: string, what: 'text' | 'key'): Unfit => ({
+const explainText = (text: string, what: 'text' | 'key'): InvalidPlace => ({
   reason:
     text.charCodeAt(0) === 0
       ? `the ${what} begins with U+0000, which not every WAMP router carries`
@@ -56,7 +58,7 @@ const explainText = (text: string, what: 'text' | 'key'): Unfit => ({
 const SHOWN_PLACE = 200
 
 /** Called on the way back up: the outer step goes before the inner ones. */
-const below = (step: string, { reason, place }: Unfit): Unfit => ({
+const below = (step: string, { reason, place }: InvalidPlace): InvalidPlace => ({
   reason,
   place: place.length > SHOWN_PLACE ? `${step}…` : step + place,
 })
