@@ -2,19 +2,19 @@
 // for each attempt.
 
 import type { Log } from '../../../telemetry/log.ts'
+import type { LinkFailure } from './link-attempts.ts'
 
 export interface LinkLog {
   joined(fields: Readonly<Record<string, unknown>>): void
-  failed(failure: {
-    readonly url: string
-    readonly isRejection: boolean
-    readonly reason: string
-  }): void
+  failed(failure: LinkFailure): void
 }
 
 const QUIET_MS = 60_000
 
-/** Of each address each change of reason once, the same again after a minute. A join is told if its end was. */
+/**
+ * Logs each change of reason once per address, the same reason again after a minute, and a join if a failure was
+ * logged.
+ */
 export const createLinkLog = (log: Log, now: () => number): LinkLog => {
   const lastOf = new Map<string, { readonly reason: string; readonly at: number }>()
   let isJoinLogged = false

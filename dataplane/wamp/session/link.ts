@@ -1,5 +1,5 @@
-// Addresses of a realm's routers come in; one joined session at a time goes out, for ever: the next address at
-// once, the next round after a pause. It never holds the process, and a router that is away costs a timer.
+// Keeps one session joined with a router of a realm, for ever: when an attempt fails, the next address is tried at once,
+// and all of them again after a back-off. It does not keep the process alive, and an unreachable router costs one timer.
 
 import { displayUrl } from '../../../language/display-url.ts'
 import type { SessionState } from '../../../language/wire/wire.ts'
@@ -10,6 +10,14 @@ import { loadAutobahn, type Autobahn } from './autobahn.ts'
 import { backOffMs } from '../../../base/back-off.ts'
 import { routerBackOff } from './back-off.ts'
 import { createAuthentication, type Authentication } from './authentication.ts'
+import {
+  type AttemptBackOff,
+  afterFailure,
+  afterJoin,
+  afterLoss,
+  type LinkFailure,
+  NO_ATTEMPTS,
+} from './link-attempts.ts'
 import { createLinkLog, type LinkLog } from './link-log.ts'
 import { reasonOf } from './link-text.ts'
 import { openSession, type OpenSession, type SessionEnd } from './session.ts'
@@ -25,76 +33,71 @@ export interface LinkDeps {
   readonly now?: () => number
 }
 
-// Calls succeed within two seconds of a router's return, so no pause is longer than one …
-const LONGEST_PAUSE_MS = 1000
-// … but a router that says no will say so again: somebody has to change something first.
-const LONGEST_REFUSED_PAUSE_MS = 30_000
-/** A session that ends sooner does not count as a success. */
-const LASTING_MS = 5000
-
 /**
  * @example
  * const openLink = createLinkOpener({ openTransport, log, random: Math.random })
- * const link = openLink({ realmUri, urls, target, auth }, { onJoined, onLost, onState })
+ * const link = openLink({ realmUri, urls, target, auth }, { onJoined, onLost, onState, onBackOff })
  */
-export const createLinkOpener = (parts: LinkDeps): OpenLink => {
+export const createLinkOpener = (deps: LinkDeps): OpenLink => {
   const load = loadOnce(loadAutobahn)
-  return (options, observer) => new ReconnectingLink(parts, options, { observer, loading: load() })
+  return (options, observer) => new ReconnectingLink(deps, options, { observer, loading: load() })
 }
 
-interface LinkSurroundings {
+interface LinkStart {
   readonly observer: LinkObserver
   readonly loading: Promise<Autobahn>
 }
 
+type Phase =
+  /** The WAMP library is being loaded. */
+  | { readonly kind: 'loading' }
+  /** It can't be loaded. */
+  | { readonly kind: 'broken' }
+  | { readonly kind: 'connecting'; readonly opened: OpenSession }
+  | {
+      readonly kind: 'joined'
+      readonly opened: OpenSession
+      readonly session: WampSession
+      readonly joinedAtMs: number
+    }
+  /** For the next attempt: after one that failed (`isBackingOff`), or after the end of a session. */
+  | {
+      readonly kind: 'waiting'
+      readonly timer: NodeJS.Timeout
+      readonly isBackingOff: boolean
+    }
+  | { readonly kind: 'closed'; readonly left: Promise<void> }
+
+/** The reason of the state of a closed link. */
 const CLOSED = 'closed'
 
-/** What became of one address in a round. */
-interface Failure {
-  readonly url: string
-  readonly isRejection: boolean
-  readonly reason: string
-}
-
 class ReconnectingLink implements Link {
+  #phase: Phase = { kind: 'loading' }
+  #attempts = NO_ATTEMPTS
   #state: SessionState
-  #session: WampSession | undefined
-  #opened: OpenSession | undefined
-  #timer: NodeJS.Timeout | undefined
-  #isClosed = false
-  #isBackingOff = false
-  #closed: Promise<void> | undefined
-  #autobahn: Autobahn | undefined
-  /** Index of the address in use. */
-  #at = 0
-  /** Of this round of addresses. */
-  #round: Failure[] = []
-  #failures = 0
-  #refusals = 0
-  #joinedAt = 0
-  readonly #parts: LinkDeps
+  readonly #deps: LinkDeps
   readonly #options: LinkOptions
   readonly #observer: LinkObserver
   readonly #now: () => number
   readonly #log: Log
-  readonly #told: LinkLog
+  readonly #linkLog: LinkLog
 
-  constructor(parts: LinkDeps, options: LinkOptions, { observer, loading }: LinkSurroundings) {
-    this.#parts = parts
+  constructor(deps: LinkDeps, options: LinkOptions, { observer, loading }: LinkStart) {
+    this.#deps = deps
     this.#options = options
     this.#observer = observer
-    this.#now = parts.now ?? (() => performance.now())
-    this.#log = parts.log.child({ realm: options.realmUri })
-    this.#told = createLinkLog(this.#log, this.#now)
+    this.#now = deps.now ?? (() => performance.now())
+    this.#log = deps.log.child({ realm: options.realmUri })
+    this.#linkLog = createLinkLog(this.#log, this.#now)
     this.#state = { url: this.#displayUrl(), state: 'connecting' }
     loading.then(
       (autobahn) => {
-        this.#autobahn = autobahn
-        this.#dial()
+        this.#dial(autobahn)
       },
       (error: unknown) => {
         this.#log.error('the WAMP library can’t be loaded', { error })
-        this.#backOff()
+        this.#enter({ kind: 'broken' })
+        this.#notifyBackOff()
       },
     )
   }
@@ -104,143 +107,132 @@ class ReconnectingLink implements Link {
   }
 
   get session(): WampSession | undefined {
-    return this.#session
+    return this.#phase.kind === 'joined' ? this.#phase.session : undefined
   }
 
   get isBackingOff(): boolean {
-    return this.#isBackingOff
+    const phase = this.#phase
+    return phase.kind === 'waiting' ? phase.isBackingOff : phase.kind === 'broken'
   }
 
   close(): Promise<void> {
-    this.#isClosed = true
-    this.#closed ??= this.#leave()
-    return this.#closed
+    const before = this.#phase
+    if (before.kind === 'closed') return before.left
+    const { promise: left, resolve }: PromiseWithResolvers<void> = Promise.withResolvers()
+    this.#enter({ kind: 'closed', left })
+    // What waits in the session is settled within its `close()`, before the observer is notified.
+    const leaving = 'opened' in before ? before.opened.close() : Promise.resolve()
+    const notifyLost = before.kind === 'joined' ? this.#notifyLost : undefined
+    this.#report('waiting', CLOSED, this.#displayUrl(), notifyLost)
+    void leaving.then(resolve)
+    return left
   }
 
-  async #leave(): Promise<void> {
-    clearTimeout(this.#timer)
-    const leaving = this.#opened?.close()
-    this.#become('waiting', CLOSED, this.#displayUrl())
-    await leaving
+  /** The one place where the phase changes: no timer outlives its phase, and a closed link stays closed. */
+  #enter(next: Phase): void {
+    if (this.#phase.kind === 'waiting') clearTimeout(this.#phase.timer)
+    if (this.#phase.kind !== 'closed') this.#phase = next
   }
 
-  #dial(): void {
-    if (this.#isClosed || this.#autobahn === undefined) return
-    this.#isBackingOff = false
+  #dial(autobahn: Autobahn): void {
+    if (this.#phase.kind === 'closed') return
     const { realmUri, target, urls, auth } = this.#options
     let authentication: Authentication
     try {
       authentication = createAuthentication(auth)
     } catch (error) {
       const text = error instanceof Error ? error.message : ''
-      this.#onFailed({ kind: 'refused', uri: 'wamp.error.cannot_authenticate', text })
+      this.#onFailed(autobahn, { kind: 'refused', uri: 'wamp.error.cannot_authenticate', text })
       return
     }
-    this.#opened = openSession(
+    // Neither of the two is called within this.
+    const opened = openSession(
       {
-        autobahn: this.#autobahn,
-        openTransport: this.#parts.openTransport,
-        target: { ...target, url: urls[this.#at] ?? '' },
+        autobahn,
+        openTransport: this.#deps.openTransport,
+        target: { ...target, url: urls[this.#attempts.at] ?? '' },
         realmUri,
         authentication,
         log: this.#log,
       },
       {
         onJoined: (session) => {
-          this.#onJoined(session)
+          this.#onJoined(opened, session)
         },
         onEnd: (end) => {
-          this.#opened = undefined
-          if (this.#session === undefined) this.#onFailed(end)
-          else this.#onLost(end)
+          if (this.#phase.kind === 'joined') this.#onLost(autobahn, this.#phase.joinedAtMs, end)
+          else this.#onFailed(autobahn, end)
         },
       },
     )
+    this.#enter({ kind: 'connecting', opened })
   }
 
-  #onJoined(session: WampSession): void {
-    this.#session = session
-    this.#joinedAt = this.#now()
-    this.#round = []
-    this.#refusals = 0
-    this.#told.joined({ url: this.#displayUrl(), session: session.id })
-    this.#tell(() => {
+  #onJoined(opened: OpenSession, session: WampSession): void {
+    this.#enter({ kind: 'joined', opened, session, joinedAtMs: this.#now() })
+    this.#attempts = afterJoin(this.#attempts)
+    this.#linkLog.joined({ url: this.#displayUrl(), session: session.id })
+    this.#notify(() => {
       this.#observer.onJoined(session)
     })
     // Unless the observer has closed it.
-    if (this.#session === session) this.#become('open', undefined, this.#displayUrl())
+    if (this.session === session) this.#report('open', undefined, this.#displayUrl())
   }
 
-  #onLost(end: SessionEnd): void {
-    this.#session = undefined
+  #onLost(autobahn: Autobahn, joinedAtMs: number, end: SessionEnd): void {
     const failure = this.#failureOf(end)
-    if (!this.#isClosed) {
-      if (this.#now() - this.#joinedAt >= LASTING_MS) this.#failures = 0
-      this.#told.failed(failure)
-      this.#pause(++this.#failures, LONGEST_PAUSE_MS)
-    }
-    this.#become('waiting', this.#isClosed ? CLOSED : failure.reason, failure.url, () => {
-      this.#observer.onLost()
-    })
+    const { attempts, backOff } = afterLoss(this.#attempts, this.#now() - joinedAtMs)
+    this.#attempts = attempts
+    this.#linkLog.failed(failure)
+    this.#wait(autobahn, backOff, { isBackingOff: false })
+    this.#report('waiting', failure.reason, failure.url, this.#notifyLost)
   }
 
-  #onFailed(end: SessionEnd): void {
-    if (this.#isClosed) return
+  #onFailed(autobahn: Autobahn, end: SessionEnd): void {
+    if (this.#phase.kind === 'closed') return
     const failure = this.#failureOf(end)
-    this.#told.failed(failure)
-    this.#round.push(failure)
-    this.#at = (this.#at + 1) % this.#options.urls.length
-    if (this.#round.length < this.#options.urls.length) this.#dial()
-    else this.#endRound(failure)
-  }
-
-  /** A refusal says more than an address that is away; but as long as one is away, it may be back any moment. */
-  #endRound(last: Failure): void {
-    const told = this.#round.find(({ isRejection }) => isRejection) ?? last
-    if (this.#round.every(({ isRejection }) => isRejection)) {
-      this.#pause(++this.#refusals, LONGEST_REFUSED_PAUSE_MS)
-    } else {
-      this.#refusals = 0
-      this.#pause(++this.#failures, LONGEST_PAUSE_MS)
+    this.#linkLog.failed(failure)
+    const next = afterFailure(this.#attempts, failure, this.#options.urls.length)
+    this.#attempts = next.attempts
+    if (next.kind === 'next_address') {
+      this.#dial(autobahn)
+      return
     }
-    this.#round = []
-    this.#become(told.isRejection ? 'refused' : 'waiting', told.reason, told.url)
-    this.#backOff()
+    const { isRejection, reason, url } = next.reported
+    this.#wait(autobahn, next.backOff, { isBackingOff: true })
+    this.#report(isRejection ? 'refused' : 'waiting', reason, url)
+    this.#notifyBackOff()
   }
 
-  #backOff(): void {
-    this.#isBackingOff = true
-    this.#tell(() => {
-      this.#observer.onBackOff()
-    })
+  #wait(
+    autobahn: Autobahn,
+    { attempt, longestMs }: AttemptBackOff,
+    { isBackingOff }: { readonly isBackingOff: boolean },
+  ): void {
+    const waitMs = backOffMs(attempt, routerBackOff(longestMs), this.#deps.random())
+    const timer = setTimeout(() => {
+      this.#dial(autobahn)
+    }, waitMs).unref()
+    this.#enter({ kind: 'waiting', timer, isBackingOff })
   }
 
-  #pause(attempt: number, longestMs: number): void {
-    this.#timer = setTimeout(
-      () => {
-        this.#dial()
-      },
-      backOffMs(attempt, routerBackOff(longestMs), this.#parts.random()),
-    ).unref()
-  }
-
-  /** Tries in between change nothing: what clients are told must not flicker. */
-  #become(
+  /** Attempts in between change nothing: the state that people see must not flicker. */
+  #report(
     state: SessionState['state'],
     reason: string | undefined,
     url: string,
-    first?: () => void,
+    notifyFirst?: () => void,
   ): void {
     const before = this.#state
     this.#state = { url, state, ...(reason === undefined ? {} : { reason }) }
-    if (first !== undefined) this.#tell(first)
+    notifyFirst?.()
     if (before.state === state && before.reason === reason && before.url === url) return
-    this.#tell(() => {
+    this.#notify(() => {
       this.#observer.onState()
     })
   }
 
-  #failureOf(end: SessionEnd): Failure {
+  #failureOf(end: SessionEnd): LinkFailure {
     return {
       url: this.#displayUrl(),
       isRejection: end.kind === 'refused',
@@ -249,10 +241,22 @@ class ReconnectingLink implements Link {
   }
 
   #displayUrl(): string {
-    return displayUrl(this.#options.urls[this.#at] ?? '')
+    return displayUrl(this.#options.urls[this.#attempts.at] ?? '')
   }
 
-  readonly #tell = guarded(
+  #notifyBackOff(): void {
+    this.#notify(() => {
+      this.#observer.onBackOff()
+    })
+  }
+
+  readonly #notifyLost = (): void => {
+    this.#notify(() => {
+      this.#observer.onLost()
+    })
+  }
+
+  readonly #notify = guarded(
     (run: () => void) => {
       run()
     },
