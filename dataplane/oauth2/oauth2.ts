@@ -3,7 +3,7 @@
 
 import type { AuditEvent } from '../audit.ts'
 import { createUserLookup } from '../security/passwords/realm-users.ts'
-import { SharedStateAway } from '../shared/shared-state.ts'
+import { SharedStateError } from '../shared/shared-state.ts'
 import { refusalAnswer } from './responses.ts'
 import type {
   OAuth2,
@@ -77,7 +77,7 @@ const handler =
 
 const toRefusal = (error: unknown): OAuthRefusal => {
   if (error instanceof OAuthRefusal) return error
-  if (error instanceof SharedStateAway)
+  if (error instanceof SharedStateError)
     return new OAuthRefusal(
       'temporarily_unavailable',
       'shared_state_away',

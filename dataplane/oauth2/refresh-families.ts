@@ -36,7 +36,7 @@ export type Found =
   /** `unknown`: not one of ours, or too old. */
   | { readonly kind: 'unknown' | 'other_client' | 'revoked' }
 
-/** All reject with SharedStateAway while the state is away. */
+/** All reject with a SharedStateError while the state cannot be reached. */
 export interface RefreshFamilies {
   newFamily(): string
   /** Creates the first token; undefined if the grant is larger than may be stored (about 140 groups). */

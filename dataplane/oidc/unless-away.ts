@@ -1,6 +1,6 @@
 // Calls the shared state and, if it is away, does what `--redis-away` says: reject the request, or continue.
 
-import { SharedStateAway } from '../shared/shared-state.ts'
+import { SharedStateError } from '../shared/shared-state.ts'
 import { OidcRefusal } from './refusal.ts'
 import type { OidcEndpointDeps } from './context.ts'
 
@@ -16,7 +16,7 @@ export const unlessAway = async <Answer>(
   try {
     return await ask()
   } catch (cause) {
-    if (!(cause instanceof SharedStateAway)) throw cause
+    if (!(cause instanceof SharedStateError)) throw cause
     if (endpointDeps.whenSharedAway === 'allow') return otherwise
     throw new OidcRefusal('provider_unavailable', 'the shared state cannot be reached', { cause })
   }

@@ -4,7 +4,7 @@
 import { BoundedMap } from '../../base/bounded-map.ts'
 import { Revocations } from './revocations.ts'
 import { messageOf } from '../../base/thrown.ts'
-import { SharedStateAway, type SharedHealth, type SharedState } from './shared-state.ts'
+import { SharedStateError, type SharedHealth, type SharedState } from './shared-state.ts'
 import { type StoredValue, ValuesByKind } from './values-by-kind.ts'
 
 /** One entry that must outlive the process. Times are Unix seconds. */
@@ -74,7 +74,7 @@ class InMemory implements MemoryState {
   ): Promise<boolean> {
     if (this.#live(key)?.value !== expected) return false
     if (!this.#values.hasRoomFor(key, this.#nowSeconds()))
-      throw new SharedStateAway('Too many values of that kind are being remembered')
+      throw new SharedStateError('full', 'Too many values of that kind are stored')
     const before = this.#values.get(key)
     const held: StoredValue = { value: next, until: this.#nowSeconds() + ttlSeconds }
     this.#values.set(key, held)
@@ -134,7 +134,13 @@ class InMemory implements MemoryState {
     try {
       await this.#options.journal?.append(entry)
     } catch (cause) {
-      throw new SharedStateAway(`The journal can not be written: ${messageOf(cause)}`, cause)
+      throw new SharedStateError(
+        'not_written',
+        `The journal can not be written: ${messageOf(cause)}`,
+        {
+          cause,
+        },
+      )
     }
   }
 
@@ -142,7 +148,7 @@ class InMemory implements MemoryState {
     try {
       return this.#revocations.add(key, until)
     } catch (cause) {
-      throw new SharedStateAway('Too many revocations are held', cause)
+      throw new SharedStateError('full', 'Too many revocations are stored', { cause })
     }
   }
 

@@ -5,7 +5,7 @@ import type { createClient, RedisClientType } from 'redis'
 import { getCACertificates } from 'node:tls'
 import { backOffMs } from '../../base/back-off.ts'
 import { withTimeout } from '../../base/timeout.ts'
-import { SharedStateAway } from './shared-state.ts'
+import { SharedStateError } from './shared-state.ts'
 import { messageOf } from '../../base/thrown.ts'
 
 type Client = Pick<
@@ -19,20 +19,20 @@ export type SendCommand = (command: readonly string[]) => Promise<unknown>
 export interface RedisTimes {
   readonly pingEveryMs: number
   readonly keepUpEveryMs: number
-  /** A connection that says nothing for so long is frozen. */
+  /** A connection on which nothing is received for so long is frozen. */
   readonly silenceMs: number
-  /** Before all begins anew; doubled with each failure. */
-  readonly firstPauseMs: number
-  /** Before one connection is opened again. */
-  readonly longestPauseMs: number
+  /** Before new connections are opened; doubled with each failure. */
+  readonly firstBackOffMs: number
+  /** Before a client reopens its connection. */
+  readonly longestReconnectMs: number
 }
 
 const TIMES: RedisTimes = {
   pingEveryMs: 1000,
   keepUpEveryMs: 1000,
   silenceMs: 3000,
-  firstPauseMs: 500,
-  longestPauseMs: 1000,
+  firstBackOffMs: 500,
+  longestReconnectMs: 1000,
 }
 
 export interface RedisConnectionOptions {
@@ -40,50 +40,67 @@ export interface RedisConnectionOptions {
   readonly extraCa: readonly string[]
   readonly channel: string
   readonly onMessage: (message: string) => void
-  /** After both connections stand, before the state is ready. */
+  /** Runs when both connections are open, before the state is ready. */
   readonly load: (send: SendCommand) => Promise<void>
-  /** Now and then while it is ready. It writes: a Redis that is full or has become a replica is away. */
+  /** Runs at intervals while it is ready. It writes: a Redis that is full or has become a replica is unavailable. */
   readonly keepUp: (send: SendCommand) => Promise<void>
   readonly onHealth: () => void
-  readonly onTrouble: (message: string) => void
+  readonly onError: (message: string) => void
   readonly times?: Partial<RedisTimes>
 }
 
 export interface RedisConnection {
   readonly isReady: boolean
-  /** Something was heard and not kept: not ready until all is loaded again. */
+  /** A message was received and lost: it is not ready until everything is loaded again. */
   reload(): void
-  /** Rejects with SharedStateAway: at once while it is not ready, after a second without an answer. */
+  /** Rejects with a SharedStateError: at once while it is not ready, after a second without a response. */
   send(command: readonly string[]): Promise<unknown>
   close(): Promise<void>
 }
 
 const CONNECT_TIMEOUT_MS = 3000
 const COMMAND_TIMEOUT_MS = 1000
-/** All that is revoked, at most a million entries. */
+/** For all revocations, at most a million entries. */
 const LOAD_TIMEOUT_MS = 10_000
-const SLOWEST_PAUSE_MS = 5000
+const LONGEST_BACK_OFF_MS = 5000
 const MAX_WAITING_COMMANDS = 10_000
 
 export const openRedis = (options: RedisConnectionOptions): RedisConnection =>
-  new Connection(options)
+  new ReopeningConnection(options)
 
-class Connection implements RedisConnection {
+/** Two clients, as one that has subscribed takes no commands. */
+interface Connections {
+  readonly commands: Client
+  readonly listener: Client
+  /** A reconnect of the listener keeps its subscription. */
+  isSubscribed: boolean
+}
+
+type Phase =
+  /** The library is being loaded; it stays so if that fails. */
+  | { readonly kind: 'importing' }
+  /** Both connections are being opened, or reopened after an error, by the clients themselves. */
+  | { readonly kind: 'connecting'; readonly connections: Connections }
+  /** Both are open, and what was missed is loaded. */
+  | { readonly kind: 'loading'; readonly connections: Connections }
+  | {
+      readonly kind: 'ready'
+      readonly connections: Connections
+      readonly nextKeepUp: NodeJS.Timeout
+    }
+  /** The connections have been dropped, and new ones are opened later. */
+  | { readonly kind: 'backing_off'; readonly retry: NodeJS.Timeout }
+  | { readonly kind: 'closed' }
+
+class ReopeningConnection implements RedisConnection {
   readonly #options: RedisConnectionOptions
   readonly #times: RedisTimes
-  /** Of commands, and the one that listens; none between two attempts. */
-  #clients: readonly Client[] = []
-  #loaded = false
-  /** What a trouble, a later attempt or the end has outdated counts for nothing. */
-  #era = 0
-  /** The client that has. */
-  #subscribed: Client | undefined
+  /** Work that began in a phase counts for nothing once that has ended: each phase is an object of its own. */
+  #phase: Phase = { kind: 'importing' }
+  /** How often the connections were dropped in a row. */
   #failures = 0
-  #retry: NodeJS.Timeout | undefined
-  #keeping: NodeJS.Timeout | undefined
   #wasReady = false
-  #closed = false
-  #trouble = ''
+  #lastReported = ''
 
   constructor(options: RedisConnectionOptions) {
     this.#options = options
@@ -92,62 +109,79 @@ class Connection implements RedisConnection {
   }
 
   get isReady(): boolean {
-    return this.#loaded && this.#clients.length === 2 && this.#clients.every((one) => one.isReady)
+    return this.#phase.kind === 'ready' && areOpen(this.#phase.connections)
   }
 
   send(command: readonly string[]): Promise<unknown> {
-    if (!this.isReady) return Promise.reject(new SharedStateAway('Redis is away'))
-    return this.#ask(command)
+    if (!this.isReady) return Promise.reject(unavailable('Redis is away'))
+    return this.#send(command)
   }
 
   /**
-   * By connections of their own: behind the address there may be another Redis by now, where this one has become
-   * its replica.
+   * Opens new connections: behind the address there may be another Redis by now, where this one has become its replica.
    */
   reload(): void {
-    this.#distrust()
-    this.#drop()
+    if (this.#phase.kind === 'closed') return
     this.#failures++
-    const pauses = { firstMs: this.#times.firstPauseMs, capMs: SLOWEST_PAUSE_MS }
-    const afterMs = backOffMs(this.#failures, pauses, Math.random())
-    clearTimeout(this.#retry)
-    this.#retry = setTimeout(() => {
-      void this.#open()
-    }, afterMs).unref()
+    const backOff = { firstMs: this.#times.firstBackOffMs, capMs: LONGEST_BACK_OFF_MS }
+    const retry = setTimeout(
+      () => {
+        void this.#open()
+      },
+      backOffMs(this.#failures, backOff, Math.random()),
+    ).unref()
+    this.#enter({ kind: 'backing_off', retry })
   }
 
   close(): Promise<void> {
-    this.#closed = true
-    clearTimeout(this.#retry)
-    clearTimeout(this.#keeping)
-    this.#drop()
+    this.#enter({ kind: 'closed' })
     return Promise.resolve()
+  }
+
+  /**
+   * The one place where the phase changes: timers and connections do not outlive the phases that they belong to, and a
+   * closed connection stays closed.
+   */
+  #enter<P extends Phase>(next: P): P {
+    const before = this.#phase
+    if (before.kind === 'closed') return next
+    this.#phase = next
+    if (before.kind === 'backing_off') clearTimeout(before.retry)
+    if (before.kind === 'ready') clearTimeout(before.nextKeepUp)
+    const dropped = connectionsOf(before)
+    if (dropped !== undefined && dropped !== connectionsOf(next)) {
+      dropped.commands.destroy()
+      dropped.listener.destroy()
+    }
+    if (next.kind !== 'closed') this.#notifyHealth()
+    return next
   }
 
   /** Never rejects. */
   async #open(): Promise<void> {
+    const phase = this.#enter({ kind: 'importing' })
+    let connections: Connections
     try {
       const { createClient: create } = await import('redis')
-      if (this.#closed) return
-      this.#clients = [this.#create(create), this.#create(create)]
+      if (this.#phase !== phase) return
+      connections = {
+        commands: this.#create(create),
+        listener: this.#create(create),
+        isSubscribed: false,
+      }
     } catch (error) {
-      this.#tell(error)
+      this.#report(error)
       return
     }
+    this.#enter({ kind: 'connecting', connections })
     // They retry for ever by themselves, and load when they are ready: a first attempt that fails is no error of ours.
-    for (const client of this.#clients) client.connect().catch(() => undefined)
-  }
-
-  #drop(): void {
-    const dropped = this.#clients
-    this.#era++
-    this.#clients = []
-    for (const client of dropped) client.destroy()
+    connections.commands.connect().catch(() => undefined)
+    connections.listener.connect().catch(() => undefined)
   }
 
   #create(create: typeof createClient): Client {
     const { url, extraCa } = this.#options
-    const { longestPauseMs, pingEveryMs, silenceMs } = this.#times
+    const { longestReconnectMs, pingEveryMs, silenceMs } = this.#times
     const client = create({
       url,
       disableOfflineQueue: true,
@@ -157,16 +191,18 @@ class Connection implements RedisConnection {
         connectTimeout: CONNECT_TIMEOUT_MS,
         // A connection that is frozen: the pings above keep a good one from being idle.
         socketTimeout: silenceMs,
-        reconnectStrategy: (retries) => Math.min(50 * 2 ** Math.min(retries, 5), longestPauseMs),
+        reconnectStrategy: (retries) =>
+          Math.min(50 * 2 ** Math.min(retries, 5), longestReconnectMs),
         ...(url.startsWith('rediss:') && extraCa.length > 0
           ? { tls: true, ca: [...getCACertificates(), ...extraCa] }
           : {}),
       },
     })
     client.on('error', (error: unknown) => {
-      if (!this.#clients.includes(client)) return
-      this.#tell(error)
-      this.#distrust()
+      const connections = connectionsOf(this.#phase)
+      if (connections?.commands !== client && connections?.listener !== client) return
+      this.#report(error)
+      this.#enter({ kind: 'connecting', connections })
     })
     client.on('ready', () => {
       void this.#load()
@@ -174,102 +210,102 @@ class Connection implements RedisConnection {
     return client
   }
 
-  #distrust(): void {
-    this.#era++
-    this.#loaded = false
-    this.#note()
-  }
-
-  /** Again after each reconnect: what was published meanwhile was not heard. Never rejects. */
+  /** Runs again after each reconnect, which has missed what was published meanwhile. Never rejects. */
   async #load(): Promise<void> {
-    if (this.#closed || this.#clients.length < 2) return
-    if (!this.#clients.every((client) => client.isReady)) return
-    this.#era++
-    const isLoaded = await this.#attempt(async () => {
-      await this.#subscribe()
-      await this.#options.load((command) => this.#ask(command, LOAD_TIMEOUT_MS))
+    const connections = connectionsOf(this.#phase)
+    if (connections === undefined || !areOpen(connections)) return
+    const phase = this.#enter({ kind: 'loading', connections })
+    const isLoaded = await this.#attempt(phase, async () => {
+      await this.#subscribe(connections)
+      await this.#options.load((command) => this.#send(command, LOAD_TIMEOUT_MS))
     })
     if (!isLoaded) return
-    this.#loaded = true
     this.#failures = 0
-    this.#trouble = ''
-    this.#note()
-    this.#keepUpLater()
+    this.#lastReported = ''
+    this.#enterReady(connections)
   }
 
-  #keepUpLater(): void {
-    clearTimeout(this.#keeping)
-    this.#keeping = setTimeout(() => {
+  #enterReady(connections: Connections): void {
+    const nextKeepUp = setTimeout(() => {
       void this.#keepUp()
     }, this.#times.keepUpEveryMs).unref()
+    this.#enter({ kind: 'ready', connections, nextKeepUp })
   }
 
-  /** Never rejects; ends where the next load begins it anew. */
+  /** Never rejects; ends where the next load starts it again. */
   async #keepUp(): Promise<void> {
-    if (!this.isReady) return
-    const isKept = await this.#attempt(() =>
-      this.#options.keepUp((command) => this.#ask(command, this.#times.silenceMs)),
+    const phase = this.#phase
+    if (phase.kind !== 'ready' || !areOpen(phase.connections)) return
+    const isUpToDate = await this.#attempt(phase, () =>
+      this.#options.keepUp((command) => this.#send(command, this.#times.silenceMs)),
     )
-    if (isKept) this.#keepUpLater()
+    if (isUpToDate) this.#enterReady(phase.connections)
   }
 
-  /** False: it has failed, and all begins anew, or its outcome counts for nothing by now. Never rejects. */
-  async #attempt(work: () => Promise<void>): Promise<boolean> {
-    const era = this.#era
+  /** False: it has failed and new connections are opened, or the phase has ended meanwhile. Never rejects. */
+  async #attempt(phase: Phase, work: () => Promise<void>): Promise<boolean> {
     try {
       await work()
     } catch (error) {
-      if (era === this.#era) {
-        this.#tell(error)
+      if (this.#phase === phase) {
+        this.#report(error)
         this.reload()
       }
       return false
     }
-    return era === this.#era
+    return this.#phase === phase
   }
 
-  /** Before anything is loaded, lest something be published in between; a reconnect keeps it. */
-  async #subscribe(): Promise<void> {
-    const [, listener] = this.#clients
-    if (listener === this.#subscribed) return
+  /** Before anything is loaded, so that nothing published in between is missed. */
+  async #subscribe(connections: Connections): Promise<void> {
+    if (connections.isSubscribed) return
     const { channel, onMessage } = this.#options
-    await listener?.subscribe(channel, onMessage)
-    this.#subscribed = listener
+    await connections.listener.subscribe(channel, onMessage)
+    connections.isSubscribed = true
   }
 
-  async #ask(command: readonly string[], timeoutMs = COMMAND_TIMEOUT_MS): Promise<unknown> {
-    const [commands] = this.#clients
-    if (commands === undefined) throw new SharedStateAway('Redis is away')
-    const answer = commands.sendCommand([...command])
+  async #send(command: readonly string[], timeoutMs = COMMAND_TIMEOUT_MS): Promise<unknown> {
+    const connections = connectionsOf(this.#phase)
+    if (connections === undefined) throw unavailable('Redis is away')
+    const response = connections.commands.sendCommand([...command])
     const onTimeout = (): never => {
       throw new Error('no answer in time')
     }
     try {
-      return await withTimeout(answer, { ms: timeoutMs, onTimeout })
+      return await withTimeout(response, { ms: timeoutMs, onTimeout })
     } catch (cause) {
-      throw new SharedStateAway(`Redis could not do it: ${reasonOf(cause)}`, cause)
+      throw unavailable(`Redis could not do it: ${reasonOf(cause)}`, cause)
     }
   }
 
-  #note(): void {
+  #notifyHealth(): void {
     if (this.isReady === this.#wasReady) return
     this.#wasReady = this.isReady
     this.#options.onHealth()
   }
 
-  /** Once for each reason: it is tried again and again. */
-  #tell(error: unknown): void {
+  /** Once for each reason, as it retries for ever. */
+  #report(error: unknown): void {
     const message = reasonOf(error)
-    if (this.#closed || message === this.#trouble) return
-    this.#trouble = message
-    this.#options.onTrouble(message)
+    if (this.#phase.kind === 'closed' || message === this.#lastReported) return
+    this.#lastReported = message
+    this.#options.onError(message)
   }
 }
 
-/** Codes where there are any: messages may hold the address with its password. */
+const connectionsOf = (phase: Phase): Connections | undefined =>
+  'connections' in phase ? phase.connections : undefined
+
+const areOpen = ({ commands, listener }: Connections): boolean =>
+  commands.isReady && listener.isReady
+
+const unavailable = (message: string, cause?: unknown): SharedStateError =>
+  new SharedStateError('unavailable', message, { cause })
+
+/** Prefers a code of node or Redis: messages may contain the address with its password. */
 const reasonOf = (error: unknown): string => {
   const code = (error as { code?: unknown } | null)?.code
-  if (typeof code === 'string') return code
+  if (typeof code === 'string' && !(error instanceof SharedStateError)) return code
   return messageOf(error)
     .replace(/\/\/[^@/\s]*@/g, '//')
     .slice(0, 200)

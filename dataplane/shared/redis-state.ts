@@ -8,7 +8,7 @@ import {
   openRedis,
 } from './redis-connection.ts'
 import { Revocations } from './revocations.ts'
-import { SharedStateAway, type SharedHealth, type SharedState } from './shared-state.ts'
+import { SharedStateError, type SharedHealth, type SharedState } from './shared-state.ts'
 
 export interface RedisStateOptions {
   /** `redis://` or `rediss://`, with user and password if required. */
@@ -18,7 +18,7 @@ export interface RedisStateOptions {
   /** Unix time, milliseconds. */
   readonly now: () => number
   /** Called when the state of the connection changes; never with the URL's password. */
-  readonly onTrouble: (message: string) => void
+  readonly onError: (message: string) => void
   /** More CA certificates for `rediss://`, PEM. */
   readonly extraCa: readonly string[]
   readonly times?: Partial<RedisTimes>
@@ -77,7 +77,7 @@ class InRedis implements SharedState {
   readonly #mark: readonly string[]
   readonly #revocations: Revocations
   /** Revocations that are not known to have reached Redis. */
-  readonly #untold = new Map<string, number>()
+  readonly #unsent = new Map<string, number>()
   readonly #now: () => number
   readonly #timer: NodeJS.Timeout
   readonly #listeners: (() => void)[] = []
@@ -91,14 +91,14 @@ class InRedis implements SharedState {
       extraCa: options.extraCa,
       channel: CHANNEL,
       onMessage: (message) => {
-        this.#learn(message)
+        this.#receive(message)
       },
       load: (send) => this.#load(send),
       keepUp: (send) => this.#keepUp(send),
       onHealth: () => {
         for (const listener of this.#listeners) listener()
       },
-      onTrouble: options.onTrouble,
+      onError: options.onError,
       ...(options.times && { times: options.times }),
     })
     this.#timer = setInterval(() => {
@@ -146,8 +146,8 @@ class InRedis implements SharedState {
     const until = Math.ceil(untilUnixSeconds)
     if (until <= this.#now() / 1000) return
     this.#add(key, until)
-    this.#untold.set(key, until)
-    await this.#tell((command) => this.#send(command), [[key, until]])
+    this.#unsent.set(key, until)
+    await this.#sendRevocations((command) => this.#send(command), [[key, until]])
   }
 
   isRevoked(key: string): boolean {
@@ -167,7 +167,7 @@ class InRedis implements SharedState {
     try {
       this.#revocations.add(key, until)
     } catch (cause) {
-      throw new SharedStateAway('Too many revocations are held', cause)
+      throw new SharedStateError('full', 'Too many revocations are stored', { cause })
     }
   }
 
@@ -182,25 +182,25 @@ class InRedis implements SharedState {
     const missing = [...this.#revocations.entries()].filter(
       ([key, until]) => until > now && (known.get(key) ?? 0) < until,
     )
-    await this.#tell(send, missing)
+    await this.#sendRevocations(send, missing)
   }
 
   async #keepUp(send: SendCommand): Promise<void> {
     if ((await send(this.#mark)) === null) await this.#load(send)
-    else await this.#tell(send, [...this.#untold])
+    else await this.#sendRevocations(send, [...this.#unsent])
   }
 
-  async #tell(send: SendCommand, entries: readonly Revoked[]): Promise<void> {
+  async #sendRevocations(send: SendCommand, entries: readonly Revoked[]): Promise<void> {
     for (let at = 0; at < entries.length; at += REVOKED_AT_ONCE) {
       const some = entries.slice(at, at + REVOKED_AT_ONCE)
       const args = some.flatMap(([key, until]) => [String(until), key])
       await send(['EVAL', REVOKE, '1', REVOKED, CHANNEL, ...args])
       for (const [key, until] of some)
-        if ((this.#untold.get(key) ?? 0) <= until) this.#untold.delete(key)
+        if ((this.#unsent.get(key) ?? 0) <= until) this.#unsent.delete(key)
     }
   }
 
-  #learn(message: string): void {
+  #receive(message: string): void {
     const entry = parseMessage(message)
     if (entry === undefined) return
     try {
@@ -213,7 +213,7 @@ class InRedis implements SharedState {
 
   #sweep(): void {
     this.#revocations.sweep()
-    for (const key of this.#untold.keys()) if (!this.#revocations.has(key)) this.#untold.delete(key)
+    for (const key of this.#unsent.keys()) if (!this.#revocations.has(key)) this.#unsent.delete(key)
     const now = String(Math.floor(this.#now() / 1000))
     this.#send(['ZREMRANGEBYSCORE', REVOKED, '-inf', now]).catch(() => undefined)
   }
@@ -223,7 +223,8 @@ const seconds = (value: number): string => String(Math.max(1, Math.ceil(value)))
 
 /** `[member, score, …]` (RESP2), or `[[member, score], …]` (RESP3). */
 const toPairs = (reply: unknown): readonly Revoked[] => {
-  if (!Array.isArray(reply)) throw new SharedStateAway('Redis answers what nobody asked for')
+  if (!Array.isArray(reply))
+    throw new SharedStateError('unexpected_reply', 'Redis sent an unexpected reply')
   const flat: readonly unknown[] = reply.flat()
   const pairs: Revoked[] = []
   for (let at = 0; at + 1 < flat.length; at += 2)

@@ -2,7 +2,7 @@
 // copy of the revocations, which the primary sends before it confirms a revocation to anyone.
 
 import { Revocations } from './revocations.ts'
-import { SharedStateAway, type SharedHealth, type SharedState } from './shared-state.ts'
+import { SharedStateError, type SharedHealth, type SharedState } from './shared-state.ts'
 import { messageOf } from '../../base/thrown.ts'
 
 /** One operation of SharedState as a message; structured-cloneable. */
@@ -132,9 +132,9 @@ class Relayed implements RelayedState {
     try {
       reply = await this.#ask(call)
     } catch (cause) {
-      throw new SharedStateAway('The primary process does not answer', cause)
+      throw new SharedStateError('unavailable', 'The primary process does not answer', { cause })
     }
-    if (!reply.ok) throw new SharedStateAway(reply.message)
+    if (!reply.ok) throw new SharedStateError('unavailable', reply.message)
     return reply.value
   }
 }

@@ -1,6 +1,8 @@
 // Defines the state that all processes, and with Redis all replicas, share: what is revoked, what was used, which
 // refresh token of a family is the current one, how many logins failed. Every entry expires.
 
+import { CodedError } from '../../base/coded-error.ts'
+
 /**
  * Keys and values are text of at most 2 KiB; values never hold a token or a password, only digests. The part of a key
  * before its first colon is its kind: in memory each kind of value has a quota of its own.
@@ -29,14 +31,15 @@ export interface SharedState {
 }
 
 /**
- * `away`: the home can't be reached. Operations reject with SharedStateAway, and the copy of revocations may be
- * old: whoever relies on it refuses, unless the gateway was told otherwise (`--redis-away`).
+ * `away`: the state can't be reached. Operations reject with a SharedStateError, and the copy of revocations may be out
+ * of date: what depends on it is rejected, unless a setting says otherwise (`--redis-away`).
  */
 export type SharedHealth = 'ok' | 'away'
 
-export class SharedStateAway extends Error {
-  constructor(message: string, cause?: unknown) {
-    super(message, { cause })
-    this.name = 'SharedStateAway'
-  }
-}
+export type SharedStateErrorCode =
+  | 'unavailable' // Redis, or the primary process, cannot be reached or cannot do it
+  | 'full' // of such values, or of revocations
+  | 'not_written' // the journal
+  | 'unexpected_reply'
+
+export class SharedStateError extends CodedError<SharedStateErrorCode> {}

@@ -110,7 +110,7 @@ const openShared = (options: ServingSecurityOptions): SharedState => {
     id: randomUUID(),
     now: Date.now,
     extraCa,
-    onTrouble: (reason) => {
+    onError: (reason) => {
       log.warn('Redis cannot be reached', { reason, whileAway: settings.redisAway })
     },
   })

@@ -7,7 +7,7 @@ import {
   oidcSubjectKeysUntil,
   type ProviderSession,
 } from '../../security/tokens/revocation-keys.ts'
-import { SharedStateAway } from '../../shared/shared-state.ts'
+import { SharedStateError } from '../../shared/shared-state.ts'
 import { done } from '../responses.ts'
 import { discoverMetadata } from '../provider/discover-provider.ts'
 import { findProvider } from '../provider/find-provider.ts'
@@ -121,7 +121,7 @@ async function revokeTickets({
   try {
     await Promise.all(keys.map((key) => endpointDeps.shared.revoke(key, now + lifetimeSeconds)))
   } catch (cause) {
-    if (!(cause instanceof SharedStateAway)) throw cause
+    if (!(cause instanceof SharedStateError)) throw cause
     throw new OidcRefusal('provider_unavailable', 'the shared state cannot be reached', { cause })
   }
   return {}

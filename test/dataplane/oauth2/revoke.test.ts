@@ -1,5 +1,5 @@
 import { afterEach, describe, expect, it } from '@jest/globals'
-import { SharedStateAway } from '../../../dataplane/shared/shared-state.ts'
+import { SharedStateError } from '../../../dataplane/shared/shared-state.ts'
 import {
   APP,
   APP2,
@@ -185,7 +185,7 @@ describe('a refused revocation', () => {
     const endpointDeps = open({
       shared: (state) =>
         Object.assign(Object.create(state) as typeof state, {
-          revoke: () => Promise.reject(new SharedStateAway('away')),
+          revoke: () => Promise.reject(new SharedStateError('unavailable', 'away')),
           read: (key: string) => state.read(key),
           replace: state.replace.bind(state),
           increment: state.increment.bind(state),

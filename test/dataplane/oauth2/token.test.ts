@@ -2,7 +2,7 @@ import { afterEach, describe, expect, it } from '@jest/globals'
 import fc from 'fast-check'
 import type { RealmRecord, UserRecord } from '../../../language/realm/record.ts'
 import type { Passwords } from '../../../dataplane/security/passwords/passwords.ts'
-import { SharedStateAway } from '../../../dataplane/shared/shared-state.ts'
+import { SharedStateError } from '../../../dataplane/shared/shared-state.ts'
 import type { OAuthRequest } from '../../../dataplane/oauth2/oauth2-endpoint.ts'
 import { anyText } from '../security/any-text.ts'
 import {
@@ -416,7 +416,7 @@ describe('a refusal', () => {
   })
 
   it('503 while the shared state is away, but for what does not need it', async () => {
-    const away = () => Promise.reject(new SharedStateAway('away'))
+    const away = () => Promise.reject(new SharedStateError('unavailable', 'away'))
     const endpointDeps = open({
       shared: (state) => ({
         read: away,

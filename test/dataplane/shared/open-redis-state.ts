@@ -21,7 +21,7 @@ export const openRedisState = (
 ): SharedState =>
   createRedisState({
     url,
-    onTrouble,
+    onError: onTrouble,
     id: randomUUID(),
     now: Date.now,
     extraCa: [],

@@ -63,8 +63,8 @@ describe('a Redis that refuses', () => {
 describeWhenAvailable('a real Redis', redisAvailability(), () => {
   it('that goes away is away at once, and learns again what was revoked meanwhile', async () => {
     await using redis = await startRedis()
-    const troubles: string[] = []
-    const state = openRedisState(redis.url, { onTrouble: (message) => troubles.push(message) })
+    const errors: string[] = []
+    const state = openRedisState(redis.url, { onTrouble: (message) => errors.push(message) })
     const changes = healthChanges(state)
     await haveHealth('ok', state)
     await state.revoke('ticket:1', soon())
@@ -79,7 +79,7 @@ describeWhenAvailable('a real Redis', redisAvailability(), () => {
     await haveHealth('ok', fresh)
     expect([fresh.isRevoked('ticket:1'), fresh.isRevoked('ticket:2')]).toEqual([true, true])
     expect(changes).toEqual(['ok', 'away', 'ok'])
-    expect(troubles.length).toBeGreaterThan(0)
+    expect(errors.length).toBeGreaterThan(0)
     await close(state, fresh)
   }, 60_000)
 
@@ -129,8 +129,8 @@ describeWhenAvailable('a real Redis', redisAvailability(), () => {
     'that %s is away for all, and hears it all afterwards',
     async (_, fault, cure, reason) => {
       await using redis = await startRedis()
-      const troubles: string[] = []
-      const one = openRedisState(redis.url, { onTrouble: (message) => troubles.push(message) })
+      const errors: string[] = []
+      const one = openRedisState(redis.url, { onTrouble: (message) => errors.push(message) })
       const two = openRedisState(redis.url)
       let ticket = 'ticket:'
       // The round of every second may meet the fault before the revocation does: then once more.
@@ -145,7 +145,7 @@ describeWhenAvailable('a real Redis', redisAvailability(), () => {
         { withinMs: 20_000 },
       )
       await haveHealth('away', one, two)
-      expect(troubles.join()).toContain(reason)
+      expect(errors.join()).toContain(reason)
       await redis.tell(cure)
       await haveHealth('ok', one, two)
       await learns(two, ticket)
@@ -195,10 +195,10 @@ describeWhenAvailable('a real Redis', redisAvailability(), () => {
   it('asks for no more rights than are told of', async () => {
     await using redis = await startRedis()
     await redis.tell(`ACL SETUSER gateway on >secret ${RIGHTS}`)
-    const troubles: string[] = []
+    const errors: string[] = []
     const url = `redis://gateway:secret@127.0.0.1:${redis.port}`
     const [one, two] = [
-      openRedisState(url, { onTrouble: (message) => troubles.push(message) }),
+      openRedisState(url, { onTrouble: (message) => errors.push(message) }),
       openRedisState(url),
     ]
     await haveHealth('ok', one, two)
@@ -209,7 +209,7 @@ describeWhenAvailable('a real Redis', redisAvailability(), () => {
     expect(await one.increment('failures', 60)).toBe(1)
     await one.revoke('ticket:1', soon())
     await learns(two, 'ticket:1')
-    expect(troubles).toEqual([])
+    expect(errors).toEqual([])
     await close(one, two)
   }, 60_000)
 })

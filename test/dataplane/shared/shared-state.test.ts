@@ -9,7 +9,7 @@ import {
   type SharedCall,
   type SharedReply,
 } from '../../../dataplane/shared/relayed-state.ts'
-import { SharedStateAway, type SharedState } from '../../../dataplane/shared/shared-state.ts'
+import { SharedStateError, type SharedState } from '../../../dataplane/shared/shared-state.ts'
 import { eventually } from '../../support/eventually.ts'
 import { createManualClock } from '../../support/manual-clock.ts'
 import { redisAvailability, startRedis } from '../../support/redis-server.ts'
@@ -236,7 +236,7 @@ describe('room in memory', () => {
       try {
         await state.takeOnce(`${kind}:filler-${count}`, ttlSeconds)
       } catch (error) {
-        expect(error).toBeInstanceOf(SharedStateAway)
+        expect(error).toBeInstanceOf(SharedStateError)
         return count
       }
   }
@@ -263,7 +263,7 @@ describe('room in memory', () => {
     expect(await fill(state, '__proto__', 1)).toBe(0)
     expect(await fill(state, 'oidc-jti', 1)).toBe(filled)
     clock.advance(999)
-    await expect(state.takeOnce('unheard of:new', 1)).rejects.toBeInstanceOf(SharedStateAway)
+    await expect(state.takeOnce('unheard of:new', 1)).rejects.toBeInstanceOf(SharedStateError)
     clock.advance(1)
     expect(await state.takeOnce('unheard of:new', 1)).toBe(true)
     await state.close()
@@ -291,7 +291,7 @@ describe('what could not be kept', () => {
   it('counts as not done, and may be done again', async () => {
     const { disk, journal } = faultyJournal()
     const state = createMemoryState({ now: Date.now, journal })
-    await expect(state.takeOnce('state:1', 60)).rejects.toBeInstanceOf(SharedStateAway)
+    await expect(state.takeOnce('state:1', 60)).rejects.toBeInstanceOf(SharedStateError)
     disk.fault = undefined
     expect(await state.takeOnce('state:1', 60)).toBe(true)
     await state.replace('family:1', undefined, 'a', 60)

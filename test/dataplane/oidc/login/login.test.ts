@@ -5,7 +5,7 @@ import { BACKCHANNEL_STEPS } from '../../../../dataplane/oidc/logout/backchannel
 import { CALLBACK_STEPS } from '../../../../dataplane/oidc/login/callback.ts'
 import { LOGIN_STEPS } from '../../../../dataplane/oidc/login/login.ts'
 import { LOGOUT_STEPS } from '../../../../dataplane/oidc/logout/logout.ts'
-import { SharedStateAway } from '../../../../dataplane/shared/shared-state.ts'
+import { SharedStateError } from '../../../../dataplane/shared/shared-state.ts'
 import { createMemoryState } from '../../../../dataplane/shared/memory-state.ts'
 import { createGuard, readRules } from '../../../../dataplane/upstream/destinations/guard.ts'
 import { createGuardedFetch } from '../../../../dataplane/upstream/destinations/guarded-fetch.ts'
@@ -363,7 +363,7 @@ describe('two gateways', () => {
 })
 
 describe('while the shared state is away', () => {
-  const away = () => Promise.reject(new SharedStateAway('away'))
+  const away = () => Promise.reject(new SharedStateError('unavailable', 'away'))
 
   it.each([
     ['refuse', 503],

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals'
 import { createHmac } from 'node:crypto'
 import type { OidcResponse } from '../../../../dataplane/oidc/oidc-endpoint.ts'
-import { SharedStateAway } from '../../../../dataplane/shared/shared-state.ts'
+import { SharedStateError } from '../../../../dataplane/shared/shared-state.ts'
 import { FakeProvider, forge, newPair, type Claims } from '../fake-provider.ts'
 import {
   Browser,
@@ -222,7 +222,7 @@ describe('a back-channel logout', () => {
     const mine = await logIn()
     const token = await signed()
     const revoke = endpointDeps.shared.revoke.bind(endpointDeps.shared)
-    endpointDeps.shared.revoke = () => Promise.reject(new SharedStateAway('away'))
+    endpointDeps.shared.revoke = () => Promise.reject(new SharedStateError('unavailable', 'away'))
     const away = await tell(token)
     endpointDeps.shared.revoke = revoke
     const again = await tell(token)
@@ -264,7 +264,7 @@ describe('a back-channel logout', () => {
     op.misbehaviour = { jwks: (response) => response.writeHead(500).end() }
     const keysAway = await tell(await signed())
     op.misbehaviour = {}
-    endpointDeps.shared.revoke = () => Promise.reject(new SharedStateAway('away'))
+    endpointDeps.shared.revoke = () => Promise.reject(new SharedStateError('unavailable', 'away'))
     const stateAway = await tell(await signed())
 
     expect([keysAway.status, stateAway.status]).toEqual([503, 503])

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals'
 import { decodeJwt } from 'jose'
-import { SharedStateAway } from '../../../../dataplane/shared/shared-state.ts'
+import { SharedStateError } from '../../../../dataplane/shared/shared-state.ts'
 import type { OidcProviderRecord } from '../../../../language/realm/record.ts'
 import { FakeProvider, newPair } from '../fake-provider.ts'
 import {
@@ -163,7 +163,7 @@ describe('logging out', () => {
 
   it('goes on where nothing can be revoked, and says so in the audit log', async () => {
     const { endpointDeps, browser } = await logIn()
-    endpointDeps.shared.revoke = () => Promise.reject(new SharedStateAway('away'))
+    endpointDeps.shared.revoke = () => Promise.reject(new SharedStateError('unavailable', 'away'))
     const answer = await browser.logout(endpointDeps)
 
     expect([answer.status, setCookies(answer).length]).toEqual([302, 2])
