@@ -1,5 +1,5 @@
-// Bounds how much runs at once (a semaphore): whoever begins takes a permit, or several for what weighs more, and gives
-// them back at the end. Who finds none free is refused, or waits.
+// Bounds how much work runs at once (a semaphore): work takes a permit when it begins, or several if it weighs more, and
+// gives them back when it ends. Without a free permit it is rejected, or waits.
 
 import { QueueFullError } from './queue-full-error.ts'
 
@@ -34,7 +34,7 @@ export class Limiter {
   readonly #waiting = new Set<Waiting>()
   #used = 0
 
-  /** @param maxWaiting who comes when so many wait is refused */
+  /** @param maxWaiting work that comes when so many wait is rejected */
   constructor(permits: number, maxWaiting = Infinity) {
     this.#permits = permits
     this.#maxWaiting = maxWaiting
@@ -45,13 +45,13 @@ export class Limiter {
     return this.#used
   }
 
-  /** Nothing can begin now, and nobody else may wait for it. */
+  /** Nothing can begin now, and no more may wait. */
   get isFull(): boolean {
     return this.#waiting.size >= this.#maxWaiting && !this.#hasRoomFor(1)
   }
 
   /**
-   * Never waits, and passes nobody who does. False: there is no room, or it weighs more than all permits.
+   * Never waits, and never overtakes work that does. False: there is no room, or it weighs more than all permits.
    * What was acquired is given back with `release`, once.
    */
   tryAcquire(weight = 1): boolean {
@@ -131,7 +131,7 @@ export class Limiter {
     return this.#waiting.size === 0 && this.#used + weight <= this.#permits
   }
 
-  /** As `tryAcquire` sees it, or alone: nobody waits for ever. */
+  /** As `tryAcquire` sees it, or alone: nothing waits for ever. */
   #fits(weight: number): boolean {
     return this.#used === 0 || this.#used + weight <= this.#permits
   }

@@ -1,4 +1,4 @@
-// Runs one task after the other, in the order in which they came. Beyond its bound a task is refused at once.
+// Runs one task after the other, in the order in which they came. Beyond its bound a task is rejected at once.
 
 import { QueueFullError } from './queue-full-error.ts'
 

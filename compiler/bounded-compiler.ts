@@ -36,7 +36,7 @@ export interface CompileRequest extends CompileTask {
   /** It was compiled before, so it gets more time: a slow start of a busy machine must not end it. */
   readonly isServing?: boolean
   /**
-   * Aborted when nobody waits any more: a compilation that has not begun is skipped, and the promise rejects with the
+   * Aborted when nothing waits for the result any more: a compilation that has not begun is skipped, and the promise rejects with the
    * reason.
    */
   readonly signal?: AbortSignal

@@ -1,5 +1,5 @@
-// Defines why bytes of a peer are not read as a value, whatever their format. The words are for whoever sent them and
-// quote nothing of them.
+// Defines why bytes of a peer are not read as a value, whatever their format. The message is for the peer that sent them, and
+// quotes nothing of them.
 
 import { CodedError } from '../base/coded-error.ts'
 

@@ -79,7 +79,7 @@ export const createNameLookup = (
       slow.delete(name)
       if (now() - startedMs >= SLOW_MS) slow.set(name, { atMs: now(), addresses })
       next()
-      for (const tell of callbacks) tell(error, addresses)
+      for (const callback of callbacks) callback(error, addresses)
     })
   }
 

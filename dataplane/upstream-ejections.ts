@@ -5,7 +5,7 @@ import type { Log } from '../telemetry/log.ts'
 import type { GatewayMetrics } from './metrics.ts'
 import type { HostHealthEvent } from './actions/forward/hosts.ts'
 import type { HealthEvent } from './upstream/endpoints/origin-health.ts'
-import type { Verdict } from './upstream/endpoints/outlier-detector.ts'
+import type { EjectionChange } from './upstream/endpoints/outlier-detector.ts'
 
 const LINES_A_MINUTE = 30
 const MINUTE_MS = 60_000
@@ -67,7 +67,10 @@ export const createEjectionReport = (
   }
 }
 
-const detailsOf = ({ why, forMs }: Extract<Verdict, { readonly kind: 'ejected' }>): object => ({
+const detailsOf = ({
+  why,
+  forMs,
+}: Extract<EjectionChange, { readonly kind: 'ejected' }>): object => ({
   why: WHY[why],
   seconds: forMs / 1000,
 })

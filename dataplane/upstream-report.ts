@@ -76,9 +76,9 @@ export const reportUpstreams = (views: readonly (UpstreamsView | undefined)[]): 
  */
 export const mergeTroubles = (troubles: readonly TroubleView[]): readonly TroubleView[] => {
   const byRealm = Map.groupBy(troubles, ({ realm }) => realm)
-  return [...byRealm.values()].flatMap((told) => {
-    const [first] = told.toSorted((left, right) => left.sinceMs - right.sinceMs)
-    return first !== undefined && told.every(({ isFailing }) => isFailing) ? [first] : []
+  return [...byRealm.values()].flatMap((group) => {
+    const [first] = group.toSorted((left, right) => left.sinceMs - right.sinceMs)
+    return first !== undefined && group.every(({ isFailing }) => isFailing) ? [first] : []
   })
 }
 

@@ -69,7 +69,7 @@ const MAX_ORDERS = 1000
 const MAX_SLEEP_MS = 30_000
 const MAX_STEPS = 100
 
-/** These timers do not keep the process alive: nobody waits for them when all is closed. */
+/** These timers do not keep the process alive: nothing waits for them when all is closed. */
 const UNHELD = { ref: false } as const
 
 /** `(id)` or `id=`: the order, or `com.example.error.no_such_order`. */
@@ -140,7 +140,7 @@ const PROCEDURES: Readonly<Record<string, Procedure>> = {
   'com.example.fail': fail,
 }
 
-/** Not acknowledged: nobody waits for it, and it can't fail later. */
+/** Not acknowledged: nothing waits for it, and it can't fail later. */
 const publish = ({ session }: AutobahnClient, topic: string, kwargs: object): void => {
   if (session.isOpen) session.publish(topic, [], kwargs)
 }

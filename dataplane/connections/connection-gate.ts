@@ -155,21 +155,21 @@ class Gate {
     const { raw } = connection
     const timeoutMs = this.#options.headerTimeoutMs
     waiting.add(raw)
-    readProxyHeader(raw, { deadlines: this.#deadlines, timeoutMs }, (outcome) => {
+    readProxyHeader(raw, { deadlines: this.#deadlines, timeoutMs }, (result) => {
       waiting.delete(raw)
-      if (this.#accepts(connection, outcome)) pass()
+      if (this.#accepts(connection, result)) pass()
     })
   }
 
-  #accepts(connection: Connection, outcome: ProxyHeaderResult): boolean {
+  #accepts(connection: Connection, result: ProxyHeaderResult): boolean {
     const { raw } = connection
-    if (outcome.kind === 'gone') raw.destroy()
-    if (outcome.kind === 'fault') {
-      this.#options.onBadHeader(plainAddress(raw.remoteAddress ?? ''), outcome.message)
+    if (result.kind === 'gone') raw.destroy()
+    if (result.kind === 'fault') {
+      this.#options.onBadHeader(plainAddress(raw.remoteAddress ?? ''), result.message)
       this.#refuse(raw, 'proxy_header')
     }
-    if (outcome.kind !== 'header') return false
-    const { source } = outcome
+    if (result.kind !== 'header') return false
+    const { source } = result
     if (source === undefined) return true
     overridePeer(raw, source)
     connection.place = this.#placeOf(source.address)

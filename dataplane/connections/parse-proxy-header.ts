@@ -101,8 +101,8 @@ const parseVersion2 = (bytes: Buffer): ProxyHeader => {
     return malformed(`version 2: longer than ${MAX_VERSION_2_LENGTH} bytes`)
   const family = bytes.readUInt8(13)
   if (command === PROXY) {
-    const fault = familyFault(family, length)
-    if (fault !== undefined) return malformed(`version 2: ${fault}`)
+    const error = findFamilyError(family, length)
+    if (error !== undefined) return malformed(`version 2: ${error}`)
   }
   const total = VERSION_2_FIXED_BYTES + length
   if (bytes.length < total) return INCOMPLETE
@@ -112,7 +112,7 @@ const parseVersion2 = (bytes: Buffer): ProxyHeader => {
 
 const nibbles = (byte: number): readonly [high: number, low: number] => [byte >> 4, byte & 15]
 
-const familyFault = (family: number, length: number): string | undefined => {
+const findFamilyError = (family: number, length: number): string | undefined => {
   const [addresses, transport] = nibbles(family)
   if (addresses > 3) return `address family ${addresses} is not assigned`
   if (transport > 2) return `transport protocol ${transport} is not assigned`

@@ -17,7 +17,7 @@ export interface PipelinedOptions {
  * Beyond this many bytes of queued requests reading pauses. Below it reading goes on, as only a reader notices that
  * the client has disconnected.
  */
-export const MAX_HELD_BYTES = 16 * 1024
+export const MAX_WAITING_BYTES = 16 * 1024
 
 /** Node parses requests from all that came in one read, up to 64 kB: a connection with more of them is closed. */
 const MAX_HELD = 512
@@ -30,7 +30,7 @@ const MAX_HELD_WHEN_SCARCE = 4
 
 /** The queue of one connection. */
 interface Line {
-  readonly held: IncomingMessage[]
+  readonly waiting: IncomingMessage[]
   /** For each request, how many bytes of the connection had been read when its head was complete. */
   readonly readBytes: number[]
   /** Of all heads. */
@@ -50,7 +50,7 @@ export class PipelinedRequests {
   readonly #options: PipelinedOptions
   // Only connections that have had queued requests: others cost nothing.
   readonly #lines = new WeakMap<Duplex, Line>()
-  #heldInAll = 0
+  #totalWaiting = 0
   #isDraining = false
 
   constructor(server: Server, options: PipelinedOptions) {
@@ -65,15 +65,15 @@ export class PipelinedRequests {
     const { socket } = request
     if (socket.destroyed) return
     const line = this.#lines.get(socket) ?? this.#openLine(socket)
-    line.held.push(request)
+    line.waiting.push(request)
     line.readBytes.push(socket.bytesRead)
     line.headBytes += headBytesOf(request)
-    this.#heldInAll++
+    this.#totalWaiting++
     if (this.#isTooLong(line)) {
       socket.destroy()
       return
     }
-    if (heldBytes(line, socket) > MAX_HELD_BYTES) pause(line, socket)
+    if (unreadBytes(line, socket) > MAX_WAITING_BYTES) pause(line, socket)
     const current = responseOn(socket)
     if (this.#isDraining && current?.headersSent === false) current.shouldKeepAlive = true
     response.once('socket', () => {
@@ -86,17 +86,17 @@ export class PipelinedRequests {
 
   /** A queued request has not timed out while it is not read: our bounds pause reading, or Node's for a body. */
   isTimeoutOfOurs({ code }: NodeJS.ErrnoException, socket: Duplex): boolean {
-    const isHeld = (this.#lines.get(socket)?.held.length ?? 0) > 0
-    return code === 'ERR_HTTP_REQUEST_TIMEOUT' && isHeld && socket.isPaused()
+    const isWaiting = (this.#lines.get(socket)?.waiting.length ?? 0) > 0
+    return code === 'ERR_HTTP_REQUEST_TIMEOUT' && isWaiting && socket.isPaused()
   }
 
   /**
    * Handles `clientError` of a server. An error of the last queued request is answered when it is its turn; if what
    * follows it is no request, the connection ends with its response.
    */
-  onFault(error: NodeJS.ErrnoException, socket: Duplex, refuse: () => void): void {
+  onError(error: NodeJS.ErrnoException, socket: Duplex, refuse: () => void): void {
     const line = this.#lines.get(socket)
-    const last = line?.held.at(-1)
+    const last = line?.waiting.at(-1)
     if (line === undefined || error.code === 'ECONNRESET') refuse()
     else if (last === undefined) refuse()
     else if (last.complete) line.isEnding = true
@@ -107,10 +107,10 @@ export class PipelinedRequests {
     const { socket } = request
     // The client has disconnected, and its requests are dropped.
     if (line.readBytes.shift() === undefined) return
-    line.held.shift()
+    line.waiting.shift()
     line.headBytes -= headBytesOf(request)
-    this.#heldInAll--
-    if (line.isPaused && heldBytes(line, socket) <= MAX_HELD_BYTES) {
+    this.#totalWaiting--
+    if (line.isPaused && unreadBytes(line, socket) <= MAX_WAITING_BYTES) {
       line.isPaused = false
       socket.resume()
     }
@@ -118,7 +118,7 @@ export class PipelinedRequests {
     if (!socket.writable) return
     // Only the last response tells the client to close: requests sent after an earlier one would be lost.
     if (this.#isDraining) response.shouldKeepAlive = line.readBytes.length > 0
-    const isLast = line.held.length === 0
+    const isLast = line.waiting.length === 0
     if (isLast && line.refuseLast !== undefined) {
       line.refuseLast()
       return
@@ -133,7 +133,7 @@ export class PipelinedRequests {
 
   #openLine(socket: Socket): Line {
     const line: Line = {
-      held: [],
+      waiting: [],
       readBytes: [],
       headBytes: 0,
       isPaused: false,
@@ -146,15 +146,15 @@ export class PipelinedRequests {
       if (line.isPaused) socket.pause()
     })
     socket.once('close', () => {
-      this.#heldInAll -= line.readBytes.splice(0).length
-      line.held.length = 0
+      this.#totalWaiting -= line.readBytes.splice(0).length
+      line.waiting.length = 0
     })
     return line
   }
 
   #isTooLong({ readBytes: { length } }: Line): boolean {
     if (length <= MAX_HELD_WHEN_SCARCE) return false
-    return length > MAX_HELD || this.#heldInAll > MAX_HELD_IN_ALL || this.#options.isScarce()
+    return length > MAX_HELD || this.#totalWaiting > MAX_HELD_IN_ALL || this.#options.isScarce()
   }
 }
 
@@ -164,7 +164,7 @@ const pause = (line: Line, socket: Socket): void => {
 }
 
 /** Counts the heads of what came in one read, and everything of what came later. */
-const heldBytes = ({ readBytes, headBytes }: Line, socket: Socket): number =>
+const unreadBytes = ({ readBytes, headBytes }: Line, socket: Socket): number =>
   Math.max(headBytes, socket.bytesRead - (readBytes[0] ?? Infinity))
 
 /** About as many as its head had on the wire. */

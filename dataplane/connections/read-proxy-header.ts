@@ -21,15 +21,15 @@ export interface HeaderDeadline {
 export const readProxyHeader = (
   socket: Socket,
   { deadlines, timeoutMs }: HeaderDeadline,
-  done: (outcome: ProxyHeaderResult) => void,
+  done: (result: ProxyHeaderResult) => void,
 ): void => {
   let bytes: Buffer = Buffer.alloc(0)
 
-  const finish = (outcome: ProxyHeaderResult): void => {
+  const finish = (result: ProxyHeaderResult): void => {
     deadlines.remove(deadline)
     socket.off('readable', onReadable).off('error', ignoreError).off('end', onEnd)
     socket.off('close', onEnd)
-    done(outcome)
+    done(result)
   }
 
   const onReadable = (): void => {

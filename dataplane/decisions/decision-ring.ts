@@ -3,7 +3,7 @@
 
 import type { DecisionCause } from './decision.ts'
 
-export interface KeptDecision {
+export interface StoredDecision {
   readonly id: string
   /** Of the document; `''` where none served the request. */
   readonly document: string
@@ -13,7 +13,7 @@ export interface KeptDecision {
 }
 
 export interface DecisionRing {
-  add(decision: KeptDecision): void
+  add(decision: StoredDecision): void
   /** The texts of those with this id, the newest first, `MOST_FOUND` at most: proxies may send one id several times. */
   find(id: string): readonly string[]
   /** As counted against the bound. */
@@ -42,7 +42,7 @@ const SHARE_BYTES = 1024
 export const createDecisionRing = (options: DecisionRingOptions): DecisionRing => new Ring(options)
 
 interface Entry {
-  readonly kept: KeptDecision
+  readonly stored: StoredDecision
   readonly addedMs: number
   readonly bytes: number
   readonly share: Share
@@ -88,13 +88,13 @@ class Ring implements DecisionRing {
     return this.#size
   }
 
-  add(kept: KeptDecision): void {
+  add(stored: StoredDecision): void {
     this.#expire()
-    const bytes = sizeOf(kept)
+    const bytes = sizeOf(stored)
     if (bytes + SHARE_BYTES > this.#options.maxBytes) return
-    const share = this.#shareOf(kept.document)
+    const share = this.#shareOf(stored.document)
     const entry: Entry = {
-      kept,
+      stored,
       addedMs: this.#options.now(),
       bytes,
       share,
@@ -115,8 +115,8 @@ class Ring implements DecisionRing {
     this.#expire()
     const found: string[] = []
     for (let entry = this.#newest; entry !== undefined; entry = entry.older) {
-      if (entry.kept.id !== id) continue
-      found.push(entry.kept.text)
+      if (entry.stored.id !== id) continue
+      found.push(entry.stored.text)
       if (found.length === MOST_FOUND) break
     }
     return found
@@ -179,7 +179,7 @@ class Ring implements DecisionRing {
 const digitsOf = (bytes: number): number => 32 - Math.clz32(bytes)
 
 const appendToCause = (share: Share, entry: Entry): void => {
-  const { cause } = entry.kept
+  const { cause } = entry.stored
   const queue = share.causes.get(cause)
   if (queue === undefined) {
     share.causes.set(cause, { bytes: entry.bytes, oldest: entry, newest: entry })
@@ -190,7 +190,7 @@ const appendToCause = (share: Share, entry: Entry): void => {
   queue.bytes += entry.bytes
 }
 
-const removeFromCause = (share: Share, { kept: { cause }, newerOfCause, bytes }: Entry): void => {
+const removeFromCause = (share: Share, { stored: { cause }, newerOfCause, bytes }: Entry): void => {
   const queue = share.causes.get(cause)
   if (queue === undefined) return
   queue.bytes -= bytes
@@ -199,4 +199,4 @@ const removeFromCause = (share: Share, { kept: { cause }, newerOfCause, bytes }:
 }
 
 /** Two bytes for each character, which is what V8 takes for a text with any character beyond Latin-1. */
-const sizeOf = ({ id, text }: KeptDecision): number => ENTRY_BYTES + 2 * (id.length + text.length)
+const sizeOf = ({ id, text }: StoredDecision): number => ENTRY_BYTES + 2 * (id.length + text.length)

@@ -3,7 +3,12 @@
 
 import type { IncomingMessage } from 'node:http'
 import { clientAddress } from '../client-address.ts'
-import type { Authenticate, Caller, Identity, Verdict } from '../security/schemes/authentication.ts'
+import type {
+  Authenticate,
+  Caller,
+  Identity,
+  AuthenticateResult,
+} from '../security/schemes/authentication.ts'
 import { unauthorized } from '../security/schemes/challenge.ts'
 import type { IncomingRequest, CountedAuthentication, DispatchOptions } from './incoming-request.ts'
 import { toGatewayError } from './errors.ts'
@@ -29,12 +34,12 @@ export const authenticateRequest = (
 ): void => {
   const { guard, realmUri } = demand
   const { authenticate = refuseAll } = options
-  const settle = (verdict: Verdict): void => {
-    options.onAuthentication?.(guard.type, outcomeOf(verdict))
-    if (verdict.kind === 'identity') {
-      incomingRequest.identity = verdict.identity
-      then.proceed(verdict.identity)
-    } else then.refuse(verdict.error)
+  const settle = (result: AuthenticateResult): void => {
+    options.onAuthentication?.(guard.type, countedResult(result))
+    if (result.kind === 'identity') {
+      incomingRequest.identity = result.identity
+      then.proceed(result.identity)
+    } else then.refuse(result.error)
   }
   const verdict = authenticate(guard, realmUri, callerOf(incomingRequest))
   if (!(verdict instanceof Promise)) {
@@ -42,7 +47,7 @@ export const authenticateRequest = (
     return
   }
   verdict
-    .catch((error: unknown): Verdict => ({ kind: 'refused', error: asError(error) }))
+    .catch((error: unknown): AuthenticateResult => ({ kind: 'refused', error: asError(error) }))
     .then((late) => {
       if (incomingRequest.request.socket.destroyed) then.abandon()
       else settle(late)
@@ -57,9 +62,9 @@ const refuseAll: Authenticate = ({ type }, realmUri) => ({
 })
 
 /** CSRF rejections are counted apart from those for missing groups. */
-const outcomeOf = (verdict: Verdict): CountedAuthentication => {
-  if (verdict.kind === 'identity') return 'identity'
-  const { code, reason } = toGatewayError(verdict.error)
+const countedResult = (result: AuthenticateResult): CountedAuthentication => {
+  if (result.kind === 'identity') return 'identity'
+  const { code, reason } = toGatewayError(result.error)
   return reason ?? code
 }
 

@@ -52,9 +52,9 @@ export const openHealthListener = async (
   const where = { setting: 'health', address, socketMode: 0o660, keepSocketFile: false } as const
   return {
     listener: await openListener(server, 'http', where),
-    answer: (next, told) => {
+    answer: (next, listener) => {
       handle = next
-      onRefused = told
+      onRefused = listener
       for (const go of waiting.splice(0)) go()
     },
   }

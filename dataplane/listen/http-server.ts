@@ -12,7 +12,7 @@ import { type IsScarce, NEVER_SCARCE } from '../least-rate.ts'
 import { ENFORCED, type LimitPolicy } from '../limit-policy.ts'
 import type { MemoryBudget } from '../memory/memory-budget.ts'
 import {
-  MAX_HELD_BYTES,
+  MAX_WAITING_BYTES,
   PipelinedRequests,
   responseOn,
   whenAnswered,
@@ -173,8 +173,8 @@ const prepare = <S extends Server>(
   })
   if (onClientError !== undefined)
     server.on('clientError', (error: NodeJS.ErrnoException, socket: Duplex) => {
-      if (!pipelined.isTimeoutOfOurs(error, socket) && isHeard(error, socket))
-        pipelined.onFault(error, socket, () => {
+      if (!pipelined.isTimeoutOfOurs(error, socket) && isStillRead(error, socket))
+        pipelined.onError(error, socket, () => {
           onClientError(error, socket)
         })
     })
@@ -189,7 +189,7 @@ const faultyFrom = new WeakMap<Duplex, number>()
 /**
  * The parser rejects whatever follows an error, each time anew: only the first is passed on, and little more is read.
  */
-const isHeard = ({ code }: NodeJS.ErrnoException, socket: Duplex): boolean => {
+const isStillRead = ({ code }: NodeJS.ErrnoException, socket: Duplex): boolean => {
   if (!(socket instanceof Socket) || code === 'ECONNRESET') return true
   if (code === 'HPE_INVALID_EOF_STATE' && responseOn(socket)?.req.complete === true) {
     // The client has ended its half and waits for nothing, just as after a complete request.
@@ -198,7 +198,7 @@ const isHeard = ({ code }: NodeJS.ErrnoException, socket: Duplex): boolean => {
   }
   const from = faultyFrom.get(socket)
   if (from === undefined) faultyFrom.set(socket, socket.bytesRead)
-  else if (socket.bytesRead - from > MAX_HELD_BYTES) socket.pause()
+  else if (socket.bytesRead - from > MAX_WAITING_BYTES) socket.pause()
   return from === undefined
 }
 

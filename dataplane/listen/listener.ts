@@ -41,7 +41,7 @@ export const openListener = async (
         })
       }),
     beginDraining: () => {
-      tellToClose(server)
+      announceClose(server)
     },
     closeIdle: () => {
       closeIdle(server)
@@ -66,7 +66,7 @@ const trackUpgraded = (server: Server): ReadonlySet<IncomingMessage['socket']> =
 }
 
 /** Replaces the request listener, so that until then no request costs a check whether the listener drains. */
-const tellToClose = (server: Server): void => {
+const announceClose = (server: Server): void => {
   server.emit(DRAINING)
   const listeners = server.listeners('request') as ((
     request: IncomingMessage,

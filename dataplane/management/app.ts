@@ -24,14 +24,14 @@ import { probeEndpoints } from './probe-endpoints.ts'
 import { realmEndpoints } from './realm-endpoints.ts'
 import { specEndpoints } from './spec-endpoints.ts'
 import { syncEndpoint } from './sync-endpoint.ts'
-import type { ToldEndpoints } from '../upstream/endpoints/service-directory.ts'
+import type { ReportedEndpoints } from '../upstream/endpoints/service-directory.ts'
 
 export type Handle = (req: IncomingMessage, res: ServerResponse) => void
 
 export interface ManagementDeps extends ProbeDeps {
   readonly store: Store
   /** Receives what the operator reports of Services. */
-  readonly endpoints: ToldEndpoints
+  readonly endpoints: ReportedEndpoints
   /** Lists the registrations and subscriptions of a realm for HTTP callbacks; if left out, there are none. */
   readonly callbacksOf?: (realmUri: string) => readonly DurableListing[]
   /** The upstreams of all serving processes; if left out, there are none. */

@@ -5,7 +5,7 @@
 import {
   countAddresses,
   type EndpointsChange,
-  type ToldEndpoints,
+  type ReportedEndpoints,
 } from '../upstream/endpoints/service-directory.ts'
 import { sendJson } from './respond.ts'
 import { type BodyReading, withJson } from './body.ts'
@@ -30,7 +30,7 @@ const MOST_SERVICES = 10_000
 
 export const endpointsEndpoint = (
   fence: () => Fence,
-  endpoints: ToldEndpoints,
+  endpoints: ReportedEndpoints,
   bodies: Omit<BodyReading, 'bounds'>,
 ): Endpoint => {
   let epoch = 0
@@ -88,7 +88,7 @@ const overtaken = (): ManagementFault =>
   )
 
 /** @throws ManagementFault 503: the operator can go on without, as Services have addresses of their own */
-const checkRoom = (directory: ToldEndpoints['directory'], { put }: EndpointsChange): void => {
+const checkRoom = (directory: ReportedEndpoints['directory'], { put }: EndpointsChange): void => {
   const fresh = put.filter(({ service }) => directory.find(service) === undefined)
   const addresses = put.reduce((sum, { ports }) => sum + countAddresses(ports), 0)
   if (

@@ -24,23 +24,23 @@ export const checkPassword = async (
   if (record === undefined) throw refusal('wrong_password')
   const from = isAddressKnown ? address : undefined
   const attempt = { record, username, password, address: () => from }
-  const verdict = await exchange.endpointDeps.passwords.check(attempt)
-  switch (verdict.kind) {
+  const result = await exchange.endpointDeps.passwords.check(attempt)
+  switch (result.kind) {
     case 'right': {
       const user = findUser(exchange, username)
-      if (user !== undefined && user.password_hash === verdict.user.password_hash) return user
+      if (user !== undefined && user.password_hash === result.user.password_hash) return user
       throw refusal('wrong_password')
     }
     case 'wrong':
       throw refusal('wrong_password')
     case 'damped':
-      throw refusal('damped', { status: 429, retryAfterSeconds: verdict.retryAfterSeconds })
+      throw refusal('damped', { status: 429, retryAfterSeconds: result.retryAfterSeconds })
     case 'overloaded':
       throw new OAuthRefusal(
         'temporarily_unavailable',
         'overloaded',
         'Too many logins at once; try again',
-        { retryAfterSeconds: verdict.retryAfterSeconds },
+        { retryAfterSeconds: result.retryAfterSeconds },
       )
   }
 }

@@ -30,9 +30,9 @@ export const revokeToken = async (exchange: OAuth2Context): Promise<Revocation> 
   const client = await authenticateClient(exchange)
   const revokers = [revokeRefreshToken, revokeAccessToken, refuseTicket]
   for (const revoker of revokers) {
-    const outcome = await revoker(exchange, client, token)
-    if (outcome !== 'not_mine')
-      return { answer: revokedAnswer(), untouched: outcome === 'done' ? undefined : outcome }
+    const result = await revoker(exchange, client, token)
+    if (result !== 'not_mine')
+      return { answer: revokedAnswer(), untouched: result === 'done' ? undefined : result }
   }
   return { answer: revokedAnswer(), untouched: 'unknown_token' }
 }

@@ -29,8 +29,8 @@ export const grantScopes = (
 const chosen = (available: readonly string[], requested: string): readonly string[] => {
   const wanted = new Set(requested.split(' '))
   const groups = [...new Set(available)].filter((group) => wanted.has(group))
-  const isSound = groups.length === wanted.size && groups.every((group) => SCOPE_TOKEN.test(group))
-  if (isSound) return groups
+  const isValid = groups.length === wanted.size && groups.every((group) => SCOPE_TOKEN.test(group))
+  if (isValid) return groups
   throw new OAuthRefusal(
     'invalid_scope',
     'scope_not_granted',

@@ -40,7 +40,7 @@ export function isCidr(text: string): boolean {
 }
 
 export function isDestination(text: string): boolean {
-  return readRules([text]).faults.length === 0
+  return readRules([text]).errors.length === 0
 }
 
 /** @example isPort('8080') // true */

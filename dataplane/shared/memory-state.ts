@@ -76,13 +76,13 @@ class InMemory implements MemoryState {
     if (!this.#values.hasRoomFor(key, this.#nowSeconds()))
       throw new SharedStateError('full', 'Too many values of that kind are stored')
     const before = this.#values.get(key)
-    const held: StoredValue = { value: next, until: this.#nowSeconds() + ttlSeconds }
-    this.#values.set(key, held)
+    const stored: StoredValue = { value: next, until: this.#nowSeconds() + ttlSeconds }
+    this.#values.set(key, stored)
     try {
-      await this.#keep({ kind: 'value', key, ...held })
+      await this.#keep({ kind: 'value', key, ...stored })
     } catch (error) {
       // It was not stored: another attempt must not look like a second use.
-      if (this.#values.get(key) === held) this.#putBack(key, before)
+      if (this.#values.get(key) === stored) this.#putBack(key, before)
       throw error
     }
     return true
@@ -159,8 +159,8 @@ class InMemory implements MemoryState {
   }
 
   #live(key: string): StoredValue | undefined {
-    const held = this.#values.get(key)
-    return held !== undefined && held.until > this.#nowSeconds() ? held : undefined
+    const stored = this.#values.get(key)
+    return stored !== undefined && stored.until > this.#nowSeconds() ? stored : undefined
   }
 
   #sweep(): void {

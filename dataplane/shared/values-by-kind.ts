@@ -33,8 +33,8 @@ export class ValuesByKind {
     return this.#valuesOf(key).values.get(key)
   }
 
-  set(key: string, held: StoredValue): void {
-    this.#valuesOf(key).values.set(key, held)
+  set(key: string, stored: StoredValue): void {
+    this.#valuesOf(key).values.set(key, stored)
   }
 
   delete(key: string): void {

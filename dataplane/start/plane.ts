@@ -14,7 +14,10 @@ import { openListeners, type ListenerName, type Listeners } from '../listen/list
 import { certificatesFamily, connectionsFamily } from '../metrics.ts'
 import type { Drainable } from './shutdown.ts'
 import type { Serving } from '../store/serving.ts'
-import type { ServiceDirectory, ToldEndpoints } from '../upstream/endpoints/service-directory.ts'
+import type {
+  ServiceDirectory,
+  ReportedEndpoints,
+} from '../upstream/endpoints/service-directory.ts'
 
 /** The parts of one serving process; built by the composition root, the same in every process. */
 export interface ServingParts {
@@ -48,7 +51,7 @@ export interface Plane extends Drainable {
   /** Call it once everything listens; every serving process gets the URLs, also one that starts later. */
   announce(urls: readonly string[]): void
   /** What the operator reports of Services. */
-  readonly endpoints: ToldEndpoints
+  readonly endpoints: ReportedEndpoints
   /** The metrics of all serving processes together. */
   exportMetrics(): Promise<MetricsState>
   /** The view of each serving process; undefined: it has not replied in time. Never rejects. */

@@ -43,7 +43,7 @@ export interface ServingUpstream {
   readonly routerGuard: RouterGuard
 }
 
-export interface UpstreamSurroundings {
+export interface UpstreamDeps {
   readonly metrics: GatewayMetrics
   readonly log: Log
   /** What the operator reports of Services. */
@@ -56,7 +56,7 @@ export interface UpstreamSurroundings {
  */
 export const createServingUpstream = (
   settings: GatewaySettings,
-  { metrics, log, services }: UpstreamSurroundings,
+  { metrics, log, services }: UpstreamDeps,
   ownListeners: () => readonly SocketEndpoint[],
 ): ServingUpstream => {
   const extraCa = readExtraCa(settings)

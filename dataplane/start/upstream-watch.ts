@@ -70,17 +70,17 @@ export const troublesOf = (
   views: readonly (UpstreamsView | undefined)[],
 ): UpstreamTroubles => {
   const failing = failingOrigins(views)
-  const told = new Map<string, UpstreamTrouble>()
-  if (failing.size === 0) return told
+  const reported = new Map<string, UpstreamTrouble>()
+  if (failing.size === 0) return reported
   let left = MOST_BYTES
   for (const document of documents) {
     const trouble = troubleOf(document, failing)
     if (trouble === undefined) continue
     left -= Buffer.byteLength(JSON.stringify([document.id, trouble]))
-    if (told.size === MOST_DOCUMENTS || left < 0) break
-    told.set(document.id, trouble)
+    if (reported.size === MOST_DOCUMENTS || left < 0) break
+    reported.set(document.id, trouble)
   }
-  return told
+  return reported
 }
 
 const failingOrigins = (
@@ -105,14 +105,14 @@ const troubleOf = (
   for (const origin of forwards.origins) {
     const troubles = failing.get(keyOf(origin, confinedTo))
     const found = troubles?.find(({ realm }) => realm === undefined || realm === forwards.realmUri)
-    const cause = found && toldCause(found.cause)
+    const cause = found && causeOf(found.cause)
     if (cause !== undefined && origin.length <= MOST_ORIGIN_LENGTH) return { origin, cause }
   }
   return undefined
 }
 
 /** A request that a client gave up says nothing about the upstream. */
-const toldCause = (cause: FailureCause): UpstreamCause | undefined =>
+const causeOf = (cause: FailureCause): UpstreamCause | undefined =>
   cause === 'aborted' || cause === 'overloaded' ? undefined : cause
 
 /** An origin contains no space. */

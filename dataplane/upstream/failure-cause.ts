@@ -3,7 +3,7 @@
 
 import type { UpstreamError, UpstreamFailure } from './upstream.ts'
 
-/** Those of `UpstreamFailure`, with `refused` divided as far as possible, and statuses that indicate a fault. */
+/** Those of `UpstreamFailure`, with `refused` divided as far as possible, and statuses that indicate a failure. */
 export type FailureCause =
   UpstreamFailure | 'dns' | 'tls' | 'status_502' | 'status_503' | 'status_504'
 

@@ -22,7 +22,7 @@ const HOP_BY_HOP: ReadonlySet<string> = new Set([
   'upgrade',
 ])
 
-/** Set by the gateway for every request, whoever named them. */
+/** Set by the gateway for every request, whatever else names them. */
 const FRAMED: ReadonlySet<string> = new Set([
   ...HOP_BY_HOP,
   'content-length',
@@ -134,14 +134,14 @@ const asLatin1 = (text: string): string =>
 const BEYOND_LATIN1 = /[\u0100-\uffff]/
 
 const add = (list: HeaderList, name: string, value: string): void => {
-  const kept = name === 'cookie' ? withoutOwnCookies(value) : value
-  if (kept !== undefined) list.push(name, kept)
+  const passed = name === 'cookie' ? withoutOwnCookies(value) : value
+  if (passed !== undefined) list.push(name, passed)
 }
 
 const withoutOwnCookies = (value: string): string | undefined => {
   if (!value.includes('svc_')) return value
-  const kept = value.split(';').filter((each) => each.trim() !== '' && !isOwnCookie(each))
-  return kept.length === 0 ? undefined : kept.map((each) => each.trim()).join('; ')
+  const passed = value.split(';').filter((each) => each.trim() !== '' && !isOwnCookie(each))
+  return passed.length === 0 ? undefined : passed.map((each) => each.trim()).join('; ')
 }
 
 /**
@@ -215,10 +215,10 @@ const addTokens = (
 }
 
 const without = (list: HeaderList, names: ReadonlySet<string>): HeaderList => {
-  const kept: HeaderList = []
+  const passed: HeaderList = []
   for (let at = 0; at + 1 < list.length; at += 2) {
     const name = list[at] ?? ''
-    if (!names.has(name)) kept.push(name, list[at + 1] ?? '')
+    if (!names.has(name)) passed.push(name, list[at + 1] ?? '')
   }
-  return kept
+  return passed
 }

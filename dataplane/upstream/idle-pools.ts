@@ -13,7 +13,7 @@ export interface IdlePools {
 const KEPT_MS = 60_000
 const MOST_POOLS = 500
 
-interface Kept {
+interface IdlePool {
   readonly pool: OriginPool
   readonly sinceMs: number
 }
@@ -23,12 +23,12 @@ export const createIdlePools = (
   now: () => number,
   onGone: (pool: OriginPool) => void,
 ): IdlePools => {
-  const kept = new Map<string, Kept>()
+  const idle = new Map<string, IdlePool>()
 
   const dropOld = (): void => {
-    for (const [key, { pool, sinceMs }] of kept) {
-      if (kept.size <= MOST_POOLS && now() - sinceMs < KEPT_MS) return
-      kept.delete(key)
+    for (const [key, { pool, sinceMs }] of idle) {
+      if (idle.size <= MOST_POOLS && now() - sinceMs < KEPT_MS) return
+      idle.delete(key)
       onGone(pool)
     }
   }
@@ -37,18 +37,18 @@ export const createIdlePools = (
     put(key, pool) {
       // With a single address nothing worth keeping is known.
       if (pool.addresses.isLiteral || pool.addresses.set.size === 0) onGone(pool)
-      else kept.set(key, { pool, sinceMs: now() })
+      else idle.set(key, { pool, sinceMs: now() })
       dropOld()
     },
     take(key) {
       dropOld()
-      const found = kept.get(key)
-      kept.delete(key)
+      const found = idle.get(key)
+      idle.delete(key)
       return found?.pool
     },
-    pools: () => Array.from(kept.values(), ({ pool }) => pool),
+    pools: () => Array.from(idle.values(), ({ pool }) => pool),
     get size() {
-      return kept.size
+      return idle.size
     },
   }
 }

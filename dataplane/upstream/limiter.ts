@@ -8,7 +8,7 @@ import { FairQueue } from '../../base/fair-queue.ts'
 /** Waits for a permit. Exactly one of the two is called, once, unless it is withdrawn. Neither throws. */
 export interface Waiting {
   /**
-   * The client that it is for. undefined: one of many behind a proxy, which nobody can tell apart: it counts as a client
+   * The client that it is for. undefined: one of many behind a proxy, which cannot be told apart: it counts as a client
    * of its own.
    */
   readonly from: string | undefined
@@ -20,9 +20,9 @@ export interface Waiting {
 export interface Limiter {
   /** False: all permits are in use. */
   tryAcquire(from: Waiting['from']): boolean
-  /** For at most so long. False: the queue is full, and it hears no more. */
+  /** Waits for at most so long. False: the queue is full, and it is not called back. */
   enqueue(waiting: Waiting, waitMs: number): boolean
-  /** It waits no longer: neither granted nor refused any more. */
+  /** Stops waiting: it is neither granted nor rejected any more. */
   withdraw(waiting: Waiting): void
   /** Gives back a permit that this client had. */
   release(from: Waiting['from']): void
@@ -35,7 +35,7 @@ export interface PoolScope {
   limiterOf(origin: string): Limiter
   /** At least half of the permits of this origin are in use. */
   isBusy(origin: string): boolean
-  /** Origins in use. An origin that nobody uses is forgotten, for data may choose hosts. */
+  /** Origins in use. An origin that is not used is removed, as data may choose hosts. */
   readonly size: number
 }
 
@@ -77,7 +77,7 @@ class OriginLimiter implements Limiter {
   /** Of those that wait: what ends it. */
   readonly #timers = new Map<Waiting, NodeJS.Timeout>()
   /** Permits by client, as far as clients are known. */
-  readonly #held = new Map<string, number>()
+  readonly #used = new Map<string, number>()
   #running = 0
 
   constructor(poolSize: number, maxWaiting: number, onIdle: () => void) {
@@ -126,14 +126,14 @@ class OriginLimiter implements Limiter {
   }
 
   #hold(from: Waiting['from']): void {
-    if (from !== undefined) this.#held.set(from, (this.#held.get(from) ?? 0) + 1)
+    if (from !== undefined) this.#used.set(from, (this.#used.get(from) ?? 0) + 1)
   }
 
   #letGo(from: Waiting['from']): void {
     if (from === undefined) return
-    const left = (this.#held.get(from) ?? 1) - 1
-    if (left === 0) this.#held.delete(from)
-    else this.#held.set(from, left)
+    const left = (this.#used.get(from) ?? 1) - 1
+    if (left === 0) this.#used.delete(from)
+    else this.#used.set(from, left)
   }
 
   #refuse(waiting: Waiting): void {
@@ -146,16 +146,16 @@ class OriginLimiter implements Limiter {
     this.#timers.delete(waiting)
   }
 
-  /** While others wait, nobody is granted more than half of the permits. */
+  /** While others wait, no client gets more than half of the permits. */
   readonly #hasShareLeft = (client: Client): boolean =>
-    typeof client !== 'string' || (this.#held.get(client) ?? 0) < Math.ceil(this.#poolSize / 2)
+    typeof client !== 'string' || (this.#used.get(client) ?? 0) < Math.ceil(this.#poolSize / 2)
 
   /** False: the queue is full, or half full of this client alone while others wait. */
   #makeRoom(queue: FairQueue<Waiting, Client>, waiting: Waiting): boolean {
     const own = queue.sizeOf(clientOf(waiting))
     if (own >= this.#maxWaiting / 2 && queue.size > own) return false
     if (queue.size < this.#maxWaiting) return true
-    // Whoever has most of the queue gives way to whoever has less of it.
+    // The client with most of the queue gives way to one with less of it.
     const longest = queue.longest()
     if (longest === undefined || queue.sizeOf(longest) <= own + 1) return false
     const last = queue.newest(longest)

@@ -138,7 +138,7 @@ export class OriginPool implements ConnectionEvents {
 
   /** Call it when the addresses have changed. */
   onAddresses(): void {
-    this.#options.health.fit(this.#options.addresses.set)
+    this.#options.health.matchEndpoints(this.#options.addresses.set)
     for (const [endpoint, idle] of this.#idle) {
       if (endpoint.isKnown) continue
       this.#idle.delete(endpoint)

@@ -48,13 +48,13 @@ export const isIdempotent = (method: string): boolean => IDEMPOTENT.has(method)
  * isRetryable({ status: 503 }, true) // true
  * isRetryable({ failure: 'refused', headSeen: false }, false) // true: nothing was sent
  */
-export const isRetryable = (outcome: AttemptResult, idempotent: boolean): boolean => {
-  if ('status' in outcome) return idempotent && RETRIED_STATUSES.has(outcome.status)
-  if (UNSENT.has(outcome.failure)) return true
-  return idempotent && outcome.failure === 'reset' && !outcome.headSeen
+export const isRetryable = (result: AttemptResult, idempotent: boolean): boolean => {
+  if ('status' in result) return idempotent && RETRIED_STATUSES.has(result.status)
+  if (UNSENT.has(result.failure)) return true
+  return idempotent && result.failure === 'reset' && !result.headSeen
 }
 
-export interface Pauses {
+export interface RetryWaits {
   /**
    * True: `again` is called after a delay. False: there were enough attempts, or it is too late.
    *
@@ -66,10 +66,10 @@ export interface Pauses {
 }
 
 /** Waits between attempts, whatever is attempted. Create it when the first attempt starts. */
-export const createPauses = (
+export const createRetryWaits = (
   { retries, retryTimeoutMs }: Omit<RetryPolicy, 'isIdempotent'>,
   clock: RetryClock,
-): Pauses => {
+): RetryWaits => {
   const startedAt = clock.now()
   let attempt = 1
   let timer: NodeJS.Timeout | undefined
@@ -77,10 +77,10 @@ export const createPauses = (
   return {
     offer(again, leastMs = 0) {
       if (attempt > retries) return false
-      const pauseMs = Math.max(backOffMs(attempt, BACK_OFF, clock.random()), leastMs)
-      if (clock.now() - startedAt + pauseMs > retryTimeoutMs) return false
+      const waitMs = Math.max(backOffMs(attempt, BACK_OFF, clock.random()), leastMs)
+      if (clock.now() - startedAt + waitMs > retryTimeoutMs) return false
       attempt++
-      timer = setTimeout(again, pauseMs)
+      timer = setTimeout(again, waitMs)
       return true
     },
     cancel() {
@@ -91,7 +91,7 @@ export const createPauses = (
 
 export interface Retrier {
   /** True: `again` is called after a delay. False: the result is final. */
-  offer(outcome: AttemptResult, again: () => void): boolean
+  offer(result: AttemptResult, again: () => void): boolean
   /** Cancels the delay; `again` is not called. */
   cancel(): void
 }
@@ -104,19 +104,19 @@ export const createRetrier = (
   clock: RetryClock,
   account?: RetryAccount,
 ): Retrier => {
-  const pauses = createPauses(policy, clock)
+  const waits = createRetryWaits(policy, clock)
   return {
-    offer: (outcome, again) => {
-      if (!isRetryable(outcome, policy.isIdempotent) || account?.hasLeft === false) return false
-      const isOffered = pauses.offer(again, askedPauseMs(outcome))
+    offer: (result, again) => {
+      if (!isRetryable(result, policy.isIdempotent) || account?.hasLeft === false) return false
+      const isOffered = waits.offer(again, requestedWaitMs(result))
       if (isOffered) account?.spend()
       return isOffered
     },
     cancel: () => {
-      pauses.cancel()
+      waits.cancel()
     },
   }
 }
 
-const askedPauseMs = (outcome: AttemptResult): number | undefined =>
-  'status' in outcome && outcome.status === 503 ? outcome.retryAfterMs : undefined
+const requestedWaitMs = (result: AttemptResult): number | undefined =>
+  'status' in result && result.status === 503 ? result.retryAfterMs : undefined

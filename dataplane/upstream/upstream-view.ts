@@ -103,13 +103,13 @@ export const boundOrigins = <View extends { readonly addresses: readonly unknown
   origins: readonly View[],
 ): { readonly origins: readonly View[]; readonly isTruncated: boolean } => {
   let left = MOST_ADDRESSES_TOLD
-  const told: View[] = []
+  const shown: View[] = []
   for (const view of origins) {
-    if (told.length === MOST_ORIGINS || view.addresses.length > left) break
+    if (shown.length === MOST_ORIGINS || view.addresses.length > left) break
     left -= view.addresses.length
-    told.push(view)
+    shown.push(view)
   }
-  return { origins: told, isTruncated: told.length < origins.length }
+  return { origins: shown, isTruncated: shown.length < origins.length }
 }
 
 const NO_CONNECTIONS = { connected: 0, running: 0, queued: 0 } as const

@@ -1,4 +1,4 @@
-// Warns of what a valid realm record holds and can never work: nothing is refused for it, as the rest of the realm does.
+// Warns of what a valid realm record holds and can never work: nothing is rejected for it, as the rest of the realm works.
 
 import { childPointer } from '../../base/json-pointer.ts'
 import type { Warning } from '../problem.ts'

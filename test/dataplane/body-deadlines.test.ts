@@ -28,14 +28,14 @@ it.each<[string, (request: IncomingMessage, told: Told) => unknown]>([
   [
     'collected to be forwarded',
     (request, told) =>
-      collectBody(request, { limits, memory, isScarce, onFault: told }, (bytes) => {
+      collectBody(request, { limits, memory, isScarce, onError: told }, (bytes) => {
         told(bytes.toString())
       }),
   ],
   [
     'streamed',
     (request, told) => {
-      const options = { limits, keepBytes: 0, memory, isScarce, onFault: told }
+      const options = { limits, keepBytes: 0, memory, isScarce, onError: told }
       const stream = streamBody(request, options).open()
       text(stream).then(told, told)
     },

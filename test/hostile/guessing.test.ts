@@ -6,7 +6,7 @@ import { randomBytes } from 'node:crypto'
 import { quickHash } from '../dataplane/security/phc.ts'
 import {
   createPasswords,
-  type PasswordVerdict,
+  type PasswordResult,
 } from '../../dataplane/security/passwords/passwords.ts'
 import { createMemoryState } from '../../dataplane/shared/memory-state.ts'
 import type { RealmRecord } from '../../language/realm/record.ts'
@@ -39,7 +39,7 @@ const setUp = (processes: number) => {
     from: string,
     password: string,
     username = 'alice',
-  ): Promise<PasswordVerdict['kind']> => {
+  ): Promise<PasswordResult['kind']> => {
     const attempt = { record: RECORD, username, password, address: () => from }
     return (await gateways[at % processes]?.check(attempt))?.kind ?? 'wrong'
   }

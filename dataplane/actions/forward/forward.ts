@@ -137,13 +137,13 @@ const sendClientBody = (
     limits: operation.body,
     memory: exchange.memory,
     isScarce: () => tools.scope.isBusy(origin) || tools.isScarce(),
-    onFault: (fault: Error): void => {
+    onError: (error: Error): void => {
       if (forwarding !== undefined) {
-        forwarding.refuse(fault)
+        forwarding.refuse(error)
         return
       }
       exchange.onCancel(undefined)
-      exchange.refuse(fault)
+      exchange.refuse(error)
     },
   }
   if (contentLength !== undefined && contentLength <= REPLAYED_BYTES) {

@@ -13,7 +13,7 @@ import { GatewayError } from '../../gateway-error.ts'
 import {
   OutlierDetector,
   type EjectionCounter,
-  type Verdict,
+  type EjectionChange,
 } from '../../upstream/endpoints/outlier-detector.ts'
 import type { RetryClock } from '../../upstream/retry.ts'
 import { type HostChoice, prepareOrigin } from './request.ts'
@@ -21,7 +21,7 @@ import { type HostChoice, prepareOrigin } from './request.ts'
 /** A host of a forward gets no requests for a while, or gets them again. */
 export interface HostHealthEvent {
   readonly origin: string
-  readonly verdict: Verdict
+  readonly verdict: EjectionChange
 }
 
 export interface HostsOptions {

@@ -37,7 +37,7 @@ export interface StreamOptions {
   /**
    * Called at most once: the body is too large, too slow, there is no memory for it, or the client has disconnected.
    */
-  readonly onFault: (fault: GatewayError) => void
+  readonly onError: (error: GatewayError) => void
 }
 
 export const streamBody = (incoming: IncomingMessage, options: StreamOptions): StreamedBody =>
@@ -57,7 +57,7 @@ export const collectBody = (
     isScarce,
     onSlow: (slow) => {
       cancel()
-      options.onFault(tooSlow(limits, slow))
+      options.onError(tooSlow(limits, slow))
     },
   })
   const onData = (chunk: Buffer): void => {
@@ -65,7 +65,7 @@ export const collectBody = (
     if (memory.reserve(chunk.length)) body.add(chunk)
     else {
       cancel()
-      options.onFault(noMemoryToRead())
+      options.onError(noMemoryToRead())
     }
   }
   const onEnd = (): void => {
@@ -89,7 +89,7 @@ class IncomingBody implements StreamedBody {
   readonly #options: StreamOptions
   readonly #watch: BodyWatch
   /** The chunks that `open` sends first. */
-  #kept: Buffer[] = []
+  #buffered: Buffer[] = []
   #aheadBytes = 0
   #onAhead: (() => void) | undefined
   #received = 0
@@ -107,7 +107,7 @@ class IncomingBody implements StreamedBody {
       limitMs: options.limits.readMs,
       isScarce: options.isScarce,
       onSlow: (slow) => {
-        this.#fault(tooSlow(options.limits, slow))
+        this.#fail(tooSlow(options.limits, slow))
       },
     })
   }
@@ -135,7 +135,7 @@ class IncomingBody implements StreamedBody {
     // The HTTP client listens for errors only while it writes.
     out.on('error', () => undefined)
     this.#out = out
-    for (const chunk of this.#kept) out.push(chunk)
+    for (const chunk of this.#buffered) out.push(chunk)
     if (this.#isOver) out.push(null)
     return out
   }
@@ -144,7 +144,7 @@ class IncomingBody implements StreamedBody {
     this.#watch.stop()
     const out = this.#out
     this.#out = undefined
-    this.#kept = []
+    this.#buffered = []
     // An upstream that has responded before it got the whole body gets no more of it.
     if (!this.#isOver) out?.destroy()
     this.#incoming.off('data', this.#onData).off('end', this.#onEnd)
@@ -171,7 +171,7 @@ class IncomingBody implements StreamedBody {
   readonly #onData = (chunk: Buffer): void => {
     this.#received += chunk.length
     if (this.#received > this.#options.limits.maxBytes) {
-      this.#fault(tooLarge(this.#options.limits))
+      this.#fail(tooLarge(this.#options.limits))
       return
     }
     this.#watch.received(chunk.length)
@@ -204,19 +204,19 @@ class IncomingBody implements StreamedBody {
     const isAhead = this.#onAhead !== undefined
     const isWanted = isAhead || this.#received <= keepBytes
     if (this.#isReplayable && isWanted && memory.reserve(chunk.length + CHUNK_BYTES)) {
-      this.#kept.push(chunk)
-    } else if (isAhead) this.#fault(noMemoryToRead())
+      this.#buffered.push(chunk)
+    } else if (isAhead) this.#fail(noMemoryToRead())
     else {
       this.#isReplayable = false
-      this.#kept = []
+      this.#buffered = []
     }
   }
 
-  #fault(fault: GatewayError): void {
+  #fail(error: GatewayError): void {
     this.#hold()
     this.#onAhead = undefined
     this.#incoming.off('data', this.#onData).off('end', this.#onEnd)
-    this.#options.onFault(fault)
+    this.#options.onError(error)
   }
 }
 

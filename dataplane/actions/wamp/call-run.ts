@@ -2,7 +2,7 @@
 // When the client disconnects or time is up, it tells the router to cancel.
 
 import type { ValueMap } from '../../../language/expression/value.ts'
-import { createPauses, type Pauses, type RetryClock } from '../../upstream/retry.ts'
+import { createRetryWaits, type RetryWaits, type RetryClock } from '../../upstream/retry.ts'
 import type { WampClient } from '../../wamp/realm/wamp-client.ts'
 import {
   type CallHandler,
@@ -35,7 +35,7 @@ export class Calling implements CallHandler, LifetimeOwner {
   readonly #lifetime: OperationLifetime
   readonly #handler: CallHandler
   #pending: PendingCall | undefined
-  #backOff: Pauses | undefined
+  #backOff: RetryWaits | undefined
   #sink: EventSink | undefined
 
   constructor(exchange: Exchange, tools: CallTools, request: CallRequest, times: CallTimes) {
@@ -53,7 +53,7 @@ export class Calling implements CallHandler, LifetimeOwner {
       failOverloaded(this.#exchange)
       return
     }
-    if (retries > 0) this.#backOff = createPauses(this.#times, this.#tools.clock)
+    if (retries > 0) this.#backOff = createRetryWaits(this.#times, this.#tools.clock)
     this.#attempt()
   }
 

@@ -110,10 +110,10 @@ const readText = async (
   })
   return new Promise((resolve, reject) => {
     const policy = { limits: LIMITS, declaredLength: head.contentLength, holding }
-    readBody(request, policy, (outcome, bytes) => {
-      if (outcome === 'gone') resolve(undefined)
-      else if (outcome === undefined) resolve(bytes.toString())
-      else reject(outcome)
+    readBody(request, policy, (result, bytes) => {
+      if (result === 'gone') resolve(undefined)
+      else if (result === undefined) resolve(bytes.toString())
+      else reject(result)
     })
   })
 }

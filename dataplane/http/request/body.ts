@@ -11,7 +11,7 @@ import { noMemoryToRead } from '../../memory/no-memory.ts'
 import type { RequestHead } from './head.ts'
 
 /** `gone`: the client has disconnected. */
-type Done = (outcome: Error | 'gone' | undefined, bytes: Buffer, length: number) => void
+type Done = (result: Error | 'gone' | undefined, bytes: Buffer, length: number) => void
 
 export interface BodyPolicy {
   readonly limits: BodyLimits
@@ -42,9 +42,9 @@ export const readBody = (
   const body = new ByteCollector()
   let length = 0
 
-  const finish = (outcome: Error | 'gone' | undefined): void => {
+  const finish = (result: Error | 'gone' | undefined): void => {
     cancel()
-    done(outcome, outcome === undefined ? body.join() : NOTHING, length)
+    done(result, result === undefined ? body.join() : NOTHING, length)
   }
   const onData = (chunk: Buffer): void => {
     length += chunk.length

@@ -60,7 +60,7 @@ export const mergeStreamHeaders = (
   const hasNoContent = isEmptied || status === 204 || status === 205
   if (own.length === 0 && !replaces && !hasNoContent) return upstream
   const dropped = isEmptied ? REPRESENTATION_FIELDS : hasNoContent ? BODY_FIELDS : NONE
-  const kept = upstream.filter(
+  const passed = upstream.filter(
     ([name]) =>
       !dropped.has(name) &&
       (!replaces || KEPT_FIELDS.has(name)) &&
@@ -68,7 +68,7 @@ export const mergeStreamHeaders = (
   )
   // A document may pass on the upstream's headers as a whole.
   const added = hasNoContent ? own.filter(([name]) => !CODING_FIELDS.has(name)) : own
-  return [...kept, ...added]
+  return [...passed, ...added]
 }
 
 const NONE: ReadonlySet<string> = new Set()

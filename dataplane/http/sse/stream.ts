@@ -28,7 +28,7 @@ export interface StreamEnd {
   readonly error?: unknown
 }
 
-export interface EventSinkParts {
+export interface EventSinkDeps {
   readonly output: EventOutput
   readonly plan: EventPlan
   readonly context: Context
@@ -41,19 +41,19 @@ export interface EventSinkParts {
 const HEARTBEAT = toEventBytes(formatComment(''))
 
 export class HttpEventSink implements EventSink, OpenEventStream {
-  readonly #parts: EventSinkParts
+  readonly #deps: EventSinkDeps
   #isOver = false
   /** Heartbeat parts since something was sent. */
   #silence = 0
 
-  constructor(parts: EventSinkParts) {
-    this.#parts = parts
-    parts.streams.add(this)
+  constructor(deps: EventSinkDeps) {
+    this.#deps = deps
+    deps.streams.add(this)
   }
 
   send(event: OutgoingEvent): boolean {
     if (this.#isOver) return false
-    const { plan, context } = this.#parts
+    const { plan, context } = this.#deps
     try {
       return this.#write(plan.write(event, context))
     } catch (error) {
@@ -64,7 +64,7 @@ export class HttpEventSink implements EventSink, OpenEventStream {
 
   fail(failure: ActionError): void {
     if (this.#isOver) return
-    const { plan, context, statusCodes } = this.#parts
+    const { plan, context, statusCodes } = this.#deps
     const { error, message } = viewError(failure, statusCodes)
     context.action = { error }
     context.budget = BUDGET
@@ -99,17 +99,17 @@ export class HttpEventSink implements EventSink, OpenEventStream {
   }
 
   beat(): void {
-    if (++this.#silence >= BEATS && this.#parts.output.isIdle) this.#write(HEARTBEAT)
+    if (++this.#silence >= BEATS && this.#deps.output.isIdle) this.#write(HEARTBEAT)
   }
 
   shutDown(): void {
-    if (!this.#parts.plan.isEndless) return
+    if (!this.#deps.plan.isEndless) return
     this.comment('the gateway is shutting down')
     this.#finish({ by: 'shutdown' })
   }
 
   #write(bytes: EventBytes): boolean {
-    const { output, streams } = this.#parts
+    const { output, streams } = this.#deps
     this.#silence = 0
     if (output.write(bytes)) return true
     if (!output.isGone) streams.cutOff()
@@ -124,14 +124,14 @@ export class HttpEventSink implements EventSink, OpenEventStream {
 
   #finish(end: Omit<StreamEnd, 'bytes'>): void {
     if (this.#isOver) return
-    this.#parts.output.end()
+    this.#deps.output.end()
     this.#close(end)
   }
 
   #close(end: Omit<StreamEnd, 'bytes'>): void {
     if (this.#isOver) return
     this.#isOver = true
-    const { output, streams, onEnd } = this.#parts
+    const { output, streams, onEnd } = this.#deps
     output.discard()
     streams.remove(this)
     onEnd({ ...end, bytes: output.bytes })

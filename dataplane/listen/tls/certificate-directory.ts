@@ -53,7 +53,7 @@ interface Folder {
   /** The last usable certificate. */
   readonly host: TlsHost | undefined
   /** Why `host` is not that of `pair`; logged once. */
-  readonly fault: string | undefined
+  readonly error: string | undefined
 }
 
 interface Pair {
@@ -83,7 +83,7 @@ const createLook = ({ directory, log, onHosts }: TlsDirectoryOptions): (() => Pr
   const lookOnce = async (): Promise<void> => {
     const names = await listFolders(directory)
     const read = await readFolders(directory, names.slice(0, MAX_FOLDERS), folders)
-    for (const [name, folder] of read) tellOf(log, name, folders.get(name), folder)
+    for (const [name, folder] of read) logChange(log, name, folders.get(name), folder)
     folders = read
     const hosts = [...read.values()].flatMap(({ host }) => host ?? [])
     if (names.length > read.size) complain(leftOut(names, read.size))
@@ -151,13 +151,13 @@ const readFolder = async (
       key: await readPem(join(path, 'tls.key')),
     }
   } catch (error) {
-    return { pair: undefined, host, fault: messageOf(error) }
+    return { pair: undefined, host, error: messageOf(error) }
   }
   if (before?.pair !== undefined && isSamePair(before.pair, pair)) return before
   try {
-    return { pair, host: createHost(name, pair), fault: undefined }
+    return { pair, host: createHost(name, pair), error: undefined }
   } catch (error) {
-    return { pair, host, fault: messageOf(error) }
+    return { pair, host, error: messageOf(error) }
   }
 }
 
@@ -179,13 +179,13 @@ const createHost = (folder: string, pair: Pair): TlsHost => ({
   context: createSecureContext(withTlsFloor(pair)),
 })
 
-const tellOf = (log: Log, folder: string, before: Folder | undefined, now: Folder): void => {
-  if (now.fault !== undefined && (now.fault !== before?.fault || now.pair !== before.pair)) {
+const logChange = (log: Log, folder: string, before: Folder | undefined, now: Folder): void => {
+  if (now.error !== undefined && (now.error !== before?.error || now.pair !== before.pair)) {
     const message =
       now.host === undefined
         ? 'cannot use a TLS certificate yet'
         : 'cannot use a new TLS certificate; the previous one stays in use'
-    log.error(message, { folder, message: now.fault })
+    log.error(message, { folder, message: now.error })
   } else if (now.host !== before?.host) {
     log.info('TLS certificate in use', { folder, names: now.host?.names })
   }

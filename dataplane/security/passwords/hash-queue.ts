@@ -6,7 +6,7 @@ import { BoundedMap } from '../../../base/bounded-map.ts'
 
 export interface HashQueue {
   /**
-   * @param from whoever asks: no address gets more turns than another
+   * @param from the address of the caller: no address is served more often than another
    * @returns undefined where the task had to give way: it was not run
    */
   run<T>(task: () => Promise<T>, from: string): Promise<T | undefined>
@@ -118,11 +118,11 @@ interface Served {
 
 const createServed = (): Served => {
   const last = new BoundedMap<string, number>(MAX_SERVED)
-  let turns = 0
+  let served = 0
   return {
     add: (from) => {
-      turns++
-      last.set(from, turns)
+      served++
+      last.set(from, served)
     },
     turnOf: (from) => last.get(from) ?? 0,
   }

@@ -62,7 +62,7 @@ export const DUMMY_HASH: PasswordHash = {
 }
 
 /** Runs off the event loop: about 50 ms of one of libuv's few threads. */
-export const fitsHash = (password: string, expected: PasswordHash): Promise<boolean> =>
+export const matchesHash = (password: string, expected: PasswordHash): Promise<boolean> =>
   new Promise((resolve, reject) => {
     const { log2N, blockSize: r, parallelism: p, salt, hash } = expected
     const maxmem = MAX_MEMORY_BYTES * 2

@@ -5,7 +5,7 @@ import type { RealmRecord, UserRecord } from '../../../language/realm/record.ts'
 import { oncePer } from '../../../base/once.ts'
 import { type LoginThrottle, type Failing, placeOf } from './login-throttle.ts'
 import { createHashQueue } from './hash-queue.ts'
-import { DUMMY_HASH, fitsHash, type PasswordHash, readPasswordHash } from './password-hash.ts'
+import { DUMMY_HASH, matchesHash, type PasswordHash, readPasswordHash } from './password-hash.ts'
 import type { RecentSuccesses } from './recent-successes.ts'
 
 /** An attempt, and what is known of it without hashing. */
@@ -56,8 +56,8 @@ export const createPasswordTrials = ({
     const task = async (): Promise<Trial> => {
       // Many simultaneous attempts may have failed while this one waited.
       if (!wasLimited && isLimited(guess) && !(await mayTry(guess))) return 'not tried'
-      const isFitting = await fitsHash(password, known ?? dummyOf(record))
-      return isFitting && known !== undefined ? 'fits' : 'does not fit'
+      const isRight = await matchesHash(password, known ?? dummyOf(record))
+      return isRight && known !== undefined ? 'fits' : 'does not fit'
     }
     return (await queue.run(task, fromOf(who))) ?? 'no room'
   }

@@ -22,7 +22,7 @@ export interface PasswordAttempt {
   readonly address: () => string | undefined
 }
 
-export type PasswordVerdict =
+export type PasswordResult =
   /** @property until Unix time in milliseconds: until then it need not be checked again */
   | { readonly kind: 'right'; readonly user: UserRecord; readonly until: number }
   | { readonly kind: 'wrong'; readonly reason: 'unknown_user' | 'wrong_password' }
@@ -33,7 +33,7 @@ export type PasswordVerdict =
 
 export interface Passwords {
   /** Synchronous if it was right within the last minute. Takes as long for a user that does not exist. */
-  check(attempt: PasswordAttempt): PasswordVerdict | Promise<PasswordVerdict>
+  check(attempt: PasswordAttempt): PasswordResult | Promise<PasswordResult>
 }
 
 export interface PasswordsOptions {
@@ -46,8 +46,8 @@ export interface PasswordsOptions {
 
 const REMEMBERED_MS = 60_000
 const MAX_REMEMBERED = 10_000
-const OVERLOADED: PasswordVerdict = { kind: 'overloaded', retryAfterSeconds: 1 }
-const DAMPED: PasswordVerdict = { kind: 'damped', retryAfterSeconds: RETRY_SECONDS }
+const OVERLOADED: PasswordResult = { kind: 'overloaded', retryAfterSeconds: 1 }
+const DAMPED: PasswordResult = { kind: 'damped', retryAfterSeconds: RETRY_SECONDS }
 
 /**
  * Create one for all password checks of a process, as it bounds them.
@@ -61,7 +61,7 @@ export const createPasswords = ({ shared, now, random }: PasswordsOptions): Pass
   const findUser = createUserLookup()
   const remembered = createRemembered(now)
 
-  const checkSlowly = async (guess: Guess): Promise<PasswordVerdict> => {
+  const checkSlowly = async (guess: Guess): Promise<PasswordResult> => {
     const { user, digest, who } = guess
     const trial = await trials.run(guess)
     if (trial === 'no room') return OVERLOADED
@@ -75,7 +75,7 @@ export const createPasswords = ({ shared, now, random }: PasswordsOptions): Pass
   }
 
   /** Returns undefined if a guesser from that place would learn from the time that a guess is right. */
-  const checkAtOnce = (guess: Guess): PasswordVerdict | undefined => {
+  const checkAtOnce = (guess: Guess): PasswordResult | undefined => {
     const { user, digest, who } = guess
     const until = user === undefined ? undefined : remembered.untilOf(digest)
     if (user === undefined || until === undefined) return undefined

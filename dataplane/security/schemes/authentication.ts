@@ -36,7 +36,7 @@ export interface Identity extends ValueMap {
   readonly meta: ValueMap
 }
 
-export type Verdict =
+export type AuthenticateResult =
   | { readonly kind: 'identity'; readonly identity: Identity }
   /** A GatewayError: 401 with its challenge, 403, 429, 503. */
   | { readonly kind: 'refused'; readonly error: Error }
@@ -48,4 +48,4 @@ export type Authenticate = (
   security: SecurityScheme,
   realmUri: string,
   caller: Caller,
-) => Verdict | Promise<Verdict>
+) => AuthenticateResult | Promise<AuthenticateResult>

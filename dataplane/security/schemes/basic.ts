@@ -12,23 +12,23 @@ import type { Identity } from './authentication.ts'
 import { readAuthorization } from './authorization-header.ts'
 import { tooManyFailures, uncheckable } from './challenge.ts'
 import { userIdentity } from './identity.ts'
-import type { Passwords, PasswordVerdict } from '../passwords/passwords.ts'
+import type { Passwords, PasswordResult } from '../passwords/passwords.ts'
 
 export const createBasic = (passwords: Passwords): Authenticator => {
   const identityOf = createIdentities()
 
-  const toOutcome = (
-    verdict: PasswordVerdict,
+  const toAuthenticationResult = (
+    result: PasswordResult,
     realmUri: string,
     username: string,
   ): AuthenticationResult => {
-    if (verdict.kind === 'right') {
-      const validity = { until: verdict.until, revocationKeys: [] }
-      return { kind: 'identity', identity: identityOf(realmUri, verdict.user), validity }
+    if (result.kind === 'right') {
+      const validity = { until: result.until, revocationKeys: [] }
+      return { kind: 'identity', identity: identityOf(realmUri, result.user), validity }
     }
-    if (verdict.kind === 'wrong') return notAccepted('basic', realmUri, verdict.reason, username)
-    const { retryAfterSeconds } = verdict
-    const isDamped = verdict.kind === 'damped'
+    if (result.kind === 'wrong') return notAccepted('basic', realmUri, result.reason, username)
+    const { retryAfterSeconds } = result
+    const isDamped = result.kind === 'damped'
     return {
       kind: 'refused',
       error: isDamped
@@ -44,10 +44,10 @@ export const createBasic = (passwords: Passwords): Authenticator => {
     if (authorization?.scheme !== 'basic') return notPresented('basic', record.uri)
     const given = readBasic(authorization.credentials)
     if (given === undefined) return notAccepted('basic', record.uri, 'malformed_credentials')
-    const verdict = passwords.check({ record, ...given, address })
-    return verdict instanceof Promise
-      ? verdict.then((late) => toOutcome(late, record.uri, given.username))
-      : toOutcome(verdict, record.uri, given.username)
+    const result = passwords.check({ record, ...given, address })
+    return result instanceof Promise
+      ? result.then((late) => toAuthenticationResult(late, record.uri, given.username))
+      : toAuthenticationResult(result, record.uri, given.username)
   }
 }
 

@@ -87,9 +87,9 @@ export const createBearer = ({ accessTokens, issued, gate, now }: BearerOptions)
     if (reading === 'unavailable') return issuerUnavailable()
     if (reading === 'gone') return notAccepted('oauth2', record.uri, 'unknown_user')
     if (reading === 'invalid') return notAccepted('oauth2', record.uri, 'invalid_token')
-    const outcome = admit(record, reading)
-    if (outcome.kind === 'identity') cache.keep(record, token, reading)
-    return outcome
+    const result = admit(record, reading)
+    if (result.kind === 'identity') cache.keep(record, token, reading)
+    return result
   }
 
   return ({ record, rawHeaders }) => {

@@ -35,7 +35,7 @@ export const forbidden = (
   new GatewayError('svc.error.forbidden', 'This operation is not open to this caller', {
     description: 'It asks for groups, roles or scopes that the caller does not have.',
     pointer,
-    ...(SCHEMES[scheme].tellsScopes && scopes !== undefined
+    ...(SCHEMES[scheme].namesScopes && scopes !== undefined
       ? { headers: { 'www-authenticate': insufficientScope(scheme, realmUri, scopes) } }
       : {}),
   })

@@ -31,7 +31,7 @@ export interface ConnectionIdentityCache {
     request: IncomingMessage,
     source: CredentialSource,
     record: RealmRecord,
-    outcome: AuthenticationResult,
+    result: AuthenticationResult,
   ): void
 }
 
@@ -41,7 +41,7 @@ interface CachedIdentity extends IdentityValidity {
   readonly record: WeakRef<RealmRecord>
   readonly header: string
   readonly text: string
-  readonly outcome: KnownIdentity
+  readonly result: KnownIdentity
 }
 
 /** The most that is cached for the next request of a connection. */
@@ -68,16 +68,16 @@ export const createConnectionIdentityCache = (
       if (last.scheme !== scheme) return undefined
       if (!mayBeCookie && last.header !== header) return undefined
       const text = textThatCounts(request, mayBeCookie, last.header)
-      return text === last.text && gate(last) === 'good' ? last.outcome : undefined
+      return text === last.text && gate(last) === 'good' ? last.result : undefined
     },
-    keep: (request, { scheme, header, mayBeCookie }, record, outcome) => {
-      if (outcome.kind !== 'identity') return
+    keep: (request, { scheme, header, mayBeCookie }, record, result) => {
+      if (result.kind !== 'identity') return
       const used = mayBeCookie ? ticketHeader(request) : header
       const text = textThatCounts(request, mayBeCookie, used)
       if (text === undefined || text.length > MAX_LENGTH) return
-      const { until, revocationKeys } = outcome.validity
-      const kept = { scheme, header: used, text, outcome, until, revocationKeys }
-      known.set(request.socket, { ...kept, record: new WeakRef(record) })
+      const { until, revocationKeys } = result.validity
+      const cached = { scheme, header: used, text, result, until, revocationKeys }
+      known.set(request.socket, { ...cached, record: new WeakRef(record) })
     },
   }
 }

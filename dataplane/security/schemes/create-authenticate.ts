@@ -16,7 +16,7 @@ import {
   type AuthenticationResult,
   type Refusal,
 } from './authenticator.ts'
-import type { Authenticate, Caller, Verdict } from './authentication.ts'
+import type { Authenticate, Caller, AuthenticateResult } from './authentication.ts'
 import { createBasic } from './basic.ts'
 import { createBearer, fitsFlow } from './bearer.ts'
 import { forbidden, unauthorized } from './challenge.ts'
@@ -62,7 +62,10 @@ export const createAuthenticate = (deps: AuthenticateDeps): Authenticate => {
   const identityCache = createConnectionIdentityCache(gate, deps.now)
   const report = createFailureReport(deps.audit, deps.now)
 
-  const check = (asked: Asked, record: RealmRecord): Verdict | Promise<Verdict> => {
+  const check = (
+    asked: Asked,
+    record: RealmRecord,
+  ): AuthenticateResult | Promise<AuthenticateResult> => {
     const { security, caller } = asked
     const { request } = caller
     const source = {
@@ -72,7 +75,7 @@ export const createAuthenticate = (deps: AuthenticateDeps): Authenticate => {
     }
     const known = identityCache.find(request, source, record)
     if (known !== undefined) return settle(asked, known, report)
-    const conclude = (outcome: AuthenticationResult): Verdict => {
+    const conclude = (outcome: AuthenticationResult): AuthenticateResult => {
       identityCache.keep(request, source, record, outcome)
       return settle(asked, outcome, report)
     }
@@ -97,7 +100,11 @@ interface Asked {
   readonly caller: Caller
 }
 
-const settle = (asked: Asked, given: AuthenticationResult, report: ReportFailure): Verdict => {
+const settle = (
+  asked: Asked,
+  given: AuthenticationResult,
+  report: ReportFailure,
+): AuthenticateResult => {
   const outcome = withinFlow(asked, given)
   return outcome.kind === 'identity' && meetsRequirements(asked.security, outcome.identity)
     ? outcome
@@ -140,7 +147,7 @@ const attemptOf = (
 })
 
 /** A bug, or a hash that failed: nobody gets in by it. The answer is reported where it is written. */
-const fail = (cause: unknown): Verdict => ({
+const fail = (cause: unknown): AuthenticateResult => ({
   kind: 'refused',
   error: new GatewayError('svc.error.internal', 'The gateway failed to check who is calling', {
     description: 'Report the request id to the administrators of the gateway.',
@@ -153,7 +160,7 @@ const refuse = (
   { security, realmUri, caller }: Asked,
   outcome: AuthenticationResult,
   report: ReportFailure,
-): Verdict => {
+): AuthenticateResult => {
   const refusal: Refusal =
     outcome.kind === 'refused'
       ? outcome

@@ -42,9 +42,9 @@ export const createFailureReport = (audit: Audit, now: () => number): ReportFail
     if (count === 0) {
       others++
       if (others % 100 === 1) audit({ ...event, count: String(others) })
-    } else if (isTold(count)) audit(count === 1 ? event : { ...event, count: String(count) })
+    } else if (isReported(count)) audit(count === 1 ? event : { ...event, count: String(count) })
   }
 }
 
 /** 1, 10, 100, … */
-const isTold = (count: number): boolean => /^10*$/.test(String(count))
+const isReported = (count: number): boolean => /^10*$/.test(String(count))

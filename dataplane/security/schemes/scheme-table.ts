@@ -10,7 +10,7 @@ export interface SchemeTraits {
   /** What follows the challenge where credentials do not count. */
   readonly onRejection: string
   /** A 403 names the scopes that are needed (RFC 6750 §3.1). */
-  readonly tellsScopes: boolean
+  readonly namesScopes: boolean
   /**
    * What browsers send by themselves, whatever page asks: then a WebSocket connection must come from a page of ours,
    * and a cookie, of which there may be several, does not decide alone.
@@ -28,25 +28,25 @@ export const SCHEMES: Readonly<Record<SchemeName, SchemeTraits>> = {
   basic: {
     challenge: (realm) => `Basic realm="${realm}", charset="UTF-8"`,
     onRejection: '',
-    tellsScopes: false,
+    namesScopes: false,
     sentByBrowsers: 'password',
   },
   api_key: {
     challenge: (realm) => `ApiKey realm="${realm}"`,
     onRejection: '',
-    tellsScopes: false,
+    namesScopes: false,
     sentByBrowsers: 'nothing',
   },
   oauth2: {
     challenge: bearer,
     onRejection: INVALID_TOKEN,
-    tellsScopes: true,
+    namesScopes: true,
     sentByBrowsers: 'nothing',
   },
   oidc: {
     challenge: bearer,
     onRejection: INVALID_TOKEN,
-    tellsScopes: false,
+    namesScopes: false,
     sentByBrowsers: 'cookie',
   },
 }

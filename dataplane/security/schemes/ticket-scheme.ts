@@ -132,11 +132,11 @@ const decideAmong = (
   const genuine = found.filter((each) => each !== undefined)
   const standing = genuine.filter((each) => gate(each) !== 'revoked')
   const [first = genuine[0]] = standing
-  const outcome = admit(record, first, gate)
-  if (first === undefined || outcome.kind === 'refused') return outcome
+  const result = admit(record, first, gate)
+  if (first === undefined || result.kind === 'refused') return result
   if (!standing.every((each) => isSamePerson(each, first)))
     return notAccepted('oidc', record.uri, 'ambiguous_tickets')
-  if (!attempt.isUnsafe) return outcome
+  if (!attempt.isUnsafe) return result
   const csrf = {
     headers: valuesOf(attempt.rawHeaders, 'x-csrf-token'),
     cookie: cookieText(parseCookies(attempt.rawHeaders), csrfCookie),

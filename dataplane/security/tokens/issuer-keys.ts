@@ -1,5 +1,5 @@
 // Keeps the key sets of issuers that realms trust, by their addresses. An issuer that is away does not end what it
-// has signed, and nobody's tokens make us ask it often.
+// has signed, and no token makes the gateway fetch them often.
 
 import { BoundedMap } from '../../../base/bounded-map.ts'
 import type { GuardedFetch } from '../../upstream/destinations/guarded-fetch.ts'

@@ -112,8 +112,8 @@ class Cache implements KeySetCache {
     const { now, afterFailureMs } = this.#options
     const last = this.#last
     if (last !== undefined) {
-      const pauseMs = last.isSuccess ? AFTER_SUCCESS_MS : afterFailureMs
-      if (isWithin(pauseMs, { now: now(), since: last.endedAt })) return last.response
+      const waitMs = last.isSuccess ? AFTER_SUCCESS_MS : afterFailureMs
+      if (isWithin(waitMs, { now: now(), since: last.endedAt })) return last.response
     }
     const response = this.#download()
     this.#running = response

@@ -25,12 +25,12 @@ export interface RealmKey extends SigningKey {
  */
 export const validateSigningKeys = ({ signing_keys: keys = [] }: RealmRecord): readonly Problem[] =>
   keys.flatMap((key, index) => {
-    const fault = faultOf(key)
-    if (fault === undefined) return []
-    return [{ code: 'invalid_value', path: childPointer('/signing_keys', index), message: fault }]
+    const error = findError(key)
+    if (error === undefined) return []
+    return [{ code: 'invalid_value', path: childPointer('/signing_keys', index), message: error }]
   })
 
-const faultOf = (key: string | ValueMap): string | undefined => {
+const findError = (key: string | ValueMap): string | undefined => {
   try {
     readSigningKey(key)
     return undefined

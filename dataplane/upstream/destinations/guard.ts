@@ -110,17 +110,17 @@ export type RouterGuard = (host: string, address: string, port: number) => boole
  */
 export const readRules = (
   entries: readonly string[],
-): { readonly rules: DestinationRules; readonly faults: readonly string[] } => {
+): { readonly rules: DestinationRules; readonly errors: readonly string[] } => {
   const names: string[] = []
   const addresses = new BlockList()
-  const faults: string[] = []
+  const errors: string[] = []
   for (const entry of entries) {
     const text = entry.trim().toLowerCase()
     if (addNetwork(addresses, text)) continue
     if (NAME.test(text)) names.push(withoutDot(text))
-    else faults.push(`'${entry}' is neither a CIDR, an address, a host name nor a *.suffix`)
+    else errors.push(`'${entry}' is neither a CIDR, an address, a host name nor a *.suffix`)
   }
-  return { rules: { names, addresses }, faults }
+  return { rules: { names, addresses }, errors }
 }
 
 const NO_RULES: DestinationRules = { names: [], addresses: new BlockList() }

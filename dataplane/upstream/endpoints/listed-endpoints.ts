@@ -12,7 +12,7 @@ import type { ServiceDirectory } from './service-directory.ts'
 
 export interface EndpointList {
   /** The report that it was made from. */
-  readonly told: ServiceEndpoints
+  readonly reported: ServiceEndpoints
   /** The allowed endpoints, each with its port. */
   readonly endpoints: readonly Address[]
   /** The Service's own addresses: the name must resolve to these, or it is another Service than the operator means. */
@@ -20,10 +20,10 @@ export interface EndpointList {
 }
 
 export interface ListedEndpoints {
-  /** Changes when `told` may have changed. */
+  /** Changes when `reported` may have changed. */
   readonly version: number
   /** The same object until the report changes. */
-  readonly told: ServiceEndpoints | undefined
+  readonly reported: ServiceEndpoints | undefined
   /** undefined: there is no report. Each call applies the guard again. */
   validate(): EndpointList | undefined
 }
@@ -51,18 +51,18 @@ export const createListedEndpoints = (options: ListedOptions): ListedEndpoints |
     get version() {
       return directory.version
     },
-    get told() {
+    get reported() {
       return directory.find(key)
     },
     validate: () => {
-      const told = directory.find(key)
-      return told && listOf(told, options)
+      const reported = directory.find(key)
+      return reported && listOf(reported, options)
     },
   }
 }
 
-const listOf = (told: ServiceEndpoints, { to, guard, random }: ListedOptions): EndpointList => {
-  const { addresses, ports } = told
+const listOf = (reported: ServiceEndpoints, { to, guard, random }: ListedOptions): EndpointList => {
+  const { addresses, ports } = reported
   const targets = ports.find(({ port }) => port === to.port)?.targets ?? []
   const endpoints = targets.flatMap((target) =>
     target.addresses
@@ -70,7 +70,7 @@ const listOf = (told: ServiceEndpoints, { to, guard, random }: ListedOptions): E
       .map((address) => ({ address, family: isIP(address), port: target.port })),
   )
   return {
-    told,
+    reported,
     // If there are more than are used, each process takes different ones.
     endpoints: shuffle(endpoints, random),
     serviceAddresses: new Set(addresses.map(plainAddress)),

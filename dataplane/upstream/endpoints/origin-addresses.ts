@@ -75,7 +75,7 @@ class KnownAddresses implements OriginAddresses {
   #list: EndpointList | undefined
   #seenVersion = -1
   #isListUsed = false
-  #doubtedUntilMs = -Infinity
+  #invalidUntilMs = -Infinity
   /** Endpoints of the list that have not responded since they failed. */
   readonly #failed = new Set<Endpoint>()
 
@@ -99,7 +99,7 @@ class KnownAddresses implements OriginAddresses {
     if (!this.#isListUsed || !this.set.members.includes(endpoint)) return
     this.#failed.add(endpoint)
     if (this.#failed.size < this.set.size) return
-    this.#doubtedUntilMs = nowMs + DOUBTED_MS
+    this.#invalidUntilMs = nowMs + DOUBTED_MS
     this.#settle(false)
   }
 
@@ -126,9 +126,9 @@ class KnownAddresses implements OriginAddresses {
     }
     const waiter: Waiter = { callback, timer: undefined }
     // A slow lookup does not delay requests that can use known addresses.
-    if (isKnown) waiter.timer = setTimeout(tell, LOOKUP_MS, waiter, null).unref()
+    if (isKnown) waiter.timer = setTimeout(settle, LOOKUP_MS, waiter, null).unref()
     this.#waiting.push(waiter)
-    if (this.#waiting.length > MOST_WAITING) tell(this.#waiting.shift(), GIVEN_UP)
+    if (this.#waiting.length > MOST_WAITING) settle(this.#waiting.shift(), GIVEN_UP)
     this.#askUnlessAsking()
   }
 
@@ -156,20 +156,20 @@ class KnownAddresses implements OriginAddresses {
     // The guard's rules may have changed.
     this.#list = this.#options.listed?.validate()
     this.#settle(found !== null)
-    const told = this.#waiting
+    const waiting = this.#waiting
     this.#waiting = []
-    for (const waiter of told) tell(waiter, this.set.size > 0 ? null : error)
+    for (const waiter of waiting) settle(waiter, this.set.size > 0 ? null : error)
   }
 
   #followList(nowMs: number): void {
     const { listed } = this.#options
     if (listed === undefined) return
-    const isDoubtOver = nowMs >= this.#doubtedUntilMs && this.#doubtedUntilMs !== -Infinity
-    if (listed.version === this.#seenVersion && !isDoubtOver) return
+    const isLookupDue = nowMs >= this.#invalidUntilMs && this.#invalidUntilMs !== -Infinity
+    if (listed.version === this.#seenVersion && !isLookupDue) return
     this.#seenVersion = listed.version
-    const isNews = listed.told !== this.#list?.told
-    if (!isNews && !isDoubtOver) return
-    this.#doubtedUntilMs = -Infinity
+    const isNews = listed.reported !== this.#list?.reported
+    if (!isNews && !isLookupDue) return
+    this.#invalidUntilMs = -Infinity
     this.#list = listed.validate()
     this.#settle(false)
   }
@@ -194,8 +194,8 @@ class KnownAddresses implements OriginAddresses {
     const isMeant =
       this.#answer.length > 0 &&
       this.#answer.every(({ address }) => serviceAddresses?.has(plainAddress(address)) === true)
-    const isDoubted = this.#options.now() < this.#doubtedUntilMs
-    return endpoints.length > 0 && isMeant && !isDoubted ? endpoints : undefined
+    const isInvalidated = this.#options.now() < this.#invalidUntilMs
+    return endpoints.length > 0 && isMeant && !isInvalidated ? endpoints : undefined
   }
 }
 
@@ -205,7 +205,7 @@ interface Waiter {
   timer: NodeJS.Timeout | undefined
 }
 
-const tell = (waiter: Waiter | undefined, error: Error | null): void => {
+const settle = (waiter: Waiter | undefined, error: Error | null): void => {
   const callback = waiter?.callback
   if (waiter === undefined || callback === undefined) return
   waiter.callback = undefined

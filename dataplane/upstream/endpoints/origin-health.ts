@@ -7,7 +7,7 @@ import {
   type Ejection,
   OutlierDetector,
   type EjectionCounter,
-  type Verdict,
+  type EjectionChange,
 } from './outlier-detector.ts'
 
 /** Faults that concern all users of an origin. */
@@ -21,7 +21,7 @@ export interface HealthEvent {
   readonly address: string
   /** undefined: for all users of the origin. */
   readonly realm: string | undefined
-  readonly verdict: Verdict
+  readonly verdict: EjectionChange
   readonly fault: SharedFault | RealmFault | undefined
 }
 
@@ -177,17 +177,18 @@ export class OriginHealth {
     const { fault } = outcome
     const isShared = fault !== undefined && SHARED_FAULTS[fault]
     if (isShared) this.#shared ??= new OutlierDetector(this.#registry)
-    if (this.#shared !== undefined) this.#tell(this.#shared, { ...outcome, realm: undefined }, set)
+    if (this.#shared !== undefined)
+      this.#reportTo(this.#shared, { ...outcome, realm: undefined }, set)
     if (isShared || outcome.realm === undefined) return
     const known = this.realms.get(outcome.realm)
     if (known === undefined && fault === undefined) return
-    this.#tell(known ?? this.#registry.addDetector(this, outcome.realm), outcome, set)
+    this.#reportTo(known ?? this.#registry.addDetector(this, outcome.realm), outcome, set)
   }
 
   /** Call it when the addresses of the origin have changed. */
-  fit(set: EndpointSet): void {
-    this.#shared?.fit(set)
-    for (const detector of this.realms.values()) detector.fit(set)
+  matchEndpoints(set: EndpointSet): void {
+    this.#shared?.matchEndpoints(set)
+    for (const detector of this.realms.values()) detector.matchEndpoints(set)
   }
 
   /** Ejections for all requests first, then for realms. */
@@ -215,8 +216,8 @@ export class OriginHealth {
     return realm === undefined || this.realms.size === 0 ? undefined : this.realms.get(realm)
   }
 
-  #tell(detector: OutlierDetector, outcome: RequestReport, set: EndpointSet): void {
-    const { endpoint, realm, fault, begunAt } = outcome
+  #reportTo(detector: OutlierDetector, report: RequestReport, set: EndpointSet): void {
+    const { endpoint, realm, fault, begunAt } = report
     const address = endpoint.key
     const isFailure = fault !== undefined && SHARED_FAULTS[fault] === (realm === undefined)
     const verdict = detector.report({ address, isFailure, begunAt, fault }, set)

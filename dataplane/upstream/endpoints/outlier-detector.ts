@@ -32,7 +32,7 @@ export interface RequestResult {
 
 export type EjectionCause = 'in a row' | 'rate' | 'probe'
 
-export type Verdict =
+export type EjectionChange =
   | { readonly kind: 'ejected'; readonly forMs: number; readonly why: EjectionCause }
   | { readonly kind: 'readmitted' }
 
@@ -90,7 +90,7 @@ interface Counts {
  */
 export class OutlierDetector {
   readonly #now: () => number
-  readonly #turns: EjectionCounter
+  readonly #ejections: EjectionCounter
   readonly #known = new Map<string, Health>()
   /** The ejected ones among the known addresses. */
   readonly #out = new Set<string>()
@@ -100,7 +100,7 @@ export class OutlierDetector {
 
   constructor({ now, ejectionCounter }: DetectorOptions) {
     this.#now = now
-    this.#turns = ejectionCounter
+    this.#ejections = ejectionCounter
     this.#windowSinceMs = now()
     this.#lastFailureMs = now()
   }
@@ -151,7 +151,7 @@ export class OutlierDetector {
   report(
     { address, isFailure, begunAt, fault }: RequestResult,
     members: Members,
-  ): Verdict | undefined {
+  ): EjectionChange | undefined {
     this.#turnWindow()
     if (isFailure) this.#lastFailureMs = this.#now()
     const health = this.#healthOf(address)
@@ -169,7 +169,7 @@ export class OutlierDetector {
   }
 
   /** Readmits surplus ejections if the origin has fewer addresses than before. */
-  fit(members: Members): void {
+  matchEndpoints(members: Members): void {
     let left = Math.floor(members.size / 2)
     for (const address of [...this.#out]) {
       const health = this.#known.get(address)
@@ -217,7 +217,7 @@ export class OutlierDetector {
     return outNow + 1 <= Math.floor(members.size / 2)
   }
 
-  #eject(address: string, health: Health, why: EjectionCause): Verdict {
+  #eject(address: string, health: Health, why: EjectionCause): EjectionChange {
     const wasGood = why !== 'probe' && this.#now() - health.readmittedMs > LONGEST_EJECTED_MS
     const before = wasGood ? 0 : Math.min(health.ejections, MOST_DOUBLINGS)
     const forMs = Math.min(EJECTED_MS * 2 ** before, LONGEST_EJECTED_MS)
@@ -229,7 +229,7 @@ export class OutlierDetector {
     return { kind: 'ejected', forMs, why }
   }
 
-  #readmit(address: string, health: Health): Verdict {
+  #readmit(address: string, health: Health): EjectionChange {
     health.readmittedMs = this.#now()
     this.#warmUntilMs = this.#now() + WARM_MS
     this.#restart(health)
@@ -241,7 +241,7 @@ export class OutlierDetector {
     health.failuresInRow = 0
     health.counts = [newCounts(), newCounts()]
     health.probedMs = -Infinity
-    health.changedAt = ++this.#turns.count
+    health.changedAt = ++this.#ejections.count
   }
 }
 

@@ -13,7 +13,7 @@ export interface EndpointsChange {
 }
 
 /** Distributes reports to every serving process of a gateway. */
-export interface ToldEndpoints {
+export interface ReportedEndpoints {
   /** The directory of this process. */
   readonly directory: Pick<ServiceDirectory, 'find' | 'size' | 'countAddresses'>
   /** Resolves when every serving process has it. */
@@ -57,9 +57,9 @@ export class ServiceDirectory {
   }
 
   /** The operator repeats reports that have not changed: they stay the same object. */
-  #put(told: ServiceEndpoints): void {
-    const known = this.#services.get(told.service)
-    if (!isDeepStrictEqual(known, told)) this.#services.set(told.service, told)
+  #put(reported: ServiceEndpoints): void {
+    const known = this.#services.get(reported.service)
+    if (!isDeepStrictEqual(known, reported)) this.#services.set(reported.service, reported)
   }
 
   #retain(keys: ReadonlySet<string>): void {

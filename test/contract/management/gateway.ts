@@ -8,7 +8,7 @@ import { Readiness } from '../../../dataplane/management/readiness.ts'
 import type { StoreOptions } from '../../../dataplane/store/store.ts'
 import {
   ServiceDirectory,
-  type ToldEndpoints,
+  type ReportedEndpoints,
 } from '../../../dataplane/upstream/endpoints/service-directory.ts'
 import type { ErrorRecord } from '../../../language/wire/wire.ts'
 import { createSilentLog } from '../../../telemetry/log.ts'
@@ -87,7 +87,7 @@ export const startGateway = async ({ store, app }: GatewayOptions = {}): Promise
 }
 
 /** Of one process, which knows it at once. */
-export const toldEndpoints = (directory: ServiceDirectory): ToldEndpoints => ({
+export const toldEndpoints = (directory: ServiceDirectory): ReportedEndpoints => ({
   directory,
   apply: (change) => {
     directory.apply(change)

@@ -6,7 +6,7 @@ import { GatewayError } from '../../../dataplane/gateway-error.ts'
 import type {
   Authenticate,
   Caller,
-  Verdict,
+  AuthenticateResult,
 } from '../../../dataplane/security/schemes/authentication.ts'
 import { unauthorized } from '../../../dataplane/security/schemes/challenge.ts'
 import type { RealmRecord } from '../../../language/realm/record.ts'
@@ -31,7 +31,10 @@ const serve = async (authenticate: Authenticate, document: unknown): Promise<voi
   await gateway.load(document)
 }
 
-const ways: readonly (readonly [string, (verdict: Verdict) => ReturnType<Authenticate>])[] = [
+const ways: readonly (readonly [
+  string,
+  (verdict: AuthenticateResult) => ReturnType<Authenticate>,
+])[] = [
   ['at once', (verdict) => verdict],
   ['later', (verdict) => new Promise((resolve) => setImmediate(resolve, verdict))],
 ]
@@ -257,7 +260,7 @@ describe('what is asked', () => {
 
 describe('while it is waited for', () => {
   it('nothing of the body is read; a client that goes is not performed for', async () => {
-    let decide: (verdict: Verdict) => void = () => undefined
+    let decide: (verdict: AuthenticateResult) => void = () => undefined
     const performed: Exchange[] = []
     gateway = await serveGateway({
       authenticate: () =>
@@ -312,7 +315,7 @@ describe('while it is waited for', () => {
   })
 
   it('others are answered', async () => {
-    let decide: (verdict: Verdict) => void = () => undefined
+    let decide: (verdict: AuthenticateResult) => void = () => undefined
     await serve(
       (_, __, { request }) =>
         request.headers['x-slow'] === undefined

@@ -1,6 +1,9 @@
 // Verdicts of an authenticator that a test plays by itself.
 
-import type { Identity, Verdict } from '../../../dataplane/security/schemes/authentication.ts'
+import type {
+  Identity,
+  AuthenticateResult,
+} from '../../../dataplane/security/schemes/authentication.ts'
 
 export const identityOf = (more: Partial<Identity> = {}): Identity => ({
   type: 'basic',
@@ -18,9 +21,9 @@ export const identityOf = (more: Partial<Identity> = {}): Identity => ({
   ...more,
 })
 
-export const accepted = (more: Partial<Identity> = {}): Verdict => ({
+export const accepted = (more: Partial<Identity> = {}): AuthenticateResult => ({
   kind: 'identity',
   identity: identityOf(more),
 })
 
-export const refused = (error: Error): Verdict => ({ kind: 'refused', error })
+export const refused = (error: Error): AuthenticateResult => ({ kind: 'refused', error })

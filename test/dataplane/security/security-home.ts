@@ -6,7 +6,7 @@ import type { AuditEvent } from '../../../dataplane/audit.ts'
 import type {
   Authenticate,
   Caller,
-  Verdict,
+  AuthenticateResult,
 } from '../../../dataplane/security/schemes/authentication.ts'
 import { createSecurity, type Security } from '../../../dataplane/security/create-security.ts'
 import { createTokenKeys } from '../../../dataplane/security/tokens/key-realms.ts'
@@ -46,7 +46,7 @@ export interface SecurityHome extends Security {
       /** All calls of a home come over one connection unless told otherwise. */
       readonly socket?: object
     },
-  ): Promise<Verdict>
+  ): Promise<AuthenticateResult>
 }
 
 export interface HomeOptions {
@@ -140,7 +140,7 @@ export const ticketOrder = (more: Partial<TicketOrder> = {}): TicketOrder => {
 }
 
 /** `200`, or the status that an error stands for, as errors.ts has them. */
-export const statusOf = (verdict: Verdict): number => {
+export const statusOf = (verdict: AuthenticateResult): number => {
   if (verdict.kind === 'identity') return 200
   const { error } = verdict
   return STATUSES[(error as unknown as { code: string }).code] ?? 500
@@ -153,7 +153,7 @@ const STATUSES: Readonly<Record<string, number>> = {
   'svc.error.overloaded': 503,
 }
 
-export const headersOf = (verdict: Verdict): Readonly<Record<string, string>> =>
+export const headersOf = (verdict: AuthenticateResult): Readonly<Record<string, string>> =>
   verdict.kind === 'identity'
     ? {}
     : (verdict.error as unknown as { headers: Readonly<Record<string, string>> }).headers

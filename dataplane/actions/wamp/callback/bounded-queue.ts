@@ -25,7 +25,7 @@ export interface LineBounds {
 export const createLine = ({ places, maxWaiting, maxBytes, memory }: LineBounds): Line => {
   const waiting: (() => void)[] = []
   let running = 0
-  let heldBytes = 0
+  let queuedBytes = 0
 
   const enter = (): Promise<void> => {
     if (running === places) return new Promise((resolve) => waiting.push(resolve))
@@ -41,13 +41,13 @@ export const createLine = ({ places, maxWaiting, maxBytes, memory }: LineBounds)
   return {
     run(bytes, task) {
       if (running === places && waiting.length >= maxWaiting) return undefined
-      if (running > 0 && heldBytes + bytes > maxBytes) return undefined
+      if (running > 0 && queuedBytes + bytes > maxBytes) return undefined
       if (!memory.reserve(bytes)) return undefined
-      heldBytes += bytes
+      queuedBytes += bytes
       return enter()
         .then(task)
         .finally(() => {
-          heldBytes -= bytes
+          queuedBytes -= bytes
           memory.subtract(bytes)
           leave()
         })

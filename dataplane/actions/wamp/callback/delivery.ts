@@ -1,7 +1,7 @@
 // Performs one delivery to a callback: it sends a signed POST and returns status, type and bytes of the response. It
 // retries only if no connection was opened, with the same delivery id, and follows no redirect.
 
-import { createPauses, type Pauses, type RetryClock } from '../../../upstream/retry.ts'
+import { createRetryWaits, type RetryWaits, type RetryClock } from '../../../upstream/retry.ts'
 import { fromUpstream } from '../../../upstream/headers.ts'
 import type {
   Upstream,
@@ -57,7 +57,7 @@ class Delivering implements UpstreamSink {
   readonly #delivery: Delivery
   readonly #tools: DeliveryTools
   readonly #result: DeliveryResult
-  readonly #backOff: Pauses
+  readonly #backOff: RetryWaits
   #timer: NodeJS.Timeout | undefined
   #call: UpstreamCall | undefined
   #statusCode = 0
@@ -71,7 +71,7 @@ class Delivering implements UpstreamSink {
     this.#tools = tools
     this.#result = result
     const bounds = { retries: RETRIES, retryTimeoutMs: delivery.timeoutMs }
-    this.#backOff = createPauses(bounds, tools.clock)
+    this.#backOff = createRetryWaits(bounds, tools.clock)
   }
 
   start(): void {

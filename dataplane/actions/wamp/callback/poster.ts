@@ -101,7 +101,7 @@ export const createCallbackPoster = (options: CallbackPosterOptions): CallbackPo
       const line = createLine({ ...BOUNDS, places: 1, memory: memory.open() })
       const lose = createLoss(target.url, options)
       let isEnded = false
-      const tell = async (body: Buffer): Promise<void> => {
+      const deliver = async (body: Buffer): Promise<void> => {
         if (isEnded) return
         const { statusCode } = await post(target, body)
         if (statusCode >= 300) lose('failed', `It responded with status ${statusCode}.`)
@@ -109,10 +109,10 @@ export const createCallbackPoster = (options: CallbackPosterOptions): CallbackPo
       return {
         onEvent: (event) => {
           const body = toBody(viewOf(event))
-          const told = line.run(body.length, () => tell(body))
-          if (told === undefined) lose('overloaded', 'Too many events are waiting for it.')
+          const delivered = line.run(body.length, () => deliver(body))
+          if (delivered === undefined) lose('overloaded', 'Too many events are waiting for it.')
           else {
-            told.catch((error: unknown) => {
+            delivered.catch((error: unknown) => {
               lose('failed', messageOf(error))
             })
           }

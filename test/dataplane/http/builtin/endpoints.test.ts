@@ -6,7 +6,7 @@ import { createEndpoints, type EndpointDeps } from '../../../../dataplane/http/b
 import type { OAuth2, OAuthRequest } from '../../../../dataplane/oauth2/oauth2-endpoint.ts'
 import type { Oidc, OidcResponse, OidcRequest } from '../../../../dataplane/oidc/oidc-endpoint.ts'
 import { GatewayError } from '../../../../dataplane/gateway-error.ts'
-import type { Verdict } from '../../../../dataplane/security/schemes/authentication.ts'
+import type { AuthenticateResult } from '../../../../dataplane/security/schemes/authentication.ts'
 import { unauthorized } from '../../../../dataplane/security/schemes/challenge.ts'
 import { eventually } from '../../../support/eventually.ts'
 import { headerValues } from '../../../support/raw-client.ts'
@@ -17,7 +17,7 @@ let gateway: ServedGateway
 let asked: (readonly [name: string, request: OidcRequest | OAuthRequest])[]
 let give: (name: string) => OidcResponse | Promise<OidcResponse>
 let loads: string[]
-let verdict: Verdict
+let verdict: AuthenticateResult
 
 const played =
   (name: string) =>

@@ -2,7 +2,7 @@ import { describe, expect, it } from '@jest/globals'
 import { hashPassword } from '../../../../dataplane/security/passwords/hash-password.ts'
 import {
   DUMMY_HASH,
-  fitsHash,
+  matchesHash,
   validatePasswordHashes,
   readPasswordHash,
 } from '../../../../dataplane/security/passwords/password-hash.ts'
@@ -43,14 +43,14 @@ describe('fitsHash', () => {
   it('takes the password that was hashed and no other', async () => {
     const hash = readPasswordHash(await hashPassword('wonderland'))
     if (hash === undefined) throw new Error('not read')
-    expect(await fitsHash('wonderland', hash)).toBe(true)
+    expect(await matchesHash('wonderland', hash)).toBe(true)
     for (const wrong of ['Wonderland', 'wonderland ', '', 'wonderlan'])
-      expect(await fitsHash(wrong, hash)).toBe(false)
+      expect(await matchesHash(wrong, hash)).toBe(false)
   })
 
   it('takes nothing for nobody', async () => {
     for (const password of ['', 'a', '\u0000'.repeat(32)])
-      expect(await fitsHash(password, DUMMY_HASH)).toBe(false)
+      expect(await matchesHash(password, DUMMY_HASH)).toBe(false)
   })
 })
 

@@ -2,7 +2,7 @@ import { describe, expect, it } from '@jest/globals'
 import { randomBytes } from 'node:crypto'
 import {
   createPasswords,
-  type PasswordVerdict,
+  type PasswordResult,
 } from '../../../../dataplane/security/passwords/passwords.ts'
 import { createMemoryState } from '../../../../dataplane/shared/memory-state.ts'
 import type { RealmRecord } from '../../../../language/realm/record.ts'
@@ -57,7 +57,7 @@ const ALICE = { record: RECORD, username: 'alice', password: 'wonderland', from:
 
 const later = async <T>(value: T | Promise<T>): Promise<T> => value
 
-const kindOf = (verdict: PasswordVerdict): string =>
+const kindOf = (verdict: PasswordResult): string =>
   verdict.kind === 'wrong' ? verdict.reason : verdict.kind
 
 describe('check', () => {

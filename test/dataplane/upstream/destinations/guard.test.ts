@@ -91,7 +91,7 @@ describe('rules', () => {
     'http://x',
     '',
   ])('%j is a fault', (entry) => {
-    expect(readRules([entry]).faults).toEqual([expect.stringContaining(`'${entry}'`)])
+    expect(readRules([entry]).errors).toEqual([expect.stringContaining(`'${entry}'`)])
   })
 })
 

@@ -2,7 +2,7 @@ import { describe, expect, it } from '@jest/globals'
 import {
   OutlierDetector,
   shareAfter,
-  type Verdict,
+  type EjectionChange,
 } from '../../../../dataplane/upstream/endpoints/outlier-detector.ts'
 
 const SECOND = 1000
@@ -20,7 +20,7 @@ const rig = (count = 2) => {
       nowMs += ms
     },
     /** `+` and `-`: what became of requests to an address, in order. @returns the verdicts. */
-    tell: (address: string, outcomes: string): (Verdict | undefined)[] =>
+    tell: (address: string, outcomes: string): (EjectionChange | undefined)[] =>
       Array.from(outcomes, (each) =>
         detector.report(
           { address, isFailure: each === '-', begunAt: ejectionCounter.count },
@@ -28,7 +28,7 @@ const rig = (count = 2) => {
         ),
       ),
     /** Of a request that was given its address so long ago. */
-    tellLate: (address: string, isFailure: boolean, begunAt: number): Verdict | undefined =>
+    tellLate: (address: string, isFailure: boolean, begunAt: number): EjectionChange | undefined =>
       detector.report({ address, isFailure, begunAt }, members),
   }
 }
@@ -168,7 +168,7 @@ describe('an address that is out', () => {
     tell('10.0.0.1', '-----')
     tell('10.0.0.2', '-----')
     members.delete('10.0.0.3')
-    detector.fit(members)
+    detector.matchEndpoints(members)
     expect([...members].filter((each) => detector.shareOf(each) === 0)).toEqual(['10.0.0.1'])
   })
 })
