@@ -8,7 +8,7 @@ import {
   boundOrigins,
   type EjectionView,
   type OriginView,
-  type TroubleView,
+  type FailingOriginView,
   type UpstreamsView,
 } from './upstream/upstream-view.ts'
 
@@ -74,7 +74,9 @@ export const reportUpstreams = (views: readonly (UpstreamsView | undefined)[]): 
  * The origins that fail in all processes: a recent good response in one of them removes an origin. Origins that
  * requests made up are included.
  */
-export const mergeTroubles = (troubles: readonly TroubleView[]): readonly TroubleView[] => {
+export const mergeFailingOrigins = (
+  troubles: readonly FailingOriginView[],
+): readonly FailingOriginView[] => {
   const byRealm = Map.groupBy(troubles, ({ realm }) => realm)
   return [...byRealm.values()].flatMap((group) => {
     const [first] = group.toSorted((left, right) => left.sinceMs - right.sinceMs)
@@ -102,7 +104,7 @@ const mergeOrigin = (views: readonly OriginView[]): OriginReport => {
       queued: sum(views, ({ connections }) => connections.queued),
     },
     ...(lastFailure && { lastFailure: { cause: lastFailure.cause, at: isoOf(lastFailure.atMs) } }),
-    unhealthy: mergeTroubles(views.flatMap(({ troubles }) => troubles)).map(
+    unhealthy: mergeFailingOrigins(views.flatMap(({ troubles }) => troubles)).map(
       ({ realm, cause, sinceMs }) => ({
         ...(realm !== undefined && { realm }),
         cause,

@@ -12,7 +12,7 @@ import { authenticateRequest } from './authenticate-request.ts'
 import type { ExchangeObserver } from './exchange.ts'
 import { createEventStreams } from './sse/registry.ts'
 import { writeFixed } from './response/fixed-response.ts'
-import { isFramingFault, refuseHead } from './request/head-fault.ts'
+import { isFramingError, refuseHead } from './request/head-fault.ts'
 import { isKeysPath } from '../../language/routes/keys-path.ts'
 import { loginInstead } from './login-instead.ts'
 import { pickContentType, pickLanguage } from '../../language/routes/negotiate.ts'
@@ -65,7 +65,7 @@ export const createDispatch = (options: DispatchOptions, scheme: Scheme): Reques
       identity: undefined,
     }
     const { fault } = incomingRequest.head
-    if (fault !== undefined && isFramingFault(fault)) faulty.add(socket)
+    if (fault !== undefined && isFramingError(fault)) faulty.add(socket)
     try {
       route(options, cache, incomingRequest, observer)
     } catch (error) {

@@ -9,12 +9,12 @@ import { QueueFullError } from '../../base/queue-full-error.ts'
 import type { Store } from '../store/store.ts'
 import type { UpstreamsReport } from '../upstream-report.ts'
 import type { DurableListing } from '../wamp/realm/wamp-client.ts'
-import { sendFault } from './respond.ts'
+import { sendError } from './respond.ts'
 import { type FindDecisions, whyEndpoint } from './why-endpoint.ts'
 import { upstreamsEndpoint } from './upstreams-endpoint.ts'
 import { BODY_TIMES, type BodyTimes, drain } from './body.ts'
 import { type Authorize, refuseWebPages } from './credentials.ts'
-import { ManagementFault, notFound, overloaded } from './fault.ts'
+import { ManagementError, notFound, overloaded } from './fault.ts'
 import type { Endpoint, ProbeDeps } from './endpoint.ts'
 import { explainEndpoint, type ExplainRoute } from './explain-endpoint.ts'
 import { routesEndpoint } from './routes-endpoint.ts'
@@ -117,8 +117,8 @@ const admit =
     const { status, headers, message = 'These credentials are not allowed here' } = verdict
     if (status === 404) throw notFound(message)
     throw status === 403
-      ? new ManagementFault(status, 'svc.error.forbidden', message, { headers })
-      : new ManagementFault(status, 'svc.error.unauthorized', 'Credentials are required', {
+      ? new ManagementError(status, 'svc.error.forbidden', message, { headers })
+      : new ManagementError(status, 'svc.error.unauthorized', 'Credentials are required', {
           headers,
         })
   }
@@ -144,7 +144,7 @@ const mount = (app: Express, endpoint: Endpoint): void => {
     allow.push(...(method === 'get' ? ['GET', 'HEAD'] : [method.toUpperCase()]))
   }
   route.all((req) => {
-    throw new ManagementFault(
+    throw new ManagementError(
       405,
       'svc.error.method_not_allowed',
       `${req.method} is not served here`,
@@ -161,7 +161,7 @@ const refuse = (log: Log, lingerMs: number): ErrorRequestHandler => {
     req: IncomingMessage,
     res: ServerResponse,
   ): Promise<void> => {
-    const fault = toFault(error)
+    const fault = toManagementError(error)
     if (fault.status >= 500 && fault.status !== 503)
       log.error('a management request failed', { url: req.url, error })
     if (res.headersSent) {
@@ -170,7 +170,7 @@ const refuse = (log: Log, lingerMs: number): ErrorRequestHandler => {
     }
     if (!req.complete) await drain(req, lingerMs)
     if (!req.complete) res.setHeader('connection', 'close')
-    sendFault(res, fault)
+    sendError(res, fault)
   }
   // Express recognises an error handler by its four parameters.
   return (error: unknown, req, res, next) => {
@@ -178,16 +178,16 @@ const refuse = (log: Log, lingerMs: number): ErrorRequestHandler => {
   }
 }
 
-const toFault = (error: unknown): ManagementFault => {
-  if (error instanceof ManagementFault) return error
+const toManagementError = (error: unknown): ManagementError => {
+  if (error instanceof ManagementError) return error
   if (error instanceof QueueFullError)
     return overloaded('Too many changes are waiting already', error)
   // Express: a path that cannot be percent-decoded.
   if (error instanceof URIError)
-    return new ManagementFault(400, 'svc.error.invalid_data', 'The path cannot be decoded', {
+    return new ManagementError(400, 'svc.error.invalid_data', 'The path cannot be decoded', {
       cause: error,
     })
-  return new ManagementFault(500, 'svc.error.internal', 'The gateway failed to do this', {
+  return new ManagementError(500, 'svc.error.internal', 'The gateway failed to do this', {
     description: 'Nothing was changed. The log of the gateway says more.',
     cause: error,
   })

@@ -4,7 +4,7 @@
 import type { IncomingMessage } from 'node:http'
 import { createGunzip } from 'node:zlib'
 import type { Limiter } from '../../base/limiter.ts'
-import { invalidData, ManagementFault, overloaded } from './fault.ts'
+import { invalidData, ManagementError, overloaded } from './fault.ts'
 import { type JsonBounds, JsonPieces, type JsonText, tooLarge } from './json-pieces.ts'
 
 export interface BodyTimes {
@@ -111,7 +111,7 @@ const readChunks = (
       try {
         take(chunk)
       } catch (fault) {
-        settle(fault as ManagementFault)
+        settle(fault as ManagementError)
       }
     }
     const onEnd = (): void => {
@@ -122,7 +122,7 @@ const readChunks = (
         settle(invalidData('The body is incomplete: the connection ended before its end'))
     }
     const onSlow = (): void => {
-      settle(new ManagementFault(408, 'svc.error.request_timeout', 'The body arrived too slowly'))
+      settle(new ManagementError(408, 'svc.error.request_timeout', 'The body arrived too slowly'))
     }
     const idle = setTimeout(onSlow, times.idleMs)
     const total = setTimeout(onSlow, times.totalMs)
@@ -134,5 +134,5 @@ const readChunks = (
     req.on('close', onClose)
   })
 
-const unsupported = (message: string, headers: Readonly<Record<string, string>>): ManagementFault =>
-  new ManagementFault(415, 'svc.error.unsupported_media_type', message, { headers })
+const unsupported = (message: string, headers: Readonly<Record<string, string>>): ManagementError =>
+  new ManagementError(415, 'svc.error.unsupported_media_type', message, { headers })

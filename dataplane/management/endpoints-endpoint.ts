@@ -11,7 +11,7 @@ import { sendJson } from './respond.ts'
 import { type BodyReading, withJson } from './body.ts'
 import type { Endpoint } from './endpoint.ts'
 import { readEndpointsCall } from './endpoints-call.ts'
-import { invalidArgument, ManagementFault, notOwner, overloaded } from './fault.ts'
+import { invalidArgument, ManagementError, notOwner, overloaded } from './fault.ts'
 import type { JsonBounds } from './json-pieces.ts'
 import { parseMap } from './spec-endpoints.ts'
 
@@ -65,8 +65,8 @@ export const endpointsEndpoint = (
 
 const CALL_WANTED = 'A call of /service_endpoints must be a JSON object'
 
-const staleEpoch = (epoch: number): ManagementFault =>
-  new ManagementFault(
+const staleEpoch = (epoch: number): ManagementError =>
+  new ManagementError(
     409,
     'svc.error.stale_epoch',
     'A call with a later epoch was accepted before this one',
@@ -76,8 +76,8 @@ const staleEpoch = (epoch: number): ManagementFault =>
     },
   )
 
-const overtaken = (): ManagementFault =>
-  new ManagementFault(
+const overtaken = (): ManagementError =>
+  new ManagementError(
     409,
     'svc.error.stale_sequence',
     'A later call of this sender was accepted before this one',

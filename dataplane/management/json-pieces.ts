@@ -10,7 +10,7 @@ import {
   QUOTE,
 } from '../../base/json-strings.ts'
 import type { Lazy } from '../store/sync-call.ts'
-import { invalidArgument, invalidData, ManagementFault } from './fault.ts'
+import { invalidArgument, invalidData, ManagementError } from './fault.ts'
 
 export interface JsonBounds {
   /** Most bytes, by what the text is at its root. */
@@ -153,12 +153,12 @@ const rootOf = (chunk: Uint8Array): 'map' | 'list' | undefined => {
   return first === OPEN_MAP ? 'map' : undefined
 }
 
-export const tooLarge = (maxBytes: number): ManagementFault =>
-  new ManagementFault(413, 'svc.error.payload_too_large', 'The body is too large', {
+export const tooLarge = (maxBytes: number): ManagementError =>
+  new ManagementError(413, 'svc.error.payload_too_large', 'The body is too large', {
     description: `At most ${maxBytes} bytes are accepted here, counted after decompression.`,
   })
 
-export const tooMany = (): ManagementFault =>
-  new ManagementFault(413, 'svc.error.payload_too_large', 'The batch has too many entries', {
+export const tooMany = (): ManagementError =>
+  new ManagementError(413, 'svc.error.payload_too_large', 'The batch has too many entries', {
     description: `At most ${MAX_ENTRIES} entries are accepted in one call: send several calls.`,
   })

@@ -4,7 +4,7 @@ import type { RequestHandler } from 'express'
 import { untilAnswerable } from '../../telemetry/delayed-response.ts'
 import { sendNothing } from './respond.ts'
 import type { Endpoint, ProbeDeps } from './endpoint.ts'
-import { ManagementFault } from './fault.ts'
+import { ManagementError } from './fault.ts'
 
 const REASONS = {
   waiting: 'The manager has not completed a sync yet',
@@ -42,7 +42,7 @@ const started =
       isGone: () => res.destroyed,
     })
     if (readiness.state === 'waiting' && !hasManagement() && !isManagementAwaited())
-      throw new ManagementFault(
+      throw new ManagementError(
         503,
         'svc.error.not_ready',
         'The management API has no certificate yet',
@@ -61,7 +61,7 @@ const ready =
     })
     const { state } = readiness
     if (state === 'waiting' || state === 'draining')
-      throw new ManagementFault(503, 'svc.error.not_ready', REASONS[state], {
+      throw new ManagementError(503, 'svc.error.not_ready', REASONS[state], {
         description: state === 'waiting' ? readiness.waitsFor : '',
       })
     // Ready nevertheless: taking every gateway out of service would help nobody.

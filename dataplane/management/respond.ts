@@ -4,7 +4,7 @@
 import type { ServerResponse } from 'node:http'
 import type { Problem, Warning } from '../../language/problem.ts'
 import type { ErrorRecord } from '../../language/wire/wire.ts'
-import type { ManagementFault } from './fault.ts'
+import type { ManagementError } from './fault.ts'
 
 const JSON_TYPE = 'application/json; charset=utf-8'
 
@@ -25,16 +25,16 @@ export const sendNothing = (res: ServerResponse): void => {
   res.end()
 }
 
-export const sendFault = (res: ServerResponse, fault: ManagementFault): void => {
-  for (const [name, value] of Object.entries(fault.details.headers ?? {}))
+export const sendError = (res: ServerResponse, error: ManagementError): void => {
+  for (const [name, value] of Object.entries(error.details.headers ?? {}))
     res.setHeader(name, value)
-  sendJson(res, fault.status, recordOf(fault))
+  sendJson(res, error.status, recordOf(error))
 }
 
 const MAX_TEXT = 1024
 const MAX_PROBLEMS = 200
 
-const recordOf = ({ code, message, details }: ManagementFault): ErrorRecord => {
+const recordOf = ({ code, message, details }: ManagementError): ErrorRecord => {
   const { errors, warnings = [], description = '', extra } = details
   const record = { code, message: cut(message), description: cut(description), ...extra }
   if (errors === undefined) return record

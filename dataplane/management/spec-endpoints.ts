@@ -15,7 +15,7 @@ import type { Store } from '../store/store.ts'
 import { boundFindings, sendJson, sendNothing } from './respond.ts'
 import type { Endpoint } from './endpoint.ts'
 import { type BodyReading, withJson } from './body.ts'
-import { invalidArgument, ManagementFault, notFound, notOwner } from './fault.ts'
+import { invalidArgument, ManagementError, notFound, notOwner } from './fault.ts'
 import { type JsonBounds, type JsonText, MAX_ENTRIES, tooMany } from './json-pieces.ts'
 import { sendNotModified, sendTagged } from './tagged.ts'
 
@@ -72,7 +72,7 @@ const sendFolded = async (
   if (sendNotModified(req, res, `"folded-${document.digest}"`)) return
   const result = await fold(document)
   if ('problem' in result)
-    throw new ManagementFault(
+    throw new ManagementError(
       409,
       'svc.error.secrets_needed',
       'This document cannot be shown folded',
@@ -113,7 +113,7 @@ export const parseMap = (text: JsonText, whatItIs: string): unknown => {
   return value
 }
 
-export const rejection = ({ errors, warnings }: SyncItem): ManagementFault =>
+export const rejection = ({ errors, warnings }: SyncItem): ManagementError =>
   invalidArgument(errors[0]?.message ?? 'It was rejected', {
     description: `${errors.length === 1 ? '1 problem was' : `${errors.length} problems were`} found; nothing has changed.`,
     errors,
@@ -178,5 +178,5 @@ const find = (store: Store, id: unknown): LoadedDocument => {
 export const viewOf = (query: Readonly<Record<string, unknown>>): string | undefined =>
   Object.hasOwn(query, 'view') ? String(query['view']) : undefined
 
-export const unknownView = (view: string): ManagementFault =>
+export const unknownView = (view: string): ManagementError =>
   invalidArgument(`There is no view named '${view}' here`)

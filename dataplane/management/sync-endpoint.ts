@@ -9,7 +9,7 @@ import type { SyncResult } from '../store/sync-result.ts'
 import { boundFindings, sendJson } from './respond.ts'
 import type { Endpoint } from './endpoint.ts'
 import { type BodyReading, withJson } from './body.ts'
-import { invalidArgument, ManagementFault, notOwner } from './fault.ts'
+import { invalidArgument, ManagementError, notOwner } from './fault.ts'
 import type { JsonBounds } from './json-pieces.ts'
 import { parseMap } from './spec-endpoints.ts'
 
@@ -40,7 +40,7 @@ const replyOf = (outcome: SyncResult): SyncReply => {
     case 'not_owner':
       throw notOwner(outcome.manager)
     case 'stale_epoch':
-      throw new ManagementFault(
+      throw new ManagementError(
         409,
         'svc.error.stale_epoch',
         'A call with a later epoch was accepted before this one',
@@ -50,7 +50,7 @@ const replyOf = (outcome: SyncResult): SyncReply => {
         },
       )
     case 'stale_base':
-      throw new ManagementFault(
+      throw new ManagementError(
         412,
         'svc.error.stale_base',
         'The base of the call is not the current state of this gateway',
@@ -65,8 +65,8 @@ const replyOf = (outcome: SyncResult): SyncReply => {
   }
 }
 
-const incomplete = (outcome: SyncResult & { readonly reason: 'incomplete' }): ManagementFault =>
-  new ManagementFault(
+const incomplete = (outcome: SyncResult & { readonly reason: 'incomplete' }): ManagementError =>
+  new ManagementError(
     409,
     'svc.error.incomplete',
     'After this call the gateway has not loaded what the call expected',

@@ -3,7 +3,7 @@
 import { isRequestId } from '../http/request/request-id.ts'
 import { sendText } from './respond.ts'
 import type { Endpoint } from './endpoint.ts'
-import { ManagementFault } from './fault.ts'
+import { ManagementError } from './fault.ts'
 
 /** JSON texts of `Decision` from each serving process; undefined: it has not replied in time. */
 export type FindDecisions = (id: string) => Promise<readonly (readonly string[] | undefined)[]>
@@ -13,7 +13,7 @@ export const whyEndpoint = (find: FindDecisions): Endpoint => ({
   get: async (req, res) => {
     const { id } = req.params
     if (typeof id !== 'string' || !isRequestId(id))
-      throw new ManagementFault(400, 'svc.error.invalid_data', 'This is not a request id', {
+      throw new ManagementError(400, 'svc.error.invalid_data', 'This is not a request id', {
         description: 'An id has 1 to 128 visible ASCII characters: X-Request-Id of the response.',
       })
     const replies = await find(id)
@@ -28,8 +28,8 @@ export const whyEndpoint = (find: FindDecisions): Endpoint => ({
 /** Of all processes: proxies may send one id several times. */
 const MOST_DECISIONS = 32
 
-const notKept = (silent: number): ManagementFault =>
-  new ManagementFault(404, 'svc.error.not_found', 'No decision is kept for this request id', {
+const notKept = (silent: number): ManagementError =>
+  new ManagementError(404, 'svc.error.not_found', 'No decision is kept for this request id', {
     description:
       'Kept are failures and one success in a hundred, for 15 minutes at most, fewer under many failures, by the process that has served them, until it ends: ask the other gateways too.' +
       (silent === 0

@@ -4,8 +4,8 @@
 import type { UpstreamCause, UpstreamTrouble } from '../../language/wire/wire.ts'
 import type { LoadedDocument } from '../store/loaded-content.ts'
 import type { FailureCause } from '../upstream/failure-cause.ts'
-import { mergeTroubles } from '../upstream-report.ts'
-import type { TroubleView, UpstreamsView } from '../upstream/upstream-view.ts'
+import { mergeFailingOrigins } from '../upstream-report.ts'
+import type { FailingOriginView, UpstreamsView } from '../upstream/upstream-view.ts'
 
 /** By id of the document. */
 export type UpstreamTroubles = ReadonlyMap<string, UpstreamTrouble>
@@ -85,14 +85,14 @@ export const troublesOf = (
 
 const failingOrigins = (
   views: readonly (UpstreamsView | undefined)[],
-): ReadonlyMap<string, readonly TroubleView[]> => {
+): ReadonlyMap<string, readonly FailingOriginView[]> => {
   const byKey = Map.groupBy(
     views.flatMap((view) => view?.origins ?? []),
     ({ origin, confinedTo }) => keyOf(origin, confinedTo),
   )
-  const failing = new Map<string, readonly TroubleView[]>()
+  const failing = new Map<string, readonly FailingOriginView[]>()
   for (const [key, origins] of byKey) {
-    const troubles = mergeTroubles(origins.flatMap((origin) => origin.troubles))
+    const troubles = mergeFailingOrigins(origins.flatMap((origin) => origin.troubles))
     if (troubles.length > 0) failing.set(key, troubles)
   }
   return failing
@@ -100,7 +100,7 @@ const failingOrigins = (
 
 const troubleOf = (
   { confinedTo, forwards }: Pick<LoadedDocument, 'confinedTo' | 'forwards'>,
-  failing: ReadonlyMap<string, readonly TroubleView[]>,
+  failing: ReadonlyMap<string, readonly FailingOriginView[]>,
 ): UpstreamTrouble | undefined => {
   for (const origin of forwards.origins) {
     const troubles = failing.get(keyOf(origin, confinedTo))

@@ -7,7 +7,7 @@ import { Client } from 'undici'
 import type { Connector, OnConnected } from './destinations/connector.ts'
 import type { Endpoint } from './endpoints/endpoint-set.ts'
 import { withoutContinue } from './interim.ts'
-import type { SharedFault } from './endpoints/origin-health.ts'
+import type { SharedFailure } from './endpoints/origin-health.ts'
 
 export interface Connection {
   readonly client: Client
@@ -55,7 +55,7 @@ export interface ConnectionEvents {
   /** It now connects to this endpoint. */
   assign(connection: Connection, endpoint: Endpoint): void
   /** Its endpoint did not respond, or failed. */
-  onAttemptFailed(connection: Connection, fault: SharedFault): void
+  onAttemptFailed(connection: Connection, fault: SharedFailure): void
   /** Its endpoint accepted the connection. */
   onConnected(connection: Connection): void
   onDisconnected(connection: Connection): void
@@ -196,7 +196,7 @@ const attempt = (
   keep(connection, socket)
   const timer = isLast ? undefined : setTimeout(giveUp, ATTEMPT_MS * group.length)
   // An attempt that we have destroyed ourselves says nothing about the endpoint.
-  const onAttemptFailed = (fault: SharedFault) => (): void => {
+  const onAttemptFailed = (fault: SharedFailure) => (): void => {
     if (socket?.destroyed === false) events.onAttemptFailed(connection, fault)
   }
   const onUnheard = (): void => {

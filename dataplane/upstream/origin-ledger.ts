@@ -4,7 +4,7 @@
 
 import { CountsTable, type OriginCounts } from './origin-counts.ts'
 import { type FailureCause, causeOfStatus } from './failure-cause.ts'
-import { OriginStreaks, type Trouble } from './endpoints/origin-streaks.ts'
+import { OriginStreaks, type FailureStreak } from './endpoints/origin-streaks.ts'
 
 export interface LastFailure {
   readonly cause: FailureCause
@@ -114,7 +114,7 @@ export class OriginRecord {
     if (blame === 'realm') this.#streaks.onRealmFailure(cause, realm, this.#now())
   }
 
-  troubles(): readonly Trouble[] {
+  troubles(): readonly FailureStreak[] {
     return this.#streaks.read(this.#now())
   }
 

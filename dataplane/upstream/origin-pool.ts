@@ -12,7 +12,7 @@ import {
 import type { Connector } from './destinations/connector.ts'
 import type { Endpoint } from './endpoints/endpoint-set.ts'
 import type { OriginAddresses } from './endpoints/origin-addresses.ts'
-import type { OriginHealth, RealmFault, SharedFault } from './endpoints/origin-health.ts'
+import type { OriginHealth, RealmFailure, SharedFailure } from './endpoints/origin-health.ts'
 import type { OriginRecord } from './origin-ledger.ts'
 import type { EjectionCounter } from './endpoints/outlier-detector.ts'
 import { isIdempotent } from './retry.ts'
@@ -159,7 +159,7 @@ export class OriginPool implements ConnectionEvents {
   }
 
   /** Records the result of a request for the health of its address, once for each request. */
-  assess(connection: Connection, fault: SharedFault | RealmFault | undefined): void {
+  assess(connection: Connection, fault: SharedFailure | RealmFailure | undefined): void {
     const { endpoint, realm, begunAt } = connection
     const { set } = this.#options.addresses
     // An endpoint that is not known any more needs no record.
@@ -203,7 +203,7 @@ export class OriginPool implements ConnectionEvents {
   }
 
   /** The request may continue with another address. */
-  onAttemptFailed(connection: Connection, fault: SharedFault): void {
+  onAttemptFailed(connection: Connection, fault: SharedFailure): void {
     const { endpoint, begunAt } = connection
     const { set } = this.#options.addresses
     if (endpoint === undefined) return

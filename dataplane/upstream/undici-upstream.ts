@@ -24,7 +24,7 @@ import {
 } from './upstream.ts'
 import { DispatchedCall } from './upstream-call.ts'
 import { type Dispatch, QueuedCall } from './queued-call.ts'
-import { type UpstreamsView, viewTroubles, viewUpstreams } from './upstream-view.ts'
+import { type UpstreamsView, viewFailingOrigins, viewUpstreams } from './upstream-view.ts'
 
 export interface UpstreamOptions {
   readonly guard: DestinationGuard
@@ -126,7 +126,7 @@ export const createUpstream = (options: UpstreamOptions): BalancingUpstream => {
     view(isDetailed) {
       const times = { nowMs: clock.now(), unixMs: Date.now() }
       const sources = { records: ledger.records(), pools: allPools(), ...times }
-      return isDetailed ? viewUpstreams(sources) : viewTroubles(sources)
+      return isDetailed ? viewUpstreams(sources) : viewFailingOrigins(sources)
     },
     endpoints: () => countEndpoints(allPools()),
     close() {

@@ -8,7 +8,7 @@ import type { Deadlines, Timed } from '../deadlines.ts'
 import { classifyFailure } from './failure.ts'
 import type { Connection } from './connection.ts'
 import type { Endpoint } from './endpoints/endpoint-set.ts'
-import { blameOf, faultOf } from './endpoints/failure-blame.ts'
+import { blameOf, failureOf } from './endpoints/failure-blame.ts'
 import { causeOf } from './failure-cause.ts'
 import type { Limiter } from './limiter.ts'
 import type { OriginPool } from './origin-pool.ts'
@@ -169,7 +169,12 @@ export class DispatchedCall implements Dispatcher.DispatchHandler, UpstreamCall,
     this.#phase = 'over'
     this.#deadlines.remove(this)
     const error = new UpstreamError(failure, FAILURE_MESSAGES[failure], this.#answerBegun, cause)
-    const fault = faultOf({ failure, cause, request: this.#request, connection: this.#connection })
+    const fault = failureOf({
+      failure,
+      cause,
+      request: this.#request,
+      connection: this.#connection,
+    })
     if (fault !== undefined) this.#pool.assess(this.#connection, fault)
     this.#controller?.abort(error)
     this.#pool.drop(this.#connection)

@@ -29,7 +29,7 @@ export interface AddressView {
 }
 
 /** There was no good response for half a minute; or there was one after a failure, and `isFailing` is false. */
-export interface TroubleView {
+export interface FailingOriginView {
   readonly realm: string | undefined
   readonly cause: FailureCause
   readonly sinceMs: number
@@ -43,7 +43,7 @@ export interface OriginView {
   readonly addresses: readonly AddressView[]
   readonly connections: Readonly<Record<'connected' | 'running' | 'queued', number>>
   readonly lastFailure: { readonly cause: FailureCause; readonly atMs: number } | undefined
-  readonly troubles: readonly TroubleView[]
+  readonly troubles: readonly FailingOriginView[]
 }
 
 /** Survives `structuredClone`. */
@@ -79,9 +79,9 @@ export const viewUpstreams = (sources: ViewSources): UpstreamsView => {
 }
 
 /** Recent failures, without addresses. */
-export const viewTroubles = ({ records, nowMs, unixMs }: ViewSources): UpstreamsView => {
+export const viewFailingOrigins = ({ records, nowMs, unixMs }: ViewSources): UpstreamsView => {
   const origins = records.flatMap((record): readonly OriginView[] => {
-    const troubles = troublesOf(record, { nowMs, unixMs })
+    const troubles = failingOriginsOf(record, { nowMs, unixMs })
     if (troubles.length === 0) return []
     const { origin, confinedTo } = record.key
     return [
@@ -134,11 +134,11 @@ const viewOrigin = (
       cause: lastFailure.cause,
       atMs: unixOf(lastFailure.atMs, moment),
     },
-    troubles: troublesOf(record, moment),
+    troubles: failingOriginsOf(record, moment),
   }
 }
 
-const troublesOf = (record: OriginRecord, { unixMs }: Moment): readonly TroubleView[] =>
+const failingOriginsOf = (record: OriginRecord, { unixMs }: Moment): readonly FailingOriginView[] =>
   record.troubles().map(({ forMs, ...trouble }) => ({ ...trouble, sinceMs: unixMs - forMs }))
 
 const viewAddress = (

@@ -1,9 +1,9 @@
 import { describe, expect, it } from '@jest/globals'
-import { mergeTroubles, reportUpstreams } from '../../dataplane/upstream-report.ts'
+import { mergeFailingOrigins, reportUpstreams } from '../../dataplane/upstream-report.ts'
 import type {
   AddressView,
   OriginView,
-  TroubleView,
+  FailingOriginView,
   UpstreamsView,
 } from '../../dataplane/upstream/upstream-view.ts'
 
@@ -33,7 +33,7 @@ const ejection = (
   untilMs: number,
 ): AddressView['ejections'][number] => ({ realm, untilMs, why: 'in a row', fault: 'refused' })
 
-const trouble = (view: Partial<TroubleView> = {}): TroubleView => ({
+const trouble = (view: Partial<FailingOriginView> = {}): FailingOriginView => ({
   realm: undefined,
   cause: 'refused',
   sinceMs: AT,
@@ -167,7 +167,7 @@ describe('the report', () => {
 })
 
 describe('trouble', () => {
-  it.each<[what: string, told: TroubleView[], merged: Partial<TroubleView>[]]>([
+  it.each<[what: string, told: FailingOriginView[], merged: Partial<FailingOriginView>[]]>([
     ['of no process', [], []],
     ['of one process', [trouble()], [{ cause: 'refused' }]],
     [
@@ -182,7 +182,7 @@ describe('trouble', () => {
       [{ realm: 'a' }],
     ],
   ])('%s', (_, told, merged) => {
-    expect(mergeTroubles(told)).toMatchObject(merged)
-    expect(mergeTroubles(told)).toHaveLength(merged.length)
+    expect(mergeFailingOrigins(told)).toMatchObject(merged)
+    expect(mergeFailingOrigins(told)).toHaveLength(merged.length)
   })
 })

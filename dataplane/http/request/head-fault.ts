@@ -3,7 +3,7 @@
 
 import { GatewayError } from '../../gateway-error.ts'
 
-export type HeadFault =
+export type HeadError =
   | 'version'
   | 'chunks_by_1_0'
   | 'coding'
@@ -15,17 +15,17 @@ export type HeadFault =
   | 'host'
 
 /** The end of the request is ambiguous: what follows on its connection must not be read as a request. */
-export const isFramingFault = (fault: HeadFault): boolean => CLOSING.has(fault)
+export const isFramingError = (error: HeadError): boolean => CLOSING.has(error)
 
-const CLOSING: ReadonlySet<HeadFault> = new Set(['version', 'chunks_by_1_0', 'coding'])
+const CLOSING: ReadonlySet<HeadError> = new Set(['version', 'chunks_by_1_0', 'coding'])
 
-export const refuseHead = (fault: HeadFault): GatewayError =>
-  fault === 'no_path'
-    ? new GatewayError('svc.error.not_found', MESSAGES[fault])
+export const refuseHead = (error: HeadError): GatewayError =>
+  error === 'no_path'
+    ? new GatewayError('svc.error.not_found', MESSAGES[error])
     : new GatewayError(
         'svc.error.invalid_data',
-        MESSAGES[fault],
-        isFramingFault(fault) ? CLOSE : {},
+        MESSAGES[error],
+        isFramingError(error) ? CLOSE : {},
       )
 
 const CLOSE = { headers: { connection: 'close' } }
@@ -40,4 +40,4 @@ const MESSAGES = {
   no_host: 'There is no Host header',
   two_hosts: 'There are two Host headers',
   host: 'The Host header is not a valid host, with or without a port',
-} as const satisfies Record<HeadFault, string>
+} as const satisfies Record<HeadError, string>

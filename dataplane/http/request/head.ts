@@ -10,11 +10,11 @@ import {
   type ReadAuthority,
 } from '../../../language/routes/authority.ts'
 import { readTarget, type Target } from '../../../language/routes/request-target.ts'
-import type { HeadFault } from './head-fault.ts'
+import type { HeadError } from './head-fault.ts'
 
 export interface RequestHead {
   /** The request must be rejected; neither target nor authority may be used. */
-  readonly fault: HeadFault | undefined
+  readonly fault: HeadError | undefined
   /** The host that the request is for, from its absolute target, otherwise from its Host. */
   readonly authority: Authority
   readonly target: Target
@@ -29,7 +29,7 @@ export interface RequestHead {
 const NO_TARGET: Target = Object.freeze({ path: '', query: '' })
 
 interface Draft {
-  fault: HeadFault | undefined
+  fault: HeadError | undefined
   authority: Authority
   target: Target
   accept: string | undefined
@@ -117,7 +117,7 @@ export const hasBody = (head: RequestHead): boolean => head.isChunked || head.co
 const faultOfFraming = (
   { isChunked, codings }: Draft,
   { httpVersionMajor: major, httpVersionMinor: minor }: IncomingMessage,
-): HeadFault | undefined => {
+): HeadError | undefined => {
   if (major !== 1 || minor > 1) return 'version'
   if (!isChunked) return undefined
   if (minor === 0) return 'chunks_by_1_0'
@@ -128,7 +128,7 @@ const locate = (
   draft: Draft,
   request: IncomingMessage,
   readAuthority: ReadAuthority,
-): HeadFault | undefined => {
+): HeadError | undefined => {
   const sent = readTarget(request.url ?? '')
   if (typeof sent === 'string') return sent
   if (draft.hostCount > 1) return 'two_hosts'

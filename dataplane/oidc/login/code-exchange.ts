@@ -2,7 +2,7 @@
 // a token that cannot be trusted, and 502 if it failed.
 
 import type { CallbackParameters } from './callback-parameters.ts'
-import { exchangeCode, ProviderFailed, type ExchangedCode } from '../provider/provider-client.ts'
+import { exchangeCode, ProviderError, type ExchangedCode } from '../provider/provider-client.ts'
 import { OidcRefusal, type ProviderSetting } from '../refusal.ts'
 import type { ChosenProvider, DiscoveredProvider, OidcContext } from '../context.ts'
 import type { LoginState } from './state-token.ts'
@@ -40,8 +40,8 @@ export const exchangeForClaims = async ({
   } catch (cause) {
     // The provider may have moved its endpoints.
     endpointDeps.providers.doubt(provider.record)
-    const status = cause instanceof ProviderFailed ? 502 : 400
-    const [message, setting] = cause instanceof ProviderFailed ? [NO_ANSWER] : remedyOf(cause)
+    const status = cause instanceof ProviderError ? 502 : 400
+    const [message, setting] = cause instanceof ProviderError ? [NO_ANSWER] : remedyOf(cause)
     throw new OidcRefusal('token_exchange_failed', message, { status, cause, setting })
   }
 }

@@ -11,7 +11,7 @@ import { SharedStateError } from '../../shared/shared-state.ts'
 import { done } from '../responses.ts'
 import { discoverMetadata } from '../provider/discover-provider.ts'
 import { findProvider } from '../provider/find-provider.ts'
-import { KeySetAway, MAX_AGE_SECONDS, readLogoutToken, type EndedSession } from './logout-token.ts'
+import { KeySetError, MAX_AGE_SECONDS, readLogoutToken, type EndedSession } from './logout-token.ts'
 import type { OidcResponse } from '../oidc-endpoint.ts'
 import { readText } from '../query.ts'
 import { OidcRefusal } from '../refusal.ts'
@@ -66,7 +66,7 @@ const verifyToken = async ({
     return await readLogoutToken(token, provider.record, known, endpointDeps.now())
   } catch (cause) {
     endpointDeps.providers.doubt(provider.record)
-    const code = cause instanceof KeySetAway ? 'provider_unavailable' : 'invalid_request'
+    const code = cause instanceof KeySetError ? 'provider_unavailable' : 'invalid_request'
     throw new OidcRefusal(code, 'the logout token cannot be trusted', { cause })
   }
 }

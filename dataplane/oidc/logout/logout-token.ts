@@ -2,6 +2,7 @@
 // must be signed by a key of the provider's set, for this client, just now; an ID token is never accepted.
 
 import type { JWTPayload, JWTVerifyGetKey } from 'jose'
+import { CodedError } from '../../../base/coded-error.ts'
 import type { OidcProviderRecord } from '../../../language/realm/record.ts'
 import { ASYMMETRIC_ALGORITHMS } from '../../security/tokens/asymmetric-algorithms.ts'
 import type { KeySet, KeySetCache } from '../../security/tokens/key-set-cache.ts'
@@ -29,14 +30,13 @@ const TYPES: readonly (string | undefined)[] = [
 ]
 
 /** The token cannot be verified now. */
-export class KeySetAway extends Error {
+export class KeySetError extends CodedError<'key_set_unavailable'> {
   constructor(cause: unknown) {
-    super('the key set of the provider cannot be read', { cause })
-    this.name = 'KeySetAway'
+    super('key_set_unavailable', 'the key set of the provider cannot be read', { cause })
   }
 }
 
-/** @throws KeySetAway, or an Error saying what is wrong with the token */
+/** @throws KeySetError, or an Error saying what is wrong with the token */
 export const readLogoutToken = async (
   token: string,
   record: OidcProviderRecord,
@@ -81,7 +81,7 @@ const refresh = async (keys: KeySetCache): Promise<KeySet> => {
     if (keySet !== undefined) return keySet
     throw new Error(`the key set is no key set, status ${status}`)
   } catch (cause) {
-    throw new KeySetAway(cause)
+    throw new KeySetError(cause)
   }
 }
 

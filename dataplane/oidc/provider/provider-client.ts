@@ -2,6 +2,7 @@
 // passed in; responses of a provider are validated only here.
 
 import type { Configuration, CustomFetch, CustomFetchOptions } from 'openid-client'
+import { CodedError } from '../../../base/coded-error.ts'
 import type { OidcProviderRecord } from '../../../language/realm/record.ts'
 import type { GuardedFetch } from '../../upstream/destinations/guarded-fetch.ts'
 import type { IdTokenClaims } from './identity-claims.ts'
@@ -79,14 +80,13 @@ export interface ExchangedCode {
 }
 
 /** The provider, not the login, is at fault: no response, a redirect, 5xx, incomplete or too large. */
-export class ProviderFailed extends Error {
+export class ProviderError extends CodedError<'no_usable_response'> {
   constructor(cause: unknown) {
-    super('the provider did not return a usable response', { cause })
-    this.name = 'ProviderFailed'
+    super('no_usable_response', 'the provider did not return a usable response', { cause })
   }
 }
 
-/** @throws ProviderFailed, or an error for an invalid response or ID token. */
+/** @throws ProviderError, or an error for an invalid response or ID token. */
 export const exchangeCode = async (
   record: OidcProviderRecord,
   provider: KnownProvider,
@@ -111,7 +111,7 @@ export const exchangeCode = async (
     const expiresIn = tokens.expires_in
     return { idToken: tokens.id_token, claims, ...(expiresIn !== undefined && { expiresIn }) }
   } catch (cause) {
-    throw trace.hasFailed ? new ProviderFailed(cause) : cause
+    throw trace.hasFailed ? new ProviderError(cause) : cause
   }
 }
 

@@ -1,7 +1,7 @@
 // Decides whether the address that a request went to is to blame for its failure. Failures caused by the client, the
 // document or this gateway are blamed on no address.
 
-import { type RealmFault, SHARED_FAULTS, type SharedFault } from './origin-health.ts'
+import { type RealmFailure, SHARED_FAILURES, type SharedFailure } from './origin-health.ts'
 import type { UpstreamFailure, UpstreamRequest } from '../upstream.ts'
 
 export interface FailedRequest {
@@ -15,7 +15,7 @@ export interface FailedRequest {
 const TELLING_MS = 1000
 
 /** A failed attempt to connect (`refused`) has been counted when it failed. */
-export const faultOf = (failed: FailedRequest): SharedFault | RealmFault | undefined =>
+export const failureOf = (failed: FailedRequest): SharedFailure | RealmFailure | undefined =>
   FAULTS[failed.failure](failed)
 
 const FAULTS = {
@@ -33,7 +33,7 @@ const FAULTS = {
   aborted: () => undefined,
 } as const satisfies Record<
   UpstreamFailure,
-  (failed: FailedRequest) => SharedFault | RealmFault | undefined
+  (failed: FailedRequest) => SharedFailure | RealmFailure | undefined
 >
 
 /**
@@ -43,11 +43,11 @@ const FAULTS = {
  */
 export const blameOf = (
   failure: UpstreamFailure,
-  fault: SharedFault | RealmFault | undefined,
+  fault: SharedFailure | RealmFailure | undefined,
 ): 'shared' | 'realm' | 'none' => {
   if (failure === 'refused' || failure === 'denied') return 'shared'
   if (fault === undefined) return 'none'
-  return SHARED_FAULTS[fault] ? 'shared' : 'realm'
+  return SHARED_FAILURES[fault] ? 'shared' : 'realm'
 }
 
 /**

@@ -11,9 +11,9 @@ import {
 } from './outlier-detector.ts'
 
 /** Faults that concern all users of an origin. */
-export type SharedFault = 'refused' | 'unreachable' | 'connect_timeout' | 'tls' | 'reset'
+export type SharedFailure = 'refused' | 'unreachable' | 'connect_timeout' | 'tls' | 'reset'
 /** Faults that concern the realm whose request it was. */
-export type RealmFault = 'status' | 'timeout' | 'malformed'
+export type RealmFailure = 'status' | 'timeout' | 'malformed'
 
 export interface HealthEvent {
   readonly origin: string
@@ -22,14 +22,14 @@ export interface HealthEvent {
   /** undefined: for all users of the origin. */
   readonly realm: string | undefined
   readonly verdict: EjectionChange
-  readonly fault: SharedFault | RealmFault | undefined
+  readonly fault: SharedFailure | RealmFailure | undefined
 }
 
 export interface RequestReport {
   readonly endpoint: Endpoint
   readonly realm: string | undefined
   /** undefined: a response that does not indicate a fault. */
-  readonly fault: SharedFault | RealmFault | undefined
+  readonly fault: SharedFailure | RealmFailure | undefined
   /** `turns.count` when the request was given its address. */
   readonly begunAt: number
 }
@@ -45,7 +45,7 @@ export type EndpointState = 'healthy' | 'ejected' | 'ejected_for_realms'
 const MOST_REALM_DETECTORS = 500
 
 /** The faults that count for all users of an origin. */
-export const SHARED_FAULTS = {
+export const SHARED_FAILURES = {
   refused: true,
   unreachable: true,
   connect_timeout: true,
@@ -54,7 +54,7 @@ export const SHARED_FAULTS = {
   status: false,
   timeout: false,
   malformed: false,
-} as const satisfies Record<SharedFault | RealmFault, boolean>
+} as const satisfies Record<SharedFailure | RealmFailure, boolean>
 
 /** One per process. */
 export class HealthRegistry {
@@ -175,7 +175,7 @@ export class OriginHealth {
 
   report(outcome: RequestReport, set: EndpointSet): void {
     const { fault } = outcome
-    const isShared = fault !== undefined && SHARED_FAULTS[fault]
+    const isShared = fault !== undefined && SHARED_FAILURES[fault]
     if (isShared) this.#shared ??= new OutlierDetector(this.#registry)
     if (this.#shared !== undefined)
       this.#reportTo(this.#shared, { ...outcome, realm: undefined }, set)
@@ -219,7 +219,7 @@ export class OriginHealth {
   #reportTo(detector: OutlierDetector, report: RequestReport, set: EndpointSet): void {
     const { endpoint, realm, fault, begunAt } = report
     const address = endpoint.key
-    const isFailure = fault !== undefined && SHARED_FAULTS[fault] === (realm === undefined)
+    const isFailure = fault !== undefined && SHARED_FAILURES[fault] === (realm === undefined)
     const verdict = detector.report({ address, isFailure, begunAt, fault }, set)
     if (verdict !== undefined)
       this.#registry.onEvent({ origin: this.origin, address, realm, verdict, fault })

@@ -5,7 +5,7 @@
 import type { FailureCause } from '../failure-cause.ts'
 
 /** A failure that all requests, or those of one realm, have met for a while. */
-export interface Trouble {
+export interface FailureStreak {
   /** undefined: for all users of the origin. */
   readonly realm: string | undefined
   /** The cause of the last failure. */
@@ -63,8 +63,8 @@ export class OriginStreaks {
     if (this.#realms.size > MOST_REALMS) this.#forgetOldest()
   }
 
-  read(nowMs: number): readonly Trouble[] {
-    const troubles: Trouble[] = []
+  read(nowMs: number): readonly FailureStreak[] {
+    const troubles: FailureStreak[] = []
     for (const [realm, streak] of [[undefined, this.#shared] as const, ...this.#realms]) {
       if (streak === undefined) continue
       const { cause, sinceMs, lastMs, failures } = streak

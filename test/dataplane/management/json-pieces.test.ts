@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals'
-import { ManagementFault } from '../../../dataplane/management/fault.ts'
+import { ManagementError } from '../../../dataplane/management/fault.ts'
 import { type JsonBounds, JsonPieces } from '../../../dataplane/management/json-pieces.ts'
 
 const WIDE: JsonBounds = { maxBytes: { map: 1e6, list: 1e6 }, cutDepth: { list: 1, map: 3 } }
@@ -17,7 +17,7 @@ const statusOf = (run: () => unknown): string => {
     run()
     return 'no fault'
   } catch (fault) {
-    return fault instanceof ManagementFault ? `${fault.status} ${fault.code}` : String(fault)
+    return fault instanceof ManagementError ? `${fault.status} ${fault.code}` : String(fault)
   }
 }
 

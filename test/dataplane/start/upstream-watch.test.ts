@@ -4,7 +4,7 @@ import {
   type UpstreamWatchOptions,
   watchUpstreams,
 } from '../../../dataplane/start/upstream-watch.ts'
-import type { TroubleView, UpstreamsView } from '../../../dataplane/upstream/upstream-view.ts'
+import type { FailingOriginView, UpstreamsView } from '../../../dataplane/upstream/upstream-view.ts'
 import { settled } from '../../support/settled.ts'
 
 type Document = ReturnType<UpstreamWatchOptions['documents']>[number]
@@ -16,7 +16,7 @@ const document = (id: string, more: Partial<Document> = {}): Document => ({
 })
 
 const view = (
-  trouble: Partial<TroubleView> = {},
+  trouble: Partial<FailingOriginView> = {},
   { origin = 'http://up', confinedTo }: { origin?: string; confinedTo?: string } = {},
 ): UpstreamsView => ({
   isTruncated: false,

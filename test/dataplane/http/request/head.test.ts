@@ -2,7 +2,7 @@ import { describe, expect, it } from '@jest/globals'
 import { IncomingMessage } from 'node:http'
 import { Socket } from 'node:net'
 import { NO_AUTHORITY } from '../../../../language/routes/authority.ts'
-import type { HeadFault } from '../../../../dataplane/http/request/head-fault.ts'
+import type { HeadError } from '../../../../dataplane/http/request/head-fault.ts'
 import { hasBody, readHead } from '../../../../dataplane/http/request/head.ts'
 import { readTarget } from '../../../../language/routes/request-target.ts'
 
@@ -109,7 +109,7 @@ describe('the place of a request', () => {
     },
   )
 
-  it.each<[HeadFault, readonly string[], Sent]>([
+  it.each<[HeadError, readonly string[], Sent]>([
     ['version', HOST, { version: [0, 9] }],
     ['version', HOST, { version: [2, 0] }],
     ['version', HOST, { version: [1, 2] }],

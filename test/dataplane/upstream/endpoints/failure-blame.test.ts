@@ -1,7 +1,7 @@
 import { describe, expect, it } from '@jest/globals'
 import {
   type FailedRequest,
-  faultOf,
+  failureOf,
 } from '../../../../dataplane/upstream/endpoints/failure-blame.ts'
 
 const failing = (failed: Partial<FailedRequest>): FailedRequest => ({
@@ -46,6 +46,6 @@ describe('a failure', () => {
     ['of a client, who went', { cause: error({ code: 'ECONNRESET' }) }, undefined],
     ['of who knows what', {}, undefined],
   ])('%s', (_, failed, fault) => {
-    expect(faultOf(failing(failed))).toBe(fault)
+    expect(failureOf(failing(failed))).toBe(fault)
   })
 })
