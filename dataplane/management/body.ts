@@ -27,7 +27,7 @@ export interface BodyReading {
 
 /**
  * Reads the body and passes it to `use`; its share of the budget is released when that has ended.
- * Rejects with `ManagementFault`: 400, 408, 413, 415, 503.
+ * Rejects with a ManagementError: 400, 408, 413, 415, 503.
  */
 export const withJson = async <T>(
   req: IncomingMessage,

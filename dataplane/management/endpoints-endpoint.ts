@@ -87,7 +87,7 @@ const overtaken = (): ManagementError =>
     },
   )
 
-/** @throws ManagementFault 503: the operator can go on without, as Services have addresses of their own */
+/** @throws ManagementError 503: the operator can go on without, as Services have addresses of their own */
 const checkRoom = (directory: ReportedEndpoints['directory'], { put }: EndpointsChange): void => {
   const fresh = put.filter(({ service }) => directory.find(service) === undefined)
   const addresses = put.reduce((sum, { ports }) => sum + countAddresses(ports), 0)

@@ -47,7 +47,7 @@ export class JsonPieces {
     this.#bounds = bounds
   }
 
-  /** @throws ManagementFault 413, or 400 when it is nested too deeply */
+  /** @throws ManagementError 413, or 400 when it is nested too deeply */
   push(chunk: Uint8Array): void {
     this.#root ??= rootOf(chunk)
     const maxBytes = this.#bounds.maxBytes[this.#root ?? 'map']
@@ -115,7 +115,7 @@ export class JsonText {
     return this.root === undefined && this.#bytes.every((byte) => BLANKS.has(byte))
   }
 
-  /** Returns the value, with a placeholder for each piece: see `lazy`. @throws ManagementFault 400 */
+  /** Returns the value, with a placeholder for each piece: see `lazy`. @throws ManagementError 400 */
   parse(): unknown {
     if (this.#cuts.length === 0) return parse(this.#bytes)
     const parts: Uint8Array[] = []

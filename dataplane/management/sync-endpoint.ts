@@ -32,7 +32,7 @@ export const syncEndpoint = (store: Store, bodies: Omit<BodyReading, 'bounds'>):
   },
 })
 
-/** @throws ManagementFault 403, 409, 412 */
+/** @throws ManagementError 403, 409, 412 */
 const replyOf = (outcome: SyncResult): SyncReply => {
   switch (outcome.reason) {
     case 'done':

@@ -15,7 +15,7 @@ export interface InvalidPlace {
 /**
  * Valid are texts and keys without half surrogate pairs that do not begin with U+0000, nested at most 64 levels, and
  * bytes. A valid value costs nothing but the walk.
- * @example unfitOf({ name: '\u0000x' }) // {place: '.name', reason: 'the text begins with U+0000 …'}
+ * @example findInvalid({ name: '\u0000x' }) // {place: '.name', reason: 'the text begins with U+0000 …'}
  */
 export const findInvalid = (value: Value): InvalidPlace | undefined =>
   findInValue(value, MAX_NESTING)

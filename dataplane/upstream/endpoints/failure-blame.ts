@@ -39,7 +39,7 @@ const FAULTS = {
 /**
  * For whom a failed request means that the upstream cannot be reached. Unlike an address, an origin is to blame if it
  * has no usable address.
- * @param fault of the address, as `faultOf` gives it
+ * @param fault of the address, as `failureOf` returns it
  */
 export const blameOf = (
   failure: UpstreamFailure,

@@ -30,7 +30,7 @@ export interface RequestReport {
   readonly realm: string | undefined
   /** undefined: a response that does not indicate a fault. */
   readonly fault: SharedFailure | RealmFailure | undefined
-  /** `turns.count` when the request was given its address. */
+  /** `ejections.count` when the request was given its address. */
   readonly begunAt: number
 }
 
@@ -173,16 +173,16 @@ export class OriginHealth {
     return undefined
   }
 
-  report(outcome: RequestReport, set: EndpointSet): void {
-    const { fault } = outcome
+  report(result: RequestReport, set: EndpointSet): void {
+    const { fault } = result
     const isShared = fault !== undefined && SHARED_FAILURES[fault]
     if (isShared) this.#shared ??= new OutlierDetector(this.#registry)
     if (this.#shared !== undefined)
-      this.#reportTo(this.#shared, { ...outcome, realm: undefined }, set)
-    if (isShared || outcome.realm === undefined) return
-    const known = this.realms.get(outcome.realm)
+      this.#reportTo(this.#shared, { ...result, realm: undefined }, set)
+    if (isShared || result.realm === undefined) return
+    const known = this.realms.get(result.realm)
     if (known === undefined && fault === undefined) return
-    this.#reportTo(known ?? this.#registry.addDetector(this, outcome.realm), outcome, set)
+    this.#reportTo(known ?? this.#registry.addDetector(this, result.realm), result, set)
   }
 
   /** Call it when the addresses of the origin have changed. */

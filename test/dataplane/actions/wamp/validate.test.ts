@@ -94,7 +94,7 @@ describe('checkUri', () => {
   })
 })
 
-describe('unfitOf', () => {
+describe('findInvalid', () => {
   it.each<[string, Value]>([
     ['null', null],
     ['numbers', [0, -1.5, 2 ** 53]],

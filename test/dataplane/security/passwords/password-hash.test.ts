@@ -39,7 +39,7 @@ describe('readPasswordHash', () => {
   })
 })
 
-describe('fitsHash', () => {
+describe('matchesHash', () => {
   it('takes the password that was hashed and no other', async () => {
     const hash = readPasswordHash(await hashPassword('wonderland'))
     if (hash === undefined) throw new Error('not read')

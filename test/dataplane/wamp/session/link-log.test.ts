@@ -14,8 +14,8 @@ const start = () => {
     },
     () => clock.now(),
   )
-  const fail = (reason: string, isRefusal = false, url = 'ws://a/') => {
-    log.failed({ url, isRejection: isRefusal, reason })
+  const fail = (reason: string, isRejection = false, url = 'ws://a/') => {
+    log.failed({ url, isRejection, reason })
   }
   return {
     lines,
