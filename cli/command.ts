@@ -38,6 +38,8 @@ export interface CommandEntry {
 export interface CommandInput<T extends CommandTable> {
   readonly settings: Settings<T>
   readonly operands: readonly string[]
+  /** Values of the flag that may be repeated, where the command has one. */
+  readonly repeated: readonly string[]
 }
 
 /**
@@ -60,7 +62,7 @@ export const defineCommand = <const T extends CommandTable>(
         io.print(renderCommandHelp(table))
         return 0
       case 'settings':
-        return await run({ settings: parsed.settings, operands: parsed.operands }, io)
+        return await run(parsed, io)
     }
   },
 })

@@ -12,6 +12,22 @@ export const COMMANDS = {
     summary: 'list what is wrong with documents and manifests',
     load: async () => (await import('./commands/validate.ts')).validate,
   },
+  routes: {
+    summary: 'list the routes of files or of a gateway',
+    load: async () => (await import('./commands/routes.ts')).routes,
+  },
+  explain: {
+    summary: 'say which route takes a request, and why',
+    load: async () => (await import('./commands/explain.ts')).explain,
+  },
+  why: {
+    summary: 'say how a request was decided, afterwards',
+    load: async () => (await import('./commands/why.ts')).why,
+  },
+  diff: {
+    summary: 'compare files with a gateway, and find security that is loosened',
+    load: async () => (await import('./commands/diff.ts')).diff,
+  },
   import: {
     summary: 'write what a gateway serves as manifests',
     load: async () => (await import('./commands/import.ts')).importGateway,

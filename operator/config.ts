@@ -11,6 +11,7 @@ import { MANAGEMENT_SETTINGS } from './management-settings.ts'
 import { LEASE } from './resource/roles-for.ts'
 import { QUOTA_SETTINGS } from './quota-settings.ts'
 import { faultOfUrl } from './fleet/static-data-planes.ts'
+import { addressProblem, sourceProblem, withoutUser } from './gateway-operand.ts'
 
 const MANAGEMENT_FLAGS = Object.keys(MANAGEMENT_SETTINGS)
 
@@ -275,36 +276,19 @@ const findOperandProblem = (command: string, operands: readonly string[]): strin
   const [first] = operands
   if (command === 'validate')
     return first === undefined ? 'validate: name the files to validate, or - for stdin' : undefined
-  if (command === 'routes') return sourceProblem('routes', operands)
+  if (command === 'routes') return prefixed(command, sourceProblem(operands))
   if (command === 'explain')
     return operands.length < 2
       ? 'explain: name the method and the URL of the request, such as GET https://api.acme.com/users'
-      : sourceProblem('explain', operands.slice(2))
+      : prefixed(command, sourceProblem(operands.slice(2)))
   if (command !== 'import') return undefined
   return first === undefined || operands.length > 1
     ? 'import: name the management address of one gateway, such as http://127.0.0.1:18081'
-    : addressProblem('import', first)
+    : prefixed(command, addressProblem(first))
 }
 
-/** Files, or one management address. */
-const sourceProblem = (command: string, operands: readonly string[]): string | undefined => {
-  const [first] = operands
-  if (first === undefined)
-    return `${command}: name files or directories, - for stdin, or the management address of a gateway, such as http://127.0.0.1:18081`
-  if (!operands.some(isManagementAddress)) return undefined
-  return operands.length > 1
-    ? `${command}: name either files or one management address`
-    : addressProblem(command, first)
-}
-
-const addressProblem = (command: string, url: string): string | undefined => {
-  const problem = faultOfUrl(url)
-  return problem && `${command}: '${withoutUser(url).slice(0, 200)}': ${problem}`
-}
-
-/** Whether an operand of `routes` or `explain` names a gateway, and not a file. */
-export const isManagementAddress = (operand: string): boolean =>
-  /^(https?:\/\/|unix:)/i.test(operand)
+const prefixed = (command: string, problem: string | undefined): string | undefined =>
+  problem && `${command}: ${problem}`
 
 const findConflict = (settings: OperatorSettings): string | undefined => {
   const { manifests, kubernetes, once } = settings
@@ -357,9 +341,6 @@ const findDataPlaneProblem = ({ dataPlanes }: OperatorSettings): string | undefi
   }
   return undefined
 }
-
-/** The text before an @ may be a password. */
-const withoutUser = (url: string): string => url.replace(/[^/]*@/g, '…@')
 
 function parseStatus(text: string): Address | 'off' | undefined {
   return text === 'off' ? 'off' : parseAddress(text)

@@ -64,7 +64,11 @@ const validate = async ({ operands, settings }: Commanded): Promise<void> => {
 const routes = async ({ operands, settings }: Commanded): Promise<void> => {
   const { runRoutes } = await import('./explain/routes-command.ts')
   const readStdin = (): Promise<string> => text(process.stdin)
-  process.exitCode = await runRoutes(operands, settings, { readStdin, ...output })
+  process.exitCode = await runRoutes(operands, settings, {
+    readStdin,
+    ...output,
+    program: 'svc-operator: routes',
+  })
 }
 
 const explain = async ({ operands, repeated, settings }: Commanded): Promise<void> => {
@@ -72,7 +76,11 @@ const explain = async ({ operands, repeated, settings }: Commanded): Promise<voi
   const readStdin = (): Promise<string> => text(process.stdin)
   const [method = '', url = '', ...source] = operands
   const request = { method, url, headers: repeated }
-  process.exitCode = await runExplain(request, source, settings, { readStdin, ...output })
+  process.exitCode = await runExplain(request, source, settings, {
+    readStdin,
+    ...output,
+    program: 'svc-operator: explain',
+  })
 }
 
 const importGateway = async ({ operands, settings }: Commanded): Promise<void> => {

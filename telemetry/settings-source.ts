@@ -68,7 +68,7 @@ const commandOf = (table: SettingsTable, word = ''): Command | undefined => {
 }
 
 const isRepeated = (table: SettingsTable, command: string | undefined, word: string): boolean =>
-  commandOf(table, command)?.repeated?.flag === word
+  (commandOf(table, command) ?? table).repeated?.flag === word
 
 const QUESTIONS: ReadonlyMap<string, 'help' | 'version'> = new Map([
   ['--help', 'help'],

@@ -10,20 +10,25 @@ export interface SettingsTable {
   readonly commands?: Readonly<Record<string, Command>>
   /** Placeholder of the operands of a program without commands (`FILE…`); left out: it takes none. */
   readonly operands?: string
+  /** As that of a command, of a program without commands. */
+  readonly repeated?: RepeatedFlag
   /** By flag name, without dashes in front. */
   readonly settings: Readonly<Record<string, Setting>>
+}
+
+/** A flag that may be repeated; its values are kept apart from settings, whatever they hold. */
+export interface RepeatedFlag {
+  /** With its dashes: `-H`. */
+  readonly flag: string
+  readonly placeholder: string
+  readonly help: string
 }
 
 export interface Command {
   readonly help: string
   /** Placeholder of its operands (`FILE…`); left out: it takes none. */
   readonly operands?: string
-  /** A flag of its own that may be repeated; its values are kept apart from settings, whatever they hold. */
-  readonly repeated?: {
-    readonly flag: string
-    readonly placeholder: string
-    readonly help: string
-  }
+  readonly repeated?: RepeatedFlag
   /** The settings that it reads (by flag name), and examples: `COMMAND --help` shows these alone. */
   readonly settings?: readonly string[]
   readonly examples?: readonly string[]

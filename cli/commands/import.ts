@@ -1,6 +1,6 @@
 // Writes the documents and realms of a running gateway as manifests.
 
-import { faultOfUrl } from '../../operator/fleet/static-data-planes.ts'
+import { addressProblem } from '../../operator/gateway-operand.ts'
 import { runImport } from '../../operator/import/import-command.ts'
 import { MANAGEMENT_SETTINGS } from '../../operator/management-settings.ts'
 import { defineCommand } from '../command.ts'
@@ -31,15 +31,12 @@ export const importGateway = defineCommand(
   },
   async ({ settings, operands }, io) => {
     const [url] = operands
-    if (url === undefined || operands.length > 1) {
-      io.complain(
-        'svc import: name the management address of one gateway, such as http://127.0.0.1:18081\n',
-      )
-      return 2
-    }
-    const problem = faultOfUrl(url)
-    if (problem !== undefined) {
-      io.complain(`svc import: '${url.replace(/[^/]*@/g, '…@').slice(0, 200)}': ${problem}\n`)
+    const problem =
+      url === undefined || operands.length > 1
+        ? 'name the management address of one gateway, such as http://127.0.0.1:18081'
+        : addressProblem(url)
+    if (url === undefined || problem !== undefined) {
+      io.complain(`svc import: ${problem ?? ''}\n`)
       return 2
     }
     return await runImport(url, settings, { ...io, program: 'svc import' })

@@ -131,11 +131,14 @@ const endpointRows = (version: FoldedVersion, document: FoldedDocument): readonl
 
 const upper = (method: Method): string => method.toUpperCase()
 
+/** The action of rows for WebSocket connections. */
+export const WEB_SOCKET_ACTION = 'WebSocket → router of the realm'
+
 const webSocketRow = (version: FoldedVersion, document: FoldedDocument): RouteRow => ({
   ...rowOf(version, document),
   methods: ['GET'],
   path: webSocketPath(version.basePath).template,
-  action: 'WebSocket → router of the realm',
+  action: WEB_SOCKET_ACTION,
   security: securityText(version.security),
   pointer: version.pointer,
 })

@@ -13,22 +13,25 @@ import {
   readRequest,
   type ReadRequest,
 } from '../../language/explain/read-request.ts'
-import { isManagementAddress, type OperatorSettings } from '../config.ts'
 import { gatherFiles } from '../validate/gather-files.ts'
-import type { ValidateOutput } from '../validate/validate-command.ts'
 import { explanationText } from './explanation-text.ts'
-import { askGateway } from './gateway.ts'
+import { isManagementAddress } from '../gateway-operand.ts'
+import { askGateway, type SourceOutput, type SourceSettings } from './gateway.ts'
 import { type DocumentOfFile, readDocuments } from './read-documents.ts'
+
+export interface ExplainSettings extends SourceSettings {
+  readonly json: boolean
+}
 
 /** 0: the request would be served. 1: it would not. 2: nothing can be said. */
 export const runExplain = async (
   request: ExplainRequest,
   source: readonly string[],
-  settings: OperatorSettings,
-  output: ValidateOutput,
+  settings: ExplainSettings,
+  output: SourceOutput,
 ): Promise<0 | 1 | 2> => {
   const fail = (fault: string): 2 => {
-    output.complain(`svc-operator: explain: ${fault}\n`)
+    output.complain(`${output.program}: ${fault}\n`)
     return 2
   }
   const reading = readRequest(request)
@@ -57,8 +60,8 @@ type Result =
 const byFiles = async (
   operands: readonly string[],
   request: ReadRequest,
-  { class: className, maxRoutes }: OperatorSettings,
-  { readStdin }: ValidateOutput,
+  { class: className, maxRoutes }: ExplainSettings,
+  { readStdin }: SourceOutput,
 ): Promise<Result> => {
   const gathered = await gatherFiles(operands, readStdin)
   if ('fault' in gathered) return gathered
@@ -86,7 +89,7 @@ const inactiveAmong = (documents: readonly DocumentOfFile[]): readonly string[] 
 const byGateway = async (
   url: string,
   request: ExplainRequest,
-  settings: OperatorSettings,
+  settings: ExplainSettings,
 ): Promise<Result> => {
   const asked = await askGateway(url, settings, (client) => client.explain(request))
   if ('fault' in asked) return asked

@@ -1,6 +1,5 @@
 // Asks a gateway for its routes, and for the explanation of a request.
 
-import type { OperatorSettings } from '../config.ts'
 import { credentialFiles } from '../credential-files.ts'
 import { createCredentialReader } from '../fleet/client/credentials.ts'
 import {
@@ -8,6 +7,19 @@ import {
   createManagementClient,
   type ManagementClient,
 } from '../fleet/management-client.ts'
+import type { ManagementSettings } from '../management-settings.ts'
+import type { ValidateOutput } from '../validate/validate-command.ts'
+
+/** Where routes are read from: files, as `validate` takes them, or a gateway. */
+export interface SourceSettings extends ManagementSettings {
+  readonly class: string
+  readonly maxRoutes: number
+}
+
+export interface SourceOutput extends ValidateOutput {
+  /** As it stands before each message: `svc routes`. */
+  readonly program: string
+}
 
 const TIMEOUT_MS = 30_000
 
@@ -17,7 +29,7 @@ export type Asked<T> = { readonly value: T } | { readonly fault: string }
 /** @example askGateway('http://127.0.0.1:18081', settings, (client) => client.explain(request)) */
 export const askGateway = async <T>(
   url: string,
-  settings: OperatorSettings,
+  settings: ManagementSettings,
   ask: (client: ManagementClient) => Promise<Answer<T>>,
 ): Promise<Asked<T>> => {
   const client = createManagementClient(

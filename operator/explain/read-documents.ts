@@ -22,6 +22,8 @@ export interface ReadDocuments {
   /** One line for each document that is not served, and why. */
   readonly leftOut: readonly string[]
   readonly hasRouter: (realmUri: string) => boolean
+  /** Uris of the Realms that are among the files. */
+  readonly realms: ReadonlySet<string>
 }
 
 export interface DocumentOfFile {
@@ -60,7 +62,10 @@ export const readDocuments = (
     if (typeof read === 'string') leftOut.push(read)
     else documents.push(read)
   }
-  return { documents, leftOut, hasRouter: routersOf(resources) }
+  const realms = [...resources.values()].flatMap((each) =>
+    each.kind === 'Realm' && 'spec' in each.checked ? [each.checked.spec.uri] : [],
+  )
+  return { documents, leftOut, hasRouter: routersOf(resources), realms: new Set(realms) }
 }
 
 const placeOf =

@@ -6,26 +6,31 @@ import {
   matchesText,
   type RouteRow,
 } from '../../language/explain/list-routes.ts'
-import { isManagementAddress, type OperatorSettings } from '../config.ts'
 import type { Answer, ManagementClient } from '../fleet/management-client.ts'
-import type { ValidateOutput } from '../validate/validate-command.ts'
 import { gatherFiles } from '../validate/gather-files.ts'
-import { askGateway } from './gateway.ts'
+import { isManagementAddress } from '../gateway-operand.ts'
+import { askGateway, type SourceOutput, type SourceSettings } from './gateway.ts'
 import { readDocuments } from './read-documents.ts'
 import { type PlacedRoute, routesText } from './routes-text.ts'
+
+export interface RoutesSettings extends SourceSettings {
+  readonly json: boolean
+  /** Only routes with this text; null: all. */
+  readonly match: string | null
+}
 
 /** 0: they were listed. 1: some documents were left out. 2: nothing could be read. */
 export const runRoutes = async (
   operands: readonly string[],
-  settings: OperatorSettings,
-  output: ValidateOutput,
+  settings: RoutesSettings,
+  output: SourceOutput,
 ): Promise<0 | 1 | 2> => {
   const [first = ''] = operands
   const read = isManagementAddress(first)
-    ? await ofGateway(first, settings)
-    : await ofFiles(operands, settings, output)
+    ? await routesOfGateway(first, settings)
+    : await routesOfFiles(operands, settings, output)
   if ('fault' in read) {
-    output.complain(`svc-operator: routes: ${read.fault}\n`)
+    output.complain(`${output.program}: ${read.fault}\n`)
     return 2
   }
   const { routes, leftOut } = read
@@ -38,18 +43,30 @@ export const runRoutes = async (
   return leftOut.length === 0 ? 0 : 1
 }
 
-type Read =
-  | { readonly routes: readonly PlacedRoute[]; readonly leftOut: readonly string[] }
-  | { readonly fault: string }
+interface Listed {
+  readonly routes: readonly PlacedRoute[]
+  readonly leftOut: readonly string[]
+}
 
-const ofFiles = async (
+interface ListedOfFiles extends Listed {
+  /** Uris of the Realms that are among the files. */
+  readonly realms: ReadonlySet<string>
+}
+
+type Read<T> = T | { readonly fault: string }
+
+/** Routes of files, as a gateway would serve them, with its own. */
+export const routesOfFiles = async (
   operands: readonly string[],
-  { class: className, maxRoutes, match }: OperatorSettings,
-  { readStdin }: ValidateOutput,
-): Promise<Read> => {
+  { class: className, maxRoutes, match }: RoutesSettings,
+  { readStdin }: Pick<SourceOutput, 'readStdin'>,
+): Promise<Read<ListedOfFiles>> => {
   const gathered = await gatherFiles(operands, readStdin)
   if ('fault' in gathered) return gathered
-  const { documents, leftOut, hasRouter } = readDocuments(gathered.files, { className, maxRoutes })
+  const { documents, leftOut, hasRouter, realms } = readDocuments(gathered.files, {
+    className,
+    maxRoutes,
+  })
   const own = documents
     .toSorted((a, b) => (a.folded.id < b.folded.id ? -1 : 1))
     .flatMap(({ folded, placeOf }) =>
@@ -59,10 +76,15 @@ const ofFiles = async (
       })),
     )
   const routes = [...own, { row: KEYS_ROUTE, at: 'gateway' }]
-  return { routes: routes.filter(({ row }) => match === null || matchesText(row, match)), leftOut }
+  const matching = routes.filter(({ row }) => match === null || matchesText(row, match))
+  return { routes: matching, leftOut, realms }
 }
 
-const ofGateway = async (url: string, settings: OperatorSettings): Promise<Read> => {
+/** All routes of a gateway, read page by page. */
+export const routesOfGateway = async (
+  url: string,
+  settings: RoutesSettings,
+): Promise<Read<Listed>> => {
   const asked = await askGateway(url, settings, (client) => allRoutes(client, settings.match))
   if ('fault' in asked) return asked
   const { rows, leftOut } = asked.value

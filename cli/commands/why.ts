@@ -1,0 +1,39 @@
+// Asks a gateway, or the operator for all gateways, how a request was decided.
+
+import type { ValueMap } from '../../language/expression/value.ts'
+import { askGateway } from '../../operator/explain/gateway.ts'
+import { addressProblem } from '../../operator/gateway-operand.ts'
+import { MANAGEMENT_SETTINGS } from '../../operator/management-settings.ts'
+import { defineCommand } from '../command.ts'
+
+export const why = defineCommand(
+  {
+    program: 'svc why',
+    summary:
+      'says how a gateway decided the request with this id (x-request-id), up to 15 minutes later',
+    operands: 'REQUEST-ID URL',
+    envPrefix: 'SVC_WHY_',
+    settings: MANAGEMENT_SETTINGS,
+    examples: [
+      ['svc why 01a2149e-f166-7409-8dc9-f2ddbc0d21e8 http://127.0.0.1:18081', 'of one gateway'],
+    ],
+  },
+  async ({ settings, operands }, io) => {
+    const [id, url, ...others] = operands
+    const problem =
+      id === undefined || url === undefined || others.length > 0
+        ? 'name the id of a request, and the management address of the gateway that served it'
+        : addressProblem(url)
+    if (id === undefined || url === undefined || problem !== undefined) {
+      io.complain(`svc why: ${problem ?? ''}\n`)
+      return 2
+    }
+    const asked = await askGateway(url, settings, (client) => client.why(id))
+    if ('fault' in asked) {
+      io.complain(`svc why: ${asked.fault}\n`)
+      return 1
+    }
+    io.print(`${JSON.stringify(asked.value satisfies readonly ValueMap[], null, 2)}\n`)
+    return 0
+  },
+)

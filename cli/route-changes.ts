@@ -1,0 +1,110 @@
+// Compares two lists of routes, and decides for each change whether it loosens security. Pure.
+
+import type { RouteRow } from '../language/explain/list-routes.ts'
+
+export interface RouteChange {
+  readonly type: 'added' | 'removed' | 'changed'
+  readonly method: string
+  readonly host: string
+  readonly path: string
+  readonly differences: readonly RouteDifference[]
+  /** More callers get in than before, or it can't be ruled out. */
+  readonly isLoosened: boolean
+}
+
+export interface RouteDifference {
+  readonly what: 'action' | 'security' | 'realm' | 'document'
+  /** Empty: there was none. */
+  readonly before: string
+  readonly after: string
+}
+
+interface Options {
+  /** The wanted routes are all that there should be; otherwise those of other documents stay. */
+  readonly isWhole: boolean
+}
+
+/**
+ * Inactive versions serve nothing, and the gateway's own routes are never changed: both are left out.
+ * @example compareRoutes(servedRows, wantedRows, { isWhole: false }) // [{ type: 'added', method: 'GET', … }]
+ */
+export const compareRoutes = (
+  served: readonly RouteRow[],
+  wanted: readonly RouteRow[],
+  { isWhole }: Options,
+): readonly RouteChange[] => {
+  const documents = new Set(wanted.map(({ document }) => document))
+  const before = byRoute(served.filter(({ document }) => isWhole || documents.has(document)))
+  const after = byRoute(wanted)
+  const changes: RouteChange[] = []
+  for (const [key, row] of after) {
+    const differences = differencesOf(before.get(key), row)
+    if (differences.length === 0) continue
+    const type = before.has(key) ? 'changed' : 'added'
+    changes.push({ type, ...placeOf(row), differences, isLoosened: isLooser(before.get(key), row) })
+  }
+  for (const [key, row] of before) {
+    if (after.has(key)) continue
+    const differences = differencesOf(row, undefined)
+    changes.push({ type: 'removed', ...placeOf(row), differences, isLoosened: false })
+  }
+  return changes.toSorted((left, right) => (orderOf(left) < orderOf(right) ? -1 : 1))
+}
+
+interface MethodRow extends RouteRow {
+  readonly method: string
+}
+
+/** A row of several methods is one route for each: lists join those that are alike. */
+const byRoute = (rows: readonly RouteRow[]): ReadonlyMap<string, MethodRow> =>
+  new Map(
+    rows
+      .filter(({ active, document }) => active && document !== '')
+      .flatMap((row) =>
+        row.methods.map((method) => [`${row.host}\n${row.path}\n${method}`, { ...row, method }]),
+      ),
+  )
+
+const placeOf = ({
+  method,
+  host,
+  path,
+}: MethodRow): Pick<RouteChange, 'method' | 'host' | 'path'> => ({
+  method,
+  host,
+  path,
+})
+
+const orderOf = ({ host, path, method }: RouteChange): string => `${host} ${path} ${method}`
+
+const COMPARED = ['action', 'security', 'realm', 'document'] as const
+
+/** Of a route that comes or goes: what it does and who may call it. */
+const differencesOf = (
+  before: MethodRow | undefined,
+  after: MethodRow | undefined,
+): readonly RouteDifference[] =>
+  COMPARED.flatMap((what) => {
+    const isOnlySide = before === undefined || after === undefined
+    if (isOnlySide && what !== 'action' && what !== 'security') return []
+    const [left, right] = [before?.[what] ?? '', after?.[what] ?? '']
+    return left === right ? [] : [{ what, before: left, after: right }]
+  })
+
+const OPEN = 'none'
+
+/**
+ * A new route that anybody may call is not looser than before: there was none. Another scheme, another realm or other
+ * groups may let in others than before, so that each counts as looser, but for what only adds a requirement.
+ */
+const isLooser = (before: MethodRow | undefined, after: MethodRow): boolean => {
+  if (before === undefined || before.security === OPEN) return false
+  if (before.realm !== after.realm) return true
+  return before.security !== after.security && !isStricter(before.security, after.security)
+}
+
+/** The same scheme with requirements where there were none: `basic` → `basic (groups: staff)`. */
+const isStricter = (before: string, after: string): boolean =>
+  !before.includes('(') &&
+  after.startsWith(`${before} (`) &&
+  /\((?:groups|roles|scopes): /.test(after)

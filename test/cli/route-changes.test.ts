@@ -1,0 +1,92 @@
+// Tests which changes of routes are found, and which of them loosen security.
+
+import { describe, expect, it } from '@jest/globals'
+import { compareRoutes } from '../../cli/route-changes.ts'
+import type { RouteRow } from '../../language/explain/list-routes.ts'
+
+const row = (more: Partial<RouteRow> = {}): RouteRow => ({
+  methods: ['GET'],
+  host: 'api.example.com',
+  path: '/v1/orders',
+  version: 'v1',
+  active: true,
+  action: 'static',
+  security: 'basic',
+  realm: 'com.example',
+  document: 'com.example.orders',
+  pointer: '/versions/v1/paths/~1orders/get',
+  ...more,
+})
+
+const compare = (before: readonly RouteRow[], after: readonly RouteRow[], isWhole = false) =>
+  compareRoutes(before, after, { isWhole }).map(({ type, method, path, isLoosened }) =>
+    [type, method, path, ...(isLoosened ? ['loosened'] : [])].join(' '),
+  )
+
+describe('changes', () => {
+  it.each<[string, readonly RouteRow[], readonly RouteRow[], readonly string[]]>([
+    ['nothing', [row()], [row()], []],
+    ['another pointer or version name', [row()], [row({ pointer: '/a', version: 'w' })], []],
+    ['a new route', [row()], [row(), row({ path: '/v1/a' })], ['added GET /v1/a']],
+    ['a route that goes', [row(), row({ path: '/v1/a' })], [row()], ['removed GET /v1/a']],
+    [
+      'one method of several',
+      [row({ methods: ['GET', 'PUT'] })],
+      [row()],
+      ['removed PUT /v1/orders'],
+    ],
+    [
+      'another action',
+      [row()],
+      [row({ action: 'forward → http://a' })],
+      ['changed GET /v1/orders'],
+    ],
+    ['a version that is turned off', [row()], [row({ active: false })], ['removed GET /v1/orders']],
+    ['routes of the gateway itself', [], [row({ document: '' })], []],
+  ])('%s', (_, before, after, wanted) => {
+    expect(compare(before, after)).toEqual(wanted)
+  })
+
+  it('leave documents alone that are not among the files, unless the files are everything', () => {
+    const other = row({ document: 'com.example.other', path: '/v1/other' })
+    expect(compare([row(), other], [row()])).toEqual([])
+    expect(compare([row(), other], [row()], true)).toEqual(['removed GET /v1/other'])
+  })
+
+  it('name what differs, before and after', () => {
+    const [change] = compareRoutes([row()], [row({ security: 'none', action: 'a' })], {
+      isWhole: false,
+    })
+    expect(change?.differences).toEqual([
+      { what: 'action', before: 'static', after: 'a' },
+      { what: 'security', before: 'basic', after: 'none' },
+    ])
+  })
+})
+
+describe('security', () => {
+  it.each<[string, Partial<RouteRow>, Partial<RouteRow>, boolean]>([
+    ['is taken away', { security: 'basic' }, { security: 'none' }, true],
+    ['is added', { security: 'none' }, { security: 'basic' }, false],
+    ['gets a requirement', { security: 'basic' }, { security: 'basic (groups: staff)' }, false],
+    ['loses a requirement', { security: 'basic (groups: staff)' }, { security: 'basic' }, true],
+    [
+      'has other groups',
+      { security: 'basic (groups: a)' },
+      { security: 'basic (groups: a, b)' },
+      true,
+    ],
+    ['is another scheme', { security: 'basic' }, { security: 'api_key' }, true],
+    ['has another header', { security: 'api_key' }, { security: 'api_key (header_name: x)' }, true],
+    ['is of another realm', { realm: 'a' }, { realm: 'b' }, true],
+    [
+      'is none in another realm',
+      { realm: 'a', security: 'none' },
+      { realm: 'b', security: 'none' },
+      false,
+    ],
+  ])('%s', (_, before, after, isLoosened) => {
+    const changes = compareRoutes([row(before)], [row(after)], { isWhole: false })
+    expect(changes.map((change) => change.isLoosened)).toEqual([isLoosened])
+  })
+})
