@@ -1,15 +1,15 @@
 // Makes an immutable map from another one and a few edits, at the cost of the edits, and finds the keys at which two of
 // them differ, at the cost of the edits between them. For many entries of which few change at a time.
 
-/** Undefined: the key is removed. */
-export type Edits<T extends object> = ReadonlyMap<string, T | undefined>
+/** Undefined: the key is removed; so no value of a map is undefined. */
+export type Edits<T> = ReadonlyMap<string, T | undefined>
 
 /**
  * The very same map where the edits change nothing. Of 10,000 entries an edit costs 5 µs so, and a copy 500 µs.
  * @param before never changed from now on
  * @example edited(new Map([['a', one]]), new Map([['a', undefined], ['b', two]])) // b → two
  */
-export const edited = <T extends object>(
+export const edited = <T>(
   before: ReadonlyMap<string, T>,
   edits: Edits<T>,
 ): ReadonlyMap<string, T> => {
@@ -29,7 +29,7 @@ export const edited = <T extends object>(
  * Keys whose entry is another object, or that only one of them has. Compares every entry where neither map was made of
  * the other, or that was long ago.
  */
-export const changedKeys = <T extends object>(
+export const changedKeys = <T>(
   before: ReadonlyMap<string, T>,
   after: ReadonlyMap<string, T>,
 ): ReadonlySet<string> => {
@@ -42,7 +42,7 @@ export const changedKeys = <T extends object>(
   return keys
 }
 
-const changedOfAll = <T extends object>(
+const changedOfAll = <T>(
   before: ReadonlyMap<string, T>,
   after: ReadonlyMap<string, T>,
 ): ReadonlySet<string> => {
@@ -64,7 +64,7 @@ const changedOfAll = <T extends object>(
 const LEAST_EDITS = 32
 
 /** Shared by several maps. */
-interface Base<T extends object> {
+interface Base<T> {
   readonly entries: ReadonlyMap<string, T>
   readonly id: symbol
   /** The base it was copied from, and where it differs. By id, so that the old one can be released. */
@@ -73,7 +73,7 @@ interface Base<T extends object> {
 
 type Keys = Pick<ReadonlySet<string>, 'keys'>
 
-class EditedMap<T extends object> implements ReadonlyMap<string, T> {
+class EditedMap<T> implements ReadonlyMap<string, T> {
   readonly size: number
   readonly base: Base<T>
   readonly edits: Edits<T>
@@ -124,7 +124,7 @@ class EditedMap<T extends object> implements ReadonlyMap<string, T> {
   }
 }
 
-const joined = <T extends object>(base: Base<T>, edits: Edits<T>): EditedMap<T> => {
+const joined = <T>(base: Base<T>, edits: Edits<T>): EditedMap<T> => {
   const entries = new Map(base.entries)
   for (const [key, value] of edits) {
     if (value === undefined) entries.delete(key)
@@ -134,15 +134,15 @@ const joined = <T extends object>(base: Base<T>, edits: Edits<T>): EditedMap<T> 
   return new EditedMap<T>({ ...baseOf(entries), from }, new Map<string, T>())
 }
 
-const baseOf = <T extends object>(entries: ReadonlyMap<string, T>): Base<T> => ({
+const baseOf = <T>(entries: ReadonlyMap<string, T>): Base<T> => ({
   entries,
   id: Symbol('base'),
 })
 
 /** The keys at which they may differ; undefined: not known. */
 const between = (
-  left: ReadonlyMap<string, object>,
-  right: ReadonlyMap<string, object>,
+  left: ReadonlyMap<string, unknown>,
+  right: ReadonlyMap<string, unknown>,
 ): readonly Keys[] | undefined => {
   const [from, to] = [partsOf(left), partsOf(right)]
   if (from.base.entries === to.base.entries) return [from.edits, to.edits]
@@ -152,9 +152,8 @@ const between = (
 }
 
 const partsOf = (
-  map: ReadonlyMap<string, object>,
-): { readonly base: Base<object>; readonly edits: Edits<object> } =>
+  map: ReadonlyMap<string, unknown>,
+): { readonly base: Base<unknown>; readonly edits: Edits<unknown> } =>
   isEdited(map) ? map : { base: baseOf(map), edits: new Map() }
 
-const isEdited = <T extends object>(map: ReadonlyMap<string, T>): map is EditedMap<T> =>
-  map instanceof EditedMap
+const isEdited = <T>(map: ReadonlyMap<string, T>): map is EditedMap<T> => map instanceof EditedMap

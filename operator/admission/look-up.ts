@@ -4,7 +4,9 @@
 import type { Clock } from '../../base/clock.ts'
 import { isApiError, type KubernetesApi, TYPES } from '../kubernetes/client/api.ts'
 import { readKeyed } from '../source/read-object.ts'
-import { referencesOf, type WantedObject, wantedObjects } from '../source/referenced-objects.ts'
+import { edited } from '../edited-map.ts'
+import { referencesOf, type WantedObject } from '../source/referenced-objects.ts'
+import { wantedObjects } from '../source/wanted-references.ts'
 import { isObjectName } from '../resource/object-name.ts'
 import type { ResourceCache } from '../resource/resource-source.ts'
 import type { Resource } from '../resource/resource.ts'
@@ -87,14 +89,14 @@ const withAnswers = (
   answers: readonly Answered[],
   { remedy }: Pick<LookUpOptions, 'remedy'>,
 ): ResourceCache | undefined => {
-  const resources = new Map(cache.resources)
+  const edits = new Map<string, Resource | undefined>()
   const forbidden = new Map(cache.forbidden)
   for (const { key, wanted, answer } of answers) {
     if (answer === 'unknown') return undefined
-    resources.delete(key)
+    edits.set(key, undefined)
     forbidden.delete(key)
     if (answer === 'forbidden') forbidden.set(key, remedy(wanted.kind, wanted.namespace))
-    else if (answer !== 'absent') resources.set(key, answer)
+    else if (answer !== 'absent') edits.set(key, answer)
   }
-  return { ...cache, resources, forbidden }
+  return { ...cache, resources: edited(cache.resources, edits), forbidden }
 }

@@ -39,19 +39,6 @@ export const referencesOf = (resource: Resource): readonly ObjectReference[] => 
   return []
 }
 
-/** By `Kind/namespace/name`. */
-export const wantedObjects = (
-  references: Iterable<ObjectReference>,
-): ReadonlyMap<string, WantedObject> => {
-  const wanted = new Map<string, WantedObject>()
-  for (const reference of references) {
-    const id = objectKey(reference)
-    const { kind, namespace, name, key } = reference
-    wanted.set(id, { kind, namespace, name, keys: withKey(wanted.get(id)?.keys, key) })
-  }
-  return wanted
-}
-
 export const objectKey = ({ kind, namespace, name }: ObjectReference | WantedObject): string =>
   resourceKey(kind, namespace, name)
 
@@ -81,9 +68,4 @@ const documentReferences = (
     references.push({ kind: 'ConfigMap', namespace, ...documentFrom.configMap })
   }
   return references
-}
-
-const withKey = (keys: WantedKeys | undefined, key: string | undefined): WantedKeys => {
-  if (keys === 'all' || key === undefined) return 'all'
-  return new Set(keys).add(key)
 }

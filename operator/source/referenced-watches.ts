@@ -2,7 +2,6 @@
 // answers.
 
 import { isObjectName } from '../resource/object-name.ts'
-import { resourceKey } from '../resource/resource.ts'
 import {
   type KeyedResource,
   type ObjectAnswer,
@@ -11,6 +10,7 @@ import {
 } from './referenced-object.ts'
 import { objectKey, type ObjectReference, type WantedObject } from './referenced-objects.ts'
 import type { WatchFailure } from '../kubernetes/watch/watched.ts'
+import type { Change } from './change.ts'
 
 export interface ReferencedWatchesOptions extends ReferencedObjectOptions {
   /** How the owner of a namespace allows the operator to read objects of that kind. */
@@ -38,6 +38,14 @@ export class ReferencedWatches {
   >()
   /** `Kind/namespace/name` of objects that are not watched, because their namespace refers to too many. */
   readonly #excess = new Map<string, WantedObject>()
+  /** Keys of objects whose answer may be another one than when it was taken last. */
+  readonly #touched = new Set<string>()
+  readonly #found = new Map<string, KeyedResource>()
+  readonly #waiting = new Set<string>()
+  readonly #failing = new Map<string, ReferencedFailure>()
+  readonly #remedies = new Map<string, string>()
+  #forbidden: ReadonlyMap<string, string> | undefined
+  #wanted: ReadonlyMap<string, WantedObject> | undefined
   readonly #stopping = new Set<Promise<void>>()
 
   constructor(options: ReferencedWatchesOptions) {
@@ -45,15 +53,19 @@ export class ReferencedWatches {
   }
 
   /**
-   * @param wanted all objects that are referred to, by `Kind/namespace/name`
+   * @param wanted all objects that are referred to, by `Kind/namespace/name`; the same map: nothing is looked at
    * @returns whether some answers are gone
    */
   want(wanted: ReadonlyMap<string, WantedObject>): boolean {
+    if (wanted === this.#wanted) return false
+    this.#wanted = wanted
     const left = [...this.#objects].filter(([key]) => !wanted.has(key))
     for (const [key, { object }] of left) {
       this.#objects.delete(key)
+      this.#touched.add(key)
       this.#end(object)
     }
+    for (const key of this.#excess.keys()) this.#touched.add(key)
     this.#excess.clear()
     const counts = this.#countByNamespace()
     for (const [key, of] of wanted) {
@@ -62,8 +74,9 @@ export class ReferencedWatches {
       else if (isObjectName(of.name)) {
         const count = counts.get(of.namespace) ?? 0
         counts.set(of.namespace, count + 1)
+        this.#touched.add(key)
         if (count >= MAX_OF_NAMESPACE) this.#excess.set(key, of)
-        else this.#objects.set(key, { of, object: new ReferencedObject(of, this.#options) })
+        else this.#objects.set(key, { of, object: this.#watch(key, of) })
       }
     }
     return left.length > 0
@@ -84,34 +97,28 @@ export class ReferencedWatches {
     return this.#excess.has(key) || !isObjectName(reference.name)
   }
 
+  /** Takes the answers that have changed since the last call, and costs no more; the other members tell of these. */
+  takeChanges(): readonly Change<KeyedResource>[] {
+    if (this.#touched.size === 0) return []
+    const keys = [...this.#touched]
+    this.#touched.clear()
+    return keys.flatMap((key) => this.#takeAnswer(key))
+  }
+
   get hasAnswers(): boolean {
-    return this.#answers().every(([, { answer }]) => answer !== 'waiting')
+    const isWaiting = (key: string): boolean =>
+      this.#objects.get(key)?.object.answer.answer === 'waiting'
+    return [...this.#waiting, ...this.#touched].every((key) => !isWaiting(key))
   }
 
-  found(): readonly KeyedResource[] {
-    return this.#answers().flatMap(([, answer]) =>
-      answer.answer === 'found' ? [answer.resource] : [],
-    )
-  }
-
-  /** `Kind/namespace/name` → the command that would allow to read it. */
-  forbidden(): ReadonlyMap<string, string> {
-    const forbidden = new Map<string, string>()
-    for (const key of this.#excess.keys()) forbidden.set(key, EXCESS)
-    for (const [{ kind, namespace, name }, { answer }] of this.#answers()) {
-      if (answer !== 'forbidden') continue
-      forbidden.set(resourceKey(kind, namespace, name), this.#options.remedy(kind, namespace))
-    }
-    return forbidden
+  /** `Kind/namespace/name` → the command that would allow to read it. The same map while nothing has changed. */
+  get forbidden(): ReadonlyMap<string, string> {
+    return (this.#forbidden ??= new Map(this.#remedies))
   }
 
   /** Objects that can't be read for other reasons than a missing grant, which `forbidden` reports. */
-  failures(): readonly ReferencedFailure[] {
-    return [...this.#objects.values()].flatMap(({ of: { kind, namespace, name }, object }) => {
-      const { failure } = object
-      const isReported = object.answer.answer === 'forbidden'
-      return failure === undefined || isReported ? [] : [{ kind, namespace, name, failure }]
-    })
+  get failures(): Iterable<ReferencedFailure> {
+    return this.#failing.values()
   }
 
   /** The resources that refer to it have changed: perhaps access has been granted meanwhile. */
@@ -128,8 +135,59 @@ export class ReferencedWatches {
     await Promise.all(this.#stopping)
   }
 
-  #answers(): readonly (readonly [of: WantedObject, answer: ObjectAnswer])[] {
-    return [...this.#objects.values()].map(({ of, object }) => [of, object.answer])
+  #watch(key: string, of: WantedObject): ReferencedObject {
+    return new ReferencedObject(of, {
+      ...this.#options,
+      onChange: () => {
+        this.#touched.add(key)
+        this.#options.onChange()
+      },
+    })
+  }
+
+  #takeAnswer(key: string): readonly Change<KeyedResource>[] {
+    const known = this.#objects.get(key)
+    const answer = known?.object.answer
+    this.#noteFailure(key, known)
+    if (answer?.answer === 'waiting') this.#waiting.add(key)
+    else this.#waiting.delete(key)
+    this.#forbid(key, this.#remedyFor(key, known?.of, answer))
+    const before = this.#found.get(key)
+    const after = answer?.answer === 'found' ? answer.resource : undefined
+    if (after === before) return []
+    if (after === undefined) this.#found.delete(key)
+    else this.#found.set(key, after)
+    return [{ before, after }]
+  }
+
+  #remedyFor(
+    key: string,
+    of: WantedObject | undefined,
+    answer: ObjectAnswer | undefined,
+  ): string | undefined {
+    if (this.#excess.has(key)) return EXCESS
+    if (of === undefined || answer?.answer !== 'forbidden') return undefined
+    return this.#options.remedy(of.kind, of.namespace)
+  }
+
+  #forbid(key: string, remedy: string | undefined): void {
+    if (this.#remedies.get(key) === remedy) return
+    if (remedy === undefined) this.#remedies.delete(key)
+    else this.#remedies.set(key, remedy)
+    this.#forbidden = undefined
+  }
+
+  #noteFailure(
+    key: string,
+    known: { readonly of: WantedObject; readonly object: ReferencedObject } | undefined,
+  ): void {
+    const failure = known?.object.failure
+    const isReported = known?.object.answer.answer === 'forbidden'
+    if (known === undefined || failure === undefined || isReported) this.#failing.delete(key)
+    else {
+      const { kind, namespace, name } = known.of
+      this.#failing.set(key, { kind, namespace, name, failure })
+    }
   }
 
   #end(object: ReferencedObject): void {

@@ -3,6 +3,7 @@
 
 import type { Log } from '../../telemetry/log.ts'
 import type { Clock } from '../../base/clock.ts'
+import { edited } from '../edited-map.ts'
 import type { ResourceCache, ResourceSource, SourceNote } from '../resource/resource-source.ts'
 import { isToBeDeletedNow, keyOf, type Resource } from '../resource/resource.ts'
 import { type OperatorAccount, readRemedy } from '../resource/roles-for.ts'
@@ -10,7 +11,6 @@ import { type KubernetesApi, TYPES } from '../kubernetes/client/api.ts'
 import { OWN_TYPES } from '../resource/own-types.ts'
 import { NewResourceHold } from './new-resource-hold.ts'
 import { readNamespace, readOfClass } from './read-object.ts'
-import { wantedObjects } from './referenced-objects.ts'
 import { createReflector as realReflector } from '../kubernetes/watch/reflector.ts'
 import type { CreateReflector } from './referenced-object.ts'
 import { ReferencedWatches } from './referenced-watches.ts'
@@ -80,6 +80,7 @@ class KubernetesSource implements ResourceSource {
   #cancelHold = (): void => undefined
   #onChange: () => void = () => undefined
   #onRenewed: (resource: Resource) => void = () => undefined
+  #listed: ReadonlyMap<string, Resource> = new Map()
   #waiting: readonly string[] = []
   #isSynced = false
   #isStopped = false
@@ -192,7 +193,8 @@ class KubernetesSource implements ResourceSource {
     const listed = await Promise.all([this.#specifications.relist(), this.#realms.relist()])
     const after = await this.#deletions.definitions()
     if (after === undefined || !listed.every(Boolean) || this.#isStopped) return false
-    const isSame = this.#deletions.confirm(this.#table.missing(this.#listed()), before, after)
+    this.#list()
+    const isSame = this.#deletions.confirm(this.#table.missing, before, after)
     this.#update()
     return isSame && this.#table.facts.holdDeletes === undefined
   }
@@ -209,26 +211,25 @@ class KubernetesSource implements ResourceSource {
     this.#cancelUpdate?.()
     this.#cancelUpdate = undefined
     const { version } = this.#table.facts
-    const listed = this.#listed()
+    this.#list()
     const facts = [...this.#specifications.facts(), ...this.#realms.facts()]
-    const confirmed = this.#deletions.check(this.#table.missing(listed), {
+    const confirmed = this.#deletions.check(this.#table.missing, {
       areUnknown: facts.some(({ failure }) => failure?.status === NOT_FOUND),
       areListed: this.#isSynced,
     })
-    this.#retryGrants(listed)
+    this.#retryGrants()
     const { waiting, renewed } = this.#table.update({
-      listed,
       confirmed,
-      others: [...this.#namespaces.items(), ...this.#referenced.found()],
+      others: [...this.#namespaces.takeChanges(), ...this.#referenced.takeChanges()],
       covers: (reference) => this.#referenced.covers(reference),
-      forbidden: this.#referenced.forbidden(),
+      forbidden: this.#referenced.forbidden,
       holdDeletes: holdReason(facts) ?? this.#deletions.hold,
       waitsFor: (namespaces) => this.#waitsFor(namespaces),
       notes: this.#notes(),
     })
     this.#waiting = waiting
     // After the table: resources that it keeps still need the objects they refer to.
-    const hasLeft = this.#referenced.want(wantedObjects(this.#table.references(listed)))
+    const hasLeft = this.#referenced.want(this.#table.wantedObjects)
     if (hasLeft) this.#schedule()
     const wasSynced = this.#isSynced
     this.#isSynced ||= this.#hasAll()
@@ -236,12 +237,16 @@ class KubernetesSource implements ResourceSource {
     for (const resource of renewed) this.#onRenewed(resource)
   }
 
-  #listed(): ReadonlyMap<string, Resource> {
-    const listed = new Map<string, Resource>()
+  #list(): void {
+    const edits = new Map<string, Resource | undefined>()
     for (const watches of [this.#specifications, this.#realms]) {
-      for (const resource of watches.items()) listed.set(keyOf(resource), resource)
+      for (const { before, after } of watches.takeChanges()) {
+        const resource = after ?? before
+        if (resource !== undefined) edits.set(keyOf(resource), after)
+      }
     }
-    return listed
+    this.#listed = edited(this.#listed, edits)
+    this.#table.list(this.#listed)
   }
 
   /** Nothing is deleted before everything is known anyway. */
@@ -269,14 +274,9 @@ class KubernetesSource implements ResourceSource {
   }
 
   /** Somebody who edits a resource that lacks a Secret or ConfigMap may just have granted access to it. */
-  #retryGrants(listed: ReadonlyMap<string, Resource>): void {
+  #retryGrants(): void {
     if (this.#table.facts.forbidden?.size === 0) return
-    for (const [key, resource] of listed) {
-      const known = this.#table.find(key)
-      if (known !== undefined && known.metadata.generation !== resource.metadata.generation) {
-        this.#referenced.tryAgain(this.#table.referencesOf(resource))
-      }
-    }
+    for (const references of this.#table.changedReferences()) this.#referenced.tryAgain(references)
   }
 
   #hasAll(): boolean {
@@ -295,7 +295,7 @@ class KubernetesSource implements ResourceSource {
       ...this.#specifications.facts().flatMap(failureNote),
       ...this.#realms.facts().flatMap(failureNote),
       ...this.#namespaces.facts().flatMap(namespacesNote),
-      ...referencedNotes(this.#referenced.failures()),
+      ...referencedNotes([...this.#referenced.failures]),
     ]
   }
 

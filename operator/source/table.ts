@@ -1,23 +1,25 @@
-// Makes one cache of resources after another from what the watches list. Pure: keeps a resource whose deletion is not
-// confirmed, and one whose newest version refers to objects that are not known yet. Changes of statuses are added to
-// the next cache, and make none of their own.
+// Makes one cache of resources after another from what the watches list, at the cost of what has changed. Keeps a
+// resource whose deletion is not confirmed, and one whose newest version refers to objects that are not known yet;
+// changes of statuses are added to the next cache, and make none of their own.
 
 import { isDeepStrictEqual } from 'node:util'
+import { changedKeys, edited } from '../edited-map.ts'
 import { EMPTY_CACHE, type ResourceCache, type SourceNote } from '../resource/resource-source.ts'
 import { keyOf, type Resource } from '../resource/resource.ts'
 import { isSameValue } from '../resource/same-value.ts'
-import { type ObjectReference, referencesOf } from './referenced-objects.ts'
+import { type ObjectReference, referencesOf, type WantedObject } from './referenced-objects.ts'
 import { isSameButVersion, hasSameContent } from './same-except-status.ts'
+import { WantedReferences } from './wanted-references.ts'
+import type { Change } from './change.ts'
 
 export interface Listing {
-  /** ApiSpecifications and Realms as the watches have them, by key. */
-  readonly listed: ReadonlyMap<string, Resource>
   /** Keys of resources whose deletion is confirmed. */
   readonly confirmed: ReadonlySet<string>
-  /** Namespaces, and the objects that are referred to. */
-  readonly others: Iterable<Resource>
+  /** Namespaces, and the objects that are referred to, as far as they are other ones than at the last update. */
+  readonly others: Iterable<Change<Resource>>
   /** The answer for a reference is known. */
   readonly covers: (reference: ObjectReference) => boolean
+  /** The same map while it says the same. */
   readonly forbidden: ReadonlyMap<string, string>
   readonly holdDeletes: string | undefined
   /** Whether deletes wait for new resources of these namespaces, which wait for the objects they refer to. */
@@ -39,22 +41,27 @@ export interface Updated {
   readonly renewed: readonly Resource[]
 }
 
+type Resources = ReadonlyMap<string, Resource>
+
 export class SourceTable {
-  #standing = new Map<string, Standing>()
-  #others: ReadonlyMap<string, Resource> = new Map()
+  /** ApiSpecifications and Realms as the watches have them, by key. */
+  #listed: Resources = new Map()
+  readonly #standing = new Map<string, Standing>()
+  /** Keys of resources that are listed in another version than the cache has. */
+  readonly #pending = new Set<string>()
+  /** Keys of resources that the cache has and the watches have not. */
+  readonly #missing = new Set<string>()
   readonly #references = new WeakMap<Resource, readonly ObjectReference[]>()
+  readonly #wanted = new WantedReferences()
   #cache: ResourceCache = EMPTY_CACHE
+  /** What `#cache` does not have yet. */
+  #edits = new Map<string, Resource | undefined>()
   /** Uids, in the order of their deletion. */
   #deletedNow: ReadonlySet<string> = new Set()
-  /** Some statuses are not in the cache yet. */
-  #hasRenewed = false
 
   /** A change of statuses makes another object of the same version, when it is read. */
   get cache(): ResourceCache {
-    if (this.#hasRenewed) {
-      this.#hasRenewed = false
-      this.#cache = { ...this.#cache, resources: this.#resources() }
-    }
+    if (this.#edits.size > 0) this.#cache = { ...this.#cache, resources: this.#takeEdits() }
     return this.#cache
   }
 
@@ -63,33 +70,43 @@ export class SourceTable {
     return this.#cache
   }
 
-  /** An ApiSpecification or a Realm, as the cache has it. */
-  find(key: string): Resource | undefined {
-    return this.#standing.get(key)?.published
-  }
-
   /** It was deleted, and marked for immediate deletion; the next cache says so. */
   deletedNow({ metadata: { uid } }: Resource): void {
     this.#deletedNow = new Set([...this.#deletedNow, uid].slice(-MAX_DELETED_NOW))
   }
 
+  /** Takes what the watches have now, for the next update. */
+  list(listed: Resources): void {
+    const before = this.#listed
+    this.#listed = listed
+    for (const key of changedKeys(before, listed)) {
+      const resource = listed.get(key)
+      this.#replaceReferences(before.get(key), resource)
+      if (resource === undefined) this.#pending.delete(key)
+      else this.#pending.add(key)
+      if (resource === undefined && this.#standing.has(key)) this.#missing.add(key)
+      else this.#missing.delete(key)
+    }
+  }
+
   /** Keys of ApiSpecifications and Realms that the cache has and the watches have not. */
-  missing(listed: ReadonlyMap<string, Resource>): readonly string[] {
-    return [...this.#standing.keys()].filter((key) => !listed.has(key))
+  get missing(): readonly string[] {
+    return [...this.#missing]
   }
 
-  /** What the resources refer to, those of the cache and the newest ones. */
-  *references(listed: ReadonlyMap<string, Resource>): Iterable<ObjectReference> {
-    for (const resource of listed.values()) yield* this.referencesOf(resource)
-    for (const { published } of this.#standing.values()) yield* this.referencesOf(published)
+  /** References of resources that are listed in another generation than the cache has. */
+  *changedReferences(): Iterable<readonly ObjectReference[]> {
+    for (const key of this.#pending) {
+      const [known, resource] = [this.#standing.get(key)?.published, this.#listed.get(key)]
+      const hasChanged = known?.metadata.generation !== resource?.metadata.generation
+      if (known !== undefined && resource !== undefined && hasChanged)
+        yield this.#referencesOf(resource)
+    }
   }
 
-  referencesOf(resource: Resource): readonly ObjectReference[] {
-    const known = this.#references.get(resource)
-    if (known !== undefined) return known
-    const references = referencesOf(resource)
-    this.#references.set(resource, references)
-    return references
+  /** What the resources refer to, those of the cache and the newest ones. The same map while it is the same. */
+  get wantedObjects(): ReadonlyMap<string, WantedObject> {
+    return this.#wanted.wanted
   }
 
   /**
@@ -101,69 +118,94 @@ export class SourceTable {
     const before = this.#standing.get(key)
     if (before === undefined || !hasSameContent(before.listed, resource)) return undefined
     const published = settle(before.published, resource)
-    this.#standing.set(key, { listed: resource, published })
-    if (published === before.published) return undefined
-    this.#hasRenewed = true
-    return published
+    this.#stand(key, { listed: resource, published })
+    return published === before.published ? undefined : published
   }
 
   update(listing: Listing): Updated {
-    const standing = new Map<string, Standing>()
-    const waiting: string[] = []
     const renewed: Resource[] = []
-    for (const [key, resource] of listing.listed) {
+    for (const key of this.#pending) {
+      const resource = this.#listed.get(key)
+      if (resource === undefined || !this.#isCovered(key, resource, listing.covers)) continue
+      this.#pending.delete(key)
       const before = this.#standing.get(key)?.published
-      const next = this.#stand(key, resource, listing.covers)
-      if (next?.listed !== resource) waiting.push(key)
-      if (next === undefined) continue
-      standing.set(key, next)
-      if (isRenewal(before, next.published)) renewed.push(next.published)
+      const published = settle(before, resource)
+      this.#stand(key, { listed: resource, published })
+      if (isRenewal(before, published)) renewed.push(published)
     }
-    for (const [key, before] of this.#standing) {
-      if (listing.listed.has(key) || listing.confirmed.has(key)) continue
-      // A deletion that was marked as immediate before does not wait for the state of the CRD.
-      if (!this.#deletedNow.has(before.listed.metadata.uid)) standing.set(key, before)
-    }
+    this.#removeMissing(listing.confirmed)
+    for (const { before, after } of listing.others) this.#takeOther(before, after)
+    const waiting = [...this.#pending]
     const newResources = waiting.flatMap((key) =>
-      standing.has(key) ? [] : (listing.listed.get(key)?.metadata.namespace ?? []),
+      this.#standing.has(key) ? [] : (this.#listed.get(key)?.metadata.namespace ?? []),
     )
-    this.#others = this.#settleOthers(listing.others)
-    this.#standing = standing
     this.#publish(listing, listing.waitsFor(new Set(newResources)) ? NEW_WAITS : undefined)
     return { waiting, renewed }
   }
 
-  #stand(key: string, resource: Resource, covers: Listing['covers']): Standing | undefined {
-    const before = this.#standing.get(key)
-    if (before?.listed === resource) return before
-    if (!this.referencesOf(resource).every(covers)) return before
-    return { listed: resource, published: settle(before?.published, resource) }
+  #isCovered(key: string, resource: Resource, covers: Listing['covers']): boolean {
+    if (this.#standing.get(key)?.listed === resource) return true
+    return this.#referencesOf(resource).every(covers)
   }
 
-  #settleOthers(others: Iterable<Resource>): ReadonlyMap<string, Resource> {
-    const next = new Map<string, Resource>()
-    for (const resource of others) {
-      const key = keyOf(resource)
-      next.set(key, settle(this.#others.get(key), resource))
+  #stand(key: string, next: Standing): void {
+    const before = this.#standing.get(key)
+    this.#standing.set(key, next)
+    if (before?.published === next.published) return
+    this.#edits.set(key, next.published)
+    this.#replaceReferences(before?.published, next.published)
+  }
+
+  #removeMissing(confirmed: Listing['confirmed']): void {
+    for (const key of this.#missing) {
+      const before = this.#standing.get(key)
+      // A deletion that was marked as immediate before does not wait for the state of the CRD.
+      const isGone = confirmed.has(key) || this.#deletedNow.has(before?.listed.metadata.uid ?? '')
+      if (!isGone) continue
+      this.#missing.delete(key)
+      this.#standing.delete(key)
+      this.#edits.set(key, undefined)
+      this.#replaceReferences(before?.published, undefined)
     }
-    return next
+  }
+
+  #takeOther(before: Resource | undefined, after: Resource | undefined): void {
+    const some = after ?? before
+    if (some === undefined) return
+    const key = keyOf(some)
+    const known = this.#edits.has(key) ? this.#edits.get(key) : this.#cache.resources.get(key)
+    const next = after && settle(known, after)
+    if (next !== known) this.#edits.set(key, next)
+  }
+
+  #replaceReferences(before: Resource | undefined, after: Resource | undefined): void {
+    // Added first: what both refer to stays wanted.
+    if (after !== undefined) this.#wanted.add(this.#referencesOf(after))
+    if (before !== undefined) this.#wanted.remove(this.#referencesOf(before))
+  }
+
+  #referencesOf(resource: Resource): readonly ObjectReference[] {
+    const known = this.#references.get(resource)
+    if (known !== undefined) return known
+    const references = referencesOf(resource)
+    this.#references.set(resource, references.length === 0 ? NO_REFERENCES : references)
+    return references
   }
 
   #publish({ forbidden, holdDeletes, notes }: Listing, hold: string | undefined): void {
-    const resources = this.#resources()
     const before = this.#cache
     const reason = holdDeletes ?? hold
     const isSame =
       before.holdDeletes === reason &&
-      sameResources(before.resources, resources) &&
-      isDeepStrictEqual(before.forbidden ?? new Map(), forbidden) &&
+      !this.#hasNews() &&
+      (before.forbidden === forbidden ||
+        isDeepStrictEqual(before.forbidden ?? new Map(), forbidden)) &&
       isDeepStrictEqual(before.notes, notes)
     // The first cache is news even when it is empty.
     const hasChanged = !isSame || before.version === 0
-    this.#hasRenewed = false
     this.#cache = {
       version: before.version + (hasChanged ? 1 : 0),
-      resources,
+      resources: this.#takeEdits(),
       forbidden,
       notes,
       ...(this.#deletedNow.size > 0 && { deletedNow: this.#deletedNow }),
@@ -171,12 +213,24 @@ export class SourceTable {
     }
   }
 
-  #resources(): ReadonlyMap<string, Resource> {
-    const resources = new Map<string, Resource>(this.#others)
-    for (const [key, { published }] of this.#standing) resources.set(key, published)
+  /** Of the edits, one at least is more than a change of a status. */
+  #hasNews(): boolean {
+    for (const [key, after] of this.#edits) {
+      const before = this.#cache.resources.get(key)
+      if (before === undefined && after === undefined) continue
+      if (before === undefined || after === undefined || !hasSameContent(before, after)) return true
+    }
+    return false
+  }
+
+  #takeEdits(): Resources {
+    const resources = edited(this.#cache.resources, this.#edits)
+    this.#edits = new Map()
     return resources
   }
 }
+
+const NO_REFERENCES: readonly ObjectReference[] = []
 
 const isRenewal = (before: Resource | undefined, now: Resource): boolean =>
   before !== undefined && before !== now && hasSameContent(before, now)
@@ -194,16 +248,4 @@ const settle = (before: Resource | undefined, next: Resource): Resource => {
   return isSameValue(before.checked, next.checked)
     ? ({ ...next, checked: before.checked } as Resource)
     : next
-}
-
-const sameResources = (
-  before: ReadonlyMap<string, Resource>,
-  after: ReadonlyMap<string, Resource>,
-): boolean => {
-  if (before.size !== after.size) return false
-  for (const [key, resource] of after) {
-    const known = before.get(key)
-    if (known === undefined || !hasSameContent(known, resource)) return false
-  }
-  return true
 }

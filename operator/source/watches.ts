@@ -1,7 +1,9 @@
 // Combines the watch of a kind over all namespaces, or one watch for each of some namespaces, into one object.
 
 import type { ValueMap } from '../../language/expression/value.ts'
+import { changedKeys } from '../edited-map.ts'
 import type { ResourceType, Scope } from '../kubernetes/client/api.ts'
+import type { Change } from './change.ts'
 import type { CreateReflector } from './referenced-object.ts'
 import type { WatchFacts } from './notes.ts'
 import type { Watched, WatchedOptions } from '../kubernetes/watch/watched.ts'
@@ -29,6 +31,8 @@ const GRANT_MS = 30_000
 interface Scoped<T> {
   readonly namespace?: string
   readonly watched: Watched<T>
+  /** As they were told of last. */
+  told: ReadonlyMap<string, T>
 }
 
 export class Watches<T> {
@@ -54,6 +58,7 @@ export class Watches<T> {
     this.#watches = scopes.map((scope) => ({
       ...scope,
       watched: createReflector<T>({ ...options, ...scope }),
+      told: new Map<string, T>(),
     }))
   }
 
@@ -79,6 +84,19 @@ export class Watches<T> {
 
   *items(): Iterable<T> {
     for (const each of this.#watches) if (!this.#isOver(each)) yield* each.watched.items.values()
+  }
+
+  /** Where `items` is other than at the last call; costs what has changed. */
+  takeChanges(): readonly Change<T>[] {
+    return this.#watches.flatMap((each) => {
+      const before = each.told
+      const after = this.#isOver(each) ? new Map<string, T>() : each.watched.items
+      each.told = after
+      return Array.from(changedKeys(before, after), (key) => ({
+        before: before.get(key),
+        after: after.get(key),
+      }))
+    })
   }
 
   facts(): readonly WatchFacts[] {

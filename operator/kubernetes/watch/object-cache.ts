@@ -1,6 +1,7 @@
-// Keeps what lists and watches report of objects, in one immutable map after another. It keeps the result of `read`,
-// and of the object itself only uid and version.
+// Keeps what lists and watches report of objects, in one immutable map after another, each made of the one before at the
+// cost of what has changed. It keeps the result of `read`, and of the object itself only uid and version.
 
+import { edited } from '../../edited-map.ts'
 import { mapAt, textAt } from '../../../language/expression/members.ts'
 import type { ValueMap } from '../../../language/expression/value.ts'
 
@@ -50,9 +51,10 @@ class KeptItems<T> implements Items<T> {
   readonly #options: ItemsOptions<T>
   #entries = new Map<string, Entry<T>>()
   #current: ReadonlyMap<string, T> = new Map()
+  /** What `#current` does not have yet. */
+  #edits = new Map<string, T | undefined>()
+  /** There is news among the edits: they are visible once they are published. */
   #isChanged = false
-  /** Changed without news: the map is copied when it is read. */
-  #isRenewed = false
 
   constructor(options: ItemsOptions<T>) {
     this.#options = options
@@ -60,7 +62,7 @@ class KeptItems<T> implements Items<T> {
 
   get current(): ReadonlyMap<string, T> {
     // A change that is not published yet is not visible either.
-    if (this.#isRenewed && !this.#isChanged) this.#copy()
+    if (!this.#isChanged) this.#takeEdits()
     return this.#current
   }
 
@@ -73,6 +75,7 @@ class KeptItems<T> implements Items<T> {
     if (entry !== undefined) this.#entries.set(key, entry)
     else if (known !== undefined) this.#entries.delete(key)
     else return
+    this.#edits.set(key, entry?.value)
     if (entry !== undefined && this.#isRenewal(known, entry)) this.#renewed([entry])
     else this.#isChanged = true
   }
@@ -84,6 +87,7 @@ class KeptItems<T> implements Items<T> {
     const last = onDeleted && this.#read(key, object)
     if (last !== undefined) onDeleted?.(last.value)
     this.#entries.delete(key)
+    this.#edits.set(key, undefined)
     this.#isChanged = true
   }
 
@@ -108,7 +112,7 @@ class KeptItems<T> implements Items<T> {
 
   publish(): boolean {
     if (!this.#isChanged) return false
-    this.#copy()
+    this.#takeEdits()
     return true
   }
 
@@ -127,15 +131,18 @@ class KeptItems<T> implements Items<T> {
     const before = this.#entries
     this.#entries = next
     const renewed: Entry<T>[] = []
-    let kept = 0
     for (const [key, entry] of next) {
       const known = before.get(key)
-      if (known !== undefined) kept += 1
       if (known === entry) continue
+      this.#edits.set(key, entry.value)
       if (this.#isRenewal(known, entry)) renewed.push(entry)
       else this.#isChanged = true
     }
-    if (kept < before.size) this.#isChanged = true
+    for (const key of before.keys()) {
+      if (next.has(key)) continue
+      this.#edits.set(key, undefined)
+      this.#isChanged = true
+    }
     if (renewed.length > 0) this.#renewed(renewed)
   }
 
@@ -145,14 +152,15 @@ class KeptItems<T> implements Items<T> {
   }
 
   #renewed(entries: readonly Entry<T>[]): void {
-    this.#isRenewed = true
     for (const { value } of entries) this.#options.onRenewed?.(value)
   }
 
-  #copy(): void {
-    this.#current = new Map(Array.from(this.#entries, ([key, { value }]) => [key, value]))
+  #takeEdits(): void {
+    if (this.#edits.size > 0) {
+      this.#current = edited(this.#current, this.#edits)
+      this.#edits = new Map()
+    }
     this.#isChanged = false
-    this.#isRenewed = false
   }
 }
 

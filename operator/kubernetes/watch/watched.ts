@@ -35,7 +35,10 @@ export interface Watched<T> {
   start(): void
   /** Listed once at least. */
   readonly hasSynced: boolean
-  /** By `namespace/name`; another map after every change, with the same values for what has not changed. */
+  /**
+   * By `namespace/name`; another map after every change, with the same values for what has not changed: `changedKeys`
+   * finds where two of them differ at the cost of the difference.
+   */
   readonly items: ReadonlyMap<string, T>
   /** Why `items` may be out of date; undefined where they are not. */
   readonly failure: WatchFailure | undefined

@@ -71,7 +71,7 @@ const aSource = async (
     renewed,
     publish: () => clock.run(50),
     keys: () =>
-      [...source.current().resources.keys()].filter((key) => !key.startsWith('Namespace/')),
+      [...source.current().resources.keys()].filter((key) => !key.startsWith('Namespace/')).sort(),
     find: (key) => source.current().resources.get(key),
   }
 }
@@ -511,7 +511,7 @@ describe('synced', () => {
     watches.of(secrets, { name: 'keys' }).fail(500)
     await clock.run(9_000)
     expect(source.synced()).toBe(false)
-    expect(keys()).toEqual(['Secret/shop/more', 'ApiSpecification/shop/b'])
+    expect(keys()).toEqual(['ApiSpecification/shop/b', 'Secret/shop/more'])
     await clock.run(2_000)
     expect(source.synced()).toBe(true)
     expect(keys()).toContain(DOC)
@@ -638,7 +638,7 @@ describe('references that change', () => {
     expect(fixture.find('Secret/shop/keys')).toMatchObject({ data: { one: 'MQ==' } })
     fixture.watches.of(apiSpecifications).put(doc)
     await fixture.publish()
-    expect(fixture.keys()).toEqual(['Secret/shop/keys', DOC])
+    expect(fixture.keys()).toEqual([DOC, 'Secret/shop/keys'])
     expect(fixture.find('Secret/shop/keys')).toMatchObject({ data: { one: 'MQ==' } })
     const second = fixture.watches.open.find(
       (each) => each.options.type === secrets && each !== first,
@@ -703,7 +703,7 @@ describe('a Secret that may not be read', () => {
     fixture.watches.of(secrets).sync(aSecret('keys', { one: 'MQ==' }))
     await fixture.publish()
     expect(fixture.source.current().forbidden).toEqual(new Map())
-    expect(fixture.keys()).toEqual(['Secret/shop/keys', DOC])
+    expect(fixture.keys()).toEqual([DOC, 'Secret/shop/keys'])
   })
 
   it('is tried again when who refers to it changes', async () => {
@@ -861,7 +861,7 @@ describe('the API server is in trouble', () => {
       const dog = aDocument('dog', { namespace: 'pets' })
       fixture.watches.of(apiSpecifications, { namespace: 'pets' }).remove('pets/cat').sync(dog)
       await fixture.publish()
-      expect(fixture.keys()).toEqual([DOC, 'ApiSpecification/pets/dog'])
+      expect(fixture.keys()).toEqual(['ApiSpecification/pets/dog', DOC])
     })
 
     it('is all there is: nothing is known then', async () => {
@@ -1047,7 +1047,7 @@ describe('departures', () => {
     fixture.api.definitions.set('apispecifications', 404)
     fixture.watches.of(apiSpecifications).remove('shop/a')
     await fixture.clock.run(10_000)
-    expect(fixture.keys()).toEqual(['Secret/shop/keys', DOC])
+    expect(fixture.keys()).toEqual([DOC, 'Secret/shop/keys'])
   })
 })
 
