@@ -18,6 +18,10 @@ export class Memo<T> {
     this.#entries.delete(key)
   }
 
+  keys(): Iterable<string> {
+    return this.#entries.keys()
+  }
+
   /** Forgets every key that is not in `live`. */
   retain(live: { has(key: string): boolean }): void {
     for (const key of this.#entries.keys()) if (!live.has(key)) this.#entries.delete(key)

@@ -1,4 +1,4 @@
-// What documents are validated with, beside themselves. Types only.
+// Defines what documents are validated with, beside themselves. Types only.
 
 import type { ResourceCache } from '../resource/resource-source.ts'
 import type { DestinationPolicy } from './claims/destination-policies.ts'
@@ -13,6 +13,16 @@ export interface Surroundings {
   readonly destinations: (namespace: string) => DestinationPolicy
   /** Absent: there are none. */
   readonly quota?: ((namespace: string) => Quota) | undefined
-  /** Nothing but ApiSpecifications has changed since the last time. */
-  readonly isSame: boolean
+}
+
+/** What is other than the last time. */
+export interface ResourceChanges {
+  /** Keys of ApiSpecifications. */
+  readonly documents: ReadonlySet<string>
+  /** Those that have changed, and those of which the policy for destinations depends on one that came or went. */
+  readonly namespaces: ReadonlySet<string>
+  /** Uris of realms that are another thing to some document now. */
+  readonly realmUris: ReadonlySet<string>
+  /** Keys of Secrets and ConfigMaps. */
+  readonly references: ReadonlySet<string>
 }

@@ -1,4 +1,4 @@
-// Where in the cluster the documents of a namespace may lead: what the operator was told, and what stands on the
+// Decides where in the cluster the documents of a namespace may lead, by the operator's settings and the annotations of the
 // Namespace. Validates hosts that a document writes out; what only a request tells, and addresses, gateways validate.
 
 import { upstreamHostsOf } from '../../../language/compile/action.ts'
@@ -32,7 +32,6 @@ export interface DestinationOptions {
 export class DestinationPolicies {
   readonly #options: DestinationOptions
   readonly #known = new Memo<DestinationPolicy>()
-  #cache: ResourceCache | undefined
   #names: ReadonlySet<string> = new Set()
 
   constructor(options: DestinationOptions) {
@@ -44,6 +43,16 @@ export class DestinationPolicies {
     this.#known.retain(live)
   }
 
+  /**
+   * @param names of all namespaces from now on; the same set while they are the same
+   * @returns namespaces whose policy may be another one now
+   */
+  follow(names: ReadonlySet<string>): Iterable<string> {
+    if (names === this.#names) return []
+    this.#names = names
+    return this.#known.keys()
+  }
+
   /** The same object until something changes. What the annotation says and nobody knows counts as `own`. */
   of(namespace: string, cache: ResourceCache): DestinationPolicy {
     const annotations = cache.resources.get(resourceKey('Namespace', '', namespace))?.metadata
@@ -53,7 +62,7 @@ export class DestinationPolicies {
     const text = isAnnotated ? (annotations[ANNOTATIONS.destinations] ?? '').trim() : undefined
     const may = text ?? this.#options.destinations
     if (may === 'any') return ANY
-    const names = this.#namesIn(cache)
+    const names = this.#names
     return this.#known.get(namespace, [may, names], () => ({
       may: 'own',
       namespace,
@@ -61,19 +70,6 @@ export class DestinationPolicies {
       isNamespace: (name) => names.has(name),
       ...(may !== 'own' && { misspelt: may }),
     }))
-  }
-
-  /** The same set while there are the same namespaces. */
-  #namesIn(cache: ResourceCache): ReadonlySet<string> {
-    if (this.#cache === cache) return this.#names
-    this.#cache = cache
-    const names = new Set<string>()
-    for (const { kind, metadata } of cache.resources.values()) {
-      if (kind === 'Namespace') names.add(metadata.name)
-    }
-    const isSame = names.size === this.#names.size && [...names].every((n) => this.#names.has(n))
-    if (!isSame) this.#names = names
-    return this.#names
   }
 }
 

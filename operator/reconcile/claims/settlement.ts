@@ -1,8 +1,9 @@
-// Which documents may claim what, settled as documents come, change and go: oldest wins, and what serves
-// already is never taken out for a conflict. Work is in proportion to what changed.
+// Settles which documents may claim what as documents come, change and go: the oldest wins, and what serves already is
+// never taken out for a conflict. Work is in proportion to what has changed, and to what is in conflict.
 
 import { type Clash, ConflictIndex } from '../../../language/routes/conflicts.ts'
 import type { DesiredDocument } from '../../desired-set.ts'
+import { edited } from '../../edited-map.ts'
 import { ClaimHolders } from './claim-holders.ts'
 
 /** An owner of a document id, with what it would like to have served. */
@@ -16,34 +17,35 @@ export interface Applicant {
   readonly isHeld: boolean
 }
 
-export interface Settled {
-  /** id → what is to be put: the candidate, the last good version, or nothing. */
-  readonly documents: ReadonlyMap<string, DesiredDocument>
-  /** id → the clashes that its candidate loses. */
-  readonly clashes: ReadonlyMap<string, readonly Clash[]>
-}
+/** id → who owns it and what that wants from now on; undefined: nobody does. */
+export type ApplicantChanges = ReadonlyMap<string, Applicant | undefined>
 
 type Documents = ReadonlyMap<string, DesiredDocument>
 
 export class Settlement {
   readonly #index = new ConflictIndex()
   readonly #holders = new ClaimHolders()
+  readonly #applicants = new Map<string, Applicant>()
+  /** Ids of those that are paused. */
+  readonly #held = new Set<string>()
   #documents: Documents = new Map()
-  #clashes: ReadonlyMap<string, readonly Clash[]> = new Map()
-  /** What each id wanted when it was last settled. */
-  #wanted: Documents = new Map()
-  #held: ReadonlySet<string> = new Set()
+  readonly #clashes = new Map<string, readonly Clash[]>()
 
-  /** The same maps are given back where nothing changed. */
-  settle(applicants: ReadonlyMap<string, Applicant>): Settled {
-    const wanted = wantedOf(applicants)
-    const held = heldOf(applicants)
-    const isNews = (applicant: Applicant): boolean => this.#isNews(applicant, wanted, held)
-    const hasNews = wanted.size !== this.#wanted.size || [...applicants.values()].some(isNews)
-    if (hasNews) this.#settleAll(wanted, applicants, isNews)
-    this.#wanted = wanted
-    this.#held = held
-    return { documents: this.#documents, clashes: this.#clashes }
+  /** id → what is to be put: the candidate, the last good version, or nothing. The same map while nothing changes. */
+  get documents(): Documents {
+    return this.#documents
+  }
+
+  /** id → the clashes that its candidate loses. */
+  get clashes(): ReadonlyMap<string, readonly Clash[]> {
+    return this.#clashes
+  }
+
+  settle(changes: ApplicantChanges): void {
+    const news = new Set<string>()
+    for (const [id, applicant] of changes) if (this.#isNews(id, applicant)) news.add(id)
+    for (const [id, applicant] of changes) this.#take(id, applicant)
+    if (news.size > 0) this.#settleAll(news)
   }
 
   /** What a document would lose in place of those of the ids `replaced`, as things stand; nothing changes. */
@@ -54,93 +56,130 @@ export class Settlement {
     return this.#index.clashesOf({ id, rank: 0, since, claims }, replaced)
   }
 
+  /** Some document that is to be put has the claim. */
+  isClaimed(key: string): boolean {
+    return this.#holders.isHeld(key)
+  }
+
   /** Wants another thing than before, or has a last good version again where nothing could be put. */
-  #isNews({ id, lastGood }: Applicant, wanted: Documents, held: ReadonlySet<string>): boolean {
+  #isNews(id: string, applicant: Applicant | undefined): boolean {
     return (
-      wanted.get(id) !== this.#wanted.get(id) ||
-      held.has(id) !== this.#held.has(id) ||
-      (lastGood?.id === id && !this.#documents.has(id))
+      wantedBy(applicant) !== wantedBy(this.#applicants.get(id)) ||
+      isHeldBack(applicant) !== this.#held.has(id) ||
+      (applicant?.lastGood?.id === id && !this.#documents.has(id))
     )
   }
 
-  #settleAll(
-    wanted: Documents,
-    applicants: ReadonlyMap<string, Applicant>,
-    isNews: (applicant: Applicant) => boolean,
-  ): void {
-    const documents = new Map(this.#documents)
-    for (const id of this.#documents.keys()) if (!wanted.has(id)) this.#release(id, documents)
-    const clashes = new Map<string, readonly Clash[]>()
-    /** Ids whose claims an older document has come to want. */
-    const touched = new Set<string>()
-    for (const document of [...wanted.values()].sort(byAge)) {
-      const { id } = document
-      const applicant = applicants.get(id)
-      if (applicant === undefined) continue
-      // Whoever lost a claim, or waits, is looked at again: it may have been freed.
-      const isOpen =
-        isNews(applicant) || this.#clashes.has(id) || applicant.isHeld || touched.has(id)
-      if (!isOpen) continue
-      const lost = this.#place(document, applicant, documents)
-      if (lost.length > 0) clashes.set(id, lost)
-      for (const other of this.#holders.othersOf(documents.get(id))) touched.add(other)
+  #take(id: string, applicant: Applicant | undefined): void {
+    if (applicant === undefined) this.#applicants.delete(id)
+    else this.#applicants.set(id, applicant)
+    if (isHeldBack(applicant)) this.#held.add(id)
+    else this.#held.delete(id)
+  }
+
+  /** @param news ids that are looked at, and with them whoever lost a claim, or waits: it may have been freed */
+  #settleAll(news: ReadonlySet<string>): void {
+    const edits = new Map<string, DesiredDocument | undefined>()
+    const placed = (id: string): DesiredDocument | undefined =>
+      edits.has(id) ? edits.get(id) : this.#documents.get(id)
+    const open = new OldestFirst()
+    for (const id of new Set([...news, ...this.#clashes.keys(), ...this.#held])) {
+      const document = wantedBy(this.#applicants.get(id))
+      if (document !== undefined) open.add(document)
+      else {
+        this.#clashes.delete(id)
+        this.#release(id, placed(id))
+        edits.set(id, undefined)
+      }
     }
-    this.#documents = sameEntries(documents, this.#documents) ? this.#documents : documents
-    this.#clashes = clashes
+    for (let document = open.next(); document !== undefined; document = open.next()) {
+      const { id } = document
+      const applicant = this.#applicants.get(id)
+      if (applicant === undefined) continue
+      const { lost, after } = this.#place(document, applicant, placed(id))
+      edits.set(id, after)
+      if (lost.length > 0) this.#clashes.set(id, lost)
+      else this.#clashes.delete(id)
+      // Younger ones whose claims this one has come to want.
+      for (const other of this.#holders.othersOf(after)) {
+        const wanted = wantedBy(this.#applicants.get(other))
+        if (wanted !== undefined) open.add(wanted)
+      }
+    }
+    this.#documents = edited(this.#documents, edits)
   }
 
   /** Puts a document where no older one stands in its way, else what served before. */
   #place(
     document: DesiredDocument,
     { lastGood, isHeld }: Applicant,
-    documents: Map<string, DesiredDocument>,
-  ): readonly Clash[] {
+    before: DesiredDocument | undefined,
+  ): { readonly lost: readonly Clash[]; readonly after: DesiredDocument | undefined } {
     const { id } = document
     this.#claim(document)
     const lost = this.#index.conflictsOf(id)
     const placed = lost.length === 0 && !isHeld ? document : lastGood
     if (placed?.id !== id) {
-      this.#release(id, documents)
-      return lost
+      this.#release(id, before)
+      return { lost, after: undefined }
     }
     if (placed !== document) this.#claim(placed)
-    this.#holders.replace(documents.get(id), placed)
-    documents.set(id, placed)
-    return lost
+    this.#holders.replace(before, placed)
+    return { lost, after: placed }
   }
 
   #claim({ id, since, claims }: DesiredDocument): void {
     this.#index.put({ id, rank: 0, since, claims })
   }
 
-  #release(id: string, documents: Map<string, DesiredDocument>): void {
+  #release(id: string, before: DesiredDocument | undefined): void {
     this.#index.remove(id)
-    this.#holders.replace(documents.get(id), undefined)
-    documents.delete(id)
+    this.#holders.replace(before, undefined)
   }
 }
 
-const wantedOf = (applicants: ReadonlyMap<string, Applicant>): Documents => {
-  const wanted = new Map<string, DesiredDocument>()
-  for (const { id, candidate, lastGood } of applicants.values()) {
-    const document = candidate ?? lastGood
-    if (document !== undefined) wanted.set(id, document)
-  }
-  return wanted
-}
+const wantedBy = (applicant: Applicant | undefined): DesiredDocument | undefined =>
+  applicant?.candidate ?? applicant?.lastGood
 
-const heldOf = (applicants: ReadonlyMap<string, Applicant>): ReadonlySet<string> => {
-  const held = new Set<string>()
-  for (const { id, isHeld } of applicants.values()) if (isHeld) held.add(id)
-  return held
+const isHeldBack = (applicant: Applicant | undefined): boolean => applicant?.isHeld === true
+
+/** Gives documents in the order of their age, each once; what is older than the last one comes too late. */
+class OldestFirst {
+  /** The youngest first. */
+  #waiting: DesiredDocument[] = []
+  #isSorted = true
+  readonly #seen = new Set<string>()
+  #last: DesiredDocument | undefined
+
+  add(document: DesiredDocument): void {
+    if (this.#seen.has(document.id)) return
+    if (this.#last !== undefined && byAge(document, this.#last) < 0) return
+    this.#seen.add(document.id)
+    if (this.#last === undefined) {
+      this.#waiting.push(document)
+      this.#isSorted = false
+    } else this.#insert(document)
+  }
+
+  next(): DesiredDocument | undefined {
+    if (!this.#isSorted) this.#waiting.sort((left, right) => byAge(right, left))
+    this.#isSorted = true
+    this.#last = this.#waiting.pop()
+    return this.#last
+  }
+
+  #insert(document: DesiredDocument): void {
+    let [from, to] = [0, this.#waiting.length]
+    while (from < to) {
+      const middle = (from + to) >> 1
+      const other = this.#waiting[middle]
+      if (other !== undefined && byAge(other, document) > 0) from = middle + 1
+      else to = middle
+    }
+    this.#waiting.splice(from, 0, document)
+  }
 }
 
 /** As the conflict index orders. */
 const byAge = (left: DesiredDocument, right: DesiredDocument): number =>
   left.since - right.since || (left.id < right.id ? -1 : 1)
-
-export const sameEntries = (left: Documents, right: Documents): boolean => {
-  if (left.size !== right.size) return false
-  for (const [id, document] of left) if (right.get(id) !== document) return false
-  return true
-}

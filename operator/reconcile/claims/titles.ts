@@ -1,5 +1,5 @@
-// Who claims which id, and what is served, pass after pass in; the ids that stay in service though there is no
-// version to put, out. An id stays only for whoever may have brought it there, never for who merely names it.
+// Decides which ids stay in service though there is no version to put: those of whoever may have brought them there,
+// never of who merely names them. Remembers who that is from one reconciliation to the next.
 
 import type { ApiSpecificationResource, RealmResource } from '../../resource/resource.ts'
 import type { Claimant } from './owners.ts'
@@ -10,6 +10,8 @@ export class Titles<R extends Titled> {
   readonly #mayBeHeld: (resource: R) => boolean
   /** Id → key of who has served it, or was the first that may have. */
   readonly #holders = new Map<string, string>()
+  /** Owned, and there is no version to put. */
+  readonly #open = new Set<string>()
 
   /** @param mayBeHeld as the resource's status tells of the time before this operator */
   constructor(mayBeHeld: (resource: R) => boolean) {
@@ -25,19 +27,40 @@ export class Titles<R extends Titled> {
     owners: ReadonlyMap<string, Claimant<R>>,
     served: { has(id: string): boolean },
   ): ReadonlySet<string> {
-    for (const id of this.#holders.keys()) if (!owners.has(id)) this.#holders.delete(id)
-    let openCount = 0
-    for (const [id, owner] of owners) {
-      if (served.has(id)) this.#holders.set(id, owner.key)
-      else openCount += 1
+    for (const id of [...this.#holders.keys(), ...this.#open])
+      if (!owners.has(id)) this.update(id, undefined, false)
+    for (const [id, owner] of owners) this.update(id, owner, served.has(id))
+    const named = Map.groupBy(claimants, ({ id }) => id)
+    return this.keepOpen((id) => named.get(id) ?? [])
+  }
+
+  /**
+   * Takes who owns an id from now on, undefined: nobody, and whether there is a version to put of it.
+   */
+  update(id: string, owner: Claimant<R> | undefined, isServed: boolean): void {
+    if (owner !== undefined && !isServed) {
+      this.#open.add(id)
+      return
     }
+    this.#open.delete(id)
+    if (owner === undefined) this.#holders.delete(id)
+    else this.#holders.set(id, owner.key)
+  }
+
+  /** Owned ids that there is no version to put of. */
+  get open(): ReadonlySet<string> {
+    return this.#open
+  }
+
+  /** @returns those of the open ids that stay in service */
+  keepOpen(claimantsOf: (id: string) => Iterable<Claimant<R>>): ReadonlySet<string> {
     const kept = new Set<string>()
-    if (openCount === 0) return kept
-    for (const claimant of claimants) {
-      const { id } = claimant
-      if (id === '' || served.has(id) || !this.#hasTitle(claimant)) continue
-      this.#holders.set(id, claimant.key)
-      kept.add(id)
+    for (const id of this.#open) {
+      for (const claimant of claimantsOf(id)) {
+        if (id === '' || !this.#hasTitle(claimant)) continue
+        this.#holders.set(id, claimant.key)
+        kept.add(id)
+      }
     }
     return kept
   }

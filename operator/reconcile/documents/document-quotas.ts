@@ -1,5 +1,5 @@
-// ApiSpecifications with what serves of them in; which of them the quota of their namespace has no room for, out.
-// After a restart what a status records as programmed serves, known or not.
+// Finds the ApiSpecifications that the quota of their namespace has no room for, given what serves of them. After a restart
+// what a status records as programmed serves, known or not.
 
 import { documentDigest, isSameText } from '../../../language/wire/digest.ts'
 import type { Finding } from '../../resource/condition.ts'
@@ -47,17 +47,14 @@ export class DocumentQuotas {
     this.#book.put(this.#claims.get(key, inputs, () => claimOf(key, resource, facts)))
   }
 
-  /**
-   * @param resources all of which have been put
-   * @returns whether others are refused than before
-   */
-  settle(
-    resources: ReadonlyMap<string, ApiSpecificationResource>,
-    quotaOf: (namespace: string) => Quota,
-    areQuotasSame: boolean,
-  ): boolean {
-    this.#claims.retain(resources)
-    this.#book.retain(resources)
+  /** It is gone. */
+  forget(key: string): void {
+    this.#claims.forget(key)
+    this.#book.forget(key)
+  }
+
+  /** @returns keys of those that are refused and were not, or the other way round, or for another reason */
+  settle(quotaOf: (namespace: string) => Quota, areQuotasSame: boolean): ReadonlySet<string> {
     return this.#book.settle(quotaOf, areQuotasSame)
   }
 

@@ -1,5 +1,5 @@
-// The last good version of each ApiSpecification: as this operator has seen it, or, after a restart, as the
-// resource's own status and the data planes tell. Forgets with the resource, and with the id that it had.
+// Remembers the last good version of each ApiSpecification: as this operator has seen it, or, after a restart, as the
+// resource's own status and the data planes tell. Forgets it with the resource, and with the id that it had.
 
 import { isSameText } from '../../../language/wire/digest.ts'
 import type { ValueMap } from '../../../language/expression/value.ts'
@@ -24,13 +24,21 @@ interface Claim extends Claimant<ApiSpecificationResource> {
   /** What it says now is still being compiled. */
   readonly isPending: boolean
 }
-type Owners = ReadonlyMap<string, Claimant<ApiSpecificationResource>>
-type Documents = ReadonlyMap<string, DesiredDocument>
+
+/** How the documents were settled. */
+export interface SettledIds {
+  readonly ownerOf: (id: string) => Claimant<ApiSpecificationResource> | undefined
+  readonly documents: ReadonlyMap<string, DesiredDocument>
+}
 
 export class LastGoodVersions {
   readonly #compiler: DocumentCompiler
   /** By key of the resource. */
   readonly #versions = new Map<string, LastGood>()
+  /** Id → key of whose version it was when they were settled last. */
+  readonly #holders = new Map<string, string>()
+  /** Keys of those whose version has changed since it was asked for. */
+  readonly #touched = new Set<string>()
   readonly #missing = new Memo<MissingVersion>()
   #resources: ReadonlyMap<string, ApiSpecificationResource> = new Map()
   #list: readonly MissingVersion[] = []
@@ -53,7 +61,7 @@ export class LastGoodVersions {
     const known = this.#versions.get(key)
     if (known === undefined) return
     const document = confineDocument(known.document, confinedTo)
-    if (document !== known.document) this.#versions.set(key, { ...known, document })
+    if (document !== known.document) this.#set(key, { ...known, document })
   }
 
   /**
@@ -66,40 +74,82 @@ export class LastGoodVersions {
     { metadata: { uid }, programmed }: ApiSpecificationResource,
     version: DesiredDocument | undefined,
   ): LastGood | undefined {
-    if (this.#versions.get(key)?.uid !== uid) this.#versions.delete(key)
+    if (this.#versions.has(key) && this.#versions.get(key)?.uid !== uid) this.#set(key, undefined)
     const known = this.#versions.get(key)
     if (known !== undefined || version === undefined || programmed === undefined) return known
     if (!isSameText(version.digest, programmed.digest)) return undefined
     const lastGood = { document: version, generation: programmed.generation, uid }
-    this.#versions.set(key, lastGood)
+    this.#set(key, lastGood)
     return lastGood
   }
 
-  /** Remembers what is served, and forgets what nobody has a right to any more. */
-  settle(owners: Owners, documents: Documents): void {
-    for (const [key, { document }] of this.#versions) {
-      if (owners.get(document.id)?.key !== key) this.#versions.delete(key)
+  /**
+   * Remembers what is served, and forgets what nobody has a right to any more.
+   * @param ids of which the owner, or what is served, may be another one than the last time
+   */
+  settle(ids: Iterable<string>, { ownerOf, documents }: SettledIds): void {
+    const open = new Set(ids)
+    for (const key of this.#touched) {
+      const id = this.#versions.get(key)?.document.id
+      if (id === undefined) continue
+      open.add(id)
+      if (ownerOf(id)?.key !== key) this.#set(key, undefined)
     }
-    for (const [id, document] of documents) {
-      const owner = owners.get(id)
-      if (owner === undefined || this.#versions.get(owner.key)?.document === document) continue
-      const { generation, uid } = owner.resource.metadata
-      this.#versions.set(owner.key, { document, generation, uid })
+    for (const id of open) {
+      const owner = ownerOf(id)
+      const holder = this.#holders.get(id)
+      const isLeft = holder !== undefined && owner?.key !== holder
+      if (isLeft && this.#versions.get(holder)?.document.id === id) this.#set(holder, undefined)
+      this.#remember(id, owner, documents.get(id))
     }
   }
 
-  /** Versions that should serve on and whose text is not known. */
+  /** Keys of those whose version has changed since the last call. */
+  takeTouched(): readonly string[] {
+    const keys = [...this.#touched]
+    this.#touched.clear()
+    return keys
+  }
+
+  #remember(
+    id: string,
+    owner: Claimant<ApiSpecificationResource> | undefined,
+    document: DesiredDocument | undefined,
+  ): void {
+    if (owner === undefined) {
+      this.#holders.delete(id)
+      return
+    }
+    if (document !== undefined && this.#versions.get(owner.key)?.document !== document) {
+      const { generation, uid } = owner.resource.metadata
+      this.#set(owner.key, { document, generation, uid })
+    }
+    if (this.#versions.get(owner.key)?.document.id === id) this.#holders.set(id, owner.key)
+    else this.#holders.delete(id)
+  }
+
+  #set(key: string, version: LastGood | undefined): void {
+    this.#touched.add(key)
+    if (version === undefined) this.#versions.delete(key)
+    else this.#versions.set(key, version)
+  }
+
+  /**
+   * Versions that should serve on and whose text is not known.
+   * @param claims of ids that there is no version to put of, and without an id
+   */
   missing(
-    claims: readonly Claim[],
-    { owners, documents }: { readonly owners: Owners; readonly documents: Documents },
+    claims: Iterable<Claim>,
+    ownerOf: SettledIds['ownerOf'],
     cache: ResourceCache,
   ): readonly MissingVersion[] {
-    const list = claims.flatMap(({ key, id, resource, isPending }) => {
+    const list: MissingVersion[] = []
+    for (const { key, id, resource, isPending } of claims) {
       // Its text may be that very version.
-      if (isPending) return []
-      const isKept = id === '' || (owners.get(id)?.key === key && !documents.has(id))
-      return isKept && isRecoverable(resource) ? [this.#describe({ key, id, resource }, cache)] : []
-    })
+      if (isPending) continue
+      const isKept = id === '' || ownerOf(id)?.key === key
+      if (isKept && isRecoverable(resource)) list.push(this.#describe({ key, id, resource }, cache))
+    }
     const isSame =
       list.length === this.#list.length && list.every((each, i) => each === this.#list[i])
     if (!isSame) this.#list = list
@@ -123,7 +173,7 @@ export class LastGoodVersions {
     const isSame = this.#resources.get(key)?.metadata.uid === resource.metadata.uid
     if (remade === undefined || !isSame || !this.#isMissing(key, digest, resource)) return false
     const { generation } = resource.programmed
-    this.#versions.set(key, { document: remade, generation, uid: resource.metadata.uid })
+    this.#set(key, { document: remade, generation, uid: resource.metadata.uid })
     return true
   }
 

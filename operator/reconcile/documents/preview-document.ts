@@ -1,42 +1,37 @@
-// A document that is about to be stored, and all others as they stand, in; the verdict that it will get out, by the rules
-// of reconciling. Remembers nothing, compiles no other document: it looks at each of them once.
+// Makes the verdict that a document which is about to be stored will get, by the rules of reconciling. Remembers nothing,
+// and looks at those of the other documents alone that name its id, or want its hosts and paths.
 
 import { type ApiSpecificationResource, keyOf } from '../../resource/resource.ts'
 import type { Finding } from '../../resource/condition.ts'
 import type { DocumentCompiler } from './compile-document.ts'
-import type { HostOwners } from '../claims/host-owners.ts'
+import type { ClaimResolution } from './claim-resolution.ts'
 import { validateApiSpecification } from './validate-api-specification.ts'
 import {
   type ValidatedDocument,
   toValidatedDocument,
   NO_CLASHES,
-  NO_LOST_HOSTS,
-  type ClaimResolution,
   placeOf,
+  type Stand,
   verdictAt,
 } from './validated-document.ts'
 import type { LastGood } from './last-good.ts'
-import { ownersOf } from '../claims/owners.ts'
+import { type Claimant, ownersOf } from '../claims/owners.ts'
 import { amountsOf } from '../quotas/quota-amounts.ts'
 import { quotaVerdict, type QuotaUse } from '../quotas/quota-verdict.ts'
 import { readDocument, type ReadDocument } from './read-document.ts'
 import { readVariables } from './read-variables.ts'
-import type { Settlement } from '../claims/settlement.ts'
 import type { Surroundings } from '../surroundings.ts'
 import type { Verdict } from '../verdict.ts'
 
 /** The documents as they were last settled. */
 export interface DocumentStanding {
-  readonly validated: readonly ValidatedDocument[]
-  readonly outcome: ClaimResolution
-  readonly settlement: Settlement
-  /** Undefined: any namespace may claim what another has. */
-  readonly hosts: HostOwners | undefined
+  readonly resolution: ClaimResolution
+  readonly validated: (key: string) => ValidatedDocument | undefined
   readonly lastGood: (key: string) => LastGood | undefined
 }
 
 /** What stands beside the documents, as they were last settled. */
-export interface PreviewSurroundings extends Omit<Surroundings, 'isSame' | 'quota'> {
+export interface PreviewSurroundings extends Omit<Surroundings, 'quota'> {
   /** Of the namespace of the document; undefined: there are no quotas. */
   readonly quotaUse: QuotaUse | undefined
 }
@@ -66,8 +61,8 @@ export const previewDocument = (
   const lastGood = known?.uid === uid ? known : undefined
   const own = { key, resource, read, validation, overQuota, lastGood: lastGood?.document }
   const validated = toValidatedDocument(own)
-  const outcome = settleWith(validated, standing)
-  return verdictAt(validated, placeOf(validated, outcome, outcome.owners), lastGood)
+  const { stand, ownerOf } = standWith(validated, standing.resolution)
+  return verdictAt(validated, placeOf(validated, stand, ownerOf), lastGood)
 }
 
 /** Others may come first: then the condition says something else. */
@@ -81,30 +76,60 @@ const quotaFinding = (
   const key = keyOf(resource)
   const secrets = readVariables(resource, cache)
   const variables = 'found' in secrets ? secrets.found.variables : {}
-  const stored = validated.find((each) => each.key === key && each.overQuota === undefined)?.read
+  const known = validated(key)
+  const stored = known?.overQuota === undefined ? known?.read : undefined
   const before =
     stored !== undefined && 'document' in stored ? amountsOf(stored.document, variables) : undefined
   const wanted = amountsOf(read.document, variables)
   return wanted && quotaVerdict(quotaUse, wanted, before)
 }
 
+type Owners = ReadonlyMap<string, ValidatedDocument | undefined>
+type OwnerOf = (id: string) => Claimant<ApiSpecificationResource> | undefined
+
 /** As all stand, but for one document. */
-const settleWith = (
+const standWith = (
   mine: ValidatedDocument,
-  { validated, outcome, settlement, hosts }: DocumentStanding,
-): ClaimResolution => {
-  const others = validated.filter(({ key, id }) => key !== mine.key && id !== '')
-  const all = mine.id === '' ? others : [...others, mine]
-  const owners = ownersOf(all)
+  resolution: ClaimResolution,
+): { readonly stand: Stand; readonly ownerOf: OwnerOf } => {
+  const { owners, hosts, refusedHosts, settlement } = resolution
+  const changed = ownersWith(mine, resolution)
+  const ownerOf: OwnerOf = (id) => (changed.has(id) ? changed.get(id) : owners.owner(id))
+  const owner = mine.id === '' ? undefined : ownerOf(mine.id)
+  const stand = { owner, isHostLost: false, clashes: NO_CLASHES, isEntangled: false }
   const { candidate } = mine
-  if (owners.get(mine.id)?.key !== mine.key || candidate === undefined) {
-    return { ...outcome, owners, lostHosts: NO_LOST_HOSTS, clashes: new Map() }
-  }
-  const standing = all.filter(({ key, id }) => owners.get(id)?.key === key)
-  const lostHosts = hosts?.preview(standing, outcome.refused) ?? NO_LOST_HOSTS
+  if (owner?.key !== mine.key || candidate === undefined) return { stand, ownerOf }
+  const lostHosts = hosts?.preview(standingWith(changed, resolution), refusedHosts)
+  const isHostLost = lostHosts?.has(mine.key) === true
   // What it was makes way for what it is now, under whatever id.
   const replaced = new Set([mine.id, mine.lastId ?? mine.id])
-  const lost = lostHosts.has(mine.key) ? NO_CLASHES : settlement.clashesOf(candidate, replaced)
-  const clashes = new Map(lost.length === 0 ? [] : [[mine.id, lost]])
-  return { ...outcome, owners, lostHosts, clashes }
+  const clashes = isHostLost ? NO_CLASHES : settlement.clashesOf(candidate, replaced)
+  return { stand: { ...stand, isHostLost, clashes }, ownerOf }
+}
+
+/** Only of the ids that it names, and has named, may others be owners. */
+const ownersWith = (mine: ValidatedDocument, { owners }: ClaimResolution): Owners => {
+  const changed = new Map<string, ValidatedDocument | undefined>()
+  for (const id of new Set([mine.id, owners.claimant(mine.key)?.id ?? ''])) {
+    if (id === '') continue
+    const others = owners.claimantsOf(id).filter(({ key }) => key !== mine.key)
+    const claimants = id === mine.id ? [...others, mine] : others
+    const owner = ownersOf(claimants).get(id)
+    changed.set(
+      id,
+      claimants.find(({ key }) => key === owner?.key),
+    )
+  }
+  return changed
+}
+
+/** Key → what an owner of one of these ids wants; undefined: it owns none any more. */
+const standingWith = (changed: Owners, { owners }: ClaimResolution): Owners => {
+  const standing = new Map<string, ValidatedDocument | undefined>()
+  for (const id of changed.keys()) {
+    const before = owners.owner(id)
+    if (before !== undefined) standing.set(before.key, undefined)
+  }
+  for (const after of changed.values()) if (after !== undefined) standing.set(after.key, after)
+  return standing
 }

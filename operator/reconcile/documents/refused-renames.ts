@@ -1,37 +1,43 @@
-// Documents that would change their ids, and how all were settled, in; those of them that stay what they were, out. Pure.
+// Finds the documents that would change their ids and stay what they were, given how all of them were settled. Pure.
 
-import type { ValidatedDocument, ClaimResolution } from './validated-document.ts'
-import { isRenamed } from '../claims/owners.ts'
+import type { DesiredDocument } from '../../desired-set.ts'
+import type { Stand, ValidatedDocument } from './validated-document.ts'
 
 /** One by one is exact. A chain of thousands, each of which waits for the next, would hold up everybody for minutes. */
 const EXACT_TURNS = 16
 
+/** How the documents were settled in this turn. */
+export interface SettledTurn {
+  readonly standOf: (validated: ValidatedDocument) => Stand
+  readonly documents: ReadonlyMap<string, DesiredDocument>
+}
+
 /**
  * After so many turns with all of its namespace that would change their ids: then there are no more turns than namespaces.
- * @returns with the outcome that tells why
+ * @param renamed all that would change their ids
+ * @returns with the stand that tells why
  */
 export const refusedRenames = (
-  validated: readonly ValidatedDocument[],
-  outcome: ClaimResolution,
+  renamed: readonly ValidatedDocument[],
+  { standOf, documents }: SettledTurn,
   turn: number,
-): ReadonlyMap<ValidatedDocument, ClaimResolution> => {
-  const renamed = validated.filter(isRenamed)
-  const refused = renamed.filter((each) => isRefused(each, outcome))
-  const seen = new Map<ValidatedDocument, ClaimResolution>(refused.map((each) => [each, outcome]))
+): ReadonlyMap<ValidatedDocument, Stand> => {
+  const stands = renamed.map((each) => [each, standOf(each)] as const)
+  const refused = stands.filter(([each, stand]) => isRefused(each, stand, documents))
+  const seen = new Map<ValidatedDocument, Stand>(refused)
   if (turn < EXACT_TURNS || refused.length === 0) return seen
-  const namespaces = new Set(refused.map(namespaceOf))
-  const others = renamed.filter((each) => !seen.has(each) && namespaces.has(namespaceOf(each)))
-  const entangled = { ...outcome, entangled: new Set(others.map(({ key }) => key)) }
-  for (const each of others) seen.set(each, entangled)
+  const namespaces = new Set(refused.map(([each]) => namespaceOf(each)))
+  for (const [each, stand] of stands) {
+    if (seen.has(each) || !namespaces.has(namespaceOf(each))) continue
+    seen.set(each, { ...stand, isEntangled: true })
+  }
   return seen
 }
 
 const namespaceOf = ({ resource }: ValidatedDocument): string => resource.metadata.namespace
 
 const isRefused = (
-  validated: ValidatedDocument,
-  { owners, lostHosts, documents }: ClaimResolution,
-): boolean =>
-  owners.get(validated.id)?.key !== validated.key ||
-  lostHosts.has(validated.key) ||
-  documents.get(validated.id) !== validated.candidate
+  { key, id, candidate }: ValidatedDocument,
+  { owner, isHostLost }: Stand,
+  documents: ReadonlyMap<string, DesiredDocument>,
+): boolean => owner?.key !== key || isHostLost || documents.get(id) !== candidate

@@ -1,5 +1,5 @@
-// A document that was validated for itself in; the id it claims, its place among all others, and the verdict on it, out.
-// Pure: who stands where is settled elsewhere.
+// Makes of a document that was validated for itself the id that it claims, its place among all others, and the verdict on
+// it. Pure: who stands where is settled elsewhere.
 
 import { type Clash, conflictProblem } from '../../../language/routes/conflicts.ts'
 import type { Problem } from '../../../language/problem.ts'
@@ -12,7 +12,7 @@ import type { ApiSpecificationValidation } from './validate-api-specification.ts
 import type { LastGood } from './last-good.ts'
 import type { Claimant } from '../claims/owners.ts'
 import type { ReadDocument } from './read-document.ts'
-import type { Applicant, Settled } from '../claims/settlement.ts'
+import type { Applicant } from '../claims/settlement.ts'
 import type { Serving, Verdict } from '../verdict.ts'
 
 export interface ValidatedDocument
@@ -23,16 +23,16 @@ export interface ValidatedDocument
   readonly overQuota: Finding<'Accepted'> | undefined
 }
 
-export type Owners = ReadonlyMap<string, Claimant<ApiSpecificationResource>>
-
-/** How documents stand to each other. */
-export interface ClaimResolution extends Settled {
-  readonly owners: Owners
-  readonly lostHosts: LostHosts
-  /** Keys of those that may not have the hosts they want for another reason. */
-  readonly refused: ReadonlySet<string>
-  /** Keys of those that are refused with others of their namespace, which can't be told apart in time. */
-  readonly entangled?: ReadonlySet<string>
+/** How a document stands to the others. */
+export interface Stand {
+  /** Of the id that it names. */
+  readonly owner: Claimant<ApiSpecificationResource> | undefined
+  /** The host that it wants belongs to another namespace. */
+  readonly isHostLost: boolean
+  /** Of the document that owns the id: claims that it loses. */
+  readonly clashes: readonly Clash[]
+  /** It is refused with others of its namespace, which can't be told apart in time. */
+  readonly isEntangled: boolean
 }
 
 export const NO_CLASHES: readonly Clash[] = []
@@ -74,18 +74,15 @@ export interface Place {
   readonly winners: readonly (ApiSpecificationResource | undefined)[]
 }
 
-/** @param owners in the end: whose version serves */
+/** @param ownerOf an id in the end: whose version serves */
 export const placeOf = (
-  { key, id }: ValidatedDocument,
-  { owners: asked, lostHosts, clashes, entangled }: ClaimResolution,
-  owners: Owners,
+  { key }: Pick<ValidatedDocument, 'key'>,
+  { owner, isHostLost, clashes, isEntangled }: Stand,
+  ownerOf: (id: string) => Claimant<ApiSpecificationResource> | undefined,
 ): Place => {
-  const owner = asked.get(id)
   const isOwner = owner?.key === key
-  const isHostLost = lostHosts.has(key)
-  const lost = isOwner && !isHostLost ? (clashes.get(id) ?? NO_CLASHES) : NO_CLASHES
-  const winners = lost.map(({ winnerId }) => owners.get(winnerId)?.resource)
-  const isEntangled = entangled?.has(key) === true
+  const lost = isOwner && !isHostLost ? clashes : NO_CLASHES
+  const winners = lost.map(({ winnerId }) => ownerOf(winnerId)?.resource)
   return { isOwner, owner, isHostLost, isEntangled, lost, winners }
 }
 

@@ -1,6 +1,5 @@
-// What the resources of each namespace want and what of them serves, as it changes, in; which of them exceed the quota
-// of their namespace, and in what words, out. What serves has its place before what is new, and the old before the
-// young.
+// Finds which resources exceed the quota of their namespace, and in what words, as what they want and what of them serves
+// changes. What serves has its place before what is new, and the old before the young.
 
 import type { Finding } from '../../resource/condition.ts'
 import { byAge, type Resource } from '../../resource/resource.ts'
@@ -42,7 +41,6 @@ interface Account {
   refused: Refusals
   /** Of all that are not refused, and of what serves of the others. */
   used: Amounts
-  isTouched: boolean
 }
 
 /**
@@ -53,6 +51,10 @@ interface Account {
 export class QuotaBook {
   readonly #accounts = new Map<string, Account>()
   readonly #namespaces = new Map<string, string>()
+  /** Namespaces of which something has changed since they were settled. */
+  readonly #touched = new Set<string>()
+  /** Namespaces of which something is refused. */
+  readonly #refusing = new Set<string>()
   /**
    * Words stay while the reason does: others come and go, and must not write the status of each that waits.
    */
@@ -69,35 +71,42 @@ export class QuotaBook {
     account.demand = differenceOf(sumOf(account.demand, demandOf(claim)), demandOf(before))
     if (before?.resource.metadata.createdAt !== claim.resource.metadata.createdAt)
       account.order = undefined
-    account.isTouched = true
+    this.#touched.add(namespace)
+  }
+
+  forget(key: string): void {
+    const namespace = this.#namespaces.get(key)
+    if (namespace === undefined) return
+    this.#namespaces.delete(key)
+    this.#words.forget(key)
+    this.#remove(key, namespace)
   }
 
   /** Forgets every key that is not in `live`, of which each has been put. */
   retain(live: { readonly size: number; has(key: string): boolean }): void {
     if (this.#namespaces.size === live.size) return
-    for (const [key, namespace] of this.#namespaces) {
-      if (live.has(key)) continue
-      this.#namespaces.delete(key)
-      this.#words.forget(key)
-      this.#remove(key, namespace)
-    }
+    for (const key of this.#namespaces.keys()) if (!live.has(key)) this.forget(key)
   }
 
   /**
    * @param areQuotasSame none has changed since the last time
-   * @returns whether others are refused than before
+   * @returns keys of those that are refused and were not, or the other way round, or for another reason
    */
-  settle(quotaOf: (namespace: string) => Quota, areQuotasSame: boolean): boolean {
-    let hasChanged = false
-    for (const [namespace, account] of this.#accounts) {
-      if (areQuotasSame && !account.isTouched) continue
-      const quota = quotaOf(namespace)
-      if (quota === account.quota && !account.isTouched) continue
+  settle(quotaOf: (namespace: string) => Quota, areQuotasSame: boolean): ReadonlySet<string> {
+    const changed = new Set<string>()
+    for (const namespace of areQuotasSame ? this.#touched : this.#accounts.keys()) {
+      const account = this.#accounts.get(namespace)
+      const quota = account && quotaOf(namespace)
+      if (account === undefined || quota === undefined) continue
+      if (quota === account.quota && !this.#touched.has(namespace)) continue
       const { refused, used } = this.#settleAccount(namespace, account, quota)
-      if (!isSame(refused, account.refused)) hasChanged = true
-      Object.assign(account, { quota, refused, used, isTouched: false } satisfies Partial<Account>)
+      noteChanges(account.refused, refused, changed)
+      Object.assign(account, { quota, refused, used } satisfies Partial<Account>)
+      if (refused.size > 0) this.#refusing.add(namespace)
+      else this.#refusing.delete(namespace)
     }
-    return hasChanged
+    this.#touched.clear()
+    return changed
   }
 
   /** Undefined: it is within the quota. The same object while the reason is the same. */
@@ -112,8 +121,7 @@ export class QuotaBook {
   }
 
   get hasRefusals(): boolean {
-    for (const { refused } of this.#accounts.values()) if (refused.size > 0) return true
-    return false
+    return this.#refusing.size > 0
   }
 
   usedBy(namespace: string): Amounts {
@@ -126,8 +134,10 @@ export class QuotaBook {
     account.demand = differenceOf(account.demand, demandOf(account.claims.get(key)))
     account.claims.delete(key)
     account.order = undefined
-    account.isTouched = true
-    if (account.claims.size === 0) this.#accounts.delete(namespace)
+    this.#touched.add(namespace)
+    if (account.claims.size > 0) return
+    this.#accounts.delete(namespace)
+    this.#refusing.delete(namespace)
   }
 
   #settleAccount(
@@ -233,14 +243,12 @@ const openAccount = (): Account => ({
   quota: undefined,
   refused: NONE,
   used: NOTHING,
-  isTouched: true,
 })
 
 const NONE: Refusals = new Map()
 const NO_SHORTAGES: ReadonlyMap<string, Shortage> = new Map()
 
-const isSame = (left: Refusals, right: Refusals): boolean => {
-  if (left.size !== right.size) return false
-  for (const [key, finding] of left) if (right.get(key) !== finding) return false
-  return true
+const noteChanges = (before: Refusals, after: Refusals, changed: Set<string>): void => {
+  for (const [key, finding] of after) if (before.get(key) !== finding) changed.add(key)
+  for (const key of before.keys()) if (!after.has(key)) changed.add(key)
 }

@@ -1,11 +1,13 @@
-// The Realms of one cache after another in; which record each uri has, and what there is to say of every
-// Realm, out. Remembers validations and the last good version of each resource; of deleted ones for as long as the
-// source tells of them.
+// Keeps which record each realm uri has, and what there is to say of every Realm. Remembers validations and the last good
+// version of each resource; of deleted ones for as long as the source tells of them.
 
 import type { Problem } from '../../../language/problem.ts'
 import { conditionOf, nothingFoundBy } from '../../resource/condition.ts'
+import { memberAt } from '../../../language/expression/members.ts'
+import { changedKeys } from '../../edited-map.ts'
 import type { ResourceCache } from '../../resource/resource-source.ts'
 import { isPaused, keyOf, type RealmResource } from '../../resource/resource.ts'
+import { isSameValue } from '../../resource/same-value.ts'
 import { type DepartedClaim, DepartedClaims, isKin } from './departed-claims.ts'
 import { conflicted } from '../findings.ts'
 import {
@@ -37,6 +39,8 @@ export interface ValidatedRealms {
   readonly verdicts: ReadonlyMap<string, Verdict>
   /** Realms of which not even the uri can be told. */
   readonly nameless: readonly RealmResource[]
+  /** Uris that are another thing to some document than they were the last time, but for what Namespaces say. */
+  readonly changedUris: ReadonlySet<string>
   access(uri: string, namespace: string): RealmAccess
 }
 
@@ -64,6 +68,8 @@ export class RealmBook {
   readonly #quotas = new RealmQuotas()
   /** As they were last validated. */
   #last: readonly RealmClaimant[] = []
+  #uris: ReadonlyMap<string, UriState> = new Map()
+  #isSettled = false
 
   /** @param quotaOf a namespace; undefined: there are none */
   validate(
@@ -71,7 +77,8 @@ export class RealmBook {
     cache: ResourceCache,
     quotaOf?: (namespace: string) => Quota,
   ): ValidatedRealms {
-    if (quotaOf !== undefined) this.#quotas.settle(resources, this.#lastGood, quotaOf)
+    const remembered = new Map(this.#lastGood)
+    const refusals = quotaOf && this.#quotas.settle(resources, this.#lastGood, quotaOf)
     const standing = this.#standing(resources, cache)
     this.#last = standing
     const validated = standing.filter(isValidated)
@@ -90,13 +97,24 @@ export class RealmBook {
       validated.map((each) => [each.key, this.#verdict(each, owners, served)]),
     )
     const nameless = validated.flatMap(({ uri, resource }) => (uri === undefined ? [resource] : []))
+    const uris = new Map(
+      Array.from(owners, ([uri, owner]): [string, UriState] => [
+        uri,
+        { good: served.get(uri), owner, isKept: kept.has(uri) },
+      ]),
+    )
+    const changedUris = differingUris(this.#uris, uris)
+    this.#uris = uris
+    this.#isSettled =
+      (refusals?.size ?? 0) === 0 && changedKeys(remembered, this.#lastGood).size === 0
     const access = (uri: string, namespace: string): RealmAccess =>
-      accessOf(
-        { good: served.get(uri), owner: owners.get(uri), isKept: kept.has(uri) },
-        namespace,
-        cache,
-      )
-    return { served, kept, revoked, verdicts, nameless, access }
+      accessOf(uris.get(uri) ?? UNKNOWN_URI, namespace, cache)
+    return { served, kept, revoked, verdicts, nameless, changedUris, access }
+  }
+
+  /** False: the same again may have another outcome, by what is remembered now. */
+  get isSettled(): boolean {
+    return this.#isSettled
   }
 
   #standing(
@@ -292,6 +310,41 @@ interface UriState {
   readonly isKept: boolean
 }
 
+const UNKNOWN_URI: UriState = { good: undefined, owner: undefined, isKept: false }
+
+const differingUris = (
+  before: ReadonlyMap<string, UriState>,
+  after: ReadonlyMap<string, UriState>,
+): ReadonlySet<string> => {
+  const uris = new Set<string>()
+  for (const [uri, state] of after)
+    if (!isSameToDocuments(before.get(uri) ?? UNKNOWN_URI, state)) uris.add(uri)
+  for (const uri of before.keys()) if (!after.has(uri)) uris.add(uri)
+  return uris
+}
+
+/** A Secret of a realm is nothing to its documents, nor is what stands in its status. */
+const isSameToDocuments = (left: UriState, right: UriState): boolean => {
+  if (left.good === undefined || right.good === undefined) {
+    return (
+      left.good === right.good &&
+      left.owner?.resource === right.owner?.resource &&
+      left.isKept === right.isKept
+    )
+  }
+  return (
+    left.good.terms === right.good.terms &&
+    left.good.namespace === right.good.namespace &&
+    isSameValue(allowedIn(left.good), allowedIn(right.good)) &&
+    isDepartedOwner(left) === isDepartedOwner(right)
+  )
+}
+
+const allowedIn = ({ spec }: GoodRealm): unknown => memberAt(spec, 'allowedNamespaces')
+
+const isDepartedOwner = ({ owner }: Pick<UriState, 'owner'>): boolean =>
+  owner !== undefined && isDeparted(owner)
+
 const accessOf = (
   { good, owner, isKept }: UriState,
   namespace: string,
@@ -299,7 +352,7 @@ const accessOf = (
 ): RealmAccess => {
   if (good !== undefined) {
     if (!admitsNamespace(good, namespace, cache)) return { access: 'RefNotPermitted' }
-    const isDeleted = owner !== undefined && isDeparted(owner)
+    const isDeleted = isDepartedOwner({ owner })
     return { access: 'granted', realm: good.terms, ...(isDeleted && { isDeleted }) }
   }
   if (owner === undefined) return { access: 'RealmNotFound', isAbsent: true }

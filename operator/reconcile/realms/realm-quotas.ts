@@ -1,5 +1,5 @@
-// Realms with those that serve in; which of them the quota of their namespace has no room for, out. After a restart
-// whatever an operator has let in keeps its place: nothing tells for certain which Realms gateways hold.
+// Finds the Realms that the quota of their namespace has no room for, given which of them serve. After a restart whatever
+// an operator has let in keeps its place: nothing tells for certain which Realms gateways hold.
 
 import { conditionOf, type Finding } from '../../resource/condition.ts'
 import type { RealmResource } from '../../resource/resource.ts'
@@ -16,11 +16,12 @@ export class RealmQuotas {
   /** As it was when the Realm was first seen: what this operator writes since is no proof. */
   readonly #isInherited = new Memo<boolean>()
 
+  /** @returns keys of those that are refused and were not, or the other way round */
   settle(
     resources: ReadonlyMap<string, RealmResource>,
     lastGood: ReadonlyMap<string, GoodRealm>,
     quotaOf: (namespace: string) => Quota,
-  ): void {
+  ): ReadonlySet<string> {
     for (const [key, resource] of resources) {
       const { checked, metadata } = resource
       const { uid, createdAt } = metadata
@@ -39,7 +40,7 @@ export class RealmQuotas {
     }
     for (const memo of [this.#claims, this.#isInherited]) memo.retain(resources)
     this.#book.retain(resources)
-    this.#book.settle(quotaOf, false)
+    return this.#book.settle(quotaOf, false)
   }
 
   /** Undefined: there is room for it. The same object while the reason is the same. */

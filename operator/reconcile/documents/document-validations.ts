@@ -1,0 +1,201 @@
+// Validates each ApiSpecification for itself, again where it or something beside it has changed that it depends on, and
+// nowhere else. Remembers validations; how documents stand to each other is settled elsewhere.
+
+import type { ResourceCache } from '../../resource/resource-source.ts'
+import type { ApiSpecificationResource } from '../../resource/resource.ts'
+import { confinementOf } from '../claims/destination-policies.ts'
+import { Memo } from '../memo.ts'
+import type { Amounts } from '../quotas/quota-amounts.ts'
+import type { ResourceChanges, Surroundings } from '../surroundings.ts'
+import type { DocumentCompiler } from './compile-document.ts'
+import { DocumentIndex } from './document-index.ts'
+import { DocumentQuotas } from './document-quotas.ts'
+import type { LastGoodVersions } from './last-good.ts'
+import { documentInput, readDocument, type ReadDocument } from './read-document.ts'
+import { readVariables, variableInputs } from './read-variables.ts'
+import {
+  accessInputs,
+  type ApiSpecificationValidation,
+  validateApiSpecification,
+} from './validate-api-specification.ts'
+import { toValidatedDocument, type ValidatedDocument } from './validated-document.ts'
+
+export type Specifications = ReadonlyMap<string, ApiSpecificationResource>
+
+interface ValidationOptions {
+  readonly compiler: DocumentCompiler
+  readonly lastGood: LastGoodVersions
+}
+
+export class DocumentValidations {
+  readonly #options: ValidationOptions
+  readonly #reads = new Memo<ReadDocument>()
+  readonly #validations = new Memo<ApiSpecificationValidation>()
+  readonly #index = new DocumentIndex()
+  readonly #quotas = new DocumentQuotas()
+  readonly #validated = new Map<string, ValidatedDocument>()
+  /** Keys of documents that are being compiled. */
+  readonly #pending = new Set<string>()
+  /** Keys of documents to look at again the next time, whatever changes until then. */
+  readonly #open = new Set<string>()
+  /** Keys of documents that were validated again since it was asked. */
+  readonly #changed = new Set<string>()
+
+  constructor(options: ValidationOptions) {
+    this.#options = options
+  }
+
+  get(key: string): ValidatedDocument | undefined {
+    return this.#validated.get(key)
+  }
+
+  hasNamespace(namespace: string): boolean {
+    return this.#index.hasNamespace(namespace)
+  }
+
+  /** Of its quota. */
+  usedBy(namespace: string): Amounts {
+    return this.#quotas.usedBy(namespace)
+  }
+
+  /** It is to be looked at again the next time: what serves of it is another version. */
+  lookAgain(keys: Iterable<string>): void {
+    for (const key of keys) this.#open.add(key)
+  }
+
+  validate(resources: Specifications, changes: ResourceChanges, surroundings: Surroundings): void {
+    const keys = new Set([...changes.documents, ...this.#pending, ...this.#open])
+    for (const key of this.#index.concernedBy(changes)) keys.add(key)
+    this.#open.clear()
+    let isAnyGone = false
+    for (const key of keys) {
+      if (resources.has(key)) continue
+      keys.delete(key)
+      if (this.#forget(key)) isAnyGone = true
+    }
+    if (isAnyGone) this.#options.compiler.retain(resources)
+    for (const key of this.#settleQuotas(keys, resources, { changes, surroundings })) keys.add(key)
+    for (const key of keys) {
+      const resource = resources.get(key)
+      if (resource !== undefined) this.#validateOne(key, resource, surroundings)
+    }
+  }
+
+  /** Keys of documents that were validated again since the last call, or are gone. */
+  takeChanged(): readonly string[] {
+    const keys = [...this.#changed]
+    this.#changed.clear()
+    return keys
+  }
+
+  /**
+   * What is put now may leave room in a quota for what was refused.
+   * @param keys of documents of which another version serves now
+   * @returns whether others are refused than before: they are looked at the next time
+   */
+  settleQuotasAgain(keys: readonly string[], surroundings: Surroundings): boolean {
+    const { cache, quota } = surroundings
+    if (quota === undefined || !this.#quotas.hasRefusals) return false
+    for (const key of keys) {
+      const validated = this.#validated.get(key)
+      if (validated !== undefined) this.#putQuota(key, validated.resource, cache)
+    }
+    const changed = this.#quotas.settle(quota, true)
+    this.lookAgain(changed)
+    return changed.size > 0
+  }
+
+  /** @returns whether it was there */
+  #forget(key: string): boolean {
+    for (const memo of [this.#reads, this.#validations]) memo.forget(key)
+    this.#index.forget(key)
+    this.#quotas.forget(key)
+    this.#pending.delete(key)
+    this.#changed.add(key)
+    return this.#validated.delete(key)
+  }
+
+  /** @returns keys of documents that are refused and were not, or the other way round */
+  #settleQuotas(
+    keys: Iterable<string>,
+    resources: Specifications,
+    {
+      changes,
+      surroundings,
+    }: { readonly changes: ResourceChanges; readonly surroundings: Surroundings },
+  ): ReadonlySet<string> {
+    const { cache, quota } = surroundings
+    if (quota === undefined) return NO_KEYS
+    for (const key of keys) {
+      const resource = resources.get(key)
+      if (resource !== undefined) this.#putQuota(key, resource, cache)
+    }
+    return this.#quotas.settle(quota, changes.namespaces.size === 0)
+  }
+
+  #putQuota(key: string, resource: ApiSpecificationResource, cache: ResourceCache): void {
+    const read = this.#read(key, resource, cache)
+    const lastGood = this.#options.lastGood.get(key)
+    this.#quotas.put(key, resource, { read, cache, lastGood })
+  }
+
+  #read(key: string, resource: ApiSpecificationResource, cache: ResourceCache): ReadDocument {
+    const inputs = [...ownInputs(resource), documentInput(resource, cache)]
+    return this.#reads.get(key, inputs, () => readDocument(resource, cache))
+  }
+
+  #validateOne(key: string, resource: ApiSpecificationResource, surroundings: Surroundings): void {
+    const { lastGood: versions } = this.#options
+    const read = this.#read(key, resource, surroundings.cache)
+    this.#index.put(key, resource, read)
+    const overQuota = this.#quotas.refusalOf(key, resource)
+    const validation = this.#validation(key, resource, read, { ...surroundings, overQuota })
+    const lastGood = versions.of(key, resource, validation.version)?.document
+    const own = { key, resource, read, validation, lastGood, overQuota }
+    this.#validated.set(key, toValidatedDocument(own))
+    this.#changed.add(key)
+    if (validation.isPending === true) this.#pending.add(key)
+    else this.#pending.delete(key)
+  }
+
+  #validation(
+    key: string,
+    resource: ApiSpecificationResource,
+    read: ReadDocument,
+    { cache, overQuota, ...of }: Surroundings & Pick<ValidatedDocument, 'overQuota'>,
+  ): ApiSpecificationValidation {
+    const { compiler, lastGood } = this.#options
+    const { namespace } = resource.metadata
+    const realmUri = 'document' in read ? read.realmUri : undefined
+    const access = of.access(realmUri ?? '', namespace)
+    const grant = of.grant(namespace)
+    const destinations = of.destinations(namespace)
+    const isRecorded = resource.programmed !== undefined
+    const surroundings = [...variableInputs(resource, cache), ...accessInputs(access)]
+    const own = [...ownInputs(resource), read, isRecorded, overQuota]
+    const inputs = [...own, grant, destinations, ...surroundings]
+    const validation = this.#validations.get(key, inputs, () =>
+      validateApiSpecification(resource, read, {
+        key,
+        compiler,
+        access,
+        grant,
+        destinations,
+        overQuota,
+        variables: readVariables(resource, cache),
+      }),
+    )
+    if (validation.isPending === true) this.#validations.forget(key)
+    lastGood.confine(key, confinementOf(destinations))
+    return validation
+  }
+}
+
+const NO_KEYS: ReadonlySet<string> = new Set()
+
+const ownInputs = ({ checked, metadata }: ApiSpecificationResource): readonly unknown[] => [
+  checked,
+  metadata.uid,
+  metadata.generation,
+  metadata.createdAt,
+]
