@@ -1,7 +1,8 @@
-// A source of resources in; the same source out, whose caches tell of Realms that were deleted a moment ago: their last
-// good versions serve for a while, so that a Realm deleted by mistake can be created again before anybody notices.
+// Adds to the caches of a source the Realms that were deleted a moment ago: their last good versions serve for a while, so
+// that a Realm deleted by mistake can be created again before anybody notices.
 
 import type { Clock } from '../../base/clock.ts'
+import { changedKeys } from '../edited-map.ts'
 import type { DepartedRealm, ResourceCache, ResourceSource } from '../resource/resource-source.ts'
 import { isToBeDeletedNow, type RealmResource } from '../resource/resource.ts'
 
@@ -35,7 +36,7 @@ class SourceWithDepartures implements ResourceSource {
   readonly #source: ResourceSource
   readonly #options: DepartedOptions
   #onChange: () => void = () => undefined
-  #realms: ReadonlyMap<string, RealmResource> = new Map()
+  #resources: ResourceCache['resources'] = new Map()
   /** By key of the resource, in the order in which they went. */
   readonly #departures = new Map<string, Departure>()
   /** The same map while nobody comes or goes. */
@@ -86,13 +87,12 @@ class SourceWithDepartures implements ResourceSource {
   }
 
   #compare(cache: ResourceCache): void {
-    const realms = new Map<string, RealmResource>()
-    for (const [key, resource] of cache.resources)
-      if (resource.kind === 'Realm') realms.set(key, resource)
-    for (const [key, before] of this.#realms) {
-      if (isGone(before, realms.get(key))) this.#depart(key, before, cache)
+    for (const key of changedKeys(this.#resources, cache.resources)) {
+      const [before, now] = [this.#resources.get(key), cache.resources.get(key)]
+      if (before?.kind !== 'Realm') continue
+      if (isGone(before, now?.kind === 'Realm' ? now : undefined)) this.#depart(key, before, cache)
     }
-    this.#realms = realms
+    this.#resources = cache.resources
   }
 
   #depart(key: string, resource: RealmResource, { deletedNow }: ResourceCache): void {

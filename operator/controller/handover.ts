@@ -1,8 +1,9 @@
-// One desired set after another in; to the fleet with it at once, or, where routes would be left without an owner,
-// after a moment in which another document may come for them. Sends nothing itself.
+// Passes one desired set after another to the fleet: at once, or, where routes would be left without an owner, after a
+// moment in which another document may come for them. Sends nothing itself.
 
 import type { Clock } from '../../base/clock.ts'
-import type { DesiredDocument, DesiredSet } from '../desired-set.ts'
+import type { DesiredSet } from '../desired-set.ts'
+import { changedKeys } from '../edited-map.ts'
 
 export interface HandoverOptions {
   readonly clock: Clock
@@ -19,6 +20,8 @@ const GRACE_MS = 450
 /** After a halt of the process timers come before what has arrived meanwhile: it is read first. */
 const READ_MS = 50
 
+type IsClaimed = (claim: string) => boolean
+
 export class Handover {
   readonly #options: HandoverOptions
   #applied: DesiredSet | undefined
@@ -30,9 +33,10 @@ export class Handover {
     this.#options = options
   }
 
-  take(desired: DesiredSet): void {
+  /** @param isClaimed whether a document of `desired` has the route */
+  take(desired: DesiredSet, isClaimed: IsClaimed): void {
     const { clock, graceMs = GRACE_MS } = this.#options
-    if (this.#applied === undefined || !leavesOrphans(this.#applied, desired)) {
+    if (this.#applied === undefined || !leavesOrphans(this.#applied, desired, isClaimed)) {
       this.#apply(desired)
       return
     }
@@ -59,21 +63,13 @@ export class Handover {
 }
 
 /** Some document gives up a route that no other one has afterwards. */
-const leavesOrphans = (before: DesiredSet, after: DesiredSet): boolean => {
-  const left = new Set<string>()
-  for (const [id, document] of before.documents) {
+const leavesOrphans = (before: DesiredSet, after: DesiredSet, isClaimed: IsClaimed): boolean => {
+  for (const id of changedKeys(before.documents, after.documents)) {
+    const document = before.documents.get(id)
     const next = after.documents.get(id)
-    if (next === document || (next === undefined && after.kept.documents.has(id))) continue
-    for (const { key } of document.claims) left.add(key)
-    for (const { key } of next?.claims ?? []) left.delete(key)
-  }
-  return left.size > 0 && !areClaimed(left, after.documents.values())
-}
-
-const areClaimed = (keys: Set<string>, documents: Iterable<DesiredDocument>): boolean => {
-  for (const { claims } of documents) {
-    for (const { key } of claims) keys.delete(key)
-    if (keys.size === 0) return true
+    if (next === undefined && after.kept.documents.has(id)) continue
+    const kept = new Set(next?.claims.map(({ key }) => key))
+    if (document?.claims.some(({ key }) => !kept.has(key) && !isClaimed(key)) === true) return true
   }
   return false
 }

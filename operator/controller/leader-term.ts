@@ -1,5 +1,5 @@
-// One turn of leading: a fleet of its own, which believes nothing that an earlier one believed, the conditions as
-// they settle during it, and the search for versions that only data planes have. Ends at once.
+// Holds what one leader term has begun: a fleet of its own, which believes nothing that an earlier one believed, the
+// conditions as they settle during it, and the search for versions that only data planes have. Ends at once.
 
 import type { Log } from '../../telemetry/log.ts'
 import type { Clock } from '../../base/clock.ts'
@@ -77,8 +77,8 @@ export class LeaderTerm {
   }
 
   /** @param isNew the desired set is another one than before, or the first of this turn */
-  take({ desired, missing }: Reconciliation, isNew: boolean): void {
-    if (isNew) this.#handover.take(desired)
+  take({ desired, missing, isClaimed }: Reconciliation, isNew: boolean): void {
+    if (isNew) this.#handover.take(desired, isClaimed)
     this.#search.want(missing)
   }
 

@@ -1,4 +1,4 @@
-// The desired set and the data planes in; a worker per data plane, and what they report, out.
+// Brings every data plane to hold its part of the desired set, with a worker for each, and tells what they report.
 
 import { isSameText } from '../../language/wire/digest.ts'
 import type { Log } from '../../telemetry/log.ts'
@@ -125,8 +125,8 @@ export class Fleet {
   apply(desired: DesiredSet): void {
     this.#shared.recency.note(desired)
     this.#shared.entries.retain(desired.documents)
-    this.#selections = new Selections(desired)
-    const services = this.#services?.update(desired.documents.values())
+    this.#selections = new Selections(desired, this.#selections)
+    const services = this.#services?.update(desired.documents)
     if (services !== undefined) this.#options.endpoints?.source.want(services)
     for (const worker of this.#workers.values()) worker.update(this.#selections)
   }
@@ -247,7 +247,7 @@ export class Fleet {
       endpoints: {
         source,
         bodyBytes: this.#endpointBytes,
-        wantedBy: (dataPlane, { documents }) => services.for(dataPlane, documents),
+        wantedBy: (dataPlane, selection) => services.for(dataPlane, selection),
       },
     }
   }

@@ -1,9 +1,11 @@
-// Finds the Services that literal hosts of documents name. Pure. A Service that may not be watched, because of a bound
-// or of the namespaces that the operator serves, is reached by its own address.
+// Finds the Services that literal hosts of documents name, as documents change. A Service that may not be watched, because
+// of a bound or of the namespaces that the operator serves, is reached by its own address.
 
 import { readServiceKey } from '../../language/service-name.ts'
 import type { DataPlane } from '../data-plane.ts'
 import type { DesiredDocument } from '../desired-set.ts'
+import { changedKeys } from '../edited-map.ts'
+import type { Selection } from './sync/selection.ts'
 
 export interface ServiceScope {
   readonly clusterDomain: string
@@ -15,60 +17,103 @@ export interface ServiceScope {
 const MOST_OF_NAMESPACE = 200
 const MOST_IN_ALL = 2000
 
+type Documents = ReadonlyMap<string, DesiredDocument>
+
+/** The services of one selection after another. */
+interface Selected {
+  documents: Documents
+  /** Service → how many of the documents name it. */
+  readonly counts: Map<string, number>
+  services: ReadonlySet<string> | undefined
+}
+
 export class WantedServices {
   readonly #scope: ServiceScope
   /** Goes with the document. */
   readonly #known = new WeakMap<DesiredDocument, readonly string[]>()
+  #documents: Documents = new Map()
+  /** Namespace of documents and service, with a tab between them → how many of the documents name it. */
+  readonly #counts = new Map<string, number>()
   #wanted: ReadonlySet<string> = new Set()
-  #selected = new WeakMap<ReadonlyMap<string, DesiredDocument>, ReadonlySet<string>>()
+  #selected = new WeakMap<object, Selected>()
 
   constructor(scope: ServiceScope) {
     this.#scope = scope
   }
 
   /**
-   * Of all documents. Of more than there may be those stay that were wanted before.
-   * @returns `namespace/name`
+   * Of all documents; costs what has changed of them. Of more than there may be those stay that were wanted before.
+   * @returns `namespace/name`; the same set while they are the same
    */
-  update(documents: Iterable<DesiredDocument>): ReadonlySet<string> {
-    const before = this.#wanted
-    const counts = new Map<string, number>()
-    const wanted = new Set<string>()
-    const postponed: (readonly [namespace: string, key: string])[] = []
-    const add = (namespace: string, key: string): void => {
-      const count = counts.get(namespace) ?? 0
-      if (wanted.has(key) || wanted.size >= MOST_IN_ALL || count >= MOST_OF_NAMESPACE) return
-      counts.set(namespace, count + 1)
-      wanted.add(key)
+  update(documents: Documents): ReadonlySet<string> {
+    let isOther = false
+    for (const { namespace, key, by } of this.#changes(this.#documents, documents)) {
+      const place = `${namespace}\t${key}`
+      if (count(this.#counts, place, by)) isOther = true
     }
-    for (const document of documents)
-      for (const key of this.#namedBy(document))
-        if (before.has(key)) add(document.namespace, key)
-        else postponed.push([document.namespace, key])
-    for (const [namespace, key] of postponed) add(namespace, key)
-    this.#wanted = wanted
-    this.#selected = new WeakMap()
-    return wanted
+    this.#documents = documents
+    if (isOther) {
+      this.#wanted = this.#choose()
+      this.#selected = new WeakMap()
+    }
+    return this.#wanted
   }
 
   /**
    * Those of its documents; a sidecar hears of Services of its own namespace alone. Looked for once for all data planes that
    * are alike.
-   * @param documents of its selection, which no data plane of another namespace shares
+   * @param selection of the data plane, which no data plane of another namespace shares
    */
   for(
     { namespace }: Pick<DataPlane, 'namespace'>,
-    documents: ReadonlyMap<string, DesiredDocument>,
+    { documents, line }: Pick<Selection, 'documents' | 'line'>,
   ): ReadonlySet<string> {
-    const known = this.#selected.get(documents)
-    if (known !== undefined) return known
-    const services = new Set<string>()
-    this.#selected.set(documents, services)
-    for (const document of documents.values())
-      for (const key of this.#namedBy(document))
-        if (this.#wanted.has(key) && (namespace === undefined || namespaceOf(key) === namespace))
-          services.add(key)
+    const known = this.#selected.get(line) ?? { documents: new Map(), counts: new Map() }
+    const selected: Selected = { services: undefined, ...known }
+    if (selected.documents !== documents) {
+      for (const { key, by } of this.#changes(selected.documents, documents))
+        if (count(selected.counts, key, by)) selected.services = undefined
+    }
+    const isOurs = (key: string): boolean =>
+      this.#wanted.has(key) && (namespace === undefined || namespaceOf(key) === namespace)
+    const services = selected.services ?? new Set([...selected.counts.keys()].filter(isOurs))
+    this.#selected.set(line, { ...selected, documents, services })
     return services
+  }
+
+  /** Those that were wanted before come first. */
+  #choose(): ReadonlySet<string> {
+    const counts = new Map<string, number>()
+    const wanted = new Set<string>()
+    const places = Array.from(this.#counts.keys(), (place) => {
+      const [namespace = '', key = ''] = place.split('\t')
+      return { namespace, key, isKnown: this.#wanted.has(key) }
+    })
+    for (const isKnown of [true, false]) {
+      for (const { namespace, key } of places.filter((each) => each.isKnown === isKnown)) {
+        const number = counts.get(namespace) ?? 0
+        if (wanted.has(key) || wanted.size >= MOST_IN_ALL || number >= MOST_OF_NAMESPACE) continue
+        counts.set(namespace, number + 1)
+        wanted.add(key)
+      }
+    }
+    return wanted
+  }
+
+  *#changes(
+    before: Documents,
+    after: Documents,
+  ): Iterable<{ readonly namespace: string; readonly key: string; readonly by: 1 | -1 }> {
+    for (const id of changedKeys(before, after)) {
+      for (const [document, by] of [
+        [after.get(id), 1],
+        [before.get(id), -1],
+      ] as const) {
+        if (document === undefined) continue
+        const { namespace } = document
+        for (const key of this.#namedBy(document)) yield { namespace, key, by }
+      }
+    }
   }
 
   #namedBy(document: DesiredDocument): readonly string[] {
@@ -97,6 +142,14 @@ export const servicesNamedBy = (
     if (isOurs && (confinedTo === undefined || confinedTo === namespace)) keys.add(key)
   }
   return [...keys]
+}
+
+/** @returns whether it has come, or gone */
+const count = (counts: Map<string, number>, key: string, by: 1 | -1): boolean => {
+  const before = counts.get(key) ?? 0
+  if (before + by === 0) counts.delete(key)
+  else counts.set(key, before + by)
+  return before === 0 || before + by === 0
 }
 
 const namespaceOf = (key: string): string => key.split('/', 1)[0] ?? ''

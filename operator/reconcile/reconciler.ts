@@ -34,6 +34,8 @@ export interface Reconciliation {
   readonly missing: readonly MissingVersion[]
   /** What is put now leaves room in a quota: the same cache, reconciled again, has it used. */
   readonly isOpen: boolean
+  /** Some document of the desired set has this route (`Claim.key`); until the next reconciliation. */
+  readonly isClaimed: (claim: string) => boolean
 }
 
 export interface ReconcilerOptions {
@@ -111,7 +113,8 @@ export class Reconciler {
     if (!sameDesired(next, this.#desired)) this.#desired = next
     this.#takeVerdicts(realms, documents, leaving)
     const { missing, isOpen } = documents
-    return { desired: this.#desired, verdicts: this.#verdicts, missing, isOpen }
+    const isClaimed = (claim: string): boolean => this.#documents.isClaimed(claim)
+    return { desired: this.#desired, verdicts: this.#verdicts, missing, isOpen, isClaimed }
   }
 
   /**
@@ -122,11 +125,6 @@ export class Reconciler {
    */
   recover(version: MissingVersion, document: ValueMap): Promise<boolean> {
     return this.#documents.recover(version, document, this.#reader.cache)
-  }
-
-  /** Some document that is to be put has the claim, as of what was reconciled last. */
-  isClaimed(claim: string): boolean {
-    return this.#documents.isClaimed(claim)
   }
 
   /** Of what was reconciled last; undefined: there are no quotas. */

@@ -2,15 +2,20 @@
 // for long. Keeps nothing of what is no longer desired.
 
 import type { DesiredDocument, DesiredSet } from '../../desired-set.ts'
+import { changedKeys } from '../../edited-map.ts'
 
 export class Recency {
   readonly #versions = new WeakMap<DesiredDocument, number>()
+  #documents: DesiredSet['documents'] = new Map()
 
   /** Call it with every desired set in turn. */
   note({ version, documents }: DesiredSet): void {
-    for (const document of documents.values()) {
-      if (!this.#versions.has(document)) this.#versions.set(document, version)
+    for (const id of changedKeys(this.#documents, documents)) {
+      const document = documents.get(id)
+      if (document !== undefined && !this.#versions.has(document))
+        this.#versions.set(document, version)
     }
+    this.#documents = documents
   }
 
   of(document: DesiredDocument): number {

@@ -1,11 +1,16 @@
-// Selects the part of the desired set that one data plane should have loaded. Pure.
+// Selects the part of the desired set that one data plane should have loaded; the next set costs what it changes of that.
 
 import { once, oncePer } from '../../../base/once.ts'
-import { rootDigest } from '../../../language/wire/digest.ts'
 import { reportedBytes } from '../../../language/wire/report-bounds.ts'
 import { type DataPlane, isSelected, mayHoldRealm } from '../../data-plane.ts'
-import type { DesiredDocument, DesiredRealm, DesiredSet } from '../../desired-set.ts'
-import { changedKeys } from '../../edited-map.ts'
+import {
+  type DesiredDocument,
+  type DesiredRealm,
+  type DesiredSet,
+  EMPTY_DESIRED,
+} from '../../desired-set.ts'
+import { changedKeys, edited } from '../../edited-map.ts'
+import { RootLines } from './root-lines.ts'
 
 export interface Selection {
   readonly desired: DesiredSet
@@ -15,10 +20,12 @@ export interface Selection {
   readonly realmUris: ReadonlySet<string>
   /** What a data plane that has loaded just this may report of it, bytes; computed once for all data planes. */
   readonly reportedBytes: () => number
-  /** Of a data plane that has loaded just this; 1 ms for a thousand documents at the first call. */
+  /** Of a data plane that has loaded just this; computed at the first call for all data planes. */
   readonly rootDigest: () => string
   /** Keys at which it differs from an earlier one; looked for once for all data planes. */
   readonly changesSince: (earlier: Selection) => Keys
+  /** The same for the selections of one desired set after another that the same data planes have. */
+  readonly line: object
 }
 
 export interface Keys {
@@ -28,80 +35,190 @@ export interface Keys {
   readonly realms: ReadonlySet<string>
 }
 
-export const select = (desired: DesiredSet, dataPlane: DataPlane): Selection => {
-  const documents = new Map<string, DesiredDocument>()
-  const realms = new Map<string, DesiredRealm>()
-  for (const [id, document] of desired.documents) {
-    if (!isSelected(document, dataPlane)) continue
-    const realm = desired.realms.get(document.realmUri)
-    if (realm !== undefined && !mayHoldRealm(dataPlane, realm.namespace)) continue
-    documents.set(id, document)
-    if (realm !== undefined) realms.set(realm.uri, realm)
+export const select = (desired: DesiredSet, dataPlane: DataPlane): Selection =>
+  new SelectionLine().follow(desired, dataPlane)
+
+/** One selection after another, for data planes that are alike. */
+class SelectionLine {
+  #desired = EMPTY_DESIRED
+  #documents: Selection['documents'] = new Map()
+  #realms: Selection['realms'] = new Map()
+  #realmUris: ReadonlySet<string> = new Set()
+  /** Uri → how many of the documents use the realm. */
+  readonly #uses = new Map<string, number>()
+  readonly #lines = new RootLines()
+  #reportedBytes = 0
+  #last: Selection | undefined
+
+  /** Version of the desired set that it followed last. */
+  get version(): number {
+    return this.#desired.version
   }
-  return {
-    desired,
-    documents,
-    realms,
-    realmUris: new Set(realms.keys()),
-    reportedBytes: once(() => reportedBytesOf(documents, realms)),
-    rootDigest: once(() => rootDigestOf(documents, realms)),
-    changesSince: oncePer((earlier) => ({
-      documents: changedKeys(earlier.documents, documents),
-      realms: changedKeys(earlier.realms, realms),
-    })),
+
+  /** False: which documents such a data plane may hold has changed beside the documents. */
+  canFollow(desired: DesiredSet, { namespace }: DataPlane): boolean {
+    if (namespace === undefined) return true
+    const before = this.#desired.realms
+    return [...changedKeys(before, desired.realms)].every(
+      (uri) => before.get(uri)?.namespace === desired.realms.get(uri)?.namespace,
+    )
+  }
+
+  follow(desired: DesiredSet, dataPlane: DataPlane): Selection {
+    // Whoever has the last one may still ask for it.
+    this.#last?.rootDigest()
+    const before = this.#desired
+    this.#desired = desired
+    const uris = new Set(changedKeys(before.realms, desired.realms))
+    this.#takeDocuments(changedKeys(before.documents, desired.documents), dataPlane, uris)
+    this.#takeRealms(uris)
+    this.#last = this.#selection()
+    return this.#last
+  }
+
+  /** @param uris gets those of the realms that the documents use, or have used */
+  #takeDocuments(ids: Iterable<string>, dataPlane: DataPlane, uris: Set<string>): void {
+    const edits = new Map<string, DesiredDocument | undefined>()
+    for (const id of ids) {
+      const [before, document] = [this.#documents.get(id), this.#desired.documents.get(id)]
+      const after = document && this.#isWanted(document, dataPlane) ? document : undefined
+      edits.set(id, after)
+      this.#exchange('spec', id, before?.digest, after?.digest)
+      for (const [each, by] of [
+        [before, -1],
+        [after, 1],
+      ] as const) {
+        if (each === undefined) continue
+        uris.add(each.realmUri)
+        this.#uses.set(each.realmUri, (this.#uses.get(each.realmUri) ?? 0) + by)
+      }
+    }
+    this.#documents = edited(this.#documents, edits)
+  }
+
+  #isWanted(document: DesiredDocument, dataPlane: DataPlane): boolean {
+    if (!isSelected(document, dataPlane)) return false
+    const realm = this.#desired.realms.get(document.realmUri)
+    return realm === undefined || mayHoldRealm(dataPlane, realm.namespace)
+  }
+
+  #takeRealms(uris: Iterable<string>): void {
+    const edits = new Map<string, DesiredRealm | undefined>()
+    let isOther = false
+    for (const uri of uris) {
+      const isUsed = (this.#uses.get(uri) ?? 0) > 0
+      if (!isUsed) this.#uses.delete(uri)
+      const before = this.#realms.get(uri)
+      const after = isUsed ? this.#desired.realms.get(uri) : undefined
+      edits.set(uri, after)
+      this.#exchange('realm', uri, before?.digest, after?.digest)
+      if ((before === undefined) !== (after === undefined)) isOther = true
+    }
+    this.#realms = edited(this.#realms, edits)
+    if (isOther) this.#realmUris = new Set(this.#realms.keys())
+  }
+
+  #exchange(
+    kind: 'spec' | 'realm',
+    key: string,
+    before: string | undefined,
+    after: string | undefined,
+  ): void {
+    if (before !== undefined) this.#reportedBytes -= reportedBytes(kind, key)
+    if (after !== undefined) this.#reportedBytes += reportedBytes(kind, key)
+    if (before === after) return
+    if (before !== undefined) this.#lines.remove({ kind, key, digest: before })
+    if (after !== undefined) this.#lines.add({ kind, key, digest: after })
+  }
+
+  #selection(): Selection {
+    const [documents, realms, bytes] = [this.#documents, this.#realms, this.#reportedBytes]
+    return {
+      desired: this.#desired,
+      documents,
+      realms,
+      realmUris: this.#realmUris,
+      reportedBytes: () => bytes,
+      rootDigest: once(() => this.#lines.digest()),
+      changesSince: oncePer((earlier) => ({
+        documents: changedKeys(earlier.documents, documents),
+        realms: changedKeys(earlier.realms, realms),
+      })),
+      line: this,
+    }
   }
 }
 
-const reportedBytesOf = (
-  documents: ReadonlyMap<string, DesiredDocument>,
-  realms: ReadonlyMap<string, DesiredRealm>,
-): number => {
-  let bytes = 0
-  for (const id of documents.keys()) bytes += reportedBytes('spec', id)
-  for (const uri of realms.keys()) bytes += reportedBytes('realm', uri)
-  return bytes
+/** The labels by which documents select data planes, as documents change. */
+class MentionedLabels {
+  #documents: DesiredSet['documents'] = new Map()
+  readonly #counts = new Map<string, number>()
+  #keys: readonly string[] = []
+
+  /** The same list while it is the same. */
+  follow(documents: DesiredSet['documents']): readonly string[] {
+    const before = this.#documents
+    this.#documents = documents
+    for (const id of changedKeys(before, documents)) {
+      for (const key of labelsOf(before.get(id))) this.#count(key, -1)
+      for (const key of labelsOf(documents.get(id))) this.#count(key, 1)
+    }
+    if (
+      this.#keys.length !== this.#counts.size ||
+      !this.#keys.every((key) => this.#counts.has(key))
+    )
+      this.#keys = [...this.#counts.keys()]
+    return this.#keys
+  }
+
+  #count(key: string, by: 1 | -1): void {
+    const count = (this.#counts.get(key) ?? 0) + by
+    if (count === 0) this.#counts.delete(key)
+    else this.#counts.set(key, count)
+  }
 }
 
-const rootDigestOf = (
-  documents: ReadonlyMap<string, DesiredDocument>,
-  realms: ReadonlyMap<string, DesiredRealm>,
-): string =>
-  rootDigest([
-    ...Array.from(realms, ([key, { digest }]) => ({ kind: 'realm', key, digest }) as const),
-    ...Array.from(documents, ([key, { digest }]) => ({ kind: 'spec', key, digest }) as const),
-  ])
+const labelsOf = (document: DesiredDocument | undefined): readonly string[] => {
+  const { matchLabels = {}, matchExpressions = [] } = document?.selector ?? {}
+  return [...Object.keys(matchLabels), ...matchExpressions.map(({ key }) => key)]
+}
+
+/** Lines that no data plane has asked for through so many desired sets are not kept. */
+const MAX_IDLE = 64
 
 /** The selections of one desired set: made at first use, one for all data planes that are alike. */
 export class Selections {
   readonly desired: DesiredSet
+  readonly #labels: MentionedLabels
   readonly #labelKeys: readonly string[]
   readonly #known = new Map<string, Selection>()
+  readonly #lines: Map<string, SelectionLine>
 
-  constructor(desired: DesiredSet) {
+  /** @param before of the desired set before: what has not changed since is not looked at */
+  constructor(desired: DesiredSet, before?: Selections) {
     this.desired = desired
-    this.#labelKeys = mentionedLabels(desired)
+    this.#labels = before === undefined ? new MentionedLabels() : before.#labels
+    this.#labelKeys = this.#labels.follow(desired.documents)
+    this.#lines = before === undefined ? new Map<string, SelectionLine>() : before.#lines
+    for (const [key, { version }] of this.#lines)
+      if (Math.abs(desired.version - version) > MAX_IDLE) this.#lines.delete(key)
   }
 
   for(dataPlane: DataPlane): Selection {
     const { namespace = null, labels } = dataPlane
     // Pods of one Deployment or StatefulSet differ in labels that no document selects by.
-    const selecting = this.#labelKeys.map((key) =>
+    const selecting = this.#labelKeys.map((key) => [
+      key,
       Object.hasOwn(labels, key) ? labels[key] : null,
-    )
+    ])
     const key = JSON.stringify([namespace, selecting])
     const known = this.#known.get(key)
     if (known !== undefined) return known
-    const selection = select(this.desired, dataPlane)
+    const line = this.#lines.get(key)
+    const following = line?.canFollow(this.desired, dataPlane) === true ? line : new SelectionLine()
+    this.#lines.set(key, following)
+    const selection = following.follow(this.desired, dataPlane)
     this.#known.set(key, selection)
     return selection
   }
-}
-
-const mentionedLabels = ({ documents }: DesiredSet): readonly string[] => {
-  const keys = new Set<string>()
-  for (const { selector } of documents.values()) {
-    for (const key of Object.keys(selector?.matchLabels ?? {})) keys.add(key)
-    for (const { key } of selector?.matchExpressions ?? []) keys.add(key)
-  }
-  return [...keys]
 }

@@ -138,8 +138,12 @@ export class Settlement {
   }
 }
 
-const wantedBy = (applicant: Applicant | undefined): DesiredDocument | undefined =>
-  applicant?.candidate ?? applicant?.lastGood
+/** A last good version of another id is no fallback. */
+const wantedBy = (applicant: Applicant | undefined): DesiredDocument | undefined => {
+  if (applicant === undefined) return undefined
+  const { id, candidate, lastGood } = applicant
+  return candidate ?? (lastGood?.id === id ? lastGood : undefined)
+}
 
 const isHeldBack = (applicant: Applicant | undefined): boolean => applicant?.isHeld === true
 

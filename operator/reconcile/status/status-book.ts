@@ -1,8 +1,8 @@
-// Verdicts and what the data planes report, again and again, in; the status of every resource out. Keeps
-// conditions from one time to the next, so that times move only when a status does. Time comes in.
+// Makes the status of every resource of its verdict and of what the data planes report. Keeps conditions from one time to
+// the next, so that times move only when a status does. Time comes in.
 
 import type { DataPlaneReport } from '../../data-plane.ts'
-import { edited } from '../../edited-map.ts'
+import { changedKeys, edited } from '../../edited-map.ts'
 import { FleetView, type Subject } from './fleet-view.ts'
 import { isGood } from './programmed.ts'
 import { type Entry, isWaiting, makeEntry, type ResourceStatus } from './status-entry.ts'
@@ -55,14 +55,13 @@ export class StatusBook {
   ): Map<string, ResourceStatus | undefined> {
     const gone = new Map<string, ResourceStatus | undefined>()
     if (verdicts === this.#verdicts) return gone
-    for (const [key, verdict] of verdicts) {
-      if (this.#verdicts.get(key) === verdict) continue
-      this.#view.watch(key, subjectOf(verdict))
-      open.add(key)
-    }
-    for (const key of this.#verdicts.keys()) {
-      if (verdicts.has(key)) continue
-      this.#view.watch(key, undefined)
+    for (const key of changedKeys(this.#verdicts, verdicts)) {
+      const verdict = verdicts.get(key)
+      this.#view.watch(key, verdict && subjectOf(verdict))
+      if (verdict !== undefined) {
+        open.add(key)
+        continue
+      }
       this.#entries.delete(key)
       this.#waiting.delete(key)
       gone.set(key, undefined)

@@ -18,6 +18,7 @@ const READ_MS = 50
 
 interface Fixture {
   readonly handover: Handover
+  readonly take: (desired: DesiredSet) => void
   readonly applied: DesiredSet[]
   readonly clock: ManualClock
 }
@@ -26,7 +27,13 @@ const aHandover = (): Fixture => {
   const applied: DesiredSet[] = []
   const clock = createManualClock()
   const apply = (desired: DesiredSet): void => void applied.push(desired)
-  return { handover: new Handover({ clock, graceMs: GRACE_MS, apply }), applied, clock }
+  const handover = new Handover({ clock, graceMs: GRACE_MS, apply })
+  const take = (desired: DesiredSet): void => {
+    const claims = [...desired.documents.values()].flatMap((document) => document.claims)
+    const keys = new Set(claims.map(({ key }) => key))
+    handover.take(desired, (key) => keys.has(key))
+  }
+  return { handover, take, applied, clock }
 }
 
 const before = aDesiredSet([FROM, TO])
@@ -61,10 +68,10 @@ describe('a desired set', () => {
       'waits',
     ],
   ])('with %s: %s', (_, after, when) => {
-    const { handover, applied, clock } = aHandover()
-    handover.take(before)
+    const { take, applied, clock } = aHandover()
+    take(before)
     expect(applied).toEqual([before])
-    handover.take(after)
+    take(after)
     const isHeld = when === 'waits'
     expect(clock.nextInMs).toBe(isHeld ? GRACE_MS : undefined)
     clock.advance(GRACE_MS)
@@ -76,47 +83,47 @@ describe('a desired set', () => {
   })
 
   it('goes as soon as somebody has come for the route', () => {
-    const { handover, applied, clock } = aHandover()
-    handover.take(before)
-    handover.take(aDesiredSet([FROM_LATER, TO]))
+    const { take, applied, clock } = aHandover()
+    take(before)
+    take(aDesiredSet([FROM_LATER, TO]))
     const whole = aDesiredSet([FROM_LATER, TO_LATER])
-    handover.take(whole)
+    take(whole)
     expect(applied).toEqual([before, whole])
     expect(clock.pending).toBe(0)
   })
 
   it('waits from the first route that is left, however many follow, and then the last one counts', () => {
-    const { handover, applied, clock } = aHandover()
-    handover.take(before)
+    const { take, applied, clock } = aHandover()
+    take(before)
     const last = aDesiredSet([])
-    handover.take(aDesiredSet([FROM_LATER, TO]))
+    take(aDesiredSet([FROM_LATER, TO]))
     clock.advance(3)
-    handover.take(aDesiredSet([FROM_LATER]))
+    take(aDesiredSet([FROM_LATER]))
     clock.advance(3)
-    handover.take(last)
+    take(last)
     expect([clock.pending, clock.nextInMs]).toEqual([1, GRACE_MS - 6])
     clock.advance(GRACE_MS - 6 + READ_MS)
     expect(applied).toEqual([before, last])
     // Who waits next waits anew.
-    handover.take(before)
-    handover.take(aDesiredSet([TO]))
+    take(before)
+    take(aDesiredSet([TO]))
     expect([clock.pending, clock.nextInMs]).toEqual([1, GRACE_MS])
   })
 
   it('goes with what has come while the process stood still', () => {
-    const { handover, applied, clock } = aHandover()
-    handover.take(before)
-    handover.take(aDesiredSet([FROM_LATER, TO]))
+    const { take, applied, clock } = aHandover()
+    take(before)
+    take(aDesiredSet([FROM_LATER, TO]))
     clock.advance(GRACE_MS)
     const whole = aDesiredSet([FROM_LATER, TO_LATER])
-    handover.take(whole)
+    take(whole)
     expect(applied).toEqual([before, whole])
   })
 
   it('is not applied any more when all is over', () => {
-    const { handover, applied, clock } = aHandover()
-    handover.take(before)
-    handover.take(aDesiredSet([]))
+    const { handover, take, applied, clock } = aHandover()
+    take(before)
+    take(aDesiredSet([]))
     handover.stop()
     expect(clock.pending).toBe(0)
     clock.advance(GRACE_MS + READ_MS)

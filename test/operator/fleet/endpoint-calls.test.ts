@@ -1,5 +1,6 @@
 import { describe, expect, it } from '@jest/globals'
 import { planEndpointCalls } from '../../../operator/fleet/endpoint-calls.ts'
+import type { DesiredDocument } from '../../../operator/desired-set.ts'
 import { servicesNamedBy, WantedServices } from '../../../operator/fleet/wanted-services.ts'
 import type { ServiceAnswer } from '../../../operator/service-endpoints.ts'
 import type { ServiceEndpoints } from '../../../language/wire/wire.ts'
@@ -99,17 +100,21 @@ describe('the Services that are watched', () => {
     namespace,
     forwardHosts,
   })
+  const byId = (...documents: readonly DesiredDocument[]): ReadonlyMap<string, DesiredDocument> =>
+    new Map(documents.map((document) => [document.id, document]))
   const many = (count: number, namespace: string): string[] =>
     Array.from({ length: count }, (_, at) => `s${at}.${namespace}`)
 
   it('are 200 for the documents of a namespace, and those of before first', () => {
     const services = new WantedServices(SCOPE)
-    expect(services.update([naming('a', 'shop', ...many(300, 'bank'))]).size).toBe(200)
-    const wanted = services.update([
-      naming('z', 'shop', 'fresh.shop'),
-      naming('a', 'shop', ...many(300, 'bank')),
-      naming('b', 'other', 'orders.other'),
-    ])
+    expect(services.update(byId(naming('a', 'shop', ...many(300, 'bank')))).size).toBe(200)
+    const wanted = services.update(
+      byId(
+        naming('z', 'shop', 'fresh.shop'),
+        naming('a', 'shop', ...many(300, 'bank')),
+        naming('b', 'other', 'orders.other'),
+      ),
+    )
     expect([wanted.size, wanted.has('shop/fresh'), wanted.has('other/orders')]).toEqual([
       201,
       false,
@@ -122,14 +127,14 @@ describe('the Services that are watched', () => {
     const documents = Array.from({ length: 11 }, (_, at) =>
       naming(`d${at}`, `n${at}`, ...many(200, `n${at}`)),
     )
-    expect(services.update(documents).size).toBe(2000)
+    expect(services.update(byId(...documents)).size).toBe(2000)
   })
 
   it('are sent to a sidecar as far as they are of its own namespace', () => {
     const services = new WantedServices(SCOPE)
     const document = naming('a', 'shop', 'orders.shop', 'vault.bank')
-    services.update([document])
-    const selected = () => new Map([['a', document]])
+    services.update(byId(document))
+    const selected = () => ({ documents: byId(document), line: {} })
     expect([...services.for({}, selected())]).toEqual(['shop/orders', 'bank/vault'])
     expect([...services.for({ namespace: 'shop' }, selected())]).toEqual(['shop/orders'])
   })
