@@ -36,7 +36,11 @@ export const syncEndpoint = (store: Store, bodies: Omit<BodyReading, 'bounds'>):
 const replyOf = (outcome: SyncResult): SyncReply => {
   switch (outcome.reason) {
     case 'done':
-      return { rootDigest: outcome.rootDigest, items: toldItems(outcome.items) }
+      return {
+        rootDigest: outcome.rootDigest,
+        items: toldItems(outcome.items),
+        ...(outcome.state !== undefined && { state: outcome.state }),
+      }
     case 'not_owner':
       throw notOwner(outcome.manager)
     case 'stale_epoch':

@@ -22,6 +22,8 @@ export interface Changes {
 export class Draft implements Changes {
   readonly documents = new Map<string, LoadedDocument | null>()
   readonly realms = new Map<string, LoadedRealm | null>()
+  /** Ids of documents that may have lost routes to those that were put, or won them. */
+  readonly concerned = new Set<string>()
   readonly #packed = new Map<string, PackedDocument>()
   readonly #loadedContent: LoadedContent
   readonly #index: ConflictIndex
@@ -59,7 +61,9 @@ export class Draft implements Changes {
   }
 
   putDocument(document: LoadedDocument, packed: PackedDocument): void {
+    for (const id of this.#index.affectedBy(document.id)) this.concerned.add(id)
     this.#claim(document.id, document)
+    for (const id of this.#index.affectedBy(document.id)) this.concerned.add(id)
     this.documents.set(document.id, document)
     this.#packed.set(document.id, { ...packed, digest: document.digest })
   }

@@ -7,6 +7,7 @@ import { ConflictIndex } from '../../language/routes/conflicts.ts'
 import type {
   FailingProvider,
   SessionState,
+  StateStep,
   SyncItem,
   UpstreamTrouble,
 } from '../../language/wire/wire.ts'
@@ -159,7 +160,7 @@ export class Store {
   /** The state view as JSON; `etag` changes with whatever changes in it. */
   state(): { readonly etag: string; readonly text: () => string } {
     return {
-      etag: `"${this.#options.bootId}-${this.#version}"`,
+      etag: this.#etag(),
       text: () => {
         if (this.#stateText?.version !== this.#version)
           this.#stateText = { version: this.#version, text: JSON.stringify(this.#view()) }
@@ -232,6 +233,7 @@ export class Store {
   sync(call: SyncCall): Promise<SyncResult> {
     return this.#queue.run(async () => {
       const { manager } = this.#ownership
+      const version = this.#version
       const fencing = fence(this.#ownership, call, () => this.#loadedContent.rootDigest(manager))
       const isNewEpoch = this.#adopt({ epoch: fencing.epoch })
       if (!fencing.pass) {
@@ -244,12 +246,15 @@ export class Store {
       const rootDigest = this.#loadedContent.rootDigest(manager)
       const isComplete = call.complete === rootDigest
       const isNewlyComplete = isComplete && this.#adopt({ complete: true })
-      if (isNewEpoch || isNewlyComplete || !draft.isEmpty) await this.#keep(draft)
+      const news = [isNewEpoch, isNewlyComplete, !draft.isEmpty].filter(Boolean).length
+      const isAllTold = !isNewEpoch && isTold(call, items, draft)
+      const step = isAllTold ? this.#stepFrom(version, news) : {}
+      if (news > 0) await this.#keep(draft)
       await this.#report(items)
       this.#options.observer?.synced?.(isComplete, items)
-      if (call.complete === undefined || isComplete) return { reason: 'done', rootDigest, items }
-      const held = this.#loadedContent.entriesOf(manager)
-      return { reason: 'incomplete', rootDigest, items, held }
+      return call.complete === undefined || isComplete
+        ? { reason: 'done', rootDigest, items, ...step }
+        : this.#incomplete(rootDigest, items)
     })
   }
 
@@ -308,6 +313,21 @@ export class Store {
     await this.#keeper?.keep(changes, { ...this.#ownership, complete })
   }
 
+  #incomplete(rootDigest: string, items: readonly SyncItem[]): SyncResult {
+    const held = this.#loadedContent.entriesOf(this.#ownership.manager)
+    return { reason: 'incomplete', rootDigest, items, held }
+  }
+
+  /** Nothing where something else, such as a session of a realm, has changed beside so many changes of a call. */
+  #stepFrom(version: number, changes: number): { readonly state?: StateStep } {
+    if (this.#version !== version + changes) return {}
+    return { state: { before: this.#etag(version), after: this.#etag() } }
+  }
+
+  #etag(version = this.#version): string {
+    return `"${this.#options.bootId}-${version}"`
+  }
+
   #withShadows(item: SyncItem): SyncItem {
     const document = item.kind === 'spec' ? this.#loadedContent.documents.get(item.id) : undefined
     if (document === undefined || item.result === 'rejected') return item
@@ -338,4 +358,18 @@ export class Store {
       observer?.item?.(item)
     }
   }
+}
+
+/**
+ * Whether the items tell all that a call has changed of the state view. It puts nothing but documents, as sessions of
+ * realms, and what is told of upstreams, may change with all else; and no other document has lost routes, or won them.
+ */
+const isTold = (
+  { realms, specs }: SyncCall,
+  items: readonly SyncItem[],
+  { concerned }: Draft,
+): boolean => {
+  const told = new Set(items.map(({ id }) => id))
+  const isPlain = realms.put.length + realms.delete.length + specs.delete.length === 0
+  return isPlain && [...concerned].every((id) => told.has(id))
 }

@@ -146,6 +146,14 @@ export interface SpecPut {
 export interface SyncReply {
   readonly rootDigest: string
   readonly items: readonly SyncItem[]
+  /** Absent where the call has changed more of the state view than `items` tell; older gateways never send it. */
+  readonly state?: StateStep
+}
+
+/** `ETag`s of the state view: whoever has read the one before a call knows the one after it by what the call says. */
+export interface StateStep {
+  readonly before: string
+  readonly after: string
 }
 
 export interface SyncItem {

@@ -273,10 +273,17 @@ const isCount = (value: Value | undefined): value is number =>
 /** An item with a result that we don't know is left out, as if nothing had been said of it. */
 export const readSyncReply = (body: unknown): SyncReply | undefined => {
   if (!isMap(body)) return undefined
-  const { rootDigest, items } = body
+  const { rootDigest, items, state } = body
   if (!isName(rootDigest) || items === undefined || !isList(items)) return undefined
-  return { rootDigest, items: items.flatMap((item) => readItem(item) ?? []) }
+  const { before, after } = state !== undefined && isMap(state) ? state : NO_STEP
+  return {
+    rootDigest,
+    items: items.flatMap((item) => readItem(item) ?? []),
+    ...(isName(before) && isName(after) && { state: { before, after } }),
+  }
 }
+
+const NO_STEP: ValueMap = {}
 
 const RESULTS = {
   loaded: true,

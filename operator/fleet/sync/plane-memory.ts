@@ -3,6 +3,7 @@
 import type { Limiter } from '../../../base/limiter.ts'
 import type { Log } from '../../../telemetry/log.ts'
 import type { DataPlane, DataPlanePhase } from '../../data-plane.ts'
+import type { SyncReply } from '../../../language/wire/wire.ts'
 import type { DesiredDocument } from '../../desired-set.ts'
 import type { Clock } from '../../../base/clock.ts'
 import { type AnswerBound, answerBound } from '../client/bounded-body.ts'
@@ -102,6 +103,11 @@ export class PlaneMemory {
   invalidate(): void {
     this.etag = undefined
     this.observedAtMs = -Infinity
+  }
+
+  /** A sync call has changed its state, and told all of it: it need not be read again. */
+  followed({ state }: SyncReply): void {
+    if (this.etag !== undefined && state?.before === this.etag) this.etag = state.after
   }
 
   /**

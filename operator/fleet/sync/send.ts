@@ -67,6 +67,7 @@ export const complete = async (
   const answer = await push(body, sending)
   if (answer.result !== 'ok') return refused(answer, memory, context)
   loaded.completed(answer.value)
+  memory.followed(answer.value)
   const { name } = memory.dataPlane
   context.log.info('data plane is complete', { dataPlane: name, documents: loaded.documents.size })
   if (lacking.length > 0)
@@ -190,6 +191,7 @@ const recordItems = (batch: Batch, reply: SyncReply, taking: Taking): void => {
   }
   recordPuts(batch, answered, taking)
   recordDeletes(batch, answered, taking)
+  memory.followed(reply)
   const deleted = batch.deletes.length + batch.realmDeletes.length
   memory.guard.deleted(deleted, context.clock.now())
   context.counts.items([...items.values()])

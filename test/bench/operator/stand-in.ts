@@ -51,6 +51,8 @@ interface Transition {
   readonly taken: readonly { readonly id: string; readonly digest: string }[]
   readonly text: string
   readonly isPush: boolean
+  /** Nothing but documents is put. */
+  readonly isPlain: boolean
 }
 
 const NOTHING: Contents = { root: rootDigest([]), specs: new Map(), realms: new Map() }
@@ -159,21 +161,25 @@ export class StandIn {
   }
 
   #sync(call: StandInCall): StandInAnswer {
-    const { request, after, taken, text, isPush } = this.#shared.read(call, this.#contents)
+    const { request, after, taken, text, isPush, isPlain } = this.#shared.read(call, this.#contents)
     if (request.managedBy !== this.#manager) return refusal(403, 'svc.error.not_owner', {})
     if (request.epoch < this.#epoch)
       return refusal(409, 'svc.error.stale_epoch', { epoch: this.#epoch })
     if (request.base !== this.#contents.root) return refusal(412, 'svc.error.stale_base', {})
+    const etag = this.#etag()
+    const isTold = request.epoch === this.#epoch && isPlain
     this.#epoch = request.epoch
     this.#contents = after
     this.#version += 1
+    const step = JSON.stringify({ before: etag, after: this.#etag() })
+    const reply = isTold ? `${text.slice(0, -1)},"state":${step}}` : text
     if (isPush) this.#note({ pushes: this.#facts.pushes + 1 })
     for (const { id, digest } of taken) this.#onTaken(id, digest, call.atMs)
-    if (request.complete === undefined) return { status: 200, etag: this.#etag(), text }
+    if (request.complete === undefined) return { status: 200, etag: this.#etag(), text: reply }
     if (request.complete !== after.root)
       return refusal(409, 'svc.error.incomplete', { rootDigest: after.root })
     this.#note({ completedAtMs: call.atMs })
-    return { status: 200, etag: this.#etag(), text }
+    return { status: 200, etag: this.#etag(), text: reply }
   }
 
   #note(facts: Partial<StandInFacts>): void {
@@ -221,6 +227,7 @@ const transitionOf = (request: SyncRequest, before: Contents): Transition => {
   return {
     after,
     isPush,
+    isPlain: realmPuts.length + realmDeletes.length + deletes.length === 0,
     request: { managedBy, epoch, base, complete },
     taken: puts.map(({ id, digest }) => ({ id, digest })),
     text: JSON.stringify(reply),

@@ -1,3 +1,4 @@
+import { isDeepStrictEqual } from 'node:util'
 import { describe, expect, it } from '@jest/globals'
 import type { SyncCall } from '../../../dataplane/store/sync-call.ts'
 import type { SyncResult } from '../../../dataplane/store/sync-result.ts'
@@ -235,6 +236,65 @@ describe('a sync call', () => {
     const rig = managed()
     const outcome = await sync(rig, { realms: { put: [() => entry], delete: [] } })
     expect(results(outcome)).toEqual([expected])
+  })
+})
+
+describe('what a call has changed of the state view', () => {
+  const document = makeDocument('a')
+  const rival = { ...document, id: 'b' }
+
+  it.each<[string, () => Partial<SyncCall>, boolean]>([
+    [
+      'another version of a document',
+      () => ({ specs: { put: [specPut({ ...document, variables: { n: 1 } }, 5)], delete: [] } }),
+      true,
+    ],
+    [
+      'a document that is refused',
+      () => ({ specs: { put: [specPut({ id: 'a', host: 7 }, 5)], delete: [] } }),
+      true,
+    ],
+    ['nothing', () => ({}), true],
+    ['a realm too', () => put(specPut(document, 5)), false],
+    [
+      'an older document with the same routes',
+      () => ({ specs: { put: [specPut(rival, 1)], delete: [] } }),
+      false,
+    ],
+    [
+      'a younger document with the same routes',
+      () => ({ specs: { put: [specPut(rival, 9)], delete: [] } }),
+      true,
+    ],
+    ['a document less', () => ({ specs: { put: [], delete: ['a'] } }), false],
+    [
+      'a new epoch',
+      () => ({ epoch: 2, specs: { put: [specPut(document, 6)], delete: [] } }),
+      false,
+    ],
+  ])('with %s: is told as versions where its items tell all', async (_name, call, isTold) => {
+    const rig = managed()
+    await sync(rig, put(specPut(document, 5)))
+    const [before, view] = [rig.store.state().etag, stateOf(rig.store)]
+    const result = await sync(rig, call())
+    const after = rig.store.state().etag
+    expect('state' in result ? result.state : undefined).toEqual(
+      isTold ? { before, after } : undefined,
+    )
+    const items = 'items' in result ? result.items.map(({ id }) => id) : []
+    const others = (specs: typeof view.specs): object =>
+      Object.fromEntries(Object.entries(specs).filter(([id]) => !items.includes(id)))
+    const isSame = isDeepStrictEqual(others(stateOf(rig.store).specs), others(view.specs))
+    expect(isSame || !isTold).toBe(true)
+  })
+
+  it('begins at the version that the call found, whatever its sender has read', async () => {
+    const rig = managed()
+    await sync(rig, put(specPut(document, 5)))
+    const read = rig.store.state().etag
+    rig.store.touch()
+    const result = await sync(rig, { specs: { put: [specPut(document, 6)], delete: [] } })
+    expect('state' in result ? result.state.before : undefined).not.toBe(read)
   })
 })
 

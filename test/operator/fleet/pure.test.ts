@@ -27,6 +27,8 @@ import {
   readSyncReply,
 } from '../../../operator/fleet/client/read-answer.ts'
 import { type DataPlane, isSelected } from '../../../operator/data-plane.ts'
+import { PlaneMemory } from '../../../operator/fleet/sync/plane-memory.ts'
+import type { ManagementClient } from '../../../operator/fleet/management-client.ts'
 import type { DesiredDocument } from '../../../operator/desired-set.ts'
 import type { StateView, SyncRequest } from '../../../language/wire/wire.ts'
 import { aDesiredSet, aDocument, aRealm, claim } from '../../support/desired.ts'
@@ -635,5 +637,27 @@ describe('answers', () => {
     ],
   ])('refusal %#', (body, expected) => {
     expect(readRefusal(body)).toEqual(expected)
+  })
+})
+
+describe('the version of a state that was read', () => {
+  const client = {} as ManagementClient
+
+  it.each([
+    ['follows a call that began at it', { before: '"b-3"', after: '"b-4"' }, '"b-4"'],
+    ['stays where a call began at another one', { before: '"b-9"', after: '"b-10"' }, '"b-3"'],
+    ['stays where the call tells nothing', undefined, '"b-3"'],
+  ])('%s', (_name, state, expected) => {
+    const memory = new PlaneMemory(PLANE, client)
+    memory.etag = '"b-3"'
+    memory.followed({ rootDigest: '', items: [], ...(state !== undefined && { state }) })
+    expect(memory.etag).toBe(expected)
+  })
+
+  it('is unknown after a doubt, whatever a call tells', () => {
+    const memory = new PlaneMemory(PLANE, client)
+    memory.invalidate()
+    memory.followed({ rootDigest: '', items: [], state: { before: '"b-3"', after: '"b-4"' } })
+    expect(memory.etag).toBeUndefined()
   })
 })
