@@ -41,7 +41,7 @@ export interface SourceTiming {
   readonly publishMs: number
   /** The longest wait for the first answer about a Secret or ConfigMap once reading fails. */
   readonly referenceWaitMs: number
-  /** The same when nothing fails: at 50 requests a second 6,000 are asked for within it. */
+  /** The same when nothing fails: at 200 requests a second 24,000 are asked for within it. */
   readonly longestReferenceWaitMs: number
   /** Between two reads of a CRD that is away. */
   readonly definitionRetryMs: number

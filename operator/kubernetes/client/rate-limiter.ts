@@ -22,7 +22,7 @@ export interface RateLimiter {
 
 /**
  * @example
- * const limiter = createRateLimiter({ perSecond: 50, burst: 100, clock: SYSTEM_CLOCK })
+ * const limiter = createRateLimiter({ perSecond: 200, burst: 300, clock: SYSTEM_CLOCK })
  * await limiter.admit(signal)
  */
 export const createRateLimiter = ({ perSecond, burst, clock }: RateLimiterOptions): RateLimiter => {
