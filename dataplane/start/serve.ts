@@ -3,6 +3,7 @@
 
 import { createLog, type Log } from '../../telemetry/log.ts'
 import { ProcessStatusRegistry, peersOfOne } from './cluster/process-status.ts'
+import { collectGarbage } from './collect-garbage.ts'
 import { openSecurityState } from './security-state.ts'
 import { type ClusterOptions, startCluster } from './cluster/cluster.ts'
 import { countProcesses } from '../process-count.ts'
@@ -68,6 +69,7 @@ export const serve = async (
   })
   stopOnSignals(process, shutdown, (code) => process.exit(code))
   process.stdout.write(`${JSON.stringify({ msg: 'listening', ...publicUrls, ...controlUrls })}\n`)
+  collectGarbage()
 }
 
 const startWorkers = (options: ClusterOptions, metrics: GatewayMetrics): Plane => {

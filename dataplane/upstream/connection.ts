@@ -3,14 +3,14 @@
 
 import type { EventEmitter } from 'node:events'
 import type { LookupFunction, Socket } from 'node:net'
-import { Client } from 'undici'
 import type { Connector, OnConnected } from './destinations/connector.ts'
 import type { Endpoint } from './endpoints/endpoint-set.ts'
 import { withoutContinue } from './interim.ts'
 import type { SharedFailure } from './endpoints/origin-health.ts'
+import { UndiciClient } from './undici-client.ts'
 
 export interface Connection {
-  readonly client: Client
+  readonly client: UndiciClient
   /** The latest socket, also one that is still connecting. */
   socket: Socket | undefined
   isBusy: boolean
@@ -115,8 +115,8 @@ export const destroyConnection = ({ client, socket }: Connection): void => {
 
 type Connect = (to: Parameters<Connector>[0], connected: OnConnected) => void
 
-const openClient = ({ origin, keepAliveMs }: ConnectionOptions, connect: Connect): Client =>
-  new Client(origin, {
+const openClient = ({ origin, keepAliveMs }: ConnectionOptions, connect: Connect): UndiciClient =>
+  new UndiciClient(origin, {
     connect,
     allowH2: false,
     pipelining: 1,
