@@ -8,6 +8,7 @@ import { Readable } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
 import { foldedRecord } from '../../language/explain/fold-document.ts'
 import type { SyncItem } from '../../language/wire/wire.ts'
+import { expand } from '../store/compact-text.ts'
 import type { FoldLoaded } from '../store/fold-loaded.ts'
 import type { LoadedDocument } from '../store/loaded-content.ts'
 import { fullRecord, infoRecord } from '../store/read-back.ts'
@@ -44,7 +45,10 @@ export const specEndpoints = (
         if (view === 'folded' && fold !== undefined) await sendFolded(req, res, { document, fold })
         else if (view === undefined) sendJson(res, 200, fullRecord(document))
         else if (view === 'source')
-          sendTagged(req, res, { etag: `"${document.digest}"`, text: () => document.source })
+          sendTagged(req, res, {
+            etag: `"${document.digest}"`,
+            text: () => expand(document.source),
+          })
         else throw unknownView(view)
       },
       delete: async (req, res) => {

@@ -2,6 +2,7 @@
 
 import { type LoadedEntry, rootDigest } from '../../language/wire/digest.ts'
 import type { ValueMap } from '../../language/expression/value.ts'
+import type { CompactText } from './compact-text.ts'
 import type { Warning } from '../../language/problem.ts'
 import type { RealmRecord } from '../../language/realm/record.ts'
 import type { Claims, Forwards } from './validate-document.ts'
@@ -18,7 +19,7 @@ export interface LoadedDocument extends MaybeNewer {
   readonly ts: number
   readonly warnings: readonly Warning[]
   /** Canonical JSON of what was submitted, without `variables` from Secrets. */
-  readonly source: Buffer
+  readonly source: CompactText
   /** From Secrets; never read back. */
   readonly variables?: ValueMap
   /** Namespace that its requests may not leave for another one of the cluster. */

@@ -11,8 +11,10 @@ import type {
 import { type Method, METHODS } from '../../language/document.ts'
 import { childrenOf } from '../../language/expression/children.ts'
 import type { Template } from '../../language/expression/template.ts'
+import { compact } from './compact-text.ts'
 import { type PackedOperation, split } from './packed-operation.ts'
 import { type Encoded, encodeParts, encodeTemplate } from './template-codec.ts'
+import { sharePatterns } from './share-patterns.ts'
 import { mapTemplates } from '../../language/map-templates.ts'
 import { STATUS_CODES } from '../../language/status-codes.ts'
 import type { PackedDocument, PackedPath, PackedVersion, Slice } from './packed-document.ts'
@@ -55,7 +57,7 @@ export const packDocument = (compiled: CompiledApi, options: PackOptions): Packe
     since: options.since,
     hosts: compiled.hosts,
     versions,
-    bytes: Buffer.from(writer.texts.join('')),
+    content: compact(writer.texts.join('')),
     shared,
   }
 }
@@ -76,8 +78,7 @@ const packPath = (path: CompiledPath, writer: Writer): PackedPath => {
     if (operation !== undefined) operations[method] = writer.operation(operation)
   }
   return {
-    template: path.template,
-    patterns: path.patterns,
+    ...sharePatterns(path),
     schemes: path.schemes,
     headers: writer.template(path.headers),
     operations,

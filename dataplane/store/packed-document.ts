@@ -6,6 +6,7 @@ import type { StatusCodes } from '../../language/compiled.ts'
 import type { Method, Scheme } from '../../language/document.ts'
 import type { HostPattern } from '../../language/routes/host-pattern.ts'
 import type { PathPattern } from '../../language/routes/path-pattern.ts'
+import type { CompactText } from './compact-text.ts'
 
 export interface PackedDocument {
   readonly id: string
@@ -21,7 +22,7 @@ export interface PackedDocument {
   readonly hosts: readonly HostPattern[]
   readonly versions: readonly PackedVersion[]
   /** Operations and path headers, one after the other, then the values they share. */
-  readonly bytes: Uint8Array
+  readonly content: CompactText
   readonly shared: readonly Slice[]
 }
 
@@ -48,5 +49,5 @@ export interface PackedPath {
   readonly operations: Readonly<Partial<Record<Method, Slice>>>
 }
 
-/** [offset, length] in `bytes`. */
+/** [offset, length] in the expanded `content`. */
 export type Slice = readonly [offset: number, length: number]

@@ -5,6 +5,7 @@ import { ownValue } from '../../language/expression/lookup.ts'
 import type { ValueMap } from '../../language/expression/value.ts'
 import { isMap } from '../../language/expression/value.ts'
 import type { Problem, Warning } from '../../language/problem.ts'
+import { compact } from './compact-text.ts'
 import { type NewerEntry, notUnderstoodIn, readNewerEntry } from './critical-members.ts'
 import { validateNewerRealmRecord } from './validate-realm.ts'
 import type { SyncItem } from '../../language/wire/wire.ts'
@@ -55,7 +56,7 @@ export const putManagedSpec = async (
       managedBy: context.manager,
       ts: context.nowMs,
       warnings,
-      source: validation.source(),
+      source: compact(validation.source()),
       ...(put.variables && { variables: put.variables }),
       ...(put.confinedTo !== undefined && { confinedTo: put.confinedTo }),
       ...newerMarks(put),

@@ -9,6 +9,7 @@ import type { Warning } from '../../language/problem.ts'
 import { validateRealmRecord } from './validate-realm.ts'
 import type { SyncItem } from '../../language/wire/wire.ts'
 import { factsOf } from '../../language/realm/facts.ts'
+import { compact } from './compact-text.ts'
 import type { Draft } from './draft.ts'
 import type { LoadedDocument } from './loaded-content.ts'
 import type { ValidateDocument, DocumentValidation } from './validate-document.ts'
@@ -96,7 +97,17 @@ const toUnmanagedDocument = (
   const { id, warnings, claims, forwards } = validation
   const source = validation.source()
   const digest = hash('sha256', source)
-  return { id, digest, since, managedBy: null, ts, warnings, source, claims, forwards }
+  return {
+    id,
+    digest,
+    since,
+    managedBy: null,
+    ts,
+    warnings,
+    source: compact(source),
+    claims,
+    forwards,
+  }
 }
 
 const ownedBy = (kind: SyncItem['kind'], id: string, manager: string): UnmanagedResult => ({

@@ -4,6 +4,7 @@
 import { ownValue } from '../../language/expression/lookup.ts'
 import { isMap, setOwn, type Value, type ValueMap } from '../../language/expression/value.ts'
 import { withVersionMap } from '../../language/versions.ts'
+import { expand } from './compact-text.ts'
 import type { LoadedDocument } from './loaded-content.ts'
 
 /** API Spec full record. */
@@ -26,7 +27,7 @@ export const infoRecord = (document: LoadedDocument): ValueMap => {
 }
 
 const parseSource = (document: LoadedDocument): ValueMap => {
-  const source: unknown = JSON.parse(document.source.toString())
+  const source: unknown = JSON.parse(expand(document.source).toString())
   if (!isMap(source)) throw new Error(`the source of '${document.id}' is not a map`)
   return source
 }

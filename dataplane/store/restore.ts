@@ -5,6 +5,7 @@ import { isMap } from '../../language/expression/value.ts'
 import type { Problem } from '../../language/problem.ts'
 import { validateNewerRealm, validateRealm } from '../../language/realm/validate.ts'
 import { lenientFactsOf } from '../realm/realm-facts.ts'
+import { expand } from './compact-text.ts'
 import { notUnderstoodIn, readNewerEntry } from './critical-members.ts'
 import type { Draft } from './draft.ts'
 import { rankOf } from './loaded-content.ts'
@@ -79,7 +80,7 @@ const restoreDocument = async (
   if (owner === undefined) return NOT_OURS
   const newer = readNewerEntry('spec', stored)
   if ('problems' in newer) return invalid(newer.problems)
-  const document: unknown = JSON.parse(stored.source.toString())
+  const document: unknown = JSON.parse(expand(stored.source).toString())
   const { variables } = stored
   const validation = await context.validate(document, {
     realm: (uri) => lenientFactsOf(draft.realm(uri)?.record),

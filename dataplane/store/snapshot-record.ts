@@ -4,6 +4,7 @@
 import { hash } from 'node:crypto'
 import { canonicalJson } from '../../language/wire/digest.ts'
 import { isMap, type Value, type ValueMap } from '../../language/expression/value.ts'
+import { compact, expand } from './compact-text.ts'
 import type { LoadedDocument, LoadedRealm } from './loaded-content.ts'
 
 const FORMAT = 1
@@ -71,13 +72,16 @@ const digestOf = ({
 
 const bodyOf = (entry: StoredEntry): Buffer =>
   entry.kind === 'spec'
-    ? entry.document.source
+    ? expand(entry.document.source)
     : Buffer.from(canonicalJson(entry.realm.record as Value))
 
 /** The fields need no check: by the checksum the bytes are those that `fileOf` made of a loaded entry. */
 const toDocument = (entry: ValueMap, source: Buffer): StoredEntry => ({
   kind: 'spec',
-  document: { ...(entry as unknown as Omit<StoredDocument, 'source'>), source },
+  document: {
+    ...(entry as unknown as Omit<StoredDocument, 'source'>),
+    source: compact(source.toString()),
+  },
 })
 
 const toRealm = (entry: ValueMap, body: Buffer): StoredEntry => ({

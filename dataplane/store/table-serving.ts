@@ -7,7 +7,7 @@ import { type Method, METHODS, type Scheme } from '../../language/document.ts'
 import type { Template } from '../../language/expression/template.ts'
 import { endpointRoutes } from '../../language/routes/endpoint-routes.ts'
 import { STATUS_CODES } from '../../language/status-codes.ts'
-import { mountPath, type PathPattern, webSocketPath } from '../../language/routes/path-pattern.ts'
+import { mountPath, webSocketPath } from '../../language/routes/path-pattern.ts'
 import type { RealmRecord } from '../../language/realm/record.ts'
 import type { Route } from '../../language/router/route.ts'
 import {
@@ -26,6 +26,7 @@ import type {
 } from '../served.ts'
 import type { PackedDocument, PackedPath, PackedVersion, Slice } from './packed-document.ts'
 import type { Serving } from './serving.ts'
+import { sharePatterns, type PathShape } from './share-patterns.ts'
 import { createUnpacker, type Unpacker } from './unpack.ts'
 
 export interface TableServing<P> extends Serving {
@@ -87,11 +88,11 @@ const place = <P>(document: PackedDocument, editors: Editors<P>): void => {
   const webSockets: Route<ServedWebSocket>[] = []
   for (const packed of versions) {
     const version = toServedVersion(document, packed)
-    for (const path of packed.paths)
-      paths.push({
-        patterns: path.patterns.map(trim),
-        target: new TablePath<P>(path, version, unpacker),
-      })
+    for (const path of packed.paths) {
+      const shape = sharePatterns(path)
+      const target = new TablePath<P>(path, { shape, version, unpacker })
+      paths.push({ patterns: shape.patterns, target })
+    }
     paths.push(...endpointsBelow(packed, version))
     webSockets.push(webSocketRoute(packed, version))
   }
@@ -104,17 +105,17 @@ const endpointsBelow = (
   version: ServedVersion,
 ): readonly Route<ServedEndpoint>[] =>
   endpointRoutes(endpoints).map((route) => {
-    const { template, patterns } = mountPath(basePath, route.path)
+    const { template, patterns } = sharePatterns(mountPath(basePath, route.path))
     return {
-      patterns: patterns.map(trim),
+      patterns,
       target: { kind: 'endpoint', version, template, schemes: sharedSchemes(schemes), route },
     }
   })
 
 const webSocketRoute = (packed: PackedVersion, version: ServedVersion): Route<ServedWebSocket> => {
-  const { patterns, template } = webSocketPath(packed.basePath)
+  const { patterns, template } = sharePatterns(webSocketPath(packed.basePath))
   return {
-    patterns: patterns.map(trim),
+    patterns,
     target: {
       version,
       template,
@@ -126,14 +127,6 @@ const webSocketRoute = (packed: PackedVersion, version: ServedVersion): Route<Se
 
 /** One object for all versions without security. */
 const ANONYMOUS: CompiledSecurity = { type: 'anonymous' }
-
-/** Lists that grew element by element have room for 17: copies have what they need. Measured: 4 KB a document. */
-const trim = ({ segments, bindings, tail, optional }: PathPattern): PathPattern => ({
-  segments: segments.slice(),
-  bindings: bindings.slice(),
-  tail,
-  optional,
-})
 
 const toServedVersion = (document: PackedDocument, packed: PackedVersion): ServedVersion => ({
   apiId: document.id,
@@ -159,6 +152,12 @@ const sharedSchemes = (schemes: readonly Scheme[]): readonly Scheme[] =>
 
 const PATH = 'path'
 
+interface PathParts {
+  readonly shape: PathShape
+  readonly version: ServedVersion
+  readonly unpacker: Unpacker
+}
+
 /**
  * Classes, not literals with closures: a document has twenty of each, and only the bytes of the packed path may be
  * retained. Measured: 22 KB a document.
@@ -172,9 +171,9 @@ class TablePath<P> implements ServedPath<P> {
   readonly #headersOffset: number
   readonly #headersLength: number
 
-  constructor(packed: PackedPath, version: ServedVersion, unpacker: Unpacker) {
+  constructor(packed: PackedPath, { shape, version, unpacker }: PathParts) {
     this.version = version
-    this.template = packed.template
+    this.template = shape.template
     this.schemes = sharedSchemes(packed.schemes)
     this.unpacker = unpacker
     this.#headersOffset = packed.headers[0]

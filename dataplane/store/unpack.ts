@@ -2,6 +2,7 @@
 
 import type { CompiledOperation } from '../../language/compiled.ts'
 import type { Template } from '../../language/expression/template.ts'
+import { expand } from './compact-text.ts'
 import type { PackedDocument, Slice } from './packed-document.ts'
 import { join, joinBase, type OperationBase, type PackedOperation } from './packed-operation.ts'
 import { decodeTemplate, type Encoded } from './template-codec.ts'
@@ -12,13 +13,21 @@ export interface Unpacker {
   template(slice: Slice): Template
 }
 
-export const createUnpacker = ({ id, bytes: packed, shared }: PackedDocument): Unpacker => {
-  const bytes = Buffer.from(packed.buffer, packed.byteOffset, packed.byteLength)
+export const createUnpacker = ({ id, content, shared }: PackedDocument): Unpacker => {
+  let expanded: WeakRef<Buffer> | undefined
   const templates: (Template | undefined)[] = []
   const bases: (OperationBase | undefined)[] = []
 
   const textOf = ([offset, length]: Slice): string =>
-    bytes.toString('utf8', offset, offset + length)
+    expandedContent().toString('utf8', offset, offset + length)
+  /** Kept until the next collection, as the operations of a document are often first used together. */
+  const expandedContent = (): Buffer => {
+    const known = expanded?.deref()
+    if (known !== undefined) return known
+    const bytes = expand(content)
+    expanded = new WeakRef(bytes)
+    return bytes
+  }
   const sharedText = (index: number): string => {
     const slice = shared[index]
     if (slice === undefined)

@@ -56,7 +56,7 @@ export type DocumentValidation =
   | Refusal
   | (Omit<Compiled, 'packed'> & {
       /** Creates the canonical JSON (RFC 8785) of the document, which a restored one has already. */
-      readonly source: () => Buffer
+      readonly source: () => string
       readonly pack: (place: Place) => PackedDocument
     })
 
@@ -143,7 +143,7 @@ const toDocumentValidation = (document: unknown, outcome: CompileResult): Docume
   return {
     ...rest,
     // `compile` has found it to be JSON.
-    source: () => Buffer.from(canonicalJson(document as Value)),
+    source: () => canonicalJson(document as Value),
     pack: ({ confinedTo, ...age }) => ({
       ...packed,
       ...age,

@@ -1,6 +1,7 @@
 // Computes which routes a document claims, and which document wins where two claim the same (behaviour §2,
 // *Conflicts*). Ages come with the documents, never from a clock.
 
+import { createTextShare } from '../expression/share-text.ts'
 import { childPointer, pointerKeys } from '../../base/json-pointer.ts'
 import type { CompiledApi, CompiledVersion } from '../compiled.ts'
 import { endpointRoutes } from './endpoint-routes.ts'
@@ -38,9 +39,16 @@ export interface Clash {
 export function claimsOf(compiled: CompiledApi): readonly Claim[] {
   const routes = routesOf(compiled)
   return [...new Set(compiled.hosts.map(hostKey))].flatMap((host) =>
-    routes.map((route) => ({ ...route, key: `${host}\t${route.key}` })),
+    routes.map((route) => ({
+      ...route,
+      key: `${host}\t${route.key}`,
+      // The same in every document of the same API.
+      pointer: shareText(route.pointer),
+    })),
   )
 }
+
+const shareText = createTextShare()
 
 /** The same rule inside one document: the later of two equal routes is at fault. */
 export function conflictsWithin(compiled: CompiledApi): Problem[] {

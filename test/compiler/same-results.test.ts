@@ -19,6 +19,7 @@ import { setOwn, type ValueMap } from '../../language/expression/value.ts'
 import { createManualClock } from '../support/manual-clock.ts'
 import { caseDocuments } from '../language/case-documents.ts'
 import { manyOperations, manyRoutes, muchInherited, oddOne } from './costly-documents.ts'
+import { expand } from '../../dataplane/store/compact-text.ts'
 
 const LIMITS = { maxRoutes: 20_000, memoryMb: 128, timeMs: 600_000 }
 const REALM = { authmethods: ['oidcrp', 'cookie'], oidcProviders: ['a'] }
@@ -43,8 +44,8 @@ const options = (program: 'dataplane/start/control' | 'operator/document-compile
 /** As one text: a buffer that was sent is a plain Uint8Array. */
 const textOf = (result: unknown): string => {
   const { packed, ...rest } = result as { readonly packed?: PackedDocument }
-  const bytes = packed && Buffer.from(packed.bytes).toString('latin1')
-  return JSON.stringify({ ...rest, packed: packed && { ...packed, bytes } })
+  const content = packed && expand(packed.content).toString('latin1')
+  return JSON.stringify({ ...rest, packed: packed && { ...packed, content } })
 }
 
 /** A difference of megabytes tells nobody anything. */

@@ -10,7 +10,7 @@ const packed = (id: string, confinedTo?: string): PackedDocument => ({
   hosts: [],
   versions: [],
   shared: [],
-  bytes: new Uint8Array(),
+  content: { plain: new Uint8Array() },
   ...(confinedTo !== undefined && { confinedTo }),
 })
 

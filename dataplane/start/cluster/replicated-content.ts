@@ -1,6 +1,7 @@
 // Accumulates the changes of what is served, for a worker that starts later.
 
 import type { RealmRecord } from '../../../language/realm/record.ts'
+import { sizeOfCompact } from '../../store/compact-text.ts'
 import type { PackedDocument } from '../../store/packed-document.ts'
 import type { ServingChange } from '../../store/serving.ts'
 
@@ -53,6 +54,12 @@ const replace = <V>(map: Map<string, V>, key: string, value: V | undefined): (()
   }
 }
 
+/** What a path takes in a message beside its operations. */
+const ROUTE_BYTES = 512
+
+const countPaths = ({ versions }: PackedDocument): number =>
+  versions.reduce((count, { paths }) => count + paths.length, 0)
+
 const splitDocuments = (documents: readonly PackedDocument[]): readonly PackedDocument[][] => {
   const portions: PackedDocument[][] = []
   let room = 0
@@ -62,7 +69,7 @@ const splitDocuments = (documents: readonly PackedDocument[]): readonly PackedDo
       room = PORTION_BYTES
     }
     portions.at(-1)?.push(document)
-    room -= document.bytes.byteLength
+    room -= sizeOfCompact(document.content) + ROUTE_BYTES * countPaths(document)
   }
   return portions
 }

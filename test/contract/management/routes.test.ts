@@ -6,6 +6,7 @@ import { foldTask, foldWith } from '../../../dataplane/store/fold-loaded.ts'
 import { readExplanation, readRoutesPage } from '../../../operator/fleet/client/read-explanation.ts'
 import { documentOf, STATIC } from '../../language/documents.ts'
 import { type Gateway, startGateway } from './gateway.ts'
+import { compact } from '../../../dataplane/store/compact-text.ts'
 
 const DOCUMENTS = 130
 
@@ -154,7 +155,7 @@ describe('GET /api_specs/:id?view=folded', () => {
 
   it('says which value of a Secret is missing, if nothing can be folded without it', async () => {
     const fold = foldWith({ compile: (request) => foldTask(request, { maxRoutes: 1000 }) })
-    const source = Buffer.from(
+    const source = compact(
       JSON.stringify(
         documentOf({ paths: { '/x': { provides: ['{{variables.t}}'], get: STATIC } } }),
       ),

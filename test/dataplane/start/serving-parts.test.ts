@@ -170,7 +170,7 @@ describe('createServingParts', () => {
     await load(apiOf({ '/x': { get: answers('x') } }))
     const [document] = [packDocumentOf(apiOf({ '/y': { get: answers('{{request.id}}') } }))]
     await parts.serving.apply({
-      put: [{ ...document, bytes: Buffer.alloc(document.bytes.byteLength) }],
+      put: [{ ...document, content: { plain: Buffer.alloc(9999) } }],
       remove: [],
       realms: { put: [], delete: [] },
     })

@@ -13,6 +13,7 @@ import {
   stateOf,
   syncCall,
 } from './rig.ts'
+import { compact } from '../../../dataplane/store/compact-text.ts'
 
 const TOO_OLD =
   'This gateway is too old for this policy, and may not ignore it: update the gateway.'
@@ -222,7 +223,7 @@ describe('a snapshot under another version', () => {
       warnings: [],
       claims: [],
       forwards: { realmUri: 'com.acme', origins: [] },
-      source: Buffer.from(JSON.stringify({ ...makeDocument('a'), ...text })),
+      source: compact(JSON.stringify({ ...makeDocument('a'), ...text })),
       critical,
     }
     const realm = { uri: REALM, digest: 'r', managedBy: 'op', record: { uri: REALM } }

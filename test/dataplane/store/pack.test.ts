@@ -10,6 +10,7 @@ import { compile } from '../../../language/compile.ts'
 import type { CompiledApi } from '../../../language/compiled.ts'
 import { STATUS_CODES } from '../../../language/status-codes.ts'
 import { compiled, documentOf, STATIC } from '../../language/documents.ts'
+import { expand } from '../../../dataplane/store/compact-text.ts'
 
 const GOLDEN = new URL('../../golden/compile/', import.meta.url)
 const realm = { authmethods: ['oidcrp', 'cookie'], oidcProviders: ['default', 'corp'] }
@@ -61,9 +62,9 @@ describe('packDocument', () => {
       },
       version: { is_deprecated: true, pool_size: 3, languages: ['es'] },
     })
-    const { bytes, shared, versions, ...rest } = packDocument(api, { since: 5, rank: 1 })
+    const { content, shared, versions, ...rest } = packDocument(api, { since: 5, rank: 1 })
     expect(rest).toEqual({ id: 'a', realmUri: 'com.acme', since: 5, rank: 1, hosts: api.hosts })
-    expect(bytes.byteLength).toBeGreaterThan(10)
+    expect(expand(content).byteLength).toBeGreaterThan(10)
     expect(shared.length).toBeGreaterThan(0)
     expect(versions).toMatchObject([
       {
@@ -110,7 +111,7 @@ describe('packDocument', () => {
       const api = compiled({ api: { variables: { page } }, paths })
       const packed = packDocument(api, { since: 0, rank: 0 })
       expect(unpackAll(packed)).toEqual(pathsOf(api))
-      return packed.bytes.byteLength
+      return expand(packed.content).byteLength
     }
     expect(sizeWith(200)).toBeLessThan(2 * sizeWith(2) + 200 * 400)
   })
@@ -118,9 +119,11 @@ describe('packDocument', () => {
   it('takes no text for the operation that has the very same JSON', () => {
     const operationWith = (body: string) => ({ get: { action: { type: 'static', body } } })
     const plain = compiled({ paths: { '/a': operationWith('a') } })
-    const { bytes, shared } = packDocument(plain, { since: 0, rank: 0 })
+    const { content, shared } = packDocument(plain, { since: 0, rank: 0 })
     const [offset = 0, length = 0] = shared[0] ?? []
-    const base = bytes.subarray(offset, offset + length).toString()
+    const base = expand(content)
+      .subarray(offset, offset + length)
+      .toString()
     const body = '{{variables.base}}'
     const api = compiled({
       api: { variables: { base } },
@@ -176,6 +179,6 @@ describe('createUnpacker', () => {
 })
 
 it('the built-in table is not packed', () => {
-  const { bytes } = packDocument(compiled({}), { since: 0, rank: 0 })
-  expect(Object.keys(STATUS_CODES).some((uri) => Buffer.from(bytes).includes(uri))).toBe(false)
+  const { content } = packDocument(compiled({}), { since: 0, rank: 0 })
+  expect(Object.keys(STATUS_CODES).some((uri) => expand(content).includes(uri))).toBe(false)
 })

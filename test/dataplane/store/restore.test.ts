@@ -18,6 +18,7 @@ import {
   stateOf,
   syncCall,
 } from './rig.ts'
+import { expand } from '../../../dataplane/store/compact-text.ts'
 
 interface Started extends Rig {
   readonly complete: boolean
@@ -87,7 +88,8 @@ describe('a restart', () => {
     expect(after.complete).toBe(true)
     expect(stateOf(after.store)).toMatchObject({ epoch: 4, manager: 'op', complete: false })
     expect(rootOf(after.store)).toBe(rootOf(before.store))
-    expect(Buffer.from(after.changes[0]?.put[0]?.bytes ?? []).toString()).toContain('s3cret')
+    const content = after.changes[0]?.put[0]?.content
+    expect(content && expand(content).toString()).toContain('s3cret')
     expect(await after.store.sync(syncCall(after.store, { epoch: 3 }))).toEqual({
       reason: 'stale_epoch',
       epoch: 4,

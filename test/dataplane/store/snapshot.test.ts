@@ -8,6 +8,7 @@ import { openSnapshotFiles, type SnapshotFiles } from '../../../dataplane/store/
 import { createSilentLog } from '../../../telemetry/log.ts'
 import { makeTempDir } from '../../support/temp-dir.ts'
 import { MemoryFiles } from './memory-files.ts'
+import { compact, expand } from '../../../dataplane/store/compact-text.ts'
 
 const document = (id: string, text: string, ts = 1): LoadedDocument => ({
   id,
@@ -16,7 +17,7 @@ const document = (id: string, text: string, ts = 1): LoadedDocument => ({
   managedBy: 'op',
   ts,
   warnings: [{ code: 'UnknownProperty', path: '/x', message: 'unknown' }],
-  source: Buffer.from(JSON.stringify({ id, text })),
+  source: compact(JSON.stringify({ id, text })),
   variables: { key: 's3cret' },
   claims: [],
   forwards: { realmUri: 'com.acme', origins: [] },
@@ -42,7 +43,7 @@ const contentsOf = ({ entries }: SnapshotContents): readonly string[] =>
   entries
     .map((entry) =>
       entry.kind === 'spec'
-        ? `${entry.document.id} ${(JSON.parse(entry.document.source.toString()) as { text: string }).text}`
+        ? `${entry.document.id} ${(JSON.parse(expand(entry.document.source).toString()) as { text: string }).text}`
         : entry.realm.uri,
     )
     .sort()

@@ -26,6 +26,7 @@ import { request } from '../../../support/http-request.ts'
 import { securityState } from '../../../support/serving-home.ts'
 import { settled } from '../../../support/settled.ts'
 import { stopTimers } from '../../stop-timers.ts'
+import { sizeOfCompact } from '../../../../dataplane/store/compact-text.ts'
 
 const settingsOf = (...argv: readonly string[]): GatewaySettings => {
   const parsed = readGatewaySettings(['--public', '127.0.0.1:0', ...argv], {})
@@ -40,7 +41,7 @@ const documentOf = (id: string, bytes = 10): PackedDocument => ({
   since: 0,
   hosts: [],
   versions: [],
-  bytes: new Uint8Array(bytes),
+  content: { plain: new Uint8Array(bytes) },
   shared: [],
 })
 
@@ -496,7 +497,9 @@ describe('held content', () => {
       const portions = held.portions()
       return [
         portions.flatMap(({ realms }) => realms.put.map(({ description }) => description)),
-        portions.flatMap((change) => change.put.map(({ id, bytes }) => [id, bytes.length])),
+        portions.flatMap((change) =>
+          change.put.map(({ id, content }) => [id, sizeOfCompact(content)]),
+        ),
       ]
     }
     expect(content()).toEqual([

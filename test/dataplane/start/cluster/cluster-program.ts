@@ -16,6 +16,7 @@ import { createLog } from '../../../../telemetry/log.ts'
 import { renderMetrics } from '../../../../telemetry/metrics-state.ts'
 import { securityState } from '../../../support/serving-home.ts'
 import { settled } from '../../../support/settled.ts'
+import { expand } from '../../../../dataplane/store/compact-text.ts'
 
 const log = createLog({ level: 'silent', name: 'cluster-program' })
 
@@ -47,7 +48,7 @@ const createParts = (): ServingParts => {
         // Never answers: the primary must not wait for ever.
         if (change.remove.includes('hang')) return new Promise(() => undefined)
         for (const id of change.remove) documents.delete(id)
-        for (const document of change.put) documents.set(document.id, document.bytes)
+        for (const document of change.put) documents.set(document.id, expand(document.content))
         return Promise.resolve()
       },
     },
@@ -71,7 +72,7 @@ const documentOf = (id: string, text: string): PackedDocument => ({
   since: 0,
   hosts: [],
   versions: [],
-  bytes: Buffer.from(text),
+  content: { plain: Buffer.from(text) },
   shared: [],
 })
 
