@@ -28,15 +28,16 @@ import { abandonOperation, refuseOperation, serveOperation } from './serve-opera
 import { upgradeRequired } from './upgrade/handshake.ts'
 import { serveBuiltinEndpoint, visitKeys } from './builtin/endpoints.ts'
 
-/** Most operations whose closures are cached: about 100 MB if all are large. */
-const PREPARED_LIMIT = 20_000
+/** Operations whose closures are cached even while memory is short: a few MB. */
+const LEAST_PREPARED = 1000
 
 /** The listener of a public server that speaks `scheme`. */
 export const createDispatch = (options: DispatchOptions, scheme: Scheme): RequestListener => {
-  const cache = createOperationCache<PreparedOperation>(
-    (slot) => prepareOperation(slot, options.preparation),
-    PREPARED_LIMIT,
-  )
+  const cache = createOperationCache<PreparedOperation>({
+    build: (slot) => prepareOperation(slot, options.preparation),
+    hasRoom: () => options.memory.hasRoomForCaches,
+    least: LEAST_PREPARED,
+  })
   const observer: ExchangeObserver = {
     settled: ({ incomingRequest, operation }, settlement) => {
       report(options, incomingRequest, operation, settlement)

@@ -1,10 +1,11 @@
 // Prepares everything that is needed to serve a request of a compiled operation: closures, lists in the order of use,
 // and flags for steps that can be skipped. It is built at first use.
 
-import { once } from '../../base/once.ts'
+import { once, oncePer } from '../../base/once.ts'
 import type { CompiledSecurity, SecurityScheme } from '../../language/compile/security.ts'
 import type { BodyLimits, CompiledOperation, ContentType } from '../../language/compiled.ts'
 import type { Method } from '../../language/document.ts'
+import { createTextShare } from '../../language/expression/share-text.ts'
 import { pointerOf, type RefusingPlace } from '../../language/failing-place.ts'
 import type { RequestRow } from '../../telemetry/request-metrics.ts'
 import { type ActionResponse, actionResponse, NO_BODY } from '../../language/action-response.ts'
@@ -16,7 +17,7 @@ import { orderOffers } from '../../language/routes/negotiate.ts'
 import { needsOf, type RequestNeeds } from './request/view.ts'
 import { type HeaderWriter, prepareHeaders } from './response/headers.ts'
 import { prepareResponse, type ResponsePlan, type ResponseTemplates } from './response/plan.ts'
-import { createHeadMemo, type HeadMemo } from './response/write-response.ts'
+import { type HeadMemo, headMemoOf } from './response/write-response.ts'
 
 export type Guard = SecurityScheme
 
@@ -81,15 +82,16 @@ export const prepareOperation = (
     return resultTemplates(again, actionResponse(again))
   })
   const isFixed = response.isFixed && onResult.isConstant
+  const vary = varyOf(operation, response, path.version)
   return {
     method,
     version: path.version,
     template: path.template,
     guard: guardOf(method, operation.security),
     accepts: operation.accepts,
-    offers: orderOffers(operation.provides),
+    offers: offersOf(operation.provides),
     checksAccept: response.checksAccept,
-    needs: needsOf(operation.reads),
+    needs: sharedNeeds(operation.reads),
     bodyLimits: operation.body,
     forwardsBody: response.takesBody,
     headers: prepareHeaders(operation.headers),
@@ -103,12 +105,29 @@ export const prepareOperation = (
     givesStatus: response.givesStatus,
     isFixed,
     fixed: isFixed ? new Map<ContentType, FixedAnswer>() : NOTHING_FIXED,
-    vary: varyOf(operation, response, path.version),
-    headMemo: createHeadMemo(),
+    vary,
+    headMemo: headMemoOf(path.version, { headers: onResult.headers.constant, vary }),
     row: preparation.rowFor(path.version, path.template, method),
     pointerOf: ({ pointer, ...place }) => pointer ?? pointerOf(slot.load(), place),
   }
 }
+
+/** Operations of a document share the list that they provide. */
+const offersOf = oncePer(orderOffers)
+
+/** One for all operations that need the same. */
+const sharedNeeds = (reads: CompiledOperation['reads']): RequestNeeds => {
+  const needs = needsOf(reads)
+  const key = Object.values(needs).join()
+  const known = NEEDS.get(key) ?? needs
+  NEEDS.set(key, known)
+  return known
+}
+
+/** Of seven flags there are few combinations. */
+const NEEDS = new Map<string, RequestNeeds>()
+
+const shareText = createTextShare()
 
 const guardOf = (method: Method, security: CompiledSecurity): Guard | undefined =>
   security.type === 'anonymous' || method === 'options' ? undefined : security
@@ -157,8 +176,8 @@ const varyOf = (
   version: ServedVersion,
 ): string | undefined => {
   const names: string[] = []
-  if (orderOffers(operation.provides).length > 1 || events !== 'none') names.push('accept')
+  if (offersOf(operation.provides).length > 1 || events !== 'none') names.push('accept')
   if (version.languages.length > 1) names.push('accept-language')
   if (isRedirecting(operation.security)) names.push('cookie', 'sec-fetch-dest', 'sec-fetch-mode')
-  return names.length === 0 ? undefined : names.join(', ')
+  return names.length === 0 ? undefined : shareText(names.join(', '))
 }

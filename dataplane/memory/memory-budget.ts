@@ -38,6 +38,8 @@ export interface MemoryBudgetOptions {
  */
 const TIGHT = 0.8
 const CRITICAL = 0.95
+/** Caches grow up to here. The heap is known after a collection only, and may double until the next one. */
+const CACHES = 0.4
 /** Owners are closed until no more than this share is in use. */
 const RELIEVED = 0.9
 
@@ -94,6 +96,11 @@ export class MemoryBudget {
   /** More than half of the memory that code and documents leave is held. */
   get isScarce(): boolean {
     return this.held > (this.size - this.#uncounted) / 2
+  }
+
+  /** Whether caches of what can be built again may grow. */
+  get hasRoomForCaches(): boolean {
+    return this.inUse < CACHES * this.size
   }
 
   /** Counts nothing until it grows. A holding without an owner is never closed; what it has no room for is rejected. */

@@ -3,8 +3,10 @@
 
 import { ExpressionError } from './errors.ts'
 import { memoReads } from './memo-reads.ts'
+import { memoTemplates } from './memo-templates.ts'
 import { toJson } from './render.ts'
 import { type EvaluationContext, evaluator } from './run.ts'
+import { createListShare } from './share-list.ts'
 import { createTextShare } from './share-text.ts'
 import type { MapTemplate, Template } from './template.ts'
 
@@ -20,10 +22,11 @@ type Write = (context: EvaluationContext) => string
 export const jsonWriter = (template: Template): Write => {
   const segments: Segments = { lead: '', waiting: [] }
   append(template, segments)
-  const { lead, waiting } = segments
+  const { waiting } = segments
+  const lead = shareText(segments.lead)
   if (waiting.length === 0) return () => lead
   // Two lists and shared texts: data of one operation alone is mostly not in the processor's cache.
-  const writes = waiting.map(({ write }) => write)
+  const writes = shareWrites(waiting.map(({ write }) => write))
   const tails = waiting.map(({ tail }) => shareText(tail))
   return (context) => {
     try {
@@ -63,7 +66,7 @@ const append = (template: Template, segments: Segments): void => {
       return
     case 'text':
     case 'pipe':
-      segments.waiting.push({ write: valueWriter(template), tail: '' })
+      segments.waiting.push({ write: textWriter(template), tail: '' })
   }
 }
 
@@ -72,7 +75,16 @@ const valueWriter = (template: Template): Write => {
   return (context) => toJson(run(context))
 }
 
-const readWriter = memoReads(valueWriter)
+const sharedWriter = (template: Template): Write => {
+  const write = valueWriter(template)
+  shared.add(write)
+  return write
+}
+
+const shared = new WeakSet<Write>()
+const readWriter = memoReads(sharedWriter)
+const textWriter = memoTemplates(sharedWriter)
+const shareWrites = createListShare<Write>((write) => shared.has(write))
 
 const shareText = createTextShare()
 

@@ -1,12 +1,13 @@
 // Evaluates the header maps of a document for one response: names in lower case, values as text, validated so that
 // nothing can end a header line early. Framing headers are left out, as they are the gateway's.
 
+import { oncePer } from '../../../base/once.ts'
 import { isHeaderName, isHeaderValue } from '../../../language/compile/headers.ts'
 import { ExpressionError } from '../../../language/expression/errors.ts'
 import { type EvaluationContext, evaluator } from '../../../language/expression/run.ts'
 import type { Template } from '../../../language/expression/template.ts'
 import { toText } from '../../../language/expression/text.ts'
-import { isList, isMap, type Value } from '../../../language/expression/value.ts'
+import { isList, isMap, type Value, type ValueMap } from '../../../language/expression/value.ts'
 import { setsOwnCookie } from '../../own-cookies.ts'
 
 /** Name and value, names lower case; a name may stand twice (`set-cookie`). */
@@ -37,10 +38,8 @@ export interface HeaderWriter {
 const NONE: HeaderList = []
 
 export const prepareHeaders = (template: Template): HeaderWriter => {
-  if (template.kind === 'constant') {
-    const list = isMap(template.value) ? toHeaderList(Object.entries(template.value)) : NONE
-    return { constant: list, write: () => list, writeWhatIsKnown: () => list }
-  }
+  if (template.kind === 'constant')
+    return isMap(template.value) ? constantHeaders(template.value) : NO_HEADERS
   if (template.kind === 'map') return prepareEntries(template.entries)
   const evaluate = evaluator(template)
   const write = (context: EvaluationContext): HeaderList => {
@@ -50,6 +49,17 @@ export const prepareHeaders = (template: Template): HeaderWriter => {
   }
   return { constant: undefined, write, writeWhatIsKnown: (context) => orNone(() => write(context)) }
 }
+
+const writerOf = (list: HeaderList): HeaderWriter => ({
+  constant: list,
+  write: () => list,
+  writeWhatIsKnown: () => list,
+})
+
+const NO_HEADERS = writerOf(NONE)
+
+/** The operations of a document mostly have the same map. */
+const constantHeaders = oncePer((map: ValueMap) => writerOf(toHeaderList(Object.entries(map))))
 
 const prepareEntries = (entries: readonly (readonly [string, Template])[]): HeaderWriter => {
   const prepared = entries.map(([name, value]) => [name, evaluator(value)] as const)

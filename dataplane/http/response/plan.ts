@@ -1,7 +1,6 @@
 // Prepares one side of an operation's response (`on_result` or `on_error`) once: closures for headers, status, uri
 // and body. When they run, the result of the action is in the context.
 
-import { once } from '../../../base/once.ts'
 import type { CompiledResponse, ContentType } from '../../../language/compiled.ts'
 import type { Method } from '../../../language/document.ts'
 import { ExpressionError } from '../../../language/expression/errors.ts'
@@ -56,39 +55,58 @@ export type ResponseTemplates = Pick<CompiledResponse, 'statusCode' | 'uri'> & {
 export const prepareResponse = (
   templates: ResponseTemplates,
   again: () => ResponseTemplates,
-): ResponsePlan => {
-  const { headers: headersTemplate, body: bodyTemplate } = templates
-  const status = templates.statusCode && evaluator(templates.statusCode)
-  const uri = templates.uri && evaluator(templates.uri)
-  const value = once(() => evaluator(again().body))
-  const statusOfBody = once(() => prepareStatusOfBody(again().body))
-  const json = prepareJson(bodyTemplate)
-  return {
-    headers: prepareHeaders(headersTemplate),
-    status: (context) => (status === undefined ? undefined : toStatus(status(context))),
-    uri: (context) => (uri === undefined ? '' : toUri(uri(context))),
-    body: (context, contentType, headers) => {
-      const own = headerOf(headers, 'content-type')
-      if (own !== undefined) return encodeAs(value()(context), own, contentType)
-      return mediaKind(contentType) === 'json'
-        ? json(context, contentType)
-        : encodeValue(value()(context), contentType)
-    },
-    statusOfBody: (context) => statusOfBody()(context),
-    isConstant: [headersTemplate, bodyTemplate, templates.statusCode, templates.uri].every(
-      (template) => template === undefined || template.kind === 'constant',
-    ),
-  }
-}
+): ResponsePlan => new PreparedResponse(templates, again)
 
-const prepareJson = (
-  template: Template,
-): ((context: EvaluationContext, contentType: string) => EncodedBody) => {
-  const write = jsonWriter(template)
-  return (context, contentType) => {
-    const bytes = write(context)
+type Evaluate = (context: EvaluationContext) => Value
+
+/** A class, not a literal of closures: there is one for each operation in use. Measured: 0.6 KB less of each. */
+class PreparedResponse implements ResponsePlan {
+  readonly headers: HeaderWriter
+  readonly isConstant: boolean
+  readonly #status: Evaluate | undefined
+  readonly #uri: Evaluate | undefined
+  readonly #json: (context: EvaluationContext) => string
+  readonly #again: () => ResponseTemplates
+  #value: Evaluate | undefined
+  #statusOfBody: ((context: EvaluationContext) => number | undefined) | undefined
+
+  constructor(templates: ResponseTemplates, again: () => ResponseTemplates) {
+    const { headers, body, statusCode, uri } = templates
+    this.headers = prepareHeaders(headers)
+    this.isConstant = [headers, body, statusCode, uri].every(
+      (template) => template === undefined || template.kind === 'constant',
+    )
+    this.#status = statusCode && evaluator(statusCode)
+    this.#uri = uri && evaluator(uri)
+    this.#json = jsonWriter(body)
+    this.#again = again
+  }
+
+  status(context: EvaluationContext): number | undefined {
+    return this.#status === undefined ? undefined : toStatus(this.#status(context))
+  }
+
+  uri(context: EvaluationContext): string {
+    return this.#uri === undefined ? '' : toUri(this.#uri(context))
+  }
+
+  body(context: EvaluationContext, contentType: ContentType, headers: HeaderList): EncodedBody {
+    const own = headerOf(headers, 'content-type')
+    if (own !== undefined) return encodeAs(this.#valueOf(context), own, contentType)
+    if (mediaKind(contentType) !== 'json') return encodeValue(this.#valueOf(context), contentType)
+    const bytes = this.#json(context)
     // An empty text and null mean no payload.
     return bytes === '""' || bytes === 'null' ? EMPTY : { contentType, bytes }
+  }
+
+  statusOfBody(context: EvaluationContext): number | undefined {
+    this.#statusOfBody ??= prepareStatusOfBody(this.#again().body)
+    return this.#statusOfBody(context)
+  }
+
+  #valueOf(context: EvaluationContext): Value {
+    this.#value ??= evaluator(this.#again().body)
+    return this.#value(context)
   }
 }
 

@@ -2,6 +2,7 @@
 // and one string where possible, so that node makes a single write of it.
 
 import type { ServerResponse } from 'node:http'
+import { oncePer } from '../../../base/once.ts'
 import { type Framing, frameResponse, isAlwaysEmpty } from '../../framing.ts'
 import { headLines, presetHead } from './raw-head.ts'
 import { EVENT_STREAM } from '../../../language/routes/negotiate.ts'
@@ -79,12 +80,29 @@ export interface HeadMemo {
   lines: string | undefined
 }
 
-export const createHeadMemo = (): HeadMemo => ({
+const createHeadMemo = (): HeadMemo => ({
   headers: undefined,
   contentType: undefined,
   language: undefined,
   lines: undefined,
 })
+
+/** What makes the heads of two operations of a version alike; no list where headers depend on the request. */
+interface HeadShape {
+  readonly headers: HeaderList | undefined
+  readonly vary: string | undefined
+}
+
+/** One for all operations of a version that have the same constant headers, as most have. */
+export const headMemoOf = (version: object, { headers, vary = '' }: HeadShape): HeadMemo => {
+  if (headers === undefined) return createHeadMemo()
+  const ofVersion = memosOf(version)
+  const ofVary = ofVersion.get(vary) ?? oncePer(createHeadMemo)
+  ofVersion.set(vary, ofVary)
+  return ofVary(headers)
+}
+
+const memosOf = oncePer<object, Map<string, (headers: HeaderList) => HeadMemo>>(() => new Map())
 
 /**
  * All lines but the id of the request and the length; undefined if node must write them. If no header depends on the

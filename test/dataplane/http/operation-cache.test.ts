@@ -2,7 +2,10 @@ import { describe, expect, it } from '@jest/globals'
 import fc from 'fast-check'
 import { setFlagsFromString } from 'node:v8'
 import { runInNewContext } from 'node:vm'
-import { createOperationCache } from '../../../dataplane/http/operation-cache.ts'
+import {
+  createOperationCache,
+  type OperationCache,
+} from '../../../dataplane/http/operation-cache.ts'
 import type { OperationSlot, ServedPath } from '../../../dataplane/served.ts'
 import { settled } from '../../support/settled.ts'
 
@@ -18,20 +21,28 @@ const slotOf = (name: string): OperationSlot<string> => ({
 
 const build = (slot: OperationSlot<string>) => `built ${slot.path.template}`
 
+/** Of a process that never has memory for more than `least`. */
+const cacheOf = (least: number): OperationCache<string> =>
+  createOperationCache({ build, hasRoom: () => false, least })
+
 describe('createOperationCache', () => {
   it('builds once', () => {
     let built = 0
-    const cache = createOperationCache<string>((slot) => {
-      built++
-      return build(slot)
-    }, 10)
+    const cache = createOperationCache<string>({
+      build: (slot) => {
+        built++
+        return build(slot)
+      },
+      hasRoom: () => true,
+      least: 10,
+    })
     const slot = slotOf('a')
     expect([cache.get(slot), cache.get(slot)]).toEqual(['built a', 'built a'])
     expect(built).toBe(1)
   })
 
   it('lets go of what was not used since the hand last passed', () => {
-    const cache = createOperationCache(build, 3)
+    const cache = cacheOf(3)
     const slots = ['a', 'b', 'c', 'd', 'e'].map(slotOf)
     const [a, b, c, d, e] = slots as [OperationSlot<string>, ...OperationSlot<string>[]] &
       typeof slots
@@ -49,17 +60,38 @@ describe('createOperationCache', () => {
   })
 
   it('a build that fails keeps nothing and costs no place', () => {
-    const cache = createOperationCache<string>(() => {
-      throw new Error('no')
-    }, 1)
+    const cache = createOperationCache<string>({
+      build: () => {
+        throw new Error('no')
+      },
+      hasRoom: () => true,
+      least: 1,
+    })
     const slot = slotOf('a')
     expect(() => cache.get(slot)).toThrow('no')
     expect(slot.prepared).toBeUndefined()
   })
 
-  it('never holds more than its limit, and ends', () => {
+  it('keeps everything while memory allows, and releases what is used least once it does not', () => {
+    let hasRoom = true
+    const cache = createOperationCache({ build, hasRoom: () => hasRoom, least: 10 })
+    const slots = Array.from({ length: 1000 }, (_, index) => slotOf(String(index)))
+    const held = (): number => slots.filter(({ prepared }) => prepared !== undefined).length
+    for (const slot of slots) cache.get(slot)
+    expect(held()).toBe(1000)
+    hasRoom = false
+    const used = slots.slice(0, 5)
+    for (let index = 0; index < 990; index++) {
+      for (const slot of used) cache.get(slot)
+      cache.get(slotOf('another'))
+    }
+    expect(used.every(({ prepared }) => prepared !== undefined)).toBe(true)
+    expect(held()).toBeLessThan(20)
+  })
+
+  it('never holds more than its limit while there is no room, and ends', () => {
     const isBounded = (limit: number, uses: readonly number[]): boolean => {
-      const cache = createOperationCache(build, limit)
+      const cache = cacheOf(limit)
       const slots = Array.from({ length: 10 }, (_, index) => slotOf(String(index)))
       return uses.every((use) => {
         const built = cache.get(slots[use] ?? slotOf('none'))
@@ -76,7 +108,7 @@ describe('createOperationCache', () => {
   it('lets go of documents that have been replaced', async () => {
     setFlagsFromString('--expose-gc')
     const collect = runInNewContext('gc') as () => void
-    const cache = createOperationCache(build, 100)
+    const cache = createOperationCache({ build, hasRoom: () => true, least: 100 })
     const gone = (() => {
       const slot = slotOf('gone')
       cache.get(slot)
