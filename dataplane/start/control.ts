@@ -10,6 +10,8 @@ import type { Log } from '../../telemetry/log.ts'
 import { METRICS_CONTENT_TYPE, mergeStates, renderMetrics } from '../../telemetry/metrics-state.ts'
 import { readVersion } from '../../telemetry/version.ts'
 import { validate } from '../../language/validate.ts'
+import { collectGarbage } from './collect-garbage.ts'
+import { collectAfterLoads, type IdleCollection } from './collect-when-idle.ts'
 import type { ProcessStatusRegistry } from './cluster/process-status.ts'
 import { type GatewaySettings, isLocal } from '../config.ts'
 import type { ConnectionRefusal } from '../connections/connection-gate.ts'
@@ -27,6 +29,7 @@ import {
 } from '../management/credentials.ts'
 import type { ProbeDeps } from '../management/endpoint.ts'
 import { Readiness } from '../management/readiness.ts'
+import { heapUse } from '../memory/heap-use.ts'
 import type { GatewayMetrics } from '../metrics.ts'
 import type { Plane } from './plane.ts'
 import { StartError } from '../start-error.ts'
@@ -239,7 +242,7 @@ const storeOptions = async (
 ): Promise<StoreOptions> => {
   const files = settings.stateDir === null ? undefined : await openState(settings.stateDir)
   return {
-    serving: plane.serving,
+    serving: collectAfterLoads(plane.serving, IDLE_COLLECTION),
     log,
     now: Date.now,
     bootId: randomUUID(),
@@ -261,6 +264,23 @@ const storeOptions = async (
       },
     },
   }
+}
+
+const IDLE_COLLECTION: IdleCollection = {
+  clock: {
+    after: (ms, callback) => {
+      const timer = setTimeout(callback, ms).unref()
+      return () => {
+        clearTimeout(timer)
+      }
+    },
+  },
+  measureBusy: () => {
+    const before = performance.eventLoopUtilization()
+    return () => performance.eventLoopUtilization(before).utilization
+  },
+  heapUse,
+  collect: collectGarbage,
 }
 
 const openState = async (directory: string): Promise<SnapshotFiles> => {
