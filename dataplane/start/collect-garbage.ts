@@ -2,6 +2,7 @@
 
 import { setFlagsFromString } from 'node:v8'
 import { runInNewContext } from 'node:vm'
+import { heapUse } from '../memory/heap-use.ts'
 
 type Collect = (options: {
   readonly type: 'major'
@@ -9,8 +10,15 @@ type Collect = (options: {
   readonly flavor: 'last-resort'
 }) => void
 
-/** It takes some 20 ms after a start, and gives 20 MB back: V8 by itself waits until it needs them. */
+/** Of a larger heap it would take longer than a request may be delayed: of this one, it is some 50 ms. */
+const MAX_HEAP_BYTES = 128 * 1024 * 1024
+
+/**
+ * Does nothing where it would take long. It takes some 20 ms after a start, and gives 20 MB back: V8 by itself waits
+ * until it needs them.
+ */
 export const collectGarbage = (): void => {
+  if (heapUse() > MAX_HEAP_BYTES) return
   setFlagsFromString('--expose-gc')
   const collect = runInNewContext('gc') as Collect
   setFlagsFromString('--no-expose-gc')

@@ -8,8 +8,6 @@ export interface IdleCollection {
   readonly clock: Pick<Clock, 'after'>
   /** Begins to measure; the result gives the share of the time since then in which this process was busy. */
   readonly measureBusy: () => () => number
-  /** Bytes of the heap. */
-  readonly heapUse: () => number
   readonly collect: () => void
 }
 
@@ -18,12 +16,10 @@ const MANY_DOCUMENTS = 64
 const LOOK_MS = 1000
 const LOOKS = 60
 const IDLE_SHARE = 0.05
-/** Collecting more than this takes longer than a request may be delayed: it is some 40 ms. */
-const MAX_HEAP_BYTES = 128 * 1024 * 1024
 
 /** @returns `serving`, whose large changes are collected after */
 export const collectAfterLoads = (serving: Serving, options: IdleCollection): Serving => {
-  const { clock, measureBusy, heapUse, collect } = options
+  const { clock, measureBusy, collect } = options
   let isWaiting = false
   const look = (left: number): void => {
     const busy = measureBusy()
@@ -35,7 +31,7 @@ export const collectAfterLoads = (serving: Serving, options: IdleCollection): Se
         return
       }
       isWaiting = false
-      if (heapUse() <= MAX_HEAP_BYTES) collect()
+      collect()
     })
   }
   return {

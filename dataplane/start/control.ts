@@ -29,7 +29,6 @@ import {
 } from '../management/credentials.ts'
 import type { ProbeDeps } from '../management/endpoint.ts'
 import { Readiness } from '../management/readiness.ts'
-import { heapUse } from '../memory/heap-use.ts'
 import type { GatewayMetrics } from '../metrics.ts'
 import type { Plane } from './plane.ts'
 import { StartError } from '../start-error.ts'
@@ -279,7 +278,6 @@ const IDLE_COLLECTION: IdleCollection = {
     const before = performance.eventLoopUtilization()
     return () => performance.eventLoopUtilization(before).utilization
   },
-  heapUse,
   collect: collectGarbage,
 }
 
