@@ -5,7 +5,7 @@ import { isMap } from '../../language/expression/value.ts'
 import type { Problem } from '../../language/problem.ts'
 import { validateNewerRealm, validateRealm } from '../../language/realm/validate.ts'
 import { lenientFactsOf } from '../realm/realm-facts.ts'
-import { expand } from './compact-text.ts'
+import { compact, expand } from './compact-text.ts'
 import { notUnderstoodIn, readNewerEntry } from './critical-members.ts'
 import type { Draft } from './draft.ts'
 import { rankOf } from './loaded-content.ts'
@@ -80,7 +80,8 @@ const restoreDocument = async (
   if (owner === undefined) return NOT_OURS
   const newer = readNewerEntry('spec', stored)
   if ('problems' in newer) return invalid(newer.problems)
-  const document: unknown = JSON.parse(expand(stored.source).toString())
+  const source = expand(stored.source).toString()
+  const document: unknown = JSON.parse(source)
   const { variables } = stored
   const validation = await context.validate(document, {
     realm: (uri) => lenientFactsOf(draft.realm(uri)?.record),
@@ -90,7 +91,13 @@ const restoreDocument = async (
   const missed = notUnderstoodIn(stored.critical ?? [], validation.warnings)
   if (missed.length > 0) return invalid(missed)
   draft.putDocument(
-    { ...stored, managedBy: owner, claims: validation.claims, forwards: validation.forwards },
+    {
+      ...stored,
+      source: compact(source),
+      managedBy: owner,
+      claims: validation.claims,
+      forwards: validation.forwards,
+    },
     validation.pack({
       since: stored.since,
       rank: rankOf(owner),

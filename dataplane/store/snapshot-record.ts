@@ -4,7 +4,7 @@
 import { hash } from 'node:crypto'
 import { canonicalJson } from '../../language/wire/digest.ts'
 import { isMap, type Value, type ValueMap } from '../../language/expression/value.ts'
-import { compact, expand } from './compact-text.ts'
+import { expand } from './compact-text.ts'
 import type { LoadedDocument, LoadedRealm } from './loaded-content.ts'
 
 const FORMAT = 1
@@ -80,7 +80,7 @@ const toDocument = (entry: ValueMap, source: Buffer): StoredEntry => ({
   kind: 'spec',
   document: {
     ...(entry as unknown as Omit<StoredDocument, 'source'>),
-    source: compact(source.toString()),
+    source: { plain: source },
   },
 })
 

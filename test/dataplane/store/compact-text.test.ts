@@ -15,14 +15,19 @@ it.each([
 })
 
 it('keeps texts apart that were compressed one after the other', () => {
-  const [long, short] = [compact('a'.repeat(10_000)), compact('b')]
-  expect(expand(short).toString()).toBe('b')
+  const [long, short] = [compact('a'.repeat(10_000)), compact('b'.repeat(2000))]
+  expect(expand(short).toString()).toBe('b'.repeat(2000))
   expect(expand(long).toString()).toBe('a'.repeat(10_000))
 })
 
 it('takes a small part of the memory', () => {
   const paths = Array.from({ length: 20 }, (_, index) => ({ path: `/resource-${index}/:id` }))
   expect(sizeOfCompact(compact(JSON.stringify(paths).repeat(10)))).toBeLessThan(1000)
+})
+
+it('leaves a text as it is that would gain little', () => {
+  expect(compact('{"id":"a"}')).toEqual({ plain: '{"id":"a"}' })
+  expect(sizeOfCompact(compact('é'))).toBe(2)
 })
 
 it('leaves a text as it is that would take long to expand', () => {

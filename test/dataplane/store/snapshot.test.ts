@@ -95,7 +95,9 @@ describe('a snapshot', () => {
     const { claims, forwards, ...stored } = document('a', 'new', 2)
     // What validating it again gives back.
     expect([claims, forwards.origins]).toEqual([[], []])
-    expect(a).toEqual({ kind: 'spec', document: stored })
+    // It is compressed once it is known to be valid.
+    const source = { plain: expand(stored.source) }
+    expect(a).toEqual({ kind: 'spec', document: { ...stored, source } })
   })
 
   it('writes only what has changed', async () => {
