@@ -80,6 +80,7 @@ export const createServingUpstream = (
     services,
     onHealth: ejections.onAddress,
     maxAgeMs: settings.upstreamConnectionAge * 1000,
+    client: settings.upstreamClient,
     extraCa,
   })
   gaugeUpstream(metrics, upstream)

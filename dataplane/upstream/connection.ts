@@ -1,22 +1,24 @@
-// Manages one connection to an upstream over undici: it connects to the address that the pool chooses, or to another
-// one if that does not respond, and records which address it has. The pool makes all decisions.
+// Manages one connection to an upstream: it connects to the address that the pool chooses, or to another one if that
+// does not respond, and records which address it has. The pool makes all decisions, and a client speaks HTTP.
 
-import type { EventEmitter } from 'node:events'
 import type { LookupFunction, Socket } from 'node:net'
-import type { Connector, OnConnected } from './destinations/connector.ts'
+import {
+  type Connector,
+  type Destination,
+  destinationOf,
+  type OnConnected,
+  type Reading,
+} from './destinations/connector.ts'
 import type { Endpoint } from './endpoints/endpoint-set.ts'
-import { withoutContinue } from './interim.ts'
 import type { SharedFailure } from './endpoints/origin-health.ts'
-import { UndiciClient } from './undici-client.ts'
+import type { ConnectSocket, HttpClient, OpenClient } from './http-client.ts'
 
 export interface Connection {
-  readonly client: UndiciClient
+  readonly client: HttpClient
   /** The latest socket, also one that is still connecting. */
   socket: Socket | undefined
   isBusy: boolean
   isConnected: boolean
-  /** A request was sent and nothing of its response has arrived. */
-  awaitsAnswer: boolean
   /** undefined: the addresses are not known yet. */
   endpoint: Endpoint | undefined
   /** An attempt to connect to the endpoint is in progress, or was made. */
@@ -39,6 +41,7 @@ export interface Connection {
 
 export interface ConnectionOptions {
   readonly origin: string
+  readonly openClient: OpenClient
   readonly connector: Connector
   readonly keepAliveMs: number
   readonly dueMs: number
@@ -61,7 +64,6 @@ export interface ConnectionEvents {
   onDisconnected(connection: Connection): void
 }
 
-const MAX_HEAD_BYTES = 64 * 1024
 /** The time that the connector gives one of several addresses before it tries the next. */
 const ATTEMPT_MS = 250
 /**
@@ -74,15 +76,26 @@ export const openConnection = (
   options: ConnectionOptions,
   events: ConnectionEvents,
 ): Connection => {
+  const { origin, keepAliveMs, openClient } = options
   const connection: Connection = {
-    client: openClient(options, (to, connected) => {
-      connection.hasAttempted = false
-      connectSocket(connection, options, events)(to, connected)
+    client: openClient({
+      origin,
+      keepAliveMs,
+      connect: (connected, reading) => {
+        connection.hasAttempted = false
+        connectSocket(connection, options, events)(connected, reading)
+      },
+      onConnected: () => {
+        connection.isConnected = true
+      },
+      onDisconnected: () => {
+        connection.isConnected = false
+        events.onDisconnected(connection)
+      },
     }),
     socket: undefined,
     isBusy: true,
     isConnected: false,
-    awaitsAnswer: false,
     endpoint: undefined,
     hasAttempted: false,
     dueMs: options.dueMs,
@@ -95,60 +108,42 @@ export const openConnection = (
     isValidated: false,
     begunAt: 0,
   }
-  connection.client
-    .on('connect', () => (connection.isConnected = true))
-    .on('disconnect', () => {
-      connection.isConnected = false
-      events.onDisconnected(connection)
-    })
-  // A handler that threw was notified before; without a listener the error would end the process.
-  const emitter: EventEmitter = connection.client
-  emitter.on('error', () => undefined)
   return connection
 }
 
 export const destroyConnection = ({ client, socket }: Connection): void => {
-  client.destroy(null, () => undefined)
+  client.destroy()
   // A client that is still connecting would wait for the kernel's time-out.
   socket?.destroy()
 }
 
-type Connect = (to: Parameters<Connector>[0], connected: OnConnected) => void
-
-const openClient = ({ origin, keepAliveMs }: ConnectionOptions, connect: Connect): UndiciClient =>
-  new UndiciClient(origin, {
-    connect,
-    allowH2: false,
-    pipelining: 1,
-    keepAliveTimeout: keepAliveMs,
-    maxHeaderSize: MAX_HEAD_BYTES,
-    // We use our own deadlines: undici's timers tick twice a second and may fire half a second early.
-    headersTimeout: 0,
-    bodyTimeout: 0,
-  })
-
 /** Not synchronously, so that listeners to attempts are called for the first one. */
 const connectSocket =
-  (connection: Connection, options: ConnectionOptions, events: ConnectionEvents): Connect =>
-  (to, connected) => {
-    const { connector, whenKnown, heardMs } = options
+  (connection: Connection, options: ConnectionOptions, events: ConnectionEvents): ConnectSocket =>
+  (connected, reading) => {
+    const { origin, connector, whenKnown, heardMs } = options
+    const to = destinationOf(origin)
     if (whenKnown === undefined) {
-      keep(connection, connector(to, connected))
+      connection.socket = connector(to, connected, { reading })
       return
     }
     whenKnown((error) => {
       // No request waits for it any more.
-      if (error !== null || connection.client.destroyed) {
+      if (error !== null || connection.client.isDestroyed) {
         connected(error ?? GIVEN_UP, null)
         return
       }
       const groups = groupByPort(events.candidates(connection))
       const tryNext = (failure: Error): void => {
         const group = groups.shift()
-        if (group === undefined || connection.client.destroyed) connected(failure, null)
+        if (group === undefined || connection.client.isDestroyed) connected(failure, null)
         else {
           const isLast = groups.length === 0
-          attempt({ connection, group, isLast, to, connector, heardMs, events }, connected, tryNext)
+          attempt(
+            { connection, group, isLast, to, reading, connector, heardMs, events },
+            connected,
+            tryNext,
+          )
         }
       }
       tryNext(GIVEN_UP)
@@ -165,13 +160,14 @@ interface ConnectAttempt extends Pick<ConnectionOptions, 'connector' | 'heardMs'
   /** At least one endpoint, all of one port. */
   readonly group: readonly Endpoint[]
   readonly isLast: boolean
-  readonly to: Parameters<Connector>[0]
+  readonly to: Destination
+  readonly reading: Reading | undefined
   readonly events: ConnectionEvents
 }
 
 /** @param onFailed called instead of `connected` if no endpoint of the group accepted the connection */
 const attempt = (
-  { connection, group, isLast, to, connector, heardMs, events }: ConnectAttempt,
+  { connection, group, isLast, to, reading, connector, heardMs, events }: ConnectAttempt,
   connected: OnConnected,
   onFailed: (failure: Error) => void,
 ): void => {
@@ -180,7 +176,7 @@ const attempt = (
   let isOpen = false
   let isGivenUp = false
   const socket = connector(
-    port === undefined ? to : { ...to, port: String(port) },
+    { ...to, ...(port !== undefined && { port: String(port) }) },
     (...outcome) => {
       clearTimeout(timer)
       if (isGivenUp) return
@@ -191,9 +187,9 @@ const attempt = (
         connected(...outcome)
       } else onFailed(failure)
     },
-    lookupOf(group),
+    { lookup: lookupOf(group), reading },
   )
-  keep(connection, socket)
+  connection.socket = socket
   const timer = isLast ? undefined : setTimeout(giveUp, ATTEMPT_MS * group.length)
   // An attempt that we have destroyed ourselves says nothing about the endpoint.
   const onAttemptFailed = (fault: SharedFailure) => (): void => {
@@ -243,21 +239,5 @@ const lookupOf =
     })
   }
 
-const keep = (connection: Connection, socket: Socket | undefined): void => {
-  connection.socket = socket
-  if (socket !== undefined) skipContinue(socket, connection)
-}
-
 const NOT_HEARD = new Error('this address does not respond')
 const GIVEN_UP = new Error('no request waits for this connection any more')
-
-/** Hooks into `read`, by which undici reads its sockets: there is no other place between them and its parser. */
-const skipContinue = (socket: Socket, connection: Connection): void => {
-  const read = socket.read.bind(socket) as (size?: number) => Buffer | null
-  socket.read = (size) => {
-    const chunk = read(size)
-    if (chunk === null || !connection.awaitsAnswer) return chunk
-    const rest = withoutContinue(chunk)
-    return rest.length === 0 ? read() : rest
-  }
-}

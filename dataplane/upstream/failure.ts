@@ -1,7 +1,8 @@
-// Classifies errors of undici, the socket or the parser into the few failures that callers distinguish.
+// Classifies errors of the HTTP client, the socket or the parser into the few failures that callers distinguish.
 
 import type { UpstreamFailure } from './upstream.ts'
 import { DestinationError } from '../destination-error.ts'
+import { PeerError } from './peer-error.ts'
 
 /**
  * @param wasSent whether sending of the request to the upstream had begun
@@ -17,6 +18,7 @@ const isDenied = (error: unknown): boolean =>
   (error instanceof AggregateError && error.errors.some(isDenied))
 
 const isMalformed = (error: unknown): boolean => {
+  if (error instanceof PeerError) return error.code === 'malformed'
   if (!(error instanceof Error)) return false
   if ('code' in error && error.code === 'UND_ERR_HEADERS_OVERFLOW') return true
   // An end in the middle of a chunked body is a parser error too, but means that the peer aborted.

@@ -13,6 +13,7 @@ import type { Connector } from './destinations/connector.ts'
 import type { Endpoint } from './endpoints/endpoint-set.ts'
 import type { OriginAddresses } from './endpoints/origin-addresses.ts'
 import type { OriginHealth, RealmFailure, SharedFailure } from './endpoints/origin-health.ts'
+import type { OpenClient } from './http-client.ts'
 import type { OriginRecord } from './origin-ledger.ts'
 import type { EjectionCounter } from './endpoints/outlier-detector.ts'
 import { isIdempotent } from './retry.ts'
@@ -25,6 +26,7 @@ export interface PoolClock {
 
 export interface PoolOptions {
   readonly origin: string
+  readonly openClient: OpenClient
   readonly connector: Connector
   readonly addresses: OriginAddresses
   readonly health: OriginHealth
@@ -94,8 +96,9 @@ export class OriginPool implements ConnectionEvents {
 
   /** Call it when the request is over and the connection may serve another. */
   giveBack(connection: Connection): void {
-    const { endpoint } = connection
-    if (this.#isClosing || endpoint?.isKnown !== true || this.#isBad(connection)) {
+    const { endpoint, client } = connection
+    const isKept = !this.#isClosing && client.isReusable && endpoint?.isKnown === true
+    if (!isKept || this.#isBad(connection)) {
       this.drop(connection)
       return
     }
@@ -246,10 +249,12 @@ export class OriginPool implements ConnectionEvents {
   }
 
   #open(nowMs: number): Connection {
-    const { origin, connector, keepAliveMs, maxAgeMs, addresses, clock, heardMs } = this.#options
+    const { origin, openClient, connector, keepAliveMs, maxAgeMs, addresses, clock, heardMs } =
+      this.#options
     const connection = openConnection(
       {
         origin,
+        openClient,
         connector,
         keepAliveMs,
         dueMs: maxAgeMs === 0 ? Infinity : nowMs + maxAgeMs * (1 - EARLIER * clock.random()),
@@ -292,7 +297,7 @@ export class OriginPool implements ConnectionEvents {
 }
 
 const destroyLater = (connection: Connection): void => {
-  // undici may be in the middle of its own bookkeeping for this client.
+  // The client may be in the middle of its own bookkeeping.
   queueMicrotask(() => {
     destroyConnection(connection)
   })

@@ -1,4 +1,4 @@
-// Implements `Upstream` with undici: all requests to an origin share its connections, which outlive reloads. It
+// Implements `Upstream` with pools of connections: all requests to an origin share them, and they outlive reloads. It
 // follows no redirect and retries nothing.
 
 import { lookup } from 'node:dns'
@@ -7,14 +7,17 @@ import type { Resolve } from '../name-lookup.ts'
 import { trustBeside } from '../trust.ts'
 import { createFindAllowed } from './destinations/allowed-addresses.ts'
 import { createListedEndpoints } from './endpoints/listed-endpoints.ts'
-import { createConnector, portOf } from './destinations/connector.ts'
+import { createConnector, destinationOf, portOf } from './destinations/connector.ts'
 import type { DestinationGuard } from './destinations/guard.ts'
 import { type AddressesOptions, createOriginAddresses } from './endpoints/origin-addresses.ts'
 import { type EndpointState, type HealthEvent, HealthRegistry } from './endpoints/origin-health.ts'
 import { type CountsTable, OTHER } from './origin-counts.ts'
 import { OriginLedger } from './origin-ledger.ts'
 import { OriginPool, type PoolClock } from './origin-pool.ts'
+import type { OpenClient, UpstreamClient } from './http-client.ts'
+import { createOpenHttp1Client } from './http1/client.ts'
 import { createIdlePools } from './idle-pools.ts'
+import { openUndiciClient } from './undici-client.ts'
 import { ServiceDirectory } from './endpoints/service-directory.ts'
 import {
   UpstreamError,
@@ -28,6 +31,8 @@ import { type UpstreamsView, viewFailingOrigins, viewUpstreams } from './upstrea
 
 export interface UpstreamOptions {
   readonly guard: DestinationGuard
+  /** `--upstream-client`; undici if left out. */
+  readonly client?: UpstreamClient
   /** `--upstream-ca`: PEM texts, trusted beside the system's. */
   readonly extraCa?: readonly string[]
   /** How long an idle connection is kept if the upstream names no time. */
@@ -151,6 +156,11 @@ const refuse: Dispatch = (request, sink, limiter) => {
   return { abort: () => undefined, resume: () => undefined }
 }
 
+const CLIENTS = {
+  undici: () => openUndiciClient,
+  'built-in': createOpenHttp1Client,
+} as const satisfies Record<UpstreamClient, () => OpenClient>
+
 interface OpeningTools {
   readonly registry: HealthRegistry
   readonly ledger: OriginLedger
@@ -170,13 +180,15 @@ const createOpener = (
   const { maxAgeMs = MAX_AGE_MS, clusterDomain = 'cluster.local' } = options
   const { services: directory = new ServiceDirectory() } = options
   const secureContext = trustBeside(options.extraCa ?? [])
+  const openClient = CLIENTS[options.client ?? 'undici']()
   return ({ origin, confinedTo }, onEmpty) => {
     const confinement =
       confinedTo === undefined ? undefined : { namespace: confinedTo, clusterDomain }
-    const { hostname, protocol, port } = new URL(origin)
-    const to = { hostname: plainHost(hostname), port: portOf(protocol, port) }
+    const { hostname, protocol, port } = destinationOf(origin)
+    const to = { hostname, port: portOf(protocol, port) }
     const pool: OriginPool = new OriginPool({
       origin,
+      openClient,
       connector: createConnector({
         guard,
         confinement,
@@ -211,10 +223,6 @@ const createOpener = (
     return pool
   }
 }
-
-/** IPv6 literals have brackets. */
-const plainHost = (hostname: string): string =>
-  hostname.startsWith('[') ? hostname.slice(1, -1) : hostname
 
 /** A connection that one document may open must not serve another that may not. An origin contains no space. */
 const poolKey = ({ origin, confinedTo }: UpstreamRequest): string =>

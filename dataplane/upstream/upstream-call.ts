@@ -1,8 +1,7 @@
-// Sends one request on a connection of its origin's pool, between undici's handler and the caller's sink. Every end
+// Sends one request on a connection of its origin's pool, between the HTTP client and the caller's sink. Every end
 // passes through `onResponseEnd` or `#fail` exactly once, and connection and slot are released before the sink is
 // called.
 
-import type { Dispatcher } from 'undici'
 import type { Readable } from 'node:stream'
 import type { Deadlines, Timed } from '../deadlines.ts'
 import { classifyFailure } from './failure.ts'
@@ -10,6 +9,7 @@ import type { Connection } from './connection.ts'
 import type { Endpoint } from './endpoints/endpoint-set.ts'
 import { blameOf, failureOf } from './endpoints/failure-blame.ts'
 import { causeOf } from './failure-cause.ts'
+import type { ExchangeControl, ResponseHandler } from './http-client.ts'
 import type { Limiter } from './limiter.ts'
 import type { OriginPool } from './origin-pool.ts'
 import {
@@ -20,7 +20,6 @@ import {
   type UpstreamSink,
 } from './upstream.ts'
 
-type Controller = Dispatcher.DispatchController
 type Phase = 'connecting' | 'sending' | 'waiting' | 'reading' | 'over'
 
 const NOT_REACHABLE = 'The upstream could not be reached.'
@@ -48,7 +47,7 @@ export interface CallTools {
   readonly limiter: Limiter | undefined
 }
 
-export class DispatchedCall implements Dispatcher.DispatchHandler, UpstreamCall, Timed {
+export class DispatchedCall implements ResponseHandler, UpstreamCall, Timed {
   due = 0
   slot = -1
   readonly #request: UpstreamRequest
@@ -59,7 +58,7 @@ export class DispatchedCall implements Dispatcher.DispatchHandler, UpstreamCall,
   readonly #deadlines: Deadlines
   readonly #limiter: Limiter | undefined
   #phase: Phase = 'connecting'
-  #controller: Controller | undefined
+  #control: ExchangeControl | undefined
   #answerBegun = false
   #isDispatching = false
 
@@ -80,12 +79,13 @@ export class DispatchedCall implements Dispatcher.DispatchHandler, UpstreamCall,
 
   /** The sink is not called before this has returned. */
   dispatch(): this {
-    const { method, path, connectTimeoutMs } = this.#request
+    const { method, path, headers, contentLength, connectTimeoutMs } = this.#request
     const body = this.#body
     this.due = this.#deadlines.dueIn(connectTimeoutMs)
     this.#deadlines.add(this)
     this.#isDispatching = true
-    this.#connection.client.dispatch({ method, path, headers: this.#headers(), body }, this)
+    const framedAs = isStream(body) ? contentLength : undefined
+    this.#connection.client.dispatch({ method, path, headers, body, contentLength: framedAs }, this)
     this.#isDispatching = false
     return this
   }
@@ -101,7 +101,7 @@ export class DispatchedCall implements Dispatcher.DispatchHandler, UpstreamCall,
   resume(): void {
     if (this.#phase === 'over') return
     this.#extend()
-    this.#controller?.resume()
+    this.#control?.resume()
   }
 
   expire(): void {
@@ -110,13 +110,13 @@ export class DispatchedCall implements Dispatcher.DispatchHandler, UpstreamCall,
     else this.#fail('timeout')
   }
 
-  onRequestStart(controller: Controller): void {
+  onRequestStart(control: ExchangeControl): boolean {
     // Aborted while it connected, but the connection was faster.
-    if (this.#phase === 'over') throw new UpstreamError('aborted', FAILURE_MESSAGES.aborted, false)
-    this.#controller = controller
+    if (this.#phase === 'over') return false
+    this.#control = control
     this.#phase = 'sending'
-    this.#connection.awaitsAnswer = true
     this.#extend()
+    return true
   }
 
   onBodySent(): void {
@@ -131,24 +131,23 @@ export class DispatchedCall implements Dispatcher.DispatchHandler, UpstreamCall,
 
   onResponseStarted(): void {
     this.#answerBegun = true
-    this.#connection.awaitsAnswer = false
   }
 
-  onResponseStart(_controller: Controller, statusCode: number, headers: ParsedHeaders): void {
-    if (statusCode < 200 || this.#phase === 'over') return
+  onResponseHead(statusCode: number, headers: readonly string[]): void {
+    if (this.#phase === 'over') return
     this.#phase = 'reading'
     this.#extend()
     this.#pool.onStatus(this.#connection, statusCode)
-    this.#sink.onHead(statusCode, flatten(headers))
+    this.#sink.onHead(statusCode, headers)
   }
 
-  onResponseData(controller: Controller, chunk: Buffer): void {
-    if (this.#phase === 'over') return
+  onResponseData(chunk: Buffer): boolean {
+    if (this.#phase === 'over') return true
     this.#extend()
-    if (this.#sink.onData(chunk)) return
+    if (this.#sink.onData(chunk)) return true
     // A slow client is not the upstream's fault: there is no deadline while we do not read.
     this.due = 0
-    controller.pause()
+    return false
   }
 
   onResponseEnd(): void {
@@ -160,8 +159,8 @@ export class DispatchedCall implements Dispatcher.DispatchHandler, UpstreamCall,
     this.#sink.onEnd()
   }
 
-  onResponseError(_controller: Controller | undefined, error: Error): void {
-    this.#fail(classifyFailure(error, this.#controller !== undefined), error)
+  onResponseError(error: Error): void {
+    this.#fail(classifyFailure(error, this.#control !== undefined), error)
   }
 
   #fail(failure: UpstreamFailure, cause?: Error): void {
@@ -176,14 +175,14 @@ export class DispatchedCall implements Dispatcher.DispatchHandler, UpstreamCall,
       connection: this.#connection,
     })
     if (fault !== undefined) this.#pool.assess(this.#connection, fault)
-    this.#controller?.abort(error)
+    this.#control?.abort(error)
     this.#pool.drop(this.#connection)
     this.#pool.record.onFailure(
       causeOf(failure, cause),
       blameOf(failure, fault),
       this.#request.realm,
     )
-    // The next request must not start while undici is in the middle of this one.
+    // The next request must not start while the client is in the middle of this one.
     if (this.#isDispatching) {
       queueMicrotask(() => {
         this.#tell(error)
@@ -205,26 +204,6 @@ export class DispatchedCall implements Dispatcher.DispatchHandler, UpstreamCall,
     const body = this.#body
     return this.#phase === 'sending' && isStream(body) && !body.isPaused()
   }
-
-  #headers(): string[] {
-    const { headers, contentLength } = this.#request
-    return contentLength === undefined || !isStream(this.#body)
-      ? (headers as string[])
-      : [...headers, 'content-length', String(contentLength)]
-  }
-}
-
-type ParsedHeaders = Readonly<Record<string, string | string[] | undefined>>
-
-/** undici has decoded and collected them already; using the raw buffers would do it twice. */
-const flatten = (headers: ParsedHeaders): string[] => {
-  const list: string[] = []
-  for (const name of Object.keys(headers)) {
-    const value = headers[name]
-    if (typeof value === 'string') list.push(name, value)
-    else if (value !== undefined) for (const each of value) list.push(name, each)
-  }
-  return list
 }
 
 const isStream = (body: Uint8Array | Readable | null): body is Readable =>

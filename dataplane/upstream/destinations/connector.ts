@@ -3,7 +3,13 @@
 // handled elsewhere.
 
 import { lookup } from 'node:dns'
-import { connect as connectTcp, isIP, type LookupFunction, type Socket } from 'node:net'
+import {
+  connect as connectTcp,
+  isIP,
+  type LookupFunction,
+  type OnReadOpts,
+  type Socket,
+} from 'node:net'
 import { connect as connectTls, type SecureContext } from 'node:tls'
 import type { Resolve } from '../../name-lookup.ts'
 import { createFindAllowed, destinationDenied } from './allowed-addresses.ts'
@@ -19,7 +25,8 @@ export interface ConnectorOptions {
   readonly confinement?: Confinement | undefined
 }
 
-interface Destination {
+export interface Destination {
+  /** IPv6 literals have no brackets. */
   readonly hostname: string
   readonly protocol: string
   readonly port: string
@@ -27,15 +34,23 @@ interface Destination {
 
 export type OnConnected = (...outcome: [null, Socket] | [Error, null]) => void
 
-/**
- * Returns the socket immediately, so that an attempt can be aborted; `connected` is called once.
- * @param lookup used instead of looking up the name: returns addresses that the guard has allowed, but not
- * synchronously, so that the caller can listen to the attempts first
- */
+/** Where a socket puts what it reads (`onread` of Node); such a socket emits no `data`. */
+export type Reading = OnReadOpts
+
+export interface SocketOptions {
+  /**
+   * Used instead of looking up the name: returns addresses that the guard has allowed, but not synchronously, so that
+   * the caller can listen to the attempts first.
+   */
+  readonly lookup?: LookupFunction | undefined
+  readonly reading?: Reading | undefined
+}
+
+/** Returns the socket immediately, so that an attempt can be aborted; `connected` is called once. */
 export type Connector = (
   to: Destination,
   connected: OnConnected,
-  lookup?: LookupFunction,
+  options?: SocketOptions,
 ) => Socket | undefined
 
 const READ_BYTES = 64 * 1024
@@ -51,7 +66,7 @@ export const createConnector = (options: ConnectorOptions): Connector => {
     (confinement === undefined || guard.allowsConfined(host, port))
   let session: Buffer | undefined
 
-  return ({ hostname, protocol, port: portText }, connected, known) => {
+  return ({ hostname, protocol, port: portText }, connected, { lookup: known, reading } = {}) => {
     const secure = protocol === 'https:'
     const port = portOf(protocol, portText)
     // Sockets do not call `lookup` for literals.
@@ -64,6 +79,7 @@ export const createConnector = (options: ConnectorOptions): Connector => {
       port,
       lookup: known ?? lookupFor(port),
       highWaterMark: READ_BYTES,
+      ...(reading && { onread: reading }),
       autoSelectFamilyAttemptTimeout: ATTEMPT_MS,
     }
     const socket = secure
@@ -80,6 +96,16 @@ export const createConnector = (options: ConnectorOptions): Connector => {
     socket.setKeepAlive(true, 60_000)
     settle(socket, secure ? 'secureConnect' : 'connect', connected)
     return socket
+  }
+}
+
+/** @param origin `http://host:port` */
+export const destinationOf = (origin: string): Destination => {
+  const { hostname, protocol, port } = new URL(origin)
+  return {
+    hostname: hostname.startsWith('[') ? hostname.slice(1, -1) : hostname,
+    protocol,
+    port,
   }
 }
 

@@ -2,6 +2,7 @@
 // document or this gateway are blamed on no address.
 
 import { type RealmFailure, SHARED_FAILURES, type SharedFailure } from './origin-health.ts'
+import { PeerError } from '../peer-error.ts'
 import type { UpstreamFailure, UpstreamRequest } from '../upstream.ts'
 
 export interface FailedRequest {
@@ -56,7 +57,8 @@ export const blameOf = (
  */
 const isOfPeer = (cause: Error | undefined): boolean =>
   cause !== undefined &&
-  (cause.name === 'HTTPParserError' ||
+  (cause instanceof PeerError ||
+    cause.name === 'HTTPParserError' ||
     ('code' in cause && cause.code === 'UND_ERR_SOCKET') ||
     // The name of the system call: Node's own `ECONNRESET`, for a client that disconnects, has none.
     ('syscall' in cause && SOCKET_CALLS.has(cause.syscall)))

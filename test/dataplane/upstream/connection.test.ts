@@ -5,7 +5,20 @@ import { expect, it } from '@jest/globals'
 import { Socket } from 'node:net'
 import { type ConnectionEvents, openConnection } from '../../../dataplane/upstream/connection.ts'
 import type { Connector } from '../../../dataplane/upstream/destinations/connector.ts'
+import type { ResponseHandler } from '../../../dataplane/upstream/http-client.ts'
+import { openUndiciClient } from '../../../dataplane/upstream/undici-client.ts'
 import { Endpoint } from '../../../dataplane/upstream/endpoints/endpoint-set.ts'
+
+const SILENT: ResponseHandler = {
+  onRequestStart: () => true,
+  onBodySent: () => undefined,
+  onRequestSent: () => undefined,
+  onResponseStarted: () => undefined,
+  onResponseHead: () => undefined,
+  onResponseData: () => true,
+  onResponseEnd: () => undefined,
+  onResponseError: () => undefined,
+}
 
 it.each([
   { heardMs: 0, told: [] },
@@ -25,8 +38,8 @@ it.each([
   let passedMs = 1000
   const socket = new Socket()
   const attempted = Promise.withResolvers<undefined>()
-  const connector: Connector = ({ hostname }, _connected, lookup) => {
-    lookup?.(hostname, { all: true }, () => {
+  const connector: Connector = ({ hostname }, _connected, options) => {
+    options?.lookup?.(hostname, { all: true }, () => {
       socket.emit('connectionAttempt', endpoint.address, 80, 4)
       passedMs += heardMs
       socket.emit('connectionAttemptTimeout', endpoint.address, 80, 4)
@@ -37,6 +50,7 @@ it.each([
   const { client } = openConnection(
     {
       origin: 'http://up.test',
+      openClient: openUndiciClient,
       connector,
       keepAliveMs: 1000,
       dueMs: Infinity,
@@ -47,18 +61,12 @@ it.each([
     },
     events,
   )
-  const handler = {
-    onRequestStart: ignore,
-    onResponseStart: ignore,
-    onResponseData: ignore,
-    onResponseEnd: ignore,
-    onResponseError: ignore,
-  }
-  client.dispatch({ method: 'GET', path: '/' }, handler)
+  client.dispatch(
+    { method: 'GET', path: '/', headers: [], body: null, contentLength: undefined },
+    SILENT,
+  )
   await attempted.promise
   expect(faults).toEqual(told)
-  await client.destroy()
+  client.destroy()
   socket.destroy()
 })
-
-const ignore = (): void => undefined

@@ -5,6 +5,7 @@ import type { Resolve } from '../../../dataplane/name-lookup.ts'
 import { createGuard } from '../../../dataplane/upstream/destinations/guard.ts'
 import type { HealthEvent } from '../../../dataplane/upstream/endpoints/origin-health.ts'
 import { ServiceDirectory } from '../../../dataplane/upstream/endpoints/service-directory.ts'
+import { UPSTREAM_CLIENTS } from '../../../dataplane/upstream/http-client.ts'
 import { createUpstream } from '../../../dataplane/upstream/undici-upstream.ts'
 import { seededRandom } from '../../support/seeded-random.ts'
 import { ask } from './servers.ts'
@@ -27,119 +28,130 @@ BH8AAAEwCgYIKoZIzj0EAwIDSQAwRgIhAJzjnrAx9Yxhht73sFm3Nw0Lj1zmxlG3
 Y45VaNrqmUtwAiEA6aFVr7zou19fAKbesxg4pHgybvlqvNRnxkp/gk+W83w=
 -----END CERTIFICATE-----`
 
-describe('https upstreams', () => {
-  const seen: (string | false | undefined)[] = []
-  const server = createServer({ key: KEY, cert: CERT }, (request, response) => {
-    const socket = request.socket as unknown as {
-      servername: string | false
-      isSessionReused(): boolean
-    }
-    seen.push(socket.servername)
-    response.end(socket.isSessionReused() ? 'resumed' : 'fresh')
-  })
-  let port = 0
-  beforeAll(async () => {
-    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
-    port = (server.address() as AddressInfo).port
-  })
-  afterAll(async () => {
-    server.closeAllConnections()
-    await new Promise((resolve) => server.close(resolve))
-  })
-
-  const resolve: Resolve = (_host, _options, callback) => {
-    callback(null, [{ address: '127.0.0.1', family: 4 }])
-  }
-
-  it('are trusted by an extra CA, with the host as server name', async () => {
-    const upstream = createUpstream({ guard: createGuard(), extraCa: [CERT], resolve })
-    const heard = await ask(upstream, { origin: `https://upstream.test:${port}` }).done
-    expect(heard).toMatchObject({ status: 200, body: 'fresh' })
-    const literal = await ask(upstream, { origin: `https://127.0.0.1:${port}` }).done
-    expect(literal.status).toBe(200)
-    expect(seen).toEqual(['upstream.test', false])
-    await upstream.close()
-  })
-
-  it('that nobody vouches for fail, and are counted so', async () => {
-    const upstream = createUpstream({ guard: createGuard(), resolve })
-    for (const host of ['upstream.test', '127.0.0.1']) {
-      const origin = `https://${host}:${port}`
-      expect((await ask(upstream, { origin }).done).error?.code).toBe('refused')
-    }
-    expect(upstream.counts().readFailures()).toMatchObject([
-      { cause: 'tls', count: 1 },
-      { cause: 'tls', count: 1 },
-    ])
-    await upstream.close()
-  })
-
-  it('resume their session on a new connection', async () => {
-    const upstream = createUpstream({ guard: createGuard(), extraCa: [CERT], resolve })
-    const origin = `https://upstream.test:${port}`
-    await ask(upstream, { origin }).done
-    const [one, two] = await Promise.all([
-      ask(upstream, { origin }).done,
-      ask(upstream, { origin }).done,
-    ])
-    expect([one.body, two.body]).toContain('resumed')
-    await upstream.close()
-  })
-
-  it('that are Pods of a Service, too, have the host as server name', async () => {
-    const services = new ServiceDirectory()
-    const targets = [{ port, addresses: ['127.0.0.1'] }]
-    services.apply({
-      put: [{ service: 'test/upstream', addresses: ['127.0.0.1'], ports: [{ port: 1, targets }] }],
-      delete: [],
+describe.each(UPSTREAM_CLIENTS)('over %s', (client) => {
+  describe('https upstreams', () => {
+    const seen: (string | false | undefined)[] = []
+    const server = createServer({ key: KEY, cert: CERT }, (request, response) => {
+      const socket = request.socket as unknown as {
+        servername: string | false
+        isSessionReused(): boolean
+      }
+      seen.push(socket.servername)
+      response.end(socket.isSessionReused() ? 'resumed' : 'fresh')
     })
-    const upstream = createUpstream({ guard: createGuard(), extraCa: [CERT], resolve, services })
-    const before = seen.length
-    const { status } = await ask(upstream, { origin: 'https://upstream.test:1' }).done
-    expect([status, seen.slice(before)]).toEqual([200, ['upstream.test']])
-    await upstream.close()
-  })
-
-  it('that have an instance without TLS use the others, and the one that fails is ejected', async () => {
-    const plain = createTcp((socket) =>
-      socket
-        .on('error', () => undefined)
-        .resume()
-        .end('no TLS'),
-    )
-    await new Promise<void>((resolve) => plain.listen(port, '127.0.0.2', resolve))
-    const events: HealthEvent[] = []
-    const upstream = createUpstream({
-      guard: createGuard(),
-      extraCa: [CERT],
-      resolve: (_host, _options, callback) => {
-        callback(null, [
-          { address: '127.0.0.1', family: 4 },
-          { address: '127.0.0.2', family: 4 },
-        ])
-      },
-      clock: { now: () => 0, random: seededRandom(1) },
-      onHealth: (event) => events.push(event),
+    let port = 0
+    beforeAll(async () => {
+      await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+      port = (server.address() as AddressInfo).port
     })
-    const origin = `https://upstream.test:${port}`
-    let last = 0
-    for (let count = 0; count < 60; count++) {
-      const { status } = await ask(upstream, { origin }).done
-      if (status !== 200) last = count
-    }
-    expect(events).toMatchObject([{ address: '127.0.0.2', fault: 'tls', realm: undefined }])
-    expect(last).toBeLessThan(30)
-    await upstream.close()
-    await new Promise((resolve) => plain.close(resolve))
-  })
+    afterAll(async () => {
+      server.closeAllConnections()
+      await new Promise((resolve) => server.close(resolve))
+    })
 
-  it.each([
-    ['an unknown CA', 'upstream.test', []],
-    ['another name', 'other.test', [CERT]],
-  ])('are refused with %s', async (_, host, extraCa) => {
-    const upstream = createUpstream({ guard: createGuard(), extraCa, resolve })
-    const heard = await ask(upstream, { origin: `https://${host}:${port}` }).done
-    expect(heard.error).toMatchObject({ code: 'refused' })
-    await upstream.close()
+    const resolve: Resolve = (_host, _options, callback) => {
+      callback(null, [{ address: '127.0.0.1', family: 4 }])
+    }
+
+    it('are trusted by an extra CA, with the host as server name', async () => {
+      const upstream = createUpstream({ client, guard: createGuard(), extraCa: [CERT], resolve })
+      const heard = await ask(upstream, { origin: `https://upstream.test:${port}` }).done
+      expect(heard).toMatchObject({ status: 200, body: 'fresh' })
+      const literal = await ask(upstream, { origin: `https://127.0.0.1:${port}` }).done
+      expect(literal.status).toBe(200)
+      expect(seen).toEqual(['upstream.test', false])
+      await upstream.close()
+    })
+
+    it('that nobody vouches for fail, and are counted so', async () => {
+      const upstream = createUpstream({ client, guard: createGuard(), resolve })
+      for (const host of ['upstream.test', '127.0.0.1']) {
+        const origin = `https://${host}:${port}`
+        expect((await ask(upstream, { origin }).done).error?.code).toBe('refused')
+      }
+      expect(upstream.counts().readFailures()).toMatchObject([
+        { cause: 'tls', count: 1 },
+        { cause: 'tls', count: 1 },
+      ])
+      await upstream.close()
+    })
+
+    it('resume their session on a new connection', async () => {
+      const upstream = createUpstream({ client, guard: createGuard(), extraCa: [CERT], resolve })
+      const origin = `https://upstream.test:${port}`
+      await ask(upstream, { origin }).done
+      const [one, two] = await Promise.all([
+        ask(upstream, { origin }).done,
+        ask(upstream, { origin }).done,
+      ])
+      expect([one.body, two.body]).toContain('resumed')
+      await upstream.close()
+    })
+
+    it('that are Pods of a Service, too, have the host as server name', async () => {
+      const services = new ServiceDirectory()
+      const targets = [{ port, addresses: ['127.0.0.1'] }]
+      services.apply({
+        put: [
+          { service: 'test/upstream', addresses: ['127.0.0.1'], ports: [{ port: 1, targets }] },
+        ],
+        delete: [],
+      })
+      const upstream = createUpstream({
+        client,
+        guard: createGuard(),
+        extraCa: [CERT],
+        resolve,
+        services,
+      })
+      const before = seen.length
+      const { status } = await ask(upstream, { origin: 'https://upstream.test:1' }).done
+      expect([status, seen.slice(before)]).toEqual([200, ['upstream.test']])
+      await upstream.close()
+    })
+
+    it('that have an instance without TLS use the others, and the one that fails is ejected', async () => {
+      const plain = createTcp((socket) =>
+        socket
+          .on('error', () => undefined)
+          .resume()
+          .end('no TLS'),
+      )
+      await new Promise<void>((resolve) => plain.listen(port, '127.0.0.2', resolve))
+      const events: HealthEvent[] = []
+      const upstream = createUpstream({
+        client,
+        guard: createGuard(),
+        extraCa: [CERT],
+        resolve: (_host, _options, callback) => {
+          callback(null, [
+            { address: '127.0.0.1', family: 4 },
+            { address: '127.0.0.2', family: 4 },
+          ])
+        },
+        clock: { now: () => 0, random: seededRandom(1) },
+        onHealth: (event) => events.push(event),
+      })
+      const origin = `https://upstream.test:${port}`
+      let last = 0
+      for (let count = 0; count < 60; count++) {
+        const { status } = await ask(upstream, { origin }).done
+        if (status !== 200) last = count
+      }
+      expect(events).toMatchObject([{ address: '127.0.0.2', fault: 'tls', realm: undefined }])
+      expect(last).toBeLessThan(30)
+      await upstream.close()
+      await new Promise((resolve) => plain.close(resolve))
+    })
+
+    it.each([
+      ['an unknown CA', 'upstream.test', []],
+      ['another name', 'other.test', [CERT]],
+    ])('are refused with %s', async (_, host, extraCa) => {
+      const upstream = createUpstream({ client, guard: createGuard(), extraCa, resolve })
+      const heard = await ask(upstream, { origin: `https://${host}:${port}` }).done
+      expect(heard.error).toMatchObject({ code: 'refused' })
+      await upstream.close()
+    })
   })
 })

@@ -15,13 +15,15 @@ it('goes on to another address after 250 ms', async () => {
   const socket = createConnector({ guard: createGuard() })(
     { hostname: 'up.test', protocol: 'http:', port: String(port) },
     () => undefined,
-    (_name, _options, callback) => {
-      callback(
-        null,
-        ['127.0.0.2', '127.0.0.1'].map((address) => ({ address, family: 4 })),
-      )
-      // Timers end in their order, however late: no time is measured.
-      for (const ms of [240, 260]) setTimeout(() => order.push(`${ms} ms`), ms)
+    {
+      lookup: (_name, _options, callback) => {
+        callback(
+          null,
+          ['127.0.0.2', '127.0.0.1'].map((address) => ({ address, family: 4 })),
+        )
+        // Timers end in their order, however late: no time is measured.
+        for (const ms of [240, 260]) setTimeout(() => order.push(`${ms} ms`), ms)
+      },
     },
   )
   socket?.on('connectionAttemptTimeout', () => order.push('next'))

@@ -1,0 +1,291 @@
+// Speaks HTTP/1.1 on one connection to an upstream, for one request at a time. A request ends exactly once, and a
+// connection whose state is in doubt (left-over bytes, a response that has ended before its request) serves no other.
+
+import type { Socket } from 'node:net'
+import { createDeadlines, type Deadlines, type Timed } from '../../deadlines.ts'
+import type { Reading } from '../destinations/connector.ts'
+import type {
+  ClientOptions,
+  ClientRequest,
+  HttpClient,
+  OpenClient,
+  ResponseHandler,
+} from '../http-client.ts'
+import { PeerError } from '../peer-error.ts'
+import { createAfterPoll, type Deferred } from './after-poll.ts'
+import { Exchange } from './exchange.ts'
+import { READ_BYTES, ReadBuffer } from './read-buffer.ts'
+import { ResponseParser } from './response-parser.ts'
+
+/** Idle connections are closed at most two ticks late. */
+const IDLE_TICK_MS = 100
+/** A connection is closed that long before the time that the upstream names, so that no request crosses its end. */
+const KEEP_ALIVE_MARGIN_MS = 2000
+const MAX_KEEP_ALIVE_MS = 600_000
+/** The largest record of TLS: more are never read at once. */
+const TLS_READ_BYTES = 16 * 1024
+
+const NO_BYTES = Buffer.alloc(0)
+
+interface ClientTools {
+  readonly idleDeadlines: Deadlines
+  readonly afterPoll: (deferred: Deferred) => void
+  readonly readBuffer: Buffer
+}
+
+/**
+ * @example
+ * const openClient = createOpenHttp1Client()
+ * openClient({ origin, keepAliveMs, connect, … }).dispatch(request, handler)
+ */
+export const createOpenHttp1Client = (): OpenClient => {
+  const tools: ClientTools = {
+    idleDeadlines: createDeadlines(IDLE_TICK_MS),
+    afterPoll: createAfterPoll(),
+    readBuffer: Buffer.allocUnsafeSlow(READ_BYTES),
+  }
+  return (options) => new Http1Client(options, tools)
+}
+
+class Http1Client implements HttpClient, Timed, Deferred {
+  due = 0
+  slot = -1
+  isDestroyed = false
+  isReusable = true
+  readonly #options: ClientOptions
+  readonly #tools: ClientTools
+  readonly #host: string
+  readonly #parser = new ResponseParser()
+  readonly #reading: Reading
+  readonly #buffer: ReadBuffer
+  /** Connected. */
+  #socket: Socket | undefined
+  #isConnecting = false
+  /** The one that is in progress, or waits to be sent. */
+  #exchange: Exchange | undefined
+  #keepAliveMs: number
+  /** By the latest read. */
+  #readBytes = 0
+  #isPaused = false
+  /** Bytes that arrived while the handler wanted none. */
+  #held: Buffer | undefined
+  /** The upstream has closed its side while bytes of it are held. */
+  #hasEnded = false
+
+  constructor(options: ClientOptions, tools: ClientTools) {
+    this.#options = options
+    this.#tools = tools
+    const { host, protocol } = new URL(options.origin)
+    this.#host = host
+    this.#keepAliveMs = options.keepAliveMs
+    const isPlain = protocol === 'http:'
+    // A TLS socket may read while bytes of another socket are looked at; a plain one reads in the poll phase alone.
+    this.#buffer = new ReadBuffer(
+      isPlain ? tools.readBuffer : Buffer.allocUnsafeSlow(TLS_READ_BYTES),
+    )
+    this.#reading = {
+      buffer: () => this.#buffer.next(isPlain && this.#isMuchExpected()),
+      callback: (length) => this.#onRead(length),
+    }
+  }
+
+  dispatch(request: ClientRequest, handler: ResponseHandler): void {
+    this.#exchange = new Exchange(this, request, handler)
+    this.due = 0
+    if (this.#socket === undefined) this.#connect()
+    else this.#tools.afterPoll(this)
+  }
+
+  destroy(): void {
+    this.isDestroyed = true
+    this.isReusable = false
+    this.#exchange?.end()
+    this.#exchange = undefined
+    this.#disconnect()
+  }
+
+  /** The time of an idle connection is up. */
+  expire(): void {
+    if (this.#exchange === undefined) this.#disconnect()
+  }
+
+  onPolled(): void {
+    if (this.isDestroyed || this.#exchange === undefined) return
+    if (this.#socket === undefined) this.#connect()
+    else this.#send(this.#exchange, this.#socket)
+  }
+
+  /** Call it when the handler of the exchange wants more. */
+  resume(exchange: Exchange): void {
+    if (exchange !== this.#exchange || !this.#isPaused) return
+    this.#isPaused = false
+    const held = this.#held ?? NO_BYTES
+    this.#held = undefined
+    this.#parser.feed(held, held.length)
+    if (!this.#advance(exchange, held)) return
+    if (this.#hasEnded) this.#onPeerEnd()
+    else this.#socket?.resume()
+  }
+
+  /** Call it when the exchange failed for another reason than its connection. */
+  fail(exchange: Exchange, error: Error): void {
+    if (exchange !== this.#exchange) return
+    this.#exchange = undefined
+    this.destroy()
+    exchange.fail(error)
+  }
+
+  #connect(): void {
+    if (this.#isConnecting) return
+    this.#isConnecting = true
+    this.#options.connect((...outcome) => {
+      this.#isConnecting = false
+      const [failure, socket] = outcome
+      if (this.isDestroyed) socket?.destroy()
+      else if (failure === null) this.#open(socket)
+      else if (this.#exchange !== undefined) this.fail(this.#exchange, failure)
+    }, this.#reading)
+  }
+
+  #open(socket: Socket): void {
+    this.#socket = socket
+    this.#isPaused = false
+    this.#hasEnded = false
+    this.#held = undefined
+    socket
+      .on('error', (error) => {
+        this.#onLost(socket, error)
+      })
+      .on('end', () => {
+        if (socket === this.#socket) this.#onPeerEnd()
+      })
+      .on('close', () => {
+        this.#onLost(socket, new PeerError('closed', 'the upstream closed the connection'))
+      })
+    this.#tools.idleDeadlines.add(this)
+    this.#options.onConnected()
+    if (this.#exchange === undefined) this.#disconnect()
+    else this.#send(this.#exchange, socket)
+  }
+
+  #send(exchange: Exchange, socket: Socket): void {
+    this.#parser.expect(exchange.request.method)
+    exchange.send(socket, this.#host)
+  }
+
+  #isMuchExpected(): boolean {
+    return this.#parser.leftBytes >= READ_BYTES || this.#readBytes === READ_BYTES
+  }
+
+  /** @returns false: stop reading */
+  #onRead(length: number): boolean {
+    this.#readBytes = length
+    const { current } = this.#buffer
+    const exchange = this.#exchange
+    if (exchange?.isSent !== true) {
+      // The connection is closed before the next request is sent on it.
+      this.#disconnect()
+      return false
+    }
+    // TLS passes on what it has decrypted, paused or not.
+    if (this.#isPaused) {
+      this.#hold(current.subarray(0, length))
+      return false
+    }
+    this.#parser.feed(current, length)
+    this.#advance(exchange, undefined)
+    return !this.#isPaused
+  }
+
+  /**
+   * @param owned the bytes in hand, where their memory is not that of the read buffer
+   * @returns true: more bytes are wanted
+   */
+  #advance(exchange: Exchange, owned: Buffer | undefined): boolean {
+    const parser = this.#parser
+    let isWanted = true
+    exchange.begin()
+    while (isWanted && exchange === this.#exchange) {
+      const step = parser.next()
+      if (step === 'more') break
+      if (step === 'head') exchange.onHead(parser.head)
+      else if (step === 'data')
+        isWanted = exchange.handler.onResponseData(this.#dataOf(owned ?? this.#buffer))
+      else if (step === 'end') this.#complete(exchange)
+      else this.fail(exchange, malformed(parser))
+    }
+    const isInProgress = exchange === this.#exchange
+    if (!isWanted && isInProgress) this.#pause(owned ?? this.#buffer.current)
+    parser.release()
+    return isWanted && isInProgress
+  }
+
+  #dataOf(memory: Buffer | ReadBuffer): Buffer {
+    const { dataFrom, dataTo } = this.#parser
+    return memory instanceof ReadBuffer
+      ? memory.take(dataFrom, dataTo)
+      : memory.subarray(dataFrom, dataTo)
+  }
+
+  #pause(bytes: Buffer): void {
+    const { readTo, end } = this.#parser
+    this.#isPaused = true
+    if (readTo < end) this.#hold(bytes.subarray(readTo, end))
+  }
+
+  #hold(bytes: Buffer): void {
+    this.#held = this.#held === undefined ? Buffer.from(bytes) : Buffer.concat([this.#held, bytes])
+  }
+
+  #complete(exchange: Exchange): void {
+    const { keepsAlive, hasMore, head } = this.#parser
+    const seconds = head?.keepAliveSeconds
+    this.#keepAliveMs =
+      seconds === undefined
+        ? this.#options.keepAliveMs
+        : Math.min(seconds * 1000 - KEEP_ALIVE_MARGIN_MS, MAX_KEEP_ALIVE_MS)
+    this.isReusable =
+      keepsAlive && !hasMore && !exchange.closes && exchange.isRequestOver && this.#keepAliveMs > 0
+    this.#exchange = undefined
+    exchange.end()
+    if (this.isReusable) this.due = this.#tools.idleDeadlines.dueIn(this.#keepAliveMs)
+    else this.destroy()
+    // Last: it may send the next request at once.
+    exchange.handler.onResponseEnd()
+  }
+
+  #onPeerEnd(): void {
+    const exchange = this.#exchange
+    if (this.#isPaused) this.#hasEnded = true
+    else if (exchange?.isSent === true && this.#parser.finish()) this.#complete(exchange)
+    else if (this.#socket !== undefined)
+      this.#onLost(
+        this.#socket,
+        new PeerError(
+          'closed',
+          'the upstream closed the connection before its response was complete',
+        ),
+      )
+  }
+
+  #onLost(socket: Socket, error: Error): void {
+    // What came before the end is passed on first, when its handler wants it.
+    if (socket !== this.#socket || (this.#isPaused && this.#hasEnded)) return
+    const exchange = this.#exchange
+    if (exchange?.isSent === true) this.fail(exchange, error)
+    else this.#disconnect()
+  }
+
+  #disconnect(): void {
+    const socket = this.#socket
+    if (socket === undefined) return
+    this.#socket = undefined
+    this.due = 0
+    this.#tools.idleDeadlines.remove(this)
+    socket.destroy()
+    this.#options.onDisconnected()
+  }
+}
+
+const malformed = ({ fault = 'an invalid chunk' }: ResponseParser): PeerError =>
+  new PeerError('malformed', `the response is not valid HTTP/1.1: ${fault}`)

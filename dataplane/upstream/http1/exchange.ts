@@ -1,0 +1,117 @@
+// Keeps one request of a client and how far it is, and sends it. Its handler gets exactly one end, unless it has aborted.
+
+import type { Socket } from 'node:net'
+import type { ClientRequest, ExchangeControl, ResponseHandler } from '../http-client.ts'
+import { BodyWriter } from './body-writer.ts'
+import { formatHead, type RequestHead } from './request-writer.ts'
+import type { ResponseHead } from './response-head.ts'
+
+/** What an exchange needs of its client. */
+export interface ExchangeOwner {
+  resume(exchange: Exchange): void
+  /** Ends the exchange, and with it the connection. */
+  fail(exchange: Exchange, error: Error): void
+  destroy(): void
+}
+
+export class Exchange implements ExchangeControl {
+  readonly request: ClientRequest
+  readonly handler: ResponseHandler
+  /** Something of it may have reached the upstream. */
+  isSent = false
+  /** All of the request was passed to the socket. */
+  isRequestOver = false
+  /** The handler is not called any more. */
+  isOver = false
+  /** The connection must not serve another request. */
+  closes = false
+  readonly #owner: ExchangeOwner
+  #hasBegun = false
+  #body: BodyWriter | undefined
+
+  constructor(owner: ExchangeOwner, request: ClientRequest, handler: ResponseHandler) {
+    this.#owner = owner
+    this.request = request
+    this.handler = handler
+  }
+
+  abort(): void {
+    if (this.isOver) return
+    this.end()
+    this.#owner.destroy()
+  }
+
+  resume(): void {
+    this.#owner.resume(this)
+  }
+
+  send(socket: Socket, host: string): void {
+    const { request, handler } = this
+    let head: RequestHead
+    try {
+      head = formatHead(request, host)
+    } catch (error) {
+      this.#owner.fail(this, error as TypeError)
+      return
+    }
+    if (!handler.onRequestStart(this)) {
+      this.abort()
+      return
+    }
+    this.isSent = true
+    this.closes = head.closes
+    const { body } = request
+    if (body === null || body instanceof Uint8Array) {
+      if (body === null || body.length === 0) socket.write(head.text, 'latin1')
+      else {
+        socket.cork()
+        socket.write(head.text, 'latin1')
+        socket.write(body)
+        socket.uncork()
+      }
+      this.#onAllSent()
+      return
+    }
+    this.#body = new BodyWriter(body, socket, head, {
+      onSent: () => {
+        handler.onBodySent()
+      },
+      onEnd: () => {
+        this.#onAllSent()
+      },
+      onFault: (error) => {
+        this.#owner.fail(this, error)
+      },
+    })
+    this.#body.start()
+  }
+
+  /** Something of the response has arrived. */
+  begin(): void {
+    if (this.#hasBegun) return
+    this.#hasBegun = true
+    this.handler.onResponseStarted()
+  }
+
+  onHead(head: ResponseHead | undefined): void {
+    if (head !== undefined) this.handler.onResponseHead(head.statusCode, head.headers)
+  }
+
+  /** Nothing more is sent, and the handler is not called any more. */
+  end(): void {
+    this.isOver = true
+    this.#body?.stop()
+    this.#body = undefined
+  }
+
+  fail(error: Error): void {
+    this.end()
+    this.handler.onResponseError(error)
+  }
+
+  #onAllSent(): void {
+    this.isRequestOver = true
+    this.#body = undefined
+    this.handler.onRequestSent()
+  }
+}

@@ -1,0 +1,97 @@
+// Writes the head of a request as one text. Nothing that it is given can add a line to the head or end it: what is not
+// valid there is rejected, whoever has checked it before.
+
+import type { ClientRequest } from '../http-client.ts'
+
+/** How the body is sent. */
+export type BodyFraming =
+  | { readonly kind: 'none' }
+  | { readonly kind: 'sized'; readonly bytes: number }
+  | { readonly kind: 'chunked' }
+
+export interface RequestHead {
+  /** In Latin-1. */
+  readonly text: string
+  readonly framing: BodyFraming
+  /** The connection must not serve another request, whatever the response says. */
+  readonly closes: boolean
+}
+
+/** RFC 9110 §9.3: a request with these methods has content, and without any says so by a length of 0. */
+const WITH_CONTENT: ReadonlySet<string> = new Set([
+  'PATCH',
+  'POST',
+  'PROPFIND',
+  'PROPPATCH',
+  'PUT',
+  'QUERY',
+])
+
+/** The writer's own fields, and those that ask for what it does not do. */
+const RESERVED: ReadonlySet<string> = new Set([
+  'connection',
+  'content-length',
+  'expect',
+  'host',
+  'keep-alive',
+  'transfer-encoding',
+  'upgrade',
+])
+
+const TOKEN = /^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/
+const NOT_VALUE = /[^\t\x20-\x7e\x80-\xff]/
+/** Visible ASCII, and what servers accept beyond it: the gateway sends a client's target as it came. */
+const TARGET = /^[\x21-\x7e\x80-\xff]+$/
+
+/**
+ * @param host of the `Host` field
+ * @throws TypeError for what is not valid in a head, which is a bug of the caller
+ * @example formatHead(request, 'orders:8080').text // 'GET / HTTP/1.1\r\nhost: orders:8080\r\n…\r\n\r\n'
+ */
+export const formatHead = (request: ClientRequest, host: string): RequestHead => {
+  const { method, path } = request
+  // The response to CONNECT is framed in its own way.
+  if (!TOKEN.test(method) || method === 'CONNECT') throw new TypeError('the method is not valid')
+  if (!TARGET.test(path)) throw new TypeError('the request target is not valid')
+  const framing = framingOf(request)
+  const hasContent = framing.kind === 'chunked' || (framing.kind === 'sized' && framing.bytes > 0)
+  // Some servers send a body after HEAD; others take the body of a GET for the next request. Neither must be seen by the
+  // request after it.
+  const closes = method === 'HEAD' || (hasContent && !WITH_CONTENT.has(method))
+  const connection = closes ? 'close' : 'keep-alive'
+  const text = `${method} ${path} HTTP/1.1\r\nhost: ${host}\r\nconnection: ${connection}\r\n${fieldLines(request)}${framingLine(framing)}\r\n`
+  return { text, framing, closes }
+}
+
+const fieldLines = ({ headers }: ClientRequest): string => {
+  let text = ''
+  for (let at = 0; at + 1 < headers.length; at += 2) {
+    const name = headers[at] ?? ''
+    const value = headers[at + 1] ?? ''
+    if (!TOKEN.test(name) || RESERVED.has(name.toLowerCase()))
+      throw new TypeError(`the header name '${name.slice(0, 64)}' is not valid`)
+    if (NOT_VALUE.test(value)) throw new TypeError(`the value of header '${name}' is not valid`)
+    text += `${name}: ${value}\r\n`
+  }
+  return text
+}
+
+const framingOf = ({ method, body, contentLength }: ClientRequest): BodyFraming => {
+  if (body !== null && !(body instanceof Uint8Array))
+    return contentLength === undefined
+      ? { kind: 'chunked' }
+      : { kind: 'sized', bytes: contentLength }
+  const bytes = body?.length ?? 0
+  return bytes === 0 && !WITH_CONTENT.has(method) ? { kind: 'none' } : { kind: 'sized', bytes }
+}
+
+const framingLine = (framing: BodyFraming): string => {
+  switch (framing.kind) {
+    case 'none':
+      return ''
+    case 'sized':
+      return `content-length: ${framing.bytes}\r\n`
+    case 'chunked':
+      return 'transfer-encoding: chunked\r\n'
+  }
+}

@@ -1,0 +1,324 @@
+// Splits the bytes of one connection into responses, strictly (RFC 9112) and incrementally, without I/O. Its reader asks
+// for one step after the other, so that it can stop at any of them; where a message ends is decided here alone.
+
+import { MAX_HEAD_BYTES } from '../http-client.ts'
+import { CR, HEX, LF, NO_DIGIT } from './octets.ts'
+import { LineCollector } from './line-collector.ts'
+import { checkTrailers, readHead, type ResponseFault, type ResponseHead } from './response-head.ts'
+
+/**
+ * What the bytes gave:
+ * - `more`: nothing; all of them are read
+ * - `head`: `head` is that of the final response
+ * - `data`: a piece of the body, from `dataFrom` to `dataTo`
+ * - `end`: the response is complete; what follows belongs to none
+ * - `fault`: they are not a valid response, `fault` says why; nothing can be read any more
+ */
+export type Step = 'more' | 'head' | 'data' | 'end' | 'fault'
+
+type Phase =
+  | 'idle' // no response is expected
+  | 'head'
+  | 'head was read'
+  | 'body'
+  | 'complete' // `end` is to be reported
+  | 'faulty'
+
+type BodyPhase =
+  | 'sized body'
+  | 'body until close'
+  | 'chunk size'
+  | 'chunk data'
+  | 'CR of chunk'
+  | 'LF of chunk'
+  | 'trailers'
+
+/** A server has no reason for more; without a bound they could keep a request waiting for ever. */
+const MAX_INTERIM = 16
+const MAX_TRAILER_BYTES = 16 * 1024
+/** Of one response: extensions mean nothing to us, and cost memory and time. */
+const MAX_EXTENSION_BYTES = 16 * 1024
+/** Of one line, with the size. */
+const MAX_CHUNK_LINE_BYTES = 4 * 1024
+/** More than a body can have; leading zeros are allowed. */
+const MAX_SIZE_DIGITS = 16
+
+/**
+ * RFC 9112 §7.1.1, without the blanks that it lets recipients accept for the sake of old senders. Quoted strings as in
+ * RFC 9110 §5.6.4.
+ */
+const EXTENSIONS =
+  /^(?:;[!#$%&'*+.^_`|~0-9A-Za-z-]+(?:=(?:[!#$%&'*+.^_`|~0-9A-Za-z-]+|"(?:[\t \x21\x23-\x5b\x5d-\x7e\x80-\xff]|\\[\t \x21-\x7e\x80-\xff])*"))?)*$/
+
+const HTTP_1 = Buffer.from('HTTP/1.')
+const NO_BYTES = Buffer.alloc(0)
+
+/**
+ * @example
+ * parser.expect('GET')
+ * for (parser.feed(bytes, bytes.length); ;) {
+ *   const step = parser.next()
+ *   if (step === 'data') sink(bytes.subarray(parser.dataFrom, parser.dataTo))
+ *   else if (step !== 'head') break
+ * }
+ */
+export class ResponseParser {
+  head: ResponseHead | undefined
+  fault: ResponseFault | undefined
+  dataFrom = 0
+  dataTo = 0
+  #phase: Phase = 'idle'
+  #bodyPhase: BodyPhase = 'sized body'
+  #isHeadRequest = false
+  #interimCount = 0
+  #keepsAlive = true
+  /** Bytes that are still to come: of the body or of the chunk. */
+  #leftBytes = 0
+  #extensionBytes = 0
+  /** The bytes in hand, how far they are read, and where they end. */
+  #bytes: Buffer = NO_BYTES
+  #at = 0
+  #end = 0
+  readonly #lines = new LineCollector()
+
+  /** Call it when a request is sent, with its method. */
+  expect(method: string): void {
+    this.head = undefined
+    this.#phase = 'head'
+    this.#isHeadRequest = method === 'HEAD'
+    this.#interimCount = 0
+    this.#extensionBytes = 0
+    this.#lines.begin('block', MAX_HEAD_BYTES)
+  }
+
+  /** Gives it the bytes up to `end`, once those before are read, or what is left of them. */
+  feed(bytes: Buffer, end: number): void {
+    this.#bytes = bytes
+    this.#at = 0
+    this.#end = end
+  }
+
+  /** Forgets the bytes in hand, whose memory may be used for others. */
+  release(): void {
+    this.feed(NO_BYTES, 0)
+    this.#lines.release()
+  }
+
+  /** Where the bytes in hand begin that are not read. */
+  get readTo(): number {
+    return this.#at
+  }
+
+  /** Where the bytes in hand end. */
+  get end(): number {
+    return this.#end
+  }
+
+  /** Some of the bytes in hand are not read. */
+  get hasMore(): boolean {
+    return this.#at < this.#end
+  }
+
+  /** Bytes of the body, or of its chunk, that are still to come. */
+  get leftBytes(): number {
+    return this.#leftBytes
+  }
+
+  /** Once a response is complete: the connection may serve another request. */
+  get keepsAlive(): boolean {
+    return this.#keepsAlive && this.#phase === 'idle'
+  }
+
+  next(): Step {
+    for (;;) {
+      const step = this.#step()
+      if (step !== undefined) return step
+    }
+  }
+
+  /** The peer has closed the connection. @returns true: that completes the response */
+  finish(): boolean {
+    const isUntilClose = this.#phase === 'body' && this.#bodyPhase === 'body until close'
+    const isComplete = isUntilClose || this.#phase === 'complete'
+    this.#phase = 'faulty'
+    return isComplete
+  }
+
+  /** @returns undefined: go on */
+  #step(): Step | undefined {
+    switch (this.#phase) {
+      case 'idle':
+        return this.hasMore ? this.#fail('bytes that belong to no response') : 'more'
+      case 'head':
+        return this.#readHead()
+      case 'head was read':
+        this.#phase = this.#beginBody()
+        return undefined
+      case 'body':
+        return this.#readBody()
+      case 'complete':
+        this.#phase = 'idle'
+        return 'end'
+      case 'faulty':
+        return 'fault'
+    }
+  }
+
+  #readBody(): Step | undefined {
+    switch (this.#bodyPhase) {
+      case 'sized body':
+      case 'chunk data':
+        return this.#readData()
+      case 'body until close':
+        return this.#readUntilClose()
+      case 'chunk size':
+        return this.#readChunkSize()
+      case 'CR of chunk':
+        return this.#readOctet(CR, 'LF of chunk')
+      case 'LF of chunk':
+        return this.#readOctet(LF, 'chunk size')
+      case 'trailers':
+        return this.#readTrailers()
+    }
+  }
+
+  #readHead(): Step | undefined {
+    const found = this.#collect('too long a head')
+    // A peer that speaks something else may never end what looks like a head.
+    if (found === 'more' && !this.#lines.beginsAs(HTTP_1))
+      return this.#fail('an invalid status line')
+    if (found !== 'whole') return found
+    const { bytes, from, to } = this.#lines
+    // Without the empty line.
+    const head = readHead(bytes, from, to - 2)
+    if (typeof head === 'string') return this.#fail(head)
+    if (head.statusCode === 101) return this.#fail('a switch of protocols that was not requested')
+    if (head.statusCode < 200) {
+      if (++this.#interimCount > MAX_INTERIM) return this.#fail('too many interim responses')
+      this.#lines.begin('block', MAX_HEAD_BYTES)
+      return undefined
+    }
+    this.head = head
+    this.#phase = 'head was read'
+    return 'head'
+  }
+
+  /** RFC 9112 §6.3. */
+  #beginBody(): Phase {
+    const { head } = this
+    if (head === undefined) return 'faulty'
+    const { statusCode, contentLength, isChunked } = head
+    this.#keepsAlive = head.keepsAlive
+    if (this.#isHeadRequest || statusCode === 204 || statusCode === 304) {
+      // A server that declares a body here may send it: it would be read as the next response.
+      if (!this.#isHeadRequest && (isChunked || (contentLength ?? 0) > 0)) this.#keepsAlive = false
+      return 'complete'
+    }
+    if (isChunked) {
+      this.#bodyPhase = 'chunk size'
+      this.#lines.begin('line', MAX_CHUNK_LINE_BYTES)
+      return 'body'
+    }
+    if (contentLength === undefined) {
+      this.#keepsAlive = false
+      this.#bodyPhase = 'body until close'
+      return 'body'
+    }
+    this.#bodyPhase = 'sized body'
+    this.#leftBytes = contentLength
+    return contentLength === 0 ? 'complete' : 'body'
+  }
+
+  #readData(): Step {
+    const available = this.#end - this.#at
+    if (available === 0) return 'more'
+    const length = Math.min(available, this.#leftBytes)
+    this.#leftBytes -= length
+    if (this.#leftBytes === 0) {
+      if (this.#bodyPhase === 'sized body') this.#phase = 'complete'
+      else this.#bodyPhase = 'CR of chunk'
+    }
+    return this.#give(length)
+  }
+
+  #readUntilClose(): Step {
+    const available = this.#end - this.#at
+    return available === 0 ? 'more' : this.#give(available)
+  }
+
+  #give(length: number): Step {
+    this.dataFrom = this.#at
+    this.#at += length
+    this.dataTo = this.#at
+    return 'data'
+  }
+
+  #readChunkSize(): Step | undefined {
+    const found = this.#collect('too long chunk extensions')
+    if (found !== 'whole') return found
+    const { bytes, from, to } = this.#lines
+    const end = to - 2
+    const digitsEnd = endOfDigits(bytes, from, end)
+    const size = sizeOf(bytes, from, digitsEnd)
+    if (size === undefined) return this.#fail('an invalid chunk')
+    const fault = digitsEnd === end ? undefined : this.#checkExtensions(bytes, digitsEnd, end)
+    if (fault !== undefined) return this.#fail(fault)
+    this.#leftBytes = size
+    this.#bodyPhase = size === 0 ? 'trailers' : 'chunk data'
+    if (size === 0) this.#lines.begin('trailers', MAX_TRAILER_BYTES)
+    else this.#lines.begin('line', MAX_CHUNK_LINE_BYTES)
+    return undefined
+  }
+
+  #checkExtensions(bytes: Buffer, from: number, to: number): ResponseFault | undefined {
+    this.#extensionBytes += to - from
+    if (this.#extensionBytes > MAX_EXTENSION_BYTES) return 'too long chunk extensions'
+    return EXTENSIONS.test(bytes.toString('latin1', from, to)) ? undefined : 'an invalid chunk'
+  }
+
+  #readOctet(octet: number, after: BodyPhase): Step | undefined {
+    if (!this.hasMore) return 'more'
+    if (this.#bytes[this.#at] !== octet) return this.#fail('an invalid chunk')
+    this.#at++
+    this.#bodyPhase = after
+    return undefined
+  }
+
+  #readTrailers(): Step | undefined {
+    const found = this.#collect('too long trailers')
+    if (found !== 'whole') return found
+    const { bytes, from, to } = this.#lines
+    const fault = checkTrailers(bytes, from, to - 2)
+    if (fault !== undefined) return this.#fail(fault)
+    this.#phase = 'complete'
+    return undefined
+  }
+
+  #collect(tooLong: ResponseFault): 'whole' | 'more' | 'fault' {
+    const found = this.#lines.read(this.#bytes, this.#at, this.#end)
+    if (found === 'fault') return this.#fail('a control character, a bare CR or a bare LF')
+    if (found === 'too long') return this.#fail(tooLong)
+    this.#at = found === 'more' ? this.#end : this.#lines.readTo
+    return found
+  }
+
+  #fail(fault: ResponseFault): 'fault' {
+    this.fault = fault
+    this.#phase = 'faulty'
+    return 'fault'
+  }
+}
+
+const endOfDigits = (bytes: Buffer, from: number, to: number): number => {
+  let at = from
+  while (at < to && HEX[bytes[at] ?? 0] !== NO_DIGIT) at++
+  return at
+}
+
+/** undefined: these are no digits, or too many. */
+const sizeOf = (bytes: Buffer, from: number, to: number): number | undefined => {
+  if (from === to || to - from > MAX_SIZE_DIGITS) return undefined
+  let size = 0
+  for (let at = from; at < to; at++) size = size * 16 + (HEX[bytes[at] ?? 0] ?? 0)
+  return size <= Number.MAX_SAFE_INTEGER ? size : undefined
+}
