@@ -9,7 +9,11 @@ const SEED = 20_261_123
 /** Mutations; over sockets each takes a millisecond or more. */
 const CASES = 400
 const CASES_BY_SOCKET = 60
-const BY_SOCKET: ReadonlySet<string> = new Set(['request-heads', 'response-heads'])
+const BY_SOCKET: ReadonlySet<string> = new Set([
+  'request-heads',
+  'response-heads',
+  'response-heads-built-in',
+])
 
 describe('a short run', () => {
   it.each(TARGETS.map((target) => [target.name, target] as const))(

@@ -8,13 +8,16 @@ import { expressions } from './targets/expressions.ts'
 import { rawSocketFrames, webSocketFrames } from './targets/frames.ts'
 import { proxyHeaders } from './targets/proxy-headers.ts'
 import { requestHeads } from './targets/request-heads.ts'
-import { responseHeads } from './targets/response-heads.ts'
+import { responseHeads, responseHeadsBuiltIn } from './targets/response-heads.ts'
 import { serviceEndpoints } from './targets/service-endpoints.ts'
+import { upstreamResponses } from './targets/upstream-responses.ts'
 import { wampMessages } from './targets/wamp-messages.ts'
 
 export const TARGETS: readonly FuzzTarget[] = [
   requestHeads,
   responseHeads,
+  responseHeadsBuiltIn,
+  upstreamResponses,
   proxyHeaders,
   msgpackBodies,
   jsonBodies,

@@ -17,6 +17,7 @@ export type ResponseFault =
   | 'a Transfer-Encoding other than chunked'
   | 'a switch of protocols that was not requested'
   | 'too many interim responses'
+  | 'an interim response that ends the connection'
   | 'an invalid chunk'
   | 'too long chunk extensions'
   | 'invalid trailers'

@@ -194,6 +194,8 @@ export class ResponseParser {
     if (typeof head === 'string') return this.#fail(head)
     if (head.statusCode === 101) return this.#fail('a switch of protocols that was not requested')
     if (head.statusCode < 200) {
+      // HTTP/1.0 has none, and one that closes promises that nothing follows.
+      if (!head.keepsAlive) return this.#fail('an interim response that ends the connection')
       if (++this.#interimCount > MAX_INTERIM) return this.#fail('too many interim responses')
       this.#lines.begin('block', MAX_HEAD_BYTES)
       return undefined

@@ -2,6 +2,7 @@
 // one on its connection, which comes from the same upstream, is the right one, or the connection is closed.
 
 import type { Socket } from 'node:net'
+import type { UpstreamClient } from '../../../dataplane/upstream/http-client.ts'
 import { BrokenError } from '../../support/byte-stream.ts'
 import type { RawClient, RawResponse } from '../../support/raw-client.ts'
 import type { Checker, FuzzTarget } from '../fuzz.ts'
@@ -34,7 +35,7 @@ const response = (line: string, headers: readonly string[] = [], body = ''): str
 const CHUNKED = 'Transfer-Encoding: chunked'
 const NEXT = response('200 OK', ['Content-Length: 6', 'X-Smuggled: yes'], 'hidden')
 
-const ANSWERS = [
+export const ANSWERS = [
   response('200 OK', ['Content-Length: 5', 'Content-Type: text/plain'], 'hello'),
   response('200 OK', ['Content-Type: application/json'], '{"a":[1,"x"]}'),
   response('200 OK', [CHUNKED], '5\r\nhello\r\n3;e=1\r\n123\r\n0\r\nX-T: 1\r\n\r\n'),
@@ -63,7 +64,7 @@ const SEEDS = ANSWERS.flatMap((answer, index) =>
   ),
 )
 
-const TOKENS = [
+export const TOKENS = [
   '\r\n',
   '\r',
   '\n',
@@ -254,12 +255,16 @@ const forwardsTo = (host: string): object => {
   }
 }
 
-export const responseHeads: FuzzTarget = {
-  name: 'response-heads',
+const overClient = (name: string, client: UpstreamClient): FuzzTarget => ({
+  name,
   seeds: SEEDS,
   mutate: (input, random, pool) => mutateBytes(input, { random, pool, tokens: TOKENS }),
   open: async () => {
     const upstream = new LyingUpstream()
-    return new Conversations(await serveForwards(forwardsTo, upstream.serve), upstream)
+    const flags = ['--upstream-client', client]
+    return new Conversations(await serveForwards(forwardsTo, upstream.serve, flags), upstream)
   },
-}
+})
+
+export const responseHeads = overClient('response-heads', 'undici')
+export const responseHeadsBuiltIn = overClient('response-heads-built-in', 'built-in')

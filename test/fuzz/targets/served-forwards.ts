@@ -29,9 +29,10 @@ const LIMITS = { headersTimeoutSeconds: 1, requestTimeoutSeconds: 1, checkMs: 10
 export const serveForwards = async (
   pathsTo: (upstream: string) => object,
   onConnection: (socket: Socket) => void,
+  flags: readonly string[] = [],
 ): Promise<ServedForwards> => {
   const upstream = await listening(createServer({ noDelay: true }, onConnection))
-  const parsed = readGatewaySettings([], {})
+  const parsed = readGatewaySettings([...flags], {})
   if (parsed.kind !== 'settings') throw new Error(JSON.stringify(parsed))
   const faults: string[] = []
   const log = createLog({
