@@ -1,5 +1,4 @@
-// Defines the interface to HTTP upstreams: send a request, pass its head and body to a sink, abort. It is small, so
-// that a faster client could replace undici.
+// Defines the interface to HTTP upstreams: send a request, pass its head and body to a sink, abort.
 
 import type { Readable } from 'node:stream'
 import { CodedError } from '../../base/coded-error.ts'

@@ -14,7 +14,7 @@ import type {
 import { PeerError } from '../peer-error.ts'
 import { createAfterPoll, type Deferred } from './after-poll.ts'
 import { Exchange } from './exchange.ts'
-import { READ_BYTES, ReadBuffer } from './read-buffer.ts'
+import { createLargeReads, type LargeReads, READ_BYTES, ReadBuffer } from './read-buffer.ts'
 import { ResponseParser } from './response-parser.ts'
 
 /** Idle connections are closed at most two ticks late. */
@@ -31,6 +31,7 @@ interface ClientTools {
   readonly idleDeadlines: Deadlines
   readonly afterPoll: (deferred: Deferred) => void
   readonly readBuffer: Buffer
+  readonly largeReads: LargeReads
 }
 
 /**
@@ -43,6 +44,7 @@ export const createOpenHttp1Client = (): OpenClient => {
     idleDeadlines: createDeadlines(IDLE_TICK_MS),
     afterPoll: createAfterPoll(),
     readBuffer: Buffer.allocUnsafeSlow(READ_BYTES),
+    largeReads: createLargeReads(),
   }
   return (options) => new Http1Client(options, tools)
 }
@@ -67,6 +69,8 @@ class Http1Client implements HttpClient, Timed, Deferred {
   /** By the latest read. */
   #readBytes = 0
   #isPaused = false
+  /** Reading was stopped at the socket. */
+  #isStopped = false
   /** Bytes that arrived while the handler wanted none. */
   #held: Buffer | undefined
   /** The upstream has closed its side while bytes of it are held. */
@@ -82,10 +86,14 @@ class Http1Client implements HttpClient, Timed, Deferred {
     // A TLS socket may read while bytes of another socket are looked at; a plain one reads in the poll phase alone.
     this.#buffer = new ReadBuffer(
       isPlain ? tools.readBuffer : Buffer.allocUnsafeSlow(TLS_READ_BYTES),
+      tools.largeReads,
     )
     this.#reading = {
       buffer: () => this.#buffer.next(isPlain && this.#isMuchExpected()),
-      callback: (length) => this.#onRead(length),
+      callback: (length) => {
+        this.#isStopped = !this.#onRead(length)
+        return !this.#isStopped
+      },
     }
   }
 
@@ -124,7 +132,7 @@ class Http1Client implements HttpClient, Timed, Deferred {
     this.#parser.feed(held, held.length)
     if (!this.#advance(exchange, held)) return
     if (this.#hasEnded) this.#onPeerEnd()
-    else this.#socket?.resume()
+    else this.#continueReading()
   }
 
   /** Call it when the exchange failed for another reason than its connection. */
@@ -150,6 +158,7 @@ class Http1Client implements HttpClient, Timed, Deferred {
   #open(socket: Socket): void {
     this.#socket = socket
     this.#isPaused = false
+    this.#isStopped = false
     this.#hasEnded = false
     this.#held = undefined
     socket
@@ -173,8 +182,10 @@ class Http1Client implements HttpClient, Timed, Deferred {
     exchange.send(socket, this.#host)
   }
 
+  /** False once the connection has ended: what it has acquired would never be released. */
   #isMuchExpected(): boolean {
-    return this.#parser.leftBytes >= READ_BYTES || this.#readBytes === READ_BYTES
+    if (this.#socket === undefined || this.#exchange === undefined) return false
+    return this.#parser.leftBytes >= READ_BYTES || this.#readBytes >= READ_BYTES
   }
 
   /** @returns false: stop reading */
@@ -240,6 +251,7 @@ class Http1Client implements HttpClient, Timed, Deferred {
   #complete(exchange: Exchange): void {
     const { keepsAlive, hasMore, head } = this.#parser
     const seconds = head?.keepAliveSeconds
+    this.#readBytes = 0
     this.#keepAliveMs =
       seconds === undefined
         ? this.#options.keepAliveMs
@@ -248,10 +260,19 @@ class Http1Client implements HttpClient, Timed, Deferred {
       keepsAlive && !hasMore && !exchange.closes && exchange.isRequestOver && this.#keepAliveMs > 0
     this.#exchange = undefined
     exchange.end()
-    if (this.isReusable) this.due = this.#tools.idleDeadlines.dueIn(this.#keepAliveMs)
-    else this.destroy()
+    if (this.isReusable) {
+      this.due = this.#tools.idleDeadlines.dueIn(this.#keepAliveMs)
+      // The handler may have paused with the last bytes: an idle connection is read, too.
+      this.#continueReading()
+    } else this.destroy()
     // Last: it may send the next request at once.
     exchange.handler.onResponseEnd()
+  }
+
+  #continueReading(): void {
+    if (!this.#isStopped) return
+    this.#isStopped = false
+    this.#socket?.resume()
   }
 
   #onPeerEnd(): void {
@@ -283,6 +304,8 @@ class Http1Client implements HttpClient, Timed, Deferred {
     this.due = 0
     this.#tools.idleDeadlines.remove(this)
     socket.destroy()
+    this.#readBytes = 0
+    this.#buffer.release()
     this.#options.onDisconnected()
   }
 }

@@ -62,13 +62,7 @@ export class Exchange implements ExchangeControl {
     this.closes = head.closes
     const { body } = request
     if (body === null || body instanceof Uint8Array) {
-      if (body === null || body.length === 0) socket.write(head.text, 'latin1')
-      else {
-        socket.cork()
-        socket.write(head.text, 'latin1')
-        socket.write(body)
-        socket.uncork()
-      }
+      writeWhole(socket, head.text, body)
       this.#onAllSent()
       return
     }
@@ -113,5 +107,23 @@ export class Exchange implements ExchangeControl {
     this.isRequestOver = true
     this.#body = undefined
     this.handler.onRequestSent()
+  }
+}
+
+/** Larger ones take more time to copy than a second piece costs. */
+const JOINED_BYTES = 4096
+
+const writeWhole = (socket: Socket, head: string, body: Uint8Array | null): void => {
+  if (body === null || body.length === 0) socket.write(head, 'latin1')
+  else if (body.length <= JOINED_BYTES)
+    socket.write(
+      head + Buffer.from(body.buffer, body.byteOffset, body.length).toString('latin1'),
+      'latin1',
+    )
+  else {
+    socket.cork()
+    socket.write(head, 'latin1')
+    socket.write(body)
+    socket.uncork()
   }
 }

@@ -88,6 +88,7 @@ export class ResponseParser {
     this.#isHeadRequest = method === 'HEAD'
     this.#interimCount = 0
     this.#extensionBytes = 0
+    this.#leftBytes = 0
     this.#lines.begin('block', MAX_HEAD_BYTES)
   }
 

@@ -441,6 +441,111 @@ describe.each(UPSTREAM_CLIENTS)('over %s', (client) => {
     })
   })
 
+  describe('a connection in doubt serves no other request', () => {
+    const SMUGGLED = 'HTTP/1.1 200 OK\r\nContent-Length: 6\r\n\r\nhidden'
+    const answerTo = (text: string): string => {
+      const path = /^\w+ (\S+)/.exec(text)?.[1] ?? ''
+      return `HTTP/1.1 200 OK\r\nContent-Length: ${path.length}\r\n\r\n${path}`
+    }
+
+    it.each([
+      ['bytes behind a response', 'GET', (text: string) => answerTo(text) + SMUGGLED],
+      ['a body after HEAD', 'HEAD', (text: string) => answerTo(text)],
+      [
+        'a body after 204',
+        'GET',
+        () => `HTTP/1.1 204 No Content\r\nContent-Length: ${SMUGGLED.length}\r\n\r\n${SMUGGLED}`,
+      ],
+      [
+        'a body after 304',
+        'GET',
+        () => `HTTP/1.1 304 Not Modified\r\nContent-Length: 9\r\n\r\n${SMUGGLED}`,
+      ],
+    ])('after %s', async (_, method, misbehave) => {
+      let isFirst = true
+      const server = await opened(
+        listenRaw((socket, text) => {
+          socket.write(isFirst ? misbehave(text) : answerTo(text))
+          isFirst = false
+        }),
+      )
+      const upstream = upstreamOf()
+      await ask(upstream, { origin: server.origin, method, path: '/first' }).done
+      expect(await ask(upstream, { origin: server.origin, path: '/next' }).done).toMatchObject({
+        body: '/next',
+        ended: true,
+      })
+      expect(server.opened()).toBe(2)
+    })
+
+    it('after bytes that no request asked for', async () => {
+      const sockets: Socket[] = []
+      const server = await opened(
+        listenRaw((socket, text) => {
+          sockets.push(socket)
+          socket.write(answerTo(text))
+        }),
+      )
+      const upstream = upstreamOf()
+      await ask(upstream, { origin: server.origin, path: '/first' }).done
+      sockets[0]?.write(SMUGGLED)
+      await roundTrip()
+      expect(await ask(upstream, { origin: server.origin, path: '/next' }).done).toMatchObject({
+        body: '/next',
+      })
+      expect(server.opened()).toBe(2)
+    })
+
+    it('after a response that came before all of its request was sent', async () => {
+      const server = await opened(
+        listenRaw((socket, text) => {
+          if (/^\w+ /.test(text)) socket.write(answerTo(text))
+        }),
+      )
+      const upstream = upstreamOf()
+      const body = new PassThrough()
+      body.write('a part')
+      const early = await ask(upstream, {
+        origin: server.origin,
+        method: 'POST',
+        path: '/early',
+        body,
+      }).done
+      expect(early).toMatchObject({ body: '/early', ended: true })
+      expect(await ask(upstream, { origin: server.origin, path: '/next' }).done).toMatchObject({
+        body: '/next',
+      })
+      expect(server.opened()).toBe(2)
+    })
+
+    it('but one whose last bytes were waited for does', async () => {
+      const server = await opened(
+        listenRaw((socket, text) => {
+          socket.write(answerTo(text))
+        }),
+      )
+      const upstream = upstreamOf()
+      for (const path of ['/first', '/next', '/third']) {
+        let isPaused = false
+        const asking = ask(upstream, {
+          origin: server.origin,
+          path,
+          sink: {
+            onData: () => {
+              isPaused = true
+              return false
+            },
+          },
+        })
+        await until(() => isPaused, 'it pauses')
+        await settled()
+        asking.call.resume()
+        expect(await asking.done).toMatchObject({ status: 200, ended: true })
+      }
+      expect(server.opened()).toBe(1)
+    })
+  })
+
   describe('abort', () => {
     it.each([
       [
