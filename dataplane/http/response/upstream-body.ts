@@ -5,6 +5,9 @@ import type { ServerResponse } from 'node:http'
 import type { ByteSink } from '../../actions/performer.ts'
 import type { Framing } from '../../framing.ts'
 
+/** Larger ones take more time to copy than a second piece costs. */
+const JOINED_BYTES = 4096
+
 /** `onEnd` is called once with the number of bytes written, also if either side aborted. */
 export const createByteSink = (
   response: ServerResponse,
@@ -34,8 +37,11 @@ export const createByteSink = (
       const isWhole = bytes === 0 && chunk.length === length
       bytes += chunk.length
       if (!isWhole) return response.write(chunk)
-      // Head and whole body in one write: measured 4 % on small bodies.
-      response.end(chunk)
+      // Head and whole body in one write: measured 4 % on small bodies. Node joins a head to a text alone; two pieces, even
+      // in one system call, cost more than to decode a small body.
+      if (chunk.length <= JOINED_BYTES && Buffer.isBuffer(chunk))
+        response.end(chunk.toString('latin1'), 'latin1')
+      else response.end(chunk)
       finish()
       return true
     },
