@@ -368,6 +368,19 @@ describe.each(UPSTREAM_CLIENTS)('over %s', (client) => {
       }
     })
 
+    it('reset in a body that ends with the connection', async () => {
+      const server = await opened(
+        listenRaw((socket) => {
+          socket.write('HTTP/1.1 200 OK\r\n\r\nabc')
+          void roundTrip().then(() => socket.resetAndDestroy())
+        }),
+      )
+      const heard = await ask(upstreamOf(), { origin: server.origin }).done
+      expect(heard.body).toBe('abc')
+      // undici takes it for the end.
+      expect(heard.error?.code).toBe(client === 'undici' ? undefined : 'reset')
+    })
+
     it('too slow to answer', async () => {
       let isAsked = false
       const server = await opened(listenRaw(() => (isAsked = true)))
