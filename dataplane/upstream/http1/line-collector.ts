@@ -69,6 +69,11 @@ export class LineCollector {
     return this.#kept.compare(text, 0, length, 0, length) === 0
   }
 
+  /** While `read` returns `more`: the first octet of what was collected, if there is one. */
+  get firstOctet(): number | undefined {
+    return this.#keptBytes === 0 ? undefined : this.#kept[0]
+  }
+
   /** Reads `piece` from `start` to `end`, the continuation of what was read before. */
   read(piece: Buffer, start: number, end: number): 'whole' | 'more' | 'fault' | 'too long' {
     const most = this.#maxBytes - this.#keptBytes

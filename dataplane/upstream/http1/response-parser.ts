@@ -51,6 +51,7 @@ const EXTENSIONS =
   /^(?:;[!#$%&'*+.^_`|~0-9A-Za-z-]+(?:=(?:[!#$%&'*+.^_`|~0-9A-Za-z-]+|"(?:[\t \x21\x23-\x5b\x5d-\x7e\x80-\xff]|\\[\t \x21-\x7e\x80-\xff])*"))?)*$/
 
 const HTTP_1 = Buffer.from('HTTP/1.')
+const ZERO = 0x30
 const NO_BYTES = Buffer.alloc(0)
 
 /**
@@ -258,6 +259,9 @@ export class ResponseParser {
 
   #readChunkSize(): Step | undefined {
     const found = this.#collect('too long chunk extensions')
+    // Refused at once, as a peer that sends something else may never end the line.
+    if (found === 'more' && HEX[this.#lines.firstOctet ?? ZERO] === NO_DIGIT)
+      return this.#fail('an invalid chunk')
     if (found !== 'whole') return found
     const { bytes, from, to } = this.#lines
     const end = to - 2

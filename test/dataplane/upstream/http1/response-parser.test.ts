@@ -315,6 +315,7 @@ describe('refuses', () => {
       'HTTP/1.1 103 Early Hints\r\n\r\n'.repeat(17),
       'too many interim responses',
     ],
+    ['what is no size, before its line ends', chunked('zz'), 'an invalid chunk'],
     ['a size that is no number', chunked('zz\r\n'), 'an invalid chunk'],
     ['an empty size', chunked('\r\n'), 'an invalid chunk'],
     ['a negative size', chunked('-1\r\n'), 'an invalid chunk'],
