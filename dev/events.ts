@@ -28,7 +28,7 @@ const parseRecord = (line: string): LogRecord | undefined => {
 /** Fields that each line of a log carries, or that only machines count. */
 const ROUTINE_FIELDS: ReadonlySet<string> = new Set(['level', 'time', 'name', 'msg', 'audit'])
 const ROUTINE_MESSAGES: ReadonlySet<unknown> = new Set([
-  'desired set has changed',
+  'desired state has changed',
   'data plane has processed a batch',
 ])
 

@@ -1,5 +1,5 @@
-// A source of resources and a fleet of data planes in; the one brought into line with the other, while we lead, and
-// the status of both out. Holds no resource and no document itself: it only passes on.
+// Brings a fleet of data planes into line with a source of resources while this replica leads, and reports the status
+// of both. Holds no resource and no document itself: it only passes on.
 
 import type { Log } from '../../telemetry/log.ts'
 import type { Clock } from '../../base/clock.ts'
@@ -231,7 +231,7 @@ export class Controller {
     const { desired } = this.#reconciliation
     const isNew = desired !== before
     if (isNew)
-      log.info('desired set has changed', {
+      log.info('desired state has changed', {
         version: desired.version,
         documents: desired.documents.size,
         realms: desired.realms.size,

@@ -1,5 +1,5 @@
-// A piece of work that is asked for again and again in; the same work out, after which the process has time for all else
-// before the next: in proportion to what the last took, and never long. Whoever can't wait does it at once.
+// Runs a piece of work that is requested again and again, and leaves the process time for everything else before the
+// next run: in proportion to what the last one took, and never long. Whoever can't wait does it at once.
 
 import type { Clock } from '../../base/clock.ts'
 

@@ -215,7 +215,8 @@ export class Fleet {
         budget,
         onExcess: (reason) => {
           this.#counter.excess()
-          const words = 'data plane has answered more than it can have to say: it is left alone'
+          const words =
+            'data plane has sent a larger response than it may: it is not called for ten minutes'
           this.#shared.log.warn(words, { dataPlane: name, reason })
         },
       }),

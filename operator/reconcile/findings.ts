@@ -1,4 +1,4 @@
-// The findings that reconciling makes, in one place, so that equal facts have equal words.
+// Defines the wordings of the conditions that reconciling sets, in one place, so that equal facts have equal words.
 
 import type { Problem, Warning } from '../../language/problem.ts'
 import type { Finding } from '../resource/condition.ts'
@@ -45,12 +45,12 @@ export const REFERENCES_PENDING: Finding<'ResolvedRefs'> = {
   type: 'ResolvedRefs',
   status: 'Unknown',
   reason: 'Pending',
-  message: 'looked at once the resource is valid',
+  message: 'checked once the resource is valid',
 }
 
 export const REFERENCES_WITHOUT_ROOM: Finding<'ResolvedRefs'> = {
   ...REFERENCES_PENDING,
-  message: 'looked at once the quota of the namespace has room for it',
+  message: 'checked once the quota of the namespace has room for it',
 }
 
 /** The first problem with its pointer, and how many there are. */
@@ -104,7 +104,7 @@ export const realmUnusable = (
   reason,
   message:
     `there is no realm '${uri}' that namespace ${namespace} may use: create a Realm with this uri, ` +
-    'or have the allowedNamespaces of the one there is admit the namespace',
+    'or let allowedNamespaces of the existing one admit the namespace',
 })
 
 /** Its Realm was deleted a moment ago. */
@@ -112,7 +112,7 @@ export const realmDeparting = ({ uri }: { readonly uri: string }): Finding<'Reso
   ...RESOLVED,
   message:
     `every reference resolves, but the Realm of '${uri}' has been deleted, or given another class, and serves for ` +
-    'a moment only: create it again, or take another realm_uri',
+    'a moment only: create it again, or use another realm_uri',
 })
 
 /** Of a document that serves, with a realm that is gone for good. */
@@ -121,8 +121,8 @@ export const realmDeleted = (uri: string): Finding<'ResolvedRefs'> => ({
   status: 'False',
   reason: 'RealmDeleted',
   message:
-    `the Realm of '${uri}' has been deleted, or given another class: what needs no realm is served on, all else is ` +
-    'refused (wamp.error.no_such_realm, 401, 503); create a Realm with this uri, or delete this document',
+    `the Realm of '${uri}' has been deleted, or given another class: operations that need no realm are still served, all others are ` +
+    'rejected (wamp.error.no_such_realm, 401, 503); create a Realm with this uri, or delete this document',
 })
 
 /** Where a document selects a sidecar of its namespace, and its Realm is of another one. */
@@ -131,8 +131,8 @@ export const realmForbidden = (uri: string, namespace: string): Finding<'Resolve
   status: 'False',
   reason: 'RefNotPermitted',
   message:
-    `a sidecar selected by this document may not hold the realm '${uri}', which belongs to another namespace: ` +
-    'a sidecar receives only Realms of its own namespace, as they hold signing keys. ' +
+    `a sidecar selected by this document may not receive the realm '${uri}', which belongs to another namespace: ` +
+    'a sidecar receives only Realms of its own namespace, as they contain signing keys. ' +
     `Create a Realm in ${namespace}, or select gateways of the shared pool`,
 })
 
@@ -149,18 +149,18 @@ export const realmHeld = (
   const isOwn = realm.namespace === namespace
   const named = isOwn ? `Realm ${namespace}/${realm.name}` : `the realm '${uri}'`
   const why = realm.isPaused
-    ? 'is paused, and has changed, or can not be read, since it was put'
-    : `can't be put as it is now${isOwn ? ' (see its conditions)' : ''}`
+    ? 'is paused, and has changed or become unreadable since it was loaded'
+    : `can't be loaded as it is now${isOwn ? ' (see its conditions)' : ''}`
   const cure = realm.isPaused
     ? `remove the annotation ${ANNOTATIONS.paused} from it to go on`
-    : 'it is looked at again by itself'
+    : 'it is checked again by itself'
   return {
     type: 'ResolvedRefs',
     status: 'Unknown',
     reason: 'Pending',
     message:
       `${named} ${why}, and this operator does not know the version that serves: gateways that have it keep it, ` +
-      `and this document with it; a new gateway can't get it, as secrets are never read back, and refuses there what ` +
+      `and this document with it; a new gateway can't get it, as gateways never return secrets, and rejects what ` +
       `needs it; ${cure}`,
   }
 }
@@ -170,5 +170,5 @@ export const realmUnready = (namespace: string, name: string): Finding<'Resolved
   type: 'ResolvedRefs',
   status: 'False',
   reason: 'RealmNotFound',
-  message: `Realm ${namespace}/${name} is not good itself yet: see its conditions`,
+  message: `Realm ${namespace}/${name} is not valid itself: see its conditions`,
 })

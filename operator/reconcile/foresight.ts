@@ -1,4 +1,5 @@
-// What is known of all resources, and the questions about one that is about to be stored, or deleted. Types only.
+// Defines what is known of all resources, and the questions about one that is about to be stored, or deleted. Types
+// only.
 
 import type { ResourceCache } from '../resource/resource-source.ts'
 import type { Reconciler, Reconciliation } from './reconciler.ts'

@@ -1,5 +1,5 @@
-// What an operator before this one recorded of a resource in; whether a data plane may hold it since then, out.
-// In doubt it may: what is taken for never held is deleted. Pure.
+// Decides by what an earlier operator recorded of a resource whether a data plane may have it loaded since then. In
+// doubt it may: what is taken for never held is deleted. Pure.
 
 import { type AnyReason, conditionOf } from '../resource/condition.ts'
 import type { ApiSpecificationResource, RealmResource } from '../resource/resource.ts'

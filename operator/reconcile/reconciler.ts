@@ -263,8 +263,8 @@ export class Reconciler {
     if (first === undefined) return undefined
     const { namespace, name } = first.metadata
     return (
-      `${first.kind} ${namespace}/${name} can't be read, so nobody knows what it stands for: ` +
-      'nothing is deleted until it is mended or removed'
+      `${first.kind} ${namespace}/${name} can't be read, so it is not known what it defines: ` +
+      'nothing is deleted until it is fixed or removed'
     )
   }
 }

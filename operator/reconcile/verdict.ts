@@ -1,4 +1,4 @@
-// What reconciling says of one resource, before any data plane was asked. Types only.
+// Defines what reconciling says of one resource, before any data plane was asked. Types only.
 
 import type { Quarantined } from '../../compiler/bounded-compiler.ts'
 import type { Problem, Warning } from '../../language/problem.ts'

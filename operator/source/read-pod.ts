@@ -50,7 +50,7 @@ export const readPod = (pod: Pod, places: PodPlaces): PodReading => {
   const name = `${namespace}/${textAt(metadata, 'name')}`
   const found = managementPort(mapAt(pod, 'spec'))
   if (found === undefined) {
-    const message = `Pod ${name} has no containerPort named ${PORT_NAME}, so it can't be reached: name one`
+    const message = `Pod ${name} has no containerPort named ${PORT_NAME}, so it can't be reached: give its management port that name`
     return { reading: 'fault', message }
   }
   const ip = textAt(status, 'podIP')

@@ -28,7 +28,7 @@ export interface ReferencedFailure {
 const MAX_OF_NAMESPACE = 1000
 const EXCESS =
   `its namespace refers to more than ${MAX_OF_NAMESPACE} Secrets and ConfigMaps: ` +
-  'keep more keys in one Secret, more documents in one ConfigMap'
+  'put several keys into one Secret, and several documents into one ConfigMap'
 
 export class ReferencedWatches {
   readonly #options: ReferencedWatchesOptions

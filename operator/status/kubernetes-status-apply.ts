@@ -1,4 +1,4 @@
-// One status and the resource that it is of in; the version that stands there then out. Never gives a status to another
+// Applies one status to its resource, and gives the version that stands there then. Never gives a status to another
 // resource of the same name.
 
 import { mapAt, memberAt } from '../../language/expression/members.ts'
@@ -57,7 +57,7 @@ export const applyStatus = async (write: StatusWrite, context: ApplyContext): Pr
       status: 404,
     })
   }
-  if (!context.isOurTurn()) throw new ApiError('our turn is over', { status: 0 })
+  if (!context.isOurTurn()) throw new ApiError('our leader term is over', { status: 0 })
   const { resourceVersion = '' } = live
   const metadata = { ...metadataOf(write.object), resourceVersion }
   return apply(write, { ...write.object, metadata }, context)

@@ -1,5 +1,5 @@
-// One resource whose status is to be written: what it should say, and what is known of what it says, in; whether there
-// is something to write out. Knows nothing of time and of requests.
+// Decides for one resource whether there is a status to write, by what it should say and what is known of what it says.
+// Knows nothing of time and of requests.
 
 import type { ValueMap } from '../../language/expression/value.ts'
 import { API_VERSION, DEFAULT_CLASS, type Metadata, type Resource } from '../resource/resource.ts'

@@ -1,4 +1,4 @@
-// Why a status could not be written in; what to do about it out. Pure.
+// Decides what to do about a status that could not be written. Pure.
 
 import { backOffMs, DEFAULT_BACK_OFF } from '../../base/back-off.ts'
 import type { ApiError, ApiErrorCode } from '../kubernetes/client/api.ts'

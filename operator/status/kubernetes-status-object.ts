@@ -1,5 +1,5 @@
-// What the operator says of a resource in; the object to apply to its `status` out, and whether a reader would care for
-// the difference between two of them. Pure.
+// Makes the object to apply to the `status` of a resource, and tells whether a reader would care for the difference
+// between two of them. Pure.
 
 import type { Quarantined } from '../../compiler/bounded-compiler.ts'
 import type { Problem, Warning } from '../../language/problem.ts'

@@ -227,7 +227,7 @@ class Writer implements StatusWriter {
     const failure =
       error instanceof ApiError
         ? error
-        : new ApiError('a fault of the operator', { status: 400, cause: error })
+        : new ApiError('a bug of the operator', { status: 400, cause: error })
     const after = afterFailure(failure, entry.failures, () => clock.random())
     if (after.next === 'drop') {
       entry.gone(write)
@@ -248,7 +248,7 @@ class Writer implements StatusWriter {
     const key = `${placeOf({ kind, name })} ${error.status} ${error.reason}`
     if (this.#told.has(key)) return
     this.#told.add(key)
-    this.#options.log.warn('a status can not be written', { ...fieldsOf({ kind, name }), error })
+    this.#options.log.warn('a status cannot be written', { ...fieldsOf({ kind, name }), error })
   }
 
   #tellAnew(write: StatusWrite): void {

@@ -1,5 +1,5 @@
-// The facts of a Lease come in; what the pages of a replica say of who leads goes out: its own role, the leader's name
-// and the command that reaches it. Whatever stands in a Lease is foreign text: it is cut, and never part of a command
+// Writes from the facts of a Lease what the pages of a replica say of who leads: its own role, the leader's name and
+// the command that reaches it. Whatever stands in a Lease is foreign text: it is cut, and never part of a command
 // unless it is the name of a Pod. Pure.
 
 import { plainText } from '../fleet/client/plain-text.ts'
@@ -45,11 +45,15 @@ export const leaderRecord = (facts: LeaseFacts, place: LeasePlace): LeaderRecord
     return unled(`it is not known who leads: ${where} ${why}${last}`)
   }
   if (holder === '' || facts.isExpired) {
-    const why = holder === '' ? 'is held by nobody' : 'has expired'
-    return unled(`nobody leads: ${where} ${why}${last}. A replica that runs takes it in seconds`)
+    const why = holder === '' ? 'has no holder' : 'has expired'
+    return unled(
+      `no replica leads: ${where} ${why}${last}. A running replica takes it within seconds`,
+    )
   }
   if (holder === facts.identity) {
-    return unled(`nobody leads: ${where} is held by this replica, whose turn begins in seconds`)
+    return unled(
+      `no replica leads yet: this replica holds ${where}, and its leader term begins in seconds`,
+    )
   }
   const leader = leaderOf({ holder, heldSinceMs }, namespace)
   const command = commandFor(holder, place)
@@ -57,7 +61,7 @@ export const leaderRecord = (facts: LeaseFacts, place: LeasePlace): LeaderRecord
   return {
     role: 'standby',
     leader: { ...leader, ...(command !== undefined && { command }) },
-    message: `this replica is a standby and does not ask gateways; ${leader.name} leads and answers${reached}`,
+    message: `this replica is a standby and does not call gateways; ${leader.name} leads and answers${reached}`,
   }
 }
 

@@ -1,4 +1,5 @@
-// What a page of the operator says, and the tables of pages: for a laptop, for probes, for whoever looks for a fault.
+// Defines what a page of the operator is, and lists the pages: for a laptop, for probes, for people who look for a
+// fault.
 
 import type { OperatorStatus } from '../controller/controller.ts'
 import type { Locate } from '../resource/resource-source.ts'

@@ -1,5 +1,4 @@
-// What each data plane was told of, and how it is now, in; an Event for its Pod where a person has to act, and what is told
-// by then, out. Pure.
+// Makes an Event for the Pod of a data plane where a person has to act, by what was reported before. Pure.
 
 import type { DataPlaneReport } from '../data-plane.ts'
 import type { EventFacts } from '../kubernetes/events/object.ts'

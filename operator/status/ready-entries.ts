@@ -1,5 +1,5 @@
-// Resources whose status can be written now in; which of them is written next, out. Namespaces take turns, so that one
-// whose ten thousand documents change again and again holds up no other.
+// Decides which of the resources whose status can be written is written next. Namespaces take turns, so that one whose
+// ten thousand documents change again and again holds up no other.
 
 import { FairQueue } from '../../base/fair-queue.ts'
 import type { StatusEntry } from './kubernetes-status-entry.ts'

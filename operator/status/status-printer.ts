@@ -1,4 +1,4 @@
-// Status after status in; a live table on a terminal, or a line for each change elsewhere, out.
+// Prints one status after another: as a live table on a terminal, as a line for each change elsewhere.
 
 import type { OperatorStatus } from '../controller/controller.ts'
 import type { Locate } from '../resource/resource-source.ts'

@@ -1,4 +1,4 @@
-// The status of the operator in; what `GET /status` answers out. Shows no secret and no document. A standby knows
+// Makes the response of `GET /status` from the status of the operator. Shows no secret and no document. A standby knows
 // neither gateways nor how resources stand: it names the leader, and has no lists that look as if there were nothing.
 
 import type { OperatorStatus } from '../controller/controller.ts'

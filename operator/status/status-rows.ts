@@ -1,5 +1,5 @@
-// The status of the operator in; the rows that kubectl would print, and every fault with its place, out.
-// Pure text: where it goes is decided elsewhere.
+// Makes the rows that kubectl would print from the status of the operator, and every fault with its place. Pure text:
+// where it goes is decided elsewhere.
 
 import type { DataPlaneReport } from '../data-plane.ts'
 import type { OperatorStatus } from '../controller/controller.ts'

@@ -1,4 +1,4 @@
-// Pages that are read only, over HTTP: a table of paths in, a server that answers GET with them out.
+// Serves a table of read-only pages over HTTP.
 
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
 import { boundAddress, urlOf } from '../../telemetry/bound-address.ts'
@@ -71,7 +71,7 @@ const answer = async (
       sendError(response, 404, 'svc.error.not_found', `there is no ${path}; there are ${paths}`)
     } else send(response, page)
   } catch {
-    sendError(response, 500, 'svc.error.internal', 'the answer could not be made')
+    sendError(response, 500, 'svc.error.internal', 'the response could not be created')
   }
 }
 

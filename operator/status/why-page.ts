@@ -33,7 +33,7 @@ export const whyPage = ({ find, leader }: WhySources): Pages => ({
 const REQUEST_ID = /^[\x21-\x7e]{1,128}$/
 const ID_HINT = 'An id has 1 to 128 visible ASCII characters: X-Request-Id of the response.'
 const KEPT_HINT =
-  'Kept are failures and one success in a hundred, for 15 minutes at most, fewer under many failures, by the process that has served them, until it ends.'
+  'The process that served a request keeps the decision about it, of each failure and of one success in a hundred: for 15 minutes at most, for less time under many failures, and until it ends.'
 
 const failure = (status: number, code: string, message: string, description: string): Page => ({
   status,

@@ -59,7 +59,7 @@ it.each<[string, string, string]>([
 it.each([
   '',
   '{"level":"debug","msg":"x"}',
-  '{"level":"info","msg":"desired set has changed","version":3}',
+  '{"level":"info","msg":"desired state has changed","version":3}',
   '{"level":"info","msg":"data plane has processed a batch","loaded":1}',
   '{"method":"GET","path":"/a","status":200,"api":"a"}',
   '{"method":"GET","path":"/a","status":302,"api":"a"}',

@@ -171,7 +171,7 @@ const faultOf = (
     return `'${host}' is a Service in the namespace of the gateway, and ${may(namespace)}: write '${host}.${namespace}'`
   }
   if (naming.kind === 'cluster') {
-    return `'${host}' is in the cluster and no Service of the namespace, and ${may(namespace)}`
+    return `'${host}' is in the cluster and is not a Service of the namespace, and ${may(namespace)}`
   }
   const isForeign =
     naming.namespace !== namespace && (naming.isCertain || isForeignService(host, isNamespace))

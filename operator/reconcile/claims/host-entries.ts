@@ -1,5 +1,5 @@
-// A list of hosts that somebody may claim, and one host pattern, in; yes or no out. The one grammar of
-// `allowedHosts` of a Realm and of the annotation `gateway.svc.dev/hosts`. Pure.
+// Decides whether a list of hosts that somebody may claim covers a host pattern. The one grammar of `allowedHosts` of a
+// Realm and of the annotation `gateway.svc.dev/hosts`. Pure.
 
 import { hostKey, type HostPattern, parseHost } from '../../../language/routes/host-pattern.ts'
 

@@ -1,5 +1,5 @@
-// Which hosts a namespace may claim at all: what the operator was told, and what stands on the Namespace. Who of
-// those that may has a host is decided elsewhere.
+// Decides which hosts a namespace may claim at all, by the settings of the operator and the annotations of the
+// Namespace. Who of those that may has a host is decided elsewhere.
 
 import type { HostPattern } from '../../../language/routes/host-pattern.ts'
 import type { Finding } from '../../resource/condition.ts'

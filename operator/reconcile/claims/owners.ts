@@ -1,4 +1,4 @@
-// Who owns an id or a uri that several resources name: who serves it, else the oldest. Pure.
+// Decides who owns an id or a uri that several resources name: the one that serves it, else the oldest. Pure.
 
 import { byAge, type Resource } from '../../resource/resource.ts'
 

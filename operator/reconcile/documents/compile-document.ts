@@ -1,5 +1,5 @@
-// What the operator needs of a compiled document, and whom reconciling asks for it: the answer may take its time. Plain
-// data, since large documents are compiled in another thread. Pure.
+// Defines what the operator needs of a compiled document, and the compiler that reconciling asks for it, which may take
+// its time. Plain data, since large documents are compiled in another thread. Pure.
 
 import type { Quarantined } from '../../../compiler/bounded-compiler.ts'
 import { type CompileWork, environmentOf } from '../../../compiler/task.ts'

@@ -1,4 +1,4 @@
-// How an ApiSpecification was validated, and where it stands beside the others, in; the verdict out. Pure.
+// Makes the verdict on an ApiSpecification from how it was validated and where it stands beside the others. Pure.
 
 import type { Problem } from '../../../language/problem.ts'
 import type { Finding } from '../../resource/condition.ts'
@@ -122,7 +122,7 @@ const conflictsOf = (
   }
   if (isEntangled) {
     const message =
-      'too many documents of this namespace change their ids at once, and wait for each other: give them back the ids ' +
+      'too many documents of this namespace change their ids at once, and wait for each other: restore the ids that ' +
       'they had, then change a few at a time'
     return [{ code: 'conflict', path: pointerIn(resource, '/id'), message }]
   }

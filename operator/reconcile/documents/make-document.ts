@@ -1,5 +1,5 @@
-// A compiled document, its variables and the resource it stands in, in; the entry of the desired set out. Also for
-// a document that came back from a data plane: it counts only with the very digest that it should have. Pure.
+// Makes the entry of the desired set for a compiled document, its variables and the resource that has it. Also for a
+// document that came back from a data plane: it counts only with the very digest that it should have. Pure.
 
 import { confinedDigest, documentDigest, plainDigest } from '../../../language/wire/digest.ts'
 import type { RealmFacts } from '../../../language/environment.ts'

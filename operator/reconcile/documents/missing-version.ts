@@ -1,4 +1,4 @@
-// The hand-over of last good versions after a restart, between reconcile/ and fleet/. Types only.
+// Defines what reconcile/ and fleet/ exchange about last good versions after a restart. Types only.
 
 /**
  * A version that data planes were last seen to hold, and that still should serve: the newest generation of its

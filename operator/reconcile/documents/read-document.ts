@@ -1,5 +1,5 @@
-// An ApiSpecification and its ConfigMap in; the document as submitted out, with what names it even where it
-// is not valid. Does not validate the document.
+// Reads the document of an ApiSpecification, from the resource or its ConfigMap, with what names it even where it is
+// not valid. Does not validate the document.
 
 import { messageOf } from '../../../base/thrown.ts'
 import { ownValue } from '../../../language/expression/lookup.ts'
@@ -81,7 +81,7 @@ const fromConfigMap = (
     const document: unknown = JSON.parse(text.found)
     return isMap(document)
       ? named(document, place)
-      : { problems: [unfit(place, 'is no JSON object')] }
+      : { problems: [unfit(place, 'is not a JSON object')] }
   } catch (error) {
     const cause = messageOf(error)
     return { problems: [unfit(place, `is not JSON: ${cause}`)] }

@@ -1,5 +1,5 @@
-// The `variablesFrom` of an ApiSpecification and the Secrets it names in; variables beside the document and
-// the versions that stand for them in its digest out.
+// Reads the variables of an ApiSpecification from the Secrets that `variablesFrom` names, and the versions that stand
+// for them in its digest.
 
 import type { SecretVersion } from '../../../language/wire/digest.ts'
 import { setOwn, type Value, type ValueMap } from '../../../language/expression/value.ts'

@@ -1,5 +1,5 @@
-// A document, its variables and its realm in; a version that may be put, or everything that is wrong with
-// it, out. Pure; the language validates, this file only asks it. Conflicts between documents come later.
+// Validates a document with its variables and its realm: gives a version that may be put, or everything that is wrong
+// with it. Pure; the language validates, this file only asks it. Conflicts between documents come later.
 
 import type { Quarantined } from '../../../compiler/bounded-compiler.ts'
 import { plainDigest } from '../../../language/wire/digest.ts'

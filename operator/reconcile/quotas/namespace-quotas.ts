@@ -1,5 +1,5 @@
-// How much of the operator and the gateways a namespace may take: what the operator was told, and what stands on the
-// Namespace. Who of a namespace has which part of that is decided elsewhere (quota-book.ts).
+// Reads how much of the operator and the gateways a namespace may use: from the settings of the operator and the
+// annotations of the Namespace. Who of a namespace has which part of that is decided elsewhere (quota-book.ts).
 
 import type { ResourceCache } from '../../resource/resource-source.ts'
 import { ANNOTATIONS, resourceKey } from '../../resource/resource.ts'

@@ -1,5 +1,5 @@
-// What a namespace takes of the operator and the gateways, as amounts that quotas bound, and how the amounts of one
-// document are counted: before it is compiled, so that what exceeds a quota costs no more than counting it. Pure.
+// Defines what a namespace uses of the operator and the gateways, as amounts that quotas bound, and counts the amounts
+// of one document: before it is compiled, so that what exceeds a quota costs no more than counting it. Pure.
 
 import type { ValueMap } from '../../../language/expression/value.ts'
 import { countBytes, MAX_BYTES } from '../../../language/measure.ts'

@@ -1,5 +1,5 @@
-// What a namespace has of its quota, and what somebody is about to store there, in; whether it would be refused, and in
-// what words, out. Pure: a forecast for the webhook, as others may come first.
+// Decides whether something that is about to be stored in a namespace would be rejected by its quota, and in what
+// words. Pure: a forecast for the webhook, as others may come first.
 
 import type { Finding } from '../../resource/condition.ts'
 import type { Quota } from './namespace-quotas.ts'

@@ -1,5 +1,4 @@
-// A quota that has no room left in; what the owner of the resource is told of it out. Names nothing of other
-// namespaces.
+// Writes what the owner of a resource is told of a quota that has no room left. Names nothing of other namespaces.
 
 import type { Finding } from '../../resource/condition.ts'
 import { ANNOTATIONS } from '../../resource/resource.ts'
@@ -34,7 +33,7 @@ export const quotaExceeded = (
     misspelt === undefined
       ? `${describeShortage(namespace, shortage)}: ${REMEDIES[shortage.quota]}`
       : `the annotation ${ANNOTATIONS.quota} of the namespace ${namespace} can't be read at '${misspelt.slice(0, 80)}', ` +
-        'so nothing new is accepted: whoever runs the cluster mends it (documents=N, routes=N, mb=N, realms=N)',
+        'so nothing new is accepted: an administrator of the cluster must correct it (documents=N, routes=N, mb=N, realms=N)',
 })
 
 /** @example 'the namespace shop may have 5 Realms, and others had 5 Realms when this one was validated' */
@@ -67,7 +66,7 @@ const printBytes = (bytes: number): string => {
 }
 
 const askFor = (setting: string, value: string): string =>
-  `ask whoever runs the gateways for more (--namespace-max-${setting}, namespaceQuota.${value} of the chart, or the ` +
+  `ask the administrators of the gateways for more (--namespace-max-${setting}, namespaceQuota.${value} of the chart, or the ` +
   `annotation ${ANNOTATIONS.quota} of the Namespace)`
 
 const REMEDIES: Readonly<Record<QuotaName, string>> = {

@@ -1,5 +1,5 @@
-// Realms that were deleted a moment ago in; the claims that they still have to their uris, with their last good versions,
-// and the uris that were revoked out. Forgets a version, and the secrets in it, when the source ends its departure.
+// Finds the claims that Realms deleted a moment ago still have to their uris, with their last good versions, and the
+// uris that were revoked. Forgets a version, and the secrets in it, when the source ends its departure.
 
 import type { DepartedRealm, ResourceCache } from '../../resource/resource-source.ts'
 import type { RealmResource } from '../../resource/resource.ts'

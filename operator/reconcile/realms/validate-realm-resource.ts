@@ -1,4 +1,4 @@
-// A Realm and the Secrets it names in; its record and digest, or what stands in the way, out. Pure: which
+// Validates a Realm with the Secrets it names: gives its record and digest, or what stands in the way. Pure: which
 // Realm owns a uri is decided elsewhere.
 
 import { listAt, memberAt } from '../../../language/expression/members.ts'

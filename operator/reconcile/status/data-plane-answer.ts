@@ -1,4 +1,4 @@
-// What one data plane's report says of one document or realm, in a word. Pure.
+// Says in a word what one data plane's report says of one document or realm. Pure.
 
 import type { SessionState, UpstreamCause } from '../../../language/wire/wire.ts'
 import type { DataPlanePhase, DataPlaneReport } from '../../data-plane.ts'

@@ -1,5 +1,5 @@
-// Tells of a Realm with identity providers that gateways can't discover, so that nobody can log in by them: what the
-// gateways report comes in; the condition comes out. Pure.
+// Sets the condition Degraded of a Realm with identity providers that gateways can't discover, so that nobody can log
+// in by them. Pure.
 
 import type { FailingProvider, ProviderCause } from '../../../language/wire/wire.ts'
 import type { Finding } from '../../resource/condition.ts'

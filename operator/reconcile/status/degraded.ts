@@ -1,5 +1,5 @@
-// Tells of a document that is in service and can't do all that it should: what data planes say of the router of its realm,
-// and since when, and of its upstreams comes in; the condition, once it has lasted, comes out. Pure: time comes in.
+// Sets the condition Degraded of a document that is in service and can't do all that it should, once data planes have
+// reported that of the router of its realm, or of its upstreams, for long enough. Pure: time comes in.
 
 import type { UpstreamCause } from '../../../language/wire/wire.ts'
 import {
@@ -63,20 +63,20 @@ const upstreamWords = ({ unhealthy }: Sight): string | undefined => {
   const { failure, count, total } = unhealthy
   const [cause = '', origin = ''] = failure.split(' ')
   return (
-    `${count} of ${total} gateways: no request to ${origin} has been answered as it should be for 30 s: ` +
+    `${count} of ${total} gateways have had no good response from ${origin} for 30 s: ` +
     WORDS[cause as UpstreamCause]
   )
 }
 
 const WORDS = {
-  refused: 'it refuses connections, or can not be reached',
+  refused: 'it refuses connections or cannot be reached',
   dns: 'its name is not found',
   tls: 'the TLS handshake fails',
   denied: 'it is not an allowed destination',
   connect_timeout: 'connecting to it takes too long',
   timeout: 'it does not answer in time',
-  reset: 'it breaks connections off',
-  malformed: 'what it answers is not HTTP',
+  reset: 'it closes connections before it has responded',
+  malformed: 'its response is not HTTP',
   status_502: 'it answers 502',
   status_503: 'it answers 503',
   status_504: 'it answers 504',

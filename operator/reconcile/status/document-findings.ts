@@ -1,4 +1,4 @@
-// A verdict and how far it is programmed in; every finding of the resource out.
+// Makes every condition of an ApiSpecification from the verdict on it and how far it is programmed.
 
 import {
   CONDITIONS,

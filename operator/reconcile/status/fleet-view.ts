@@ -1,5 +1,5 @@
-// Reports of data planes, again and again, in; for each document and realm what they answer, and which of them a
-// change concerns, out. A report costs what it says anew, whatever the number of data planes.
+// Collects the reports of data planes: for each document and realm what they answer, and which of them a change
+// concerns. A report costs what it says anew, whatever the number of data planes.
 
 import { type DataPlane, type DataPlaneReport, isSelected, mayHoldRealm } from '../../data-plane.ts'
 import { changedKeys } from '../../edited-map.ts'

@@ -1,5 +1,5 @@
-// What an operator before us wrote into a status, taken over: conditions keep their times, Programmed its latch, and
-// until the data planes have been asked nothing is said that they might take back at once. Pure.
+// Takes over what an earlier operator wrote into a status: conditions keep their times, Programmed its latch, and until
+// the data planes have been asked nothing is said that they might take back at once. Pure.
 
 import type { Problem, Warning } from '../../../language/problem.ts'
 import { type Condition, conditionOf, type Finding } from '../../resource/condition.ts'

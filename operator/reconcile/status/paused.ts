@@ -1,13 +1,13 @@
-// What is said of a paused resource whose newest version waits. Not a fault: nothing is stalled, and whoever waits for
-// the new generation goes on waiting.
+// Writes what is said of a paused resource whose newest version waits. Not a fault: nothing is stalled, and whoever
+// waits for the new generation goes on waiting.
 
 import { ANNOTATIONS } from '../../resource/resource.ts'
 import type { Verdict } from '../verdict.ts'
 
 /** What no operator of now has put. A realm has secrets, which no data plane gives back. */
 const UNKNOWN_WORDS = {
-  ApiSpecification: 'nothing of it serves',
-  Realm: 'data planes that have it keep it as it was, and a new one can not get it',
+  ApiSpecification: 'no version of it serves',
+  Realm: 'data planes that have it keep it as it was, and a new one cannot get it',
 } as const
 
 /** @example 'paused: generation 3 is validated and waits, generation 2 serves; remove the annotation … to go on' */
@@ -17,7 +17,7 @@ export const pausedWords = ({ resource, serving }: Verdict): string => {
     serving === undefined
       ? UNKNOWN_WORDS[resource.kind]
       : serving.generation === generation
-        ? 'as it was before, it serves'
+        ? 'the version accepted before serves'
         : `generation ${serving.generation} serves`
   return (
     `paused: generation ${generation} is validated and waits, ${before}; ` +

@@ -1,6 +1,6 @@
-// The verdict on a document and what the data planes answer about it in; the Programmed finding, and what must be
-// remembered for the next one, out. Pure: time comes in. Messages hold no counts: data planes that come and go, or
-// take a document one after the other, must not write a status for each.
+// Decides the condition Programmed of a document by the verdict on it and what the data planes answer, and what must be
+// remembered for the next time. Pure: time comes in. Messages hold no counts: data planes that come and go, or take a
+// document one after the other, must not write a status for each.
 
 import type { DataPlaneReport } from '../../data-plane.ts'
 import { type Finding, joinMessages } from '../../resource/condition.ts'
@@ -80,7 +80,7 @@ const PROGRAMMED: Finding<'Programmed'> = {
   type: 'Programmed',
   status: 'True',
   reason: 'Programmed',
-  message: 'held by every data plane that is ready',
+  message: 'loaded by every data plane that is ready',
 }
 
 const COMPILING: Finding<'Programmed'> = {
@@ -110,15 +110,15 @@ const notGood = (verdict: Verdict): Programmed => ({
 /** Its references have changed since, or somebody else's right came before its own. */
 const notGoodWords = ({ serving, resource }: Verdict): string =>
   serving?.generation === resource.metadata.generation
-    ? 'this generation is not good any more'
-    : 'this generation is not good'
+    ? 'this generation is no longer valid'
+    : 'this generation is not valid'
 
 /** Also said of what is about to be stored. */
 export const NO_DATA_PLANES =
-  'no data plane is selected: start one, or mend dataPlaneSelector to fit one that runs'
+  'no data plane is selected: start one, or change dataPlaneSelector so that it matches one that runs'
 
 const NO_PERMITTED_DATA_PLANES =
-  'only sidecars are selected, and none of them may hold its realm: see ResolvedRefs'
+  'only sidecars are selected, and none of them may receive its realm: see ResolvedRefs'
 
 const findingOf = (sight: Sight, id: string): Finding<'Programmed'> => {
   const held = sight.count('holds', 'shadowed')
@@ -133,7 +133,7 @@ const findingOf = (sight: Sight, id: string): Finding<'Programmed'> => {
   if (held > 0) {
     return unprogrammed(
       'PartiallyProgrammed',
-      'held by some data planes that are ready, not by all',
+      'loaded by some data planes that are ready, but not by all',
     )
   }
   // One that is not ready and refuses: nothing better is known.
@@ -158,13 +158,13 @@ const rejectionWords = (sight: Sight, id: string): string => {
   const error = first?.rejected.documents.get(id)?.errors[0]
   const cause = error === undefined ? 'no cause given' : describeProblem(error)
   const more = sight.count('rejected', 'withheld') > 1 ? ' and others' : ''
-  return `refused by ${first?.dataPlane.name ?? 'a data plane'}${more}: ${cause}`
+  return `rejected by ${first?.dataPlane.name ?? 'a data plane'}${more}: ${cause}`
 }
 
 const unreachableWords = (sight: Sight): string => {
   const first = sight.first('unreachable')
-  if (first === undefined || first.message === '') return 'no data plane has answered yet'
-  const more = sight.total > 1 ? ' (none of the others answers either)' : ''
+  if (first === undefined || first.message === '') return 'no data plane has responded so far'
+  const more = sight.total > 1 ? ' (none of the others responds either)' : ''
   return `${first.dataPlane.name}: ${first.message}${more}`
 }
 

@@ -1,5 +1,5 @@
-// The verdict on a Realm and what the data planes say of it in; its findings out: Accepted, ResolvedRefs,
-// Ready as its routers' sessions tell, Degraded where identity providers fail, and Stalled where somebody has to act. Pure.
+// Makes the conditions of a Realm from the verdict on it and what the data planes say: Accepted, ResolvedRefs, Ready as
+// its routers' sessions tell, Degraded where identity providers fail, and Stalled where somebody has to act. Pure.
 
 import type { SessionState } from '../../../language/wire/wire.ts'
 import { type Finding, type Findings, findingsIn, type FoundBy } from '../../resource/condition.ts'
@@ -50,7 +50,7 @@ const sessionsReady = (uri: string, sight: Sight): Finding<'Ready'> => {
   if (refusing !== undefined) {
     const error = refusing.rejected.realms.get(uri)?.errors[0]
     const cause = error === undefined ? 'no cause given' : describeProblem(error)
-    return notReady('Rejected', `refused by ${refusing.dataPlane.name}: ${cause}`)
+    return notReady('Rejected', `rejected by ${refusing.dataPlane.name}: ${cause}`)
   }
   const closed = sight.first('closed')
   if (closed !== undefined) {

@@ -1,5 +1,4 @@
-// Says which version of a document serves, where it is not as it should be: what a status tells of that comes in, words for
-// a person come out. Pure.
+// Writes in words which version of a document serves, where it is not the newest one. Pure.
 
 import type { ReasonOf } from '../../resource/condition.ts'
 import { NONE_SERVES } from '../../resource/resource.ts'
@@ -18,13 +17,14 @@ export const servingWords = (
   reason: ReasonOf<'Ready'>,
 ): string => {
   const isOutOfReach = reason === 'Unreachable'
-  if (serving === NONE_SERVES) return isOutOfReach ? 'nothing is known to serve' : 'nothing serves'
+  if (serving === NONE_SERVES)
+    return isOutOfReach ? 'no version is known to serve' : 'nothing serves'
   if (serving === UNKNOWN_SERVES) return 'another version serves'
   if (isOutOfReach) return `generation ${serving} served when they were last asked`
   if (Number(serving) !== resource.metadata.generation) return `generation ${serving} still serves`
   return DELIVERING.has(reason)
-    ? `generation ${serving} serves where it is held`
-    : 'as it was before, it still serves'
+    ? `generation ${serving} serves where it is loaded`
+    : 'the version accepted before still serves'
 }
 
 const DELIVERING: ReadonlySet<ReasonOf<'Ready'>> = new Set([

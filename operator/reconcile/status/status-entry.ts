@@ -1,4 +1,4 @@
-// One verdict, what the data planes answer, and the entry before in; the entry of the status book out: the same one
+// Makes the entry of one resource in the status book from its verdict and what the data planes answer: the entry before
 // where a reader would see no difference. Pure: time comes in.
 
 import type { Problem, Warning } from '../../../language/problem.ts'
@@ -350,7 +350,8 @@ const warningsOf = (
 /** A data plane knows no namespaces: it names the API that has the route, which may be somebody else's. */
 const withoutNames = (warning: Warning): Warning => ({
   ...warning,
-  message: 'another document has this route at a data plane: it is not served from here for now',
+  message:
+    'another document has this route at a data plane, so this one does not serve it there for now',
 })
 
 const inDocument = <Located extends { readonly path: string }>(located: Located): Located => ({

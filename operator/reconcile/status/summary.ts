@@ -1,5 +1,4 @@
-// Makes what a status tells of a document at a glance: its verdict, what data planes hold of it and the versions that are
-// remembered come in; which generation serves, and at how many gateways, comes out. Pure.
+// Makes what a status tells of a document at a glance: which generation serves, and at how many gateways. Pure.
 
 import { type DocumentSummary, NONE_SERVES } from '../../resource/resource.ts'
 import type { Sight } from './fleet-view.ts'

@@ -1,4 +1,4 @@
-// How many data planes give which answer, kept as answers change; of the few that need naming, also who.
+// Counts how many data planes give which answer, as answers change; of the few that need naming, also which.
 
 export class Tally<Answer extends string> {
   readonly #counts = new Map<Answer, number>()

@@ -1,5 +1,5 @@
-// Settles what gateways of the shared pool say of a document's upstreams: their answers, counted, come in; what is told, once more
-// than half of them have failure, goes out. So no single gateway, which may lie or have lost its network, speaks for all.
+// Counts what gateways of the shared pool report of a document's upstreams, and decides once more than half of them
+// have the same failure. So no single gateway, which may lie or have lost its network, speaks for all.
 
 import { type UpstreamAnswer, UPSTREAMS_ANSWER } from './data-plane-answer.ts'
 import type { Tally } from './tally.ts'

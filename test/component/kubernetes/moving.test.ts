@@ -72,7 +72,7 @@ await describeWithKubernetes('under a steady load', (plane) => {
     const [first, second] = operator
       .logs()
       .slice(known)
-      .filter((line) => line.includes('"msg":"desired set has changed"'))
+      .filter((line) => line.includes('"msg":"desired state has changed"'))
       .map((line) => Date.parse((JSON.parse(line) as { readonly time: string }).time))
     return first === undefined || second === undefined ? 0 : second - first
   }

@@ -131,7 +131,7 @@ await describeWithKubernetes('an odd pod', (plane) => {
     await eventually(async () => {
       const { message } = await home.until('shop', 'refused', 'Programmed', 'PartiallyProgrammed')
       expect(message).toBe(
-        `refused by ${picky.name}: /versions/v1: not to my taste; generation 1 still serves`,
+        `rejected by ${picky.name}: /versions/v1: not to my taste; generation 1 still serves`,
       )
       const { errors } = await home.status('apispecifications', 'shop', 'refused')
       expect(errors).toMatchObject([{ path: '/spec/document/versions/v1' }])

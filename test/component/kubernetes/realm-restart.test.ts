@@ -116,7 +116,7 @@ await describeWithKubernetes('an operator that starts anew', (plane) => {
     const before = await gateway.state()
     await restart()
     const { message } = await home.until('shop', 'orders', 'ResolvedRefs', 'Pending')
-    expect(message).toContain("Realm shop/shop can't be put as it is now (see its conditions)")
+    expect(message).toContain("Realm shop/shop can't be loaded as it is now (see its conditions)")
     await home.until('shop', 'orders', 'Programmed', 'Programmed')
     await expectServedOn(before)
     await plane().apply([grantObject(ACCOUNT, SECRET_READER, 'shop')])

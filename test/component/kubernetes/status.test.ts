@@ -265,7 +265,7 @@ await describeWithKubernetes('statuses in an API server', (plane) => {
       await eventually(() => {
         expect(writer.facts.writes).toBeGreaterThan(2)
       }, PATIENT)
-      expect(lines).toEqual(['a status can not be written'])
+      expect(lines).toEqual(['a status cannot be written'])
       const body = {
         metadata: { name: binding },
         roleRef: given.roleRef,

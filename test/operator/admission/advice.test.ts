@@ -206,7 +206,7 @@ describe('what is wrong beside a resource', () => {
         resources: [realm('com.shop', { callbackSecret: { secretRef: { name: 'x', key: 'k' } } })],
       },
       specification('a'),
-      'Realm shop/com-shop is not good itself yet',
+      'Realm shop/com-shop is not valid itself',
     ],
     [
       'a host that its realm does not allow',
@@ -512,7 +512,7 @@ it.each<[string, World, object, string | undefined]>([
     'a selector that fits none',
     {},
     { dataPlaneSelector: { matchLabels: { tier: 'db' } } },
-    'no data plane is selected: start one, or mend dataPlaneSelector to fit one that runs',
+    'no data plane is selected: start one, or change dataPlaneSelector so that it matches one that runs',
   ],
   [
     "a sidecar, and another namespace's realm",
@@ -521,7 +521,7 @@ it.each<[string, World, object, string | undefined]>([
       dataPlanes: [{ ...POOL, namespace: 'shop' }],
     },
     { dataPlaneSelector: { matchLabels: { tier: 'web' } } },
-    "a sidecar selected by this document may not hold the realm 'com.shop'",
+    "a sidecar selected by this document may not receive the realm 'com.shop'",
   ],
   [
     "another namespace's sidecars",

@@ -171,7 +171,7 @@ describe('a Realm that is deleted while a document uses it', () => {
   })
 
   it.each<[string, RealmFacts, RegExp]>([
-    ['its own namespace', {}, /^False RealmNotFound: Realm default\/shop is not good itself yet/],
+    ['its own namespace', {}, /^False RealmNotFound: Realm default\/shop is not valid itself/],
     [
       'another one',
       { namespace: 'team', spec: { allowedNamespaces: { from: 'All' } } },

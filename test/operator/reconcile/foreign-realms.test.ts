@@ -116,8 +116,8 @@ describe('the status of a document that selects a sidecar which may not hold its
     const statuses = new StatusBook().update(foreign.verdicts, [sidecar], 1000)
     const found = statuses.get(KEY)?.conditions.find(({ type }) => type === 'ResolvedRefs')
     expect(found?.message).toBe(
-      "a sidecar selected by this document may not hold the realm 'com.shop', which belongs to another namespace: " +
-        'a sidecar receives only Realms of its own namespace, as they hold signing keys. ' +
+      "a sidecar selected by this document may not receive the realm 'com.shop', which belongs to another namespace: " +
+        'a sidecar receives only Realms of its own namespace, as they contain signing keys. ' +
         'Create a Realm in shop, or select gateways of the shared pool',
     )
   })

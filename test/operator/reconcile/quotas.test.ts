@@ -260,7 +260,7 @@ describe('who of a namespace is within its quota', () => {
     expect(asked).toEqual(['ApiSpecification/shop/a'])
     expect(messageOf(result, 'b')).toBe(
       'the namespace shop may have 5 routes, this one takes 4 routes, and others had 3 routes when this one was validated: ' +
-        'use fewer brackets and paths, delete others, or ask whoever runs the gateways for more ' +
+        'use fewer brackets and paths, delete others, or ask the administrators of the gateways for more ' +
         '(--namespace-max-routes, namespaceQuota.routes of the chart, or the annotation gateway.svc.dev/quota of the Namespace)',
     )
     const statuses = new StatusBook().update(result.verdicts, [], 0)

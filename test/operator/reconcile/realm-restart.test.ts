@@ -130,14 +130,14 @@ describe('a Realm whose Secret can not be read when an operator starts', () => {
 
   it('is told as before to a document that has not served yet', () => {
     const { said } = start(realm({ spec }), orders(undefined))
-    expect(said(DOCUMENT)['ResolvedRefs']).toMatch(/^False RealmNotFound: .*not good itself yet/)
+    expect(said(DOCUMENT)['ResolvedRefs']).toMatch(/^False RealmNotFound: .*not valid itself/)
   })
 
   it.each([
     [
       'admitted',
       { from: 'All' },
-      /^Unknown Pending: the realm 'com.shop' can't be put as it is now, /,
+      /^Unknown Pending: the realm 'com.shop' can't be loaded as it is now, /,
     ],
     ['not admitted', { from: 'Same' }, /^False RealmNotFound: there is no realm/],
   ])('is not named to another namespace, %s', (_title, allowedNamespaces, words) => {

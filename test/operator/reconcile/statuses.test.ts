@@ -66,18 +66,18 @@ describe('Programmed', () => {
     [
       'nobody',
       [],
-      'False NoDataPlanes: no data plane is selected: start one, or mend dataPlaneSelector to fit one that runs; nothing serves',
+      'False NoDataPlanes: no data plane is selected: start one, or change dataPlaneSelector so that it matches one that runs; nothing serves',
     ],
-    ['one', [plane('a', 'holds')], 'True Programmed: held by every data plane that is ready'],
+    ['one', [plane('a', 'holds')], 'True Programmed: loaded by every data plane that is ready'],
     [
       'one that is shadowed',
       [plane('a', 'shadowed')],
-      'True Programmed: held by every data plane that is ready',
+      'True Programmed: loaded by every data plane that is ready',
     ],
     [
       'some',
       [plane('a', 'holds'), plane('b', 'lacks')],
-      'False PartiallyProgrammed: held by some data planes that are ready, not by all; generation 1 serves where it is held',
+      'False PartiallyProgrammed: loaded by some data planes that are ready, but not by all; generation 1 serves where it is loaded',
     ],
     [
       'not yet',
@@ -87,32 +87,32 @@ describe('Programmed', () => {
     [
       'refused by one, told by name whoever came first',
       [plane('b', 'refuses'), plane('a', 'refuses'), plane('c', 'holds')],
-      'False PartiallyProgrammed: refused by a and others: /host: not on a; generation 1 serves where it is held',
+      'False PartiallyProgrammed: rejected by a and others: /host: not on a; generation 1 serves where it is loaded',
     ],
     [
       'refused',
       [plane('a', 'refuses')],
-      'False Rejected: refused by a: /host: not on a; nothing serves',
+      'False Rejected: rejected by a: /host: not on a; nothing serves',
     ],
     [
       'refused by one that is not ready, and held by one that is',
       [plane('a', 'refuses', FRESH), plane('b', 'holds')],
-      'True Programmed: held by every data plane that is ready',
+      'True Programmed: loaded by every data plane that is ready',
     ],
     [
       'refused by the only one, which is not ready',
       [plane('a', 'refuses', FRESH)],
-      'False Rejected: refused by a: /host: not on a; nothing serves',
+      'False Rejected: rejected by a: /host: not on a; nothing serves',
     ],
     [
       'away',
       [plane('b', 'holds', AWAY), plane('a', 'holds', AWAY)],
-      'False Unreachable: a: nobody listens there (none of the others answers either); nothing is known to serve',
+      'False Unreachable: a: nobody listens there (none of the others responds either); no version is known to serve',
     ],
     [
       'one away, one holds',
       [plane('a', 'lacks', AWAY), plane('b', 'holds')],
-      'True Programmed: held by every data plane that is ready',
+      'True Programmed: loaded by every data plane that is ready',
     ],
     [
       'a sidecar of another namespace is not asked',
@@ -122,7 +122,7 @@ describe('Programmed', () => {
         }),
         plane('b', 'holds'),
       ],
-      'True Programmed: held by every data plane that is ready',
+      'True Programmed: loaded by every data plane that is ready',
     ],
   ])('%s', (_name, reports, expected) => {
     expect(programmed(new StatusBook().update(verdicts, reports, 1000))).toBe(expected)
@@ -145,8 +145,8 @@ describe('Programmed', () => {
     const first = book.update(verdicts, [plane('a', 'lacks', AWAY)], 1000)
     const second = book.update(verdicts, [plane('a', 'lacks', { ...AWAY, message: 'TLS' })], 2000)
     expect([programmed(first), programmed(second)]).toEqual([
-      'False Unreachable: a: nobody listens there; nothing is known to serve',
-      'False Unreachable: a: TLS; nothing is known to serve',
+      'False Unreachable: a: nobody listens there; no version is known to serve',
+      'False Unreachable: a: TLS; no version is known to serve',
     ])
   })
 

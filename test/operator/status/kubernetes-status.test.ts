@@ -702,7 +702,7 @@ describe('a write fails', () => {
   })
 })
 
-describe('our turn is over', () => {
+describe('our leader term is over', () => {
   it('nothing more is written, and an answer that comes then is forgotten', async () => {
     const { writer, applied, faults, pass } = aWriter(createSilentLog(), 2_000)
     faults.push(new ApiError('no', { status: 500 }))

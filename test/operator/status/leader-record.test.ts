@@ -21,7 +21,7 @@ const facts = (more: Partial<LeaseFacts> = {}): LeaseFacts => ({
 const LEADER = { name: 'operator-7d4f-b', namespace: 'gateways', since: '2026-11-23T04:05:06.000Z' }
 const COMMAND = 'kubectl port-forward -n gateways pod/operator-7d4f-b 18085'
 const LAST = '; the last holder that was seen is operator-7d4f-b'
-const STANDBY = 'this replica is a standby and does not ask gateways; '
+const STANDBY = 'this replica is a standby and does not call gateways; '
 
 describe('who leads', () => {
   it('the leader names itself, and has nothing to explain', () => {
@@ -72,17 +72,17 @@ describe('who leads', () => {
     [
       'the Lease has expired',
       { isExpired: true },
-      `nobody leads: the Lease gateways/svc-operator has expired${LAST}. A replica that runs takes it in seconds`,
+      `no replica leads: the Lease gateways/svc-operator has expired${LAST}. A running replica takes it within seconds`,
     ],
     [
       'it was given back, or is not there',
       { holder: '' },
-      'nobody leads: the Lease gateways/svc-operator is held by nobody. A replica that runs takes it in seconds',
+      'no replica leads: the Lease gateways/svc-operator has no holder. A running replica takes it within seconds',
     ],
     [
       'this replica holds it, and waits for whoever may have led before',
       { holder: 'operator-7d4f-a_00000001' },
-      'nobody leads: the Lease gateways/svc-operator is held by this replica, whose turn begins in seconds',
+      'no replica leads yet: this replica holds the Lease gateways/svc-operator, and its leader term begins in seconds',
     ],
     [
       'it was not looked at yet',

@@ -118,7 +118,7 @@ describe('a paused document', () => {
     const words = (result: ReturnType<Cluster['take']>): string | undefined =>
       result.statuses.get(KEY)?.conditions.find(({ type }) => type === 'Programmed')?.message
     expect(words(cluster.take(realm(), orders({}, { annotations: PAUSED })))).toBe(
-      'paused: generation 1 is validated and waits, nothing of it serves; ' +
+      'paused: generation 1 is validated and waits, no version of it serves; ' +
         'remove the annotation gateway.svc.dev/paused to go on',
     )
     cluster.take(realm(), orders())

@@ -92,7 +92,7 @@ describe('which generation serves', () => {
     ['none yet', [['old', [{}, {}]]], '– at 0/2: nothing serves'],
     ['no gateway at all', [['old', []]], '– at 0/0: nothing serves'],
     ['all of it', [['old', [OLD, OLD]]], '1 at 2/2: Ready'],
-    ['the first of two', [['old', [OLD, {}]]], '1 at 1/2: generation 1 serves where it is held'],
+    ['the first of two', [['old', [OLD, {}]]], '1 at 1/2: generation 1 serves where it is loaded'],
     [
       'a bad one after a good one',
       [
@@ -164,7 +164,7 @@ describe('which generation serves', () => {
     [
       'out of reach from the first',
       [['old', [{ more: AWAY }]]],
-      '– at 0/1: nothing is known to serve',
+      '– at 0/1: no version is known to serve',
     ],
     [
       'one that is not ready',
@@ -179,7 +179,7 @@ describe('which generation serves', () => {
     [
       'a sidecar of its namespace that it selected before',
       [['old', [{ ...OLD, more: NEIGHBOUR }]]],
-      '1 at 0/0: as it was before, it still serves',
+      '1 at 0/0: the version accepted before still serves',
     ],
   ])('%s', (_title, steps, expected) => {
     const operator = new Operator()
@@ -289,9 +289,9 @@ describe('an upstream that answers nobody', () => {
   const told = (
     count: string,
     origin = 'http://up',
-    why = 'it refuses connections, or can not be reached',
+    why = 'it refuses connections or cannot be reached',
   ) =>
-    `UpstreamUnhealthy: ${count} gateways: no request to ${origin} has been answered as it should be for 30 s: ${why}`
+    `UpstreamUnhealthy: ${count} gateways have had no good response from ${origin} for 30 s: ${why}`
 
   it.each<[string, readonly Held[], string | undefined]>([
     ['at the only gateway', holding(UP), told('1 of 1')],
@@ -358,7 +358,9 @@ describe('an upstream that answers nobody', () => {
     operator.take(wamp, 'old', holding(UP), realms)
     const condition = operator.take(wamp, 'old', holding(UP), realms)?.conditions.find(isDegraded)
     expect(condition?.reason).toBe('RouterUnreachable')
-    expect(condition?.message).toMatch(/see the status of the Realm; 1 of 1 gateways: /)
+    expect(condition?.message).toMatch(
+      /see the status of the Realm; 1 of 1 gateways have had no good response/,
+    )
     // What was told of the upstream is no word of the router.
     const fresh = new Operator()
     fresh.take(wamp, 'old', holding({ ...UP, realms: new Map() }))
