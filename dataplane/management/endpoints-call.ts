@@ -2,6 +2,7 @@
 // members that it does not know.
 
 import { isIP } from 'node:net'
+import { CodedError } from '../../base/coded-error.ts'
 import { isList, isMap, type Value, type ValueMap } from '../../language/expression/value.ts'
 import { isServiceKey } from '../../language/service-name.ts'
 import type {
@@ -37,16 +38,17 @@ export const readEndpointsCall = (json: unknown): ReadEndpointsCall => {
       },
     }
   } catch (error) {
-    if (error instanceof Unreadable) return { ok: false, path: error.path, message: error.message }
+    if (error instanceof MalformedCallError)
+      return { ok: false, path: error.path, message: error.message }
     throw error
   }
 }
 
-class Unreadable extends Error {
+class MalformedCallError extends CodedError<'malformed'> {
   readonly path: string
 
   constructor(path: string, expected: string) {
-    super(`expected ${expected}`)
+    super('malformed', `expected ${expected}`)
     this.path = path
   }
 }
@@ -70,8 +72,8 @@ const listOf = <T>(
   readItem: (item: Value, path: string) => T,
   most = Infinity,
 ): readonly T[] => {
-  if (value === undefined || !isList(value)) throw new Unreadable(path, 'a list')
-  if (value.length > most) throw new Unreadable(path, `${most} items at most`)
+  if (value === undefined || !isList(value)) throw new MalformedCallError(path, 'a list')
+  if (value.length > most) throw new MalformedCallError(path, `${most} items at most`)
   return value.map((item, index) => readItem(item, `${path}/${index}`))
 }
 
@@ -101,7 +103,7 @@ const readTarget = (value: Value, path: string): ServicePortEndpoints['targets']
 }
 
 const readMap = (value: unknown, path: string): ValueMap => {
-  if (!isMap(value)) throw new Unreadable(path, 'an object')
+  if (!isMap(value)) throw new MalformedCallError(path, 'an object')
   return value
 }
 
@@ -111,26 +113,26 @@ const readAddresses = (value: Value | undefined, path: string): readonly string[
 /** Without a zone, which means something only on the machine that wrote it. */
 const readAddress = (value: Value, path: string): string => {
   if (typeof value === 'string' && isIP(value) !== 0 && !value.includes('%')) return value
-  throw new Unreadable(path, 'an address')
+  throw new MalformedCallError(path, 'an address')
 }
 
 const readPort = (value: Value | undefined, path: string): number => {
   const port = readCount(value, path)
   if (port >= 1 && port <= 65_535) return port
-  throw new Unreadable(path, 'a port')
+  throw new MalformedCallError(path, 'a port')
 }
 
 const readKey = (value: Value | undefined, path: string): string => {
   if (typeof value === 'string' && isServiceKey(value)) return value
-  throw new Unreadable(path, 'namespace/name of a Service')
+  throw new MalformedCallError(path, 'namespace/name of a Service')
 }
 
 const readText = (value: Value | undefined, path: string): string => {
   if (typeof value === 'string' && value !== '' && value.length <= MOST_TEXT) return value
-  throw new Unreadable(path, `a text of 1 to ${MOST_TEXT} characters`)
+  throw new MalformedCallError(path, `a text of 1 to ${MOST_TEXT} characters`)
 }
 
 const readCount = (value: Value | undefined, path: string): number => {
   if (typeof value === 'number' && Number.isSafeInteger(value) && value >= 0) return value
-  throw new Unreadable(path, 'an integer, 0 or more')
+  throw new MalformedCallError(path, 'an integer, 0 or more')
 }

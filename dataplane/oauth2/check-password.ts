@@ -1,7 +1,7 @@
 // Verifies a name and a password, for clients and resource owners alike.
 
 import type { UserRecord } from '../../language/realm/record.ts'
-import { OAuthRefusal, type RefusalOptions } from './refusal.ts'
+import { OAuthError, type OAuthErrorOptions } from './oauth-error.ts'
 import { findUser, type OAuth2Context } from './context.ts'
 
 export type WrongPassword = 'wrong_password' | 'damped'
@@ -11,13 +11,13 @@ export type WrongPassword = 'wrong_password' | 'damped'
  * is rejected.
  * @param refusal creates the error for a wrong password; with a status and `retryAfterSeconds` if it was wrong too
  * often
- * @throws OAuthRefusal
+ * @throws OAuthError
  */
 export const checkPassword = async (
   exchange: OAuth2Context,
   username: string,
   password: string,
-  refusal: (reason: WrongPassword, options?: RefusalOptions) => OAuthRefusal,
+  refusal: (reason: WrongPassword, options?: OAuthErrorOptions) => OAuthError,
 ): Promise<UserRecord> => {
   const { realmUri, address, isAddressKnown } = exchange.request
   const record = exchange.endpointDeps.realm(realmUri)
@@ -36,7 +36,7 @@ export const checkPassword = async (
     case 'damped':
       throw refusal('damped', { status: 429, retryAfterSeconds: result.retryAfterSeconds })
     case 'overloaded':
-      throw new OAuthRefusal(
+      throw new OAuthError(
         'temporarily_unavailable',
         'overloaded',
         'Too many logins at once; try again',

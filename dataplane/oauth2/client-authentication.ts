@@ -4,7 +4,7 @@
 import type { UserRecord } from '../../language/realm/record.ts'
 import { checkPassword, type WrongPassword } from './check-password.ts'
 import { decodeFormText } from './parameters.ts'
-import { malformed, OAuthRefusal, type RefusalOptions, TOO_MANY_FAILURES } from './refusal.ts'
+import { malformed, OAuthError, type OAuthErrorOptions, TOO_MANY_FAILURES } from './oauth-error.ts'
 import { isInGroup, type OAuth2Context } from './context.ts'
 
 const CLIENT_GROUP = 'api_clients'
@@ -14,7 +14,7 @@ interface Credentials {
   readonly secret: string
 }
 
-/** @throws OAuthRefusal `invalid_client`, the same for every reason; `invalid_request` */
+/** @throws OAuthError `invalid_client`, the same for every reason; `invalid_request` */
 export const authenticateClient = async (exchange: OAuth2Context): Promise<UserRecord> => {
   const { id, secret } = credentialsOf(exchange)
   exchange.audited.clientId = id
@@ -65,10 +65,10 @@ const decodeBase64 = (base64: string | undefined): string | undefined => {
 
 const invalidClient = (
   reason: WrongPassword | 'no_client_credentials' | 'not_a_client',
-  options?: RefusalOptions,
-): OAuthRefusal => {
+  options?: OAuthErrorOptions,
+): OAuthError => {
   const description =
     reason === 'damped' ? TOO_MANY_FAILURES : 'The client is not known or its secret is wrong'
   const why = reason === 'wrong_password' ? 'wrong_client_secret' : reason
-  return new OAuthRefusal('invalid_client', why, description, options)
+  return new OAuthError('invalid_client', why, description, options)
 }

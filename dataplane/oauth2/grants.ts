@@ -9,11 +9,11 @@ import { required } from './parameters.ts'
 import { groupDigest, type CurrentToken, type Found } from './refresh-families.ts'
 import { digestOf } from './refresh-token.ts'
 import {
-  OAuthRefusal,
-  type RefusalOptions,
-  type RefusalReason,
+  OAuthError,
+  type OAuthErrorOptions,
+  type RejectionReason,
   TOO_MANY_FAILURES,
-} from './refusal.ts'
+} from './oauth-error.ts'
 import { findUser, isInGroup, type OAuth2Context } from './context.ts'
 import { grantScopes, type GrantedScopes } from './scopes.ts'
 
@@ -23,7 +23,7 @@ export interface ClientContext extends OAuth2Context {
   readonly hasGrant: (type: GrantType) => boolean
 }
 
-/** @throws OAuthRefusal */
+/** @throws OAuthError */
 type GrantRun = (exchange: ClientContext) => Promise<TokenFields>
 
 export type GrantType = 'password' | 'client_credentials' | 'refresh_token'
@@ -126,7 +126,7 @@ const issue = async (
     ...(family === undefined ? {} : { family }),
   })
   if (!isCompactJwt(jwt))
-    throw new OAuthRefusal(
+    throw new OAuthError(
       'invalid_scope',
       'token_too_large',
       'The subject has more groups than a token can contain: name the ones that are needed in scope',
@@ -140,8 +140,8 @@ const issue = async (
 }
 
 /** The same text for every cause, so that nobody learns which name is known, or which token was real. */
-const invalidGrant = (reason: RefusalReason, options?: RefusalOptions): OAuthRefusal =>
-  new OAuthRefusal(
+const invalidGrant = (reason: RejectionReason, options?: OAuthErrorOptions): OAuthError =>
+  new OAuthError(
     'invalid_grant',
     reason,
     reason === 'damped'

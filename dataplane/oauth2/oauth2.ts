@@ -14,7 +14,7 @@ import type {
 } from './oauth2-endpoint.ts'
 import { readParameters } from './parameters.ts'
 import { createRefreshFamilies } from './refresh-families.ts'
-import { OAuthRefusal } from './refusal.ts'
+import { OAuthError } from './oauth-error.ts'
 import { REVOKE_PARAMETERS, revokeToken } from './revoke.ts'
 import type { OAuth2Context, OAuth2EndpointDeps, AuditFacts } from './context.ts'
 import { giveToken, TOKEN_PARAMETERS } from './token.ts'
@@ -75,24 +75,16 @@ const handler =
     }
   }
 
-const toRefusal = (error: unknown): OAuthRefusal => {
-  if (error instanceof OAuthRefusal) return error
+const toRefusal = (error: unknown): OAuthError => {
+  if (error instanceof OAuthError) return error
   if (error instanceof SharedStateError)
-    return new OAuthRefusal(
-      'temporarily_unavailable',
-      'shared_state_away',
-      'Try again in a moment',
-      {
-        retryAfterSeconds: 5,
-        cause: error,
-      },
-    )
-  return new OAuthRefusal(
-    'server_error',
-    'internal',
-    'The gateway failed to process this request',
-    { cause: error },
-  )
+    return new OAuthError('temporarily_unavailable', 'shared_state_away', 'Try again in a moment', {
+      retryAfterSeconds: 5,
+      cause: error,
+    })
+  return new OAuthError('server_error', 'internal', 'The gateway failed to process this request', {
+    cause: error,
+  })
 }
 
 const auditEvent = (

@@ -2,7 +2,7 @@
 // none is ever read from the query, and a duplicate is an error.
 
 import type { OAuthRequest } from './oauth2-endpoint.ts'
-import { malformed } from './refusal.ts'
+import { malformed } from './oauth-error.ts'
 
 /** Never empty values: a parameter without one counts as left out (RFC 6749 §3.1). */
 export type Parameters = ReadonlyMap<string, string>
@@ -12,7 +12,7 @@ const MAX_FORM_LENGTH = 65_536
 
 /**
  * @param known names of the endpoint; others may occur, any number of times
- * @throws OAuthRefusal `invalid_request`
+ * @throws OAuthError `invalid_request`
  */
 export const readParameters = (request: OAuthRequest, known: ReadonlySet<string>): Parameters => {
   checkContentType(request.headers['content-type'])
@@ -30,7 +30,7 @@ export const readParameters = (request: OAuthRequest, known: ReadonlySet<string>
   return parameters
 }
 
-/** @throws OAuthRefusal `invalid_request` */
+/** @throws OAuthError `invalid_request` */
 export const required = (parameters: Parameters, name: string): string => {
   const value = parameters.get(name)
   if (value === undefined) throw malformed(`The parameter ${name} is missing`)

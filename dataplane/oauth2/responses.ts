@@ -3,7 +3,7 @@
 
 import { unauthorized } from '../security/schemes/challenge.ts'
 import type { OAuthResponse } from './oauth2-endpoint.ts'
-import type { OAuthRefusal } from './refusal.ts'
+import type { OAuthError } from './oauth-error.ts'
 
 type Header = readonly [name: string, value: string]
 
@@ -21,7 +21,7 @@ export const tokenAnswer = (fields: TokenFields): OAuthResponse => jsonAnswer(20
 /** RFC 7009 §2.2: the client needs nothing but the status. */
 export const revokedAnswer = (): OAuthResponse => ({ status: 200, headers: NO_STORE, body: '' })
 
-export const refusalAnswer = (realmUri: string, refusal: OAuthRefusal): OAuthResponse => ({
+export const refusalAnswer = (realmUri: string, refusal: OAuthError): OAuthResponse => ({
   ...jsonAnswer(
     refusal.status,
     { error: refusal.code, error_description: refusal.message },
@@ -32,7 +32,7 @@ export const refusalAnswer = (realmUri: string, refusal: OAuthRefusal): OAuthRes
 
 const extraHeaders = (
   realmUri: string,
-  { status, retryAfterSeconds }: OAuthRefusal,
+  { status, retryAfterSeconds }: OAuthError,
 ): readonly Header[] => {
   if (retryAfterSeconds !== undefined) return [['retry-after', String(retryAfterSeconds)]]
   if (status !== 401) return []

@@ -7,7 +7,7 @@ import { revokedAnswer } from './responses.ts'
 import { authenticateClient } from './client-authentication.ts'
 import type { OAuthResponse } from './oauth2-endpoint.ts'
 import { required } from './parameters.ts'
-import { OAuthRefusal, type RefusalReason } from './refusal.ts'
+import { OAuthError, type RejectionReason } from './oauth-error.ts'
 import type { OAuth2Context } from './context.ts'
 
 /** `token_type_hint` is accepted, but not needed: the form of a token shows its type (§2.1). */
@@ -21,10 +21,10 @@ export const REVOKE_PARAMETERS: ReadonlySet<string> = new Set([
 export interface Revocation {
   readonly answer: OAuthResponse
   /** Undefined if something was revoked. */
-  readonly untouched: RefusalReason | undefined
+  readonly untouched: RejectionReason | undefined
 }
 
-/** @throws OAuthRefusal */
+/** @throws OAuthError */
 export const revokeToken = async (exchange: OAuth2Context): Promise<Revocation> => {
   const token = required(exchange.parameters, 'token')
   const client = await authenticateClient(exchange)
@@ -37,7 +37,7 @@ export const revokeToken = async (exchange: OAuth2Context): Promise<Revocation> 
   return { answer: revokedAnswer(), untouched: 'unknown_token' }
 }
 
-type RevocationResult = 'done' | 'not_mine' | Extract<RefusalReason, 'other_client' | 'revoked'>
+type RevocationResult = 'done' | 'not_mine' | Extract<RejectionReason, 'other_client' | 'revoked'>
 type Revoker = (
   exchange: OAuth2Context,
   client: UserRecord,
@@ -67,7 +67,7 @@ const revokeAccessToken: Revoker = async ({ endpointDeps, request, audited }, cl
 
 const refuseTicket: Revoker = async ({ endpointDeps, request }, _client, text) => {
   if (!(await endpointDeps.isTicket(request.realmUri, text))) return 'not_mine'
-  throw new OAuthRefusal(
+  throw new OAuthError(
     'unsupported_token_type',
     'not_revocable',
     'A ticket is revoked by logging out',

@@ -1,7 +1,7 @@
 // Determines which groups and scopes a token gets from the subject's groups and the requested scope. A token never
 // gets more than the subject has.
 
-import { OAuthRefusal } from './refusal.ts'
+import { OAuthError } from './oauth-error.ts'
 
 export interface GrantedScopes {
   /** In the order of the subject's own. */
@@ -15,7 +15,7 @@ const SCOPE_TOKEN = /^[\x21\x23-\x5b\x5d-\x7e]+$/
 
 /**
  * @param requested names separated by spaces; undefined: all
- * @throws OAuthRefusal `invalid_scope` for one that is not available
+ * @throws OAuthError `invalid_scope` for one that is not available
  * @example grantScopes(['staff', 'sales dept'], undefined) // groups: both, scopes: ['staff']
  */
 export const grantScopes = (
@@ -31,7 +31,7 @@ const chosen = (available: readonly string[], requested: string): readonly strin
   const groups = [...new Set(available)].filter((group) => wanted.has(group))
   const isValid = groups.length === wanted.size && groups.every((group) => SCOPE_TOKEN.test(group))
   if (isValid) return groups
-  throw new OAuthRefusal(
+  throw new OAuthError(
     'invalid_scope',
     'scope_not_granted',
     'The scope may contain only groups of the subject, separated by one space',

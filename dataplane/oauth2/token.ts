@@ -8,7 +8,7 @@ import { authenticateClient } from './client-authentication.ts'
 import { GRANTS, type GrantType } from './grants.ts'
 import type { OAuthResponse } from './oauth2-endpoint.ts'
 import { required } from './parameters.ts'
-import { OAuthRefusal } from './refusal.ts'
+import { OAuthError } from './oauth-error.ts'
 import type { OAuth2Context } from './context.ts'
 
 export const TOKEN_PARAMETERS: ReadonlySet<string> = new Set([
@@ -21,7 +21,7 @@ export const TOKEN_PARAMETERS: ReadonlySet<string> = new Set([
   'scope',
 ])
 
-/** @throws OAuthRefusal */
+/** @throws OAuthError */
 export const giveToken = async (exchange: OAuth2Context): Promise<OAuthResponse> => {
   const asked = required(exchange.parameters, 'grant_type')
   const client = await authenticateClient(exchange)
@@ -30,7 +30,7 @@ export const giveToken = async (exchange: OAuth2Context): Promise<OAuthResponse>
   const hasGrant = (grant: GrantType): boolean =>
     isGiven(endpointDeps.realm(request.realmUri), grant)
   if (!hasGrant(type))
-    throw new OAuthRefusal(
+    throw new OAuthError(
       'unauthorized_client',
       'grant_not_allowed',
       'The realm does not allow this grant',
@@ -40,7 +40,7 @@ export const giveToken = async (exchange: OAuth2Context): Promise<OAuthResponse>
 
 const grantTypeOf = (asked: string, flows: readonly OAuth2Flow[]): GrantType => {
   if (isGrantType(asked) && flows.some(isServedFlow)) return asked
-  throw new OAuthRefusal(
+  throw new OAuthError(
     'unsupported_grant_type',
     'unsupported_grant',
     'This endpoint does not support the grant type',

@@ -19,7 +19,7 @@ import type {
 import { discoverProvider } from './provider/provider-client.ts'
 import { createProviderRegistry } from './provider/provider-registry.ts'
 import { watchProviders } from './provider/watch-providers.ts'
-import { OidcRefusal, type RefusalCode } from './refusal.ts'
+import { OidcError, type OidcRejectionCode } from './oidc-error.ts'
 import { auditLogin, auditRevocation, reportFailure } from './report.ts'
 import type { OidcContext, OidcEndpointDeps } from './context.ts'
 
@@ -63,7 +63,7 @@ const OWN_FAULTS = {
   callback: 'ticket_issue_failed',
   logout: 'invalid_request',
   backChannelLogout: 'provider_unavailable',
-} as const satisfies Record<OidcEndpointName, RefusalCode>
+} as const satisfies Record<OidcEndpointName, OidcRejectionCode>
 
 const handler =
   (endpointDeps: OidcEndpointDeps, endpoint: OidcEndpointName): OidcHandler =>
@@ -81,9 +81,9 @@ const handler =
 const refuse = (exchange: OidcContext, error: unknown): OidcResponse => {
   const { endpoint, request } = exchange
   const { code, status } =
-    error instanceof OidcRefusal
+    error instanceof OidcError
       ? error
-      : new OidcRefusal(OWN_FAULTS[endpoint], 'the gateway failed', { cause: error })
+      : new OidcError(OWN_FAULTS[endpoint], 'the gateway failed', { cause: error })
   reportFailure(exchange, { outcome: code, status, error })
   if (endpoint === 'logout') return logoutAnyway(exchange)
   const audit = endpoint === 'backChannelLogout' ? auditRevocation : auditLogin

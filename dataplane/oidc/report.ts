@@ -4,7 +4,7 @@
 import type { AuditEvent } from '../audit.ts'
 import type { OidcContext } from './context.ts'
 import type { OidcEndpointName, OidcRequest, OidcResult } from './oidc-endpoint.ts'
-import { OidcRefusal } from './refusal.ts'
+import { OidcError } from './oidc-error.ts'
 
 type AuditDetails = Pick<AuditEvent, 'outcome' | 'authid' | 'clientId'> & {
   readonly reason?: string
@@ -29,7 +29,7 @@ export const reportFailure = (
   { outcome, status, error }: { outcome: OidcResult; status: number; error: unknown },
 ): void => {
   endpointDeps.count({ endpoint, outcome })
-  const { setting, facts, message } = error instanceof OidcRefusal ? error : NOTHING_KNOWN
+  const { setting, facts, message } = error instanceof OidcError ? error : NOTHING_KNOWN
   const provider = requestedProvider(endpoint, request)
   const fields = {
     endpoint,
@@ -66,7 +66,7 @@ const requestedProvider = (
 }
 
 /** Where to look, by its path in the Realm: `info.oidcProviders.corp.issuer`. */
-const settingPath = (provider: string, setting: OidcRefusal['setting']): string | undefined => {
+const settingPath = (provider: string, setting: OidcError['setting']): string | undefined => {
   if (setting === undefined || setting === 'authmethods') return setting
   if (setting === 'oidcProviders') return 'info.oidcProviders'
   return `info.oidcProviders.${provider}.${setting}`
@@ -79,7 +79,7 @@ export const reportLeftOut = (
   error: unknown,
 ): void => {
   const { realmUri: realm, requestId } = request
-  const { facts } = error instanceof OidcRefusal ? error : NOTHING_KNOWN
+  const { facts } = error instanceof OidcError ? error : NOTHING_KNOWN
   endpointDeps.log.warn(message, { realm, ...facts, requestId, cause: causesOf(error) })
 }
 

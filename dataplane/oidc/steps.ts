@@ -1,5 +1,5 @@
 // Composes the steps of an endpoint as one visible list: each step gets what is known so far and adds to it. A step
-// in the wrong order does not compile; a step that rejects the request throws an OidcRefusal.
+// in the wrong order does not compile; a step that rejects the request throws an OidcError.
 
 type Step<Known, Added> = (known: Known) => Added | Promise<Added>
 

@@ -1,12 +1,12 @@
 // Calls the shared state and, if it is away, does what `--redis-away` says: reject the request, or continue.
 
 import { SharedStateError } from '../shared/shared-state.ts'
-import { OidcRefusal } from './refusal.ts'
+import { OidcError } from './oidc-error.ts'
 import type { OidcEndpointDeps } from './context.ts'
 
 /**
  * @param otherwise the reply with which the request continues
- * @throws OidcRefusal `provider_unavailable`, 503: the same request may succeed soon
+ * @throws OidcError `provider_unavailable`, 503: the same request may succeed soon
  */
 export const unlessAway = async <Answer>(
   endpointDeps: Pick<OidcEndpointDeps, 'whenSharedAway' | 'log'>,
@@ -18,6 +18,6 @@ export const unlessAway = async <Answer>(
   } catch (cause) {
     if (!(cause instanceof SharedStateError)) throw cause
     if (endpointDeps.whenSharedAway === 'allow') return otherwise
-    throw new OidcRefusal('provider_unavailable', 'the shared state cannot be reached', { cause })
+    throw new OidcError('provider_unavailable', 'the shared state cannot be reached', { cause })
   }
 }

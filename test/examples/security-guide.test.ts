@@ -104,7 +104,7 @@ describe('the table of reasons', () => {
   it.each([
     ['`authentication`', 'dataplane/security/schemes/authenticator.ts', 'FailureReason'],
     ['`login`', 'dataplane/oidc/oidc-endpoint.ts', 'OidcErrorCode'],
-    ['`token`, `revocation` of `oauth2`', 'dataplane/oauth2/refusal.ts', 'RefusalReason'],
+    ['`token`, `revocation` of `oauth2`', 'dataplane/oauth2/oauth-error.ts', 'RejectionReason'],
   ])('names every one of %s', (event, path, type) => {
     const row = GUIDE.split('\n').find((line) => line.startsWith(`| ${event} | \``)) ?? ''
     const cell = row.slice(`| ${event} `.length)

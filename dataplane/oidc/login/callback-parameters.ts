@@ -2,7 +2,7 @@
 // sent in a response.
 
 import { readText } from '../query.ts'
-import { OidcRefusal, type ProviderSetting } from '../refusal.ts'
+import { OidcError, type ProviderSetting } from '../oidc-error.ts'
 import type { OidcContext } from '../context.ts'
 
 export interface CallbackParameters {
@@ -35,7 +35,7 @@ const ERRORS: ReadonlyMap<string, Remedy> = new Map<string, Remedy>([
   ['unsupported_response_type', NO_CODE_FLOW],
 ])
 
-/** @throws OidcRefusal `missing_code_or_state`: also for an empty or repeated one. */
+/** @throws OidcError `missing_code_or_state`: also for an empty or repeated one. */
 export const readCallbackParameters = ({
   request,
   endpointDeps,
@@ -52,9 +52,9 @@ export const readCallbackParameters = ({
     })
   if (sealed === undefined || readText(query, 'code') === undefined) {
     if (said === undefined)
-      throw new OidcRefusal('missing_code_or_state', 'code or state is absent, empty or repeated')
+      throw new OidcError('missing_code_or_state', 'code or state is absent, empty or repeated')
     const [message, setting] = ERRORS.get(said) ?? OTHER_ERROR
-    throw new OidcRefusal('missing_code_or_state', message, { setting })
+    throw new OidcError('missing_code_or_state', message, { setting })
   }
   const validated = [...query].filter(([name]) => VALIDATED.has(name))
   return { sealed, forClient: new URLSearchParams(validated) }

@@ -3,14 +3,14 @@
 
 import type { CallbackParameters } from './callback-parameters.ts'
 import { exchangeCode, ProviderError, type ExchangedCode } from '../provider/provider-client.ts'
-import { OidcRefusal, type ProviderSetting } from '../refusal.ts'
+import { OidcError, type ProviderSetting } from '../oidc-error.ts'
 import type { ChosenProvider, DiscoveredProvider, OidcContext } from '../context.ts'
 import type { LoginState } from './state-token.ts'
 
 /** behaviour §6: openid-client does not check `iat`. */
 const MAX_AHEAD_SECONDS = 60
 
-/** @throws OidcRefusal `token_exchange_failed` */
+/** @throws OidcError `token_exchange_failed` */
 export const exchangeForClaims = async ({
   endpointDeps,
   provider,
@@ -42,7 +42,7 @@ export const exchangeForClaims = async ({
     endpointDeps.providers.doubt(provider.record)
     const status = cause instanceof ProviderError ? 502 : 400
     const [message, setting] = cause instanceof ProviderError ? [NO_ANSWER] : remedyOf(cause)
-    throw new OidcRefusal('token_exchange_failed', message, { status, cause, setting })
+    throw new OidcError('token_exchange_failed', message, { status, cause, setting })
   }
 }
 

@@ -5,7 +5,7 @@ import type { IssuedTicket, TicketOrder } from '../../security/tokens/ticket.ts'
 import { ticketCookieName } from '../../security/session-cookies.ts'
 import { readAuthid, readRoles } from '../provider/identity-claims.ts'
 import type { ExchangedCode } from '../provider/provider-client.ts'
-import { OidcRefusal } from '../refusal.ts'
+import { OidcError } from '../oidc-error.ts'
 import type { ChosenProvider, OidcContext, OidcEndpointDeps } from '../context.ts'
 import { sessionLines } from '../session-lines.ts'
 import type { LoginState } from './state-token.ts'
@@ -21,11 +21,11 @@ export interface Person {
   readonly authroles: readonly string[]
 }
 
-/** @throws OidcRefusal `missing_authid_claim` */
+/** @throws OidcError `missing_authid_claim` */
 export const identify = ({ provider, exchanged }: LoggedIn): Person => {
   const authid = readAuthid(exchanged.claims, provider.record)
   if (authid === undefined)
-    throw new OidcRefusal(
+    throw new OidcError(
       'missing_authid_claim',
       'the ID token lacks the claim with the name of the person, or it is no valid name; does a scope of the login bring it?',
       { setting: 'authidClaim' },
@@ -33,7 +33,7 @@ export const identify = ({ provider, exchanged }: LoggedIn): Person => {
   return { authid, authroles: readRoles(exchanged.claims, provider.record) }
 }
 
-/** @throws OidcRefusal `ticket_issue_failed` */
+/** @throws OidcError `ticket_issue_failed` */
 export const issueTicket = async (
   known: OidcContext & LoggedIn & { readonly person: Person },
 ): Promise<readonly string[]> => {
@@ -99,13 +99,13 @@ const issueThatFits = async (
   })
   const short = await sign(endpointDeps, order)
   if (fits(short)) return short
-  throw new OidcRefusal('ticket_issue_failed', 'the ticket is over 4096 bytes without its ID token')
+  throw new OidcError('ticket_issue_failed', 'the ticket is over 4096 bytes without its ID token')
 }
 
 const sign = async (endpointDeps: OidcEndpointDeps, order: TicketOrder): Promise<IssuedTicket> => {
   try {
     return await endpointDeps.tickets.issueTicket(order)
   } catch (cause) {
-    throw new OidcRefusal('ticket_issue_failed', 'the ticket could not be signed', { cause })
+    throw new OidcError('ticket_issue_failed', 'the ticket could not be signed', { cause })
   }
 }

@@ -4,7 +4,7 @@
 import type { OidcContext } from '../context.ts'
 import { readParameter } from '../query.ts'
 import { REDIRECTED } from '../login-redirect.ts'
-import { OidcRefusal } from '../refusal.ts'
+import { OidcError } from '../oidc-error.ts'
 
 export interface LoginParameters {
   readonly providerName: string
@@ -18,7 +18,7 @@ export interface LoginParameters {
 
 const LABEL = /^[\x20-\x7e]{1,128}$/
 
-/** @throws OidcRefusal `unknown_provider` for a `provider` that is empty or given twice. */
+/** @throws OidcError `unknown_provider` for a `provider` that is empty or given twice. */
 export const readLoginParameters = ({ request }: OidcContext): LoginParameters => {
   const query = new URLSearchParams(request.query)
   return {
@@ -41,7 +41,7 @@ const readProvider = (query: URLSearchParams, routeProvider: string): string => 
   const provider = readParameter(query, 'provider')
   if (provider.kind === 'absent') return routeProvider
   if (provider.kind === 'repeated' || provider.value === '')
-    throw new OidcRefusal('unknown_provider', 'provider is empty or given twice')
+    throw new OidcError('unknown_provider', 'provider is empty or given twice')
   return provider.value
 }
 

@@ -9,7 +9,7 @@ import { findProvider } from '../provider/find-provider.ts'
 import { readLoginParameters } from './login-parameters.ts'
 import type { OidcResponse } from '../oidc-endpoint.ts'
 import { authorizationUrl } from '../provider/provider-client.ts'
-import { OidcRefusal } from '../refusal.ts'
+import { OidcError } from '../oidc-error.ts'
 import type { ChosenProvider, DiscoveredProvider, OidcContext } from '../context.ts'
 import { steps } from '../steps.ts'
 
@@ -50,7 +50,7 @@ const authorize = async ({
       codeChallenge,
     })
   } catch (cause) {
-    throw new OidcRefusal(
+    throw new OidcError(
       'authorization_url_failed',
       'the provider names no authorization_endpoint; is it one that people can log in at?',
       { cause, setting: 'issuer' },

@@ -14,7 +14,7 @@ import { findProvider } from '../provider/find-provider.ts'
 import { KeySetError, MAX_AGE_SECONDS, readLogoutToken, type EndedSession } from './logout-token.ts'
 import type { OidcResponse } from '../oidc-endpoint.ts'
 import { readText } from '../query.ts'
-import { OidcRefusal } from '../refusal.ts'
+import { OidcError } from '../oidc-error.ts'
 import { auditRevocation } from '../report.ts'
 import type { ChosenProvider, DiscoveredProvider, OidcContext } from '../context.ts'
 import { steps } from '../steps.ts'
@@ -48,7 +48,7 @@ const readForm = ({ request }: OidcContext): string => {
     ? readText(new URLSearchParams(request.body), 'logout_token')
     : undefined
   if (token === undefined)
-    throw new OidcRefusal('invalid_request', 'logout_token is missing or repeated')
+    throw new OidcError('invalid_request', 'logout_token is missing or repeated')
   return token
 }
 
@@ -67,7 +67,7 @@ const verifyToken = async ({
   } catch (cause) {
     endpointDeps.providers.doubt(provider.record)
     const code = cause instanceof KeySetError ? 'provider_unavailable' : 'invalid_request'
-    throw new OidcRefusal(code, 'the logout token cannot be trusted', { cause })
+    throw new OidcError(code, 'the logout token cannot be trusted', { cause })
   }
 }
 
@@ -79,7 +79,7 @@ async function refuseUsedToken(known: OidcContext & Verified): Promise<object> {
   const found = await unlessAway(endpointDeps, undefined, () =>
     endpointDeps.shared.read(keyOf(known)),
   )
-  if (found !== undefined) throw new OidcRefusal('invalid_request', USED_BEFORE)
+  if (found !== undefined) throw new OidcError('invalid_request', USED_BEFORE)
   return {}
 }
 
@@ -92,7 +92,7 @@ async function useTokenOnce(known: OidcContext & Verified): Promise<object> {
   const isFirst = await unlessAway(endpointDeps, true, () =>
     endpointDeps.shared.takeOnce(keyOf(known), 2 * MAX_AGE_SECONDS),
   )
-  if (!isFirst) throw new OidcRefusal('invalid_request', USED_BEFORE)
+  if (!isFirst) throw new OidcError('invalid_request', USED_BEFORE)
   return {}
 }
 
@@ -122,7 +122,7 @@ async function revokeTickets({
     await Promise.all(keys.map((key) => endpointDeps.shared.revoke(key, now + lifetimeSeconds)))
   } catch (cause) {
     if (!(cause instanceof SharedStateError)) throw cause
-    throw new OidcRefusal('provider_unavailable', 'the shared state cannot be reached', { cause })
+    throw new OidcError('provider_unavailable', 'the shared state cannot be reached', { cause })
   }
   return {}
 }

@@ -1,11 +1,11 @@
 // Provides the metadata of a provider, from the cache or by discovery, and says for the log what to do where that fails.
 
 import type { ProviderCause } from '../../../language/wire/wire.ts'
-import { OidcRefusal, type ProviderSetting } from '../refusal.ts'
+import { OidcError, type ProviderSetting } from '../oidc-error.ts'
 import type { ChosenProvider, DiscoveredProvider, OidcContext } from '../context.ts'
 import { discoveryFailureOf, issuerText } from './discovery-failure.ts'
 
-/** @throws OidcRefusal `provider_unavailable` */
+/** @throws OidcError `provider_unavailable` */
 export const discoverMetadata = async ({
   endpointDeps,
   provider,
@@ -15,7 +15,7 @@ export const discoverMetadata = async ({
   } catch (cause) {
     const failure = discoveryFailureOf(cause)
     const [message, setting] = DISCOVERY_REMEDIES[failure.cause]
-    throw new OidcRefusal('provider_unavailable', message, {
+    throw new OidcError('provider_unavailable', message, {
       cause,
       setting,
       facts: {

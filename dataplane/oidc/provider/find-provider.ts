@@ -2,13 +2,13 @@
 // is no provider.
 
 import type { OidcProviderRecord, RealmRecord } from '../../../language/realm/record.ts'
-import { OidcRefusal } from '../refusal.ts'
+import { OidcError } from '../oidc-error.ts'
 import type { ChosenProvider, OidcContext } from '../context.ts'
 
 /** A realm has OIDC only while its `authmethods` contain both (specification §5). */
 const NEEDED = ['oidcrp', 'cookie'] as const
 
-/** @throws OidcRefusal `unknown_provider` */
+/** @throws OidcError `unknown_provider` */
 export const findProvider = (
   { request, endpointDeps }: Pick<OidcContext, 'request' | 'endpointDeps'>,
   name: string | undefined,
@@ -20,14 +20,14 @@ export const findProvider = (
   return { name, record }
 }
 
-const unknownProvider = (isThere: boolean): OidcRefusal =>
+const unknownProvider = (isThere: boolean): OidcError =>
   isThere
-    ? new OidcRefusal(
+    ? new OidcError(
         'unknown_provider',
         'the authmethods of the realm lack oidcrp or cookie; without both nobody can log in',
         { setting: 'authmethods' },
       )
-    : new OidcRefusal(
+    : new OidcError(
         'unknown_provider',
         'the realm has no provider of this name; add it, or correct the name in the URL or the document',
         { setting: 'oidcProviders' },

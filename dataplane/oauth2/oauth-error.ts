@@ -1,6 +1,7 @@
 // Defines the error of an OAuth 2 endpoint: a code of RFC 6749 §5.2 with its status for the client, and a reason for
 // the audit log. Its texts are constants: no secret, no token, no input of a client.
 
+import { CodedError } from '../../base/coded-error.ts'
 import type { OAuthErrorCode } from './oauth2-endpoint.ts'
 
 const STATUSES = {
@@ -16,7 +17,7 @@ const STATUSES = {
 } as const satisfies Record<OAuthErrorCode, number>
 
 /** The whole vocabulary of `reason` in audit lines of this room. */
-export type RefusalReason =
+export type RejectionReason =
   | 'malformed_request'
   | 'no_client_credentials'
   | 'wrong_client_secret'
@@ -38,7 +39,7 @@ export type RefusalReason =
   | 'shared_state_away'
   | 'internal'
 
-export interface RefusalOptions {
+export interface OAuthErrorOptions {
   /** Where the code's own does not fit: 429 for somebody who guesses. */
   readonly status?: number
   /** For 429 and 503. */
@@ -46,22 +47,19 @@ export interface RefusalOptions {
   readonly cause?: unknown
 }
 
-export class OAuthRefusal extends Error {
-  readonly code: OAuthErrorCode
-  readonly reason: RefusalReason
+export class OAuthError extends CodedError<OAuthErrorCode> {
+  readonly reason: RejectionReason
   readonly status: number
   readonly retryAfterSeconds: number | undefined
 
   /** @param description goes to the client as `error_description`: printable ASCII without `"` and `\` */
   constructor(
     code: OAuthErrorCode,
-    reason: RefusalReason,
+    reason: RejectionReason,
     description: string,
-    options: RefusalOptions = {},
+    options: OAuthErrorOptions = {},
   ) {
-    super(description, { cause: options.cause })
-    this.name = 'OAuthRefusal'
-    this.code = code
+    super(code, description, { cause: options.cause })
     this.reason = reason
     this.status = options.status ?? STATUSES[code]
     this.retryAfterSeconds = options.retryAfterSeconds
@@ -71,5 +69,5 @@ export class OAuthRefusal extends Error {
 /** Instead of what is said of credentials: these were perhaps not looked at. */
 export const TOO_MANY_FAILURES = 'Too many failed attempts: one in a second is verified'
 
-export const malformed = (description: string): OAuthRefusal =>
-  new OAuthRefusal('invalid_request', 'malformed_request', description)
+export const malformed = (description: string): OAuthError =>
+  new OAuthError('invalid_request', 'malformed_request', description)

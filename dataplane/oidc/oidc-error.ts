@@ -1,6 +1,7 @@
 // Defines the error of an OIDC endpoint: a code of specification §7.1 with its status. The exact reason stays in
 // `cause`, for the log.
 
+import { CodedError } from '../../base/coded-error.ts'
 import type { OidcErrorCode } from './oidc-endpoint.ts'
 
 const STATUSES = {
@@ -15,12 +16,12 @@ const STATUSES = {
   authorization_url_failed: 500,
   ticket_issue_failed: 500,
   invalid_request: 400,
-} as const satisfies Record<RefusalCode, number>
+} as const satisfies Record<OidcRejectionCode, number>
 
 /** `invalid_request`: of a back-channel logout (OpenID Connect Back-Channel Logout 1.0 §2.8). */
-export type RefusalCode = OidcErrorCode | 'invalid_request'
+export type OidcRejectionCode = OidcErrorCode | 'invalid_request'
 
-export interface RefusalOptions {
+export interface OidcErrorOptions {
   /** Where the code's own does not fit: 502 when the identity provider failed. */
   readonly status?: number
   readonly cause?: unknown
@@ -42,16 +43,13 @@ export type ProviderSetting =
   | 'authidClaim'
 
 /** The message goes to the log only, and says what to do: no secret, no token, nothing that a client wrote. */
-export class OidcRefusal extends Error {
-  readonly code: RefusalCode
+export class OidcError extends CodedError<OidcRejectionCode> {
   readonly status: number
-  readonly setting: RefusalOptions['setting']
-  readonly facts: RefusalOptions['facts']
+  readonly setting: OidcErrorOptions['setting']
+  readonly facts: OidcErrorOptions['facts']
 
-  constructor(code: RefusalCode, message: string, options: RefusalOptions = {}) {
-    super(message, { cause: options.cause })
-    this.name = 'OidcRefusal'
-    this.code = code
+  constructor(code: OidcRejectionCode, message: string, options: OidcErrorOptions = {}) {
+    super(code, message, { cause: options.cause })
     this.status = options.status ?? STATUSES[code]
     this.setting = options.setting
     this.facts = options.facts
