@@ -10,7 +10,7 @@ import { withRealmKeys } from './certificates/keyed-source.ts'
 import { RealmKeyManager } from './certificates/realm-key-manager.ts'
 import { type Clock, SYSTEM_CLOCK } from '../base/clock.ts'
 import type { OperatorSettings } from './config.ts'
-import { type Companion, Controller, type ControllerOptions } from './controller/controller.ts'
+import { type LeaderOnlyTask, Controller, type ControllerOptions } from './controller/controller.ts'
 import { credentialFiles } from './credential-files.ts'
 import {
   createOperatorCompiler,
@@ -225,7 +225,7 @@ const createWriter = (
 }
 
 interface Machinery extends Pick<Parts, 'certificates' | 'dataPlanes'> {
-  readonly leaderOnlyTasks: readonly Companion[]
+  readonly leaderOnlyTasks: readonly LeaderOnlyTask[]
   readonly writer: StatusWriter
 }
 
@@ -270,7 +270,12 @@ const createController = (
     validating: validatingOf(settings),
     deletedRealmMs: settings.deletedRealmSeconds * 1000,
     compiler: (onResult) => new CachingCompiler({ compiler, onResult, log }),
-    companions: [realmKeys, ...leaderOnlyTasks, companionOf(writer), companionOf(events)],
+    leaderOnlyTasks: [
+      realmKeys,
+      ...leaderOnlyTasks,
+      leaderOnlyTaskOf(writer),
+      leaderOnlyTaskOf(events),
+    ],
     onStatus: (status) => {
       writer.update(status)
       events.update(status)
@@ -281,7 +286,7 @@ const createController = (
   })
 }
 
-const companionOf = (writer: { start: () => void; stop: () => void }): Companion => ({
+const leaderOnlyTaskOf = (writer: { start: () => void; stop: () => void }): LeaderOnlyTask => ({
   lead: () => {
     writer.start()
   },

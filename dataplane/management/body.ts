@@ -4,7 +4,7 @@
 import type { IncomingMessage } from 'node:http'
 import { createGunzip } from 'node:zlib'
 import type { Limiter } from '../../base/limiter.ts'
-import { invalidData, ManagementError, overloaded } from './fault.ts'
+import { invalidData, ManagementError, overloaded } from './management-error.ts'
 import { type JsonBounds, JsonPieces, type JsonText, tooLarge } from './json-pieces.ts'
 
 export interface BodyTimes {

@@ -11,7 +11,7 @@ import { sendJson } from './respond.ts'
 import { type BodyReading, withJson } from './body.ts'
 import type { Endpoint } from './endpoint.ts'
 import { readEndpointsCall } from './endpoints-call.ts'
-import { invalidArgument, ManagementError, notOwner, overloaded } from './fault.ts'
+import { invalidArgument, ManagementError, notOwner, overloaded } from './management-error.ts'
 import type { JsonBounds } from './json-pieces.ts'
 import { parseMap } from './spec-endpoints.ts'
 

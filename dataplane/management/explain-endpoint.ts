@@ -11,7 +11,7 @@ import type { FoldLoaded } from '../store/fold-loaded.ts'
 import type { LoadedDocument } from '../store/loaded-content.ts'
 import type { Store } from '../store/store.ts'
 import type { Endpoint } from './endpoint.ts'
-import { invalidArgument, overloaded } from './fault.ts'
+import { invalidArgument, overloaded } from './management-error.ts'
 import { sendJson } from './respond.ts'
 
 /** undefined: no serving process has replied in time. */

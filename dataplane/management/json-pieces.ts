@@ -10,7 +10,7 @@ import {
   QUOTE,
 } from '../../base/json-strings.ts'
 import type { Lazy } from '../store/sync-call.ts'
-import { invalidArgument, invalidData, ManagementError } from './fault.ts'
+import { invalidArgument, invalidData, ManagementError } from './management-error.ts'
 
 export interface JsonBounds {
   /** Most bytes, by what the text is at its root. */

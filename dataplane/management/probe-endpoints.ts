@@ -4,7 +4,7 @@ import type { RequestHandler } from 'express'
 import { untilAnswerable } from '../../telemetry/delayed-response.ts'
 import { sendNothing } from './respond.ts'
 import type { Endpoint, ProbeDeps } from './endpoint.ts'
-import { ManagementError } from './fault.ts'
+import { ManagementError } from './management-error.ts'
 
 const REASONS = {
   waiting: 'The manager has not completed a sync yet',

@@ -7,7 +7,7 @@ import type { DurableListing } from '../wamp/realm/wamp-client.ts'
 import { sendJson, sendNothing } from './respond.ts'
 import type { Endpoint } from './endpoint.ts'
 import { type BodyReading, withJson } from './body.ts'
-import { notFound, notOwner } from './fault.ts'
+import { notFound, notOwner } from './management-error.ts'
 import type { JsonBounds } from './json-pieces.ts'
 import { parseMap, rejection, unknownView, viewOf } from './spec-endpoints.ts'
 

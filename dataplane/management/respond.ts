@@ -4,7 +4,7 @@
 import type { ServerResponse } from 'node:http'
 import type { Problem, Warning } from '../../language/problem.ts'
 import type { ErrorRecord } from '../../language/wire/wire.ts'
-import type { ManagementError } from './fault.ts'
+import type { ManagementError } from './management-error.ts'
 
 const JSON_TYPE = 'application/json; charset=utf-8'
 

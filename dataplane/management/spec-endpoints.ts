@@ -16,7 +16,7 @@ import type { Store } from '../store/store.ts'
 import { boundFindings, sendJson, sendNothing } from './respond.ts'
 import type { Endpoint } from './endpoint.ts'
 import { type BodyReading, withJson } from './body.ts'
-import { invalidArgument, ManagementError, notFound, notOwner } from './fault.ts'
+import { invalidArgument, ManagementError, notFound, notOwner } from './management-error.ts'
 import { type JsonBounds, type JsonText, MAX_ENTRIES, tooMany } from './json-pieces.ts'
 import { sendNotModified, sendTagged } from './tagged.ts'
 

@@ -9,7 +9,7 @@ import type { SyncResult } from '../store/sync-result.ts'
 import { boundFindings, sendJson } from './respond.ts'
 import type { Endpoint } from './endpoint.ts'
 import { type BodyReading, withJson } from './body.ts'
-import { invalidArgument, ManagementError, notOwner } from './fault.ts'
+import { invalidArgument, ManagementError, notOwner } from './management-error.ts'
 import type { JsonBounds } from './json-pieces.ts'
 import { parseMap } from './spec-endpoints.ts'
 

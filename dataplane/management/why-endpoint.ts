@@ -3,7 +3,7 @@
 import { isRequestId } from '../http/request/request-id.ts'
 import { sendText } from './respond.ts'
 import type { Endpoint } from './endpoint.ts'
-import { ManagementError } from './fault.ts'
+import { ManagementError } from './management-error.ts'
 
 /** JSON texts of `Decision` from each serving process; undefined: it has not replied in time. */
 export type FindDecisions = (id: string) => Promise<readonly (readonly string[] | undefined)[]>

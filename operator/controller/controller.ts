@@ -10,7 +10,7 @@ import type { Leadership } from '../leadership.ts'
 import type { DocumentCompiler } from '../reconcile/documents/compile-document.ts'
 import type { Foresight } from '../reconcile/foresight.ts'
 import { type Reconciliation, Reconciler, type ReconcilerOptions } from '../reconcile/reconciler.ts'
-import type { ResourceStatus } from '../reconcile/status/status-book.ts'
+import type { ResourceStatus } from '../reconcile/status/status-registry.ts'
 import type { ResourceSource, SourceNote } from '../resource/resource-source.ts'
 import type { Resource } from '../resource/resource.ts'
 import type { EpochSource } from '../epoch.ts'
@@ -28,8 +28,8 @@ export interface OperatorStatus {
   readonly notes: readonly SourceNote[]
 }
 
-/** Something that acts during our turn only. */
-export interface Companion {
+/** Something that acts during a leader term only. */
+export interface LeaderOnlyTask {
   lead(): void
   /** At once: nothing may be written from now on. */
   follow(): void
@@ -47,7 +47,7 @@ export interface ControllerOptions {
   readonly compiler?: (onResult: () => void) => DocumentCompiler
   /** How long a deleted Realm serves on, 60 s when absent; 0: it is revoked at once. */
   readonly deletedRealmMs?: number
-  readonly companions?: readonly Companion[]
+  readonly leaderOnlyTasks?: readonly LeaderOnlyTask[]
   readonly clock: Clock
   readonly log: Log
   /** After every change of the status, once the data planes are known. */
@@ -111,7 +111,7 @@ export class Controller {
     return this.#reconciliation?.desired
   }
 
-  /** Of this turn; undefined while another operator leads. */
+  /** Of this leader term; undefined while another operator leads. */
   get fleet(): LeaderTerm['fleet'] | undefined {
     return this.#term?.fleet
   }
@@ -149,7 +149,7 @@ export class Controller {
     })
   }
 
-  /** The source first: what goes with it must not look like a change. The turn is given back when all has ended. */
+  /** The source first: what goes with it must not look like a change. The Lease is released when all has ended. */
   async stop(): Promise<void> {
     this.#isStopped = true
     this.#pace.stop()
@@ -162,7 +162,7 @@ export class Controller {
 
   #lead(epochSource: EpochSource): void {
     if (this.#isStopped || this.#term !== undefined) return
-    const { fleet, clock, log, companions = [] } = this.#options
+    const { fleet, clock, log, leaderOnlyTasks = [] } = this.#options
     this.#catchUp()
     const term = new LeaderTerm({
       fleet: { ...fleet, epochSource, confirmDeletes: () => this.#confirmDeletes() },
@@ -179,7 +179,7 @@ export class Controller {
     this.#term = term
     term.start()
     if (this.#reconciliation !== undefined) term.take(this.#reconciliation, true)
-    for (const companion of companions) companion.lead()
+    for (const task of leaderOnlyTasks) task.lead()
     this.#refreshStatus()
   }
 
@@ -187,7 +187,7 @@ export class Controller {
     const term = this.#term
     if (term === undefined) return
     this.#term = undefined
-    for (const companion of this.#options.companions ?? []) companion.follow()
+    for (const task of this.#options.leaderOnlyTasks ?? []) task.follow()
     this.#ending = Promise.all([this.#ending, term.end()])
     if (!this.#isStopped) this.#refreshStatus()
   }
@@ -270,7 +270,7 @@ export class Controller {
   }
 
   #settle(term: LeaderTerm): OperatorStatus['resources'] {
-    // What is said first in a turn goes on from what stands in the API by now.
+    // What is said first in a leader term goes on from what stands in the API by now.
     if (!term.hasSettled) this.#catchUp()
     return term.settle(this.#reconciliation?.verdicts ?? new Map(), this.#options.clock.now())
   }

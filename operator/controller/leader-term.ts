@@ -8,7 +8,7 @@ import { Fleet, type FleetOptions } from '../fleet/fleet.ts'
 import { RecoverSource } from '../fleet/recover-source.ts'
 import type { MissingVersion } from '../reconcile/documents/missing-version.ts'
 import type { Reconciliation } from '../reconcile/reconciler.ts'
-import { type ResourceStatus, StatusBook } from '../reconcile/status/status-book.ts'
+import { type ResourceStatus, StatusRegistry } from '../reconcile/status/status-registry.ts'
 import { Handover } from './handover.ts'
 
 export interface LeaderTermOptions {
@@ -41,7 +41,7 @@ const telling = (dataPlanes: DataPlanes, onChange: () => void): DataPlanes => ({
 
 export class LeaderTerm {
   readonly fleet: Fleet
-  readonly #book = new StatusBook()
+  readonly #registry = new StatusRegistry()
   readonly #search: RecoverSource<MissingVersion>
   readonly #handover: Handover
   #hasSettled = false
@@ -76,7 +76,7 @@ export class LeaderTerm {
     this.fleet.start()
   }
 
-  /** @param isNew the desired set is another one than before, or the first of this turn */
+  /** @param isNew the desired set is another one than before, or the first of this leader term */
   take({ desired, missing, isClaimed }: Reconciliation, isNew: boolean): void {
     if (isNew) this.#handover.take(desired, isClaimed)
     this.#search.want(missing)
@@ -88,17 +88,17 @@ export class LeaderTerm {
 
   settle(verdicts: Reconciliation['verdicts'], nowMs: number): ReadonlyMap<string, ResourceStatus> {
     this.#hasSettled = true
-    return this.#book.update(verdicts, this.reports(), nowMs)
+    return this.#registry.update(verdicts, this.reports(), nowMs)
   }
 
-  /** From then on conditions go on from what was said before in this turn. */
+  /** From then on conditions go on from what was said before in this leader term. */
   get hasSettled(): boolean {
     return this.#hasSettled
   }
 
   /** Time alone may change a condition. */
   get isWaiting(): boolean {
-    return this.#book.isWaiting
+    return this.#registry.isWaiting
   }
 
   /** What is under way is broken off at once; resolves when that is done. */

@@ -10,12 +10,12 @@ import { type ApiSpecificationResource, keyOf, type RealmResource } from '../res
 import { CacheReader } from './cache-reader.ts'
 import { compileAtOnce, type DocumentCompiler } from './documents/compile-document.ts'
 import { DestinationPolicies } from './claims/destination-policies.ts'
-import { DocumentBook, type ValidatedDocuments } from './documents/document-book.ts'
+import { DocumentRegistry, type ValidatedDocuments } from './documents/document-registry.ts'
 import { ACCEPTED_PENDING, REFERENCES_PENDING } from './findings.ts'
 import { HostGrants } from './claims/host-grants.ts'
 import { mayDocumentBeHeld } from './may-be-held.ts'
 import { Memo } from './memo.ts'
-import { type ValidatedRealms, RealmBook } from './realms/realm-book.ts'
+import { type ValidatedRealms, RealmRegistry } from './realms/realm-registry.ts'
 import type { MissingVersion } from './documents/missing-version.ts'
 import { NamespaceQuotas, type Quota } from './quotas/namespace-quotas.ts'
 import { type Amounts, sumOf } from './quotas/quota-amounts.ts'
@@ -62,8 +62,8 @@ export interface ReconcilerOptions {
  * @example new Reconciler({ className: 'svc' }).reconcile(source.current()).desired
  */
 export class Reconciler {
-  readonly #realms = new RealmBook()
-  readonly #documents: DocumentBook
+  readonly #realms = new RealmRegistry()
+  readonly #documents: DocumentRegistry
   readonly #grants: HostGrants
   readonly #destinations: DestinationPolicies
   readonly #quotas: NamespaceQuotas | undefined
@@ -89,7 +89,7 @@ export class Reconciler {
     compiler = compileAtOnce(),
   }: ReconcilerOptions) {
     this.#reader = new CacheReader(className)
-    this.#documents = new DocumentBook(hostOwnership, compiler)
+    this.#documents = new DocumentRegistry(hostOwnership, compiler)
     this.#grants = new HostGrants(wildcardNamespaces)
     this.#destinations = new DestinationPolicies({ destinations, clusterDomain })
     this.#quotas = namespaceQuota && new NamespaceQuotas(namespaceQuota)

@@ -2,7 +2,7 @@
 
 import type { Problem } from '../../language/problem.ts'
 import type { EventFacts } from '../kubernetes/events/object.ts'
-import type { ResourceStatus } from '../reconcile/status/status-book.ts'
+import type { ResourceStatus } from '../reconcile/status/status-registry.ts'
 import { type Condition, conditionOf } from '../resource/condition.ts'
 import {
   API_VERSION,

@@ -3,7 +3,7 @@
 
 import type { ValueMap } from '../../language/expression/value.ts'
 import { API_VERSION, DEFAULT_CLASS, type Metadata, type Resource } from '../resource/resource.ts'
-import type { ResourceStatus } from '../reconcile/status/status-book.ts'
+import type { ResourceStatus } from '../reconcile/status/status-registry.ts'
 import {
   type Difference,
   differenceOf,
@@ -61,7 +61,7 @@ export class StatusEntry {
   lastWriteMs = Number.NEGATIVE_INFINITY
   /** Since when nothing but a count has been other than what stands there. */
   countsSinceMs: number | undefined
-  /** The resource is gone, or our turn is over. */
+  /** The resource is gone, or our leader term is over. */
   isForgotten = false
   /** Until then nothing is written. */
   wait: Wait | undefined

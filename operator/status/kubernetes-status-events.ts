@@ -10,7 +10,7 @@ import { podEventsOf, type ToldPods } from './pod-events.ts'
 export interface StatusEvents {
   /** After every change. Nothing is told of while another operator leads. */
   update(status: OperatorStatus): void
-  /** Our turn begins: what stands in the API was told by whoever led before. */
+  /** Our leader term begins: what stands in the API was told by whoever led before. */
   start(): void
   stop(): void
 }

@@ -3,7 +3,7 @@
 
 import type { Quarantined } from '../../compiler/bounded-compiler.ts'
 import type { Problem, Warning } from '../../language/problem.ts'
-import type { ResourceStatus } from '../reconcile/status/status-book.ts'
+import type { ResourceStatus } from '../reconcile/status/status-registry.ts'
 import { type Condition, lastValidatedGeneration, traitsOf } from '../resource/condition.ts'
 import type {
   ApiSpecificationResource,

@@ -6,7 +6,7 @@ import type { Clock } from '../../base/clock.ts'
 import type { OperatorStatus } from '../controller/controller.ts'
 import { changedKeys } from '../edited-map.ts'
 import { ApiError, type KubernetesApi } from '../kubernetes/client/api.ts'
-import type { ResourceStatus } from '../reconcile/status/status-book.ts'
+import type { ResourceStatus } from '../reconcile/status/status-registry.ts'
 import { keyOf, type Resource } from '../resource/resource.ts'
 import { applyStatus } from './kubernetes-status-apply.ts'
 import { StatusEntry, type StatusWrite, type WaitReason } from './kubernetes-status-entry.ts'
@@ -30,9 +30,9 @@ export interface StatusWriter {
   renew(resource: Resource): void
   /** The API server is back: what could not be written is tried now. */
   retry(): void
-  /** Our turn begins. */
+  /** Our leader term begins. */
   start(): void
-  /** Our turn is over: nothing is written from now on; what is under way is forgotten. */
+  /** Our leader term is over: nothing is written from now on; what is under way is forgotten. */
   stop(): void
   readonly facts: StatusWriterFacts
 }
@@ -80,7 +80,7 @@ class Writer implements StatusWriter {
   readonly #ready = new ReadyEntries()
   #cancelSpacing: (() => void) | undefined
   #flying = 0
-  /** Another one in every turn: an answer that comes after it is nobody's. */
+  /** Another one in every leader term: a response that comes after it is nobody's. */
   #turn: symbol | undefined
   readonly #told = new Set<string>()
   #writes = 0

@@ -4,7 +4,7 @@
 import type { OperatorStatus } from '../controller/controller.ts'
 import { type Problem, type Warning, withoutOffset } from '../../language/problem.ts'
 import type { DataPlaneReport } from '../data-plane.ts'
-import type { ResourceStatus } from '../reconcile/status/status-book.ts'
+import type { ResourceStatus } from '../reconcile/status/status-registry.ts'
 import { lastValidatedGeneration } from '../resource/condition.ts'
 import type { LeaderRecord } from './leader-record.ts'
 import type { Locate } from '../resource/resource-source.ts'

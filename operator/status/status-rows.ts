@@ -3,7 +3,7 @@
 
 import type { DataPlaneReport } from '../data-plane.ts'
 import type { OperatorStatus } from '../controller/controller.ts'
-import type { ResourceStatus } from '../reconcile/status/status-book.ts'
+import type { ResourceStatus } from '../reconcile/status/status-registry.ts'
 import { conditionOf, type ConditionType } from '../resource/condition.ts'
 import { documentColumns } from '../resource/crd.ts'
 import type { Locate, SourceNote } from '../resource/resource-source.ts'

@@ -12,7 +12,7 @@ import {
   type DocumentResult,
 } from '../../operator/reconcile/documents/compile-document.ts'
 import { type Reconciliation, Reconciler } from '../../operator/reconcile/reconciler.ts'
-import { StatusBook } from '../../operator/reconcile/status/status-book.ts'
+import { StatusRegistry } from '../../operator/reconcile/status/status-registry.ts'
 import type { ResourceStatus } from '../../operator/reconcile/status/status-entry.ts'
 import { recordedStatus, statusObject } from '../../operator/status/kubernetes-status-object.ts'
 import { type Resource, resourceKey } from '../../operator/resource/resource.ts'
@@ -81,7 +81,7 @@ const metaOf = (document: unknown): Readonly<Record<string, unknown>> => {
 
 const anOperator = () => {
   const compiler = new FakeCompiler()
-  const book = new StatusBook()
+  const book = new StatusRegistry()
   const told: string[] = []
   const reconciler = new Reconciler({
     className: 'svc',

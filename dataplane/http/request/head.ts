@@ -10,7 +10,7 @@ import {
   type ReadAuthority,
 } from '../../../language/routes/authority.ts'
 import { readTarget, type Target } from '../../../language/routes/request-target.ts'
-import type { HeadError } from './head-fault.ts'
+import type { HeadError } from './head-error.ts'
 
 export interface RequestHead {
   /** The request must be rejected; neither target nor authority may be used. */

@@ -59,7 +59,7 @@ const NO_BYTES = Buffer.alloc(0)
  * parser.expect('GET')
  * for (parser.feed(bytes, bytes.length); ;) {
  *   const step = parser.next()
- *   if (step === 'data') sink(bytes.subarray(parser.dataFrom, parser.dataTo))
+ *   if (step === 'data') body.push(bytes.subarray(parser.dataFrom, parser.dataTo))
  *   else if (step !== 'head') break
  * }
  */

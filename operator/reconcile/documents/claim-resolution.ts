@@ -63,7 +63,7 @@ export class ClaimResolution {
 
   /**
    * Whoever may not have the id it names goes on serving under the one it had. What that takes back may refuse
-   * another's: each turn refuses one more at least, and after some turns whole namespaces (refused-renames.ts).
+   * another's: each round refuses one more at least, and after some rounds whole namespaces (refused-renames.ts).
    */
   resolve(changes: ValidatedChanges): Touched {
     const ids = new Set<string>()
@@ -72,12 +72,12 @@ export class ClaimResolution {
       if (!changes.has(key)) this.#replace(key, asked)
     this.#refusedRenames = new Map()
     for (const [key, validated] of changes) this.#replace(key, validated)
-    for (let turn = 0; ; turn += 1) {
+    for (let round = 0; ; round += 1) {
       this.#settle(ids)
       const renamed = [...this.#renamed].flatMap((key) => this.owners.claimant(key) ?? [])
       const { documents } = this.settlement
       const standOf = (each: ValidatedDocument): Stand => this.#standNow(each)
-      const refused = refusedRenames(renamed, { standOf, documents }, turn)
+      const refused = refusedRenames(renamed, { standOf, documents }, round)
       if (refused.size === 0) break
       for (const [asked, stand] of refused) {
         this.#refusedRenames.set(asked.key, { asked, stand })
@@ -100,18 +100,18 @@ export class ClaimResolution {
   /**
    * Who has a host depends on who is accepted, and who is accepted on who has the host. So whoever loses a path or a
    * host, and keeps a host from others or serves one that it was to leave, is refused for good, the oldest first, and
-   * all is settled again: each turn refuses one more. What serves keeps its hosts, so the next time it is the same.
-   * A crowd in the way is refused in growing parts: turns without end would hold up everybody.
+   * all is settled again: each round refuses one more. What serves keeps its hosts, so the next time it is the same.
+   * A crowd in the way is refused in growing parts: rounds without end would hold up everybody.
    */
   #settle(touched: Set<string>): void {
     this.#settleOwners(touched)
     const refused = new Set<string>()
-    for (let turn = 0; ; turn += 1) {
+    for (let round = 0; ; round += 1) {
       this.#takeLostHosts(this.hosts?.settle(refused) ?? NO_LOST_HOSTS)
       this.settlement.settle(this.#takeApplicants())
       const inTheWay = this.hosts?.inTheWay(this.#losers(refused)) ?? []
       if (inTheWay.length === 0) break
-      for (const { key } of inTheWay.slice(0, refusalsOf(turn))) refused.add(key)
+      for (const { key } of inTheWay.slice(0, refusalsOf(round))) refused.add(key)
     }
     this.#refusedHosts = refused
   }
@@ -177,9 +177,9 @@ export class ClaimResolution {
   }
 }
 
-/** One by one is exact; with hundreds each turn costs as long as all else together. */
-const refusalsOf = (turn: number): number => 2 ** Math.max(0, turn - EXACT_TURNS)
-const EXACT_TURNS = 16
+/** One by one is exact; with hundreds each round costs as long as all else together. */
+const refusalsOf = (round: number): number => 2 ** Math.max(0, round - EXACT_ROUNDS)
+const EXACT_ROUNDS = 16
 
 const stay = (validated: ValidatedDocument): ValidatedDocument => ({
   ...validated,

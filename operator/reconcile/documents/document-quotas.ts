@@ -16,7 +16,7 @@ import {
   largerOf,
   NOTHING,
 } from '../quotas/quota-amounts.ts'
-import { QuotaBook, type QuotaClaim } from '../quotas/quota-book.ts'
+import { QuotaRegistry, type QuotaClaim } from '../quotas/quota-registry.ts'
 import type { ReadDocument } from './read-document.ts'
 import { readVariables, type SecretVariables, variableInputs } from './read-variables.ts'
 
@@ -27,7 +27,7 @@ export interface DocumentFacts {
 }
 
 export class DocumentQuotas {
-  readonly #book = new QuotaBook()
+  readonly #registry = new QuotaRegistry()
   readonly #claims = new Memo<QuotaClaim>()
 
   put(key: string, resource: ApiSpecificationResource, facts: DocumentFacts): void {
@@ -44,18 +44,18 @@ export class DocumentQuotas {
       programmed?.digest,
       ...variableInputs(resource, cache),
     ]
-    this.#book.put(this.#claims.get(key, inputs, () => claimOf(key, resource, facts)))
+    this.#registry.put(this.#claims.get(key, inputs, () => claimOf(key, resource, facts)))
   }
 
   /** It is gone. */
   forget(key: string): void {
     this.#claims.forget(key)
-    this.#book.forget(key)
+    this.#registry.forget(key)
   }
 
   /** @returns keys of those that are refused and were not, or the other way round, or for another reason */
   settle(quotaOf: (namespace: string) => Quota, areQuotasSame: boolean): ReadonlySet<string> {
-    return this.#book.settle(quotaOf, areQuotasSame)
+    return this.#registry.settle(quotaOf, areQuotasSame)
   }
 
   /** Undefined: there is room for it. The same object while the reason is the same. */
@@ -63,15 +63,15 @@ export class DocumentQuotas {
     key: string,
     { metadata: { namespace } }: ApiSpecificationResource,
   ): Finding<'Accepted'> | undefined {
-    return this.#book.refusalOf({ key, namespace })
+    return this.#registry.refusalOf({ key, namespace })
   }
 
   usedBy(namespace: string): Amounts {
-    return this.#book.usedBy(namespace)
+    return this.#registry.usedBy(namespace)
   }
 
   get hasRefusals(): boolean {
-    return this.#book.hasRefusals
+    return this.#registry.hasRefusals
   }
 }
 

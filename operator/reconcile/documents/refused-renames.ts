@@ -4,28 +4,28 @@ import type { DesiredDocument } from '../../desired-set.ts'
 import type { Stand, ValidatedDocument } from './validated-document.ts'
 
 /** One by one is exact. A chain of thousands, each of which waits for the next, would hold up everybody for minutes. */
-const EXACT_TURNS = 16
+const EXACT_ROUNDS = 16
 
-/** How the documents were settled in this turn. */
+/** How the documents were settled in this round. */
 export interface SettledTurn {
   readonly standOf: (validated: ValidatedDocument) => Stand
   readonly documents: ReadonlyMap<string, DesiredDocument>
 }
 
 /**
- * After so many turns with all of its namespace that would change their ids: then there are no more turns than namespaces.
+ * After so many rounds with all of its namespace that would change their ids: then there are no more rounds than namespaces.
  * @param renamed all that would change their ids
  * @returns with the stand that tells why
  */
 export const refusedRenames = (
   renamed: readonly ValidatedDocument[],
   { standOf, documents }: SettledTurn,
-  turn: number,
+  round: number,
 ): ReadonlyMap<ValidatedDocument, Stand> => {
   const stands = renamed.map((each) => [each, standOf(each)] as const)
   const refused = stands.filter(([each, stand]) => isRefused(each, stand, documents))
   const seen = new Map<ValidatedDocument, Stand>(refused)
-  if (turn < EXACT_TURNS || refused.length === 0) return seen
+  if (round < EXACT_ROUNDS || refused.length === 0) return seen
   const namespaces = new Set(refused.map(([each]) => namespaceOf(each)))
   for (const [each, stand] of stands) {
     if (seen.has(each) || !namespaces.has(namespaceOf(each))) continue

@@ -1,5 +1,5 @@
 // Reads how much of the operator and the gateways a namespace may use: from the settings of the operator and the
-// annotations of the Namespace. Who of a namespace has which part of that is decided elsewhere (quota-book.ts).
+// annotations of the Namespace. Who of a namespace has which part of that is decided elsewhere (quota-registry.ts).
 
 import type { ResourceCache } from '../../resource/resource-source.ts'
 import { ANNOTATIONS, resourceKey } from '../../resource/resource.ts'

@@ -7,11 +7,11 @@ import type { GoodRealm } from './validate-realm-resource.ts'
 import { Memo } from '../memo.ts'
 import type { Quota } from '../quotas/namespace-quotas.ts'
 import { type Amounts, ONE_REALM } from '../quotas/quota-amounts.ts'
-import { QuotaBook, type QuotaClaim } from '../quotas/quota-book.ts'
+import { QuotaRegistry, type QuotaClaim } from '../quotas/quota-registry.ts'
 import { type QuotaUse, quotaVerdict } from '../quotas/quota-verdict.ts'
 
 export class RealmQuotas {
-  readonly #book = new QuotaBook()
+  readonly #registry = new QuotaRegistry()
   readonly #claims = new Memo<QuotaClaim>()
   /** As it was when the Realm was first seen: what this operator writes since is no proof. */
   readonly #isInherited = new Memo<boolean>()
@@ -36,11 +36,11 @@ export class RealmQuotas {
         wanted: isReadable ? ONE_REALM : undefined,
         serving: isServing ? ONE_REALM : undefined,
       }))
-      this.#book.put(claim)
+      this.#registry.put(claim)
     }
     for (const memo of [this.#claims, this.#isInherited]) memo.retain(resources)
-    this.#book.retain(resources)
-    return this.#book.settle(quotaOf, false)
+    this.#registry.retain(resources)
+    return this.#registry.settle(quotaOf, false)
   }
 
   /** Undefined: there is room for it. The same object while the reason is the same. */
@@ -48,7 +48,7 @@ export class RealmQuotas {
     key: string,
     { metadata: { namespace } }: RealmResource,
   ): Finding<'Accepted'> | undefined {
-    return this.#book.refusalOf({ key, namespace })
+    return this.#registry.refusalOf({ key, namespace })
   }
 
   /** On a Realm that is about to be stored. */
@@ -59,12 +59,12 @@ export class RealmQuotas {
   ): Finding<'Accepted'> | undefined {
     if (!('spec' in resource.checked)) return undefined
     const { namespace } = resource.metadata
-    const before = this.#book.isCounted({ key, namespace }) ? ONE_REALM : undefined
+    const before = this.#registry.isCounted({ key, namespace }) ? ONE_REALM : undefined
     return quotaVerdict(quotaUse, ONE_REALM, before)
   }
 
   usedBy(namespace: string): Amounts {
-    return this.#book.usedBy(namespace)
+    return this.#registry.usedBy(namespace)
   }
 }
 

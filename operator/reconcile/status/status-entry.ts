@@ -1,4 +1,4 @@
-// Makes the entry of one resource in the status book from its verdict and what the data planes answer: the entry before
+// Makes the entry of one resource in the status registry from its verdict and what the data planes answer: the entry before
 // where a reader would see no difference. Pure: time comes in.
 
 import type { Problem, Warning } from '../../../language/problem.ts'

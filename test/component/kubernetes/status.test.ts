@@ -5,7 +5,7 @@ import { type Clock, SYSTEM_CLOCK } from '../../../base/clock.ts'
 import type { KubernetesApi } from '../../../operator/kubernetes/client/api.ts'
 import { OWN_TYPES } from '../../../operator/resource/own-types.ts'
 import { readOfClass } from '../../../operator/source/read-object.ts'
-import type { ResourceStatus } from '../../../operator/reconcile/status/status-book.ts'
+import type { ResourceStatus } from '../../../operator/reconcile/status/status-registry.ts'
 import type { ApiSpecificationResource } from '../../../operator/resource/resource.ts'
 import {
   createStatusWriter,

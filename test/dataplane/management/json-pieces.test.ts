@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals'
-import { ManagementError } from '../../../dataplane/management/fault.ts'
+import { ManagementError } from '../../../dataplane/management/management-error.ts'
 import { type JsonBounds, JsonPieces } from '../../../dataplane/management/json-pieces.ts'
 
 const WIDE: JsonBounds = { maxBytes: { map: 1e6, list: 1e6 }, cutDepth: { list: 1, map: 3 } }

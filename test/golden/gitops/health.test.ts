@@ -10,7 +10,7 @@ import { parse, stringify } from 'yaml'
 import type { DataPlaneReport } from '../../../operator/data-plane.ts'
 import type { DesiredSet } from '../../../operator/desired-set.ts'
 import { Reconciler } from '../../../operator/reconcile/reconciler.ts'
-import { StatusBook } from '../../../operator/reconcile/status/status-book.ts'
+import { StatusRegistry } from '../../../operator/reconcile/status/status-registry.ts'
 import type { Verdict } from '../../../operator/reconcile/verdict.ts'
 import { nothingFoundBy } from '../../../operator/resource/condition.ts'
 import { API_VERSION, type Resource } from '../../../operator/resource/resource.ts'
@@ -68,7 +68,7 @@ const statusAfter = (
   ...steps: readonly (readonly [version: Version, gateways: Gateways])[]
 ): object | undefined => {
   const reconciler = new Reconciler({ className: 'svc' })
-  const book = new StatusBook()
+  const book = new StatusRegistry()
   let status: object | undefined
   for (const [index, [version, gateways]] of steps.entries()) {
     const cache = cacheOf([REALM, orders(version)], { version: index + 1 })
@@ -161,7 +161,7 @@ describe('what stands in the API while a newer generation is validated', () => {
       resolvedRefs: { type: 'ResolvedRefs', ...pending },
       found: nothingFoundBy('document'),
     }
-    const [found] = new StatusBook().update(new Map([['key', verdict]]), [], NOW_MS).values()
+    const [found] = new StatusRegistry().update(new Map([['key', verdict]]), [], NOW_MS).values()
     const status = found && statusObject(found)
     expect(status).toEqual(recorded)
     const object = JSON.parse(JSON.stringify({ metadata: { generation: 2 }, status })) as ValueMap

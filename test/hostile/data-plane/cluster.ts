@@ -5,7 +5,10 @@ import { expect } from '@jest/globals'
 import type { DataPlane, DataPlaneReport } from '../../../operator/data-plane.ts'
 import type { Fleet, FleetOptions } from '../../../operator/fleet/fleet.ts'
 import { type Reconciliation, Reconciler } from '../../../operator/reconcile/reconciler.ts'
-import { type ResourceStatus, StatusBook } from '../../../operator/reconcile/status/status-book.ts'
+import {
+  type ResourceStatus,
+  StatusRegistry,
+} from '../../../operator/reconcile/status/status-registry.ts'
 import { aFleet, aPlane, closeLater, named, ToldDataPlanes } from '../../operator/fleet/rig.ts'
 import { eventually } from '../../support/eventually.ts'
 import type { FakeDataPlane } from '../../support/fake-data-plane.ts'
@@ -75,7 +78,7 @@ export const startCluster = async (
   let edition = 1
   let validated = reconcile(edition)
   fleet.apply(validated.desired)
-  const book = new StatusBook()
+  const book = new StatusRegistry()
   const statuses = (): ReadonlyMap<string, ResourceStatus> =>
     book.update(validated.verdicts, fleet.reports(), edition)
   const report = (): DataPlaneReport => {

@@ -96,7 +96,7 @@ interface Fixture {
   readonly statuses: OperatorStatus[]
   /** Of what the status in the API was told. */
   readonly recorded: readonly Resource[]
-  /** What companions were told. */
+  /** What leaderOnlyTasks were told. */
   readonly turns: readonly string[]
 }
 
@@ -118,7 +118,7 @@ const aController = async (
     ...more,
     leadership,
     onRecorded: (resource) => recorded.push(resource),
-    companions: [{ lead: () => turns.push('lead'), follow: () => turns.push('follow') }],
+    leaderOnlyTasks: [{ lead: () => turns.push('lead'), follow: () => turns.push('follow') }],
     clock,
     log: createSilentLog(),
     onStatus: (status) => statuses.push(status),
@@ -436,7 +436,7 @@ describe('turns', () => {
     expect(turns).toEqual(['lead', 'follow', 'lead'])
   })
 
-  it('gives its turn back when it stops, after its companions were told', async () => {
+  it('gives its turn back when it stops, after its leaderOnlyTasks were told', async () => {
     const leadership = new TakingTurns()
     const { controller, turns } = await aController(HASTY, leadership)
     leadership.events?.onLead(startEpoch(() => 1))

@@ -5,7 +5,7 @@ import { describe, expect, it } from '@jest/globals'
 import { withDepartedRealms } from '../../../operator/controller/departed-realms.ts'
 import type { DesiredSet } from '../../../operator/desired-set.ts'
 import { type Reconciliation, Reconciler } from '../../../operator/reconcile/reconciler.ts'
-import { StatusBook } from '../../../operator/reconcile/status/status-book.ts'
+import { StatusRegistry } from '../../../operator/reconcile/status/status-registry.ts'
 import type { ResourceCache } from '../../../operator/resource/resource-source.ts'
 import { keyOf, type Resource } from '../../../operator/resource/resource.ts'
 import { createManualClock } from '../../support/manual-clock.ts'
@@ -55,7 +55,7 @@ const BROKEN = { callbackSecret: { secretRef: { name: 'keys', key: 'k' } } }
 class World {
   readonly clock = createManualClock()
   readonly #reconciler = new Reconciler({ className: 'svc' })
-  readonly #book = new StatusBook()
+  readonly #book = new StatusRegistry()
   #cache: ResourceCache = cacheOf([])
   readonly #source
   #last: Reconciliation | undefined

@@ -4,7 +4,10 @@ import { describe, expect, it } from '@jest/globals'
 import type { DataPlane, DataPlaneReport } from '../../../operator/data-plane.ts'
 import { select } from '../../../operator/fleet/sync/selection.ts'
 import { type Reconciliation, Reconciler } from '../../../operator/reconcile/reconciler.ts'
-import { type ResourceStatus, StatusBook } from '../../../operator/reconcile/status/status-book.ts'
+import {
+  type ResourceStatus,
+  StatusRegistry,
+} from '../../../operator/reconcile/status/status-registry.ts'
 import { aSpecification, cacheOf, resourceOf } from '../../support/resources.ts'
 
 const SELECTOR = { matchLabels: { app: 'till' } }
@@ -102,7 +105,7 @@ describe('the status of a document that selects a sidecar which may not hold its
   const shared = reportOf({ ...dataPlaneOf(undefined), name: 'shared' }, foreign)
 
   it('says so, and that nothing serves it', () => {
-    const statuses = new StatusBook().update(foreign.verdicts, [sidecar], 1000)
+    const statuses = new StatusRegistry().update(foreign.verdicts, [sidecar], 1000)
     expect(conditionsIn(statuses, KEY)).toEqual({
       Accepted: 'True Accepted',
       ResolvedRefs: 'False RefNotPermitted',
@@ -113,7 +116,7 @@ describe('the status of a document that selects a sidecar which may not hold its
   })
 
   it('names the realm and what to do', () => {
-    const statuses = new StatusBook().update(foreign.verdicts, [sidecar], 1000)
+    const statuses = new StatusRegistry().update(foreign.verdicts, [sidecar], 1000)
     const found = statuses.get(KEY)?.conditions.find(({ type }) => type === 'ResolvedRefs')
     expect(found?.message).toBe(
       "a sidecar selected by this document may not receive the realm 'com.shop', which belongs to another namespace: " +
@@ -123,7 +126,7 @@ describe('the status of a document that selects a sidecar which may not hold its
   })
 
   it('is programmed all the same where the shared pool serves it', () => {
-    const statuses = new StatusBook().update(foreign.verdicts, [sidecar, shared], 1000)
+    const statuses = new StatusRegistry().update(foreign.verdicts, [sidecar, shared], 1000)
     expect(conditionsIn(statuses, KEY)).toMatchObject({
       ResolvedRefs: 'False RefNotPermitted',
       Programmed: 'True Programmed',
@@ -132,7 +135,7 @@ describe('the status of a document that selects a sidecar which may not hold its
   })
 
   it('follows sidecars that come and go', () => {
-    const book = new StatusBook()
+    const book = new StatusRegistry()
     const ready = (reports: readonly DataPlaneReport[]): string | undefined =>
       conditionsIn(book.update(foreign.verdicts, reports, 1000), KEY)['Ready']
     expect([ready([shared]), ready([shared, sidecar]), ready([shared])]).toEqual([
@@ -145,7 +148,7 @@ describe('the status of a document that selects a sidecar which may not hold its
   it('does not stay programmed when only such sidecars are left, as after an upgrade', () => {
     const own = reconcile({ realmNamespace: 'shop', hasSelector: true })
     const holding = reportOf(dataPlaneOf('shop'), own)
-    const book = new StatusBook()
+    const book = new StatusRegistry()
     expect(conditionsIn(book.update(own.verdicts, [holding], 1000), KEY)['Programmed']).toBe(
       'True Programmed',
     )
@@ -155,7 +158,7 @@ describe('the status of a document that selects a sidecar which may not hold its
 
   it('tells of no trouble with a realm of its own namespace', () => {
     const own = reconcile({ realmNamespace: 'shop', hasSelector: true })
-    const statuses = new StatusBook().update(
+    const statuses = new StatusRegistry().update(
       own.verdicts,
       [reportOf(dataPlaneOf('shop'), own)],
       1000,
@@ -188,7 +191,7 @@ describe('the status of a Realm', () => {
   ])('what a data plane of %s says', (_whose, namespace, expected) => {
     const world = reconcile({ realmNamespace: 'bank', hasSelector: true })
     const report = reportOf(dataPlaneOf(namespace), world, lie)
-    const statuses = new StatusBook().update(world.verdicts, [report], 1000)
+    const statuses = new StatusRegistry().update(world.verdicts, [report], 1000)
     expect(conditionsIn(statuses, 'Realm/bank/realm')['Ready']).toBe(expected)
     const isShown = JSON.stringify(statuses.get('Realm/bank/realm')?.conditions).includes(WORDS)
     expect(isShown).toBe(expected !== 'True Ready')
@@ -200,7 +203,7 @@ describe('the status of a Realm', () => {
   ])('nothing that a data plane of %s says of it without having it', (_whose, namespace) => {
     const world = reconcile({ realmNamespace: 'bank', hasSelector: true })
     const without = reportOf(dataPlaneOf(namespace), world, { ...lie, realmsGiven: new Set() })
-    const book = new StatusBook()
+    const book = new StatusRegistry()
     const ready = (report: DataPlaneReport): string | undefined =>
       conditionsIn(book.update(world.verdicts, [report], 1000), 'Realm/bank/realm')['Ready']
     const having = { ...without, realmsGiven: new Set(['com.shop']) }

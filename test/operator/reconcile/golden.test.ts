@@ -9,7 +9,10 @@ import { parse, stringify } from 'yaml'
 import type { DataPlaneReport } from '../../../operator/data-plane.ts'
 import type { DesiredSet } from '../../../operator/desired-set.ts'
 import { Reconciler } from '../../../operator/reconcile/reconciler.ts'
-import { type ResourceStatus, StatusBook } from '../../../operator/reconcile/status/status-book.ts'
+import {
+  type ResourceStatus,
+  StatusRegistry,
+} from '../../../operator/reconcile/status/status-registry.ts'
 import { readResource } from '../../../operator/resource/read-resource.ts'
 import { keyOf, type Resource } from '../../../operator/resource/resource.ts'
 import type { Problem } from '../../../language/problem.ts'
@@ -53,7 +56,7 @@ const START = Date.parse('2026-01-01T00:00:00Z')
 class Cluster {
   readonly #resources = new Map<string, Resource>()
   readonly #reconciler = new Reconciler({ className: 'svc' })
-  readonly #book = new StatusBook()
+  readonly #book = new StatusRegistry()
   #nowMs = START
   #version = 0
   #held: DesiredSet | undefined

@@ -10,7 +10,7 @@ import {
   type Subject,
 } from '../../../operator/reconcile/status/fleet-view.ts'
 import { Reconciler } from '../../../operator/reconcile/reconciler.ts'
-import { StatusBook } from '../../../operator/reconcile/status/status-book.ts'
+import { StatusRegistry } from '../../../operator/reconcile/status/status-registry.ts'
 import type { Verdict } from '../../../operator/reconcile/verdict.ts'
 import { keyOf, type Resource } from '../../../operator/resource/resource.ts'
 import { aSpecification, cacheOf, resourceOf } from '../../support/resources.ts'
@@ -326,7 +326,7 @@ describe('statuses', () => {
         documents: renamed(report.documents, held),
         rejected: { ...report.rejected, documents: renamed(report.rejected.documents, held) },
       }))
-    const said = (book: StatusBook, fleet: readonly DataPlaneReport[], nowMs: number): object =>
+    const said = (book: StatusRegistry, fleet: readonly DataPlaneReport[], nowMs: number): object =>
       [...book.update(verdicts, fleet, nowMs)].map(([key, { conditions, errors, warnings }]) => [
         key,
         conditions.map(({ type, status, reason, message }) => [
@@ -342,13 +342,13 @@ describe('statuses', () => {
       fc.property(fc.array(aFleet, { minLength: 1, maxLength: 6 }), (fleets) => {
         const steps = fleets.map(named)
         const last = steps.at(-1) ?? []
-        const book = new StatusBook()
+        const book = new StatusRegistry()
         // An hour apart: whoever differs has done so for long enough, once it is asked again.
         steps.forEach((fleet, i) => said(book, fleet, i * 3_600_000))
         const isLatched = [...book.update(verdicts, last, 1e12)].some(([, { conditions }]) =>
           conditions.some(({ type, status }) => type === 'Programmed' && status === 'True'),
         )
-        const expected = said(isLatched ? book : new StatusBook(), last, 1e13)
+        const expected = said(isLatched ? book : new StatusRegistry(), last, 1e13)
         expect(said(book, last, 1e13)).toEqual(expected)
       }),
     )

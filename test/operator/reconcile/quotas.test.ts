@@ -10,7 +10,7 @@ import {
 } from '../../../operator/reconcile/quotas/quota-amounts.ts'
 import { quotaVerdict } from '../../../operator/reconcile/quotas/quota-verdict.ts'
 import { type Reconciliation, Reconciler } from '../../../operator/reconcile/reconciler.ts'
-import { StatusBook } from '../../../operator/reconcile/status/status-book.ts'
+import { StatusRegistry } from '../../../operator/reconcile/status/status-registry.ts'
 import { keyOf, type Resource } from '../../../operator/resource/resource.ts'
 import { aSpecification, cacheOf, resourceOf } from '../../support/resources.ts'
 import { seededRandom } from '../../support/seeded-random.ts'
@@ -263,7 +263,7 @@ describe('who of a namespace is within its quota', () => {
         'use fewer brackets and paths, delete others, or ask the administrators of the gateways for more ' +
         '(--namespace-max-routes, namespaceQuota.routes of the chart, or the annotation gateway.svc.dev/quota of the Namespace)',
     )
-    const statuses = new StatusBook().update(result.verdicts, [], 0)
+    const statuses = new StatusRegistry().update(result.verdicts, [], 0)
     const conditions = statuses.get('ApiSpecification/shop/b')?.conditions ?? []
     expect(conditions.map(({ type, status, reason }) => `${type}=${status} ${reason}`)).toEqual([
       'Accepted=False QuotaExceeded',

@@ -4,7 +4,7 @@
 import { describe, expect, it } from '@jest/globals'
 import type { DataPlaneReport } from '../../../operator/data-plane.ts'
 import { Reconciler } from '../../../operator/reconcile/reconciler.ts'
-import { StatusBook } from '../../../operator/reconcile/status/status-book.ts'
+import { StatusRegistry } from '../../../operator/reconcile/status/status-registry.ts'
 import type { Resource } from '../../../operator/resource/resource.ts'
 import { aSpecification, cacheOf, resourceOf } from '../../support/resources.ts'
 
@@ -74,7 +74,7 @@ const start = (...resources: readonly Resource[]) => {
     realmsGiven: new Set(['com.shop']),
     rejected: { documents: new Map(), realms: new Map() },
   }
-  const statuses = new StatusBook().update(result.verdicts, [holding], 1000)
+  const statuses = new StatusRegistry().update(result.verdicts, [holding], 1000)
   const said = (key: string): Readonly<Record<string, string>> =>
     Object.fromEntries(
       (statuses.get(key)?.conditions ?? []).map(({ type, status, reason, message }) => [

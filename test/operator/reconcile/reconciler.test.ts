@@ -1,7 +1,7 @@
 import { describe, expect, it } from '@jest/globals'
 import { Reconciler } from '../../../operator/reconcile/reconciler.ts'
 import { Settlement } from '../../../operator/reconcile/claims/settlement.ts'
-import { StatusBook } from '../../../operator/reconcile/status/status-book.ts'
+import { StatusRegistry } from '../../../operator/reconcile/status/status-registry.ts'
 import { describeProblem } from '../../../operator/reconcile/findings.ts'
 import type { DesiredDocument } from '../../../operator/desired-set.ts'
 import type { Resource } from '../../../operator/resource/resource.ts'
@@ -54,7 +54,7 @@ describe('the cost of a change', () => {
     const { verdicts } = new Reconciler({ className: 'svc' }).reconcile(
       cacheOf([realm, ...many(3)]),
     )
-    const book = new StatusBook()
+    const book = new StatusRegistry()
     const first = book.update(verdicts, [], 1_000)
     const second = book.update(verdicts, [], 99_000)
     for (const [key, status] of second) expect(status).toBe(first.get(key))

@@ -4,7 +4,10 @@ import { describe, expect, it } from '@jest/globals'
 import type { DataPlanePhase, DataPlaneReport } from '../../../operator/data-plane.ts'
 import type { DesiredSet } from '../../../operator/desired-set.ts'
 import { type Reconciliation, Reconciler } from '../../../operator/reconcile/reconciler.ts'
-import { type ResourceStatus, StatusBook } from '../../../operator/reconcile/status/status-book.ts'
+import {
+  type ResourceStatus,
+  StatusRegistry,
+} from '../../../operator/reconcile/status/status-registry.ts'
 import { readResource } from '../../../operator/resource/read-resource.ts'
 import type { Resource } from '../../../operator/resource/resource.ts'
 import type { ValueMap } from '../../../language/expression/value.ts'
@@ -86,7 +89,7 @@ const firstOperator = (
   const result = new Reconciler({ className: 'svc' }).reconcile(
     cacheOf([realm, orders(spec), ...more]),
   )
-  const statuses = new StatusBook().update(result.verdicts, [report(result.desired)], 1000)
+  const statuses = new StatusRegistry().update(result.verdicts, [report(result.desired)], 1000)
   return { result, statuses }
 }
 
@@ -96,7 +99,7 @@ describe('statuses after a restart', () => {
     const result = new Reconciler({ className: 'svc' }).reconcile(
       cacheOf([realm, orders(document(), statusOf(statuses))]),
     )
-    const book = new StatusBook()
+    const book = new StatusRegistry()
     const recorded = result.verdicts.get(KEY)?.resource
     const expected = recorded?.kind === 'ApiSpecification' ? recorded.conditions : undefined
     expect(expected?.map(({ type }) => type)).toEqual([
@@ -131,7 +134,7 @@ describe('statuses after a restart', () => {
     const errors = [{ code: 'invalid_value', path: '/host', message: 'too new for me' }] as const
     const documents = new Map(name === 'refused' ? [['orders', { digest, errors }]] : [])
     const rejected = { documents, realms: new Map() }
-    const before = new StatusBook().update(
+    const before = new StatusRegistry().update(
       reconciled.verdicts,
       [report(reconciled.desired, { ...more, rejected })],
       1000,
@@ -139,7 +142,7 @@ describe('statuses after a restart', () => {
     const again = new Reconciler({ className: 'svc' }).reconcile(
       cacheOf([realm, orders(document(), statusOf(before))]),
     )
-    const book = new StatusBook()
+    const book = new StatusRegistry()
     const expected = before.get(KEY)
     for (const reports of [
       [],
@@ -168,7 +171,7 @@ describe('statuses after a restart', () => {
     const { verdicts } = new Reconciler({ className: 'svc' }).reconcile(
       cacheOf([realm, orders(document(), stale)]),
     )
-    const book = new StatusBook()
+    const book = new StatusRegistry()
     const programmed = (nowMs: number): string | undefined =>
       book
         .update(verdicts, [], nowMs)
@@ -181,7 +184,7 @@ describe('statuses after a restart', () => {
   it('of another generation, of another resource of that name, or by default: it counts for nothing', () => {
     const { statuses } = firstOperator()
     const reconciler = new Reconciler({ className: 'svc' })
-    const book = new StatusBook()
+    const book = new StatusRegistry()
     const at = (resource: Resource, nowMs: number): Statuses => {
       const result = reconciler.reconcile(cacheOf([realm, resource]))
       return book.update(result.verdicts, [connecting(result)], nowMs)
@@ -213,7 +216,7 @@ describe('statuses after a restart', () => {
     const result = new Reconciler({ className: 'svc' }).reconcile(
       cacheOf([realm, orders(document(), statusOf(statuses), { generation: 2 })]),
     )
-    const book = new StatusBook()
+    const book = new StatusRegistry()
     expect(book.update(result.verdicts, [connecting(result)], 5000).get(KEY)?.errors).toEqual([])
     expect(book.isWaiting).toBe(false)
   })
@@ -226,7 +229,7 @@ describe('statuses after a restart', () => {
     const result = new Reconciler({ className: 'svc' }).reconcile(
       cacheOf([realm, orders(spec, statusOf(statuses)), secret('2')]),
     )
-    const next = new StatusBook().update(result.verdicts, [connecting(result)], 5000)
+    const next = new StatusRegistry().update(result.verdicts, [connecting(result)], 5000)
     expect(isIn(next)).toContain('Programmed=False Pending 05')
   })
 
@@ -234,7 +237,7 @@ describe('statuses after a restart', () => {
     const sessions = [{ url: 'ws://r', state: 'refused', reason: 'no' }] as const
     const { result } = firstOperator()
     const realms = new Map([['com.shop', { digest: 'd', sessions }]])
-    const before = new StatusBook().update(
+    const before = new StatusRegistry().update(
       result.verdicts,
       [report(result.desired, { realms })],
       1000,
@@ -243,7 +246,7 @@ describe('statuses after a restart', () => {
     const again = new Reconciler({ className: 'svc' }).reconcile(
       cacheOf([resourceOf('Realm', 'shop', { spec: { uri: 'com.shop' }, status })]),
     )
-    const book = new StatusBook()
+    const book = new StatusRegistry()
     const early = book.update(again.verdicts, [connecting(again)], 5000)
     expect(isIn(early, 'Realm/default/shop')).toContain('Ready=False Unreachable 01')
     const late = book.update(again.verdicts, [report(again.desired)], 6000)
@@ -413,7 +416,7 @@ describe('last good versions after a restart', () => {
   it('what an operator has validated and no data plane ever held holds nobody back', () => {
     const from = { documentFrom: { configMap: { name: 'gone', key: 'k' } } }
     const { verdicts } = new Reconciler({ className: 'svc' }).reconcile(cacheOf([orders(from)]))
-    const status = statusOf(new StatusBook().update(verdicts, [], 1000))
+    const status = statusOf(new StatusRegistry().update(verdicts, [], 1000))
     expect(restarted([orders(from)]).result.desired.holdDeletes).toBeDefined()
     expect(restarted([orders(from, status)]).result.desired.holdDeletes).toBeUndefined()
   })

@@ -3,7 +3,10 @@
 import { describe, expect, it } from '@jest/globals'
 import type { DataPlaneReport } from '../../../operator/data-plane.ts'
 import { Reconciler } from '../../../operator/reconcile/reconciler.ts'
-import { type ResourceStatus, StatusBook } from '../../../operator/reconcile/status/status-book.ts'
+import {
+  type ResourceStatus,
+  StatusRegistry,
+} from '../../../operator/reconcile/status/status-registry.ts'
 import type { Resource } from '../../../operator/resource/resource.ts'
 import { aSpecification, cacheOf, resourceOf } from '../../support/resources.ts'
 
@@ -125,7 +128,7 @@ describe('Programmed', () => {
       'True Programmed: loaded by every data plane that is ready',
     ],
   ])('%s', (_name, reports, expected) => {
-    expect(programmed(new StatusBook().update(verdicts, reports, 1000))).toBe(expected)
+    expect(programmed(new StatusRegistry().update(verdicts, reports, 1000))).toBe(expected)
   })
 
   it.each<[string, DataPlaneReport, boolean]>([
@@ -133,7 +136,7 @@ describe('Programmed', () => {
     ['one that goes away', plane('a', 'lacks', AWAY), true],
     ['a ready one that refuses', plane('b', 'refuses'), false],
   ])('once True: %s', (_name, report, stays) => {
-    const book = new StatusBook()
+    const book = new StatusRegistry()
     const first = book.update(verdicts, [plane('a', 'holds')], 1000)
     const second = book.update(verdicts, [plane('a', 'holds'), report], 90_000)
     expect(programmed(second).startsWith('True')).toBe(stays)
@@ -141,7 +144,7 @@ describe('Programmed', () => {
   })
 
   it('the words follow what the data plane says', () => {
-    const book = new StatusBook()
+    const book = new StatusRegistry()
     const first = book.update(verdicts, [plane('a', 'lacks', AWAY)], 1000)
     const second = book.update(verdicts, [plane('a', 'lacks', { ...AWAY, message: 'TLS' })], 2000)
     expect([programmed(first), programmed(second)]).toEqual([
@@ -151,7 +154,7 @@ describe('Programmed', () => {
   })
 
   it('data planes that come and go change a count, and no condition', () => {
-    const book = new StatusBook()
+    const book = new StatusRegistry()
     const first = book.update(verdicts, [plane('a', 'holds')], 1000).get(KEY)
     const fleets = [
       [plane('a', 'holds'), plane('b', 'lacks', { phase: 'connecting', ready: false })],
@@ -174,7 +177,7 @@ describe('Programmed', () => {
   })
 
   it('none for half a minute is told: it serves nowhere', () => {
-    const book = new StatusBook()
+    const book = new StatusRegistry()
     const first = book.update(verdicts, [plane('a', 'holds')], 1000).get(KEY)
     expect(book.update(verdicts, [], 2000).get(KEY)?.conditions).toBe(first?.conditions)
     expect(book.isWaiting).toBe(true)
@@ -188,7 +191,7 @@ describe('Programmed', () => {
   })
 
   it('one of ten after the other: three sets of conditions, not ten', () => {
-    const book = new StatusBook()
+    const book = new StatusRegistry()
     const names = Array.from({ length: 10 }, (_, i) => `p${i}`)
     const seen = new Set<unknown>()
     for (let count = 0; count <= names.length; count += 1) {
@@ -209,7 +212,7 @@ describe('errors and warnings', () => {
       { generation: 2 },
     )
     const result = new Reconciler({ className: 'svc' }).reconcile(cacheOf([realm, many]))
-    const status = new StatusBook().update(result.verdicts, [], 1000).get(KEY)
+    const status = new StatusRegistry().update(result.verdicts, [], 1000).get(KEY)
     expect(status?.warnings).toHaveLength(8)
     expect(status?.conditions[0]?.message).toContain('valid, with 12 warnings: /spec/document/x0: ')
     const paths = Object.fromEntries(Array.from({ length: 12 }, (_, i) => [`/p${i}`, 5]))
@@ -218,13 +221,13 @@ describe('errors and warnings', () => {
       spec: { document: aSpecification('orders', broken) },
     })
     const worse = new Reconciler({ className: 'svc' }).reconcile(cacheOf([realm, bad]))
-    const wrong = new StatusBook().update(worse.verdicts, [], 1000).get(KEY)
+    const wrong = new StatusRegistry().update(worse.verdicts, [], 1000).get(KEY)
     expect(wrong?.errors).toHaveLength(8)
     expect(wrong?.conditions[0]?.message).toContain('(and 11 more)')
   })
 
   it('of the data planes: a refusal, routes that another has', () => {
-    const book = new StatusBook()
+    const book = new StatusRegistry()
     const refused = book.update(verdicts, [plane('a', 'refuses')], 1000).get(KEY)
     expect(refused?.errors).toEqual([{ ...error('not on a'), path: '/spec/document/host' }])
     const shadowed = book.update(verdicts, [plane('a', 'shadowed')], 2000).get(KEY)
@@ -255,7 +258,7 @@ describe('the cost of a report', () => {
         ),
       ),
     })
-    const book = new StatusBook()
+    const book = new StatusRegistry()
     const first = book.update(result.verdicts, [holding('a', 'd3'), holding('b')], 1000)
     const second = book.update(result.verdicts, [holding('a'), holding('b')], 2000)
     const changed = [...second].filter(([key, status]) => first.get(key) !== status)

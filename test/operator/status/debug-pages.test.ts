@@ -2,7 +2,7 @@ import { describe, expect, it } from '@jest/globals'
 import type { OperatorStatus } from '../../../operator/controller/controller.ts'
 import type { DataPlaneReport } from '../../../operator/data-plane.ts'
 import { type Reconciliation, Reconciler } from '../../../operator/reconcile/reconciler.ts'
-import { StatusBook } from '../../../operator/reconcile/status/status-book.ts'
+import { StatusRegistry } from '../../../operator/reconcile/status/status-registry.ts'
 import { debugPages } from '../../../operator/status/debug-pages.ts'
 import { PAGE_NOT_FOUND } from '../../../operator/status/page.ts'
 import { aSpecification, cacheOf, resourceOf } from '../../support/resources.ts'
@@ -38,7 +38,7 @@ const home = (heldOf: (validated: Reconciliation) => ReadonlyMap<string, string>
   const status: OperatorStatus = {
     isReady: true,
     isLeading: true,
-    resources: new StatusBook().update(validated.verdicts, dataPlanes, 0),
+    resources: new StatusRegistry().update(validated.verdicts, dataPlanes, 0),
     dataPlanes,
     notes: [],
   }

@@ -1,7 +1,7 @@
 // Statuses of resources for tests of what is told of them, made as the operator makes them.
 
 import type { OperatorStatus } from '../../../operator/controller/controller.ts'
-import type { ResourceStatus } from '../../../operator/reconcile/status/status-book.ts'
+import type { ResourceStatus } from '../../../operator/reconcile/status/status-registry.ts'
 import {
   type Condition,
   type ConditionStatus,

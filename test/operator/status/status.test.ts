@@ -5,7 +5,7 @@ import type { OperatorStatus } from '../../../operator/controller/controller.ts'
 import type { DataPlaneReport } from '../../../operator/data-plane.ts'
 import { createOperatorMetrics } from '../../../operator/metrics.ts'
 import { Reconciler } from '../../../operator/reconcile/reconciler.ts'
-import { StatusBook } from '../../../operator/reconcile/status/status-book.ts'
+import { StatusRegistry } from '../../../operator/reconcile/status/status-registry.ts'
 import { createStatusPrinter } from '../../../operator/status/status-printer.ts'
 import { healthPages, type PageSources, statusPages } from '../../../operator/status/page.ts'
 import { statusRecord } from '../../../operator/status/status-record.ts'
@@ -55,7 +55,7 @@ const aStatus = (more: Partial<OperatorStatus> = {}): OperatorStatus => {
   return {
     isReady: true,
     isLeading: true,
-    resources: new StatusBook().update(verdicts, dataPlanes, 5_000),
+    resources: new StatusRegistry().update(verdicts, dataPlanes, 5_000),
     dataPlanes,
     notes: [],
     ...more,

@@ -2,7 +2,7 @@ import { describe, expect, it } from '@jest/globals'
 import { IncomingMessage } from 'node:http'
 import { Socket } from 'node:net'
 import { NO_AUTHORITY } from '../../../../language/routes/authority.ts'
-import type { HeadError } from '../../../../dataplane/http/request/head-fault.ts'
+import type { HeadError } from '../../../../dataplane/http/request/head-error.ts'
 import { hasBody, readHead } from '../../../../dataplane/http/request/head.ts'
 import { readTarget } from '../../../../language/routes/request-target.ts'
 

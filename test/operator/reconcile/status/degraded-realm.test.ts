@@ -6,8 +6,8 @@ import type { DataPlaneReport } from '../../../../operator/data-plane.ts'
 import { Reconciler } from '../../../../operator/reconcile/reconciler.ts'
 import {
   type ResourceStatus,
-  StatusBook,
-} from '../../../../operator/reconcile/status/status-book.ts'
+  StatusRegistry,
+} from '../../../../operator/reconcile/status/status-registry.ts'
 import type { Condition } from '../../../../operator/resource/condition.ts'
 import { cacheOf, resourceOf } from '../../../support/resources.ts'
 
@@ -35,7 +35,7 @@ const reportOf = (name: string, more: Report): DataPlaneReport => ({
 
 class Operator {
   readonly #verdicts = new Reconciler({ className: 'svc' }).reconcile(cache).verdicts
-  readonly #book = new StatusBook()
+  readonly #book = new StatusRegistry()
   #nowMs = 0
 
   take(...reports: readonly Report[]): ResourceStatus | undefined {

@@ -3,8 +3,8 @@ import type { DataPlaneReport } from '../../../../operator/data-plane.ts'
 import { type Reconciliation, Reconciler } from '../../../../operator/reconcile/reconciler.ts'
 import {
   type ResourceStatus,
-  StatusBook,
-} from '../../../../operator/reconcile/status/status-book.ts'
+  StatusRegistry,
+} from '../../../../operator/reconcile/status/status-registry.ts'
 import type { Resource } from '../../../../operator/resource/resource.ts'
 import { aSpecification, cacheOf, resourceOf } from '../../../support/resources.ts'
 
@@ -52,7 +52,7 @@ const holding = ({ desired }: Reconciliation): DataPlaneReport => ({
 
 class Cluster {
   readonly #reconciler = new Reconciler({ className: 'svc' })
-  readonly #book = new StatusBook()
+  readonly #book = new StatusRegistry()
 
   take(...resources: readonly Resource[]): Reconciliation & {
     readonly said: (key: string) => readonly string[]

@@ -6,8 +6,8 @@ import type { UpstreamCause } from '../../../../language/wire/wire.ts'
 import { Reconciler } from '../../../../operator/reconcile/reconciler.ts'
 import {
   type ResourceStatus,
-  StatusBook,
-} from '../../../../operator/reconcile/status/status-book.ts'
+  StatusRegistry,
+} from '../../../../operator/reconcile/status/status-registry.ts'
 import type { Resource } from '../../../../operator/resource/resource.ts'
 import { aSpecification, cacheOf, resourceOf } from '../../../support/resources.ts'
 
@@ -44,7 +44,7 @@ const NEIGHBOUR = { dataPlane: { name: 'z', url: 'http://z', labels: {}, namespa
 
 class Operator {
   readonly #reconciler = new Reconciler({ className: 'svc' })
-  readonly #book = new StatusBook()
+  readonly #book = new StatusRegistry()
   readonly #digests = new Map<Text, string>()
   #nowMs = 0
 
@@ -402,7 +402,7 @@ describe('a resource that has left our class', () => {
     const reconciler = new Reconciler({ className: 'svc' })
     const { verdicts, desired } = reconciler.reconcile(cacheOf([REALM, resource]))
     expect(desired.documents.size).toBe(0)
-    const book = new StatusBook()
+    const book = new StatusRegistry()
     const statuses = book.update(verdicts, [], 1_000)
     const status = statuses.get(KEY)
     expect(

@@ -48,7 +48,7 @@ interface Account {
  * the quota. Only a namespace that wants more than it may have is looked at claim by claim, when something of it
  * changes. What serves is never refused, also where the quota was lowered: then nothing grows.
  */
-export class QuotaBook {
+export class QuotaRegistry {
   readonly #accounts = new Map<string, Account>()
   readonly #namespaces = new Map<string, string>()
   /** Namespaces of which something has changed since they were settled. */

@@ -15,7 +15,7 @@ export type { ResourceStatus } from './status-entry.ts'
  * 1,000 documents × 100 data planes: a report that says one thing more costs 0.3 ms, a data plane that turns 0.9 ms,
  * one that loses all it held 3 ms.
  */
-export class StatusBook {
+export class StatusRegistry {
   readonly #view = new FleetView()
   readonly #entries = new Map<string, Entry>()
   readonly #waiting = new Set<string>()
@@ -24,7 +24,7 @@ export class StatusBook {
 
   /**
    * By key of the resource. What has not changed is the same object: each status, and the map itself. The first
-   * status of a resource goes on from what stands in the resource: a new book after a restart, or when another
+   * status of a resource goes on from what stands in the resource: a new registry after a restart, or when another
    * operator led meanwhile, writes nothing for nothing.
    */
   update(

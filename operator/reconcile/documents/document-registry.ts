@@ -35,7 +35,7 @@ export interface ValidatedDocuments {
   readonly isOpen: boolean
 }
 
-export class DocumentBook {
+export class DocumentRegistry {
   readonly #validations: DocumentValidations
   readonly #resolution: ClaimResolution
   readonly #lastGood: LastGoodVersions

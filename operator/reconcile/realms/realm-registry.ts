@@ -56,7 +56,7 @@ interface ValidatedRealm extends Claimant<RealmResource> {
 /** A Realm that stands there, or one that was deleted and still serves. */
 type RealmClaimant = ValidatedRealm | DepartedClaim
 
-export class RealmBook {
+export class RealmRegistry {
   readonly #secretNames = new Memo<readonly string[]>()
   readonly #validations = new Memo<RealmResourceValidation>()
   readonly #goods = new Memo<GoodRealm | undefined>()
@@ -254,7 +254,7 @@ const verdictOf = (
 
 /**
  * Whoever names another's uri keeps the one it had: what serves is not deleted for that. What it keeps may be what
- * a third one has named: each turn refuses one more at least.
+ * a third one has named: each round refuses one more at least.
  */
 const withoutRefused = (asked: readonly RealmClaimant[]): readonly RealmClaimant[] => {
   let standing = asked
