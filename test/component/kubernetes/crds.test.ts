@@ -223,7 +223,7 @@ const CHANGES: readonly {
 ]
 
 const EXPLAINED: readonly (readonly [string, string])[] = [
-  ['apispec', 'An HTTP API: hosts and paths'],
+  ['apispec', 'An HTTP API as one document: hosts and paths'],
   ['apispec.spec', 'Where the document is, if it does not stand here'],
   ['apispec.spec.document', 'client-side apply drops what is null'],
   ['apispec.spec.document.host', 'Host that the API answers to'],

@@ -153,7 +153,7 @@ await describeWithKubernetes('an odd pod', (plane) => {
         [
           'Withheld',
           fresh.pod.uid,
-          expect.stringMatching(/^it refuses .*Give it the version .*: /),
+          expect.stringMatching(/^it rejects .*Give it the version .*: /),
         ],
       ])
     }, PATIENCE)

@@ -88,7 +88,7 @@ await describeWithKubernetes('an operator that starts anew', (plane) => {
     const before = await gateway.state()
     await restart()
     const { message } = await home.until('shop', 'orders', 'ResolvedRefs', 'Pending')
-    expect(message).toContain('Realm shop/shop is paused, and has changed, or can not be read')
+    expect(message).toContain('Realm shop/shop is paused, and has changed or become unreadable')
     expect(message).toContain("a new gateway can't get it")
     await home.until('shop', 'orders', 'Programmed', 'Programmed')
     // One team's Realm keeps no gateway from the requests of others; its documents are there for what needs no realm.
