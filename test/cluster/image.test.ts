@@ -80,10 +80,11 @@ await describeWithReal(
       })
     })
 
-    it('has three programs, and no shell, package manager or compiler among them', async () => {
+    it('has four programs, and no shell, package manager or compiler among them', async () => {
       const { root } = image()
       expect((await readdir(join(root, 'usr/local/bin'))).sort()).toEqual([
         'node',
+        'svc',
         'svc-gateway',
         'svc-operator',
       ])
@@ -95,6 +96,7 @@ await describeWithReal(
       const { run } = image()
       expect(await run('svc-gateway', '--version')).toBe(readVersion())
       expect(await run('svc-operator', '--version')).toBe(readVersion())
+      expect(await run('svc', 'version')).toMatch(new RegExp(`^svc ${readVersion()} `))
     }, 60_000)
 
     it('has the names, time zones and certificate authorities that programs ask for', async () => {
