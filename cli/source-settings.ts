@@ -4,13 +4,7 @@ import { MANAGEMENT_SETTINGS } from '../operator/management-settings.ts'
 import { DEFAULT_CLASS } from '../operator/resource/resource.ts'
 import type { SettingsTable } from '../telemetry/settings-table.ts'
 
-export const SOURCE_SETTINGS = {
-  class: {
-    type: 'string',
-    default: DEFAULT_CLASS,
-    placeholder: 'NAME',
-    help: 'gatewayClassName of the resources that are read',
-  },
+export const MAX_ROUTES_SETTING = {
   'max-routes': {
     type: 'integer',
     default: 20_000,
@@ -18,6 +12,16 @@ export const SOURCE_SETTINGS = {
     max: 1_000_000,
     help: 'routes that a document may have, as the gateways are set',
   },
+} as const satisfies SettingsTable['settings']
+
+export const SOURCE_SETTINGS = {
+  class: {
+    type: 'string',
+    default: DEFAULT_CLASS,
+    placeholder: 'NAME',
+    help: 'gatewayClassName of the resources that are read',
+  },
+  ...MAX_ROUTES_SETTING,
   ...MANAGEMENT_SETTINGS,
 } as const satisfies SettingsTable['settings']
 

@@ -1,6 +1,6 @@
 // Renders a table of settings as the text of `--help` and as the page docs/settings.md.
 
-import type { Setting, SettingsTable } from './settings-table.ts'
+import type { RepeatedFlag, Setting, SettingsTable } from './settings-table.ts'
 import { describeExpected } from './settings-value.ts'
 
 /** The whole output of `--help`: usage, commands, every setting with its default. */
@@ -44,9 +44,7 @@ export const renderCommandHelp = (table: SettingsTable, name: string): string =>
     ...wrap(command.help),
     '',
     ...layOut([
-      ...(repeated === undefined
-        ? []
-        : [[`  ${repeated.flag} ${repeated.placeholder}`, repeated.help] as const]),
+      ...repeatedRows(repeated),
       ...rows,
       ['  --config FILE', 'YAML map of these settings, without the dashes'],
     ]),
@@ -69,8 +67,14 @@ const wrap = (text: string): readonly string[] => {
   return lines
 }
 
-/** The settings alone, a line or two each. */
-export const renderSettingRows = (table: SettingsTable): readonly string[] => layOut(rowsOf(table))
+/** The flag that may be repeated and the settings alone, a line or two each. */
+export const renderSettingRows = (table: SettingsTable): readonly string[] =>
+  layOut([...repeatedRows(table.repeated), ...rowsOf(table)])
+
+const repeatedRows = (
+  repeated: RepeatedFlag | undefined,
+): readonly (readonly [string, string])[] =>
+  repeated === undefined ? [] : [[`  ${repeated.flag} ${repeated.placeholder}`, repeated.help]]
 
 const rowsOf = (table: SettingsTable): readonly (readonly [string, string])[] =>
   Object.entries(table.settings).map(([name, setting]) => rowOf(name, setting))

@@ -13,6 +13,7 @@ import { type CommandIo, defineCommand, type ExitCode } from '../command.ts'
 import { findingsForGitHub } from '../formats/github.ts'
 import { findingsAsJUnit } from '../formats/junit.ts'
 import { findingsAsSarif } from '../formats/sarif.ts'
+import { MAX_ROUTES_SETTING } from '../source-settings.ts'
 
 const FORMATS = ['text', 'json', 'github', 'sarif', 'junit'] as const
 
@@ -36,13 +37,7 @@ export const validate = defineCommand(
         default: false,
         help: 'exit 1 for warnings too, also for what is not among the files',
       },
-      'max-routes': {
-        type: 'integer',
-        default: 20_000,
-        min: 1,
-        max: 1_000_000,
-        help: 'routes that a document may have, as the gateways are set',
-      },
+      ...MAX_ROUTES_SETTING,
     },
     examples: [
       ['svc validate apis/', 'every manifest below a directory'],

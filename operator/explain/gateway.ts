@@ -2,6 +2,7 @@
 
 import { credentialFiles } from '../credential-files.ts'
 import { createCredentialReader } from '../fleet/client/credentials.ts'
+import { describeAnswer } from '../fleet/client/describe-answer.ts'
 import {
   type Answer,
   createManagementClient,
@@ -47,10 +48,9 @@ export const askGateway = async <T>(
 }
 
 const wordsOf = (answer: Exclude<Answer<unknown>, { readonly result: 'ok' }>): string => {
-  if (answer.result === 'failed') return answer.message
-  if (answer.result === 'not_modified') return 'it answered 304'
-  const { code, message } = answer.refusal
-  const age =
-    answer.status === 404 && code === 'svc.error.not_found' ? ' (is it an older gateway?)' : ''
-  return `it answered ${answer.status} ${[code, message].filter(Boolean).join(': ')}${age}`.trim()
+  const isUnknown =
+    answer.result === 'refused' &&
+    answer.status === 404 &&
+    answer.refusal.code === 'svc.error.not_found'
+  return `${describeAnswer(answer)}${isUnknown ? ' (is it an older gateway?)' : ''}`
 }

@@ -3,7 +3,8 @@
 
 import { isMap, type ValueMap } from '../../language/expression/value.ts'
 import { measure } from '../../language/measure.ts'
-import type { Answer, ManagementClient } from '../fleet/management-client.ts'
+import { describeAnswer } from '../fleet/client/describe-answer.ts'
+import type { ManagementClient } from '../fleet/management-client.ts'
 import type { RealmSource } from '../fleet/client/read-answer.ts'
 
 export interface GatewayContents {
@@ -31,9 +32,9 @@ const STATE_BOUND = { bytes: 64 * 1024 * 1024, values: 4_000_000 }
 
 export const readGateway = async (client: Client): Promise<GatewayReading> => {
   const state = await client.state(undefined, STATE_BOUND)
-  if (state.result !== 'ok') return { fault: wordsOf(state) }
+  if (state.result !== 'ok') return { fault: describeAnswer(state) }
   const realms = await client.realms()
-  if (realms.result !== 'ok') return { fault: `its realms: ${wordsOf(realms)}` }
+  if (realms.result !== 'ok') return { fault: `its realms: ${describeAnswer(realms)}` }
   const documents: LoadedDocument[] = []
   const faults: string[] = []
   const specs = Object.entries(state.value.specs).sort(([a], [b]) => (a < b ? -1 : 1))
@@ -44,16 +45,9 @@ export const readGateway = async (client: Client): Promise<GatewayReading> => {
       documents.push({ id, document, digest, managedBy })
     else
       faults.push(
-        `document '${id}': ${source.result === 'ok' ? 'what the gateway returned is not a document' : wordsOf(source)}`,
+        `document '${id}': ${source.result === 'ok' ? 'what the gateway returned is not a document' : describeAnswer(source)}`,
       )
   }
   const byUri = realms.value.toSorted((a, b) => (a.uri < b.uri ? -1 : 1))
   return { documents, realms: byUri, faults }
-}
-
-const wordsOf = (answer: Exclude<Answer<unknown>, { readonly result: 'ok' }>): string => {
-  if (answer.result === 'failed') return answer.message
-  if (answer.result === 'not_modified') return 'it answered 304'
-  const { code, message } = answer.refusal
-  return `it answered ${answer.status} ${[code, message].filter(Boolean).join(': ')}`.trim()
 }

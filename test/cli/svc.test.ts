@@ -55,6 +55,10 @@ it.each([['version'], ['--version'], ['-v']])('%s says which build this is', asy
   expect(stdout).toMatch(/^svc \d+\.\d+\.\d+ \(.+\), Node \d+\.\d+\.\d+\n$/)
 })
 
+it('explain shows the flag for headers in its help', async () => {
+  expect((await svc(['explain', '--help'])).stdout).toContain("\n  -H 'NAME: VALUE' ")
+})
+
 it('hashes a password from stdin, and refuses none', async () => {
   const { code, stdout } = await svc(['hash-password'], { stdin: 'wonderland\n' })
   expect(code).toBe(0)
