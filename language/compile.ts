@@ -7,7 +7,7 @@ import { conflictsWithin } from './routes/conflicts.ts'
 import type { Environment } from './environment.ts'
 import { ownValue } from './expression/lookup.ts'
 import { isMap, type ValueMap } from './expression/value.ts'
-import { createFindings, type Findings, type FindPlace } from './compile/findings.ts'
+import { createDiagnostics, type Diagnostics, type FindPlace } from './compile/diagnostics.ts'
 import { type HostPattern, parseHost } from './routes/host-pattern.ts'
 import { measure } from './measure.ts'
 import type { Problem, Warning } from './problem.ts'
@@ -44,20 +44,20 @@ export const compile = (
   // A document that is too large, too deep, not JSON or of another format is not read any further.
   const unfit = [...measure(document), ...refuseOtherFormat(document)]
   if (unfit.length > 0) return { problems: unfit, warnings: [] }
-  const findings = createFindings(placesIn(document, environment))
+  const diagnostics = createDiagnostics(placesIn(document, environment))
   const validated = validate(document)
-  if (!validated.ok) validated.problems.forEach(findings.report)
+  if (!validated.ok) validated.problems.forEach(diagnostics.report)
   // Problems of structure do not hide those of meaning: whatever has its shape is checked all the same.
-  if (!isMap(document)) return { problems: findings.problems, warnings: [] }
+  if (!isMap(document)) return { problems: diagnostics.problems, warnings: [] }
   const tooMany = findTooManyRoutes(document, maxRoutes)
   if (tooMany !== undefined) {
-    findings.report(tooMany)
-    return { problems: findings.problems, warnings: warningsOf(document, findings) }
+    diagnostics.report(tooMany)
+    return { problems: diagnostics.problems, warnings: warningsOf(document, diagnostics) }
   }
-  const compiled = compileApi(document, environment, findings)
-  if (findings.problems.length === 0) conflictsWithin(compiled).forEach(findings.report)
-  const { problems } = findings
-  const warnings = warningsOf(document, findings)
+  const compiled = compileApi(document, environment, diagnostics)
+  if (diagnostics.problems.length === 0) conflictsWithin(compiled).forEach(diagnostics.report)
+  const { problems } = diagnostics
+  const warnings = warningsOf(document, diagnostics)
   return problems.length > 0 ? { problems, warnings } : { compiled, warnings }
 }
 
@@ -65,7 +65,10 @@ const placesIn = (document: unknown, { variables }: Environment): FindPlace | un
   isMap(document) ? writtenPlaces(document, variables) : undefined
 
 /** An error says enough of a place that has one. */
-const warningsOf = (document: ValueMap, { problems, warnings }: Findings): readonly Warning[] => {
+const warningsOf = (
+  document: ValueMap,
+  { problems, warnings }: Diagnostics,
+): readonly Warning[] => {
   const own = [...unknownProperties(document), ...misreadValues(document)]
   const faulty = new Set(problems.map(({ path }) => path))
   return byImportance([...own, ...warnings]).filter(({ path }) => !faulty.has(path))
@@ -94,14 +97,14 @@ const refuseOtherFormat = (document: unknown): readonly Problem[] => {
 const compileApi = (
   document: ValueMap,
   environment: Environment,
-  findings: Findings,
+  diagnostics: Diagnostics,
 ): CompiledApi => {
   const id = text(document, 'id')
-  if (id.startsWith('_')) findings.problem('invalid_value', '/id', 'an id does not begin with _')
+  if (id.startsWith('_')) diagnostics.problem('invalid_value', '/id', 'an id does not begin with _')
   const realmUri = text(document, 'realm_uri')
   const realm = environment.realm(realmUri)
   if (realm === undefined && realmUri !== '')
-    findings.problem(
+    diagnostics.problem(
       'no_such_realm',
       '/realm_uri',
       `There is no realm named '${realmUri.slice(0, 255)}'`,
@@ -118,13 +121,13 @@ const compileApi = (
         withheld: environment.withheld,
       },
       undefined,
-      findings,
+      diagnostics,
     ),
   )
   const versions = namedVersions(ownValue(document, 'versions'))
-  reportEqualNames(versions, findings)
-  const hosts = compileHosts(ownValue(document, 'host'), findings)
-  const ground: ApiGround = { scope, realm, meta: ownValue(document, 'meta'), hosts, findings }
+  reportEqualNames(versions, diagnostics)
+  const hosts = compileHosts(ownValue(document, 'host'), diagnostics)
+  const ground: ApiGround = { scope, realm, meta: ownValue(document, 'meta'), hosts, diagnostics }
   return {
     id,
     realmUri,
@@ -139,11 +142,11 @@ const text = (map: ValueMap, key: string): string => {
   return typeof value === 'string' ? value : ''
 }
 
-const compileHosts = (host: unknown, findings: Findings): readonly HostPattern[] => {
+const compileHosts = (host: unknown, diagnostics: Diagnostics): readonly HostPattern[] => {
   if (typeof host !== 'string') return []
   const parsed = parseHost(host)
   if (parsed.ok) return parsed.hosts
-  findings.problem('invalid_value', '/host', parsed.message)
+  diagnostics.problem('invalid_value', '/host', parsed.message)
   return []
 }
 
@@ -158,13 +161,16 @@ const withSecurityVariable = (scope: Scope): Scope => ({
   },
 })
 
-const reportEqualNames = (versions: ReturnType<typeof namedVersions>, findings: Findings): void => {
+const reportEqualNames = (
+  versions: ReturnType<typeof namedVersions>,
+  diagnostics: Diagnostics,
+): void => {
   const first = new Map<string, string>()
   for (const { name, pointer } of versions) {
     const earlier = first.get(name)
     if (earlier === undefined) first.set(name, pointer)
     else
-      findings.problem(
+      diagnostics.problem(
         'invalid_value',
         pointer,
         `this version has the same name, '${name}', as ${earlier}`,

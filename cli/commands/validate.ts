@@ -3,16 +3,16 @@
 
 import {
   type FilesValidation,
-  findingLine,
-  findingsRecord,
-  type ValidationFinding,
-} from '../../operator/validate/finding.ts'
+  diagnosticLine,
+  validationRecord,
+  type ValidationDiagnostic,
+} from '../../operator/validate/validation-diagnostic.ts'
 import { gatherFiles } from '../../operator/validate/gather-files.ts'
 import { validateFiles } from '../../operator/validate/validate-files.ts'
 import { type CommandIo, defineCommand, type ExitCode } from '../command.ts'
-import { findingsForGitHub } from '../formats/github.ts'
-import { findingsAsJUnit } from '../formats/junit.ts'
-import { findingsAsSarif } from '../formats/sarif.ts'
+import { diagnosticsForGitHub } from '../formats/github.ts'
+import { diagnosticsAsJUnit } from '../formats/junit.ts'
+import { diagnosticsAsSarif } from '../formats/sarif.ts'
 import { MAX_ROUTES_SETTING } from '../source-settings.ts'
 
 const FORMATS = ['text', 'json', 'github', 'sarif', 'junit'] as const
@@ -30,7 +30,7 @@ export const validate = defineCommand(
         type: 'enum',
         values: FORMATS,
         default: 'text',
-        help: 'how findings are printed',
+        help: 'how diagnostics are printed',
       },
       strict: {
         type: 'boolean',
@@ -53,10 +53,10 @@ export const validate = defineCommand(
     io.print(PRINTERS[format](validation, io.isColoured))
     const isEmpty = validation.documents + validation.realms === 0
     io.complain(`${summaryOf(validation)}\n`)
-    const isNothing = validation.findings.every(({ code }) => code === 'EmptyFile')
+    const isNothing = validation.diagnostics.every(({ code }) => code === 'EmptyFile')
     if (isEmpty && isNothing)
       return fail(io, `there is no document and no Realm in ${operands.join(', ')}`)
-    return exitCodeOf(validation.findings, strict)
+    return exitCodeOf(validation.diagnostics, strict)
   },
 )
 
@@ -65,34 +65,34 @@ const fail = (io: CommandIo, words: string): 2 => {
   return 2
 }
 
-const exitCodeOf = (findings: readonly ValidationFinding[], isStrict: boolean): ExitCode =>
-  findings.some(({ severity }) => isStrict || severity === 'error') ? 1 : 0
+const exitCodeOf = (diagnostics: readonly ValidationDiagnostic[], isStrict: boolean): ExitCode =>
+  diagnostics.some(({ severity }) => isStrict || severity === 'error') ? 1 : 0
 
 const PRINTERS = {
-  text: ({ findings }, isColoured) => lines(findings.map((each) => textOf(each, isColoured))),
-  json: (validation) => `${JSON.stringify(findingsRecord(validation), null, 2)}\n`,
-  github: ({ findings }) => lines(findingsForGitHub(findings)),
-  sarif: ({ findings }) => `${JSON.stringify(findingsAsSarif(findings), null, 2)}\n`,
-  junit: findingsAsJUnit,
+  text: ({ diagnostics }, isColoured) => lines(diagnostics.map((each) => textOf(each, isColoured))),
+  json: (validation) => `${JSON.stringify(validationRecord(validation), null, 2)}\n`,
+  github: ({ diagnostics }) => lines(diagnosticsForGitHub(diagnostics)),
+  sarif: ({ diagnostics }) => `${JSON.stringify(diagnosticsAsSarif(diagnostics), null, 2)}\n`,
+  junit: diagnosticsAsJUnit,
 } as const satisfies Record<Format, (validation: FilesValidation, isColoured: boolean) => string>
 
 const lines = (texts: readonly string[]): string => texts.map((text) => `${text}\n`).join('')
 
 /** SGR codes: bold red, yellow, cyan. */
 const COLOURS = { error: '1;31', warning: '33', notice: '36' } as const satisfies Record<
-  ValidationFinding['severity'],
+  ValidationDiagnostic['severity'],
   string
 >
 
-const textOf = (finding: ValidationFinding, isColoured: boolean): string => {
-  const line = findingLine(finding)
-  return isColoured ? `\u001B[${COLOURS[finding.severity]}m${line}\u001B[0m` : line
+const textOf = (diagnostic: ValidationDiagnostic, isColoured: boolean): string => {
+  const line = diagnosticLine(diagnostic)
+  return isColoured ? `\u001B[${COLOURS[diagnostic.severity]}m${line}\u001B[0m` : line
 }
 
 /** @example '3 files with 2 documents, 1 realm: 1 error, 2 warnings' */
-const summaryOf = ({ names, documents, realms, findings }: FilesValidation): string => {
-  const of = (wanted: ValidationFinding['severity']): number =>
-    findings.filter(({ severity }) => severity === wanted).length
+const summaryOf = ({ names, documents, realms, diagnostics }: FilesValidation): string => {
+  const of = (wanted: ValidationDiagnostic['severity']): number =>
+    diagnostics.filter(({ severity }) => severity === wanted).length
   const found = [count(of('error'), 'error'), count(of('warning'), 'warning')]
   if (of('notice') > 0) found.push(count(of('notice'), 'notice'))
   const held = [count(documents, 'document'), count(realms, 'realm')].join(', ')

@@ -1,13 +1,15 @@
-// Writes findings as the workflow commands that GitHub Actions shows as annotations of a pull request.
+// Writes diagnostics as the workflow commands that GitHub Actions shows as annotations of a pull request.
 
-import type { ValidationFinding } from '../../operator/validate/finding.ts'
+import type { ValidationDiagnostic } from '../../operator/validate/validation-diagnostic.ts'
 
 /**
- * One line for each finding (docs.github.com, "Workflow commands for GitHub Actions").
- * @example findingsForGitHub([finding])[0] // '::error file=a.yaml,line=3,col=5,title=conflict::/host …'
+ * One line for each diagnostic (docs.github.com, "Workflow commands for GitHub Actions").
+ * @example diagnosticsForGitHub([diagnostic])[0] // '::error file=a.yaml,line=3,col=5,title=conflict::/host …'
  */
-export const findingsForGitHub = (findings: readonly ValidationFinding[]): readonly string[] =>
-  findings.map(({ severity, file, line, column, resource, path, code, message }) => {
+export const diagnosticsForGitHub = (
+  diagnostics: readonly ValidationDiagnostic[],
+): readonly string[] =>
+  diagnostics.map(({ severity, file, line, column, resource, path, code, message }) => {
     const place = `file=${property(file)},line=${line},col=${column},title=${property(code)}`
     const words = [resource, path, message].filter((part) => part !== '').join(' ')
     return `::${severity} ${place}::${data(words)}`

@@ -1,10 +1,13 @@
-// Writes findings as a JUnit report, which most CI services show beside the tests: one test for each file.
+// Writes diagnostics as a JUnit report, which most CI services show beside the tests: one test for each file.
 
-import type { FilesValidation, ValidationFinding } from '../../operator/validate/finding.ts'
+import type {
+  FilesValidation,
+  ValidationDiagnostic,
+} from '../../operator/validate/validation-diagnostic.ts'
 
-/** @example findingsAsJUnit(validation) // '<?xml version="1.0" …><testsuites>…' */
-export const findingsAsJUnit = ({ names, findings }: FilesValidation): string => {
-  const byFile = Map.groupBy(findings, ({ file }) => file)
+/** @example diagnosticsAsJUnit(validation) // '<?xml version="1.0" …><testsuites>…' */
+export const diagnosticsAsJUnit = ({ names, diagnostics }: FilesValidation): string => {
+  const byFile = Map.groupBy(diagnostics, ({ file }) => file)
   const failures = names.filter((name) => byFile.get(name)?.some(isError) === true).length
   return [
     '<?xml version="1.0" encoding="UTF-8"?>',
@@ -17,12 +20,12 @@ export const findingsAsJUnit = ({ names, findings }: FilesValidation): string =>
   ].join('\n')
 }
 
-const isError = ({ severity }: ValidationFinding): boolean => severity === 'error'
+const isError = ({ severity }: ValidationDiagnostic): boolean => severity === 'error'
 
-const testCase = (name: string, findings: readonly ValidationFinding[]): string => {
+const testCase = (name: string, diagnostics: readonly ValidationDiagnostic[]): string => {
   const open = `    <testcase classname="svc validate" name="${escaped(name)}">`
-  const errors = findings.filter(isError).map(linesOf)
-  const others = findings.filter((finding) => !isError(finding)).map(linesOf)
+  const errors = diagnostics.filter(isError).map(linesOf)
+  const others = diagnostics.filter((diagnostic) => !isError(diagnostic)).map(linesOf)
   const failure = `      <failure message="${count(errors.length)}">${escaped(errors.join('\n'))}</failure>`
   const output = `      <system-out>${escaped(others.join('\n'))}</system-out>`
   return [
@@ -35,7 +38,7 @@ const testCase = (name: string, findings: readonly ValidationFinding[]): string 
 
 const count = (errors: number): string => `${errors} ${errors === 1 ? 'error' : 'errors'}`
 
-const linesOf = ({ severity, line, column, path, code, message }: ValidationFinding): string =>
+const linesOf = ({ severity, line, column, path, code, message }: ValidationDiagnostic): string =>
   `${severity} at ${line}:${column} ${path} ${code}: ${message}`
 
 /** XML 1.0 §2.2: most control characters stand in no document, not even escaped. */

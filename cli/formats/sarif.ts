@@ -1,11 +1,11 @@
-// Writes findings as a SARIF log (OASIS SARIF 2.1.0), which code scanning services read.
+// Writes diagnostics as a SARIF log (OASIS SARIF 2.1.0), which code scanning services read.
 
 import { pathToFileURL } from 'node:url'
-import type { ValidationFinding } from '../../operator/validate/finding.ts'
+import type { ValidationDiagnostic } from '../../operator/validate/validation-diagnostic.ts'
 import { readVersion } from '../../telemetry/version.ts'
 
-/** @example findingsAsSarif([]) // { version: '2.1.0', runs: [{ tool: …, results: [] }] } */
-export const findingsAsSarif = (findings: readonly ValidationFinding[]): object => ({
+/** @example diagnosticsAsSarif([]) // { version: '2.1.0', runs: [{ tool: …, results: [] }] } */
+export const diagnosticsAsSarif = (diagnostics: readonly ValidationDiagnostic[]): object => ({
   $schema: 'https://json.schemastore.org/sarif-2.1.0.json',
   version: '2.1.0',
   runs: [
@@ -14,23 +14,23 @@ export const findingsAsSarif = (findings: readonly ValidationFinding[]): object 
         driver: {
           name: 'svc validate',
           version: readVersion(),
-          rules: [...new Set(findings.map(({ code }) => code))].map((id) => ({ id })),
+          rules: [...new Set(diagnostics.map(({ code }) => code))].map((id) => ({ id })),
         },
       },
       // SARIF §3.14.24: columns are counted in UTF-16 code units, as ours are.
       columnKind: 'utf16CodeUnits',
-      results: findings.map(resultOf),
+      results: diagnostics.map(resultOf),
     },
   ],
 })
 
 const LEVELS = { error: 'error', warning: 'warning', notice: 'note' } as const satisfies Record<
-  ValidationFinding['severity'],
+  ValidationDiagnostic['severity'],
   string
 >
 
-const resultOf = (finding: ValidationFinding): object => {
-  const { severity, file, line, column, resource, path, code, message } = finding
+const resultOf = (diagnostic: ValidationDiagnostic): object => {
+  const { severity, file, line, column, resource, path, code, message } = diagnostic
   return {
     ruleId: code,
     level: LEVELS[severity],

@@ -45,19 +45,21 @@ const recordOf = ({ code, message, details }: ManagementError): ErrorRecord => {
       more > 0
         ? `${record.description} ${more} more problems are not listed.`.trim()
         : record.description,
-    errors: boundFindings(errors, MAX_PROBLEMS),
-    ...(warnings.length > 0 && { warnings: boundFindings(warnings, MAX_PROBLEMS) }),
+    errors: boundDiagnostics(errors, MAX_PROBLEMS),
+    ...(warnings.length > 0 && { warnings: boundDiagnostics(warnings, MAX_PROBLEMS) }),
   }
 }
 
 /** Returns the first `max` entries with long texts cut, so that a response never grows with what was sent. */
-export const boundFindings = <T extends Problem | Warning>(
-  findings: readonly T[],
+export const boundDiagnostics = <T extends Problem | Warning>(
+  diagnostics: readonly T[],
   max: number,
 ): readonly T[] =>
-  findings
-    .slice(0, max)
-    .map((finding) => ({ ...finding, path: cut(finding.path), message: cut(finding.message) }))
+  diagnostics.slice(0, max).map((diagnostic) => ({
+    ...diagnostic,
+    path: cut(diagnostic.path),
+    message: cut(diagnostic.message),
+  }))
 
 const cut = (text: string): string =>
   text.length <= MAX_TEXT ? text : `${text.slice(0, MAX_TEXT).toWellFormed()}…`

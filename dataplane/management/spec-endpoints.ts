@@ -13,7 +13,7 @@ import type { FoldLoaded } from '../store/fold-loaded.ts'
 import type { LoadedDocument } from '../store/loaded-content.ts'
 import { fullRecord, infoRecord } from '../store/read-back.ts'
 import type { Store } from '../store/store.ts'
-import { boundFindings, sendJson, sendNothing } from './respond.ts'
+import { boundDiagnostics, sendJson, sendNothing } from './respond.ts'
 import type { Endpoint } from './endpoint.ts'
 import { type BodyReading, withJson } from './body.ts'
 import { invalidArgument, ManagementError, notFound, notOwner } from './management-error.ts'
@@ -124,14 +124,14 @@ export const rejection = ({ errors, warnings }: SyncItem): ManagementError =>
     warnings,
   })
 
-const MAX_ITEM_FINDINGS = 16
+const MAX_ITEM_DIAGNOSTICS = 16
 
 /** The items of a response, each bounded, so that a response never grows with what was sent. */
 const boundItems = (items: readonly SyncItem[]): readonly SyncItem[] =>
   items.map((item) => ({
     ...item,
-    errors: boundFindings(item.errors, MAX_ITEM_FINDINGS),
-    warnings: boundFindings(item.warnings, MAX_ITEM_FINDINGS),
+    errors: boundDiagnostics(item.errors, MAX_ITEM_DIAGNOSTICS),
+    warnings: boundDiagnostics(item.warnings, MAX_ITEM_DIAGNOSTICS),
   }))
 
 const loadAll = async (store: Store, text: JsonText): Promise<readonly SyncItem[]> => {

@@ -6,7 +6,7 @@ import type { SyncItem, SyncReply } from '../../language/wire/wire.ts'
 import type { Store } from '../store/store.ts'
 import { readSyncCall } from '../store/sync-call.ts'
 import type { SyncResult } from '../store/sync-result.ts'
-import { boundFindings, sendJson } from './respond.ts'
+import { boundDiagnostics, sendJson } from './respond.ts'
 import type { Endpoint } from './endpoint.ts'
 import { type BodyReading, withJson } from './body.ts'
 import { invalidArgument, ManagementError, notOwner } from './management-error.ts'
@@ -87,12 +87,12 @@ const incomplete = (outcome: SyncResult & { readonly reason: 'incomplete' }): Ma
     },
   )
 
-const MAX_FINDINGS = 16
+const MAX_DIAGNOSTICS = 16
 
 /** An operator takes so much of each, and no more. */
 const toldItems = (items: readonly SyncItem[]): readonly SyncItem[] =>
   items.map((item) => ({
     ...item,
-    errors: reportedErrors(boundFindings(item.errors, MAX_FINDINGS)),
+    errors: reportedErrors(boundDiagnostics(item.errors, MAX_DIAGNOSTICS)),
     warnings: reportedWarnings(item.warnings),
   }))

@@ -3,14 +3,14 @@
 import type { SyncItem } from '../../language/wire/wire.ts'
 import type { Log } from '../../telemetry/log.ts'
 
-const MAX_FINDINGS = 8
+const MAX_DIAGNOSTICS = 8
 
 export const logItem = (log: Log, { id, kind, result, errors, warnings }: SyncItem): void => {
   switch (result) {
     case 'unchanged':
       return
     case 'rejected':
-      log.warn('entry rejected', { id, kind, errors: errors.slice(0, MAX_FINDINGS) })
+      log.warn('entry rejected', { id, kind, errors: errors.slice(0, MAX_DIAGNOSTICS) })
       return
     case 'deleted':
       log.info('entry deleted', { id, kind })
@@ -21,7 +21,7 @@ export const logItem = (log: Log, { id, kind, result, errors, warnings }: SyncIt
         log.warn('entry loaded with warnings', {
           id,
           kind,
-          warnings: warnings.slice(0, MAX_FINDINGS),
+          warnings: warnings.slice(0, MAX_DIAGNOSTICS),
         })
   }
 }

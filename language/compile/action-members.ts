@@ -2,7 +2,7 @@
 
 import { checkHeaders } from './headers.ts'
 import type { Template } from '../expression/template.ts'
-import type { Findings } from './findings.ts'
+import type { Diagnostics } from './diagnostics.ts'
 import { type FoldedMap, readShape, readTextOrWait } from './folded.ts'
 import { childPointer } from '../../base/json-pointer.ts'
 
@@ -14,32 +14,33 @@ export const presentName = (map: FoldedMap, names: readonly string[]): string =>
 export const requiredText = (
   map: FoldedMap,
   names: readonly string[],
-  findings: Findings,
+  diagnostics: Diagnostics,
 ): Template | undefined => {
   const name = presentName(map, names)
   if (!map.keys.includes(name)) {
-    findings.problem(
+    diagnostics.problem(
       'missing_required_value',
       childPointer(map.pointer, name),
       `${names.join(' or ')} is required here`,
     )
     return undefined
   }
-  return textMember(map, name, findings)
+  return textMember(map, name, diagnostics)
 }
 
 export const textMember = (
   map: FoldedMap,
   name: string,
-  findings: Findings,
+  diagnostics: Diagnostics,
 ): Template | undefined => {
   const template = map.get(name)
-  return template && readTextOrWait(template, childPointer(map.pointer, name), findings)
+  return template && readTextOrWait(template, childPointer(map.pointer, name), diagnostics)
 }
 
-export const headersMember = (map: FoldedMap, findings: Findings): Template | undefined => {
-  const headers = shapeMember(map, ['headers'], 'map', findings)
-  if (headers !== undefined) checkHeaders(headers, childPointer(map.pointer, 'headers'), findings)
+export const headersMember = (map: FoldedMap, diagnostics: Diagnostics): Template | undefined => {
+  const headers = shapeMember(map, ['headers'], 'map', diagnostics)
+  if (headers !== undefined)
+    checkHeaders(headers, childPointer(map.pointer, 'headers'), diagnostics)
   return headers
 }
 
@@ -47,9 +48,9 @@ export const shapeMember = (
   map: FoldedMap,
   names: readonly string[],
   shape: 'map' | 'list',
-  findings: Findings,
+  diagnostics: Diagnostics,
 ): Template | undefined => {
   const name = presentName(map, names)
   const template = map.get(name)
-  return template && readShape(template, childPointer(map.pointer, name), shape, findings)
+  return template && readShape(template, childPointer(map.pointer, name), shape, diagnostics)
 }

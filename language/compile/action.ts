@@ -7,7 +7,7 @@ import { constant, type Template } from '../expression/template.ts'
 import { mapMembers } from '../map-members.ts'
 import { childPointer } from '../../base/json-pointer.ts'
 import { headersMember } from './action-members.ts'
-import type { Findings } from './findings.ts'
+import type { Diagnostics } from './diagnostics.ts'
 import { type FoldedMap, readText } from './folded.ts'
 import {
   compileForward,
@@ -70,7 +70,10 @@ export type CompiledAction<T = Template, K extends ActionType = ActionType> = {
 /** What the language does with one type of action. */
 interface ActionKind<K extends ActionType> {
   /** Gives undefined where a problem was reported. Absent: no document can name the type. */
-  readonly compile?: (map: FoldedMap, findings: Findings) => CompiledAction<Template, K> | undefined
+  readonly compile?: (
+    map: FoldedMap,
+    diagnostics: Diagnostics,
+  ) => CompiledAction<Template, K> | undefined
   readonly map: <A, B>(
     action: CompiledAction<A, K>,
     change: (template: A) => B,
@@ -129,7 +132,7 @@ const SELDOM_EVALUATED = { uses: usesOfWamp(false) }
 const KINDS: { readonly [K in ActionType]: ActionKind<K> } = {
   empty: { map: (action) => action, ...LOCAL, resultKeys: undefined, uses: nothing },
   static: {
-    compile: (map, findings) => compileStatic(map, findings),
+    compile: (map, diagnostics) => compileStatic(map, diagnostics),
     map: (action, change) => ({
       type: 'static',
       ...mapMembers(action, ['headers'], change),
@@ -222,36 +225,36 @@ function usesOfWamp(isCertain: boolean): ActionKind<WampType>['uses'] {
 export const compileAction = (
   map: FoldedMap,
   method: Method,
-  findings: Findings,
+  diagnostics: Diagnostics,
 ): CompiledAction | undefined => {
   if (method === 'options' && map.keys.length === 0) return { type: 'empty' }
   const pointer = childPointer(map.pointer, 'type')
   const typeTemplate = map.get('type')
   if (typeTemplate === undefined) {
     if (!map.keys.includes('type'))
-      findings.problem(
+      diagnostics.problem(
         'missing_required_value',
         pointer,
         `an action needs a type: ${ACTION_TYPES.join(', ')}`,
       )
     return undefined
   }
-  const text = readText(typeTemplate, pointer, findings)
+  const text = readText(typeTemplate, pointer, diagnostics)
   if (text === undefined) return undefined
   const type = ACTION_TYPES.find((name) => name === text)
   if (type === undefined) {
-    findings.problem(
+    diagnostics.problem(
       'unsupported_action_type',
       pointer,
       `there is no action of that type; there are ${ACTION_TYPES.join(', ')}`,
     )
     return undefined
   }
-  return KINDS[type].compile?.(map, findings)
+  return KINDS[type].compile?.(map, diagnostics)
 }
 
-const compileStatic = (map: FoldedMap, findings: Findings): StaticAction => {
-  const headers = headersMember(map, findings)
+const compileStatic = (map: FoldedMap, diagnostics: Diagnostics): StaticAction => {
+  const headers = headersMember(map, diagnostics)
   return {
     type: 'static',
     ...(headers === undefined ? {} : { headers }),

@@ -9,13 +9,13 @@ import { evaluator } from '../expression/run.ts'
 import { constant, type PipeArgument, type Root, type Template } from '../expression/template.ts'
 import { FAULT, fold } from '../expression/fold.ts'
 import type { Value } from '../expression/value.ts'
-import type { Findings } from './findings.ts'
+import type { Diagnostics } from './diagnostics.ts'
 import type { Scope } from './scope.ts'
 
 interface Binding {
   readonly codes: StatusCodes
   readonly budget: { left: number }
-  readonly findings: Findings
+  readonly diagnostics: Diagnostics
 }
 
 /** Folds a value that an operation uses: everything known at load is a value afterwards. */
@@ -23,14 +23,14 @@ export const foldInScope = (
   value: Value,
   pointer: string,
   scope: Scope,
-  findings: Findings,
+  diagnostics: Diagnostics,
 ): Template => {
   const template = scope.allowance.take(
-    fold(value, pointer, scope.foldScope, findings.report),
+    fold(value, pointer, scope.foldScope, diagnostics.report),
     pointer,
   )
   const { budget } = scope.foldScope
-  return bindStatusCodes(template, pointer, { codes: scope.statusCodes, budget, findings })
+  return bindStatusCodes(template, pointer, { codes: scope.statusCodes, budget, diagnostics })
 }
 
 /** The template with all that reads status codes alone evaluated; what fails is reported and `FAULT`. */
@@ -74,7 +74,7 @@ const evaluate = (template: Template, pointer: string, binding: Binding): Templa
     return constant(value)
   } catch (error) {
     if (!(error instanceof ExpressionError)) throw error
-    binding.findings.problem('invalid_expression', pointer, error.message)
+    binding.diagnostics.problem('invalid_expression', pointer, error.message)
     return FAULT
   }
 }

@@ -3,7 +3,7 @@
 
 import { FAULT, weightOf } from '../expression/fold.ts'
 import type { Template } from '../expression/template.ts'
-import type { Findings } from './findings.ts'
+import type { Diagnostics } from './diagnostics.ts'
 
 export interface Allowance {
   /** The template; `FAULT` once all is used up. */
@@ -16,11 +16,11 @@ export interface Allowance {
 const MAX_VALUES = 4_000_000
 
 /** One per document. Reports once that it is used up. */
-export const createAllowance = (findings: Findings): Allowance => {
+export const createAllowance = (diagnostics: Diagnostics): Allowance => {
   let left = MAX_VALUES
   const spend = (values: number, pointer: string): boolean => {
     if (left >= 0 && values > left)
-      findings.problem(
+      diagnostics.problem(
         'invalid_value',
         pointer,
         `With all that is inherited and referred to, the document stands for more than ${MAX_VALUES} values`,

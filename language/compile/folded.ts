@@ -6,7 +6,7 @@ import { kindOf } from '../expression/errors.ts'
 import { FAULT } from '../expression/fold.ts'
 import { constant, type MapTemplate, type Template } from '../expression/template.ts'
 import { isList, isMap, type ValueMap } from '../expression/value.ts'
-import type { Findings } from './findings.ts'
+import type { Diagnostics } from './diagnostics.ts'
 
 /** A folded value and the place in the document that a fault of it belongs to. */
 export interface Placed {
@@ -25,7 +25,7 @@ export interface FoldedMap {
 export const toFoldedMap = (
   template: Template,
   pointer: string,
-  findings: Findings,
+  diagnostics: Diagnostics,
 ): FoldedMap | undefined => {
   if (template === FAULT) return undefined
   if (template.kind === 'map') return waitingMap(template, pointer)
@@ -34,7 +34,7 @@ export const toFoldedMap = (
   const message = isConstant
     ? `expected a map, got ${kindOf(template.value)}`
     : 'expected a map whose keys are known when the document is loaded: an expression that reads the request may stand in its members only'
-  findings.problem('invalid_datatype', pointer, message)
+  diagnostics.problem('invalid_datatype', pointer, message)
   return undefined
 }
 
@@ -63,11 +63,11 @@ export const readInteger = (
   template: Template,
   pointer: string,
   range: IntegerRange,
-  findings: Findings,
+  diagnostics: Diagnostics,
 ): number | undefined => {
   if (template === FAULT) return undefined
   if (template.kind !== 'constant') {
-    findings.problem(
+    diagnostics.problem(
       'invalid_value',
       pointer,
       'this must be known when the document is loaded: no expression that reads the request may stand here',
@@ -77,14 +77,18 @@ export const readInteger = (
   const { value } = template
   const number = typeof value === 'string' && /^-?\d{1,15}$/.test(value) ? Number(value) : value
   if (typeof number !== 'number' || !Number.isFinite(number)) {
-    findings.problem('invalid_datatype', pointer, `expected a whole number, got ${kindOf(value)}`)
+    diagnostics.problem(
+      'invalid_datatype',
+      pointer,
+      `expected a whole number, got ${kindOf(value)}`,
+    )
     return undefined
   }
   const { minimum, maximum = Number.MAX_SAFE_INTEGER } = range
   if (!Number.isInteger(number) || number < minimum || number > maximum) {
     const bounds =
       range.maximum === undefined ? `at least ${minimum}` : `from ${minimum} to ${maximum}`
-    findings.problem('invalid_value', pointer, `expected a whole number, ${bounds}`)
+    diagnostics.problem('invalid_value', pointer, `expected a whole number, ${bounds}`)
     return undefined
   }
   return number
@@ -95,17 +99,21 @@ export const readIntegerOrWait = (
   template: Template,
   pointer: string,
   range: IntegerRange,
-  findings: Findings,
+  diagnostics: Diagnostics,
 ): Template | undefined => {
   if (template.kind !== 'constant')
-    return isScalarWait(template, pointer, findings) ? template : undefined
-  const value = readInteger(template, pointer, range, findings)
+    return isScalarWait(template, pointer, diagnostics) ? template : undefined
+  const value = readInteger(template, pointer, range, diagnostics)
   return value === undefined ? undefined : { kind: 'constant', value }
 }
 
-const isScalarWait = (template: Template, pointer: string, findings: Findings): boolean => {
+const isScalarWait = (template: Template, pointer: string, diagnostics: Diagnostics): boolean => {
   if (template.kind !== 'map' && template.kind !== 'list') return true
-  findings.problem('invalid_datatype', pointer, `expected a whole number, got a ${template.kind}`)
+  diagnostics.problem(
+    'invalid_datatype',
+    pointer,
+    `expected a whole number, got a ${template.kind}`,
+  )
   return false
 }
 
@@ -113,14 +121,18 @@ const isScalarWait = (template: Template, pointer: string, findings: Findings): 
 export const readText = (
   template: Template,
   pointer: string,
-  findings: Findings,
+  diagnostics: Diagnostics,
 ): string | undefined => {
   if (template === FAULT) return undefined
   if (template.kind === 'constant' && typeof template.value === 'string') return template.value
   if (template.kind === 'constant')
-    findings.problem('invalid_datatype', pointer, `expected a text, got ${kindOf(template.value)}`)
+    diagnostics.problem(
+      'invalid_datatype',
+      pointer,
+      `expected a text, got ${kindOf(template.value)}`,
+    )
   else
-    findings.problem(
+    diagnostics.problem(
       'invalid_value',
       pointer,
       'this must be known when the document is loaded: no expression that reads the request may stand here',
@@ -132,7 +144,7 @@ export const readText = (
 export const readTextOrWait = (
   template: Template,
   pointer: string,
-  findings: Findings,
+  diagnostics: Diagnostics,
 ): Template | undefined => {
   if (template === FAULT) return undefined
   const isText =
@@ -141,7 +153,7 @@ export const readTextOrWait = (
       : template.kind !== 'map' && template.kind !== 'list'
   if (isText) return template
   const found = template.kind === 'constant' ? kindOf(template.value) : `a ${template.kind}`
-  findings.problem('invalid_datatype', pointer, `expected a text, got ${found}`)
+  diagnostics.problem('invalid_datatype', pointer, `expected a text, got ${found}`)
   return undefined
 }
 
@@ -150,13 +162,13 @@ export const readOneOf = <T extends string>(
   template: Template,
   pointer: string,
   allowed: readonly T[],
-  findings: Findings,
+  diagnostics: Diagnostics,
 ): T | undefined => {
-  const text = readText(template, pointer, findings)
+  const text = readText(template, pointer, diagnostics)
   if (text === undefined) return undefined
   const found = allowed.find((candidate) => candidate === text)
   if (found === undefined)
-    findings.problem('invalid_value', pointer, `expected one of ${allowed.join(', ')}`)
+    diagnostics.problem('invalid_value', pointer, `expected one of ${allowed.join(', ')}`)
   return found
 }
 
@@ -165,11 +177,11 @@ export const readTexts = <T extends string>(
   template: Template,
   pointer: string,
   allowed: readonly T[] | undefined,
-  findings: Findings,
+  diagnostics: Diagnostics,
 ): readonly T[] | undefined => {
   if (template === FAULT) return undefined
   if (template.kind !== 'constant' || !isList(template.value)) {
-    findings.problem('invalid_datatype', pointer, 'expected a list of texts')
+    diagnostics.problem('invalid_datatype', pointer, 'expected a list of texts')
     return undefined
   }
   const texts: T[] = []
@@ -177,9 +189,9 @@ export const readTexts = <T extends string>(
     const place = childPointer(pointer, index)
     const text = allowed === undefined ? value : allowed.find((candidate) => candidate === value)
     if (typeof value !== 'string')
-      findings.problem('invalid_datatype', place, `expected a text, got ${kindOf(value)}`)
+      diagnostics.problem('invalid_datatype', place, `expected a text, got ${kindOf(value)}`)
     else if (text === undefined)
-      findings.problem('invalid_value', place, `expected one of ${(allowed ?? []).join(', ')}`)
+      diagnostics.problem('invalid_value', place, `expected one of ${(allowed ?? []).join(', ')}`)
     else texts.push(text as T)
   }
   return texts
@@ -190,7 +202,7 @@ export const readShape = (
   template: Template,
   pointer: string,
   shape: 'map' | 'list',
-  findings: Findings,
+  diagnostics: Diagnostics,
 ): Template | undefined => {
   if (template === FAULT) return undefined
   const isKnownWrong =
@@ -199,6 +211,6 @@ export const readShape = (
       : template.kind === 'text' ||
         (shape === 'map' ? template.kind === 'list' : template.kind === 'map')
   if (!isKnownWrong) return template
-  findings.problem('invalid_datatype', pointer, `expected a ${shape}`)
+  diagnostics.problem('invalid_datatype', pointer, `expected a ${shape}`)
   return undefined
 }

@@ -7,7 +7,7 @@ import type { Template } from '../expression/template.ts'
 import { mapMembers } from '../map-members.ts'
 import { childPointer } from '../../base/json-pointer.ts'
 import { headersMember, requiredText, textMember } from './action-members.ts'
-import type { Findings } from './findings.ts'
+import type { Diagnostics } from './diagnostics.ts'
 import { type FoldedMap, readOneOf } from './folded.ts'
 import { compileHosts, type WeightedHost } from './hosts.ts'
 import type { TemplateUse } from './template-use.ts'
@@ -29,15 +29,18 @@ interface ForwardMembers<T> {
 }
 
 /** undefined: a problem was reported. */
-export const compileForward = (map: FoldedMap, findings: Findings): ForwardAction | undefined => {
-  const target = compileTarget(map, findings)
+export const compileForward = (
+  map: FoldedMap,
+  diagnostics: Diagnostics,
+): ForwardAction | undefined => {
+  const target = compileTarget(map, diagnostics)
   const methodTemplate = map.get('http_method')
   const method =
     methodTemplate &&
-    readOneOf(methodTemplate, childPointer(map.pointer, 'http_method'), METHODS, findings)
-  const path = textMember(map, 'path', findings)
-  const queryString = textMember(map, 'query_string', findings)
-  const headers = headersMember(map, findings)
+    readOneOf(methodTemplate, childPointer(map.pointer, 'http_method'), METHODS, diagnostics)
+  const path = textMember(map, 'path', diagnostics)
+  const queryString = textMember(map, 'query_string', diagnostics)
+  const headers = headersMember(map, diagnostics)
   const body = map.get('body')
   if (target === undefined) return undefined
   return {
@@ -51,19 +54,19 @@ export const compileForward = (map: FoldedMap, findings: Findings): ForwardActio
   }
 }
 
-const compileTarget = (map: FoldedMap, findings: Findings): ForwardTarget | undefined => {
+const compileTarget = (map: FoldedMap, diagnostics: Diagnostics): ForwardTarget | undefined => {
   if (!map.keys.includes('hosts')) {
-    const host = requiredText(map, ['host'], findings)
+    const host = requiredText(map, ['host'], diagnostics)
     return host && { host }
   }
   if (map.keys.includes('host'))
-    findings.problem(
+    diagnostics.problem(
       'invalid_value',
       childPointer(map.pointer, 'host'),
       'an action has either host or hosts, not both',
     )
   const template = map.get('hosts')
-  const hosts = template && compileHosts(template, childPointer(map.pointer, 'hosts'), findings)
+  const hosts = template && compileHosts(template, childPointer(map.pointer, 'hosts'), diagnostics)
   return hosts && { hosts }
 }
 

@@ -4,7 +4,7 @@
 import { childPointer } from '../../base/json-pointer.ts'
 import type { Template } from '../expression/template.ts'
 import { isList, type Value } from '../expression/value.ts'
-import type { Findings } from './findings.ts'
+import type { Diagnostics } from './diagnostics.ts'
 import { membersOf } from './members.ts'
 
 const TOKEN = /^[!#$%&'*+\-.^_`|~0-9A-Za-z]+$/
@@ -25,22 +25,26 @@ export const isHeaderValue = (value: string): boolean => {
 }
 
 /** Reports the known problems of a header map; templates that wait are checked for each request. */
-export const checkHeaders = (template: Template, pointer: string, findings: Findings): void => {
+export const checkHeaders = (
+  template: Template,
+  pointer: string,
+  diagnostics: Diagnostics,
+): void => {
   for (const [name, value] of membersOf(template)) {
     const place = childPointer(pointer, name)
-    if (!isHeaderName(name)) findings.problem('invalid_value', place, NO_HEADER_NAME)
-    else if (value.kind === 'constant') checkValue(value.value, place, findings)
+    if (!isHeaderName(name)) diagnostics.problem('invalid_value', place, NO_HEADER_NAME)
+    else if (value.kind === 'constant') checkValue(value.value, place, diagnostics)
   }
 }
 
-const checkValue = (value: Value, pointer: string, findings: Findings): void => {
+const checkValue = (value: Value, pointer: string, diagnostics: Diagnostics): void => {
   const texts = (isList(value) ? value : [value]).filter((text) => typeof text === 'string')
   const unfit = texts.find((text) => !isHeaderValue(text))
   if (unfit === undefined) return
   const remedy = unfit.includes('\n')
     ? ': put it on one line, or write |- in place of |, and >- in place of >'
     : ''
-  findings.problem(
+  diagnostics.problem(
     'invalid_value',
     pointer,
     `a header value may hold no line break or control character${remedy}`,

@@ -5,7 +5,7 @@ import { childPointer } from '../../base/json-pointer.ts'
 import { FAULT } from '../expression/fold.ts'
 import { constant, type Template } from '../expression/template.ts'
 import { isList } from '../expression/value.ts'
-import type { Findings } from './findings.ts'
+import type { Diagnostics } from './diagnostics.ts'
 import { type FoldedMap, readIntegerOrWait, readTextOrWait, toFoldedMap } from './folded.ts'
 import { readOrigin } from '../upstream-origin.ts'
 
@@ -24,19 +24,19 @@ export const MAX_WEIGHT = 1000
 export const compileHosts = (
   template: Template,
   pointer: string,
-  findings: Findings,
+  diagnostics: Diagnostics,
 ): readonly WeightedHost[] | undefined => {
-  const items = readItems(template, pointer, findings)
+  const items = readItems(template, pointer, diagnostics)
   if (items === undefined) return undefined
   const entries = items.map((item, index) => {
-    const map = toFoldedMap(item, childPointer(pointer, index), findings)
-    return map && compileEntry(map, findings)
+    const map = toFoldedMap(item, childPointer(pointer, index), diagnostics)
+    return map && compileEntry(map, diagnostics)
   })
   const hosts = entries.filter((each) => each !== undefined)
-  refuseRepeated(entries, pointer, findings)
+  refuseRepeated(entries, pointer, diagnostics)
   if (hosts.length < items.length) return undefined
   if (hosts.every(({ weight }) => weight.kind === 'constant' && weight.value === 0))
-    findings.problem(
+    diagnostics.problem(
       'invalid_value',
       pointer,
       'the weight of every host is 0, so that no request could be sent: give one of them more',
@@ -47,7 +47,7 @@ export const compileHosts = (
 const readItems = (
   template: Template,
   pointer: string,
-  findings: Findings,
+  diagnostics: Diagnostics,
 ): readonly Template[] | undefined => {
   if (template === FAULT) return undefined
   const items =
@@ -57,7 +57,7 @@ const readItems = (
         ? template.value.map(constant)
         : undefined
   if (items === undefined) {
-    findings.problem(
+    diagnostics.problem(
       'invalid_datatype',
       pointer,
       'expected a list of {host, weight} that is known when the document is loaded: only a host or a weight may read the request',
@@ -66,27 +66,31 @@ const readItems = (
   }
   if (items.length > 0 && items.length <= MAX_HOSTS) return items
   const message = `expected 1 to ${MAX_HOSTS} hosts, got ${items.length}`
-  findings.problem('invalid_value', pointer, message)
+  diagnostics.problem('invalid_value', pointer, message)
   return undefined
 }
 
-const compileEntry = (map: FoldedMap, findings: Findings): WeightedHost | undefined => {
+const compileEntry = (map: FoldedMap, diagnostics: Diagnostics): WeightedHost | undefined => {
   const [hostTemplate, weightTemplate] = ['host', 'weight'].map((name) =>
-    requiredMember(map, name, findings),
+    requiredMember(map, name, diagnostics),
   )
   const hostPointer = childPointer(map.pointer, 'host')
-  const host = hostTemplate && readTextOrWait(hostTemplate, hostPointer, findings)
-  if (host !== undefined) refuseBadHost(host, hostPointer, findings)
+  const host = hostTemplate && readTextOrWait(hostTemplate, hostPointer, diagnostics)
+  if (host !== undefined) refuseBadHost(host, hostPointer, diagnostics)
   const range = { minimum: 0, maximum: MAX_WEIGHT }
   const weight =
     weightTemplate &&
-    readIntegerOrWait(weightTemplate, childPointer(map.pointer, 'weight'), range, findings)
+    readIntegerOrWait(weightTemplate, childPointer(map.pointer, 'weight'), range, diagnostics)
   return host && weight && { host, weight }
 }
 
-const requiredMember = (map: FoldedMap, name: string, findings: Findings): Template | undefined => {
+const requiredMember = (
+  map: FoldedMap,
+  name: string,
+  diagnostics: Diagnostics,
+): Template | undefined => {
   if (!map.keys.includes(name))
-    findings.problem(
+    diagnostics.problem(
       'missing_required_value',
       childPointer(map.pointer, name),
       'each of the hosts needs a host and a weight',
@@ -94,17 +98,17 @@ const requiredMember = (map: FoldedMap, name: string, findings: Findings): Templ
   return map.get(name)
 }
 
-const refuseBadHost = (host: Template, pointer: string, findings: Findings): void => {
+const refuseBadHost = (host: Template, pointer: string, diagnostics: Diagnostics): void => {
   if (host.kind !== 'constant' || typeof host.value !== 'string') return
   const reading = readOrigin(host.value)
-  if (!reading.ok) findings.problem('invalid_value', pointer, `the host ${reading.message}`)
+  if (!reading.ok) diagnostics.problem('invalid_value', pointer, `the host ${reading.message}`)
 }
 
 /** Two entries for one host are a mistake: it is not clear which weight the author meant. */
 const refuseRepeated = (
   entries: readonly (WeightedHost | undefined)[],
   pointer: string,
-  findings: Findings,
+  diagnostics: Diagnostics,
 ): void => {
   const seen = new Map<string, number>()
   for (const [index, entry] of entries.entries()) {
@@ -114,7 +118,7 @@ const refuseRepeated = (
     const first = seen.get(reading.origin)
     if (first === undefined) seen.set(reading.origin, index)
     else
-      findings.problem(
+      diagnostics.problem(
         'invalid_value',
         childPointer(childPointer(pointer, index), 'host'),
         `this is the host of entry ${first} again: name each host once, with the sum of its weights`,

@@ -4,7 +4,7 @@
 import { childPointer } from '../../base/json-pointer.ts'
 import type { BodyLimits, CallLimits } from '../compiled.ts'
 import { constant, type Template } from '../expression/template.ts'
-import type { Findings } from './findings.ts'
+import type { Diagnostics } from './diagnostics.ts'
 import {
   type FoldedMap,
   type IntegerRange,
@@ -67,17 +67,21 @@ export const isLimit = (name: string): boolean => LIMITS.has(name)
 const settingLimits = (levels: Levels): Levels =>
   levels.filter((level) => level?.keys.some((key) => LIMITS.has(key)))
 
-export const compileBodyLimits = (all: Levels, scope: Scope, findings: Findings): BodyLimits => {
+export const compileBodyLimits = (
+  all: Levels,
+  scope: Scope,
+  diagnostics: Diagnostics,
+): BodyLimits => {
   const levels = settingLimits(all)
   const known = (names: readonly string[], range: IntegerRange): number | undefined => {
     const placed = nearest(names, levels, scope)
-    return placed && readInteger(placed.template, placed.pointer, range, findings)
+    return placed && readInteger(placed.template, placed.pointer, range, diagnostics)
   }
   const seconds = nearest(['body_read_seconds'], levels, scope)
   const readSeconds = known(['body_read_seconds'], { minimum: 1, maximum: ONE_DAY_MS })
   const isMilliseconds = readSeconds !== undefined && readSeconds >= MILLISECONDS_FROM
   if (isMilliseconds && seconds !== undefined)
-    findings.warning(
+    diagnostics.warning(
       'MillisecondsAssumed',
       seconds.pointer,
       `body_read_seconds: ${readSeconds} is taken as milliseconds`,
@@ -89,13 +93,17 @@ export const compileBodyLimits = (all: Levels, scope: Scope, findings: Findings)
   }
 }
 
-export const compileCallLimits = (all: Levels, scope: Scope, findings: Findings): CallLimits => {
+export const compileCallLimits = (
+  all: Levels,
+  scope: Scope,
+  diagnostics: Diagnostics,
+): CallLimits => {
   const levels = settingLimits(all)
   const limit = (name: string, range: IntegerRange): Template | undefined => {
     const placed = nearest([name], levels, scope)
-    const read = placed && readIntegerOrWait(placed.template, placed.pointer, range, findings)
+    const read = placed && readIntegerOrWait(placed.template, placed.pointer, range, diagnostics)
     if (placed !== undefined && read !== undefined && name !== 'retries')
-      warnOfShortTimeout(read, placed.pointer, findings)
+      warnOfShortTimeout(read, placed.pointer, diagnostics)
     return read
   }
   const timeout = limit('timeout', { minimum: 1, maximum: ONE_DAY_MS })

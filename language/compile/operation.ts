@@ -12,7 +12,7 @@ import type { Method } from '../document.ts'
 import { FAULT } from '../expression/fold.ts'
 import { constant, type Template } from '../expression/template.ts'
 import type { Value } from '../expression/value.ts'
-import type { Findings } from './findings.ts'
+import type { Diagnostics } from './diagnostics.ts'
 import {
   type FoldedMap,
   type Placed,
@@ -42,7 +42,7 @@ export interface PathGround {
   readonly map: FoldedMap
   readonly scope: Scope
   readonly security: CompiledSecurity
-  readonly findings: Findings
+  readonly diagnostics: Diagnostics
   /** As it is called in messages: `/v1/orders/:id`. */
   readonly template: string
   /** Names that the path and its host bind; undefined: they are faulty. */
@@ -57,20 +57,20 @@ export const compileOperation = (
   pointer: string,
   ground: PathGround,
 ): CompiledOperation | undefined => {
-  const { scope, findings } = ground
-  const template = foldInScope(raw, pointer, scope, findings)
+  const { scope, diagnostics } = ground
+  const template = foldInScope(raw, pointer, scope, diagnostics)
   if (typeof raw === 'string' && template !== FAULT)
-    validateGiven(template, method, pointer, findings)
-  const map = toFoldedMap(template, pointer, findings)
+    validateGiven(template, method, pointer, diagnostics)
+  const map = toFoldedMap(template, pointer, diagnostics)
   if (map === undefined) return undefined
-  refuseSecurity(map, findings)
-  const actionMap = requiredMap(map, 'action', findings)
-  const responseMap = optionalMap(map, 'response', findings)
-  const action = actionMap && compileAction(actionMap, method, findings)
-  const onResult = compileResponse(responseMap, 'on_result', findings)
-  const onError = compileResponse(responseMap, 'on_error', findings)
-  const body = compileBodyLimits([map, ground.map], scope, findings)
-  const limits = compileCallLimits([actionMap, map, ground.map], scope, findings)
+  refuseSecurity(map, diagnostics)
+  const actionMap = requiredMap(map, 'action', diagnostics)
+  const responseMap = optionalMap(map, 'response', diagnostics)
+  const action = actionMap && compileAction(actionMap, method, diagnostics)
+  const onResult = compileResponse(responseMap, 'on_result', diagnostics)
+  const onError = compileResponse(responseMap, 'on_error', diagnostics)
+  const body = compileBodyLimits([map, ground.map], scope, diagnostics)
+  const limits = compileCallLimits([actionMap, map, ground.map], scope, diagnostics)
   const accepts = compileTypes('accepts', ACCEPTS, ground)
   const provides = compileTypes('provides', PROVIDES, ground)
   const headers = compilePathHeaders(ground)
@@ -102,7 +102,10 @@ interface Written {
 
 /** Warns of a part of an operation, at the level that it is inherited from. */
 const warnAt =
-  ({ pointer, map, actionMap }: Written, { map: pathMap, scope, findings }: PathGround): WarnAt =>
+  (
+    { pointer, map, actionMap }: Written,
+    { map: pathMap, scope, diagnostics }: PathGround,
+  ): WarnAt =>
   (code, keys, message, culprit) => {
     const [name = '', ...inner] = keys.map(String)
     const levels = name === 'headers' ? [pathMap] : [actionMap, map, pathMap]
@@ -112,13 +115,13 @@ const warnAt =
       placed === undefined
         ? keys.reduce<string>(childPointer, pointer)
         : inner.reduce(childPointer, placed.pointer)
-    findings.warning(code, place, message, culprit)
+    diagnostics.warning(code, place, message, culprit)
   }
 
 /** Other unknown properties are warnings; the author of this one believes that it protects the path. */
-const refuseSecurity = ({ keys, pointer }: FoldedMap, findings: Findings): void => {
+const refuseSecurity = ({ keys, pointer }: FoldedMap, diagnostics: Diagnostics): void => {
   if (keys.includes('security'))
-    findings.problem(
+    diagnostics.problem(
       'invalid_value',
       childPointer(pointer, 'security'),
       'security stands on a path, a version or the API: an operation has none of its own',
@@ -130,22 +133,22 @@ const validateGiven = (
   template: Template,
   method: Method,
   pointer: string,
-  findings: Findings,
+  diagnostics: Diagnostics,
 ): void => {
   const part = method === 'options' ? 'optionsOperation' : 'operation'
   for (const { code, path, message } of validatePart(part, toPlain(template), pointer))
-    findings.problem(code, path, message)
+    diagnostics.problem(code, path, message)
 }
 
 /** The nearest of the path's and the defaults' headers, whole. */
 export const compilePathHeaders = (ground: PathGround): Template => {
-  const { map, scope, findings, validatedHeaders } = ground
+  const { map, scope, diagnostics, validatedHeaders } = ground
   const placed = nearest(['headers'], [map], scope)
   if (placed === undefined) return NO_HEADERS
   const validated = validatedHeaders.get(placed)
   if (validated !== undefined) return validated
-  const template = readShape(placed.template, placed.pointer, 'map', findings)
-  if (template !== undefined) checkHeaders(template, placed.pointer, findings)
+  const template = readShape(placed.template, placed.pointer, 'map', diagnostics)
+  if (template !== undefined) checkHeaders(template, placed.pointer, diagnostics)
   validatedHeaders.set(placed, template ?? NO_HEADERS)
   return template ?? NO_HEADERS
 }
@@ -153,49 +156,55 @@ export const compilePathHeaders = (ground: PathGround): Template => {
 const compileTypes = (
   name: 'accepts' | 'provides',
   allowed: readonly ContentType[],
-  { map, scope, findings }: PathGround,
+  { map, scope, diagnostics }: PathGround,
 ): readonly ContentType[] => {
   const placed = nearest([name], [map], scope)
-  return (placed && readTexts(placed.template, placed.pointer, allowed, findings)) ?? DEFAULT_TYPES
+  return (
+    (placed && readTexts(placed.template, placed.pointer, allowed, diagnostics)) ?? DEFAULT_TYPES
+  )
 }
 
-const requiredMap = (map: FoldedMap, key: string, findings: Findings): FoldedMap | undefined => {
+const requiredMap = (
+  map: FoldedMap,
+  key: string,
+  diagnostics: Diagnostics,
+): FoldedMap | undefined => {
   const pointer = childPointer(map.pointer, key)
   const template = map.get(key)
-  if (template !== undefined) return toFoldedMap(template, pointer, findings)
+  if (template !== undefined) return toFoldedMap(template, pointer, diagnostics)
   if (!map.keys.includes(key))
-    findings.problem('missing_required_value', pointer, `an operation needs an ${key}`)
+    diagnostics.problem('missing_required_value', pointer, `an operation needs an ${key}`)
   return undefined
 }
 
 const optionalMap = (
   map: FoldedMap | undefined,
   key: string,
-  findings: Findings,
+  diagnostics: Diagnostics,
 ): FoldedMap | undefined => {
   const template = map?.get(key)
-  return map && template && toFoldedMap(template, childPointer(map.pointer, key), findings)
+  return map && template && toFoldedMap(template, childPointer(map.pointer, key), diagnostics)
 }
 
 const compileResponse = (
   responseMap: FoldedMap | undefined,
   key: 'on_result' | 'on_error',
-  findings: Findings,
+  diagnostics: Diagnostics,
 ): CompiledResponse => {
-  const map = optionalMap(responseMap, key, findings)
+  const map = optionalMap(responseMap, key, diagnostics)
   if (map === undefined) return { declared: false }
   const member = (name: string): Template | undefined => map.get(name)
   const headersPointer = childPointer(map.pointer, 'headers')
   const headers =
     member('headers') &&
-    readShape(member('headers') ?? constant({}), headersPointer, 'map', findings)
-  if (headers !== undefined) checkHeaders(headers, headersPointer, findings)
+    readShape(member('headers') ?? constant({}), headersPointer, 'map', diagnostics)
+  if (headers !== undefined) checkHeaders(headers, headersPointer, diagnostics)
   const statusCode = member('status_code')
   const statusPointer = childPointer(map.pointer, 'status_code')
-  if (statusCode !== undefined) checkStatus(statusCode, statusPointer, findings)
+  if (statusCode !== undefined) checkStatus(statusCode, statusPointer, diagnostics)
   const uri =
     member('uri') &&
-    readTextOrWait(member('uri') ?? constant(''), childPointer(map.pointer, 'uri'), findings)
+    readTextOrWait(member('uri') ?? constant(''), childPointer(map.pointer, 'uri'), diagnostics)
   const body = member('body')
   return {
     declared: true,
@@ -206,16 +215,16 @@ const compileResponse = (
   }
 }
 
-const checkStatus = (template: Template, pointer: string, findings: Findings): void => {
+const checkStatus = (template: Template, pointer: string, diagnostics: Diagnostics): void => {
   if (template.kind === 'map' || template.kind === 'list') {
-    findings.problem('invalid_datatype', pointer, 'a status is a number or numeric text')
+    diagnostics.problem('invalid_datatype', pointer, 'a status is a number or numeric text')
     return
   }
   if (template.kind !== 'constant') return
   const { value } = template
   const status = typeof value === 'string' && /^\d{1,9}$/.test(value) ? Number(value) : value
   if (typeof status !== 'number')
-    findings.problem('invalid_datatype', pointer, 'a status is a number or numeric text')
+    diagnostics.problem('invalid_datatype', pointer, 'a status is a number or numeric text')
   else if (!Number.isInteger(status) || status < 200 || status > 599)
-    findings.problem('invalid_value', pointer, 'a status is a whole number from 200 to 599')
+    diagnostics.problem('invalid_value', pointer, 'a status is a whole number from 200 to 599')
 }

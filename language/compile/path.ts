@@ -15,7 +15,7 @@ import { fold } from '../expression/fold.ts'
 import { constant, type Template } from '../expression/template.ts'
 import { ownValue } from '../expression/lookup.ts'
 import { isMap, type Value, type ValueMap } from '../expression/value.ts'
-import type { Findings } from './findings.ts'
+import type { Diagnostics } from './diagnostics.ts'
 import { type Placed, readTexts, toFoldedMap } from './folded.ts'
 import type { HostPattern } from '../routes/host-pattern.ts'
 import { joinPatterns, parsePath, type PathPattern } from '../routes/path-pattern.ts'
@@ -33,7 +33,7 @@ export interface VersionGround {
   readonly scope: Scope
   readonly realm: RealmFacts | undefined
   readonly hosts: readonly HostPattern[]
-  readonly findings: Findings
+  readonly diagnostics: Diagnostics
   readonly validatedHeaders: PathGround['validatedHeaders']
 }
 
@@ -49,23 +49,23 @@ export const compilePath = (
   pointer: string,
   version: VersionGround,
 ): PathResult => {
-  const { findings, realm } = version
+  const { diagnostics, realm } = version
   const patterns = compilePatterns(source, pointer, version)
   if (!isMap(raw)) return { path: undefined, security: undefined }
   const scope = createPathScope(raw, pointer, version)
   const map = toFoldedMap(
-    foldInScope(pick(raw, INHERITED), pointer, scope, findings),
+    foldInScope(pick(raw, INHERITED), pointer, scope, diagnostics),
     pointer,
-    findings,
+    diagnostics,
   )
   if (map === undefined) return { path: undefined, security: undefined }
-  const security = compileSecurity(nearest(['security'], [map], scope), realm, findings)
+  const security = compileSecurity(nearest(['security'], [map], scope), realm, diagnostics)
   const template = `${version.basePath?.source ?? ''}${source}`.replaceAll('//', '/')
   const ground: PathGround = {
     map,
     scope,
     security: security ?? { type: 'anonymous' },
-    findings,
+    diagnostics,
     template,
     bindings: bindingsOf(patterns, version.hosts),
     validatedHeaders: version.validatedHeaders,
@@ -75,7 +75,7 @@ export const compilePath = (
     pointer,
     template,
     patterns: patterns ?? [],
-    schemes: compileSchemes(nearest(['schemes'], [map], scope), findings),
+    schemes: compileSchemes(nearest(['schemes'], [map], scope), diagnostics),
     headers: compilePathHeaders(ground),
     operations,
   }
@@ -85,24 +85,28 @@ export const compilePath = (
 const compilePatterns = (
   source: string,
   pointer: string,
-  { basePath, findings }: VersionGround,
+  { basePath, diagnostics }: VersionGround,
 ): readonly PathPattern[] | undefined => {
   const parsed = parsePath(source)
   if (!parsed.ok) {
-    findings.problem(parsed.code, pointer, parsed.message)
+    diagnostics.problem(parsed.code, pointer, parsed.message)
     return undefined
   }
-  warnOfLiteralSegment(source, pointer, findings)
+  warnOfLiteralSegment(source, pointer, diagnostics)
   if (basePath === undefined) return undefined
   const joined = joinPatterns(basePath.patterns, parsed.patterns)
   if (joined.ok) return joined.patterns
-  findings.problem(joined.code, pointer, joined.message)
+  diagnostics.problem(joined.code, pointer, joined.message)
   return undefined
 }
 
-export const warnOfLiteralSegment = (source: string, pointer: string, findings: Findings): void => {
+export const warnOfLiteralSegment = (
+  source: string,
+  pointer: string,
+  diagnostics: Diagnostics,
+): void => {
   const literal = literalSegment(source)
-  if (literal !== undefined) findings.warning('TakenLiterally', pointer, literal)
+  if (literal !== undefined) diagnostics.warning('TakenLiterally', pointer, literal)
 }
 
 /** Of any form of path and host: what one form lacks, another may have. Undefined: one of them is faulty. */
@@ -117,20 +121,20 @@ const bindingsOf = (
 
 /** `variables` and `defaults` of a path may each be one expression that yields the map. */
 const createPathScope = (raw: ValueMap, pointer: string, version: VersionGround): Scope => {
-  const { scope, findings } = version
+  const { scope, diagnostics } = version
   const written = (key: InheritedMap): Value | undefined => ownValue(raw, key)
   const give = (key: InheritedMap): Template | undefined => {
     const value = written(key)
     if (typeof value !== 'string') return undefined
     const place = childPointer(pointer, key)
-    const template = fold(value, place, scope.foldScope, findings.report)
-    return toFoldedMap(template, place, findings) && scope.allowance.take(template, place)
+    const template = fold(value, place, scope.foldScope, diagnostics.report)
+    return toFoldedMap(template, place, diagnostics) && scope.allowance.take(template, place)
   }
   const variables = written('variables')
   const defaults = written('defaults')
   if (variables === undefined && defaults === undefined) return scope
   const given = { variables: give('variables'), defaults: give('defaults') }
-  return createScope({ pointer, variables, defaults, given }, scope, findings)
+  return createScope({ pointer, variables, defaults, given }, scope, diagnostics)
 }
 
 type InheritedMap = 'variables' | 'defaults'
@@ -160,13 +164,16 @@ const pick = (map: ValueMap, keys: readonly string[]): ValueMap => {
 }
 
 /** Both schemes where the document names none. */
-export const compileSchemes = (placed: Placed | undefined, findings: Findings): readonly Scheme[] =>
-  (placed && readTexts(placed.template, placed.pointer, SCHEMES, findings)) ?? SCHEMES
+export const compileSchemes = (
+  placed: Placed | undefined,
+  diagnostics: Diagnostics,
+): readonly Scheme[] =>
+  (placed && readTexts(placed.template, placed.pointer, SCHEMES, diagnostics)) ?? SCHEMES
 
 /** For versions: the security of paths that set none. */
 export const inheritedSecurity = (version: VersionGround): CompiledSecurity | undefined =>
   compileSecurity(
     version.scope.default('security') ?? { template: constant({}), pointer: '' },
     version.realm,
-    version.findings,
+    version.diagnostics,
   )

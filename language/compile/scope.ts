@@ -9,7 +9,7 @@ import { FAULT, type FoldScope, fold, type LoadRoot, type Report } from '../expr
 import type { Met } from '../expression/scope.ts'
 import type { ReadTemplate, Template } from '../expression/template.ts'
 import { setOwn, type Value } from '../expression/value.ts'
-import type { Findings } from './findings.ts'
+import type { Diagnostics } from './diagnostics.ts'
 import type { Placed } from './folded.ts'
 import { type Entry, entriesOf, type Level } from './level.ts'
 import { membersOf, toMapTemplate } from './members.ts'
@@ -29,10 +29,14 @@ export interface Scope {
  * The scope of a level below `parent` (none: the API object itself). All entries are folded before this
  * returns, so that every problem of the level has been reported.
  */
-export const createScope = (level: Level, parent: Scope | undefined, findings: Findings): Scope => {
+export const createScope = (
+  level: Level,
+  parent: Scope | undefined,
+  diagnostics: Diagnostics,
+): Scope => {
   const entries = entriesOf(level)
-  const allowance = parent?.allowance ?? createAllowance(findings)
-  const foldScope = new LevelFold(entries, parent?.foldScope, { findings, allowance })
+  const allowance = parent?.allowance ?? createAllowance(diagnostics)
+  const foldScope = new LevelFold(entries, parent?.foldScope, { diagnostics, allowance })
   settleAll(entries.keys(), foldScope)
   const defaults = placedDefaults(entries, foldScope)
   const inherited = parent?.default ?? (() => undefined)
@@ -45,7 +49,7 @@ export const createScope = (level: Level, parent: Scope | undefined, findings: F
   return {
     foldScope,
     allowance,
-    statusCodes: mergeStatusCodes(entries, parent, foldScope, { findings, allowance }),
+    statusCodes: mergeStatusCodes(entries, parent, foldScope, { diagnostics, allowance }),
     default: defaults.size === 0 ? inherited : nearest,
   }
 }
@@ -65,7 +69,7 @@ const STATUS_CODES_READ: ReadTemplate = { kind: 'read', root: 'status_codes', ke
 const LOAD_BUDGET_BYTES = 1024 * 1024
 
 interface Ground {
-  readonly findings: Findings
+  readonly diagnostics: Diagnostics
   readonly allowance: Allowance
 }
 
@@ -112,7 +116,7 @@ class LevelFold implements FoldScope {
   }
 
   remark(path: string, message: string, offset: number): void {
-    this.#ground.findings.remark({ code: 'SuspiciousExpression', path, message, offset })
+    this.#ground.diagnostics.remark({ code: 'SuspiciousExpression', path, message, offset })
   }
 
   whole(root: LoadRoot): Template {
@@ -150,7 +154,7 @@ class LevelFold implements FoldScope {
       this.budget.left = left
       return [...this.#lacks]
     }
-    problems.forEach(this.#ground.findings.report)
+    problems.forEach(this.#ground.diagnostics.report)
     this.#settled.set(label, template)
     return []
   }
@@ -160,7 +164,7 @@ class LevelFold implements FoldScope {
     const message = boundMessage(
       `${chain.join(' → ')}: these need each other in a circle; give one of them a value of its own`,
     )
-    this.#ground.findings.report({ code: 'invalid_expression', path: pointer, message })
+    this.#ground.diagnostics.report({ code: 'invalid_expression', path: pointer, message })
     for (const label of chain) this.#settled.set(label, FAULT)
   }
 
@@ -195,7 +199,7 @@ const mergeStatusCodes = (
   entries: ReadonlyMap<string, Entry>,
   parent: Scope | undefined,
   foldScope: LevelFold,
-  { findings, allowance }: Ground,
+  { diagnostics, allowance }: Ground,
 ): StatusCodes => {
   const inherited = parent?.statusCodes ?? STATUS_CODES
   const own = [...entries.values()].filter(({ group }) => group === 'status_codes')
@@ -210,7 +214,7 @@ const mergeStatusCodes = (
     if (template === FAULT) continue
     const status = template.kind === 'constant' ? toStatus(template.value) : undefined
     if (status === undefined)
-      findings.problem(
+      diagnostics.problem(
         'invalid_value',
         pointer,
         'a status code is a whole number from 200 to 599 that is known when the document is loaded',

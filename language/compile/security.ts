@@ -6,7 +6,7 @@ import { childPointer } from '../../base/json-pointer.ts'
 import { didYouMean } from '../../base/nearest-name.ts'
 import { isHeaderName, NO_HEADER_NAME } from './headers.ts'
 import type { RealmFacts } from '../environment.ts'
-import type { Findings } from './findings.ts'
+import type { Diagnostics } from './diagnostics.ts'
 import {
   type FoldedMap,
   type Placed,
@@ -67,7 +67,7 @@ const SHARED = ['type', 'description', 'schemes', 'groups', 'roles', 'scopes'] a
 interface Reader {
   readonly map: FoldedMap
   readonly realm: RealmFacts | undefined
-  readonly findings: Findings
+  readonly diagnostics: Diagnostics
 }
 
 /** What the language does with one security scheme. */
@@ -134,34 +134,34 @@ const SCHEME_NAMES = Object.keys(SCHEMES) as readonly SchemeName[]
 export const compileSecurity = (
   placed: Placed | undefined,
   realm: RealmFacts | undefined,
-  findings: Findings,
+  diagnostics: Diagnostics,
 ): CompiledSecurity | undefined => {
   if (placed === undefined) return { type: 'anonymous' }
-  const map = toFoldedMap(placed.template, placed.pointer, findings)
+  const map = toFoldedMap(placed.template, placed.pointer, diagnostics)
   if (map === undefined) return undefined
   if (map.keys.length === 0) return { type: 'anonymous' }
   const typePointer = childPointer(map.pointer, 'type')
   const typeTemplate = map.get('type')
   if (typeTemplate === undefined) {
     if (!map.keys.includes('type'))
-      findings.problem(
+      diagnostics.problem(
         'missing_required_value',
         typePointer,
         'a Security Object needs a type; only {} is anonymous',
       )
     return undefined
   }
-  const type = readOneOf(typeTemplate, typePointer, SCHEME_NAMES, findings)
+  const type = readOneOf(typeTemplate, typePointer, SCHEME_NAMES, diagnostics)
   if (type === undefined) return undefined
   const scheme = SCHEMES[type]
   for (const key of map.keys)
     if (!(SHARED as readonly string[]).includes(key) && !scheme.own.includes(key))
-      findings.problem(
+      diagnostics.problem(
         'invalid_value',
         childPointer(map.pointer, key),
         `a Security Object of type ${type} has no property '${key}'`,
       )
-  return scheme.compile({ map, realm, findings })
+  return scheme.compile({ map, realm, diagnostics })
 }
 
 /** The endpoints that a version's schemes mount, the version's own scheme first, each once. */
@@ -182,19 +182,19 @@ const endpointOf = <K extends SchemeName>(
 ): CompiledEndpoint | undefined => SCHEMES[scheme.type].endpoint(scheme)
 
 const compileOAuth2 = (reader: Reader): SecurityScheme<'oauth2'> | undefined => {
-  const { map, findings } = reader
+  const { map, diagnostics } = reader
   const pointer = childPointer(map.pointer, 'flow')
   const flowTemplate = map.get('flow')
   if (flowTemplate === undefined) {
     if (!map.keys.includes('flow'))
-      findings.problem(
+      diagnostics.problem(
         'missing_required_value',
         pointer,
         `oauth2 needs a flow: ${FLOWS.join(', ')}`,
       )
     return undefined
   }
-  const flow = readOneOf(flowTemplate, pointer, FLOWS, findings)
+  const flow = readOneOf(flowTemplate, pointer, FLOWS, diagnostics)
   if (flow === undefined) return undefined
   warnOfNoIssuer(reader, flow)
   warnOfUnsharedKeys(reader)
@@ -208,9 +208,9 @@ const compileOAuth2 = (reader: Reader): SecurityScheme<'oauth2'> | undefined => 
 }
 
 /** Behaviour §6: a scheme that can't be satisfied yet loads with a warning and rejects every request. */
-const warnOfNoIssuer = ({ map, realm, findings }: Reader, flow: OAuth2Flow): void => {
+const warnOfNoIssuer = ({ map, realm, diagnostics }: Reader, flow: OAuth2Flow): void => {
   if (realm?.hasIssuers !== false || isServedFlow(flow)) return
-  findings.warning(
+  diagnostics.warning(
     'UnsatisfiedSecurity',
     childPointer(map.pointer, 'flow'),
     `tokens of the flow ${flow} come from trusted issuers, and the realm has none: nobody gets in until it has`,
@@ -223,7 +223,7 @@ const endpointPath = (reader: Reader, key: string, fallback: string): string => 
   const isPlain =
     parsed.ok && parsed.patterns.every(({ segments, tail }) => !tail && !segments.includes(null))
   if (!isPlain || path.includes('['))
-    reader.findings.problem(
+    reader.diagnostics.problem(
       'invalid_value',
       childPointer(reader.map.pointer, key),
       'expected a path below base_path, such as /oauth/token: it begins with a slash, and has no bindings or brackets',
@@ -234,7 +234,7 @@ const endpointPath = (reader: Reader, key: string, fallback: string): string => 
 const headerName = (reader: Reader): string => {
   const name = textMember(reader, 'header_name') ?? 'authorization'
   if (!isHeaderName(name))
-    reader.findings.problem(
+    reader.diagnostics.problem(
       'invalid_value',
       childPointer(reader.map.pointer, 'header_name'),
       NO_HEADER_NAME,
@@ -243,18 +243,18 @@ const headerName = (reader: Reader): string => {
 }
 
 const compileOidc = (reader: Reader): SecurityScheme<'oidc'> => {
-  const { map, realm, findings } = reader
+  const { map, realm, diagnostics } = reader
   const provider = textMember(reader, 'provider') ?? 'default'
   if (realm !== undefined) {
     const missing = ['oidcrp', 'cookie'].filter((method) => !realm.authmethods.includes(method))
     if (missing.length > 0)
-      findings.problem(
+      diagnostics.problem(
         'invalid_value',
         childPointer(map.pointer, 'type'),
         `oidc needs a realm whose authmethods hold oidcrp and cookie; this one lacks ${missing.join(' and ')}`,
       )
     else if (!realm.oidcProviders.includes(provider))
-      findings.warning(
+      diagnostics.warning(
         'UnsatisfiedSecurity',
         childPointer(map.pointer, 'provider'),
         `the realm has no OpenID provider named '${provider}'${didYouMean(provider, realm.oidcProviders) || '.'} Nobody can log in until it has`,
@@ -265,18 +265,21 @@ const compileOidc = (reader: Reader): SecurityScheme<'oidc'> => {
 }
 
 /** Left out of the compiled form where it is the default, `reject`. */
-const redirectOf = ({ map, findings }: Reader): Pick<SecurityScheme<'oidc'>, 'unauthenticated'> => {
+const redirectOf = ({
+  map,
+  diagnostics,
+}: Reader): Pick<SecurityScheme<'oidc'>, 'unauthenticated'> => {
   const template = map.get('unauthenticated')
   if (template === undefined) return {}
   const pointer = childPointer(map.pointer, 'unauthenticated')
-  const chosen = readOneOf(template, pointer, ['reject', 'redirect'], findings)
+  const chosen = readOneOf(template, pointer, ['reject', 'redirect'], diagnostics)
   return chosen === 'redirect' ? { unauthenticated: 'redirect' } : {}
 }
 
 /** Behaviour §6: what one replica signs must be valid at the others. */
-const warnOfUnsharedKeys = ({ map, realm, findings }: Reader): void => {
+const warnOfUnsharedKeys = ({ map, realm, diagnostics }: Reader): void => {
   if (realm?.isSignedApart !== true) return
-  findings.warning(
+  diagnostics.warning(
     'UnsharedKeys',
     childPointer(map.pointer, 'type'),
     'the realm gives no signing_keys, so each replica makes its own: what one signs, the others refuse',
@@ -291,7 +294,7 @@ const requirementsOf = (reader: Reader): SecurityRequirements => {
       template,
       childPointer(reader.map.pointer, key),
       undefined,
-      reader.findings,
+      reader.diagnostics,
     )
   }
   const schemes = reader.map.get('schemes')
@@ -300,7 +303,7 @@ const requirementsOf = (reader: Reader): SecurityRequirements => {
       schemes,
       childPointer(reader.map.pointer, 'schemes'),
       ['http', 'https'],
-      reader.findings,
+      reader.diagnostics,
     )
   textMember(reader, 'description')
   const groups = list('groups')
@@ -318,5 +321,5 @@ const requirementsOf = (reader: Reader): SecurityRequirements => {
 const textMember = (reader: Reader, key: string): string | undefined => {
   const template = reader.map.get(key)
   if (template === undefined) return undefined
-  return readText(template, childPointer(reader.map.pointer, key), reader.findings)
+  return readText(template, childPointer(reader.map.pointer, key), reader.diagnostics)
 }

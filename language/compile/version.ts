@@ -14,7 +14,7 @@ import type { RealmFacts } from '../environment.ts'
 import { ownValue } from '../expression/lookup.ts'
 import { constant } from '../expression/template.ts'
 import { isMap, type ValueMap } from '../expression/value.ts'
-import type { Findings } from './findings.ts'
+import type { Diagnostics } from './diagnostics.ts'
 import { readInteger, readTexts } from './folded.ts'
 import type { NamedVersion } from '../versions.ts'
 import { parseBasePath } from '../routes/path-pattern.ts'
@@ -32,7 +32,7 @@ export interface ApiGround {
   readonly realm: RealmFacts | undefined
   readonly meta: unknown
   readonly hosts: readonly HostPattern[]
-  readonly findings: Findings
+  readonly diagnostics: Diagnostics
 }
 
 /** undefined: the version or its paths are not a map; that has been reported. */
@@ -40,15 +40,15 @@ export const compileVersion = (
   { name, pointer, value }: NamedVersion,
   api: ApiGround,
 ): CompiledVersion | undefined => {
-  const { findings, realm } = api
+  const { diagnostics, realm } = api
   if (!isMap(value)) return undefined
-  const scope = createScope({ pointer, ...scopeMembers(value) }, api.scope, findings)
+  const scope = createScope({ pointer, ...scopeMembers(value) }, api.scope, diagnostics)
   const ground: VersionGround = {
-    basePath: compileBasePath(ownValue(value, 'base_path'), pointer, findings),
+    basePath: compileBasePath(ownValue(value, 'base_path'), pointer, diagnostics),
     scope,
     realm,
     hosts: api.hosts,
-    findings,
+    diagnostics,
     validatedHeaders: new Map(),
   }
   const own = inheritedSecurity(ground)
@@ -63,12 +63,12 @@ export const compileVersion = (
     ...(isDeprecated
       ? { deprecation: deprecationHeaders(ownValue(value, 'meta') ?? api.meta) }
       : {}),
-    poolSize: compilePoolSize(ownValue(value, 'pool_size'), pointer, findings),
-    languages: compileLanguages(ownValue(value, 'languages'), pointer, findings),
+    poolSize: compilePoolSize(ownValue(value, 'pool_size'), pointer, diagnostics),
+    languages: compileLanguages(ownValue(value, 'languages'), pointer, diagnostics),
     statusCodes: scope.statusCodes,
     // Where the scheme is not known, a problem has been reported, and nothing of this is served.
     security: own ?? { type: 'anonymous' },
-    schemes: compileSchemes(scope.default('schemes'), findings),
+    schemes: compileSchemes(scope.default('schemes'), diagnostics),
     paths: results.flatMap(({ path }) => (path === undefined ? [] : [path])),
     endpoints: endpointsOf([own, ...results.map(({ security }) => security)]),
   }
@@ -91,15 +91,15 @@ const scopeMembers = (
 const compileBasePath = (
   source: unknown,
   pointer: string,
-  findings: Findings,
+  diagnostics: Diagnostics,
 ): VersionGround['basePath'] => {
   if (typeof source !== 'string') return undefined
   const parsed = parseBasePath(source)
   if (parsed.ok) {
-    warnOfLiteralSegment(source, childPointer(pointer, 'base_path'), findings)
+    warnOfLiteralSegment(source, childPointer(pointer, 'base_path'), diagnostics)
     return { source, patterns: parsed.patterns }
   }
-  findings.problem('invalid_path', childPointer(pointer, 'base_path'), parsed.message)
+  diagnostics.problem('invalid_path', childPointer(pointer, 'base_path'), parsed.message)
   return undefined
 }
 
@@ -115,21 +115,21 @@ const pathsOf = (
     .map(([source, raw]) => [source, raw, childPointer(base, source)])
 }
 
-const compilePoolSize = (value: unknown, pointer: string, findings: Findings): number => {
+const compilePoolSize = (value: unknown, pointer: string, diagnostics: Diagnostics): number => {
   if (typeof value !== 'number') return DEFAULT_POOL_SIZE
   const place = childPointer(pointer, 'pool_size')
   const range = { minimum: 1, maximum: 65_536 }
-  return readInteger(constant(value), place, range, findings) ?? DEFAULT_POOL_SIZE
+  return readInteger(constant(value), place, range, diagnostics) ?? DEFAULT_POOL_SIZE
 }
 
 const compileLanguages = (
   value: unknown,
   pointer: string,
-  findings: Findings,
+  diagnostics: Diagnostics,
 ): readonly string[] => {
   if (!Array.isArray(value)) return DEFAULT_LANGUAGES
   const place = childPointer(pointer, 'languages')
-  const texts = readTexts<string>(constant(value), place, undefined, findings)
+  const texts = readTexts<string>(constant(value), place, undefined, diagnostics)
   return texts === undefined || texts.length === 0 ? DEFAULT_LANGUAGES : texts
 }
 

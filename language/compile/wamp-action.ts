@@ -6,7 +6,7 @@ import { constant, type Template } from '../expression/template.ts'
 import { childPointer } from '../../base/json-pointer.ts'
 import { isWampPattern, type WampMatch } from '../wamp-uri.ts'
 import { presentName, requiredText, shapeMember, textMember } from './action-members.ts'
-import type { Findings } from './findings.ts'
+import type { Diagnostics } from './diagnostics.ts'
 import type { FoldedMap } from './folded.ts'
 import { warnOfShortTimeout } from './short-timeout.ts'
 
@@ -38,17 +38,17 @@ export type WampUnregisterAction<T = Template> = WithOptionalUri<'wamp_unregiste
 
 type UriType = 'wamp_call' | 'wamp_publish' | 'wamp_subscribe' | 'wamp_register'
 
-type Compile<A> = (map: FoldedMap, findings: Findings) => A | undefined
+type Compile<A> = (map: FoldedMap, diagnostics: Diagnostics) => A | undefined
 
 /** @param names of the procedure or topic: the first of them that is there counts */
 export const compilerWithUri =
   <K extends UriType>(type: K, names: readonly string[]): Compile<WithUri<K, Template>> =>
-  (map, findings) => {
-    const uri = requiredText(map, names, findings)
-    const members = compileMembers(map, findings)
+  (map, diagnostics) => {
+    const uri = requiredText(map, names, diagnostics)
+    const members = compileMembers(map, diagnostics)
     if (uri === undefined) return undefined
     const match = TAKES_PATTERN[type] ? matchOf(members.options) : 'exact'
-    checkUri(uri, match, childPointer(map.pointer, presentName(map, names)), findings)
+    checkUri(uri, match, childPointer(map.pointer, presentName(map, names)), diagnostics)
     return { type, uri, ...members }
   }
 
@@ -58,23 +58,23 @@ export const compilerWithOptionalUri =
     type: K,
     names: readonly string[],
   ): Compile<WithOptionalUri<K, Template>> =>
-  (map, findings) => {
+  (map, diagnostics) => {
     const name = presentName(map, names)
-    const uri = textMember(map, name, findings)
-    if (uri !== undefined) checkUri(uri, 'wildcard', childPointer(map.pointer, name), findings)
-    return { type, ...(uri === undefined ? {} : { uri }), ...compileMembers(map, findings) }
+    const uri = textMember(map, name, diagnostics)
+    if (uri !== undefined) checkUri(uri, 'wildcard', childPointer(map.pointer, name), diagnostics)
+    return { type, ...(uri === undefined ? {} : { uri }), ...compileMembers(map, diagnostics) }
   }
 
-const compileMembers = (map: FoldedMap, findings: Findings): WampMembers<Template> => {
-  const options = shapeMember(map, ['options'], 'map', findings) ?? constant({})
+const compileMembers = (map: FoldedMap, diagnostics: Diagnostics): WampMembers<Template> => {
+  const options = shapeMember(map, ['options'], 'map', diagnostics) ?? constant({})
   const timeout = optionOf(options, 'timeout')
   const optionsPointer = childPointer(map.pointer, 'options')
   if (timeout !== undefined)
-    warnOfShortTimeout(timeout, childPointer(optionsPointer, 'timeout'), findings)
+    warnOfShortTimeout(timeout, childPointer(optionsPointer, 'timeout'), diagnostics)
   return {
     options,
-    args: shapeMember(map, ['args', 'arguments'], 'list', findings) ?? constant([]),
-    kwargs: shapeMember(map, ['kwargs', 'arguments_kw'], 'map', findings) ?? constant({}),
+    args: shapeMember(map, ['args', 'arguments'], 'list', diagnostics) ?? constant([]),
+    kwargs: shapeMember(map, ['kwargs', 'arguments_kw'], 'map', diagnostics) ?? constant({}),
   }
 }
 
@@ -100,10 +100,15 @@ const optionOf = (options: Template, name: string): Template | undefined => {
   return value === undefined ? undefined : constant(value)
 }
 
-const checkUri = (uri: Template, match: WampMatch, pointer: string, findings: Findings): void => {
+const checkUri = (
+  uri: Template,
+  match: WampMatch,
+  pointer: string,
+  diagnostics: Diagnostics,
+): void => {
   if (uri.kind !== 'constant' || typeof uri.value !== 'string') return
   if (isWampPattern(uri.value, match)) return
-  findings.problem(
+  diagnostics.problem(
     'invalid_value',
     pointer,
     'this is no WAMP URI: its parts, separated by dots, may not be empty nor hold blanks or #',

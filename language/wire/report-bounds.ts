@@ -59,13 +59,13 @@ export const reportedProviders = (
 }
 
 /** A first one that is too large by itself is sent without its texts. */
-const fitting = <Finding extends Problem | Warning>(
-  findings: readonly Finding[],
+const fitting = <Diagnostic extends Problem | Warning>(
+  diagnostics: readonly Diagnostic[],
   room: Room,
-  rank: (finding: Finding) => number,
-): readonly Finding[] => {
-  const fitted = fitWithin(findings, room, rank)
-  const [first] = sorted(findings, rank)
+  rank: (diagnostic: Diagnostic) => number,
+): readonly Diagnostic[] => {
+  const fitted = fitWithin(diagnostics, room, rank)
+  const [first] = sorted(diagnostics, rank)
   return fitted.length > 0 || first === undefined ? fitted : [{ ...first, path: '', message: '' }]
 }
 

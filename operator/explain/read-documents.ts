@@ -13,7 +13,7 @@ import {
   resourceKey,
 } from '../resource/resource.ts'
 import { collectResources, type Located } from '../validate/collect-resources.ts'
-import { findingLine } from '../validate/finding.ts'
+import { diagnosticLine } from '../validate/validation-diagnostic.ts'
 import type { GatheredFile } from '../validate/gather-files.ts'
 import { validateFiles } from '../validate/validate-files.ts'
 
@@ -44,10 +44,10 @@ export const readDocuments = (
 ): ReadDocuments => {
   const { resources: located } = collectResources(files)
   const resources = new Map([...located].map(([key, { resource }]) => [key, resource]))
-  const errors = validateFiles(files, maxRoutes).findings.filter(
+  const errors = validateFiles(files, maxRoutes).diagnostics.filter(
     ({ severity, code }) => severity === 'error' && code !== 'AlwaysFails',
   )
-  const leftOut = errors.map(findingLine)
+  const leftOut = errors.map(diagnosticLine)
   const faulty = new Set(errors.map(({ file, resource }) => `${file}\n${resource}`))
   const documents: DocumentOfFile[] = []
   for (const each of located.values()) {

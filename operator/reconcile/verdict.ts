@@ -2,13 +2,13 @@
 
 import type { Quarantined } from '../../compiler/bounded-compiler.ts'
 import type { Problem, Warning } from '../../language/problem.ts'
-import type { Finding, FoundBy } from '../resource/condition.ts'
+import type { NewCondition, FoundBy } from '../resource/condition.ts'
 import type { ApiSpecificationResource, RealmResource } from '../resource/resource.ts'
 
 export interface Verdict {
   readonly resource: ApiSpecificationResource | RealmResource
-  readonly accepted: Finding<'Accepted'>
-  readonly resolvedRefs: Finding<'ResolvedRefs'>
+  readonly accepted: NewCondition<'Accepted'>
+  readonly resolvedRefs: NewCondition<'ResolvedRefs'>
   /** Of an ApiSpecification: conditions that it has only while they are True, and that its document decides. */
   readonly found: FoundBy<'document'>
   /** All of them; a status shows the first eight. */

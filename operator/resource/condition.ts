@@ -141,7 +141,7 @@ export type ReasonOf<Type extends ConditionType = ConditionType> = {
 export type ConditionStatus = 'True' | 'False' | 'Unknown'
 
 /** What was found of one type, without times. */
-export type Finding<Type extends ConditionType = ConditionType> = {
+export type NewCondition<Type extends ConditionType = ConditionType> = {
   readonly [T in Type]: {
     readonly [S in keyof Reasons[T]]: {
       readonly type: T
@@ -159,7 +159,7 @@ type AbnormalType<By extends Finder = Finder> = {
 /** What one finder has found, of each type that it is to look for: without one of them it does not compile. */
 export type FoundBy<By extends Finder> = [AbnormalType<By>] extends [never]
   ? object
-  : { readonly [T in AbnormalType<By>]: Finding<T> | undefined }
+  : { readonly [T in AbnormalType<By>]: NewCondition<T> | undefined }
 
 /** @example nothingFoundBy('gateways') // { Degraded: undefined } */
 export const nothingFoundBy = <By extends Finder>(by: By): FoundBy<By> => {
@@ -172,14 +172,14 @@ type TypeOn<Kind extends ResourceKind> = {
 }[ConditionType]
 
 /** All that was found of a resource of one kind: without one of its types it does not compile. */
-export type Findings<Kind extends ResourceKind> = {
-  readonly [T in TypeOn<Kind>]: Finding<T> | (T extends AbnormalType ? undefined : never)
+export type NewConditions<Kind extends ResourceKind> = {
+  readonly [T in TypeOn<Kind>]: NewCondition<T> | (T extends AbnormalType ? undefined : never)
 }
 
-/** @example findingsIn({ Accepted, ResolvedRefs, Ready, Stalled: undefined }) // [Accepted, ResolvedRefs, Ready] */
-export const findingsIn = (
-  found: Readonly<Partial<Record<ConditionType, Finding | undefined>>>,
-): readonly Finding[] => Object.values(found).filter((finding) => finding !== undefined)
+/** @example conditionsIn({ Accepted, ResolvedRefs, Ready, Stalled: undefined }) // [Accepted, ResolvedRefs, Ready] */
+export const conditionsIn = (
+  found: Readonly<Partial<Record<ConditionType, NewCondition | undefined>>>,
+): readonly NewCondition[] => Object.values(found).filter((condition) => condition !== undefined)
 
 declare const FOREIGN: unique symbol
 
@@ -210,19 +210,19 @@ const MESSAGE_MAX_BYTES = 1024
 
 /**
  * The same object is returned where nothing changed, so that no status is written without need.
- * @param findings in any order; of one type the first counts
+ * @param conditions in any order; of one type the first counts
  * @param nowMs Unix time, milliseconds
  */
 export const settleConditions = (
   previous: readonly Condition[],
-  findings: readonly Finding[],
+  conditions: readonly NewCondition[],
   generation: number,
   nowMs: number,
 ): readonly Condition[] => {
   const settled = CONDITION_TYPES.flatMap((type) => {
-    const finding = findings.find((each) => each.type === type)
-    if (finding === undefined) return []
-    return [settle(conditionOf(previous, type), finding, generation, nowMs)]
+    const condition = conditions.find((each) => each.type === type)
+    if (condition === undefined) return []
+    return [settle(conditionOf(previous, type), condition, generation, nowMs)]
   })
   const same =
     settled.length === previous.length && settled.every((condition, i) => condition === previous[i])
@@ -238,7 +238,7 @@ export const lastValidatedGeneration = (conditions: readonly Condition[]): numbe
 
 const settle = (
   before: Condition | undefined,
-  { type, status, reason, message }: Finding,
+  { type, status, reason, message }: NewCondition,
   observedGeneration: number,
   nowMs: number,
 ): Condition => {

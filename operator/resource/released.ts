@@ -4,7 +4,7 @@
 import {
   type Condition,
   conditionOf,
-  type Finding,
+  type NewCondition,
   finderOf,
   isReleasable,
   lastingTypes,
@@ -24,13 +24,13 @@ export const releasedConditions = (
   conditions: readonly Condition[],
   { kind, generation, message, nowMs }: Release,
 ): readonly Condition[] => {
-  const findings = lastingTypes(kind)
+  const released = lastingTypes(kind)
     .filter(isReleasable)
-    .map((type): Finding => ({ type, status: 'Unknown', reason: 'Released', message }))
+    .map((type): NewCondition => ({ type, status: 'Unknown', reason: 'Released', message }))
   const releasable = conditions.filter(({ type }) => isReleasable(type))
   return [
     ...conditions.filter(({ type }) => finderOf(type) === undefined && !isReleasable(type)),
-    ...settleConditions(releasable, findings, generation, nowMs),
+    ...settleConditions(releasable, released, generation, nowMs),
   ]
 }
 

@@ -9,13 +9,13 @@ import { parseYaml, type PositionOf } from '../manifests/parse-yaml.ts'
 import { flatten, type ManifestItem, warningNotes } from '../manifests/read-manifest.ts'
 import { misspeltKind, type ReadResult, readResource } from '../resource/read-resource.ts'
 import { API_VERSION, keyOf, type Origin, type Resource } from '../resource/resource.ts'
-import type { ValidationFinding } from './finding.ts'
+import type { ValidationDiagnostic } from './validation-diagnostic.ts'
 import type { GatheredFile } from './gather-files.ts'
 
 export interface Collected {
   /** By key. */
   readonly resources: ReadonlyMap<string, Located>
-  readonly findings: readonly ValidationFinding[]
+  readonly diagnostics: readonly ValidationDiagnostic[]
 }
 
 export interface Located {
@@ -23,7 +23,7 @@ export interface Located {
   readonly file: string
   /** Of a pointer into the resource. */
   readonly positionOf: PositionOf
-  /** As it is called in findings. */
+  /** As it is called in diagnostics. */
   readonly name: string
   /** Of a Realm, whatever else is wrong with it; else empty. */
   readonly realmUri: string
@@ -33,14 +33,14 @@ export interface Located {
 
 interface Collection {
   readonly resources: Map<string, Located>
-  readonly findings: ValidationFinding[]
+  readonly diagnostics: ValidationDiagnostic[]
 }
 
 /** Every resource is of one age: which of two is the older is not said in files. */
 const CREATED_AT = 0
 
 export const collectResources = (files: readonly GatheredFile[]): Collected => {
-  const collection: Collection = { resources: new Map(), findings: [] }
+  const collection: Collection = { resources: new Map(), diagnostics: [] }
   for (const file of files) collectFile(file, collection)
   return collection
 }
@@ -49,13 +49,13 @@ const collectFile = ({ name: file, text }: GatheredFile, collection: Collection)
   const parsed = parseYaml(text)
   if ('fault' in parsed) {
     const { message, ...position } = parsed.fault
-    collection.findings.push(error(file, position, { code: 'invalid_yaml', message }))
+    collection.diagnostics.push(error(file, position, { code: 'invalid_yaml', message }))
     return
   }
   if (parsed.documents.length === 0) {
     const message = 'there is nothing in this file: no document and no resource'
     const place = { file, line: 1, column: 1, resource: '', path: '' }
-    collection.findings.push({ severity: 'warning', ...place, code: 'EmptyFile', message })
+    collection.diagnostics.push({ severity: 'warning', ...place, code: 'EmptyFile', message })
   }
   for (const { document, item } of parsed.documents.flatMap(flatten)) {
     const located = isPlainDocument(item.value)
@@ -67,7 +67,7 @@ const collectFile = ({ name: file, text }: GatheredFile, collection: Collection)
       const { message, origin, path = '' } = note
       const { line, column } = origin ?? item.position
       const place = { file, line, column, resource: located.name, path }
-      collection.findings.push({ severity: 'warning', ...place, code: 'YamlType', message })
+      collection.diagnostics.push({ severity: 'warning', ...place, code: 'YamlType', message })
     }
   }
 }
@@ -111,15 +111,15 @@ const read = (value: unknown, origin: Origin): Resource | undefined => {
 const fromManifest = (
   item: ManifestItem,
   file: string,
-  { findings }: Collection,
+  { diagnostics }: Collection,
 ): Located | undefined => {
   const known = { uid: '', resourceVersion: '', generation: 1, createdAt: CREATED_AT }
   const result = readResource(item.value, known, { file, ...item.position })
   if (result.result !== 'resource') {
     for (const { code, path, message } of problemsOf(result)) {
-      findings.push(error(file, item.positionOf(path), { code, path, message }))
+      diagnostics.push(error(file, item.positionOf(path), { code, path, message }))
     }
-    if (result.result === 'foreign') findings.push(...foreignNotices(result.kind, item, file))
+    if (result.result === 'foreign') diagnostics.push(...foreignNotices(result.kind, item, file))
     return undefined
   }
   const { resource } = result
@@ -147,7 +147,7 @@ const foreignNotices = (
   kind: string,
   { positionOf }: ManifestItem,
   file: string,
-): readonly ValidationFinding[] => {
+): readonly ValidationDiagnostic[] => {
   if (!ROUTES_ELSEWHERE.has(kind)) return []
   const path = '/kind'
   const message =
@@ -170,7 +170,7 @@ const problemsOf = (
 const add = (
   located: Located,
   { position }: ManifestItem,
-  { resources, findings }: Collection,
+  { resources, diagnostics }: Collection,
 ): void => {
   const key = keyOf(located.resource)
   const first = resources.get(key)
@@ -179,7 +179,7 @@ const add = (
     return
   }
   const message = `${located.name} stands in ${first.file}:${first.positionOf('').line} already`
-  findings.push({
+  diagnostics.push({
     ...error(located.file, position, { code: 'conflict', message }),
     resource: located.name,
   })
@@ -193,7 +193,7 @@ const error = (
     path = '',
     message,
   }: { readonly code: string; readonly path?: string; readonly message: string },
-): ValidationFinding => ({
+): ValidationDiagnostic => ({
   severity: 'error',
   file,
   line,

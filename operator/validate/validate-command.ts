@@ -1,6 +1,6 @@
 // Runs `svc-operator validate FILE…`: writes what it finds to stdout, and returns the exit code.
 
-import { findingLine, findingsRecord } from './finding.ts'
+import { diagnosticLine, validationRecord } from './validation-diagnostic.ts'
 import { gatherFiles } from './gather-files.ts'
 import { validateFiles } from './validate-files.ts'
 
@@ -22,10 +22,10 @@ export const runValidate = async (
     return 2
   }
   const validation = validateFiles(gathered.files, maxRoutes)
-  const { findings } = validation
-  if (json) print(`${JSON.stringify(findingsRecord(validation), null, 2)}\n`)
-  else for (const finding of findings) print(`${findingLine(finding)}\n`)
-  const errors = findings.filter(({ severity }) => severity === 'error').length
+  const { diagnostics } = validation
+  if (json) print(`${JSON.stringify(validationRecord(validation), null, 2)}\n`)
+  else for (const diagnostic of diagnostics) print(`${diagnosticLine(diagnostic)}\n`)
+  const errors = diagnostics.filter(({ severity }) => severity === 'error').length
   const files = gathered.files.length
   complain(
     `${files} ${files === 1 ? 'file' : 'files'}, ${errors} ${errors === 1 ? 'error' : 'errors'}\n`,

@@ -8,9 +8,13 @@ import type { Verdict } from '../reconcile/verdict.ts'
 import { DEFAULT_CLASS, type Resource, resourceKey } from '../resource/resource.ts'
 import { dependsOnNoVariable } from '../resource/stand-in-variables.ts'
 import { collectResources, type Located } from './collect-resources.ts'
-import { byPlace, type FilesValidation, type ValidationFinding } from './finding.ts'
+import {
+  byPlace,
+  type FilesValidation,
+  type ValidationDiagnostic,
+} from './validation-diagnostic.ts'
 import type { GatheredFile } from './gather-files.ts'
-import { referenceFindings, type Surroundings } from './reference-findings.ts'
+import { referenceDiagnostics, type Surroundings } from './reference-diagnostics.ts'
 import { referencesOf, type StandIns, standInSecrets } from './secret-references.ts'
 
 /** @param maxRoutes as the gateways have it; 20,000 if left out */
@@ -18,7 +22,7 @@ export const validateFiles = (
   files: readonly GatheredFile[],
   maxRoutes?: number,
 ): FilesValidation => {
-  const { resources: located, findings } = collectResources(files)
+  const { resources: located, diagnostics } = collectResources(files)
   const resources = new Map([...located].map(([key, { resource }]) => [key, resource]))
   const standIns = standInSecrets(resources)
   const cache = { version: 1, resources: new Map([...standIns, ...resources]), notes: [] }
@@ -30,14 +34,14 @@ export const validateFiles = (
   const verdicts = new Map(validated)
   const found = [...verdicts].flatMap(([key, verdict]) => {
     const place = located.get(key)
-    return place === undefined ? [] : findingsOf(verdict, place, { standIns, located })
+    return place === undefined ? [] : diagnosticsOf(verdict, place, { standIns, located })
   })
   const kinds = [...resources.values()].map(({ kind }) => kind)
   return {
     names: files.map(({ name }) => name),
     documents: kinds.filter((kind) => kind === 'ApiSpecification').length,
     realms: kinds.filter((kind) => kind === 'Realm').length,
-    findings: [...findings, ...found].sort(byPlace),
+    diagnostics: [...diagnostics, ...found].sort(byPlace),
   }
 }
 
@@ -46,17 +50,17 @@ const classOf = (resource: Resource): string =>
     ? resource.className
     : undefined) ?? DEFAULT_CLASS
 
-const findingsOf = (
+const diagnosticsOf = (
   verdict: Verdict,
   located: Located,
   surroundings: Surroundings,
-): readonly ValidationFinding[] => {
+): readonly ValidationDiagnostic[] => {
   const at = placeIn(located)
   const isCertain = certainty(verdict, surroundings.standIns)
   return [
     ...verdict.errors.filter(isCertain).map((problem) => at('error', problem)),
-    ...referenceFindings(verdict, surroundings).map(({ severity, ...finding }) =>
-      at(severity, finding),
+    ...referenceDiagnostics(verdict, surroundings).map(({ severity, ...diagnostic }) =>
+      at(severity, diagnostic),
     ),
     ...verdict.warnings.filter(isCertain).map((warning) => at(severityOf(warning.code), warning)),
   ]
@@ -96,7 +100,10 @@ interface Diagnostic {
   readonly offset?: number
 }
 
-type AtPath = (severity: ValidationFinding['severity'], diagnostic: Diagnostic) => ValidationFinding
+type AtPath = (
+  severity: ValidationDiagnostic['severity'],
+  diagnostic: Diagnostic,
+) => ValidationDiagnostic
 
 const placeIn =
   ({ file, positionOf, name, isPlain }: Located): AtPath =>

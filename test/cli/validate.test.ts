@@ -3,10 +3,10 @@
 import { mkdir, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { describe, expect, it } from '@jest/globals'
-import { findingsForGitHub } from '../../cli/formats/github.ts'
-import { findingsAsJUnit } from '../../cli/formats/junit.ts'
-import { findingsAsSarif } from '../../cli/formats/sarif.ts'
-import type { ValidationFinding } from '../../operator/validate/finding.ts'
+import { diagnosticsForGitHub } from '../../cli/formats/github.ts'
+import { diagnosticsAsJUnit } from '../../cli/formats/junit.ts'
+import { diagnosticsAsSarif } from '../../cli/formats/sarif.ts'
+import type { ValidationDiagnostic } from '../../operator/validate/validation-diagnostic.ts'
 import { makeTempDir } from '../support/temp-dir.ts'
 import { svc } from './run-svc.ts'
 
@@ -65,7 +65,7 @@ describe('svc validate', () => {
     expect(await svc(['validate'])).toMatchObject({ code: 2 })
   })
 
-  it('colours findings only for a terminal', async () => {
+  it('colours diagnostics only for a terminal', async () => {
     const coloured = await svc(['validate', '-'], { stdin: BAD, isColoured: true })
     expect(coloured.stdout).toContain('\u001B[1;31m<stdin>:7:')
     expect((await svc(['validate', '-'], { stdin: BAD })).stdout).not.toContain('\u001B')
@@ -89,7 +89,7 @@ describe('svc validate', () => {
 })
 
 /** What a file is called and says comes from outside. */
-const HOSTILE: ValidationFinding = {
+const HOSTILE: ValidationDiagnostic = {
   severity: 'error',
   file: 'a,b:c%\n<d>.yaml',
   line: 3,
@@ -99,7 +99,7 @@ const HOSTILE: ValidationFinding = {
   code: 'invalid_value',
   message: 'two lines\n::error::forged\r\u0007 <&"]]> 100%',
 }
-const NOTICE: ValidationFinding = {
+const NOTICE: ValidationDiagnostic = {
   ...HOSTILE,
   severity: 'notice',
   file: './x/ü b.yaml',
@@ -107,15 +107,15 @@ const NOTICE: ValidationFinding = {
 }
 
 describe('the formats', () => {
-  it('github: one line for a finding, which nothing in it can end', () => {
-    expect(findingsForGitHub([HOSTILE])).toEqual([
+  it('github: one line for a diagnostic, which nothing in it can end', () => {
+    expect(diagnosticsForGitHub([HOSTILE])).toEqual([
       '::error file=a%2Cb%3Ac%25%0A<d>.yaml,line=3,col=5,title=invalid_value::' +
         'ApiSpecification default/a /spec/document/host two lines%0A::error::forged%0D\u0007 <&"]]> 100%25',
     ])
   })
 
   it('sarif: rules once, places with lines and columns, paths as URIs', () => {
-    expect(findingsAsSarif([HOSTILE, HOSTILE, NOTICE])).toMatchObject({
+    expect(diagnosticsAsSarif([HOSTILE, HOSTILE, NOTICE])).toMatchObject({
       version: '2.1.0',
       runs: [
         {
@@ -142,7 +142,12 @@ describe('the formats', () => {
 
   it('junit: a test for each file, well-formed whatever the files hold', () => {
     const names = [HOSTILE.file, NOTICE.file, 'good.yaml']
-    const xml = findingsAsJUnit({ names, documents: 3, realms: 0, findings: [HOSTILE, NOTICE] })
+    const xml = diagnosticsAsJUnit({
+      names,
+      documents: 3,
+      realms: 0,
+      diagnostics: [HOSTILE, NOTICE],
+    })
     expect(xml).toContain('<testsuite name="svc validate" tests="3" failures="1">')
     expect(xml).toContain('name="a,b:c%\n&lt;d&gt;.yaml"')
     expect(xml).toContain('forged\r\uFFFD &lt;&amp;&quot;]]&gt; 100%</failure>')

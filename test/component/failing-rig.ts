@@ -39,7 +39,7 @@ export const WRONG_PASSWORD = `Basic ${Buffer.from('ann:wrong').toString('base64
 type Fields = Readonly<Record<string, unknown>>
 
 /** Everything that is known of one request after it has been answered. */
-export interface Finding {
+export interface Evidence {
   readonly id: string
   readonly answer: HttpAnswer
   /** Lines of the log at level `info` and above that have its id; none of the audit log. */
@@ -55,7 +55,7 @@ export interface FailingRig extends AsyncDisposable {
   /** Sends it with this id. */
   send(id: string, path: string, options?: HttpOptions): Promise<HttpAnswer>
   /** Waits until all that is written of it can be read. */
-  find(id: string, answer: HttpAnswer): Promise<Finding>
+  find(id: string, answer: HttpAnswer): Promise<Evidence>
   readonly metrics: () => Promise<string>
   /** What no client may learn. */
   readonly secrets: readonly string[]

@@ -4,11 +4,11 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals'
 import type { HttpAnswer } from '../support/http-request.ts'
 import { type Row, ROWS } from './failing-requests.ts'
-import { type FailingRig, type Finding, startFailingRig } from './failing-rig.ts'
+import { type FailingRig, type Evidence, startFailingRig } from './failing-rig.ts'
 
 let rig: FailingRig
 let metrics: string
-const findings = new Map<string, readonly [Finding, Finding]>()
+const evidence = new Map<string, readonly [Evidence, Evidence]>()
 
 type Sent = readonly [id: string, answer: HttpAnswer]
 
@@ -30,7 +30,7 @@ beforeAll(async () => {
     sent.set(row.name, [await send(row, `${row.name}-1`), await send(row, `${row.name}-2`)])
   await held
   for (const [name, [first, again]] of sent)
-    findings.set(name, [await rig.find(...first), await rig.find(...again)])
+    evidence.set(name, [await rig.find(...first), await rig.find(...again)])
   metrics = await rig.metrics()
 }, 60_000)
 
@@ -41,8 +41,8 @@ afterAll(async () => {
   await rig[Symbol.asyncDispose]()
 }, 30_000)
 
-const findingsOf = ({ name }: Row): readonly [Finding, Finding] => {
-  const found = findings.get(name)
+const evidenceOf = ({ name }: Row): readonly [Evidence, Evidence] => {
+  const found = evidence.get(name)
   if (found === undefined) throw new Error(`nothing was sent for ${name}`)
   return found
 }
@@ -52,7 +52,7 @@ const matching = (text: string | RegExp): unknown =>
 
 describe.each(ROWS.map((row) => [row.name, row] as const))('a request that fails: %s', (_, row) => {
   it('tells the client what it may know, and nothing of the peers', () => {
-    const [{ id, answer }] = findingsOf(row)
+    const [{ id, answer }] = evidenceOf(row)
     const { status, text, headers } = answer
     expect({ status, text, id: headers['x-request-id'] }).toEqual({
       status: row.status,
@@ -64,19 +64,19 @@ describe.each(ROWS.map((row) => [row.name, row] as const))('a request that fails
   })
 
   it('is logged once, where somebody has to act', () => {
-    const [first, again] = findingsOf(row)
+    const [first, again] = evidenceOf(row)
     expect(first.logged).toEqual(expectedLines(row, first.id))
     expect(again.logged).toEqual([])
   })
 
   it('is in the audit log if it is about a caller', () => {
-    const [first] = findingsOf(row)
+    const [first] = evidenceOf(row)
     const expected = row.audit === undefined ? [] : [row.audit]
     expect(first.audited).toEqual(expected.map((fields) => expect.objectContaining(fields)))
   })
 
   it('has its code, reason and upstream in the access log', () => {
-    for (const { access } of findingsOf(row))
+    for (const { access } of evidenceOf(row))
       expect({ ...access }).toMatchObject({
         status: row.status,
         ...definedOf({ code: knownCode(row), reason: row.reason, upstream: row.upstream?.(rig) }),
@@ -88,7 +88,7 @@ describe.each(ROWS.map((row) => [row.name, row] as const))('a request that fails
   })
 
   it('has a span with its cause', () => {
-    for (const { span } of findingsOf(row))
+    for (const { span } of evidenceOf(row))
       expect(span).toMatchObject({
         'http.response.status_code': row.status,
         ...definedOf({ 'svc.upstream': row.upstream?.(rig), 'error.type': row.type }),
@@ -96,7 +96,7 @@ describe.each(ROWS.map((row) => [row.name, row] as const))('a request that fails
   })
 
   it('is explained by GET /why', () => {
-    for (const { decision } of findingsOf(row))
+    for (const { decision } of evidenceOf(row))
       expect(decision).toMatchObject({
         status: row.status,
         step: row.step,

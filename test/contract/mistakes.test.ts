@@ -32,7 +32,7 @@ const byCommandLine = (text: string): Found =>
     { name: 'document.yaml', text },
     { name: 'realm.yaml', text: REALM },
   ])
-    .findings.map(({ code, path, message }) => `${code} ${path} ${message}`)
+    .diagnostics.map(({ code, path, message }) => `${code} ${path} ${message}`)
     .sort()
 
 const byManagement = (text: string): Found => {

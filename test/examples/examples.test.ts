@@ -38,7 +38,7 @@ describe('the examples', () => {
   })
 
   it('are validated good by the validate command, without a warning', async () => {
-    expect(await runValidateOnExamples()).toEqual({ exitCode: 0, findings: '' })
+    expect(await runValidateOnExamples()).toEqual({ exitCode: 0, diagnostics: '' })
   })
 
   it.each(exampleFiles().filter((file) => file !== 'realm.yaml'))(

@@ -6,14 +6,14 @@ import { join } from 'node:path'
 import { beforeAll, afterAll, describe, expect, it } from '@jest/globals'
 import { parse } from 'yaml'
 import type { ValueMap } from '../../language/expression/value.ts'
-import { documentFindings } from '../../operator/reconcile/status/document-findings.ts'
+import { documentConditions } from '../../operator/reconcile/status/document-conditions.ts'
 import { API_SPECIFICATION_SPEC } from '../../operator/resource/api-specification-shape.ts'
 import {
   type Condition,
   CONDITION_TYPES,
   type ConditionType,
   CONDITIONS,
-  type Finding,
+  type NewCondition,
   lastingTypes,
   nothingFoundBy,
   settleConditions,
@@ -144,15 +144,18 @@ describe('roles', () => {
 const GOOD = {
   accepted: { type: 'Accepted', status: 'True', reason: 'Accepted', message: 'valid' },
   resolvedRefs: { type: 'ResolvedRefs', status: 'True', reason: 'ResolvedRefs', message: 'all' },
-} as const satisfies { accepted: Finding<'Accepted'>; resolvedRefs: Finding<'ResolvedRefs'> }
-const PROGRAMMED: Finding<'Programmed'> = {
+} as const satisfies {
+  accepted: NewCondition<'Accepted'>
+  resolvedRefs: NewCondition<'ResolvedRefs'>
+}
+const PROGRAMMED: NewCondition<'Programmed'> = {
   type: 'Programmed',
   status: 'True',
   reason: 'Programmed',
   message: 'held',
 }
-type Unprogrammed = Extract<Finding<'Programmed'>, { status: 'False' }>['reason']
-const unprogrammed = (reason: Unprogrammed): Finding<'Programmed'> => ({
+type Unprogrammed = Extract<NewCondition<'Programmed'>, { status: 'False' }>['reason']
+const unprogrammed = (reason: Unprogrammed): NewCondition<'Programmed'> => ({
   type: 'Programmed',
   status: 'False',
   reason,
@@ -160,14 +163,14 @@ const unprogrammed = (reason: Unprogrammed): Finding<'Programmed'> => ({
 })
 const unaccepted = (
   reason: 'Invalid' | 'TooLarge' | 'TooExpensive' | 'QuotaExceeded' | 'Conflicted',
-): Finding<'Accepted'> => ({
+): NewCondition<'Accepted'> => ({
   type: 'Accepted',
   status: 'False',
   reason,
   message: `words of ${reason}`,
 })
-type Unresolved = Extract<Finding<'ResolvedRefs'>, { status: 'False' }>['reason']
-const unresolved = (reason: Unresolved): Finding<'ResolvedRefs'> => ({
+type Unresolved = Extract<NewCondition<'ResolvedRefs'>, { status: 'False' }>['reason']
+const unresolved = (reason: Unresolved): NewCondition<'ResolvedRefs'> => ({
   type: 'ResolvedRefs',
   status: 'False',
   reason,
@@ -176,9 +179,9 @@ const unresolved = (reason: Unresolved): Finding<'ResolvedRefs'> => ({
 
 interface State {
   readonly state: string
-  readonly accepted?: Finding<'Accepted'>
-  readonly resolvedRefs?: Finding<'ResolvedRefs'>
-  readonly programmed?: Finding<'Programmed'>
+  readonly accepted?: NewCondition<'Accepted'>
+  readonly resolvedRefs?: NewCondition<'ResolvedRefs'>
+  readonly programmed?: NewCondition<'Programmed'>
   readonly rejectedByAll?: boolean
   /** Absent: the resource has not changed since it was validated. */
   readonly generation?: number
@@ -316,7 +319,7 @@ const objectOf = (state: State): ValueMap => {
   const { accepted = GOOD.accepted, resolvedRefs = GOOD.resolvedRefs } = state
   const { programmed = PROGRAMMED, rejectedByAll = false, generation = 2, annotations } = state
   if (verdict.resource.kind !== 'Realm') throw new Error('no Realm')
-  const findings = documentFindings(
+  const computed = documentConditions(
     {
       accepted,
       resolvedRefs,
@@ -325,10 +328,10 @@ const objectOf = (state: State): ValueMap => {
       errors: [],
       warnings: [],
     },
-    { finding: programmed, rejectedByAll },
+    { condition: programmed, rejectedByAll },
     { isRealmForbidden: false, found: nothingFoundBy('gateways') },
   )
-  const settled = withCondition(settleConditions([], findings, 2, 0), state.condition)
+  const settled = withCondition(settleConditions([], computed, 2, 0), state.condition)
   const conditions = settled.map((each) => ({ ...each }))
   const metadata = { generation, ...(annotations !== undefined && { annotations }) }
   return { metadata, status: { observedGeneration: 2, conditions } }

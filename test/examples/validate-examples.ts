@@ -9,7 +9,7 @@ import { EXAMPLES } from './try-lines.ts'
 
 export interface Validation {
   readonly exitCode: unknown
-  readonly findings: string
+  readonly diagnostics: string
 }
 
 const OPERATOR = join(import.meta.dirname, '../../operator/main.ts')
@@ -19,9 +19,9 @@ export const runValidateOnExamples = async (): Promise<Validation> => {
     env: programEnvironment(),
     stdio: ['ignore', 'pipe', 'ignore'],
   })
-  const [findings, [exitCode]] = await Promise.all([
+  const [diagnostics, [exitCode]] = await Promise.all([
     text(child.stdout),
     once(child, 'close') as Promise<unknown[]>,
   ])
-  return { exitCode, findings }
+  return { exitCode, diagnostics }
 }

@@ -1,6 +1,6 @@
 // Inputs that the fuzzer, or somebody, found a fault with: each run checks them first.
 
-interface EarlierFinding {
+interface EarlierFailure {
   readonly target: string
   /** What was wrong. */
   readonly why: string
@@ -9,7 +9,7 @@ interface EarlierFinding {
 
 const latin1 = (text: string): Buffer => Buffer.from(text, 'latin1')
 
-export const EARLIER_FINDINGS: readonly EarlierFinding[] = [
+export const EARLIER_FAILURES: readonly EarlierFailure[] = [
   {
     target: 'request-heads',
     why: 'a request behind a head that was refused for its many lines was forwarded, and answered to nobody',
@@ -49,4 +49,4 @@ export const EARLIER_FINDINGS: readonly EarlierFinding[] = [
 
 /** @example corpusOf('request-heads') */
 export const corpusOf = (target: string): readonly Buffer[] =>
-  EARLIER_FINDINGS.filter((each) => each.target === target).map(({ input }) => input)
+  EARLIER_FAILURES.filter((each) => each.target === target).map(({ input }) => input)

@@ -37,11 +37,11 @@ const failureText = (target: string, input: Buffer, error: Error): string =>
   `${target}: ${error.stack ?? error.message}\n  input (Latin-1): ${shown(input)}\n` +
   `  again: ${repeatCommand(target, input)}\n`
 
-const reportText = ({ target, cases, outcomes, slowest, finding }: FuzzReport): string => {
+const reportText = ({ target, cases, outcomes, slowest, failure }: FuzzReport): string => {
   const line = `${target.padEnd(20)} ${String(cases).padStart(9)} cases, ${outcomes} outcomes, slowest ${slowest.ms.toFixed(0)} ms`
-  if (finding === undefined) return `${line}\n`
-  const found = `${line}, a FAULT in ${finding.foundBytes} bytes, here in ${finding.input.length}\n`
-  return found + failureText(target, finding.input, finding.error)
+  if (failure === undefined) return `${line}\n`
+  const found = `${line}, a FAULT in ${failure.foundBytes} bytes, here in ${failure.input.length}\n`
+  return found + failureText(target, failure.input, failure.error)
 }
 
 /** What is checked now: of a fault that no check can catch. */
@@ -69,7 +69,7 @@ const fuzzAll = async (targets: readonly FuzzTarget[]): Promise<boolean> => {
       },
     })
     stdout.write(reportText(report))
-    isSound &&= report.finding === undefined
+    isSound &&= report.failure === undefined
   }
   return isSound
 }

@@ -32,10 +32,10 @@ const plan = (cases: number, more: Partial<FuzzPlan> = {}): FuzzPlan => ({
 
 describe('a run', () => {
   it('finds a fault behind two outcomes, makes it small, and ends', async () => {
-    const { finding, cases, outcomes } = await fuzz(aTarget(), plan(200_000))
-    expect(finding?.input.toString()).toBe('ab!')
-    expect(finding?.error).toBeInstanceOf(Fault)
-    expect(finding?.foundBytes).toBeGreaterThanOrEqual(3)
+    const { failure, cases, outcomes } = await fuzz(aTarget(), plan(200_000))
+    expect(failure?.input.toString()).toBe('ab!')
+    expect(failure?.error).toBeInstanceOf(Fault)
+    expect(failure?.foundBytes).toBeGreaterThanOrEqual(3)
     expect(cases).toBeLessThan(200_000)
     expect(outcomes).toBe(3)
   })
@@ -57,7 +57,7 @@ describe('a run', () => {
     expect(JSON.stringify(first) === JSON.stringify(second)).toBe(isSame)
   })
 
-  it('checks earlier findings first, then the seeds', async () => {
+  it('checks earlier failures first, then the seeds', async () => {
     const inputs: string[] = []
     const corpus = [Buffer.from('earlier')]
     await fuzz(aTarget(), plan(0, { corpus, onCase: (input) => inputs.push(input.toString()) }))
@@ -71,13 +71,13 @@ describe('a run', () => {
       return Promise.resolve()
     }
     const check = (): Promise<string> => Promise.reject(new Fault('late'))
-    const { finding } = await fuzz(aTarget({ open: () => ({ check, close }) }), plan(1))
-    expect(finding?.error.message).toBe('late')
+    const { failure } = await fuzz(aTarget({ open: () => ({ check, close }) }), plan(1))
+    expect(failure?.error.message).toBe('late')
     expect(closed).toBe(1)
   })
 })
 
-it('a finding is repeated from the line that was printed', async () => {
+it('a failure is repeated from the line that was printed', async () => {
   const line = repeatCommand('sample', Buffer.from('ab\xff!', 'latin1'))
   const [, base64 = ''] = /FUZZ_INPUT=(\S+)$/.exec(line) ?? []
   await expect(repeat(aTarget(), Buffer.from(base64, 'base64'))).rejects.toThrow('broken by')

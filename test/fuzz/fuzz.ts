@@ -38,7 +38,7 @@ export interface FuzzPlan {
   readonly onCase?: (input: Buffer) => void
 }
 
-export interface Finding {
+export interface Failure {
   readonly input: Buffer
   /** Of the input as it was found. */
   readonly foundBytes: number
@@ -52,14 +52,14 @@ export interface FuzzReport {
   readonly outcomes: number
   /** The check that took longest. */
   readonly slowest: { readonly ms: number; readonly input: Buffer }
-  readonly finding: Finding | undefined
+  readonly failure: Failure | undefined
 }
 
 /**
- * Ends at the first finding.
+ * Ends at the first failure.
  * @example
  * const report = await fuzz(target, { seed: 1, corpus: [], isOver: (cases) => cases >= 1000 })
- * if (report.finding) console.error(report.finding.error, repeatCommand(target.name, report.finding.input))
+ * if (report.failure) console.error(report.failure.error, repeatCommand(target.name, report.failure.input))
  */
 export const fuzz = async (target: FuzzTarget, plan: FuzzPlan): Promise<FuzzReport> => {
   const checker = await target.open()
@@ -86,7 +86,7 @@ export const repeatCommand = (target: string, input: Buffer): string =>
 
 /** Inputs that are mutated besides the seeds. */
 const MAX_POOL = 1000
-/** What is spent on making a finding smaller. */
+/** What is spent on making a failure smaller. */
 const MAX_ATTEMPTS = 600
 const MAX_SHRINK_MS = 20_000
 
@@ -146,10 +146,10 @@ class Run {
   }
 
   /** Leaves out parts, halves first, as long as the same property is violated. */
-  async #shrink(found: Buffer, error: Error): Promise<Finding> {
+  async #shrink(found: Buffer, error: Error): Promise<Failure> {
     const untilMs = performance.now() + MAX_SHRINK_MS
     let attempts = 0
-    let best: Finding = { input: found, foundBytes: found.length, error }
+    let best: Failure = { input: found, foundBytes: found.length, error }
     for (let size = found.length >> 1; size >= 1; size >>= 1) {
       for (let at = 0; at < best.input.length;) {
         if (++attempts > MAX_ATTEMPTS || performance.now() > untilMs) return best
@@ -164,13 +164,13 @@ class Run {
     return best
   }
 
-  #report(finding: Finding | undefined): FuzzReport {
+  #report(failure: Failure | undefined): FuzzReport {
     return {
       target: this.#target.name,
       cases: this.#cases,
       outcomes: this.#outcomes.size,
       slowest: this.#slowest,
-      finding,
+      failure,
     }
   }
 }

@@ -1,7 +1,7 @@
-// A short run of each target, the same each time: earlier findings, real inputs, and some hundred mutations.
+// A short run of each target, the same each time: earlier failures, real inputs, and some hundred mutations.
 
 import { describe, expect, it } from '@jest/globals'
-import { corpusOf, EARLIER_FINDINGS } from './corpus.ts'
+import { corpusOf, EARLIER_FAILURES } from './corpus.ts'
 import { fuzz, repeatCommand } from './fuzz.ts'
 import { TARGETS } from './targets.ts'
 
@@ -23,10 +23,10 @@ describe('a short run', () => {
       const least = corpus.length + target.seeds.length
       const cases = least + (BY_SOCKET.has(name) ? CASES_BY_SOCKET : CASES)
       const report = await fuzz(target, { seed: SEED, corpus, isOver: (done) => done >= cases })
-      const { finding } = report
-      if (finding !== undefined) {
-        const again = repeatCommand(name, finding.input)
-        throw new Error(`${finding.error.message}\n${again}`, { cause: finding.error })
+      const { failure } = report
+      if (failure !== undefined) {
+        const again = repeatCommand(name, failure.input)
+        throw new Error(`${failure.error.message}\n${again}`, { cause: failure.error })
       }
       expect(report.cases).toBe(cases)
       // Else its inputs all end at the same place.
@@ -36,8 +36,8 @@ describe('a short run', () => {
   )
 })
 
-it('targets have names of their own, and earlier findings a target', () => {
+it('targets have names of their own, and earlier failures a target', () => {
   const names = new Set(TARGETS.map(({ name }) => name))
   expect(names.size).toBe(TARGETS.length)
-  expect(EARLIER_FINDINGS.filter(({ target }) => !names.has(target))).toEqual([])
+  expect(EARLIER_FAILURES.filter(({ target }) => !names.has(target))).toEqual([])
 })

@@ -155,10 +155,10 @@ it('any document is validated', () => {
       const document = structuredClone(VALID)
       for (const each of changes) apply(document, each)
       const outcome = compile(document, environment)
-      const findings = 'problems' in outcome ? outcome.problems : outcome.warnings
+      const diagnostics = 'problems' in outcome ? outcome.problems : outcome.warnings
       if (!('problems' in outcome)) loaded += 1
-      expect('problems' in outcome && findings.length === 0).toBe(false)
-      for (const { path, message } of findings) {
+      expect('problems' in outcome && diagnostics.length === 0).toBe(false)
+      for (const { path, message } of diagnostics) {
         expect(path === '' || path.startsWith('/')).toBe(true)
         expect(message.length).toBeGreaterThan(0)
         expect(message.length).toBeLessThan(4096)

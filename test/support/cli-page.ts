@@ -26,7 +26,7 @@ Results go to stdout, everything else to stderr. The exit code is 0 if all is we
 | GitHub Actions | \`--format github\` | annotations at the lines of the pull request |
 | GitHub code scanning | \`--format sarif > svc.sarif\`, then \`github/codeql-action/upload-sarif\` | alerts |
 | GitLab, Jenkins, CircleCI | \`--format junit > svc.xml\` | a test for each file |
-| others | \`--format json\` | findings with file, line, column, pointer, code and message |
+| others | \`--format json\` | diagnostics with file, line, column, pointer, code and message |
 
 ## In an editor
 

@@ -31,12 +31,12 @@ spec:
   uri: com.acme
 `
 
-/** What is replaced in the document, by what, and the findings: `line:column severity code message`. */
+/** What is replaced in the document, by what, and the diagnostics: `line:column severity code message`. */
 export type Mistake = readonly [
   title: string,
   right: string | RegExp,
   wrong: string,
-  findings: readonly string[],
+  diagnostics: readonly string[],
 ]
 
 /** @throws Error where the document has nothing to replace */
@@ -46,12 +46,12 @@ export const withMistake = (right: string | RegExp, wrong: string): string => {
   return text
 }
 
-/** Findings about the document; those about the realm begin with its file. */
-export const findingsOf = (document: string, realm = REALM): readonly string[] =>
+/** Diagnostics about the document; those about the realm begin with its file. */
+export const diagnosticsOf = (document: string, realm = REALM): readonly string[] =>
   validateFiles([
     { name: 'document.yaml', text: document },
     { name: 'realm.yaml', text: realm },
-  ]).findings.map(({ file, line, column, severity, code, message }) => {
+  ]).diagnostics.map(({ file, line, column, severity, code, message }) => {
     const place = `${line}:${column} ${severity} ${code} ${message}`
     return file === 'document.yaml' ? place : `${file}:${place}`
   })

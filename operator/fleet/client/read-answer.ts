@@ -181,7 +181,7 @@ const PROVIDER_CAUSES = {
 } satisfies Record<ProviderCause, true>
 
 const MAX_SESSIONS = 64
-const MAX_FINDINGS = 16
+const MAX_PROBLEMS = 16
 const MAX_PATH_LENGTH = 512
 const MAX_MESSAGE_LENGTH = 500
 
@@ -198,7 +198,7 @@ const mapsIn = (entry: ValueMap, member: string, most: number): readonly ValueMa
 const shadowsIn = (entry: ValueMap): readonly Warning[] =>
   mapsIn(entry, 'warnings', Infinity)
     .filter(({ code }) => code === 'Shadowed')
-    .slice(0, MAX_FINDINGS)
+    .slice(0, MAX_PROBLEMS)
     .map((warning) => ({ code: 'Shadowed', ...textsOf(warning) }))
 
 /** Of `GET /why/ID`, as they are: they are shown as JSON, which hides nothing. */
@@ -301,7 +301,7 @@ const readItem = (item: Value): SyncItem | undefined => {
     id,
     kind,
     result,
-    errors: mapsIn(item, 'errors', MAX_FINDINGS).map(readProblem),
+    errors: mapsIn(item, 'errors', MAX_PROBLEMS).map(readProblem),
     warnings: shadowsIn(item),
   }
 }

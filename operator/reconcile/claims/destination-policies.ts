@@ -6,7 +6,7 @@ import type { CompiledApi } from '../../../language/compiled.ts'
 import type { Template } from '../../../language/expression/template.ts'
 import type { Problem } from '../../../language/problem.ts'
 import { readHostName } from '../../../language/service-name.ts'
-import type { Finding } from '../../resource/condition.ts'
+import type { NewCondition } from '../../resource/condition.ts'
 import type { ResourceCache } from '../../resource/resource-source.ts'
 import { ANNOTATIONS, resourceKey } from '../../resource/resource.ts'
 import { Memo } from '../memo.ts'
@@ -122,7 +122,7 @@ export const destinationProblems = (
 export const destinationsRefused = (
   policy: DestinationPolicy,
   problems: readonly Problem[],
-): Finding<'ResolvedRefs'> => {
+): NewCondition<'ResolvedRefs'> => {
   const [first] = problems
   const more = problems.length > 1 ? ` (and ${problems.length - 1} more)` : ''
   const misspelt =

@@ -2,7 +2,7 @@
 // Namespace. Who of those that may has a host is decided elsewhere.
 
 import type { HostPattern } from '../../../language/routes/host-pattern.ts'
-import type { Finding } from '../../resource/condition.ts'
+import type { NewCondition } from '../../resource/condition.ts'
 import type { ResourceCache } from '../../resource/resource-source.ts'
 import { ANNOTATIONS, resourceKey } from '../../resource/resource.ts'
 import { coversHosts, isWildcard } from './host-entries.ts'
@@ -62,7 +62,7 @@ export interface HostClaim {
 export const refuseHost = (
   grant: HostGrant,
   { namespace, host, hosts }: HostClaim,
-): Finding<'ResolvedRefs'> | undefined => {
+): NewCondition<'ResolvedRefs'> | undefined => {
   if (grant.may === 'any') return undefined
   if (grant.may === 'exact') {
     if (!hosts.some(isWildcard)) return undefined
@@ -78,7 +78,7 @@ export const refuseHost = (
   )
 }
 
-const refused = (message: string): Finding<'ResolvedRefs'> => ({
+const refused = (message: string): NewCondition<'ResolvedRefs'> => ({
   type: 'ResolvedRefs',
   status: 'False',
   reason: 'RefNotPermitted',

@@ -2,7 +2,7 @@
 // what a status records as programmed serves, known or not.
 
 import { documentDigest, isSameText } from '../../../language/wire/digest.ts'
-import type { Finding } from '../../resource/condition.ts'
+import type { NewCondition } from '../../resource/condition.ts'
 import type { ResourceCache } from '../../resource/resource-source.ts'
 import type { ApiSpecificationResource } from '../../resource/resource.ts'
 import type { Found } from '../../resource/secret-value.ts'
@@ -62,7 +62,7 @@ export class DocumentQuotas {
   refusalOf(
     key: string,
     { metadata: { namespace } }: ApiSpecificationResource,
-  ): Finding<'Accepted'> | undefined {
+  ): NewCondition<'Accepted'> | undefined {
     return this.#registry.refusalOf({ key, namespace })
   }
 

@@ -1,9 +1,9 @@
 // Makes the verdict on an ApiSpecification from how it was validated and where it stands beside the others. Pure.
 
 import type { Problem } from '../../../language/problem.ts'
-import type { Finding } from '../../resource/condition.ts'
+import type { NewCondition } from '../../resource/condition.ts'
 import type { ApiSpecificationResource } from '../../resource/resource.ts'
-import { conflicted, realmDeleted } from '../findings.ts'
+import { conflicted, realmDeleted } from '../conditions.ts'
 import type { ApiSpecificationValidation } from './validate-api-specification.ts'
 import { type Claimant, ownedWords } from '../claims/owners.ts'
 import type { Serving, Verdict } from '../verdict.ts'
@@ -64,7 +64,7 @@ export const documentVerdict = (
 const resolvedRefsOf = (
   { resolvedRefs, isRealmAbsent }: ApiSpecificationValidation,
   { realmUri, servingRealmUri }: Standing,
-): Finding<'ResolvedRefs'> =>
+): NewCondition<'ResolvedRefs'> =>
   isRealmAbsent === true && realmUri !== undefined && realmUri === servingRealmUri
     ? realmDeleted(realmUri)
     : resolvedRefs
@@ -100,7 +100,7 @@ const isHeldByRealm = (
 const acceptedOf = (
   validation: ApiSpecificationValidation,
   conflicts: readonly Problem[],
-): Finding<'Accepted'> => {
+): NewCondition<'Accepted'> => {
   const first = conflicts[0]
   if (first === undefined || validation.accepted.status === 'False') return validation.accepted
   const more = conflicts.length > 1 ? ` (and ${conflicts.length - 1} more)` : ''

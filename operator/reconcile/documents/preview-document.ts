@@ -2,7 +2,7 @@
 // and looks at those of the other documents alone that name its id, or want its hosts and paths.
 
 import { type ApiSpecificationResource, keyOf } from '../../resource/resource.ts'
-import type { Finding } from '../../resource/condition.ts'
+import type { NewCondition } from '../../resource/condition.ts'
 import type { DocumentCompiler } from './compile-document.ts'
 import type { ClaimResolution } from './claim-resolution.ts'
 import { validateApiSpecification } from './validate-api-specification.ts'
@@ -46,7 +46,7 @@ export const previewDocument = (
   const key = keyOf(resource)
   const { namespace, uid } = resource.metadata
   const read = readDocument(resource, cache)
-  const overQuota = quotaFinding(resource, read, surroundings, standing)
+  const overQuota = quotaCondition(resource, read, surroundings, standing)
   const realmUri = 'document' in read ? read.realmUri : undefined
   const validation = validateApiSpecification(resource, read, {
     key,
@@ -66,12 +66,12 @@ export const previewDocument = (
 }
 
 /** Others may come first: then the condition says something else. */
-const quotaFinding = (
+const quotaCondition = (
   resource: ApiSpecificationResource,
   read: ReadDocument,
   { cache, quotaUse }: PreviewSurroundings,
   { validated }: DocumentStanding,
-): Finding<'Accepted'> | undefined => {
+): NewCondition<'Accepted'> | undefined => {
   if (quotaUse === undefined || !('document' in read)) return undefined
   const key = keyOf(resource)
   const secrets = readVariables(resource, cache)

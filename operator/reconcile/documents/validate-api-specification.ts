@@ -6,7 +6,7 @@ import { plainDigest } from '../../../language/wire/digest.ts'
 import type { RealmFacts } from '../../../language/environment.ts'
 import type { Problem, Warning } from '../../../language/problem.ts'
 import type { DesiredDocument } from '../../desired-set.ts'
-import { type Finding, type FoundBy, nothingFoundBy } from '../../resource/condition.ts'
+import { type NewCondition, type FoundBy, nothingFoundBy } from '../../resource/condition.ts'
 import type { ApiSpecificationResource } from '../../resource/resource.ts'
 import type { Found } from '../../resource/secret-value.ts'
 import type { CompiledDocument, DocumentCompiler, DocumentResult } from './compile-document.ts'
@@ -31,7 +31,7 @@ import {
   RESOLVED,
   tooExpensive,
   tooLarge,
-} from '../findings.ts'
+} from '../conditions.ts'
 import { coversHosts } from '../claims/host-entries.ts'
 import { type HostGrant, refuseHost } from '../claims/host-grants.ts'
 import type { RealmTerms } from '../realms/validate-realm-resource.ts'
@@ -41,8 +41,8 @@ import { type DocumentPlace, type ReadDocument, relocate } from './read-document
 import type { SecretVariables } from './read-variables.ts'
 
 export interface ApiSpecificationValidation {
-  readonly accepted: Finding<'Accepted'>
-  readonly resolvedRefs: Finding<'ResolvedRefs'>
+  readonly accepted: NewCondition<'Accepted'>
+  readonly resolvedRefs: NewCondition<'ResolvedRefs'>
   /** See `Verdict`. */
   readonly found: FoundBy<'document'>
   readonly errors: readonly Problem[]
@@ -73,7 +73,7 @@ export interface DocumentContext {
   readonly grant: HostGrant
   readonly destinations: DestinationPolicy
   /** The quota of its namespace has no room for it. */
-  readonly overQuota: Finding<'Accepted'> | undefined
+  readonly overQuota: NewCondition<'Accepted'> | undefined
 }
 
 /** What of it decides: the same values where nothing has changed for the document. */
@@ -181,7 +181,7 @@ const factsOf = (access: RealmAccess): RealmFacts =>
 const refused = (
   { problems, quarantined }: Extract<DocumentResult, { readonly problems: unknown }>,
   { place }: Readable,
-  resolvedRefs: Finding<'ResolvedRefs'>,
+  resolvedRefs: NewCondition<'ResolvedRefs'>,
 ): ApiSpecificationValidation => {
   const errors = problems.map((problem) => relocate(problem, place))
   const nothing = { found: nothingFoundBy('document'), warnings: [] }
@@ -193,7 +193,7 @@ const referenceOf = (
   resource: ApiSpecificationResource,
   read: Readable,
   access: RealmAccess,
-): Finding<'ResolvedRefs'> => {
+): NewCondition<'ResolvedRefs'> => {
   if (access.access === 'granted') return access.isDeleted ? realmDeparting(access.realm) : RESOLVED
   if (read.realmUri === undefined) return REFERENCES_PENDING
   const { namespace } = resource.metadata
@@ -211,7 +211,7 @@ const mayServeOn = ({ programmed }: ApiSpecificationResource, access: RealmAcces
 const hostOutsideRealm = (
   { uri, allowedHosts }: RealmTerms,
   { host, hosts }: CompiledDocument,
-): Finding<'ResolvedRefs'> | undefined => {
+): NewCondition<'ResolvedRefs'> | undefined => {
   if (allowedHosts === undefined || coversHosts(allowedHosts, hosts)) return undefined
   return {
     type: 'ResolvedRefs',
@@ -227,7 +227,7 @@ const hostOutsideRealm = (
 const refusal = (
   problems: readonly Problem[],
   located: readonly Problem[] = problems,
-): Finding<'Accepted'> => {
+): NewCondition<'Accepted'> => {
   const expensive = problems.find(({ code }) => code === 'too_expensive')
   if (expensive !== undefined) return tooExpensive(expensive.message)
   const whole = problems.find(({ code, path }) => code === 'invalid_value' && path === '')

@@ -4,7 +4,7 @@
 import { type Clash, conflictProblem } from '../../../language/routes/conflicts.ts'
 import type { Problem } from '../../../language/problem.ts'
 import type { DesiredDocument } from '../../desired-set.ts'
-import type { Finding } from '../../resource/condition.ts'
+import type { NewCondition } from '../../resource/condition.ts'
 import { type ApiSpecificationResource, isPaused } from '../../resource/resource.ts'
 import { documentVerdict } from './document-verdict.ts'
 import type { HostClaimant, LostHosts } from '../claims/host-owners.ts'
@@ -20,7 +20,7 @@ export interface ValidatedDocument
   readonly read: ReadDocument
   readonly validation: ApiSpecificationValidation
   readonly isPending: boolean
-  readonly overQuota: Finding<'Accepted'> | undefined
+  readonly overQuota: NewCondition<'Accepted'> | undefined
 }
 
 /** How a document stands to the others. */

@@ -1,7 +1,7 @@
 // Finds which resources exceed the quota of their namespace, and in what words, as what they want and what of them serves
 // changes. What serves has its place before what is new, and the old before the young.
 
-import type { Finding } from '../../resource/condition.ts'
+import type { NewCondition } from '../../resource/condition.ts'
 import { byAge, type Resource } from '../../resource/resource.ts'
 import { Memo } from '../memo.ts'
 import type { Quota } from './namespace-quotas.ts'
@@ -29,7 +29,7 @@ export interface QuotaClaim {
   readonly isEstimated: boolean
 }
 
-export type Refusals = ReadonlyMap<string, Finding<'Accepted'>>
+export type Refusals = ReadonlyMap<string, NewCondition<'Accepted'>>
 
 interface Account {
   readonly claims: Map<string, QuotaClaim>
@@ -58,7 +58,7 @@ export class QuotaRegistry {
   /**
    * Words stay while the reason does: others come and go, and must not write the status of each that waits.
    */
-  readonly #words = new Memo<Finding<'Accepted'>>()
+  readonly #words = new Memo<NewCondition<'Accepted'>>()
 
   put(claim: QuotaClaim): void {
     const { namespace } = claim.resource.metadata
@@ -110,7 +110,7 @@ export class QuotaRegistry {
   }
 
   /** Undefined: it is within the quota. The same object while the reason is the same. */
-  refusalOf({ key, namespace }: Place): Finding<'Accepted'> | undefined {
+  refusalOf({ key, namespace }: Place): NewCondition<'Accepted'> | undefined {
     return this.#accounts.get(namespace)?.refused.get(key)
   }
 
@@ -152,7 +152,7 @@ export class QuotaRegistry {
       : findShortages(inOrder(account), limits)
     for (const key of account.refused.keys()) if (!shortages.has(key)) this.#words.forget(key)
     if (shortages.size === 0) return { refused: NONE, used }
-    const refused = new Map<string, Finding<'Accepted'>>()
+    const refused = new Map<string, NewCondition<'Accepted'>>()
     for (const [key, shortage] of shortages) {
       const { quota: name, limit, needed } = shortage
       const { uid } = claims.get(key)?.resource.metadata ?? {}
@@ -249,6 +249,6 @@ const NONE: Refusals = new Map()
 const NO_SHORTAGES: ReadonlyMap<string, Shortage> = new Map()
 
 const noteChanges = (before: Refusals, after: Refusals, changed: Set<string>): void => {
-  for (const [key, finding] of after) if (before.get(key) !== finding) changed.add(key)
+  for (const [key, condition] of after) if (before.get(key) !== condition) changed.add(key)
   for (const key of before.keys()) if (!after.has(key)) changed.add(key)
 }

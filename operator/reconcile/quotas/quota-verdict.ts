@@ -1,7 +1,7 @@
 // Decides whether something that is about to be stored in a namespace would be rejected by its quota, and in what
 // words. Pure: a forecast for the webhook, as others may come first.
 
-import type { Finding } from '../../resource/condition.ts'
+import type { NewCondition } from '../../resource/condition.ts'
 import type { Quota } from './namespace-quotas.ts'
 import { type Amounts, NOTHING, QUOTA_NAMES } from './quota-amounts.ts'
 import { quotaExceeded } from './quota-words.ts'
@@ -21,7 +21,7 @@ export const quotaVerdict = (
   { namespace, quota, used }: QuotaUse,
   wanted: Amounts,
   before: Amounts = NOTHING,
-): Finding<'Accepted'> | undefined => {
+): NewCondition<'Accepted'> | undefined => {
   const { limits, misspelt } = quota
   const others = (name: keyof Amounts): number => Math.max(0, used[name] - before[name])
   const name = QUOTA_NAMES.find(

@@ -1,6 +1,6 @@
 // Writes what the owner of a resource is told of a quota that has no room left. Names nothing of other namespaces.
 
-import type { Finding } from '../../resource/condition.ts'
+import type { NewCondition } from '../../resource/condition.ts'
 import { ANNOTATIONS } from '../../resource/resource.ts'
 import type { QuotaName } from './quota-amounts.ts'
 
@@ -25,7 +25,7 @@ export const quotaExceeded = (
   namespace: string,
   shortage: Shortage,
   misspelt: string | undefined,
-): Finding<'Accepted'> => ({
+): NewCondition<'Accepted'> => ({
   type: 'Accepted',
   status: 'False',
   reason: 'QuotaExceeded',

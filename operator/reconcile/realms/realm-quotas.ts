@@ -1,7 +1,7 @@
 // Finds the Realms that the quota of their namespace has no room for, given which of them serve. After a restart whatever
 // an operator has let in keeps its place: nothing tells for certain which Realms gateways hold.
 
-import { conditionOf, type Finding } from '../../resource/condition.ts'
+import { conditionOf, type NewCondition } from '../../resource/condition.ts'
 import type { RealmResource } from '../../resource/resource.ts'
 import type { GoodRealm } from './validate-realm-resource.ts'
 import { Memo } from '../memo.ts'
@@ -47,7 +47,7 @@ export class RealmQuotas {
   refusalOf(
     key: string,
     { metadata: { namespace } }: RealmResource,
-  ): Finding<'Accepted'> | undefined {
+  ): NewCondition<'Accepted'> | undefined {
     return this.#registry.refusalOf({ key, namespace })
   }
 
@@ -56,7 +56,7 @@ export class RealmQuotas {
     key: string,
     resource: RealmResource,
     quotaUse: QuotaUse,
-  ): Finding<'Accepted'> | undefined {
+  ): NewCondition<'Accepted'> | undefined {
     if (!('spec' in resource.checked)) return undefined
     const { namespace } = resource.metadata
     const before = this.#registry.isCounted({ key, namespace }) ? ONE_REALM : undefined

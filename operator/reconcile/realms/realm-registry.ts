@@ -9,7 +9,7 @@ import type { ResourceCache } from '../../resource/resource-source.ts'
 import { isPaused, keyOf, type RealmResource } from '../../resource/resource.ts'
 import { isSameValue } from '../../resource/same-value.ts'
 import { type DepartedClaim, DepartedClaims, isKin } from './departed-claims.ts'
-import { conflicted } from '../findings.ts'
+import { conflicted } from '../conditions.ts'
 import {
   type GoodRealm,
   validateRealmResource,

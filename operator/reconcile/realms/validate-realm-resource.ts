@@ -9,7 +9,7 @@ import type { Problem, Warning } from '../../../language/problem.ts'
 import { factsOf } from '../../../language/realm/facts.ts'
 import type { RealmRecord } from '../../../language/realm/record.ts'
 import type { DesiredRealm } from '../../desired-set.ts'
-import type { Finding } from '../../resource/condition.ts'
+import type { NewCondition } from '../../resource/condition.ts'
 import { type MadeKey, madeKeys } from '../../resource/realm-keys.ts'
 import { realmRecord, secretReferences } from '../../resource/realm-record.ts'
 import type { ResourceCache } from '../../resource/resource-source.ts'
@@ -32,11 +32,11 @@ import {
   REFERENCES_PENDING,
   REFERENCES_WITHOUT_ROOM,
   RESOLVED,
-} from '../findings.ts'
+} from '../conditions.ts'
 
 export interface RealmResourceValidation {
-  readonly accepted: Finding<'Accepted'>
-  readonly resolvedRefs: Finding<'ResolvedRefs'>
+  readonly accepted: NewCondition<'Accepted'>
+  readonly resolvedRefs: NewCondition<'ResolvedRefs'>
   readonly errors: readonly Problem[]
   readonly warnings: readonly Warning[]
   /** Absent when the spec can't be read. */
@@ -69,7 +69,7 @@ export interface RealmTerms {
 export const validateRealmResource = (
   resource: RealmResource,
   cache: ResourceCache,
-  overQuota?: Finding<'Accepted'>,
+  overQuota?: NewCondition<'Accepted'>,
 ): RealmResourceValidation => {
   if ('problems' in resource.checked) {
     const errors = resource.checked.problems

@@ -2,14 +2,17 @@
 // in by them. Pure.
 
 import type { FailingProvider, ProviderCause } from '../../../language/wire/wire.ts'
-import type { Finding } from '../../resource/condition.ts'
+import type { NewCondition } from '../../resource/condition.ts'
 import type { Sight } from './fleet-view.ts'
 
 /** Most providers that a message tells of. */
 const MOST_TOLD = 3
 
 /** Gateways report a failure when it has lasted, and try again by themselves. */
-export const providersDegraded = (uri: string, sight: Sight): Finding<'Degraded'> | undefined => {
+export const providersDegraded = (
+  uri: string,
+  sight: Sight,
+): NewCondition<'Degraded'> | undefined => {
   const { withoutProvider } = sight
   if (withoutProvider === undefined) return undefined
   const { first, others } = withoutProvider

@@ -5,7 +5,7 @@ import type { UpstreamCause } from '../../../language/wire/wire.ts'
 import {
   type Condition,
   conditionOf,
-  type Finding,
+  type NewCondition,
   joinMessages,
 } from '../../resource/condition.ts'
 import type { Sight } from './fleet-view.ts'
@@ -32,11 +32,11 @@ export const hasLasted = (since: number, nowMs: number): boolean => nowMs - sinc
  * Of upstreams gateways tell when it has lasted, of the router here.
  * @param isApart a data plane has had no session with the router for long enough
  */
-export const degradedFinding = (
+export const degradedCondition = (
   verdict: Verdict,
   sight: Sight,
   isApart: boolean,
-): Finding<'Degraded'> | undefined => {
+): NewCondition<'Degraded'> | undefined => {
   const router = isApart ? routerWords(verdict, sight) : undefined
   const upstream = upstreamWords(sight)
   const found = { type: 'Degraded', status: 'True' } as const

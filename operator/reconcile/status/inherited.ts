@@ -2,7 +2,7 @@
 // the data planes have been asked nothing is said that they might take back at once. Pure.
 
 import type { Problem, Warning } from '../../../language/problem.ts'
-import { type Condition, conditionOf, type Finding } from '../../resource/condition.ts'
+import { type Condition, conditionOf, type NewCondition } from '../../resource/condition.ts'
 import { withoutRelease } from '../../resource/released.ts'
 import type { DocumentSummary, ProgrammedVersion } from '../../resource/resource.ts'
 import type { Sight } from './fleet-view.ts'
@@ -60,25 +60,25 @@ export const inheritedProgrammed = (
   { resource, digest }: Verdict,
 ): Programmed | undefined => {
   const { generation } = resource.metadata
-  const condition = conditionOf(conditions, 'Programmed')
-  if (condition?.observedGeneration !== generation) return undefined
-  if (condition.status === 'True' && programmed?.digest !== digest) return undefined
-  const { type, status, reason, message } = condition
-  // An operator wrote it, with the vocabulary of findings.
-  const finding = { type, status, reason, message } as Finding<'Programmed'>
+  const recorded = conditionOf(conditions, 'Programmed')
+  if (recorded?.observedGeneration !== generation) return undefined
+  if (recorded.status === 'True' && programmed?.digest !== digest) return undefined
+  const { type, status, reason, message } = recorded
+  // An operator wrote it, so its type and reason are known ones.
+  const condition = { type, status, reason, message } as NewCondition<'Programmed'>
   const rejectedByAll = conditionOf(conditions, 'Stalled')?.reason === 'Rejected'
   return status === 'True' && programmed !== undefined
-    ? { finding, latch: programmed, rejectedByAll }
-    : { finding, rejectedByAll }
+    ? { condition, latch: programmed, rejectedByAll }
+    : { condition, rejectedByAll }
 }
 
 /** Of a Realm: what its data planes said before. */
 export const inheritedReady = (
   { conditions }: Inherited,
   { resource }: Verdict,
-): Finding<'Ready'> | undefined => {
+): NewCondition<'Ready'> | undefined => {
   const condition = conditionOf(conditions, 'Ready')
   if (condition?.observedGeneration !== resource.metadata.generation) return undefined
   const { type, status, reason, message } = condition
-  return { type, status, reason, message } as Finding<'Ready'>
+  return { type, status, reason, message } as NewCondition<'Ready'>
 }

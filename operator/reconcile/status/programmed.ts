@@ -3,14 +3,14 @@
 // document one after the other, must not write a status for each.
 
 import type { DataPlaneReport } from '../../data-plane.ts'
-import { type Finding, joinMessages } from '../../resource/condition.ts'
-import { describeProblem } from '../findings.ts'
+import { type NewCondition, joinMessages } from '../../resource/condition.ts'
+import { describeProblem } from '../conditions.ts'
 import type { Sight } from './fleet-view.ts'
 import { pausedWords } from './paused.ts'
 import { servingWords } from './serving-words.ts'
 import type { Verdict } from '../verdict.ts'
 
-/** Remembered from one finding to the next. */
+/** Remembered from one condition to the next. */
 export interface Latch {
   readonly generation: number
   readonly digest: string
@@ -19,7 +19,7 @@ export interface Latch {
 }
 
 export interface Programmed {
-  readonly finding: Finding<'Programmed'>
+  readonly condition: NewCondition<'Programmed'>
   /** Set while Programmed is True. */
   readonly latch?: Latch
   /** Every data plane that answered refuses it: nothing changes until somebody acts. */
@@ -44,16 +44,16 @@ export const computeProgrammed = (
   const isWanted = isGood(verdict) || verdict.servesOn === true
   if (!isWanted || digest === undefined || id === undefined) return notGood(verdict)
   if (verdict.isHeld === true) {
-    return { finding: unprogrammed('Pending', pausedWords(verdict)), rejectedByAll: false }
+    return { condition: unprogrammed('Pending', pausedWords(verdict)), rejectedByAll: false }
   }
   const { generation } = verdict.resource.metadata
-  const found = findingOf(sight, id)
+  const found = conditionOfSight(sight, id)
   const rejectedByAll = isRejectedByAll(sight)
   if (found.status === 'True') {
-    return { finding: found, latch: { generation, digest }, rejectedByAll }
+    return { condition: found, latch: { generation, digest }, rejectedByAll }
   }
   const held = latch?.generation === generation && latch.digest === digest ? latch : undefined
-  if (held === undefined || endsLatch(sight)) return { finding: found, rejectedByAll }
+  if (held === undefined || endsLatch(sight)) return { condition: found, rejectedByAll }
   return stayLatched(held, sight, { found, nowMs })
 }
 
@@ -66,24 +66,24 @@ export const withServing = (
   verdict: Verdict,
   serving: string,
 ): Programmed => {
-  const { finding } = programmed
+  const { condition } = programmed
   // What is paused says it in its own words.
-  if (finding.status !== 'False' || verdict.isHeld === true) return programmed
-  const message = joinMessages(finding.message, servingWords(serving, verdict, finding.reason))
-  return { ...programmed, finding: { ...finding, message } }
+  if (condition.status !== 'False' || verdict.isHeld === true) return programmed
+  const message = joinMessages(condition.message, servingWords(serving, verdict, condition.reason))
+  return { ...programmed, condition: { ...condition, message } }
 }
 
 export const isGood = ({ accepted, resolvedRefs }: Verdict): boolean =>
   accepted.status === 'True' && resolvedRefs.status === 'True'
 
-const PROGRAMMED: Finding<'Programmed'> = {
+const PROGRAMMED: NewCondition<'Programmed'> = {
   type: 'Programmed',
   status: 'True',
   reason: 'Programmed',
   message: 'loaded by every data plane that is ready',
 }
 
-const COMPILING: Finding<'Programmed'> = {
+const COMPILING: NewCondition<'Programmed'> = {
   type: 'Programmed',
   status: 'Unknown',
   reason: 'Pending',
@@ -103,7 +103,8 @@ const isRejectedByAll = (sight: Sight): boolean => {
 }
 
 const notGood = (verdict: Verdict): Programmed => ({
-  finding: verdict.isPending === true ? COMPILING : unprogrammed('Invalid', notGoodWords(verdict)),
+  condition:
+    verdict.isPending === true ? COMPILING : unprogrammed('Invalid', notGoodWords(verdict)),
   rejectedByAll: false,
 })
 
@@ -120,7 +121,7 @@ export const NO_DATA_PLANES =
 const NO_PERMITTED_DATA_PLANES =
   'only sidecars are selected, and none of them may receive its realm: see ResolvedRefs'
 
-const findingOf = (sight: Sight, id: string): Finding<'Programmed'> => {
+const conditionOfSight = (sight: Sight, id: string): NewCondition<'Programmed'> => {
   const held = sight.count('holds', 'shadowed')
   const ready = held + sight.count('differs')
   if (sight.total === 0) return unprogrammed('NoDataPlanes', NO_DATA_PLANES)
@@ -145,9 +146,9 @@ const findingOf = (sight: Sight, id: string): Finding<'Programmed'> => {
 }
 
 const unprogrammed = (
-  reason: Extract<Finding<'Programmed'>, { status: 'False' }>['reason'],
+  reason: Extract<NewCondition<'Programmed'>, { status: 'False' }>['reason'],
   message: string,
-): Finding<'Programmed'> => ({ type: 'Programmed', status: 'False', reason, message })
+): NewCondition<'Programmed'> => ({ type: 'Programmed', status: 'False', reason, message })
 
 /** The data plane whose refusal is told. */
 export const firstRefusing = (sight: Sight): DataPlaneReport | undefined =>
@@ -171,13 +172,17 @@ const unreachableWords = (sight: Sight): string => {
 const stayLatched = (
   latch: Latch,
   sight: Sight,
-  { found, nowMs }: { readonly found: Finding<'Programmed'>; readonly nowMs: number },
+  { found, nowMs }: { readonly found: NewCondition<'Programmed'>; readonly nowMs: number },
 ): Programmed => {
   const { generation, digest } = latch
   if (sight.count('differs') === 0 && sight.total > 0) {
-    return { finding: PROGRAMMED, latch: { generation, digest }, rejectedByAll: false }
+    return { condition: PROGRAMMED, latch: { generation, digest }, rejectedByAll: false }
   }
   const differsSince = latch.differsSince ?? nowMs
-  if (nowMs - differsSince >= DIFFERS_MS) return { finding: found, rejectedByAll: false }
-  return { finding: PROGRAMMED, latch: { generation, digest, differsSince }, rejectedByAll: false }
+  if (nowMs - differsSince >= DIFFERS_MS) return { condition: found, rejectedByAll: false }
+  return {
+    condition: PROGRAMMED,
+    latch: { generation, digest, differsSince },
+    rejectedByAll: false,
+  }
 }

@@ -6,15 +6,15 @@ import type { LoadedDocument, Rejection } from '../../data-plane.ts'
 import {
   type Condition,
   conditionOf,
-  type Finding,
+  type NewCondition,
   type FoundBy,
   nothingFoundBy,
   settleConditions,
 } from '../../resource/condition.ts'
 import { classReleased, isReleased, releasedConditions } from '../../resource/released.ts'
 import { DEFAULT_CLASS, type DocumentSummary, NONE_SERVES } from '../../resource/resource.ts'
-import { apartSince, degradedFinding, hasLasted } from './degraded.ts'
-import { documentFindings } from './document-findings.ts'
+import { apartSince, degradedCondition, hasLasted } from './degraded.ts'
+import { documentConditions } from './document-conditions.ts'
 import type { Sight } from './fleet-view.ts'
 import {
   type Inherited,
@@ -31,7 +31,7 @@ import {
   type Programmed,
   withServing,
 } from './programmed.ts'
-import { realmFindings } from './realm-findings.ts'
+import { realmConditions } from './realm-conditions.ts'
 import { inheritedSummary, type KnownVersions, knownVersions, summaryOf } from './summary.ts'
 import type { Verdict } from '../verdict.ts'
 
@@ -120,10 +120,13 @@ const documentEntry = (verdict: Verdict, sight: Sight, moment: Moment): Entry =>
   }
   const last = latch ?? before?.status.programmed
   const { summary } = made
-  const findings = documentFindings(verdict, made.programmed, { ...made, serving: summary.serving })
+  const conditions = documentConditions(verdict, made.programmed, {
+    ...made,
+    serving: summary.serving,
+  })
   const status = {
     verdict,
-    conditions: settle(verdict, findings, { before, nowMs }),
+    conditions: settle(verdict, conditions, { before, nowMs }),
     errors: errorsOf(verdict, made.refusal, inherited),
     warnings: warningsOf(verdict, made.shadowed, inherited),
     summary,
@@ -165,7 +168,7 @@ const deliveryOf = (verdict: Verdict, sight: Sight, moment: Moment): Delivery =>
     // Nor is it known yet which sessions there are.
     found:
       inherited === undefined
-        ? { Degraded: degradedFinding(verdict, sight, apart?.isTold === true) }
+        ? { Degraded: degradedCondition(verdict, sight, apart?.isTold === true) }
         : toldBefore(before),
     summary,
   })
@@ -197,8 +200,8 @@ const apartOf = (sight: Sight, { before, nowMs }: Moment): Apart | undefined => 
 
 const toldBefore = (before: Entry | undefined): FoundBy<'gateways'> => {
   const told = conditionOf(before?.status.conditions ?? [], 'Degraded')
-  // An operator wrote it, with the vocabulary of findings.
-  return { Degraded: told && ({ ...told } as Finding<'Degraded'>) }
+  // An operator wrote it, so its reason is a known one.
+  return { Degraded: told && ({ ...told } as NewCondition<'Degraded'>) }
 }
 
 /** Of a resource that has left our class: the gateways give it up, and nothing of it is looked at any more. */
@@ -231,7 +234,7 @@ const madeOf = (
   const { programmed } = validated
   const { id = '' } = verdict
   // Where it is programmed a fresh data plane may still refuse it: that is the data plane's failure, not this status's.
-  const refusing = programmed.finding.status === 'True' ? undefined : firstRefusing(sight)
+  const refusing = programmed.condition.status === 'True' ? undefined : firstRefusing(sight)
   return {
     ...validated,
     refusal: refusing?.rejected.documents.get(id),
@@ -242,7 +245,7 @@ const madeOf = (
 
 const realmEntry = (verdict: Verdict, sight: Sight, { before, nowMs }: Moment): Entry => {
   const early = earlyOf(verdict, sight, { before, nowMs })
-  const findings = realmFindings(
+  const conditions = realmConditions(
     verdict,
     sight,
     early && inheritedReady(early, verdict),
@@ -253,7 +256,7 @@ const realmEntry = (verdict: Verdict, sight: Sight, { before, nowMs }: Moment): 
     inherited: early,
     status: {
       verdict,
-      conditions: settle(verdict, findings, { before, nowMs }),
+      conditions: settle(verdict, conditions, { before, nowMs }),
       errors: verdict.errors.slice(0, MAX_REPORTED),
       warnings: verdict.warnings.slice(0, MAX_REPORTED),
     },
@@ -276,7 +279,8 @@ const computeEarlyProgrammed = (
   early: Inherited,
   nowMs: number,
 ): Programmed | undefined => {
-  const isDecided = computeProgrammed(verdict, sight, undefined, nowMs).finding.reason === 'Invalid'
+  const isDecided =
+    computeProgrammed(verdict, sight, undefined, nowMs).condition.reason === 'Invalid'
   return isDecided || verdict.isHeld === true ? undefined : inheritedProgrammed(early, verdict)
 }
 
@@ -291,13 +295,13 @@ const sameMade = (left: Made, right: Made): boolean =>
   MADE.every((member) => left[member] === right[member]) &&
   FOUND.every((type) => sameWords(left.found[type], right.found[type])) &&
   left.programmed.rejectedByAll === right.programmed.rejectedByAll &&
-  sameWords(left.programmed.finding, right.programmed.finding)
+  sameWords(left.programmed.condition, right.programmed.condition)
 
 const MADE = ['refusal', 'shadowed', 'isRealmForbidden', 'summary'] as const
 
 const FOUND = Object.keys(nothingFoundBy('gateways')) as readonly (keyof FoundBy<'gateways'>)[]
 
-const sameWords = (left: Finding | undefined, right: Finding | undefined): boolean =>
+const sameWords = (left: NewCondition | undefined, right: NewCondition | undefined): boolean =>
   left?.reason === right?.reason && left?.message === right?.message
 
 const sameLatch = (left: Latch | undefined, right: Latch | undefined): boolean =>
@@ -307,12 +311,12 @@ const sameLatch = (left: Latch | undefined, right: Latch | undefined): boolean =
 
 const settle = (
   verdict: Verdict,
-  findings: Parameters<typeof settleConditions>[1],
+  conditions: Parameters<typeof settleConditions>[1],
   { before, nowMs }: Moment,
 ): readonly Condition[] =>
   settleConditions(
     before?.status.conditions ?? [],
-    findings,
+    conditions,
     verdict.resource.metadata.generation,
     nowMs,
   )

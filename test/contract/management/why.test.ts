@@ -4,14 +4,14 @@ import { describe, expect, it } from '@jest/globals'
 import type { FindDecisions } from '../../../dataplane/management/why-endpoint.ts'
 import { isErrorRecord, startGateway } from './gateway.ts'
 
-const finding =
+const ringsWith =
   (...replies: readonly (readonly string[] | undefined)[]): FindDecisions =>
   (id) =>
     Promise.resolve(id === 'kept/1' ? replies : replies.map((reply) => reply && []))
 
 describe('GET /why/:id', () => {
   it('returns the decisions of all processes', async () => {
-    const decisions = finding(['{"status":404}'], ['{"status":502}', '{"status":503}'], undefined)
+    const decisions = ringsWith(['{"status":404}'], ['{"status":502}', '{"status":503}'], undefined)
     await using gateway = await startGateway({ app: { decisions } })
     const answer = await gateway.send('GET', '/why/kept%2F1')
     expect([answer.status, answer.json]).toEqual([
@@ -25,7 +25,7 @@ describe('GET /why/:id', () => {
 
   it('returns a bounded number of decisions', async () => {
     const many = Array.from({ length: 40 }, () => '{}')
-    await using gateway = await startGateway({ app: { decisions: finding(many, many) } })
+    await using gateway = await startGateway({ app: { decisions: ringsWith(many, many) } })
     const { json } = await gateway.send('GET', '/why/kept%2F1')
     expect((json as { readonly decisions: unknown[] }).decisions).toHaveLength(32)
   })
@@ -36,7 +36,7 @@ describe('GET /why/:id', () => {
     ['/why/a%20b', 400, /X-Request-Id/],
     ['/why/%C3%A4', 400, /X-Request-Id/],
   ])('GET %s is %i', async (path, status, description) => {
-    await using gateway = await startGateway({ app: { decisions: finding(['{}'], undefined) } })
+    await using gateway = await startGateway({ app: { decisions: ringsWith(['{}'], undefined) } })
     const answer = await gateway.send('GET', path)
     expect([answer.status, isErrorRecord(answer)]).toEqual([status, true])
     expect(answer.record.description).toMatch(description)
@@ -44,7 +44,7 @@ describe('GET /why/:id', () => {
 
   it('needs the credentials of the management API', async () => {
     const authorize = () => ({ status: 401, headers: {} })
-    await using gateway = await startGateway({ app: { decisions: finding(['{}']), authorize } })
+    await using gateway = await startGateway({ app: { decisions: ringsWith(['{}']), authorize } })
     expect((await gateway.send('GET', '/why/kept%2F1')).status).toBe(401)
   })
 })

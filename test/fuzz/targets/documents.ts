@@ -46,9 +46,9 @@ const wordsOf = (message: string): string =>
   message.replaceAll(/'[^]*'|"[^]*"|\d+/g, '').slice(0, 40)
 
 const checkTexts = (
-  findings: readonly { readonly path: string; readonly message: string }[],
+  diagnostics: readonly { readonly path: string; readonly message: string }[],
 ): void => {
-  for (const { path, message } of findings) {
+  for (const { path, message } of diagnostics) {
     if (path !== '' && !path.startsWith('/')) throw new Error(`${path} is no pointer`)
     if (message === '' || message.length > 4096)
       throw new Error(`a message of ${message.length} characters`)

@@ -2,7 +2,7 @@ import { describe, expect, it } from '@jest/globals'
 import { FAULT } from '../../../language/expression/fold.ts'
 import { constant, type Template } from '../../../language/expression/template.ts'
 import type { Value } from '../../../language/expression/value.ts'
-import { createFindings, type Findings } from '../../../language/compile/findings.ts'
+import { createDiagnostics, type Diagnostics } from '../../../language/compile/diagnostics.ts'
 import {
   readInteger,
   readIntegerOrWait,
@@ -21,10 +21,12 @@ const list: Template = { kind: 'list', items: [read] }
 const map: Template = { kind: 'map', entries: [['a', read]] }
 
 /** What a reader makes of a template, or the codes of what it reports. */
-const outcome = (reader: (findings: Findings) => unknown) => {
-  const findings = createFindings()
-  const value = reader(findings)
-  return value === undefined ? findings.problems.map(({ code, path }) => `${code} ${path}`) : value
+const outcome = (reader: (diagnostics: Diagnostics) => unknown) => {
+  const diagnostics = createDiagnostics()
+  const value = reader(diagnostics)
+  return value === undefined
+    ? diagnostics.problems.map(({ code, path }) => `${code} ${path}`)
+    : value
 }
 
 const refused = (code: string) => [`${code} /x`]
@@ -54,9 +56,9 @@ describe('integers', () => {
     [FAULT, []],
   ])('known at load: %j → %j', (value, expected) => {
     const range = { minimum: 1, maximum: 10 }
-    expect(outcome((findings) => readInteger(toTemplate(value), '/x', range, findings))).toEqual(
-      expected,
-    )
+    expect(
+      outcome((diagnostics) => readInteger(toTemplate(value), '/x', range, diagnostics)),
+    ).toEqual(expected)
   })
 
   it.each<[Value | Template, unknown]>([
@@ -71,7 +73,7 @@ describe('integers', () => {
   ])('or waiting: %j → %j', (value, expected) => {
     const range = { minimum: 0 }
     expect(
-      outcome((findings) => readIntegerOrWait(toTemplate(value), '/x', range, findings)),
+      outcome((diagnostics) => readIntegerOrWait(toTemplate(value), '/x', range, diagnostics)),
     ).toEqual(expected)
   })
 })
@@ -89,8 +91,8 @@ describe('texts', () => {
     [FAULT, [], []],
   ])('%j → known %j, or waiting %j', (value, known, waiting) => {
     const template = toTemplate(value)
-    expect(outcome((findings) => readText(template, '/x', findings))).toEqual(known)
-    expect(outcome((findings) => readTextOrWait(template, '/x', findings))).toEqual(waiting)
+    expect(outcome((diagnostics) => readText(template, '/x', diagnostics))).toEqual(known)
+    expect(outcome((diagnostics) => readTextOrWait(template, '/x', diagnostics))).toEqual(waiting)
   })
 
   it.each<[Value | Template, unknown]>([
@@ -101,9 +103,9 @@ describe('texts', () => {
     [1, TYPE],
     [FAULT, []],
   ])('one of a, b: %j → %j', (value, expected) => {
-    expect(outcome((findings) => readOneOf(toTemplate(value), '/x', ['a', 'b'], findings))).toEqual(
-      expected,
-    )
+    expect(
+      outcome((diagnostics) => readOneOf(toTemplate(value), '/x', ['a', 'b'], diagnostics)),
+    ).toEqual(expected)
   })
 
   it.each<[Value | Template, unknown]>([
@@ -116,15 +118,15 @@ describe('texts', () => {
     [list, TYPE],
     [FAULT, []],
   ])('lists of a, b: %j → %j', (value, expected) => {
-    expect(outcome((findings) => readTexts(toTemplate(value), '/x', ['a', 'b'], findings))).toEqual(
-      expected,
-    )
+    expect(
+      outcome((diagnostics) => readTexts(toTemplate(value), '/x', ['a', 'b'], diagnostics)),
+    ).toEqual(expected)
   })
 
   it('report every element that is none', () => {
-    const findings = createFindings()
-    readTexts(constant(['a', 'c', 1]), '/x', ['a'], findings)
-    expect(findings.problems.map(({ code, path }) => [code, path])).toEqual([
+    const diagnostics = createDiagnostics()
+    readTexts(constant(['a', 'c', 1]), '/x', ['a'], diagnostics)
+    expect(diagnostics.problems.map(({ code, path }) => [code, path])).toEqual([
       ['invalid_value', '/x/1'],
       ['invalid_datatype', '/x/2'],
     ])
@@ -148,8 +150,8 @@ describe('shapes', () => {
     [FAULT, [], []],
   ])('%j → map %j, list %j', (value, asMap, asList) => {
     const template = toTemplate(value)
-    expect(outcome((findings) => readShape(template, '/x', 'map', findings))).toEqual(asMap)
-    expect(outcome((findings) => readShape(template, '/x', 'list', findings))).toEqual(asList)
+    expect(outcome((diagnostics) => readShape(template, '/x', 'map', diagnostics))).toEqual(asMap)
+    expect(outcome((diagnostics) => readShape(template, '/x', 'list', diagnostics))).toEqual(asList)
   })
 })
 
@@ -163,7 +165,7 @@ describe('toFoldedMap', () => {
         ['__proto__', read],
       ],
     }
-    const folded = toFoldedMap(template, '/x', createFindings())
+    const folded = toFoldedMap(template, '/x', createDiagnostics())
     expect(folded?.keys).toEqual(['a', 'b', '__proto__'])
     expect(folded?.get('a')).toBe(read)
     expect(folded?.get('__proto__')).toBe(read)
@@ -177,6 +179,8 @@ describe('toFoldedMap', () => {
     [list, TYPE],
     [FAULT, []],
   ])('%j is none', (value, expected) => {
-    expect(outcome((findings) => toFoldedMap(toTemplate(value), '/x', findings))).toEqual(expected)
+    expect(outcome((diagnostics) => toFoldedMap(toTemplate(value), '/x', diagnostics))).toEqual(
+      expected,
+    )
   })
 })

@@ -373,8 +373,8 @@ describe('what is wrong beside a resource', () => {
         ...world.validating,
       }).reconcile(cacheOf([...(world.resources ?? [SHOP]), meant, ...referred], { forbidden }))
       const verdict = verdicts.get(keyOf(meant))
-      const messages = [verdict?.accepted, verdict?.resolvedRefs].flatMap((finding) =>
-        finding?.status === 'False' ? [`${PREFIX}${finding.message}`] : [],
+      const messages = [verdict?.accepted, verdict?.resolvedRefs].flatMap((condition) =>
+        condition?.status === 'False' ? [`${PREFIX}${condition.message}`] : [],
       )
       expect([warning]).toEqual(messages)
     }

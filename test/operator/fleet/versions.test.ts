@@ -94,7 +94,7 @@ describe('the state as another version tells it', () => {
       { specs: { a: { ...ENTRY, warnings: [{ code: 'Shadowed', path: '/a', message: 'm' }] } } },
     ],
     [
-      'findings and sessions of another shape',
+      'conditions and sessions of another shape',
       {
         ...STATE,
         specs: { a: { ...ENTRY, warnings: ['text', { code: 'Shadowed', path: 7 }] } },
@@ -126,7 +126,7 @@ describe('the answer to a sync call as another version gives it', () => {
   it.each([
     ['as we do', { rootDigest: 'x', items: [ITEM] }, [ITEM]],
     [
-      'without findings',
+      'without conditions',
       { rootDigest: 'x', items: [{ id: 'a', kind: 'spec', result: 'loaded' }] },
       [ITEM],
     ],

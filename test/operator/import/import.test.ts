@@ -245,8 +245,8 @@ describe('a document', () => {
     expect(manifest.object['spec']).toEqual({
       documentFrom: { configMap: { name: 'large-document', key: 'document.json.gz' } },
     })
-    const { findings } = validateFiles([{ name: 'a', text: manifestText('Large.', manifest) }])
-    expect(findings.map(({ severity, code }) => [severity, code])).toEqual([
+    const { diagnostics } = validateFiles([{ name: 'a', text: manifestText('Large.', manifest) }])
+    expect(diagnostics.map(({ severity, code }) => [severity, code])).toEqual([
       ['notice', 'RealmNotFound'],
     ])
   })

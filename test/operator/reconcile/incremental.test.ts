@@ -128,8 +128,8 @@ const said = ({ desired, verdicts, missing, isOpen }: Reconciliation): object =>
 const withStatus = (resource: Resource, { verdicts }: Reconciliation): Resource => {
   const verdict = verdicts.get(keyOf(resource))
   if (verdict === undefined) return resource
-  const conditions = [verdict.accepted, verdict.resolvedRefs].map((finding) => ({
-    ...finding,
+  const conditions = [verdict.accepted, verdict.resolvedRefs].map((condition) => ({
+    ...condition,
     observedGeneration: resource.metadata.generation,
     lastTransitionTime: '2026-01-01T00:00:00Z',
   }))

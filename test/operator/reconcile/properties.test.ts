@@ -62,8 +62,8 @@ const written = (resource: Resource, verdicts: ReadonlyMap<string, Verdict>): Re
   const verdict = verdicts.get(keyOf(resource))
   if (verdict === undefined) return resource
   const { accepted, resolvedRefs, serving } = verdict
-  const conditions = [accepted, resolvedRefs].map((finding) => ({
-    ...finding,
+  const conditions = [accepted, resolvedRefs].map((condition) => ({
+    ...condition,
     observedGeneration: 1,
     lastTransitionTime: '2026-01-01T00:00:00Z',
   }))

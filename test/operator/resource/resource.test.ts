@@ -1,6 +1,6 @@
 import { gzipSync } from 'node:zlib'
 import { describe, expect, it } from '@jest/globals'
-import { settleConditions, type Finding } from '../../../operator/resource/condition.ts'
+import { settleConditions, type NewCondition } from '../../../operator/resource/condition.ts'
 import { selects } from '../../../operator/resource/label-selector.ts'
 import { readResource } from '../../../operator/resource/read-resource.ts'
 import {
@@ -451,13 +451,18 @@ describe('label selectors', () => {
 })
 
 describe('conditions', () => {
-  const accepted: Finding = {
+  const accepted: NewCondition = {
     type: 'Accepted',
     status: 'True',
     reason: 'Accepted',
     message: 'valid',
   }
-  const invalid: Finding = { type: 'Accepted', status: 'False', reason: 'Invalid', message: 'x' }
+  const invalid: NewCondition = {
+    type: 'Accepted',
+    status: 'False',
+    reason: 'Invalid',
+    message: 'x',
+  }
   const first = settleConditions([], [accepted], 1, 1_000_500)
 
   it('carry whole seconds', () => {

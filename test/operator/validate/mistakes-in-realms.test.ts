@@ -2,7 +2,7 @@
 // the files.
 
 import { describe, expect, it } from '@jest/globals'
-import { DOCUMENT, findingsOf, REALM, withMistake } from '../../support/mistakes.ts'
+import { DOCUMENT, diagnosticsOf, REALM, withMistake } from '../../support/mistakes.ts'
 
 type RealmMistake = readonly [
   title: string,
@@ -10,7 +10,7 @@ type RealmMistake = readonly [
   member: string,
   /** Replaced in the document. */
   edit: readonly [right: string, wrong: string] | undefined,
-  findings: readonly string[],
+  diagnostics: readonly string[],
 ]
 
 describe('a realm', () => {
@@ -153,7 +153,7 @@ describe('a realm', () => {
     ],
   ])('%s', (_, member, edit, expected) => {
     const document = edit === undefined ? DOCUMENT : withMistake(...edit)
-    expect(findingsOf(document, `${REALM}  ${member}\n`)).toEqual(expected)
+    expect(diagnosticsOf(document, `${REALM}  ${member}\n`)).toEqual(expected)
   })
 })
 
@@ -170,7 +170,7 @@ describe('a reference', () => {
   const SECRET =
     'apiVersion: v1\nkind: Secret\nmetadata: {name: vars}\nstringData: {limits: x}\n---\n'
 
-  it.each<readonly [title: string, text: string, realm: string, findings: readonly string[]]>([
+  it.each<readonly [title: string, text: string, realm: string, diagnostics: readonly string[]]>([
     [
       'variables whose Secret is elsewhere',
       resource(VARIABLE),
@@ -269,6 +269,6 @@ describe('a reference', () => {
       ],
     ],
   ])('%s', (_, text, realm, expected) => {
-    expect(findingsOf(text, realm)).toEqual(expected)
+    expect(diagnosticsOf(text, realm)).toEqual(expected)
   })
 })

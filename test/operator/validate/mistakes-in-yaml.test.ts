@@ -1,7 +1,7 @@
 // The mistakes that people make in YAML, and what `validate` says of each: line, column, severity, code and message.
 
 import { describe, expect, it } from '@jest/globals'
-import { findingsOf, type Mistake, withMistake } from '../../support/mistakes.ts'
+import { diagnosticsOf, type Mistake, withMistake } from '../../support/mistakes.ts'
 
 describe('YAML', () => {
   it.each<Mistake>([
@@ -194,6 +194,6 @@ describe('YAML', () => {
       ],
     ],
   ])('%s', (_, right, wrong, expected) => {
-    expect(findingsOf(withMistake(right, wrong))).toEqual(expected)
+    expect(diagnosticsOf(withMistake(right, wrong))).toEqual(expected)
   })
 })

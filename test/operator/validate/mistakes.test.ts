@@ -1,10 +1,10 @@
 // The mistakes that people make in documents, and what `validate` says of each: line, column, severity, code and message.
 
 import { describe, expect, it } from '@jest/globals'
-import { DOCUMENT, findingsOf, type Mistake, withMistake } from '../../support/mistakes.ts'
+import { DOCUMENT, diagnosticsOf, type Mistake, withMistake } from '../../support/mistakes.ts'
 
 it('the document that mistakes are put into has none', () => {
-  expect(findingsOf(DOCUMENT)).toEqual([])
+  expect(diagnosticsOf(DOCUMENT)).toEqual([])
 })
 
 describe('a name that is misspelt, or is another one here', () => {
@@ -166,7 +166,7 @@ describe('a name that is misspelt, or is another one here', () => {
       ],
     ],
   ])('%s', (_, right, wrong, expected) => {
-    expect(findingsOf(withMistake(right, wrong))).toEqual(expected)
+    expect(diagnosticsOf(withMistake(right, wrong))).toEqual(expected)
   })
 })
 
@@ -400,7 +400,7 @@ describe('a value that does not fit', () => {
       ],
     ],
   ])('%s', (_, right, wrong, expected) => {
-    expect(findingsOf(withMistake(right, wrong))).toEqual(expected)
+    expect(diagnosticsOf(withMistake(right, wrong))).toEqual(expected)
   })
 })
 
@@ -461,7 +461,7 @@ describe('security', () => {
       ],
     ],
   ])('%s', (_, right, wrong, expected) => {
-    expect(findingsOf(withMistake(right, wrong))).toEqual(expected)
+    expect(diagnosticsOf(withMistake(right, wrong))).toEqual(expected)
   })
 })
 
@@ -602,7 +602,7 @@ describe('paths and hosts that are served', () => {
       ],
     ],
   ])('%s', (_, right, wrong, expected) => {
-    expect(findingsOf(withMistake(right, wrong))).toEqual(expected)
+    expect(diagnosticsOf(withMistake(right, wrong))).toEqual(expected)
   })
 })
 
@@ -948,7 +948,7 @@ describe('an expression', () => {
       ],
     ],
   ])('%s', (_, right, wrong, expected) => {
-    expect(findingsOf(withMistake(right, wrong))).toEqual(expected)
+    expect(diagnosticsOf(withMistake(right, wrong))).toEqual(expected)
   })
 })
 
@@ -1091,7 +1091,7 @@ describe('where a request is forwarded to', () => {
       ],
     ],
   ])('%s', (_, right, wrong, expected) => {
-    expect(findingsOf(withMistake(right, wrong))).toEqual(expected)
+    expect(diagnosticsOf(withMistake(right, wrong))).toEqual(expected)
   })
 })
 
@@ -1143,7 +1143,7 @@ describe('WAMP', () => {
       ],
     ],
   ])('%s', (_, right, wrong, expected) => {
-    expect(findingsOf(withMistake(right, wrong))).toEqual(expected)
+    expect(diagnosticsOf(withMistake(right, wrong))).toEqual(expected)
   })
 })
 
@@ -1226,6 +1226,6 @@ describe('another kind of file', () => {
       ],
     ],
   ])('%s', (_, right, wrong, expected) => {
-    expect(findingsOf(withMistake(right, wrong))).toEqual(expected)
+    expect(diagnosticsOf(withMistake(right, wrong))).toEqual(expected)
   })
 })

@@ -1,7 +1,7 @@
 import { mkdir, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { describe, expect, it } from '@jest/globals'
-import { findingLine } from '../../../operator/validate/finding.ts'
+import { diagnosticLine } from '../../../operator/validate/validation-diagnostic.ts'
 import { runValidate } from '../../../operator/validate/validate-command.ts'
 import { validateFiles } from '../../../operator/validate/validate-files.ts'
 import { makeTempDir } from '../../support/temp-dir.ts'
@@ -20,7 +20,7 @@ const spec = (body: object, more: object = {}): string =>
 const OTHER = { gatewayClassName: 'other' }
 
 const lines = (...texts: readonly string[]): readonly string[] =>
-  validateFiles(texts.map((text, i) => ({ name: `f${i}`, text }))).findings.map(findingLine)
+  validateFiles(texts.map((text, i) => ({ name: `f${i}`, text }))).diagnostics.map(diagnosticLine)
 
 describe('what validate says', () => {
   it.each([

@@ -6,22 +6,25 @@ import type { Verdict } from '../reconcile/verdict.ts'
 import type { ReasonOf } from '../resource/condition.ts'
 import { DEFAULT_CLASS, type Resource, resourceKey } from '../resource/resource.ts'
 import type { Located } from './collect-resources.ts'
-import type { ValidationFinding } from './finding.ts'
+import type { ValidationDiagnostic } from './validation-diagnostic.ts'
 import { type PlacedReference, referencesOf, type StandIns } from './secret-references.ts'
 
-/** What the findings of one resource depend on beside it. */
+/** What the diagnostics of one resource depend on beside it. */
 export interface Surroundings {
   readonly standIns: StandIns
   readonly located: ReadonlyMap<string, Located>
 }
 
-/** Without what is the same for every finding of a resource. */
-export type ReferenceFinding = Pick<ValidationFinding, 'severity' | 'path' | 'code' | 'message'>
+/** Without what is the same for every diagnostic of a resource. */
+export type ReferenceDiagnostic = Pick<
+  ValidationDiagnostic,
+  'severity' | 'path' | 'code' | 'message'
+>
 
-export const referenceFindings = (
+export const referenceDiagnostics = (
   verdict: Verdict,
   surroundings: Surroundings,
-): readonly ReferenceFinding[] => [
+): readonly ReferenceDiagnostic[] => [
   ...unresolved(verdict, surroundings),
   ...secretNotices(verdict.resource, surroundings),
 ]
@@ -33,7 +36,10 @@ const NOTICES: ReadonlySet<ReasonOf<'ResolvedRefs'>> = new Set([
   'ConfigMapNotFound',
 ])
 
-const unresolved = (verdict: Verdict, surroundings: Surroundings): readonly ReferenceFinding[] => {
+const unresolved = (
+  verdict: Verdict,
+  surroundings: Surroundings,
+): readonly ReferenceDiagnostic[] => {
   const { status, reason, message } = verdict.resolvedRefs
   if (status !== 'False') return []
   if (reason === 'RealmNotFound' || reason === 'RefNotPermitted') {
@@ -61,7 +67,7 @@ const IGNORE = 'If it is deployed elsewhere, ignore this; otherwise add it.'
 const describeRealm = (
   { realmUri = '', resource, resolvedRefs: { reason, message } }: Verdict,
   located: Surroundings['located'],
-): Pick<ReferenceFinding, 'severity' | 'message'> | undefined => {
+): Pick<ReferenceDiagnostic, 'severity' | 'message'> | undefined => {
   const realms = [...located.values()].filter((each) => each.resource.kind === 'Realm')
   const known = realms.find((each) => each.realmUri === realmUri)
   if (known !== undefined) {
@@ -119,7 +125,7 @@ const placeOfMissing = (resource: Resource, { located }: Surroundings): string =
 const secretNotices = (
   resource: Resource,
   { standIns }: Surroundings,
-): readonly ReferenceFinding[] => {
+): readonly ReferenceDiagnostic[] => {
   const { namespace } = resource.metadata
   const firsts = new Map<string, PlacedReference>()
   for (const reference of referencesOf(resource)) {

@@ -1,11 +1,11 @@
 // Defines the wordings of the conditions that reconciling sets, in one place, so that equal facts have equal words.
 
 import type { Problem, Warning } from '../../language/problem.ts'
-import type { Finding } from '../resource/condition.ts'
+import type { NewCondition } from '../resource/condition.ts'
 import { ANNOTATIONS } from '../resource/resource.ts'
 import type { MissingReference } from '../resource/secret-value.ts'
 
-const ACCEPTED: Finding<'Accepted'> = {
+const ACCEPTED: NewCondition<'Accepted'> = {
   type: 'Accepted',
   status: 'True',
   reason: 'Accepted',
@@ -13,48 +13,48 @@ const ACCEPTED: Finding<'Accepted'> = {
 }
 
 /** Warnings show in conditions too: how many, and the first. */
-export const acceptedWith = (warnings: readonly Warning[]): Finding<'Accepted'> => {
+export const acceptedWith = (warnings: readonly Warning[]): NewCondition<'Accepted'> => {
   const first = warnings[0]
   if (first === undefined) return ACCEPTED
   const count = warnings.length === 1 ? 'a warning' : `${warnings.length} warnings`
   return { ...ACCEPTED, message: `valid, with ${count}: ${describeProblem(first)}` }
 }
 
-export const ACCEPTED_PENDING: Finding<'Accepted'> = {
+export const ACCEPTED_PENDING: NewCondition<'Accepted'> = {
   type: 'Accepted',
   status: 'Unknown',
   reason: 'Pending',
   message: 'validated once its references resolve',
 }
 
-export const ACCEPTED_COMPILING: Finding<'Accepted'> = {
+export const ACCEPTED_COMPILING: NewCondition<'Accepted'> = {
   type: 'Accepted',
   status: 'Unknown',
   reason: 'Pending',
   message: 'a large document: it is being compiled',
 }
 
-export const RESOLVED: Finding<'ResolvedRefs'> = {
+export const RESOLVED: NewCondition<'ResolvedRefs'> = {
   type: 'ResolvedRefs',
   status: 'True',
   reason: 'ResolvedRefs',
   message: 'every reference resolves',
 }
 
-export const REFERENCES_PENDING: Finding<'ResolvedRefs'> = {
+export const REFERENCES_PENDING: NewCondition<'ResolvedRefs'> = {
   type: 'ResolvedRefs',
   status: 'Unknown',
   reason: 'Pending',
   message: 'checked once the resource is valid',
 }
 
-export const REFERENCES_WITHOUT_ROOM: Finding<'ResolvedRefs'> = {
+export const REFERENCES_WITHOUT_ROOM: NewCondition<'ResolvedRefs'> = {
   ...REFERENCES_PENDING,
   message: 'checked once the quota of the namespace has room for it',
 }
 
 /** The first problem with its pointer, and how many there are. */
-export const invalid = (problems: readonly Problem[]): Finding<'Accepted'> => {
+export const invalid = (problems: readonly Problem[]): NewCondition<'Accepted'> => {
   const first = problems[0]
   const more = problems.length > 1 ? ` (and ${problems.length - 1} more)` : ''
   const message = first === undefined ? 'invalid' : `${describeProblem(first)}${more}`
@@ -65,28 +65,28 @@ export const invalid = (problems: readonly Problem[]): Finding<'Accepted'> => {
 export const describeProblem = ({ path, message }: Problem | Warning): string =>
   path === '' || message.startsWith(path) ? message : `${path}: ${message}`
 
-export const tooLarge = (message: string): Finding<'Accepted'> => ({
+export const tooLarge = (message: string): NewCondition<'Accepted'> => ({
   type: 'Accepted',
   status: 'False',
   reason: 'TooLarge',
   message,
 })
 
-export const tooExpensive = (message: string): Finding<'Accepted'> => ({
+export const tooExpensive = (message: string): NewCondition<'Accepted'> => ({
   type: 'Accepted',
   status: 'False',
   reason: 'TooExpensive',
   message,
 })
 
-export const conflicted = (message: string): Finding<'Accepted'> => ({
+export const conflicted = (message: string): NewCondition<'Accepted'> => ({
   type: 'Accepted',
   status: 'False',
   reason: 'Conflicted',
   message,
 })
 
-export const missing = ({ reason, message }: MissingReference): Finding<'ResolvedRefs'> => ({
+export const missing = ({ reason, message }: MissingReference): NewCondition<'ResolvedRefs'> => ({
   type: 'ResolvedRefs',
   status: 'False',
   reason,
@@ -98,7 +98,7 @@ export const realmUnusable = (
   reason: 'RealmNotFound' | 'RefNotPermitted',
   uri: string,
   namespace: string,
-): Finding<'ResolvedRefs'> => ({
+): NewCondition<'ResolvedRefs'> => ({
   type: 'ResolvedRefs',
   status: 'False',
   reason,
@@ -108,7 +108,11 @@ export const realmUnusable = (
 })
 
 /** Its Realm was deleted a moment ago. */
-export const realmDeparting = ({ uri }: { readonly uri: string }): Finding<'ResolvedRefs'> => ({
+export const realmDeparting = ({
+  uri,
+}: {
+  readonly uri: string
+}): NewCondition<'ResolvedRefs'> => ({
   ...RESOLVED,
   message:
     `every reference resolves, but the Realm of '${uri}' has been deleted, or given another class, and serves for ` +
@@ -116,7 +120,7 @@ export const realmDeparting = ({ uri }: { readonly uri: string }): Finding<'Reso
 })
 
 /** Of a document that serves, with a realm that is gone for good. */
-export const realmDeleted = (uri: string): Finding<'ResolvedRefs'> => ({
+export const realmDeleted = (uri: string): NewCondition<'ResolvedRefs'> => ({
   type: 'ResolvedRefs',
   status: 'False',
   reason: 'RealmDeleted',
@@ -126,7 +130,7 @@ export const realmDeleted = (uri: string): Finding<'ResolvedRefs'> => ({
 })
 
 /** Where a document selects a sidecar of its namespace, and its Realm is of another one. */
-export const realmForbidden = (uri: string, namespace: string): Finding<'ResolvedRefs'> => ({
+export const realmForbidden = (uri: string, namespace: string): NewCondition<'ResolvedRefs'> => ({
   type: 'ResolvedRefs',
   status: 'False',
   reason: 'RefNotPermitted',
@@ -145,7 +149,7 @@ export const realmHeld = (
   uri: string,
   namespace: string,
   realm: { readonly namespace: string; readonly name: string; readonly isPaused: boolean },
-): Finding<'ResolvedRefs'> => {
+): NewCondition<'ResolvedRefs'> => {
   const isOwn = realm.namespace === namespace
   const named = isOwn ? `Realm ${namespace}/${realm.name}` : `the realm '${uri}'`
   const why = realm.isPaused
@@ -166,7 +170,7 @@ export const realmHeld = (
 }
 
 /** Within the namespace of the Realm only, where it may be told. */
-export const realmUnready = (namespace: string, name: string): Finding<'ResolvedRefs'> => ({
+export const realmUnready = (namespace: string, name: string): NewCondition<'ResolvedRefs'> => ({
   type: 'ResolvedRefs',
   status: 'False',
   reason: 'RealmNotFound',

@@ -2,13 +2,13 @@
 
 import {
   CONDITIONS,
-  type Finding,
-  type Findings,
-  findingsIn,
+  type NewCondition,
+  type NewConditions,
+  conditionsIn,
   type FoundBy,
   joinMessages,
 } from '../../resource/condition.ts'
-import { realmForbidden } from '../findings.ts'
+import { realmForbidden } from '../conditions.ts'
 import type { Programmed } from './programmed.ts'
 import { servingWords } from './serving-words.ts'
 import type { Verdict } from '../verdict.ts'
@@ -21,36 +21,36 @@ export interface Delivery {
   readonly found: FoundBy<'gateways'>
 }
 
-export const documentFindings = (
+export const documentConditions = (
   verdict: Verdict,
   programmed: Programmed,
   { isRealmForbidden, serving, found }: Delivery,
-): readonly Finding[] => {
+): readonly NewCondition[] => {
   const resolvedRefs =
     isRealmForbidden && verdict.resolvedRefs.status === 'True'
       ? realmForbidden(verdict.realmUri ?? '', verdict.resource.metadata.namespace)
       : verdict.resolvedRefs
-  const parts = [verdict.accepted, resolvedRefs, programmed.finding] as const
-  const rejection = programmed.rejectedByAll ? programmed.finding.message : undefined
-  return findingsIn({
+  const parts = [verdict.accepted, resolvedRefs, programmed.condition] as const
+  const rejection = programmed.rejectedByAll ? programmed.condition.message : undefined
+  return conditionsIn({
     ...verdict.found,
     ...found,
     Accepted: verdict.accepted,
     ResolvedRefs: resolvedRefs,
-    Programmed: programmed.finding,
+    Programmed: programmed.condition,
     Ready: readyWith(readyOf(parts), verdict, { programmed, serving }),
     Stalled: stalledOf(parts, rejection),
-  } satisfies Findings<'ApiSpecification'>)
+  } satisfies NewConditions<'ApiSpecification'>)
 }
 
 /** Whoever reads nothing but this one learns whether there is an outage. */
 const readyWith = (
-  ready: Finding<'Ready'>,
+  ready: NewCondition<'Ready'>,
   verdict: Verdict,
   { programmed, serving }: { readonly programmed: Programmed } & Pick<Delivery, 'serving'>,
-): Finding<'Ready'> => {
+): NewCondition<'Ready'> => {
   // What is told of the delivery says it already.
-  const isTold = ready.message === programmed.finding.message
+  const isTold = ready.message === programmed.condition.message
   if (ready.status !== 'False' || serving === undefined || isTold) return ready
   return {
     ...ready,
@@ -58,10 +58,10 @@ const readyWith = (
   }
 }
 
-type Part = Finding<'Accepted'> | Finding<'ResolvedRefs'> | Finding<'Programmed'>
+type Part = NewCondition<'Accepted'> | NewCondition<'ResolvedRefs'> | NewCondition<'Programmed'>
 
 /** The most important failing one: validity before references before delivery. */
-export const readyOf = (parts: readonly Part[]): Finding<'Ready'> => {
+export const readyOf = (parts: readonly Part[]): NewCondition<'Ready'> => {
   const failing = parts.find((part) => part.status === 'False')
   if (failing?.status === 'False') {
     const { reason, message } = failing
@@ -86,7 +86,7 @@ export const readyOf = (parts: readonly Part[]): Finding<'Ready'> => {
 export const stalledOf = (
   parts: readonly Part[],
   rejection: string | undefined,
-): Finding<'Stalled'> | undefined => {
+): NewCondition<'Stalled'> | undefined => {
   for (const { type, reason, message } of parts) {
     // Programmed is Invalid also where a reference may resolve by itself.
     if (type === 'Programmed') continue

@@ -1,4 +1,4 @@
-// Defines what `validate` finds, as data, and writes it as lines and as a record.
+// Defines the diagnostics of `validate`, with their places in files, and writes it as lines and as a record.
 
 /** What the files contain, and what is wrong with it. */
 export interface FilesValidation {
@@ -8,10 +8,10 @@ export interface FilesValidation {
   readonly documents: number
   readonly realms: number
   /** By file and place. */
-  readonly findings: readonly ValidationFinding[]
+  readonly diagnostics: readonly ValidationDiagnostic[]
 }
 
-export interface ValidationFinding {
+export interface ValidationDiagnostic {
   /** An error makes the exit 1; a notice is about what is not among the files. */
   readonly severity: 'error' | 'warning' | 'notice'
   readonly file: string
@@ -27,29 +27,29 @@ export interface ValidationFinding {
 }
 
 /** @example 'orders.yaml:7:11 ApiSpecification default/orders /spec/document/host invalid_value …' */
-export const findingLine = (finding: ValidationFinding): string => {
-  const { severity, file, line, column, resource, path, code, message } = finding
+export const diagnosticLine = (diagnostic: ValidationDiagnostic): string => {
+  const { severity, file, line, column, resource, path, code, message } = diagnostic
   const words = severity === 'error' ? message : `${severity}: ${message}`
   return [`${file}:${line}:${column}`, resource, path, code, words]
     .filter((part) => part !== '')
     .join(' ')
 }
 
-/** The report of `--json`, with how much of what was validated. */
-export const findingsRecord = ({
+/** The report of `--json`, with how much of what was validated. Scripts read its `findings`, so that name stays. */
+export const validationRecord = ({
   names,
   documents,
   realms,
-  findings,
+  diagnostics,
 }: FilesValidation): object => ({
-  ok: !findings.some(({ severity }) => severity === 'error'),
+  ok: !diagnostics.some(({ severity }) => severity === 'error'),
   files: names.length,
   documents,
   realms,
-  findings,
+  findings: diagnostics,
 })
 
-export const byPlace = (left: ValidationFinding, right: ValidationFinding): number =>
+export const byPlace = (left: ValidationDiagnostic, right: ValidationDiagnostic): number =>
   left.file === right.file
     ? left.line - right.line || left.column - right.column
     : left.file < right.file

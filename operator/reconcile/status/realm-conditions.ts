@@ -2,10 +2,15 @@
 // its routers' sessions tell, Degraded where identity providers fail, and Stalled where somebody has to act. Pure.
 
 import type { SessionState } from '../../../language/wire/wire.ts'
-import { type Finding, type Findings, findingsIn, type FoundBy } from '../../resource/condition.ts'
+import {
+  type NewCondition,
+  type NewConditions,
+  conditionsIn,
+  type FoundBy,
+} from '../../resource/condition.ts'
 import { providersDegraded } from './degraded-realm.ts'
-import { readyOf, stalledOf } from './document-findings.ts'
-import { describeProblem } from '../findings.ts'
+import { readyOf, stalledOf } from './document-conditions.ts'
+import { describeProblem } from '../conditions.ts'
 import type { Sight } from './fleet-view.ts'
 import { pausedWords } from './paused.ts'
 import type { Verdict } from '../verdict.ts'
@@ -14,23 +19,23 @@ import type { Verdict } from '../verdict.ts'
  * @param ready in place of what the data planes say, where they have not been asked yet
  * @param found likewise
  */
-export const realmFindings = (
+export const realmConditions = (
   verdict: Verdict,
   sight: Sight,
-  ready?: Finding<'Ready'>,
+  ready?: NewCondition<'Ready'>,
   found: FoundBy<'gateways'> = { Degraded: providersDegraded(verdict.id ?? '', sight) },
-): readonly Finding[] => {
+): readonly NewCondition[] => {
   const { accepted, resolvedRefs } = verdict
   const own = ownReady(verdict)
   const told = own.status === 'True' ? (ready ?? sessionsReady(verdict.id ?? '', sight)) : own
   const rejection = told.reason === 'Rejected' && isRefusedByAll(sight) ? told.message : undefined
-  return findingsIn({
+  return conditionsIn({
     ...found,
     Accepted: accepted,
     ResolvedRefs: resolvedRefs,
     Ready: told,
     Stalled: stalledOf([accepted, resolvedRefs], rejection),
-  } satisfies Findings<'Realm'>)
+  } satisfies NewConditions<'Realm'>)
 }
 
 const isRefusedByAll = (sight: Sight): boolean => {
@@ -39,13 +44,13 @@ const isRefusedByAll = (sight: Sight): boolean => {
 }
 
 /** Without the data planes. */
-const ownReady = (verdict: Verdict): Finding<'Ready'> => {
+const ownReady = (verdict: Verdict): NewCondition<'Ready'> => {
   const own = readyOf([verdict.accepted, verdict.resolvedRefs])
   if (own.status !== 'True' || verdict.isHeld !== true) return own
   return notReady('Pending', pausedWords(verdict))
 }
 
-const sessionsReady = (uri: string, sight: Sight): Finding<'Ready'> => {
+const sessionsReady = (uri: string, sight: Sight): NewCondition<'Ready'> => {
   const refusing = sight.first('refused')
   if (refusing !== undefined) {
     const error = refusing.rejected.realms.get(uri)?.errors[0]
@@ -65,7 +70,7 @@ const sessionsReady = (uri: string, sight: Sight): Finding<'Ready'> => {
 const notReady = (
   reason: 'Rejected' | 'Unreachable' | 'Pending',
   message: string,
-): Finding<'Ready'> => ({ type: 'Ready', status: 'False', reason, message })
+): NewCondition<'Ready'> => ({ type: 'Ready', status: 'False', reason, message })
 
 /** Of sessions of which none is open. */
 const sessionWords = (sessions: readonly SessionState[]): string => {

@@ -3,7 +3,7 @@
 import type { Problem, ProblemCode, Warning, WarningCode } from '../problem.ts'
 import type { Culprit, WrittenPlace } from './written-place.ts'
 
-export interface Findings {
+export interface Diagnostics {
   /** About a value, wherever it is written: the variable that it comes from is named instead. */
   problem(code: ProblemCode, path: string, message: string): void
   /** As `problem`. */
@@ -16,7 +16,7 @@ export interface Findings {
 }
 
 /** More than this helps nobody. Pointers are as long as the keys of a document, so together they are bounded too. */
-const MAX_FINDINGS = 1000
+const MAX_DIAGNOSTICS = 1000
 const MAX_CHARACTERS = 4 * 1024 * 1024
 
 export type FindPlace = (pointer: string, culprit?: Culprit) => WrittenPlace
@@ -25,20 +25,20 @@ export type FindPlace = (pointer: string, culprit?: Culprit) => WrittenPlace
  * A diagnostic is identified by place and code: the first message stands. At most 1000 of either kind.
  * @param findPlace called once for each diagnostic about a value
  */
-export const createFindings = (
+export const createDiagnostics = (
   findPlace: FindPlace = (path) => ({ path, beyond: '' }),
-): Findings => {
+): Diagnostics => {
   const problems: Problem[] = []
   const warnings: Warning[] = []
   const seen = new Set<string>()
   let room = MAX_CHARACTERS
-  const add = <F extends Problem | Warning>(list: F[], finding: F): void => {
-    if (list.length >= MAX_FINDINGS || room <= 0) return
-    const key = `${finding.code} ${finding.path}`
+  const add = <F extends Problem | Warning>(list: F[], diagnostic: F): void => {
+    if (list.length >= MAX_DIAGNOSTICS || room <= 0) return
+    const key = `${diagnostic.code} ${diagnostic.path}`
     if (seen.has(key)) return
     seen.add(key)
-    list.push(finding)
-    room -= key.length + finding.message.length
+    list.push(diagnostic)
+    room -= key.length + diagnostic.message.length
   }
   /** Places of what was reported as it stands: an error says enough of a place. */
   const reported = new Set<string>()
@@ -49,7 +49,7 @@ export const createFindings = (
   const remark = (warning: Warning): void => {
     add(warnings, warning)
   }
-  const isFull = (list: readonly unknown[]): boolean => list.length >= MAX_FINDINGS || room <= 0
+  const isFull = (list: readonly unknown[]): boolean => list.length >= MAX_DIAGNOSTICS || room <= 0
   return {
     problem: (code, path, words) => {
       if (isFull(problems) || reported.has(path)) return
