@@ -1,17 +1,17 @@
-// What docs/behaviour.md lists by hand: no field of a realm is left out.
+// What the pages of behaviour list by hand: no field of a realm is left out.
 
-import { readFileSync } from 'node:fs'
-import { join } from 'node:path'
 import { expect, it } from '@jest/globals'
 import { OIDC_PROVIDER_SCHEMA } from '../../language/schema/oidc-provider-schema.ts'
 import { mapValues, type ValueSchema } from '../../language/schema/realm-notation.ts'
 import { REALM_SCHEMA } from '../../language/schema/realm-schema.ts'
+import { guideOf } from '../support/pages.ts'
 
-const PAGE = readFileSync(join(import.meta.dirname, '../../docs/behaviour.md'), 'utf8')
+const PAGE = guideOf('behaviour')
 
 /** Words within backticks of a section. */
 const codeOf = (section: number): ReadonlySet<string> => {
-  const [, text = ''] = new RegExp(`^## ${section}\\. .*?\n(.*?)(?=^## )`, 'ms').exec(PAGE) ?? []
+  const [, text = ''] =
+    new RegExp(`^# ${section}\\. .*?\n(.*?)(?=^# )`, 'ms').exec(`${PAGE}\n# `) ?? []
   const code = [...text.matchAll(/`([^`]+)`/g)].map(([, inner = '']) => inner)
   return new Set(code.flatMap((inner) => inner.split(/\W+/)))
 }

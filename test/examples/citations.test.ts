@@ -1,10 +1,11 @@
 // Checks that what code, tests and pages cite exists: every "behaviour §4" and "specification §2.5" names a numbered
-// heading of that page, and what a conformance case quotes beside it stands in that section.
+// heading of that page or of one in its folder, and what a conformance case quotes beside it stands in that section.
 
 import { readdirSync, readFileSync } from 'node:fs'
 import { join, relative } from 'node:path'
 import { describe, expect, it } from '@jest/globals'
 import { readCaseFiles } from '../conformance/runner/case-file.ts'
+import { guideOf } from '../support/pages.ts'
 
 const ROOT = join(import.meta.dirname, '../..')
 const NOT_OURS: ReadonlySet<string> = new Set(['node_modules', 'dist', 'coverage'])
@@ -17,11 +18,12 @@ const plainOf = (text: string): string =>
 
 /** Number of each numbered heading → plain text of its section, that of the sections within it included. */
 const sectionsOf = (page: Page): ReadonlyMap<string, string> => {
-  const text = readFileSync(join(ROOT, 'docs', `${page}.md`), 'utf8')
-  const parts = text.split(/^(?=#+ \d)/m).flatMap((part) => {
-    const number = /^#+ (\d+(?:\.\d+)*)/.exec(part)?.[1]
-    return number === undefined ? [] : [{ number, part }]
-  })
+  const parts = guideOf(page)
+    .split(/^(?=#+ \d)/m)
+    .flatMap((part) => {
+      const number = /^#+ (\d+(?:\.\d+)*)/.exec(part)?.[1]
+      return number === undefined ? [] : [{ number, part }]
+    })
   return new Map(
     parts.map(({ number }) => {
       const within = parts.filter((other) => `${other.number}.`.startsWith(`${number}.`))

@@ -1,4 +1,4 @@
-// docs/kubernetes.md tells of every reason, condition, field and role that there is, and of no other; the check for
+// The pages of Kubernetes have every reason, condition, field and role that there is, and of no other; the check for
 // Argo CD and kstatus read every state as docs/gitops.md says.
 
 import { readFileSync } from 'node:fs'
@@ -39,11 +39,12 @@ import {
 } from '../support/argocd-health.ts'
 import { DOCUMENTED_ACCOUNT } from '../support/install-files.ts'
 import { type KubernetesHealth, kstatus } from '../support/kstatus.ts'
+import { guideOf } from '../support/pages.ts'
 import { redisAvailability } from '../support/redis-server.ts'
 import { resourceOf } from '../support/resources.ts'
 import { describeWhenAvailable } from '../support/when-available.ts'
 
-const PAGE = readFileSync(join(import.meta.dirname, '../../docs/kubernetes.md'), 'utf8')
+const PAGE = guideOf('kubernetes')
 
 /** The lines below a heading, up to the next one. */
 const section = (heading: string): string =>

@@ -1,20 +1,24 @@
-// Each row of the failure matrix in docs/operations.md names a test that is there, and each page of metrics and flags
-// what the program has.
+// Each row of docs/operations/failure-matrix.md names a test that is there, and the pages of operations name metrics and
+// flags that the programs have.
 
 import { access, readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { expect, it } from '@jest/globals'
 import { SETTINGS as GATEWAY_SETTINGS } from '../../dataplane/config.ts'
 import { SETTINGS } from '../../operator/config.ts'
+import { guideOf, textOf } from '../support/pages.ts'
 
 const ROOT = join(import.meta.dirname, '../..')
-const PAGE = await readFile(join(ROOT, 'docs/operations.md'), 'utf8')
+const PAGE = guideOf('operations')
+const MATRIX = textOf('docs/operations/failure-matrix.md')
 const ROWS = [
-  ...PAGE.matchAll(/^\| (.+?) \| .+? \| \[.+?\]\(\.\.\/(test\/.+?\.test\.ts)\)(?:: (.+?))? \|$/gm),
+  ...MATRIX.matchAll(
+    /^\| (.+?) \| .+? \| \[.+?\]\(\.\.\/\.\.\/(test\/.+?\.test\.ts)\)(?:: (.+?))? \|$/gm,
+  ),
 ].map(([, fault = '', file = '', name = '']) => ({ fault, file, name }))
 
 it('has a row for each fault', () => {
-  const matrix = PAGE.slice(PAGE.indexOf('## Failure matrix'), PAGE.indexOf('## Not there'))
+  const [matrix = ''] = MATRIX.split('## Not there')
   expect(matrix.split('\n').filter((line) => line.startsWith('| '))).toHaveLength(ROWS.length + 1)
   expect(ROWS.length).toBeGreaterThan(20)
 })
@@ -36,7 +40,17 @@ it('names flags that there are', () => {
     'no-hooks',
     'reuse-values',
   ]
-  const others = new Set([...helm, 'replicas', 'omit', 'managed', 'server-side', 'all', 'dry-run'])
+  const others = new Set([
+    ...helm,
+    'replicas',
+    'omit',
+    'managed',
+    'server-side',
+    'all',
+    'dry-run',
+    'help',
+    'config',
+  ])
   expect(named.filter((name) => !settings.has(name) && !others.has(name))).toEqual([])
 })
 

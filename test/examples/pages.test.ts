@@ -1,20 +1,13 @@
 // The pages a reader starts from: every link leads somewhere, and the first document of README.md is good.
 
-import { existsSync, readdirSync, readFileSync } from 'node:fs'
+import { existsSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { describe, expect, it } from '@jest/globals'
 import { compile } from '../../language/compile.ts'
 import { readManifest } from '../../operator/manifests/read-manifest.ts'
+import { PAGES, textOf } from '../support/pages.ts'
 
 const ROOT = join(import.meta.dirname, '../..')
-const pages = [
-  ...readdirSync(ROOT).filter((name) => name.endsWith('.md')),
-  ...readdirSync(join(ROOT, 'docs'))
-    .filter((name) => name.endsWith('.md'))
-    .map((name) => `docs/${name}`),
-]
-
-const textOf = (page: string): string => readFileSync(join(ROOT, page), 'utf8')
 
 /** As GitHub makes them of headings. */
 const anchorsOf = (page: string): readonly string[] =>
@@ -31,7 +24,7 @@ const linksOf = (page: string): readonly (readonly [target: string, anchor: stri
   )
 
 describe('links', () => {
-  it.each(pages)('of %s lead somewhere', (page) => {
+  it.each(PAGES)('of %s lead somewhere', (page) => {
     const broken = linksOf(page).filter(
       ([target, anchor]) =>
         !existsSync(join(ROOT, target)) || (anchor !== '' && !anchorsOf(target).includes(anchor)),

@@ -1,4 +1,4 @@
-// What docs/security.md says: its manifests are good, its Security Objects compile, its commands make keys that the
+// What the pages of security say: its manifests are good, its Security Objects compile, its commands make keys that the
 // gateway takes, and no reason of the audit log and no metric is left out.
 
 import { spawnSync } from 'node:child_process'
@@ -12,9 +12,10 @@ import { validateSigningKeys } from '../../dataplane/security/tokens/key-signing
 import { readManifest } from '../../operator/manifests/read-manifest.ts'
 import { compile } from '../../language/compile.ts'
 import { validateRealm } from '../../language/realm/validate.ts'
+import { guideOf, textOf } from '../support/pages.ts'
 
 const ROOT = join(import.meta.dirname, '../..')
-const GUIDE = readFileSync(join(ROOT, 'docs/security.md'), 'utf8')
+const GUIDE = guideOf('security')
 
 const blocks = [...GUIDE.matchAll(/```yaml\n(.*?)```/gs)].map(([, text = '']) => text)
 const startingWith = (word: string) => blocks.filter((text) => text.startsWith(word))
@@ -115,13 +116,13 @@ describe('the table of reasons', () => {
 })
 
 describe('metrics', () => {
-  it('are all in docs/operating.md', () => {
+  it('are all in docs/operations/observability.md', () => {
     const names = /name: '(svc_gateway_\w+)'/g
     const source = readFileSync(join(ROOT, 'dataplane/metrics.ts'), 'utf8')
-    const operating = readFileSync(join(ROOT, 'docs/operating.md'), 'utf8')
+    const page = textOf('docs/operations/observability.md')
     const missing = [...source.matchAll(names)]
       .map(([, name = '']) => name)
-      .filter((name) => !operating.includes(`\`${name}\``))
+      .filter((name) => !page.includes(`\`${name}\``))
     expect(missing).toEqual([])
   })
 })

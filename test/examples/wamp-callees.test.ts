@@ -1,15 +1,16 @@
-// The two callees of docs/wamp.md, run as they stand there (but for the address of the router and the name of
+// The two callees of docs/wamp/callees.md, run as they stand there (but for the address of the router and the name of
 // the realm), are called over HTTP through a gateway: at the embedded router, and at each real one.
 
 import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { existsSync, readFileSync } from 'node:fs'
+import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import { env, execPath } from 'node:process'
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals'
 import { eventually } from '../support/eventually.ts'
 import { type GatewayProcess, startGateway } from '../support/gateway-process.ts'
 import { type HttpAnswer, request } from '../support/http-request.ts'
+import { textOf } from '../support/pages.ts'
 import { builtDirectory } from '../support/routers/recipe.ts'
 import { OPEN_REALM } from '../support/routers/router-config.ts'
 import { describeWhenAvailable } from '../support/when-available.ts'
@@ -21,7 +22,7 @@ import {
 } from '../support/routers/router-under-test.ts'
 
 const ROOT = join(import.meta.dirname, '../..')
-const GUIDE = readFileSync(join(ROOT, 'docs/wamp.md'), 'utf8')
+const GUIDE = textOf('docs/wamp/callees.md')
 
 /** What `pip install autobahn` would bring comes with Crossbar. */
 const PYTHON = join(builtDirectory('crossbar'), 'bin/python')
@@ -35,7 +36,7 @@ type Language = keyof typeof LANGUAGES
 
 const snippet = (language: Language): string => {
   const { fence } = LANGUAGES[language]
-  const section = GUIDE.slice(GUIDE.indexOf(`### In ${language}`))
+  const section = GUIDE.slice(GUIDE.indexOf(`## In ${language}`))
   return new RegExp(`\`\`\`${fence}\n(.*?)\`\`\``, 's').exec(section)?.[1] ?? ''
 }
 

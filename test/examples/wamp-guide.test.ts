@@ -1,16 +1,16 @@
-// What docs/wamp.md says: its statuses are those of the table, and its two ways to verify a callback verify what
+// What the pages of WAMP say: its statuses are those of the table, and its two ways to verify a callback verify what
 // the gateway signs, and nothing else.
 
 import { spawnSync } from 'node:child_process'
-import { readFileSync } from 'node:fs'
-import { join } from 'node:path'
 import { env, execPath } from 'node:process'
 import { describe, expect, it } from '@jest/globals'
 import { signatureOf } from '../../dataplane/actions/wamp/callback/signature.ts'
 import { STATUS_CODES } from '../../language/status-codes.ts'
 import { isRealRequired } from '../support/availability.ts'
+import { guideOf, textOf } from '../support/pages.ts'
 
-const GUIDE = readFileSync(join(import.meta.dirname, '../../docs/wamp.md'), 'utf8')
+const GUIDE = guideOf('wamp')
+const CALLBACKS = textOf('docs/wamp/callbacks.md')
 
 const rows = [...GUIDE.matchAll(/^\| ((?:`[a-z_.…]+`(?:, )?)+) \| (\d{3}) \|/gm)].flatMap(
   ([, uris = '', status = '']) =>
@@ -28,7 +28,7 @@ describe('the table of errors', () => {
 })
 
 const snippet = (language: string): string =>
-  new RegExp(`\`\`\`${language}\n(.*?)\`\`\``, 's').exec(GUIDE)?.[1] ?? ''
+  new RegExp(`\`\`\`${language}\n(.*?)\`\`\``, 's').exec(CALLBACKS)?.[1] ?? ''
 
 const BODY = '{"args":["Ada"],"kwargs":{},"details":{}}'
 const SECRET = 'tell-nobody'

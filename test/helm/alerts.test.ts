@@ -1,31 +1,32 @@
 // Each alert of the chart fires on the fault that it is for, stays silent while all is well, and has its section in
-// docs/operations.md; each section has its alert.
+// docs/operations/alerts.md; each section has its alert.
 
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { beforeAll, describe, expect, it, jest } from '@jest/globals'
 import { CHART, helmAvailability } from '../support/helm.ts'
 import { askPromql, promqlAvailability } from '../support/prometheus/promql.ts'
+import { textOf } from '../support/pages.ts'
 import { describeWhenAvailable } from '../support/when-available.ts'
 import { chartAlerts, type ChartAlert } from './chart-alerts.ts'
 
 // The first use builds Prometheus' parser.
 jest.setTimeout(600_000)
 
-const PAGE = readFileSync(join(import.meta.dirname, '../../docs/operations.md'), 'utf8')
+const PAGE = textOf('docs/operations/alerts.md')
 const ALERTS = readFileSync(join(CHART, 'files/alerts.yaml'), 'utf8')
 const NAMES = Array.from(ALERTS.matchAll(/ alert: (\w+)$/gm), ([, name = '']) => name)
 
-describe('docs/operations.md', () => {
+describe('docs/operations/alerts.md', () => {
   it('has a section for each alert, and none for others', () => {
-    const sections = Array.from(PAGE.matchAll(/^### (Svc\w+)$/gm), ([, name = '']) => name)
+    const sections = Array.from(PAGE.matchAll(/^## (Svc\w+)$/gm), ([, name = '']) => name)
     expect([...sections].sort()).toEqual([...NAMES].sort())
     expect(new Set(NAMES).size).toBeGreaterThan(10)
   })
 
   it.each(NAMES)('%s: says what to do', (name) => {
-    const [, rest = ''] = PAGE.split(`### ${name}\n`)
-    const [section = ''] = rest.split(/^##/m)
+    const [, rest = ''] = PAGE.split(`## ${name}\n`)
+    const [section = ''] = rest.split(/^## /m)
     expect(section.trim().length).toBeGreaterThan(150)
   })
 })
@@ -239,7 +240,7 @@ describeWhenAvailable('an alert', availability ?? { available: true }, () => {
   it('has severity, summary, next step and its section', () => {
     for (const { alert, labels, annotations } of alerts) {
       expect(['critical', 'warning']).toContain(labels['severity'])
-      expect(annotations['runbook_url']).toBe(`docs/operations.md#${alert.toLowerCase()}`)
+      expect(annotations['runbook_url']).toBe(`docs/operations/alerts.md#${alert.toLowerCase()}`)
       expect((annotations['description'] ?? '').length).toBeGreaterThan(80)
       expect((annotations['summary'] ?? '').length).toBeLessThan(120)
     }

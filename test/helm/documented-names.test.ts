@@ -1,8 +1,6 @@
 // Names, ports and labels in the `kubectl` commands of the documentation, and the release in its `helm` commands, are
 // those of the chart as the pages install it.
 
-import { readdirSync, readFileSync } from 'node:fs'
-import { join } from 'node:path'
 import { beforeAll, describe, expect, it, jest } from '@jest/globals'
 import { SETTINGS } from '../../operator/config.ts'
 import { DATA_PLANE_SECRET, OPERATOR_SECRETS } from '../../operator/resource/roles.ts'
@@ -12,26 +10,20 @@ import {
   renderNotes,
   renderObjects,
 } from '../support/helm.ts'
+import { PAGES, textOf } from '../support/pages.ts'
 import { describeWhenAvailable } from '../support/when-available.ts'
 
 jest.setTimeout(120_000)
 
-const ROOT = join(import.meta.dirname, '../..')
 const RELEASE = 'svc-gateway'
 const NAMESPACE = 'svc-gateway-system'
 /** A second one beside it, in the chart's README. */
 const OTHER_RELEASES: ReadonlySet<string> = new Set(['two'])
 
 const pages = [
-  'README.md',
-  'SECURITY.md',
-  'helm/svc-gateway/README.md',
   'helm/svc-gateway/files/alerts.yaml',
-  ...readdirSync(join(ROOT, 'docs'))
-    .filter((name) => name.endsWith('.md'))
-    .map((name) => `docs/${name}`),
+  ...PAGES.filter((page) => page !== 'CHANGELOG.md' && page !== 'CONTRIBUTING.md'),
 ]
-const textOf = (page: string): string => readFileSync(join(ROOT, page), 'utf8')
 
 /** What a name of these types refers to. */
 const KINDS: Readonly<Record<string, string>> = {

@@ -60,7 +60,7 @@ export const checkArgs = (value: Value): readonly Value[] => {
 }
 
 /**
- * `_caller` is rejected, as a callee may trust it (docs/wamp.md, *Caller identity*).
+ * `_caller` is rejected, as a callee may trust it (docs/wamp/actions.md, *Caller identity*).
  * @throws WampError `wamp.error.invalid_argument`
  */
 export const checkKwargs = (value: Value): ValueMap => {

@@ -1,4 +1,4 @@
-// Every resource that docs/kubernetes.md, docs/operations.md and examples/ show is taken by a real API server, and every `kubectl`
+// Every resource that the pages of Kubernetes and operations and examples/ show is taken by a real API server, and every `kubectl`
 // line of the installation works.
 
 import { readdir, readFile } from 'node:fs/promises'
@@ -6,11 +6,12 @@ import { join } from 'node:path'
 import { beforeAll, expect, it } from '@jest/globals'
 import { parseAllDocuments } from 'yaml'
 import { describeWithKubernetes } from '../../support/kubernetes/describe-with-kubernetes.ts'
+import { guideOf } from '../../support/pages.ts'
 
 const ROOT = join(import.meta.dirname, '../../..')
-const PAGE = await readFile(join(ROOT, 'docs/kubernetes.md'), 'utf8')
+const PAGE = guideOf('kubernetes')
 
-const OPERATIONS = await readFile(join(ROOT, 'docs/operations.md'), 'utf8')
+const OPERATIONS = guideOf('operations')
 
 const headingBefore = (page: string, index: number): string =>
   [...page.slice(0, index).matchAll(/^#+ (.*)$/gm)].at(-1)?.[1] ?? ''
