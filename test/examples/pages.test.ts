@@ -1,11 +1,12 @@
-// The pages a reader starts from: every link leads somewhere, and the first document of README.md is good.
+// Checks the pages of the documentation: every link leads somewhere, every page can be reached from the index, and the
+// first document of README.md is good.
 
 import { existsSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { describe, expect, it } from '@jest/globals'
 import { compile } from '../../language/compile.ts'
 import { readManifest } from '../../operator/manifests/read-manifest.ts'
-import { PAGES, textOf } from '../support/pages.ts'
+import { PAGES, pagesOf, textOf } from '../support/pages.ts'
 
 const ROOT = join(import.meta.dirname, '../..')
 
@@ -31,6 +32,31 @@ describe('links', () => {
     )
     expect(broken).toEqual([])
   })
+})
+
+/** Pages that a reader comes to by links, from one page on. */
+const reachedFrom = (start: string): ReadonlySet<string> => {
+  const reached = new Set([start])
+  for (const page of reached)
+    for (const [target] of linksOf(page)) if (PAGES.includes(target)) reached.add(target)
+  return reached
+}
+
+describe('pages', () => {
+  it('can all be reached from the index', () => {
+    const reached = reachedFrom('docs/README.md')
+    expect(PAGES.filter((page) => page.startsWith('docs/') && !reached.has(page))).toEqual([])
+  })
+
+  it.each(['security', 'operations', 'kubernetes', 'wamp', 'behaviour'])(
+    'in docs/%s/ are linked from their overview, and link to it first',
+    (name) => {
+      const [overview = '', ...pages] = pagesOf(name)
+      const linked = new Set(linksOf(overview).map(([target]) => target))
+      expect(pages.filter((page) => !linked.has(page))).toEqual([])
+      expect(pages.filter((page) => linksOf(page)[0]?.[0] !== overview)).toEqual([])
+    },
+  )
 })
 
 describe('the first document of README.md', () => {
