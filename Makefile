@@ -2,7 +2,7 @@
 # on, and everything else, is installed into node_modules.
 
 .DEFAULT_GOAL := help
-.PHONY: help run test test-all test-halted test-skew balance fuzz check-code check fix golden bench bench-operator build image clean
+.PHONY: help run test test-all test-halted test-skew balance fuzz check-code check fix golden bench bench-operator bench-routes build image clean
 
 # Newer than the lock file: what is installed is what the lock file says.
 STAMP := node_modules/.installed
@@ -49,6 +49,9 @@ bench: $(STAMP) ## Measure against peers; writes docs/benchmarks.md
 
 bench-operator: $(STAMP) ## Measure the operator on Kubernetes; writes docs/benchmarks-operator.md
 	npm run bench-operator
+
+bench-routes: $(STAMP) ## Measure how documents come, change and go; writes docs/benchmarks-routes.md
+	npm run bench-routes
 
 build: $(STAMP) ## Compile to dist/
 	npm run build

@@ -1,0 +1,88 @@
+// Runs the published benchmarks of gateways, rewritten for our kinds, on a real API server with a real operator and real
+// gateways, prints their tables and writes them to docs/benchmarks-routes.md. It asserts nothing.
+
+import { writeFileSync } from 'node:fs'
+import { cpus, loadavg, release, totalmem, type } from 'node:os'
+import { startControlPlane } from '../../support/kubernetes/control-plane.ts'
+import { goModule, kubeAvailability } from '../../support/kubernetes/kube-recipe.ts'
+import { describeCommit } from '../machine.ts'
+import { renderSection, type Section } from '../section.ts'
+import { type Arguments, type PartName, readArguments, USAGE } from './arguments.ts'
+import { changeRoutes } from './changes.ts'
+import { churn } from './churn.ts'
+import { probe } from './probe.ts'
+import { changesSection, churnSection, probeSection } from './report.ts'
+import { type Rig, withRig } from './rig.ts'
+
+const startedMs = performance.now()
+
+const progress = (text: string): void => {
+  const seconds = Math.round((performance.now() - startedMs) / 1000)
+  process.stderr.write(`${String(seconds).padStart(4)} s  ${text}\n`)
+}
+
+const describeLoad = (): string =>
+  loadavg()
+    .map((load) => load.toFixed(1))
+    .join(' ')
+
+const pageHead = (isQuick: boolean, loadBefore: string): readonly string[] => {
+  const commit = describeCommit('operator', 'dataplane', 'language')
+  const [cpu] = cpus()
+  const facts = [
+    `${new Date().toISOString().slice(0, 10)}${commit === '' ? '' : `, commit ${commit}`}`,
+    `${cpus().length} × ${cpu?.model ?? 'unknown CPU'}, ${(totalmem() / 1024 ** 3).toFixed(1)} GiB, ${type()} ${release()}; load average ${loadBefore} before, ${describeLoad()} after`,
+    `Node ${process.versions.node}, Kubernetes ${goModule().versionOf('k8s.io/kubernetes')}; API server, etcd, operator, two gateways, upstreams and clients share the machine`,
+    'Gateways are processes with a Pod object each, and plain HTTP between operator and gateways, where a cluster has mutual TLS',
+    ...(isQuick ? ['A quick run: these numbers are noise.'] : []),
+  ]
+  return [
+    '# Benchmarks of routes',
+    'Written by `make bench-routes`; do not edit. The benchmarks that others published for gateways on Kubernetes, rewritten for documents. What one machine did on one day.',
+    facts.map((fact) => `- ${fact}`).join('\n'),
+  ]
+}
+
+const main = async ({ parts, size, isQuick, file }: Arguments): Promise<void> => {
+  const availability = kubeAvailability()
+  if (!availability.available) throw new Error(`no control plane here: ${availability.why}`)
+  const loadBefore = describeLoad()
+  const measure = {
+    probe: async (rig) => probeSection(await probe(rig, size.documents, progress)),
+    changes: async (rig) =>
+      changesSection(
+        await changeRoutes(rig, size.changes, size.requestsPerSecond),
+        size.requestsPerSecond,
+      ),
+    churn: async (rig) => churnSection(await churn(rig, size.churn, progress)),
+  } as const satisfies Readonly<Record<PartName, (rig: Rig) => Promise<Section>>>
+  const sections: Section[] = []
+  for (const part of parts) {
+    progress(`${part}: starting a control plane, an operator and gateways`)
+    // Each part begins with nothing: what one leaves behind is not measured by the next.
+    await using plane = await startControlPlane({ controllers: false })
+    sections.push(await withRig(plane, measure[part]))
+  }
+  const page = `${[...pageHead(isQuick, loadBefore), ...sections.map(renderSection)].join('\n\n')}\n`
+  process.stdout.write(page)
+  if (file === undefined) return
+  writeFileSync(file, page)
+  process.stdout.write(`\nWritten to ${file}.\n`)
+}
+
+const readOrExit = (): Arguments => {
+  try {
+    return readArguments(process.argv.slice(2))
+  } catch (error) {
+    process.stderr.write(`bench: ${error instanceof Error ? error.message : ''}\n\n${USAGE}\n`)
+    return process.exit(2)
+  }
+}
+
+for (const signal of ['SIGINT', 'SIGTERM'] as const)
+  process.once(signal, () => {
+    // The control plane and the processes of the rig end when this process has.
+    process.exit(130)
+  })
+
+await main(readOrExit())
