@@ -1,11 +1,9 @@
-// Each row of docs/operations/failure-matrix.md names a test that is there, and the pages of operations name metrics and
-// flags that the programs have.
+// Each row of docs/operations/failure-matrix.md names a test that is there, and the pages of operations name metrics
+// that the operator has.
 
 import { access, readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { expect, it } from '@jest/globals'
-import { SETTINGS as GATEWAY_SETTINGS } from '../../dataplane/config.ts'
-import { SETTINGS } from '../../operator/config.ts'
 import { guideOf, textOf } from '../support/pages.ts'
 
 const ROOT = join(import.meta.dirname, '../..')
@@ -26,32 +24,6 @@ it('has a row for each fault', () => {
 it.each(ROWS)('$fault: its test is there', async ({ file, name }) => {
   await access(join(ROOT, file))
   expect(await readFile(join(ROOT, file), 'utf8')).toContain(name)
-})
-
-it('names flags that there are', () => {
-  const settings = new Set(Object.keys({ ...SETTINGS.settings, ...GATEWAY_SETTINGS.settings }))
-  const prose = PAGE.replace(/^```yaml\n.*?^```/gms, '')
-  const named = [...prose.matchAll(/(?<![\w-])--([a-z][a-z-]+)/g)].map(([, name = '']) => name)
-  const helm = [
-    'create-namespace',
-    'set',
-    'take-ownership',
-    'force-conflicts',
-    'no-hooks',
-    'reuse-values',
-  ]
-  const others = new Set([
-    ...helm,
-    'replicas',
-    'omit',
-    'managed',
-    'server-side',
-    'all',
-    'dry-run',
-    'help',
-    'config',
-  ])
-  expect(named.filter((name) => !settings.has(name) && !others.has(name))).toEqual([])
 })
 
 it('names metrics that there are', async () => {
