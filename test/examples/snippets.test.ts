@@ -63,15 +63,12 @@ const checkCommands = async (script: string): Promise<readonly string[]> => {
 const COMMAND =
   /^(?:curl|docker|helm|kind|kubectl|make|npm|npx|openssl|printf|svc(?:-\w+)?) (?!.*: )/
 
-/** Of a terminal: what follows a prompt, and lines that begin with a program of ours. */
-const commandsIn = (text: string): string =>
-  text
-    .split('\n')
-    .flatMap((line) => {
-      if (line.startsWith('$ ')) return line.slice(2)
-      return COMMAND.test(line) ? line : []
-    })
-    .join('\n')
+/** Of a terminal: what follows prompts; where there is none, lines that begin with a known program. */
+const commandsIn = (text: string): string => {
+  const prompted = [...text.matchAll(/^\$ ((?:.*\\\n)*.*)$/gm)].map(([, command = '']) => command)
+  const lines = text.split('\n').filter((line) => COMMAND.test(line))
+  return (prompted.length > 0 ? prompted : lines).join('\n')
+}
 
 const hasNginx = spawnSync('nginx', ['-v']).status === 0
 

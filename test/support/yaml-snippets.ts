@@ -6,8 +6,11 @@ import { isMap, type Value } from '../../language/expression/value.ts'
 import { OIDC_PROVIDER_SCHEMA } from '../../language/schema/oidc-provider-schema.ts'
 import { REALM_SPEC } from '../../operator/resource/realm-shape.ts'
 import { API_VERSION } from '../../operator/resource/resource.ts'
-import { findingLine, type ValidationFinding } from '../../operator/validate/finding.ts'
 import { validateFiles } from '../../operator/validate/validate-files.ts'
+import {
+  diagnosticLine,
+  type ValidationDiagnostic,
+} from '../../operator/validate/validation-diagnostic.ts'
 import { chartSections, valueFault } from './documented-commands.ts'
 
 /** What is wrong with a block of YAML, notices of what is not in it left out; undefined: nobody knows what it is. */
@@ -139,13 +142,13 @@ const faultsOfFile = (text: string): readonly string[] => {
   return [
     ...unknown.map((value) => `this kind is not known here: ${JSON.stringify(value).slice(0, 80)}`),
     ...validateFiles([{ name: 'snippet', text }])
-      .findings.filter(isFault)
-      .map(findingLine),
+      .diagnostics.filter(isFault)
+      .map(diagnosticLine),
   ]
 }
 
 /** A fragment does not contain the realm, Secret or ConfigMap that it names. */
-const isFault = ({ severity }: ValidationFinding): boolean => severity !== 'notice'
+const isFault = ({ severity }: ValidationDiagnostic): boolean => severity !== 'notice'
 
 const leavesOf = (value: Value, path = ''): readonly string[] =>
   isMap(value) && Object.keys(value).length > 0
