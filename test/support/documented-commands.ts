@@ -140,7 +140,7 @@ const KUBECTL: Readonly<Record<string, string>> = {
   apply: 'f filename k server-side force-conflicts dry-run field-manager',
   auth: 'as',
   config: 'current',
-  create: 'f dry-run o from-file from-literal clusterrole serviceaccount labels',
+  create: 'f dry-run o from-file from-literal clusterrole serviceaccount user labels',
   debug: 'it image target',
   delete: 'f filename all wait ignore-not-found l',
   describe: 'l',
