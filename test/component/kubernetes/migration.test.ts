@@ -20,7 +20,9 @@ const LONG_MS = 180_000
 
 const sh = (line: string, cwd: string): Promise<string> =>
   new Promise((resolve, reject) => {
-    const text = line.replace(/^svc-operator /, `'${process.execPath}' '${ROOT}/operator/main.ts' `)
+    const text = line
+      .replace(/^svc /, `'${process.execPath}' '${ROOT}/cli/main.ts' `)
+      .replace(/^svc-operator /, `'${process.execPath}' '${ROOT}/operator/main.ts' `)
     execFile('sh', ['-c', text], { cwd, timeout: 60_000 }, (error, stdout, stderr) => {
       if (error === null) resolve(stdout)
       else reject(new Error(`${line}: ${stderr}`))
