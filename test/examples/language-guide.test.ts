@@ -41,3 +41,18 @@ describe('the function table', () => {
     expect([...documented].sort()).toEqual([...functionNames()].sort())
   })
 })
+
+/** The texts of a union in a source file. */
+const wordsOf = (type: string): readonly string[] => {
+  const source = readFileSync(join(import.meta.dirname, '../../language/problem.ts'), 'utf8')
+  const union = new RegExp(`export type ${type} =\\n((?:  \\| '\\w+'\\n)+)`).exec(source)?.[1] ?? ''
+  return [...union.matchAll(/'(\w+)'/g)].map(([, word = '']) => word)
+}
+
+describe('the tables of codes', () => {
+  it.each(['ProblemCode', 'WarningCode'])('have every %s', (type) => {
+    const words = wordsOf(type)
+    expect(words.length).toBeGreaterThan(8)
+    expect(words.filter((word) => !GUIDE.includes(`| \`${word}\``))).toEqual([])
+  })
+})
