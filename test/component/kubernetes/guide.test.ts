@@ -1,33 +1,55 @@
-// Every resource that the pages of Kubernetes and operations and examples/ show is taken by a real API server, and every `kubectl`
-// line of the installation works.
+// Checks that a real API server takes every resource that a page or examples/ shows, and that every `kubectl` line of the
+// installation works.
 
 import { readdir, readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { beforeAll, expect, it } from '@jest/globals'
 import { parseAllDocuments } from 'yaml'
 import { describeWithKubernetes } from '../../support/kubernetes/describe-with-kubernetes.ts'
-import { guideOf } from '../../support/pages.ts'
+import { guideOf, PAGES, textOf } from '../../support/pages.ts'
+import { snippetsOf } from '../../support/snippets.ts'
 
 const ROOT = join(import.meta.dirname, '../../..')
 const PAGE = guideOf('kubernetes')
 
-const OPERATIONS = guideOf('operations')
+interface Block {
+  readonly name: string
+  readonly yaml: string
+}
 
-const headingBefore = (page: string, index: number): string =>
-  [...page.slice(0, index).matchAll(/^#+ (.*)$/gm)].at(-1)?.[1] ?? ''
+interface Manifest {
+  readonly apiVersion?: string
+  readonly kind?: string
+  readonly metadata?: { readonly namespace?: string }
+}
 
-const BLOCKS = [
-  ...[PAGE, OPERATIONS].flatMap((page) =>
-    [...page.matchAll(/^```yaml\n(.*?)^```/gms)].map(({ 1: yaml = '', index }) => ({
-      name: headingBefore(page, index),
-      yaml,
-    })),
+const manifestsIn = (yaml: string): readonly Manifest[] =>
+  parseAllDocuments(yaml).map((document) => (document.toJS() ?? {}) as Manifest)
+
+/** Of Argo CD and others that are not installed here. */
+const isForeign = ({ apiVersion = '' }: Manifest): boolean => apiVersion.startsWith('argoproj.io/')
+
+/** Blocks that are whole resources; fragments are checked by test/examples/snippets.test.ts. */
+const BLOCKS: readonly Block[] = [
+  ...PAGES.flatMap((page) =>
+    snippetsOf(page, textOf(page))
+      .filter(({ language }) => language === 'yaml')
+      .map(({ line, text }) => ({ name: `${page}:${line}`, yaml: text })),
   ),
   {
     name: 'docs/gitops/argocd-cm.yaml',
     yaml: await readFile(join(ROOT, 'docs/gitops/argocd-cm.yaml'), 'utf8'),
   },
-]
+].filter(({ yaml }) => {
+  const manifests = manifestsIn(yaml)
+  return manifests.every(({ kind }) => kind !== undefined) && !manifests.some(isForeign)
+})
+const FIRST = BLOCKS.find(({ name }) => name.startsWith('docs/kubernetes.md'))?.yaml ?? ''
+const NAMESPACES = new Set(
+  BLOCKS.flatMap(({ yaml }) =>
+    manifestsIn(yaml).flatMap(({ metadata }) => metadata?.namespace ?? []),
+  ),
+)
 
 const EXAMPLES = (await readdir(join(ROOT, 'examples'))).filter((name) => name.endsWith('.yaml'))
 
@@ -44,7 +66,7 @@ await describeWithKubernetes('docs/kubernetes.md', (plane) => {
   beforeAll(async () => {
     for (const line of INSTALL) await run(line)
     await plane().apply(
-      ['shop', 'argocd'].map((name) => ({
+      [...NAMESPACES].map((name) => ({
         apiVersion: 'v1',
         kind: 'Namespace',
         metadata: { name },
@@ -63,7 +85,7 @@ await describeWithKubernetes('docs/kubernetes.md', (plane) => {
     ).toContain('yes')
   })
 
-  it.each(BLOCKS)('what stands under $name is taken', async ({ yaml }) => {
+  it.each(BLOCKS)('what stands at $name is taken', async ({ yaml }) => {
     const output = await run('kubectl apply --server-side --dry-run=server -f -', yaml)
     const objects = parseAllDocuments(yaml)
     expect(output.trim().split('\n')).toHaveLength(objects.length)
@@ -88,7 +110,7 @@ await describeWithKubernetes('docs/kubernetes.md', (plane) => {
   )
 
   it('pauses and goes on', async () => {
-    await run('kubectl apply --server-side -f -', BLOCKS[0]?.yaml)
+    await run('kubectl apply --server-side -f -', FIRST)
     const [, line = ''] = /`(kubectl annotate apispec hello [^`]*)`/.exec(PAGE) ?? []
     expect(await run(line)).toContain('annotated')
     expect(await run(line.replace('=true', '-'))).toContain('annotated')
@@ -97,10 +119,10 @@ await describeWithKubernetes('docs/kubernetes.md', (plane) => {
   it('mends what was applied without --server-side', async () => {
     const text = async (): Promise<string> => run('kubectl get apispec hello -n shop -o yaml')
     await run('kubectl delete apispec hello -n shop --ignore-not-found')
-    await run('kubectl apply -f -', BLOCKS[0]?.yaml)
+    await run('kubectl apply -f -', FIRST)
     expect(await text()).toContain('last-applied-configuration')
     const [, apply = ''] = /`(kubectl apply --server-side --force-conflicts)`/.exec(PAGE) ?? []
-    await run(`${apply} -f -`, BLOCKS[0]?.yaml)
+    await run(`${apply} -f -`, FIRST)
     const [, line = ''] = /`(kubectl annotate apispec NAME [^`]*)`/.exec(PAGE) ?? []
     await run(`${line.replace('NAME', 'hello')} -n shop`)
     expect(await text()).not.toContain('last-applied-configuration')
