@@ -42,7 +42,8 @@ const BLOCKS: readonly Block[] = [
   },
 ].filter(({ yaml }) => {
   const manifests = manifestsIn(yaml)
-  return manifests.every(({ kind }) => kind !== undefined) && !manifests.some(isForeign)
+  const areWhole = manifests.length > 0 && manifests.every(({ kind }) => kind !== undefined)
+  return areWhole && !manifests.some(isForeign)
 })
 const FIRST = BLOCKS.find(({ name }) => name.startsWith('docs/kubernetes.md'))?.yaml ?? ''
 const NAMESPACES = new Set(
