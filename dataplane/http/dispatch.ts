@@ -4,7 +4,6 @@
 import type { RequestListener } from 'node:http'
 import type { Socket } from 'node:net'
 import type { Scheme } from '../../language/document.ts'
-import { createAuthorityReader } from '../../language/routes/authority.ts'
 import { GatewayError } from '../gateway-error.ts'
 import { match } from '../../language/router/match.ts'
 import type { MatchedRequest, IncomingRequest, DispatchOptions } from './incoming-request.ts'
@@ -47,7 +46,6 @@ export const createDispatch = (options: DispatchOptions, scheme: Scheme): Reques
     memory: options.memory,
     isScarce: options.isScarce,
   }
-  const readAuthority = createAuthorityReader()
   const faulty = new WeakSet<Socket>()
   return (request, response) => {
     const { socket } = request
@@ -58,7 +56,7 @@ export const createDispatch = (options: DispatchOptions, scheme: Scheme): Reques
     const incomingRequest: IncomingRequest = {
       request,
       response,
-      head: readHead(request, readAuthority),
+      head: readHead(request),
       scheme: client?.scheme ?? scheme,
       client,
       id: client?.requestId ?? options.nextRequestId(),

@@ -3,12 +3,7 @@
 // response.
 
 import type { IncomingMessage } from 'node:http'
-import {
-  type Authority,
-  NO_AUTHORITY,
-  parseAuthority,
-  type ReadAuthority,
-} from '../../../language/routes/authority.ts'
+import { type Authority, NO_AUTHORITY, parseAuthority } from '../../../language/routes/authority.ts'
 import { readTarget, type Target } from '../../../language/routes/request-target.ts'
 import type { HeadError } from './head-error.ts'
 
@@ -45,12 +40,8 @@ interface Draft {
 /**
  * Repeated `Accept` and `Accept-Language` lines count as one list (RFC 9110 §5.3). The authority of an absolute target
  * replaces Host in the message too (RFC 9112 §3.2.2), so that no later code sees another one.
- * @param readAuthority `createAuthorityReader()` where many requests are read
  */
-export const readHead = (
-  request: IncomingMessage,
-  readAuthority: ReadAuthority = parseAuthority,
-): RequestHead => {
+export const readHead = (request: IncomingMessage): RequestHead => {
   const draft: Draft = {
     fault: undefined,
     authority: NO_AUTHORITY,
@@ -71,7 +62,7 @@ export const readHead = (
     const read = READERS[name.length]
     if (read !== undefined) read(draft, name, rawHeaders[index + 1] ?? '')
   }
-  draft.fault = faultOfFraming(draft, request) ?? locate(draft, request, readAuthority)
+  draft.fault = faultOfFraming(draft, request) ?? locate(draft, request)
   return draft
 }
 
@@ -124,18 +115,14 @@ const faultOfFraming = (
   return is(codings, 'chunked') ? undefined : 'coding'
 }
 
-const locate = (
-  draft: Draft,
-  request: IncomingMessage,
-  readAuthority: ReadAuthority,
-): HeadError | undefined => {
+const locate = (draft: Draft, request: IncomingMessage): HeadError | undefined => {
   const sent = readTarget(request.url ?? '')
   if (typeof sent === 'string') return sent
   if (draft.hostCount > 1) return 'two_hosts'
   if (draft.hostCount === 0 && request.httpVersionMinor === 1) return 'no_host'
-  const host = readAuthority(draft.host)
+  const host = parseAuthority(draft.host)
   if (host === undefined) return 'host'
-  const named = sent.authority === undefined ? host : readAuthority(sent.authority)
+  const named = sent.authority === undefined ? host : parseAuthority(sent.authority)
   // RFC 9110 §4.2.1: a URI with an empty host is invalid.
   if (named === undefined || (named.host === '' && sent.authority !== undefined)) return 'target'
   if (sent.authority !== undefined) replaceHost(request, named)
