@@ -6,9 +6,9 @@ import type { HostPattern } from '../routes/host-pattern.ts'
 import type { PathPattern } from '../routes/path-pattern.ts'
 import { lookUpHost } from './host-lookup.ts'
 import { decodeSegments, isPlain, match, matchOn } from './match.ts'
-import type { Candidates, RouteTable } from './route-table.ts'
+import type { HostRoutes, Paths } from './host-routes.ts'
+import type { RouteTable } from './route-table.ts'
 import type { Candidate } from './route.ts'
-import type { TrieNode } from './trie.ts'
 
 export interface Miss {
   /** Of the document. */
@@ -81,15 +81,13 @@ export function explainHosts<T>(
 
 const before = <T>(
   here: Candidate<T> | undefined,
-  routes: Paths<T>,
+  routes: HostRoutes<T>,
   segments: readonly string[],
 ): readonly Tried<T>[] => {
   if (here !== undefined) return [{ kind: 'older document', candidate: here }]
   const miss = explainOn(routes, segments)
   return miss === undefined ? [] : [{ kind: 'missed', miss }]
 }
-
-type Paths<T> = TrieNode<Candidates<T>>
 
 interface Walk<T> {
   readonly segments: readonly string[]
@@ -98,12 +96,13 @@ interface Walk<T> {
   depth: number
 }
 
-function explainOn<T>(root: Paths<T>, segments: readonly string[]): Miss | undefined {
+function explainOn<T>(routes: HostRoutes<T>, segments: readonly string[]): Miss | undefined {
+  const root = routes.paths
   const walk: Walk<T> = { segments, nodesLeft: MOST_NODES, node: root, depth: 0 }
   goFurthest(walk, root, 0)
   const { node, depth } = walk
   const reason = reasonAt(node, segments, depth)
-  const candidate = reason === 'path too long' ? endingAt(node) : nextBelow(node)
+  const candidate = reason === 'path too long' ? endingAt(routes, node) : nextBelow(routes, node)
   if (candidate === undefined) return undefined
   const { id, host, pattern } = candidate
   return { id, host, pattern, matchedSegments: depth, reason }
@@ -132,15 +131,18 @@ function reasonAt<T>(node: Paths<T>, segments: readonly string[], depth: number)
   return node.literals === undefined && node.binding === undefined ? 'path too long' : 'segment'
 }
 
-const endingAt = <T>(node: Paths<T>): Candidate<T> | undefined => node.leaf?.[0] ?? node.tail?.[0]
+const endingAt = <T>(routes: HostRoutes<T>, node: Paths<T>): Candidate<T> | undefined => {
+  const leaf = node.leaf ?? node.tail
+  return leaf === undefined ? undefined : routes.at(leaf)[0]
+}
 
 /** A pattern that goes on below the node, otherwise one that ends there. */
-function nextBelow<T>(node: Paths<T>): Candidate<T> | undefined {
+function nextBelow<T>(routes: HostRoutes<T>, node: Paths<T>): Candidate<T> | undefined {
   let below: Paths<T> | undefined = node.binding ?? node.literals?.first()
   while (below !== undefined) {
-    const found = endingAt(below)
+    const found = endingAt(routes, below)
     if (found !== undefined) return found
     below = below.binding ?? below.literals?.first()
   }
-  return endingAt(node)
+  return endingAt(routes, node)
 }

@@ -3,9 +3,9 @@
 
 import { lookUpHost, type HostHit } from './host-lookup.ts'
 import { compareSets } from './precedence.ts'
-import type { Candidates, RouteTable } from './route-table.ts'
+import type { HostRoutes, Leaf, Paths } from './host-routes.ts'
+import type { RouteTable } from './route-table.ts'
 import type { Match } from './route.ts'
-import type { TrieNode } from './trie.ts'
 
 /**
  * Finds the documents that serve `path` (as sent, without its query) on `host` (of an `Authority`). `'malformed'`: a
@@ -37,7 +37,7 @@ const DOT = 0x2e
 const NONE: string[] = []
 Object.freeze(NONE)
 
-type Paths<T> = TrieNode<Candidates<T>>
+type Hit<T> = HostHit<HostRoutes<T>>
 
 /** `captures` are filled while the walk returns, so last first until it is done. */
 interface Found<T> extends Match<T> {
@@ -45,14 +45,11 @@ interface Found<T> extends Match<T> {
 }
 
 /** On one host pattern; `route` is the path as sent, or its decoded segments where it contains a `%`. */
-export function matchOn<T>(
-  hit: HostHit<Paths<T>>,
-  route: string | readonly string[],
-): Found<T> | undefined {
+export function matchOn<T>(hit: Hit<T>, route: string | readonly string[]): Found<T> | undefined {
   const found =
     typeof route === 'string'
-      ? walkText(hit.routes, route, 1, hit.captures)
-      : walkSegments(hit.routes, route, 0, hit.captures)
+      ? walkText(hit.routes.paths, route, 1, hit)
+      : walkSegments(hit.routes.paths, route, 0, hit)
   if (found !== undefined && found.captures.length > 1) found.captures.reverse()
   return found
 }
@@ -61,27 +58,20 @@ export function matchOn<T>(
  * Walks the path as it was sent; `at` is where the next segment begins. Every node is visited at most once, so
  * the trie bounds the backtracking.
  */
-function walkText<T>(
-  node: Paths<T>,
-  path: string,
-  at: number,
-  hostCaptures: readonly string[],
-): Found<T> | undefined {
-  if (at >= path.length) return finish(node.leaf ?? node.tail, hostCaptures)
+function walkText<T>(node: Paths<T>, path: string, at: number, hit: Hit<T>): Found<T> | undefined {
+  if (at >= path.length) return finish(node.leaf ?? node.tail, hit)
   const slash = path.indexOf('/', at)
   const to = slash === -1 ? path.length : slash
   const child = node.literals?.find(path, at, to)
   if (child !== undefined) {
-    const found = walkText(child, path, to + 1, hostCaptures)
+    const found = walkText(child, path, to + 1, hit)
     if (found !== undefined) return found
   }
   if (node.binding !== undefined && isPlain(path, at, to)) {
-    const found = walkText(node.binding, path, to + 1, hostCaptures)
+    const found = walkText(node.binding, path, to + 1, hit)
     if (found !== undefined) return capture(found, path.slice(at, to))
   }
-  return node.tail !== undefined && isPlainFrom(path, at)
-    ? finish(node.tail, hostCaptures)
-    : undefined
+  return node.tail !== undefined && isPlainFrom(path, at) ? finish(node.tail, hit) : undefined
 }
 
 /** The same over decoded segments: only for paths that contain a `%`. */
@@ -89,29 +79,31 @@ function walkSegments<T>(
   node: Paths<T>,
   segments: readonly string[],
   depth: number,
-  hostCaptures: readonly string[],
+  hit: Hit<T>,
 ): Found<T> | undefined {
   const segment = segments[depth]
-  if (segment === undefined) return finish(node.leaf ?? node.tail, hostCaptures)
+  if (segment === undefined) return finish(node.leaf ?? node.tail, hit)
   const child = node.literals?.get(segment)
   if (child !== undefined) {
-    const found = walkSegments(child, segments, depth + 1, hostCaptures)
+    const found = walkSegments(child, segments, depth + 1, hit)
     if (found !== undefined) return found
   }
   if (node.binding !== undefined && isPlain(segment, 0, segment.length)) {
-    const found = walkSegments(node.binding, segments, depth + 1, hostCaptures)
+    const found = walkSegments(node.binding, segments, depth + 1, hit)
     if (found !== undefined) return capture(found, segment)
   }
   return segments.slice(depth).every((rest) => isPlain(rest, 0, rest.length))
-    ? finish(node.tail, hostCaptures)
+    ? finish(node.tail, hit)
     : undefined
 }
 
 const finish = <T>(
-  candidates: Candidates<T> | undefined,
-  hostCaptures: readonly string[],
+  leaf: Leaf<T> | undefined,
+  { routes, captures }: Hit<T>,
 ): Found<T> | undefined =>
-  candidates === undefined ? undefined : { candidates, captures: NONE, hostCaptures }
+  leaf === undefined
+    ? undefined
+    : { candidates: routes.at(leaf), captures: NONE, hostCaptures: captures }
 
 function capture<T>(found: Found<T>, segment: string): Found<T> {
   if (found.captures === NONE) found.captures = [segment]
@@ -155,12 +147,12 @@ const isAlone = <R>(hit: HostHit<R>): boolean => hit.next?.specificity !== hit.s
 /** Among equally specific host patterns the one of the oldest document serves the path. */
 function oldestOf<T>(
   table: RouteTable<T>,
-  first: HostHit<Paths<T>>,
+  first: Hit<T>,
   route: string | readonly string[],
 ): Match<T> | undefined {
   const matches: Found<T>[] = []
   for (
-    let hit: HostHit<Paths<T>> | undefined = first;
+    let hit: Hit<T> | undefined = first;
     hit?.specificity === first.specificity;
     hit = hit.next
   ) {

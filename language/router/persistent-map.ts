@@ -1,6 +1,8 @@
 // Implements a map from strings to values that is never changed once it is shared: a change returns a new map that
 // shares what it did not touch. One batch of changes may modify in place what it created itself (its `owner`).
 
+import { hashText } from '../../base/hash-text.ts'
+
 /** The identity of a batch of changes: nodes that carry it are not shared yet. */
 export type Owner = symbol
 
@@ -34,7 +36,7 @@ const MAX_BUCKET = 32
 const BITS = 5
 const FAN_OUT = 1 << BITS
 /** Beyond it hashes have no more bits: a bucket of colliding keys just grows. */
-const MAX_SHIFT = 30
+const MAX_SHIFT = 25
 
 /** Few entries: a list, compared in place. 48 bytes an entry where a `Map` of one takes 190. */
 class Edge<V> implements PersistentMap<V> {
@@ -62,9 +64,14 @@ class Edge<V> implements PersistentMap<V> {
 
   put(key: string, value: V, owner: Owner): PersistentMap<V> {
     const others = this.remove(key)
-    const entries = new Map([[key, value]])
-    for (let edge = others; edge !== undefined; edge = edge.next) entries.set(edge.key, edge.value)
-    return entries.size > MAX_EDGES ? new Bucket(entries, owner) : new Edge(key, value, others)
+    const grown = new Edge(key, value, others)
+    let count = 0
+    for (let edge: Edge<V> | undefined = grown; edge !== undefined; edge = edge.next) count++
+    if (count <= MAX_EDGES) return grown
+    const bucket = emptyBucket<V>(owner)
+    for (let edge: Edge<V> | undefined = grown; edge !== undefined; edge = edge.next)
+      bucket.put(edge.key, edge.value, owner)
+    return bucket
   }
 
   remove(key: string): Edge<V> | undefined {
@@ -86,43 +93,86 @@ function findEdge<V>(
   return undefined
 }
 
+/**
+ * Some entries: lists beside each other, of which only the hashes are compared. A `Map` would create a string of each
+ * segment, and V8 look it up among all strings first: ten reads that miss the processor's cache.
+ */
 class Bucket<V> implements PersistentMap<V> {
-  readonly entries: Map<string, V>
+  readonly hashes: number[]
+  readonly keys: string[]
+  readonly values: V[]
   readonly owner: Owner
 
-  constructor(entries: Map<string, V>, owner: Owner) {
-    this.entries = entries
+  constructor(hashes: number[], keys: string[], values: V[], owner: Owner) {
+    this.hashes = hashes
+    this.keys = keys
+    this.values = values
     this.owner = owner
   }
 
+  get size(): number {
+    return this.keys.length
+  }
+
   get(key: string): V | undefined {
-    return this.entries.get(key)
+    return this.find(key, 0, key.length)
   }
 
   find(text: string, from: number, to: number): V | undefined {
-    return this.entries.get(text.slice(from, to))
+    return this.findHashed(hashText(text, from, to), text, from, to)
+  }
+
+  findHashed(hash: number, text: string, from: number, to: number): V | undefined {
+    const index = this.#indexOf(hash, text, from, to)
+    return index < 0 ? undefined : this.values[index]
   }
 
   first(): V | undefined {
-    return this.entries.values().next().value
+    return this.values[0]
   }
 
   put(key: string, value: V, owner: Owner): Bucket<V> {
     const own = this.#ownedBy(owner)
-    own.entries.set(key, value)
+    const hash = hashText(key, 0, key.length)
+    const index = own.#indexOf(hash, key, 0, key.length)
+    if (index >= 0) own.values[index] = value
+    else {
+      own.hashes.push(hash)
+      own.keys.push(key)
+      own.values.push(value)
+    }
     return own
   }
 
   remove(key: string, owner: Owner): Bucket<V> | undefined {
     const own = this.#ownedBy(owner)
-    own.entries.delete(key)
-    return own.entries.size === 0 ? undefined : own
+    const index = own.#indexOf(hashText(key, 0, key.length), key, 0, key.length)
+    if (index >= 0) {
+      own.hashes.splice(index, 1)
+      own.keys.splice(index, 1)
+      own.values.splice(index, 1)
+    }
+    return own.size === 0 ? undefined : own
+  }
+
+  #indexOf(hash: number, text: string, from: number, to: number): number {
+    const { hashes, keys } = this
+    for (let index = 0; index < hashes.length; index++) {
+      if (hashes[index] !== hash) continue
+      const key = keys[index]
+      if (key?.length === to - from && text.startsWith(key, from)) return index
+    }
+    return -1
   }
 
   #ownedBy(owner: Owner): Bucket<V> {
-    return this.owner === owner ? this : new Bucket(new Map(this.entries), owner)
+    return this.owner === owner
+      ? this
+      : new Bucket(this.hashes.slice(), this.keys.slice(), this.values.slice(), owner)
   }
 }
+
+const emptyBucket = <V>(owner: Owner): Bucket<V> => new Bucket<V>([], [], [], owner)
 
 /** Many entries: 32 slots by five bits of the key's hash, each a bucket or a further branch. */
 class Branch<V> implements PersistentMap<V> {
@@ -141,10 +191,10 @@ class Branch<V> implements PersistentMap<V> {
   }
 
   find(text: string, from: number, to: number): V | undefined {
-    const hash = hashOf(text, from, to)
+    const hash = hashText(text, from, to)
     let slot = this.slots[slotOf(hash, this.shift)]
     while (slot instanceof Branch) slot = slot.slots[slotOf(hash, slot.shift)]
-    return slot?.find(text, from, to)
+    return slot?.findHashed(hash, text, from, to)
   }
 
   first(): V | undefined {
@@ -153,15 +203,15 @@ class Branch<V> implements PersistentMap<V> {
 
   put(key: string, value: V, owner: Owner): Branch<V> {
     const own = this.#ownedBy(owner)
-    const index = slotOf(hashOf(key, 0, key.length), this.shift)
-    const slot = own.slots[index] ?? new Bucket<V>(new Map(), owner)
+    const index = slotOf(hashText(key, 0, key.length), this.shift)
+    const slot = own.slots[index] ?? emptyBucket<V>(owner)
     own.slots[index] = split(slot.put(key, value, owner), this.shift + BITS, owner)
     return own
   }
 
   remove(key: string, owner: Owner): Branch<V> | undefined {
     const own = this.#ownedBy(owner)
-    const index = slotOf(hashOf(key, 0, key.length), this.shift)
+    const index = slotOf(hashText(key, 0, key.length), this.shift)
     own.slots[index] = own.slots[index]?.remove(key, owner)
     return own.slots.every((slot) => slot === undefined) ? undefined : own
   }
@@ -172,20 +222,12 @@ class Branch<V> implements PersistentMap<V> {
 }
 
 function split<V, M extends PersistentMap<V>>(map: M, shift: number, owner: Owner): M | Branch<V> {
-  if (!(map instanceof Bucket) || map.entries.size <= MAX_BUCKET || shift > MAX_SHIFT) return map
+  if (!(map instanceof Bucket) || map.size <= MAX_BUCKET || shift > MAX_SHIFT) return map
   const slots = Array.from<Bucket<V> | undefined>({ length: FAN_OUT }).fill(undefined)
   const branch = new Branch<V>(shift, slots, owner)
-  for (const [key, value] of map.entries as Map<string, V>) branch.put(key, value, owner)
+  const { keys, values } = map as Bucket<V>
+  for (const [index, key] of keys.entries()) branch.put(key, values[index] as V, owner)
   return branch
 }
 
 const slotOf = (hash: number, shift: number): number => (hash >>> shift) & (FAN_OUT - 1)
-
-/** FNV-1a over UTF-16 units, mixed once more: the low bits alone decide the first slot. */
-function hashOf(text: string, from: number, to: number): number {
-  let hash = 0x811c9dc5
-  for (let at = from; at < to; at += 1) {
-    hash = Math.imul(hash ^ text.charCodeAt(at), 0x01000193)
-  }
-  return hash ^ (hash >>> 15)
-}

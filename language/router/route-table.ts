@@ -1,21 +1,20 @@
 // Builds an immutable table, host → path → candidates, from the routes of documents. A change copies only the nodes
 // on its path, and earlier tables stay as they were. It does not decide conflicts.
 
-import { createHostCache, type HostCache } from './host-lookup.ts'
+import { HostCache } from './host-lookup.ts'
+import { candidatesOf, candidateTrie, HostRoutes, loneRoutes, placeOf } from './host-routes.ts'
+import type { HostPattern } from '../routes/host-pattern.ts'
 import { put, type Owner, type PersistentMap } from './persistent-map.ts'
 import { inOrder } from './precedence.ts'
 import type { Candidate, RouteSet } from './route.ts'
-import { editTrie, type Place, type TrieNode } from './trie.ts'
-
-/** The routes that end at one place of the path trie, in order of precedence. Never empty. */
-export type Candidates<T> = readonly Candidate<T>[]
+import { editTrie, type TrieNode } from './trie.ts'
 
 export interface RouteTable<T> {
   /** Labels from the right: `com`, `acme`, `www`. */
-  readonly hosts: TrieNode<TrieNode<Candidates<T>>> | undefined
+  readonly hosts: TrieNode<HostRoutes<T>> | undefined
   readonly sets: PersistentMap<RouteSet<T>> | undefined
   /** The hosts looked up since this table was made; a new table has a new cache. */
-  readonly cache: HostCache<TrieNode<Candidates<T>>>
+  readonly cache: HostCache<HostRoutes<T>>
 }
 
 /** Collects changes; nodes are copied once for all of them. */
@@ -31,7 +30,7 @@ export interface TableEditor<T> {
 export const emptyTable = <T>(): RouteTable<T> => ({
   hosts: undefined,
   sets: undefined,
-  cache: createHostCache(),
+  cache: new HostCache(),
 })
 
 /**
@@ -55,7 +54,7 @@ export function edit<T>(table: RouteTable<T>): TableEditor<T> {
     },
     done() {
       if (draft.sets === latest.sets && draft.hosts === latest.hosts) return latest
-      latest = { hosts: draft.hosts, sets: draft.sets, cache: createHostCache() }
+      latest = { hosts: draft.hosts, sets: draft.sets, cache: new HostCache() }
       draft.owner = Symbol('batch')
       return latest
     },
@@ -64,7 +63,7 @@ export function edit<T>(table: RouteTable<T>): TableEditor<T> {
 
 interface Draft<T> {
   owner: Owner
-  hosts: TrieNode<TrieNode<Candidates<T>>> | undefined
+  hosts: TrieNode<HostRoutes<T>> | undefined
   sets: PersistentMap<RouteSet<T>> | undefined
 }
 
@@ -72,45 +71,50 @@ function takeOut<T>(draft: Draft<T>, id: string): void {
   const set = draft.sets?.get(id)
   if (set === undefined) return
   draft.sets = draft.sets?.remove(id, draft.owner)
-  editPlaces(draft, set, (before) => {
-    const others = before?.filter((candidate) => candidate.id !== id)
-    return others?.length === 0 ? undefined : others
+  editHosts(draft, set, (before) => {
+    if (before === undefined || before.isOnly(id)) return undefined
+    let paths = candidateTrie(before, draft.owner)
+    for (const { patterns } of set.routes)
+      for (const pattern of patterns)
+        paths = editTrie(paths, placeOf(pattern), {
+          owner: draft.owner,
+          apply: (leaf) => {
+            const others = candidatesOf(leaf).filter((candidate) => candidate.id !== id)
+            return others.length === 0 ? undefined : others
+          },
+        })
+    return paths && new HostRoutes(paths, [])
   })
 }
 
 function bringIn<T>(draft: Draft<T>, set: RouteSet<T>): void {
-  editPlaces(draft, set, (before, candidate) => {
-    if (before === undefined) return [candidate]
-    return inOrder([...before, candidate], draft.sets)
+  editHosts(draft, set, (before, host) => {
+    if (before === undefined) return loneRoutes(set, host, draft.sets)
+    let paths = candidateTrie(before, draft.owner)
+    for (const { target, patterns } of set.routes)
+      for (const pattern of patterns) {
+        const candidate: Candidate<T> = { target, id: set.id, pattern, host }
+        paths = editTrie(paths, placeOf(pattern), {
+          owner: draft.owner,
+          apply: (leaf) =>
+            leaf === undefined
+              ? [candidate]
+              : inOrder([...candidatesOf(leaf), candidate], draft.sets),
+        })
+      }
+    return paths && new HostRoutes(paths, [])
   })
 }
 
-type PlaceChange<T> = (
-  before: Candidates<T> | undefined,
-  candidate: Candidate<T>,
-) => Candidates<T> | undefined
-
-/** Every place of `set` is visited, once for each candidate it has or will have there. */
-function editPlaces<T>(draft: Draft<T>, set: RouteSet<T>, change: PlaceChange<T>): void {
-  const { owner } = draft
-  for (const host of set.hosts) {
-    const place: Place = { steps: host.labels.toReversed(), tail: host.tail }
-    draft.hosts = editTrie(draft.hosts, place, {
-      owner,
-      apply(before) {
-        let paths = before
-        for (const { target, patterns } of set.routes) {
-          for (const pattern of patterns) {
-            const candidate: Candidate<T> = { target, id: set.id, pattern, host }
-            paths = editTrie(
-              paths,
-              { steps: pattern.segments, tail: pattern.tail },
-              { owner, apply: (candidates) => change(candidates, candidate) },
-            )
-          }
-        }
-        return paths
-      },
-    })
-  }
+function editHosts<T>(
+  draft: Draft<T>,
+  set: RouteSet<T>,
+  change: (before: HostRoutes<T> | undefined, host: HostPattern) => HostRoutes<T> | undefined,
+): void {
+  for (const host of set.hosts)
+    draft.hosts = editTrie(
+      draft.hosts,
+      { steps: host.labels.toReversed(), tail: host.tail },
+      { owner: draft.owner, apply: (before) => change(before, host) },
+    )
 }

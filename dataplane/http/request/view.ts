@@ -87,7 +87,9 @@ const fillHost = <T>(view: RequestView, { head, request }: RequestFacts<T>): voi
 
 const bindingMap = <T>(match: Match<T>, candidate: Candidate<T>): ValueMap => {
   const map: Record<string, Value> = {}
-  bind(map, candidate.host.bindings, candidate.host.labels, match.hostCaptures)
+  // Each document has a host of its own, so it is mostly not in the processor's cache.
+  if (match.hostCaptures.length > 0)
+    bind(map, candidate.host.bindings, candidate.host.labels, match.hostCaptures)
   bind(map, candidate.pattern.bindings, candidate.pattern.segments, match.captures)
   return map
 }
