@@ -121,12 +121,12 @@ class CountedRow implements RequestRow {
 }
 
 class Latency {
-  readonly bounds: Float64Array
+  readonly bounds: readonly number[]
   readonly counts: Float64Array
   sum = 0
 
   constructor(buckets: readonly number[]) {
-    this.bounds = Float64Array.from(buckets)
+    this.bounds = buckets
     this.counts = new Float64Array(buckets.length + 1)
   }
 

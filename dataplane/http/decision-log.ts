@@ -26,6 +26,7 @@ import {
   type Settlement,
   type TracedOperation,
 } from './incoming-request.ts'
+import type { ServedVersion } from '../served.ts'
 import { toMethod } from '../../language/router/select-route.ts'
 
 export interface DecisionLog extends DecisionRecorder {
@@ -74,9 +75,9 @@ class RingedDecisions implements DecisionLog {
     this.#unmatched = createDecisionRing({ maxBytes: UNMATCHED_BYTES, maxAgeMs: MAX_AGE_MS, now })
   }
 
-  keeps(settlement: Settlement, document: string): boolean {
+  keeps(settlement: Settlement, version: Pick<ServedVersion, 'apiId'> | undefined): boolean {
     if (settlement.status >= 400 || settlement.refusal !== undefined)
-      return this.#failures.admits(kindOf(document, settlement))
+      return this.#failures.admits(kindOf(version?.apiId ?? '', settlement))
     if (--this.#untilSample > 0) return false
     this.#untilSample = SUCCESSES_PER_SAMPLE
     return true

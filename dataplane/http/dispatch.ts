@@ -93,9 +93,9 @@ const route = (
     return
   }
   const operation = cache.get(selected.slot)
-  const language = pickLanguage(incomingRequest.head.acceptLanguage, operation.version.languages)
-  const { guard } = operation
-  const isQuick = operation.isFixed && guard === undefined
+  const language = pickLanguage(incomingRequest.head.acceptLanguage, operation.shape.languages)
+  const { guard } = operation.shape
+  const isQuick = operation.shape.isFixed && guard === undefined
   if (isQuick && serveFixed(options, { incomingRequest, operation, language })) return
   const admission: MatchedRequest = {
     incomingRequest,
@@ -132,7 +132,7 @@ const serveGuarded = (
     { guard, realmUri },
     {
       proceed: (identity) => {
-        if (operation.isFixed && serveFixed(options, admission)) return
+        if (operation.shape.isFixed && serveFixed(options, admission)) return
         serveOperation(admission, observer, identity)
       },
       refuse: (error) => {
@@ -159,7 +159,7 @@ const serveFixed = (
 ): boolean => {
   const { head, request, response } = incomingRequest
   if (hasBody(head)) return false
-  const contentType = pickContentType(head.accept, operation.offers)
+  const contentType = pickContentType(head.accept, operation.shape.offers)
   const fixed = contentType && operation.fixed.get(contentType)
   if (fixed === undefined) return false
   const isHead = request.method === 'HEAD'

@@ -93,7 +93,7 @@ export class HttpExchange implements Exchange {
     this.envelope = negotiated.envelope
     this.contentType = negotiated.contentType
     this.#observer = observer
-    this.context.status_codes = operation.version.statusCodes
+    this.context.status_codes = operation.shape.statusCodes
   }
 
   get memory(): Holding {
@@ -136,7 +136,7 @@ export class HttpExchange implements Exchange {
     }
     if (known.code === 'svc.error.internal')
       this.#observer.unexpected(error, this.envelope.requestId, this.incoming)
-    const headers = this.operation.headers.writeWhatIsKnown(this.context)
+    const headers = this.operation.shape.headers.writeWhatIsKnown(this.context)
     this.#answer(errorAnswer(known, this.contentType, headers), known.code)
   }
 
@@ -189,7 +189,7 @@ export class HttpExchange implements Exchange {
   }
 
   get eventStreams(): Exchange['eventStreams'] {
-    return rateEventStream(this.incomingRequest.head.accept, this.operation.offers)
+    return rateEventStream(this.incomingRequest.head.accept, this.operation.shape.offers)
   }
 
   events(result: ValueMap): EventSink | undefined {
@@ -236,7 +236,7 @@ export class HttpExchange implements Exchange {
   #openEvents(result: ValueMap): EventSink | undefined {
     const { context, operation, response } = this
     const { streams } = this.#observer
-    const plan = operation.events?.()
+    const plan = operation.events()
     if (plan === undefined) throw new TypeError('this action makes no events')
     if (this.eventStreams === 'refused') throw notAcceptable([EVENT_STREAM])
     const head = planEvents(this, result, this.#isHead)
@@ -248,7 +248,7 @@ export class HttpExchange implements Exchange {
       output: new EventOutput(response, streams.memory),
       plan,
       context,
-      statusCodes: operation.version.statusCodes,
+      statusCodes: operation.shape.statusCodes,
       streams,
       onEnd: (end) => {
         this.#settleEvents(head.status, end)

@@ -139,9 +139,9 @@ export interface EndedRequest {
 export interface DecisionRecorder {
   /**
    * Whether a request that ended so is recorded. It counts, so call it once for each request.
-   * @param document the id; `''` where none served the request
+   * @param version undefined where none served the request
    */
-  keeps(settlement: Settlement, document: string): boolean
+  keeps(settlement: Settlement, version: Pick<ServedVersion, 'apiId'> | undefined): boolean
   record(request: EndedRequest): void
 }
 

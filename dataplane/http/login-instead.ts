@@ -11,7 +11,8 @@ export const loginInstead = (
   { incomingRequest, operation }: Pick<MatchedRequest, 'incomingRequest' | 'operation'>,
   error: unknown,
 ): unknown => {
-  const { guard, version } = operation
+  const { shape, version } = operation
+  const { guard } = shape
   if (guard?.type !== 'oidc' || guard.unauthenticated !== 'redirect') return error
   if (realm === undefined || !(error instanceof GatewayError)) return error
   if (error.code !== 'svc.error.unauthorized') return error

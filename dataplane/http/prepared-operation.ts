@@ -1,9 +1,15 @@
 // Prepares everything that is needed to serve a request of a compiled operation: closures, lists in the order of use,
 // and flags for steps that can be skipped. It is built at first use.
 
-import { once, oncePer } from '../../base/once.ts'
+import { oncePer } from '../../base/once.ts'
+import { createEqualShare, createWeakShare } from '../../base/weak-share.ts'
 import type { CompiledSecurity, SecurityScheme } from '../../language/compile/security.ts'
-import type { BodyLimits, CompiledOperation, ContentType } from '../../language/compiled.ts'
+import type {
+  BodyLimits,
+  CompiledOperation,
+  ContentType,
+  StatusCodes,
+} from '../../language/compiled.ts'
 import type { Method } from '../../language/document.ts'
 import { createTextShare } from '../../language/expression/share-text.ts'
 import { pointerOf, type RefusingPlace } from '../../language/failing-place.ts'
@@ -12,19 +18,27 @@ import { type ActionResponse, actionResponse, NO_BODY } from '../../language/act
 import type { Perform } from '../actions/performer.ts'
 import type { OperationSlot, ServedPath, ServedVersion } from '../served.ts'
 import { type EventPlan, prepareEvents } from './sse/mapping.ts'
+import type { TracedOperation } from './incoming-request.ts'
 import type { FixedAnswer } from './response/fixed-response.ts'
 import { orderOffers } from '../../language/routes/negotiate.ts'
 import { needsOf, type RequestNeeds } from './request/view.ts'
 import { type HeaderWriter, prepareHeaders } from './response/headers.ts'
-import { prepareResponse, type ResponsePlan, type ResponseTemplates } from './response/plan.ts'
+import {
+  prepareResponse,
+  type ResponsePlan,
+  type ResponseTemplates,
+  type TemplateSource,
+} from './response/plan.ts'
 import { type HeadMemo, headMemoOf } from './response/write-response.ts'
 
 export type Guard = SecurityScheme
 
-export interface PreparedOperation {
+/**
+ * What requests read of an operation apart from its texts: equal ones are one object, which stays in the processor's
+ * cache whatever document is asked for.
+ */
+export interface OperationShape {
   readonly method: Method
-  readonly version: ServedVersion
-  readonly template: string
   /** What whoever asks must show; undefined: nothing, which includes every OPTIONS (behaviour §3). */
   readonly guard: Guard | undefined
   readonly accepts: readonly ContentType[]
@@ -37,27 +51,26 @@ export interface PreparedOperation {
   /** The body goes to an upstream as it came, unless a template reads it. */
   readonly forwardsBody: boolean
   readonly headers: HeaderWriter
-  readonly onResult: ResponsePlan
-  /** Built at the first failure. */
-  readonly onError: (() => ResponsePlan) | undefined
   /** `on_result` has headers: of an answer that passes through only its framing is kept beside them. */
   readonly replacesHeaders: boolean
   /** Some template reads the outcome of the action. */
   readonly readsAction: boolean
-  /** Its answer may be a stream of events: how they are made. Built at the first of them. */
-  readonly events: (() => EventPlan) | undefined
-  readonly perform: Perform
+  /** Its answer may be a stream of events. */
+  readonly hasEvents: boolean
+  /** It has an `on_error`. */
+  readonly hasOnError: boolean
   readonly action: CompiledOperation['action']['type']
   /** The `status_code` of the result is the status, where the document sets none. */
   readonly givesStatus: boolean
   /** The answer is the same for every request: made once per content type. */
   readonly isFixed: boolean
-  readonly fixed: Map<ContentType, FixedAnswer>
   /** Value of `Vary`: what the answer is negotiated by. */
   readonly vary: string | undefined
   readonly headMemo: HeadMemo
-  readonly row: RequestRow
-  readonly pointerOf: (place: RefusingPlace) => string
+  /** Of the version. */
+  readonly languages: readonly string[]
+  readonly deprecation: ServedVersion['deprecation']
+  readonly statusCodes: StatusCodes
 }
 
 export type CreatePerformer = (
@@ -73,59 +86,126 @@ export interface Preparation {
 export const prepareOperation = (
   slot: OperationSlot<PreparedOperation>,
   preparation: Preparation,
-): PreparedOperation => {
-  const { method, path } = slot
-  const operation = slot.load()
-  const response = actionResponse(operation)
-  const onResult = prepareResponse(resultTemplates(operation, response), () => {
-    const again = slot.load()
-    return resultTemplates(again, actionResponse(again))
-  })
-  const isFixed = response.isFixed && onResult.isConstant
-  const vary = varyOf(operation, response, path.version)
-  return {
-    method,
-    version: path.version,
-    template: path.template,
-    guard: guardOf(method, operation.security),
-    accepts: operation.accepts,
-    offers: offersOf(operation.provides),
-    checksAccept: response.checksAccept,
-    needs: sharedNeeds(operation.reads),
-    bodyLimits: operation.body,
-    forwardsBody: response.takesBody,
-    headers: prepareHeaders(operation.headers),
-    onResult,
-    onError: operation.onError.declared ? prepareOnError(slot) : undefined,
-    replacesHeaders: operation.onResult.headers !== undefined,
-    readsAction: operation.reads.some((read) => read === 'action' || read.startsWith('action.')),
-    events: response.events === 'none' ? undefined : prepareEventPlan(slot),
-    perform: preparation.createPerformer(operation, path),
-    action: operation.action.type,
-    givesStatus: response.givesStatus,
-    isFixed,
-    fixed: isFixed ? new Map<ContentType, FixedAnswer>() : NOTHING_FIXED,
-    vary,
-    headMemo: headMemoOf(path.version, { headers: onResult.headers.constant, vary }),
-    row: preparation.rowFor(path.version, path.template, method),
-    pointerOf: ({ pointer, ...place }) => pointer ?? pointerOf(slot.load(), place),
+): PreparedOperation => new PreparedOperation(slot, preparation)
+
+/** There is one for each operation in use, so it has few fields, and no closures. */
+export class PreparedOperation implements TracedOperation, TemplateSource {
+  readonly shape: OperationShape
+  readonly version: ServedVersion
+  readonly perform: Perform
+  readonly onResult: ResponsePlan
+  readonly row: RequestRow
+  readonly fixed: Map<ContentType, FixedAnswer>
+  readonly #slot: OperationSlot<PreparedOperation>
+  /** Made at the first failure, and at the first stream of events. */
+  #onError: ResponsePlan | undefined = undefined
+  #events: EventPlan | undefined = undefined
+
+  constructor(slot: OperationSlot<PreparedOperation>, preparation: Preparation) {
+    const { method, path } = slot
+    const { version, template } = path
+    const operation = slot.load()
+    const response = actionResponse(operation)
+    this.#slot = slot
+    this.version = version
+    this.onResult = prepareResponse(resultTemplates(operation, response), this)
+    this.shape = shapeOf(operation, { method, version, response, onResult: this.onResult })
+    this.perform = preparation.createPerformer(operation, path)
+    this.row = preparation.rowFor(version, template, method)
+    this.fixed = this.shape.isFixed ? new Map<ContentType, FixedAnswer>() : NOTHING_FIXED
+  }
+
+  get action(): OperationShape['action'] {
+    return this.shape.action
+  }
+
+  get template(): string {
+    return this.#slot.path.template
+  }
+
+  /** undefined: the document has none. */
+  onError(): ResponsePlan | undefined {
+    if (!this.shape.hasOnError) return undefined
+    return (this.#onError ??= prepareOnError(this.#slot))
+  }
+
+  /** How the events of a stream are made; undefined: its answer is none. */
+  events(): EventPlan | undefined {
+    if (!this.shape.hasEvents) return undefined
+    return (this.#events ??= prepareEventPlan(this.#slot.load()))
+  }
+
+  /** Of `on_result`. */
+  templates(): ResponseTemplates {
+    const operation = this.#slot.load()
+    return resultTemplates(operation, actionResponse(operation))
+  }
+
+  pointerOf({ pointer, ...place }: RefusingPlace): string {
+    return pointer ?? pointerOf(this.#slot.load(), place)
   }
 }
 
-/** Operations of a document share the list that they provide. */
-const offersOf = oncePer(orderOffers)
-
-/** One for all operations that need the same. */
-const sharedNeeds = (reads: CompiledOperation['reads']): RequestNeeds => {
-  const needs = needsOf(reads)
-  const key = Object.values(needs).join()
-  const known = NEEDS.get(key) ?? needs
-  NEEDS.set(key, known)
-  return known
+interface ShapedOperation {
+  readonly method: Method
+  readonly version: ServedVersion
+  readonly response: ActionResponse
+  readonly onResult: ResponsePlan
 }
 
-/** Of seven flags there are few combinations. */
-const NEEDS = new Map<string, RequestNeeds>()
+const shapeOf = (
+  operation: CompiledOperation,
+  { method, version, response, onResult }: ShapedOperation,
+): OperationShape => {
+  const { languages, deprecation, statusCodes } = version
+  const vary = varyOf(operation, response, version)
+  return shareShape({
+    method,
+    guard: guardOf(method, operation.security),
+    accepts: shareEqual(operation.accepts),
+    offers: offersOf(operation.provides),
+    checksAccept: response.checksAccept,
+    needs: shareEqual(needsOf(operation.reads)),
+    bodyLimits: shareEqual(operation.body),
+    forwardsBody: response.takesBody,
+    headers: prepareHeaders(operation.headers),
+    replacesHeaders: operation.onResult.headers !== undefined,
+    readsAction: operation.reads.some((read) => read === 'action' || read.startsWith('action.')),
+    hasEvents: response.events !== 'none',
+    hasOnError: operation.onError.declared,
+    action: operation.action.type,
+    givesStatus: response.givesStatus,
+    isFixed: response.isFixed && onResult.isConstant,
+    vary,
+    headMemo: headMemoOf({ headers: onResult.headers.constant, vary, languages, deprecation }),
+    languages,
+    deprecation,
+    statusCodes,
+  })
+}
+
+const shareEqual = createEqualShare()
+
+/** Operations of a document share the list that they provide. */
+const offersOf = oncePer((provides: readonly ContentType[]) => shareEqual(orderOffers(provides)))
+
+const shareShape = (shape: OperationShape): OperationShape =>
+  share(Object.values(shape).map(keyOf).join('\n'), () => shape)
+
+const share = createWeakShare<OperationShape>()
+
+/** Objects by number: those that are equal are one, as far as they are shared. */
+const keyOf = (value: unknown): string =>
+  typeof value === 'object' && value !== null ? `#${numberOf(value)}` : String(value)
+
+const numbers = new WeakMap<object, number>()
+let lastNumber = 0
+
+const numberOf = (value: object): number => {
+  const number = numbers.get(value) ?? (lastNumber += 1)
+  numbers.set(value, number)
+  return number
+}
 
 const shareText = createTextShare()
 
@@ -136,25 +216,23 @@ const guardOf = (method: Method, security: CompiledSecurity): Guard | undefined 
 const NOTHING_FIXED = new Map<ContentType, FixedAnswer>()
 
 /** Failures are rare: their response is built at the first of them. */
-const prepareOnError = (slot: OperationSlot<PreparedOperation>): (() => ResponsePlan) => {
-  const again = (): ResponseTemplates => {
+const prepareOnError = (slot: OperationSlot<PreparedOperation>): ResponsePlan => {
+  const templates = (): ResponseTemplates => {
     const { headers, onError } = slot.load()
     return { headers, body: NO_BODY, ...onError }
   }
-  return once(() => prepareResponse(again(), again))
+  return prepareResponse(templates(), { templates })
 }
 
-const prepareEventPlan = (slot: OperationSlot<PreparedOperation>): (() => EventPlan) =>
-  once(() => {
-    const operation = slot.load()
-    const response = actionResponse(operation)
-    const { onError } = operation
-    return prepareEvents({
-      isEndless: response.events === 'endless',
-      body: resultTemplates(operation, response).body,
-      failure: onError.declared ? (onError.body ?? NO_BODY) : undefined,
-    })
+const prepareEventPlan = (operation: CompiledOperation): EventPlan => {
+  const response = actionResponse(operation)
+  const { onError } = operation
+  return prepareEvents({
+    isEndless: response.events === 'endless',
+    body: resultTemplates(operation, response).body,
+    failure: onError.declared ? (onError.body ?? NO_BODY) : undefined,
   })
+}
 
 /** What responds: `on_result`, and the action where it says nothing. */
 const resultTemplates = (

@@ -62,7 +62,7 @@ export const writeUnmatched = (
     version: '',
     code: refusal,
   })
-  if (options.decisions?.keeps(settlement, '') === true)
+  if (options.decisions?.keeps(settlement, undefined) === true)
     options.decisions.record({ incomingRequest, settlement, seconds })
 }
 
@@ -90,10 +90,12 @@ export const report = (
   const seconds = (options.now() - incomingRequest.startedMs) / 1000
   operation.row.observe(status, seconds)
   options.traces?.settled(incomingRequest, settlement, operation)
-  if (options.decisions?.keeps(settlement, operation.version.apiId) === true)
+  if (options.decisions?.keeps(settlement, operation.version) === true)
     options.decisions.record({ incomingRequest, settlement, seconds, operation })
-  const { apiId: api, name: version } = operation.version
   const { why } = settlement
+  // Nothing of the version is read for other requests: it is mostly not in the processor's cache.
+  if (why === undefined && options.accessLog === undefined) return
+  const { apiId: api, name: version } = operation.version
   const code = refusal ?? settlement.failure
   if (why !== undefined)
     options.onFailure?.({
@@ -106,7 +108,6 @@ export const report = (
       code,
       failure: why,
     })
-  if (options.accessLog === undefined) return
   log(options, incomingRequest, { status, seconds, bytes, api, version, code, why })
 }
 

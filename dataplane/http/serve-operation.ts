@@ -18,7 +18,7 @@ import {
   rateEventStream,
   refusalType,
 } from '../../language/routes/negotiate.ts'
-import type { PreparedOperation } from './prepared-operation.ts'
+import type { OperationShape, PreparedOperation } from './prepared-operation.ts'
 import { renderResult } from './response/render-result.ts'
 import { hasBody, type RequestHead } from './request/head.ts'
 import { fillRequestView, type RequestFacts } from './request/view.ts'
@@ -35,12 +35,12 @@ export const serveOperation = (
 ): void => {
   const { incomingRequest, operation } = admission
   const { accept } = incomingRequest.head
-  const offered = pickContentType(accept, operation.offers)
+  const offered = pickContentType(accept, operation.shape.offers)
   const exchange = openExchange(admission, observer, offered ?? refusalType(accept))
   if (identity !== undefined) exchange.context.security = identity
   try {
-    fillRequestView(exchange.context.request, operation.needs, factsOf(admission))
-    checkAdmission(admission, offered !== undefined || takesEvents(operation, accept))
+    fillRequestView(exchange.context.request, operation.shape.needs, factsOf(admission))
+    checkAdmission(admission, offered !== undefined || takesEvents(operation.shape, accept))
   } catch (error) {
     refuse(exchange, error)
     return
@@ -56,7 +56,7 @@ export const refuseOperation = (
   error: unknown,
 ): void => {
   const exchange = openExchange(admission, observer, errorType(admission))
-  fillRequestView(exchange.context.request, admission.operation.needs, factsOf(admission))
+  fillRequestView(exchange.context.request, admission.operation.shape.needs, factsOf(admission))
   refuse(exchange, error)
 }
 
@@ -66,7 +66,7 @@ export const abandonOperation = (admission: MatchedRequest, observer: ExchangeOb
 }
 
 const errorType = ({ incomingRequest, operation }: MatchedRequest): ContentType =>
-  pickContentType(incomingRequest.head.accept, operation.offers) ??
+  pickContentType(incomingRequest.head.accept, operation.shape.offers) ??
   refusalType(incomingRequest.head.accept)
 
 const openExchange = (
@@ -82,9 +82,9 @@ const openExchange = (
 const envelopeOf = ({ incomingRequest, operation, language }: MatchedRequest): Envelope => ({
   requestId: incomingRequest.id,
   language,
-  deprecation: operation.version.deprecation,
-  vary: operation.vary,
-  memo: operation.headMemo,
+  deprecation: operation.shape.deprecation,
+  vary: operation.shape.vary,
+  memo: operation.shape.headMemo,
 })
 
 const factsOf = ({
@@ -110,22 +110,22 @@ const checkAdmission = (
   isAcceptable: boolean,
 ): void => {
   const { head } = incomingRequest
-  if (operation.checksAccept && !isAcceptable) throw notAcceptable(servedBy(operation))
+  if (operation.shape.checksAccept && !isAcceptable) throw notAcceptable(servedBy(operation.shape))
   if (!hasBody(head)) return
   checkContentType(head, operation)
-  checkDeclaredLength(head, operation.bodyLimits)
+  checkDeclaredLength(head, operation.shape.bodyLimits)
 }
 
-const servedBy = ({ offers, events }: PreparedOperation): readonly string[] =>
-  events === undefined ? offers : [...offers, EVENT_STREAM]
+const servedBy = ({ offers, hasEvents }: OperationShape): readonly string[] =>
+  hasEvents ? [...offers, EVENT_STREAM] : offers
 
 /** The action decides whether the response really is a stream of events. */
-const takesEvents = ({ events, offers }: PreparedOperation, accept: string | undefined): boolean =>
-  events !== undefined && rateEventStream(accept, offers) !== 'refused'
+const takesEvents = ({ hasEvents, offers }: OperationShape, accept: string | undefined): boolean =>
+  hasEvents && rateEventStream(accept, offers) !== 'refused'
 
 const checkContentType = (head: RequestHead, operation: PreparedOperation): void => {
-  const { method, accepts } = operation
-  const goesUnread = operation.forwardsBody && !operation.needs.body
+  const { method, accepts } = operation.shape
+  const goesUnread = operation.shape.forwardsBody && !operation.shape.needs.body
   if (isServedType(head.contentType, { method, accepts, goesUnread })) return
   throw new GatewayError(
     'svc.error.unsupported_media_type',
@@ -142,7 +142,9 @@ const checkContentType = (head: RequestHead, operation: PreparedOperation): void
  */
 const needsBody = ({ incomingRequest, operation }: MatchedRequest): boolean => {
   if (!hasBody(incomingRequest.head)) return false
-  return !operation.forwardsBody || operation.needs.body || operation.needs.bodyLength
+  return (
+    !operation.shape.forwardsBody || operation.shape.needs.body || operation.shape.needs.bodyLength
+  )
 }
 
 const readThenPerform = (
@@ -151,9 +153,9 @@ const readThenPerform = (
   { isScarce }: ExchangeObserver,
 ): void => {
   const { head, request } = incomingRequest
-  const isKept = operation.needs.body || operation.forwardsBody
+  const isKept = operation.shape.needs.body || operation.shape.forwardsBody
   const policy = {
-    limits: operation.bodyLimits,
+    limits: operation.shape.bodyLimits,
     declaredLength: head.contentLength,
     holding: isKept ? exchange.memory : undefined,
     isScarce,
@@ -181,17 +183,17 @@ const readThenPerform = (
 const takeBody = (exchange: HttpExchange, head: RequestHead, bytes: Buffer): void => {
   const { operation, context } = exchange
   const view = context.request
-  if (operation.forwardsBody) exchange.rawBody = bytes
-  if (!operation.needs.body || bytes.length === 0) return
-  const isKnown = isAcceptedType(head.contentType, operation.accepts)
-  if (isKnown || isWithBody(operation.method))
+  if (operation.shape.forwardsBody) exchange.rawBody = bytes
+  if (!operation.shape.needs.body || bytes.length === 0) return
+  const isKnown = isAcceptedType(head.contentType, operation.shape.accepts)
+  if (isKnown || isWithBody(operation.shape.method))
     view.body = decodeBody(head.contentType ?? '', bytes, exchange.memory)
 }
 
 const perform = (exchange: HttpExchange): void => {
   const { operation, contentType } = exchange
   try {
-    if (operation.isFixed && !operation.fixed.has(contentType))
+    if (operation.shape.isFixed && !operation.fixed.has(contentType))
       operation.fixed.set(contentType, fixAnswer(renderResult(exchange), exchange.envelope))
     operation.perform(exchange)
   } catch (error) {

@@ -1,6 +1,7 @@
 // Builds the route table from packed documents: the next table is built beside the current one and swapped by one
 // reference. Every serving process has one.
 
+import { createEqualShare } from '../../base/weak-share.ts'
 import type { CompiledSecurity } from '../../language/compile/security.ts'
 import type { CompiledOperation, StatusCodes } from '../../language/compiled.ts'
 import { type Method, METHODS, type Scheme } from '../../language/document.ts'
@@ -128,6 +129,9 @@ const webSocketRoute = (packed: PackedVersion, version: ServedVersion): Route<Se
 /** One object for all versions without security. */
 const ANONYMOUS: CompiledSecurity = { type: 'anonymous' }
 
+/** Few lists serve nearly all versions. */
+const shareEqual = createEqualShare()
+
 const toServedVersion = (document: PackedDocument, packed: PackedVersion): ServedVersion => ({
   apiId: document.id,
   digest: document.digest,
@@ -137,7 +141,7 @@ const toServedVersion = (document: PackedDocument, packed: PackedVersion): Serve
   confinedTo: document.confinedTo,
   deprecation: packed.deprecation,
   poolSize: packed.poolSize,
-  languages: packed.languages,
+  languages: shareEqual(packed.languages),
   statusCodes: mergeStatusCodes(packed.ownStatusCodes),
 })
 

@@ -20,23 +20,48 @@ type Write = (context: EvaluationContext) => string
  * @example jsonWriter(fold({ m: '{{request.method}}' }, '', scope, report))(context) // '{"m":"get"}'
  */
 export const jsonWriter = (template: Template): Write => {
+  const text = jsonText(template)
+  return (context) => text.write(context)
+}
+
+/** `jsonWriter` where there are many: an object of three fields, where a closure takes twice as much memory. */
+export const jsonText = (template: Template): JsonText => {
   const segments: Segments = { lead: '', waiting: [] }
   append(template, segments)
   const { waiting } = segments
-  const lead = shareText(segments.lead)
-  if (waiting.length === 0) return () => lead
-  // Two lists and shared texts: data of one operation alone is mostly not in the processor's cache.
-  const writes = shareWrites(waiting.map(({ write }) => write))
-  const tails = waiting.map(({ tail }) => shareText(tail))
-  return (context) => {
+  return new JsonText(
+    shareText(segments.lead),
+    shareWrites(waiting.map(({ write }) => write)),
+    waiting.length === 0 ? NO_TAILS : waiting.map(({ tail }) => shareText(tail)),
+  )
+}
+
+const NO_TAILS: readonly string[] = Object.freeze([])
+
+/** Two lists and shared texts: data of one operation alone is mostly not in the processor's cache. */
+export class JsonText {
+  readonly #lead: string
+  readonly #writes: readonly Write[]
+  readonly #tails: readonly string[]
+
+  constructor(lead: string, writes: readonly Write[], tails: readonly string[]) {
+    this.#lead = lead
+    this.#writes = writes
+    this.#tails = tails
+  }
+
+  /** @throws ExpressionError */
+  write(context: EvaluationContext): string {
+    const writes = this.#writes
+    const tails = this.#tails
+    let json = this.#lead
     try {
-      let json = lead
       for (let index = 0; index < writes.length; index++)
         json += (writes[index]?.(context) ?? '') + (tails[index] ?? '')
-      return json
     } catch (error) {
       throw asExpressionError(error)
     }
+    return json
   }
 }
 

@@ -1,6 +1,7 @@
 // Shares one path trie among documents whose routes have equal patterns: a thousand tenants with the same API have it
 // once, and so in the processor's cache. It is freed with the last table that uses it.
 
+import { createWeakShare } from '../../base/weak-share.ts'
 import type { PathPattern } from '../routes/path-pattern.ts'
 import type { Route } from './route.ts'
 import { editTrie, type TrieNode } from './trie.ts'
@@ -23,21 +24,13 @@ const MOST_ROUTES = 256
 
 type Routes = readonly Pick<Route<unknown>, 'patterns'>[]
 
-const known = new Map<string, WeakRef<SharedPaths>>()
-const freed = new FinalizationRegistry<string>((key) => {
-  if (known.get(key)?.deref() === undefined) known.delete(key)
-})
+const share = createWeakShare<SharedPaths>()
 
 export function sharedPaths(routes: Routes): SharedPaths {
   if (routes.length > MOST_ROUTES) return buildPaths(routes)
   // Equal patterns are one list, as far as the store shares them.
   const key = routes.map(({ patterns }) => numberOf(patterns)).join()
-  const before = known.get(key)?.deref()
-  if (before !== undefined) return before
-  const built = buildPaths(routes)
-  known.set(key, new WeakRef(built))
-  freed.register(built, key)
-  return built
+  return share(key, () => buildPaths(routes))
 }
 
 const numbers = new WeakMap<object, number>()

@@ -2,6 +2,7 @@
 // nothing can end a header line early. Framing headers are left out, as they are the gateway's.
 
 import { oncePer } from '../../../base/once.ts'
+import { createEqualShare } from '../../../base/weak-share.ts'
 import { isHeaderName, isHeaderValue } from '../../../language/compile/headers.ts'
 import { ExpressionError } from '../../../language/expression/errors.ts'
 import { type EvaluationContext, evaluator } from '../../../language/expression/run.ts'
@@ -58,8 +59,13 @@ const writerOf = (list: HeaderList): HeaderWriter => ({
 
 const NO_HEADERS = writerOf(NONE)
 
-/** The operations of a document mostly have the same map. */
-const constantHeaders = oncePer((map: ValueMap) => writerOf(toHeaderList(Object.entries(map))))
+/** The operations of a document mostly have the same map, and many documents equal ones. */
+const constantHeaders = oncePer((map: ValueMap) =>
+  writerOfList(shareEqual(toHeaderList(Object.entries(map)))),
+)
+
+const shareEqual = createEqualShare()
+const writerOfList = oncePer(writerOf)
 
 const prepareEntries = (entries: readonly (readonly [string, Template])[]): HeaderWriter => {
   const prepared = entries.map(([name, value]) => [name, evaluator(value)] as const)

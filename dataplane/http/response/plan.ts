@@ -4,7 +4,7 @@
 import type { CompiledResponse, ContentType } from '../../../language/compiled.ts'
 import type { Method } from '../../../language/document.ts'
 import { ExpressionError } from '../../../language/expression/errors.ts'
-import { jsonWriter, toJson } from '../../../language/expression/json.ts'
+import { type JsonText, jsonText, toJson } from '../../../language/expression/json.ts'
 import { type EvaluationContext, evaluator } from '../../../language/expression/run.ts'
 import type { Template } from '../../../language/expression/template.ts'
 import { toText } from '../../../language/expression/text.ts'
@@ -49,13 +49,18 @@ export type ResponseTemplates = Pick<CompiledResponse, 'statusCode' | 'uri'> & {
 
 /**
  * The closure of the body as JSON text is built now. The one of the body as a value, for the few responses of another
- * type, is built at the first of them, from templates that `again` unpacks: this reduces the memory of an operation
+ * type, is built at the first of them, from templates that `source` unpacks: this reduces the memory of an operation
  * in use to a third.
  */
 export const prepareResponse = (
   templates: ResponseTemplates,
-  again: () => ResponseTemplates,
-): ResponsePlan => new PreparedResponse(templates, again)
+  source: TemplateSource,
+): ResponsePlan => new PreparedResponse(templates, source)
+
+/** Unpacks the templates of a response anew. */
+export interface TemplateSource {
+  templates(): ResponseTemplates
+}
 
 type Evaluate = (context: EvaluationContext) => Value
 
@@ -65,12 +70,13 @@ class PreparedResponse implements ResponsePlan {
   readonly isConstant: boolean
   readonly #status: Evaluate | undefined
   readonly #uri: Evaluate | undefined
-  readonly #json: (context: EvaluationContext) => string
-  readonly #again: () => ResponseTemplates
+  readonly #json: JsonText
+  readonly #source: TemplateSource
+  /** Of the body, for what is seldom. */
   #value: Evaluate | undefined
   #statusOfBody: ((context: EvaluationContext) => number | undefined) | undefined
 
-  constructor(templates: ResponseTemplates, again: () => ResponseTemplates) {
+  constructor(templates: ResponseTemplates, source: TemplateSource) {
     const { headers, body, statusCode, uri } = templates
     this.headers = prepareHeaders(headers)
     this.isConstant = [headers, body, statusCode, uri].every(
@@ -78,8 +84,8 @@ class PreparedResponse implements ResponsePlan {
     )
     this.#status = statusCode && evaluator(statusCode)
     this.#uri = uri && evaluator(uri)
-    this.#json = jsonWriter(body)
-    this.#again = again
+    this.#json = jsonText(body)
+    this.#source = source
   }
 
   status(context: EvaluationContext): number | undefined {
@@ -94,18 +100,18 @@ class PreparedResponse implements ResponsePlan {
     const own = headerOf(headers, 'content-type')
     if (own !== undefined) return encodeAs(this.#valueOf(context), own, contentType)
     if (mediaKind(contentType) !== 'json') return encodeValue(this.#valueOf(context), contentType)
-    const bytes = this.#json(context)
+    const bytes = this.#json.write(context)
     // An empty text and null mean no payload.
     return bytes === '""' || bytes === 'null' ? EMPTY : { contentType, bytes }
   }
 
   statusOfBody(context: EvaluationContext): number | undefined {
-    this.#statusOfBody ??= prepareStatusOfBody(this.#again().body)
+    this.#statusOfBody ??= prepareStatusOfBody(this.#source.templates().body)
     return this.#statusOfBody(context)
   }
 
   #valueOf(context: EvaluationContext): Value {
-    this.#value ??= evaluator(this.#again().body)
+    this.#value ??= evaluator(this.#source.templates().body)
     return this.#value(context)
   }
 }

@@ -27,7 +27,7 @@ export interface Addressee {
 export const renderSuccess = (addressee: Addressee, result: ValueMap): Answer => {
   const { context, operation } = addressee
   context.action = { result }
-  const upstream = operation.givesStatus ? result['status_code'] : undefined
+  const upstream = operation.shape.givesStatus ? result['status_code'] : undefined
   return renderResult(addressee, typeof upstream === 'number' ? upstream : undefined)
 }
 
@@ -39,7 +39,8 @@ export const renderResult = (
   { context, operation, contentType }: Addressee,
   upstream?: number,
 ): Answer => {
-  const { onResult, method } = operation
+  const { onResult, shape } = operation
+  const { method } = shape
   const headers = onResult.headers.write(context)
   const encoded = onResult.body(context, contentType, headers)
   const uri = onResult.uri(context)
@@ -51,13 +52,13 @@ export const renderResult = (
 /** @throws ExpressionError */
 export const renderFailure = (addressee: Addressee, failure: ActionError): Answer => {
   const { context, operation, contentType } = addressee
-  const { error, message, status } = viewError(failure, operation.version.statusCodes)
+  const { error, message, status } = viewError(failure, operation.shape.statusCodes)
   context.action = { error }
-  const plan = operation.onError?.()
+  const plan = operation.onError()
   if (plan !== undefined) return renderError(plan, addressee, { uri: failure.error_uri, status })
   return {
     status,
-    headers: withRetryAfter(operation.headers.writeWhatIsKnown(context), failure.error_uri),
+    headers: withRetryAfter(operation.shape.headers.writeWhatIsKnown(context), failure.error_uri),
     ...recordBody(failure.error_uri, message, '', contentType),
   }
 }
@@ -82,7 +83,8 @@ export const planStream = (
   head: StreamHead,
   isHead: boolean,
 ): FramedHead => {
-  const { onResult, readsAction, replacesHeaders: replaces } = operation
+  const { onResult, shape } = operation
+  const { readsAction, replacesHeaders: replaces } = shape
   context.action = {
     result: {
       status_code: head.statusCode,
@@ -96,7 +98,7 @@ export const planStream = (
   const headers = mergeStreamHeaders(status, framing, { upstream: head.headers, own, replaces })
   return {
     status,
-    headers: withLocation(headers, onResult.uri(context), operation.method),
+    headers: withLocation(headers, onResult.uri(context), operation.shape.method),
     framing,
   }
 }
@@ -110,7 +112,8 @@ export const planEvents = (
   result: ValueMap,
   isHead: boolean,
 ): FramedHead => {
-  const { onResult, method } = operation
+  const { onResult, shape } = operation
+  const { method } = shape
   context.action = { result }
   const headers = onResult.headers.write(context)
   const status = onResult.status(context) ?? 200

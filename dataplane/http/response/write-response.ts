@@ -87,21 +87,24 @@ const createHeadMemo = (): HeadMemo => ({
   lines: undefined,
 })
 
-/** What makes the heads of two operations of a version alike; no list where headers depend on the request. */
+/** What makes the heads of two operations alike; no list where headers depend on the request. */
 interface HeadShape {
   readonly headers: HeaderList | undefined
   readonly vary: string | undefined
+  readonly languages: readonly string[]
+  readonly deprecation: Readonly<Record<string, string>> | undefined
 }
 
-/** One for all operations of a version that have the same constant headers, as most have. */
-export const headMemoOf = (version: object, { headers, vary = '' }: HeadShape): HeadMemo => {
+/** One for all operations that have the same constant headers, as most have, of versions that are alike. */
+export const headMemoOf = ({ headers, vary = '', languages, deprecation }: HeadShape): HeadMemo => {
   if (headers === undefined) return createHeadMemo()
-  const ofVersion = memosOf(version)
+  const ofVersion = memosOf(deprecation ?? languages)
   const ofVary = ofVersion.get(vary) ?? oncePer(createHeadMemo)
   ofVersion.set(vary, ofVary)
   return ofVary(headers)
 }
 
+/** Versions share equal lists of languages, and no deprecation. */
 const memosOf = oncePer<object, Map<string, (headers: HeaderList) => HeadMemo>>(() => new Map())
 
 /**
