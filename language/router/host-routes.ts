@@ -6,7 +6,7 @@ import type { HostPattern } from '../routes/host-pattern.ts'
 import type { PersistentMap, Owner } from './persistent-map.ts'
 import { inOrder } from './precedence.ts'
 import type { Candidate, RouteSet } from './route.ts'
-import { sharedPaths } from './shared-paths.ts'
+import { type PlacedPattern, sharedPaths } from './shared-paths.ts'
 import { editTrie, type Place, type TrieNode } from './trie.ts'
 
 /** The routes that end at one place of the path trie, in order of precedence. Never empty. */
@@ -49,14 +49,20 @@ export function loneRoutes<T>(
   const { id, routes } = set
   const { paths, places } = sharedPaths(routes)
   if (paths === undefined) return undefined
+  const candidateOf = ({ route, pattern }: PlacedPattern): Candidate<T> => {
+    const { target } = routes[route] ?? raise(`document ${id} has no route ${route}`)
+    return { target, id, pattern, host }
+  }
   const listed = places.map((placed) => {
-    const candidates = placed.flatMap(({ route, pattern }): Candidates<T> => {
-      const target = routes[route]?.target
-      return target === undefined ? NOBODY : [{ target, id, pattern, host }]
-    })
+    // `map` makes lists that have no room to grow: 3 KB a document.
+    const candidates = placed.map(candidateOf)
     return candidates.length === 1 ? candidates : inOrder(candidates, sets)
   })
   return new HostRoutes(paths, listed)
+}
+
+const raise = (message: string): never => {
+  throw new TypeError(message)
 }
 
 /** The same routes in a trie of candidates, to which those of other documents can be added. */
