@@ -18,7 +18,6 @@ import { type ActionResponse, actionResponse, NO_BODY } from '../../language/act
 import type { Perform } from '../actions/performer.ts'
 import type { OperationSlot, ServedPath, ServedVersion } from '../served.ts'
 import { type EventPlan, prepareEvents } from './sse/mapping.ts'
-import type { TracedOperation } from './incoming-request.ts'
 import type { FixedAnswer } from './response/fixed-response.ts'
 import { orderOffers } from '../../language/routes/negotiate.ts'
 import { needsOf, type RequestNeeds } from './request/view.ts'
@@ -89,7 +88,7 @@ export const prepareOperation = (
 ): PreparedOperation => new PreparedOperation(slot, preparation)
 
 /** There is one for each operation in use, so it has few fields, and no closures. */
-export class PreparedOperation implements TracedOperation, TemplateSource {
+export class PreparedOperation implements TemplateSource {
   readonly shape: OperationShape
   readonly version: ServedVersion
   readonly perform: Perform
