@@ -20,6 +20,8 @@ export interface Arguments {
   readonly size: Size
   readonly stages: readonly StageName[]
   readonly isQuick: boolean
+  /** On an API server of our own, in memory, in the place of a real one. */
+  readonly isLight: boolean
   /** undefined: the report is printed only. */
   readonly file: string | undefined
   /** The program that is measured. */
@@ -36,9 +38,10 @@ const DEFAULT_OPERATOR = 'dist/operator/main.js'
 const SIZE: Size = { documents: 1000, dataPlanes: 100, edits: 100, pods: 20, restSeconds: 30 }
 const QUICK_SIZE: Size = { documents: 100, dataPlanes: 10, edits: 10, pods: 3, restSeconds: 5 }
 
-export const USAGE = `Usage: npm run bench-operator -- [--quick] [--documents N] [--data-planes N] [--only NAME,…]
+export const USAGE = `Usage: npm run bench-operator -- [--quick] [--light] [--documents N] [--data-planes N] [--only NAME,…]
                                  [--out FILE] [--operator FILE] [--profiles DIR] [--node-flag=FLAG …]
 
+  --light        on an API server of our own, which needs no build and little time
   --quick        100 documents × 10 data planes, and little of everything
   --documents    how many; default ${SIZE.documents}
   --data-planes  how many, 200 at most; default ${SIZE.dataPlanes}
@@ -54,6 +57,7 @@ export const readArguments = (argv: readonly string[]): Arguments => {
     args: [...argv],
     options: {
       quick: { type: 'boolean', default: false },
+      light: { type: 'boolean', default: false },
       documents: { type: 'string' },
       'data-planes': { type: 'string' },
       only: { type: 'string', multiple: true, default: [] },
@@ -68,8 +72,16 @@ export const readArguments = (argv: readonly string[]): Arguments => {
   if (unknown !== undefined)
     throw new Error(`There is no part '${unknown}': choose of ${STAGE_NAMES.join(', ')}`)
   const usual = values.quick ? QUICK_SIZE : SIZE
-  const { quick, documents, 'data-planes': dataPlanes, profiles, 'node-flag': nodeFlags } = values
-  const isUsual = !quick && [documents, dataPlanes, profiles].every(isAbsent) && only.length === 0
+  const {
+    quick,
+    light,
+    documents,
+    'data-planes': dataPlanes,
+    profiles,
+    'node-flag': nodeFlags,
+  } = values
+  const isUsual =
+    !quick && !light && [documents, dataPlanes, profiles].every(isAbsent) && only.length === 0
   return {
     size: {
       ...usual,
@@ -78,6 +90,7 @@ export const readArguments = (argv: readonly string[]): Arguments => {
     },
     stages: STAGE_NAMES.filter((name) => only.length === 0 || only.includes(name)),
     isQuick: quick,
+    isLight: light,
     file: values.out ?? (isUsual ? DEFAULT_FILE : undefined),
     operator: values.operator,
     profiles,

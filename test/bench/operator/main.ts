@@ -10,7 +10,8 @@ import { makeTempDir } from '../../support/temp-dir.ts'
 import { describeCommit } from '../machine.ts'
 import { renderSection } from '../section.ts'
 import { type Arguments, readArguments, USAGE } from './arguments.ts'
-import { prepareAuditLog } from './audit-log.ts'
+import { type AuditLog, prepareAuditLog } from './audit-log.ts'
+import { type BenchPlane, startLightPlane } from './light-plane.ts'
 import { sectionsOf } from './report.ts'
 import { OPERATOR_USER } from './rig.ts'
 import { runStages } from './run.ts'
@@ -27,16 +28,18 @@ const describeLoad = (): string =>
     .map((load) => load.toFixed(1))
     .join(' ')
 
-const pageHead = (isQuick: boolean, loadBefore: string): readonly string[] => {
+const pageHead = ({ isQuick, isLight }: Arguments, loadBefore: string): readonly string[] => {
   const commit = describeCommit('operator', 'spec')
   const minutes = ((performance.now() - startedMs) / 60_000).toFixed(1)
   const [cpu] = cpus()
   const memory = `${(totalmem() / 1024 ** 3).toFixed(1)} GiB`
-  const kubernetes = goModule().versionOf('k8s.io/kubernetes')
+  const kubernetes = isLight
+    ? 'an API server of our own, in memory'
+    : `Kubernetes ${goModule().versionOf('k8s.io/kubernetes')}`
   const facts = [
     `${new Date().toISOString().slice(0, 10)}${commit === '' ? '' : `, commit ${commit}`}, in ${minutes} minutes`,
     `${cpus().length} × ${cpu?.model ?? 'unknown CPU'}, ${memory}, ${type()} ${release()}; load average ${loadBefore} before, ${describeLoad()} after`,
-    `Node ${process.versions.node}, Kubernetes ${kubernetes}; API server, etcd, stand-ins and benchmark share the machine with the operator`,
+    `Node ${process.versions.node}, ${kubernetes}; API server, etcd, stand-ins and benchmark share the machine with the operator`,
     'Data planes are stand-ins in one process, which keep digests and validate nothing; plain HTTP to them, where a cluster has mutual TLS',
     ...(isQuick ? ['A quick run: these numbers are noise.'] : []),
   ]
@@ -47,15 +50,31 @@ const pageHead = (isQuick: boolean, loadBefore: string): readonly string[] => {
   ]
 }
 
-const main = async (given: Arguments): Promise<void> => {
-  const { size, stages, isQuick, file, operator, profiles, nodeFlags } = given
+interface Opened {
+  readonly plane: BenchPlane
+  readonly audit: AuditLog
+}
+
+const openReal = async (stack: AsyncDisposableStack, directory: string): Promise<Opened> => {
   const availability = kubeAvailability()
   if (!availability.available) throw new Error(`no control plane here: ${availability.why}`)
+  const audit = await prepareAuditLog(directory, OPERATOR_USER)
+  const options = { controllers: false, apiserverFlags: audit.flags }
+  return { plane: stack.use(await startControlPlane(options)), audit }
+}
+
+const openLight = async (stack: AsyncDisposableStack, directory: string): Promise<Opened> => {
+  const light = stack.use(await startLightPlane(directory))
+  return light
+}
+
+const main = async (given: Arguments): Promise<void> => {
+  const { size, stages, isLight, file, operator, profiles, nodeFlags } = given
   const loadBefore = describeLoad()
   await using directory = await makeTempDir()
-  const audit = await prepareAuditLog(directory.path, OPERATOR_USER)
   progress('starting a control plane')
-  await using plane = await startControlPlane({ controllers: false, apiserverFlags: audit.flags })
+  await using stack = new AsyncDisposableStack()
+  const { plane, audit } = await (isLight ? openLight : openReal)(stack, directory.path)
   const program = { main: resolve(operator), profiles, nodeFlags }
   const measured = await runStages({
     plane,
@@ -67,7 +86,7 @@ const main = async (given: Arguments): Promise<void> => {
     progress,
   })
   const texts = sectionsOf(measured).map(renderSection)
-  const page = `${[...pageHead(isQuick, loadBefore), ...texts].join('\n\n')}\n`
+  const page = `${[...pageHead(given, loadBefore), ...texts].join('\n\n')}\n`
   process.stdout.write(page)
   if (file === undefined) return
   writeFileSync(file, page)

@@ -70,11 +70,13 @@ const beginSection = (
   remarks: [],
 })
 
-const editSection = (size: Size, { held, programmed, used }: Edited): Section => ({
+const editSection = (size: Size, { applied, first, held, programmed, used }: Edited): Section => ({
   title: 'Apply to programmed',
   method: `${scale(size)}: one document after the other is edited with server-side apply, the next one when the status of the last says Programmed. From before the request is sent.`,
   tables: [
     latencyTable({
+      'until the API has it': applied,
+      'until the first data plane holds it': first,
       'until all data planes hold it': held,
       'until the status says so too': programmed,
     }),

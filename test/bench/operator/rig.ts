@@ -14,10 +14,10 @@ import { OPERATOR_NAMESPACE } from '../../component/kubernetes/home.ts'
 import { applyDefinitions, makeNamespace } from '../../component/kubernetes/operator-api.ts'
 import { type OperatorProcess, startOperator } from '../../component/kubernetes/operator-process.ts'
 import { demand } from '../../support/kubernetes/api-client.ts'
-import type { ControlPlane } from '../../support/kubernetes/control-plane.ts'
 import type { FakePod } from '../../support/kubernetes/fake-pod.ts'
 import type { AuditLog } from './audit-log.ts'
 import { NAMESPACE, nameOf, REALM, resourceOf } from './documents.ts'
+import type { BenchPlane } from './light-plane.ts'
 import { startStandIns, type StandIns } from './stand-ins.ts'
 import { type Statuses, watchStatuses } from './statuses.ts'
 
@@ -26,7 +26,7 @@ const ACCOUNT = 'svc-operator'
 export const OPERATOR_USER = `system:serviceaccount:${OPERATOR_NAMESPACE}:${ACCOUNT}`
 
 export interface RigOptions {
-  readonly plane: ControlPlane
+  readonly plane: BenchPlane
   readonly audit: AuditLog
   /** Of its own, for files. */
   readonly directory: string
@@ -202,7 +202,7 @@ const POD_ENVIRONMENT = {
   NODE_OPTIONS: '--max-semi-space-size=4',
 } as const
 
-const administrator = async ({ kubeconfig }: ControlPlane): Promise<KubernetesApi> =>
+const administrator = async ({ kubeconfig }: BenchPlane): Promise<KubernetesApi> =>
   createKubernetesApi({
     cluster: await loadCluster({ kubeconfig, env: {}, clock: SYSTEM_CLOCK }),
     clock: SYSTEM_CLOCK,

@@ -1,5 +1,8 @@
 // A control plane and how much of everything in; all parts run one after the other on it, and what was measured, out.
 
+import { mkdirSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { openInspector } from '../inspector.ts'
 import type { Size, StageName } from './arguments.ts'
 import type { Measured, MemoryAfter } from './report.ts'
 import { Rig, type RigOptions } from './rig.ts'
@@ -35,7 +38,7 @@ export const runStages = async ({
     const memory: MemoryAfter[] = []
     const part = async <T>(name: StageName, measure: () => Promise<T>): Promise<T | undefined> => {
       if (!stages.includes(name)) return undefined
-      const result = await measure()
+      const result = await profiled(name, begun, options.program.profiles, measure)
       memory.push({ name, ...readMemory(operator.pid) })
       return result
     }
@@ -54,6 +57,21 @@ export const runStages = async ({
     const facts = ['The API server heard:', ...counts, 'Operators said last:', ...rig.logs()]
     throw new Error([String(cause), ...facts].join('\n'), { cause })
   }
+}
+
+/** What an operator does during one part, as a file of its own; undefined: nothing is recorded. */
+const profiled = async <T>(
+  name: StageName,
+  { operator, inspectorPort }: Awaited<ReturnType<typeof begin>>,
+  directory: string | undefined,
+  measure: () => Promise<T>,
+): Promise<T> => {
+  if (directory === undefined) return measure()
+  using inspector = await openInspector(operator.pid, inspectorPort)
+  const [result, profile] = await inspector.profile(measure)
+  mkdirSync(directory, { recursive: true })
+  writeFileSync(join(directory, `${name}.cpuprofile`), profile)
+  return result
 }
 
 const measureLeaders = async (

@@ -13,7 +13,7 @@ import type { Size } from './arguments.ts'
 import { countStatusWrites, countWrites, type RequestCount } from './audit-log.ts'
 import { idOf, nameOf } from './documents.ts'
 import { inParallel, now, type Rig } from './rig.ts'
-import type { Version } from './stand-ins.ts'
+import type { ReceivedCall, Version } from './stand-ins.ts'
 
 export interface Stage {
   readonly rig: Rig
@@ -108,6 +108,9 @@ export interface Latencies {
 }
 
 export interface Edited extends Latencies {
+  /** Until the API has it, and until the first data plane has it. */
+  readonly applied: readonly number[]
+  readonly first: readonly number[]
   readonly used: Used
 }
 
@@ -115,30 +118,43 @@ export const measureEdits = (stage: Stage, operator: OperatorProcess): Promise<E
   used(operator, async () => {
     const { size, progress } = stage
     progress(`${size.edits} edits, one at a time`)
-    const held: number[] = []
-    const programmed: number[] = []
+    const edits: EditTimes[] = []
     for (let turn = 0; turn < size.edits; turn++) {
-      const edited = await editOnce(stage, (turn * STRIDE) % size.documents)
-      held.push(edited.heldMs)
-      programmed.push(edited.programmedMs)
+      edits.push(await editOnce(stage, (turn * STRIDE) % size.documents))
       // What comes in step with the operator's own clocks would measure those.
       await sleep(Math.random() * 100)
     }
-    return { held, programmed }
+    return {
+      applied: edits.map(({ appliedMs }) => appliedMs),
+      first: edits.map(({ firstMs }) => firstMs),
+      held: edits.map(({ heldMs }) => heldMs),
+      programmed: edits.map(({ programmedMs }) => programmedMs),
+    }
   })
+
+interface EditTimes {
+  readonly appliedMs: number
+  readonly firstMs: number
+  readonly heldMs: number
+  readonly programmedMs: number
+}
 
 /** Has no factor in common with a round number. */
 const STRIDE = 37
 
-const editOnce = async (
-  { rig, size }: Stage,
-  index: number,
-): Promise<{ readonly heldMs: number; readonly programmedMs: number }> => {
+const editOnce = async ({ rig, size }: Stage, index: number): Promise<EditTimes> => {
   const startedMs = now()
   const generation = await rig.edit(index)
+  const appliedMs = now() - startedMs
   const { digest, atMs } = await rig.statuses.until(nameOf(index), generation, PATIENCE_MS)
-  const [lastAtMs = NaN] = await untilHeld(rig, size, [{ id: idOf(index), digest }])
-  return { heldMs: lastAtMs - startedMs, programmedMs: Math.max(lastAtMs, atMs) - startedMs }
+  const [arrival] = await untilHeld(rig, size, [{ id: idOf(index), digest }])
+  const { firstAtMs = NaN, lastAtMs = NaN } = arrival ?? {}
+  return {
+    appliedMs,
+    firstMs: firstAtMs - startedMs,
+    heldMs: lastAtMs - startedMs,
+    programmedMs: Math.max(lastAtMs, atMs) - startedMs,
+  }
 }
 
 /** When the last data plane has taken each of them. */
@@ -146,13 +162,13 @@ const untilHeld = (
   { standIns }: Rig,
   { dataPlanes }: Size,
   versions: readonly Version[],
-): Promise<readonly number[]> =>
+): Promise<readonly ReceivedCall[]> =>
   eventually(
     async () => {
       const arrivals = await standIns.arrivals(versions)
       const missing = arrivals.filter(({ planes }) => planes < dataPlanes).length
       if (missing > 0) throw new Error(`${missing} documents are not on all data planes`)
-      return arrivals.map(({ lastAtMs }) => lastAtMs)
+      return arrivals
     },
     { withinMs: PATIENCE_MS, everyMs: 20 },
   )
@@ -235,7 +251,7 @@ export const measureBurst = (
       id: idOf(index),
       digest: rig.statuses.of(nameOf(index))?.digest ?? '',
     }))
-    const heldAt = await untilHeld(rig, size, versions)
+    const heldAt = (await untilHeld(rig, size, versions)).map(({ lastAtMs }) => lastAtMs)
     const bothAt = heldAt.map((atMs, index) => Math.max(atMs, said[index]?.atMs ?? NaN))
     const since = (times: readonly number[]): readonly number[] =>
       times.map((atMs, index) => atMs - (edits[index]?.startedMs ?? NaN))

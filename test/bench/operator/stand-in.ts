@@ -8,6 +8,7 @@ import type { SyncItem, SyncReply, SyncRequest } from '../../../language/wire/wi
 
 export interface StandInCall {
   readonly method: string
+  readonly path: string
   readonly etag: string | undefined
   readonly body: Buffer
   readonly isGzip: boolean
@@ -27,6 +28,8 @@ export interface StandInFacts {
   readonly observations: number
   /** Sync calls that put or delete something. */
   readonly pushes: number
+  /** Calls that tell of the Pods of Services. */
+  readonly endpointCalls: number
   readonly observedAtMs: number | undefined
   /** A sync call of this boot has completed it. */
   readonly completedAtMs: number | undefined
@@ -138,6 +141,7 @@ export class StandIn {
   }
 
   answer(call: StandInCall): StandInAnswer {
+    if (call.path === '/service_endpoints') return this.#endpoints()
     return call.method === 'POST' ? this.#sync(call) : this.#state(call)
   }
 
@@ -182,6 +186,11 @@ export class StandIn {
     return { status: 200, etag: this.#etag(), text: reply }
   }
 
+  #endpoints(): StandInAnswer {
+    this.#note({ endpointCalls: this.#facts.endpointCalls + 1 })
+    return { status: 200, text: '{"services":0}' }
+  }
+
   #note(facts: Partial<StandInFacts>): void {
     this.#facts = { ...this.#facts, ...facts }
   }
@@ -199,6 +208,7 @@ const NO_FACTS: StandInFacts = {
   polls: 0,
   observations: 0,
   pushes: 0,
+  endpointCalls: 0,
   observedAtMs: undefined,
   completedAtMs: undefined,
 }

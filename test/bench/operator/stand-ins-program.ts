@@ -13,11 +13,11 @@ const KEEP_ALIVE_MS = 65_000
 const [manager = '', count = ''] = process.argv.slice(2)
 
 /** By id and digest. */
-const arrivals = new Map<string, { count: number; lastAtMs: number }>()
+const arrivals = new Map<string, { count: number; firstAtMs: number; lastAtMs: number }>()
 
 const onTaken = (id: string, digest: string, atMs: number): void => {
   const key = `${id}\t${digest}`
-  const arrival = arrivals.get(key) ?? { count: 0, lastAtMs: 0 }
+  const arrival = arrivals.get(key) ?? { count: 0, firstAtMs: atMs, lastAtMs: 0 }
   arrival.count += 1
   arrival.lastAtMs = atMs
   arrivals.set(key, arrival)
@@ -28,11 +28,12 @@ const readBody = (request: IncomingMessage): Promise<Buffer> =>
 
 const serve = (standIn: StandIn): Server =>
   createServer({ keepAliveTimeout: KEEP_ALIVE_MS }, (request, response) => {
-    const { method = '', headers } = request
+    const { method = '', url = '', headers } = request
     readBody(request).then(
       (body) => {
         const { status, etag, text } = standIn.answer({
           method,
+          path: url.split('?')[0] ?? '',
           body,
           etag: headers['if-none-match'],
           isGzip: headers['content-encoding'] === 'gzip',
@@ -64,9 +65,11 @@ const standIns = Array.from(
 )
 
 const arrivalOf = (key: string): ReceivedCall => {
-  const { count: planes, lastAtMs } = arrivals.get(key) ?? { count: 0, lastAtMs: 0 }
-  return { planes, lastAtMs }
+  const { count: planes, firstAtMs, lastAtMs } = arrivals.get(key) ?? NO_ARRIVAL
+  return { planes, firstAtMs, lastAtMs }
 }
+
+const NO_ARRIVAL = { count: 0, firstAtMs: 0, lastAtMs: 0 }
 
 const answer = (asked: Asked): Told['answer'] => {
   switch (asked.ask) {

@@ -12,9 +12,10 @@ export interface Address {
   readonly port: number
 }
 
-/** How many data planes have taken a version of a document, and when the last one did (Unix time, ms). */
+/** How many data planes have taken a version of a document, and when the first and the last one did (Unix time, ms). */
 export interface ReceivedCall {
   readonly planes: number
+  readonly firstAtMs: number
   readonly lastAtMs: number
 }
 

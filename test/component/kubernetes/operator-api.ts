@@ -17,12 +17,15 @@ import type { ControlPlane } from '../../support/kubernetes/control-plane.ts'
 
 const CRDS = join(import.meta.dirname, '../../../crds')
 
-export const applyDefinitions = async (plane: ControlPlane): Promise<void> => {
+export const applyDefinitions = async (plane: Pick<ControlPlane, 'apply'>): Promise<void> => {
   for (const file of ['apispecifications.yaml', 'realms.yaml'])
     await plane.apply(await readFile(join(CRDS, file), 'utf8'))
 }
 
-export const makeNamespace = async (plane: ControlPlane, name: string): Promise<void> => {
+export const makeNamespace = async (
+  plane: Pick<ControlPlane, 'request'>,
+  name: string,
+): Promise<void> => {
   const body = { metadata: { name } }
   demand(await plane.request({ method: 'POST', path: '/api/v1/namespaces', body }), 409)
 }
