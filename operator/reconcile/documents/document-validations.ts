@@ -170,7 +170,8 @@ export class DocumentValidations {
     const access = of.access(realmUri ?? '', namespace)
     const grant = of.grant(namespace)
     const destinations = of.destinations(namespace)
-    const isRecorded = resource.programmed !== undefined
+    // Nothing else of the validation depends on it: a first status must not have its document compiled again.
+    const isRecorded = access.access === 'unready' && resource.programmed !== undefined
     const surroundings = [...variableInputs(resource, cache), ...accessInputs(access)]
     const own = [...ownInputs(resource), read, isRecorded, overQuota]
     const inputs = [...own, grant, destinations, ...surroundings]

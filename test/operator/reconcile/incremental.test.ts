@@ -252,6 +252,23 @@ describe('of many documents', () => {
     },
   )
 
+  it('first statuses, and what comes with them, have nothing compiled again', () => {
+    const compiler = countingCompiler()
+    const reconciler = new Reconciler({ className: 'svc', hostOwnership: 'strict', compiler })
+    const { desired } = reconciler.reconcile(cacheWith(first))
+    compiler.compiled.length = 0
+    const recorded = new Map<string, Resource>()
+    for (const [key, resource] of first) {
+      const { digest } = desired.documents.get(resource.metadata.name) ?? {}
+      if (resource.kind === 'ApiSpecification' && digest !== undefined)
+        recorded.set(key, { ...resource, programmed: { generation: 1, digest } })
+    }
+    expect(recorded.size).toBe(COUNT)
+    const after = reconciler.reconcile(cacheWith(edited(first, recorded)))
+    expect(compiler.compiled).toEqual([])
+    expect(after.desired).toBe(desired)
+  })
+
   it('an edit reads no other resource', () => {
     const reads = new Map<string, number>()
     const watched = new Map(
