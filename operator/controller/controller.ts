@@ -58,6 +58,8 @@ export interface ControllerOptions {
 
 /** Reports of many data planes make one status. */
 const STATUS_MS = 50
+/** Ten thousand statuses that were written one after the other must not be read all at once, before the next edit. */
+const CATCH_UP_MS = 500
 /** While time alone may change a condition. */
 const WAITING_MS = 5_000
 const DELETED_REALM_MS = 60_000
@@ -72,6 +74,7 @@ export class Controller {
   #isOpen = false
   /** Statuses in the API say what the reconciliation does not know. */
   #isBehind = false
+  #cancelCatchUp: (() => void) | undefined
   #notes: readonly SourceNote[] = []
   #reconciliation: Reconciliation | undefined
   #term: LeaderTerm | undefined
@@ -136,6 +139,10 @@ export class Controller {
       },
       (resource) => {
         this.#isBehind = true
+        this.#cancelCatchUp ??= this.#options.clock.after(CATCH_UP_MS, () => {
+          this.#cancelCatchUp = undefined
+          if (this.#isBehind) this.#validateAgain()
+        })
         this.#options.onRecorded?.(resource)
       },
     )
@@ -154,6 +161,7 @@ export class Controller {
     this.#isStopped = true
     this.#pace.stop()
     this.#due?.cancel()
+    this.#cancelCatchUp?.()
     await this.#source.stop()
     this.#lose()
     await this.#ending
