@@ -1,6 +1,6 @@
 // Sends one gateway the addresses of the Pods behind the Services that its documents name: at every change, merged with
-// others that come soon after, and all of them after each sync. It runs beside the rounds: neither waits for the other,
-// and its failures do not count as theirs.
+// others that come soon after, and all of them once it has started. It runs beside the rounds: neither waits for the
+// other, and its failures do not count as theirs.
 
 import { randomUUID } from 'node:crypto'
 import type { EndpointsRequest, ServiceEndpoints } from '../../language/wire/wire.ts'
@@ -39,6 +39,8 @@ export class EndpointsSender {
   /** Of the gateway, as it was seen last; undefined: nothing is sent to it now. */
   #bootId: string | undefined
   #isWhole = true
+  /** What the last plan was made for. */
+  #planned: ReadonlySet<string> | undefined
   /** Of a gateway that knows no such call. */
   #olderBootId: string | undefined
   /** The status that was logged. */
@@ -61,15 +63,19 @@ export class EndpointsSender {
     )
   }
 
+  /** Other documents are desired: nearly always they name the same Services. */
+  follow(): void {
+    if (this.#options.wanted() !== this.#planned) this.wake()
+  }
+
   /**
-   * After each round with it.
+   * After each round with it. Sync calls change nothing of what it knows of Services: after an edit it is told nothing.
    * @param bootId of the gateway; undefined: it is not ours, or does not answer
-   * @param hasSynced it was sent a sync call
    */
-  afterRound(bootId: string | undefined, hasSynced: boolean): void {
+  afterRound(bootId: string | undefined): void {
     const isNew = bootId !== undefined && bootId !== this.#bootId
     this.#bootId = bootId
-    if (bootId === undefined || !(isNew || hasSynced || this.#isWhole)) return
+    if (bootId === undefined || !(isNew || this.#isWhole)) return
     this.#isWhole = true
     this.wake()
   }
@@ -106,9 +112,10 @@ export class EndpointsSender {
     this.#sentAtMs = this.#options.clock.now()
     const isWhole = this.#isWhole
     this.#isWhole = false
+    this.#planned = wanted()
     const plan = planEndpointCalls({
       sent: this.#sent,
-      wanted: wanted(),
+      wanted: this.#planned,
       isWhole,
       answerOf: (service) => source.of(service),
       sizeOf: (endpoints) => textOf(endpoints).length,

@@ -66,7 +66,6 @@ export class Worker {
   readonly #createdAtMs: number
   #selections: Selections | undefined
   #hasResponded = false
-  #pushesReported = 0
 
   constructor(dataPlane: DataPlane, options: WorkerOptions) {
     const { client, fleet, isElsewhere, isHeldElsewhere, guard, onReport } = options
@@ -125,10 +124,10 @@ export class Worker {
     this.#selections = selections
     this.wake()
     this.#loop.start()
-    this.tellEndpoints()
+    this.#endpoints?.follow()
   }
 
-  /** Pods of Services have changed, or which Services are named. */
+  /** Pods of Services have changed. */
   tellEndpoints(): void {
     this.#endpoints?.wake()
   }
@@ -188,10 +187,8 @@ export class Worker {
 
   #onResult(result: RoundResult): void {
     this.#reporter.update(result)
-    const { ok } = this.counts.pushes
     const bootId = PHASES_OURS.has(result.phase) ? this.#memory.loaded?.bootId : undefined
-    this.#endpoints?.afterRound(bootId, ok > this.#pushesReported)
-    this.#pushesReported = ok
+    this.#endpoints?.afterRound(bootId)
   }
 
   #requireSelection(): Selection {

@@ -96,23 +96,38 @@ describe('a gateway', () => {
     expect(plane.endpointCalls.length - calls).toBeLessThanOrEqual(2)
   })
 
-  it('is told all of it after each sync, and when it has started anew', async () => {
+  it('is told nothing after syncs that name the same Services, and all of it when it has started anew', async () => {
     const { source, fleet, plane } = await start(await aPlane())
     source.tell(ORDERS)
     await holds(plane, ORDERS)
-    const syncs = plane.syncs.length
-    plane.endpointCalls.length = 0
+    const calls = plane.endpointCalls.length
     fleet.apply(aDesiredSet([DOCUMENT, aDocument('b')]))
     await eventually(() => {
-      expect(plane.syncs.length).toBeGreaterThan(syncs)
-      expect(plane.endpointCalls.at(-1)).toMatchObject({
-        put: [ORDERS],
-        only: ['shop/orders', 'bank/vault'],
-      })
+      expect(plane.specs.has('b')).toBe(true)
     })
+    // What comes next is of the change, and not of the sync.
+    source.tell(VAULT)
+    await holds(plane, ORDERS, VAULT)
+    expect(plane.endpointCalls.slice(calls).map(({ put, only }) => ({ put, only }))).toEqual([
+      { put: [VAULT] },
+    ])
     plane.restart({ keeps: true })
     plane.touch()
+    await holds(plane, ORDERS, VAULT)
+    expect(plane.endpointCalls.at(-1)?.only).toEqual(['shop/orders', 'bank/vault'])
+  })
+
+  it('is told of a Service that a new document names', async () => {
+    const { source, fleet, plane } = await start(await aPlane())
+    source.tell(ORDERS)
     await holds(plane, ORDERS)
+    const cart = endpoints('shop/cart', '10.0.0.7')
+    source.tell(cart)
+    const other = { ...aDocument('b'), namespace: 'shop', forwardHosts: ['cart.shop'] }
+    fleet.apply(aDesiredSet([DOCUMENT, other]))
+    await eventually(() => {
+      expect([...plane.services.values()]).toEqual([ORDERS, cart])
+    })
   })
 
   it('that knows no such call is asked once, until it starts anew', async () => {
