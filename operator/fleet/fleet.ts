@@ -108,6 +108,7 @@ export class Fleet {
       counter: this.#counter,
       bodyBytes: new Limiter(this.#limits.bodyBytes),
       withholding: new Withholding(withholdMs, clock),
+      waiting: new Set(),
       freshMs: pollMs - 1,
     }
   }
@@ -256,6 +257,7 @@ export class Fleet {
   #remove(name: string): void {
     const ending = this.#workers.get(name)?.stop()
     this.#workers.delete(name)
+    this.#shared.waiting.delete(name)
     if (ending === undefined) return
     const leaving = ending.finally(() => this.#leaving.delete(leaving))
     this.#leaving.add(leaving)
@@ -271,8 +273,9 @@ export class Fleet {
   /** Those that keep a document until this one has it. */
   #wakeWhoWaitsFor(report: DataPlaneReport): void {
     const documents = this.#selections?.desired.documents
-    for (const [name, worker] of this.#workers) {
-      if (name === report.dataPlane.name) continue
+    for (const name of this.#shared.waiting) {
+      const worker = this.#workers.get(name)
+      if (worker === undefined || name === report.dataPlane.name) continue
       if (worker.waitsFor.some((id) => serves(report, id, documents?.get(id)))) worker.wake()
     }
   }

@@ -34,6 +34,8 @@ export interface FleetContext {
   /** Bytes of bodies under way. */
   readonly bodyBytes: Limiter
   readonly withholding: Withholding
+  /** Names of the data planes that keep a document until another one has it. */
+  readonly waiting: Set<string>
   /** What was observed within this time is trusted; where that is wrong, the response is 412. */
   readonly freshMs: number
   /** Lists live: true when what the cache lacks is really gone. The next selection knows of it. */

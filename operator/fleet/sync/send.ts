@@ -249,7 +249,8 @@ const logItems = (
 ): void => {
   const count = (result: SyncItem['result']): number =>
     items.filter((item) => item.result === result).length
-  log.info('data plane has processed a batch', {
+  // An edit has one line for all of it; this one would stand there once for each data plane.
+  log.debug('data plane has processed a batch', {
     dataPlane: dataPlane.name,
     loaded: count('loaded'),
     unchanged: count('unchanged'),

@@ -30,7 +30,7 @@ export const runRound = async (
   memory.rejections.review(loaded, selection)
   const round: Round = { loaded, selection, memory, context }
   const wanted = whatIsWanted(round)
-  memory.waitsFor = wanted.documents.waiting
+  noteWaiting(wanted.documents.waiting, round)
   const { revoked, rest } = splitRevoked(wanted, selection.desired)
   const unrevoked = await revoke(revoked, round)
   if (unrevoked !== undefined) return unrevoked
@@ -43,6 +43,12 @@ export const runRound = async (
   return guarded.hold === undefined
     ? { phase: 'synced', message: '', next: 'poll' }
     : { phase: 'holding', message: guarded.hold, next: 'poll' }
+}
+
+const noteWaiting = (ids: readonly string[], { memory, context }: Round): void => {
+  memory.waitsFor = ids
+  if (ids.length > 0) context.waiting.add(memory.dataPlane.name)
+  else context.waiting.delete(memory.dataPlane.name)
 }
 
 interface Round {
