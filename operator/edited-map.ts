@@ -27,14 +27,35 @@ export const edited = <T>(
 
 /**
  * Keys whose entry is another object, or that only one of them has. Compares every entry where neither map was made of
- * the other, or that was long ago.
+ * the other, or that was long ago. The same for the same two maps is looked for once: a hundred data planes go from the
+ * one to the other.
  */
 export const changedKeys = <T>(
   before: ReadonlyMap<string, T>,
   after: ReadonlyMap<string, T>,
 ): ReadonlySet<string> => {
+  if (before === after) return NO_KEYS
+  const last = lastChanges.get(after)
+  if (last?.before.deref() === before) return last.keys
+  const keys = findChangedKeys(before, after)
+  if (isEdited(before) && isEdited(after))
+    lastChanges.set(after, { before: new WeakRef(before), keys })
+  return keys
+}
+
+const NO_KEYS: ReadonlySet<string> = new Set()
+
+/** Only maps that never change. */
+const lastChanges = new WeakMap<
+  ReadonlyMap<string, unknown>,
+  { readonly before: WeakRef<ReadonlyMap<string, unknown>>; readonly keys: ReadonlySet<string> }
+>()
+
+const findChangedKeys = <T>(
+  before: ReadonlyMap<string, T>,
+  after: ReadonlyMap<string, T>,
+): ReadonlySet<string> => {
   const keys = new Set<string>()
-  if (before === after) return keys
   const suspects = between(before, after)
   if (suspects === undefined) return changedOfAll(before, after)
   for (const each of suspects)

@@ -126,7 +126,7 @@ export class Fleet {
   apply(desired: DesiredSet): void {
     this.#shared.recency.note(desired)
     this.#shared.entries.retain(desired.documents)
-    this.#selections = new Selections(desired, this.#selections)
+    this.#selections = new Selections(desired, this.#selections, this.#shared.entries)
     const services = this.#services?.update(desired.documents)
     if (services !== undefined) this.#options.endpoints?.source.want(services)
     for (const worker of this.#workers.values()) worker.update(this.#selections)

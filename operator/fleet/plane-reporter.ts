@@ -8,7 +8,7 @@ import { describeSkew } from './skew.ts'
 import type { LoadedContents } from './sync/loaded-state.ts'
 import type { PlaneMemory, RoundResult } from './sync/plane-memory.ts'
 import type { Selection } from './sync/selection.ts'
-import { reportedRealms } from './reported-realms.ts'
+import { ReportedRealms } from './reported-realms.ts'
 
 export interface PlaneReporterOptions {
   readonly memory: PlaneMemory
@@ -21,6 +21,8 @@ export interface PlaneReporterOptions {
   readonly isStarting: () => boolean
   readonly onReport: (report: DataPlaneReport) => void
 }
+
+type Rejected = DataPlaneReport['rejected']
 
 const NOTHING_LOADED: LoadedContents = { documents: new Map(), realms: new Map() }
 
@@ -36,6 +38,8 @@ const PHASES_WITHOUT_RESPONSE: ReadonlySet<DataPlanePhase> = new Set([
 export class PlaneReporter {
   readonly #options: PlaneReporterOptions
   #report: DataPlaneReport
+  readonly #realms = new ReportedRealms()
+  #rejections: { readonly revision: number; readonly of: Rejected } | undefined
   /** What the report was made of. */
   #madeOf: readonly unknown[] = []
   /** It was unreachable and starting at the last round. */
@@ -92,11 +96,20 @@ export class PlaneReporter {
       ...(version !== undefined && { version }),
       ready: loaded?.complete === true && !PHASES_WITHOUT_RESPONSE.has(phase),
       documents: contents.documents,
-      realms: reportedRealms(contents.realms, selection?.realms ?? NO_REALMS),
+      realms: this.#realms.follow(contents.realms, selection?.realms ?? NO_REALMS),
       realmsGiven: selection?.realmUris ?? NO_URIS,
       ...(loaded !== undefined && { upstreams: loaded.upstreams }),
-      rejected: { documents: new Map(rejections.documents), realms: new Map(rejections.realms) },
+      rejected: this.#rejected(rejections),
     }
+  }
+
+  /** The same object while nothing of it changes. */
+  #rejected({ revision, documents, realms }: PlaneMemory['rejections']): Rejected {
+    if (this.#rejections?.revision !== revision) {
+      const of = { documents: new Map(documents), realms: new Map(realms) }
+      this.#rejections = { revision, of }
+    }
+    return this.#rejections.of
   }
 
   /** That a data plane which starts can't be reached is no warning, until it lasts. */

@@ -6,28 +6,43 @@ import type { RealmRecord } from '../../language/realm/record.ts'
 import type { FailingProvider, SessionState } from '../../language/wire/wire.ts'
 import type { LoadedRealm } from '../data-plane.ts'
 import type { DesiredRealm } from '../desired-set.ts'
+import { changedKeys, edited } from '../edited-map.ts'
 
 type Realms = ReadonlyMap<string, LoadedRealm>
 
-/** Sessions and providers of realms that it was not given are left out. */
-export const reportedRealms = (
-  loaded: Realms,
-  given: ReadonlyMap<string, DesiredRealm>,
-): Realms => {
-  const reported = new Map<string, LoadedRealm>()
-  for (const [uri, { digest, sessions, failingProviders = [] }] of loaded) {
-    const record = given.get(uri)?.record
-    const urls = record === undefined || sessions.length === 0 ? NO_URLS : urlsOf(record)
-    const shown =
-      record === undefined ? [] : sessions.map((session) => reportedSession(session, urls))
-    const failing = failingProviders.filter((each) => isOfRealm(each, record))
-    reported.set(uri, {
-      digest,
-      sessions: shown,
-      ...(failing.length > 0 && { failingProviders: failing }),
-    })
+/** Of one data plane, one report after another: only realms that have changed are looked at. */
+export class ReportedRealms {
+  #loaded: Realms = new Map()
+  #given: ReadonlyMap<string, DesiredRealm> = new Map()
+  #reported: Realms = new Map()
+
+  /** Sessions and providers of realms that it was not given are left out. */
+  follow(loaded: Realms, given: ReadonlyMap<string, DesiredRealm>): Realms {
+    const edits = new Map<string, LoadedRealm | undefined>()
+    for (const keys of [changedKeys(this.#loaded, loaded), changedKeys(this.#given, given)]) {
+      for (const uri of keys) {
+        const realm = loaded.get(uri)
+        edits.set(uri, realm && reportedRealm(realm, given.get(uri)?.record))
+      }
+    }
+    this.#loaded = loaded
+    this.#given = given
+    this.#reported = edited(this.#reported, edits)
+    return this.#reported
   }
-  return reported
+}
+
+const reportedRealm = (
+  { digest, sessions, failingProviders = [] }: LoadedRealm,
+  record: RealmRecord | undefined,
+): LoadedRealm => {
+  const urls = record === undefined || sessions.length === 0 ? NO_URLS : urlsOf(record)
+  const failing = failingProviders.filter((each) => isOfRealm(each, record))
+  return {
+    digest,
+    sessions: record === undefined ? [] : sessions.map((session) => reportedSession(session, urls)),
+    ...(failing.length > 0 && { failingProviders: failing }),
+  }
 }
 
 const isOfRealm = ({ provider }: FailingProvider, record: RealmRecord | undefined): boolean =>

@@ -33,6 +33,7 @@ const sameMap = <T extends { readonly digest: string }>(
   left: ReadonlyMap<string, T>,
   right: ReadonlyMap<string, T>,
 ): boolean => {
+  if (left === right) return true
   if (left.size !== right.size) return false
   for (const key of changedKeys(left, right))
     if (JSON.stringify(left.get(key)) !== JSON.stringify(right.get(key))) return false

@@ -9,13 +9,9 @@ interface Contents {
   readonly realms: Digests
 }
 
-type Digests = ReadonlyMap<string, { readonly digest: string }>
-
-interface Compared {
-  readonly selection: Selection
-  /** Where they differed, or may differ since. */
-  readonly documents: Set<string>
-  readonly realms: Set<string>
+interface Digests {
+  get(key: string): { readonly digest: string } | undefined
+  keys(): Iterable<string>
 }
 
 interface Touched {
@@ -25,61 +21,81 @@ interface Touched {
 
 /** Of one data plane: it must be notified of every change of what that has loaded. */
 export class Comparison {
-  #last: Compared | undefined
+  #selection: Selection | undefined
+  /** Where they differed the last time. */
+  readonly #differing: ChangingKeys
+  /** Where it has loaded something else since. */
+  readonly #touched: ChangingKeys
+
+  private constructor(differing: ChangingKeys, touched: ChangingKeys) {
+    this.#differing = differing
+    this.#touched = touched
+  }
+
+  static begin(): Comparison {
+    return new Comparison(noKeys(), noKeys())
+  }
 
   /** @param touched where it may have loaded something else since the last comparison */
   goingOn(touched: Touched): Comparison {
-    const next = new Comparison()
-    if (this.#last === undefined) return next
-    const { selection, documents, realms } = this.#last
-    next.#last = {
-      selection,
-      documents: new Set([...documents, ...touched.documents]),
-      realms: new Set([...realms, ...touched.realms]),
-    }
+    const next = new Comparison(
+      { documents: new Set(this.#differing.documents), realms: new Set(this.#differing.realms) },
+      {
+        documents: new Set([...this.#touched.documents, ...touched.documents]),
+        realms: new Set([...this.#touched.realms, ...touched.realms]),
+      },
+    )
+    next.#selection = this.#selection
     return next
   }
 
   touch(kind: SyncItem['kind'], key: string): void {
-    if (kind === 'spec') this.#last?.documents.add(key)
-    else this.#last?.realms.add(key)
+    if (kind === 'spec') this.#touched.documents.add(key)
+    else this.#touched.realms.add(key)
   }
 
+  /** What it was compared with last, and where they differ; undefined: it has loaded something else since. */
+  get last(): { readonly selection: Selection; readonly keys: Keys } | undefined {
+    const isOver = this.#touched.documents.size + this.#touched.realms.size > 0
+    const selection = this.#selection
+    return selection === undefined || isOver ? undefined : { selection, keys: this.#differing }
+  }
+
+  /** @returns sets that are true until the next call */
   keys(selection: Selection, loaded: Contents): Keys {
-    const suspects = this.#suspects(selection, loaded)
-    this.#last = {
-      selection,
-      documents: differing(suspects.documents, selection.documents, loaded.documents),
-      realms: differing(suspects.realms, selection.realms, loaded.realms),
+    const before = this.#selection
+    this.#selection = selection
+    const isFirst = before === undefined
+    const changes = isFirst || before === selection ? NONE : selection.changesSince(before)
+    for (const kind of KINDS) {
+      const [wanted, has] = [selection[kind], loaded[kind]]
+      const suspects = isFirst ? [wanted.keys(), has.keys()] : [changes[kind], this.#touched[kind]]
+      for (const keys of suspects) compareAt(keys, wanted, has, this.#differing[kind])
+      this.#touched[kind].clear()
     }
-    return this.#last
-  }
-
-  #suspects(selection: Selection, { documents, realms }: Contents): Keys {
-    const last = this.#last
-    if (last === undefined) {
-      return {
-        documents: new Set([...selection.documents.keys(), ...documents.keys()]),
-        realms: new Set([...selection.realms.keys(), ...realms.keys()]),
-      }
-    }
-    if (last.selection === selection) return last
-    const changes = selection.changesSince(last.selection)
-    return {
-      documents: new Set([...last.documents, ...changes.documents]),
-      realms: new Set([...last.realms, ...changes.realms]),
-    }
+    return this.#differing
   }
 }
 
-const differing = (
-  suspects: ReadonlySet<string>,
+const compareAt = (
+  keys: Iterable<string>,
   wanted: Digests,
-  loaded: Digests,
-): Set<string> => {
-  const keys = new Set<string>()
-  for (const key of suspects) {
-    if (wanted.get(key)?.digest !== loaded.get(key)?.digest) keys.add(key)
+  has: Digests,
+  differing: Set<string>,
+): void => {
+  for (const key of keys) {
+    if (wanted.get(key)?.digest === has.get(key)?.digest) differing.delete(key)
+    else differing.add(key)
   }
-  return keys
 }
+
+interface ChangingKeys {
+  readonly documents: Set<string>
+  readonly realms: Set<string>
+}
+
+const noKeys = (): ChangingKeys => ({ documents: new Set(), realms: new Set() })
+
+const NONE: Keys = noKeys()
+
+const KINDS = ['documents', 'realms'] as const

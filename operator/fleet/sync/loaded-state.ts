@@ -10,9 +10,10 @@ import type {
   UpstreamTrouble,
 } from '../../../language/wire/wire.ts'
 import type { LoadedDocument, LoadedRealm } from '../../data-plane.ts'
-import { edited, type Edits } from '../../edited-map.ts'
+import type { Edits } from '../../edited-map.ts'
 import { Comparison } from './comparison.ts'
 import { SharedEntries } from './shared-entries.ts'
+import { SharedMap } from './shared-map.ts'
 import type { Keys, Selection } from './selection.ts'
 
 export interface LoadedContents {
@@ -40,10 +41,11 @@ export class LoadedState {
   rootDigest: string
   #complete: boolean
   /** Ours only. */
-  readonly #documents: ChangingMap<LoadedDocument>
-  readonly #realms: ChangingMap<LoadedRealm>
+  readonly #documents: SharedMap<LoadedDocument>
+  readonly #realms: SharedMap<LoadedRealm>
+  /** Ids of documents that it warns of. */
+  readonly #warned: Set<string>
   readonly #comparison: Comparison
-
   readonly #entries: SharedEntries
 
   /**
@@ -65,20 +67,24 @@ export class LoadedState {
     this.rootDigest = state.rootDigest
     this.#complete = state.complete
     const news = documentsIn(state, manager, { before, entries })
-    this.#documents = new ChangingMap(edited(before?.documents ?? NONE, news))
-    this.#realms = new ChangingMap(realmsIn(state, manager))
+    this.#warned = new Set(before === undefined ? [] : before.#warned)
+    for (const [id, document] of news) this.#noteWarnings(id, document)
+    const { steps } = entries
+    this.#documents = new SharedMap(steps.edited(before?.documents ?? NONE, news), steps)
+    this.#realms = new SharedMap(realmsIn(state, manager))
     // There are few realms, and each reports other sessions every time.
     const uris = [...(before?.realms.keys() ?? []), ...this.realms.keys()]
     const touched = { documents: news.keys(), realms: uris }
-    this.#comparison = before === undefined ? new Comparison() : before.#comparison.goingOn(touched)
+    this.#comparison =
+      before === undefined ? Comparison.begin() : before.#comparison.goingOn(touched)
   }
 
   get documents(): ReadonlyMap<string, LoadedDocument> {
-    return this.#documents.view
+    return this.#documents.handOut()
   }
 
   get realms(): ReadonlyMap<string, LoadedRealm> {
-    return this.#realms.view
+    return this.#realms.handOut()
   }
 
   get complete(): boolean {
@@ -96,14 +102,18 @@ export class LoadedState {
     else if (digest !== undefined) this.#put({ kind, id, digest, warnings })
   }
 
-  /** What it has loaded now. The result never changes. */
+  /** What it has loaded now. The result never changes, and is the same for all data planes that have loaded the same. */
   snapshot(): LoadedContents {
+    const { last } = this.#comparison
+    if (last !== undefined) {
+      this.#documents.shareWith(last.selection.loaded, [last.keys.documents, this.#warned])
+    }
     return { documents: this.#documents.handOut(), realms: this.#realms.handOut() }
   }
 
   remove(kind: SyncItem['kind'], id: string): void {
-    const entries = kind === 'spec' ? this.#documents : this.#realms
-    entries.put(id, undefined)
+    if (kind === 'realm') this.#realms.put(id, undefined)
+    else this.#putDocument(id, undefined)
     this.#changed(kind, id)
   }
 
@@ -116,7 +126,7 @@ export class LoadedState {
 
   /** Where it has loaded something else of ours, less or more. The cost is that of what has changed since the last call. */
   differing(selection: Selection): Keys {
-    return this.#comparison.keys(selection, this)
+    return this.#comparison.keys(selection, { documents: this.#documents, realms: this.#realms })
   }
 
   /** It has loaded this and nothing else of ours. */
@@ -135,9 +145,19 @@ export class LoadedState {
   }
 
   #put({ kind, id, digest, warnings }: Omit<SyncItem, 'result' | 'errors'> & Digest): void {
-    if (kind === 'spec') this.#documents.put(id, this.#entries.of(id, { digest, warnings }))
-    else this.#realms.put(id, { sessions: [], ...this.realms.get(id), digest })
+    if (kind === 'spec') this.#putDocument(id, this.#entries.of(id, { digest, warnings }))
+    else this.#realms.put(id, { sessions: [], ...this.#realms.get(id), digest })
     this.#changed(kind, id)
+  }
+
+  #putDocument(id: string, document: LoadedDocument | undefined): void {
+    this.#documents.put(id, document)
+    this.#noteWarnings(id, document)
+  }
+
+  #noteWarnings(id: string, document: LoadedDocument | undefined): void {
+    if (document === undefined || document.warnings.length === 0) this.#warned.delete(id)
+    else this.#warned.add(id)
   }
 
   #changed(kind: SyncItem['kind'], id: string): void {
@@ -177,48 +197,6 @@ const realmsIn = ({ realms }: StateView, manager: string): ReadonlyMap<string, L
     if (managedBy === manager) ours.set(uri, loaded)
   }
   return ours
-}
-
-/** More changes than this between two times that it is handed out make a copy of it. */
-const MANY = 32
-
-/** Handed out again and again, and changed between: what was handed out stays as it is. */
-class ChangingMap<T extends object> {
-  #map: ReadonlyMap<string, T>
-  /** Since it was handed out last. */
-  #edits = new Map<string, T | undefined>()
-  /** With the edits, where they are many; not given to any reader yet. */
-  #own: Map<string, T> | undefined
-
-  constructor(map: ReadonlyMap<string, T>) {
-    this.#map = map
-  }
-
-  /** To look at now. */
-  get view(): ReadonlyMap<string, T> {
-    return this.#own ?? this.handOut()
-  }
-
-  handOut(): ReadonlyMap<string, T> {
-    this.#map = this.#own ?? edited(this.#map, this.#edits)
-    this.#own = undefined
-    if (this.#edits.size > 0) this.#edits = new Map()
-    return this.#map
-  }
-
-  put(key: string, value: T | undefined): void {
-    if (this.#own === undefined) this.#edits.set(key, value)
-    else change(this.#own, key, value)
-    if (this.#edits.size <= MANY) return
-    this.#own = new Map(this.#map)
-    for (const [each, edit] of this.#edits) change(this.#own, each, edit)
-    this.#edits = new Map()
-  }
-}
-
-const change = <T>(map: Map<string, T>, key: string, value: T | undefined): void => {
-  if (value === undefined) map.delete(key)
-  else map.set(key, value)
 }
 
 interface Digest {

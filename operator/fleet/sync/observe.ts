@@ -35,7 +35,7 @@ export const observe = async (
   memory.etag = answer.etag
   if (before !== undefined && before.bootId !== answer.value.bootId) {
     log.info('data plane has restarted', { dataPlane: memory.dataPlane.name })
-    memory.pushed.clear()
+    memory.forgetPushed()
   }
   return undefined
 }

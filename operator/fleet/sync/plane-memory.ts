@@ -14,7 +14,8 @@ import type { ManagementClient } from '../management-client.ts'
 import { MassDeleteGuard } from './mass-delete-guard.ts'
 import type { Recency } from './recency.ts'
 import { Rejections } from './rejections.ts'
-import type { Selection } from './selection.ts'
+import type { Keys, Selection } from './selection.ts'
+import { SharedMap } from './shared-map.ts'
 import type { SyncBodies } from './sync-body.ts'
 import type { EpochSource } from '../../epoch.ts'
 import type { Withholding } from './withholding.ts'
@@ -87,7 +88,7 @@ export class PlaneMemory {
   readonly rejections = new Rejections()
   readonly guard: MassDeleteGuard
   /** What was sent last under each id: its claims are those that are loaded. */
-  readonly pushed = new Map<string, DesiredDocument>()
+  pushed = new SharedMap<DesiredDocument>(new Map())
   /** Ids of documents that are deleted here as soon as another data plane, which they select, has them. */
   waitsFor: readonly string[] = []
   /** The most that it may have to report of what it was sent. */
@@ -99,6 +100,16 @@ export class PlaneMemory {
     this.dataPlane = dataPlane
     this.client = client
     this.guard = guard
+  }
+
+  /** It was started anew: it has nothing of what was sent to it. */
+  forgetPushed(): void {
+    this.pushed = new SharedMap<DesiredDocument>(new Map())
+  }
+
+  /** Where it has loaded what is selected, that is what was sent last, to it or to one that it has read it from. */
+  sharePushed({ documents }: Selection, { documents: differing }: Keys): void {
+    this.pushed.shareWith(documents, [differing])
   }
 
   /** What is known may be wrong: the next round reads the whole state. */

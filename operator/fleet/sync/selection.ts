@@ -2,7 +2,7 @@
 
 import { once, oncePer } from '../../../base/once.ts'
 import { reportedBytes } from '../../../language/wire/report-bounds.ts'
-import { type DataPlane, isSelected, mayHoldRealm } from '../../data-plane.ts'
+import { type DataPlane, isSelected, type LoadedDocument, mayHoldRealm } from '../../data-plane.ts'
 import {
   type DesiredDocument,
   type DesiredRealm,
@@ -11,6 +11,7 @@ import {
 } from '../../desired-set.ts'
 import { changedKeys, edited } from '../../edited-map.ts'
 import { RootLines } from './root-lines.ts'
+import { SharedEntries } from './shared-entries.ts'
 
 export interface Selection {
   readonly desired: DesiredSet
@@ -18,6 +19,8 @@ export interface Selection {
   /** Those that the documents use. */
   readonly realms: ReadonlyMap<string, DesiredRealm>
   readonly realmUris: ReadonlySet<string>
+  /** The documents as a data plane has them loaded that has loaded just this, and warns of nothing. */
+  readonly loaded: ReadonlyMap<string, LoadedDocument>
   /** What a data plane that has loaded just this may report of it, bytes; computed once for all data planes. */
   readonly reportedBytes: () => number
   /** Of a data plane that has loaded just this; computed at the first call for all data planes. */
@@ -36,12 +39,14 @@ export interface Keys {
 }
 
 export const select = (desired: DesiredSet, dataPlane: DataPlane): Selection =>
-  new SelectionLine().follow(desired, dataPlane)
+  new SelectionLine(new SharedEntries()).follow(desired, dataPlane)
 
 /** One selection after another, for data planes that are alike. */
 class SelectionLine {
   #desired = EMPTY_DESIRED
+  readonly #entries: SharedEntries
   #documents: Selection['documents'] = new Map()
+  #loaded: Selection['loaded'] = new Map()
   #realms: Selection['realms'] = new Map()
   #realmUris: ReadonlySet<string> = new Set()
   /** Uri → how many of the documents use the realm. */
@@ -49,6 +54,10 @@ class SelectionLine {
   readonly #lines = new RootLines()
   #reportedBytes = 0
   #last: Selection | undefined
+
+  constructor(entries: SharedEntries) {
+    this.#entries = entries
+  }
 
   /** Version of the desired set that it followed last. */
   get version(): number {
@@ -79,10 +88,12 @@ class SelectionLine {
   /** @param uris gets those of the realms that the documents use, or have used */
   #takeDocuments(ids: Iterable<string>, dataPlane: DataPlane, uris: Set<string>): void {
     const edits = new Map<string, DesiredDocument | undefined>()
+    const loaded = new Map<string, LoadedDocument | undefined>()
     for (const id of ids) {
       const [before, document] = [this.#documents.get(id), this.#desired.documents.get(id)]
       const after = document && this.#isWanted(document, dataPlane) ? document : undefined
       edits.set(id, after)
+      loaded.set(id, after && this.#entries.of(id, { digest: after.digest, warnings: [] }))
       this.#exchange('spec', id, before?.digest, after?.digest)
       for (const [each, by] of [
         [before, -1],
@@ -94,6 +105,7 @@ class SelectionLine {
       }
     }
     this.#documents = edited(this.#documents, edits)
+    this.#loaded = edited(this.#loaded, loaded)
   }
 
   #isWanted(document: DesiredDocument, dataPlane: DataPlane): boolean {
@@ -138,6 +150,7 @@ class SelectionLine {
       documents,
       realms,
       realmUris: this.#realmUris,
+      loaded: this.#loaded,
       reportedBytes: () => bytes,
       rootDigest: once(() => this.#lines.digest()),
       changesSince: oncePer((earlier) => ({
@@ -193,10 +206,15 @@ export class Selections {
   readonly #labelKeys: readonly string[]
   readonly #known = new Map<string, Selection>()
   readonly #lines: Map<string, SelectionLine>
+  readonly #entries: SharedEntries
 
-  /** @param before of the desired set before: what has not changed since is not looked at */
-  constructor(desired: DesiredSet, before?: Selections) {
+  /**
+   * @param before of the desired set before: what has not changed since is not looked at
+   * @param entries shared by all data planes
+   */
+  constructor(desired: DesiredSet, before?: Selections, entries = new SharedEntries()) {
     this.desired = desired
+    this.#entries = entries
     this.#labels = before === undefined ? new MentionedLabels() : before.#labels
     this.#labelKeys = this.#labels.follow(desired.documents)
     this.#lines = before === undefined ? new Map<string, SelectionLine>() : before.#lines
@@ -215,7 +233,8 @@ export class Selections {
     const known = this.#known.get(key)
     if (known !== undefined) return known
     const line = this.#lines.get(key)
-    const following = line?.canFollow(this.desired, dataPlane) === true ? line : new SelectionLine()
+    const canFollow = line?.canFollow(this.desired, dataPlane) === true
+    const following = canFollow ? line : new SelectionLine(this.#entries)
     this.#lines.set(key, following)
     const selection = following.follow(this.desired, dataPlane)
     this.#known.set(key, selection)

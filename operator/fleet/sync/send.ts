@@ -227,7 +227,7 @@ const recordPuts = (batch: Batch, answered: Answered, { loaded, memory }: Taking
     const item = answered('spec', document.id)
     if (item !== undefined) loaded.apply(item, document.digest)
     if (item?.result === 'rejected') memory.rejections.addDocument(document, loaded, item.errors)
-    else memory.pushed.set(document.id, document)
+    else memory.pushed.put(document.id, document)
   }
 }
 
@@ -235,7 +235,7 @@ const recordDeletes = (batch: Batch, answered: Answered, { loaded, memory }: Tak
   for (const id of batch.deletes) {
     // `unchanged`: it is not ours any more.
     if (answered('spec', id) !== undefined) loaded.remove('spec', id)
-    memory.pushed.delete(id)
+    memory.pushed.put(id, undefined)
   }
   for (const uri of batch.realmDeletes) {
     if (answered('realm', uri) !== undefined) loaded.remove('realm', uri)

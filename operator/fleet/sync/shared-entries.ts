@@ -1,7 +1,8 @@
-// Shares one object for a loaded document among all data planes that have the same version of it. 1,000 documents on
-// 100 data planes take 0.2 MB so, and 20 MB otherwise.
+// Shares one object for a loaded document among all data planes that have the same version of it, and one map for all that
+// have loaded the same. 1,000 documents on 100 data planes take 0.2 MB so, and 20 MB otherwise.
 
 import type { LoadedDocument } from '../../data-plane.ts'
+import { SharedSteps } from './shared-map.ts'
 
 /** So many entries of what is not desired any more are no waste yet. */
 const SLACK = 1_000
@@ -15,6 +16,7 @@ export class SharedEntries {
   /** The last that was asked for, by id, without warnings, as most are. Only of what is desired: data planes may claim anything. */
   readonly #known = new Map<string, LoadedDocument>()
   #desired: Ids = new Set()
+  readonly steps = new SharedSteps<LoadedDocument>()
 
   of(id: string, { digest, warnings }: LoadedDocument): LoadedDocument {
     if (warnings.length > 0) return { digest, warnings }

@@ -40,6 +40,7 @@ export const runRound = async (
   if (broken !== undefined) return broken
   const incomplete = await complete(loaded, { selection, memory, context })
   if (incomplete !== undefined) return incomplete
+  memory.sharePushed(selection, loaded.differing(selection))
   return guarded.hold === undefined
     ? { phase: 'synced', message: '', next: 'poll' }
     : { phase: 'holding', message: guarded.hold, next: 'poll' }

@@ -4,10 +4,14 @@ import { describe, expect, it } from '@jest/globals'
 import {
   knownReason,
   OTHER_REASON,
-  reportedRealms,
+  ReportedRealms,
 } from '../../../operator/fleet/reported-realms.ts'
 import type { RouterRecord } from '../../../language/realm/record.ts'
 import { aRealm } from '../../support/desired.ts'
+
+const reportedRealms = (
+  ...of: Parameters<ReportedRealms['follow']>
+): ReturnType<ReportedRealms['follow']> => new ReportedRealms().follow(...of)
 
 describe('the reason why a session is not open', () => {
   it.each([
@@ -100,8 +104,48 @@ describe('a realm that the data plane was not given', () => {
   it('has no sessions', () => {
     const sessions = [{ url: 'ws://r', state: 'refused' as const, reason: 'no' }]
     const held = new Map([['com.bank', { digest: 'd', sessions }]])
-    expect(reportedRealms(held, new Map())).toEqual(
+    expect(new Map(reportedRealms(held, new Map()))).toEqual(
       new Map([['com.bank', { digest: 'd', sessions: [] }]]),
     )
   })
+})
+
+it('of one report after another, only what has changed is another object, and the rest is as if it had been the first', () => {
+  const session = (url: string) => ({ url, state: 'open' as const })
+  const held = (url: string) =>
+    new Map([
+      ['com.shop', { digest: 'd', sessions: [session('ws://shop/ws')] }],
+      ['com.bank', { digest: 'd', sessions: [session(url)] }],
+    ])
+  const given = (url: string) =>
+    new Map(
+      ['com.shop', 'com.bank'].map((uri) => [
+        uri,
+        aRealm(uri, {
+          record: { uri, router: { url: uri === 'com.shop' ? 'ws://shop/ws' : url } },
+        }),
+      ]),
+    )
+  const realms = new ReportedRealms()
+  const first = held('ws://a/ws')
+  const second = new Map(first).set('com.bank', { digest: 'e', sessions: [session('ws://b/ws')] })
+  const wanted = given('ws://a/ws')
+  const other = new Map(wanted).set(
+    'com.bank',
+    given('ws://b/ws').get('com.bank') ?? aRealm('com.bank'),
+  )
+  const reports = [
+    realms.follow(first, wanted),
+    realms.follow(second, wanted),
+    realms.follow(second, other),
+    realms.follow(new Map(first), other),
+  ]
+  expect(reports.map((report) => report.get('com.bank')?.sessions[0]?.url)).toEqual([
+    'ws://a/ws',
+    '',
+    'ws://b/ws',
+    '',
+  ])
+  expect(new Set(reports.map((report) => report.get('com.shop'))).size).toBe(1)
+  expect(realms.follow(new Map(), other).size).toBe(0)
 })
