@@ -4,9 +4,10 @@
 import type { Pool } from 'undici'
 import type { Limiter } from '../../base/limiter.ts'
 import type { DataPlane } from '../data-plane.ts'
-import { type AnswerBound, AnswerError, readBounded } from './client/bounded-body.ts'
+import { type AnswerBound, AnswerError } from './client/bounded-body.ts'
 import { Connections, SecureContexts } from './client/connections.ts'
 import type { Credentials } from './client/credentials.ts'
+import { exchange } from './client/exchange.ts'
 import { ExcessPause, type ExcessPauseOptions } from './client/excess-pause.ts'
 import { describeFailure } from './client/failure-words.ts'
 import {
@@ -107,14 +108,21 @@ export const createManagementClient = (
   const closing = new AbortController()
   const pause = new ExcessPause(options)
 
+  const callWith = async <T>(
+    current: Promise<Credentials>,
+    request: Call<T>,
+  ): Promise<Answer<T>> => {
+    const { tls, token } = await current
+    closing.signal.throwIfAborted()
+    return send(connections.poolFor({ tls }), request, { token, budget })
+  }
+
   const call = async <T>(request: Call<T>): Promise<Answer<T>> => {
     const { signal } = closing
     if (pause.message !== undefined) return { result: 'failed', message: pause.message }
     try {
       signal.throwIfAborted()
-      const current = await untilAborted(signal, credentials(dataPlane))
-      const pool = connections.poolFor(current)
-      return await untilAborted(signal, send(pool, request, { token: current.token, budget }))
+      return await untilAborted(signal, callWith(credentials(dataPlane), request))
     } catch (error) {
       if (error instanceof AnswerError && error.code === 'excessive') return pause.begin(error)
       return { result: 'failed', message: describeFailure(error, dataPlane) }
@@ -218,35 +226,17 @@ const endpointsCall = (body: Buffer): Omit<Call<true>, 'timeoutMs'> => ({
   read: (answer) => (isMap(answer) && typeof answer['services'] === 'number' ? true : undefined),
 })
 
-interface Surroundings {
+interface Caller {
   readonly token: string | undefined
   readonly budget: Limiter | undefined
 }
 
 const send = async <T>(
   pool: Pool,
-  call: Call<T>,
-  surroundings: Surroundings,
-): Promise<Answer<T>> => {
-  // Not `AbortSignal.timeout`: that one goes off long after the answer, and costs as much as the call.
-  const tooLong = new AbortController()
-  const timer = setTimeout(() => {
-    tooLong.abort(new DOMException('it did not answer in time', 'TimeoutError'))
-  }, 2 * call.timeoutMs)
-  try {
-    return await exchange(pool, call, { ...surroundings, signal: tooLong.signal })
-  } finally {
-    clearTimeout(timer)
-  }
-}
-
-/** The pool's end is the call's: closing needs no signal of its own here. */
-const exchange = async <T>(
-  pool: Pool,
   { method, path, headers, body, timeoutMs, bound, read }: Call<T>,
-  { token, budget, signal }: Surroundings & { readonly signal: AbortSignal },
+  { token, budget }: Caller,
 ): Promise<Answer<T>> => {
-  const answer = await pool.request({
+  const { status, etag, text } = await exchange(pool, {
     method,
     path,
     headers: {
@@ -254,23 +244,18 @@ const exchange = async <T>(
       ...(token !== undefined && { authorization: `Bearer ${token}` }),
       ...headers,
     },
-    body: body ?? null,
-    headersTimeout: timeoutMs,
-    bodyTimeout: timeoutMs,
-    signal,
+    body,
+    timeoutMs,
+    bound,
+    budget,
   })
-  // Given up before its end it fails once more, when nothing listens.
-  answer.body.on('error', () => undefined)
-  const text = await readBounded(answer.body, { bound, budget })
-  const { statusCode } = answer
-  if (statusCode === 304) return { result: 'not_modified' }
-  if (statusCode >= 400 && statusCode < 500) {
-    return { result: 'refused', status: statusCode, refusal: readRefusal(parseJson(text)) }
+  if (status === 304) return { result: 'not_modified' }
+  if (status >= 400 && status < 500) {
+    return { result: 'refused', status, refusal: readRefusal(parseJson(text)) }
   }
-  const value = statusCode === 200 ? read(parseJson(text)) : undefined
-  if (value === undefined) return { result: 'failed', message: oddAnswer(statusCode, path) }
-  const { etag } = answer.headers
-  const isTag = typeof etag === 'string' && etag.length <= MAX_TAG_LENGTH
+  const value = status === 200 ? read(parseJson(text)) : undefined
+  if (value === undefined) return { result: 'failed', message: oddAnswer(status, path) }
+  const isTag = etag !== undefined && etag.length <= MAX_TAG_LENGTH
   return { result: 'ok', value, etag: isTag ? etag : undefined }
 }
 

@@ -33,29 +33,65 @@ export interface BodyLimits {
   readonly budget?: Limiter | undefined
 }
 
+/** The text of one response, as it arrives. */
+export class BoundedText {
+  readonly #limits: BodyLimits
+  readonly #chunks: Uint8Array[] = []
+  #marks = NO_MARKS
+  #bytes = 0
+  #acquired = 0
+
+  constructor(limits: BodyLimits) {
+    this.#limits = limits
+  }
+
+  /** Undefined: it is within the bounds. Take no more after an error. */
+  take(chunk: Uint8Array): AnswerError | undefined {
+    const { bound, budget } = this.#limits
+    if (this.#bytes + chunk.length > bound.bytes) return tooLarge(bound.bytes)
+    if (budget?.tryAcquire(chunk.length) === false) return new AnswerError('overloaded', BUSY)
+    this.#acquired += budget === undefined ? 0 : chunk.length
+    this.#bytes += chunk.length
+    this.#marks = countMarks(this.#marks, chunk)
+    this.#chunks.push(chunk)
+    return excessOf(this.#marks, bound)
+  }
+
+  toString(): string {
+    const [first] = this.#chunks
+    const whole =
+      first !== undefined && this.#chunks.length === 1
+        ? Buffer.from(first.buffer, first.byteOffset, first.byteLength)
+        : Buffer.concat(this.#chunks, this.#bytes)
+    return whole.toString('utf8')
+  }
+
+  /** Gives back its share of the budget. Calling it twice does no harm. */
+  release(): void {
+    this.#limits.budget?.release(this.#acquired)
+    this.#acquired = 0
+  }
+}
+
 /**
+ * Reads a whole body that comes as a stream.
  * @throws AnswerError beyond the bound, or where the budget is used up; what the body breaks off with
+ * @internal for tests
  * @example await readBounded(answer.body, { bound: { bytes: 1000, values: 100 } })
  */
 export const readBounded = async (
   body: AsyncIterable<Uint8Array>,
-  { bound, budget }: BodyLimits,
+  limits: BodyLimits,
 ): Promise<string> => {
-  const chunks: Uint8Array[] = []
-  let marks = NO_MARKS
-  let bytes = 0
+  const text = new BoundedText(limits)
   try {
     for await (const chunk of body) {
-      if (bytes + chunk.length > bound.bytes) throw tooLarge(bound.bytes)
-      if (budget?.tryAcquire(chunk.length) === false) throw new AnswerError('overloaded', BUSY)
-      bytes += chunk.length
-      marks = countMarks(marks, chunk)
-      checkMarks(marks, bound)
-      chunks.push(chunk)
+      const error = text.take(chunk)
+      if (error !== undefined) throw error
     }
-    return Buffer.concat(chunks, bytes).toString('utf8')
+    return text.toString()
   } finally {
-    budget?.release(bytes)
+    text.release()
   }
 }
 
@@ -68,16 +104,17 @@ const tooLarge = (bytes: number): AnswerError =>
     `its response is larger than ${bytes} bytes, the most that it may be`,
   )
 
-/**
- * A MiB of `{}` takes 20 MiB when it is parsed. Text that is not JSON may be counted wrongly, and does not parse.
- * @throws AnswerError `excessive`
- */
-const checkMarks = ({ containers, commas, deepest }: JsonMarks, { values }: AnswerBound): void => {
+/** A MiB of `{}` takes 20 MiB when it is parsed. Text that is not JSON may be counted wrongly, and does not parse. */
+const excessOf = (
+  { containers, commas, deepest }: JsonMarks,
+  { values }: AnswerBound,
+): AnswerError | undefined => {
   if (deepest > MAX_DEPTH)
-    throw new AnswerError('excessive', `its response is nested more than ${MAX_DEPTH} levels deep`)
-  if (containers + commas > values)
-    throw new AnswerError(
-      'excessive',
-      `its response has more than ${values} values, the most that it may have`,
-    )
+    return new AnswerError('excessive', `its response is nested more than ${MAX_DEPTH} levels deep`)
+  return containers + commas > values
+    ? new AnswerError(
+        'excessive',
+        `its response has more than ${values} values, the most that it may have`,
+      )
+    : undefined
 }

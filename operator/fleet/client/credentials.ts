@@ -29,9 +29,10 @@ export interface Credentials {
  */
 export const createCredentialReader = (files: CredentialFiles): (() => Promise<Credentials>) => {
   let known: { readonly stamp: string; readonly credentials: Credentials } | undefined
-  const paths = [files.tokenFile, files.caFile, files.certFile, files.keyFile]
+  const all = [files.tokenFile, files.caFile, files.certFile, files.keyFile]
+  const paths = all.filter((path) => path !== undefined)
   return async () => {
-    const stamp = (await Promise.all(paths.map(stampOf))).join(' ')
+    const stamp = paths.length === 0 ? '' : (await Promise.all(paths.map(stampOf))).join(' ')
     if (known?.stamp === stamp) return known.credentials
     const credentials = await readAll(files)
     known = { stamp, credentials }
@@ -39,8 +40,7 @@ export const createCredentialReader = (files: CredentialFiles): (() => Promise<C
   }
 }
 
-const stampOf = async (path: string | undefined): Promise<string> => {
-  if (path === undefined) return '-'
+const stampOf = async (path: string): Promise<string> => {
   try {
     const { mtimeMs, ino, size } = await stat(path)
     return `${ino}:${mtimeMs}:${size}`

@@ -135,6 +135,8 @@ const groupsOf = (
   { put, delete: deletes }: Difference['documents'],
   { loadedClaims }: BatchFacts,
 ): readonly Group[] => {
+  // Nearly always: it shares claims with none.
+  if (put.length + deletes.length === 1) return [{ puts: [...put], deletes: [...deletes] }]
   const leaders = new Leaders()
   for (const document of put) {
     leaders.join(document.id, [...document.claims, ...loadedClaims(document.id)])

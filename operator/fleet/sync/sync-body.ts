@@ -112,17 +112,23 @@ export class SyncBodies {
   }
 }
 
+/** Goes with the content. Data planes that hold the same are sent the same, one after the other. */
+const lastJoined = new WeakMap<BatchContent, { readonly head: string; readonly body: SyncBody }>()
+
 /** Two gzip members after each other are one gzip file (RFC 1952 §2.2). */
-export const joinBody = (
-  head: CallHead,
-  { bytes, isGzip, inflatedBytes }: BatchContent,
-): SyncBody => {
-  const text = Buffer.from(`{${headMembers(head).join(',')},`)
-  return {
+export const joinBody = (callHead: CallHead, content: BatchContent): SyncBody => {
+  const head = `{${headMembers(callHead).join(',')},`
+  const last = lastJoined.get(content)
+  if (last?.head === head) return last.body
+  const { bytes, isGzip, inflatedBytes } = content
+  const text = Buffer.from(head)
+  const body = {
     bytes: Buffer.concat([isGzip ? gzipSync(text, LEVEL) : text, bytes]),
     isGzip,
     inflatedBytes: text.length + inflatedBytes,
   }
+  lastJoined.set(content, { head, body })
+  return body
 }
 
 export const completeBody = (head: CallHead, complete: string): SyncBody => {
