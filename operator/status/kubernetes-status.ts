@@ -50,6 +50,8 @@ export interface StatusWriterFacts {
 const COALESCE_MS = 100
 /** Between the beginnings of two writes: 125 a second, of the 200 requests that the client allows itself. */
 const SPACING_MS = 8
+/** A timer that comes late costs no writes: those of so long are caught up with. */
+const MAX_LATE_MS = 200
 /** Enough for that rate where the API server takes an eighth of a second for each. */
 const MAX_FLYING = 16
 /** At most so often are other words written for the same. */
@@ -79,6 +81,8 @@ class Writer implements StatusWriter {
   readonly #entries = new Map<string, StatusEntry>()
   readonly #ready = new ReadyEntries()
   #cancelSpacing: (() => void) | undefined
+  /** When the next write may begin. */
+  #nextAtMs = Number.NEGATIVE_INFINITY
   #flying = 0
   /** Another one in every leader term: a response that comes after it is nobody's. */
   #turn: symbol | undefined
@@ -187,16 +191,27 @@ class Writer implements StatusWriter {
     entry.wait = { why, cancel }
   }
 
-  #pump(): void {
-    if (this.#cancelSpacing !== undefined || this.#flying >= MAX_FLYING) return
-    for (let entry = this.#ready.shift(); entry !== undefined; entry = this.#ready.shift()) {
+  #pump(isTimed = false): void {
+    if (this.#cancelSpacing !== undefined) return
+    const { clock } = this.#options
+    // Where no timer was due nothing is late.
+    if (!isTimed) this.#nextAtMs = Math.max(this.#nextAtMs, clock.now())
+    while (this.#flying < MAX_FLYING && this.#ready.size > 0) {
+      const nowMs = clock.now()
+      if (this.#nextAtMs > nowMs) {
+        // Whatever a clock says that is set back meanwhile, the pause is over then.
+        this.#cancelSpacing = clock.after(Math.min(SPACING_MS, this.#nextAtMs - nowMs), () => {
+          this.#cancelSpacing = undefined
+          this.#nextAtMs = Math.min(this.#nextAtMs, clock.now())
+          this.#pump(true)
+        })
+        return
+      }
+      const entry = this.#ready.shift()
+      if (entry === undefined) return
       if (entry.difference() === 'none') continue
-      this.#cancelSpacing = this.#options.clock.after(SPACING_MS, () => {
-        this.#cancelSpacing = undefined
-        this.#pump()
-      })
+      this.#nextAtMs = Math.max(this.#nextAtMs, nowMs - MAX_LATE_MS) + SPACING_MS
       void this.#write(entry)
-      return
     }
   }
 

@@ -1,8 +1,9 @@
 // Counts how many data planes give which answer, as answers change; of the few that need naming, also which.
 
 export class Tally<Answer extends string> {
-  readonly #counts = new Map<Answer, number>()
-  readonly #names = new Map<Answer, Set<string>>()
+  /** Made at first use, as of ten thousand documents most are never used. */
+  #counts: Map<Answer, number> | undefined
+  #names: Map<Answer, Set<string>> | undefined
   readonly #named: ReadonlySet<Answer>
   #total = 0
 
@@ -18,13 +19,13 @@ export class Tally<Answer extends string> {
 
   count(...answers: readonly Answer[]): number {
     let sum = 0
-    for (const answer of answers) sum += this.#counts.get(answer) ?? 0
+    for (const answer of answers) sum += this.#counts?.get(answer) ?? 0
     return sum
   }
 
   /** Those that any data plane gives. */
   *answers(): Iterable<Answer> {
-    for (const [answer, count] of this.#counts) if (count > 0) yield answer
+    for (const [answer, count] of this.#counts ?? NO_COUNTS) if (count > 0) yield answer
   }
 
   get total(): number {
@@ -34,7 +35,7 @@ export class Tally<Answer extends string> {
   /** Smallest first, so that the words about it do not change with the order in which they answered. */
   first(answer: Answer): string | undefined {
     let first: string | undefined
-    for (const name of this.#names.get(answer) ?? []) {
+    for (const name of this.#names?.get(answer) ?? []) {
       if (first === undefined || name < first) first = name
     }
     return first
@@ -43,12 +44,15 @@ export class Tally<Answer extends string> {
   #add(name: string, answer: Answer, by: 1 | -1): void {
     this.#total += by
     const count = this.count(answer) + by
-    if (count === 0) this.#counts.delete(answer)
-    else this.#counts.set(answer, count)
+    if (count === 0) this.#counts?.delete(answer)
+    else (this.#counts ??= new Map<Answer, number>()).set(answer, count)
     if (!this.#named.has(answer)) return
+    this.#names ??= new Map<Answer, Set<string>>()
     const names = this.#names.get(answer) ?? new Set()
     if (by === 1) names.add(name)
     else names.delete(name)
     this.#names.set(answer, names)
   }
 }
+
+const NO_COUNTS: readonly (readonly [never, number])[] = []
