@@ -1,14 +1,18 @@
 // Decides which ids stay in service though there is no version to put: those of whoever may have brought them there,
 // never of who merely names them. Remembers who that is from one reconciliation to the next.
 
-import type { ApiSpecificationResource, RealmResource } from '../../resource/resource.ts'
+import {
+  type ApiSpecificationResource,
+  byAge,
+  type RealmResource,
+} from '../../resource/resource.ts'
 import type { Claimant } from './owners.ts'
 
 type Titled = ApiSpecificationResource | RealmResource
 
 export class Titles<R extends Titled> {
   readonly #mayBeHeld: (resource: R) => boolean
-  /** Id → key of who has served it, or was the first that may have. */
+  /** Id → key of who has served it, or was the oldest of those that may have, in whatever order they were read. */
   readonly #holders = new Map<string, string>()
   /** Owned, and there is no version to put. */
   readonly #open = new Set<string>()
@@ -56,11 +60,10 @@ export class Titles<R extends Titled> {
   keepOpen(claimantsOf: (id: string) => Iterable<Claimant<R>>): ReadonlySet<string> {
     const kept = new Set<string>()
     for (const id of this.#open) {
-      for (const claimant of claimantsOf(id)) {
-        if (id === '' || !this.#hasTitle(claimant)) continue
-        this.#holders.set(id, claimant.key)
-        kept.add(id)
-      }
+      const titled = id === '' ? undefined : this.#titledOf(id, claimantsOf(id))
+      if (titled === undefined) continue
+      this.#holders.set(id, titled.key)
+      kept.add(id)
     }
     return kept
   }
@@ -76,9 +79,15 @@ export class Titles<R extends Titled> {
     this.#holders.set(id, NOBODY)
   }
 
-  #hasTitle({ key, id, resource }: Claimant<R>): boolean {
+  #titledOf(id: string, claimants: Iterable<Claimant<R>>): Claimant<R> | undefined {
     const holder = this.#holders.get(id)
-    return holder === undefined ? this.#mayBeHeld(resource) : holder === key
+    let oldest: Claimant<R> | undefined
+    for (const claimant of claimants) {
+      if (claimant.key === holder) return claimant
+      const isOlder = oldest === undefined || byAge(claimant.resource, oldest.resource) < 0
+      if (isOlder && holder === undefined && this.#mayBeHeld(claimant.resource)) oldest = claimant
+    }
+    return oldest
   }
 }
 

@@ -159,9 +159,9 @@ const cacheWith = (resources: ReadonlyMap<string, Resource>): ResourceCache => (
   notes: [],
 })
 
-/** Every object is another one: nothing that was worked out before counts. */
+/** Every object is another one, and they are read in another order: nothing that was worked out before counts. */
 const anew = (resources: ReadonlyMap<string, Resource>): ReadonlyMap<string, Resource> =>
-  new Map([...resources].map(([key, resource]) => [key, structuredClone(resource)]))
+  new Map([...resources].reverse().map(([key, resource]) => [key, structuredClone(resource)]))
 
 describe('a change', () => {
   it('has the same result as if every resource were another object', () => {

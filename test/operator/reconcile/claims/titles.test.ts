@@ -106,6 +106,21 @@ describe('after a restart a broken document is kept where a data plane may hold 
     expect([...desired.kept.documents]).toEqual(['constructor'])
   })
 
+  it.each([
+    ['the older one first', ['shop', 'late']],
+    ['the younger one first', ['late', 'shop']],
+  ])('for the oldest of several that may have served it: %s', (_name, order) => {
+    const both = order.map((namespace) => orders(namespace, BROKEN, programmed))
+    const [shop, late] = ['shop', 'late'].map((namespace) => orders(namespace, BROKEN, programmed))
+    const isKept = (...then: readonly (Resource | undefined)[]): boolean => {
+      const reconciler = new Reconciler({ className: 'svc' })
+      expect(reconciler.reconcile(cacheOf(both)).desired.kept.documents.size).toBe(1)
+      const left = then.filter((resource) => resource !== undefined)
+      return reconciler.reconcile(cacheOf(left)).desired.kept.documents.size === 1
+    }
+    expect([isKept(shop), isKept(late)]).toEqual([true, false])
+  })
+
   it.each<[string, object | undefined, boolean]>([
     ['nobody has validated it', undefined, true],
     ['bad now', { conditions: [condition('Accepted', 'False', 'Invalid')] }, true],
