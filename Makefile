@@ -47,8 +47,8 @@ golden: $(STAMP) ## Write the generated pages and golden files anew
 bench: $(STAMP) ## Measure against peers; writes docs/benchmarks.md
 	npm run bench
 
-bench-operator: $(STAMP) ## Measure the operator on Kubernetes; writes docs/benchmarks-operator.md
-	npm run bench-operator
+bench-operator: $(STAMP) ## Measure the operator on Kubernetes (LARGE=1: 10,000 documents too); writes docs/benchmarks-operator.md
+	npm run bench-operator -- $(if $(LARGE),--large)
 
 bench-routes: $(STAMP) ## Measure how documents come, change and go; writes docs/benchmarks-routes.md
 	npm run bench-routes

@@ -20,6 +20,8 @@ export interface Arguments {
   readonly size: Size
   readonly stages: readonly StageName[]
   readonly isQuick: boolean
+  /** The large size after the usual one, on an API server of its own. */
+  readonly isLarge: boolean
   /** On an API server of our own, in memory, in the place of a real one. */
   readonly isLight: boolean
   /** undefined: the report is printed only. */
@@ -36,13 +38,17 @@ const DEFAULT_FILE = 'docs/benchmarks-operator.md'
 const DEFAULT_OPERATOR = 'dist/operator/main.js'
 
 const SIZE: Size = { documents: 1000, dataPlanes: 100, edits: 100, pods: 20, restSeconds: 30 }
+/** Measured after the usual size where it is asked for, in the parts that grow with it. */
+export const LARGE_SIZE: Size = { ...SIZE, documents: 10_000 }
+export const LARGE_STAGES: readonly StageName[] = ['edits', 'rest']
 const QUICK_SIZE: Size = { documents: 100, dataPlanes: 10, edits: 10, pods: 3, restSeconds: 5 }
 
-export const USAGE = `Usage: npm run bench-operator -- [--quick] [--light] [--documents N] [--data-planes N] [--only NAME,…]
+export const USAGE = `Usage: npm run bench-operator -- [--quick] [--light] [--large] [--documents N] [--data-planes N] [--only NAME,…]
                                  [--out FILE] [--operator FILE] [--profiles DIR] [--node-flag=FLAG …]
 
   --light        on an API server of our own, which needs no build and little time
   --quick        100 documents × 10 data planes, and little of everything
+  --large        ${LARGE_SIZE.documents} documents × ${LARGE_SIZE.dataPlanes} data planes too, after that
   --documents    how many; default ${SIZE.documents}
   --data-planes  how many, 200 at most; default ${SIZE.dataPlanes}
   --only         some of: ${STAGE_NAMES.join(', ')}
@@ -58,6 +64,7 @@ export const readArguments = (argv: readonly string[]): Arguments => {
     options: {
       quick: { type: 'boolean', default: false },
       light: { type: 'boolean', default: false },
+      large: { type: 'boolean', default: false },
       documents: { type: 'string' },
       'data-planes': { type: 'string' },
       only: { type: 'string', multiple: true, default: [] },
@@ -91,6 +98,7 @@ export const readArguments = (argv: readonly string[]): Arguments => {
     stages: STAGE_NAMES.filter((name) => only.length === 0 || only.includes(name)),
     isQuick: quick,
     isLight: light,
+    isLarge: values.large,
     file: values.out ?? (isUsual ? DEFAULT_FILE : undefined),
     operator: values.operator,
     profiles,

@@ -8,11 +8,19 @@ import { startControlPlane } from '../../support/kubernetes/control-plane.ts'
 import { goModule, kubeAvailability } from '../../support/kubernetes/kube-recipe.ts'
 import { makeTempDir } from '../../support/temp-dir.ts'
 import { describeCommit } from '../machine.ts'
-import { renderSection } from '../section.ts'
-import { type Arguments, readArguments, USAGE } from './arguments.ts'
+import { renderSection, type Section } from '../section.ts'
+import {
+  type Arguments,
+  LARGE_SIZE,
+  LARGE_STAGES,
+  readArguments,
+  type Size,
+  type StageName,
+  USAGE,
+} from './arguments.ts'
 import { type AuditLog, prepareAuditLog } from './audit-log.ts'
 import { type BenchPlane, startLightPlane } from './light-plane.ts'
-import { sectionsOf } from './report.ts'
+import { type Measured, sectionsOf } from './report.ts'
 import { OPERATOR_USER } from './rig.ts'
 import { runStages } from './run.ts'
 
@@ -69,14 +77,37 @@ const openLight = async (stack: AsyncDisposableStack, directory: string): Promis
 }
 
 const main = async (given: Arguments): Promise<void> => {
-  const { size, stages, isLight, file, operator, profiles, nodeFlags } = given
+  const { size, stages, isLarge } = given
   const loadBefore = describeLoad()
+  const sections = sectionsOf(await measure(given, size, stages))
+  write(given, sections, loadBefore)
+  if (!isLarge) return
+  const large = await measure(given, LARGE_SIZE, LARGE_STAGES)
+  const ofSize = `${LARGE_SIZE.documents} documents`
+  const more = sectionsOf(large).map((each) => ({ ...each, title: `${each.title}, ${ofSize}` }))
+  write(given, [...sections, ...more], loadBefore)
+}
+
+const write = (given: Arguments, sections: readonly Section[], loadBefore: string): void => {
+  const texts = sections.map(renderSection)
+  const page = `${[...pageHead(given, loadBefore), ...texts].join('\n\n')}\n`
+  process.stdout.write(page)
+  if (given.file === undefined) return
+  writeFileSync(given.file, page)
+  process.stdout.write(`\nWritten to ${given.file}.\n`)
+}
+
+const measure = async (
+  { isLight, operator, profiles, nodeFlags }: Arguments,
+  size: Size,
+  stages: readonly StageName[],
+): Promise<Measured> => {
   await using directory = await makeTempDir()
   progress('starting a control plane')
   await using stack = new AsyncDisposableStack()
   const { plane, audit } = await (isLight ? openLight : openReal)(stack, directory.path)
   const program = { main: resolve(operator), profiles, nodeFlags }
-  const measured = await runStages({
+  return await runStages({
     plane,
     audit,
     directory: directory.path,
@@ -85,12 +116,6 @@ const main = async (given: Arguments): Promise<void> => {
     program,
     progress,
   })
-  const texts = sectionsOf(measured).map(renderSection)
-  const page = `${[...pageHead(given, loadBefore), ...texts].join('\n\n')}\n`
-  process.stdout.write(page)
-  if (file === undefined) return
-  writeFileSync(file, page)
-  process.stdout.write(`\nWritten to ${file}.\n`)
 }
 
 const readOrExit = (): Arguments => {

@@ -1,6 +1,6 @@
 // What was measured in; the sections of the report out. Pure.
 
-import { atMost, fixed, type Section, type Table, type Target, whole } from '../section.ts'
+import { atLeast, atMost, fixed, type Section, type Table, type Target, whole } from '../section.ts'
 import { median, percentile } from '../statistics.ts'
 import type { Size, StageName } from './arguments.ts'
 import type { RequestCount } from './audit-log.ts'
@@ -8,7 +8,7 @@ import type { Begun, Burst, Cold, Edited, LeaderChange, Memory, NewPods, Rest } 
 
 export interface Measured {
   readonly size: Size
-  readonly begun: Pick<Begun, 'syncedMs' | 'programmedMs' | 'used'>
+  readonly begun: Pick<Begun, 'syncedMs' | 'programmedMs' | 'statusesPerSecond' | 'used'>
   readonly edits: Edited | undefined
   readonly pods: NewPods | undefined
   readonly cold: Cold | undefined
@@ -40,6 +40,8 @@ export const sectionsOf = (measured: Measured): readonly Section[] => {
 const scale = ({ documents, dataPlanes }: Size): string =>
   `${whole(documents)} documents × ${whole(dataPlanes)} data planes`
 
+const isLarge = ({ documents }: Size): boolean => documents > 1000
+
 const latencyTable = (rows: Readonly<Record<string, readonly number[]>>): Table => ({
   head: ['ms', 'p50', 'p99', 'most', 'n'],
   rows: Object.entries(rows).map(([name, values]) => [
@@ -52,7 +54,7 @@ const seconds = (ms: number): string => fixed(ms / 1000, 1)
 
 const beginSection = (
   size: Size,
-  { syncedMs, programmedMs, used }: Measured['begun'],
+  { syncedMs, programmedMs, statusesPerSecond, used }: Measured['begun'],
 ): Section => ({
   title: 'From nothing',
   method: `${scale(size)}: all are there, the data planes are empty, and no status has been written, when the operator is started.`,
@@ -66,7 +68,10 @@ const beginSection = (
       ],
     },
   ],
-  targets: [],
+  targets: [
+    atMost('every data plane is complete', { bound: 30, measured: syncedMs / 1000, unit: ' s' }),
+    atLeast('statuses written', { bound: 100, measured: statusesPerSecond, unit: ' per s' }),
+  ],
   remarks: [],
 })
 
@@ -86,10 +91,15 @@ const editSection = (size: Size, { applied, first, held, programmed, used }: Edi
     },
   ],
   targets: [
-    atMost('apply → programmed, p99', {
-      bound: 1,
-      measured: percentile(programmed, 0.99) / 1000,
+    atMost('apply → held by all, p99', {
+      bound: isLarge(size) ? 0.2 : 0.15,
+      measured: percentile(held, 0.99) / 1000,
       unit: ' s',
+    }),
+    atMost('CPU time for an edit', {
+      bound: 15,
+      measured: used.cpuMs / held.length,
+      unit: ' ms',
     }),
   ],
   remarks: [],
@@ -172,7 +182,7 @@ const restSection = (size: Size, rest: Rest): Section => ({
     atMost('CPU at rest', { bound: 1, measured: rest.cpuShare * 100, unit: ' % of a core' }),
     atMost('status writes', { bound: 0, measured: rest.statusWrites, digits: 0 }),
     atMost('writes but renewals of the Lease', { bound: 0, measured: rest.writes, digits: 0 }),
-    atMost('RSS', { bound: 160, measured: rest.rss, unit: ' MB', digits: 0 }),
+    atMost('RSS', { bound: isLarge(size) ? 450 : 150, measured: rest.rss, unit: ' MB', digits: 0 }),
   ],
   remarks: [],
 })

@@ -49,6 +49,8 @@ export interface Begun {
   /** Since the operator was started. */
   readonly syncedMs: number
   readonly programmedMs: number
+  /** Statuses that said Programmed for the first time, per second, once every data plane was complete. */
+  readonly statusesPerSecond: number
   readonly used: Used
 }
 
@@ -64,9 +66,13 @@ export const begin = async ({ rig, size, progress }: Stage): Promise<Begun> => {
   const operator = await rig.startOperator([`--inspect-port=127.0.0.1:${inspectorPort}`])
   const syncedMs = (await untilComplete(rig, planesOf(size))) - startedMs
   progress('until all is said to be programmed')
-  const programmedMs = (await untilAllProgrammed(rig, size, progress)) - startedMs
+  const [left, sinceMs] = [size.documents - rig.programmed(size.documents), now()]
+  const programmedAtMs = await untilAllProgrammed(rig, size, progress)
+  const statusesPerSecond = (left * 1000) / (programmedAtMs - sinceMs)
+  const programmedMs = programmedAtMs - startedMs
   const cpuMs = readFigures(operator.pid).cpuMicros / 1000
-  return { operator, inspectorPort, pods, syncedMs, programmedMs, used: { cpuMs } }
+  const used = { cpuMs }
+  return { operator, inspectorPort, pods, syncedMs, programmedMs, statusesPerSecond, used }
 }
 
 const untilComplete = async (rig: Rig, planes: readonly number[]): Promise<number> => {
