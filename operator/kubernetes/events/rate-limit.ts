@@ -29,6 +29,9 @@ const ALLOWANCES: Readonly<Record<EventFacts['type'], Allowances>> = {
   },
 }
 
+/** What has no room for one more. */
+export type Full = 'object' | 'namespace'
+
 /** Whether an Event may be sent now; one that may not consumes nothing. */
 export class EventLimit {
   readonly #buckets = {
@@ -36,14 +39,19 @@ export class EventLimit {
     Normal: bucketsOf(ALLOWANCES.Normal),
   }
 
-  take({ type, regarding: { kind, namespace, name, uid } }: EventFacts, nowMs: number): boolean {
+  /** Undefined: it may be sent. */
+  take(
+    { type, regarding: { kind, namespace, name, uid } }: EventFacts,
+    nowMs: number,
+  ): Full | undefined {
     const { objects, namespaces } = this.#buckets[type]
     const object = objects.refilled(`${kind}/${namespace}/${name}/${uid}`, nowMs)
     const all = namespaces.refilled(namespace, nowMs)
-    if (object.tokens < 1 || all.tokens < 1) return false
+    if (object.tokens < 1) return 'object'
+    if (all.tokens < 1) return 'namespace'
     object.tokens -= 1
     all.tokens -= 1
-    return true
+    return undefined
   }
 }
 

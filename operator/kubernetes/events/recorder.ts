@@ -11,6 +11,7 @@ import {
   type KubernetesApi,
   TYPES,
 } from '../client/api.ts'
+import { EventCrowds } from './crowds.ts'
 import { EventLimit } from './rate-limit.ts'
 import {
   cutNote,
@@ -44,10 +45,12 @@ export interface EventRecorderFacts {
   readonly queued: number
   /** Since the program began. */
   readonly sent: number
-  /** Because of the limit of an object or a namespace, a full queue, or an API that does not accept them. */
+  /** Because of the limit of an object, a full queue, or an API that does not accept them. */
   readonly dropped: number
 }
 
+/** So long Events that a namespace has no room for are counted, before one tells of them. */
+const CROWD_MS = 10_000
 /** Between two requests: ten a second. */
 const SPACING_MS = 100
 const MAX_TRIES = 5
@@ -56,7 +59,8 @@ const LONGEST_WAIT_MS = 30_000
 const FORBIDDEN_AGAIN_MS = 600_000
 
 /**
- * The same (regarding, reason, note) within 10 minutes is one Event with a count. `EventLimit` bounds how many there
+ * The same (regarding, reason, note) within 10 minutes is one Event with a count. What exceeds the limit of a namespace is
+ * told of in one Event for all. `EventLimit` bounds how many there
  * are of an object and of a namespace, `EventQueue` orders them; all together are ten a second.
  * @example
  * const events = createEventRecorder({ api, reporter: { controller: 'gateway.svc.dev/operator', instance }, clock, log })
@@ -70,6 +74,8 @@ class Recorder implements EventRecorder {
   readonly #registry = new SeriesRegistry()
   readonly #limit = new EventLimit()
   readonly #queue = new EventQueue()
+  readonly #crowds = new EventCrowds()
+  #cancelCrowds: (() => void) | undefined
   /** The one that is being sent, or waits to be sent again. */
   #current: Series | undefined
   #term: symbol | undefined
@@ -98,10 +104,28 @@ class Recorder implements EventRecorder {
     const series = this.#registry.note(facts, nowMs, () => eventName(facts.regarding, endOf(clock)))
     // It will be sent with the count that it has by then.
     if (series.isQueued) return
-    if (!this.#limit.take(facts, nowMs)) {
-      this.#dropped += 1
-      return
-    }
+    const full = this.#limit.take(facts, nowMs)
+    if (full === undefined) this.#enqueue(series, nowMs)
+    else if (full === 'namespace') this.#crowd(facts)
+    else this.#dropped += 1
+  }
+
+  /** Told of with others of its namespace. */
+  #crowd(facts: EventFacts): void {
+    const { clock } = this.#options
+    this.#crowds.note(facts)
+    this.#cancelCrowds ??= clock.after(CROWD_MS, () => {
+      this.#cancelCrowds = undefined
+      const nowMs = clock.now()
+      for (const each of this.#crowds.take()) {
+        const cut = { ...each, note: cutNote(each.note) }
+        const series = this.#registry.note(cut, nowMs, () => eventName(cut.regarding, endOf(clock)))
+        if (!series.isQueued) this.#enqueue(series, nowMs)
+      }
+    })
+  }
+
+  #enqueue(series: Series, nowMs: number): void {
     series.isQueued = true
     const displaced = this.#queue.push(series)
     if (displaced !== undefined) {
@@ -120,6 +144,9 @@ class Recorder implements EventRecorder {
     this.#term = undefined
     this.#cancelNext?.()
     this.#cancelNext = undefined
+    this.#cancelCrowds?.()
+    this.#cancelCrowds = undefined
+    this.#crowds.clear()
     this.#queue.clear()
     this.#current = undefined
     this.#registry.clear()
