@@ -8,7 +8,7 @@ import { startControlPlane } from '../../support/kubernetes/control-plane.ts'
 import { goModule, kubeAvailability } from '../../support/kubernetes/kube-recipe.ts'
 import { makeTempDir } from '../../support/temp-dir.ts'
 import { describeCommit } from '../machine.ts'
-import { renderSection, type Section } from '../section.ts'
+import { renderSection, type Section, whole } from '../section.ts'
 import {
   type Arguments,
   LARGE_SIZE,
@@ -83,7 +83,7 @@ const main = async (given: Arguments): Promise<void> => {
   write(given, sections, loadBefore)
   if (!isLarge) return
   const large = await measure(given, LARGE_SIZE, LARGE_STAGES)
-  const ofSize = `${LARGE_SIZE.documents} documents`
+  const ofSize = `${whole(LARGE_SIZE.documents)} documents`
   const more = sectionsOf(large).map((each) => ({ ...each, title: `${each.title}, ${ofSize}` }))
   write(given, [...sections, ...more], loadBefore)
 }

@@ -305,8 +305,8 @@ export interface Rest {
   readonly heapCollected: number
 }
 
-/** Events are told ten a second, long after what they tell of. */
-const SETTLE_MS = 3_000
+/** Events are told ten a second, long after what they tell of, and those of a crowd ten seconds later. */
+const SETTLE_MS = 11_000
 const MAX_SETTLE_MS = 240_000
 
 const untilQuiet = async ({ audit }: Rig): Promise<number> => {

@@ -27,7 +27,8 @@ const open = async (answer: Answer) => {
   await new Promise<void>((resolve) => {
     server.listen(0, '127.0.0.1', resolve)
   })
-  const pool = new Pool(`http://127.0.0.1:${(server.address() as AddressInfo).port}`)
+  const { port } = server.address() as AddressInfo
+  const pool = new Pool(`http://127.0.0.1:${port}`, { connections: 1 })
   closing.push(async () => {
     await pool.destroy()
     server.closeAllConnections()

@@ -231,7 +231,9 @@ describe('nobody is flooded', () => {
     expect(sent.filter(({ namespace }) => namespace === 'busy').at(-1)?.object).toMatchObject({
       type,
       regarding: { name: 'o299' },
-      note: expect.stringContaining(`for ${299 - burst} others of kind ApiSpecification`) as string,
+      note: expect.stringContaining(
+        `for ${299 - burst} others of kind ApiSpecification`,
+      ) as unknown,
     })
     expect(recorder.facts.dropped).toBe(0)
     recorder.record(anEvent('later', { type }, 'busy/o'))
