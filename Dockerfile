@@ -50,6 +50,7 @@ COPY base base/
 COPY language language/
 COPY telemetry telemetry/
 COPY compiler compiler/
+COPY web web/
 COPY dataplane dataplane/
 COPY operator operator/
 COPY cli cli/

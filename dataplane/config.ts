@@ -2,11 +2,11 @@
 // file. It is the only file of the data plane that reads the environment.
 
 import { readFileSync } from 'node:fs'
-import { isIPv4 } from 'node:net'
 import { COMPILE_SETTINGS } from '../compiler/limits.ts'
 import { parseAccessLogShare } from '../telemetry/access-log.ts'
+import { isLocal } from '../telemetry/bound-address.ts'
 import { parseSettings, type ParsedSettings } from '../telemetry/settings.ts'
-import type { Address, Settings, SettingsTable } from '../telemetry/settings-table.ts'
+import type { Settings, SettingsTable } from '../telemetry/settings-table.ts'
 import {
   isCidr,
   parseNodeName,
@@ -279,13 +279,6 @@ export const readGatewaySettings = (
 export const apiServerOf = (
   env: Readonly<Record<string, string | undefined>> = process.env,
 ): string | undefined => env['KUBERNETES_SERVICE_HOST']
-
-/** Loopback address or Unix socket: only this machine can connect to it. */
-export const isLocal = (address: Address): boolean =>
-  address.kind === 'unix' ||
-  address.host === 'localhost' ||
-  address.host === '::1' ||
-  (isIPv4(address.host) && address.host.startsWith('127.'))
 
 const findConflict = (settings: GatewaySettings): string | undefined => {
   const { publicTls, tlsCert, tlsDir } = settings

@@ -8,6 +8,23 @@ export interface StoredDecision {
   /** Of the document; `''` where none served the request. */
   readonly document: string
   readonly cause: DecisionCause
+  /** Unix time, milliseconds. */
+  readonly endedMs: number
+  /** A `Decision` as JSON. */
+  readonly text: string
+}
+
+/** Which of the failures are wanted. */
+export interface FailureQuery {
+  /** Text that they have somewhere, whatever its case; empty: all. */
+  readonly match: string
+  /** Only those that ended before this time, Unix milliseconds; undefined: the latest. */
+  readonly beforeMs: number | undefined
+  readonly limit: number
+}
+
+export interface KeptFailure {
+  readonly endedMs: number
   /** A `Decision` as JSON. */
   readonly text: string
 }
@@ -16,6 +33,11 @@ export interface DecisionRing {
   add(decision: StoredDecision): void
   /** The texts of those with this id, the newest first, `MOST_FOUND` at most: proxies may send one id several times. */
   find(id: string): readonly string[]
+  /**
+   * Failures, the newest first: at most `limit`, and as many more of the same millisecond as the last one, so that the
+   * next page may begin before it.
+   */
+  failures(query: FailureQuery): readonly KeptFailure[]
   /** As counted against the bound. */
   readonly bytes: number
   readonly size: number
@@ -30,6 +52,9 @@ export interface DecisionRingOptions {
 
 /** Most decisions with one id that are returned. @internal exported for tests */
 export const MOST_FOUND = 16
+
+/** Most failures of a page, however many ended in one millisecond. */
+const MOST_OF_PAGE = 400
 
 /** What V8 takes for an entry beside its texts, and for the share of a document with its causes. */
 const ENTRY_BYTES = 160
@@ -118,6 +143,21 @@ class Ring implements DecisionRing {
       if (entry.stored.id !== id) continue
       found.push(entry.stored.text)
       if (found.length === MOST_FOUND) break
+    }
+    return found
+  }
+
+  failures({ match, beforeMs = Infinity, limit }: FailureQuery): readonly KeptFailure[] {
+    this.#expire()
+    const wanted = match.toLowerCase()
+    const found: KeptFailure[] = []
+    for (let entry = this.#newest; entry !== undefined; entry = entry.older) {
+      const { cause, endedMs, text } = entry.stored
+      if (cause === 'success' || endedMs >= beforeMs) continue
+      const last = found.at(-1)
+      if (last !== undefined && found.length >= limit && endedMs < last.endedMs) break
+      if (found.length === MOST_OF_PAGE) break
+      if (wanted === '' || text.toLowerCase().includes(wanted)) found.push({ endedMs, text })
     }
     return found
   }

@@ -2,7 +2,12 @@
 // successes it allocates nothing and takes nanoseconds; what was tried is computed for failures only.
 
 import { hash } from 'node:crypto'
-import { createDecisionRing, type DecisionRing } from '../decisions/decision-ring.ts'
+import {
+  createDecisionRing,
+  type DecisionRing,
+  type FailureQuery,
+  type KeptFailure,
+} from '../decisions/decision-ring.ts'
 import type {
   Decision,
   DecisionCaller,
@@ -16,6 +21,7 @@ import type { GatewayErrorCode } from '../gateway-error.ts'
 import { explainMiss } from '../../language/router/explain-miss.ts'
 import { match } from '../../language/router/match.ts'
 import type { RouteTable } from '../../language/router/route-table.ts'
+import { mergeNewest } from '../../web/merge-newest.ts'
 import type { Identity } from '../security/schemes/authentication.ts'
 import { writeHostPattern, writePathPattern } from '../../language/router/write-pattern.ts'
 import {
@@ -32,6 +38,8 @@ import { toMethod } from '../../language/router/select-route.ts'
 export interface DecisionLog extends DecisionRecorder {
   /** JSON texts of `Decision`, the newest first, at most 16 of each kind. */
   find(id: string): readonly string[]
+  /** The newest first. */
+  failures(query: FailureQuery): readonly KeptFailure[]
 }
 
 export interface DecisionLogOptions {
@@ -94,6 +102,7 @@ class RingedDecisions implements DecisionLog {
       id: incomingRequest.id,
       document,
       cause: causeOf(settlement),
+      endedMs: Math.floor(this.#options.wallClock()),
       text: JSON.stringify(decision),
     }
     if (operation === undefined) this.#unmatched.add(kept)
@@ -102,6 +111,14 @@ class RingedDecisions implements DecisionLog {
 
   find(id: string): readonly string[] {
     return [...this.#matched.find(id), ...this.#unmatched.find(id)]
+  }
+
+  failures(query: FailureQuery): readonly KeptFailure[] {
+    const rings = [this.#matched, this.#unmatched]
+    return mergeNewest(
+      rings.map((ring) => ring.failures(query)),
+      query.limit,
+    ).rows
   }
 }
 

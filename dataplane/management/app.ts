@@ -4,16 +4,23 @@
 import express, { type ErrorRequestHandler, type Express, type RequestHandler } from 'express'
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { Log } from '../../telemetry/log.ts'
+import { allowPageFiles, type Authorize, refuseWebPages } from '../../web/browser-access.ts'
+import { findPageFile, sendPageFile } from '../../web/page-files.ts'
 import { Limiter } from '../../base/limiter.ts'
 import { QueueFullError } from '../../base/queue-full-error.ts'
 import type { Store } from '../store/store.ts'
 import type { UpstreamsReport } from '../upstream-report.ts'
 import type { DurableListing } from '../wamp/realm/wamp-client.ts'
 import { sendError } from './respond.ts'
-import { type FindDecisions, whyEndpoint } from './why-endpoint.ts'
+import {
+  failuresEndpoint,
+  type FindDecisions,
+  type FindFailures,
+  whyEndpoint,
+} from './why-endpoint.ts'
+import { overviewEndpoints } from './overview-endpoints.ts'
 import { upstreamsEndpoint } from './upstreams-endpoint.ts'
 import { BODY_TIMES, type BodyTimes, drain } from './body.ts'
-import { type Authorize, refuseWebPages } from './credentials.ts'
 import { ManagementError, notFound, overloaded } from './management-error.ts'
 import type { Endpoint, ProbeDeps } from './endpoint.ts'
 import { explainEndpoint, type ExplainRoute } from './explain-endpoint.ts'
@@ -38,11 +45,17 @@ export interface ManagementDeps extends ProbeDeps {
   readonly upstreams?: () => Promise<UpstreamsReport>
   /** The decisions of each serving process with a request id, as in `Plane`; if left out, none are kept. */
   readonly decisions?: FindDecisions
+  /** The latest failures; if left out, none are kept. */
+  readonly failures?: FindFailures
+  /** Of this gateway, for people; if left out, `gateway`. */
+  readonly name?: string
   /** What people read of a loaded document; if left out, neither it nor routes are shown. */
   readonly fold?: FoldLoaded
   /** Which route takes a request, as a serving process knows; if left out, nothing is explained. */
   readonly explain?: ExplainRoute
   readonly authorize: Authorize
+  /** Who may load the web page; if left out, nobody. */
+  readonly page?: Authorize | undefined
   readonly times?: BodyTimes
   /** Most bytes of request bodies in progress at one time; if left out, 192 MiB. */
   readonly bodyBudget?: Limiter
@@ -68,10 +81,13 @@ export const createManagementApp = (deps: ManagementDeps): Handle => {
       ? []
       : [explainEndpoint(deps.store, { fold: deps.fold, explain: deps.explain })]),
     ...(deps.decisions === undefined ? [] : [whyEndpoint(deps.decisions)]),
+    ...(deps.failures === undefined ? [] : [failuresEndpoint(deps.failures)]),
+    ...overviewEndpoints(deps.store, { name: deps.name ?? 'gateway', readiness: deps.readiness }),
   ]
   return createApp(endpoints, {
     log: deps.log,
     authorize: deps.authorize,
+    page: deps.page,
     lingerMs: times.lingerMs,
   })
 }
@@ -83,16 +99,24 @@ export const createHealthApp = (deps: ProbeDeps): Handle =>
 interface AppOptions {
   readonly log: Log
   readonly authorize?: Authorize
+  readonly page?: Authorize | undefined
   readonly lingerMs: number
 }
 
 const createApp = (
   endpoints: readonly Endpoint[],
-  { log, authorize, lingerMs }: AppOptions,
+  { log, authorize, page, lingerMs }: AppOptions,
 ): Handle => {
   const app = express()
   app.disable('x-powered-by').disable('etag')
   app.set('query parser', 'simple').enable('case sensitive routing')
+  app.use((_req, res, next) => {
+    res.setHeader('x-content-type-options', 'nosniff')
+    res.setHeader('cache-control', 'no-store')
+    res.setHeader('cross-origin-resource-policy', 'same-origin')
+    next()
+  })
+  if (page !== undefined) app.use(servePage(page))
   app.use(admit(authorize))
   for (const endpoint of endpoints) mount(app, endpoint)
   app.use(() => {
@@ -104,28 +128,48 @@ const createApp = (
   }
 }
 
-const admit =
-  (authorize: Authorize | undefined): RequestHandler =>
+/** Before anything asks for credentials: it holds no data. */
+const servePage =
+  (access: Authorize): RequestHandler =>
   (req, res, next) => {
-    res.setHeader('x-content-type-options', 'nosniff')
-    res.setHeader('cache-control', 'no-store')
-    const verdict = authorize === undefined ? true : decide(req, authorize)
-    if (verdict === true) {
+    const isReading = req.method === 'GET' || req.method === 'HEAD'
+    const file = isReading ? findPageFile(req.path) : undefined
+    if (file === undefined) {
       next()
       return
     }
-    const { status, headers, message = 'These credentials are not allowed here' } = verdict
-    if (status === 404) throw notFound(message)
-    throw status === 403
-      ? new ManagementError(status, 'svc.error.forbidden', message, { headers })
-      : new ManagementError(status, 'svc.error.unauthorized', 'Credentials are required', {
-          headers,
-        })
+    throwUnlessAllowed(firstRejection(req, [allowPageFiles, access]))
+    sendPageFile(res, file, req.method)
   }
 
-const decide = (req: IncomingMessage, authorize: Authorize): ReturnType<Authorize> => {
-  const page = refuseWebPages(req)
-  return page === true ? authorize(req) : page
+const admit =
+  (authorize: Authorize | undefined): RequestHandler =>
+  (req, _res, next) => {
+    if (authorize !== undefined)
+      throwUnlessAllowed(firstRejection(req, [refuseWebPages, authorize]))
+    next()
+  }
+
+const firstRejection = (
+  req: IncomingMessage,
+  steps: readonly Authorize[],
+): ReturnType<Authorize> => {
+  for (const step of steps) {
+    const verdict = step(req)
+    if (verdict !== true) return verdict
+  }
+  return true
+}
+
+const throwUnlessAllowed = (verdict: ReturnType<Authorize>): void => {
+  if (verdict === true) return
+  const { status, headers, message = 'These credentials are not allowed here' } = verdict
+  if (status === 404) throw notFound(message)
+  throw status === 403
+    ? new ManagementError(status, 'svc.error.forbidden', message, { headers })
+    : new ManagementError(status, 'svc.error.unauthorized', 'Credentials are required', {
+        headers,
+      })
 }
 
 const METHODS = ['get', 'post', 'delete'] as const

@@ -2,68 +2,12 @@
 
 import { createHash, timingSafeEqual } from 'node:crypto'
 import { readFile } from 'node:fs/promises'
-import type { IncomingMessage } from 'node:http'
-import { isIP } from 'node:net'
 import { TLSSocket } from 'node:tls'
 import type { Log } from '../../telemetry/log.ts'
-
-interface Refusal {
-  readonly status: number
-  /** Lower-case names. */
-  readonly headers: Readonly<Record<string, string>>
-  /** The reason, if it is not that credentials are missing. */
-  readonly message?: string
-}
-
-export type Authorize = (req: IncomingMessage) => true | Refusal
-
-/**
- * Rejects requests of web pages, before any credentials are checked: browsers send client certificates, and cookies
- * of proxies, for whatever page sends a request. A page that writes sends its Origin, and browsers say in
- * `Sec-Fetch-Site` (Fetch Metadata) who started the request: `none` is a person at the address bar. Programs send
- * neither.
- */
-export const refuseWebPages: Authorize = ({ method = '', headers }) => {
-  const site = headers['sec-fetch-site'] ?? 'none'
-  const isReading = method === 'GET' || method === 'HEAD'
-  const isOwn = site === 'none' || (isReading && site === 'same-origin')
-  if (isOwn && (isReading || headers.origin === undefined)) return true
-  return { status: 403, headers: {}, message: 'No web page may use the management API' }
-}
+import type { Authorize } from '../../web/browser-access.ts'
 
 /** For a Unix socket, where the permissions of its file decide. */
 export const allowAll: Authorize = () => true
-
-/**
- * For a listener on loopback: admits everybody on this machine, but no web page in a browser there. `refuseWebPages`
- * rejects pages that write; one that reads has an Origin, or uses a host name of its own (DNS rebinding).
- */
-export const allowLocal: Authorize = ({ headers }) => {
-  if (!isLocalName(headers.host ?? ''))
-    return {
-      status: 404,
-      headers: {},
-      message:
-        'Without credentials the management API is served only under the name localhost or a loopback address',
-    }
-  if (headers.origin === undefined) return true
-  return {
-    status: 403,
-    headers: {},
-    message: 'Without credentials the management API rejects requests of web pages',
-  }
-}
-
-const isLocalName = (host: string): boolean => {
-  const name = host.replace(/:\d*$/, '').toLowerCase()
-  const isBracketed = name.startsWith('[') && name.endsWith(']')
-  return (
-    name === '' ||
-    name === 'localhost' ||
-    name.endsWith('.localhost') ||
-    isIP(isBracketed ? name.slice(1, -1) : name) !== 0
-  )
-}
 
 const REALM = 'Bearer realm="management"'
 

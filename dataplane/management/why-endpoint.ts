@@ -1,9 +1,12 @@
-// Serves `GET /why/:id`: how requests with this id were decided, as the serving processes have kept it (behaviour §8).
+// Serves `GET /why/:id`: how requests with this id were decided, as the serving processes have kept it, and `GET /why`:
+// the latest failures (behaviour §8).
 
+import { mergeNewest } from '../../web/merge-newest.ts'
+import type { FailureQuery, KeptFailure } from '../decisions/decision-ring.ts'
 import { isRequestId } from '../http/request/request-id.ts'
 import { sendText } from './respond.ts'
 import type { Endpoint } from './endpoint.ts'
-import { ManagementError } from './management-error.ts'
+import { invalidArgument, ManagementError } from './management-error.ts'
 
 /** JSON texts of `Decision` from each serving process; undefined: it has not replied in time. */
 export type FindDecisions = (id: string) => Promise<readonly (readonly string[] | undefined)[]>
@@ -36,3 +39,45 @@ const notKept = (silent: number): ManagementError =>
         ? ''
         : ` ${silent} serving processes of this gateway have not replied in time.`),
   })
+
+/** The failures of each serving process, the newest first; undefined: it has not replied in time. */
+export type FindFailures = (
+  query: FailureQuery,
+) => Promise<readonly (readonly KeptFailure[] | undefined)[]>
+
+export const failuresEndpoint = (find: FindFailures): Endpoint => ({
+  path: '/why',
+  get: async (req, res) => {
+    const query = readQuery(req.query)
+    const replies = await find(query)
+    const answers = replies.filter((reply) => reply !== undefined)
+    const { rows, next } = mergeNewest(answers, query.limit)
+    // Each text is that of an object with members.
+    const failures = rows.map(({ endedMs, text }) => `{"ended_ms":${endedMs},${text.slice(1)}`)
+    const processes = JSON.stringify({ asked: replies.length, answered: answers.length })
+    sendText(
+      res,
+      200,
+      `{"failures":[${failures.join(',')}],"next":${next},"processes":${processes}}`,
+    )
+  },
+})
+
+const DEFAULT_LIMIT = 50
+const MAX_LIMIT = 100
+const MAX_TEXT = 256
+
+const readQuery = (query: Readonly<Record<string, unknown>>): FailureQuery => {
+  const { match = '', before, limit = String(DEFAULT_LIMIT) } = query
+  if (typeof match !== 'string' || match.length > MAX_TEXT)
+    throw invalidArgument(`match must be one text of at most ${MAX_TEXT} characters`)
+  if (before !== undefined && (typeof before !== 'string' || !/^\d{1,15}$/.test(before)))
+    throw invalidArgument('before must be what next was in the page before')
+  if (typeof limit !== 'string' || !/^[1-9]\d{0,2}$/.test(limit) || Number(limit) > MAX_LIMIT)
+    throw invalidArgument(`limit must be a whole number from 1 to ${MAX_LIMIT}`)
+  return {
+    match,
+    limit: Number(limit),
+    beforeMs: before === undefined ? undefined : Number(before),
+  }
+}

@@ -3,17 +3,20 @@
 
 import type { ServerResponse } from 'node:http'
 import { randomUUID } from 'node:crypto'
+import { hostname } from 'node:os'
 import { BoundedCompiler } from '../../compiler/bounded-compiler.ts'
 import { fileBeside, type Timers } from '../../compiler/compile-thread.ts'
 import { limitsFrom } from '../../compiler/limits.ts'
 import type { Log } from '../../telemetry/log.ts'
 import { METRICS_CONTENT_TYPE, mergeStates, renderMetrics } from '../../telemetry/metrics-state.ts'
+import { isLocal } from '../../telemetry/bound-address.ts'
 import { readVersion } from '../../telemetry/version.ts'
+import { allowLocal, allowLocalHost, type Authorize } from '../../web/browser-access.ts'
 import { validate } from '../../language/validate.ts'
 import { collectGarbage } from './collect-garbage.ts'
 import { collectAfterLoads, type IdleCollection } from './collect-when-idle.ts'
 import type { ProcessStatusRegistry } from './cluster/process-status.ts'
-import { type GatewaySettings, isLocal } from '../config.ts'
+import type { GatewaySettings } from '../config.ts'
 import type { ConnectionRefusal } from '../connections/connection-gate.ts'
 import type { HealthListener } from '../listen/health-listener.ts'
 import type { ServerHandlers } from '../listen/http-server.ts'
@@ -21,8 +24,6 @@ import { type Listeners, openListeners } from '../listen/listeners.ts'
 import { createHealthApp, createManagementApp } from '../management/app.ts'
 import {
   allowAll,
-  allowLocal,
-  type Authorize,
   bearerAuthorizer,
   clientCertificateAuthorizer,
   openTokenFile,
@@ -119,9 +120,12 @@ export const createControl = async (options: ControlOptions): Promise<Control> =
         callbacksOf: (uri) => options.processStatus.durableOf(uri),
         upstreams: async () => reportUpstreams(await plane.viewUpstreams(true)),
         decisions: (id) => plane.findDecisions(id),
+        failures: (query) => plane.findFailures(query),
+        name: settings.nodeName ?? hostname(),
         fold: foldWith(folder),
         explain: (request) => plane.explain(request),
         authorize: access.authorize,
+        page: access.page,
       })
       return (listeners = await openControl(options, { onRequest }, probes, progress))
     },
@@ -315,6 +319,8 @@ const writeMetrics = async (
 
 interface Access {
   readonly authorize: Authorize
+  /** Who may open the web page, which holds no data; undefined: nobody, as a browser has no way to read any. */
+  readonly page: Authorize | undefined
   readonly close: () => void
 }
 
@@ -332,10 +338,17 @@ const createAccess = async (settings: GatewaySettings, log: Log): Promise<Access
     throw new Error('the management listener is open to others and asks for no credentials')
   return {
     authorize: ways.length === 0 ? withoutCredentials(settings) : anyOf(ways),
+    page: pageAccess(ways.length > 0, tokens !== undefined),
     close: () => {
       tokens?.close()
     },
   }
+}
+
+/** With client certificates alone there is no page: what browsers send by themselves is not what data is given for. */
+const pageAccess = (hasCredentials: boolean, hasTokens: boolean): Authorize | undefined => {
+  if (!hasCredentials) return allowLocalHost
+  return hasTokens ? allowAll : undefined
 }
 
 /** Browsers cannot reach a Unix socket. A browser that trusts the certificate of a TLS listener can reach that. */

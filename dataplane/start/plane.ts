@@ -9,6 +9,7 @@ import type { Log } from '../../telemetry/log.ts'
 import type { DurableName } from './cluster/process-status.ts'
 import type { GatewaySettings } from '../config.ts'
 import type { ConnectionRefusal } from '../connections/connection-gate.ts'
+import type { FailureQuery, KeptFailure } from '../decisions/decision-ring.ts'
 import type { ServerHandlers } from '../listen/http-server.ts'
 import { openListeners, type ListenerName, type Listeners } from '../listen/listeners.ts'
 import { certificatesFamily, connectionsFamily } from '../metrics.ts'
@@ -29,6 +30,8 @@ export interface ServingParts {
   readonly viewUpstreams?: (isDetailed: boolean) => UpstreamsView
   /** JSON texts of `Decision` with this request id. If left out, none are kept. */
   readonly findDecisions?: (id: string) => readonly string[]
+  /** The latest failures, the newest first. If left out, none are kept. */
+  readonly findFailures?: (query: FailureQuery) => readonly KeptFailure[]
   /** Which route takes a request, by the table that is served. If left out, it is not known. */
   readonly explain?: (request: ReadRequest) => RouteExplanation
   /** Sets the URLs of all listeners of this gateway, the control half's too: no upstream may be one of them. */
@@ -58,6 +61,8 @@ export interface Plane extends Drainable {
   viewUpstreams(isDetailed: boolean): Promise<readonly (UpstreamsView | undefined)[]>
   /** The decisions of each serving process with this request id; undefined: it has not replied in time. Never rejects. */
   findDecisions(id: string): Promise<readonly (readonly string[] | undefined)[]>
+  /** The latest failures of each serving process; undefined: it has not replied in time. Never rejects. */
+  findFailures(query: FailureQuery): Promise<readonly (readonly KeptFailure[] | undefined)[]>
   /** Which route takes a request, as a serving process says; undefined: none has replied in time. Never rejects. */
   explain(request: ReadRequest): Promise<RouteExplanation | undefined>
 }
@@ -92,6 +97,7 @@ export const serveHere = (parts: ServingParts, { settings, log, services }: Here
     exportMetrics: async () => mergeStates([await exportMetrics(parts, listeners)]),
     viewUpstreams: (isDetailed) => Promise.resolve([parts.viewUpstreams?.(isDetailed)]),
     findDecisions: (id) => Promise.resolve([parts.findDecisions?.(id)]),
+    findFailures: (query) => Promise.resolve([parts.findFailures?.(query)]),
     explain: (request) => Promise.resolve(parts.explain?.(request)),
     beginDraining: () => {
       listeners?.beginDraining()

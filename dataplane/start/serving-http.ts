@@ -50,6 +50,7 @@ export interface ServingHttpOptions {
 
 export interface ServingHttp extends Pick<ServingParts, 'publicHandlers' | 'endStreams'> {
   readonly findDecisions: DecisionLog['find']
+  readonly findFailures: DecisionLog['failures']
   readonly explain: (request: ReadRequest) => RouteExplanation
   /** Writes what the access log still buffers, and ends open spans. */
   readonly flush: () => void
@@ -104,6 +105,7 @@ export const createServingHttp = (options: ServingHttpOptions): ServingHttp => {
       return requestTraces?.around(handlers, scheme) ?? handlers
     },
     findDecisions: (id) => decisions.find(id),
+    findFailures: (query) => decisions.failures(query),
     explain: (request) =>
       explainRoute(request, {
         table: table.table(),

@@ -124,6 +124,7 @@ export const createServingParts = (environment: ServingEnvironment): ServingProc
     exportMetrics: () => measurements.metrics.exportState(),
     viewUpstreams: reach.view,
     findDecisions: http.findDecisions,
+    findFailures: http.findFailures,
     explain: http.explain,
     releaseHere: ({ realmUri, kind, id }) =>
       wamp.bridge.releaseHere(realmUri, kind, id).catch(() => false),

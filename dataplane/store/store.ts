@@ -11,6 +11,7 @@ import type {
   SyncItem,
   UpstreamTrouble,
 } from '../../language/wire/wire.ts'
+import type { Warning } from '../../language/problem.ts'
 import type { Log } from '../../telemetry/log.ts'
 import { type Changes, Draft } from './draft.ts'
 import { fence } from './fencing.ts'
@@ -145,6 +146,16 @@ export class Store {
 
   realms(): readonly LoadedRealm[] {
     return [...this.#loadedContent.realms.values()]
+  }
+
+  /** A document's own warnings, and one for each route that another document has, as the state view shows them. */
+  warningsOf(document: LoadedDocument): readonly Warning[] {
+    return warningsOf(document, this.#index)
+  }
+
+  /** Of what the manager has loaded, as the state view shows it. */
+  get rootDigest(): string {
+    return this.#loadedContent.rootDigest(this.#ownership.manager)
   }
 
   /** Router sessions of a realm, as the state view shows them. */

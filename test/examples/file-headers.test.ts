@@ -15,13 +15,14 @@ const FOLDERS = [
   'language',
   'operator',
   'telemetry',
+  'web',
 ] as const
 
 const filesBelow = (folder: string): readonly string[] =>
   readdirSync(folder, { withFileTypes: true }).flatMap((entry) => {
     const path = join(folder, entry.name)
     if (entry.isDirectory()) return filesBelow(path)
-    return path.endsWith('.ts') ? [path] : []
+    return /\.(?:ts|js)$/.test(path) ? [path] : []
   })
 
 /** The text of the comment at the very top, which may follow a `#!` line; undefined: there is none. */

@@ -80,6 +80,10 @@ export const startCluster = (options: ClusterOptions): ClusterPlane => {
       Promise.all(
         [...primary.peers.values()].map((peer) => peer.findDecisions(id, MEASURE_TIMEOUT_MS)),
       ),
+    findFailures: (query) =>
+      Promise.all(
+        [...primary.peers.values()].map((peer) => peer.findFailures(query, MEASURE_TIMEOUT_MS)),
+      ),
     explain: async (request) => {
       for (const peer of primary.peers.values()) {
         const explanation = await peer.explain(request, MEASURE_TIMEOUT_MS)

@@ -7,6 +7,7 @@ import type { Address } from '../../../telemetry/settings-table.ts'
 import type { MetricsState } from '../../../telemetry/metrics-state.ts'
 import type { DurableName } from './process-status.ts'
 import type { GatewaySettings } from '../../config.ts'
+import type { FailureQuery, KeptFailure } from '../../decisions/decision-ring.ts'
 import type { ListenerName } from '../../listen/listeners.ts'
 import type { SecretRings } from '../security-state.ts'
 import type { RealmProvider } from '../../oidc/provider/watch-providers.ts'
@@ -34,6 +35,8 @@ export type ToWorker =
   | { readonly kind: 'view upstreams'; readonly task: number; readonly isDetailed: boolean }
   /** Likewise, answered by `decisions`. */
   | { readonly kind: 'find decisions'; readonly task: number; readonly id: string }
+  /** Likewise, answered by `failures`. */
+  | { readonly kind: 'find failures'; readonly task: number; readonly query: FailureQuery }
   /** Likewise, answered by `explained`. */
   | { readonly kind: 'explain'; readonly task: number; readonly request: ReadRequest }
   /** Likewise, answered by `released`: the worker releases it if it has it. */
@@ -61,6 +64,11 @@ export type ToPrimary =
   | { readonly kind: 'upstreams'; readonly task: number; readonly view: UpstreamsView | undefined }
   /** JSON texts of `Decision`. */
   | { readonly kind: 'decisions'; readonly task: number; readonly texts: readonly string[] }
+  | {
+      readonly kind: 'failures'
+      readonly task: number
+      readonly failures: readonly KeptFailure[]
+    }
   /** undefined: it does not serve yet. */
   | {
       readonly kind: 'explained'

@@ -10,6 +10,7 @@ import {
   type MetricsState,
 } from '../../../telemetry/metrics-state.ts'
 import type { DurableName } from './process-status.ts'
+import type { FailureQuery, KeptFailure } from '../../decisions/decision-ring.ts'
 import type { RevokedEntry } from '../../shared/relayed-state.ts'
 import type { UpstreamsView } from '../../upstream/upstream-view.ts'
 import type { Addresses, ToPrimary, ToWorker } from './message.ts'
@@ -88,6 +89,16 @@ export class ClusterPeer {
   async findDecisions(id: string, timeoutMs: number): Promise<readonly string[] | undefined> {
     const reply = await this.#ask({ kind: 'find decisions', task: this.#nextTask++, id }, timeoutMs)
     return reply !== 'late' && reply?.kind === 'decisions' ? reply.texts : undefined
+  }
+
+  /** Does not wait for tasks; undefined if there is no reply in time. */
+  async findFailures(
+    query: FailureQuery,
+    timeoutMs: number,
+  ): Promise<readonly KeptFailure[] | undefined> {
+    const task = this.#nextTask++
+    const reply = await this.#ask({ kind: 'find failures', task, query }, timeoutMs)
+    return reply !== 'late' && reply?.kind === 'failures' ? reply.failures : undefined
   }
 
   /** Does not wait for tasks; undefined if there is no reply in time. */

@@ -99,6 +99,10 @@ class Worker {
       const texts = this.#running?.parts.findDecisions?.(id) ?? []
       this.#send({ kind: 'decisions', task, texts })
     },
+    'find failures': ({ task, query }) => {
+      const failures = this.#running?.parts.findFailures?.(query) ?? []
+      this.#send({ kind: 'failures', task, failures })
+    },
     explain: ({ task, request }) => {
       const explanation = this.#running?.parts.explain?.(request)
       this.#send({ kind: 'explained', task, explanation })

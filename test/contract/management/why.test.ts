@@ -1,7 +1,8 @@
-// Tests GET /why/:id of the management API: what the serving processes have kept, and what is said if none has.
+// Tests GET /why/:id and GET /why of the management API: what the serving processes have kept, and what is said if none
+// has.
 
 import { describe, expect, it } from '@jest/globals'
-import type { FindDecisions } from '../../../dataplane/management/why-endpoint.ts'
+import type { FindDecisions, FindFailures } from '../../../dataplane/management/why-endpoint.ts'
 import { isErrorRecord, startGateway } from './gateway.ts'
 
 const ringsWith =
@@ -46,5 +47,56 @@ describe('GET /why/:id', () => {
     const authorize = () => ({ status: 401, headers: {} })
     await using gateway = await startGateway({ app: { decisions: ringsWith(['{}']), authorize } })
     expect((await gateway.send('GET', '/why/kept%2F1')).status).toBe(401)
+  })
+})
+
+describe('GET /why', () => {
+  const failing =
+    (...replies: readonly (readonly number[] | undefined)[]): FindFailures =>
+    ({ beforeMs = Infinity, limit }) =>
+      Promise.resolve(
+        replies.map((times) =>
+          times
+            ?.filter((time) => time < beforeMs)
+            .slice(0, limit)
+            .map((endedMs) => ({ endedMs, text: `{"id":"${endedMs}"}` })),
+        ),
+      )
+
+  it('merges the failures of all processes, page by page', async () => {
+    const failures = failing([9, 5, 3], [8, 4], undefined)
+    await using gateway = await startGateway({ app: { failures } })
+    const pages: unknown[] = []
+    for (let next: number | null = 10; next !== null;) {
+      const { json } = await gateway.send('GET', `/why?limit=2&before=${next}`)
+      pages.push(json)
+      next = (json as { readonly next: number | null }).next
+    }
+    const processes = { asked: 3, answered: 2 }
+    expect(pages).toEqual([
+      { failures: [9, 8].map((ms) => ({ ended_ms: ms, id: `${ms}` })), next: 8, processes },
+      { failures: [5, 4].map((ms) => ({ ended_ms: ms, id: `${ms}` })), next: 4, processes },
+      { failures: [{ ended_ms: 3, id: '3' }], next: null, processes },
+    ])
+  })
+
+  it.each([
+    ['limit=0', /limit must be/],
+    ['limit=101', /limit must be/],
+    ['limit=1e1', /limit must be/],
+    ['before=-1', /before must be/],
+    ['before=1&before=2', /before must be/],
+    [`match=${'x'.repeat(257)}`, /match must be/],
+    ['match=a&match=b', /match must be/],
+  ])('refuses %s', async (query, message) => {
+    await using gateway = await startGateway({ app: { failures: failing([1]) } })
+    const answer = await gateway.send('GET', `/why?${query}`)
+    expect([answer.status, answer.record.message]).toEqual([400, expect.stringMatching(message)])
+  })
+
+  it('needs the credentials of the management API', async () => {
+    const authorize = () => ({ status: 401, headers: {} })
+    await using gateway = await startGateway({ app: { failures: failing([1]), authorize } })
+    expect((await gateway.send('GET', '/why')).status).toBe(401)
   })
 })

@@ -1,7 +1,11 @@
 // Tests what a ring of decisions keeps: within bytes and age, and fairly among documents and causes.
 
 import { describe, expect, it } from '@jest/globals'
-import { createDecisionRing, MOST_FOUND } from '../../../dataplane/decisions/decision-ring.ts'
+import {
+  createDecisionRing,
+  type FailureQuery,
+  MOST_FOUND,
+} from '../../../dataplane/decisions/decision-ring.ts'
 import type { DecisionCause } from '../../../dataplane/decisions/decision.ts'
 import { createManualClock } from '../../support/manual-clock.ts'
 
@@ -18,7 +22,7 @@ const setUp = (maxBytes = MAX_BYTES) => {
     cause: DecisionCause = '5xx',
     text = `{"id":"${id}","more":"${'x'.repeat(150)}"}`,
   ): void => {
-    ring.add({ id, document, cause, text })
+    ring.add({ id, document, cause, endedMs: clock.now(), text })
   }
   const addMany = (
     count: number,
@@ -188,5 +192,49 @@ describe('A ring of decisions', () => {
     )
     const perDocument = [0, 1, 2, 3].map((at) => kept.filter((i) => i % 4 === at).length)
     expect(Math.max(...perDocument)).toBeLessThanOrEqual(2 * Math.min(...perDocument))
+  })
+})
+
+describe('The failures of a ring', () => {
+  const fill = () => {
+    const { clock, ring, add } = setUp()
+    const beginMs = clock.now()
+    add('a', 'orders', '5xx', '{"id":"a","reason":"dns"}')
+    clock.advance(1)
+    add('b', 'orders', 'success', '{"id":"b"}')
+    add('c', 'users', 'svc.error.not_found', '{"id":"c","reason":"None"}')
+    add('d', 'users', '4xx', '{"id":"d"}')
+    clock.advance(1)
+    add('e', 'orders', 'client', '{"id":"e","document":"Orders"}')
+    return { clock, ring, beginMs }
+  }
+
+  it.each<[string, Partial<FailureQuery>, string]>([
+    ['are all but successes, the newest first', {}, 'e d c a'],
+    ['are as many as were asked for', { limit: 1 }, 'e'],
+    ['have the others of the same millisecond too', { limit: 2 }, 'e d c'],
+    ['begin before a time', { beforeMs: 1 }, 'a'],
+    ['begin before the last of the page before', { beforeMs: 2, limit: 1 }, 'd c'],
+    ['are none before the first', { beforeMs: 0 }, ''],
+    ['have a text in any case', { match: 'ORDERS' }, 'e'],
+    ['have a text that is no pattern', { match: '.' }, ''],
+    ['have a text of several', { match: 'reason":"' }, 'c a'],
+  ])('%s', (_title, query, ids) => {
+    const { ring, beginMs } = fill()
+    const beforeMs = query.beforeMs === undefined ? undefined : beginMs + query.beforeMs
+    const found = ring.failures({ match: '', limit: 10, ...query, beforeMs })
+    expect(found.map(({ text }) => (JSON.parse(text) as { id: string }).id).join(' ')).toBe(ids)
+  })
+
+  it('are not those that are too old', () => {
+    const { clock, ring } = fill()
+    clock.advance(15 * MINUTE)
+    expect(ring.failures({ match: '', beforeMs: undefined, limit: 10 })).toHaveLength(1)
+  })
+
+  it('are at most 400, however many end in one millisecond', () => {
+    const { ring, add } = setUp(1024 * 1024)
+    for (let i = 0; i < 1000; i++) add(`${i}`, 'api', '5xx', '{}')
+    expect(ring.failures({ match: '', beforeMs: undefined, limit: 10 })).toHaveLength(400)
   })
 })

@@ -6,13 +6,12 @@ import { type AddressInfo, Socket } from 'node:net'
 import { join } from 'node:path'
 import {
   allowAll,
-  type Authorize,
   bearerAuthorizer,
   clientCertificateAuthorizer,
   openTokenFile,
-  refuseWebPages,
 } from '../../../dataplane/management/credentials.ts'
 import { createSilentLog } from '../../../telemetry/log.ts'
+import type { Authorize } from '../../../web/browser-access.ts'
 import { eventually } from '../../support/eventually.ts'
 import { makeTempDir } from '../../support/temp-dir.ts'
 import * as pki from './certificates.ts'
@@ -55,34 +54,6 @@ describe('bearerAuthorizer', () => {
 
   it('is not asked at all on loopback', () => {
     expect(allowAll(withHeader())).toBe(true)
-  })
-})
-
-describe('web pages', () => {
-  const ask = (method: string, headers: Readonly<Record<string, string>>): boolean => {
-    const req = new IncomingMessage(new Socket())
-    req.method = method
-    Object.assign(req.headers, headers)
-    return refuseWebPages(req) === true
-  }
-
-  it.each([
-    ['a program that reads', 'GET', {}, true],
-    ['a program that writes', 'POST', {}, true],
-    ['a person at the address bar', 'GET', { 'sec-fetch-site': 'none' }, true],
-    ['a page of its own that reads', 'GET', { 'sec-fetch-site': 'same-origin' }, true],
-    ['a page of its own that looks', 'HEAD', { 'sec-fetch-site': 'same-origin' }, true],
-    ['a page of its own that writes', 'POST', { 'sec-fetch-site': 'same-origin' }, false],
-    ['a page of a neighbour that reads', 'GET', { 'sec-fetch-site': 'same-site' }, false],
-    ['a foreign page that reads', 'GET', { 'sec-fetch-site': 'cross-site' }, false],
-    ['a foreign page that deletes', 'DELETE', { 'sec-fetch-site': 'cross-site' }, false],
-    ['a page of an older browser', 'POST', { origin: 'https://evil.example' }, false],
-    ['a page without an origin', 'POST', { origin: 'null' }, false],
-    ['a preflight', 'OPTIONS', { origin: 'https://evil.example' }, false],
-    ['an extension', 'POST', { origin: 'https://a', 'sec-fetch-site': 'none' }, false],
-    ['nonsense', 'GET', { 'sec-fetch-site': 'NONE' }, false],
-  ])('%s: %s', (_title, method, headers, isLetIn) => {
-    expect(ask(method, headers)).toBe(isLetIn)
   })
 })
 

@@ -69,6 +69,7 @@ const start = async ({
     },
     listen: () => Promise.resolve({}),
     findDecisions: () => Promise.resolve([]),
+    findFailures: () => Promise.resolve([]),
     explain: () => Promise.resolve(undefined),
     viewUpstreams: () => Promise.resolve([]),
     endpoints: { directory: new ServiceDirectory(), apply: () => Promise.resolve() },

@@ -272,6 +272,22 @@ describe('the primary', () => {
     await cluster.close()
   })
 
+  it('asks each worker for failures, and waits a second at most', async () => {
+    const failures = [{ endedMs: 1, text: '{}' }]
+    const { cluster } = prepare(2, [
+      (message) =>
+        message.kind === 'find failures'
+          ? { kind: 'failures', task: message.task, failures }
+          : obedient(message),
+      (message) => (message.kind === 'find failures' ? undefined : obedient(message)),
+    ])
+    await cluster.listen()
+    const asked = cluster.findFailures({ match: '', beforeMs: undefined, limit: 1 })
+    await pass(1000)
+    expect(await asked).toEqual([failures, undefined])
+    await cluster.close()
+  })
+
   it('tells every worker of the Pods of Services, also one that comes later, and waits for all', async () => {
     const known: Answer = (message) =>
       message.kind === 'endpoints' ? { kind: 'known', task: message.task } : obedient(message)
