@@ -7,7 +7,7 @@ import type { AddressInfo } from 'node:net'
 import { buffer } from 'node:stream/consumers'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { answerHook } from './backend-hooks.ts'
-import { readPage } from './backend-pages.ts'
+import { readIcon, readPage } from './backend-pages.ts'
 import type { Asked, Reply } from './backend-reply.ts'
 
 export interface Backend extends AsyncDisposable {
@@ -82,6 +82,7 @@ const ENDPOINTS: ReadonlyMap<string, Endpoint> = new Map<string, Endpoint>([
   ],
   ['POST hooks', answerHook],
   ['GET pages', readPage],
+  ['GET favicon.ico', readIcon],
   // /slow?ms=2000 responds after that time.
   [
     'GET slow',

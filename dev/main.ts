@@ -1,13 +1,12 @@
 // Runs the playground: a gateway, its operator on examples/ and a backend to call, in one terminal. Everything is on
 // loopback and ends with Ctrl-C.
 
-import { readdir, readFile } from 'node:fs/promises'
 import { join, relative } from 'node:path'
 import { messageOf } from '../base/thrown.ts'
 import { describeEvent } from './events.ts'
-import { readTries } from './manifest-tries.ts'
 import { type Playground, startPlayground } from './playground.ts'
 import { choosePorts } from './ports.ts'
+import { readExamples } from './read-examples.ts'
 import { type Greeting, renderGreeting } from './screen.ts'
 
 /** The path as a person would type it; messages name files by it. */
@@ -39,10 +38,7 @@ const main = async (): Promise<void> => {
 
 const greetingOf = async (playground: Playground, taken: readonly number[]): Promise<Greeting> => {
   const { path, isCopy } = playground.manifests
-  const files = (await readdir(path)).filter((name) => name.endsWith('.yaml')).sort()
-  const examples = await Promise.all(
-    files.map(async (file) => ({ file, ...readTries(await readFile(join(path, file), 'utf8')) })),
-  )
+  const examples = await readExamples(path)
   const status = (await playground.status()) ?? { resources: [], notes: [], dataPlanes: [] }
   return { urls: playground.urls, manifests: path, isCopy, examples, status, taken }
 }

@@ -7,11 +7,13 @@ import { type Backend, startBackend } from './backend.ts'
 import { type ExampleDirectory, placeExamples } from './example-directory.ts'
 import { startExampleIdp } from './example-idp.ts'
 import { type ExampleRouter, startExampleRouter } from './example-router.ts'
+import type { StatusServer } from '../operator/status/status-server.ts'
 import type { Idp } from './idp/idp.ts'
 import type { Ports } from './ports.ts'
 import { type Program, startProgram } from './program.ts'
 import { haveJoined } from './realm-view.ts'
 import { isSettled, readStatus, type StatusView } from './status-view.ts'
+import { startWebPage } from './web-page.ts'
 
 export interface PlaygroundOptions {
   readonly ports: Ports
@@ -28,6 +30,8 @@ export interface Playground extends AsyncDisposable {
     readonly backend: string
     readonly router: string
     readonly idp: string
+    /** In a browser: documents, routes, gateways, failures, and links to the examples. */
+    readonly page: string
   }
   readonly manifests: ExampleDirectory
   readonly status: () => Promise<StatusView | undefined>
@@ -53,7 +57,8 @@ export const startPlayground = async (options: PlaygroundOptions): Promise<Playg
   const stop = async (): Promise<void> => {
     stopping.abort()
     await Promise.all(parts.programs.map((program) => program.stop()))
-    await Promise.all([parts.backend?.close(), parts.router?.close(), parts.idp?.close()])
+    const { backend, router, idp, page } = parts
+    await Promise.all([backend?.close(), router?.close(), idp?.close(), page?.close()])
     await parts.manifests?.remove()
   }
   try {
@@ -77,11 +82,15 @@ export const startPlayground = async (options: PlaygroundOptions): Promise<Playg
     const operator = startOperator(options, { manifests: manifests.path, management })
     parts.programs.push(operator.program)
     const { status } = await within(operator.operating, operator.program)
+    const page = await listen('web page', () =>
+      startWebPage({ port: options.ports.page, status, manifests: manifests.path }),
+    )
+    parts.page = page
     await within(settled(status, stopping.signal), operator.program)
     await joined(management, stopping.signal)
     const urls = { public: publicUrl, management, status, backend: backend.origin }
     return {
-      urls: { ...urls, router: router.url, idp: idp.issuer },
+      urls: { ...urls, router: router.url, idp: idp.issuer, page: page.url },
       manifests,
       status: () => readStatus(status),
       failed: Promise.race(parts.programs.map(lastWords)),
@@ -98,6 +107,7 @@ interface Parts {
   backend?: Backend
   router?: ExampleRouter
   idp?: Idp
+  page?: StatusServer
   manifests?: ExampleDirectory
   readonly programs: Program[]
 }

@@ -1,4 +1,4 @@
-// Chooses six free ports of 127.0.0.1, the usual ones where they are free. Reserves nothing: a quicker program may
+// Chooses seven free ports of 127.0.0.1, the usual ones where they are free. Reserves nothing: a quicker program may
 // still take one.
 
 import { once } from 'node:events'
@@ -12,6 +12,7 @@ export interface Ports {
   readonly backend: number
   readonly router: number
   readonly idp: number
+  readonly page: number
 }
 
 /** The ports that examples and documentation name. */
@@ -22,6 +23,7 @@ export const USUAL_PORTS: Ports = {
   backend: 18090,
   router: 18091,
   idp: 18092,
+  page: 18093,
 }
 
 /** Any free ports, each chosen by itself. */
@@ -32,6 +34,7 @@ export const ANY_PORTS: Ports = {
   backend: 0,
   router: 0,
   idp: 0,
+  page: 0,
 }
 
 export type PortChoice =
@@ -65,14 +68,14 @@ const shifted = (by: number): Ports => ({
   backend: USUAL_PORTS.backend + by,
   router: USUAL_PORTS.router + by,
   idp: USUAL_PORTS.idp + by,
+  page: USUAL_PORTS.page + by,
 })
 
 const takenOf = async (
   ports: Ports,
   isFree: (port: number) => Promise<boolean>,
 ): Promise<readonly number[]> => {
-  const { public: clients, management, status, backend, router, idp } = ports
-  const all = [clients, management, status, backend, router, idp]
+  const all = Object.values(ports) as readonly number[]
   const free = await Promise.all(all.map(isFree))
   return all.filter((_port, i) => free[i] !== true)
 }

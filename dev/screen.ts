@@ -1,7 +1,7 @@
 // Renders the text that greets the user of the playground, with what it runs and the examples it found. Pure.
 
-import type { ManifestTries } from './manifest-tries.ts'
 import type { Playground } from './playground.ts'
+import type { Example } from './read-examples.ts'
 import { isReady, type StatusView } from './status-view.ts'
 
 export interface Greeting {
@@ -9,7 +9,7 @@ export interface Greeting {
   /** As a person would type it. */
   readonly manifests: string
   readonly isCopy: boolean
-  readonly examples: readonly (ManifestTries & { readonly file: string })[]
+  readonly examples: readonly Example[]
   readonly status: StatusView
   /** Usual ports that were not free. */
   readonly taken: readonly number[]
@@ -26,6 +26,7 @@ const renderAddresses = ({ urls, manifests, isCopy, taken, status }: Greeting): 
   const ready = documents.filter(isReady).length
   const rows = [
     ['clients', urls.public, `${ready} of ${documents.length} documents are served here`],
+    ['web page', urls.page, 'documents, routes, gateways, failures, and links to the examples'],
     ['management', urls.management, 'GET /api_specs, /ready, /metrics'],
     ['operator', urls.status, 'GET /status: the state of each manifest, with the reason'],
     ['backend', urls.backend, 'the service that examples forward to'],
@@ -71,15 +72,14 @@ const renderFaults = ({ status: { resources, notes }, urls }: Greeting): string 
 
 const firstLineOf = (text: string): string => text.split(/[\r\n]/, 1)[0] ?? ''
 
-const renderIdeas = ({ examples, urls, manifests }: Greeting): string => {
+const renderIdeas = ({ examples, manifests }: Greeting): string => {
   const first = examples.flatMap(({ tries }) => tries)[0]
   const pages = examples.flatMap((example) => example.pages)
   return [
     'What to try:',
     ...(first === undefined ? [] : [`  ${first.command}`]),
-    `  More requests: the comments at the top of each file in ${manifests}/.`,
+    `  More requests: in each file in ${manifests}/. Save a change there, a wrong one too: the web page says why.`,
     ...(pages.length === 0 ? [] : [`  In a browser: ${shortened(pages)}`]),
-    `  Save a change to 01-static.yaml there, a wrong one too. Ask why: curl -s ${urls.status}/status`,
     'Ctrl-C stops everything. Below: changes, and requests that fail.',
   ].join('\n')
 }

@@ -154,7 +154,8 @@ const startOnKubernetes = async (
   }
   try {
     // Opened before the rest is loaded, which takes a busy machine seconds: a probe that finds no server is a Warning.
-    const health = settings.health === 'off' ? undefined : await startStatusServer(settings.health)
+    const health =
+      settings.health === 'off' ? undefined : await startStatusServer(settings.health, 'probes')
     // Imported here, so that an operator on a laptop does not load what only a cluster needs.
     const { operateOnKubernetes } = await import('./operate-kubernetes.ts')
     return await operateOnKubernetes({ settings, env: clusterEnvironment(), log, health, onOpen })

@@ -16,8 +16,9 @@ import { createOperatorMetrics } from './metrics.ts'
 import type { Locate } from './resource/resource-source.ts'
 import { createStatusPrinter, type Output } from './status/status-printer.ts'
 import { debugPages } from './status/debug-pages.ts'
+import { fleetPages } from './status/fleet-pages.ts'
+import { overviewPages } from './status/overview-pages.ts'
 import { statusPages } from './status/page.ts'
-import { whyPage } from './status/why-page.ts'
 import { type StatusServer, startStatusServer } from './status/status-server.ts'
 
 export interface RunningOperator {
@@ -90,20 +91,22 @@ const isSettled = ({ isReady, isLeading, dataPlanes, resources }: OperatorStatus
   )
 
 const openStatus = async (
-  { status }: OperatorSettings,
+  { status, manager }: OperatorSettings,
   controller: Controller,
   locate: Locate,
 ): Promise<StatusServer | undefined> => {
   if (status === 'off') return undefined
-  return startStatusServer(status, {
+  const sources = { status: () => controller.status, locate }
+  const desired = () => controller.desired
+  return startStatusServer(status, 'people', {
     ...statusPages({
-      status: () => controller.status,
-      locate,
+      ...sources,
       metrics: createOperatorMetrics(() => controller.status),
       unready: () =>
         controller.status.isReady ? undefined : 'the resources have not been read yet',
     }),
-    ...debugPages({ status: () => controller.status, desired: () => controller.desired }),
-    ...whyPage({ find: (id) => controller.fleet?.findDecisions(id) }),
+    ...debugPages({ ...sources, desired }),
+    ...overviewPages({ ...sources, desired, manager }),
+    ...fleetPages({ fleet: () => controller.fleet }),
   })
 }

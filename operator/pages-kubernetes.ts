@@ -11,11 +11,12 @@ import type { Replica } from './replica.ts'
 import type { SourceNote } from './resource/resource-source.ts'
 import { debugPages } from './status/debug-pages.ts'
 import { healthPages, type PageSources, statusPages } from './status/page.ts'
-import { whyPage } from './status/why-page.ts'
+import { fleetPages } from './status/fleet-pages.ts'
+import { overviewPages } from './status/overview-pages.ts'
 import { type StatusServer, startStatusServer } from './status/status-server.ts'
 
 export interface PagesOptions {
-  readonly settings: Pick<OperatorSettings, 'status' | 'health'>
+  readonly settings: Pick<OperatorSettings, 'status' | 'health' | 'manager'>
   /** For probes: open already, and not responding yet. */
   readonly health?: StatusServer | undefined
 }
@@ -37,7 +38,7 @@ const INTRODUCTION_MS = 20_000
  * @throws Error when an address can't be listened on
  */
 export const openPages = async (
-  { settings: { status, health: healthAddress }, health }: PagesOptions,
+  { settings: { status, health: healthAddress, manager }, health }: PagesOptions,
   { controller, dataPlanes, webhooks, failures, readMetrics }: PagesParts,
   leader: Replica['leader'],
 ): Promise<readonly StatusServer[]> => {
@@ -64,12 +65,13 @@ export const openPages = async (
     const pages = {
       ...statusPages(sources),
       ...debugPages({ ...sources, desired }),
-      ...whyPage({ find: (id) => controller.fleet?.findDecisions(id), leader }),
+      ...overviewPages({ ...sources, desired, manager }),
+      ...fleetPages({ fleet: () => controller.fleet, leader }),
     }
-    open.push(await startStatusServer(status, pages))
+    open.push(await startStatusServer(status, 'people', pages))
   }
   if (healthAddress !== 'off') {
-    const server = health ?? (await startStatusServer(healthAddress))
+    const server = health ?? (await startStatusServer(healthAddress, 'probes'))
     server.serve(healthPages(sources))
     open.push(server)
   }

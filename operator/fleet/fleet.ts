@@ -11,7 +11,7 @@ import { FleetCounter, type FleetCounters } from './sync/counters.ts'
 import type { Credentials } from './client/credentials.ts'
 import { findDecisions, type FleetDecisions } from './find-decisions.ts'
 import { SharedEntries } from './sync/shared-entries.ts'
-import { createManagementClient } from './management-client.ts'
+import { createManagementClient, type ManagementClient } from './management-client.ts'
 import type { MassDeleteGuard } from './sync/mass-delete-guard.ts'
 import { Neighbourhoods } from './neighbourhood.ts'
 import type { FleetContext } from './sync/plane-memory.ts'
@@ -51,6 +51,13 @@ export interface FleetOptions {
   /** How long documents of one namespace may keep fresh data planes out of service; 0: never. */
   readonly withholdMs?: number
   readonly limits?: Partial<FleetLimits>
+}
+
+export interface ReachableDataPlane {
+  readonly name: string
+  readonly client: ManagementClient
+  readonly isReady: boolean
+  readonly isShared: boolean
 }
 
 export interface FleetEndpoints extends ServiceScope {
@@ -140,6 +147,16 @@ export class Fleet {
   findDecisions(id: string): Promise<FleetDecisions> {
     const asked = Array.from(this.#workers, ([name, { client }]) => ({ name, client }))
     return findDecisions(asked, id)
+  }
+
+  /** Those that a person may ask something. */
+  reachable(): readonly ReachableDataPlane[] {
+    return Array.from(this.#workers, ([name, { client, report }]) => ({
+      name,
+      client,
+      isReady: report.ready,
+      isShared: report.dataPlane.namespace === undefined,
+    }))
   }
 
   /** Since the fleet was made; those of a data plane since it is there. */

@@ -11,7 +11,9 @@ import { exchange } from './client/exchange.ts'
 import { ExcessPause, type ExcessPauseOptions } from './client/excess-pause.ts'
 import { describeFailure } from './client/failure-words.ts'
 import {
+  type EndedFailure,
   readDecisions,
+  readFailures,
   readRealmSources,
   readRefusal,
   readStateView,
@@ -51,12 +53,23 @@ export interface ManagementClient {
    * A page of its routes.
    * @param match text that they are to have; null: all of them
    * @param after `next` of the page before
+   * @param limit as many as the gateway chooses, if left out
    */
-  routes(match: string | null, after: string | null): Promise<Answer<RoutesPage>>
+  routes(match: string | null, after: string | null, limit?: number): Promise<Answer<RoutesPage>>
+  /** Requests that have failed lately, the newest first. */
+  failures(query: FailuresQuery): Promise<Answer<readonly EndedFailure[]>>
   /** Which route would take a request, and what decides it. Nothing is sent to the API. */
   explain(request: ExplainRequest): Promise<Answer<Explanation>>
   /** Breaks off what is under way; every later call fails. */
   close(): Promise<void>
+}
+
+export interface FailuresQuery {
+  /** Text that they are to have; empty: all of them. */
+  readonly match: string
+  /** Only those that ended before this time, Unix milliseconds as text. */
+  readonly before: string | null
+  readonly limit: number
 }
 
 export interface ClientOptions extends ExcessPauseOptions {
@@ -79,6 +92,9 @@ const SOURCE_BOUND: AnswerBound = { bytes: 4 * 1024 * 1024 + 1024, values: Infin
 /** 32 decisions of some 5 KiB at most. */
 const WHY_BOUND: AnswerBound = { bytes: 256 * 1024, values: 5000 }
 
+/** 100 failures of some 5 KiB at most, and those of one more millisecond. */
+const FAILURES_BOUND: AnswerBound = { bytes: 2 * 1024 * 1024, values: 40_000 }
+
 /** Asked for by a person, of a gateway that they have chosen. */
 const PERSON_BOUND: AnswerBound = { bytes: 32 * 1024 * 1024, values: 2_000_000 }
 
@@ -95,6 +111,8 @@ interface Call<T> {
   readonly body?: Buffer
   readonly timeoutMs: number
   readonly bound: AnswerBound
+  /** A response beyond the bound keeps nobody from calling the gateway again: documents decide how large it is. */
+  readonly isForPerson?: boolean
   /** undefined: the answer makes no sense. */
   readonly read: (body: unknown) => T | undefined
 }
@@ -124,7 +142,12 @@ export const createManagementClient = (
       signal.throwIfAborted()
       return await untilAborted(signal, callWith(credentials(dataPlane), request))
     } catch (error) {
-      if (error instanceof AnswerError && error.code === 'excessive') return pause.begin(error)
+      if (
+        error instanceof AnswerError &&
+        error.code === 'excessive' &&
+        request.isForPerson !== true
+      )
+        return pause.begin(error)
       return { result: 'failed', message: describeFailure(error, dataPlane) }
     }
   }
@@ -162,7 +185,8 @@ export const createManagementClient = (
         read: readRealmSources,
       }),
     why: (id) => call({ ...whyCall(id), timeoutMs }),
-    routes: (match, after) => call({ ...routesCall(match, after), timeoutMs }),
+    routes: (match, after, limit) => call({ ...routesCall(match, after, limit), timeoutMs }),
+    failures: (query) => call({ ...failuresCall(query), timeoutMs }),
     explain: (request) => call({ ...explainCall(request), timeoutMs }),
     close: async () => {
       pause.end()
@@ -186,17 +210,37 @@ const whyCall = (id: string): Omit<Call<readonly ValueMap[]>, 'timeoutMs'> => ({
   read: readDecisions,
 })
 
+const failuresCall = ({
+  match,
+  before,
+  limit,
+}: FailuresQuery): Omit<Call<readonly EndedFailure[]>, 'timeoutMs'> => {
+  const query = new URLSearchParams({ limit: String(limit) })
+  if (match !== '') query.set('match', match)
+  if (before !== null) query.set('before', before)
+  return {
+    method: 'GET',
+    path: `/why?${query.toString()}`,
+    bound: FAILURES_BOUND,
+    isForPerson: true,
+    read: readFailures,
+  }
+}
+
 const routesCall = (
   match: string | null,
   after: string | null,
+  limit: number | undefined,
 ): Omit<Call<RoutesPage>, 'timeoutMs'> => {
   const query = new URLSearchParams()
   if (match !== null) query.set('match', match)
   if (after !== null) query.set('after', after)
+  if (limit !== undefined) query.set('limit', String(limit))
   return {
     method: 'GET',
     path: query.size === 0 ? '/routes' : `/routes?${query.toString()}`,
     bound: PERSON_BOUND,
+    isForPerson: true,
     read: readRoutesPage,
   }
 }
@@ -213,6 +257,7 @@ const explainCall = ({
     method: 'GET',
     path: `/explain?${query.toString()}`,
     bound: PERSON_BOUND,
+    isForPerson: true,
     read: readExplanation,
   }
 }

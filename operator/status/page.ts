@@ -16,7 +16,15 @@ export type Page =
 
 export const PAGE_NOT_FOUND = 'not found'
 
-/** By path; a segment `:name` of it is handed to the page, in order. */
+/** @param code as in error records of the management API */
+export const errorPage = (
+  status: number,
+  code: string,
+  message: string,
+  description = '',
+): Page => ({ status, json: { code, message, description } })
+
+/** By path; a segment `:name` of it is handed to the page, in order, and then the query without its `?`. */
 export type Pages = Readonly<
   Record<
     string,

@@ -1,9 +1,18 @@
-// Serves a table of read-only pages over HTTP.
+// Serves a table of read-only pages over HTTP: to probes, or to people on this machine, who get the web page too. No
+// page of another origin is answered there.
 
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
-import { boundAddress, urlOf } from '../../telemetry/bound-address.ts'
+import { boundAddress, isLocal, urlOf } from '../../telemetry/bound-address.ts'
 import { untilAnswerable } from '../../telemetry/delayed-response.ts'
 import type { Address } from '../../telemetry/settings-table.ts'
+import {
+  allowLocal,
+  allowLocalHost,
+  allowPageFiles,
+  type Authorize,
+  refuseWebPages,
+} from '../../web/browser-access.ts'
+import { findPageFile, sendPageFile } from '../../web/page-files.ts'
 import { PAGE_NOT_FOUND, type Page, type Pages } from './page.ts'
 
 export interface StatusServer {
@@ -14,15 +23,27 @@ export interface StatusServer {
   close(): Promise<void>
 }
 
+/** Who is answered. */
+export type Audience =
+  /** The kubelet and Prometheus, who see nothing that is worth hiding. */
+  | 'probes'
+  /** A person on this machine and their browser, and programs. */
+  | 'people'
+
 /**
  * @param pages undefined: whoever asks waits until there are some
  * @throws Error with a `code` such as EADDRINUSE
  */
-export const startStatusServer = async (address: Address, pages?: Pages): Promise<StatusServer> => {
+export const startStatusServer = async (
+  address: Address,
+  audience: Audience,
+  pages?: Pages,
+): Promise<StatusServer> => {
   const { promise: first, resolve: serveFirst } = Promise.withResolvers<Pages>()
   let current: Pages | Promise<Pages> = pages ?? first
+  const access = accessFor(audience, address)
   const server = createServer((request, response) => {
-    void answer(request, response, current)
+    void answer(request, response, { served: current, access })
   })
   server.requestTimeout = 10_000
   server.maxConnections = 100
@@ -44,28 +65,50 @@ export const startStatusServer = async (address: Address, pages?: Pages): Promis
   }
 }
 
+interface Access {
+  readonly data: readonly Authorize[]
+  /** Of the files of the web page; undefined: it is not served. */
+  readonly page: readonly Authorize[] | undefined
+}
+
+/** Where others can connect, under whatever name, there is no page: what it reads, another page could read, too. */
+const accessFor = (audience: Audience, address: Address): Access => {
+  if (audience === 'probes') return { data: [], page: undefined }
+  return isLocal(address)
+    ? { data: [refuseWebPages, allowLocal], page: [allowPageFiles, allowLocalHost] }
+    : { data: [refuseWebPages], page: undefined }
+}
+
+interface Serving {
+  readonly served: Pages | Promise<Pages>
+  readonly access: Access
+}
+
 const answer = async (
   request: IncomingMessage,
   response: ServerResponse,
-  served: Pages | Promise<Pages>,
+  { served, access }: Serving,
 ): Promise<void> => {
-  const pages = await served
   response.setHeader('cache-control', 'no-store')
   response.setHeader('x-content-type-options', 'nosniff')
+  response.setHeader('cross-origin-resource-policy', 'same-origin')
+  if (sendPage(request, response, access.page)) return
+  if (isRejected(request, response, access.data)) return
+  const pages = await served
   if (request.method !== 'GET' && request.method !== 'HEAD') {
     response.setHeader('allow', 'GET, HEAD')
     sendError(response, 405, 'svc.error.method_not_allowed', 'only GET is answered here')
     return
   }
   const { url = '/' } = request
-  const path = url.split('?')[0] ?? '/'
+  const [path = '/', ...query] = url.split('?')
   try {
     await untilAnswerable({
       url,
-      isPending: async () => isFault(await answerPath(pages, path)),
+      isPending: async () => isFault(await answerPath(pages, path, query.join('?'))),
       isGone: () => response.destroyed,
     })
-    const page = await answerPath(pages, path)
+    const page = await answerPath(pages, path, query.join('?'))
     if (page === PAGE_NOT_FOUND) {
       const paths = Object.keys(pages).join(', ')
       sendError(response, 404, 'svc.error.not_found', `there is no ${path}; there are ${paths}`)
@@ -75,12 +118,46 @@ const answer = async (
   }
 }
 
+/** True: it was for a file of the web page, and is answered. */
+const sendPage = (
+  request: IncomingMessage,
+  response: ServerResponse,
+  access: readonly Authorize[] | undefined,
+): boolean => {
+  const { method, url = '/' } = request
+  if (access === undefined || (method !== 'GET' && method !== 'HEAD')) return false
+  const file = findPageFile(url.split('?', 1)[0] ?? '/')
+  if (file === undefined) return false
+  if (!isRejected(request, response, access)) sendPageFile(response, file, method)
+  return true
+}
+
+/** True: the rejection is sent. */
+const isRejected = (
+  request: IncomingMessage,
+  response: ServerResponse,
+  steps: readonly Authorize[],
+): boolean => {
+  for (const step of steps) {
+    const verdict = step(request)
+    if (verdict === true) continue
+    const code = verdict.status === 404 ? 'svc.error.not_found' : 'svc.error.forbidden'
+    sendError(response, verdict.status, code, verdict.message ?? '')
+    return true
+  }
+  return false
+}
+
 /** `:name` stands for one segment of a path. */
-const answerPath = async (pages: Pages, path: string): Promise<Page | typeof PAGE_NOT_FOUND> => {
+const answerPath = async (
+  pages: Pages,
+  path: string,
+  query: string,
+): Promise<Page | typeof PAGE_NOT_FOUND> => {
   const segments = path.split('/')
   for (const [pattern, page] of Object.entries(pages)) {
     const values = match(pattern.split('/'), segments)
-    if (values !== undefined) return page(...values)
+    if (values !== undefined) return page(...values, query)
   }
   return PAGE_NOT_FOUND
 }

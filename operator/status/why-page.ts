@@ -2,7 +2,7 @@
 
 import type { FleetDecisions } from '../fleet/find-decisions.ts'
 import type { LeaderRecord } from './leader-record.ts'
-import type { Page, Pages } from './page.ts'
+import { errorPage, type Page, type Pages } from './page.ts'
 
 export interface WhySources {
   /** undefined: another operator leads, or nothing has been read yet. */
@@ -11,17 +11,17 @@ export interface WhySources {
   readonly leader?: () => LeaderRecord
 }
 
-/** @example startStatusServer(address, { ...statusPages(sources), ...whyPage({ find }) }) */
+/** @example startStatusServer(address, 'people', { ...statusPages(sources), ...whyPage({ find }) }) */
 export const whyPage = ({ find, leader }: WhySources): Pages => ({
   '/why/:id': async (id = ''): Promise<Page> => {
     if (!REQUEST_ID.test(id))
-      return failure(400, 'svc.error.invalid_data', 'This is not a request id', ID_HINT)
+      return errorPage(400, 'svc.error.invalid_data', 'This is not a request id', ID_HINT)
     const found = await find(id)
     if (found === undefined)
       return { fault: leader?.().message ?? 'the gateways are not known yet: ask again' }
     if (found.gateways.length > 0) return { json: found }
     const { asked, answered } = found
-    return failure(
+    return errorPage(
       404,
       'svc.error.not_found',
       'No gateway keeps a decision for this request id',
@@ -34,8 +34,3 @@ const REQUEST_ID = /^[\x21-\x7e]{1,128}$/
 const ID_HINT = 'An id has 1 to 128 visible ASCII characters: X-Request-Id of the response.'
 const KEPT_HINT =
   'The process that served a request keeps the decision about it, of each failure and of one success in a hundred: for 15 minutes at most, for less time under many failures, and until it ends.'
-
-const failure = (status: number, code: string, message: string, description: string): Page => ({
-  status,
-  json: { code, message, description },
-})

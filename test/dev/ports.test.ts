@@ -23,6 +23,7 @@ describe('choosePorts', () => {
         backend: 18290,
         router: 18291,
         idp: 18292,
+        page: 18293,
       },
       taken: [18090],
     })
@@ -31,7 +32,7 @@ describe('choosePorts', () => {
   it('gives up in words', async () => {
     const choice = await choosePorts(() => Promise.resolve(false))
     expect('error' in choice && choice.error).toContain(
-      '18080, 18081, 18085, 18090, 18091, 18092 are taken',
+      '18080, 18081, 18085, 18090, 18091, 18092, 18093 are taken',
     )
   })
 

@@ -14,6 +14,7 @@ const GREETING: Greeting = {
     backend: 'http://127.0.0.1:4',
     router: 'ws://127.0.0.1:5/',
     idp: 'http://127.0.0.1:6',
+    page: 'http://127.0.0.1:7',
   },
   manifests: 'examples',
   isCopy: false,

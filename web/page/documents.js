@@ -1,7 +1,15 @@
 // Shows documents with their state, errors and places, and one document with the versions that gateways hold.
 
 import { code, element, fill, viewLink } from './dom.js'
-import { countText, hashOf, shortDigest, stateMark, stateWord, timeText } from './format.js'
+import {
+  countText,
+  hashOf,
+  hostText,
+  shortDigest,
+  stateMark,
+  stateWord,
+  timeText,
+} from './format.js'
 import { listView, shownText } from './list.js'
 import { definitions, table } from './table.js'
 
@@ -80,7 +88,7 @@ const COLUMNS = [
       warnings > 0 && element('small', {}, countText(warnings, 'warning')),
     ],
   },
-  { title: 'Host', cell: ({ host }) => host },
+  { title: 'Host', cell: ({ host }) => hostText(host) },
   { title: 'Realm', cell: ({ realm }) => realm },
   { title: 'Gateways', cell: ({ gateways }) => gateways },
 ]
@@ -114,7 +122,7 @@ const detail = ({ document: row, conditions, errors, warnings, moreDiagnostics, 
     ['Message', row.message],
     ['Place', row.place === null ? null : code(row.place)],
     ['Id', row.id],
-    ['Host', row.host],
+    ['Host', hostText(row.host)],
     ['Realm', row.realm],
     ['Generation', row.generation === null ? null : String(row.generation)],
     ['Serving', row.serving],

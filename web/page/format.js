@@ -45,6 +45,12 @@ export const shortDigest = (digest) => {
 }
 
 /**
+ * @param {string | null} host as a document has it
+ * @example hostText('_') // 'every host'
+ */
+export const hostText = (host) => (host === '_' ? 'every host' : host)
+
+/**
  * @param {Lag} lag
  * @example lagText({ missing: 1, outdated: 2, extra: 0 }) // '1 missing, 2 outdated'
  */

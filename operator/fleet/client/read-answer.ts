@@ -210,6 +210,24 @@ export const readDecisions = (body: unknown): readonly ValueMap[] | undefined =>
 
 const MAX_DECISIONS = 32
 
+export interface EndedFailure {
+  /** Unix time, milliseconds: by the clock of the gateway. */
+  readonly endedMs: number
+  readonly failure: ValueMap
+}
+
+/** Of `GET /why`, as they are. What says no time is left out, as it has no place among others. */
+export const readFailures = (body: unknown): readonly EndedFailure[] | undefined => {
+  if (!isMap(body) || !isList(body['failures'])) return undefined
+  return mapsIn(body, 'failures', MAX_FAILURES).flatMap((failure) => {
+    const { ended_ms: endedMs } = failure
+    return typeof endedMs === 'number' ? [{ endedMs, failure }] : []
+  })
+}
+
+/** A page, and the rest of its last millisecond. */
+const MAX_FAILURES = 500
+
 const readProblem = (problem: ValueMap): Problem => ({
   code: codeOf(problem['code']),
   ...textsOf(problem),

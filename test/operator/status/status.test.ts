@@ -215,7 +215,11 @@ describe('the status server', () => {
   let unready: string | undefined
 
   it('answers status, probes and metrics', async () => {
-    const server = await startStatusServer({ kind: 'tcp', host: '127.0.0.1', port: 0 }, answers)
+    const server = await startStatusServer(
+      { kind: 'tcp', host: '127.0.0.1', port: 0 },
+      'people',
+      answers,
+    )
     try {
       const get = (path: string, method = 'GET'): Promise<Response> =>
         fetch(`${server.url}${path}`, { method })
@@ -245,7 +249,7 @@ describe('the status server', () => {
   })
 
   it('holds what is asked before there are pages, and a fault for as long as it is told to', async () => {
-    const server = await startStatusServer({ kind: 'tcp', host: '127.0.0.1', port: 0 })
+    const server = await startStatusServer({ kind: 'tcp', host: '127.0.0.1', port: 0 }, 'probes')
     try {
       const get = async (path: string): Promise<number> =>
         (await fetch(`${server.url}${path}`)).status
@@ -264,7 +268,7 @@ describe('the status server', () => {
   it.each(loopbackAddresses())(
     'listens on every address, where none is named: %s',
     async (host) => {
-      const server = await startStatusServer({ kind: 'tcp', host: '', port: 0 }, answers)
+      const server = await startStatusServer({ kind: 'tcp', host: '', port: 0 }, 'people', answers)
       const { port } = new URL(server.url)
       expect((await fetch(`http://${host}:${port}/status`)).status).toBe(200)
       await server.close()
@@ -274,7 +278,7 @@ describe('the status server', () => {
   it('listens on a unix socket', async () => {
     await using dir = await makeTempDir()
     const path = join(dir.path, 's.sock')
-    const server = await startStatusServer({ kind: 'unix', path }, answers)
+    const server = await startStatusServer({ kind: 'unix', path }, 'people', answers)
     expect(server.url).toBe(`unix:${path}`)
     const status = await new Promise((resolve) => {
       request({ socketPath: path, path: '/ping' }, ({ statusCode }) => {
@@ -287,17 +291,21 @@ describe('the status server', () => {
 
   it('an address of IPv6, and a fault inside', async () => {
     const broken = { '/metrics': () => Promise.reject(new Error('no')) }
-    const server = await startStatusServer({ kind: 'tcp', host: '::1', port: 0 }, broken)
+    const server = await startStatusServer({ kind: 'tcp', host: '::1', port: 0 }, 'people', broken)
     expect(server.url).toMatch(/^http:\/\/\[::1\]:/)
     expect((await fetch(`${server.url}/metrics`)).status).toBe(500)
     await server.close()
   })
 
   it('a taken address is an error with its code', async () => {
-    const first = await startStatusServer({ kind: 'tcp', host: '127.0.0.1', port: 0 }, answers)
+    const first = await startStatusServer(
+      { kind: 'tcp', host: '127.0.0.1', port: 0 },
+      'people',
+      answers,
+    )
     const port = Number(new URL(first.url).port)
     await expect(
-      startStatusServer({ kind: 'tcp', host: '127.0.0.1', port }, answers),
+      startStatusServer({ kind: 'tcp', host: '127.0.0.1', port }, 'people', answers),
     ).rejects.toMatchObject({ code: 'EADDRINUSE' })
     await first.close()
   })

@@ -1,0 +1,66 @@
+// Asks gateways for the requests that failed lately (`GET /why`), and merges their answers, the newest first. What a
+// gateway says stays under its name, as a sidecar may claim anything.
+
+import { inParallel } from '../../base/in-parallel.ts'
+import type { ValueMap } from '../../language/expression/value.ts'
+import { mergeNewest } from '../../web/merge-newest.ts'
+import type { FailuresQuery, ManagementClient } from './management-client.ts'
+
+export interface FleetFailures {
+  readonly failures: readonly ValueMap[]
+  /** `before` of the next page; null: there are no more. */
+  readonly next: number | null
+  readonly asked: number
+  /** Names of gateways that have not answered. */
+  readonly silent: readonly string[]
+  /** How many were not asked, as there are too many. */
+  readonly skipped: number
+}
+
+export interface AskedForFailures {
+  readonly name: string
+  readonly client: Pick<ManagementClient, 'failures'>
+}
+
+/** Calls at one time. */
+const WIDTH = 8
+/** A page of each is read in full: a person chooses one where there are more. */
+const MOST_GATEWAYS = 64
+
+/** Never rejects. */
+export const findFailures = async (
+  gateways: readonly AskedForFailures[],
+  query: FailuresQuery,
+): Promise<FleetFailures> => {
+  const asked = gateways.slice(0, MOST_GATEWAYS)
+  const silent: string[] = []
+  let found: readonly Row[] = []
+  let next: number | null = null
+  await inParallel(asked, WIDTH, async ({ name, client }) => {
+    const answer = await client.failures(query)
+    if (answer.result !== 'ok') {
+      silent.push(name)
+      return
+    }
+    const rows = answer.value.map(({ endedMs, failure }) => ({
+      endedMs,
+      failure: { ...failure, gateway: name },
+    }))
+    // At once, so that never more than two pages are in memory for each call that is under way.
+    const merged = mergeNewest([found, rows], query.limit)
+    found = merged.rows
+    next = merged.next
+  })
+  return {
+    failures: found.map(({ failure }) => failure),
+    next,
+    asked: asked.length,
+    silent: silent.sort(),
+    skipped: gateways.length - asked.length,
+  }
+}
+
+interface Row {
+  readonly endedMs: number
+  readonly failure: ValueMap
+}

@@ -1,0 +1,35 @@
+// Serves the pages that ask gateways: why requests were answered so, which of them failed, routes and explanations.
+
+import { findFailures } from '../fleet/find-failures.ts'
+import type { Fleet } from '../fleet/fleet.ts'
+import { gatewayPages } from './gateway-pages.ts'
+import type { LeaderRecord } from './leader-record.ts'
+import type { Pages } from './page.ts'
+import { whyPage } from './why-page.ts'
+
+export interface FleetSources {
+  /** undefined: another operator leads, or nothing has been read yet. */
+  readonly fleet: () => Pick<Fleet, 'findDecisions' | 'reachable'> | undefined
+  /** Left out where there are no others: this one leads. */
+  readonly leader?: () => LeaderRecord
+}
+
+/** @example startStatusServer(address, 'people', { ...statusPages(sources), ...fleetPages({ fleet }) }) */
+export const fleetPages = ({ fleet, leader }: FleetSources): Pages => {
+  const ofLeader = leader === undefined ? {} : { leader }
+  return {
+    ...whyPage({ find: (id) => fleet()?.findDecisions(id), ...ofLeader }),
+    ...gatewayPages({
+      gateways: () => fleet()?.reachable().toSorted(byName),
+      findFailures: (query, name) => {
+        const reachable = fleet()?.reachable().toSorted(byName)
+        const asked = reachable?.filter((each) => name === undefined || each.name === name)
+        return asked && findFailures(asked, query)
+      },
+      ...ofLeader,
+    }),
+  }
+}
+
+const byName = (one: { readonly name: string }, other: { readonly name: string }): number =>
+  one.name < other.name ? -1 : 1

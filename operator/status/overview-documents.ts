@@ -1,0 +1,158 @@
+// Makes what the web page shows of documents from the status of the operator: rows with state and first problem, and of
+// one document all problems with their places and which gateways hold which version. Pure.
+
+import type { Problem, Warning } from '../../language/problem.ts'
+import type {
+  DiagnosticRow,
+  DocumentDetail,
+  DocumentRow,
+  State,
+  VersionRow,
+} from '../../web/overview.ts'
+import { cutText, MAX_DIAGNOSTICS, MAX_NAMES } from '../../web/overview-rows.ts'
+import type { OperatorStatus } from '../controller/controller.ts'
+import { type DataPlaneReport, isSelected, mayHoldRealm } from '../data-plane.ts'
+import type { DesiredSet } from '../desired-set.ts'
+import type { ResourceStatus } from '../reconcile/status/status-registry.ts'
+import { conditionOf } from '../resource/condition.ts'
+import type { Locate } from '../resource/resource-source.ts'
+
+/** Of a document or a realm. */
+export const stateOf = ({ conditions }: Pick<ResourceStatus, 'conditions'>): State => {
+  const ready = conditionOf(conditions, 'Ready')
+  if (ready?.status === 'True')
+    return conditionOf(conditions, 'Degraded')?.status === 'True' ? 'degraded' : 'ready'
+  return ready?.status === 'False' && ready.reason !== 'Pending' ? 'failed' : 'pending'
+}
+
+/** @example nameOf(status) // 'shop/orders' */
+export const nameOf = ({ verdict }: Pick<ResourceStatus, 'verdict'>): string =>
+  `${verdict.resource.metadata.namespace}/${verdict.resource.metadata.name}`
+
+/** What a person reads first of a document or a realm. */
+export const headlineOf = (
+  status: Pick<ResourceStatus, 'conditions'>,
+): { readonly reason: string; readonly message: string } => {
+  const type = stateOf(status) === 'degraded' ? 'Degraded' : 'Ready'
+  const condition = conditionOf(status.conditions, type)
+  return { reason: condition?.reason ?? 'Pending', message: cutText(condition?.message ?? '') }
+}
+
+/** `orders.yaml:12:5`; null: the resource is in no file. */
+export const placeOf = (
+  { verdict: { resource } }: Pick<ResourceStatus, 'verdict'>,
+  diagnostic: Pick<Problem, 'path' | 'offset'> | undefined,
+  locate: Locate | undefined,
+): string | null => {
+  const { origin } = resource
+  if (origin === undefined) return null
+  const found = diagnostic && locate?.(resource, diagnostic.path, diagnostic.offset)
+  const { line, column } = found ?? origin
+  return `${origin.file}:${line}:${column}`
+}
+
+export const documentRow = (status: ResourceStatus, locate: Locate | undefined): DocumentRow => {
+  const { verdict, summary } = status
+  const [first] = verdict.errors
+  return {
+    key: nameOf(status),
+    ...namesOf(status),
+    state: stateOf(status),
+    ...headlineOf(status),
+    errors: verdict.errors.length,
+    warnings: warningsOf(status).length,
+    place: placeOf(status, first, locate),
+    pointer: first === undefined ? null : cutText(first.path),
+    gateways: summary?.gateways ?? null,
+    generation: verdict.resource.metadata.generation,
+    serving: summary?.serving ?? null,
+    digest: verdict.digest ?? verdict.serving?.digest ?? null,
+  }
+}
+
+/** Of the document as it is now; of one that cannot be read, of what serves. */
+export const namesOf = ({
+  verdict,
+  summary,
+}: ResourceStatus): Pick<DocumentRow, 'id' | 'host' | 'realm'> => ({
+  id: verdict.id ?? summary?.id ?? null,
+  host: verdict.host ?? summary?.host ?? null,
+  realm: verdict.realmUri ?? summary?.realm ?? null,
+})
+
+/** The status has eight at most, among them those of data planes; the verdict has all of the language. */
+const warningsOf = ({ verdict, warnings }: ResourceStatus): readonly Warning[] =>
+  verdict.warnings.length > warnings.length ? verdict.warnings : warnings
+
+export interface DetailSources {
+  readonly status: Pick<OperatorStatus, 'dataPlanes'>
+  readonly desired: DesiredSet | undefined
+  readonly locate: Locate | undefined
+}
+
+export const documentDetail = (
+  resource: ResourceStatus,
+  { status, desired, locate }: DetailSources,
+): DocumentDetail => {
+  const { conditions, verdict } = resource
+  const warnings = warningsOf(resource)
+  const rowOf = ({ code, path, message, offset }: Problem | Warning): DiagnosticRow => ({
+    code,
+    message: cutText(message),
+    pointer: cutText(path),
+    place: placeOf(resource, { path, ...(offset !== undefined && { offset }) }, locate),
+  })
+  const more = [verdict.errors, warnings].map(({ length }) => Math.max(0, length - MAX_DIAGNOSTICS))
+  return {
+    document: documentRow(resource, locate),
+    conditions: conditions.map(({ type, status: value, reason, message, lastTransitionTime }) => ({
+      type,
+      status: value,
+      reason,
+      message,
+      since: lastTransitionTime,
+    })),
+    errors: verdict.errors.slice(0, MAX_DIAGNOSTICS).map(rowOf),
+    warnings: warnings.slice(0, MAX_DIAGNOSTICS).map(rowOf),
+    moreDiagnostics: more.reduce((sum, count) => sum + count, 0),
+    versions: versionsOf(verdict.id, status.dataPlanes, desired),
+  }
+}
+
+/** Gateways by the version that they hold, of those that hold one or should. */
+const versionsOf = (
+  id: string | undefined,
+  reports: readonly DataPlaneReport[],
+  desired: DesiredSet | undefined,
+): readonly VersionRow[] => {
+  if (id === undefined) return []
+  const byDigest = new Map<string | null, { isWanted: boolean; names: string[] }>()
+  for (const { dataPlane, documents } of reports) {
+    const held = documents.get(id)?.digest ?? null
+    const wanted = wantedDigest(id, dataPlane, desired)
+    if (held === null && wanted === null) continue
+    const version = byDigest.get(held) ?? { isWanted: held === wanted, names: [] }
+    version.isWanted &&= held === wanted
+    version.names.push(dataPlane.name)
+    byDigest.set(held, version)
+  }
+  return [...byDigest]
+    .map(([digest, { isWanted, names }]) => ({
+      digest,
+      isWanted,
+      count: names.length,
+      gateways: names.sort().slice(0, MAX_NAMES),
+    }))
+    .sort((one, other) => Number(other.isWanted) - Number(one.isWanted) || other.count - one.count)
+}
+
+const wantedDigest = (
+  id: string,
+  dataPlane: DataPlaneReport['dataPlane'],
+  desired: DesiredSet | undefined,
+): string | null => {
+  const document = desired?.documents.get(id)
+  if (document === undefined || !isSelected(document, dataPlane)) return null
+  const realm = desired?.realms.get(document.realmUri)
+  return realm === undefined || mayHoldRealm(dataPlane, realm.namespace) ? document.digest : null
+}
