@@ -29,14 +29,3 @@ export const pagesOf = (name: string): readonly string[] => [
 
 /** The text of all pages of one subject. */
 export const guideOf = (name: string): string => pagesOf(name).map(textOf).join('\n')
-
-/** The lines below a heading of any level, up to the next one of that level or a higher one. */
-export const sectionOf = (text: string, heading: string): string => {
-  const lines = text.split('\n')
-  const from = lines.findIndex((line) => /^#+ /.test(line) && line.replace(/^#+ /, '') === heading)
-  if (from === -1) throw new Error(`There is no heading '${heading}'.`)
-  const level = lines[from]?.indexOf(' ') ?? 1
-  const rest = lines.slice(from + 1)
-  const end = rest.findIndex((line) => /^#+ /.test(line) && line.indexOf(' ') <= level)
-  return rest.slice(0, end === -1 ? rest.length : end).join('\n')
-}
