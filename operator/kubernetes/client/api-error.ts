@@ -3,7 +3,7 @@
 
 import { mapAt, mapsAt, numberAt, textAt } from '../../../language/expression/members.ts'
 import { isMap, type ValueMap } from '../../../language/expression/value.ts'
-import { ApiError, type ResourceType } from './api.ts'
+import { ApiError, type ApiErrorCause, type ResourceType } from './api.ts'
 
 export interface FailedAnswer {
   readonly type: ResourceType
@@ -21,15 +21,18 @@ const LONGEST_MESSAGE = 1000
 /** From a response of 4xx or 5xx, or the object of a watch's ERROR event. */
 export const errorFromAnswer = ({ type, status, retryAfter, body }: FailedAnswer): ApiError => {
   const answered: ValueMap = isMap(body) && body['kind'] === 'Status' ? body : {}
-  const reason = causesOf(answered).includes(TOO_LARGE_VERSION)
+  const isSecret = isUnquotable(type, status)
+  const causes = causesOf(answered, isSecret)
+  const reason = causes.some((cause) => cause.reason === TOO_LARGE_VERSION)
     ? TOO_LARGE_VERSION
     : textAt(answered, 'reason')
-  const message = isUnquotable(type, status) ? fieldsAtFault(answered) : textAt(answered, 'message')
+  const message = isSecret ? fieldsAtFault(causes) : textAt(answered, 'message')
   const words = message === '' ? 'the API server gave no reason' : message
   const about = words.includes(type.plural) ? '' : `${type.plural}: `
   return new ApiError(`${about}${words.slice(0, LONGEST_MESSAGE)} (HTTP ${status})`, {
     status,
     reason,
+    causes,
     retryAfterMs: retryAfterMs(retryAfter, answered),
   })
 }
@@ -38,15 +41,21 @@ export const errorFromAnswer = ({ type, status, retryAfter, body }: FailedAnswer
 const isUnquotable = (type: ResourceType, status: number): boolean =>
   type.group === '' && type.plural === 'secrets' && (status === 400 || status === 422)
 
-const fieldsAtFault = (answered: ValueMap): string => {
-  const fields = causesOf(answered, 'field')
+const fieldsAtFault = (causes: readonly ApiErrorCause[]): string => {
+  const fields = causes.map(({ field }) => field)
   return `the API server rejects the Secret${fields.length === 0 ? '' : ` for ${fields.slice(0, 5).join(', ')}`}`
 }
 
-const causesOf = (answered: ValueMap, member = 'reason'): readonly string[] => {
-  const causes = mapsAt(mapAt(answered, 'details'), 'causes')
-  return causes.map((cause) => textAt(cause, member))
-}
+const MOST_CAUSES = 50
+
+const causesOf = (answered: ValueMap, isSecret: boolean): readonly ApiErrorCause[] =>
+  mapsAt(mapAt(answered, 'details'), 'causes')
+    .slice(0, MOST_CAUSES)
+    .map((cause) => ({
+      reason: textAt(cause, 'reason'),
+      field: textAt(cause, 'field'),
+      message: isSecret ? '' : textAt(cause, 'message').slice(0, LONGEST_MESSAGE),
+    }))
 
 /** RFC 9110 §10.2.3 in seconds, as the API server sends it, or of the Status object. */
 const retryAfterMs = (header: string | undefined, answered: ValueMap): number | undefined => {

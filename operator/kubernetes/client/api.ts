@@ -83,13 +83,26 @@ export interface WriteOptions {
   readonly subresource?: 'status'
 }
 
+export interface GetOptions {
+  /** Only the metadata of the object is requested. */
+  readonly onlyMetadata?: boolean
+}
+
 export interface ApplyOptions extends WriteOptions {
   readonly fieldManager: string
+  /** Fields of other managers are taken over; true if left out, otherwise they are a 409 with its causes. */
+  readonly force?: boolean
+  /** Everything is checked, by admission too, and nothing is stored. */
+  readonly dryRun?: boolean
+  /** Members that the API server does not know are a 400; they are dropped if left out. */
+  readonly fieldValidation?: 'Strict'
+  /** Called for each warning that the API server adds to a success. */
+  readonly onWarning?: (text: string) => void
 }
 
 /** Every call throws ApiError, or the reason of `signal`. */
 export interface KubernetesApi {
-  get(type: ResourceType, name: ObjectName): Promise<ValueMap>
+  get(type: ResourceType, name: ObjectName, options?: GetOptions): Promise<ValueMap>
   list(type: ResourceType, options: ListOptions, signal?: AbortSignal): Promise<ObjectList>
   /**
    * Requests bookmarks. Ends when the server ends it; an ERROR event, a line that is not JSON, and silence for longer
@@ -103,7 +116,7 @@ export interface KubernetesApi {
   create(type: ResourceType, namespace: string, object: ValueMap): Promise<ValueMap>
   /** Compare and swap: 409 unless `metadata.resourceVersion` is the current one. */
   replace(type: ResourceType, name: ObjectName, object: ValueMap): Promise<ValueMap>
-  /** Server-side apply, forced; only metadata comes back. */
+  /** Server-side apply; only metadata comes back. */
   apply(
     type: ResourceType,
     name: ObjectName,
@@ -142,12 +155,23 @@ export type ApiErrorCode =
   | 'rejected' // any other status below 500
   | 'server_error' // 500 and more
 
+/** What the API server holds against one member of an object. */
+export interface ApiErrorCause {
+  /** `FieldManagerConflict`, `FieldValueInvalid`, …; '' where there is none. */
+  readonly reason: string
+  /** @example .spec.document.host */
+  readonly field: string
+  /** Empty where it may quote a Secret. */
+  readonly message: string
+}
+
 /** A response that is not a success, or none. */
 export class ApiError extends CodedError<ApiErrorCode> {
   /** HTTP; 0: there was no response. */
   readonly status: number
   /** Of the Status object: `NotFound`, `Conflict`, `Expired`, …; '' where there was none. */
   readonly reason: string
+  readonly causes: readonly ApiErrorCause[]
   readonly retryAfterMs: number | undefined
 
   constructor(
@@ -155,6 +179,7 @@ export class ApiError extends CodedError<ApiErrorCode> {
     facts: {
       readonly status: number
       readonly reason?: string
+      readonly causes?: readonly ApiErrorCause[]
       readonly retryAfterMs?: number | undefined
       readonly cause?: unknown
     },
@@ -162,6 +187,7 @@ export class ApiError extends CodedError<ApiErrorCode> {
     super(codeOf(facts.status), message, { cause: facts.cause })
     this.status = facts.status
     this.reason = facts.reason ?? ''
+    this.causes = facts.causes ?? []
     this.retryAfterMs = facts.retryAfterMs
   }
 }

@@ -3,6 +3,7 @@
 import type { ValueMap } from '../../../language/expression/value.ts'
 import {
   type ApplyOptions,
+  type GetOptions,
   type ListOptions,
   type ObjectName,
   type ResourceType,
@@ -18,9 +19,14 @@ export type ApiCall = Omit<Call, 'signal'>
 const ONLY_METADATA = 'application/json;as=PartialObjectMetadata;g=meta.k8s.io;v=v1'
 const ONLY_METADATA_LIST = 'application/json;as=PartialObjectMetadataList;g=meta.k8s.io;v=v1'
 
-export const getCall = (type: ResourceType, name: ObjectName): ApiCall => ({
+export const getCall = (
+  type: ResourceType,
+  name: ObjectName,
+  { onlyMetadata }: GetOptions = {},
+): ApiCall => ({
   ...asking(type, 'get', name.namespace),
   path: objectPath(type, name),
+  ...(onlyMetadata === true && { accept: ONLY_METADATA }),
 })
 
 export const listCall = (type: ResourceType, asked: ListOptions): ApiCall => {
@@ -72,10 +78,11 @@ export const applyCall = (type: ResourceType, applied: Applied): ApiCall => ({
   ...writing(type, applied.object),
   verb: 'apply',
   method: 'PATCH',
-  path: objectPath(type, applied.name) + under(applied) + queryOf(forced(applied)),
+  path: objectPath(type, applied.name) + under(applied) + queryOf(applyQuery(applied)),
   // JSON is YAML.
   contentType: 'application/apply-patch+yaml',
   accept: ONLY_METADATA,
+  ...(applied.onWarning !== undefined && { onWarning: applied.onWarning }),
 })
 
 export interface Patched extends WriteOptions {
@@ -134,4 +141,9 @@ const laneOf = (type: ResourceType): 'shared' | 'own' =>
 const under = ({ subresource }: WriteOptions): string =>
   subresource === undefined ? '' : `/${subresource}`
 
-const forced = ({ fieldManager }: ApplyOptions): Query => ({ fieldManager, force: true })
+const applyQuery = ({ fieldManager, force, dryRun, fieldValidation }: ApplyOptions): Query => ({
+  fieldManager,
+  force: force ?? true,
+  dryRun: dryRun === true ? 'All' : undefined,
+  fieldValidation,
+})

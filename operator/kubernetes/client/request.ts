@@ -26,6 +26,8 @@ export interface Call extends WireRequest {
   readonly retriedAs?: RetriedAs
   /** See `Limiter`. */
   readonly group?: string
+  /** Called for each warning of a success. */
+  readonly onWarning?: (text: string) => void
 }
 
 /** The result of one try. */
@@ -99,7 +101,10 @@ const attempt = async <T>(
       answer = await sendOnce(options, call, others)
     }
   }
-  if (answer.statusCode < 300) return read(answer)
+  if (answer.statusCode < 300) {
+    for (const text of warningsOf(answer.headers['warning'])) call.onWarning?.(text)
+    return read(answer)
+  }
   throw errorFromAnswer({
     type: call.type,
     status: answer.statusCode,
@@ -164,6 +169,20 @@ const parse = (text: string): unknown => {
     return undefined
   }
 }
+
+const MOST_WARNINGS = 50
+const MAX_WARNING = 1000
+
+/**
+ * The texts of `Warning` headers (RFC 7234 §5.5), as the API server sends them.
+ * @example warningsOf('299 - "the field is deprecated"') // ['the field is deprecated']
+ */
+const warningsOf = (header: string | string[] | undefined): readonly string[] =>
+  [header ?? []]
+    .flat()
+    .flatMap((value) => [...value.matchAll(/\b299 [^\s"]+ "((?:[^"\\]|\\.)*)"/g)])
+    .slice(0, MOST_WARNINGS)
+    .map(([, text = '']) => text.replaceAll(/\\(.)/g, '$1').slice(0, MAX_WARNING))
 
 const single = (header: string | string[] | undefined): string | undefined =>
   Array.isArray(header) ? header[0] : header

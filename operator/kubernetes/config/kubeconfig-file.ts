@@ -25,13 +25,22 @@ interface Loaded {
   readonly hasTokenFile: boolean
 }
 
+export interface KubeconfigOptions {
+  readonly clock: Clock
+  /** Undefined: the current one of the files. */
+  readonly context?: string | undefined
+}
+
 /**
  * @param paths of one file or, as in `$KUBECONFIG`, of several
  * @throws Error that names the file and what is wrong with it
  */
-export const loadKubeconfigFile = async (paths: string, clock: Clock): Promise<Cluster> => {
+export const loadKubeconfigFile = async (
+  paths: string,
+  { clock, context: wanted }: KubeconfigOptions,
+): Promise<Cluster> => {
   const files = paths.split(delimiter).filter((path) => path !== '')
-  let loaded = await load(files)
+  let loaded = await load(files, wanted)
   const cluster = loaded.config.getCurrentCluster()
   if (cluster === null) throw new Error(`${paths} has no current context, or one without a cluster`)
   const context = loaded.config.getContextObject(loaded.config.getCurrentContext())
@@ -46,7 +55,7 @@ export const loadKubeconfigFile = async (paths: string, clock: Clock): Promise<C
     ...(cluster.proxyUrl !== undefined && { proxyUrl: cluster.proxyUrl }),
     credentials: keepCredentials({
       read: async (isRefused) => {
-        if (await mustReload(isRefused)) loaded = await load(files)
+        if (await mustReload(isRefused)) loaded = await load(files, wanted)
         return askFor(loaded.config, clock)
       },
       clock,
@@ -54,7 +63,7 @@ export const loadKubeconfigFile = async (paths: string, clock: Clock): Promise<C
   }
 }
 
-const load = async (files: readonly string[]): Promise<Loaded> => {
+const load = async (files: readonly string[], context?: string): Promise<Loaded> => {
   const stamp = await stampOf(files)
   const { KubeConfig: Config } = await import('@kubernetes/client-node')
   let config: KubeConfig | undefined
@@ -69,7 +78,19 @@ const load = async (files: readonly string[]): Promise<Loaded> => {
     else config.mergeConfig(next, true)
   }
   if (config === undefined) throw new Error('no kubeconfig is given')
+  if (context !== undefined) selectContext(config, context, files)
   return { config, stamp, hasTokenFile }
+}
+
+const MOST_NAMES = 10
+
+const selectContext = (config: KubeConfig, context: string, files: readonly string[]): void => {
+  const names = config.getContexts().map(({ name }) => name)
+  if (!names.includes(context)) {
+    const known = names.length === 0 ? 'none' : names.slice(0, MOST_NAMES).join(', ')
+    throw new Error(`there is no context '${context}' in ${files.join(', ')}; there is ${known}`)
+  }
+  config.setCurrentContext(context)
 }
 
 /** The name that kubectl reads; client-node 2.0.1 looks for `token-file`. */

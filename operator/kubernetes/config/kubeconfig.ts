@@ -10,8 +10,9 @@ import { loadKubeconfigFile } from './kubeconfig-file.ts'
 import { loadPodCluster } from './service-account.ts'
 
 export interface ClusterOptions {
-  /** A kubeconfig, of which the current context is used. */
+  /** A kubeconfig, of which the current context is used unless `context` names another one. */
   readonly kubeconfig?: string
+  readonly context?: string
   /** `KUBECONFIG`, `HOME`, `KUBERNETES_SERVICE_HOST` and `_PORT` are read of it. */
   readonly env: Readonly<Record<string, string | undefined>>
   readonly clock: Clock
@@ -27,16 +28,16 @@ const ACCOUNT_DIRECTORY = '/var/run/secrets/kubernetes.io/serviceaccount'
  * @example await loadCluster({ env: process.env, clock: SYSTEM_CLOCK })
  */
 export const loadCluster = async (options: ClusterOptions): Promise<Cluster> => {
-  const { env, clock, accountDirectory = ACCOUNT_DIRECTORY } = options
+  const { env, clock, context, accountDirectory = ACCOUNT_DIRECTORY } = options
   const named = options.kubeconfig ?? env['KUBECONFIG'] ?? ''
-  if (named !== '') return loadKubeconfigFile(named, clock)
+  if (named !== '') return loadKubeconfigFile(named, { clock, context })
   const host = env['KUBERNETES_SERVICE_HOST'] ?? ''
-  if (host !== '') {
+  if (host !== '' && context === undefined) {
     const port = env['KUBERNETES_SERVICE_PORT'] ?? '443'
     return loadPodCluster({ host, port, directory: accountDirectory, clock })
   }
   const atHome = join(env['HOME'] ?? '/nonexistent', '.kube', 'config')
-  if (await isThere(atHome)) return loadKubeconfigFile(atHome, clock)
+  if (await isThere(atHome)) return loadKubeconfigFile(atHome, { clock, context })
   throw new Error(
     'no Kubernetes API server is known: this is not a pod, KUBECONFIG is not set and ~/.kube/config does not exist; ' +
       'name a kubeconfig',

@@ -41,6 +41,17 @@ describe('an answer that is no success', () => {
     expect(error.message).not.toContain('abc')
   })
 
+  it('tells which manager has which field', () => {
+    const cause = {
+      reason: 'FieldManagerConflict',
+      message: 'conflict with "kubectl"',
+      field: '.spec.uri',
+    }
+    const body = status({ reason: 'Conflict', details: { causes: [cause] } })
+    const error = errorFromAnswer({ type: TYPES.pods, status: 409, retryAfter: undefined, body })
+    expect(error).toMatchObject({ code: 'conflict', causes: [cause] })
+  })
+
   it('never quotes a Secret that is refused', () => {
     const body = status({
       reason: 'Invalid',
@@ -51,7 +62,10 @@ describe('an answer that is no success', () => {
     })
     const error = errorFromAnswer({ type: TYPES.secrets, status: 422, retryAfter: undefined, body })
     expect(error.message).toBe('secrets: the API server rejects the Secret for data[b] (HTTP 422)')
-    expect(error.reason).toBe('Invalid')
+    expect(error).toMatchObject({
+      reason: 'Invalid',
+      causes: [{ reason: 'FieldValueInvalid', field: 'data[b]', message: '' }],
+    })
   })
 
   it('is not longer than a line that one reads', () => {

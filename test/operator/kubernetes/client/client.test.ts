@@ -136,6 +136,40 @@ describe('calls of the client', () => {
     ])
   })
 
+  it('apply as a person asks: with conflicts, without storing anything, and with every warning', async () => {
+    const server = await serve((_, response) => {
+      const warning = [
+        '299 - "unknown field \\"spec.a\\""',
+        '299 - "b", 299 api "c"',
+        '110 - "old"',
+      ]
+      answerJson(response, 200, {}, { warning: warning as unknown as string })
+    })
+    const warnings: string[] = []
+    await clientOf(server.cluster).apply(
+      OWN_TYPES.realms,
+      A_MAP,
+      {},
+      {
+        fieldManager: 'svc',
+        force: false,
+        dryRun: true,
+        fieldValidation: 'Strict',
+        onWarning: (text) => warnings.push(text),
+      },
+    )
+    expect(server.requests[0]?.query.toString()).toBe(
+      'fieldManager=svc&force=false&dryRun=All&fieldValidation=Strict',
+    )
+    expect(warnings).toEqual(['unknown field "spec.a"', 'b', 'c'])
+  })
+
+  it('ask for metadata alone', async () => {
+    const server = await serve(echo)
+    await clientOf(server.cluster).get(OWN_TYPES.realms, A_MAP, { onlyMetadata: true })
+    expect(server.requests[0]?.headers.accept).toContain('as=PartialObjectMetadata')
+  })
+
   it('go below the path of the server, if it has one', async () => {
     const server = await serve(echo)
     const api = clientOf({ ...server.cluster, server: `${server.cluster.server}/clusters/c-1/` })

@@ -171,6 +171,24 @@ describe('a kubeconfig', () => {
     expect(await wordsOf(load(path))).toContain(words)
   })
 
+  it('is used with another context than the current one, and says which contexts it has', async () => {
+    const config = JSON.parse(kubeconfigOf({ token: 't' })) as {
+      contexts: object[]
+      users: object[]
+    }
+    config.contexts.push({ name: 'there', context: { cluster: 'c', user: 'v', namespace: 'shop' } })
+    config.users.push({ name: 'v', user: { token: 'other' } })
+    const kubeconfig = await write(JSON.stringify(config))
+    const loadContext = (context: string): Promise<Cluster> =>
+      loadCluster({ kubeconfig, context, env: {}, clock: SYSTEM_CLOCK })
+    const cluster = await loadContext('there')
+    expect(cluster.namespace).toBe('shop')
+    expect((await cluster.credentials()).headers).toEqual({ authorization: 'Bearer other' })
+    await expect(loadContext('nowhere')).rejects.toThrow(
+      `there is no context 'nowhere' in ${kubeconfig}; there is here, there`,
+    )
+  })
+
   it('names the file that can not be read', async () => {
     const user = { 'client-certificate': '/nonexistent/cert.pem', 'client-key': '/nonexistent/key' }
     const loaded = await load(await write(kubeconfigOf(user)))
