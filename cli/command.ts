@@ -4,7 +4,7 @@ import { readFileSync } from 'node:fs'
 import { parseSettings } from '../telemetry/settings.ts'
 import type { Settings } from '../telemetry/settings-table.ts'
 import type { CommandTable } from './command-table.ts'
-import { renderCommandHelp } from './help.ts'
+import { renderHelpOfCommand } from './help.ts'
 
 /** What a command may use of the process that it runs in. */
 export interface CommandIo {
@@ -59,7 +59,7 @@ export const defineCommand = <const T extends CommandTable>(
         return 2
       case 'help':
       case 'version':
-        io.print(renderCommandHelp(table))
+        io.print(renderHelpOfCommand(table))
         return 0
       case 'settings':
         return await run(parsed, io)

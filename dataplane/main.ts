@@ -6,7 +6,7 @@
 import '../telemetry/require-node.ts'
 import cluster from 'node:cluster'
 import { text } from 'node:stream/consumers'
-import { renderHelp } from '../telemetry/settings-help.ts'
+import { renderHelpOf } from '../telemetry/settings-help.ts'
 import { readVersion } from '../telemetry/version.ts'
 import { type GatewaySettings, readGatewaySettings, SETTINGS } from './config.ts'
 import { runDrainCommand } from './start/drain-command.ts'
@@ -36,7 +36,7 @@ const main = async (): Promise<void> => {
     case 'fault':
       return fail(parsed.message)
     case 'help':
-      process.stdout.write(renderHelp(SETTINGS))
+      process.stdout.write(renderHelpOf(SETTINGS, parsed.command))
       return
     case 'version':
       process.stdout.write(`${readVersion()}\n`)

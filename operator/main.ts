@@ -7,7 +7,7 @@ import { text } from 'node:stream/consumers'
 import { messageOf } from '../base/thrown.ts'
 import { readVersion } from '../telemetry/version.ts'
 import { createLog, type Log, type LogLevel } from '../telemetry/log.ts'
-import { renderCommandHelp, renderHelp } from '../telemetry/settings-help.ts'
+import { renderHelpOf } from '../telemetry/settings-help.ts'
 import {
   clusterEnvironment,
   type OperatorSettings,
@@ -24,11 +24,7 @@ const main = async (): Promise<void> => {
     case 'fault':
       return fail(parsed.message)
     case 'help':
-      process.stdout.write(
-        parsed.command === null
-          ? renderHelp(SETTINGS)
-          : renderCommandHelp(SETTINGS, parsed.command),
-      )
+      process.stdout.write(renderHelpOf(SETTINGS, parsed.command))
       return
     case 'version':
       process.stdout.write(`${readVersion()}\n`)

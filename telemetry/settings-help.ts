@@ -3,11 +3,11 @@
 import type { RepeatedFlag, Setting, SettingsTable } from './settings-table.ts'
 import { describeExpected } from './settings-value.ts'
 
-/** The whole output of `--help`: usage, commands, every setting with its default. */
-export const renderHelp = (table: SettingsTable): string => {
+/** Usage, commands, every setting with its default. */
+const renderHelp = (table: SettingsTable): string => {
   const commands = Object.entries(table.commands ?? {})
   const rows = [
-    ...rowsOf(table),
+    ...rowsOf(table.settings),
     ['  --config FILE', 'YAML map of these settings, without the dashes'] as const,
     ['  --help, --version', 'print and end; behind a command: what that takes'] as const,
   ]
@@ -17,7 +17,8 @@ export const renderHelp = (table: SettingsTable): string => {
     `Usage: ${table.program} [settings]`,
     ...commands.map(([name, command]) => {
       const words = [table.program, name, command.operands, '[settings]'].filter(Boolean).join(' ')
-      return `       ${words}\n           ${command.help}`
+      const lines = wrap(command.help, LINE - COMMAND_INDENT.length)
+      return [`       ${words}`, ...lines.map((line) => `${COMMAND_INDENT}${line}`)].join('\n')
     }),
     '',
     `A flag wins over its variable (${table.envPrefix}…, upper case, _ for -), that over the --config file.`,
@@ -27,57 +28,78 @@ export const renderHelp = (table: SettingsTable): string => {
   ].join('\n')
 }
 
-/** The output of `COMMAND --help`: what the command takes, and examples. All of it where there is no such command. */
-export const renderCommandHelp = (table: SettingsTable, name: string): string => {
-  const commands = table.commands ?? {}
-  const command = Object.hasOwn(commands, name) ? commands[name] : undefined
-  if (command === undefined) return renderHelp(table)
-  const { operands, repeated, settings = [], examples = [] } = command
+/** What the help of one command is made of. */
+export interface CommandHelp {
+  /** With its program: `svc diff`. */
+  readonly name: string
+  readonly summary: string
+  readonly operands?: string | undefined
+  readonly repeated?: RepeatedFlag | undefined
+  readonly settings: SettingsTable['settings']
+  /** Whole command lines, each with what it does where that is not plain. */
+  readonly examples: readonly (readonly [line: string, what?: string])[]
+}
+
+/** The output of `COMMAND --help`: what the command takes, and examples. */
+export const renderCommandHelp = (help: CommandHelp): string => {
+  const { name, summary, operands, repeated, settings, examples } = help
+  const rows = layOut([...repeatedRows(repeated), ...rowsOf(settings)])
   const own = repeated === undefined ? '' : `[${repeated.flag} ${repeated.placeholder}]…`
-  const rows = settings.flatMap((each) => {
-    const setting = Object.hasOwn(table.settings, each) ? table.settings[each] : undefined
-    return setting === undefined ? [] : [rowOf(each, setting)]
-  })
   return [
-    ['Usage:', table.program, name, operands, own, '[settings]'].filter(Boolean).join(' '),
+    ...wrap(`${name}: ${summary}`, LINE),
     '',
-    ...wrap(command.help),
-    '',
-    ...layOut([
-      ...repeatedRows(repeated),
-      ...rows,
-      ['  --config FILE', 'YAML map of these settings, without the dashes'],
-    ]),
-    ...(examples.length === 0 ? [] : ['', 'Examples:', ...examples.map((each) => `  ${each}`)]),
+    ['Usage:', name, operands, own, rows.length > 0 && '[settings]'].filter(Boolean).join(' '),
+    ...(rows.length === 0 ? [] : ['', ...rows]),
+    ...(examples.length === 0 ? [] : ['', 'Examples:', ...examples.flatMap(exampleLines)]),
     '',
   ].join('\n')
 }
 
+const COMMAND_INDENT = ' '.repeat(11)
+
+const exampleLines = ([line, what]: readonly [line: string, what?: string]): readonly string[] =>
+  what === undefined ? [`  ${line}`] : [`  ${line}`, `      ${what}`]
+
+/** The help of a command of a daemon; all of the daemon's where there is no such command. */
+export const renderHelpOf = (table: SettingsTable, name: string | null): string => {
+  const commands = table.commands ?? {}
+  const command = name !== null && Object.hasOwn(commands, name) ? commands[name] : undefined
+  if (name === null || command === undefined) return renderHelp(table)
+  const { help, operands, repeated, settings = [], examples = [] } = command
+  return renderCommandHelp({
+    name: `${table.program} ${name}`,
+    summary: help,
+    operands,
+    repeated,
+    settings: Object.fromEntries(
+      Object.entries(table.settings).filter(([flag]) => settings.includes(flag)),
+    ),
+    examples: examples.map((line) => [line]),
+  })
+}
+
 const LINE = 100
 
-/** Broken at blanks. */
-const wrap = (text: string): readonly string[] => {
-  const lines: string[] = ['']
+/** Broken at blanks; a word that is longer than a line stays whole. */
+const wrap = (text: string, width: number): readonly string[] => {
+  const lines: string[] = []
   for (const word of text.split(' ')) {
-    const last = lines.at(-1) ?? ''
-    if (last === '') lines[lines.length - 1] = word
-    else if (last.length + word.length < LINE) lines[lines.length - 1] = `${last} ${word}`
-    else lines.push(word)
+    const last = lines.at(-1)
+    if (last === undefined || last.length + 1 + word.length > width) lines.push(word)
+    else lines[lines.length - 1] = `${last} ${word}`
   }
   return lines
 }
-
-/** The flag that may be repeated and the settings alone, a line or two each. */
-export const renderSettingRows = (table: SettingsTable): readonly string[] =>
-  layOut([...repeatedRows(table.repeated), ...rowsOf(table)])
 
 const repeatedRows = (
   repeated: RepeatedFlag | undefined,
 ): readonly (readonly [string, string])[] =>
   repeated === undefined ? [] : [[`  ${repeated.flag} ${repeated.placeholder}`, repeated.help]]
 
-const rowsOf = (table: SettingsTable): readonly (readonly [string, string])[] =>
-  Object.entries(table.settings).map(([name, setting]) => rowOf(name, setting))
+const rowsOf = (
+  settings: SettingsTable['settings'],
+): readonly (readonly [flag: string, help: string])[] =>
+  Object.entries(settings).map(([name, setting]) => rowOf(name, setting))
 
 const rowOf = (name: string, setting: Setting): readonly [string, string] => [
   `  ${flagOf(name, setting)}`,
@@ -117,9 +139,11 @@ export const renderSettingsMarkdown = (table: SettingsTable): string => {
   ].join('\n')
 }
 
+/** @example '-n, --namespace NAME' */
 const flagOf = (name: string, setting: Setting): string => {
-  if (setting.type === 'boolean') return `--${setting.default ? 'no-' : ''}${name}`
-  return `--${name} ${setting.placeholder ?? PLACEHOLDERS[setting.type]}`
+  const short = setting.short === undefined ? '' : `-${setting.short}, `
+  if (setting.type === 'boolean') return `${short}--${setting.default ? 'no-' : ''}${name}`
+  return `${short}--${name} ${setting.placeholder ?? PLACEHOLDERS[setting.type]}`
 }
 
 const PLACEHOLDERS = {
@@ -136,7 +160,8 @@ const PLACEHOLDERS = {
 
 const describeDefault = (setting: Setting): string => {
   const values = setting.type === 'enum' ? ` (${setting.values.join(', ')})` : ''
-  const text = textOfDefault(setting)
+  // `--no-flag` says what is there without it.
+  const text = setting.type === 'boolean' ? '' : textOfDefault(setting)
   return `${values}${text === '' ? '' : ` [${text}]`}`
 }
 
@@ -153,11 +178,17 @@ const describeNeeds = (setting: Setting): string => {
     : `${setting.help}; needs ${needs.map((name) => `\`--${name}\``).join(', ')}`
 }
 
-const HELP_COLUMN = 38
+const MOST_FLAG = 36
 
-const layOut = (rows: readonly (readonly [string, string])[]): readonly string[] =>
-  rows.map(([flag, text]) =>
-    flag.length < HELP_COLUMN - 1
-      ? `${flag.padEnd(HELP_COLUMN)}${text}`
-      : `${flag}\n${' '.repeat(HELP_COLUMN)}${text}`,
-  )
+/** Flags in one column, what they do in the other; no line is longer than a terminal is wide. */
+const layOut = (rows: readonly (readonly [flag: string, help: string])[]): readonly string[] => {
+  const widths = rows.map(([flag]) => flag.length).filter((width) => width <= MOST_FLAG)
+  const column = Math.max(0, ...widths) + 2
+  const indent = ' '.repeat(column)
+  return rows.flatMap(([flag, help]) => {
+    const [first = '', ...others] = wrap(help, LINE - column)
+    const head =
+      flag.length + 2 > column ? [flag, `${indent}${first}`] : [`${flag.padEnd(column)}${first}`]
+    return [...head, ...others.map((line) => `${indent}${line}`)]
+  })
+}

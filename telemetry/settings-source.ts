@@ -34,7 +34,7 @@ export interface CommandLine {
 export const CONFIG_FLAG = 'config'
 
 /**
- * Reads `--flag value`, `--flag=value`, `--no-flag`, a command with its own flag and its operands; `--` ends the flags.
+ * Reads `--flag value`, `--flag=value`, `-f value`, `--no-flag`, a command with its own flag and its operands; `--` ends the flags.
  */
 export const readCommandLine = (
   table: SettingsTable,
@@ -140,8 +140,8 @@ const readFlag = (
 ): Flag | { readonly ok: false; readonly message: string } => {
   const equals = word.indexOf('=')
   const flag = equals === -1 ? word : word.slice(0, equals)
-  const name = flag.replace(/^--?/, '')
-  if (!flag.startsWith('--')) return unknown(table, flag, name)
+  const name = flag.startsWith('--') ? flag.slice(2) : longName(table, flag.slice(1))
+  if (name === undefined) return unknown(table, flag, flag.slice(1))
   const negated = name.startsWith('no-') ? name.slice('no-'.length) : ''
   if (equals === -1 && typeOf(table, negated) === 'boolean') {
     return { ok: true, name: negated, text: 'false', usedNext: false }
@@ -152,6 +152,10 @@ const readFlag = (
   if (next === undefined || next.startsWith('--')) return refuse(`${flag}: a value must follow`)
   return { ok: true, name, text: next, usedNext: true }
 }
+
+/** Undefined: no flag has this letter. */
+const longName = (table: SettingsTable, letter: string): string | undefined =>
+  Object.entries(table.settings).find(([, { short }]) => short === letter)?.[0]
 
 const typeOf = (table: SettingsTable, name: string): string | undefined =>
   Object.hasOwn(table.settings, name) ? table.settings[name]?.type : undefined

@@ -58,6 +58,8 @@ interface SettingBase {
   readonly help: string
   /** What stands for the value in `--help`; a fitting word of the type if left out. */
   readonly placeholder?: string
+  /** One letter that stands for the flag: `n` of `-n`. */
+  readonly short?: string
   /** Settings (by flag name) that must be given when this one is. */
   readonly needs?: readonly string[]
   /** The value may hold a password: no message repeats it. */

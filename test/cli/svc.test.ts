@@ -5,7 +5,8 @@ import { COMMANDS, type CommandName } from '../../cli/commands.ts'
 import { svc } from './run-svc.ts'
 
 const NAMES = Object.keys(COMMANDS) as CommandName[]
-const SCREEN_LINES = 24
+const SCREEN_LINES = 30
+const SCREEN_COLUMNS = 100
 
 const linesOf = (text: string): readonly string[] => text.trimEnd().split('\n')
 
@@ -29,6 +30,9 @@ describe('a command', () => {
     const { code, stdout } = await svc([name, '--help'])
     expect(code).toBe(0)
     expect(linesOf(stdout).length).toBeLessThanOrEqual(SCREEN_LINES)
+    expect(Math.max(...linesOf(stdout).map((line) => line.length))).toBeLessThanOrEqual(
+      SCREEN_COLUMNS,
+    )
     expect(stdout).toContain(`Usage: svc ${name}`)
     expect(stdout).toMatch(/Examples:\n {2}\S/)
     expect(await svc(['help', name])).toEqual({ code, stdout, stderr: '' })

@@ -1,7 +1,7 @@
 // Renders docs/cli.md from the tables of the commands of `svc`.
 
 import { COMMANDS, type CommandName } from '../../cli/commands.ts'
-import { renderCommandHelp } from '../../cli/help.ts'
+import { renderHelpOfCommand } from '../../cli/help.ts'
 
 const HEAD = `# The command line: svc
 
@@ -59,7 +59,7 @@ export const renderCliPage = async (): Promise<string> => {
   const sections = await Promise.all(
     names.map(async (name) => {
       const { table } = await COMMANDS[name].load()
-      return `### ${table.program}\n\n\`\`\`\n${renderCommandHelp(table)}\`\`\`\n`
+      return `### ${table.program}\n\n\`\`\`\n${renderHelpOfCommand(table)}\`\`\`\n`
     }),
   )
   return [HEAD, ...sections].join('\n')

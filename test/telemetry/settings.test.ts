@@ -1,9 +1,5 @@
 import { describe, expect, it } from '@jest/globals'
-import {
-  renderCommandHelp,
-  renderHelp,
-  renderSettingsMarkdown,
-} from '../../telemetry/settings-help.ts'
+import { renderHelpOf, renderSettingsMarkdown } from '../../telemetry/settings-help.ts'
 import type { SettingsTable } from '../../telemetry/settings-table.ts'
 import { parseSettings } from '../../telemetry/settings.ts'
 
@@ -27,7 +23,7 @@ const TABLE = {
     cert: { type: 'path', default: null, help: 'PEM | chain' },
     careful: { type: 'boolean', default: false, needs: ['cert'], help: 'takes care' },
     hasty: { type: 'boolean', default: true, help: 'does not' },
-    count: { type: 'integer', default: 3, min: 1, max: 9, help: 'how many' },
+    count: { type: 'integer', short: 'c', default: 3, min: 1, max: 9, help: 'how many' },
     share: { type: 'number', default: 0.5, help: 'how much' },
     wait: { type: 'duration', default: 5, max: 3600, help: 'how long' },
     name: { type: 'string', default: null, help: 'who' },
@@ -153,6 +149,7 @@ describe('parseSettings', () => {
 
   it.each<[readonly string[], string | null, readonly string[]]>([
     [['stop', '--count', '4'], 'stop', []],
+    [['-c', '4', 'stop', '-c=5'], 'stop', []],
     [['--count', '4', 'judge', 'a.yaml', '-'], 'judge', ['a.yaml', '-']],
     [['judge', '--', '--odd'], 'judge', ['--odd']],
   ])('%j is a command', (argv, command, operands) => {
@@ -227,6 +224,8 @@ describe('a fault is one line that names its source', () => {
     [['dance'], {}, 'dance: unexpected argument; see --help'],
     [['constructor'], {}, 'constructor: unexpected argument; see --help'],
     [['stop', 'now'], {}, 'now: stop takes no argument'],
+    [['-x', '1'], {}, '-x: unknown setting; see --help'],
+    [['-c', '12'], {}, "--count: '12' is not valid; expected a whole number from 1 to 9"],
     [
       [],
       { SVC_THING_COUNT: 'x' },
@@ -267,17 +266,17 @@ describe('a fault is one line that names its source', () => {
 describe('what people read', () => {
   it('a command has help of its own, with its flag, its settings and examples alone', () => {
     expect(parse(['judge', '--help'])).toEqual({ kind: 'help', command: 'judge' })
-    const help = renderCommandHelp(TABLE, 'judge')
+    const help = renderHelpOf(TABLE, 'judge')
     expect(help).toContain('Usage: svc-thing judge FILE… [-H TEXT]… [settings]')
     expect(help).toMatch(/-H TEXT +what to hear/)
-    expect(help).toMatch(/--count N +how many \[3\]/)
+    expect(help).toMatch(/-c, --count N +how many \[3\]/)
     expect(help).toContain('  svc-thing judge a.yaml')
     expect(help).not.toContain('--public')
-    expect(renderCommandHelp(TABLE, 'constructor')).toBe(renderHelp(TABLE))
+    expect(renderHelpOf(TABLE, 'constructor')).toBe(renderHelpOf(TABLE, null))
   })
 
-  it('renderHelp names every flag with its default', () => {
-    const help = renderHelp(TABLE)
+  it('the help names every flag with its default', () => {
+    const help = renderHelpOf(TABLE, null)
     for (const name of Object.keys(TABLE.settings)) expect(help).toContain(name)
     expect(help).toContain('Usage: svc-thing [settings]')
     expect(help).toContain('svc-thing judge FILE… [settings]')
@@ -285,6 +284,16 @@ describe('what people read', () => {
     expect(help).toMatch(/--wait SECONDS +how long \[5\]/)
     expect(help).toMatch(/--level WORD +how loud \(low, high\) \[low\]/)
     expect(help).toMatch(/--public-tls ADDRESS +where, in TLS\n/)
+  })
+
+  it('no line of the help is wider than a terminal, and none is cut', () => {
+    const long = 'a text of many words that goes on and on, '.repeat(5).trim()
+    const settings = {
+      'a-setting-with-a-name-that-is-long': { ...TABLE.settings.name, help: long },
+    }
+    const help = renderHelpOf({ ...TABLE, settings }, null)
+    expect(Math.max(...help.split('\n').map((line) => line.length))).toBeLessThanOrEqual(100)
+    expect(help.replaceAll(/\s+/g, ' ')).toContain(long)
   })
 
   it('renderSettingsMarkdown is a table that survives a | in a text', () => {
@@ -297,7 +306,7 @@ describe('what people read', () => {
   it('does without commands', () => {
     const { commands, ...bare } = TABLE
     expect(Object.keys(commands)).not.toHaveLength(0)
-    expect(renderHelp(bare)).not.toContain('judge')
+    expect(renderHelpOf(bare, null)).not.toContain('judge')
     expect(renderSettingsMarkdown(bare)).not.toContain('judge')
     expect(parseSettings(bare, ['stop'], {}, noFile).kind).toBe('fault')
   })
