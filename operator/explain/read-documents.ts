@@ -12,10 +12,10 @@ import {
   type Resource,
   resourceKey,
 } from '../resource/resource.ts'
-import { collectResources, type Located } from '../validate/collect-resources.ts'
+import { type Collected, collectResources, type Located } from '../validate/collect-resources.ts'
 import { diagnosticLine } from '../validate/validation-diagnostic.ts'
 import type { GatheredFile } from '../validate/gather-files.ts'
-import { validateFiles } from '../validate/validate-files.ts'
+import { validateCollected } from '../validate/validate-files.ts'
 
 export interface ReadDocuments {
   readonly documents: readonly DocumentOfFile[]
@@ -38,13 +38,17 @@ interface Options {
   readonly maxRoutes: number
 }
 
-export const readDocuments = (
-  files: readonly GatheredFile[],
+export const readDocuments = (files: readonly GatheredFile[], options: Options): ReadDocuments =>
+  foldResources(collectResources(files), options)
+
+/** The same of resources that were collected before. */
+export const foldResources = (
+  collected: Pick<Collected, 'resources' | 'diagnostics'>,
   { className, maxRoutes }: Options,
 ): ReadDocuments => {
-  const { resources: located } = collectResources(files)
+  const { resources: located } = collected
   const resources = new Map([...located].map(([key, { resource }]) => [key, resource]))
-  const errors = validateFiles(files, maxRoutes).diagnostics.filter(
+  const errors = validateCollected(collected, maxRoutes).diagnostics.filter(
     ({ severity, code }) => severity === 'error' && code !== 'AlwaysFails',
   )
   const leftOut = errors.map(diagnosticLine)
@@ -55,7 +59,9 @@ export const readDocuments = (
     if (resource.kind !== 'ApiSpecification' || faulty.has(`${file}\n${name}`)) continue
     const wanted = resource.className ?? DEFAULT_CLASS
     if (wanted !== className) {
-      leftOut.push(`${placeOf(each)('')} ${name} has gatewayClassName ${wanted} (see --class)`)
+      leftOut.push(
+        lineOf(placeOf(each)(''), `${name} has gatewayClassName ${wanted} (see --class)`),
+      )
       continue
     }
     const read = fold(resource, each, { resources, maxRoutes })
@@ -77,8 +83,11 @@ const placeOf =
       resource.checked.spec.documentFrom !== undefined
     const base = isElsewhere ? '/spec/documentFrom' : `/spec/document${pointer}`
     const { line, column } = positionOf(base)
-    return `${file}:${line}:${column}`
+    return file === '' ? '' : `${file}:${line}:${column}`
   }
+
+const lineOf = (place: string, words: string): string =>
+  place === '' ? words : `${place} ${words}`
 
 const fold = (
   resource: ApiSpecificationResource,
@@ -89,7 +98,8 @@ const fold = (
   }: { readonly resources: ReadonlyMap<string, Resource>; readonly maxRoutes: number },
 ): DocumentOfFile | string => {
   const place = placeOf(located)
-  const left = (reason: string): string => `${place('')} ${located.name}: ${reason}`
+  const left = (reason: string, pointer = ''): string =>
+    lineOf(place(pointer), `${located.name}: ${reason}`)
   const read = readDocument(resource, { version: 1, resources, notes: [] })
   if ('missing' in read) return left(read.missing.message)
   if (!('document' in read)) return left('its document cannot be read; validate says why')
@@ -98,7 +108,10 @@ const fold = (
   const folding = foldDocument(document, withheld, { maxRoutes })
   if (!('problems' in folding)) return { ...folding, placeOf: place }
   const [problem] = folding.problems
-  return `${place(problem?.path ?? '')} ${located.name}: it cannot be folded without the values of its Secrets: ${problem?.message ?? ''}`
+  return left(
+    `it cannot be folded without the values of its Secrets: ${problem?.message ?? ''}`,
+    problem?.path,
+  )
 }
 
 /** Names of the variables that come from Secrets. */
@@ -140,10 +153,14 @@ const routersOf =
     for (const resource of resources.values()) {
       if (resource.kind !== 'Realm' || !('spec' in resource.checked)) continue
       const { spec } = resource.checked
-      if (spec.uri !== uri) continue
-      const router = mapAt(spec, 'router')
-      const urls = [textAt(router, 'url'), ...listAt(router, 'urls')]
-      return urls.some((url) => typeof url === 'string' && /^wss?:/i.test(url))
+      if (spec.uri === uri) return hasRouterUrl(spec)
     }
     return true
   }
+
+/** Whether a realm, as a resource or a gateway has it, has a router that takes WebSocket connections. */
+export const hasRouterUrl = (realm: ValueMap): boolean => {
+  const router = mapAt(realm, 'router')
+  const urls = [textAt(router, 'url'), ...listAt(router, 'urls')]
+  return urls.some((url) => typeof url === 'string' && /^wss?:/i.test(url))
+}

@@ -10,7 +10,7 @@ import type { Answer, ManagementClient } from '../fleet/management-client.ts'
 import { gatherFiles } from '../validate/gather-files.ts'
 import { isManagementAddress } from '../gateway-operand.ts'
 import { askGateway, type SourceOutput, type SourceSettings } from './gateway.ts'
-import { readDocuments } from './read-documents.ts'
+import { hasRouterUrl, type ReadDocuments, readDocuments } from './read-documents.ts'
 import { type PlacedRoute, routesText } from './routes-text.ts'
 
 export interface RoutesSettings extends SourceSettings {
@@ -67,7 +67,18 @@ export const routesOfFiles = async (
     className,
     maxRoutes,
   })
-  const own = documents
+  const own = routesOfDocuments({ documents, hasRouter })
+  const routes = [...own, { row: KEYS_ROUTE, at: 'gateway' }]
+  const matching = routes.filter(({ row }) => match === null || matchesText(row, match))
+  return { routes: matching, leftOut, realms }
+}
+
+/** By the ids of their documents. */
+export const routesOfDocuments = ({
+  documents,
+  hasRouter,
+}: Pick<ReadDocuments, 'documents' | 'hasRouter'>): readonly PlacedRoute[] =>
+  documents
     .toSorted((a, b) => (a.folded.id < b.folded.id ? -1 : 1))
     .flatMap(({ folded, placeOf }) =>
       listRoutes(folded, hasRouter(folded.realmUri)).map((row) => ({
@@ -75,9 +86,15 @@ export const routesOfFiles = async (
         at: placeOf(row.pointer),
       })),
     )
-  const routes = [...own, { row: KEYS_ROUTE, at: 'gateway' }]
-  const matching = routes.filter(({ row }) => match === null || matchesText(row, match))
-  return { routes: matching, leftOut, realms }
+
+/** Which realms of a gateway, by uri, have a router that takes WebSocket connections. */
+export const routersOfGateway = async (
+  url: string,
+  settings: SourceSettings,
+): Promise<Read<{ readonly routers: ReadonlyMap<string, boolean> }>> => {
+  const asked = await askGateway(url, settings, (client) => client.realms())
+  if ('fault' in asked) return asked
+  return { routers: new Map(asked.value.map(({ uri, realm }) => [uri, hasRouterUrl(realm)])) }
 }
 
 /** All routes of a gateway, read page by page. */

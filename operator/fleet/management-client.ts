@@ -58,6 +58,8 @@ export interface ManagementClient {
   routes(match: string | null, after: string | null, limit?: number): Promise<Answer<RoutesPage>>
   /** Requests that have failed lately, the newest first. */
   failures(query: FailuresQuery): Promise<Answer<readonly EndedFailure[]>>
+  /** `GET /status` of an operator, unread; a gateway has no such page: 404. */
+  operatorStatus(): Promise<Answer<ValueMap>>
   /** Which route would take a request, and what decides it. Nothing is sent to the API. */
   explain(request: ExplainRequest): Promise<Answer<Explanation>>
   /** Breaks off what is under way; every later call fails. */
@@ -187,6 +189,14 @@ export const createManagementClient = (
     why: (id) => call({ ...whyCall(id), timeoutMs }),
     routes: (match, after, limit) => call({ ...routesCall(match, after, limit), timeoutMs }),
     failures: (query) => call({ ...failuresCall(query), timeoutMs }),
+    operatorStatus: () =>
+      call({
+        method: 'GET',
+        path: '/status',
+        timeoutMs,
+        bound: PERSON_BOUND,
+        read: (body) => (isMap(body) ? body : undefined),
+      }),
     explain: (request) => call({ ...explainCall(request), timeoutMs }),
     close: async () => {
       pause.end()

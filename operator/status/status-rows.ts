@@ -2,6 +2,7 @@
 // where it goes is decided elsewhere.
 
 import type { DataPlaneReport } from '../data-plane.ts'
+import { alignColumns } from './align-columns.ts'
 import type { OperatorStatus } from '../controller/controller.ts'
 import type { ResourceStatus } from '../reconcile/status/status-registry.ts'
 import { conditionOf, type ConditionType } from '../resource/condition.ts'
@@ -18,14 +19,20 @@ export const renderTable = (
   const documents = all.filter(({ verdict }) => verdict.resource.kind === 'ApiSpecification')
   const realms = all.filter(({ verdict }) => verdict.resource.kind === 'Realm')
   const parts = [
-    layOut([['NAME', ...documentColumns()], ...documents.map((each) => documentRow(each, nowMs))]),
+    alignColumns([
+      ['NAME', ...documentColumns()],
+      ...documents.map((each) => documentRow(each, nowMs)),
+    ]),
     realms.length === 0
       ? ''
-      : layOut([
+      : alignColumns([
           ['REALM', 'URI', 'READY', 'REASON', 'AGE'],
           ...realms.map((each) => realmRow(each, nowMs)),
         ]),
-    layOut([['DATA PLANE', 'STATE', 'READY', 'DOCUMENTS'], ...status.dataPlanes.map(planeRow)]),
+    alignColumns([
+      ['DATA PLANE', 'STATE', 'READY', 'DOCUMENTS'],
+      ...status.dataPlanes.map(planeRow),
+    ]),
     renderFaults(status, locate).join('\n'),
   ]
   return `${parts.filter((part) => part !== '').join('\n\n')}\n`
@@ -139,20 +146,6 @@ const shortName = ({
 /** By kind, namespace and name. */
 export const byName = (left: ResourceStatus, right: ResourceStatus): number =>
   nameOf(left.verdict) < nameOf(right.verdict) ? -1 : 1
-
-const layOut = (rows: readonly (readonly string[])[]): string => {
-  const widths = (rows[0] ?? []).map((_cell, column) =>
-    Math.max(...rows.map((row) => (row[column] ?? '').length)),
-  )
-  return rows
-    .map((row) =>
-      row
-        .map((cell, column) => cell.padEnd(widths[column] ?? 0))
-        .join('   ')
-        .trimEnd(),
-    )
-    .join('\n')
-}
 
 const UNITS: readonly (readonly [ms: number, unit: string])[] = [
   [86_400_000, 'd'],

@@ -1,7 +1,7 @@
 // Collects the resources in texts of files, with the place of each and with what is wrong before anything is validated.
 // A plain document is wrapped into a resource, so that all are validated in one way.
 
-import { mapAt, textAt } from '../../language/expression/members.ts'
+import { mapAt, memberAt, textAt } from '../../language/expression/members.ts'
 import { isMap, type ValueMap } from '../../language/expression/value.ts'
 import type { Problem } from '../../language/problem.ts'
 import type { Position } from '../manifests/locate-pointer.ts'
@@ -15,11 +15,22 @@ import type { GatheredFile } from './gather-files.ts'
 export interface Collected {
   /** By key. */
   readonly resources: ReadonlyMap<string, Located>
+  /** Objects of kinds that are not read. */
+  readonly foreign: readonly ForeignObject[]
   readonly diagnostics: readonly ValidationDiagnostic[]
+}
+
+export interface ForeignObject extends Position {
+  readonly apiVersion: string
+  readonly kind: string
+  readonly file: string
 }
 
 export interface Located {
   readonly resource: Resource
+  /** As the file has it. */
+  readonly value: ValueMap
+  /** Empty: it is in no file. */
   readonly file: string
   /** Of a pointer into the resource. */
   readonly positionOf: PositionOf
@@ -32,15 +43,19 @@ export interface Located {
 }
 
 interface Collection {
+  /** Of objects that name none. */
+  readonly namespace: string | undefined
   readonly resources: Map<string, Located>
+  readonly foreign: ForeignObject[]
   readonly diagnostics: ValidationDiagnostic[]
 }
 
 /** Every resource is of one age: which of two is the older is not said in files. */
 const CREATED_AT = 0
 
-export const collectResources = (files: readonly GatheredFile[]): Collected => {
-  const collection: Collection = { resources: new Map(), diagnostics: [] }
+/** @param namespace of objects that name none; `default` if left out */
+export const collectResources = (files: readonly GatheredFile[], namespace?: string): Collected => {
+  const collection: Collection = { namespace, resources: new Map(), foreign: [], diagnostics: [] }
   for (const file of files) collectFile(file, collection)
   return collection
 }
@@ -92,6 +107,7 @@ const plain = (
   return (
     resource && {
       resource,
+      value: wrapped,
       file,
       isPlain: true,
       realmUri: '',
@@ -111,27 +127,39 @@ const read = (value: unknown, origin: Origin): Resource | undefined => {
 const fromManifest = (
   item: ManifestItem,
   file: string,
-  { diagnostics }: Collection,
+  { diagnostics, foreign, namespace }: Collection,
 ): Located | undefined => {
   const known = { uid: '', resourceVersion: '', generation: 1, createdAt: CREATED_AT }
-  const result = readResource(item.value, known, { file, ...item.position })
+  const value = withNamespace(item.value, namespace)
+  const result = readResource(value, known, { file, ...item.position })
   if (result.result !== 'resource') {
     for (const { code, path, message } of problemsOf(result)) {
       diagnostics.push(error(file, item.positionOf(path), { code, path, message }))
     }
-    if (result.result === 'foreign') diagnostics.push(...foreignNotices(result.kind, item, file))
+    if (result.result === 'foreign') {
+      const { apiVersion, kind } = result
+      foreign.push({ apiVersion, kind, file, ...item.positionOf('/kind') })
+      diagnostics.push(...foreignNotices(kind, item, file))
+    }
     return undefined
   }
   const { resource } = result
-  const { namespace, name } = resource.metadata
   return {
     resource,
+    value: isMap(value) ? value : {},
     file,
     isPlain: false,
     realmUri: resource.kind === 'Realm' ? textAt(specOf(item.value), 'uri') : '',
     positionOf: item.positionOf,
-    name: `${resource.kind} ${namespace}/${name}`,
+    name: `${resource.kind} ${resource.metadata.namespace}/${resource.metadata.name}`,
   }
+}
+
+const withNamespace = (value: unknown, namespace: string | undefined): unknown => {
+  if (namespace === undefined || !isMap(value)) return value
+  const metadata = memberAt(value, 'metadata')
+  if (!isMap(metadata) || memberAt(metadata, 'namespace') !== undefined) return value
+  return { ...value, metadata: { ...metadata, namespace } }
 }
 
 /** What people have who come from an ingress controller or another gateway. */

@@ -105,6 +105,7 @@ const describeKnown = (realm: Located, { kind, metadata, ...of }: Resource): str
 }
 
 const placeOf = ({ file, positionOf }: Located): string => {
+  if (file === '') return 'in the cluster'
   const { line, column } = positionOf('/spec/uri')
   return `${file}:${line}:${column}`
 }

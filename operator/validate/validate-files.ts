@@ -7,7 +7,7 @@ import { Reconciler } from '../reconcile/reconciler.ts'
 import type { Verdict } from '../reconcile/verdict.ts'
 import { DEFAULT_CLASS, type Resource, resourceKey } from '../resource/resource.ts'
 import { dependsOnNoVariable } from '../resource/stand-in-variables.ts'
-import { collectResources, type Located } from './collect-resources.ts'
+import { type Collected, collectResources, type Located } from './collect-resources.ts'
 import {
   byPlace,
   type FilesValidation,
@@ -21,8 +21,16 @@ import { referencesOf, type StandIns, standInSecrets } from './secret-references
 export const validateFiles = (
   files: readonly GatheredFile[],
   maxRoutes?: number,
-): FilesValidation => {
-  const { resources: located, diagnostics } = collectResources(files)
+): FilesValidation => ({
+  names: files.map(({ name }) => name),
+  ...validateCollected(collectResources(files), maxRoutes),
+})
+
+/** The same of resources that were collected before. */
+export const validateCollected = (
+  { resources: located, diagnostics }: Pick<Collected, 'resources' | 'diagnostics'>,
+  maxRoutes?: number,
+): Omit<FilesValidation, 'names'> => {
   const resources = new Map([...located].map(([key, { resource }]) => [key, resource]))
   const standIns = standInSecrets(resources)
   const cache = { version: 1, resources: new Map([...standIns, ...resources]), notes: [] }
@@ -38,7 +46,6 @@ export const validateFiles = (
   })
   const kinds = [...resources.values()].map(({ kind }) => kind)
   return {
-    names: files.map(({ name }) => name),
     documents: kinds.filter((kind) => kind === 'ApiSpecification').length,
     realms: kinds.filter((kind) => kind === 'Realm').length,
     diagnostics: [...diagnostics, ...found].sort(byPlace),

@@ -14,6 +14,7 @@ export interface FilesValidation {
 export interface ValidationDiagnostic {
   /** An error makes the exit 1; a notice is about what is not among the files. */
   readonly severity: 'error' | 'warning' | 'notice'
+  /** Empty: it is about what is in no file. */
   readonly file: string
   readonly line: number
   /** The first one is 1. */
@@ -30,9 +31,8 @@ export interface ValidationDiagnostic {
 export const diagnosticLine = (diagnostic: ValidationDiagnostic): string => {
   const { severity, file, line, column, resource, path, code, message } = diagnostic
   const words = severity === 'error' ? message : `${severity}: ${message}`
-  return [`${file}:${line}:${column}`, resource, path, code, words]
-    .filter((part) => part !== '')
-    .join(' ')
+  const place = file === '' ? '' : `${file}:${line}:${column}`
+  return [place, resource, path, code, words].filter((part) => part !== '').join(' ')
 }
 
 /** The report of `--json`, with how much of what was validated. Scripts read its `findings`, so that name stays. */

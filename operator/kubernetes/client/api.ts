@@ -83,11 +83,6 @@ export interface WriteOptions {
   readonly subresource?: 'status'
 }
 
-export interface GetOptions {
-  /** Only the metadata of the object is requested. */
-  readonly onlyMetadata?: boolean
-}
-
 export interface ApplyOptions extends WriteOptions {
   readonly fieldManager: string
   /** Fields of other managers are taken over; true if left out, otherwise they are a 409 with its causes. */
@@ -96,13 +91,15 @@ export interface ApplyOptions extends WriteOptions {
   readonly dryRun?: boolean
   /** Members that the API server does not know are a 400; they are dropped if left out. */
   readonly fieldValidation?: 'Strict'
+  /** What comes back; `metadata` if left out. */
+  readonly returns?: 'object' | 'metadata'
   /** Called for each warning that the API server adds to a success. */
   readonly onWarning?: (text: string) => void
 }
 
 /** Every call throws ApiError, or the reason of `signal`. */
 export interface KubernetesApi {
-  get(type: ResourceType, name: ObjectName, options?: GetOptions): Promise<ValueMap>
+  get(type: ResourceType, name: ObjectName): Promise<ValueMap>
   list(type: ResourceType, options: ListOptions, signal?: AbortSignal): Promise<ObjectList>
   /**
    * Requests bookmarks. Ends when the server ends it; an ERROR event, a line that is not JSON, and silence for longer
@@ -116,7 +113,7 @@ export interface KubernetesApi {
   create(type: ResourceType, namespace: string, object: ValueMap): Promise<ValueMap>
   /** Compare and swap: 409 unless `metadata.resourceVersion` is the current one. */
   replace(type: ResourceType, name: ObjectName, object: ValueMap): Promise<ValueMap>
-  /** Server-side apply; only metadata comes back. */
+  /** Server-side apply; only metadata comes back unless `returns` says otherwise. */
   apply(
     type: ResourceType,
     name: ObjectName,

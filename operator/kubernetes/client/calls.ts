@@ -3,7 +3,6 @@
 import type { ValueMap } from '../../../language/expression/value.ts'
 import {
   type ApplyOptions,
-  type GetOptions,
   type ListOptions,
   type ObjectName,
   type ResourceType,
@@ -19,14 +18,9 @@ export type ApiCall = Omit<Call, 'signal'>
 const ONLY_METADATA = 'application/json;as=PartialObjectMetadata;g=meta.k8s.io;v=v1'
 const ONLY_METADATA_LIST = 'application/json;as=PartialObjectMetadataList;g=meta.k8s.io;v=v1'
 
-export const getCall = (
-  type: ResourceType,
-  name: ObjectName,
-  { onlyMetadata }: GetOptions = {},
-): ApiCall => ({
+export const getCall = (type: ResourceType, name: ObjectName): ApiCall => ({
   ...asking(type, 'get', name.namespace),
   path: objectPath(type, name),
-  ...(onlyMetadata === true && { accept: ONLY_METADATA }),
 })
 
 export const listCall = (type: ResourceType, asked: ListOptions): ApiCall => {
@@ -81,7 +75,7 @@ export const applyCall = (type: ResourceType, applied: Applied): ApiCall => ({
   path: objectPath(type, applied.name) + under(applied) + queryOf(applyQuery(applied)),
   // JSON is YAML.
   contentType: 'application/apply-patch+yaml',
-  accept: ONLY_METADATA,
+  ...(applied.returns !== 'object' && { accept: ONLY_METADATA }),
   ...(applied.onWarning !== undefined && { onWarning: applied.onWarning }),
 })
 

@@ -97,7 +97,7 @@ export const createKubernetesApi = (options: KubernetesApiOptions): KubernetesAp
   }
 
   return {
-    get: async (type, name, how) => ask(getCall(type, name, how)),
+    get: async (type, name) => ask(getCall(type, name)),
     list: async (type, asked, signal) => {
       const call = { ...listCall(type, asked), signal: signalOf(signal) }
       return readList(type, await requester.json(call))

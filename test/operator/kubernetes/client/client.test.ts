@@ -155,19 +155,15 @@ describe('calls of the client', () => {
         force: false,
         dryRun: true,
         fieldValidation: 'Strict',
+        returns: 'object',
         onWarning: (text) => warnings.push(text),
       },
     )
     expect(server.requests[0]?.query.toString()).toBe(
       'fieldManager=svc&force=false&dryRun=All&fieldValidation=Strict',
     )
+    expect(server.requests[0]?.headers.accept).toBe('application/json')
     expect(warnings).toEqual(['unknown field "spec.a"', 'b', 'c'])
-  })
-
-  it('ask for metadata alone', async () => {
-    const server = await serve(echo)
-    await clientOf(server.cluster).get(OWN_TYPES.realms, A_MAP, { onlyMetadata: true })
-    expect(server.requests[0]?.headers.accept).toContain('as=PartialObjectMetadata')
   })
 
   it('go below the path of the server, if it has one', async () => {
