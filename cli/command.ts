@@ -18,8 +18,11 @@ export interface CommandIo {
   readonly isColoured: boolean
 }
 
-/** 0: as wished. 1: it works, and the answer is no. 2: it could not be done. 3: `diff`, where security is loosened. */
-export type ExitCode = 0 | 1 | 2 | 3
+/**
+ * 0: as wished. 1: it works, and the answer is no. 2: it could not be done. 3: of a difference, security is loosened.
+ * 4: it was done in part.
+ */
+export type ExitCode = 0 | 1 | 2 | 3 | 4
 
 export interface Command {
   readonly table: CommandTable
@@ -40,6 +43,8 @@ export interface CommandInput<T extends CommandTable> {
   readonly operands: readonly string[]
   /** Values of the flag that may be repeated, where the command has one. */
   readonly repeated: readonly string[]
+  /** Names of the settings that somebody gives. */
+  readonly given: ReadonlySet<string>
 }
 
 /**

@@ -25,8 +25,16 @@ export const COMMANDS = {
     load: async () => (await import('./commands/why.ts')).why,
   },
   diff: {
-    summary: 'compare files with a gateway, and find security that is loosened',
+    summary: 'compare files with a gateway or cluster; find loosened security',
     load: async () => (await import('./commands/diff.ts')).diff,
+  },
+  apply: {
+    summary: 'apply files to a cluster, and wait until the gateways serve them',
+    load: async () => (await import('./commands/apply.ts')).apply,
+  },
+  status: {
+    summary: 'say which APIs are served, and what is wrong with the others',
+    load: async () => (await import('./commands/status.ts')).status,
   },
   import: {
     summary: 'write what a gateway serves as manifests',

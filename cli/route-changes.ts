@@ -19,22 +19,35 @@ export interface RouteDifference {
   readonly after: string
 }
 
-interface Options {
-  /** The wanted routes are all that there should be; otherwise those of other documents stay. */
-  readonly isWhole: boolean
+/** Hosts that are answered for the first time, and those that no document answers any longer. */
+export interface HostChanges {
+  readonly claimed: readonly string[]
+  readonly released: readonly string[]
+}
+
+/** @example compareHosts(servedRows, wantedRows) // { claimed: ['api.acme.com'], released: [] } */
+export const compareHosts = (
+  served: readonly RouteRow[],
+  wanted: readonly RouteRow[],
+): HostChanges => {
+  const [before, after] = [served, wanted].map(
+    (rows) => new Set([...byRoute(rows).values()].map(({ host }) => host)),
+  )
+  return {
+    claimed: [...(after ?? [])].filter((host) => before?.has(host) === false).toSorted(),
+    released: [...(before ?? [])].filter((host) => after?.has(host) === false).toSorted(),
+  }
 }
 
 /**
  * Inactive versions serve nothing, and the gateway's own routes are never changed: both are left out.
- * @example compareRoutes(servedRows, wantedRows, { isWhole: false }) // [{ type: 'added', method: 'GET', … }]
+ * @example compareRoutes(servedRows, wantedRows) // [{ type: 'added', method: 'GET', … }]
  */
 export const compareRoutes = (
   served: readonly RouteRow[],
   wanted: readonly RouteRow[],
-  { isWhole }: Options,
 ): readonly RouteChange[] => {
-  const documents = new Set(wanted.map(({ document }) => document))
-  const before = byRoute(served.filter(({ document }) => isWhole || documents.has(document)))
+  const before = byRoute(served)
   const after = byRoute(wanted)
   const changes: RouteChange[] = []
   for (const [key, row] of after) {

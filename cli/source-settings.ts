@@ -14,13 +14,17 @@ export const MAX_ROUTES_SETTING = {
   },
 } as const satisfies SettingsTable['settings']
 
-export const SOURCE_SETTINGS = {
+export const CLASS_SETTING = {
   class: {
     type: 'string',
     default: DEFAULT_CLASS,
     placeholder: 'NAME',
     help: 'gatewayClassName of the resources that are read',
   },
+} as const satisfies SettingsTable['settings']
+
+export const SOURCE_SETTINGS = {
+  ...CLASS_SETTING,
   ...MAX_ROUTES_SETTING,
   ...MANAGEMENT_SETTINGS,
 } as const satisfies SettingsTable['settings']

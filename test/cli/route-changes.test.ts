@@ -1,7 +1,7 @@
 // Tests which changes of routes are found, and which of them loosen security.
 
 import { describe, expect, it } from '@jest/globals'
-import { compareRoutes } from '../../cli/route-changes.ts'
+import { compareHosts, compareRoutes, type HostChanges } from '../../cli/route-changes.ts'
 import type { RouteRow } from '../../language/explain/list-routes.ts'
 
 const row = (more: Partial<RouteRow> = {}): RouteRow => ({
@@ -18,8 +18,8 @@ const row = (more: Partial<RouteRow> = {}): RouteRow => ({
   ...more,
 })
 
-const compare = (before: readonly RouteRow[], after: readonly RouteRow[], isWhole = false) =>
-  compareRoutes(before, after, { isWhole }).map(({ type, method, path, isLoosened }) =>
+const compare = (before: readonly RouteRow[], after: readonly RouteRow[]) =>
+  compareRoutes(before, after).map(({ type, method, path, isLoosened }) =>
     [type, method, path, ...(isLoosened ? ['loosened'] : [])].join(' '),
   )
 
@@ -47,21 +47,38 @@ describe('changes', () => {
     expect(compare(before, after)).toEqual(wanted)
   })
 
-  it('leave documents alone that are not among the files, unless the files are everything', () => {
-    const other = row({ document: 'com.example.other', path: '/v1/other' })
-    expect(compare([row(), other], [row()])).toEqual([])
-    expect(compare([row(), other], [row()], true)).toEqual(['removed GET /v1/other'])
-  })
-
   it('name what differs, before and after', () => {
-    const [change] = compareRoutes([row()], [row({ security: 'none', action: 'a' })], {
-      isWhole: false,
-    })
+    const [change] = compareRoutes([row()], [row({ security: 'none', action: 'a' })])
     expect(change?.differences).toEqual([
       { what: 'action', before: 'static', after: 'a' },
       { what: 'security', before: 'basic', after: 'none' },
     ])
   })
+})
+
+it.each<[string, readonly RouteRow[], readonly RouteRow[], HostChanges]>([
+  ['no other host', [row()], [row(), row({ path: '/v1/a' })], { claimed: [], released: [] }],
+  [
+    'another host',
+    [row()],
+    [row({ host: 'b.test' })],
+    { claimed: ['b.test'], released: ['api.example.com'] },
+  ],
+  [
+    'a host of two',
+    [row(), row({ host: 'b.test' })],
+    [row()],
+    { claimed: [], released: ['b.test'] },
+  ],
+  ['a host of an inactive version', [], [row({ active: false })], { claimed: [], released: [] }],
+  [
+    'a host of the gateway itself',
+    [row({ document: '', host: '_' })],
+    [],
+    { claimed: [], released: [] },
+  ],
+])('hosts: %s', (_, before, after, wanted) => {
+  expect(compareHosts(before, after)).toEqual(wanted)
 })
 
 describe('security', () => {
@@ -86,7 +103,7 @@ describe('security', () => {
       false,
     ],
   ])('%s', (_, before, after, isLoosened) => {
-    const changes = compareRoutes([row(before)], [row(after)], { isWhole: false })
+    const changes = compareRoutes([row(before)], [row(after)])
     expect(changes.map((change) => change.isLoosened)).toEqual([isLoosened])
   })
 })

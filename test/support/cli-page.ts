@@ -15,7 +15,7 @@ Generated from the commands by \`make golden\`; do not edit.
 - Everywhere else, from a package that \`npm pack\` makes in the checkout: \`npm install --global svc-gateway-0.1.0.tgz\` puts \`svc\` on the PATH; \`npx --yes --package ./svc-gateway-0.1.0.tgz svc validate apis\` runs it without installing.
 - In the image: \`docker run --rm -v "$PWD/apis:/apis:ro" svc-gateway:0.1.0 svc validate /apis\`.
 
-Results go to stdout, everything else to stderr. The exit code is 0 if all is well, 1 if something was found, 2 if the command could not be run. Colours are used on a terminal only, and not where \`NO_COLOR\` is set.
+Results go to stdout, everything else to stderr. The exit code is 0 if all is well, 1 if something was found, 2 if the command could not be run; \`apply\` and \`diff\` have 3 and 4 too, which their help explains. Colours are used on a terminal only, and not where \`NO_COLOR\` is set.
 
 ## In CI
 
@@ -27,6 +27,22 @@ Results go to stdout, everything else to stderr. The exit code is 0 if all is we
 | GitHub code scanning | \`--format sarif > svc.sarif\`, then \`github/codeql-action/upload-sarif\` | alerts |
 | GitLab, Jenkins, CircleCI | \`--format junit > svc.xml\` | a test for each file |
 | others | \`--format json\` | diagnostics with file, line, column, pointer, code and message |
+
+## With a cluster
+
+\`svc apply\`, \`svc status\` and \`svc diff --cluster\` find the cluster as kubectl does: \`--kubeconfig\`, \`$KUBECONFIG\`, the service account of the Pod, \`~/.kube/config\`, with \`--context\` and \`-n\`. They need the rights of the roles \`edit\` (ApiSpecifications, Secrets, ConfigMaps) and \`admin\` (Realms) of a namespace; \`status\` and \`diff\` need \`view\`.
+
+\`svc apply\` validates the files, then has the cluster check all of them by a dry run (rights, conflicts, admission), and only then changes something. It applies ApiSpecifications, Realms, Secrets, ConfigMaps and Namespaces server-side as the field manager \`svc\`, and nothing else; a directory with other kinds is refused. It never deletes. Then it waits until every gateway serves what was applied, and names the field and its line where one does not:
+
+\`\`\`
+$ svc apply apis/
+Realm shop/acme unchanged
+ApiSpecification shop/orders configured
+ApiSpecification shop/orders is not served: Conflicted
+  apis/orders.yaml:11:13 /spec/document/id the id 'orders' belongs to ApiSpecification shop/old: give this one another, or delete the other
+\`\`\`
+
+\`svc apply --dry-run\` and \`svc diff\` list the routes that come, go and change, and the hosts that are claimed, as they are once everything else of the cluster is taken into account. \`LOOSENED\` marks a route that more callers may reach than before.
 
 ## In an editor
 
