@@ -3,6 +3,7 @@
 // gateways and operators are programs of their own.
 
 import '../telemetry/require-node.ts'
+import { join } from 'node:path'
 import { text } from 'node:stream/consumers'
 import { messageOf } from '../base/thrown.ts'
 import { runSvc } from './svc.ts'
@@ -16,6 +17,17 @@ const run = async (): Promise<void> => {
     isColoured: process.stdout.isTTY && !process.env['NO_COLOR'],
   })
 }
+
+/** Of the checkout, as npm names it to the scripts in it. */
+const PACKAGE = join(import.meta.dirname, '../package.json')
+
+// `npm run svc` changes to the checkout first: paths are meant as they stand where npm was called.
+const {
+  npm_lifecycle_event: script,
+  npm_package_json: packageFile,
+  INIT_CWD: calledIn,
+} = process.env
+if (script === 'svc' && packageFile === PACKAGE && calledIn !== undefined) process.chdir(calledIn)
 
 // `svc routes | head` closes the pipe early: that is no failure.
 process.stdout.on('error', (error: NodeJS.ErrnoException) => {

@@ -4,9 +4,7 @@
 import { SYSTEM_CLOCK } from '../../base/clock.ts'
 import { messageOf } from '../../base/thrown.ts'
 import type { KubernetesApi } from '../../operator/kubernetes/client/api.ts'
-import { createKubernetesApi } from '../../operator/kubernetes/client/client.ts'
 import { loadCluster } from '../../operator/kubernetes/config/kubeconfig.ts'
-import { createSilentLog } from '../../telemetry/log.ts'
 import { readVersion } from '../../telemetry/version.ts'
 import type { CommandIo } from '../command.ts'
 import type { ClusterSettings } from './cluster-settings.ts'
@@ -31,6 +29,11 @@ export const connectCluster = async (
       ...(kubeconfig !== null && { kubeconfig }),
       ...(context !== null && { context }),
     })
+    // Half a second of loading, which help and files that are wrong need not wait for.
+    const [{ createKubernetesApi }, { createSilentLog }] = await Promise.all([
+      import('../../operator/kubernetes/client/client.ts'),
+      import('../../telemetry/log.ts'),
+    ])
     const api = createKubernetesApi({
       cluster,
       clock: SYSTEM_CLOCK,

@@ -1,13 +1,8 @@
 // Asks a gateway for its routes, and for the explanation of a request.
 
 import { credentialFiles } from '../credential-files.ts'
-import { createCredentialReader } from '../fleet/client/credentials.ts'
 import { describeAnswer } from '../fleet/client/describe-answer.ts'
-import {
-  type Answer,
-  createManagementClient,
-  type ManagementClient,
-} from '../fleet/management-client.ts'
+import type { Answer, ManagementClient } from '../fleet/management-client.ts'
 import type { ManagementSettings } from '../management-settings.ts'
 import type { ValidateOutput } from '../validate/validate-command.ts'
 
@@ -33,6 +28,11 @@ export const askGateway = async <T>(
   settings: ManagementSettings,
   ask: (client: ManagementClient) => Promise<Answer<T>>,
 ): Promise<Asked<T>> => {
+  // Files alone need no HTTP client, which takes longer to load than they to be read.
+  const [{ createManagementClient }, { createCredentialReader }] = await Promise.all([
+    import('../fleet/management-client.ts'),
+    import('../fleet/client/credentials.ts'),
+  ])
   const client = createManagementClient(
     { name: url, url, labels: {} },
     { credentials: createCredentialReader(credentialFiles(settings)), timeoutMs: TIMEOUT_MS },
