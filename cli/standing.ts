@@ -38,7 +38,7 @@ export interface Diagnostic {
   readonly at: string
 }
 
-export interface GatewayStanding {
+interface GatewayStanding {
   readonly name: string
   readonly state: string
   readonly isReady: boolean

@@ -29,7 +29,7 @@ const renderHelp = (table: SettingsTable): string => {
 }
 
 /** What the help of one command is made of. */
-export interface CommandHelp {
+interface CommandHelp {
   /** With its program: `svc diff`. */
   readonly name: string
   readonly summary: string

@@ -30,7 +30,7 @@ interface ApplyRun {
 }
 
 /** As kubectl has its own: whose fields are whose. */
-export const FIELD_MANAGER = 'svc'
+const FIELD_MANAGER = 'svc'
 
 const AT_ONCE = 8
 

@@ -14,7 +14,7 @@ import { OWN_TYPES } from '../../operator/resource/own-types.ts'
 import { keyOf, type Resource, resourceKey } from '../../operator/resource/resource.ts'
 import { readKeyed, readNamespace, readOfAnyClass } from '../../operator/source/read-object.ts'
 
-export interface ClusterResources {
+interface ClusterResources {
   /** By key. */
   readonly resources: ReadonlyMap<string, Resource>
   /** What could not be read, and what follows of it. */

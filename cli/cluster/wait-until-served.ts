@@ -21,7 +21,7 @@ export type Served =
       readonly errors: RecordedStatus['errors']
     }
 
-export interface WaitOptions {
+interface WaitOptions {
   readonly api: Pick<KubernetesApi, 'get'>
   readonly clock: Pick<Clock, 'now' | 'after'>
   readonly timeoutMs: number
@@ -29,7 +29,7 @@ export interface WaitOptions {
   readonly onWait: () => void
 }
 
-export type WaitedFor = AppliedObject & { readonly generation: number }
+type WaitedFor = AppliedObject & { readonly generation: number }
 
 const AT_ONCE = 8
 /** What was applied a moment before, such as its Realm, may not have been read yet. */

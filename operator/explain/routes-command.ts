@@ -48,29 +48,24 @@ interface Listed {
   readonly leftOut: readonly string[]
 }
 
-interface ListedOfFiles extends Listed {
-  /** Uris of the Realms that are among the files. */
-  readonly realms: ReadonlySet<string>
-}
-
 type Read<T> = T | { readonly fault: string }
 
 /** Routes of files, as a gateway would serve them, with its own. */
-export const routesOfFiles = async (
+const routesOfFiles = async (
   operands: readonly string[],
   { class: className, maxRoutes, match }: RoutesSettings,
   { readStdin }: Pick<SourceOutput, 'readStdin'>,
-): Promise<Read<ListedOfFiles>> => {
+): Promise<Read<Listed>> => {
   const gathered = await gatherFiles(operands, readStdin)
   if ('fault' in gathered) return gathered
-  const { documents, leftOut, hasRouter, realms } = readDocuments(gathered.files, {
+  const { documents, leftOut, hasRouter } = readDocuments(gathered.files, {
     className,
     maxRoutes,
   })
   const own = routesOfDocuments({ documents, hasRouter })
   const routes = [...own, { row: KEYS_ROUTE, at: 'gateway' }]
   const matching = routes.filter(({ row }) => match === null || matchesText(row, match))
-  return { routes: matching, leftOut, realms }
+  return { routes: matching, leftOut }
 }
 
 /** By the ids of their documents. */

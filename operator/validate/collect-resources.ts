@@ -20,7 +20,7 @@ export interface Collected {
   readonly diagnostics: readonly ValidationDiagnostic[]
 }
 
-export interface ForeignObject extends Position {
+interface ForeignObject extends Position {
   readonly apiVersion: string
   readonly kind: string
   readonly file: string

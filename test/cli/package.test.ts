@@ -3,12 +3,13 @@
 
 import { spawnSync } from 'node:child_process'
 import { existsSync, readFileSync } from 'node:fs'
-import { cp, mkdir, symlink, writeFile } from 'node:fs/promises'
+import { chmod, cp, mkdir, rm, symlink, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals'
 import { describeOldNode, MINIMUM_NODE } from '../../telemetry/node-version.ts'
 import { makeTempDir, type TempDir } from '../support/temp-dir.ts'
 import { renderCliPage } from '../support/cli-page.ts'
+import { parse } from 'yaml'
 
 const ROOT = join(import.meta.dirname, '../..')
 const MANIFEST = JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8')) as {
@@ -112,6 +113,57 @@ describe('the package', () => {
       })
     },
   )
+})
+
+/** Whole command lines with svc in the jobs that docs/cli.md shows. */
+const recipes = (): readonly (readonly [job: string, line: string])[] => {
+  const page = readFileSync(join(ROOT, 'docs/cli.md'), 'utf8')
+  const blocks = [...page.matchAll(/^(.+), in `\.[^`]+`:\n\n```yaml\n([^]*?)```/gm)]
+  return blocks.flatMap(([, job = '', text = '']) =>
+    textsIn(parse(text)).flatMap((line) =>
+      /(?:^|\s)svc validate /.test(line) ? [[job, line] as const] : [],
+    ),
+  )
+}
+
+const textsIn = (value: unknown): readonly string[] => {
+  if (typeof value === 'string') return [value]
+  return typeof value === 'object' && value !== null ? Object.values(value).flatMap(textsIn) : []
+}
+
+describe('the jobs of docs/cli.md', () => {
+  it('are one for each service', () => {
+    expect(recipes().map(([job]) => job)).toEqual(['GitHub Actions', 'GitLab', 'pre-commit'])
+  })
+
+  it.each(recipes())('%s: %s', async (_, line) => {
+    const bin = join(directory.path, 'bin')
+    await mkdir(bin, { recursive: true })
+    const main = join(elsewhere(), 'node_modules/svc-gateway', MANIFEST.bin['svc'] ?? '')
+    const programs = {
+      svc: `exec '${process.execPath}' '${main}' "$@"`,
+      // What npx would install is there already: this test reaches no registry.
+      npx: '[ "$1 $2 $3 $4" = "--yes --package svc-gateway.tgz svc" ] || exit 9\nshift 4\nexec svc "$@"',
+    }
+    for (const [name, script] of Object.entries(programs)) {
+      await writeFile(join(bin, name), `#!/bin/sh\n${script}\n`)
+      await chmod(join(bin, name), 0o755)
+    }
+    const runJob = (): ReturnType<typeof run> => {
+      const env = { PATH: `${bin}:/usr/bin:/bin`, SVC_PACKAGE: 'svc-gateway.tgz' }
+      const { status, stdout, stderr } = spawnSync('sh', ['-c', line], {
+        cwd: elsewhere(),
+        env,
+        encoding: 'utf8',
+      })
+      return { status, stdout, stderr }
+    }
+    svc('init', '.')
+    expect(runJob()).toMatchObject({ status: 0 })
+    await writeFile(join(elsewhere(), 'apis/wrong.yaml'), 'kind: Ralm\n')
+    expect(runJob()).toMatchObject({ status: 1 })
+    await rm(join(elsewhere(), 'apis/wrong.yaml'))
+  })
 })
 
 describe('the oldest Node', () => {

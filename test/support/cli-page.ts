@@ -2,6 +2,13 @@
 
 import { COMMANDS, type CommandName } from '../../cli/commands.ts'
 import { renderHelpOfCommand } from '../../cli/help.ts'
+import { CI_SERVICES, type CiService, starterFiles } from '../../cli/starter-files.ts'
+
+const NAMES = {
+  github: 'GitHub Actions',
+  gitlab: 'GitLab',
+  'pre-commit': 'pre-commit',
+} as const satisfies Record<CiService, string>
 
 const HEAD = `# The command line: svc
 
@@ -28,6 +35,7 @@ Results go to stdout, everything else to stderr. The exit code is 0 if all is we
 | GitLab, Jenkins, CircleCI | \`--format junit > svc.xml\` | a test for each file |
 | others | \`--format json\` | diagnostics with file, line, column, pointer, code and message |
 
+${CI_SERVICES.map(recipe).join('\n')}
 ## With a cluster
 
 \`svc apply\`, \`svc status\` and \`svc diff --cluster\` find the cluster as kubectl does: \`--kubeconfig\`, \`$KUBECONFIG\`, the service account of the Pod, \`~/.kube/config\`, with \`--context\` and \`-n\`. They need the rights of the roles \`edit\` (ApiSpecifications, Secrets, ConfigMaps) and \`admin\` (Realms) of a namespace; \`status\` and \`diff\` need \`view\`.
@@ -69,6 +77,12 @@ Any other editor with yaml-language-server (JetBrains IDEs have the same setting
 
 ## Commands
 `
+
+/** What `svc init` writes for it: a test runs its commands. */
+function recipe(service: CiService): string {
+  const { path, text } = starterFiles(service).at(-1) ?? { path: '', text: '' }
+  return `${NAMES[service]}, in \`${path}\`:\n\n\`\`\`yaml\n${text}\`\`\`\n`
+}
 
 export const renderCliPage = async (): Promise<string> => {
   const names = Object.keys(COMMANDS) as CommandName[]

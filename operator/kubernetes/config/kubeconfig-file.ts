@@ -25,7 +25,7 @@ interface Loaded {
   readonly hasTokenFile: boolean
 }
 
-export interface KubeconfigOptions {
+interface KubeconfigOptions {
   readonly clock: Clock
   /** Undefined: the current one of the files. */
   readonly context?: string | undefined
