@@ -11,6 +11,7 @@ import { FleetCounter, type FleetCounters } from './sync/counters.ts'
 import type { Credentials } from './client/credentials.ts'
 import { findDecisions, type FleetDecisions } from './find-decisions.ts'
 import { SharedEntries } from './sync/shared-entries.ts'
+import { SharedPlans } from './sync/shared-plans.ts'
 import { createManagementClient, type ManagementClient } from './management-client.ts'
 import type { MassDeleteGuard } from './sync/mass-delete-guard.ts'
 import { Neighbourhoods } from './neighbourhood.ts'
@@ -111,6 +112,7 @@ export class Fleet {
       clock,
       bodies: new SyncBodies(),
       entries: new SharedEntries(),
+      plans: new SharedPlans(),
       recency: new Recency(),
       counter: this.#counter,
       bodyBytes: new Limiter(this.#limits.bodyBytes),
@@ -133,6 +135,7 @@ export class Fleet {
   apply(desired: DesiredSet): void {
     this.#shared.recency.note(desired)
     this.#shared.entries.retain(desired.documents)
+    this.#shared.plans.forget()
     this.#selections = new Selections(desired, this.#selections, this.#shared.entries)
     const services = this.#services?.update(desired.documents)
     if (services !== undefined) this.#options.endpoints?.source.want(services)

@@ -10,6 +10,7 @@ import { type AnswerBound, answerBound } from '../client/bounded-body.ts'
 import type { FleetCounter, PlaneCounter } from './counters.ts'
 import type { LoadedState } from './loaded-state.ts'
 import type { SharedEntries } from './shared-entries.ts'
+import type { SharedPlans } from './shared-plans.ts'
 import type { ManagementClient } from '../management-client.ts'
 import { MassDeleteGuard } from './mass-delete-guard.ts'
 import type { Recency } from './recency.ts'
@@ -30,6 +31,7 @@ export interface FleetContext {
   readonly log: Log
   readonly bodies: SyncBodies
   readonly entries: SharedEntries
+  readonly plans: SharedPlans
   readonly recency: Recency
   readonly counter: FleetCounter
   /** Bytes of bodies under way. */

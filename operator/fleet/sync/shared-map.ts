@@ -49,6 +49,11 @@ export class SharedMap<T extends object> {
     return this.#edits.get(key) ?? (this.#edits.has(key) ? undefined : this.#map.get(key))
   }
 
+  /** Nothing was ever put. */
+  get isEmpty(): boolean {
+    return this.#map.size + this.#edits.size === 0
+  }
+
   keys(): Iterable<string> {
     return this.handOut().keys()
   }

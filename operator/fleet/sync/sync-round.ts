@@ -1,7 +1,7 @@
 // Runs one round with one data plane: observe → difference → sync calls → complete → verify. Throws only when it is
 // aborted; waits for nothing but responses and its share of what all data planes have in common.
 
-import { type BatchPlan, EMPTY_BATCH, planBatches } from './batches.ts'
+import { type BatchPlan, EMPTY_BATCH } from './batches.ts'
 import {
   type Difference,
   differenceOf,
@@ -91,7 +91,8 @@ const sendAll = async (
     documents: { ...documents, put: newestFirst(documents.put, versionOf, since) },
   }
   const facts = factsFor(memory, context, since)
-  const plan = planBatches(ordered, facts)
+  const isBlank = loaded.size === 0 && memory.pushed.isEmpty
+  const plan = context.plans.plan(ordered, facts, { since, isBlank })
   const must = mustSend(plan, documents.delete.length)
   for (const [index, batch] of plan.batches.entries()) {
     // What was edited meanwhile goes before the rest.
