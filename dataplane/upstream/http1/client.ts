@@ -256,8 +256,10 @@ class Http1Client implements HttpClient, Timed, Deferred {
       seconds === undefined
         ? this.#options.keepAliveMs
         : Math.min(seconds * 1000 - KEEP_ALIVE_MARGIN_MS, MAX_KEEP_ALIVE_MS)
+    // Bytes of the request that are not sent yet would reach a server that takes them for the next request.
+    const isRequestSent = exchange.isRequestOver && this.#socket?.writableLength === 0
     this.isReusable =
-      keepsAlive && !hasMore && !exchange.closes && exchange.isRequestOver && this.#keepAliveMs > 0
+      keepsAlive && !hasMore && !exchange.closes && isRequestSent && this.#keepAliveMs > 0
     this.#exchange = undefined
     exchange.end()
     if (this.isReusable) {

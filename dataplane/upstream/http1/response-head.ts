@@ -18,6 +18,7 @@ export type ResponseFault =
   | 'a switch of protocols that was not requested'
   | 'too many interim responses'
   | 'an interim response that ends the connection'
+  | 'an interim response that announces a body'
   | 'an invalid chunk'
   | 'too long chunk extensions'
   | 'invalid trailers'

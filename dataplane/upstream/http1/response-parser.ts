@@ -198,6 +198,8 @@ export class ResponseParser {
     if (head.statusCode < 200) {
       // HTTP/1.0 has none, and one that closes promises that nothing follows.
       if (!head.keepsAlive) return this.#fail('an interim response that ends the connection')
+      // Whoever sends that body would have us read it as the head of the final response, and that one as the next.
+      if (announcesBody(head)) return this.#fail('an interim response that announces a body')
       if (++this.#interimCount > MAX_INTERIM) return this.#fail('too many interim responses')
       this.#lines.begin('block', MAX_HEAD_BYTES)
       return undefined
@@ -215,7 +217,7 @@ export class ResponseParser {
     this.#keepsAlive = head.keepsAlive
     if (this.#isHeadRequest || statusCode === 204 || statusCode === 304) {
       // A server that declares a body here may send it: it would be read as the next response.
-      if (!this.#isHeadRequest && (isChunked || (contentLength ?? 0) > 0)) this.#keepsAlive = false
+      if (!this.#isHeadRequest && announcesBody(head)) this.#keepsAlive = false
       return 'complete'
     }
     if (isChunked) {
@@ -315,6 +317,9 @@ export class ResponseParser {
     return 'fault'
   }
 }
+
+const announcesBody = ({ isChunked, contentLength = 0 }: ResponseHead): boolean =>
+  isChunked || contentLength > 0
 
 const endOfDigits = (bytes: Buffer, from: number, to: number): number => {
   let at = from

@@ -130,8 +130,8 @@ describe('a response', () => {
       { statusCode: 200, body: 'ok' },
     ],
     [
-      'after interim ones with a length',
-      `HTTP/1.1 102 Wait\r\nContent-Length: 9\r\n\r\n${sized('2', 'ok')}`,
+      'after an interim one with a length of 0, as some servers write it',
+      `HTTP/1.1 100 Continue\r\nContent-Length: 0\r\n\r\n${sized('2', 'ok')}`,
       { body: 'ok' },
     ],
   ])('%s', (_, text, expected, ...[reading]) => {
@@ -309,6 +309,16 @@ describe('refuses', () => {
       'an interim response of HTTP/1.0',
       `HTTP/1.0 100 Continue\r\n\r\n${sized('0')}`,
       'an interim response that ends the connection',
+    ],
+    [
+      'an interim response with a length',
+      `HTTP/1.1 102 Wait\r\nContent-Length: 9\r\n\r\n${sized('2', 'ok')}`,
+      'an interim response that announces a body',
+    ],
+    [
+      'an interim response in chunks',
+      `HTTP/1.1 103 Early Hints\r\nTransfer-Encoding: chunked\r\n\r\n${sized('2', 'ok')}`,
+      'an interim response that announces a body',
     ],
     [
       'interim responses without end',
