@@ -28,7 +28,7 @@ test-skew: $(STAMP) ## Upgrade from OLD=commit and back in a whole cluster under
 balance: $(STAMP) ## Measure load balancing with real processes at full length (15 minutes); SCENARIOS="addresses" for some
 	npm run -s balance -- $(SCENARIOS)
 
-fuzz: $(STAMP) ## Send hostile input to every reader of it; FUZZ_SECONDS=600, FUZZ_SEED=N, FUZZ_TARGET=NAME for some
+fuzz: $(STAMP) ## Send hostile input to every reader of it; FUZZ_SECONDS=600, FUZZ_SEED=N, FUZZ_TARGET=NAME for some, FUZZ_CASES=N
 	npm run -s fuzz
 
 check-code: $(STAMP) ## Types, lint, format, floors, dead code

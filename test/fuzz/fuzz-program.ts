@@ -2,6 +2,7 @@
 //
 // usage: make fuzz   FUZZ_SECONDS=600: of all targets together   FUZZ_SEED=N: of this run before
 //                    FUZZ_TARGET=NAME,…: these alone   FUZZ_INPUT=BASE64: this input of the target, and no others
+//                    FUZZ_CASES=N: so many of each target, however long it takes, and what became of them
 
 import { env, stderr, stdout } from 'node:process'
 import { corpusOf } from './corpus.ts'
@@ -44,6 +45,12 @@ const reportText = ({ target, cases, outcomes, slowest, failure }: FuzzReport): 
   return found + failureText(target, failure.input, failure.error)
 }
 
+const tallyText = ({ tally }: FuzzReport): string =>
+  [...tally]
+    .sort(([, one], [, other]) => other - one)
+    .map(([outcome, count]) => `${String(count).padStart(12)}  ${outcome}\n`)
+    .join('')
+
 /** What is checked now: of a fault that no check can catch. */
 let current: { readonly target: string; readonly input: Buffer } | undefined
 
@@ -56,19 +63,21 @@ process.on('uncaughtException', (error: Error) => {
 const fuzzAll = async (targets: readonly FuzzTarget[]): Promise<boolean> => {
   const seconds = numberOf('FUZZ_SECONDS', DEFAULT_SECONDS)
   const seed = numberOf('FUZZ_SEED', Math.floor(Math.random() * 2 ** 32))
-  stdout.write(`FUZZ_SEED=${seed} FUZZ_SECONDS=${seconds}\n`)
+  const most = numberOf('FUZZ_CASES', 0)
+  stdout.write(`FUZZ_SEED=${seed} ${most > 0 ? `FUZZ_CASES=${most}` : `FUZZ_SECONDS=${seconds}`}\n`)
   let isSound = true
   for (const target of targets) {
     const untilMs = performance.now() + (seconds * 1000) / targets.length
     const report = await fuzz(target, {
       seed,
       corpus: corpusOf(target.name),
-      isOver: () => performance.now() >= untilMs,
+      isOver: (cases) => (most > 0 ? cases >= most : performance.now() >= untilMs),
       onCase: (input) => {
         current = { target: target.name, input }
       },
     })
     stdout.write(reportText(report))
+    if (most > 0) stdout.write(tallyText(report))
     isSound &&= report.failure === undefined
   }
   return isSound

@@ -50,6 +50,8 @@ export interface FuzzReport {
   readonly cases: number
   /** How many different words were heard. */
   readonly outcomes: number
+  /** How often each was. */
+  readonly tally: ReadonlyMap<string, number>
   /** The check that took longest. */
   readonly slowest: { readonly ms: number; readonly input: Buffer }
   readonly failure: Failure | undefined
@@ -95,7 +97,7 @@ class Run {
   readonly #checker: Checker
   readonly #plan: FuzzPlan
   readonly #pool: Buffer[]
-  readonly #outcomes = new Set<string>()
+  readonly #tally = new Map<string, number>()
   #cases = 0
   #slowest: FuzzReport['slowest'] = { ms: 0, input: Buffer.alloc(0) }
 
@@ -132,10 +134,10 @@ class Run {
     const startMs = performance.now()
     try {
       const outcome = await this.#checker.check(input)
-      if (!this.#outcomes.has(outcome) && this.#outcomes.size < MAX_POOL) {
-        this.#outcomes.add(outcome)
-        this.#pool.push(input)
-      }
+      const count = this.#tally.get(outcome)
+      if (count === undefined && this.#tally.size < MAX_POOL) this.#pool.push(input)
+      if (count !== undefined || this.#tally.size < MAX_POOL)
+        this.#tally.set(outcome, (count ?? 0) + 1)
       return undefined
     } catch (error) {
       return asError(error)
@@ -168,7 +170,8 @@ class Run {
     return {
       target: this.#target.name,
       cases: this.#cases,
-      outcomes: this.#outcomes.size,
+      outcomes: this.#tally.size,
+      tally: this.#tally,
       slowest: this.#slowest,
       failure,
     }
