@@ -1,6 +1,7 @@
 // Feeds a reader of hostile input with real inputs and with mutations of them until time or count is over, and reports
 // the first one that breaks a property, made as small as is simple.
 
+import { setImmediate } from 'node:timers/promises'
 import { seededRandom } from '../support/seeded-random.ts'
 
 /** Numbers in [0, 1). */
@@ -86,6 +87,7 @@ export const repeat = async (target: FuzzTarget, input: Buffer): Promise<string>
 export const repeatCommand = (target: string, input: Buffer): string =>
   `make fuzz FUZZ_TARGET=${target} FUZZ_INPUT=${input.toString('base64')}`
 
+const CASES_OF_A_TURN = 1000
 /** Inputs that are mutated besides the seeds. */
 const MAX_POOL = 1000
 /** What is spent on making a failure smaller. */
@@ -114,6 +116,8 @@ class Run {
       if (error !== undefined) return this.#report(await this.#shrink(input, error))
     }
     while (!this.#plan.isOver(this.#cases)) {
+      // What lies outside of the heap is freed by the event loop alone.
+      if (this.#cases % CASES_OF_A_TURN === 0) await setImmediate()
       const input = this.#next()
       const error = await this.#tryOne(input)
       if (error !== undefined) return this.#report(await this.#shrink(input, error))

@@ -5,7 +5,6 @@ interface NodeParser {
   initialize(type: number, resource: object, maxHeaderBytes: number, lenientFlags: number): void
   execute(bytes: Buffer): number | Error
   finish(): Error | undefined
-  free(): void
   [callback: number]: (...args: never[]) => unknown
 }
 
@@ -47,8 +46,10 @@ export interface NodeReading {
 export const readWithNode = (bytes: Buffer, method: string, closes: boolean): NodeReading =>
   new Reader(method).read(bytes, closes)
 
+/** Used again, as Node does itself: those that are given up are collected late, and millions would not be in time. */
+const parser = new HTTPParser()
+
 class Reader {
-  readonly #parser = new HTTPParser()
   readonly #seen: { -readonly [Key in keyof NodeReading]: NodeReading[Key] } = {
     headAt: undefined,
     statusCode: undefined,
@@ -61,7 +62,6 @@ class Reader {
   #at = 0
 
   constructor(method: string) {
-    const parser = this.#parser
     parser.initialize(HTTPParser.RESPONSE, {}, MAX_HEADER_BYTES, HTTPParser.kLenientNone)
     parser[HTTPParser.kOnHeaders] = (some: string[]) => {
       this.#headers.push(...some)
@@ -76,7 +76,6 @@ class Reader {
   }
 
   read(bytes: Buffer, closes: boolean): NodeReading {
-    const parser = this.#parser
     const seen = this.#seen
     while (this.#at < bytes.length && !this.#isOver()) {
       this.#at++
@@ -84,7 +83,6 @@ class Reader {
         seen.faultAt = this.#at
     }
     if (closes && !this.#isOver() && parser.finish() !== undefined) seen.faultAt = this.#at
-    parser.free()
     return seen
   }
 
