@@ -1,6 +1,7 @@
 // A real gateway with documents whose requests fail in every way that a peer, a document or a caller can bring about,
 // and all that can be found out about such a request: log, access log, metrics, span, and GET /why.
 
+import type { UpstreamClient } from '../../dataplane/upstream/http-client.ts'
 import { hash } from 'node:crypto'
 import { createServer, type Server } from 'node:http'
 import { createServer as createTlsServer } from 'node:https'
@@ -66,7 +67,7 @@ export interface FailingRig extends AsyncDisposable {
   fillPool(): Promise<void>
 }
 
-export const startFailingRig = async (): Promise<FailingRig> => {
+export const startFailingRig = async (client: UpstreamClient): Promise<FailingRig> => {
   await using own = new AsyncDisposableStack()
   const upstream = own.use(await startEchoUpstream())
   const secure = own.use(
@@ -82,7 +83,7 @@ export const startFailingRig = async (): Promise<FailingRig> => {
   await register(callee, 'com.never', () => undefined)
   const collector = own.use(await startOtlpReceiver())
   const flags = ['--otlp', collector.url, '--access-log', 'on', '--trusted-proxies', '127.0.0.1/32']
-  const gateway = own.use(await startGateway({ flags }))
+  const gateway = own.use(await startGateway({ flags: [...flags, '--upstream-client', client] }))
   const origins = {
     plain: upstream.origin,
     secure: secure.origin,

@@ -1,20 +1,24 @@
 // Answers of upstreams of which two readers might see the end in different places. Each is followed by a second request
 // to the same upstream on the same connection of the client: it gets its own answer, or the connection has ended.
 
-import { afterAll, beforeAll, expect, it } from '@jest/globals'
+import { describe, afterAll, beforeAll, expect, it } from '@jest/globals'
+import { UPSTREAM_CLIENTS } from '../../dataplane/upstream/http-client.ts'
 import { load, REALM } from '../component/gateway-client.ts'
 import { type Listening, listenRaw } from '../dataplane/upstream/servers.ts'
 import { type GatewayProcess, startGateway } from '../support/gateway-process.ts'
 import { addressOf, openRawClient } from '../support/raw-client.ts'
 
-interface Row {
-  readonly name: string
-  readonly sent: string
+type Row = readonly [name: string, sent: string, expected: Expected, more?: RowOptions]
+
+/** Status and body; `cut`: the connection ended before the response was whole. */
+type Expected = readonly [status: number, body: string] | 'refused' | 'cut'
+
+interface RowOptions {
   /** The upstream hangs up behind it. */
   readonly ends?: boolean
   readonly method?: 'HEAD'
-  /** Status and body; `cut`: the connection ended before the response was whole. */
-  readonly expected: readonly [status: number, body: string] | 'refused' | 'cut'
+  /** Of undici, where it is more lenient. */
+  readonly undici?: Expected
 }
 
 const OK = 'HTTP/1.1 200 OK\r\n'
@@ -24,112 +28,245 @@ const CHUNKED = 'Transfer-Encoding: chunked\r\n\r\n'
 const SMUGGLED = `${OK}Content-Length: 8\r\n\r\nsmuggled`
 
 const ROWS: readonly Row[] = [
-  { name: 'a length', sent: OK + HELLO, expected: [200, 'hello'] },
-  { name: 'an answer behind the answer', sent: OK + HELLO + SMUGGLED, expected: [200, 'hello'] },
-  { name: 'fewer bytes', sent: `${OK}Content-Length: 9\r\n\r\nhello`, ends: true, expected: 'cut' },
-  { name: 'no byte', sent: `${OK}Content-Length: 9\r\n\r\n`, ends: true, expected: 'cut' },
-  { name: 'two lengths', sent: `${OK}Content-Length: 4\r\n${HELLO}`, expected: 'refused' },
-  {
-    name: 'a length with a sign',
-    sent: `${OK}Content-Length: +5\r\n\r\nhello`,
-    expected: 'refused',
-  },
-  {
-    name: 'a list of lengths',
-    sent: `${OK}Content-Length: 5, 5\r\n\r\nhello`,
-    expected: 'refused',
-  },
-  {
-    name: 'a length beside chunks',
-    sent: `${OK}Content-Length: 5\r\n${CHUNKED}5\r\nhello\r\n0\r\n\r\n`,
-    expected: 'refused',
-  },
-  { name: 'chunks', sent: `${OK}${CHUNKED}5\r\nhello\r\n0\r\n\r\n`, expected: [200, 'hello'] },
-  {
-    name: 'chunks and an answer behind',
-    sent: `${OK}${CHUNKED}5\r\nhello\r\n0\r\n\r\n${SMUGGLED}`,
-    expected: [200, 'hello'],
-  },
-  { name: 'a broken chunk', sent: `${OK}${CHUNKED}5\r\nhello\r\nzz\r\n`, expected: 'cut' },
-  { name: 'no last chunk', sent: `${OK}${CHUNKED}5\r\nhello\r\n`, ends: true, expected: 'cut' },
-  {
-    name: 'gzip before chunks',
-    sent: `${OK}Transfer-Encoding: gzip, chunked\r\n\r\n5\r\nhello\r\n0\r\n\r\n`,
-    expected: 'refused',
-  },
-  {
-    name: 'another coding',
-    sent: `${OK}Transfer-Encoding: gzip\r\n\r\nhello`,
-    ends: true,
-    expected: 'refused',
-  },
-  {
-    name: 'HTTP/1.0 to the end',
-    sent: 'HTTP/1.0 200 OK\r\n\r\nhello',
-    ends: true,
-    expected: [200, 'hello'],
-  },
-  { name: '204 with a body', sent: `HTTP/1.1 204 N\r\n${HELLO}`, expected: [204, ''] },
-  { name: '204 and an answer', sent: `HTTP/1.1 204 N\r\n\r\n${SMUGGLED}`, expected: [204, ''] },
-  { name: '205 with a body', sent: `HTTP/1.1 205 R\r\n${HELLO}`, expected: [205, ''] },
-  { name: '205 with chunks', sent: `HTTP/1.1 205 R\r\n${CHUNKED}0\r\n\r\n`, expected: [205, ''] },
-  { name: '304 with a body', sent: `HTTP/1.1 304 N\r\n${HELLO}`, expected: [304, ''] },
-  { name: 'HEAD with a body', method: 'HEAD', sent: OK + HELLO, expected: [200, ''] },
-  {
-    name: 'interim answers',
-    sent: `HTTP/1.1 103 E\r\n\r\n${OK}${HELLO}`,
-    expected: [200, 'hello'],
-  },
-  {
-    name: 'an interim answer with a length',
-    sent: `HTTP/1.1 103 E\r\nContent-Length: 9\r\n\r\n${OK}${HELLO}`,
-    expected: [200, 'hello'],
-  },
-  { name: '101', sent: 'HTTP/1.1 101 S\r\nUpgrade: x\r\n\r\nhello', expected: 'refused' },
-  { name: '600', sent: `HTTP/1.1 600 X\r\n${HELLO}`, expected: 'refused' },
-  { name: '999', sent: `HTTP/1.1 999 X\r\n${HELLO}`, expected: 'refused' },
-  { name: '099', sent: `HTTP/1.1 099 X\r\n${HELLO}`, expected: 'refused' },
-  { name: '000', sent: `HTTP/1.1 000 X\r\n${HELLO}`, expected: 'refused' },
-  { name: 'four digits', sent: `HTTP/1.1 2000 X\r\n${HELLO}`, expected: 'refused' },
-  { name: 'another version', sent: `HTTP/2.0 200 OK\r\n${HELLO}`, expected: [200, 'hello'] },
-  { name: 'no head', sent: 'hello', ends: true, expected: 'refused' },
-  { name: 'a line break in a value', sent: `${OK}X: a\rY: b\r\n${HELLO}`, expected: 'refused' },
-  {
-    name: 'a name with a blank',
-    sent: `${OK}Content-Length : 5\r\n\r\nhello`,
-    expected: 'refused',
-  },
+  ['a length', OK + HELLO, [200, 'hello']],
+  ['an answer behind the answer', OK + HELLO + SMUGGLED, [200, 'hello']],
+  ['fewer bytes', `${OK}Content-Length: 9\r\n\r\nhello`, 'cut', { ends: true }],
+  ['no byte', `${OK}Content-Length: 9\r\n\r\n`, 'cut', { ends: true }],
+  ['two lengths', `${OK}Content-Length: 4\r\n${HELLO}`, 'refused'],
+  ['a length with a sign', `${OK}Content-Length: +5\r\n\r\nhello`, 'refused'],
+  ['a list of lengths', `${OK}Content-Length: 5, 5\r\n\r\nhello`, 'refused'],
+  [
+    'a length beside chunks',
+    `${OK}Content-Length: 5\r\n${CHUNKED}5\r\nhello\r\n0\r\n\r\n`,
+    'refused',
+  ],
+  ['chunks', `${OK}${CHUNKED}5\r\nhello\r\n0\r\n\r\n`, [200, 'hello']],
+  [
+    'chunks and an answer behind',
+    `${OK}${CHUNKED}5\r\nhello\r\n0\r\n\r\n${SMUGGLED}`,
+    [200, 'hello'],
+  ],
+  ['a broken chunk', `${OK}${CHUNKED}5\r\nhello\r\nzz\r\n`, 'cut'],
+  ['no last chunk', `${OK}${CHUNKED}5\r\nhello\r\n`, 'cut', { ends: true }],
+  [
+    'gzip before chunks',
+    `${OK}Transfer-Encoding: gzip, chunked\r\n\r\n5\r\nhello\r\n0\r\n\r\n`,
+    'refused',
+  ],
+  ['another coding', `${OK}Transfer-Encoding: gzip\r\n\r\nhello`, 'refused', { ends: true }],
+  ['HTTP/1.0 to the end', 'HTTP/1.0 200 OK\r\n\r\nhello', [200, 'hello'], { ends: true }],
+  ['204 with a body', `HTTP/1.1 204 N\r\n${HELLO}`, [204, '']],
+  ['204 and an answer', `HTTP/1.1 204 N\r\n\r\n${SMUGGLED}`, [204, '']],
+  ['205 with a body', `HTTP/1.1 205 R\r\n${HELLO}`, [205, '']],
+  ['205 with chunks', `HTTP/1.1 205 R\r\n${CHUNKED}0\r\n\r\n`, [205, '']],
+  ['304 with a body', `HTTP/1.1 304 N\r\n${HELLO}`, [304, '']],
+  ['HEAD with a body', OK + HELLO, [200, ''], { method: 'HEAD' }],
+  ['interim answers', `HTTP/1.1 103 E\r\n\r\n${OK}${HELLO}`, [200, 'hello']],
+  [
+    'an interim answer with a length',
+    `HTTP/1.1 103 E\r\nContent-Length: 9\r\n\r\n${OK}${HELLO}`,
+    'refused',
+    { undici: [200, 'hello'] },
+  ],
+  ['101', 'HTTP/1.1 101 S\r\nUpgrade: x\r\n\r\nhello', 'refused'],
+  ['600', `HTTP/1.1 600 X\r\n${HELLO}`, 'refused'],
+  ['999', `HTTP/1.1 999 X\r\n${HELLO}`, 'refused'],
+  ['099', `HTTP/1.1 099 X\r\n${HELLO}`, 'refused'],
+  ['000', `HTTP/1.1 000 X\r\n${HELLO}`, 'refused'],
+  ['four digits', `HTTP/1.1 2000 X\r\n${HELLO}`, 'refused'],
+  ['another version', `HTTP/2.0 200 OK\r\n${HELLO}`, 'refused', { undici: [200, 'hello'] }],
+  ['no head', 'hello', 'refused', { ends: true }],
+  ['a line break in a value', `${OK}X: a\rY: b\r\n${HELLO}`, 'refused'],
+  ['a name with a blank', `${OK}Content-Length : 5\r\n\r\nhello`, 'refused'],
+  // The framing of the one header against that of the other: CL.TE and TE.CL.
+  ['a length of 0 beside chunks', `${OK}Content-Length: 0\r\n${CHUNKED}0\r\n\r\n`, 'refused'],
+  ['chunks beside a length', `${OK}Transfer-Encoding: chunked\r\n${HELLO}`, 'refused'],
+  ['two equal lengths', `${OK}Content-Length: 5\r\n${HELLO}`, 'refused'],
+  ['a negative length', `${OK}Content-Length: -5\r\n\r\nhello`, 'refused'],
+  ['a length with a blank in it', `${OK}Content-Length: 5 5\r\n\r\nhello`, 'refused'],
+  ['a hexadecimal length', `${OK}Content-Length: 0x5\r\n\r\nhello`, 'refused'],
+  ['an empty length', `${OK}Content-Length:\r\n\r\nhello`, 'refused', { ends: true }],
+  [
+    'a length of more than 64 bits',
+    `${OK}Content-Length: 18446744073709551621\r\n\r\nhello`,
+    'refused',
+  ],
+  // One coding, written so that only one of two readers sees it: TE.TE.
+  [
+    'chunked twice',
+    `${OK}Transfer-Encoding: chunked\r\n${CHUNKED}5\r\nhello\r\n0\r\n\r\n`,
+    'refused',
+  ],
+  [
+    'chunked, and identity',
+    `${OK}Transfer-Encoding: identity\r\n${CHUNKED}5\r\nhello\r\n0\r\n\r\n`,
+    'refused',
+  ],
+  ['xchunked', `${OK}Transfer-Encoding: xchunked\r\n\r\nhello`, 'refused', { ends: true }],
+  [
+    'chunked in quotes',
+    `${OK}Transfer-Encoding: "chunked"\r\n\r\nhello`,
+    'refused',
+    { ends: true },
+  ],
+  [
+    'chunked behind a vertical tab',
+    `${OK}Transfer-Encoding: \vchunked\r\n\r\n0\r\n\r\n`,
+    'refused',
+  ],
+  [
+    'chunked on a folded line',
+    `${OK}Transfer-Encoding:\r\n chunked\r\n\r\n5\r\nhello\r\n0\r\n\r\n`,
+    'refused',
+  ],
+  [
+    'a coding with a blank before the colon',
+    `${OK}Transfer-Encoding : chunked\r\n\r\n5\r\nhello\r\n0\r\n\r\n`,
+    'refused',
+  ],
+  ['a coding with NUL', `${OK}Transfer-Encoding: chunked\0\r\n\r\n0\r\n\r\n`, 'refused'],
+  [
+    'chunks of HTTP/1.0 and an answer behind',
+    `HTTP/1.0 200 OK\r\n${CHUNKED}5\r\nhello\r\n0\r\n\r\n${SMUGGLED}`,
+    [200, 'hello'],
+  ],
+  // Chunks that end in different places.
+  ['a chunk size with 0x', `${OK}${CHUNKED}0x5\r\nhello\r\n0\r\n\r\n`, 'cut'],
+  ['a chunk size with a sign', `${OK}${CHUNKED}+5\r\nhello\r\n0\r\n\r\n`, 'cut'],
+  [
+    'a chunk size of more than 64 bits',
+    `${OK}${CHUNKED}10000000000000005\r\nhello\r\n0\r\n\r\n`,
+    'cut',
+  ],
+  ['a chunk size that ends with LF', `${OK}${CHUNKED}5\nhello\r\n0\r\n\r\n`, 'cut'],
+  ['an extension that ends with LF', `${OK}${CHUNKED}5;a\nhello\r\n0\r\n\r\n`, 'cut'],
+  ['an extension with a bare CR', `${OK}${CHUNKED}5;a\rb\r\nhello\r\n0\r\n\r\n`, 'cut'],
+  ['an extension', `${OK}${CHUNKED}5;a=b\r\nhello\r\n0\r\n\r\n`, [200, 'hello']],
+  [
+    'extensions without end',
+    `${OK}${CHUNKED}5;${'a'.repeat(70_000)}\r\nhello\r\n0\r\n\r\n`,
+    'cut',
+    { undici: [200, 'hello'] },
+  ],
+  ['a chunk that ends with LF', `${OK}${CHUNKED}5\r\nhello\n0\r\n\r\n`, 'cut'],
+  ['a chunk without a line end', `${OK}${CHUNKED}5\r\nhello0\r\n\r\n`, 'cut'],
+  ['a chunk longer than its size', `${OK}${CHUNKED}4\r\nhello\r\n0\r\n\r\n`, 'cut'],
+  [
+    'an answer in place of the last line end',
+    `${OK}${CHUNKED}5\r\nhello\r\n0\r\n${SMUGGLED}`,
+    'cut',
+  ],
+  ['a trailer', `${OK}${CHUNKED}5\r\nhello\r\n0\r\nX-Sum: 1\r\n\r\n`, [200, 'hello']],
+  [
+    'a trailer with a length',
+    `${OK}${CHUNKED}5\r\nhello\r\n0\r\nContent-Length: 50\r\n\r\n`,
+    'cut',
+  ],
+  [
+    'a trailer with a coding',
+    `${OK}${CHUNKED}5\r\nhello\r\n0\r\nTransfer-Encoding: chunked\r\n\r\n`,
+    'cut',
+    { undici: [200, 'hello'] },
+  ],
+  [
+    'trailers without end',
+    `${OK}${CHUNKED}5\r\nhello\r\n0\r\nX: ${'a'.repeat(70_000)}\r\n\r\n`,
+    'cut',
+  ],
+  // Heads that end in different places.
+  ['lines that end with LF', 'HTTP/1.1 200 OK\nContent-Length: 5\n\nhello', 'refused'],
+  ['a field that ends with LF', `${OK}X: a\nContent-Length: 50\r\n${HELLO}`, 'refused'],
+  ['a folded field', `${OK}X: a\r\n b\r\n${HELLO}`, 'refused'],
+  ['a field without a colon', `${OK}X\r\n${HELLO}`, 'refused'],
+  ['a field without a name', `${OK}: x\r\n${HELLO}`, 'refused'],
+  ['NUL in a value', `${OK}X: a\0b\r\n${HELLO}`, 'refused'],
+  ['an empty line before the head', `\r\n${OK}${HELLO}`, 'refused', { undici: [200, 'hello'] }],
+  ['a blank before the head', ` ${OK}${HELLO}`, 'refused'],
+  ['a head without end', `${OK}X: ${'a'.repeat(70_000)}\r\n${HELLO}`, 'refused'],
+  ['HTTP/0.9', '<html>hello</html>', 'refused', { ends: true }],
+  ['HTTP/1.2', `HTTP/1.2 200 OK\r\n${HELLO}`, 'refused'],
+  ['a version in lower case', `http/1.1 200 OK\r\n${HELLO}`, 'refused'],
+  // Responses without a body that have one, and answers that nobody has asked for: the queue of answers is poisoned.
+  [
+    '304 and an answer',
+    `HTTP/1.1 304 N\r\nContent-Length: ${SMUGGLED.length}\r\n\r\n${SMUGGLED}`,
+    [304, ''],
+  ],
+  ['204 with chunks', `HTTP/1.1 204 N\r\n${CHUNKED}5\r\nhello\r\n0\r\n\r\n`, [204, '']],
+  [
+    'HEAD and an answer',
+    `${OK}Content-Length: ${SMUGGLED.length}\r\n\r\n${SMUGGLED}`,
+    [200, ''],
+    { method: 'HEAD' },
+  ],
+  ['HEAD with chunks', `${OK}${CHUNKED}5\r\nhello\r\n0\r\n\r\n`, [200, ''], { method: 'HEAD' }],
+  ['an answer behind one of length 0', `${OK}Content-Length: 0\r\n\r\n${SMUGGLED}`, [200, '']],
+  [
+    'an answer behind one that closes',
+    `${OK}Connection: close\r\n${HELLO}${SMUGGLED}`,
+    [200, 'hello'],
+  ],
+  ['an interim answer behind the answer', `${OK}${HELLO}HTTP/1.1 100 C\r\n\r\n`, [200, 'hello']],
+  [
+    'an interim answer that closes',
+    `HTTP/1.1 103 E\r\nConnection: close\r\n\r\n${OK}${HELLO}`,
+    'refused',
+  ],
+  [
+    'a thousand interim answers',
+    'HTTP/1.1 103 E\r\n\r\n'.repeat(1000) + OK + HELLO,
+    'refused',
+    { undici: [200, 'hello'] },
+  ],
+  // The end of the connection ends the body, or does not.
+  ['HTTP/1.1 to the end', `${OK}\r\nhello`, [200, 'hello'], { ends: true }],
+  ['a chunk that is cut', `${OK}${CHUNKED}9\r\nhello`, 'cut', { ends: true }],
+  ['a cut in the last chunk', `${OK}${CHUNKED}5\r\nhello\r\n0\r\n`, 'cut', { ends: true }],
+  ['a cut in the head', `${OK}Content-Length: 5\r\n`, 'refused', { ends: true }],
 ]
 
-let gateway: GatewayProcess
-let upstream: Listening
+describe.each(UPSTREAM_CLIENTS)('over %s', (client) => {
+  let gateway: GatewayProcess
+  let upstream: Listening
 
-beforeAll(async () => {
-  upstream = await listenRaw((socket, text) => {
-    const [, path = ''] = /^\w+ (\S+) /.exec(text) ?? []
-    const row = ROWS[Number(path.slice('/row/'.length))]
-    if (path === '/next') socket.write(`${OK}Content-Length: 4\r\n\r\nnext`)
-    else if (row?.ends === true) socket.end(row.sent, 'latin1')
-    else if (row !== undefined) socket.write(row.sent, 'latin1')
+  beforeAll(async () => {
+    upstream = await listenRaw((socket, text) => {
+      const [, path = ''] = /^\w+ (\S+) /.exec(text) ?? []
+      const row = ROWS[Number(path.slice('/row/'.length))]
+      if (path === '/next') socket.write(`${OK}Content-Length: 4\r\n\r\nnext`)
+      else if (row?.[3]?.ends === true) socket.end(row[1], 'latin1')
+      else if (row !== undefined) socket.write(row[1], 'latin1')
+    })
+    gateway = await startGateway({ flags: ['--upstream-client', client] })
+    const get = {
+      action: { type: 'forward', host: upstream.origin, timeout: 10_000 },
+      response: {},
+    }
+    const versions = { v1: { base_path: '/', paths: { '/row/:n': { get }, '/next': { get } } } }
+    await load(gateway, { id: 'desync', host: '_', realm_uri: REALM, versions })
+  }, 30_000)
+
+  afterAll(async () => {
+    await gateway.stop()
+    await upstream.close()
+  }, 15_000)
+
+  it.each(ROWS.map((row, index) => [row[0], row, index] as const))('%s', async (_, row, index) => {
+    const [, , expected, { method = 'GET', undici = expected } = {}] = row
+    await using own = await openRawClient(addressOf(gateway.public), 15_000)
+    own.send([Buffer.from(`${method} /row/${index} HTTP/1.1\r\nHost: a\r\n\r\n`)])
+    const answer = await own.response(method === 'HEAD').catch(() => undefined)
+    const first = answer === undefined ? 'cut' : [answer.status, toText(answer.body)]
+    own.send([Buffer.from(GET_NEXT)])
+    const next = await own.response().then(
+      ({ body }) => body.toString(),
+      () => 'ended',
+    )
+    const rest = next === 'ended' ? 0 : own.stream.length
+    const wanted = outcomeOf(client === 'undici' ? undici : expected)
+    expect({ first, next, rest }).toEqual({ ...wanted, rest: 0 })
   })
-  gateway = await startGateway()
-  const get = {
-    action: { type: 'forward', host: upstream.origin, timeout: 10_000 },
-    response: {},
-  }
-  const versions = { v1: { base_path: '/', paths: { '/row/:n': { get }, '/next': { get } } } }
-  await load(gateway, { id: 'desync', host: '_', realm_uri: REALM, versions })
-}, 30_000)
-
-afterAll(async () => {
-  await gateway.stop()
-  await upstream.close()
-}, 15_000)
-
-const OUTCOMES = {
-  cut: { first: 'cut', next: 'ended' },
-  refused: { first: [504, 'svc.error.bad_gateway'], next: 'next' },
-} as const
+})
 
 const GET_NEXT = 'GET /next HTTP/1.1\r\nHost: a\r\n\r\n'
 
@@ -137,21 +274,8 @@ const GET_NEXT = 'GET /next HTTP/1.1\r\nHost: a\r\n\r\n'
 const toText = (body: Buffer): string =>
   /"code":"([\w.]+)"/.exec(body.toString())?.[1] ?? body.toString()
 
-it.each(ROWS.map((row, index) => [row.name, row, index] as const))(
-  '%s',
-  async (...[, { method = 'GET', expected }, index]) => {
-    await using client = await openRawClient(addressOf(gateway.public), 15_000)
-    client.send([Buffer.from(`${method} /row/${index} HTTP/1.1\r\nHost: a\r\n\r\n`)])
-    const answer = await client.response(method === 'HEAD').catch(() => undefined)
-    const first = answer === undefined ? 'cut' : [answer.status, toText(answer.body)]
-    client.send([Buffer.from(GET_NEXT)])
-    const next = await client.response().then(
-      ({ body }) => body.toString(),
-      () => 'ended',
-    )
-    const outcome =
-      typeof expected === 'string' ? OUTCOMES[expected] : { first: expected, next: 'next' }
-    const rest = next === 'ended' ? 0 : client.stream.length
-    expect({ first, next, rest }).toEqual({ ...outcome, rest: 0 })
-  },
-)
+const outcomeOf = (expected: Expected): object => {
+  if (expected === 'cut') return { first: 'cut', next: 'ended' }
+  if (expected === 'refused') return { first: [504, 'svc.error.bad_gateway'], next: 'next' }
+  return { first: expected, next: 'next' }
+}

@@ -29,6 +29,7 @@ import { Context } from '../../../../dataplane/context.ts'
 import { GatewayError } from '../../../../dataplane/gateway-error.ts'
 import { createUnboundedMemory } from '../../../../dataplane/memory/memory-budget.ts'
 import { createGuard } from '../../../../dataplane/upstream/destinations/guard.ts'
+import type { UpstreamClient } from '../../../../dataplane/upstream/http-client.ts'
 import { createPoolScope, type PoolScope } from '../../../../dataplane/upstream/limiter.ts'
 import { createUpstream } from '../../../../dataplane/upstream/undici-upstream.ts'
 import type { Upstream } from '../../../../dataplane/upstream/upstream.ts'
@@ -203,6 +204,8 @@ export interface Gateway {
 }
 
 export interface GatewayOptions extends Partial<ForwardEnvironment> {
+  /** Of the upstream, unless one is given. */
+  readonly client?: UpstreamClient
   /** Dispatch has read the body. */
   readonly buffers?: boolean
   readonly poolSize?: number
@@ -215,7 +218,10 @@ export const startGateway = async (
   options: GatewayOptions = {},
 ): Promise<Gateway> => {
   const {
-    upstream = createUpstream({ guard: createGuard() }),
+    upstream = createUpstream({
+      guard: createGuard(),
+      ...(options.client && { client: options.client }),
+    }),
     scope = createPoolScope(options.poolSize ?? 200),
     clock,
     isScarce,
