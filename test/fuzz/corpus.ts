@@ -45,6 +45,11 @@ export const EARLIER_FAILURES: readonly EarlierFailure[] = [
     why: 'noise behind a request that was answered at once kept the connection until its time was up',
     input: latin1('PUT /p HTTP/1.1\r\nHost: a\r\nHost: a\r\n\r\n0\r\n\r\n'),
   },
+  {
+    target: 'upstream-responses',
+    why: 'chunked with a tab behind it was chunked for our parser alone',
+    input: latin1('\x02JHTTP/1.1 600\r\nTransfer-Encoding:chunked\t\r\n\r\n0\r\n\r\nh'),
+  },
 ]
 
 /** @example corpusOf('request-heads') */

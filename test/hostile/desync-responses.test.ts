@@ -126,6 +126,12 @@ const ROWS: readonly Row[] = [
   ],
   ['a coding with NUL', `${OK}Transfer-Encoding: chunked\0\r\n\r\n0\r\n\r\n`, 'refused'],
   [
+    'a coding with a tab behind it',
+    `${OK}Transfer-Encoding: chunked\t\r\n\r\n5\r\nhello\r\n0\r\n\r\n`,
+    'refused',
+    { ends: true },
+  ],
+  [
     'chunks of HTTP/1.0 and an answer behind',
     `HTTP/1.0 200 OK\r\n${CHUNKED}5\r\nhello\r\n0\r\n\r\n${SMUGGLED}`,
     [200, 'hello'],

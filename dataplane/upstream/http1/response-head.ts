@@ -86,8 +86,11 @@ interface Block {
 }
 
 interface FieldSink {
-  /** @param name in lower case */
-  add(name: string, value: string): ResponseFault | undefined
+  /**
+   * @param name in lower case
+   * @param hasBlanksBehind blanks followed the value in its line
+   */
+  add(name: string, value: string, hasBlanksBehind: boolean): ResponseFault | undefined
 }
 
 /** Reads field lines from `start` to the end of the text. */
@@ -109,7 +112,7 @@ const readFields = (
     const end = text.indexOf('\r', at)
     let valueEnd = end
     while (valueEnd > at && isBlank(bytes[from + valueEnd - 1])) valueEnd--
-    const fault = sink.add(name, text.slice(at, valueEnd))
+    const fault = sink.add(name, text.slice(at, valueEnd), valueEnd < end)
     if (fault !== undefined) return fault
     at = end + 2
   }
@@ -132,7 +135,7 @@ class HeadFields implements FieldSink {
     this.#isHttp11 = isHttp11
   }
 
-  add(name: string, value: string): ResponseFault | undefined {
+  add(name: string, value: string, hasBlanksBehind: boolean): ResponseFault | undefined {
     this.#headers.push(name, value)
     switch (name.length) {
       case 10:
@@ -142,7 +145,7 @@ class HeadFields implements FieldSink {
       case 14:
         return name === 'content-length' ? this.#readLength(value) : undefined
       case 17:
-        return name === 'transfer-encoding' ? this.#readCoding(value) : undefined
+        return name === 'transfer-encoding' ? this.#readCoding(value, hasBlanksBehind) : undefined
       default:
         return undefined
     }
@@ -188,9 +191,10 @@ class HeadFields implements FieldSink {
     return undefined
   }
 
-  #readCoding(value: string): ResponseFault | undefined {
-    // A list or a second line would name another coding, or `chunked` twice.
-    if (this.#isChunked || value.toLowerCase() !== 'chunked')
+  #readCoding(value: string, hasBlanksBehind: boolean): ResponseFault | undefined {
+    // A list or a second line would name another coding, or `chunked` twice. With a tab behind it, which RFC 9110 §5.5
+    // allows, it is no `chunked` for Node's parser.
+    if (this.#isChunked || hasBlanksBehind || value.toLowerCase() !== 'chunked')
       return 'a Transfer-Encoding other than chunked'
     this.#isChunked = true
     return undefined

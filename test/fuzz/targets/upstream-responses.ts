@@ -33,7 +33,8 @@ const check = (input: Buffer): string => {
   if (JSON.stringify({ ...pieces, fault }) !== JSON.stringify({ ...whole, fault }))
     throw new Error(`read otherwise in pieces: ${JSON.stringify([whole, pieces])}`)
   compareWithNode(whole, bytes, { method, closes })
-  return `${method} ${whole.end} ${whole.fault ?? whole.statusCode ?? ''}`
+  // Of the status its class: else the pool would consist of statuses.
+  return `${method} ${whole.end} ${whole.fault ?? Math.floor((whole.statusCode ?? 0) / 100)}`
 }
 
 const splitAtRandom = (bytes: Buffer, random: Random): readonly Buffer[] => {

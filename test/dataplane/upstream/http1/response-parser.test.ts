@@ -275,6 +275,14 @@ describe('refuses', () => {
           'a Transfer-Encoding other than chunked',
         ] as const,
     ),
+    ...[' ', '\t', '\t '].map(
+      (blanks) =>
+        [
+          `chunked with ${JSON.stringify(blanks)} behind it`,
+          chunked('0\r\n\r\n').replace('chunked', `chunked${blanks}`),
+          'a Transfer-Encoding other than chunked',
+        ] as const,
+    ),
     [
       'a coding on a folded line',
       'HTTP/1.1 200 OK\r\nTransfer-Encoding:\r\n chunked\r\n\r\n0\r\n\r\n',
