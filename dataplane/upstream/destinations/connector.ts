@@ -12,6 +12,7 @@ import {
 } from 'node:net'
 import { connect as connectTls, type SecureContext } from 'node:tls'
 import type { Resolve } from '../../name-lookup.ts'
+import { SECURE_OPTIONS } from '../../trust.ts'
 import { createFindAllowed, destinationDenied } from './allowed-addresses.ts'
 import type { DestinationGuard } from './guard.ts'
 import type { Confinement } from './resolve-confined.ts'
@@ -88,6 +89,8 @@ export const createConnector = (options: ConnectorOptions): Connector => {
           ALPNProtocols: ['http/1.1'],
           // RFC 6066 §3: literals are not server names.
           ...(isIP(hostname) === 0 && { servername: hostname }),
+          // A context has its own.
+          secureOptions: SECURE_OPTIONS,
           ...(options.secureContext && { secureContext: options.secureContext }),
           ...(session && { session }),
         }).on('session', (fresh) => (session = fresh))

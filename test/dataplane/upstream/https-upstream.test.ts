@@ -1,6 +1,7 @@
 import { createServer } from 'node:https'
-import { createServer as createTcp, type AddressInfo } from 'node:net'
-import { afterAll, beforeAll, describe, expect, it } from '@jest/globals'
+import { createServer as createTcp, type AddressInfo, type Socket } from 'node:net'
+import { createServer as createTls, type TlsOptions, type TLSSocket } from 'node:tls'
+import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals'
 import type { Resolve } from '../../../dataplane/name-lookup.ts'
 import { createGuard } from '../../../dataplane/upstream/destinations/guard.ts'
 import type { HealthEvent } from '../../../dataplane/upstream/endpoints/origin-health.ts'
@@ -142,6 +143,113 @@ describe.each(UPSTREAM_CLIENTS)('over %s', (client) => {
       expect(last).toBeLessThan(30)
       await upstream.close()
       await new Promise((resolve) => plain.close(resolve))
+    })
+
+    /** Serves one connection over TLS, with the bytes of TCP in hand. */
+    const serving = async (
+      options: TlsOptions,
+      serve: (socket: TLSSocket, under: Socket) => void,
+    ): Promise<string> => {
+      let under: Socket | undefined
+      const raw = createTls({ key: KEY, cert: CERT, noDelay: true, ...options }, (socket) => {
+        socket
+          .on('error', () => undefined)
+          .once('data', () => {
+            if (under !== undefined) serve(socket, under)
+          })
+      })
+        .on('connection', (socket: Socket) => (under = socket))
+        .on('tlsClientError', () => undefined)
+      await new Promise<void>((listening) => raw.listen(0, '127.0.0.1', listening))
+      closers.push(() => {
+        under?.destroy()
+        return new Promise((closed) => raw.close(closed))
+      })
+      return `https://upstream.test:${(raw.address() as AddressInfo).port}`
+    }
+    const closers: (() => Promise<unknown>)[] = []
+    afterEach(async () => {
+      for (const close of closers.splice(0)) await close()
+    })
+
+    it.each([
+      ['in a body of known length', 'Content-Length: 9\r\n\r\nhello', 'reset'],
+      ['in a chunk', 'Transfer-Encoding: chunked\r\n\r\n9\r\nhello', 'reset'],
+      ['before the last chunk', 'Transfer-Encoding: chunked\r\n\r\n5\r\nhello\r\n', 'reset'],
+      ['in a head', 'Content-Length: 9\r\n', 'reset'],
+      // Node does not tell whether close_notify has come.
+      ['in a body that the connection ends', '\r\nhello', undefined],
+    ])('that are cut off %s, without close_notify', async (_, text, code) => {
+      const origin = await serving({}, (socket, under) => {
+        socket.write(`HTTP/1.1 200 OK\r\n${text}`, () => under.end())
+      })
+      const upstream = createUpstream({ client, guard: createGuard(), extraCa: [CERT], resolve })
+      const heard = await ask(upstream, { origin }).done
+      expect([heard.error?.code, heard.ended]).toEqual([code, code === undefined])
+      await upstream.close()
+    })
+
+    it.each(['TLSv1.2', 'TLSv1.3'] as const)('are served over %s', async (version) => {
+      const seenVersions: unknown[] = []
+      const options = { minVersion: version, maxVersion: version }
+      const origin = await serving(options, (socket) => {
+        seenVersions.push(socket.getProtocol())
+        socket.write('HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\nhello')
+      })
+      const upstream = createUpstream({ client, guard: createGuard(), extraCa: [CERT], resolve })
+      expect(await ask(upstream, { origin }).done).toMatchObject({ body: 'hello', ended: true })
+      expect(seenVersions).toEqual([version])
+      await upstream.close()
+    })
+
+    it('are not served over TLS 1.1', async () => {
+      const old = {
+        minVersion: 'TLSv1.1',
+        maxVersion: 'TLSv1.1',
+        ciphers: 'ALL@SECLEVEL=0',
+      } as const
+      const origin = await serving(old, (socket) => socket.end())
+      const upstream = createUpstream({ client, guard: createGuard(), extraCa: [CERT], resolve })
+      expect((await ask(upstream, { origin }).done).error?.code).toBe('refused')
+      await upstream.close()
+    })
+
+    it('are asked for HTTP/1.1 alone, and refused where they speak nothing but HTTP/2', async () => {
+      const offers: (readonly string[])[] = []
+      const origin = await serving(
+        {
+          ALPNCallback: ({ protocols }) => {
+            offers.push(protocols)
+            return offers.length === 1 ? 'http/1.1' : undefined
+          },
+        },
+        (socket) =>
+          socket.write('HTTP/1.1 200 OK\r\nConnection: close\r\nContent-Length: 0\r\n\r\n'),
+      )
+      const upstream = createUpstream({ client, guard: createGuard(), extraCa: [CERT], resolve })
+      expect((await ask(upstream, { origin }).done).status).toBe(200)
+      expect((await ask(upstream, { origin }).done).error?.code).toBe('refused')
+      expect(offers).toEqual([['http/1.1'], ['http/1.1']])
+      expect(upstream.counts().readFailures()).toMatchObject([{ cause: 'tls', count: 1 }])
+      await upstream.close()
+    })
+
+    it('cannot begin another handshake on a connection', async () => {
+      const handshake = Promise.withResolvers<unknown>()
+      const origin = await serving({ maxVersion: 'TLSv1.2' }, (socket) => {
+        const again = { requestCert: true, rejectUnauthorized: false }
+        socket.on('error', handshake.resolve).renegotiate(again, () => {
+          handshake.resolve('made')
+        })
+        socket.write('HTTP/1.1 200 OK\r\nContent-Length: 9\r\n\r\nhello')
+      })
+      const upstream = createUpstream({ client, guard: createGuard(), extraCa: [CERT], resolve })
+      const asking = ask(upstream, { origin })
+      expect(await handshake.promise).toMatchObject({ code: 'ERR_SSL_NO_RENEGOTIATION' })
+      // undici does not see that the connection has ended.
+      if (client === 'undici') asking.call.abort()
+      expect((await asking.done).error?.code).toBe(client === 'undici' ? 'aborted' : 'reset')
+      await upstream.close()
     })
 
     it.each([

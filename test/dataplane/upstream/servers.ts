@@ -1,12 +1,14 @@
 // Real upstreams on loopback for tests, well-behaved and not, and a sink that writes down what it hears.
 
 import { createServer as createHttp, type RequestListener, type Server } from 'node:http'
+import { createServer as createHttps } from 'node:https'
 import {
   createServer as createTcp,
   type AddressInfo,
   type Server as TcpServer,
   type Socket,
 } from 'node:net'
+import { createServer as createTls } from 'node:tls'
 import type {
   Upstream,
   UpstreamCall,
@@ -25,7 +27,13 @@ export interface Listening {
   close(): Promise<void>
 }
 
-const listening = async (server: TcpServer | Server): Promise<Listening> => {
+/** Of a server that speaks TLS. */
+export interface Secured {
+  readonly key: string
+  readonly cert: string
+}
+
+const listening = async (server: TcpServer | Server, protocol = 'http'): Promise<Listening> => {
   const sockets = new Set<Socket>()
   let opened = 0
   server.on('connection', (socket: Socket) => {
@@ -37,7 +45,7 @@ const listening = async (server: TcpServer | Server): Promise<Listening> => {
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
   const { port } = server.address() as AddressInfo
   return {
-    origin: `http://127.0.0.1:${port}`,
+    origin: `${protocol}://127.0.0.1:${port}`,
     port,
     opened: () => opened,
     open: () => sockets.size,
@@ -51,18 +59,44 @@ const listening = async (server: TcpServer | Server): Promise<Listening> => {
   }
 }
 
-export const listenHttp = (listener: RequestListener): Promise<Listening> =>
-  listening(createHttp({ keepAliveTimeout: 60_000 }, listener))
+export const listenHttp = (listener: RequestListener, secured?: Secured): Promise<Listening> => {
+  const options = { keepAliveTimeout: 60_000 }
+  return secured === undefined
+    ? listening(createHttp(options, listener))
+    : listening(createHttps({ ...options, ...secured }, listener), 'https')
+}
 
 /** Speaks bytes: `onRequest` gets each chunk that a client sends. */
-export const listenRaw = (onRequest: (socket: Socket, text: string) => void): Promise<Listening> =>
-  listening(
-    createTcp((socket) => {
-      socket.on('data', (chunk) => {
+export const listenRaw = (
+  onRequest: (socket: Socket, text: string) => void,
+  secured?: Secured,
+): Promise<Listening> => {
+  const serve = (socket: Socket): void => {
+    socket
+      .on('error', () => undefined)
+      .on('data', (chunk) => {
         onRequest(socket, chunk.toString('latin1'))
       })
-    }),
-  )
+  }
+  return secured === undefined
+    ? listening(createTcp(serve))
+    : listening(serveTls(secured, serve), 'https')
+}
+
+/** Its sockets can be reset, as those of TCP can. */
+const serveTls = (secured: Secured, serve: (socket: Socket) => void): TcpServer => {
+  const raw = new Map<number | undefined, Socket>()
+  return createTls({ ...secured, noDelay: true }, (socket) => {
+    const under = raw.get(socket.remotePort)
+    socket.resetAndDestroy = () => {
+      under?.resetAndDestroy()
+      return socket
+    }
+    serve(socket)
+  }).on('connection', (socket: Socket) => {
+    raw.set(socket.remotePort, socket)
+  })
+}
 
 /** A port that nobody listens on. */
 export const refusedOrigin = async (): Promise<string> => {

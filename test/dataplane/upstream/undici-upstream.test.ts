@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto'
 import { PassThrough, Readable } from 'node:stream'
 import type { Socket } from 'node:net'
-import type { ServerResponse } from 'node:http'
+import type { RequestListener, ServerResponse } from 'node:http'
 import { afterEach, describe, expect, it, jest } from '@jest/globals'
 import { createGuard, readRules } from '../../../dataplane/upstream/destinations/guard.ts'
 import { UPSTREAM_CLIENTS } from '../../../dataplane/upstream/http-client.ts'
@@ -11,10 +11,12 @@ import {
 } from '../../../dataplane/upstream/undici-upstream.ts'
 import { createPoolScope } from '../../../dataplane/upstream/limiter.ts'
 import type { Upstream } from '../../../dataplane/upstream/upstream.ts'
+import { createCertificateAuthority } from '../../support/certificates.ts'
 import { settled } from '../../support/settled.ts'
 import { roundTrip } from '../round-trip.ts'
 import { stopTimers } from '../stop-timers.ts'
-import { ask, listenHttp, listenRaw, refusedOrigin, until, type Listening } from './servers.ts'
+import * as servers from './servers.ts'
+import { ask, refusedOrigin, until, type Listening } from './servers.ts'
 
 stopTimers()
 
@@ -22,14 +24,35 @@ const pass = (ms: number): void => {
   jest.advanceTimersByTime(ms)
 }
 
-describe.each(UPSTREAM_CLIENTS)('over %s', (client) => {
+const ca = createCertificateAuthority('upstreams')
+const SECURED = ca.issue('upstream.test')
+
+const CASES = UPSTREAM_CLIENTS.flatMap(
+  (client) =>
+    [
+      [client, 'http', undefined],
+      [client, 'https', SECURED],
+    ] as const,
+)
+
+describe.each(CASES)('over %s, with %s', (client, _scheme, secured) => {
+  const listenHttp = (listener: RequestListener): Promise<Listening> =>
+    servers.listenHttp(listener, secured)
+  const listenRaw = (onRequest: Parameters<typeof servers.listenRaw>[0]): Promise<Listening> =>
+    servers.listenRaw(onRequest, secured)
+
   const closers: (() => Promise<void>)[] = []
   afterEach(async () => {
     for (const close of closers.splice(0).reverse()) await close()
   })
 
   const upstreamOf = (options: Partial<UpstreamOptions> = {}): Upstream => {
-    const upstream = createUpstream({ guard: createGuard(), client, ...options })
+    const upstream = createUpstream({
+      guard: createGuard(),
+      client,
+      extraCa: [ca.cert],
+      ...options,
+    })
     closers.push(() => upstream.close())
     return upstream
   }
@@ -694,7 +717,8 @@ describe.each(UPSTREAM_CLIENTS)('over %s', (client) => {
       const own: { address: string; port: number }[] = []
       const upstream = upstreamOf({ guard: createGuard({ ownListeners: () => own }) })
       own.push({ address: '0.0.0.0', port: server.port })
-      const heard = await ask(upstream, { origin: `http://localhost:${server.port}` }).done
+      const heard = await ask(upstream, { origin: server.origin.replace('127.0.0.1', 'localhost') })
+        .done
       expect(heard.error).toMatchObject({ code: 'denied' })
       expect(server.opened()).toBe(0)
     })
@@ -713,7 +737,9 @@ describe.each(UPSTREAM_CLIENTS)('over %s', (client) => {
           )
         },
       })
-      const heard = await ask(upstream, { origin: `http://up.test:${server.port}` }).done
+      const heard = await ask(upstream, {
+        origin: server.origin.replace('127.0.0.1', 'upstream.test'),
+      }).done
       expect(heard.error?.code).toBe(failure)
     })
 
@@ -727,7 +753,9 @@ describe.each(UPSTREAM_CLIENTS)('over %s', (client) => {
           callback(null, [{ address, family: 4 }])
         },
       })
-      const heard = await ask(upstream, { origin: `http://rebind.test:${server.port}` }).done
+      const heard = await ask(upstream, {
+        origin: server.origin.replace('127.0.0.1', 'upstream.test'),
+      }).done
       expect({ status: heard.status, asked }).toEqual({ status: 200, asked: 1 })
     })
 
@@ -753,7 +781,7 @@ describe.each(UPSTREAM_CLIENTS)('over %s', (client) => {
           else response.end()
         }),
       )
-      const upstream = createUpstream({ guard: createGuard(), client })
+      const upstream = createUpstream({ guard: createGuard(), client, extraCa: [ca.cert] })
       await ask(upstream, { origin: server.origin }).done
       const running = ask(upstream, { origin: server.origin, path: '/held' })
       let isClosed = false
