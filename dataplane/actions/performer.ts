@@ -37,6 +37,8 @@ export interface ByteSink {
   /** False: the response has no body; what is written is discarded. */
   readonly takesBody: boolean
   write(chunk: Uint8Array): boolean
+  /** All that was written has gone out to the client: none of its memory is held any more. */
+  hasSentAll?(): boolean
   onDrain(resume: () => void): void
   /** Closes the client's connection if fewer bytes were written than declared. */
   end(): void

@@ -70,7 +70,7 @@ export const createServingParts = (environment: ServingEnvironment): ServingProc
   const { memory, stopWatching } = createServingMemory(settings, metrics, log)
   let own: readonly SocketEndpoint[] = []
   const realms = new RealmRegistry()
-  const reach = createServingUpstream(settings, { metrics, log, services }, () => own)
+  const reach = createServingUpstream(settings, { metrics, log, memory, services }, () => own)
   const { upstream, fetch, extraCa } = reach
   const dial = createRouterDial(extraCa, { names: reach.names, guard: reach.routerGuard })
   const confinements = createConfinements()

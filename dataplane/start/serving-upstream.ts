@@ -6,6 +6,7 @@ import { readFileSync } from 'node:fs'
 import type { Log } from '../../telemetry/log.ts'
 import { apiServerOf, type GatewaySettings } from '../config.ts'
 import type { GatewayMetrics } from '../metrics.ts'
+import type { MemoryBudget } from '../memory/memory-budget.ts'
 import { createNameLookup, type Resolve } from '../name-lookup.ts'
 import { StartError } from '../start-error.ts'
 import {
@@ -46,6 +47,7 @@ export interface ServingUpstream {
 export interface UpstreamDeps {
   readonly metrics: GatewayMetrics
   readonly log: Log
+  readonly memory: MemoryBudget
   /** What the operator reports of Services. */
   readonly services: ServiceDirectory
 }
@@ -56,7 +58,7 @@ export interface UpstreamDeps {
  */
 export const createServingUpstream = (
   settings: GatewaySettings,
-  { metrics, log, services }: UpstreamDeps,
+  { metrics, log, memory, services }: UpstreamDeps,
   ownListeners: () => readonly SocketEndpoint[],
 ): ServingUpstream => {
   const extraCa = readExtraCa(settings)
@@ -81,6 +83,7 @@ export const createServingUpstream = (
     onHealth: ejections.onAddress,
     maxAgeMs: settings.upstreamConnectionAge * 1000,
     client: settings.upstreamClient,
+    memory,
     extraCa,
   })
   gaugeUpstream(metrics, upstream)

@@ -27,6 +27,8 @@ export interface ExchangeControl {
   abort(error: Error): void
   /** Continues after `onResponseData` returned false. */
   resume(): void
+  /** Tells that the handler holds none of the bytes any more that it was given: others are read into their memory. */
+  recycle?(): void
 }
 
 export interface ResponseHandler {

@@ -67,6 +67,10 @@ export class QueuedCall implements UpstreamCall, Waiting {
     this.#call?.resume()
   }
 
+  recycle(): void {
+    this.#call?.recycle?.()
+  }
+
   get endpoint(): Endpoint | undefined {
     return this.#call?.endpoint
   }

@@ -3,6 +3,7 @@
 
 import { lookup } from 'node:dns'
 import { createDeadlines } from '../deadlines.ts'
+import { createUnboundedMemory, type MemoryBudget } from '../memory/memory-budget.ts'
 import type { Resolve } from '../name-lookup.ts'
 import { trustBeside } from '../trust.ts'
 import { createFindAllowed } from './destinations/allowed-addresses.ts'
@@ -31,6 +32,8 @@ import { type UpstreamsView, viewFailingOrigins, viewUpstreams } from './upstrea
 
 export interface UpstreamOptions {
   readonly guard: DestinationGuard
+  /** What the buffers of connections are charged to; if left out, they are not. */
+  readonly memory?: MemoryBudget
   /** `--upstream-client`; undici if left out. */
   readonly client?: UpstreamClient
   /** `--upstream-ca`: PEM texts, trusted beside the system's. */
@@ -159,7 +162,7 @@ const refuse: Dispatch = (request, sink, limiter) => {
 const CLIENTS = {
   undici: () => openUndiciClient,
   'built-in': createOpenHttp1Client,
-} as const satisfies Record<UpstreamClient, () => OpenClient>
+} as const satisfies Record<UpstreamClient, (memory: MemoryBudget) => OpenClient>
 
 interface OpeningTools {
   readonly registry: HealthRegistry
@@ -180,7 +183,7 @@ const createOpener = (
   const { maxAgeMs = MAX_AGE_MS, clusterDomain = 'cluster.local' } = options
   const { services: directory = new ServiceDirectory() } = options
   const secureContext = trustBeside(options.extraCa ?? [])
-  const openClient = CLIENTS[options.client ?? 'undici']()
+  const openClient = CLIENTS[options.client ?? 'undici'](options.memory ?? createUnboundedMemory())
   return ({ origin, confinedTo }, onEmpty) => {
     const confinement =
       confinedTo === undefined ? undefined : { namespace: confinedTo, clusterDomain }

@@ -104,6 +104,10 @@ export class DispatchedCall implements ResponseHandler, UpstreamCall, Timed {
     this.#control?.resume()
   }
 
+  recycle(): void {
+    if (this.#phase === 'reading') this.#control?.recycle?.()
+  }
+
   expire(): void {
     if (this.#phase === 'connecting') this.#fail('connect_timeout')
     else if (this.#waitsForOurBody()) this.#extend()

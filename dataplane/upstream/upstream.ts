@@ -68,6 +68,11 @@ export interface UpstreamSink {
 export interface UpstreamCall {
   abort(): void
   resume(): void
+  /**
+   * Tells that the sink holds none of the bytes any more that it was given, nor does whoever it has given them to: others
+   * are read into their memory.
+   */
+  recycle?(): void
   /** The endpoint that the request went to, as far as it is known yet. */
   readonly endpoint?: Endpoint | undefined
 }

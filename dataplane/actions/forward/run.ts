@@ -254,7 +254,9 @@ export class Forwarding implements UpstreamSink {
 
   #pass(chunk: Buffer): boolean {
     const out = this.#out
-    if (out === undefined || out.write(chunk)) return true
+    const goesOn = out?.write(chunk) !== false
+    if (out?.hasSentAll?.() === true) this.#call?.recycle?.()
+    if (out === undefined || goesOn) return true
     const { scope, isScarce } = this.#tools
     this.#drain ??= new DrainWatch({
       isScarce: () => scope.isBusy(this.#origin) || isScarce(),
@@ -265,6 +267,7 @@ export class Forwarding implements UpstreamSink {
     this.#drain.start(chunk.length)
     out.onDrain(() => {
       this.#drain?.stop()
+      if (out.hasSentAll?.() === true) this.#call?.recycle?.()
       this.#call?.resume()
     })
     return false

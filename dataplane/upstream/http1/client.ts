@@ -3,6 +3,7 @@
 
 import type { Socket } from 'node:net'
 import { createDeadlines, type Deadlines, type Timed } from '../../deadlines.ts'
+import type { MemoryBudget } from '../../memory/memory-budget.ts'
 import type { Reading } from '../destinations/connector.ts'
 import type {
   ClientOptions,
@@ -14,7 +15,7 @@ import type {
 import { PeerError } from '../peer-error.ts'
 import { createAfterPoll, type Deferred } from './after-poll.ts'
 import { Exchange } from './exchange.ts'
-import { createLargeReads, type LargeReads, READ_BYTES, ReadBuffer } from './read-buffer.ts'
+import { OwnBuffers, READ_BYTES, ReadBuffer } from './read-buffer.ts'
 import { ResponseParser } from './response-parser.ts'
 
 /** Idle connections are closed at most two ticks late. */
@@ -31,20 +32,21 @@ interface ClientTools {
   readonly idleDeadlines: Deadlines
   readonly afterPoll: (deferred: Deferred) => void
   readonly readBuffer: Buffer
-  readonly largeReads: LargeReads
+  readonly ownBuffers: OwnBuffers
 }
 
 /**
+ * @param memory that read buffers are charged to
  * @example
- * const openClient = createOpenHttp1Client()
+ * const openClient = createOpenHttp1Client(memory)
  * openClient({ origin, keepAliveMs, connect, … }).dispatch(request, handler)
  */
-export const createOpenHttp1Client = (): OpenClient => {
+export const createOpenHttp1Client = (memory: MemoryBudget): OpenClient => {
   const tools: ClientTools = {
     idleDeadlines: createDeadlines(IDLE_TICK_MS),
     afterPoll: createAfterPoll(),
     readBuffer: Buffer.allocUnsafeSlow(READ_BYTES),
-    largeReads: createLargeReads(),
+    ownBuffers: new OwnBuffers(memory),
   }
   return (options) => new Http1Client(options, tools)
 }
@@ -60,6 +62,8 @@ class Http1Client implements HttpClient, Timed, Deferred {
   readonly #parser = new ResponseParser()
   readonly #reading: Reading
   readonly #buffer: ReadBuffer
+  /** Of TLS, whose connections share no buffer. */
+  readonly #ownBytes: number
   /** Connected. */
   #socket: Socket | undefined
   #isConnecting = false
@@ -83,10 +87,11 @@ class Http1Client implements HttpClient, Timed, Deferred {
     this.#host = host
     this.#keepAliveMs = options.keepAliveMs
     const isPlain = protocol === 'http:'
+    this.#ownBytes = isPlain ? 0 : TLS_READ_BYTES
     // A TLS socket may read while bytes of another socket are looked at; a plain one reads in the poll phase alone.
     this.#buffer = new ReadBuffer(
       isPlain ? tools.readBuffer : Buffer.allocUnsafeSlow(TLS_READ_BYTES),
-      tools.largeReads,
+      tools.ownBuffers,
     )
     this.#reading = {
       buffer: () => this.#buffer.next(isPlain && this.#isMuchExpected()),
@@ -135,6 +140,11 @@ class Http1Client implements HttpClient, Timed, Deferred {
     else this.#continueReading()
   }
 
+  /** Call it when the handler of the exchange holds none of the bytes that it was given. */
+  recycle(exchange: Exchange): void {
+    if (exchange === this.#exchange) this.#buffer.recycle()
+  }
+
   /** Call it when the exchange failed for another reason than its connection. */
   fail(exchange: Exchange, error: Error): void {
     if (exchange !== this.#exchange) return
@@ -172,6 +182,7 @@ class Http1Client implements HttpClient, Timed, Deferred {
         this.#onLost(socket, new PeerError('closed', 'the upstream closed the connection'))
       })
     this.#tools.idleDeadlines.add(this)
+    this.#tools.ownBuffers.add(this.#ownBytes)
     this.#options.onConnected()
     if (this.#exchange === undefined) this.#disconnect()
     else this.#send(this.#exchange, socket)
@@ -262,6 +273,8 @@ class Http1Client implements HttpClient, Timed, Deferred {
       keepsAlive && !hasMore && !exchange.closes && isRequestSent && this.#keepAliveMs > 0
     this.#exchange = undefined
     exchange.end()
+    // Who has got the bytes may hold them while the connection serves others.
+    this.#buffer.forget()
     if (this.isReusable) {
       this.due = this.#tools.idleDeadlines.dueIn(this.#keepAliveMs)
       // The handler may have paused with the last bytes: an idle connection is read, too.
@@ -308,6 +321,7 @@ class Http1Client implements HttpClient, Timed, Deferred {
     socket.destroy()
     this.#readBytes = 0
     this.#buffer.release()
+    this.#tools.ownBuffers.subtract(this.#ownBytes)
     this.#options.onDisconnected()
   }
 }

@@ -9,6 +9,7 @@ import type { ResponseHead } from './response-head.ts'
 /** What an exchange needs of its client. */
 export interface ExchangeOwner {
   resume(exchange: Exchange): void
+  recycle(exchange: Exchange): void
   /** Ends the exchange, and with it the connection. */
   fail(exchange: Exchange, error: Error): void
   destroy(): void
@@ -43,6 +44,10 @@ export class Exchange implements ExchangeControl {
 
   resume(): void {
     this.#owner.resume(this)
+  }
+
+  recycle(): void {
+    this.#owner.recycle(this)
   }
 
   send(socket: Socket, host: string): void {

@@ -1,5 +1,8 @@
 // Owns the memory that a socket reads into. All plain sockets of a process share one buffer, and what is passed on is
-// copied out of it; while much arrives each read gets a buffer of its own, which is passed on as it is.
+// copied out of it; while much arrives, connections read into large buffers of their own, which are passed on as they are
+// and used again once nobody holds any of their bytes.
+
+import type { Holding, MemoryBudget } from '../../memory/memory-budget.ts'
 
 /** Node reads this much at a time from sockets without such a buffer, too. */
 export const READ_BYTES = 64 * 1024
@@ -8,30 +11,91 @@ export const READ_BYTES = 64 * 1024
  * reads of 256 KiB.
  */
 const LARGE_BYTES = 256 * 1024
-/** So many connections of a process read so much at a time, 16 MiB; all others 64 KiB. */
+/** So many of them are in use in a process, 16 MiB; whoever finds none left reads 64 KiB at a time. */
 const MOST_LARGE = 64
+/** Bytes of each size that are kept for later. New ones cost more: for every some dozens V8 marks the whole heap. */
+const MOST_FREE_BYTES = 4 * 1024 * 1024
 
-/** How many more connections of this process may read with large buffers. */
-export interface LargeReads {
-  left: number
+/** The buffers of a process that connections have for themselves, charged to its memory. */
+export class OwnBuffers {
+  readonly #holding: Holding
+  readonly #large: Buffer[] = []
+  readonly #small: Buffer[] = []
+  #usedLarge = 0
+
+  constructor(memory: MemoryBudget) {
+    // Without an owner: where there is no room less is read at a time, and nobody is closed for it.
+    this.#holding = memory.open()
+  }
+
+  /** Bytes in use or kept for later. */
+  get bytes(): number {
+    return this.#holding.bytes
+  }
+
+  /** Counts bytes that a connection has as long as it is open. */
+  add(bytes: number): void {
+    this.#holding.add(bytes)
+  }
+
+  subtract(bytes: number): void {
+    this.#holding.subtract(bytes)
+  }
+
+  /** A large one if there are any left. undefined: memory is short. */
+  acquire(): Buffer | undefined {
+    if (this.#usedLarge === MOST_LARGE) return this.acquireSmall()
+    const buffer = this.#large.pop() ?? this.#allocate(LARGE_BYTES)
+    if (buffer !== undefined) this.#usedLarge++
+    return buffer
+  }
+
+  /** One of `READ_BYTES`. undefined: memory is short. */
+  acquireSmall(): Buffer | undefined {
+    return this.#small.pop() ?? this.#allocate(READ_BYTES)
+  }
+
+  /** Takes one back of which nobody holds a byte. */
+  release(buffer: Buffer): void {
+    const { length } = buffer
+    const free = length === LARGE_BYTES ? this.#large : this.#small
+    if (free.length * length >= MOST_FREE_BYTES || this.#holding.isTight) {
+      this.abandon(buffer)
+      return
+    }
+    if (length === LARGE_BYTES) this.#usedLarge--
+    free.push(buffer)
+  }
+
+  /** Gives one up of which somebody may hold bytes. */
+  abandon({ length }: Buffer): void {
+    if (length === LARGE_BYTES) this.#usedLarge--
+    this.#holding.subtract(length)
+  }
+
+  #allocate(bytes: number): Buffer | undefined {
+    if (this.#holding.isTight || !this.#holding.reserve(bytes)) return undefined
+    return Buffer.allocUnsafeSlow(bytes)
+  }
 }
 
-export const createLargeReads = (): LargeReads => ({ left: MOST_LARGE })
+/** Whether bytes of a buffer were passed on: `lent`: they may come back; `given`: nobody will say so. */
+type Use = 'unused' | 'lent' | 'given'
 
 export class ReadBuffer {
   readonly #shared: Buffer
-  readonly #largeReads: LargeReads
+  readonly #buffers: OwnBuffers
+  /** The one that the socket reads into. */
   #current: Buffer
-  /** Of the buffers of its own; 0: it reads into the shared one. */
-  #ownBytes = 0
-  /** A part of it was passed on: nothing may be read into it any more. */
-  #isHandedOver = false
+  #use: Use = 'unused'
+  /** The one before it, if that is lent. Whoever holds more keeps them, and accounts for them. */
+  #lent: Buffer | undefined
 
   /** @param shared nothing else is read into it while bytes that were read are looked at */
-  constructor(shared: Buffer, largeReads: LargeReads) {
+  constructor(shared: Buffer, buffers: OwnBuffers) {
     this.#shared = shared
     this.#current = shared
-    this.#largeReads = largeReads
+    this.#buffers = buffers
   }
 
   /** What was read last. */
@@ -39,36 +103,77 @@ export class ReadBuffer {
     return this.#current
   }
 
-  /** @param isMuchExpected the next read probably fills the shared buffer */
+  /**
+   * Call it when the socket is about to read, and at no other time: it would go on reading into the buffer before.
+   * @param isMuchExpected the next read probably fills the shared buffer
+   */
   next(isMuchExpected: boolean): Buffer {
-    if (!isMuchExpected) this.release()
-    else if (this.#isHandedOver || this.#ownBytes === 0) {
-      if (this.#ownBytes === 0) this.#ownBytes = this.#acquire()
-      this.#current = Buffer.allocUnsafeSlow(this.#ownBytes)
-      this.#isHandedOver = false
-    }
+    if (!isMuchExpected) this.#change(this.#shared)
+    else if (this.#use !== 'unused' || this.#isShared)
+      this.#change(this.#buffers.acquire() ?? this.#shared)
     return this.#current
   }
 
-  /** Bytes of `current` that the caller may keep. A few are copied, so that they do not hold a whole buffer. */
+  /**
+   * Bytes of `current` that the caller may keep until it calls `recycle`, or for ever. A few are copied: who keeps them
+   * accounts for these bytes, and must not hold many times as much.
+   */
   take(from: number, to: number): Buffer {
     const bytes = this.#current.subarray(from, to)
-    if (this.#ownBytes === 0 || bytes.length < this.#ownBytes / 4) return Buffer.from(bytes)
-    this.#isHandedOver = true
+    if (bytes.length < this.#current.length / 2) return Buffer.from(bytes)
+    if (this.#isShared) return this.#copyShared(bytes)
+    if (this.#use === 'unused') this.#use = 'lent'
     return bytes
   }
 
-  /** Goes back to the shared buffer. */
-  release(): void {
-    if (this.#ownBytes === LARGE_BYTES) this.#largeReads.left++
-    this.#ownBytes = 0
-    this.#current = this.#shared
-    this.#isHandedOver = false
+  /** Call it when nobody holds any of the bytes that were taken since the last `forget`. */
+  recycle(): void {
+    if (this.#use === 'lent') this.#use = 'unused'
+    if (this.#lent !== undefined) this.#buffers.release(this.#lent)
+    this.#lent = undefined
   }
 
-  #acquire(): number {
-    if (this.#largeReads.left === 0) return READ_BYTES
-    this.#largeReads.left--
-    return LARGE_BYTES
+  /** What was taken may be held for ever: a later `recycle` is about what is taken from now on. */
+  forget(): void {
+    if (this.#use === 'lent') this.#use = 'given'
+    this.#abandonLent()
+  }
+
+  /** Call it when the socket does not read any more. */
+  release(): void {
+    this.forget()
+    this.#change(this.#shared)
+  }
+
+  get #isShared(): boolean {
+    return this.#current === this.#shared
+  }
+
+  /** The first read of a large body. */
+  #copyShared(bytes: Buffer): Buffer {
+    const isSuited = bytes.length >= READ_BYTES / 2 && bytes.length <= READ_BYTES
+    const own = isSuited ? this.#buffers.acquireSmall() : undefined
+    if (own === undefined) return Buffer.from(bytes)
+    bytes.copy(own)
+    this.#abandonLent()
+    this.#lent = own
+    return own.subarray(0, bytes.length)
+  }
+
+  #abandonLent(): void {
+    if (this.#lent !== undefined) this.#buffers.abandon(this.#lent)
+    this.#lent = undefined
+  }
+
+  #change(next: Buffer): void {
+    if (!this.#isShared) {
+      if (this.#use === 'lent') {
+        this.#abandonLent()
+        this.#lent = this.#current
+      } else if (this.#use === 'given') this.#buffers.abandon(this.#current)
+      else this.#buffers.release(this.#current)
+    }
+    this.#current = next
+    this.#use = 'unused'
   }
 }

@@ -6,9 +6,11 @@ import type { Resolve } from '../../../dataplane/name-lookup.ts'
 import { createGuard } from '../../../dataplane/upstream/destinations/guard.ts'
 import type { HealthEvent } from '../../../dataplane/upstream/endpoints/origin-health.ts'
 import { ServiceDirectory } from '../../../dataplane/upstream/endpoints/service-directory.ts'
+import { MemoryBudget } from '../../../dataplane/memory/memory-budget.ts'
 import { UPSTREAM_CLIENTS } from '../../../dataplane/upstream/http-client.ts'
 import { createUpstream } from '../../../dataplane/upstream/undici-upstream.ts'
 import { seededRandom } from '../../support/seeded-random.ts'
+import { settled } from '../../support/settled.ts'
 import { ask } from './servers.ts'
 
 // A self-signed certificate for upstream.test and 127.0.0.1, good until the year 2126; used nowhere else.
@@ -212,6 +214,23 @@ describe.each(UPSTREAM_CLIENTS)('over %s', (client) => {
       const upstream = createUpstream({ client, guard: createGuard(), extraCa: [CERT], resolve })
       expect((await ask(upstream, { origin }).done).error?.code).toBe('refused')
       await upstream.close()
+    })
+
+    it('have memory of their own, which is charged while they are connected', async () => {
+      const memory = new MemoryBudget({ size: 1_000_000 })
+      const upstream = createUpstream({
+        client,
+        guard: createGuard(),
+        extraCa: [CERT],
+        resolve,
+        memory,
+      })
+      await ask(upstream, { origin: `https://upstream.test:${port}` }).done
+      // undici reads in its own way.
+      expect(memory.held).toBe(client === 'undici' ? 0 : 16 * 1024)
+      await upstream.close()
+      await settled()
+      expect(memory.held).toBe(0)
     })
 
     it('are asked for HTTP/1.1 alone, and refused where they speak nothing but HTTP/2', async () => {

@@ -554,6 +554,26 @@ describe.each(CASES)('over %s, with %s', (client, _scheme, secured) => {
       expect(server.opened()).toBe(2)
     })
 
+    // undici sends the rest of it, and then the next request.
+    if (client === 'built-in')
+      it('after a response that came while bytes of its request waited in the socket', async () => {
+        const server = await opened(
+          listenRaw((socket, text) => {
+            if (!/^\w+ /.test(text)) return
+            socket.write(answerTo(text))
+            if (text.startsWith('POST')) socket.pause()
+          }),
+        )
+        const upstream = upstreamOf()
+        const body = Buffer.alloc(32_000_000, 'GET /smuggled HTTP/1.1\r\n\r\n')
+        const early = { origin: server.origin, method: 'POST', path: '/early', body }
+        expect(await ask(upstream, early).done).toMatchObject({ body: '/early', ended: true })
+        expect(await ask(upstream, { origin: server.origin, path: '/next' }).done).toMatchObject({
+          body: '/next',
+        })
+        expect(server.opened()).toBe(2)
+      })
+
     it('but one whose last bytes were waited for does', async () => {
       const server = await opened(
         listenRaw((socket, text) => {
