@@ -14,6 +14,7 @@ export const TABLE_NAMES = [
   'memory',
   'processes',
   'latency',
+  'forward-latency',
   'wamp',
   'crossbar',
   'events',

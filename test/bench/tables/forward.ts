@@ -1,12 +1,14 @@
 // The tables of requests that are passed on to an upstream: small bodies and large ones, beside a
 // forwarder that does nothing else and beside well-known proxies.
 
+import type { UpstreamClient } from '../../../dataplane/upstream/http-client.ts'
 import type { Bench } from '../bench.ts'
 import { compare, type Subject } from '../compare.ts'
 import { mainDocument } from '../documents.ts'
-import { type Gateway, loadUnmanaged, startGateway } from '../gateway.ts'
+import { loadUnmanaged, startGateway } from '../gateway.ts'
 import { forwardPeers, startPeers, startUpstream } from '../peers.ts'
 import {
+  atMost,
   comparisonRemarks,
   comparisonTable,
   fixed,
@@ -14,15 +16,41 @@ import {
   type Section,
   type Target,
 } from '../section.ts'
-import { type Server, withServers } from '../server-process.ts'
+import { type Server, type StartServer, withServers } from '../server-process.ts'
 import type { Comparison, Summary } from '../statistics.ts'
+import { GATEWAY, latencySection } from './latency.ts'
 import { makeTempDir } from '../../support/temp-dir.ts'
 
 const MEMORY = {
   'RSS MB': ({ peakRssMegabytes }: Summary) => fixed(peakRssMegabytes, 0),
 }
-const GATEWAY = 'gateway'
+const OVER_UNDICI = 'gateway, undici'
 const BARE = 'bare undici dispatch'
+
+/** Envoy beside the gateway, each at a share of what it can serve itself. */
+export const measureForwardLatency = async (bench: Bench): Promise<Section> => {
+  await using directory = await makeTempDir()
+  const options = { machine: bench.machine, directory: directory.path }
+  return await withServers(bench.machine, async (start) => {
+    const upstream = await startUpstream({ ...options, start })
+    const peers = forwardPeers(upstream).filter(({ name }) => PACED.has(name))
+    const { started, remarks } = await startPeers(peers, { ...options, start })
+    const own = await startOwn(start, GATEWAY, upstream, 'built-in')
+    const section = await latencySection(bench, {
+      title: 'Latency of forwards below saturation',
+      work: 'Forwards of 200 bytes.',
+      subjects: [...started, own].map(({ name, server }) => ({
+        name,
+        pid: server.pid,
+        load: { url: `${server.url}/v1/small` },
+      })),
+      against: { name: 'envoy', bound: 2 },
+    })
+    return { ...section, remarks: [...section.remarks, ...remarks] }
+  })
+}
+
+const PACED: ReadonlySet<string> = new Set(['nginx', 'envoy'])
 
 export const measureForward = async (bench: Bench): Promise<readonly Section[]> => {
   await using directory = await makeTempDir()
@@ -30,9 +58,11 @@ export const measureForward = async (bench: Bench): Promise<readonly Section[]> 
   return await withServers(bench.machine, async (start) => {
     const upstream = await startUpstream({ ...options, start })
     const { started, remarks } = await startPeers(forwardPeers(upstream), { ...options, start })
-    const gateway = await startGateway(start)
-    await loadUnmanaged(gateway, [mainDocument(upstream.url)])
-    const servers = placeSecond(started, gateway)
+    const own = await Promise.all([
+      startOwn(start, GATEWAY, upstream, 'built-in'),
+      startOwn(start, OVER_UNDICI, upstream, 'undici'),
+    ])
+    const servers = [...started.slice(0, 1), ...own, ...started.slice(1)]
     const upstreamIs = bench.machine.has('nginx') ? 'nginx' : 'node:http'
     return [
       smallSection(await compareAt(bench, servers, '/v1/small'), upstreamIs, remarks),
@@ -46,11 +76,16 @@ interface Named {
   readonly server: Server
 }
 
-const placeSecond = (peers: readonly Named[], gateway: Gateway): readonly Named[] => [
-  ...peers.slice(0, 1),
-  { name: GATEWAY, server: gateway },
-  ...peers.slice(1),
-]
+const startOwn = async (
+  start: StartServer,
+  name: string,
+  upstream: Server,
+  client: UpstreamClient,
+): Promise<Named> => {
+  const server = await startGateway(start, { flags: ['--upstream-client', client] })
+  await loadUnmanaged(server, [mainDocument(upstream.url)])
+  return { name, server }
+}
 
 const compareAt = (bench: Bench, servers: readonly Named[], path: string): Promise<Comparison> => {
   const subjects = servers.map(({ name, server }): Subject => ({
@@ -71,8 +106,9 @@ const smallSection = (
   tables: [comparisonTable(comparison, MEMORY)],
   targets: [
     ...ratioAtLeast(comparison, GATEWAY, BARE, 0.85),
-    ...ratioAtLeast(comparison, GATEWAY, 'nginx', 0.43),
-    ...aheadOf(comparison, 'caddy'),
+    ...cpuAtLeast(comparison, 'envoy', 1.3),
+    ...cpuAtLeast(comparison, 'nginx', 0.6),
+    ...ratioAtLeast(comparison, GATEWAY, 'caddy', 1),
   ],
   remarks: [...comparisonRemarks(comparison), ...remarks],
 })
@@ -85,9 +121,19 @@ const largeSection = (
   title: 'Forward, 1 MiB',
   method: `The same with a body of 1 MiB from ${upstreamIs}, streamed to 64 clients at a time.`,
   tables: [comparisonTable(comparison, MEMORY)],
-  targets: ratioAtLeast(comparison, GATEWAY, BARE, 0.9),
+  targets: [
+    ...ratioAtLeast(comparison, GATEWAY, BARE, 0.9),
+    ...cpuAtLeast(comparison, 'envoy', 0.95),
+    atMost('gateway, RSS with 64 bodies of 1 MiB at a time', {
+      bound: 160,
+      measured: comparison.summaries.find(({ name }) => name === GATEWAY)?.peakRssMegabytes ?? NaN,
+      unit: ' MB',
+      digits: 0,
+    }),
+  ],
   remarks: [...comparisonRemarks(comparison), ...remarks],
 })
 
-const aheadOf = (comparison: Comparison, peer: string): readonly Target[] =>
-  ratioAtLeast(comparison, GATEWAY, peer, 1)
+/** Upstream and load generator share a core, so that only the CPU time per request says how much better one is. */
+const cpuAtLeast = (comparison: Comparison, peer: string, bound: number): readonly Target[] =>
+  ratioAtLeast(comparison, GATEWAY, peer, bound).filter(({ what }) => what.endsWith('CPU'))

@@ -42,6 +42,8 @@ export interface LatencyOptions {
   readonly work: string
   /** One of them is named `GATEWAY`. */
   readonly subjects: readonly HttpSubject[]
+  /** A peer, and how many times its p99 the gateway's may be; if left out, the gateway is compared with its own p50. */
+  readonly against?: { readonly name: string; readonly bound: number }
 }
 
 interface HttpSubject extends Subject {
@@ -50,7 +52,7 @@ interface HttpSubject extends Subject {
 
 export const latencySection = async (
   bench: Bench,
-  { title, work, subjects }: LatencyOptions,
+  { title, work, subjects, against }: LatencyOptions,
 ): Promise<Section> => {
   const full = new Map<string, number>()
   const paced: Subject[] = []
@@ -69,6 +71,7 @@ export const latencySection = async (
     p99Ms,
   }))
   const own = rows.find(({ name }) => name === GATEWAY)
+  const peer = rows.find(({ name }) => name === against?.name)
   return {
     title,
     method: `${work} ${PACED_CONNECTIONS} connections pause for a random time after each answer, so long that each server gets about ${SHARE * 100} % of what it can serve (\`load\`). wrk knows whole milliseconds only: requests come in small bunches.`,
@@ -86,12 +89,19 @@ export const latencySection = async (
       },
     ],
     targets: [
-      atMost('p99 ÷ p50', {
-        bound: 3,
-        measured: own === undefined ? NaN : own.p99Ms / own.p50Ms,
-        unit: ' ×',
-        digits: 1,
-      }),
+      against === undefined
+        ? atMost('p99 ÷ p50', {
+            bound: 3,
+            measured: own === undefined ? NaN : own.p99Ms / own.p50Ms,
+            unit: ' ×',
+            digits: 1,
+          })
+        : atMost(`p99 ÷ that of ${against.name}`, {
+            bound: against.bound,
+            measured: (own?.p99Ms ?? NaN) / (peer?.p99Ms ?? NaN),
+            unit: ' ×',
+            digits: 1,
+          }),
     ],
     remarks: comparisonRemarks(comparison),
   }
