@@ -56,8 +56,8 @@ export const UPSTREAM_SETTINGS = {
   'upstream-client': {
     type: 'enum',
     values: UPSTREAM_CLIENTS,
-    default: 'undici',
-    help: 'HTTP client of forward and callbacks; built-in is faster and still being proven',
+    default: 'built-in',
+    help: 'HTTP client of forward and callbacks; undici is more lenient and slower',
   },
   'upstream-ca': {
     type: 'path',

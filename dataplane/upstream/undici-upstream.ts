@@ -34,7 +34,7 @@ export interface UpstreamOptions {
   readonly guard: DestinationGuard
   /** What the buffers of connections are charged to; if left out, they are not. */
   readonly memory?: MemoryBudget
-  /** `--upstream-client`; undici if left out. */
+  /** `--upstream-client`; the built-in one if left out. */
   readonly client?: UpstreamClient
   /** `--upstream-ca`: PEM texts, trusted beside the system's. */
   readonly extraCa?: readonly string[]
@@ -183,7 +183,9 @@ const createOpener = (
   const { maxAgeMs = MAX_AGE_MS, clusterDomain = 'cluster.local' } = options
   const { services: directory = new ServiceDirectory() } = options
   const secureContext = trustBeside(options.extraCa ?? [])
-  const openClient = CLIENTS[options.client ?? 'undici'](options.memory ?? createUnboundedMemory())
+  const openClient = CLIENTS[options.client ?? 'built-in'](
+    options.memory ?? createUnboundedMemory(),
+  )
   return ({ origin, confinedTo }, onEmpty) => {
     const confinement =
       confinedTo === undefined ? undefined : { namespace: confinedTo, clusterDomain }

@@ -63,7 +63,7 @@ export const GATEWAY_FLAGS: SettingsTable = {
     'upstream-client': {
       type: 'enum',
       values: ['undici', 'built-in'],
-      default: 'undici',
+      default: 'built-in',
       help: '',
     },
     'upstream-ca': { type: 'path', default: null, help: '' },
