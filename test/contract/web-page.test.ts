@@ -18,7 +18,7 @@ interface Listener {
 const gatewayListener = async (): Promise<Listener> => {
   const app = { authorize: allowLocal, page: allowLocalHost }
   const gateway = await startGateway({ app })
-  return { url: gateway.url, close: () => gateway[Symbol.asyncDispose]() }
+  return { url: gateway.url, close: async () => gateway[Symbol.asyncDispose]() }
 }
 
 const STATUS = { isReady: true, isLeading: true, resources: new Map(), dataPlanes: [], notes: [] }
