@@ -17,6 +17,8 @@ export interface ServedVersion {
   readonly realmUri: string
   /** The document may reach Services of this namespace, and nothing else in the cluster. */
   readonly confinedTo?: string | undefined
+  /** Names of the credentials of its realm that the document may use; if left out, none. */
+  readonly credentials?: readonly string[] | 'any' | undefined
   readonly deprecation: Readonly<Record<string, string>> | undefined
   readonly poolSize: number
   readonly languages: readonly string[]

@@ -1,6 +1,7 @@
 // Defines what a document is validated against: facts that stand outside it.
 
 import type { ValueMap } from './expression/value.ts'
+import type { CredentialFacts } from './realm/credentials.ts'
 
 export interface Environment {
   /** Facts of a realm; undefined: there is no such realm. */
@@ -22,6 +23,8 @@ export interface RealmFacts {
   readonly hasIssuers?: boolean
   /** Whether its record gives `signing_keys`. */
   readonly hasKeys?: boolean
+  /** By name. Left out: not known, so that documents may name any. */
+  readonly credentials?: Readonly<Record<string, CredentialFacts>> | undefined
   /** Several replicas serve it, and each signs with keys of its own. */
   readonly isSignedApart?: boolean
 }

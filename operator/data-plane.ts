@@ -2,7 +2,12 @@
 // last seen to have loaded.
 
 import type { Problem, Warning } from '../language/problem.ts'
-import type { FailingProvider, SessionState, UpstreamTrouble } from '../language/wire/wire.ts'
+import type {
+  FailingCredential,
+  FailingProvider,
+  SessionState,
+  UpstreamTrouble,
+} from '../language/wire/wire.ts'
 import { selects } from './resource/label-selector.ts'
 import type { LabelSelector } from './resource/resource.ts'
 
@@ -81,6 +86,8 @@ export interface LoadedRealm {
   readonly sessions: readonly SessionState[]
   /** Absent: none, or the realm was not sent to it. Names are of the Realm. */
   readonly failingProviders?: readonly FailingProvider[]
+  /** Likewise. */
+  readonly failingCredentials?: readonly FailingCredential[]
 }
 
 export interface Rejection {

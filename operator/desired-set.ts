@@ -20,6 +20,10 @@ export interface DesiredDocument {
   readonly callsRouter?: boolean
   /** Hosts that its forwards name literally, without scheme and port, each once; absent: none. */
   readonly forwardHosts?: readonly string[]
+  /** Credentials of its realm that its forwards name, each once, sorted; absent: none. */
+  readonly credentials?: readonly string[]
+  /** Of these, those that it may not use; absent: none. The digest differs with them. */
+  readonly withheld?: readonly string[]
   readonly namespace: string
   /** The namespace, where gateways must not let it reach another one; the digest differs with it. */
   readonly confinedTo?: string

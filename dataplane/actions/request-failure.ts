@@ -1,10 +1,12 @@
 // Describes why a request failed, for the log, the access log and traces. No part of it is for the client.
 
+import type { CredentialFailureCode } from '../credentials/credential.ts'
 import type { FailureCause } from '../upstream/failure-cause.ts'
 
 /** A closed list: each is a sentence of the log, and a value that may label a metric. */
 export type FailureReason =
   | FailureCause
+  | CredentialFailureCode
   | 'upstream_status' // a response of 400 or more, which is a result of the action as well
   | 'response_head' // a status, coding or framing that can't be passed on
   | 'response_too_large'

@@ -84,7 +84,7 @@ const isExpected = (reason: FailureReason, status: number): boolean =>
 export const FAILURE_SENTENCES = {
   refused: 'the upstream does not accept connections; is it running, and is the port right?',
   dns: "the name of the upstream can't be resolved; is it spelt correctly?",
-  tls: 'TLS with the upstream failed; check its certificate, its name and --upstream-ca',
+  tls: 'TLS with the upstream failed; check its certificate, its name, --upstream-ca, and the client certificate if it requires one',
   denied:
     'the upstream is not an allowed destination (--upstream-allow, --upstream-deny, policies)',
   connect_timeout:
@@ -97,6 +97,16 @@ export const FAILURE_SENTENCES = {
   status_502: 'the upstream answered with status 502',
   status_503: 'the upstream answered with status 503',
   status_504: 'the upstream answered with status 504',
+  credential_missing:
+    'the realm has no credential of the name that the document has, or the document may not use it (allowedNamespaces)',
+  credential_origin:
+    'the host of the request is not among the origins of the credential; nothing was sent',
+  credential_token:
+    'the gateway got no token for the upstream from the authorization server of the credential',
+  credential_subject:
+    "the caller's token can't be exchanged for one for the upstream: see the detail",
+  credential_certificate:
+    'the client certificate of the credential can not be used; replace it in its Secret',
   upstream_status: 'the upstream answered with an error status',
   response_head: "the upstream sent a response head that can't be passed on",
   response_too_large: 'the upstream sent a body that is too large for a document to read',

@@ -24,6 +24,7 @@ export const realmEndpoints = (
     sessions: store.sessionsOf(uri),
     callbacks: callbacksOf(uri),
     failingProviders: store.failingProvidersOf(uri),
+    failingCredentials: store.failingCredentialsOf(uri),
   })
   /** The record as it was put, for putting it elsewhere: `secrets` has pointers to the values to fill in. */
   const source = ({ record }: LoadedRealm): object => ({

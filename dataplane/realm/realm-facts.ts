@@ -11,5 +11,6 @@ import type { RealmRecord } from '../../language/realm/record.ts'
  */
 export const lenientFactsOf = (realm: RealmRecord | undefined): RealmFacts => {
   const facts = realm === undefined ? { authmethods: [], oidcProviders: [] } : factsOf(realm)
-  return { ...facts, authmethods: [...new Set([...facts.authmethods, 'oidcrp', 'cookie'])] }
+  const authmethods = [...new Set([...facts.authmethods, 'oidcrp', 'cookie'])]
+  return { ...facts, authmethods, credentials: undefined }
 }

@@ -93,6 +93,13 @@ class InMemory implements MemoryState {
     else this.#values.set(key, before)
   }
 
+  cache(key: string, value: string, ttlSeconds: number): Promise<boolean> {
+    const now = this.#nowSeconds()
+    const hasRoom = this.#values.hasRoomFor(key, now)
+    if (hasRoom) this.#values.set(key, { value, until: now + ttlSeconds })
+    return Promise.resolve(hasRoom)
+  }
+
   increment(key: string, windowSeconds: number): Promise<number> {
     const now = this.#nowSeconds()
     const known = this.#counts.get(key)

@@ -137,6 +137,10 @@ class InRedis implements SharedState {
     return (await this.#send(['EVAL', REPLACE, '1', PREFIX + key, expected, next, ttl])) === 1
   }
 
+  async cache(key: string, value: string, ttlSeconds: number): Promise<boolean> {
+    return (await this.#send(['SET', PREFIX + key, value, 'EX', seconds(ttlSeconds)])) === 'OK'
+  }
+
   async increment(key: string, windowSeconds: number): Promise<number> {
     return Number(await this.#send(['EVAL', INCREMENT, '1', PREFIX + key, seconds(windowSeconds)]))
   }

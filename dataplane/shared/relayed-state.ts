@@ -16,6 +16,12 @@ export type SharedCall =
       readonly next: string
       readonly ttlSeconds: number
     }
+  | {
+      readonly kind: 'cache'
+      readonly key: string
+      readonly value: string
+      readonly ttlSeconds: number
+    }
   | { readonly kind: 'increment'; readonly key: string; readonly windowSeconds: number }
   | { readonly kind: 'revoke'; readonly key: string; readonly untilUnixSeconds: number }
 
@@ -45,6 +51,8 @@ const perform = (
       return state.read(call.key)
     case 'replace':
       return state.replace(call.key, call.expected, call.next, call.ttlSeconds)
+    case 'cache':
+      return state.cache(call.key, call.value, call.ttlSeconds)
     case 'increment':
       return state.increment(call.key, call.windowSeconds)
     case 'revoke':
@@ -99,6 +107,10 @@ class Relayed implements RelayedState {
     ttlSeconds: number,
   ): Promise<boolean> {
     return (await this.#value({ kind: 'replace', key, expected, next, ttlSeconds })) === true
+  }
+
+  async cache(key: string, value: string, ttlSeconds: number): Promise<boolean> {
+    return (await this.#value({ kind: 'cache', key, value, ttlSeconds })) === true
   }
 
   async increment(key: string, windowSeconds: number): Promise<number> {

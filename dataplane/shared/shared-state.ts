@@ -4,8 +4,9 @@
 import { CodedError } from '../../base/coded-error.ts'
 
 /**
- * Keys and values are text of at most 2 KiB; values never hold a token or a password, only digests. The part of a key
- * before its first colon is its kind: in memory each kind of value has a quota of its own.
+ * Keys and values are text of at most 2 KiB, what is cached of at most 16 KiB; values never hold a token or a password,
+ * only digests, or what their owner has encrypted. The part of a key before its first colon is its kind: in memory each
+ * kind of value has a quota of its own.
  */
 export interface SharedState {
   /** True for the first caller that takes the key, false for all others until it expires. Atomic across processes. */
@@ -18,6 +19,8 @@ export interface SharedState {
     next: string,
     ttlSeconds: number,
   ): Promise<boolean>
+  /** Sets the value, whatever it was. It is never written to disk. False: there is no room. */
+  cache(key: string, value: string, ttlSeconds: number): Promise<boolean>
   /** Adds one and returns the count within the window, which starts with the first. */
   increment(key: string, windowSeconds: number): Promise<number>
   /** Resolves when every process of this gateway knows the revocation; other replicas know it moments later. */

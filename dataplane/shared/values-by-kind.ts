@@ -13,6 +13,8 @@ const QUOTAS: ReadonlyMap<string, number> = new Map([
   ['oidc-state', 200_000],
   ['oidc-jti', 50_000],
   ['refresh', 500_000],
+  // Tokens for upstreams, one of each credential; 30 MB where all are as long as they may be.
+  ['upstream-token', 2000],
 ])
 /** The kind of all others together. */
 const OTHERS = ''

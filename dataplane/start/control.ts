@@ -254,6 +254,7 @@ const storeOptions = async (
     allowUnmanaged: settings.allowUnmanaged,
     sessionsOf: (uri) => processStatus.sessionsOf(uri),
     failingProvidersOf: (uri) => processStatus.failingProvidersOf(uri),
+    failingCredentialsOf: (uri) => processStatus.failingCredentialsOf(uri),
     ...(files === undefined ? {} : { snapshot: new Snapshot({ files, log, now: Date.now }) }),
     observer: {
       item: ({ kind, result }) => {

@@ -7,9 +7,11 @@ import type { Tracer } from '../../telemetry/tracer.ts'
 import { rowsToKeep } from './prune-request-metrics.ts'
 import { endpointsOf, endpointsOfSettings } from '../listen/own-addresses.ts'
 import { createPerformer } from '../actions/action-table.ts'
+import type { ForwardCredentials } from '../actions/forward/forward.ts'
 import type { BridgePeers } from './cluster/process-status.ts'
 import type { GatewaySettings } from '../config.ts'
 import { type Confinements, createConfinements } from '../confinements.ts'
+import type { CredentialRegistry } from '../credentials/credential-registry.ts'
 import type { PreparedOperation, Preparation } from '../http/prepared-operation.ts'
 import { createMeasurements, type GatewayMetrics, type Measurements } from '../metrics.ts'
 import type { MemoryBudget } from '../memory/memory-budget.ts'
@@ -102,7 +104,7 @@ export const createServingParts = (environment: ServingEnvironment): ServingProc
     log,
     writeLines: environment.writeLines,
     table,
-    preparation: createPreparation({ reach, wamp, realms, measurements, memory, spanOf }),
+    preparation: createPreparation({ reach, wamp, security, realms, measurements, memory, spanOf }),
     realms,
     measurements,
     security,
@@ -179,16 +181,27 @@ const countSpans = (metrics: GatewayMetrics, tracer: Tracer): void => {
 interface Reach {
   readonly reach: ServingUpstream
   readonly wamp: ServingWamp
+  readonly security: Pick<ServingSecurity, 'credentials'>
   readonly realms: RealmRegistry
   readonly measurements: Measurements
   readonly memory: MemoryBudget
   readonly spanOf: SpanOf | undefined
 }
 
+/** Those of its realm that the document of a version may use. */
+const credentialsFor = (
+  { credentials: allowed = [] }: ServedVersion,
+  { authorize }: CredentialRegistry,
+): ForwardCredentials => ({
+  authorize,
+  mayUse: (name) => allowed === 'any' || allowed.includes(name),
+})
+
 /** One pool scope per loaded version: it is dropped when the version's document is replaced. */
 const createPreparation = ({
   reach: { upstream, onHostHealth },
   wamp,
+  security: { credentials },
   realms,
   measurements,
   memory,
@@ -205,6 +218,7 @@ const createPreparation = ({
           confinedTo: version.confinedTo,
           realm: version.realmUri,
           retryBudget,
+          credentials: credentialsFor(version, credentials),
           onHostHealth: (event) => {
             onHostHealth(event, version.realmUri)
           },

@@ -11,6 +11,12 @@ import { createEndpoints, type Endpoints } from '../http/builtin/endpoints.ts'
 import type { GatewayMetrics } from '../metrics.ts'
 import type { OAuth2Deps } from '../oauth2/oauth2-endpoint.ts'
 import type { OidcDeps } from '../oidc/oidc-endpoint.ts'
+import type { RealmRecord } from '../../language/realm/record.ts'
+import {
+  createCredentialRegistry,
+  type CredentialRegistry,
+} from '../credentials/credential-registry.ts'
+import { watchCredentials } from '../credentials/watch-credentials.ts'
 import type { RealmRegistry } from '../realm/realm-registry.ts'
 import type { Authenticate } from '../security/schemes/authentication.ts'
 import { createSecurity, type Security } from '../security/create-security.ts'
@@ -33,13 +39,15 @@ export interface ServingSecurityOptions {
   readonly rings: SecretRings
   /** Used if there is no Redis. */
   readonly shared: SharedState
-  readonly peers: Pick<BridgePeers, 'healthChanged' | 'providersChanged'>
-  /** More CA certificates for Redis, PEM. */
+  readonly peers: Pick<BridgePeers, 'healthChanged' | 'providersChanged' | 'credentialsChanged'>
+  /** More CA certificates, PEM, for Redis and for upstreams that require client certificates. */
   readonly extraCa: readonly string[]
 }
 
 export interface ServingSecurity {
   readonly authenticate: Authenticate
+  /** Of upstreams. */
+  readonly credentials: CredentialRegistry
   readonly endpoints: Endpoints
   close(): Promise<void>
 }
@@ -63,6 +71,10 @@ export const createServingSecurity = (options: ServingSecurityOptions): ServingS
   })
   const stateKeys = openStateKeys(options)
   const timers: NodeJS.Timeout[] = []
+  const every = (ms: number, look: () => void): void => {
+    timers.push(setInterval(look, ms).unref())
+  }
+  const credentials = openCredentials(options, { realm, shared }, every)
   const common = { realm, shared, now: Date.now, randomBytes, audit, log }
   const oidc: OidcDeps = {
     ...common,
@@ -80,15 +92,14 @@ export const createServingSecurity = (options: ServingSecurityOptions): ServingS
       report: (failing) => {
         options.peers.providersChanged(failing)
       },
-      every: (ms, look) => {
-        timers.push(setInterval(look, ms).unref())
-      },
+      every,
     },
   }
   const endpoints = openEndpoints(settings, keys, oidc, oauth2Deps(common, security))
   metrics.gauge('sharedState', () => [[{ home: homeOf(settings) }, shared.health === 'ok' ? 1 : 0]])
   return {
     authenticate: security.authenticate,
+    credentials,
     endpoints,
     close: async () => {
       stateKeys.close()
@@ -98,6 +109,34 @@ export const createServingSecurity = (options: ServingSecurityOptions): ServingS
     },
   }
 }
+
+const openCredentials = (
+  { fetch, realms, extraCa, peers }: ServingSecurityOptions,
+  common: Pick<OidcDeps, 'realm' | 'shared'>,
+  every: (ms: number, look: () => void) => void,
+): CredentialRegistry => {
+  const now = Date.now
+  const credentials = createCredentialRegistry({
+    ...common,
+    fetch,
+    extraCa,
+    now,
+    random: Math.random,
+  })
+  watchCredentials({
+    credentials,
+    realms: () => realmsOf(realms),
+    report: (failing) => {
+      peers.credentialsChanged(failing)
+    },
+    now,
+    every,
+  })
+  return credentials
+}
+
+const realmsOf = (realms: RealmRegistry): readonly RealmRecord[] =>
+  [...realms.uris()].map((uri) => realms.get(uri)).filter((record) => record !== undefined)
 
 const homeOf = ({ redis }: GatewaySettings): string => (redis === null ? 'memory' : 'redis')
 

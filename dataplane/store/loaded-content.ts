@@ -24,6 +24,8 @@ export interface LoadedDocument extends MaybeNewer {
   readonly variables?: ValueMap
   /** Namespace that its requests may not leave for another one of the cluster. */
   readonly confinedTo?: string
+  /** Credentials of its realm that an operator lets it use. */
+  readonly credentials?: readonly string[]
   readonly claims: Claims
   readonly forwards: Forwards
 }

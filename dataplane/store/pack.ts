@@ -26,6 +26,7 @@ interface PackOptions {
   readonly since: number
   readonly rank: number
   readonly confinedTo?: string | undefined
+  readonly credentials?: readonly string[] | undefined
 }
 
 /**
@@ -53,6 +54,7 @@ export const packDocument = (compiled: CompiledApi, options: PackOptions): Packe
     id: compiled.id,
     realmUri: compiled.realmUri,
     ...(options.confinedTo !== undefined && { confinedTo: options.confinedTo }),
+    ...(options.credentials !== undefined && { credentials: options.credentials }),
     rank: options.rank,
     since: options.since,
     hosts: compiled.hosts,

@@ -15,6 +15,8 @@ export interface PackedDocument {
   readonly digest?: string
   /** Namespace that its requests may not leave for another one of the cluster. */
   readonly confinedTo?: string
+  /** Credentials of its realm that its operator lets it use; absent: none if it is managed, otherwise any. */
+  readonly credentials?: readonly string[]
   /** 0 managed, 1 loaded by hand. */
   readonly rank: number
   /** Unix time, milliseconds. */

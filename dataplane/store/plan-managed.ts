@@ -12,6 +12,7 @@ import type { SyncItem } from '../../language/wire/wire.ts'
 import { lenientFactsOf } from '../realm/realm-facts.ts'
 import type { Draft } from './draft.ts'
 import type { ValidateDocument } from './validate-document.ts'
+import type { LoadedDocument } from './loaded-content.ts'
 import { rejectedItem } from './rejected-item.ts'
 
 export interface ManagedContext {
@@ -31,12 +32,7 @@ export const putManagedSpec = async (
   const put = readSpecPut(entry)
   if ('errors' in put) return rejectedItem('spec', put.id, put.errors)
   const before = draft.document(put.id)
-  const isSame =
-    before?.managedBy === context.manager &&
-    before.digest === put.digest &&
-    before.since === put.since &&
-    before.confinedTo === put.confinedTo
-  if (isSame)
+  if (before?.managedBy === context.manager && isSame(before, put))
     return { id: put.id, kind: 'spec', result: 'unchanged', errors: [], warnings: before.warnings }
   const validation = await context.validate(put.spec, {
     // A version that was served stays in service when its realm is deleted or changed (behaviour §7): a gateway that
@@ -58,15 +54,28 @@ export const putManagedSpec = async (
       warnings,
       source: compact(validation.source()),
       ...(put.variables && { variables: put.variables }),
-      ...(put.confinedTo !== undefined && { confinedTo: put.confinedTo }),
+      ...restrictionsOf(put),
       ...newerMarks(put),
       claims,
       forwards,
     },
-    validation.pack({ since: put.since, rank: 0, confinedTo: put.confinedTo }),
+    validation.pack({ since: put.since, rank: 0, ...restrictionsOf(put) }),
   )
   return { id: put.id, kind: 'spec', result: 'loaded', errors: [], warnings }
 }
+
+const isSame = (before: LoadedDocument, put: FitSpecPut): boolean =>
+  before.digest === put.digest &&
+  before.since === put.since &&
+  before.confinedTo === put.confinedTo &&
+  String(before.credentials) === String(put.credentials)
+
+type Restrictions = Pick<FitSpecPut, 'confinedTo' | 'credentials'>
+
+const restrictionsOf = ({ confinedTo, credentials }: Restrictions): Restrictions => ({
+  ...(confinedTo !== undefined && { confinedTo }),
+  ...(credentials !== undefined && { credentials }),
+})
 
 /** The problems of a document that is valid by itself. */
 const faultsOf = (
@@ -137,6 +146,7 @@ interface FitSpecPut extends NewerEntry {
   readonly spec: unknown
   readonly variables?: ValueMap
   readonly confinedTo?: string
+  readonly credentials?: readonly string[]
 }
 
 const readSpecPut = (entry: unknown): FitSpecPut | Unfit => {
@@ -144,14 +154,12 @@ const readSpecPut = (entry: unknown): FitSpecPut | Unfit => {
   const since = ownValue(entry, 'since')
   const spec = ownValue(entry, 'spec')
   const variables = ownValue(entry, 'variables')
-  const confinedTo = ownValue(entry, 'confinedTo')
   if (spec === undefined) errors.push(missing('/spec'))
   if (typeof since !== 'number' || !Number.isSafeInteger(since))
     errors.push(unfit('/since', 'expected a Unix time in milliseconds'))
   if (variables !== undefined && !isMap(variables))
     errors.push(unfit('/variables', 'expected a map'))
-  if (confinedTo !== undefined && !isNamespace(confinedTo))
-    errors.push(unfit('/confinedTo', 'expected the name of a namespace'))
+  const restrictions = readRestrictions(entry, errors)
   const newer = readNewerEntry('spec', entry)
   if (errors.length > 0 || 'problems' in newer) return unfitFor(id, errors, newer)
   return {
@@ -161,9 +169,25 @@ const readSpecPut = (entry: unknown): FitSpecPut | Unfit => {
     since: Number(since),
     spec,
     ...(isMap(variables) && { variables }),
-    ...(isNamespace(confinedTo) && { confinedTo }),
+    ...restrictions,
   }
 }
+
+const readRestrictions = (entry: unknown, errors: Problem[]): Restrictions => {
+  const confinedTo = ownValue(entry, 'confinedTo')
+  const credentials = ownValue(entry, 'credentials')
+  if (confinedTo !== undefined && !isNamespace(confinedTo))
+    errors.push(unfit('/confinedTo', 'expected the name of a namespace'))
+  if (credentials !== undefined && !isNames(credentials))
+    errors.push(unfit('/credentials', 'expected a list of names'))
+  return {
+    ...(isNamespace(confinedTo) && { confinedTo }),
+    ...(isNames(credentials) && { credentials }),
+  }
+}
+
+const isNames = (value: unknown): value is readonly string[] =>
+  Array.isArray(value) && value.every((each) => typeof each === 'string')
 
 const isNamespace = (value: unknown): value is string =>
   typeof value === 'string' && /^[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?$/.test(value)

@@ -102,6 +102,7 @@ const restoreDocument = async (
       since: stored.since,
       rank: rankOf(owner),
       confinedTo: stored.confinedTo,
+      credentials: stored.credentials,
     }),
   )
   return undefined

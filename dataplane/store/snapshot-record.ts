@@ -59,9 +59,21 @@ const headOf = (entry: StoredEntry): object => {
     const { uri, managedBy, critical } = entry.realm
     return { uri, digest: digestOf(entry.realm), managedBy, critical }
   }
-  const { id, since, managedBy, ts, warnings, variables, confinedTo, critical } = entry.document
+  const { id, since, managedBy, ts, warnings, variables, confinedTo, credentials, critical } =
+    entry.document
   const digest = digestOf(entry.document)
-  return { id, digest, since, managedBy, ts, warnings, variables, confinedTo, critical }
+  return {
+    id,
+    digest,
+    since,
+    managedBy,
+    ts,
+    warnings,
+    variables,
+    confinedTo,
+    credentials,
+    critical,
+  }
 }
 
 /** A digest that no operator sends, so that it puts the entry again. */

@@ -3,11 +3,13 @@
 import { conflictProblem, type ConflictIndex } from '../../language/routes/conflicts.ts'
 import type { Warning } from '../../language/problem.ts'
 import {
+  reportedCredentials,
   reportedProviders,
   reportedSessions,
   reportedWarnings,
 } from '../../language/wire/report-bounds.ts'
 import type {
+  FailingCredential,
   FailingProvider,
   RealmState,
   SessionState,
@@ -25,6 +27,7 @@ export interface StateFacts {
   readonly gatewayVersion: string | undefined
   readonly sessionsOf: (realmUri: string) => readonly SessionState[]
   readonly failingProvidersOf: (realmUri: string) => readonly FailingProvider[]
+  readonly failingCredentialsOf: (realmUri: string) => readonly FailingCredential[]
   /** By id of the document. */
   readonly upstreamTroubles: ReadonlyMap<string, UpstreamTrouble>
 }
@@ -64,15 +67,20 @@ export const stateView = (facts: StateFacts): StateView => {
 
 const realmState = (
   { uri, digest, managedBy }: LoadedRealm,
-  { sessionsOf, failingProvidersOf }: StateFacts,
+  { sessionsOf, failingProvidersOf, failingCredentialsOf }: StateFacts,
 ): RealmState => {
   const sessions = reportedSessions(sessionsOf(uri))
   const failingProviders = reportedProviders(failingProvidersOf(uri), sessions)
+  const failingCredentials = reportedCredentials(failingCredentialsOf(uri), {
+    sessions,
+    failingProviders,
+  })
   return {
     digest,
     managedBy,
     sessions,
     ...(failingProviders.length > 0 && { failingProviders }),
+    ...(failingCredentials.length > 0 && { failingCredentials }),
   }
 }
 

@@ -5,6 +5,7 @@
 import { SerialQueue } from '../../base/serial-queue.ts'
 import { ConflictIndex } from '../../language/routes/conflicts.ts'
 import type {
+  FailingCredential,
   FailingProvider,
   SessionState,
   StateStep,
@@ -55,6 +56,7 @@ export interface StoreOptions {
   readonly snapshot?: Snapshot
   readonly sessionsOf?: (realmUri: string) => readonly SessionState[]
   readonly failingProvidersOf?: (realmUri: string) => readonly FailingProvider[]
+  readonly failingCredentialsOf?: (realmUri: string) => readonly FailingCredential[]
   /** What the state view reports, by id of the document; if left out, nothing. */
   readonly upstreamTroubles?: () => ReadonlyMap<string, UpstreamTrouble>
   readonly observer?: StoreObserver
@@ -166,6 +168,11 @@ export class Store {
   /** Identity providers of a realm whose discovery fails, as the state view shows them. */
   failingProvidersOf(uri: string): readonly FailingProvider[] {
     return this.#options.failingProvidersOf?.(uri) ?? []
+  }
+
+  /** Credentials of a realm that requests can't be sent with, as the state view shows them. */
+  failingCredentialsOf(uri: string): readonly FailingCredential[] {
+    return this.#options.failingCredentialsOf?.(uri) ?? []
   }
 
   /** The state view as JSON; `etag` changes with whatever changes in it. */
@@ -356,6 +363,7 @@ export class Store {
       version: this.#version,
       sessionsOf: (uri) => this.sessionsOf(uri),
       failingProvidersOf: (uri) => this.failingProvidersOf(uri),
+      failingCredentialsOf: (uri) => this.failingCredentialsOf(uri),
       upstreamTroubles: this.#options.upstreamTroubles?.() ?? new Map(),
     })
   }

@@ -139,6 +139,7 @@ const toServedVersion = (document: PackedDocument, packed: PackedVersion): Serve
   basePath: packed.basePath,
   realmUri: document.realmUri,
   confinedTo: document.confinedTo,
+  credentials: document.credentials ?? (document.rank === 0 ? undefined : 'any'),
   deprecation: packed.deprecation,
   poolSize: packed.poolSize,
   languages: shareEqual(packed.languages),

@@ -30,6 +30,7 @@ interface Place {
   /** 0 managed, 1 loaded by hand. */
   readonly rank: number
   readonly confinedTo?: string | undefined
+  readonly credentials?: readonly string[] | undefined
 }
 
 interface Refusal {
@@ -144,10 +145,11 @@ const toDocumentValidation = (document: unknown, outcome: CompileResult): Docume
     ...rest,
     // `compile` has found it to be JSON.
     source: () => canonicalJson(document as Value),
-    pack: ({ confinedTo, ...age }) => ({
+    pack: ({ confinedTo, credentials, ...age }) => ({
       ...packed,
       ...age,
       ...(confinedTo !== undefined && { confinedTo }),
+      ...(credentials !== undefined && { credentials }),
     }),
   }
 }

@@ -9,6 +9,8 @@ export type FailureCause =
 
 /** @example causeOf('refused', Object.assign(new Error(), { code: 'ENOTFOUND' })) // 'dns' */
 export const causeOf = (failure: UpstreamFailure, error: unknown): FailureCause => {
+  // With TLS 1.3 an upstream says only after the handshake that it does not accept our certificate.
+  if (failure === 'reset' && isAlert(error)) return 'tls'
   if (failure !== 'refused' || error === undefined) return failure
   // Of a connection to several addresses: an AggregateError.
   const errors: readonly unknown[] =
@@ -54,5 +56,7 @@ const isOfLookup = (error: unknown): boolean => LOOKUP_CODES.has(codeOf(error))
  */
 const TLS_CODE =
   /^(?:ERR_SSL_|ERR_TLS_|CERT_|CRL_|UNABLE_TO_)|SELF_SIGNED|^(?:EPROTO|HOSTNAME_MISMATCH|INVALID_CA)$/
+
+const isAlert = (error: unknown): boolean => /^ERR_SSL_.*_ALERT_/.test(codeOf(error))
 
 const isOfTls = (error: unknown): boolean => TLS_CODE.test(codeOf(error))

@@ -78,6 +78,15 @@ export const fromClient = (raw: readonly string[], credential: string | undefine
   return named === undefined ? list : without(list, named)
 }
 
+/** The list with this `authorization` alone, as a new one: whatever the client or the document has sent is left out. */
+export const withAuthorization = (list: readonly string[], value: string): HeaderList => {
+  const headers: HeaderList = []
+  for (let at = 0; at + 1 < list.length; at += 2)
+    if (list[at] !== 'authorization') headers.push(list[at] ?? '', list[at + 1] ?? '')
+  headers.push('authorization', value)
+  return headers
+}
+
 export interface DocumentHeaders {
   readonly list: HeaderList
   /** The first name or value that is not valid in a header. */

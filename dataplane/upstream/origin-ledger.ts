@@ -16,6 +16,8 @@ export interface LastFailure {
 export interface RecordKey {
   readonly origin: string
   readonly confinedTo: string | undefined
+  /** Of the client certificate that its connections show. */
+  readonly tlsId?: string | undefined
 }
 
 /** The bound for origins without connections. */
@@ -79,9 +81,11 @@ export class OriginLedger {
   }
 }
 
-/** An origin contains no space. */
-const textOf = ({ origin, confinedTo }: RecordKey): string =>
-  confinedTo === undefined ? origin : `${origin} ${confinedTo}`
+/** None of the parts contains a space. */
+const textOf = ({ origin, confinedTo, tlsId }: RecordKey): string => {
+  if (tlsId !== undefined) return `${origin} ${confinedTo ?? ''} ${tlsId}`
+  return confinedTo === undefined ? origin : `${origin} ${confinedTo}`
+}
 
 export class OriginRecord {
   readonly key: RecordKey

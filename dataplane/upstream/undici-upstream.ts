@@ -186,7 +186,7 @@ const createOpener = (
   const openClient = CLIENTS[options.client ?? 'built-in'](
     options.memory ?? createUnboundedMemory(),
   )
-  return ({ origin, confinedTo }, onEmpty) => {
+  return ({ origin, confinedTo, tls }, onEmpty) => {
     const confinement =
       confinedTo === undefined ? undefined : { namespace: confinedTo, clusterDomain }
     const { hostname, protocol, port } = destinationOf(origin)
@@ -198,6 +198,7 @@ const createOpener = (
         guard,
         confinement,
         ...(secureContext && { secureContext }),
+        ...(tls && { secureContext: tls.secureContext, serverName: tls.serverName }),
       }),
       addresses: createOriginAddresses({
         to,
@@ -216,8 +217,8 @@ const createOpener = (
           pool.onAddresses()
         },
       }),
-      health: registry.acquire(origin),
-      record: ledger.acquire({ origin, confinedTo }),
+      health: registry.acquire(origin, tls?.id),
+      record: ledger.acquire({ origin, confinedTo, tlsId: tls?.id }),
       ejectionCounter: registry.ejectionCounter,
       clock,
       heardMs,
@@ -229,9 +230,14 @@ const createOpener = (
   }
 }
 
-/** A connection that one document may open must not serve another that may not. An origin contains no space. */
-const poolKey = ({ origin, confinedTo }: UpstreamRequest): string =>
-  confinedTo === undefined ? origin : `${origin} ${confinedTo}`
+/**
+ * A connection that one document may open must not serve another that may not, nor one that has shown a client
+ * certificate a request without it. None of the parts contains a space.
+ */
+const poolKey = ({ origin, confinedTo, tls }: UpstreamRequest): string => {
+  if (tls !== undefined) return `${origin} ${confinedTo ?? ''} ${tls.id}`
+  return confinedTo === undefined ? origin : `${origin} ${confinedTo}`
+}
 
 const sumByOrigin = (pools: Iterable<OriginPool>): readonly UpstreamStats[] => {
   const sums = new Map<string, UpstreamStats>()

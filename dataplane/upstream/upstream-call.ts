@@ -181,9 +181,11 @@ export class DispatchedCall implements ResponseHandler, UpstreamCall, Timed {
     if (fault !== undefined) this.#pool.assess(this.#connection, fault)
     this.#control?.abort(error)
     this.#pool.drop(this.#connection)
+    const blame = blameOf(failure, fault)
     this.#pool.record.onFailure(
       causeOf(failure, cause),
-      blameOf(failure, fault),
+      // A client certificate that the upstream does not accept is no fault of the upstream for others.
+      blame === 'shared' && this.#request.tls !== undefined ? 'realm' : blame,
       this.#request.realm,
     )
     // The next request must not start while the client is in the middle of this one.

@@ -1,9 +1,20 @@
 // Defines the interface to HTTP upstreams: send a request, pass its head and body to a sink, abort.
 
 import type { Readable } from 'node:stream'
+import type { SecureContext } from 'node:tls'
 import { CodedError } from '../../base/coded-error.ts'
 import type { Endpoint } from './endpoints/endpoint-set.ts'
 import type { PoolScope } from './limiter.ts'
+
+/** How TLS is spoken for a client certificate. Its connections serve no request without it. */
+export interface ClientTls {
+  /** Another one where anything of it is another: names the pool. Without spaces. */
+  readonly id: string
+  /** Certificate, key and trusted CAs. */
+  readonly secureContext: SecureContext
+  /** In place of the host of the origin: SNI, and the name that the certificate of the upstream must be for. */
+  readonly serverName: string | undefined
+}
 
 export interface UpstreamRequest {
   /** `http://host:port` */
@@ -32,6 +43,8 @@ export interface UpstreamRequest {
   readonly from?: string | undefined
   /** A document names the origin literally: it contains nothing of a request. */
   readonly isNamed?: boolean | undefined
+  /** Of a client certificate. */
+  readonly tls?: ClientTls | undefined
   /** The endpoint of the attempt before: another address is taken or, if there is none, a new connection. */
   readonly after?: UpstreamCall | undefined
 }

@@ -7,6 +7,7 @@ import { constant, type Template } from '../expression/template.ts'
 import { mapMembers } from '../map-members.ts'
 import { childPointer } from '../../base/json-pointer.ts'
 import { headersMember } from './action-members.ts'
+import type { CredentialGround } from './forward-credential.ts'
 import type { Diagnostics } from './diagnostics.ts'
 import { type FoldedMap, readText } from './folded.ts'
 import {
@@ -16,8 +17,8 @@ import {
   forwardReads,
   forwardUses,
   mapForward,
-  type UpstreamHost,
 } from './forward-action.ts'
+import type { UpstreamHost } from './hosts.ts'
 import type { TemplateUse } from './template-use.ts'
 import {
   compilerWithOptionalUri,
@@ -73,6 +74,7 @@ interface ActionKind<K extends ActionType> {
   readonly compile?: (
     map: FoldedMap,
     diagnostics: Diagnostics,
+    ground: CredentialGround,
   ) => CompiledAction<Template, K> | undefined
   readonly map: <A, B>(
     action: CompiledAction<A, K>,
@@ -221,11 +223,16 @@ function usesOfWamp(isCertain: boolean): ActionKind<WampType>['uses'] {
   ]
 }
 
+/** What an action is compiled with, beside itself. */
+export interface ActionGround extends Omit<CredentialGround, 'method'> {
+  readonly diagnostics: Diagnostics
+}
+
 /** undefined: a problem was reported. `{}` is an action under `options` alone. */
 export const compileAction = (
   map: FoldedMap,
   method: Method,
-  diagnostics: Diagnostics,
+  { diagnostics, ...of }: ActionGround,
 ): CompiledAction | undefined => {
   if (method === 'options' && map.keys.length === 0) return { type: 'empty' }
   const pointer = childPointer(map.pointer, 'type')
@@ -250,7 +257,7 @@ export const compileAction = (
     )
     return undefined
   }
-  return KINDS[type].compile?.(map, diagnostics)
+  return KINDS[type].compile?.(map, diagnostics, { ...of, method })
 }
 
 const compileStatic = (map: FoldedMap, diagnostics: Diagnostics): StaticAction => {
@@ -296,3 +303,7 @@ export const templateUsesOf = <K extends ActionType>(
 
 /** Whether an action needs the WAMP router of its realm. */
 export const needsRouter = ({ type }: CompiledAction): boolean => KINDS[type].needsRouter
+
+/** The credential of the realm that requests of an action go to upstreams with. */
+export const credentialOf = (action: CompiledAction<unknown>): string | undefined =>
+  action.type === 'forward' ? action.credential : undefined

@@ -7,9 +7,10 @@ import type { Template } from '../expression/template.ts'
 import { mapMembers } from '../map-members.ts'
 import { childPointer } from '../../base/json-pointer.ts'
 import { headersMember, requiredText, textMember } from './action-members.ts'
+import { compileCredential, type CredentialGround } from './forward-credential.ts'
 import type { Diagnostics } from './diagnostics.ts'
 import { type FoldedMap, readOneOf } from './folded.ts'
-import { compileHosts, type WeightedHost } from './hosts.ts'
+import { compileHosts, type UpstreamHost, type WeightedHost } from './hosts.ts'
 import type { TemplateUse } from './template-use.ts'
 
 /** Either `host` or `hosts`. Other members that are absent default to those of the request (behaviour §4). */
@@ -26,12 +27,15 @@ interface ForwardMembers<T> {
   readonly queryString?: T
   readonly headers?: T
   readonly body?: T
+  /** Name of the credential of the realm that the gateway authenticates with at the upstream. */
+  readonly credential?: string
 }
 
 /** undefined: a problem was reported. */
 export const compileForward = (
   map: FoldedMap,
   diagnostics: Diagnostics,
+  ground: CredentialGround,
 ): ForwardAction | undefined => {
   const target = compileTarget(map, diagnostics)
   const methodTemplate = map.get('http_method')
@@ -43,6 +47,8 @@ export const compileForward = (
   const headers = headersMember(map, diagnostics)
   const body = map.get('body')
   if (target === undefined) return undefined
+  const hosts = forwardHosts({ type: 'forward', ...target })
+  const credential = compileCredential(map, { ...ground, hosts, headers }, diagnostics)
   return {
     type: 'forward',
     ...target,
@@ -51,6 +57,7 @@ export const compileForward = (
     ...(queryString === undefined ? {} : { queryString }),
     ...(headers === undefined ? {} : { headers }),
     ...(body === undefined ? {} : { body }),
+    ...(credential === undefined ? {} : { credential }),
   }
 }
 
@@ -77,6 +84,7 @@ export const mapForward = <A, B>(
   const members: ForwardMembers<B> = {
     type: 'forward',
     ...(action.method === undefined ? {} : { method: action.method }),
+    ...(action.credential === undefined ? {} : { credential: action.credential }),
     ...mapMembers(action, OPTIONAL_MEMBERS, change),
   }
   if (action.hosts === undefined) return { ...members, host: change(action.host) }
@@ -107,13 +115,6 @@ export const forwardUses = (action: ForwardAction): readonly TemplateUse[] => [
   { template: action.headers, keys: ['headers'], isCertain: true },
   { template: action.body, keys: ['body'], isCertain: true },
 ]
-
-/** An upstream host of an action, as its author wrote it or as a request will give it. */
-export interface UpstreamHost {
-  /** Where it stands in the Action Object: `hosts/0/host`. */
-  readonly path: string
-  readonly template: Template
-}
 
 /** Also hosts that get no requests at present: their weight may be the next thing that changes. */
 export const forwardHosts = ({ host, hosts }: ForwardAction): readonly UpstreamHost[] =>

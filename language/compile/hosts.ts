@@ -9,6 +9,13 @@ import type { Diagnostics } from './diagnostics.ts'
 import { type FoldedMap, readIntegerOrWait, readTextOrWait, toFoldedMap } from './folded.ts'
 import { readOrigin } from '../upstream-origin.ts'
 
+/** An upstream host of an action, as its author wrote it or as a request will give it. */
+export interface UpstreamHost {
+  /** Where it stands in the Action Object: `hosts/0/host`. */
+  readonly path: string
+  readonly template: Template
+}
+
 /** `weight` yields a whole number from 0 to 1000; where it is known at load, it is a number. */
 export interface WeightedHost<T = Template> {
   readonly host: T

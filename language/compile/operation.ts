@@ -9,6 +9,7 @@ import { checkHeaders } from './headers.ts'
 import type { CompiledSecurity } from './security.ts'
 import type { CompiledOperation, CompiledResponse, ContentType } from '../compiled.ts'
 import type { Method } from '../document.ts'
+import type { RealmFacts } from '../environment.ts'
 import { FAULT } from '../expression/fold.ts'
 import { constant, type Template } from '../expression/template.ts'
 import type { Value } from '../expression/value.ts'
@@ -42,6 +43,8 @@ export interface PathGround {
   readonly map: FoldedMap
   readonly scope: Scope
   readonly security: CompiledSecurity
+  /** Of the realm; undefined: not known. */
+  readonly credentials: RealmFacts['credentials']
   readonly diagnostics: Diagnostics
   /** As it is called in messages: `/v1/orders/:id`. */
   readonly template: string
@@ -66,7 +69,7 @@ export const compileOperation = (
   refuseSecurity(map, diagnostics)
   const actionMap = requiredMap(map, 'action', diagnostics)
   const responseMap = optionalMap(map, 'response', diagnostics)
-  const action = actionMap && compileAction(actionMap, method, diagnostics)
+  const action = actionMap && compileAction(actionMap, method, ground)
   const onResult = compileResponse(responseMap, 'on_result', diagnostics)
   const onError = compileResponse(responseMap, 'on_error', diagnostics)
   const body = compileBodyLimits([map, ground.map], scope, diagnostics)

@@ -65,6 +65,7 @@ export const compilePath = (
     map,
     scope,
     security: security ?? { type: 'anonymous' },
+    credentials: realm?.credentials,
     diagnostics,
     template,
     bindings: bindingsOf(patterns, version.hosts),

@@ -2,6 +2,7 @@
 // and the gateway that serves. Never a secret among them.
 
 import type { RealmFacts } from '../environment.ts'
+import { credentialFactsOf } from './credentials.ts'
 import type { RealmRecord } from './record.ts'
 
 /** @example factsOf({ uri: 'com.acme', authmethods: ['oidcrp', 'cookie'] }).authmethods */
@@ -10,4 +11,5 @@ export const factsOf = (realm: RealmRecord): RealmFacts => ({
   oidcProviders: Object.keys(realm.info?.oidc_providers ?? {}),
   hasIssuers: (realm.trusted_issuers ?? []).length > 0,
   hasKeys: (realm.signing_keys ?? []).length > 0,
+  credentials: credentialFactsOf(realm),
 })

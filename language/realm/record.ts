@@ -2,6 +2,7 @@
 // programs use them: the operator makes it from Realm resources, the data plane validates and stores it.
 
 import type { TRUSTED_ISSUER_SCHEMA, USER_SCHEMA } from '../schema/caller-schemas.ts'
+import type { CREDENTIAL_SCHEMA } from '../schema/credential-schema.ts'
 import type { OIDC_PROVIDER_SCHEMA } from '../schema/oidc-provider-schema.ts'
 import type { TypeOf } from '../schema/realm-notation.ts'
 import type { RealmSchema } from '../schema/realm-schema.ts'
@@ -13,3 +14,5 @@ export type UserRecord = TypeOf<typeof USER_SCHEMA>
 export type TrustedIssuerRecord = TypeOf<typeof TRUSTED_ISSUER_SCHEMA>
 /** behaviour §6, *Provider entry*. */
 export type OidcProviderRecord = TypeOf<typeof OIDC_PROVIDER_SCHEMA>
+/** behaviour §7, *Credentials*. */
+export type CredentialRecord = TypeOf<typeof CREDENTIAL_SCHEMA>

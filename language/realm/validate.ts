@@ -4,6 +4,7 @@
 import { childPointer } from '../../base/json-pointer.ts'
 import { isMap, type ValueMap } from '../expression/value.ts'
 import type { Problem } from '../problem.ts'
+import { credentialProblems } from './credentials.ts'
 import type { RealmRecord } from './record.ts'
 import { ANNOTATIONS } from '../schema/realm-notation.ts'
 import { REALM_SCHEMA } from '../schema/realm-schema.ts'
@@ -23,9 +24,11 @@ const validator = createSchemaValidator(REALM_SCHEMA, ANNOTATIONS)
  */
 export const validateRealm = (record: unknown): RealmValidation => {
   const problems = validator.whole(record, { pointer: '', values: 'hidden' })
-  return problems.length === 0
-    ? { ok: true, realm: record as RealmRecord }
-    : { ok: false, problems }
+  if (problems.length > 0) return { ok: false, problems }
+  // The schema says that it has this shape.
+  const realm = record as RealmRecord
+  const ofCredentials = credentialProblems(realm)
+  return ofCredentials.length === 0 ? { ok: true, realm } : { ok: false, problems: ofCredentials }
 }
 
 /**

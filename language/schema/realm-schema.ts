@@ -2,6 +2,7 @@
 // back, and what older gateways may ignore all follow from this JSON Schema and its annotations (realm-notation.ts).
 
 import { API_KEY_SCHEMA, TRUSTED_ISSUER_SCHEMA, USER_SCHEMA } from './caller-schemas.ts'
+import { CREDENTIAL_SCHEMA } from './credential-schema.ts'
 import { OIDC_PROVIDER_SCHEMA } from './oidc-provider-schema.ts'
 import type { PublishedSchema } from './realm-notation.ts'
 import { ROUTER_SCHEMA } from './router-schema.ts'
@@ -93,6 +94,16 @@ const SCHEMA = {
       'x-importance': 'known',
       description: 'Issuers whose bearer tokens the security type oauth2 believes.',
       'x-explain': 'Issuers whose bearer tokens are accepted.',
+    },
+    credentials: {
+      type: 'object',
+      maxProperties: 100,
+      additionalProperties: CREDENTIAL_SCHEMA,
+      // An older gateway rejects the documents that use one (SpecPut), so that nothing is sent without it.
+      'x-importance': 'ignorable',
+      description: 'Name to credential, which forwards name in credential.',
+      'x-explain':
+        'What forwards authenticate with at upstreams, by the name that documents have in credential: origins and one of bearer, basic, clientCredentials, tokenExchange, certificate.',
     },
     callback_origins: {
       type: 'array',

@@ -48,13 +48,22 @@ export const documentDigest = ({
 }
 
 /**
- * The digest of a document that may reach, of all that is in the cluster, only Services of that namespace: a gateway
- * that has the document without that restriction has another one.
+ * The digest of a document that may reach, of all that is in the cluster, only Services of that namespace, or may not use
+ * those credentials of its realm: a gateway that has the document without a restriction has another one.
  */
-export const confinedDigest = (digest: string, confinedTo: string | undefined): string =>
-  confinedTo === undefined ? digest : `${digest}@${confinedTo}`
+export const restrictedDigest = (
+  digest: string,
+  {
+    confinedTo,
+    withheld,
+  }: { readonly confinedTo: string | undefined; readonly withheld: readonly string[] },
+): string => {
+  if (confinedTo === undefined && withheld.length === 0) return digest
+  const names = withheld.length === 0 ? '' : `!${digestOf(withheld).slice(0, 16)}`
+  return `${digest}@${confinedTo ?? ''}${names}`
+}
 
-/** The digest without what `confinedDigest` has added. */
+/** The digest without what `restrictedDigest` has added. */
 export const plainDigest = (digest: string): string => digest.split('@', 1)[0] ?? ''
 
 /**

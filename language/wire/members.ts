@@ -19,6 +19,8 @@ const SPEC_MEMBERS = {
   spec: 'known',
   variables: 'known',
   confinedTo: 'critical',
+  // An older gateway would send the requests without them.
+  credentials: 'critical',
   critical: 'known',
 } as const satisfies Members<SpecPut>
 

@@ -2,7 +2,7 @@
 // that fit. The data plane keeps to it, and the operator treats a larger report as a misbehaving data plane.
 
 import type { Problem, Warning } from '../problem.ts'
-import type { FailingProvider, SessionState } from './wire.ts'
+import type { FailingCredential, FailingProvider, SessionState } from './wire.ts'
 
 interface Room {
   readonly count: number
@@ -56,6 +56,20 @@ export const reportedProviders = (
 ): readonly FailingProvider[] => {
   const bytes = SESSIONS.bytes - jsonBytes({ sessions, failingProviders: [] })
   return fitWithin(providers, { count: PROVIDERS, bytes }, () => 0)
+}
+
+const CREDENTIALS = 8
+
+/** Likewise: they get what sessions and providers leave. */
+export const reportedCredentials = (
+  credentials: readonly FailingCredential[],
+  others: {
+    readonly sessions: readonly SessionState[]
+    readonly failingProviders: readonly FailingProvider[]
+  },
+): readonly FailingCredential[] => {
+  const bytes = SESSIONS.bytes - jsonBytes({ ...others, failingCredentials: [] })
+  return fitWithin(credentials, { count: CREDENTIALS, bytes }, () => 0)
 }
 
 /** A first one that is too large by itself is sent without its texts. */

@@ -60,6 +60,8 @@ export interface RealmState {
   readonly sessions: readonly SessionState[]
   /** Left out where there are none; a gateway that is older than this member sends none. */
   readonly failingProviders?: readonly FailingProvider[]
+  /** Left out where there are none; a gateway that is older than this member sends none. */
+  readonly failingCredentials?: readonly FailingCredential[]
 }
 
 /** An identity provider of the realm whose discovery has failed for at least 30 s. */
@@ -89,6 +91,43 @@ export type ProviderCause =
   | 'metadata'
   /** Its metadata names another issuer. */
   | 'issuer'
+
+/** A credential of the realm that requests can't be sent with now, or will soon not be. */
+export interface FailingCredential extends CredentialTrouble {
+  /** Its name in the realm. */
+  readonly credential: string
+}
+
+export interface CredentialTrouble {
+  readonly cause: CredentialCause
+  /** A status, an error code of OAuth 2.0, or a time. */
+  readonly found?: string
+}
+
+export type CredentialCause =
+  | 'refused'
+  | 'dns'
+  | 'tls'
+  /** The token endpoint is not an allowed destination. */
+  | 'denied'
+  | 'timeout'
+  /** It closed the connection, or sent what is not HTTP. */
+  | 'reset'
+  /** A status that is neither a token nor an error of OAuth 2.0. */
+  | 'status'
+  /** What it sent is no token that can stand in a header. */
+  | 'response'
+  /** It does not accept the client and its secret. */
+  | 'invalid_client'
+  /** Another error of OAuth 2.0. */
+  | 'oauth_error'
+  /** The certificate, its key or its CAs can't be read, or are not for each other. */
+  | 'certificate_invalid'
+  | 'certificate_expired'
+  /** It is not valid yet. */
+  | 'certificate_early'
+  /** It expires soon: requests are still sent with it. */
+  | 'certificate_ends'
 
 export interface SessionState {
   readonly url: string
@@ -135,6 +174,11 @@ export interface SpecPut {
    * digest differs with it.
    */
   readonly confinedTo?: string
+  /**
+   * Credentials of its realm that the document may use, of those that its forwards name; it is there where they name
+   * any. The digest differs where it may not use them all.
+   */
+  readonly credentials?: readonly string[]
   /**
    * JSON pointers into this entry, to members that its reader may not ignore (as `crit` of RFC 7515 §4.1.11): a gateway
    * that does not know one of them rejects the entry. Other unknown members are ignored. members.ts says which are

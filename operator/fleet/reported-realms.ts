@@ -1,5 +1,5 @@
-// Makes what a data plane reports of its realms safe to be shown to their owners: sessions and failing identity
-// providers of realms that it was given, with addresses and names of the Realm and reasons of a closed list only.
+// Makes what a data plane reports of its realms safe to be shown to their owners: sessions, failing identity providers and
+// credentials of realms that it was given, with addresses and names of the Realm and reasons of a closed list only.
 
 import { displayUrl } from '../../language/display-url.ts'
 import type { RealmRecord } from '../../language/realm/record.ts'
@@ -16,7 +16,7 @@ export class ReportedRealms {
   #given: ReadonlyMap<string, DesiredRealm> = new Map()
   #reported: Realms = new Map()
 
-  /** Sessions and providers of realms that it was not given are left out. */
+  /** What it says of realms that it was not given is left out. */
   follow(loaded: Realms, given: ReadonlyMap<string, DesiredRealm>): Realms {
     const edits = new Map<string, LoadedRealm | undefined>()
     for (const keys of [changedKeys(this.#loaded, loaded), changedKeys(this.#given, given)]) {
@@ -33,15 +33,19 @@ export class ReportedRealms {
 }
 
 const reportedRealm = (
-  { digest, sessions, failingProviders = [] }: LoadedRealm,
+  { digest, sessions, failingProviders = [], failingCredentials = [] }: LoadedRealm,
   record: RealmRecord | undefined,
 ): LoadedRealm => {
   const urls = record === undefined || sessions.length === 0 ? NO_URLS : urlsOf(record)
-  const failing = failingProviders.filter((each) => isOfRealm(each, record))
+  const providers = failingProviders.filter((each) => isOfRealm(each, record))
+  const credentials = failingCredentials.filter(({ credential }) =>
+    Object.hasOwn(record?.credentials ?? {}, credential),
+  )
   return {
     digest,
     sessions: record === undefined ? [] : sessions.map((session) => reportedSession(session, urls)),
-    ...(failing.length > 0 && { failingProviders: failing }),
+    ...(providers.length > 0 && { failingProviders: providers }),
+    ...(credentials.length > 0 && { failingCredentials: credentials }),
   }
 }
 

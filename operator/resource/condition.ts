@@ -73,9 +73,16 @@ export const CONDITIONS = {
     kinds: ['ApiSpecification', 'Realm'],
     news: 'status and reason',
   },
-  /** It does not change Programmed and Ready. Of a Realm there is ProviderUnavailable. */
+  /** It does not change Programmed and Ready. The last two are of Realms. */
   Degraded: {
-    reasons: { True: ['RouterUnreachable', 'UpstreamUnhealthy', 'ProviderUnavailable'] },
+    reasons: {
+      True: [
+        'RouterUnreachable',
+        'UpstreamUnhealthy',
+        'ProviderUnavailable',
+        'CredentialUnavailable',
+      ],
+    },
     foundBy: 'gateways',
     kinds: ['ApiSpecification', 'Realm'],
     // It may come and go with every session.
@@ -133,7 +140,7 @@ type Reasons = {
   }
 }
 
-/** @example ReasonOf<'Degraded'> // 'RouterUnreachable' | 'UpstreamUnhealthy' | 'ProviderUnavailable' */
+/** @example ReasonOf<'Degraded'> // 'RouterUnreachable' | 'UpstreamUnhealthy' | … */
 export type ReasonOf<Type extends ConditionType = ConditionType> = {
   readonly [T in Type]: Reasons[T][keyof Reasons[T]]
 }[Type]

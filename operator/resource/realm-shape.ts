@@ -1,7 +1,8 @@
 // Says what the spec of a Realm may contain: the realm record in camelCase, as its schema has it, who may use the realm,
 // and which operator serves it.
 
-import { memberAt } from '../../language/expression/members.ts'
+import { childPointer } from '../../base/json-pointer.ts'
+import { mapAt, memberAt } from '../../language/expression/members.ts'
 import { isMap } from '../../language/expression/value.ts'
 import type { Problem } from '../../language/problem.ts'
 import { REALM_SCHEMA } from '../../language/schema/realm-schema.ts'
@@ -81,8 +82,30 @@ const ALLOWED_NAMESPACES = {
   ],
 } satisfies ObjectShape
 
+/** Gateways are told which credentials a document may use, not who may: that stays with the resource. */
+const withAllowedNamespaces = (credentials: Field): Field => {
+  const { shape } = credentials
+  if (shape.type !== 'map' || shape.of.type !== 'object') return credentials
+  const of: ObjectShape = {
+    ...shape.of,
+    fields: {
+      ...shape.of.fields,
+      allowedNamespaces: field(
+        ALLOWED_NAMESPACES,
+        'Namespaces whose documents may use the credential; those of the realm when absent.',
+      ),
+    },
+  }
+  return { ...credentials, shape: { ...shape, of } }
+}
+
 export const REALM_SPEC: ObjectShape = objectOf({
-  ...REALM_RECORD.fields,
+  ...Object.fromEntries(
+    Object.entries(REALM_RECORD.fields).map(([name, each]) => [
+      name,
+      name === 'credentials' ? withAllowedNamespaces(each) : each,
+    ]),
+  ),
   allowedNamespaces: {
     shape: ALLOWED_NAMESPACES,
     description: 'Namespaces whose documents may use the realm; its own when absent.',
@@ -99,16 +122,22 @@ export const REALM_SPEC: ObjectShape = objectOf({
 /** Every problem of a `spec`, except those that the language reports for its record. */
 export const checkRealmSpec = (spec: unknown): readonly Problem[] => {
   const problems = checkShape(REALM_SPEC, spec, '/spec')
-  return problems.length > 0 ? problems : checkSelector(spec)
+  if (problems.length > 0 || !isMap(spec)) return problems
+  return [
+    ...checkSelector(spec, '/spec'),
+    ...Object.entries(mapAt(spec, 'credentials')).flatMap(([name, credential]) =>
+      checkSelector(credential, childPointer('/spec/credentials', name)),
+    ),
+  ]
 }
 
 /** What a selector leaves out must not admit everybody. */
-const checkSelector = (spec: unknown): readonly Problem[] => {
-  const allowed = isMap(spec) ? memberAt(spec, 'allowedNamespaces') : undefined
+const checkSelector = (of: unknown, pointer: string): readonly Problem[] => {
+  const allowed = isMap(of) ? memberAt(of, 'allowedNamespaces') : undefined
   if (!isMap(allowed)) return []
   const hasSelector = memberAt(allowed, 'selector') !== undefined
   if (hasSelector === (memberAt(allowed, 'from') === 'Selector')) return []
-  const path = '/spec/allowedNamespaces/selector'
+  const path = `${pointer}/allowedNamespaces/selector`
   return hasSelector
     ? [{ code: 'invalid_value', path, message: `${path} has no effect without from: Selector` }]
     : [{ code: 'missing_required_value', path, message: `${path} is missing` }]

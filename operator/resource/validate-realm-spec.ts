@@ -4,6 +4,7 @@
 import { isMap, type ValueMap } from '../../language/expression/value.ts'
 import type { Problem, Warning } from '../../language/problem.ts'
 import type { RealmRecord } from '../../language/realm/record.ts'
+import { credentialProblems } from '../../language/realm/credentials.ts'
 import { validateRealm } from '../../language/realm/validate.ts'
 import { warnOfRealm } from '../../language/realm/warnings.ts'
 import { followPointer } from './json-pointer.ts'
@@ -20,7 +21,12 @@ export interface RealmDiagnostics {
 /** @example validateRealmSpec({ uri: 'com.acme', router: { url: 'ftp://x' } }).problems // [{ path: '/spec/router/url', … }] */
 export const validateRealmSpec = (spec: RealmSpec): RealmDiagnostics => {
   const record = realmRecord(spec, () => '')
-  const problems = problemsOf(record).filter(({ path }) => !isSecret(spec, path))
+  const ofRecord = problemsOf(record)
+  // Where a Secret is missing the record has a fault anyway, which must not hide those of credentials.
+  const ofCredentials = credentialProblems(record)
+    .map(relocate)
+    .filter(({ path }) => !ofRecord.some((problem) => problem.path === path))
+  const problems = [...ofRecord, ...ofCredentials].filter(({ path }) => !isSecret(spec, path))
   return { problems, warnings: problems.length > 0 ? [] : warningsOf(record) }
 }
 

@@ -3,7 +3,7 @@
 import { createServer, type Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { afterAll, beforeAll, expect, it } from '@jest/globals'
-import { digestOf, confinedDigest } from '../../language/wire/digest.ts'
+import { digestOf, restrictedDigest } from '../../language/wire/digest.ts'
 import type { StateView, SyncReply } from '../../language/wire/wire.ts'
 import type { Value } from '../../language/expression/value.ts'
 import { startGateway, type GatewayProcess } from '../support/gateway-process.ts'
@@ -84,7 +84,7 @@ const sync = async (documents: Readonly<Record<string, string | undefined>>): Pr
     specs: {
       put: Object.entries(documents).map(([id, confinedTo]) => {
         const spec = documentOf(id)
-        const digest = confinedDigest(digestOf(spec as Value), confinedTo)
+        const digest = restrictedDigest(digestOf(spec as Value), { confinedTo, withheld: [] })
         return { id, digest, since: 1, spec, ...(confinedTo !== undefined && { confinedTo }) }
       }),
     },

@@ -9,16 +9,23 @@ import type { PoolScope } from '../../upstream/limiter.ts'
 import type { RetryBudget } from '../../upstream/retry-budget.ts'
 import { SYSTEM_CLOCK, type RetryClock } from '../../upstream/retry.ts'
 import type { Upstream } from '../../upstream/upstream.ts'
+import type { CredentialRegistry } from '../../credentials/credential-registry.ts'
 import { collectBody, streamBody } from './incoming-body.ts'
 import { prepareLimits, type CallTimes } from '../call-limits.ts'
 import { responseNeedsOf } from '../../../language/response-needs.ts'
 import { type HostHealthEvent, prepareHosts } from './hosts.ts'
 import { declaredLength, type OutgoingRequest, prepareOrigin, prepareRequest } from './request.ts'
 import { Forwarding, REPLAYED_BYTES, type ForwardTools, type ReadyRequest } from './run.ts'
+import { prepareCredential } from './forward-credential.ts'
 import type { Exchange, Perform } from '../performer.ts'
 import { traceUpstream } from './traced-upstream.ts'
 
 export type ForwardOperation = CompiledOperation & { readonly action: ForwardAction }
+
+/** What forwards of one version authenticate with at upstreams. */
+export type ForwardCredentials = Pick<CredentialRegistry, 'authorize'> & {
+  readonly mayUse: (name: string) => boolean
+}
 
 export interface ForwardEnvironment {
   readonly upstream: Upstream
@@ -30,6 +37,8 @@ export interface ForwardEnvironment {
   readonly realm?: string | undefined
   /** The retry budget of the process; without one only each request's own limits bound its retries. */
   readonly retryBudget?: RetryBudget | undefined
+  /** Credentials of the realm that the document may use; if left out, none. */
+  readonly credentials?: ForwardCredentials | undefined
   /** The realm's call timeout: the `timeout` of operations that set none. */
   readonly callTimeoutMs: () => number
   /** Called for each of several `hosts` that cannot be reached, and for its readmission. */
@@ -69,7 +78,9 @@ export const prepareForward = (
     getsForHead: isServedByGet && outcome.readsResultBody && !outcome.passesThrough,
   })
   const limitsOf = prepareLimits(operation.limits, environment.callTimeoutMs)
-  const toolsFor = prepareTools(environment, outcome)
+  const credential =
+    action.credential === undefined ? undefined : prepareCredential(action.credential, environment)
+  const toolsFor = prepareTools(environment, { outcome, credential })
 
   return (exchange) => {
     const outgoing = prepare(exchange)
@@ -96,7 +107,7 @@ const prepareTools = (
     isScarce = NEVER_SCARCE,
     spanOf,
   }: ForwardEnvironment,
-  outcome: ForwardTools['outcome'],
+  ofOperation: Pick<ForwardTools, 'outcome' | 'credential'>,
 ): ((exchange: Exchange) => ForwardTools) => {
   const tools: ForwardTools = {
     upstream,
@@ -106,7 +117,7 @@ const prepareTools = (
     retryBudget,
     clock,
     isScarce,
-    outcome,
+    ...ofOperation,
   }
   if (spanOf === undefined) return () => tools
   return ({ incoming }) => {

@@ -7,7 +7,7 @@ import { responseHeaderMap } from '../../header-map.ts'
 import type { IsScarce } from '../../least-rate.ts'
 import { ByteCollector } from '../../memory/byte-collector.ts'
 import { NO_MEMORY } from '../../memory/no-memory.ts'
-import { fromUpstream, hasForeignCoding } from '../../upstream/headers.ts'
+import { fromUpstream, hasForeignCoding, withAuthorization } from '../../upstream/headers.ts'
 import type { PoolScope } from '../../upstream/limiter.ts'
 import { retryAfterMs } from '../../upstream/retry-after.ts'
 import type { RetryBudget } from '../../upstream/retry-budget.ts'
@@ -32,6 +32,8 @@ import { causeOfError, causeOfStatus } from '../../upstream/failure-cause.ts'
 import type { StreamedBody } from './incoming-body.ts'
 import type { CallTimes } from '../call-limits.ts'
 import type { ResponseNeeds } from '../../../language/response-needs.ts'
+import type { TokenRenewal, UpstreamAuthorization } from '../../credentials/credential.ts'
+import type { AuthorizeAttempt } from './forward-credential.ts'
 import type { OutgoingRequest } from './request.ts'
 import type { ByteSink, Exchange } from '../performer.ts'
 
@@ -47,6 +49,8 @@ export interface ForwardTools {
   readonly clock: RetryClock
   readonly isScarce: IsScarce
   readonly outcome: ResponseNeeds
+  /** Set where requests are sent with a credential of the realm. */
+  readonly credential?: AuthorizeAttempt | undefined
 }
 
 /** A forward whose body is available, or can be opened. */
@@ -73,6 +77,9 @@ export class Forwarding implements UpstreamSink {
   readonly #retrier: Retrier | undefined
   /** The latest call; earlier ones are over. */
   #call: UpstreamCall | undefined
+  /** Of the latest call's token. */
+  #renewal: TokenRenewal | undefined
+  #hasRenewed = false
   #isSettled = false
   #attempts = 0
   #mode: Mode = 'head'
@@ -117,6 +124,7 @@ export class Forwarding implements UpstreamSink {
 
   onHead(statusCode: number, raw: readonly (string | Buffer)[]): void {
     this.#ready.outgoing.hosts?.onReached()
+    if (this.#renewal !== undefined && this.#isRenewed(this.#renewal, statusCode)) return
     if (this.#isRetried(answered(statusCode, raw))) {
       this.#discard()
       return
@@ -192,16 +200,36 @@ export class Forwarding implements UpstreamSink {
     // A response that is still being discarded must not be taken for the next one.
     this.#call?.abort()
     this.#attempts++
-    const { outgoing, limits, body, contentLength } = this.#ready
-    const { upstream, scope, confinedTo, realm } = this.#tools
     this.#mode = 'head'
     this.#length = 0
+    const { credential } = this.#tools
+    if (credential === undefined) this.#dispatch(NO_AUTHORIZATION)
+    else this.#authorize(credential)
+  }
+
+  #authorize(credential: AuthorizeAttempt): void {
+    credential(this.#exchange, this.#origin, (result) => {
+      // The client may have gone while a token was asked for.
+      if (this.#isSettled) return
+      if (!result.ok) {
+        this.#failWith('svc.error.bad_gateway', result.error.code, NOT_AUTHENTICATED, result.error)
+        return
+      }
+      this.#renewal = result.authorization.renewal
+      this.#dispatch(result.authorization)
+    })
+  }
+
+  #dispatch({ header, tls }: UpstreamAuthorization): void {
+    const { outgoing, limits, body, contentLength } = this.#ready
+    const { upstream, scope, confinedTo, realm } = this.#tools
     this.#call = upstream.send(
       {
         origin: this.#origin,
         method: outgoing.method,
         path: outgoing.path,
-        headers: outgoing.headers,
+        headers:
+          header === undefined ? outgoing.headers : withAuthorization(outgoing.headers, header),
         body: isStreamed(body) ? () => body.open() : body,
         contentLength,
         connectTimeoutMs: limits.connectTimeoutMs,
@@ -211,18 +239,37 @@ export class Forwarding implements UpstreamSink {
         isNamed: outgoing.isNamed,
         scope,
         from: this.#exchange.from,
+        tls,
         after: this.#call,
       },
       this,
     )
   }
 
+  /** Whether the request is sent once more, with another token, as the upstream does not accept the one that it got. */
+  #isRenewed(renewal: TokenRenewal, statusCode: number): boolean {
+    if (statusCode !== 401) {
+      renewal.accept()
+      return false
+    }
+    // Also where this request can't be sent again: the next one gets another token.
+    const mayBeOther = renewal.reject()
+    if (!mayBeOther || this.#hasRenewed || this.#isSettled || !this.#isReplayable) return false
+    this.#hasRenewed = true
+    this.#send()
+    return true
+  }
+
+  get #isReplayable(): boolean {
+    const { body } = this.#ready
+    return body === null || (isStreamed(body) ? body.isReplayable : body.length <= REPLAYED_BYTES)
+  }
+
   #isRetried(outcome: AttemptResult): boolean {
     const { body } = this.#ready
     if (this.#retrier === undefined || this.#isSettled) return false
     // A large available body may be sent again if nothing of it was sent.
-    const isSmall =
-      body === null || (isStreamed(body) ? body.isReplayable : body.length <= REPLAYED_BYTES)
+    const isSmall = this.#isReplayable
     const isUnsent = 'failure' in outcome && !outcome.headSeen && outcome.failure === 'refused'
     if (!isSmall && !(isUnsent && !isStreamed(body))) return false
     return this.#retrier.offer(outcome, () => {
@@ -311,12 +358,17 @@ export class Forwarding implements UpstreamSink {
   }
 
   /** Fails the action and discards what the upstream still sends. */
-  #failWith(uri: ForwardErrorUri, reason: FailureReason, message: string): void {
+  #failWith(
+    uri: ForwardErrorUri,
+    reason: FailureReason,
+    message: string,
+    { message: detail }: { readonly message: string } = { message },
+  ): void {
     const error = gatewayError(uri, message, this.#exchange.context.status_codes)
     const isFirst = this.#settle()
     this.#abort()
     if (!isFirst) return
-    this.#explain(reason, message)
+    this.#explain(reason, detail)
     this.#exchange.fail(error)
   }
 
@@ -352,6 +404,11 @@ export class Forwarding implements UpstreamSink {
     this.#call?.abort()
   }
 }
+
+const NO_AUTHORIZATION: UpstreamAuthorization = {}
+
+/** What is wrong with a credential is the affair of its owner; the log says it. */
+const NOT_AUTHENTICATED = 'The gateway could not authenticate at the upstream.'
 
 /** The text of Node or undici where there is one: it names the address, and what TLS did not like. */
 const detailOf = ({ cause, message }: UpstreamError): string => {

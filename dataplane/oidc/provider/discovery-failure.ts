@@ -3,8 +3,12 @@
 
 import { CodedError } from '../../../base/coded-error.ts'
 import type { FailingProvider, ProviderCause } from '../../../language/wire/wire.ts'
-import { DestinationError } from '../../destination-error.ts'
-import { causeOf } from '../../upstream/failure-cause.ts'
+import {
+  causesIn,
+  codeOf,
+  connectionCause,
+  isUnreachable,
+} from '../../upstream/destinations/fetch-failure.ts'
 
 export type DiscoveryFailure = Pick<FailingProvider, 'cause' | 'found'>
 
@@ -37,18 +41,6 @@ const failure = (cause: ProviderCause, found?: string): DiscoveryFailure => ({
   ...(found !== undefined && { found }),
 })
 
-const MOST_CAUSES = 8
-
-const causesIn = (error: unknown): readonly unknown[] => {
-  const chain: unknown[] = []
-  let at = error
-  while (at !== undefined && chain.length < MOST_CAUSES) {
-    chain.push(at)
-    at = at instanceof Error ? at.cause : undefined
-  }
-  return chain
-}
-
 /** Codes of openid-client, and of the fetch that it is given. */
 const CAUSES: ReadonlyMap<string, ProviderCause> = new Map([
   ['OAUTH_HTTP_REQUEST_FORBIDDEN', 'plain_http'],
@@ -63,27 +55,6 @@ const CAUSES: ReadonlyMap<string, ProviderCause> = new Map([
   ['timeout', 'timeout'],
   ['too_large', 'metadata'],
 ])
-
-const codeOf = (error: unknown): string =>
-  error instanceof Error && 'code' in error && typeof error.code === 'string' ? error.code : ''
-
-const isUnreachable = (error: unknown): boolean => codeOf(error) === 'unreachable'
-
-/** Errors of a connection that was open. */
-const RESETS: ReadonlySet<string> = new Set(['ECONNRESET', 'EPIPE', 'UND_ERR_SOCKET'])
-
-const connectionCause = (chain: readonly unknown[]): ProviderCause => {
-  const errors = chain.flatMap((each): readonly unknown[] =>
-    each instanceof AggregateError ? each.errors : [each],
-  )
-  if (errors.some((each) => each instanceof DestinationError)) return 'denied'
-  const cause = causeOf('refused', new AggregateError(errors))
-  if (cause === 'dns' || cause === 'tls') return cause
-  return errors.some(isReset) ? 'reset' : 'refused'
-}
-
-const isReset = (error: unknown): boolean =>
-  RESETS.has(codeOf(error)) || (error instanceof Error && error.name === 'HTTPParserError')
 
 /** openid-client keeps the metadata, or the response, as the last cause. */
 const issuerIn = (chain: readonly unknown[]): unknown => {

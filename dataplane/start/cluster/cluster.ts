@@ -26,6 +26,7 @@ import {
   type EndpointsChange,
   ServiceDirectory,
 } from '../../upstream/endpoints/service-directory.ts'
+import type { RealmCredential } from '../../credentials/watch-credentials.ts'
 import type { RealmProvider } from '../../oidc/provider/watch-providers.ts'
 import type { RealmBridgeStatus } from '../../wamp/realm/wamp-client.ts'
 
@@ -253,6 +254,7 @@ class Primary {
     else if (message.kind === 'health')
       this.#options.processStatus.writeHealth(peer.worker.id, message.health)
     else if (message.kind === 'providers') this.#writeProviders(peer, message.failing)
+    else if (message.kind === 'credentials') this.#writeCredentials(peer, message.failing)
     else if ('ask' in message)
       void answerWorker(peer, message, this.peers.values(), this.#options.security.shared)
     else peer.receive(message)
@@ -261,6 +263,10 @@ class Primary {
   /** The last message of a process may arrive after its exit: its status would never be removed. */
   #write(peer: ClusterPeer, status: readonly RealmBridgeStatus[]): void {
     if (!peer.isGone) this.#options.processStatus.write(peer.worker.id, status)
+  }
+
+  #writeCredentials(peer: ClusterPeer, failing: readonly RealmCredential[]): void {
+    if (!peer.isGone) this.#options.processStatus.writeCredentials(peer.worker.id, failing)
   }
 
   #writeProviders(peer: ClusterPeer, failing: readonly RealmProvider[]): void {

@@ -10,6 +10,7 @@ import type { GatewaySettings } from '../../config.ts'
 import type { FailureQuery, KeptFailure } from '../../decisions/decision-ring.ts'
 import type { ListenerName } from '../../listen/listeners.ts'
 import type { SecretRings } from '../security-state.ts'
+import type { RealmCredential } from '../../credentials/watch-credentials.ts'
 import type { RealmProvider } from '../../oidc/provider/watch-providers.ts'
 import type { RevokedEntry, SharedCall, SharedReply } from '../../shared/relayed-state.ts'
 import type { SharedHealth } from '../../shared/shared-state.ts'
@@ -85,6 +86,7 @@ export type ToPrimary =
   | { readonly kind: 'health'; readonly health: SharedHealth }
   /** Sent when other identity providers fail than before. */
   | { readonly kind: 'providers'; readonly failing: readonly RealmProvider[] }
+  | { readonly kind: 'credentials'; readonly failing: readonly RealmCredential[] }
   /** Asks to have it released by the worker that has it; answered by `released` with the same `ask`. */
   | { readonly kind: 'release'; readonly ask: number; readonly name: DurableName }
 

@@ -1,7 +1,12 @@
 // Keeps the latest status of all serving processes, of their sessions with routers, identity providers and the shared
 // state, for the management API. It requests nothing: the processes write their status.
 
-import type { FailingProvider, SessionState } from '../../../language/wire/wire.ts'
+import type {
+  FailingCredential,
+  FailingProvider,
+  SessionState,
+} from '../../../language/wire/wire.ts'
+import type { RealmCredential } from '../../credentials/watch-credentials.ts'
 import type { RealmProvider } from '../../oidc/provider/watch-providers.ts'
 import type { SharedHealth } from '../../shared/shared-state.ts'
 import type {
@@ -25,6 +30,8 @@ export interface BridgePeers {
   healthChanged(health: SharedHealth): void
   /** Reports all identity providers whose discovery fails in this process. */
   providersChanged(failing: readonly RealmProvider[]): void
+  /** Reports all credentials for upstreams that this process can't use, or soon can't. */
+  credentialsChanged(failing: readonly RealmCredential[]): void
   /** False: no other process has it. Never rejects. */
   releaseElsewhere(name: DurableName): Promise<boolean>
 }
@@ -32,6 +39,7 @@ export interface BridgePeers {
 export class ProcessStatusRegistry {
   readonly #processes = new Map<number, readonly RealmBridgeStatus[]>()
   readonly #providers = new Map<number, readonly RealmProvider[]>()
+  readonly #credentials = new Map<number, readonly RealmCredential[]>()
   readonly #listeners: (() => void)[] = []
   /** Processes that cannot reach the shared state. */
   readonly #away = new Set<number>()
@@ -43,6 +51,11 @@ export class ProcessStatusRegistry {
 
   writeProviders(process: number, failing: readonly RealmProvider[]): void {
     this.#providers.set(process, failing)
+    this.#notify()
+  }
+
+  writeCredentials(process: number, failing: readonly RealmCredential[]): void {
+    this.#credentials.set(process, failing)
     this.#notify()
   }
 
@@ -60,7 +73,8 @@ export class ProcessStatusRegistry {
   erase(process: number): void {
     this.#away.delete(process)
     const hadProviders = this.#providers.delete(process)
-    if (this.#processes.delete(process) || hadProviders) this.#notify()
+    const hadCredentials = this.#credentials.delete(process)
+    if (this.#processes.delete(process) || hadProviders || hadCredentials) this.#notify()
   }
 
   /** `listener` runs after every change. */
@@ -82,6 +96,15 @@ export class ProcessStatusRegistry {
     for (const failing of this.#providers.values())
       for (const { realmUri: uri, ...each } of failing)
         if (uri === realmUri && !byName.has(each.provider)) byName.set(each.provider, each)
+    return [...byName.values()]
+  }
+
+  /** The credentials for upstreams that any process can't use. */
+  failingCredentialsOf(realmUri: string): readonly FailingCredential[] {
+    const byName = new Map<string, FailingCredential>()
+    for (const failing of this.#credentials.values())
+      for (const { realmUri: uri, ...each } of failing)
+        if (uri === realmUri && !byName.has(each.credential)) byName.set(each.credential, each)
     return [...byName.values()]
   }
 
@@ -110,6 +133,9 @@ export const peersOfOne = (processStatus: ProcessStatusRegistry): BridgePeers =>
   },
   providersChanged: (failing) => {
     processStatus.writeProviders(0, failing)
+  },
+  credentialsChanged: (failing) => {
+    processStatus.writeCredentials(0, failing)
   },
   releaseElsewhere: () => Promise.resolve(false),
 })

@@ -38,6 +38,9 @@ export const askPrimary = (
     providersChanged: (failing) => {
       send({ kind: 'providers', failing })
     },
+    credentialsChanged: (failing) => {
+      send({ kind: 'credentials', failing })
+    },
     releaseElsewhere: (name) =>
       new Promise((resolve) => {
         releases.set(next, resolve)

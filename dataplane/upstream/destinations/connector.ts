@@ -21,6 +21,8 @@ export interface ConnectorOptions {
   readonly guard: DestinationGuard
   /** The trust store: one for all connections, as with further CAs each takes 25 ms, in which nothing else runs. */
   readonly secureContext?: SecureContext
+  /** In place of the host: SNI, and the name that the certificate of the peer must be for. */
+  readonly serverName?: string | undefined
   readonly resolve?: Resolve
   /** Within the cluster, connect only to Services of one namespace. */
   readonly confinement?: Confinement | undefined
@@ -91,6 +93,7 @@ export const createConnector = (options: ConnectorOptions): Connector => {
           ...(isIP(hostname) === 0 && { servername: hostname }),
           // A context has its own.
           secureOptions: SECURE_OPTIONS,
+          ...(options.serverName !== undefined && { servername: options.serverName }),
           ...(options.secureContext && { secureContext: options.secureContext }),
           ...(session && { session }),
         }).on('session', (fresh) => (session = fresh))

@@ -71,17 +71,21 @@ export class HealthRegistry {
     this.onEvent = onEvent
   }
 
-  /** Call `release` when it is no longer used. */
-  acquire(origin: string): OriginHealth {
-    const health = this.#origins.get(origin) ?? new OriginHealth(origin, this)
-    this.#origins.set(origin, health)
+  /**
+   * Call `release` when it is no longer used.
+   * @param tlsId of a client certificate: whoever gives a wrong one must not eject addresses for others
+   */
+  acquire(origin: string, tlsId?: string): OriginHealth {
+    const key = tlsId === undefined ? origin : `${origin} ${tlsId}`
+    const health = this.#origins.get(key) ?? new OriginHealth(origin, this, key)
+    this.#origins.set(key, health)
     health.users++
     return health
   }
 
   release(health: OriginHealth): void {
     if (--health.users > 0) return
-    this.#origins.delete(health.origin)
+    this.#origins.delete(health.key)
     for (const realm of health.realms.keys()) this.dropDetector(health, realm)
   }
 
@@ -126,6 +130,8 @@ export class HealthRegistry {
 
 export class OriginHealth {
   readonly origin: string
+  /** In the registry. */
+  readonly key: string
   /** The number of pools that use it. */
   users = 0
   readonly realms = new Map<string, OutlierDetector>()
@@ -133,8 +139,9 @@ export class OriginHealth {
   /** Created at the first fault. */
   #shared: OutlierDetector | undefined
 
-  constructor(origin: string, registry: HealthRegistry) {
+  constructor(origin: string, registry: HealthRegistry, key: string) {
     this.origin = origin
+    this.key = key
     this.#registry = registry
   }
 

@@ -5,6 +5,8 @@
 import { isList, isMap, type Value, type ValueMap } from '../../../language/expression/value.ts'
 import type { Problem, ProblemCode, Warning } from '../../../language/problem.ts'
 import type {
+  CredentialCause,
+  FailingCredential,
   FailingProvider,
   ProviderCause,
   RealmState,
@@ -147,11 +149,15 @@ const readRealmState = (entry: Value): RealmState | undefined => {
   const { digest, managedBy } = entry
   if (!isName(digest)) return undefined
   const failingProviders = mapsIn(entry, 'failingProviders', MAX_PROVIDERS).flatMap(readProvider)
+  const failingCredentials = mapsIn(entry, 'failingCredentials', MAX_CREDENTIALS).flatMap(
+    readCredential,
+  )
   return {
     digest,
     managedBy: textOrNull(managedBy),
     sessions: mapsIn(entry, 'sessions', MAX_SESSIONS).map(readSession),
     ...(failingProviders.length > 0 && { failingProviders }),
+    ...(failingCredentials.length > 0 && { failingCredentials }),
   }
 }
 
@@ -179,6 +185,35 @@ const PROVIDER_CAUSES = {
   metadata: true,
   issuer: true,
 } satisfies Record<ProviderCause, true>
+
+const MAX_CREDENTIALS = 16
+
+/** One with a cause that we don't know is left out. */
+const readCredential = ({ credential, cause, found }: ValueMap): readonly FailingCredential[] =>
+  isName(credential) && isMemberOf(CREDENTIAL_CAUSES, cause)
+    ? [{ credential, cause, ...(isFoundThere(found) && { found }) }]
+    : []
+
+/** It stands in statuses: a status, an error code of OAuth 2.0, or a time. */
+const isFoundThere = (value: Value | undefined): value is string =>
+  typeof value === 'string' && /^(?:\d{3}|[a-z_]{1,64}|[\dT:Z-]{20})$/.test(value)
+
+const CREDENTIAL_CAUSES = {
+  refused: true,
+  dns: true,
+  tls: true,
+  denied: true,
+  timeout: true,
+  reset: true,
+  status: true,
+  response: true,
+  invalid_client: true,
+  oauth_error: true,
+  certificate_invalid: true,
+  certificate_expired: true,
+  certificate_early: true,
+  certificate_ends: true,
+} satisfies Record<CredentialCause, true>
 
 const MAX_SESSIONS = 64
 const MAX_PROBLEMS = 16

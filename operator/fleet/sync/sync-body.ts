@@ -158,7 +158,7 @@ const realmPut = ({ uri, digest, record }: DesiredRealm): RealmPut =>
   withCritical('realm', { uri, digest, realm: record })
 
 const documentPut = (document: DesiredDocument): SpecPut => {
-  const { id, digest, since, spec, variables, confinedTo } = document
+  const { id, digest, since, spec, variables, confinedTo, credentials, withheld = [] } = document
   return withCritical('spec', {
     id,
     digest,
@@ -166,6 +166,9 @@ const documentPut = (document: DesiredDocument): SpecPut => {
     spec,
     ...(variables !== undefined && { variables }),
     ...(confinedTo !== undefined && { confinedTo }),
+    ...(credentials !== undefined && {
+      credentials: credentials.filter((name) => !withheld.includes(name)),
+    }),
   })
 }
 

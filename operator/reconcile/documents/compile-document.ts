@@ -4,8 +4,8 @@
 import type { Quarantined } from '../../../compiler/bounded-compiler.ts'
 import { type CompileWork, environmentOf } from '../../../compiler/task.ts'
 import { compile } from '../../../language/compile.ts'
-import { needsRouter } from '../../../language/compile/action.ts'
-import type { CompiledApi } from '../../../language/compiled.ts'
+import { credentialOf, needsRouter } from '../../../language/compile/action.ts'
+import type { CompiledApi, CompiledOperation } from '../../../language/compiled.ts'
 import { type Claim, claimsOf } from '../../../language/routes/conflicts.ts'
 import type { RealmFacts } from '../../../language/environment.ts'
 import type { ValueMap } from '../../../language/expression/value.ts'
@@ -22,8 +22,16 @@ export interface CompiledDocument {
   readonly hosts: readonly HostPattern[]
   readonly claims: readonly Claim[]
   readonly forwardHosts: readonly ForwardHost[]
+  /** Where forwards of active versions name a credential of the realm. */
+  readonly credentialUses: readonly CredentialUse[]
   /** An active version has operations over WAMP. */
   readonly callsRouter: boolean
+}
+
+export interface CredentialUse {
+  /** Pointer to its name in the document. */
+  readonly path: string
+  readonly name: string
 }
 
 export type DocumentResult =
@@ -41,18 +49,22 @@ export const compileDocument: CompileWork<DocumentResult> = (task, bounds) => {
   const { id, realmUri, host, hosts } = compiled
   const claims = claimsOf(compiled)
   const forwardHosts = forwardHostsOf(compiled)
-  const callsRouter = hasWampActions(compiled)
-  return { compiled: { id, realmUri, host, hosts, claims, forwardHosts, callsRouter }, warnings }
+  const credentialUses = credentialUsesOf(compiled)
+  const callsRouter = activeOperations(compiled).some(({ action }) => needsRouter(action))
+  const parts = { id, realmUri, host, hosts, claims, forwardHosts, credentialUses, callsRouter }
+  return { compiled: parts, warnings }
 }
 
-const hasWampActions = ({ versions }: CompiledApi): boolean =>
-  versions.some(
-    ({ isActive, paths }) =>
-      isActive &&
-      paths.some(({ operations }) =>
-        Object.values(operations).some(({ action }) => needsRouter(action)),
-      ),
-  )
+const credentialUsesOf = (compiled: CompiledApi): readonly CredentialUse[] =>
+  activeOperations(compiled).flatMap(({ action, pointer }) => {
+    const name = credentialOf(action)
+    return name === undefined ? [] : [{ path: `${pointer}/action/credential`, name }]
+  })
+
+const activeOperations = ({ versions }: CompiledApi): readonly CompiledOperation[] =>
+  versions
+    .filter(({ isActive }) => isActive)
+    .flatMap(({ paths }) => paths.flatMap(({ operations }) => Object.values(operations)))
 
 export interface DocumentRequest {
   /** Of the resource. */

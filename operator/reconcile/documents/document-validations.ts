@@ -18,6 +18,7 @@ import {
   type ApiSpecificationValidation,
   validateApiSpecification,
 } from './validate-api-specification.ts'
+import { withheldFrom } from './withheld-credentials.ts'
 import { toValidatedDocument, type ValidatedDocument } from './validated-document.ts'
 
 export type Specifications = ReadonlyMap<string, ApiSpecificationResource>
@@ -187,7 +188,12 @@ export class DocumentValidations {
       }),
     )
     if (validation.isPending === true) this.#validations.forget(key)
-    lastGood.confine(key, confinementOf(destinations))
+    // What serves may be of another realm than what is wanted.
+    const confinedTo = confinementOf(destinations)
+    lastGood.restrict(key, (document) => ({
+      confinedTo,
+      withheld: withheldFrom(document, of.access(document.realmUri, namespace)),
+    }))
     return validation
   }
 }

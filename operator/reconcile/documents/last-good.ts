@@ -7,7 +7,7 @@ import type { DesiredDocument } from '../../desired-set.ts'
 import type { ResourceCache } from '../../resource/resource-source.ts'
 import type { ApiSpecificationResource, ProgrammedVersion } from '../../resource/resource.ts'
 import type { DocumentCompiler } from './compile-document.ts'
-import { confineDocument, remakeDocument } from './make-document.ts'
+import { remakeDocument, restrictDocument, type Restrictions } from './make-document.ts'
 import { Memo } from '../memo.ts'
 import type { MissingVersion } from './missing-version.ts'
 import type { Claimant } from '../claims/owners.ts'
@@ -56,11 +56,11 @@ export class LastGoodVersions {
     return this.#versions.get(key)
   }
 
-  /** What serves follows the policy of its namespace, whatever is wrong with what is wanted. */
-  confine(key: string, confinedTo: string | undefined): void {
+  /** What serves follows what its namespace may do, whatever is wrong with what is wanted. */
+  restrict(key: string, restrictionsOf: (document: DesiredDocument) => Restrictions): void {
     const known = this.#versions.get(key)
     if (known === undefined) return
-    const document = confineDocument(known.document, confinedTo)
+    const document = restrictDocument(known.document, restrictionsOf(known.document))
     if (document !== known.document) this.#set(key, { ...known, document })
   }
 

@@ -1,12 +1,13 @@
 // Makes the entry of the desired set for a compiled document, its variables and the resource that has it. Also for a
 // document that came back from a data plane: it counts only with the very digest that it should have. Pure.
 
-import { confinedDigest, documentDigest, plainDigest } from '../../../language/wire/digest.ts'
+import { documentDigest, plainDigest, restrictedDigest } from '../../../language/wire/digest.ts'
 import type { RealmFacts } from '../../../language/environment.ts'
 import type { ValueMap } from '../../../language/expression/value.ts'
 import { measure } from '../../../language/measure.ts'
 import type { DesiredDocument } from '../../desired-set.ts'
 import type { ApiSpecificationResource, ApiSpecificationSpec } from '../../resource/resource.ts'
+import { isSameValue } from '../../resource/same-value.ts'
 import type { CompiledDocument, DocumentCompiler } from './compile-document.ts'
 import type { SecretVariables } from './read-variables.ts'
 
@@ -14,30 +15,38 @@ export interface DocumentParts {
   readonly document: ValueMap
   readonly compiled: CompiledDocument
   readonly secrets: SecretVariables
+  readonly restrictions: Restrictions
+}
+
+/** What gateways must keep a document from, whatever it says. */
+export interface Restrictions {
   /** Its namespace, where it may reach no other. */
-  readonly confinedTo?: string | undefined
+  readonly confinedTo: string | undefined
+  /** Credentials of its realm that it may not use. */
+  readonly withheld: readonly string[]
 }
 
 export const makeDocument = (
   resource: ApiSpecificationResource,
-  { document, compiled, secrets, confinedTo }: DocumentParts,
-): DesiredDocument => ({
-  id: compiled.id,
-  digest: confinedDigest(
-    documentDigest({ spec: document, secretVersions: secrets.versions }),
-    confinedTo,
-  ),
-  since: resource.metadata.createdAt,
-  realmUri: compiled.realmUri,
-  spec: document,
-  ...(secrets.versions.length > 0 && { variables: secrets.variables }),
-  claims: compiled.claims,
-  ...(compiled.callsRouter && { callsRouter: true }),
-  ...(compiled.forwardHosts.length > 0 && { forwardHosts: hostsOf(compiled) }),
-  namespace: resource.metadata.namespace,
-  ...(confinedTo !== undefined && { confinedTo }),
-  ...selectorOf(resource),
-})
+  { document, compiled, secrets, restrictions }: DocumentParts,
+): DesiredDocument => {
+  const credentials = [...new Set(compiled.credentialUses.map(({ name }) => name))].sort()
+  const plain: DesiredDocument = {
+    id: compiled.id,
+    digest: documentDigest({ spec: document, secretVersions: secrets.versions }),
+    since: resource.metadata.createdAt,
+    realmUri: compiled.realmUri,
+    spec: document,
+    ...(secrets.versions.length > 0 && { variables: secrets.variables }),
+    claims: compiled.claims,
+    ...(compiled.callsRouter && { callsRouter: true }),
+    ...(compiled.forwardHosts.length > 0 && { forwardHosts: hostsOf(compiled) }),
+    ...(credentials.length > 0 && { credentials }),
+    namespace: resource.metadata.namespace,
+    ...selectorOf(resource),
+  }
+  return restrictDocument(plain, restrictions)
+}
 
 const hostsOf = ({ forwardHosts }: CompiledDocument): readonly string[] => [
   ...new Set(forwardHosts.map(({ host }) => host)),
@@ -52,17 +61,22 @@ export interface RemakeContext {
 }
 
 /**
- * The same text for other destinations: what serves follows the policy, also where it is no longer what is wanted.
+ * The same text under other restrictions: what serves follows them, also where it is no longer what is wanted.
  * The same object where nothing changes.
  */
-export const confineDocument = (
+export const restrictDocument = (
   document: DesiredDocument,
-  confinedTo: string | undefined,
+  { confinedTo, withheld }: Restrictions,
 ): DesiredDocument => {
-  const { confinedTo: before, ...rest } = document
-  if (before === confinedTo) return document
-  const digest = confinedDigest(plainDigest(document.digest), confinedTo)
-  return { ...rest, digest, ...(confinedTo !== undefined && { confinedTo }) }
+  const { confinedTo: confinedBefore, withheld: withheldBefore = [], ...rest } = document
+  const withheldNow = (document.credentials ?? []).filter((name) => withheld.includes(name))
+  if (confinedBefore === confinedTo && isSameValue(withheldBefore, withheldNow)) return document
+  return {
+    ...rest,
+    digest: restrictedDigest(plainDigest(document.digest), { confinedTo, withheld: withheldNow }),
+    ...(confinedTo !== undefined && { confinedTo }),
+    ...(withheldNow.length > 0 && { withheld: withheldNow }),
+  }
 }
 
 /**
@@ -92,8 +106,16 @@ export const remakeDocument = async (
     quarantined: resource.quarantined,
   })
   if ('problems' in compilation) return undefined
-  return makeDocument(resource, { document, compiled: compilation.compiled, secrets: fitting })
+  return makeDocument(resource, {
+    document,
+    compiled: compilation.compiled,
+    secrets: fitting,
+    restrictions: UNRESTRICTED,
+  })
 }
+
+/** Until it is validated, which is before it is sent. */
+const UNRESTRICTED: Restrictions = { confinedTo: undefined, withheld: [] }
 
 /** Allows whatever a document may ask of a realm. */
 export const ANY_REALM: RealmFacts = {

@@ -36,9 +36,10 @@ import { coversHosts } from '../claims/host-entries.ts'
 import { type HostGrant, refuseHost } from '../claims/host-grants.ts'
 import type { RealmTerms } from '../realms/validate-realm-resource.ts'
 import type { RealmAccess } from '../realms/realm-access.ts'
-import { ANY_REALM, makeDocument } from './make-document.ts'
+import { ANY_REALM, makeDocument, type Restrictions } from './make-document.ts'
 import { type DocumentPlace, type ReadDocument, relocate } from './read-document.ts'
 import type { SecretVariables } from './read-variables.ts'
+import { credentialsRefused, withheldProblems } from './withheld-credentials.ts'
 
 export interface ApiSpecificationValidation {
   readonly accepted: NewCondition<'Accepted'>
@@ -79,7 +80,9 @@ export interface DocumentContext {
 /** What of it decides: the same values where nothing has changed for the document. */
 export const accessInputs = (access: RealmAccess): readonly unknown[] => [
   access.access,
-  ...(access.access === 'granted' ? [access.realm, access.isDeleted] : []),
+  ...(access.access === 'granted'
+    ? [access.realm, access.isDeleted, access.withheld.join('\n')]
+    : []),
   ...(access.access === 'unready'
     ? [access.realm.namespace, access.realm.name, access.realm.isPaused, access.realm.isKept]
     : []),
@@ -142,16 +145,13 @@ const validateReadable = (
   const warnings = locateWarnings(compilation.warnings, read.place, access)
   if ('problems' in compilation) return { ...refused(compilation, read, reference), warnings }
   const { compiled } = compilation
-  const confinedTo = confinementOf(destinations)
-  const version = makeDocument(resource, { document, compiled, secrets, confinedTo })
+  const restrictions = restrictionsOf(destinations, access)
+  const version = makeDocument(resource, { document, compiled, secrets, restrictions })
   const accepted = acceptedWith(warnings)
   const ownValidation = { accepted, found: foundIn(), errors: [], warnings, version }
   if (access.access !== 'granted') {
     const isRealmHeld = mayServeOn(resource, access)
-    const isRealmAbsent =
-      access.access === 'unready'
-        ? !access.realm.isKept && access.realm.namespace !== namespace
-        : access.isAbsent === true
+    const isRealmAbsent = isAbsent(access, namespace)
     return {
       ...ownValidation,
       resolvedRefs: reference,
@@ -163,13 +163,32 @@ const validateReadable = (
   const notPermitted =
     hostOutsideRealm(access.realm, compiled) ?? refuseHost(grant, { ...compiled, namespace })
   if (notPermitted !== undefined) return { ...validation, resolvedRefs: notPermitted }
+  const place = (problem: Problem): Problem => relocate(problem, read.place)
   const leaving = destinationProblems(destinations, compiled, version.selector !== undefined)
   if (leaving.length > 0) {
-    const errors = leaving.map((problem) => relocate(problem, read.place))
+    const errors = leaving.map(place)
     return { ...validation, errors, resolvedRefs: destinationsRefused(destinations, errors) }
+  }
+  const withheld = withheldProblems(compiled, access.withheld, namespace)
+  if (withheld.length > 0) {
+    const errors = withheld.map(place)
+    return { ...validation, errors, resolvedRefs: credentialsRefused(errors) }
   }
   return { ...validation, resolvedRefs: reference, good: version }
 }
+
+const restrictionsOf = (destinations: DestinationPolicy, access: RealmAccess): Restrictions => ({
+  confinedTo: confinementOf(destinations),
+  withheld: access.access === 'granted' ? access.withheld : [],
+})
+
+const isAbsent = (
+  access: Exclude<RealmAccess, { access: 'granted' }>,
+  namespace: string,
+): boolean =>
+  access.access === 'unready'
+    ? !access.realm.isKept && access.realm.namespace !== namespace
+    : access.isAbsent === true
 
 /** Of a good document. None of the conditions so far is for it to decide. */
 const foundIn = (): FoundBy<'document'> => ({})

@@ -1,7 +1,7 @@
 // Decides whether a document of a namespace may use a realm. Pure.
 
-import { memberAt } from '../../../language/expression/members.ts'
-import { isMap } from '../../../language/expression/value.ts'
+import { mapAt, memberAt } from '../../../language/expression/members.ts'
+import { isMap, type ValueMap } from '../../../language/expression/value.ts'
 import { selects } from '../../resource/label-selector.ts'
 import type { ResourceCache } from '../../resource/resource-source.ts'
 import { type AllowedNamespaces, type RealmSpec, resourceKey } from '../../resource/resource.ts'
@@ -12,6 +12,8 @@ export type RealmAccess =
   | {
       readonly access: 'granted'
       readonly realm: RealmTerms
+      /** Names of its credentials that documents of the namespace may not use. */
+      readonly withheld: readonly string[]
       /** Its Realm was deleted, and serves for a moment longer. */
       readonly isDeleted?: true
     }
@@ -37,17 +39,42 @@ export const admitsNamespace = (
   namespace: string,
   cache: ResourceCache,
 ): boolean => {
-  if (realm.namespace === namespace) return true
-  const allowed = allowedNamespaces(realm.spec)
+  return (
+    realm.namespace === namespace || admits(allowedNamespaces(realm.spec) ?? {}, namespace, cache)
+  )
+}
+
+/**
+ * Credentials of a Realm, which admits the namespace, whose own `allowedNamespaces` do not. Sorted. The Realm's own
+ * namespace may use all: who writes documents there may read its Secrets.
+ */
+export const withheldCredentials = (
+  realm: Pick<GoodRealm, 'namespace' | 'spec'>,
+  namespace: string,
+  cache: ResourceCache,
+): readonly string[] => {
+  if (realm.namespace === namespace) return NONE
+  const withheld = Object.entries(mapAt(realm.spec, 'credentials')).flatMap(
+    ([name, credential]) => {
+      const allowed = isMap(credential) ? allowedNamespaces(credential) : {}
+      return allowed === undefined || admits(allowed, namespace, cache) ? [] : [name]
+    },
+  )
+  return withheld.length === 0 ? NONE : withheld.sort()
+}
+
+const NONE: readonly string[] = []
+
+const admits = (allowed: AllowedNamespaces, namespace: string, cache: ResourceCache): boolean => {
   if (allowed.from === 'All') return true
   // An empty selector selects everything; one that was forgotten must not.
   if (allowed.from !== 'Selector' || allowed.selector === undefined) return false
   return selects(allowed.selector, labelsOfNamespace(cache, namespace))
 }
 
-const allowedNamespaces = (spec: RealmSpec): AllowedNamespaces => {
-  const allowed = memberAt(spec, 'allowedNamespaces')
-  return isMap(allowed) ? allowed : {}
+const allowedNamespaces = (of: RealmSpec | ValueMap): AllowedNamespaces | undefined => {
+  const allowed = memberAt(of, 'allowedNamespaces')
+  return isMap(allowed) ? allowed : undefined
 }
 
 /** Kubernetes puts the name of a namespace among its labels; without a Namespace object so do we. */

@@ -3,7 +3,8 @@
 
 import type { Problem } from '../../../language/problem.ts'
 import { conditionOf, nothingFoundBy } from '../../resource/condition.ts'
-import { memberAt } from '../../../language/expression/members.ts'
+import { mapAt, memberAt } from '../../../language/expression/members.ts'
+import { isMap } from '../../../language/expression/value.ts'
 import { changedKeys } from '../../edited-map.ts'
 import type { ResourceCache } from '../../resource/resource-source.ts'
 import { isPaused, keyOf, type RealmResource } from '../../resource/resource.ts'
@@ -23,7 +24,7 @@ import type { Quota } from '../quotas/namespace-quotas.ts'
 import { type Claimant, isRenamed, ownedWords, ownersOf } from '../claims/owners.ts'
 import type { Amounts } from '../quotas/quota-amounts.ts'
 import type { QuotaUse } from '../quotas/quota-verdict.ts'
-import { admitsNamespace, type RealmAccess } from './realm-access.ts'
+import { admitsNamespace, type RealmAccess, withheldCredentials } from './realm-access.ts'
 import { RealmQuotas } from './realm-quotas.ts'
 import { Titles } from '../claims/titles.ts'
 import type { Verdict } from '../verdict.ts'
@@ -340,7 +341,13 @@ const isSameToDocuments = (left: UriState, right: UriState): boolean => {
   )
 }
 
-const allowedIn = ({ spec }: GoodRealm): unknown => memberAt(spec, 'allowedNamespaces')
+const allowedIn = ({ spec }: GoodRealm): unknown => [
+  memberAt(spec, 'allowedNamespaces'),
+  ...Object.entries(mapAt(spec, 'credentials')).map(([name, credential]) => [
+    name,
+    isMap(credential) ? memberAt(credential, 'allowedNamespaces') : undefined,
+  ]),
+]
 
 const isDepartedOwner = ({ owner }: Pick<UriState, 'owner'>): boolean =>
   owner !== undefined && isDeparted(owner)
@@ -353,7 +360,8 @@ const accessOf = (
   if (good !== undefined) {
     if (!admitsNamespace(good, namespace, cache)) return { access: 'RefNotPermitted' }
     const isDeleted = isDepartedOwner({ owner })
-    return { access: 'granted', realm: good.terms, ...(isDeleted && { isDeleted }) }
+    const withheld = withheldCredentials(good, namespace, cache)
+    return { access: 'granted', realm: good.terms, withheld, ...(isDeleted && { isDeleted }) }
   }
   if (owner === undefined) return { access: 'RealmNotFound', isAbsent: true }
   const { resource } = owner

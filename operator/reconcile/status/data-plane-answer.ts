@@ -82,17 +82,15 @@ export const answerOnRouter = (
   return realm.sessions.some(({ state }) => state === 'open') ? 'joined' : 'apart'
 }
 
-export type ProviderAnswer =
+export type PeersAnswer =
   | 'working'
-  /** Discovery of an identity provider of the realm fails there. */
+  /** Discovery of an identity provider of the realm fails there, or a credential for upstreams is of no use. */
   | 'failing'
 
-export const answerOnProviders = (
-  { ready, realms }: DataPlaneReport,
-  uri: string,
-): ProviderAnswer => {
-  const { failingProviders = [] } = (ready ? realms.get(uri) : undefined) ?? {}
-  return failingProviders.length === 0 ? 'working' : 'failing'
+export const answerOnPeers = ({ ready, realms }: DataPlaneReport, uri: string): PeersAnswer => {
+  const { failingProviders = [], failingCredentials = [] } =
+    (ready ? realms.get(uri) : undefined) ?? {}
+  return failingProviders.length + failingCredentials.length === 0 ? 'working' : 'failing'
 }
 
 export const answerOnRealm = (report: DataPlaneReport, uri: string): RealmAnswer => {

@@ -1,28 +1,32 @@
 // Sets the condition Degraded of a Realm with identity providers that gateways can't discover, so that nobody can log
-// in by them. Pure.
+// in by them, or with credentials that requests to upstreams can't be sent with. Pure.
 
-import type { FailingProvider, ProviderCause } from '../../../language/wire/wire.ts'
+import type {
+  CredentialCause,
+  FailingCredential,
+  FailingProvider,
+  ProviderCause,
+} from '../../../language/wire/wire.ts'
 import type { NewCondition } from '../../resource/condition.ts'
 import type { Sight } from './fleet-view.ts'
 
-/** Most providers that a message tells of. */
+/** Most providers or credentials that a message tells of. */
 const MOST_TOLD = 3
 
 /** Gateways report a failure when it has lasted, and try again by themselves. */
-export const providersDegraded = (
-  uri: string,
-  sight: Sight,
-): NewCondition<'Degraded'> | undefined => {
-  const { withoutProvider } = sight
-  if (withoutProvider === undefined) return undefined
-  const { first, others } = withoutProvider
-  const failing = first.realms.get(uri)?.failingProviders ?? []
-  const more = failing.length > MOST_TOLD ? `; and ${failing.length - MOST_TOLD} more` : ''
+export const realmDegraded = (uri: string, sight: Sight): NewCondition<'Degraded'> | undefined => {
+  const { failing } = sight
+  if (failing === undefined) return undefined
+  const { first, others } = failing
+  const { failingProviders = [], failingCredentials = [] } = first.realms.get(uri) ?? {}
+  const words = [...failingProviders.map(providerWords), ...failingCredentials.map(credentialWords)]
+  const more = words.length > MOST_TOLD ? `; and ${words.length - MOST_TOLD} more` : ''
   const message =
     `${first.dataPlane.name}${others > 0 ? ' and others' : ''}: ` +
-    failing.slice(0, MOST_TOLD).map(providerWords).join('; ') +
+    words.slice(0, MOST_TOLD).join('; ') +
     more
-  return { type: 'Degraded', status: 'True', reason: 'ProviderUnavailable', message }
+  const reason = failingProviders.length > 0 ? 'ProviderUnavailable' : 'CredentialUnavailable'
+  return { type: 'Degraded', status: 'True', reason, message }
 }
 
 const providerWords = ({ provider, cause, found }: FailingProvider): string => {
@@ -70,3 +74,61 @@ const WORDS = {
     fix: 'write issuer exactly as its metadata does, with or without a slash at the end',
   },
 } as const satisfies Record<ProviderCause, Words>
+
+const credentialWords = ({ credential, cause, found }: FailingCredential): string => {
+  const { words, fix } = CREDENTIAL_WORDS[cause]
+  const instead = found === undefined ? '' : ` (${found})`
+  return `credential '${credential.slice(0, MAX_NAME)}': ${words}${instead}: ${fix}`
+}
+
+const ENDPOINT = 'correct tokenEndpoint, or start it'
+
+const CREDENTIAL_WORDS = {
+  refused: {
+    words: 'its token endpoint can not be reached, or refuses connections',
+    fix: ENDPOINT,
+  },
+  dns: { words: 'the name of its token endpoint is not found', fix: 'correct tokenEndpoint' },
+  tls: {
+    words: 'the TLS handshake with its token endpoint fails',
+    fix: 'correct tokenEndpoint, give its CA as ca, or have it renew its certificate',
+  },
+  denied: {
+    words: 'its token endpoint is not an allowed destination',
+    fix: 'correct tokenEndpoint, or allow it (--upstream-allow, --upstream-deny of the gateway)',
+  },
+  timeout: { words: 'its token endpoint does not answer within 5 s', fix: ENDPOINT },
+  reset: {
+    words: 'what listens at its token endpoint does not answer in HTTP',
+    fix: 'correct tokenEndpoint',
+  },
+  status: {
+    words: 'its token endpoint answers with a status that is neither a token nor an OAuth error',
+    fix: 'correct tokenEndpoint',
+  },
+  response: {
+    words: 'its token endpoint sends no bearer token that can be used',
+    fix: 'correct tokenEndpoint, or what the authorization server issues to this client',
+  },
+  invalid_client: {
+    words: 'its token endpoint does not accept the client',
+    fix: 'compare clientId, the Secret of clientSecret and tokenEndpointAuthMethod with the authorization server',
+  },
+  oauth_error: {
+    words: 'its token endpoint refuses',
+    fix: 'allow the grant to this client at the authorization server, and compare scopes, audience and resource',
+  },
+  certificate_invalid: {
+    words: "its certificate, private key or CAs can't be read, or are not for each other",
+    fix: 'correct the Secret',
+  },
+  certificate_expired: { words: 'its certificate has expired', fix: 'renew it in its Secret' },
+  certificate_early: {
+    words: 'its certificate is not valid yet',
+    fix: 'correct the Secret, or the clock of the gateway',
+  },
+  certificate_ends: {
+    words: 'its certificate expires soon, requests are still sent with it',
+    fix: 'renew it in its Secret',
+  },
+} as const satisfies Record<CredentialCause, Words>

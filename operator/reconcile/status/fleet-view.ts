@@ -6,12 +6,12 @@ import { changedKeys } from '../../edited-map.ts'
 import type { LabelSelector } from '../../resource/resource.ts'
 import {
   answerOnDocument,
-  answerOnProviders,
+  answerOnPeers,
   answerOnRealm,
   answerOnRouter,
   answerOnUpstreams,
   type DocumentAnswer,
-  type ProviderAnswer,
+  type PeersAnswer,
   type RealmAnswer,
   type RouterAnswer,
   type UpstreamAnswer,
@@ -48,8 +48,8 @@ export interface Sight {
   readonly apart: NamedDataPlane | undefined
   /** Of a document: what more than half of the gateways of the shared pool that it is for say of its upstreams. */
   readonly unhealthy: Majority | undefined
-  /** Of a realm: the first data plane at which discovery of an identity provider fails; how many more. */
-  readonly withoutProvider: NamedDataPlane | undefined
+  /** Of a realm: the first data plane at which an identity provider or a credential fails; how many more. */
+  readonly failing: NamedDataPlane | undefined
 }
 
 interface NamedDataPlane {
@@ -70,7 +70,7 @@ interface Entry {
   readonly held: Tally<string>
   readonly routers: Tally<RouterAnswer>
   readonly upstreams: Tally<UpstreamAnswer>
-  readonly providers: Tally<ProviderAnswer>
+  readonly peers: Tally<PeersAnswer>
 }
 
 /** What one data plane says of a subject. */
@@ -80,7 +80,7 @@ interface Said {
   readonly held: string | undefined
   readonly router: RouterAnswer | undefined
   readonly upstream: UpstreamAnswer | undefined
-  readonly provider: ProviderAnswer | undefined
+  readonly peers: PeersAnswer | undefined
 }
 
 /** `unreachable` counts only where all are: the first that is asked will do. */
@@ -91,7 +91,7 @@ const NAMED: ReadonlySet<Answer> = new Set<Answer>([
 const NONE_NAMED: ReadonlySet<string> = new Set()
 const NO_TROUBLES_NAMED: ReadonlySet<UpstreamAnswer> = new Set()
 const APART: ReadonlySet<RouterAnswer> = new Set<RouterAnswer>(['apart'])
-const FAILING: ReadonlySet<ProviderAnswer> = new Set<ProviderAnswer>(['failing'])
+const FAILING: ReadonlySet<PeersAnswer> = new Set<PeersAnswer>(['failing'])
 
 /** More than this many audiences that nobody needs any more are not kept. */
 const MAX_AUDIENCES = 10_000
@@ -121,7 +121,7 @@ export class FleetView {
       held: new Tally(NONE_NAMED),
       routers: new Tally(APART),
       upstreams: new Tally<UpstreamAnswer>(NO_TROUBLES_NAMED),
-      providers: new Tally(FAILING),
+      peers: new Tally(FAILING),
     }
     const entry: Entry = { subject, audience, ...tallies }
     for (const [name, report] of this.#reports) {
@@ -160,15 +160,15 @@ export class FleetView {
   look(key: string): Sight {
     const entry = this.#entries.get(key)
     if (entry === undefined) return NOBODY
-    const { tally, held, routers, upstreams, providers } = entry
+    const { tally, held, routers, upstreams, peers } = entry
     const apart = this.#report(routers.first('apart'))
-    const failing = this.#report(providers.first('failing'))
+    const failing = this.#report(peers.first('failing'))
     return {
       total: tally.total,
       held: held.answers(),
       apart: apart && { first: apart, others: routers.count('apart') - 1 },
       unhealthy: majorityOf(upstreams),
-      withoutProvider: failing && { first: failing, others: providers.count('failing') - 1 },
+      failing: failing && { first: failing, others: peers.count('failing') - 1 },
       count: (...answers) => tally.count(...answers),
       first: (answer) => {
         return this.#report(NAMED.has(answer) ? tally.first(answer) : this.#firstAsked(entry))
@@ -220,8 +220,8 @@ export class FleetView {
     const answer = this.#answer(report, entry)
     const { subject } = entry
     if (subject.kind === 'realm') {
-      const provider = answer && answerOnProviders(report, subject.uri)
-      return { ...NOTHING_SAID, answer, provider }
+      const peers = answer && answerOnPeers(report, subject.uri)
+      return { ...NOTHING_SAID, answer, peers }
     }
     const held = heldOf(report, subject)
     const { routerRealm } = subject
@@ -231,7 +231,7 @@ export class FleetView {
       held,
       router: isAsked ? answerOnRouter(report, routerRealm) : undefined,
       upstream: answer && answerOnUpstreams(report, subject.id, held !== undefined),
-      provider: undefined,
+      peers: undefined,
     }
   }
 
@@ -284,16 +284,16 @@ const NOTHING_SAID: Said = {
   held: undefined,
   router: undefined,
   upstream: undefined,
-  provider: undefined,
+  peers: undefined,
 }
 
 const NO_TROUBLES: NonNullable<DataPlaneReport['upstreams']> = new Map()
 
-const SAID = ['answer', 'held', 'router', 'upstream', 'provider'] as const satisfies (keyof Said)[]
+const SAID = ['answer', 'held', 'router', 'upstream', 'peers'] as const satisfies (keyof Said)[]
 
 /** @returns whether it says anything else */
 const move = (
-  { tally, held, routers, upstreams, providers }: Entry,
+  { tally, held, routers, upstreams, peers }: Entry,
   name: string,
   from: Said,
   to: Said,
@@ -302,7 +302,7 @@ const move = (
   if (from.held !== to.held) held.move(name, from.held, to.held)
   if (from.router !== to.router) routers.move(name, from.router, to.router)
   if (from.upstream !== to.upstream) upstreams.move(name, from.upstream, to.upstream)
-  if (from.provider !== to.provider) providers.move(name, from.provider, to.provider)
+  if (from.peers !== to.peers) peers.move(name, from.peers, to.peers)
   return SAID.some((member) => from[member] !== to[member])
 }
 
@@ -355,7 +355,7 @@ const NOBODY: Sight = {
   held: [],
   apart: undefined,
   unhealthy: undefined,
-  withoutProvider: undefined,
+  failing: undefined,
 }
 
 /** The same answer, in other words that are shown. */
@@ -363,9 +363,9 @@ const saysMore = (
   before: DataPlaneReport | undefined,
   after: DataPlaneReport | undefined,
   subject: Subject,
-  { answer, provider }: Said,
+  { answer, peers }: Said,
 ): boolean => {
-  if (provider === 'failing' && saidOf(before, subject) !== saidOf(after, subject)) return true
+  if (peers === 'failing' && saidOf(before, subject) !== saidOf(after, subject)) return true
   if (answer === 'unreachable') return before?.message !== after?.message
   if (answer === undefined || !NAMED.has(answer)) return false
   return saidOf(before, subject) !== saidOf(after, subject)

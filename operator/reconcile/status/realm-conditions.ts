@@ -1,5 +1,6 @@
 // Makes the conditions of a Realm from the verdict on it and what the data planes say: Accepted, ResolvedRefs, Ready as
-// its routers' sessions tell, Degraded where identity providers fail, and Stalled where somebody has to act. Pure.
+// its routers' sessions tell, Degraded where identity providers or credentials fail, and Stalled where somebody has to
+// act. Pure.
 
 import type { SessionState } from '../../../language/wire/wire.ts'
 import {
@@ -8,7 +9,7 @@ import {
   conditionsIn,
   type FoundBy,
 } from '../../resource/condition.ts'
-import { providersDegraded } from './degraded-realm.ts'
+import { realmDegraded } from './degraded-realm.ts'
 import { readyOf, stalledOf } from './document-conditions.ts'
 import { describeProblem } from '../conditions.ts'
 import type { Sight } from './fleet-view.ts'
@@ -23,7 +24,7 @@ export const realmConditions = (
   verdict: Verdict,
   sight: Sight,
   ready?: NewCondition<'Ready'>,
-  found: FoundBy<'gateways'> = { Degraded: providersDegraded(verdict.id ?? '', sight) },
+  found: FoundBy<'gateways'> = { Degraded: realmDegraded(verdict.id ?? '', sight) },
 ): readonly NewCondition[] => {
   const { accepted, resolvedRefs } = verdict
   const own = ownReady(verdict)

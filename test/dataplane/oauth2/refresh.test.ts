@@ -251,6 +251,7 @@ describe('a family that was revoked', () => {
         takeOnce: (...given) => state.takeOnce(...given),
         read: (...given) => state.read(...given),
         replace: (...given) => state.replace(...given),
+        cache: (...given) => state.cache(...given),
         increment: (...given) => state.increment(...given),
         revoke: (...given) => state.revoke(...given),
         isRevoked: (key) => state.isRevoked(key),

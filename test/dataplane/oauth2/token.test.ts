@@ -422,6 +422,7 @@ describe('a refusal', () => {
         read: away,
         replace: away,
         takeOnce: away,
+        cache: away,
         increment: away,
         revoke: away,
         isRevoked: () => false,

@@ -75,6 +75,7 @@ export const securityHome = ({
     takeOnce: (...given) => shared.takeOnce(...given),
     read: (...given) => shared.read(...given),
     replace: (...given) => shared.replace(...given),
+    cache: (...given) => shared.cache(...given),
     increment: (...given) => shared.increment(...given),
     revoke: (...given) => shared.revoke(...given),
     isRevoked: (key) => shared.isRevoked(key),

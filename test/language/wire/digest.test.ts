@@ -4,7 +4,7 @@ import { createHash } from 'node:crypto'
 import {
   canonicalJson,
   digestOf,
-  confinedDigest,
+  restrictedDigest,
   documentDigest,
   plainDigest,
   type LoadedEntry,
@@ -115,9 +115,14 @@ describe('digests', () => {
 describe('the digest of a document that is confined to a namespace', () => {
   it('differs with the namespace, and gives the plain one back', () => {
     const digest = digestOf({ id: 'a' })
-    const digests = [digest, ...['shop', 'bank'].map((each) => confinedDigest(digest, each))]
+    const digests = [
+      digest,
+      ...['shop', 'bank'].map((each) =>
+        restrictedDigest(digest, { confinedTo: each, withheld: [] }),
+      ),
+    ]
     expect(new Set(digests).size).toBe(3)
     expect(digests.map(plainDigest)).toEqual([digest, digest, digest])
-    expect(confinedDigest(digest, undefined)).toBe(digest)
+    expect(restrictedDigest(digest, { confinedTo: undefined, withheld: [] })).toBe(digest)
   })
 })

@@ -1,0 +1,38 @@
+// Prepares what each attempt of a forward authenticates with at its upstream, where the document names a credential of the
+// realm. An attempt that can't be authorized is never sent.
+
+import type { AuthorizationResult } from '../../credentials/credential.ts'
+import {
+  type CredentialRegistry,
+  missingCredential,
+} from '../../credentials/credential-registry.ts'
+import type { Exchange } from '../performer.ts'
+
+/**
+ * Called for each attempt, with the origin that it goes to. `done` is called once, before this returns where nothing has
+ * to be waited for.
+ */
+export type AuthorizeAttempt = (
+  exchange: Pick<Exchange, 'incoming' | 'context'>,
+  origin: string,
+  done: (result: AuthorizationResult) => void,
+) => void
+
+interface Environment {
+  readonly realm?: string | undefined
+  readonly credentials?:
+    | (Pick<CredentialRegistry, 'authorize'> & { readonly mayUse: (name: string) => boolean })
+    | undefined
+}
+
+/** @param name as the document has it */
+export const prepareCredential =
+  (name: string, { realm: realmUri, credentials }: Environment): AuthorizeAttempt =>
+  ({ incoming: { rawHeaders }, context: { security } }, origin, done) => {
+    if (credentials?.mayUse(name) !== true || realmUri === undefined) {
+      done({ ok: false, error: missingCredential(name) })
+      return
+    }
+    const scheme = security['type']
+    credentials.authorize({ realmUri, name, origin, rawHeaders, scheme }, done)
+  }

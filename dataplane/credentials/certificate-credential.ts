@@ -1,0 +1,130 @@
+// Implements the credential of a client certificate: reads it once, and refuses to use it when it is not valid.
+
+import { createPrivateKey, type KeyObject, X509Certificate } from 'node:crypto'
+import { createSecureContext, getCACertificates } from 'node:tls'
+import type { CredentialRecord } from '../../language/realm/record.ts'
+import type { CredentialTrouble } from '../../language/wire/wire.ts'
+import { messageOf } from '../../base/thrown.ts'
+import type { ClientTls } from '../upstream/upstream.ts'
+import { type AuthorizationResult, type Credential, CredentialError } from './credential.ts'
+
+type CertificateRecord = NonNullable<CredentialRecord['certificate']>
+
+export interface CertificateOptions {
+  /** Changes with anything of the record. Without spaces. */
+  readonly id: string
+  /** `--upstream-ca`: PEM texts, trusted beside the system's where the credential names no CAs. */
+  readonly extraCa: readonly string[]
+  /** Unix time, milliseconds. */
+  readonly now: () => number
+}
+
+interface Readable {
+  readonly tls: ClientTls
+  readonly fromMs: number
+  readonly toMs: number
+}
+
+/** It is told of before it expires: a tenth of its life, a week at most. */
+const SOON_SHARE = 0.1
+const SOON_MOST_MS = 7 * 86_400_000
+
+export const createCertificateCredential = (
+  record: CertificateRecord,
+  options: CertificateOptions,
+): Credential => {
+  const { now } = options
+  let read: Readable | CredentialError | undefined
+  const certificate = (): Readable | CredentialError => (read ??= readCertificate(record, options))
+
+  const result = (): AuthorizationResult => {
+    const known = certificate()
+    if (known instanceof CredentialError) return { ok: false, error: known }
+    const nowMs = now()
+    if (nowMs >= known.toMs || nowMs < known.fromMs) {
+      const error = outOfTime(
+        nowMs >= known.toMs ? 'certificate_expired' : 'certificate_early',
+        known,
+      )
+      return { ok: false, error }
+    }
+    return { ok: true, authorization: { tls: known.tls } }
+  }
+  return {
+    authorize: (_subject, done) => {
+      done(result())
+    },
+    prepare: () => {
+      certificate()
+    },
+    trouble: () => {
+      const outcome = result()
+      if (!outcome.ok) return outcome.error.trouble
+      const known = certificate()
+      return known instanceof CredentialError ? known.trouble : soonExpired(known, now())
+    },
+  }
+}
+
+const soonExpired = ({ fromMs, toMs }: Readable, nowMs: number): CredentialTrouble | undefined => {
+  const soonMs = Math.min(SOON_MOST_MS, (toMs - fromMs) * SOON_SHARE)
+  return toMs - nowMs > soonMs ? undefined : { cause: 'certificate_ends', found: dayOf(toMs) }
+}
+
+const outOfTime = (
+  cause: 'certificate_expired' | 'certificate_early',
+  { fromMs, toMs }: Readable,
+): CredentialError => {
+  const found = dayOf(cause === 'certificate_expired' ? toMs : fromMs)
+  const words = cause === 'certificate_expired' ? 'has expired' : 'is not valid yet'
+  return new CredentialError(
+    'credential_certificate',
+    `the client certificate ${words} (${found})`,
+    {
+      trouble: { cause, found },
+    },
+  )
+}
+
+/** @example dayOf(0) // '1970-01-01T00:00:00Z' */
+const dayOf = (ms: number): string => `${new Date(ms).toISOString().slice(0, 19)}Z`
+
+const readCertificate = (
+  record: CertificateRecord,
+  { id, extraCa }: CertificateOptions,
+): Readable | CredentialError => {
+  try {
+    const leaf = new X509Certificate(record.certificate)
+    const key = readKey(record.private_key)
+    if (!leaf.checkPrivateKey(key))
+      return unreadable('the private key is not that of the certificate')
+    return {
+      tls: {
+        id,
+        // What the credential names as CAs is all that counts: another CA of the system must not vouch for the peer.
+        secureContext: createSecureContext({
+          cert: record.certificate,
+          key: record.private_key,
+          ca: record.ca === undefined ? [...getCACertificates(), ...extraCa] : [record.ca],
+        }),
+        serverName: record.server_name,
+      },
+      fromMs: leaf.validFromDate.getTime(),
+      toMs: leaf.validToDate.getTime(),
+    }
+  } catch (cause) {
+    // OpenSSL names what it can't parse, never its content.
+    return unreadable(
+      `the certificate, its key or its CAs can't be read: ${messageOf(cause)}`,
+      cause,
+    )
+  }
+}
+
+const readKey = (pem: string): KeyObject => createPrivateKey(pem)
+
+const unreadable = (message: string, cause?: unknown): CredentialError =>
+  new CredentialError('credential_certificate', message, {
+    trouble: { cause: 'certificate_invalid' },
+    cause,
+  })

@@ -1,0 +1,117 @@
+// Compiles the `credential` of a forward (behaviour §4), and refuses what can be known at load to send it nowhere: a name
+// that the realm lacks, a host that it is not for, a caller who has no token to exchange.
+
+import { childPointer } from '../../base/json-pointer.ts'
+import { didYouMean } from '../../base/nearest-name.ts'
+import type { Method } from '../document.ts'
+import type { RealmFacts } from '../environment.ts'
+import type { Template } from '../expression/template.ts'
+import { isMap } from '../expression/value.ts'
+import { type CredentialFacts, SETS_AUTHORIZATION } from '../realm/credentials.ts'
+import { readOrigin } from '../upstream-origin.ts'
+import type { Diagnostics } from './diagnostics.ts'
+import { type FoldedMap, readText } from './folded.ts'
+import type { UpstreamHost } from './hosts.ts'
+import type { CompiledSecurity } from './security.ts'
+
+/** What a credential is validated by, beside the action. */
+export interface CredentialGround {
+  readonly method: Method
+  /** Of the path. */
+  readonly security: CompiledSecurity
+  /** Of the realm; undefined: not known. */
+  readonly credentials: RealmFacts['credentials']
+}
+
+interface ActionParts extends CredentialGround {
+  readonly hosts: readonly UpstreamHost[]
+  readonly headers: Template | undefined
+}
+
+/** The name; undefined: there is none, or a problem was reported. */
+export const compileCredential = (
+  map: FoldedMap,
+  parts: ActionParts,
+  diagnostics: Diagnostics,
+): string | undefined => {
+  const pointer = childPointer(map.pointer, 'credential')
+  const template = map.get('credential')
+  const name = template && readText(template, pointer, diagnostics)
+  if (name === undefined || parts.credentials === undefined) return name
+  if (!Object.hasOwn(parts.credentials, name)) {
+    const names = Object.keys(parts.credentials)
+    const hint = didYouMean(name, names) || (names.length === 0 ? ': it has none' : '')
+    diagnostics.problem('invalid_value', pointer, `the realm has no credential '${name}'${hint}`)
+    return undefined
+  }
+  const facts = parts.credentials[name]
+  if (facts === undefined) return undefined
+  checkCaller(facts, parts, pointer, diagnostics)
+  checkHosts(name, facts, { map, hosts: parts.hosts }, diagnostics)
+  checkHeaders(facts, parts.headers, childPointer(map.pointer, 'headers'), diagnostics)
+  return name
+}
+
+/** Of whom a token is exchanged. */
+const checkCaller = (
+  { kind }: CredentialFacts,
+  { security, method }: ActionParts,
+  pointer: string,
+  diagnostics: Diagnostics,
+): void => {
+  if (kind !== 'token_exchange') return
+  if (security.type !== 'oauth2' && security.type !== 'oidc')
+    diagnostics.problem(
+      'invalid_value',
+      pointer,
+      'this credential exchanges the token of the caller (token_exchange), so the path needs security of type oauth2 or oidc',
+    )
+  else if (method === 'options')
+    diagnostics.problem(
+      'invalid_value',
+      pointer,
+      'this credential exchanges the token of the caller (token_exchange), and nobody authenticates for OPTIONS',
+    )
+}
+
+const checkHosts = (
+  name: string,
+  { origins }: CredentialFacts,
+  { map, hosts }: { readonly map: FoldedMap; readonly hosts: readonly UpstreamHost[] },
+  diagnostics: Diagnostics,
+): void => {
+  for (const { path, template } of hosts) {
+    if (template.kind !== 'constant' || typeof template.value !== 'string') continue
+    const reading = readOrigin(template.value)
+    if (!reading.ok || origins.includes(reading.origin)) continue
+    const hint = didYouMean(reading.origin, origins)
+    diagnostics.problem(
+      'invalid_value',
+      path.split('/').reduce(childPointer, map.pointer),
+      `${reading.origin} is not an origin of the credential '${name}', which is for ${origins.join(', ')}${hint}`,
+    )
+  }
+}
+
+/** Two that set one header are a mistake, and which of them counts nobody could guess. */
+const checkHeaders = (
+  { kind }: CredentialFacts,
+  headers: Template | undefined,
+  pointer: string,
+  diagnostics: Diagnostics,
+): void => {
+  if (!SETS_AUTHORIZATION[kind] || headers === undefined) return
+  const own = headerNames(headers).find((each) => each.toLowerCase() === 'authorization')
+  if (own !== undefined)
+    diagnostics.problem(
+      'invalid_value',
+      childPointer(pointer, own),
+      'the credential of this action sets the header authorization: leave out one of the two',
+    )
+}
+
+/** As far as they are known at load. */
+const headerNames = (headers: Template): readonly string[] => {
+  if (headers.kind === 'map') return headers.entries.map(([name]) => name)
+  return headers.kind === 'constant' && isMap(headers.value) ? Object.keys(headers.value) : []
+}
