@@ -41,6 +41,7 @@ export const configure = ({ clients, users, signingKey }: ConfigurationOptions):
   interactions: { url: (_context, { uid }) => `${INTERACTION_PATH}${uid}` },
   features: {
     devInteractions: { enabled: false },
+    clientCredentials: { enabled: true },
     backchannelLogout: { enabled: true },
     rpInitiatedLogout: {
       enabled: true,
@@ -60,6 +61,7 @@ export const configure = ({ clients, users, signingKey }: ConfigurationOptions):
   ttl: {
     AccessToken: HOUR,
     AuthorizationCode: 60,
+    ClientCredentials: HOUR,
     Grant: HOUR,
     IdToken: HOUR,
     Interaction: HOUR,
@@ -80,8 +82,7 @@ const toMetadata = (client: IdpClient): ClientMetadata => ({
   client_secret: client.clientSecret,
   redirect_uris: [...client.redirectUris],
   post_logout_redirect_uris: [...(client.postLogoutRedirectUris ?? [])],
-  grant_types: ['authorization_code'],
-  response_types: ['code'],
+  ...grantsOf(client),
   token_endpoint_auth_method: 'client_secret_basic',
   ...(client.backChannelLogoutUri === undefined
     ? {}
@@ -89,6 +90,13 @@ const toMetadata = (client: IdpClient): ClientMetadata => ({
         backchannel_logout_uri: client.backChannelLogoutUri,
         backchannel_logout_session_required: true,
       }),
+})
+
+const grantsOf = ({
+  grants = ['authorization_code'],
+}: IdpClient): Pick<ClientMetadata, 'grant_types' | 'response_types'> => ({
+  grant_types: [...grants],
+  response_types: grants.includes('authorization_code') ? ['code'] : [],
 })
 
 const extraClaims = (users: readonly IdpUser[]): readonly string[] => [

@@ -11,6 +11,7 @@ import { DEMO_USERS, type IdpUser } from './accounts.ts'
 import type { IdpClient } from './clients.ts'
 import { configure } from './configuration.ts'
 import { createLoginPages } from './login-pages.ts'
+import { allowTokenExchange, type SubjectOf } from './token-exchange.ts'
 
 export interface IdpOptions {
   readonly clients: readonly IdpClient[]
@@ -24,6 +25,8 @@ export interface IdpOptions {
   readonly issuer?: string
   /** RSA, to share among many providers; a new key if left out. */
   readonly signingKey?: KeyObject
+  /** Of whom a token is, which a client wants to exchange (RFC 8693); undefined: it is refused. If left out, all are. */
+  readonly subjectOf?: SubjectOf
 }
 
 export interface Idp extends AsyncDisposable {
@@ -50,6 +53,7 @@ export const startIdp = async (options: IdpOptions): Promise<Idp> => {
   const issuer = options.issuer ?? origin
   const signingKey = options.signingKey ?? (await newKey())
   const provider = new Provider(issuer, configure({ clients: options.clients, users, signingKey }))
+  allowTokenExchange(provider, options.subjectOf)
   allowPostLogoutOrigins(provider, options.clients)
   const pages = createLoginPages(provider, users)
   const serve = provider.callback()

@@ -256,6 +256,7 @@ export class Forwarding implements UpstreamSink {
     const mayBeOther = renewal.reject()
     if (!mayBeOther || this.#hasRenewed || this.#isSettled || !this.#isReplayable) return false
     this.#hasRenewed = true
+    this.#discard()
     this.#send()
     return true
   }

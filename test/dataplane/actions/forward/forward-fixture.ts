@@ -227,6 +227,7 @@ export const startGateway = async (
     isScarce,
     realm,
     retryBudget,
+    credentials,
     timeoutMs = 5000,
   } = options
   const outcomes: string[] = []
@@ -238,6 +239,7 @@ export const startGateway = async (
     isScarce,
     realm,
     retryBudget,
+    credentials,
     ...(clock && { clock }),
   })
   const serve = async (request: IncomingMessage, response: ServerResponse): Promise<void> => {

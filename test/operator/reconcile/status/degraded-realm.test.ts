@@ -1,7 +1,11 @@
 // What the status of a Realm says of identity providers that gateways can't discover.
 
 import { describe, expect, it } from '@jest/globals'
-import type { FailingProvider, ProviderCause } from '../../../../language/wire/wire.ts'
+import type {
+  FailingCredential,
+  FailingProvider,
+  ProviderCause,
+} from '../../../../language/wire/wire.ts'
 import type { DataPlaneReport } from '../../../../operator/data-plane.ts'
 import { Reconciler } from '../../../../operator/reconcile/reconciler.ts'
 import {
@@ -103,5 +107,35 @@ describe('a Realm whose provider gateways can not discover', () => {
     ],
   ])('is not Degraded by what a gateway says that %s', (_, report) => {
     expect(find(new Operator().take(WORKING, report), 'Degraded')).toBeUndefined()
+  })
+})
+
+describe('a Realm with a credential that is of no use', () => {
+  const failingCredential = (...failingCredentials: readonly FailingCredential[]): Report => ({
+    realms: new Map([['com.shop', { digest: 'd', sessions: [], failingCredentials }]]),
+  })
+
+  it.each<[FailingCredential, RegExp]>([
+    [
+      { credential: 'billing', cause: 'invalid_client' },
+      /^g0: credential 'billing': its token endpoint does not accept the client: compare clientId/,
+    ],
+    [
+      { credential: 'billing', cause: 'oauth_error', found: 'invalid_scope' },
+      /refuses \(invalid_scope\)/,
+    ],
+    [
+      { credential: 'billing', cause: 'certificate_ends', found: '2030-01-01T00:00:00Z' },
+      /expires soon, requests are still sent with it \(2030-01-01T00:00:00Z\)/,
+    ],
+  ])('is Degraded: %j', (credential, words) => {
+    const operator = new Operator()
+    const failed = operator.take(failingCredential(credential), WORKING)
+    expect(find(failed, 'Degraded')).toMatchObject({
+      status: 'True',
+      reason: 'CredentialUnavailable',
+      message: expect.stringMatching(words),
+    })
+    expect(find(operator.take(WORKING, WORKING), 'Degraded')).toBeUndefined()
   })
 })
