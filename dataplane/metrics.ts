@@ -39,6 +39,14 @@ const METRICS = {
     mostSeries: 3000,
     isForgetful: true,
   },
+  credentialFailures: {
+    kind: 'counter',
+    name: 'svc_gateway_credential_failures_total',
+    help: 'Attempts to reach an upstream that were not made, as there was nothing to authenticate with, by realm, name of the credential and reason: credential_missing, credential_origin, credential_token, credential_subject, credential_certificate.',
+    labels: ['realm', 'credential', 'reason'],
+    mostSeries: 1000,
+    isForgetful: true,
+  },
   upstreamConnections: {
     kind: 'gauge',
     name: 'svc_gateway_upstream_connections',

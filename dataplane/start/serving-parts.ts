@@ -7,7 +7,7 @@ import type { Tracer } from '../../telemetry/tracer.ts'
 import { rowsToKeep } from './prune-request-metrics.ts'
 import { endpointsOf, endpointsOfSettings } from '../listen/own-addresses.ts'
 import { createPerformer } from '../actions/action-table.ts'
-import type { ForwardCredentials } from '../actions/forward/forward.ts'
+import type { ForwardCredentials } from '../actions/forward/forward-credential.ts'
 import type { BridgePeers } from './cluster/process-status.ts'
 import type { GatewaySettings } from '../config.ts'
 import { type Confinements, createConfinements } from '../confinements.ts'
@@ -190,11 +190,15 @@ interface Reach {
 
 /** Those of its realm that the document of a version may use. */
 const credentialsFor = (
-  { credentials: allowed = [] }: ServedVersion,
+  { realmUri: realm, credentials: allowed = [] }: ServedVersion,
   { authorize }: CredentialRegistry,
+  metrics: GatewayMetrics,
 ): ForwardCredentials => ({
   authorize,
   mayUse: (name) => allowed === 'any' || allowed.includes(name),
+  onFailure: (credential, reason) => {
+    metrics.count('credentialFailures', { realm, credential, reason })
+  },
 })
 
 /** One pool scope per loaded version: it is dropped when the version's document is replaced. */
@@ -218,7 +222,7 @@ const createPreparation = ({
           confinedTo: version.confinedTo,
           realm: version.realmUri,
           retryBudget,
-          credentials: credentialsFor(version, credentials),
+          credentials: credentialsFor(version, credentials, measurements.metrics),
           onHostHealth: (event) => {
             onHostHealth(event, version.realmUri)
           },

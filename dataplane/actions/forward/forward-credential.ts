@@ -1,7 +1,11 @@
 // Prepares what each attempt of a forward authenticates with at its upstream, where the document names a credential of the
 // realm. An attempt that can't be authorized is never sent.
 
-import type { AuthorizationResult } from '../../credentials/credential.ts'
+import type {
+  AuthorizationResult,
+  CredentialError,
+  CredentialFailureCode,
+} from '../../credentials/credential.ts'
 import {
   type CredentialRegistry,
   missingCredential,
@@ -18,21 +22,35 @@ export type AuthorizeAttempt = (
   done: (result: AuthorizationResult) => void,
 ) => void
 
+/** What forwards of one version authenticate with at upstreams. */
+export interface ForwardCredentials extends Pick<CredentialRegistry, 'authorize'> {
+  readonly mayUse: (name: string) => boolean
+  /** Called for each attempt that can't be authorized. */
+  readonly onFailure?: (name: string, code: CredentialFailureCode) => void
+}
+
 interface Environment {
   readonly realm?: string | undefined
-  readonly credentials?:
-    | (Pick<CredentialRegistry, 'authorize'> & { readonly mayUse: (name: string) => boolean })
-    | undefined
+  readonly credentials?: ForwardCredentials | undefined
 }
 
 /** @param name as the document has it */
-export const prepareCredential =
-  (name: string, { realm: realmUri, credentials }: Environment): AuthorizeAttempt =>
-  ({ incoming: { rawHeaders }, context: { security } }, origin, done) => {
+export const prepareCredential = (
+  name: string,
+  { realm: realmUri, credentials }: Environment,
+): AuthorizeAttempt => {
+  const failed = (error: CredentialError): AuthorizationResult => {
+    credentials?.onFailure?.(name, error.code)
+    return { ok: false, error }
+  }
+  return ({ incoming: { rawHeaders }, context: { security } }, origin, done) => {
     if (credentials?.mayUse(name) !== true || realmUri === undefined) {
-      done({ ok: false, error: missingCredential(name) })
+      done(failed(missingCredential(name)))
       return
     }
     const scheme = security['type']
-    credentials.authorize({ realmUri, name, origin, rawHeaders, scheme }, done)
+    credentials.authorize({ realmUri, name, origin, rawHeaders, scheme }, (result) => {
+      done(result.ok ? result : failed(result.error))
+    })
   }
+}

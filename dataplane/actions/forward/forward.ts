@@ -9,23 +9,17 @@ import type { PoolScope } from '../../upstream/limiter.ts'
 import type { RetryBudget } from '../../upstream/retry-budget.ts'
 import { SYSTEM_CLOCK, type RetryClock } from '../../upstream/retry.ts'
 import type { Upstream } from '../../upstream/upstream.ts'
-import type { CredentialRegistry } from '../../credentials/credential-registry.ts'
 import { collectBody, streamBody } from './incoming-body.ts'
 import { prepareLimits, type CallTimes } from '../call-limits.ts'
 import { responseNeedsOf } from '../../../language/response-needs.ts'
 import { type HostHealthEvent, prepareHosts } from './hosts.ts'
 import { declaredLength, type OutgoingRequest, prepareOrigin, prepareRequest } from './request.ts'
 import { Forwarding, REPLAYED_BYTES, type ForwardTools, type ReadyRequest } from './run.ts'
-import { prepareCredential } from './forward-credential.ts'
+import { type ForwardCredentials, prepareCredential } from './forward-credential.ts'
 import type { Exchange, Perform } from '../performer.ts'
 import { traceUpstream } from './traced-upstream.ts'
 
 export type ForwardOperation = CompiledOperation & { readonly action: ForwardAction }
-
-/** What forwards of one version authenticate with at upstreams. */
-export type ForwardCredentials = Pick<CredentialRegistry, 'authorize'> & {
-  readonly mayUse: (name: string) => boolean
-}
 
 export interface ForwardEnvironment {
   readonly upstream: Upstream

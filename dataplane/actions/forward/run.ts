@@ -2,6 +2,7 @@
 // result exactly once. It has one call to the upstream at a time, which is aborted when the client disconnects.
 
 import { DrainWatch } from './drain-watch.ts'
+import { asError } from '../../../base/thrown.ts'
 import { comesWithoutBody } from '../../framing.ts'
 import { responseHeaderMap } from '../../header-map.ts'
 import type { IsScarce } from '../../least-rate.ts'
@@ -216,7 +217,12 @@ export class Forwarding implements UpstreamSink {
         return
       }
       this.#renewal = result.authorization.renewal
-      this.#dispatch(result.authorization)
+      try {
+        this.#dispatch(result.authorization)
+      } catch (error) {
+        // After waiting for a token nobody else sees it.
+        this.refuse(asError(error))
+      }
     })
   }
 

@@ -35,6 +35,7 @@ describe('/realms', () => {
       sessions: [],
       callbacks: [],
       failingProviders: [],
+      failingCredentials: [],
     })
     const list = await gateway.send('GET', '/realms')
     expect(list.json).toEqual([

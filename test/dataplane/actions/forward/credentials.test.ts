@@ -7,7 +7,7 @@ import {
   type AuthorizationResult,
   CredentialError,
 } from '../../../../dataplane/credentials/credential.ts'
-import type { ForwardCredentials } from '../../../../dataplane/actions/forward/forward.ts'
+import type { ForwardCredentials } from '../../../../dataplane/actions/forward/forward-credential.ts'
 import { constant } from '../../../../language/expression/template.ts'
 import { eventually } from '../../../support/eventually.ts'
 import { bodyOf, call, operationOf, READ_ALL, startGateway } from './forward-fixture.ts'
