@@ -1,9 +1,10 @@
 // Implements the credential of a client certificate: reads it once, and refuses to use it when it is not valid.
 
-import { createPrivateKey, type KeyObject, X509Certificate } from 'node:crypto'
+import { createPrivateKey, X509Certificate } from 'node:crypto'
 import { createSecureContext, getCACertificates } from 'node:tls'
 import type { CredentialRecord } from '../../language/realm/record.ts'
 import type { CredentialTrouble } from '../../language/wire/wire.ts'
+import { once } from '../../base/once.ts'
 import { messageOf } from '../../base/thrown.ts'
 import type { ClientTls } from '../upstream/upstream.ts'
 import { type AuthorizationResult, type Credential, CredentialError } from './credential.ts'
@@ -20,9 +21,10 @@ export interface CertificateOptions {
 }
 
 interface Readable {
-  readonly tls: ClientTls
   readonly fromMs: number
   readonly toMs: number
+  /** Made at the first use: with CAs beside the system's each takes 25 ms and a megabyte. */
+  readonly tls: () => ClientTls
 }
 
 /** It is told of before it expires: a tenth of its life, a week at most. */
@@ -48,7 +50,7 @@ export const createCertificateCredential = (
       )
       return { ok: false, error }
     }
-    return { ok: true, authorization: { tls: known.tls } }
+    return { ok: true, authorization: { tls: known.tls() } }
   }
   return {
     authorize: (_subject, done) => {
@@ -91,37 +93,36 @@ const dayOf = (ms: number): string => `${new Date(ms).toISOString().slice(0, 19)
 
 const readCertificate = (
   record: CertificateRecord,
-  { id, extraCa }: CertificateOptions,
+  options: CertificateOptions,
 ): Readable | CredentialError => {
   try {
     const leaf = new X509Certificate(record.certificate)
-    const key = readKey(record.private_key)
+    const key = createPrivateKey(record.private_key)
     if (!leaf.checkPrivateKey(key))
       return unreadable('the private key is not that of the certificate')
+    if (record.ca !== undefined) createSecureContext({ ca: record.ca })
     return {
-      tls: {
-        id,
-        // What the credential names as CAs is all that counts: another CA of the system must not vouch for the peer.
-        secureContext: createSecureContext({
-          cert: record.certificate,
-          key: record.private_key,
-          ca: record.ca === undefined ? [...getCACertificates(), ...extraCa] : [record.ca],
-        }),
-        serverName: record.server_name,
-      },
       fromMs: leaf.validFromDate.getTime(),
       toMs: leaf.validToDate.getTime(),
+      tls: once(() => clientTls(record, options)),
     }
   } catch (cause) {
     // OpenSSL names what it can't parse, never its content.
-    return unreadable(
-      `the certificate, its key or its CAs can't be read: ${messageOf(cause)}`,
-      cause,
-    )
+    const message = `the certificate, its key or its CAs can't be read: ${messageOf(cause)}`
+    return unreadable(message, cause)
   }
 }
 
-const readKey = (pem: string): KeyObject => createPrivateKey(pem)
+const clientTls = (
+  { certificate: cert, private_key: key, ca, server_name: serverName }: CertificateRecord,
+  { id, extraCa }: CertificateOptions,
+): ClientTls => {
+  // What the credential names as CAs is all that counts: another CA of the system must not vouch for the peer.
+  const more = extraCa.length === 0 ? undefined : [...getCACertificates(), ...extraCa]
+  const trusted = ca ?? more
+  const secureContext = createSecureContext({ cert, key, ...(trusted && { ca: trusted }) })
+  return { id, secureContext, serverName }
+}
 
 const unreadable = (message: string, cause?: unknown): CredentialError =>
   new CredentialError('credential_certificate', message, {

@@ -123,6 +123,7 @@ const CHECKS = {
           ...pemProblems(own.certificate, childPointer(pointer, 'certificate'), CERTIFICATE),
           ...pemProblems(own.private_key, childPointer(pointer, 'private_key'), PRIVATE_KEY),
           ...pemProblems(own.ca, childPointer(pointer, 'ca'), CERTIFICATE),
+          ...serverNameProblems(own.server_name, childPointer(pointer, 'server_name')),
         ],
 } as const satisfies Record<CredentialKind, Check>
 
@@ -163,6 +164,12 @@ const clientProblems = (client: Client | undefined, pointer: string): readonly P
     )
   return problems
 }
+
+/** RFC 6066 §3: an address is no server name. */
+const serverNameProblems = (name: string | undefined, path: string): readonly Problem[] =>
+  name !== undefined && /^[\d.]+$/.test(name)
+    ? [invalid(path, 'expected a name, such as billing.example.com: an address is none')]
+    : []
 
 const CERTIFICATE = {
   pattern: /-----BEGIN CERTIFICATE-----[^-]+-----END CERTIFICATE-----/,

@@ -39,7 +39,13 @@ describe('/realms', () => {
     })
     const list = await gateway.send('GET', '/realms')
     expect(list.json).toEqual([
-      { uri: 'com.acme', sessions: [], callbacks: [], failingProviders: [] },
+      {
+        uri: 'com.acme',
+        sessions: [],
+        callbacks: [],
+        failingProviders: [],
+        failingCredentials: [],
+      },
       json,
     ])
     expect(`${text}${list.text}`).not.toMatch(/\$scrypt|ticket-secret|abab/)

@@ -10,7 +10,15 @@ const SECRET = 'the secret of the client'
 
 const room = () => {
   const clock = createManualClock()
-  const shared = createMemoryState({ now: () => clock.now() })
+  const journaled: object[] = []
+  const journal = {
+    append: (entry: object) => {
+      journaled.push(entry)
+      return Promise.resolve()
+    },
+    close: () => Promise.resolve(),
+  }
+  const shared = createMemoryState({ now: () => clock.now(), journal })
   const written: string[] = []
   const watched = {
     read: (key: string) => shared.read(key),
@@ -23,14 +31,16 @@ const room = () => {
   const open = (secret = SECRET, definition = 'a realm and a credential') =>
     createTokenStore({ shared: watched, secret, definition, now: () => clock.now() })
   const token = createToken('the-token-itself', 100, { sinceMs: clock.now(), random: 0.5 })
-  return { clock, shared, watched, written, open, token }
+  return { clock, shared, watched, written, journaled, open, token }
 }
 
 describe('a stored token', () => {
   it('is read by others of the same credential alone, and nobody sees it', async () => {
-    const { open, token, written, shared } = room()
+    const { open, token, written, journaled, shared } = room()
+    await open().isFirst()
     open().write(token)
     expect(await open().read()).toEqual(token)
+    expect(journaled).toEqual([])
     expect(await open('another secret').read()).toBeUndefined()
     expect(await open(SECRET, 'another realm').read()).toBeUndefined()
     expect(written.join(' ')).not.toContain('token-itself')

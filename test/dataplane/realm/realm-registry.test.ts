@@ -36,17 +36,23 @@ describe('factsOf', () => {
     [
       'a bare realm',
       { uri: 'a' },
-      { authmethods: [], oidcProviders: [], hasIssuers: false, hasKeys: false },
+      { authmethods: [], oidcProviders: [], hasIssuers: false, hasKeys: false, credentials: {} },
     ],
     [
       'a realm with providers',
       { uri: 'a', authmethods: ['cookie'], info: { oidc_providers: { x: provider } } },
-      { authmethods: ['cookie'], oidcProviders: ['x'], hasIssuers: false, hasKeys: false },
+      {
+        authmethods: ['cookie'],
+        oidcProviders: ['x'],
+        hasIssuers: false,
+        hasKeys: false,
+        credentials: {},
+      },
     ],
     [
       'a realm with issuers',
       { uri: 'a', trusted_issuers: [{ issuer: 'i', jwks_uri: 'https://i', audience: 'a' }] },
-      { authmethods: [], oidcProviders: [], hasIssuers: true, hasKeys: false },
+      { authmethods: [], oidcProviders: [], hasIssuers: true, hasKeys: false, credentials: {} },
     ],
   ])('of %s', (_name, realm, facts) => {
     expect(factsOf(realm)).toEqual(facts)

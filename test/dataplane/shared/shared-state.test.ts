@@ -97,6 +97,16 @@ const isOneState = (open: () => Promise<Pair>): void => {
     pair = undefined
   })
 
+  it('caches a value for both, whatever it was, for its time', async () => {
+    pair = await open()
+    const { here, there, pass } = pair
+    expect(await here.cache('upstream-token:a', 'one', 60)).toBe(true)
+    expect(await there.cache('upstream-token:a', 'two', 60)).toBe(true)
+    expect(await here.read('upstream-token:a')).toBe('two')
+    await pass(61_000)
+    expect(await there.read('upstream-token:a')).toBeUndefined()
+  })
+
   it('gives a key to the first who takes it, of many at once', async () => {
     pair = await open()
     const { here, there } = pair

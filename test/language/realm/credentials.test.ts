@@ -151,6 +151,12 @@ describe('a credential', () => {
       '/certificate/private_key',
       /not encrypted/,
     ],
+    [
+      'an address as server name',
+      { ...ORIGINS, certificate: { ...CERTIFICATE, server_name: '10.1.2.3' } },
+      '/certificate/server_name',
+      /an address is none/,
+    ],
   ])('may not have %s', (_, credential, path, message) => {
     const problems = problemsOf(credential)
     expect(problems).toContainEqual([`/credentials/billing${path}`, expect.stringMatching(message)])

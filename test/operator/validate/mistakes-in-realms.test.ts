@@ -21,7 +21,7 @@ describe('a realm', () => {
       undefined,
       [
         "3:12 notice RealmNotFound the Realm with uri 'com.acme' (realm.yaml:5:8) has errors: what this document needs of it is validated once they are corrected",
-        "realm.yaml:6:17 error invalid_value /spec/call_timeout is not a known field; did you mean 'callTimeout'? Known fields are uri, description, authmethods, router, callTimeout, users, groups, apiKeys, trustedIssuers, callbackOrigins, callbackSecret, allowedOrigins, oauth2, info, signingKeys, allowedNamespaces, allowedHosts, gatewayClassName",
+        "realm.yaml:6:17 error invalid_value /spec/call_timeout is not a known field; did you mean 'callTimeout'? Known fields are uri, description, authmethods, router, callTimeout, users, groups, apiKeys, trustedIssuers, credentials, callbackOrigins, callbackSecret, allowedOrigins, oauth2, info, signingKeys, allowedNamespaces, allowedHosts, gatewayClassName",
       ],
     ],
     [
@@ -270,5 +270,53 @@ describe('a reference', () => {
     ],
   ])('%s', (_, text, realm, expected) => {
     expect(diagnosticsOf(text, realm)).toEqual(expected)
+  })
+})
+
+const BEARER = 'bearer: {token: {secretRef: {name: a, key: b}}}'
+
+describe('a credential', () => {
+  it('is refused for a host that it is not for, at the variable that has it', () => {
+    const said = diagnosticsOf(
+      withMistake('type: forward', 'type: forward\n            credential: billing'),
+      `${REALM}  credentials: {billing: {origins: ['http://backend.tst:8080'], ${BEARER}}}\n`,
+    )
+    expect(said).toContain(
+      "5:12 error invalid_value http://backend.test:8080 is not an origin of the credential 'billing', which is for http://backend.tst:8080; did you mean 'http://backend.tst:8080'? (for /versions/v1/paths/~1items~1:id/get/action/host)",
+    )
+  })
+
+  const withCredential = (action: string, credential: string): readonly string[] =>
+    diagnosticsOf(
+      withMistake('type: forward', `type: forward\n            ${action}`),
+      `${REALM}  credentials: {billing: {origins: ['http://backend.test:8080'], ${credential}}}\n`,
+    )
+
+  it('that is there is good', () => {
+    const said = withCredential('credential: billing', BEARER)
+    expect(said.filter((line) => line.includes(' error '))).toEqual([])
+  })
+
+  it.each<[string, string, string, string]>([
+    [
+      'of another name',
+      'credential: biling',
+      BEARER,
+      "15:25 error invalid_value the realm has no credential 'biling'; did you mean 'billing'?",
+    ],
+    [
+      'beside a header of the document',
+      'headers: {Authorization: x}\n            credential: billing',
+      BEARER,
+      '15:23 error invalid_value the credential of this action sets the header authorization: leave out one of the two',
+    ],
+    [
+      'whose caller has no token',
+      'credential: billing',
+      'tokenExchange: {tokenEndpoint: https://i.test/t, clientId: a, clientSecret: {secretRef: {name: a, key: b}}}',
+      '15:25 error invalid_value this credential exchanges the token of the caller (token_exchange), so the path needs security of type oauth2 or oidc',
+    ],
+  ])('%s is an error where it stands', (_, action, credential, expected) => {
+    expect(withCredential(action, credential)).toContain(expected)
   })
 })
