@@ -155,8 +155,7 @@ const CAUSES: ReadonlyMap<string, CredentialTrouble['cause']> = new Map([
   ['too_large', 'response'],
 ])
 
-/** @internal exported for tests */
-export const troubleOf = (error: unknown): CredentialTrouble => {
+const troubleOf = (error: unknown): CredentialTrouble => {
   const chain = causesIn(error)
   const said = chain.map(errorIn).find((each) => each !== undefined)
   if (said === 'invalid_client') return { cause: 'invalid_client' }

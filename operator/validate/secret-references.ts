@@ -74,7 +74,16 @@ export const standInSecrets = (resources: ReadonlyMap<string, Resource>): StandI
   return secrets
 }
 
-const standInFor = (path: string): string => {
-  if (path.endsWith('/passwordHash/secretRef')) return '$scrypt$ln=14,r=8,p=1$AAAA$AAAA'
-  return path.endsWith('/keySha256/secretRef') ? '0'.repeat(64) : 'secret'
-}
+const standInFor = (path: string): string =>
+  STAND_INS.find(([ending]) => path.endsWith(`${ending}/secretRef`))?.[1] ?? 'secret'
+
+const pem = (label: string): string => `-----BEGIN ${label}-----\nAAAA\n-----END ${label}-----\n`
+
+/** By what refers to it. */
+const STAND_INS: readonly (readonly [ending: string, text: string])[] = [
+  ['/passwordHash', '$scrypt$ln=14,r=8,p=1$AAAA$AAAA'],
+  ['/keySha256', '0'.repeat(64)],
+  ['/certificate/certificate', pem('CERTIFICATE')],
+  ['/certificate/ca', pem('CERTIFICATE')],
+  ['/certificate/privateKey', pem('PRIVATE KEY')],
+]

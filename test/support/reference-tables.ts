@@ -51,12 +51,15 @@ const objectsBelow = (path: string, schema: Schema): readonly (readonly [string,
 }
 
 /**
- * The same as another one: `options` may leave out its action, a reference to a Secret is one wherever it stands. Or only
- * the choice among others, by `type`.
+ * The same as another one: `options` may leave out its action, a reference to a Secret is one wherever it stands, and so
+ * are namespaces. Or only the choice among others, by `type`.
  */
 const isRepeated = (name: string): boolean =>
   ['optionsOperation', 'action', 'securityScheme'].includes(name) ||
-  /\.(?:secret|clientSecret|callbackSecret)(?:\.secretRef)?$/.test(name)
+  name.startsWith('spec.credentials.allowedNamespaces') ||
+  /\.(?:secret|clientSecret|callbackSecret|token|password|privateKey|certificate\.certificate)(?:\.secretRef)?$/.test(
+    name,
+  )
 
 /** Objects with keys: those of documents by their name in the schema, those of Realms by their path. */
 export const OBJECTS: ReadonlyMap<string, Schema> = new Map(

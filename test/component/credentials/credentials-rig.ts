@@ -118,8 +118,6 @@ const closed = async (server: Server): Promise<void> => {
   await new Promise((resolve) => server.close(resolve))
 }
 
-export type Credentials = Readonly<Record<string, object>>
-
 /** Loads realm and document; throws unless both are taken. */
 export const loadCredentials = async (
   gateway: GatewayProcess,

@@ -308,7 +308,7 @@ describe('a credential', () => {
       'beside a header of the document',
       'headers: {Authorization: x}\n            credential: billing',
       BEARER,
-      '15:23 error invalid_value the credential of this action sets the header authorization: leave out one of the two',
+      '15:38 error invalid_value the credential of this action sets the header authorization: leave out one of the two',
     ],
     [
       'whose caller has no token',
