@@ -7,6 +7,7 @@ import type { CredentialTrouble } from '../../language/wire/wire.ts'
 import { once } from '../../base/once.ts'
 import { messageOf } from '../../base/thrown.ts'
 import type { ClientTls } from '../upstream/upstream.ts'
+import { SECURE_OPTIONS } from '../trust.ts'
 import { type AuthorizationResult, type Credential, CredentialError } from './credential.ts'
 
 type CertificateRecord = NonNullable<CredentialRecord['certificate']>
@@ -120,7 +121,12 @@ const clientTls = (
   // What the credential names as CAs is all that counts: another CA of the system must not vouch for the peer.
   const more = extraCa.length === 0 ? undefined : [...getCACertificates(), ...extraCa]
   const trusted = ca ?? more
-  const secureContext = createSecureContext({ cert, key, ...(trusted && { ca: trusted }) })
+  const secureContext = createSecureContext({
+    cert,
+    key,
+    secureOptions: SECURE_OPTIONS,
+    ...(trusted && { ca: trusted }),
+  })
   return { id, secureContext, serverName }
 }
 

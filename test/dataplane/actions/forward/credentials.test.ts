@@ -8,10 +8,11 @@ import {
   CredentialError,
 } from '../../../../dataplane/credentials/credential.ts'
 import type { ForwardCredentials } from '../../../../dataplane/actions/forward/forward-credential.ts'
+import { UPSTREAM_CLIENTS } from '../../../../dataplane/upstream/http-client.ts'
 import { constant } from '../../../../language/expression/template.ts'
 import { eventually } from '../../../support/eventually.ts'
 import { bodyOf, call, operationOf, READ_ALL, startGateway } from './forward-fixture.ts'
-import { closers, gatewayTo, leave, serving } from './forward-rig.ts'
+import { closers, gatewayOver, leave, serving } from './forward-rig.ts'
 
 const ACTION = { credential: 'billing' }
 
@@ -66,7 +67,9 @@ const upstreamTaking = async (accepted: string) => {
   return { origin, seen }
 }
 
-describe('a request with a credential', () => {
+describe.each(UPSTREAM_CLIENTS)('a request with a credential, over %s', (client) => {
+  const gatewayTo = gatewayOver(client)
+
   it('is sent once more with another token after a 401, body and all', async () => {
     const { origin, seen } = await upstreamTaking('token-2')
     const credentials = walletFor([origin])
