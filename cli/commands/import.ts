@@ -1,7 +1,6 @@
 // Writes the documents and realms of a running gateway as manifests.
 
 import { addressProblem } from '../../operator/gateway-operand.ts'
-import { runImport } from '../../operator/import/import-command.ts'
 import { MANAGEMENT_SETTINGS } from '../../operator/management-settings.ts'
 import { defineCommand } from '../command.ts'
 
@@ -39,6 +38,7 @@ export const importGateway = defineCommand(
       io.complain(`svc import: ${problem ?? ''}\n`)
       return 2
     }
+    const { runImport } = await import('../../operator/import/import-command.ts')
     return await runImport(url, settings, { ...io, program: 'svc import' })
   },
 )
