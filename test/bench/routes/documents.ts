@@ -5,7 +5,7 @@ import { API_VERSION } from '../../../operator/resource/resource.ts'
 import { get, STATIC_BODY } from '../documents.ts'
 
 export const NAMESPACE = 'routes'
-export const REALM_URI = 'routes'
+const REALM_URI = 'routes'
 export const API_KEY = 'key-of-the-benchmark-0123456789'
 export const LIVE_HOST = 'live.routes.test'
 
@@ -19,7 +19,7 @@ export const realm = (keySha256: string): object => ({
   spec: { uri: REALM_URI, users: [{ username: USER }], apiKeys: [{ keySha256, username: USER }] },
 })
 
-export const probeName = (index: number): string => `probe-${index}`
+const probeName = (index: number): string => `probe-${index}`
 export const probeHost = (index: number): string => `probe-${index}.routes.test`
 
 /** As in the published benchmark: a host of its own, one path to an upstream, and one header more. */
