@@ -43,10 +43,7 @@ export const createLog = ({ level, name, destination }: LogOptions): Log => {
   return wrap(logger)
 }
 
-/**
- * For tests: accepts everything, writes nothing.
- * @internal
- */
+/** Accepts everything and writes nothing: for tests, and for commands that speak for themselves. */
 export const createSilentLog = (): Log => ({
   debug: () => undefined,
   info: () => undefined,

@@ -90,7 +90,7 @@ const refusalLines = (
  * Our admission gives JSON pointers, the API server paths of its own.
  * @example pointerOf('spec.router.urls[0]') // '/spec/router/urls/0'
  */
-export const pointerOf = (field: string): string =>
+const pointerOf = (field: string): string =>
   field === '' || field.startsWith('/')
     ? field
     : `/${field
