@@ -39,7 +39,7 @@ export const remedyOf = (errors: readonly ApiError[]): string | undefined =>
 
 /**
  * The failure is of the cluster and not of one object: nobody need read it for each.
- * @example describeCluster(error, 'https://127.0.0.1:6443')
+ * @example describeClusterFailure(error, 'https://127.0.0.1:6443')
  */
 export const describeClusterFailure = (error: ApiError, server: string): string | undefined => {
   if (error.code === 'unauthorized')
