@@ -1,5 +1,6 @@
 // Defines the files that `svc init` writes. Data only; tests validate them, and run the lines of the CI jobs.
 
+import { readVersion } from '../telemetry/version.ts'
 import { manifestSchema } from '../operator/resource/manifest-schema.ts'
 import { API_VERSION } from '../operator/resource/resource.ts'
 
@@ -53,6 +54,9 @@ spec:
                   text: Hello {{request.bindings.name}}
 `
 
+/** The name that `npm pack` gives to its file. */
+const PACKAGE = `svc-gateway-${readVersion()}.tgz`
+
 /** The package is what `npm pack` in a checkout of this project makes; its address is the reader's. */
 const CI_FILES: Readonly<Record<CiService, StarterFile>> = {
   github: {
@@ -63,7 +67,7 @@ jobs:
   validate:
     runs-on: ubuntu-latest
     env:
-      SVC_PACKAGE: svc-gateway.tgz # file or URL of what \`npm pack\` made
+      SVC_PACKAGE: ${PACKAGE} # file or URL of what \`npm pack\` made
     steps:
       - uses: actions/checkout@v4
       - uses: actions/setup-node@v4
@@ -77,7 +81,7 @@ jobs:
     text: `apis:
   image: node:24
   variables:
-    SVC_PACKAGE: svc-gateway.tgz # file or URL of what \`npm pack\` made
+    SVC_PACKAGE: ${PACKAGE} # file or URL of what \`npm pack\` made
   script:
     - npx --yes --package "$SVC_PACKAGE" svc validate --strict --format junit apis > apis.xml
   artifacts:
