@@ -88,9 +88,10 @@ const refusalLines = (
 
 /**
  * Our admission gives JSON pointers, the API server paths of its own.
+ * @internal
  * @example pointerOf('spec.router.urls[0]') // '/spec/router/urls/0'
  */
-const pointerOf = (field: string): string =>
+export const pointerOf = (field: string): string =>
   field === '' || field.startsWith('/')
     ? field
     : `/${field
