@@ -29,10 +29,16 @@ export function lookUpHost<R>(
   const hash = hashText(host, 0, host.length)
   const known = cache.get(host, hash)
   if (known !== undefined) return known
-  const found = findHost(hosts, host, hash)
+  const found = findHost(hosts, detached(host), hash)
   if (found !== undefined && host.length <= LONGEST) cache.add(found)
   return found
 }
+
+/**
+ * The host as a text of its own: one that was cut out of a request target keeps all of that in memory. It is ASCII, as
+ * every authority that was accepted.
+ */
+const detached = (host: string): string => Buffer.from(host, 'latin1').toString('latin1')
 
 /** A DNS name has at most 253 characters. */
 const LONGEST = 256

@@ -6,7 +6,7 @@ import type { HostPattern } from '../routes/host-pattern.ts'
 import type { PersistentMap, Owner } from './persistent-map.ts'
 import { inOrder } from './precedence.ts'
 import type { Candidate, RouteSet } from './route.ts'
-import { type PlacedPattern, sharedPaths } from './shared-paths.ts'
+import { type PlacedPattern, type SharedPaths, sharedPaths } from './shared-paths.ts'
 import { editTrie, type Place, type TrieNode } from './trie.ts'
 
 /** The routes that end at one place of the path trie, in order of precedence. Never empty. */
@@ -23,9 +23,13 @@ export class HostRoutes<T> {
   /** Of the only document, by number. Empty: the trie leads to candidates. */
   readonly listed: readonly Candidates<T>[]
 
-  constructor(paths: Paths<T>, listed: readonly Candidates<T>[]) {
+  /** What `paths` is of, if it is shared: further documents share it as long as somebody holds this. */
+  readonly shared: SharedPaths | undefined
+
+  constructor(paths: Paths<T>, listed: readonly Candidates<T>[], shared?: SharedPaths) {
     this.paths = paths
     this.listed = listed
+    this.shared = shared
   }
 
   at(leaf: Leaf<T>): Candidates<T> {
@@ -47,7 +51,8 @@ export function loneRoutes<T>(
   sets: PersistentMap<RouteSet<T>> | undefined,
 ): HostRoutes<T> | undefined {
   const { id, routes } = set
-  const { paths, places } = sharedPaths(routes)
+  const shared = sharedPaths(routes)
+  const { paths, places } = shared
   if (paths === undefined) return undefined
   const candidateOf = ({ route, pattern }: PlacedPattern): Candidate<T> => {
     const { target } = routes[route] ?? raise(`document ${id} has no route ${route}`)
@@ -58,7 +63,7 @@ export function loneRoutes<T>(
     const candidates = placed.map(candidateOf)
     return candidates.length === 1 ? candidates : inOrder(candidates, sets)
   })
-  return new HostRoutes(paths, listed)
+  return new HostRoutes(paths, listed, shared)
 }
 
 const raise = (message: string): never => {

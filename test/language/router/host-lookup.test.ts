@@ -1,5 +1,8 @@
 // Tests the cache of hosts: what it gives is what a search gives, and what is in it is bounded.
 
+import { setImmediate } from 'node:timers/promises'
+import { setFlagsFromString } from 'node:v8'
+import { runInNewContext } from 'node:vm'
 import { describe, expect, it } from '@jest/globals'
 import { HostCache, type HostHit, lookUpHost } from '../../../language/router/host-lookup.ts'
 import type { HostRoutes } from '../../../language/router/host-routes.ts'
@@ -87,4 +90,49 @@ describe('Path tries', () => {
         .map(({ target }) => target),
     ).toEqual(['b 0', 'b 1'])
   })
+
+  it('keeps nothing of the request targets that hosts were cut out of', () => {
+    const editor = edit(emptyTable<string>())
+    editor.put(routeSet({ id: 'a', host: ':tenant.acme.com', paths: ['/x'] }))
+    const { hosts, cache } = editor.done()
+    const usedAfter = (from: number, to: number): number => {
+      for (let index = from; index < to; index++) {
+        const host = `tenant-number-${index}.acme.com`
+        // As the parser of HTTP gives it: one flat text.
+        const target = Buffer.from(`http://${host}/${'x'.repeat(10_000)}`).toString('latin1')
+        const cut = target.slice('http://'.length, 'http://'.length + host.length)
+        expect(lookUpHost(hosts, cache, cut)?.captures).toEqual([`tenant-number-${index}`])
+      }
+      collect()
+      return process.memoryUsage().heapUsed
+    }
+    const before = usedAfter(0, 100)
+    expect(usedAfter(100, 3100) - before).toBeLessThan(3000 * 3000)
+  })
 })
+
+describe('The path trie', () => {
+  it('is shared with documents that come after a collection, too', async () => {
+    const like = routeSet({ id: 'a', host: 'a.test', paths: ['/x', '/y/[:z]'] })
+    let table = emptyTable<string>()
+    const put = (id: string): void => {
+      const editor = edit(table)
+      // As the store does: equal patterns are one list.
+      const { routes } = like
+      editor.put({ ...routeSet({ id, host: `${id}.test`, paths: ['/x'] }), routes })
+      table = editor.done()
+    }
+    const pathsOf = (id: string): unknown =>
+      lookUpHost(table.hosts, table.cache, `${id}.test`)?.routes.paths
+    put('a')
+    // What a WeakRef gave is held until the end of the turn.
+    await setImmediate()
+    collect()
+    put('b')
+    expect(pathsOf('b')).toBeDefined()
+    expect(pathsOf('b')).toBe(pathsOf('a'))
+  })
+})
+
+setFlagsFromString('--expose-gc')
+const collect = runInNewContext('gc') as () => void
