@@ -137,6 +137,8 @@ export class Worker {
     this.#memory.dataPlane = dataPlane
     this.#reporter.relabel(dataPlane)
     this.wake()
+    // Other documents may be selected for it, which name other Services.
+    this.#endpoints?.follow()
   }
 
   /** A round soon; while backing off, when that is over. */

@@ -6,7 +6,7 @@ import type { FakeDataPlane } from '../../support/fake-data-plane.ts'
 import type { ServiceEndpoints } from '../../../language/wire/wire.ts'
 import { aDesiredSet, aDocument, aRealm } from '../../support/desired.ts'
 import { eventually } from '../../support/eventually.ts'
-import { aFleet, aPlane, closeAll, HASTY, roundTrip } from './rig.ts'
+import { aFleet, aPlane, closeAll, HASTY, named, roundTrip, ToldDataPlanes } from './rig.ts'
 
 afterEach(closeAll)
 
@@ -128,6 +128,26 @@ describe('a gateway', () => {
     await eventually(() => {
       expect([...plane.services.values()]).toEqual([ORDERS, cart])
     })
+  })
+
+  it('is told of the Services of documents that its new labels select', async () => {
+    const plane = await aPlane()
+    const source = new FakeSource()
+    source.tell(ORDERS)
+    const dataPlanes = new ToldDataPlanes()
+    const { fleet, reports } = aFleet([], {
+      dataPlanes,
+      clock: HASTY,
+      endpoints: { source, clusterDomain: 'cluster.local', namespaces: 'all' },
+    })
+    dataPlanes.tell([named('p', plane, { labels: { tier: 'gold' } })])
+    fleet.apply(aDesiredSet([{ ...DOCUMENT, selector: { matchLabels: { tier: 'silver' } } }]))
+    await eventually(() => {
+      expect(reports.at(-1)?.phase).toBe('synced')
+    })
+    expect([...plane.services.values()]).toEqual([])
+    dataPlanes.tell([named('p', plane, { labels: { tier: 'silver' } })])
+    await holds(plane, ORDERS)
   })
 
   it('that knows no such call is asked once, until it starts anew', async () => {
