@@ -1,4 +1,4 @@
-// Runs work once the event loop has looked at every socket that had something to read when the work came up.
+// Runs work once the event loop has asked the kernel, after the work came up, which sockets have something to read.
 
 export interface Deferred {
   onPolled(): void
@@ -6,17 +6,20 @@ export interface Deferred {
 
 /**
  * A connection that was idle may have been closed, or sent bytes that no request asked for, which are seen with the
- * next poll at the latest: a request that is sent before would be lost, or take them for its response. One immediate
- * serves all that wait.
+ * next poll at the latest: a request that is sent before would be lost, or take them for its response. Work mostly comes
+ * up in the poll phase, and the immediates of that turn run before the kernel is asked again: so it waits for those of
+ * the next turn. Two immediates serve all that comes up in one turn.
  */
 export const createAfterPoll = (): ((deferred: Deferred) => void) => {
-  let waiting: Deferred[] = []
-  const flush = (): void => {
-    const now = waiting
-    waiting = []
-    for (const each of now) each.onPolled()
-  }
+  let arriving: Deferred[] = []
   return (deferred) => {
-    if (waiting.push(deferred) === 1) setImmediate(flush)
+    if (arriving.push(deferred) > 1) return
+    setImmediate(() => {
+      const polled = arriving
+      arriving = []
+      setImmediate(() => {
+        for (const each of polled) each.onPolled()
+      })
+    })
   }
 }

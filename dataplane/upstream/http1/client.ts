@@ -269,8 +269,8 @@ class Http1Client implements HttpClient, Timed, Deferred {
         : Math.min(seconds * 1000 - KEEP_ALIVE_MARGIN_MS, MAX_KEEP_ALIVE_MS)
     // Bytes of the request that are not sent yet would reach a server that takes them for the next request.
     const isRequestSent = exchange.isRequestOver && this.#socket?.writableLength === 0
-    this.isReusable =
-      keepsAlive && !hasMore && !exchange.closes && isRequestSent && this.#keepAliveMs > 0
+    const isOpenAfter = keepsAlive && !this.#hasEnded && !exchange.closes
+    this.isReusable = isOpenAfter && !hasMore && isRequestSent && this.#keepAliveMs > 0
     this.#exchange = undefined
     exchange.end()
     // Who has got the bytes may hold them while the connection serves others.

@@ -174,6 +174,56 @@ describe.each(UPSTREAM_CLIENTS)('over %s', (client) => {
       for (const close of closers.splice(0)) await close()
     })
 
+    it('are asked over a new connection once one has ended while its response was paused', async () => {
+      let connections = 0
+      const origin = await serving({}, (socket) => {
+        connections += 1
+        const body = connections === 1 ? 'x'.repeat(100_000) : 'ok'
+        const text = `HTTP/1.1 200 OK\r\ncontent-length: ${body.length}\r\n\r\n${body}`
+        // The first one promises nothing, and goes.
+        if (connections === 1) socket.end(text)
+        else socket.write(text)
+      })
+      const upstream = createUpstream({ client, guard: createGuard(), extraCa: [CERT], resolve })
+      closers.push(() => upstream.close())
+      const request = { origin, path: '/', headers: [], body: null } as const
+      const times = { connectTimeoutMs: 2000, timeoutMs: 2000 }
+      await new Promise<void>((ended) => {
+        const call = upstream.send(
+          { ...request, ...times, method: 'GET' },
+          {
+            onHead: () => undefined,
+            onData: () => {
+              setTimeout(() => {
+                call.resume()
+              }, 50)
+              return false
+            },
+            onEnd: ended,
+            onError: () => {
+              ended()
+            },
+          },
+        )
+      })
+      const second = await new Promise<string>((settle) => {
+        upstream.send(
+          { ...request, ...times, method: 'POST' },
+          {
+            onHead: () => undefined,
+            onData: () => true,
+            onEnd: () => {
+              settle('answered')
+            },
+            onError: ({ code }) => {
+              settle(code)
+            },
+          },
+        )
+      })
+      expect(second).toBe('answered')
+    })
+
     it.each([
       ['in a body of known length', 'Content-Length: 9\r\n\r\nhello', 'reset'],
       ['in a chunk', 'Transfer-Encoding: chunked\r\n\r\n9\r\nhello', 'reset'],
