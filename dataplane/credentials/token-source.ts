@@ -41,8 +41,8 @@ const STEPS = 20
 export class TokenSource {
   readonly #options: TokenSourceOptions
   #token: UpstreamToken | undefined
-  /** What an upstream has refused, until the server was asked again. */
-  #rejected: string | undefined
+  /** The last one that an upstream has refused. While it is `#token` too, another one is needed. */
+  #rejected: UpstreamToken | undefined
   /** Refusals in a row. */
   #rejections = 0
   #failure: (TokenFailure & { readonly count: number; readonly waitMs: number }) | undefined
@@ -51,13 +51,27 @@ export class TokenSource {
     this.#options = options
   }
 
-  /** One that may be used now. If it ends soon, another one is asked for in the background. */
+  /**
+   * One that may be used now. If it ends soon, another one is asked for in the background. One that an upstream has refused is
+   * used on only while the server gives no other.
+   */
   current(): UpstreamToken | undefined {
-    const token = this.#token
-    const nowMs = this.#options.now()
-    if (token === undefined || nowMs >= token.endMs) return undefined
-    if (nowMs >= token.refreshMs) this.#renew().catch(() => undefined)
+    const token = this.spare()
+    if (token === undefined) return undefined
+    if (this.#isRejected && this.#failure === undefined) return undefined
+    if (this.#isRejected || this.#options.now() >= token.refreshMs)
+      this.#renew().catch(() => undefined)
     return token
+  }
+
+  /** One that has not ended, also where an upstream has refused it: it may refuse one caller, and take it from the others. */
+  spare(): UpstreamToken | undefined {
+    const token = this.#token
+    return token !== undefined && this.#options.now() < token.endMs ? token : undefined
+  }
+
+  get #isRejected(): boolean {
+    return this.#token !== undefined && this.#token === this.#rejected
   }
 
   /** Rejects with a CredentialError, also that of a moment ago. */
@@ -72,25 +86,37 @@ export class TokenSource {
   reject(value: string): boolean {
     const token = this.#token
     if (token?.value !== value) return true
+    if (!this.#isRejected && !this.#mayReplace(token)) return false
+    // Without a failure who asks next waits for another one; with one it is asked for in the background.
+    return this.#failure === undefined
+  }
+
+  #mayReplace(token: UpstreamToken): boolean {
     const waitMs = Math.min(REJECTED_MS * 2 ** this.#rejections, REJECTED_MOST_MS)
     const now = this.#options.now()
     if (isWithin(waitMs, { now, since: token.sinceMs })) return false
-    this.#rejected = value
+    this.#rejected = token
     this.#rejections++
-    this.#token = undefined
     return true
   }
 
   /** What a request is sent with. */
-  readonly authorizationOf = oncePer(({ value }: UpstreamToken): UpstreamAuthorization => ({
-    header: bearerHeader({ token: value }),
+  readonly authorizationOf = oncePer((token: UpstreamToken): UpstreamAuthorization => ({
+    header: bearerHeader({ token: token.value }),
     renewal: {
-      reject: () => this.reject(value),
+      reject: () => this.reject(token.value),
       accept: () => {
-        this.#rejections = 0
+        this.#onAccepted(token)
       },
     },
   }))
+
+  /** That of the one that was refused says only that it was refused for something else. */
+  #onAccepted({ value, sinceMs }: UpstreamToken): void {
+    const rejected = this.#rejected
+    if (rejected === undefined || (value !== rejected.value && sinceMs > rejected.sinceMs))
+      this.#rejections = 0
+  }
 
   /** Since the last success. */
   get failure(): TokenFailure | undefined {
@@ -118,6 +144,8 @@ export class TokenSource {
     } catch (error) {
       // Whatever else `request` rejects with is a bug, and stands for no failure of the server.
       this.#onFailure(error as CredentialError)
+      const spare = this.spare()
+      if (spare !== undefined) return spare
       throw error
     }
   }
@@ -138,15 +166,16 @@ export class TokenSource {
   async #readStored(): Promise<UpstreamToken | undefined> {
     const { store, now } = this.#options
     const stored = await store?.read()
-    if (stored === undefined || stored.value === this.#rejected) return undefined
-    const isNewer = this.#token === undefined || stored.sinceMs > this.#token.sinceMs
+    if (stored === undefined || (this.#isRejected && stored.value === this.#token?.value))
+      return undefined
+    const isNewer =
+      this.#token === undefined || this.#isRejected || stored.sinceMs > this.#token.sinceMs
     return isNewer && now() < stored.refreshMs ? stored : undefined
   }
 
   #adopt(token: UpstreamToken): UpstreamToken {
+    // The server may give the same one again, and says that it is good: another object, so that it is not the rejected one.
     this.#token = token
-    // The server may give the same one again, and says that it is good.
-    this.#rejected = undefined
     this.#failure = undefined
     return token
   }

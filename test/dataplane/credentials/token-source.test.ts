@@ -6,6 +6,7 @@ import { createToken, type UpstreamToken } from '../../../dataplane/credentials/
 import { TokenSource } from '../../../dataplane/credentials/token-source.ts'
 import type { TokenStore } from '../../../dataplane/credentials/token-store.ts'
 import { createManualClock } from '../../support/manual-clock.ts'
+import { settled } from '../../support/settled.ts'
 
 const failure = (): CredentialError =>
   new CredentialError('credential_token', 'away', { trouble: { cause: 'refused' } })
@@ -142,6 +143,50 @@ describe('a token that upstreams refuse', () => {
     server.clock.advance(11_000)
     await server.refused()
     expect(server.asked).toBe(5)
+  })
+
+  it('is used on while the server gives no other, which is asked for at a bounded rate', async () => {
+    const server = new Server()
+    server.expiresIn = 86_400
+    await server.obtained()
+    server.clock.advance(60_000)
+    server.isAway = true
+    for (let second = 0; second < 600; second++) {
+      expect(await server.refused()).toBe('t1')
+      server.clock.advance(1000)
+    }
+    expect(server.asked).toBeLessThan(40)
+    expect(server.source.failure?.error.trouble?.cause).toBe('refused')
+    await settled()
+    server.isAway = false
+    server.clock.advance(60_000)
+    await server.obtained()
+    await settled()
+    expect(await server.obtained()).toBe(`t${server.asked}`)
+    expect(server.source.failure).toBeUndefined()
+  })
+
+  it('is not used on after its end', async () => {
+    const server = new Server()
+    await server.obtained()
+    server.clock.advance(60_000)
+    server.isAway = true
+    expect(await server.refused()).toBe('t1')
+    server.clock.advance(60_000)
+    await expect(server.obtained()).rejects.toThrow('away')
+  })
+
+  it('does not count as good because others are served with it', async () => {
+    const server = new Server()
+    server.expiresIn = 86_400
+    const first = await server.source.obtain()
+    server.clock.advance(11_000)
+    await server.refused()
+    server.source.authorizationOf(first).renewal?.accept()
+    server.clock.advance(11_000)
+    expect(await server.refused()).toBe('t2')
+    server.clock.advance(10_000)
+    expect(await server.refused()).toBe('t3')
   })
 
   it('is used on where the server gives the same again', async () => {
