@@ -1,13 +1,13 @@
 // Implements the credential of a client certificate: reads it once, and refuses to use it when it is not valid.
 
 import { createPrivateKey, X509Certificate } from 'node:crypto'
-import { createSecureContext, getCACertificates } from 'node:tls'
+import { createSecureContext } from 'node:tls'
 import type { CredentialRecord } from '../../language/realm/record.ts'
 import type { CredentialTrouble } from '../../language/wire/wire.ts'
 import { once } from '../../base/once.ts'
 import { messageOf } from '../../base/thrown.ts'
 import type { ClientTls } from '../upstream/upstream.ts'
-import { SECURE_OPTIONS } from '../trust.ts'
+import { SECURE_OPTIONS, textsBeside } from '../trust.ts'
 import { type AuthorizationResult, type Credential, CredentialError } from './credential.ts'
 
 type CertificateRecord = NonNullable<CredentialRecord['certificate']>
@@ -40,18 +40,18 @@ export const createCertificateCredential = (
   let read: Readable | CredentialError | undefined
   const certificate = (): Readable | CredentialError => (read ??= readCertificate(record, options))
 
-  const result = (): AuthorizationResult => {
+  const usable = (): Readable | CredentialError => {
     const known = certificate()
-    if (known instanceof CredentialError) return { ok: false, error: known }
+    if (known instanceof CredentialError) return known
     const nowMs = now()
-    if (nowMs >= known.toMs || nowMs < known.fromMs) {
-      const error = outOfTime(
-        nowMs >= known.toMs ? 'certificate_expired' : 'certificate_early',
-        known,
-      )
-      return { ok: false, error }
-    }
-    return { ok: true, authorization: { tls: known.tls() } }
+    if (nowMs >= known.toMs) return outOfTime('certificate_expired', known)
+    return nowMs < known.fromMs ? outOfTime('certificate_early', known) : known
+  }
+  const result = (): AuthorizationResult => {
+    const known = usable()
+    return known instanceof CredentialError
+      ? { ok: false, error: known }
+      : { ok: true, authorization: { tls: known.tls() } }
   }
   return {
     authorize: (_subject, done) => {
@@ -60,10 +60,9 @@ export const createCertificateCredential = (
     prepare: () => {
       certificate()
     },
+    // All certificates are looked at again and again, and most may never be used: no context is made for that.
     trouble: () => {
-      const outcome = result()
-      if (!outcome.ok) return outcome.error.trouble
-      const known = certificate()
+      const known = usable()
       return known instanceof CredentialError ? known.trouble : soonExpired(known, now())
     },
   }
@@ -119,8 +118,7 @@ const clientTls = (
   { id, extraCa }: CertificateOptions,
 ): ClientTls => {
   // What the credential names as CAs is all that counts: another CA of the system must not vouch for the peer.
-  const more = extraCa.length === 0 ? undefined : [...getCACertificates(), ...extraCa]
-  const trusted = ca ?? more
+  const trusted = ca ?? textsBeside(extraCa)
   const secureContext = createSecureContext({
     cert,
     key,

@@ -49,8 +49,8 @@ export interface CredentialUse {
 export interface CredentialRegistry {
   /** `done` is called once, before this returns where nothing has to be waited for. */
   readonly authorize: (use: CredentialUse, done: (result: AuthorizationResult) => void) => void
-  /** Opens those of a realm, has them get ready, and gives those that have a trouble. */
-  readonly inspect: (realm: RealmRecord) => readonly FailingCredential[]
+  /** Opens each of a realm when it is its turn, has it get ready, and gives its trouble, if it has one. */
+  readonly inspect: (realm: RealmRecord) => Iterable<FailingCredential | undefined>
 }
 
 /** Tokens of callers at once: at most 8 KiB each. */
@@ -89,13 +89,14 @@ export const createCredentialRegistry = (deps: CredentialRegistryDeps): Credenti
         credential.authorize({ token: () => subjectToken(rawHeaders, scheme, realmUri) }, done)
       else done({ ok: false, error: otherOrigin(name) })
     },
-    inspect: ({ uri, credentials = {} }) =>
-      Object.entries(credentials).flatMap(([name, record]) => {
+    *inspect({ uri, credentials = {} }) {
+      for (const [name, record] of Object.entries(credentials)) {
         const { credential } = find(uri, name, record)
         credential.prepare()
         const trouble = credential.trouble()
-        return trouble === undefined ? [] : [{ credential: name, ...trouble }]
-      }),
+        yield trouble && { credential: name, ...trouble }
+      }
+    },
   }
 }
 

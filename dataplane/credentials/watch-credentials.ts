@@ -1,6 +1,8 @@
 // Looks at the credentials of all realms, so that they get ready and what is wrong with them is reported before a request
 // fails. It looks every ten seconds, and reports a bounded number, at most every half minute.
 
+import { setImmediate } from 'node:timers/promises'
+import { singleFlight } from '../../base/single-flight.ts'
 import type { RealmRecord } from '../../language/realm/record.ts'
 import type { FailingCredential } from '../../language/wire/wire.ts'
 import type { CredentialRegistry } from './credential-registry.ts'
@@ -31,26 +33,31 @@ export const watchCredentials = (options: CredentialWatchOptions): void => {
   const { report, now, every } = options
   let told = '[]'
   let toldMs = -Infinity
-  every(LOOKS_MS, () => {
-    const failing = inspectAll(options)
+  const look = singleFlight(async () => {
+    const failing = await inspectAll(options)
     const text = JSON.stringify(failing)
     if (text === told || Math.abs(now() - toldMs) < REST_MS) return
     told = text
     toldMs = now()
     report(failing)
   })
+  every(LOOKS_MS, () => void look())
 }
 
-/** Each is looked at, as it gets ready by that. */
-const inspectAll = ({
+/** Each is looked at, as it gets ready by that: reading a certificate with its CAs takes milliseconds. */
+const inspectAll = async ({
   credentials,
   realms,
-}: CredentialWatchOptions): readonly RealmCredential[] => {
+}: CredentialWatchOptions): Promise<readonly RealmCredential[]> => {
   const failing: RealmCredential[] = []
   for (const realm of realms()) {
     if (realm.credentials === undefined) continue
-    for (const each of credentials.inspect(realm))
-      if (failing.length < MOST_CREDENTIALS) failing.push({ realmUri: realm.uri, ...each })
+    for (const each of credentials.inspect(realm)) {
+      if (each !== undefined && failing.length < MOST_CREDENTIALS)
+        failing.push({ realmUri: realm.uri, ...each })
+      // Requests are served in between.
+      await setImmediate()
+    }
   }
   return failing
 }

@@ -10,12 +10,17 @@ import { watchCredentials } from '../../../dataplane/credentials/watch-credentia
 import { createMemoryState } from '../../../dataplane/shared/memory-state.ts'
 import type { CredentialRecord, RealmRecord } from '../../../language/realm/record.ts'
 import { createCertificateAuthority } from '../../support/certificates.ts'
+import { eventually } from '../../support/eventually.ts'
 import { createManualClock } from '../../support/manual-clock.ts'
+import { settled } from '../../support/settled.ts'
 
 const ORIGIN = 'https://billing.example'
 const CLIENT = { token_endpoint: 'https://idp.example/token', client_id: 'gw', client_secret: 's' }
 
-const open = (credentials: Readonly<Record<string, CredentialRecord>>, afterMs = 0) => {
+const open = (
+  credentials: Readonly<Record<string, CredentialRecord>>,
+  { afterMs = 0, extraCa = [] }: { afterMs?: number; extraCa?: readonly string[] } = {},
+) => {
   const clock = createManualClock({ startMs: Date.now() + afterMs })
   const room = {
     clock,
@@ -28,7 +33,8 @@ const open = (credentials: Readonly<Record<string, CredentialRecord>>, afterMs =
     realm: (uri) => (uri === room.realm.uri ? room.realm : undefined),
     fetch: (_url, { body }) => {
       room.forms.push(String(body))
-      if (room.isAway) return Promise.reject(new Error('away'))
+      if (room.isAway)
+        return Promise.reject(Object.assign(new Error('away'), { code: 'unreachable' }))
       return Promise.resolve(
         Response.json({
           access_token: `t${room.forms.length}`,
@@ -38,7 +44,7 @@ const open = (credentials: Readonly<Record<string, CredentialRecord>>, afterMs =
       )
     },
     shared: room.shared,
-    extraCa: [],
+    extraCa,
     now: () => clock.now(),
     random: () => 0.5,
   })
@@ -160,11 +166,25 @@ describe('a certificate', () => {
       { code: UNUSABLE, cause: 'certificate_invalid' },
     ],
   ])('%s', async (_, more, afterMs, { code, cause }) => {
-    const room = open(recordOf(more), afterMs)
+    const room = open(recordOf(more), { afterMs })
     expect(await room.said()).toBe(code)
-    expect(room.registry.inspect(room.realm).map((each) => each.cause)).toEqual(
-      cause === undefined ? [] : [cause],
-    )
+    const found = Array.from(room.registry.inspect(room.realm), (each) => each?.cause)
+    expect(found).toEqual([cause])
+  })
+
+  it('is looked at without its context, which is made for a request', async () => {
+    let reads = 0
+    const extraCa = new Proxy([ca.cert], {
+      get: (target, key) => {
+        reads++
+        return Reflect.get(target, key) as unknown
+      },
+    })
+    const room = open(recordOf({ ca: undefined }), { extraCa })
+    expect([...room.registry.inspect(room.realm)]).toEqual([undefined])
+    expect(reads).toBe(0)
+    expect((await room.ask()).ok).toBe(true)
+    expect(reads).toBeGreaterThan(0)
   })
 })
 
@@ -191,16 +211,44 @@ describe('what fails', () => {
       for (let second = 0; second < seconds; second += 10) {
         look()
         await room.clock.run(10_000)
-        await new Promise((resolve) => setImmediate(resolve))
+        for (let turn = 0; turn < 5; turn++) await settled()
       }
     }
     await pass(20)
     expect(reports).toEqual([])
     await pass(60)
-    expect(reports).toEqual(['com.acme billing response'])
+    expect(reports).toEqual(['com.acme billing refused'])
     room.isAway = false
     await pass(120)
-    expect(reports).toEqual(['com.acme billing response', ''])
+    expect(reports).toEqual(['com.acme billing refused', ''])
     expect(await room.said()).toMatch(/^Bearer t/)
+  })
+
+  it('is looked for one by one, once at a time, and requests are served in between', async () => {
+    const realm: RealmRecord = { uri: 'com.acme', credentials: {} }
+    let looked = 0
+    let look = (): void => undefined
+    const reports: number[] = []
+    watchCredentials({
+      credentials: {
+        *inspect() {
+          for (let at = 0; at < 5; at++) {
+            looked++
+            yield { credential: `c${at}`, cause: 'certificate_expired' }
+          }
+        },
+      },
+      realms: () => [realm, realm],
+      report: (failing) => reports.push(failing.length),
+      now: () => 0,
+      every: (_ms, callback) => (look = callback),
+    })
+    look()
+    look()
+    expect(looked).toBe(1)
+    await eventually(() => {
+      expect(reports).toEqual([10])
+    })
+    expect(looked).toBe(10)
   })
 })
