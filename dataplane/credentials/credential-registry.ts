@@ -154,10 +154,8 @@ const createOpener = (deps: CredentialRegistryDeps): Open => {
     token_exchange: ({ token_exchange: client }, { id }) =>
       client &&
       createExchangeCredential({
-        open: (subject) => {
-          const request = () => exchangeToken(client, subject, deps)
-          return new TokenSource({ request, store: undefined, ...times })
-        },
+        exchange: (subject) => exchangeToken(client, subject, deps),
+        open: (request) => new TokenSource({ request, store: undefined, ...times }),
         sources: exchanged,
         id,
         key,

@@ -4,9 +4,10 @@
 import { createHmac } from 'node:crypto'
 import type { BoundedMap } from '../../base/bounded-map.ts'
 import { asError } from '../../base/thrown.ts'
-import type { CredentialTrouble } from '../../language/wire/wire.ts'
+import type { CredentialCause, CredentialTrouble } from '../../language/wire/wire.ts'
 import { isWithin } from '../security/is-within.ts'
-import { type Credential, CredentialError } from './credential.ts'
+import { type AuthorizationResult, type Credential, CredentialError } from './credential.ts'
+import type { UpstreamToken } from './token.ts'
 import type { TokenFailure, TokenSource } from './token-source.ts'
 
 type Done = Parameters<Credential['authorize']>[1]
@@ -25,8 +26,10 @@ export const createClientCredential = (source: TokenSource, now: () => number): 
 })
 
 export interface ExchangeOptions {
+  /** Asks the server. Rejects with a CredentialError. */
+  readonly exchange: (subjectToken: string) => Promise<UpstreamToken>
   /** For one caller. */
-  readonly open: (subjectToken: string) => TokenSource
+  readonly open: (request: () => Promise<UpstreamToken>) => TokenSource
   /** Of all credentials, by a keyed digest of credential and token. */
   readonly sources: BoundedMap<string, TokenSource>
   /** Of the credential. */
@@ -37,10 +40,25 @@ export interface ExchangeOptions {
 
 /** A failure that nobody has seen again for so long is not reported any more: without a caller nothing can be tried. */
 const FORGOTTEN_MS = 600_000
-/** A server that has just failed for one caller is not asked for the next. */
+/** A server that has just failed for all callers is not asked for the next. */
 const PAUSE_MS = 1000
 
+/**
+ * Causes that no caller can bring about. A status, what is no token and every other OAuth error may be answers to the token of
+ * one caller: they stay with its source, which has a back-off of its own.
+ */
+const OF_ALL: ReadonlySet<CredentialCause | undefined> = new Set([
+  'refused',
+  'dns',
+  'tls',
+  'denied',
+  'timeout',
+  'reset',
+  'invalid_client',
+])
+
 export const createExchangeCredential = ({
+  exchange,
   open,
   sources,
   id,
@@ -49,17 +67,34 @@ export const createExchangeCredential = ({
 }: ExchangeOptions): Credential => {
   let latest: TokenFailure | undefined
 
-  const sourceOf = (token: string): TokenSource => {
-    const name = createHmac('sha256', key).update(`${id} ${token}`).digest('base64url')
-    const source = sources.use(name) ?? open(token)
+  const pause = (): CredentialError | undefined =>
+    latest !== undefined && isWithin(PAUSE_MS, { now: now(), since: latest.lastAt })
+      ? latest.error
+      : undefined
+
+  const failed = (error: CredentialError): void => {
+    if (OF_ALL.has(error.trouble?.cause))
+      latest = { error, firstAt: latest?.firstAt ?? now(), lastAt: now() }
+    // It has answered, so it can be reached.
+    else if (latest?.error.trouble?.cause !== 'invalid_client') latest = undefined
+  }
+  /** Only what the server says counts, not what a source repeats of it. */
+  const request = async (token: string): Promise<UpstreamToken> => {
+    const paused = pause()
+    if (paused !== undefined) throw paused
+    try {
+      const exchanged = await exchange(token)
+      latest = undefined
+      return exchanged
+    } catch (error) {
+      if (error instanceof CredentialError) failed(error)
+      throw error
+    }
+  }
+  const opened = (name: string, token: string): TokenSource => {
+    const source = open(() => request(token))
     sources.set(name, source)
     return source
-  }
-  /** What concerns all callers. */
-  const note = (error: CredentialError | undefined): void => {
-    if (error === undefined) latest = undefined
-    else if (error.trouble !== undefined)
-      latest = { error, firstAt: latest?.firstAt ?? now(), lastAt: now() }
   }
   return {
     authorize: (subject, done) => {
@@ -68,14 +103,11 @@ export const createExchangeCredential = ({
         done({ ok: false, error: noSubject() })
         return
       }
-      if (latest !== undefined && isWithin(PAUSE_MS, { now: now(), since: latest.lastAt })) {
-        done({ ok: false, error: latest.error })
-        return
-      }
-      authorizeWith(sourceOf(token), (result) => {
-        note(result.ok ? undefined : result.error)
-        done(result)
-      })
+      const name = createHmac('sha256', key).update(`${id} ${token}`).digest('base64url')
+      const source = sources.use(name)
+      const paused = source?.current() === undefined ? pause() : undefined
+      if (paused === undefined) authorizeWith(source ?? opened(name, token), done)
+      else done(spareOf(source) ?? { ok: false, error: paused })
     },
     prepare: () => undefined,
     trouble: () =>
@@ -91,15 +123,25 @@ const noSubject = (): CredentialError =>
     'the caller was authenticated by no single bearer token that could be exchanged',
   )
 
+const spareOf = (source: TokenSource | undefined): AuthorizationResult | undefined => {
+  const spare = source?.spare()
+  return source && spare && authorized(source, spare)
+}
+
+const authorized = (source: TokenSource, token: UpstreamToken): AuthorizationResult => ({
+  ok: true,
+  authorization: source.authorizationOf(token),
+})
+
 const authorizeWith = (source: TokenSource, done: Done): void => {
   const current = source.current()
   if (current !== undefined) {
-    done({ ok: true, authorization: source.authorizationOf(current) })
+    done(authorized(source, current))
     return
   }
   source.obtain().then(
     (token) => {
-      done({ ok: true, authorization: source.authorizationOf(token) })
+      done(authorized(source, token))
     },
     (error: unknown) => {
       done({ ok: false, error: toCredentialError(error) })

@@ -15,6 +15,7 @@ import {
 import type { GuardedFetch } from '../upstream/destinations/guarded-fetch.ts'
 import { CredentialError } from './credential.ts'
 import { createToken, type UpstreamToken } from './token.ts'
+import { withoutChallenge } from './token-response.ts'
 
 type ClientCredentials = NonNullable<CredentialRecord['client_credentials']>
 type TokenExchange = NonNullable<CredentialRecord['token_exchange']>
@@ -48,8 +49,9 @@ export const exchangeToken = async (
   deps: TokenRequestDeps,
 ): Promise<UpstreamToken> => {
   const { subject_token_type: type = ACCESS_TOKEN, requested_token_type: requested } = record
+  const fetch = withoutChallenge(deps.fetch)
   try {
-    return await requestToken(record, deps, (client, configuration) =>
+    return await requestToken(record, { ...deps, fetch }, (client, configuration) =>
       client.genericGrantRequest(configuration, EXCHANGE, {
         subject_token: subjectToken,
         subject_token_type: type,
@@ -186,13 +188,16 @@ const statusIn = (chain: readonly unknown[]): string | undefined => {
   return undefined
 }
 
-/** Errors that RFC 8693 §2.2.2 has for a subject token that is not valid, or not acceptable. */
+/** Errors for a subject token that is not valid, or not acceptable: RFC 8693 §2.2.2, and what servers add to them. */
 const OF_SUBJECT: ReadonlySet<string> = new Set([
   'invalid_request',
   'invalid_grant',
   'invalid_token',
   'invalid_target',
   'access_denied',
+  'interaction_required',
+  'login_required',
+  'consent_required',
 ])
 
 const blamedOnSubject = (error: CredentialError): CredentialError => {

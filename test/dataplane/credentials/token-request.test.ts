@@ -52,7 +52,9 @@ describe('a token endpoint', () => {
     ['a refresh token beside it', { ...GOOD, refresh_token: 'r' }, 'a.b-c_d'],
   ])('may send %s', async (_, body, expected) => {
     const { origin } = await serving(sending(200, body))
-    expect((await requestClientToken(recordOf(`${origin}/token`), deps())).value).toBe(expected)
+    const record = recordOf(`${origin}/token`)
+    expect((await requestClientToken(record, deps())).value).toBe(expected)
+    expect((await exchangeToken(record, 'of-alice', deps())).value).toBe(expected)
   })
 
   const big = 'x'.repeat(100_000)
@@ -183,5 +185,39 @@ describe('an exchange', () => {
     expect((await failureOf(exchangeToken(record, 'of-alice', deps()))).code).toBe(
       'credential_token',
     )
+  })
+
+  const BEARER = { 'www-authenticate': 'Bearer error="invalid_token"' }
+  const BASIC = { 'www-authenticate': 'Basic realm="x"' }
+  it.each<[string, RequestListener, string, object | undefined]>([
+    [
+      'a challenge for the token of the caller',
+      sending(401, { error: 'invalid_token' }, BEARER),
+      'credential_subject',
+      undefined,
+    ],
+    [
+      'a challenge alone',
+      sending(401, '', BEARER),
+      'credential_token',
+      { cause: 'status', found: '401' },
+    ],
+    [
+      'a challenge for the client, which the body names',
+      sending(401, { error: 'invalid_client' }, BASIC),
+      'credential_token',
+      { cause: 'invalid_client' },
+    ],
+    [
+      'that somebody has to log in',
+      sending(400, { error: 'interaction_required' }),
+      'credential_subject',
+      undefined,
+    ],
+    ['a limit', sending(429, 'slow'), 'credential_token', { cause: 'status', found: '429' }],
+  ])('that is answered with %s says whom it is about', async (_, listener, code, trouble) => {
+    const { origin } = await serving(listener)
+    const error = await failureOf(exchangeToken(recordOf(`${origin}/token`), 'of-alice', deps()))
+    expect([error.code, error.trouble]).toEqual([code, trouble])
   })
 })
