@@ -15,7 +15,7 @@ import {
 import type { GuardedFetch } from '../upstream/destinations/guarded-fetch.ts'
 import { CredentialError } from './credential.ts'
 import { createToken, type UpstreamToken } from './token.ts'
-import { withoutChallenge } from './token-response.ts'
+import { withoutChallenge, withoutIdToken } from './token-response.ts'
 
 type ClientCredentials = NonNullable<CredentialRecord['client_credentials']>
 type TokenExchange = NonNullable<CredentialRecord['token_exchange']>
@@ -111,8 +111,9 @@ const configure = (
     authentication(client, record),
   )
   configuration.timeout = TIMEOUT_MS / 1000
+  const send = withoutIdToken(fetch)
   configuration[client.customFetch] = (url, { method, headers, body, signal }) =>
-    fetch(
+    send(
       url,
       {
         method,

@@ -42,6 +42,13 @@ const failureOf = async (work: Promise<unknown>): Promise<CredentialError> => {
   throw new Error('it was accepted')
 }
 
+const partOf = (claims: object): string => Buffer.from(JSON.stringify(claims)).toString('base64url')
+const ID_TOKEN = [
+  partOf({ alg: 'RS256', kid: 'k' }),
+  partOf({ iss: 'https://idp.example/realms/x', aud: 'gateway', sub: 's', iat: 1, exp: 1e10 }),
+  'AAAA',
+].join('.')
+
 const GOOD = { access_token: 'a.b-c_d', token_type: 'bearer', expires_in: 60 }
 
 describe('a token endpoint', () => {
@@ -50,6 +57,8 @@ describe('a token endpoint', () => {
     ['a type in other letters', { ...GOOD, token_type: 'BEARER' }, 'a.b-c_d'],
     ['a life as text', { ...GOOD, expires_in: '60' }, 'a.b-c_d'],
     ['a refresh token beside it', { ...GOOD, refresh_token: 'r' }, 'a.b-c_d'],
+    ['an ID token of an issuer with a path', { ...GOOD, id_token: ID_TOKEN }, 'a.b-c_d'],
+    ['an ID token that is none', { ...GOOD, id_token: 1 }, 'a.b-c_d'],
   ])('may send %s', async (_, body, expected) => {
     const { origin } = await serving(sending(200, body))
     const record = recordOf(`${origin}/token`)
