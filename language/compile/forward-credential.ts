@@ -39,17 +39,28 @@ export const compileCredential = (
   const name = template && readText(template, pointer, diagnostics)
   if (name === undefined || parts.credentials === undefined) return name
   if (!Object.hasOwn(parts.credentials, name)) {
-    const names = Object.keys(parts.credentials)
-    const hint = didYouMean(name, names) || (names.length === 0 ? ': it has none' : '')
+    const hint = hintFor(name, parts.credentials)
     diagnostics.problem('invalid_value', pointer, `the realm has no credential '${name}'${hint}`)
     return undefined
   }
   const facts = parts.credentials[name]
   if (facts === undefined) return undefined
+  if (facts.isWithheld === true) return name
   checkCaller(facts, parts, pointer, diagnostics)
   checkHosts(name, facts, { map, hosts: parts.hosts }, diagnostics)
   checkHeaders(facts, parts.headers, childPointer(map.pointer, 'headers'), diagnostics)
   return name
+}
+
+/** Names that it may not use are not told to the author of a document. */
+const hintFor = (name: string, credentials: Readonly<Record<string, CredentialFacts>>): string => {
+  const all = Object.entries(credentials)
+  if (all.length === 0) return ': it has none'
+  const usable = all.filter(([, { isWithheld }]) => isWithheld !== true)
+  return didYouMean(
+    name,
+    usable.map(([each]) => each),
+  )
 }
 
 /** Of whom a token is exchanged. */

@@ -13,6 +13,8 @@ export interface CredentialFacts {
   readonly kind: CredentialKind
   /** As `readOrigin` gives them. */
   readonly origins: readonly string[]
+  /** The document may not use it: whoever asked for it to be compiled says so, and nothing else of it is told. */
+  readonly isWithheld?: true
 }
 
 /** Whether a kind sets the `Authorization` header, which then nobody else does. */
@@ -55,6 +57,18 @@ export const credentialFactsOf = ({
   // All are own members, also one that is called __proto__.
   return Object.fromEntries(facts)
 }
+
+/** The facts for a document that may not use some of them. */
+export const withholdFacts = (
+  credentials: Readonly<Record<string, CredentialFacts>>,
+  withheld: readonly string[],
+): Readonly<Record<string, CredentialFacts>> =>
+  Object.fromEntries(
+    Object.entries(credentials).map(([name, facts]): readonly [string, CredentialFacts] => [
+      name,
+      withheld.includes(name) ? { kind: facts.kind, origins: [], isWithheld: true } : facts,
+    ]),
+  )
 
 /** What is wrong with credentials that have the shape that the schema asks for. */
 export const credentialProblems = ({ credentials = {} }: RealmRecord): readonly Problem[] =>

@@ -59,8 +59,30 @@ export const restrictedDigest = (
   }: { readonly confinedTo: string | undefined; readonly withheld: readonly string[] },
 ): string => {
   if (confinedTo === undefined && withheld.length === 0) return digest
-  const names = withheld.length === 0 ? '' : `!${digestOf(withheld).slice(0, 16)}`
+  const names = withheld.length === 0 ? '' : `!${namesDigest(withheld)}`
   return `${digest}@${confinedTo ?? ''}${names}`
+}
+
+const namesDigest = (names: readonly string[]): string => digestOf(names).slice(0, 16)
+
+/** Of so many names every selection is tried; one document rarely has more than two. */
+const MAX_TRIED = 8
+
+/**
+ * Which of the credentials that a document names a digest of `restrictedDigest` withholds: all of them where it withholds
+ * some and does not tell which.
+ * @param credentials in the order in which they were withheld
+ * @example withheldBy(restrictedDigest('ab12', { confinedTo: undefined, withheld: ['b'] }), ['a', 'b']) // ['b']
+ */
+export const withheldBy = (digest: string, credentials: readonly string[]): readonly string[] => {
+  const names = digest.split('!', 2)[1]
+  if (names === undefined) return []
+  if (credentials.length > MAX_TRIED) return credentials
+  for (let selection = 1; selection < 1 << credentials.length; selection++) {
+    const withheld = credentials.filter((_, i) => (selection & (1 << i)) !== 0)
+    if (namesDigest(withheld) === names) return withheld
+  }
+  return credentials
 }
 
 /** The digest without what `restrictedDigest` has added. */

@@ -134,6 +134,27 @@ describe('a large document', () => {
     expect(compiler.asked).toHaveLength(1)
   })
 
+  it('is compiled once also where its namespace may not use a credential of its realm', async () => {
+    const { compiler, reconciler } = anOperator()
+    const token = { secretRef: { name: 'billing', key: 'token' } }
+    const billing = {
+      origins: ['https://billing.example'],
+      bearer: { token },
+      allowedNamespaces: { from: 'Same' },
+    }
+    const spec = { uri: 'com.shop', allowedNamespaces: { from: 'All' }, credentials: { billing } }
+    const resources = [
+      resourceOf('Realm', 'shop', { spec }, { namespace: 'realms' }),
+      resourceOf('Secret', 'billing', { stringData: { token: 's' } }, { namespace: 'realms' }),
+      orders(LARGE),
+    ]
+    for (const version of [1, 2]) reconciler.reconcile(cacheOf(resources, { version }))
+    await compiler.finish()
+    const { desired } = reconciler.reconcile(cacheOf(resources, { version: 3 }))
+    expect([...desired.documents.keys()]).toEqual(['orders'])
+    expect(compiler.asked).toHaveLength(1)
+  })
+
   it('that changes serves as it was, and says what it said, until the new one is compiled', async () => {
     const { compiler, look } = anOperator()
     const first = look(orders())

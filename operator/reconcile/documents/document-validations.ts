@@ -151,7 +151,9 @@ export class DocumentValidations {
     this.#index.put(key, resource, read)
     const overQuota = this.#quotas.refusalOf(key, resource)
     const validation = this.#validation(key, resource, read, { ...surroundings, overQuota })
-    const lastGood = versions.of(key, resource, validation.version)?.document
+    versions.of(key, resource, validation.version)
+    this.#restrict(key, resource, surroundings)
+    const lastGood = versions.get(key)?.document
     const own = { key, resource, read, validation, lastGood, overQuota }
     this.#validated.set(key, toValidatedDocument(own))
     this.#changed.add(key)
@@ -165,7 +167,7 @@ export class DocumentValidations {
     read: ReadDocument,
     { cache, overQuota, ...of }: Surroundings & Pick<ValidatedDocument, 'overQuota'>,
   ): ApiSpecificationValidation {
-    const { compiler, lastGood } = this.#options
+    const { compiler } = this.#options
     const { namespace } = resource.metadata
     const realmUri = 'document' in read ? read.realmUri : undefined
     const access = of.access(realmUri ?? '', namespace)
@@ -188,13 +190,20 @@ export class DocumentValidations {
       }),
     )
     if (validation.isPending === true) this.#validations.forget(key)
-    // What serves may be of another realm than what is wanted.
-    const confinedTo = confinementOf(destinations)
-    lastGood.restrict(key, (document) => ({
-      confinedTo,
-      withheld: withheldFrom(document, of.access(document.realmUri, namespace)),
-    }))
     return validation
+  }
+
+  /** What serves, also where it was remade just now. It may be of another realm than what is wanted. */
+  #restrict(
+    key: string,
+    { metadata: { namespace } }: ApiSpecificationResource,
+    { access, destinations }: Surroundings,
+  ): void {
+    const confinedTo = confinementOf(destinations(namespace))
+    this.#options.lastGood.restrict(key, (document) => ({
+      confinedTo,
+      withheld: withheldFrom(document, access(document.realmUri, namespace)),
+    }))
   }
 }
 

@@ -1,6 +1,7 @@
 // Makes the verdict on an ApiSpecification from how it was validated and where it stands beside the others. Pure.
 
 import type { Problem } from '../../../language/problem.ts'
+import { isSameText } from '../../../language/wire/digest.ts'
 import type { NewCondition } from '../../resource/condition.ts'
 import type { ApiSpecificationResource } from '../../resource/resource.ts'
 import { conflicted, realmDeleted } from '../conditions.ts'
@@ -92,10 +93,15 @@ const carriedOf = ({
   ...(quarantined !== undefined && { quarantined }),
 })
 
+/** What serves may lack credentials of the realm, of which nothing is known now. */
 const isHeldByRealm = (
   { isRealmHeld, version }: ApiSpecificationValidation,
   serving: Serving | undefined,
-): boolean => isRealmHeld === true && version !== undefined && version.digest === serving?.digest
+): boolean =>
+  isRealmHeld === true &&
+  version !== undefined &&
+  serving !== undefined &&
+  isSameText(version.digest, serving.digest)
 
 const acceptedOf = (
   validation: ApiSpecificationValidation,

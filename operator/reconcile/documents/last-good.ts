@@ -7,7 +7,12 @@ import type { DesiredDocument } from '../../desired-set.ts'
 import type { ResourceCache } from '../../resource/resource-source.ts'
 import type { ApiSpecificationResource, ProgrammedVersion } from '../../resource/resource.ts'
 import type { DocumentCompiler } from './compile-document.ts'
-import { remakeDocument, restrictDocument, type Restrictions } from './make-document.ts'
+import {
+  remakeDocument,
+  restrictDocument,
+  type Restrictions,
+  withholdAsRecorded,
+} from './make-document.ts'
 import { Memo } from '../memo.ts'
 import type { MissingVersion } from './missing-version.ts'
 import type { Claimant } from '../claims/owners.ts'
@@ -78,7 +83,8 @@ export class LastGoodVersions {
     const known = this.#versions.get(key)
     if (known !== undefined || version === undefined || programmed === undefined) return known
     if (!isSameText(version.digest, programmed.digest)) return undefined
-    const lastGood = { document: version, generation: programmed.generation, uid }
+    const document = withholdAsRecorded(version, programmed.digest)
+    const lastGood = { document, generation: programmed.generation, uid }
     this.#set(key, lastGood)
     return lastGood
   }

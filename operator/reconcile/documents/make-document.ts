@@ -1,7 +1,12 @@
 // Makes the entry of the desired set for a compiled document, its variables and the resource that has it. Also for a
 // document that came back from a data plane: it counts only with the very digest that it should have. Pure.
 
-import { documentDigest, plainDigest, restrictedDigest } from '../../../language/wire/digest.ts'
+import {
+  documentDigest,
+  plainDigest,
+  restrictedDigest,
+  withheldBy,
+} from '../../../language/wire/digest.ts'
 import type { RealmFacts } from '../../../language/environment.ts'
 import type { ValueMap } from '../../../language/expression/value.ts'
 import { measure } from '../../../language/measure.ts'
@@ -80,6 +85,16 @@ export const restrictDocument = (
 }
 
 /**
+ * With the credentials withheld that were withheld when its digest was recorded: while nothing is known of its realm, a
+ * restart must not give any back.
+ */
+export const withholdAsRecorded = (document: DesiredDocument, digest: string): DesiredDocument =>
+  restrictDocument(document, {
+    confinedTo: document.confinedTo,
+    withheld: withheldBy(digest, document.credentials ?? []),
+  })
+
+/**
  * Undefined where the digest is another one, also with the Secrets as they are now: a Secret that has changed since
  * took the document's variables with it, for these are never read back.
  */
@@ -106,15 +121,12 @@ export const remakeDocument = async (
     quarantined: resource.quarantined,
   })
   if ('problems' in compilation) return undefined
-  return makeDocument(resource, {
-    document,
-    compiled: compilation.compiled,
-    secrets: fitting,
-    restrictions: UNRESTRICTED,
-  })
+  const { compiled } = compilation
+  const parts = { document, compiled, secrets: fitting, restrictions: UNRESTRICTED }
+  return withholdAsRecorded(makeDocument(resource, parts), digest)
 }
 
-/** Until it is validated, which is before it is sent. */
+/** Until it is validated, which is before it is sent; what was withheld is added to it. */
 const UNRESTRICTED: Restrictions = { confinedTo: undefined, withheld: [] }
 
 /** Allows whatever a document may ask of a realm. */

@@ -5,6 +5,7 @@ import type { Quarantined } from '../../../compiler/bounded-compiler.ts'
 import { plainDigest } from '../../../language/wire/digest.ts'
 import type { RealmFacts } from '../../../language/environment.ts'
 import type { Problem, Warning } from '../../../language/problem.ts'
+import { withholdFacts } from '../../../language/realm/credentials.ts'
 import type { DesiredDocument } from '../../desired-set.ts'
 import { type NewCondition, type FoundBy, nothingFoundBy } from '../../resource/condition.ts'
 import type { ApiSpecificationResource } from '../../resource/resource.ts'
@@ -194,8 +195,13 @@ const isAbsent = (
 const foundIn = (): FoundBy<'document'> => ({})
 
 /** Where the realm can't be used, the document is validated as if it could: one fault must not hide another. */
-const factsOf = (access: RealmAccess): RealmFacts =>
-  access.access === 'granted' ? access.realm.facts : ANY_REALM
+const factsOf = (access: RealmAccess): RealmFacts => {
+  if (access.access !== 'granted') return ANY_REALM
+  const { realm, withheld } = access
+  const { credentials } = realm.facts
+  if (credentials === undefined || withheld.length === 0) return realm.facts
+  return { ...realm.facts, credentials: withholdFacts(credentials, withheld) }
+}
 
 const refused = (
   { problems, quarantined }: Extract<DocumentResult, { readonly problems: unknown }>,

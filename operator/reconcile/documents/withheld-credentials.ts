@@ -14,7 +14,7 @@ export const withheldFrom = (
   if (access.access === 'granted') return access.withheld
   // The realm is there, and this namespace may not use it, or not any more.
   if (access.access === 'RefNotPermitted') return credentials
-  // Nothing is known of it now: gateways have the credentials that they had.
+  // Nothing is known of it now: gateways have the credentials that they had, also before a restart.
   return withheld
 }
 

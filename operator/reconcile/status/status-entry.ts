@@ -2,6 +2,7 @@
 // where a reader would see no difference. Pure: time comes in.
 
 import type { Problem, Warning } from '../../../language/problem.ts'
+import { isSameText } from '../../../language/wire/digest.ts'
 import type { LoadedDocument, Rejection } from '../../data-plane.ts'
 import {
   type Condition,
@@ -12,7 +13,12 @@ import {
   settleConditions,
 } from '../../resource/condition.ts'
 import { classReleased, isReleased, releasedConditions } from '../../resource/released.ts'
-import { DEFAULT_CLASS, type DocumentSummary, NONE_SERVES } from '../../resource/resource.ts'
+import {
+  DEFAULT_CLASS,
+  type DocumentSummary,
+  NONE_SERVES,
+  type ProgrammedVersion,
+} from '../../resource/resource.ts'
 import { apartSince, degradedCondition, hasLasted } from './degraded.ts'
 import { documentConditions } from './document-conditions.ts'
 import type { Sight } from './fleet-view.ts'
@@ -131,7 +137,7 @@ const documentEntry = (verdict: Verdict, sight: Sight, moment: Moment): Entry =>
     warnings: warningsOf(verdict, made.shadowed, inherited),
     summary,
   }
-  const programmedVersion = last && { generation: last.generation, digest: last.digest }
+  const programmedVersion = last && recordedVersion(last, verdict)
   return withApart(
     {
       ...delivery,
@@ -139,6 +145,18 @@ const documentEntry = (verdict: Verdict, sight: Sight, moment: Moment): Entry =>
     },
     apart,
   )
+}
+
+/**
+ * With what the version that serves is restricted to now: it is refused then, so that nothing else would tell the next
+ * operator what was taken from it.
+ */
+const recordedVersion = (
+  { generation, digest }: ProgrammedVersion,
+  { serving }: Verdict,
+): ProgrammedVersion => {
+  const isRestricted = serving !== undefined && isSameText(serving.digest, digest)
+  return { generation, digest: isRestricted ? serving.digest : digest }
 }
 
 interface Delivery {

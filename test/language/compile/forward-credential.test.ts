@@ -10,6 +10,7 @@ const REALM: RealmFacts = {
   credentials: {
     billing: { kind: 'bearer', origins: ['https://billing.example', 'http://billing.shop:8080'] },
     exchanged: { kind: 'token_exchange', origins: ['https://billing.example'] },
+    refunds: { kind: 'token_exchange', origins: [], isWithheld: true },
     certified: { kind: 'certificate', origins: ['https://billing.example'] },
   },
 }
@@ -49,6 +50,10 @@ describe('a credential of a forward', () => {
     ],
     ['other headers', withAction({ credential: 'billing', headers: { 'x-authorization': 'x' } })],
     [
+      'though it is withheld, which another says',
+      withAction({ credential: 'refunds', headers: { authorization: 'x' } }),
+    ],
+    [
       'of a realm that nobody knows',
       withAction({ credential: 'any' }, {}, { authmethods: [], oidcProviders: [] }),
     ],
@@ -62,6 +67,12 @@ describe('a credential of a forward', () => {
       withAction({ credential: 'biling' }),
       'credential',
       /no credential 'biling'; did you mean 'billing'\?/,
+    ],
+    [
+      'a name like that of one that is withheld',
+      withAction({ credential: 'refund' }),
+      'credential',
+      /no credential 'refund'$/,
     ],
     [
       'a name of every object',

@@ -5,6 +5,7 @@ import {
   canonicalJson,
   digestOf,
   restrictedDigest,
+  withheldBy,
   documentDigest,
   plainDigest,
   type LoadedEntry,
@@ -124,5 +125,24 @@ describe('the digest of a document that is confined to a namespace', () => {
     expect(new Set(digests).size).toBe(3)
     expect(digests.map(plainDigest)).toEqual([digest, digest, digest])
     expect(restrictedDigest(digest, { confinedTo: undefined, withheld: [] })).toBe(digest)
+  })
+})
+
+describe('the credentials that a digest withholds', () => {
+  const ALL = ['a', 'b', 'c']
+  const MANY = Array.from({ length: 9 }, (_, i) => `c${i}`)
+
+  it.each<[string, readonly string[], readonly string[], readonly string[]]>([
+    ['none', [], ALL, []],
+    ['one of several', ['b'], ALL, ['b']],
+    ['some', ['a', 'c'], ALL, ['a', 'c']],
+    ['all', ALL, ALL, ALL],
+    ['some of too many to try: all', ['c0'], MANY, MANY],
+    ['another that is not named: all', ['x'], ALL, ALL],
+  ])('are told: %s', (_, withheld, credentials, expected) => {
+    for (const confinedTo of [undefined, 'shop']) {
+      const digest = restrictedDigest(digestOf({ id: 'a' }), { confinedTo, withheld })
+      expect(withheldBy(digest, credentials)).toEqual(expected)
+    }
   })
 })

@@ -3,8 +3,10 @@
 
 import { describe, expect, it } from '@jest/globals'
 import { criticalMembers } from '../../../language/wire/members.ts'
-import { mayHoldRealm } from '../../../operator/data-plane.ts'
+import { type DataPlaneReport, mayHoldRealm } from '../../../operator/data-plane.ts'
+import type { DesiredDocument, DesiredSet } from '../../../operator/desired-set.ts'
 import { type Reconciliation, Reconciler } from '../../../operator/reconcile/reconciler.ts'
+import { StatusRegistry } from '../../../operator/reconcile/status/status-registry.ts'
 import type { Resource } from '../../../operator/resource/resource.ts'
 import { aSpecification, cacheOf, resourceOf } from '../../support/resources.ts'
 
@@ -22,6 +24,7 @@ const realmOf = (
   allowedNamespaces?: object,
   ofRealm: object = { from: 'All' },
   more: object = {},
+  known: object = {},
 ): Resource =>
   resourceOf(
     'Realm',
@@ -40,17 +43,28 @@ const realmOf = (
         },
       },
     },
-    { namespace: 'realms' },
+    { namespace: 'realms', ...known },
   )
 
-const forwarding = (credential: string, { host = HOST, namespace = 'shop' } = {}): Resource => {
+const KEY = 'ApiSpecification/shop/d'
+
+interface Place {
+  readonly host?: unknown
+  readonly namespace?: string
+}
+
+const forwarding = (
+  credential: string,
+  { host = HOST, namespace = 'shop' }: Place = {},
+  { generation = 1, ...recorded }: { readonly generation?: number } = {},
+): Resource => {
   const get = { action: { type: 'forward', host, path: '/', credential }, response: {} }
   const versions = { v1: { base_path: '/v1', paths: { '/a': { get } } } }
   return resourceOf(
     'ApiSpecification',
     'd',
-    { spec: { document: aSpecification('d', { versions }) } },
-    { namespace },
+    { spec: { document: aSpecification('d', { versions }) }, ...recorded },
+    { namespace, generation },
   )
 }
 
@@ -103,6 +117,18 @@ describe('a document that names a credential', () => {
   })
 
   it.each<[string, Resource, string]>([
+    ['a name like it', forwarding('biling'), "the realm has no credential 'biling'"],
+    [
+      'a host that it is not for',
+      forwarding('billing', { host: 'https://evil.example' }),
+      "the credential 'billing' is not for documents of shop: its allowedNamespaces in the Realm do not admit them",
+    ],
+  ])('is told nothing of a credential that is not for it by %s', (_, document, message) => {
+    const errors = verdictOf(validate(realmOf({ from: 'Same' }), document))?.errors
+    expect(errors?.map((each) => each.message)).toEqual([message])
+  })
+
+  it.each<[string, Resource, string]>([
     ['a name that is not there', forwarding('biling'), "did you mean 'billing'?"],
     [
       'a host that it is not for',
@@ -135,6 +161,114 @@ describe('a credential that its document may no longer use', () => {
     const closed = at(realmOf(undefined, { from: 'Same' })).desired.documents.get('d')
     expect(closed).toMatchObject({ withheld: ['billing'] })
     expect(at(realmOf()).desired.documents.get('d')).toMatchObject({ digest: before?.digest })
+  })
+})
+
+describe('a credential that was taken away before the operator restarted', () => {
+  const SAME = { from: 'Same' }
+  const PAUSED = { annotations: { 'gateway.svc.dev/paused': 'true' }, generation: 2 }
+  const report = ({ documents, realms }: DesiredSet): DataPlaneReport => ({
+    dataPlane: { name: 'a', url: 'http://a', labels: {} },
+    phase: 'synced',
+    message: '',
+    ready: true,
+    documents: new Map([...documents].map(([id, { digest }]) => [id, { digest, warnings: [] }])),
+    realms: new Map([...realms].map(([uri, { digest }]) => [uri, { digest, sessions: [] }])),
+    realmsGiven: new Set(realms.keys()),
+    rejected: { documents: new Map(), realms: new Map() },
+  })
+  const cacheAt = (version: number, ...resources: readonly Resource[]) =>
+    cacheOf([...resources, namespaceOf('shop')], { version })
+
+  /** What served last, and the status that was written of it. */
+  const before = (realms: readonly Resource[]) => {
+    const reconciler = new Reconciler({ className: 'svc' })
+    const statuses = new StatusRegistry()
+    let recorded: object = {}
+    let served: DesiredDocument | undefined
+    for (const [i, realm] of realms.entries()) {
+      const cache = cacheAt(i + 1, secretOf('s3cret'), realm, forwarding('billing'))
+      const { desired, verdicts } = reconciler.reconcile(cache)
+      const status = statuses.update(verdicts, [report(desired)], 1000 * (i + 1)).get(KEY)
+      served = desired.documents.get('d')
+      const { programmed, conditions = [] } = status ?? {}
+      recorded = {
+        status: {
+          conditions,
+          programmedGeneration: programmed?.generation,
+          programmedDigest: programmed?.digest,
+        },
+      }
+    }
+    if (served === undefined) throw new Error('nothing was put')
+    return { served, recorded }
+  }
+
+  const roundsOf = (...resources: readonly Resource[]) => {
+    const reconciler = new Reconciler({ className: 'svc' })
+    return [1, 2, 3].map((version) => reconciler.reconcile(cacheAt(version, ...resources)))
+  }
+
+  const TAKEN = [realmOf(), realmOf(SAME)]
+  const BACK = [...TAKEN, realmOf()]
+
+  it.each<[string, readonly Resource[], readonly Resource[]]>([
+    ['all is well', TAKEN, [secretOf('s3cret'), realmOf(SAME)]],
+    ['the Secret is not there', TAKEN, [realmOf(SAME)]],
+    [
+      'the Realm is paused and has changed',
+      TAKEN,
+      [secretOf('s3cret'), realmOf(SAME, { from: 'All' }, {}, PAUSED)],
+    ],
+    ['the Realm is gone', TAKEN, [secretOf('s3cret')]],
+    [
+      'the Realm does not admit the namespace',
+      TAKEN,
+      [secretOf('s3cret'), realmOf(undefined, SAME)],
+    ],
+    ['it was given back: all is well', BACK, [secretOf('s3cret'), realmOf()]],
+    ['it was given back: the Secret is not there', BACK, [realmOf()]],
+    ['it never was: the Secret is not there', [realmOf()], [realmOf()]],
+  ])('what serves stays as it was in each round: %s', (_, realms, resources) => {
+    const { served, recorded } = before(realms)
+    for (const { desired } of roundsOf(...resources, forwarding('billing', {}, recorded)))
+      expect(desired.documents.get('d')).toEqual(served)
+  })
+
+  it('is taken in the first round, where the namespace lost the Realm meanwhile', () => {
+    const { recorded } = before([realmOf()])
+    const document = forwarding('billing', {}, recorded)
+    for (const { desired } of roundsOf(secretOf('s3cret'), realmOf(undefined, SAME), document))
+      expect(desired.documents.get('d')).toMatchObject({ withheld: ['billing'] })
+  })
+
+  it('is given back where the namespace may use it again', () => {
+    const { recorded } = before(TAKEN)
+    const document = forwarding('billing', {}, recorded)
+    for (const { desired } of roundsOf(secretOf('s3cret'), realmOf(), document))
+      expect(desired.documents.get('d')).toEqual(before([realmOf()]).served)
+  })
+
+  it('has its document held by a Realm that is not good, as what serves', () => {
+    const { served, recorded } = before(TAKEN)
+    const [at] = roundsOf(realmOf(SAME), forwarding('billing', {}, recorded))
+    expect(at && verdictOf(at)).toMatchObject({ servesOn: true, digest: served.digest })
+  })
+
+  it.each<[string, readonly Resource[]]>([
+    ['the Secret is not there', [realmOf(SAME)]],
+    ['all is well', [secretOf('s3cret'), realmOf(SAME)]],
+    ['the Realm does not admit the namespace', [secretOf('s3cret'), realmOf(undefined, SAME)]],
+  ])('stays withheld from a version that a gateway gives back: %s', async (_, resources) => {
+    const { served, recorded } = before(TAKEN)
+    const broken = forwarding('billing', { host: 7 }, { ...recorded, generation: 2 })
+    const reconciler = new Reconciler({ className: 'svc' })
+    const [missing] = reconciler.reconcile(cacheAt(1, ...resources, broken)).missing
+    if (missing === undefined) throw new Error('nothing is missing')
+    expect(missing.digest).toBe(served.digest)
+    expect(await reconciler.recover(missing, served.spec)).toBe(true)
+    const { desired } = reconciler.reconcile(cacheAt(1, ...resources, broken))
+    expect(desired.documents.get('d')).toEqual(served)
   })
 })
 
