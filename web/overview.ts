@@ -112,6 +112,13 @@ export interface GatewaysPage {
   readonly next: string | null
 }
 
+/** `GET /overview/gateways?view=names&match=TEXT&after=NEXT` */
+export interface GatewayNamesPage {
+  readonly gateways: readonly Pick<GatewayRow, 'name'>[]
+  readonly total: number
+  readonly next: string | null
+}
+
 export interface GatewayRow {
   readonly name: string
   readonly url: string | null

@@ -51,6 +51,7 @@ const SCRIPTS = [
   'gateways.js',
   'list.js',
   'main.js',
+  'notices.js',
   'realms.js',
   'routes.js',
   'table.js',

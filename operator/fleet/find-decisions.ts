@@ -4,9 +4,10 @@
 import { inParallel } from '../../base/in-parallel.ts'
 import type { ValueMap } from '../../language/expression/value.ts'
 import type { ManagementClient } from './management-client.ts'
+import { type Ordered, sharedFirst } from './shared-first.ts'
 
 export interface FleetDecisions {
-  /** Those that keep some, by name. */
+  /** Those that keep some: the shared pool, then sidecars, by name. */
   readonly gateways: readonly {
     readonly name: string
     readonly decisions: readonly ValueMap[]
@@ -17,8 +18,7 @@ export interface FleetDecisions {
   readonly silent: readonly string[]
 }
 
-export interface AskedGateway {
-  readonly name: string
+export interface AskedGateway extends Ordered {
   readonly client: Pick<ManagementClient, 'why'>
 }
 
@@ -33,20 +33,26 @@ export const findDecisions = async (
   asked: readonly AskedGateway[],
   id: string,
 ): Promise<FleetDecisions> => {
-  const gateways: FleetDecisions['gateways'][number][] = []
+  let found: readonly Found[] = []
   const silent: string[] = []
-  await inParallel(asked, WIDTH, async ({ name, client }) => {
+  await inParallel(asked, WIDTH, async ({ name, isShared, client }) => {
     const answer = await client.why(id)
-    if (answer.result === 'ok') gateways.push({ name, decisions: answer.value })
-    else if (answer.result !== 'refused' || answer.status !== 404) silent.push(name)
+    if (answer.result === 'ok') {
+      // At once, so that no more are in memory, however many answer.
+      if (answer.value.length > 0)
+        found = [...found, { name, isShared, decisions: answer.value }]
+          .sort(sharedFirst)
+          .slice(0, MOST_GATEWAYS)
+    } else if (answer.result !== 'refused' || answer.status !== 404) silent.push(name)
   })
   return {
-    gateways: gateways.toSorted(byName).slice(0, MOST_GATEWAYS),
+    gateways: found.map(({ name, decisions }) => ({ name, decisions })),
     asked: asked.length,
     answered: asked.length - silent.length,
     silent: silent.sort().slice(0, MOST_SILENT),
   }
 }
 
-const byName = (one: { readonly name: string }, other: { readonly name: string }): number =>
-  one.name < other.name ? -1 : 1
+interface Found extends Ordered {
+  readonly decisions: readonly ValueMap[]
+}

@@ -27,7 +27,10 @@ const WIDTH = 8
 /** A page of each is read in full: a person chooses one where there are more. */
 const MOST_GATEWAYS = 64
 
-/** Never rejects. */
+/**
+ * Never rejects.
+ * @param gateways in the order in which they are asked, as the last of many are not
+ */
 export const findFailures = async (
   gateways: readonly AskedForFailures[],
   query: FailuresQuery,
@@ -42,10 +45,9 @@ export const findFailures = async (
       silent.push(name)
       return
     }
-    const rows = answer.value.map(({ endedMs, failure }) => ({
-      endedMs,
-      failure: { ...failure, gateway: name },
-    }))
+    const rows = answer.value
+      .filter(({ endedMs }) => query.before === null || endedMs < Number(query.before))
+      .map(({ endedMs, failure }) => ({ endedMs, failure: { ...failure, gateway: name } }))
     // At once, so that never more than two pages are in memory for each call that is under way.
     const merged = mergeNewest([found, rows], query.limit)
     found = merged.rows

@@ -148,8 +148,7 @@ export class Fleet {
 
   /** How requests with this id were decided, as the data planes have kept it. Never rejects. */
   findDecisions(id: string): Promise<FleetDecisions> {
-    const asked = Array.from(this.#workers, ([name, { client }]) => ({ name, client }))
-    return findDecisions(asked, id)
+    return findDecisions(this.reachable(), id)
   }
 
   /** Those that a person may ask something. */

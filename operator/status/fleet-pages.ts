@@ -1,7 +1,10 @@
-// Serves the pages that ask gateways: why requests were answered so, which of them failed, routes and explanations.
+// Serves the pages that ask gateways: why requests were answered so, which of them failed, routes and
+// explanations. Such requests are few at a time.
 
 import { findFailures } from '../fleet/find-failures.ts'
 import type { Fleet } from '../fleet/fleet.ts'
+import { sharedFirst } from '../fleet/shared-first.ts'
+import { boundPages } from './bound-pages.ts'
 import { gatewayPages } from './gateway-pages.ts'
 import type { LeaderRecord } from './leader-record.ts'
 import type { Pages } from './page.ts'
@@ -14,22 +17,22 @@ export interface FleetSources {
   readonly leader?: () => LeaderRecord
 }
 
+/** People look at one thing at a time; each waits for gateways, and holds their answers. */
+const MOST_AT_ONCE = 4
+
 /** @example startStatusServer(address, 'people', { ...statusPages(sources), ...fleetPages({ fleet }) }) */
 export const fleetPages = ({ fleet, leader }: FleetSources): Pages => {
   const ofLeader = leader === undefined ? {} : { leader }
-  return {
+  return boundPages(MOST_AT_ONCE, {
     ...whyPage({ find: (id) => fleet()?.findDecisions(id), ...ofLeader }),
     ...gatewayPages({
-      gateways: () => fleet()?.reachable().toSorted(byName),
+      gateways: () => fleet()?.reachable().toSorted(sharedFirst),
       findFailures: (query, name) => {
-        const reachable = fleet()?.reachable().toSorted(byName)
+        const reachable = fleet()?.reachable().toSorted(sharedFirst)
         const asked = reachable?.filter((each) => name === undefined || each.name === name)
         return asked && findFailures(asked, query)
       },
       ...ofLeader,
     }),
-  }
+  })
 }
-
-const byName = (one: { readonly name: string }, other: { readonly name: string }): number =>
-  one.name < other.name ? -1 : 1

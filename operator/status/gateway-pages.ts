@@ -1,7 +1,5 @@
-// Serves what only gateways know: `/routes` and `/explain` of one of them, and `/why`, the failures of all. Requests
-// that wait for gateways are few at a time.
+// Serves what only gateways know: `/routes` and `/explain` of one of them, and `/why`, the failures of all.
 
-import { Limiter } from '../../base/limiter.ts'
 import type { FleetFailures } from '../fleet/find-failures.ts'
 import { describeAnswer } from '../fleet/client/describe-answer.ts'
 import type { Answer, FailuresQuery, ManagementClient } from '../fleet/management-client.ts'
@@ -27,31 +25,16 @@ export interface GatewaySources {
   readonly leader?: () => LeaderRecord
 }
 
-/** People look at one thing at a time; each waits for gateways, and holds their answers. */
-const MOST_AT_ONCE = 4
 const MAX_TEXT = 256
 const MAX_AFTER = 1024
 const FAILURES = { limit: 50, most: 100 }
 const ROUTES = { limit: 200, most: 1000 }
 
-export const gatewayPages = (sources: GatewaySources): Pages => {
-  const limiter = new Limiter(MOST_AT_ONCE)
-  const bounded =
-    (page: (query: URLSearchParams) => Promise<Page>) =>
-    async (query = ''): Promise<Page> => {
-      if (!limiter.tryAcquire()) return { fault: 'too many requests wait for gateways: ask again' }
-      try {
-        return await page(new URLSearchParams(query))
-      } finally {
-        limiter.release()
-      }
-    }
-  return {
-    '/routes': bounded((query) => routesPage(sources, query)),
-    '/explain': bounded((query) => explainPage(sources, query)),
-    '/why': bounded((query) => failuresPage(sources, query)),
-  }
-}
+export const gatewayPages = (sources: GatewaySources): Pages => ({
+  '/routes': (query) => routesPage(sources, new URLSearchParams(query)),
+  '/explain': (query) => explainPage(sources, new URLSearchParams(query)),
+  '/why': (query) => failuresPage(sources, new URLSearchParams(query)),
+})
 
 const routesPage = async (sources: GatewaySources, query: URLSearchParams): Promise<Page> => {
   const match = query.get('match') ?? ''

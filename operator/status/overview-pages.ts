@@ -2,10 +2,18 @@
 // (docs/web-page.md).
 
 import { readVersion } from '../../telemetry/version.ts'
-import type { DocumentsPage, GatewaysPage, Note, Overview, RealmsPage } from '../../web/overview.ts'
+import type {
+  DocumentsPage,
+  GatewayNamesPage,
+  GatewaysPage,
+  Note,
+  Overview,
+  RealmsPage,
+} from '../../web/overview.ts'
 import { countStates, cutText, rankedKey, readState } from '../../web/overview-rows.ts'
 import { cutPage, type PageQuery, readPageQuery } from '../../web/rows-page.ts'
 import type { OperatorStatus } from '../controller/controller.ts'
+import type { DataPlaneReport } from '../data-plane.ts'
 import type { DesiredSet } from '../desired-set.ts'
 import { Selections } from '../fleet/sync/selection.ts'
 import type { ResourceStatus } from '../reconcile/status/status-registry.ts'
@@ -41,7 +49,11 @@ export const overviewPages = (sources: OverviewSources): Pages => {
       documentsPage(sources, query, parameters),
     ),
     '/overview/document': (query = '') => documentPage(sources, keyIn(query, 'key')),
-    '/overview/gateways': paged(sources, (query) => gatewaysPage(sources, query, selections)),
+    '/overview/gateways': paged(sources, (query, parameters) =>
+      parameters.get('view') === 'names'
+        ? gatewayNamesPage(sources, query)
+        : gatewaysPage(sources, query, selections),
+    ),
     '/overview/gateway': (query = '') => gatewayPage(sources, keyIn(query, 'name'), selections),
     '/overview/realms': paged(sources, (query) => realmsPage(sources, query)),
   }
@@ -145,16 +157,28 @@ const documentPage = (sources: OverviewSources, key: string): Page => {
   return { json: documentDetail(found, { status, desired: desired(), locate }) }
 }
 
-const gatewaysPage = (
-  { status, desired }: OverviewSources,
+const cutGateways = (
+  { status }: OverviewSources,
   query: PageQuery,
-  cached: CachedSelections,
-): GatewaysPage => {
-  const { rows, total, next } = cutPage(status().dataPlanes, query, {
+): ReturnType<typeof cutPage<DataPlaneReport>> =>
+  cutPage(status().dataPlanes, query, {
     keyOf: (report) => rankedKey(gatewayState(report), report.dataPlane.name),
     textsOf: ({ dataPlane, phase }) => [dataPlane.name, dataPlane.url, phase],
   })
-  const selections = cached.of(desired())
+
+/** Compares nothing. */
+const gatewayNamesPage = (sources: OverviewSources, query: PageQuery): GatewayNamesPage => {
+  const { rows, total, next } = cutGateways(sources, query)
+  return { gateways: rows.map(({ dataPlane: { name } }) => ({ name })), total, next }
+}
+
+const gatewaysPage = (
+  sources: OverviewSources,
+  query: PageQuery,
+  cached: CachedSelections,
+): GatewaysPage => {
+  const { rows, total, next } = cutGateways(sources, query)
+  const selections = cached.of(sources.desired())
   const gateways = rows.map((report) => gatewayRow(report, selections?.for(report.dataPlane)))
   return { gateways, total, next }
 }

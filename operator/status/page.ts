@@ -34,6 +34,9 @@ export type Pages = Readonly<
   >
 >
 
+/** Those whose probes may wait for a good response (`?wait=SECONDS`): looking again costs nothing. */
+export const READINESS_PATHS: ReadonlySet<string> = new Set(['/ready', '/readyz'])
+
 export interface PageSources {
   readonly status: () => OperatorStatus
   /** Left out where there are no others: this one leads. */

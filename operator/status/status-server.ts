@@ -13,7 +13,7 @@ import {
   refuseWebPages,
 } from '../../web/browser-access.ts'
 import { findPageFile, sendPageFile } from '../../web/page-files.ts'
-import { PAGE_NOT_FOUND, type Page, type Pages } from './page.ts'
+import { PAGE_NOT_FOUND, type Page, type Pages, READINESS_PATHS } from './page.ts'
 
 export interface StatusServer {
   /** From now on; what has been asked before is answered first. */
@@ -103,11 +103,12 @@ const answer = async (
   const { url = '/' } = request
   const [path = '/', ...query] = url.split('?')
   try {
-    await untilAnswerable({
-      url,
-      isPending: async () => isFault(await answerPath(pages, path, query.join('?'))),
-      isGone: () => response.destroyed,
-    })
+    if (READINESS_PATHS.has(path))
+      await untilAnswerable({
+        url,
+        isPending: async () => isFault(await answerPath(pages, path, query.join('?'))),
+        isGone: () => response.destroyed,
+      })
     const page = await answerPath(pages, path, query.join('?'))
     if (page === PAGE_NOT_FOUND) {
       const paths = Object.keys(pages).join(', ')

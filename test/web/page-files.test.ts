@@ -33,6 +33,14 @@ describe('the files of the page', () => {
     },
   )
 
+  it('texts in one element turn nothing round in another', () => {
+    const css = readFileSync(join(FOLDER, 'page.css'), 'utf8')
+    const [, selectors = ''] = /\n([^{}*]*)\{\s*unicode-bidi: isolate;/.exec(css) ?? []
+    expect(selectors.split(',').map((each) => each.trim())).toEqual(
+      expect.arrayContaining(['a', 'code', 'dd', 'small', 'span', 'td', 'th']),
+    )
+  })
+
   it('HTML and style have nothing inline that a policy would have to allow, and no foreign host', () => {
     const html = readFileSync(join(FOLDER, 'index.html'), 'utf8')
     expect(html).not.toMatch(/<script(?![^>]*\bsrc=)|\bstyle=|<style|\bon\w+=|https?:|\/\/\w/)

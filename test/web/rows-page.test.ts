@@ -48,6 +48,13 @@ describe('mergeNewest', () => {
     ['less than a page', [times(3), times(5)], 3, [5, 3], null],
     ['a page of several lists', [times(9, 4), times(7, 5)], 2, [9, 7], 7],
     ['what has ended at once as a whole', [times(9, 7), times(7, 7)], 2, [9, 7, 7, 7], 7],
+    [
+      'what has ended at once, a hundred more than asked for',
+      [times(...Array<number>(500).fill(7))],
+      2,
+      Array(102).fill(7),
+      7,
+    ],
     ['a full list, of which there may be more', [times(9, 8)], 2, [9, 8], 8],
   ])('merges %s', (_title, lists, limit, ...expected) => {
     const page = mergeNewest(lists, limit)

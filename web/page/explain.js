@@ -152,7 +152,13 @@ const explanationOf = (explanation) => {
       element(
         'p',
         { class: 'note' },
-        `Version ${version} of ${document} has ${path}, and is not active.`,
+        'Version ',
+        code(version),
+        ' of ',
+        code(document),
+        ' has ',
+        code(path),
+        ', and is not active.',
       ),
     ),
   ]

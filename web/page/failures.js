@@ -6,6 +6,7 @@ import { gatewayFilter, listView } from './list.js'
 import { definitions, table } from './table.js'
 
 /** @import { Decision, DecisionDocument, TriedRoute } from '../../dataplane/decisions/decision.ts' */
+/** @import { Child } from './dom.js' */
 /** @import { Surroundings, View } from './list.js' */
 /** @import { Column } from './table.js' */
 
@@ -103,8 +104,8 @@ const COLUMNS = [
     title: 'Why',
     className: 'wide',
     cell: ({ step, code: text, reason, more }) => [
-      step,
-      reason !== undefined && `: ${reason}`,
+      element('span', {}, step),
+      reason !== undefined && element('span', {}, `: ${reason}`),
       text !== undefined && element('small', {}, text),
       more !== undefined && element('small', {}, `${more} more were not recorded`),
     ],
@@ -131,7 +132,10 @@ export const whyView = ({ parameters, read }) => {
       content,
     ),
     load: async () => {
-      fill(content, ...decisionsOf(await read(`/why/${encodeURIComponent(id)}`)).flatMap(decision))
+      fill(
+        content,
+        ...decisionsOf(await read(`/why/${encodeURIComponent(id)}`)).flatMap(shownDecision),
+      )
     },
   }
 }
@@ -147,6 +151,19 @@ export const decisionsOf = ({ decisions = [], gateways = [] }) => [
     some.map((each) => /** @type {const} */ ([each, name])),
   ),
 ]
+
+/**
+ * A gateway may say anything: what cannot be shown hides no other.
+ * @param {readonly [Decision, string | null]} entry
+ * @returns {Child[]}
+ */
+const shownDecision = (entry) => {
+  try {
+    return decision(entry)
+  } catch {
+    return [element('p', { class: 'note' }, 'A decision that cannot be shown.')]
+  }
+}
 
 /** @param {readonly [Decision, string | null]} entry */
 const decision = ([{ document, caller, tried = [], ...each }, gateway]) => [

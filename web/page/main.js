@@ -6,27 +6,28 @@ import { documentsView, documentView } from './documents.js'
 import { element, elementOf, fill, viewLink } from './dom.js'
 import { examplesView } from './examples.js'
 import { failuresView, whyView } from './failures.js'
-import { countText, hashOf, readHash, sumOf } from './format.js'
+import { hashOf, readHash, sumOf } from './format.js'
 import { gatewaysView, gatewayView } from './gateways.js'
+import { noticesOf } from './notices.js'
 import { realmsView } from './realms.js'
 import { routesView } from './routes.js'
 
-/** @import { GatewaysPage, Note, Overview } from '../overview.ts' */
+/** @import { GatewayNamesPage, Overview } from '../overview.ts' */
 /** @import { Surroundings, View } from './list.js' */
 
 /** @typedef {Overview & { examples?: boolean }} PageOverview of the playground there are examples too */
 
-/** @typedef {{ make: (surroundings: Surroundings) => View, title?: string, under?: string, count?: (overview: PageOverview) => number, isThere?: (overview: PageOverview) => boolean }} ViewEntry */
+/** @typedef {{ make: (surroundings: Surroundings) => View, title?: string, under?: string, count?: (overview: PageOverview) => number, asksOne?: boolean, isThere?: (overview: PageOverview) => boolean }} ViewEntry */
 
-/** Name in the fragment → how to make it; those with a title are in the navigation. @type {Readonly<Record<string, ViewEntry>>} */
+/** Name in the fragment → how to make it; those with a title are in the navigation, of some a person chooses a gateway. @type {Readonly<Record<string, ViewEntry>>} */
 const VIEWS = {
   documents: { make: documentsView, title: 'Documents', count: (all) => sumOf(all.documents) },
   document: { make: documentView, under: 'documents' },
-  routes: { make: routesView, title: 'Routes' },
+  routes: { make: routesView, title: 'Routes', asksOne: true },
   gateways: { make: gatewaysView, title: 'Gateways', count: (all) => sumOf(all.gateways) },
   gateway: { make: gatewayView, under: 'gateways' },
   realms: { make: realmsView, title: 'Realms', count: (all) => sumOf(all.realms) },
-  failures: { make: failuresView, title: 'Failures' },
+  failures: { make: failuresView, title: 'Failures', asksOne: true },
   why: { make: whyView, under: 'failures' },
   examples: { make: examplesView, title: 'Examples', isThere: (all) => all.examples === true },
 }
@@ -62,10 +63,11 @@ const open = async () => {
       fill(main, problem, element('p', { class: 'problem' }, overview.message))
       return
     }
-    const view = viewOf(name).make({
+    const { make, asksOne = false } = viewOf(name)
+    const view = make({
       parameters,
       say,
-      gateways: overview.program === 'operator' ? await readGateways(ending.signal) : [],
+      gateways: asksOne && overview.program === 'operator' ? await readGateways(ending.signal) : [],
       read: (path, query) => read(path, query, ending.signal),
       attempt: (task) => attempt(ending, task),
     })
@@ -196,23 +198,10 @@ const navigationEntry = (name, { title, count, isThere }, overview) => {
  * @returns {Promise<readonly string[]>} names to choose from
  */
 const readGateways = async (signal) => {
-  const page = await read('/overview/gateways', { limit: MOST_GATEWAYS }, signal)
-  return /** @type {GatewaysPage} */ (page).gateways.map(({ name }) => name)
+  const query = { view: 'names', limit: MOST_GATEWAYS }
+  const page = await read('/overview/gateways', query, signal)
+  return /** @type {GatewayNamesPage} */ (page).gateways.map(({ name }) => name)
 }
-
-/** @param {Overview} overview */
-const noticesOf = ({ notes, moreNotes }) => [
-  ...notes.map(notice),
-  moreNotes > 0 && element('p', { class: 'note' }, `${countText(moreNotes, 'more note')}.`),
-]
-
-/** @param {Note} note */
-const notice = ({ severity, message, place, resource }) =>
-  element(
-    'p',
-    { class: severity === 'error' ? 'problem' : 'note' },
-    [place, resource, message].filter((text) => text !== null && text !== '').join(' '),
-  )
 
 /** @param {string | undefined} id an element of the view that was made again, or all of it */
 const focus = (id) => {

@@ -36,15 +36,24 @@ export const table = (caption, columns, rows) =>
     element(
       'tbody',
       {},
-      rows.map((row) =>
-        element(
-          'tr',
-          {},
-          columns.map((column) => cellOf(column, row)),
-        ),
-      ),
+      rows.map((row) => element('tr', {}, cellsOf(columns, row))),
     ),
   )
+
+/**
+ * A gateway may say anything: a row that cannot be shown hides no other.
+ * @template Row
+ * @param {readonly Column<Row>[]} columns
+ * @param {Row} row
+ */
+const cellsOf = (columns, row) => {
+  try {
+    return columns.map((column) => cellOf(column, row))
+  } catch {
+    const attributes = { class: 'note', colspan: String(columns.length) }
+    return [element('td', attributes, 'A row that cannot be shown.')]
+  }
+}
 
 /**
  * @template Row

@@ -2,6 +2,7 @@
 // version may send more than we know, which is left out, or less, which has a default. What may be shown to a person is
 // short and printable, and codes are of closed sets.
 
+import { SYSTEM_CLOCK } from '../../../base/clock.ts'
 import { isList, isMap, type Value, type ValueMap } from '../../../language/expression/value.ts'
 import type { Problem, ProblemCode, Warning } from '../../../language/problem.ts'
 import type {
@@ -18,6 +19,7 @@ import type {
   UpstreamCause,
   UpstreamTrouble,
 } from '../../../language/wire/wire.ts'
+import { isDecision } from './is-decision.ts'
 import { plainText } from './plain-text.ts'
 
 /** What a 4xx says. */
@@ -236,11 +238,11 @@ const shadowsIn = (entry: ValueMap): readonly Warning[] =>
     .slice(0, MAX_PROBLEMS)
     .map((warning) => ({ code: 'Shadowed', ...textsOf(warning) }))
 
-/** Of `GET /why/ID`, as they are: they are shown as JSON, which hides nothing. */
+/** Of `GET /why/ID`: those that are decisions, as they are. */
 export const readDecisions = (body: unknown): readonly ValueMap[] | undefined => {
   if (!isMap(body)) return undefined
   const decisions = mapsIn(body, 'decisions', MAX_DECISIONS)
-  return decisions.length === 0 ? undefined : decisions
+  return decisions.length === 0 ? undefined : decisions.filter(isDecision)
 }
 
 const MAX_DECISIONS = 32
@@ -251,14 +253,24 @@ export interface EndedFailure {
   readonly failure: ValueMap
 }
 
-/** Of `GET /why`, as they are. What says no time is left out, as it has no place among others. */
-export const readFailures = (body: unknown): readonly EndedFailure[] | undefined => {
+/**
+ * Of `GET /why`: those that are decisions, as they are. What says no time that may be is left out, as it has no place
+ * among others: of the future it would stand before all of them.
+ */
+export const readFailures = (
+  body: unknown,
+  nowMs = SYSTEM_CLOCK.now(),
+): readonly EndedFailure[] | undefined => {
   if (!isMap(body) || !isList(body['failures'])) return undefined
   return mapsIn(body, 'failures', MAX_FAILURES).flatMap((failure) => {
     const { ended_ms: endedMs } = failure
-    return typeof endedMs === 'number' ? [{ endedMs, failure }] : []
+    const isPast = isCount(endedMs) && endedMs <= nowMs + MAX_SKEW_MS
+    return isPast && isDecision(failure) ? [{ endedMs, failure }] : []
   })
 }
+
+/** How far the clock of a gateway may be ahead of ours. */
+const MAX_SKEW_MS = 60_000
 
 /** A page, and the rest of its last millisecond. */
 const MAX_FAILURES = 500

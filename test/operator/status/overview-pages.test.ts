@@ -31,6 +31,21 @@ const reportOf = (name: string, more: Partial<DataPlaneReport>): DataPlaneReport
   ...more,
 })
 
+/** Counts how often all of it is read. */
+class CountedMap<V> extends Map<string, V> {
+  reads = 0
+
+  override keys() {
+    this.reads++
+    return super.keys()
+  }
+
+  override [Symbol.iterator]() {
+    this.reads++
+    return super[Symbol.iterator]()
+  }
+}
+
 const setUp = (more: Partial<OverviewSources> = {}) => {
   const { verdicts, desired } = new Reconciler({ className: 'svc' }).reconcile(cacheOf(RESOURCES))
   const held = (entries: DesiredSet['documents']) =>
@@ -168,6 +183,32 @@ describe('the overview of an operator', () => {
       ],
       moreDifferences: 0,
     })
+  })
+
+  it('compares a gateway once, however often it is shown', async () => {
+    const { desired } = setUp()
+    const documents = new CountedMap([['orders', { digest: 'old', warnings: [] }]])
+    const dataPlanes = [reportOf('two', { phase: 'syncing', documents })]
+    const status = { isReady: true, isLeading: true, resources: new Map(), dataPlanes, notes: [] }
+    const { read } = setUp({ status: () => status, desired: () => desired })
+    const first = await read('/overview/gateways')
+    const { reads } = documents
+    expect(reads).toBeGreaterThan(0)
+    expect(await read('/overview/gateways')).toEqual(first)
+    expect(documents.reads).toBe(reads)
+  })
+
+  it('lists the names of gateways, and compares none', async () => {
+    const documents = new CountedMap([['orders', { digest: 'old', warnings: [] }]])
+    const dataPlanes = ['two', 'one'].map((name) => reportOf(name, { documents }))
+    const status = { isReady: true, isLeading: true, resources: new Map(), dataPlanes, notes: [] }
+    const { read } = setUp({ status: () => status })
+    expect(await read('/overview/gateways', 'view=names&limit=1')).toEqual({
+      gateways: [{ name: 'one' }],
+      total: 2,
+      next: expect.stringContaining('one'),
+    })
+    expect(documents.reads).toBe(0)
   })
 
   it('tells of realms what is used and what fails, and no secret', async () => {

@@ -265,6 +265,23 @@ describe('the status server', () => {
     }
   })
 
+  it('holds no other fault, and makes that page once', async () => {
+    let calls = 0
+    const fault = () => {
+      calls++
+      return { fault: 'no gateway is ready' }
+    }
+    const server = await startStatusServer({ kind: 'tcp', host: '127.0.0.1', port: 0 }, 'people', {
+      '/routes': fault,
+    })
+    try {
+      expect((await fetch(`${server.url}/routes?wait=1`)).status).toBe(503)
+      expect(calls).toBe(1)
+    } finally {
+      await server.close()
+    }
+  })
+
   it.each(loopbackAddresses())(
     'listens on every address, where none is named: %s',
     async (host) => {

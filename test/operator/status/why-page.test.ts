@@ -8,6 +8,7 @@ import { findDecisions } from '../../../operator/fleet/find-decisions.ts'
 import { createManagementClient } from '../../../operator/fleet/management-client.ts'
 import type { Page } from '../../../operator/status/page.ts'
 import { whyPage, type WhySources } from '../../../operator/status/why-page.ts'
+import { aDecision } from '../../support/a-decision.ts'
 
 const closing: (() => Promise<void>)[] = []
 
@@ -34,7 +35,7 @@ const gateway = async (name: string, status: number, body: string) => {
     server.closeAllConnections()
     await new Promise((resolve) => server.close(resolve))
   })
-  return { name, client }
+  return { name, client, isShared: true }
 }
 
 const pageOf = async (sources: WhySources, id: string): Promise<Page> => {
@@ -43,7 +44,8 @@ const pageOf = async (sources: WhySources, id: string): Promise<Page> => {
   return page
 }
 
-const KEPT = JSON.stringify({ decisions: [{ id: 'a/b', status: 404 }], processes: {} })
+const KEPT_DECISION = aDecision({ id: 'a/b', status: 404 })
+const KEPT = JSON.stringify({ decisions: [{ odd: true }, KEPT_DECISION], processes: {} })
 const NOT_KEPT = JSON.stringify({ code: 'svc.error.not_found', message: 'none', description: '' })
 
 describe('/why/ID of the operator', () => {
@@ -57,7 +59,7 @@ describe('/why/ID of the operator', () => {
       gateway('broken', 500, ''),
       gateway('huge', 200, JSON.stringify({ decisions: [{ id: 'x'.repeat(300_000) }] })),
     ])
-    const decisions = [{ id: 'a/b', status: 404 }]
+    const decisions = [KEPT_DECISION]
     expect(await pageOf({ find: (id) => findDecisions(gateways, id) }, 'a/b')).toEqual({
       json: {
         gateways: [
@@ -70,6 +72,20 @@ describe('/why/ID of the operator', () => {
       },
     })
     expect(new Set(asked)).toEqual(new Set(['/why/a%2Fb']))
+  })
+
+  it('prefers the shared pool, however many sidecars claim to know', async () => {
+    const named = (name: string, isShared: boolean) => ({
+      name,
+      isShared,
+      client: {
+        why: () =>
+          Promise.resolve({ result: 'ok', value: [KEPT_DECISION], etag: undefined } as const),
+      },
+    })
+    const sidecars = Array.from({ length: 40 }, (_, i) => named(`a/${i}`, false))
+    const found = await findDecisions([...sidecars, named('z/pool', true)], 'a/b')
+    expect([found.gateways[0]?.name, found.gateways.length]).toEqual(['z/pool', 32])
   })
 
   it('is 404 if no gateway keeps any, and says how many have answered', async () => {

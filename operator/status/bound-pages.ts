@@ -1,0 +1,23 @@
+// Bounds how many requests for some pages are at work at one time: those that wait for gateways, and hold their answers.
+
+import { Limiter } from '../../base/limiter.ts'
+import type { Pages } from './page.ts'
+
+/**
+ * Whoever comes when so many are at work is told to ask again.
+ * @param most at one time, of all the pages together
+ */
+export const boundPages = (most: number, pages: Pages): Pages => {
+  const limiter = new Limiter(most)
+  const bound =
+    (page: Pages[string]): Pages[string] =>
+    async (...values) => {
+      if (!limiter.tryAcquire()) return { fault: 'too many requests wait for gateways: ask again' }
+      try {
+        return await page(...values)
+      } finally {
+        limiter.release()
+      }
+    }
+  return Object.fromEntries(Object.entries(pages).map(([path, page]) => [path, bound(page)]))
+}
