@@ -189,14 +189,7 @@ export const createManagementClient = (
     why: (id) => call({ ...whyCall(id), timeoutMs }),
     routes: (match, after, limit) => call({ ...routesCall(match, after, limit), timeoutMs }),
     failures: (query) => call({ ...failuresCall(query), timeoutMs }),
-    operatorStatus: () =>
-      call({
-        method: 'GET',
-        path: '/status',
-        timeoutMs,
-        bound: PERSON_BOUND,
-        read: (body) => (isMap(body) ? body : undefined),
-      }),
+    operatorStatus: () => call({ ...OPERATOR_STATUS_CALL, timeoutMs }),
     explain: (request) => call({ ...explainCall(request), timeoutMs }),
     close: async () => {
       pause.end()
@@ -204,6 +197,13 @@ export const createManagementClient = (
       await connections.destroy()
     },
   }
+}
+
+const OPERATOR_STATUS_CALL: Omit<Call<ValueMap>, 'timeoutMs'> = {
+  method: 'GET',
+  path: '/status',
+  bound: PERSON_BOUND,
+  read: (body) => (isMap(body) ? body : undefined),
 }
 
 const stateCall = (etag: string | undefined): Omit<Call<StateView>, 'timeoutMs' | 'bound'> => ({

@@ -26,7 +26,7 @@ describe('unknownProperties', () => {
       `${PATH}/defaults/time_out`,
       '/defaults/retry',
     ],
-    ['in an operation', documentWith({ get: { timeout: 1, action: {} } }), `${PATH}/get/timeout`],
+    ['in an operation', documentWith({ get: { time_out: 1, action: {} } }), `${PATH}/get/time_out`],
     [
       'in an operation of OPTIONS',
       documentWith({ options: { action: {}, x: 1 } }),
