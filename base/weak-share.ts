@@ -1,7 +1,7 @@
 // Shares one object among all who need an equal one, as long as somebody holds it.
 
 /**
- * @returns a function that gives the object of a key, and makes it where nobody holds it any more
+ * @returns a function that returns the object of a key, or makes it if the last one was garbage collected
  * @example
  * const share = createWeakShare<readonly string[]>()
  * share('a,b', () => ['a', 'b']) === share('a,b', () => ['a', 'b']) // true
@@ -9,7 +9,7 @@
 export const createWeakShare = <V extends object>(): ((key: string, make: () => V) => V) => {
   const known = new Map<string, WeakRef<V>>()
   const freed = new FinalizationRegistry<string>((key) => {
-    // It may have been made anew since.
+    // Another object of this key may have been made since.
     if (known.get(key)?.deref() === undefined) known.delete(key)
   })
   return (key, make) => {

@@ -38,7 +38,7 @@ export const remedyOf = (errors: readonly ApiError[]): string | undefined =>
     : undefined
 
 /**
- * The failure is of the cluster and not of one object: nobody need read it for each.
+ * Describes a failure of the whole cluster, which is printed once and not for each object.
  * @example describeClusterFailure(error, 'https://127.0.0.1:6443')
  */
 export const describeClusterFailure = (error: ApiError, server: string): string | undefined => {

@@ -27,6 +27,7 @@ import { measureSecurity } from './tables/security.ts'
 import { measureStatic } from './tables/static.ts'
 import { measureCrossbar, measureWamp, measureWampLatency } from './tables/wamp.ts'
 import { lacksRouter } from './wamp-rig.ts'
+import { endOnSignals, readOrExit } from './start-program.ts'
 
 interface TableMaker {
   readonly make: (bench: Bench) => Promise<Section | readonly Section[]>
@@ -131,19 +132,6 @@ const main = async (given: Arguments): Promise<void> => {
   print(`Written to ${file}.`)
 }
 
-const readOrExit = (): Arguments => {
-  try {
-    return readArguments(process.argv.slice(2))
-  } catch (error) {
-    process.stderr.write(`bench: ${error instanceof Error ? error.message : ''}\n\n${USAGE}\n`)
-    return process.exit(2)
-  }
-}
+endOnSignals()
 
-for (const signal of ['SIGINT', 'SIGTERM'] as const)
-  process.once(signal, () => {
-    // Servers are ended when this process is.
-    process.exit(130)
-  })
-
-await main(readOrExit())
+await main(readOrExit(readArguments, USAGE))

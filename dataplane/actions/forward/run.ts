@@ -220,7 +220,7 @@ export class Forwarding implements UpstreamSink {
       try {
         this.#dispatch(result.authorization)
       } catch (error) {
-        // After waiting for a token nobody else sees it.
+        // Thrown in a callback, once a token has come, it would reach no caller.
         this.refuse(asError(error))
       }
     })

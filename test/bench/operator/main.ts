@@ -23,6 +23,7 @@ import { type BenchPlane, startLightPlane } from './light-plane.ts'
 import { type Measured, sectionsOf } from './report.ts'
 import { OPERATOR_USER } from './rig.ts'
 import { runStages } from './run.ts'
+import { endOnSignals, readOrExit } from '../start-program.ts'
 
 const startedMs = performance.now()
 
@@ -118,19 +119,6 @@ const measure = async (
   })
 }
 
-const readOrExit = (): Arguments => {
-  try {
-    return readArguments(process.argv.slice(2))
-  } catch (error) {
-    process.stderr.write(`bench: ${error instanceof Error ? error.message : ''}\n\n${USAGE}\n`)
-    return process.exit(2)
-  }
-}
+endOnSignals()
 
-for (const signal of ['SIGINT', 'SIGTERM'] as const)
-  process.once(signal, () => {
-    // The control plane and the stand-ins end when this process has.
-    process.exit(130)
-  })
-
-await main(readOrExit())
+await main(readOrExit(readArguments, USAGE))

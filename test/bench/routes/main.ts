@@ -13,6 +13,7 @@ import { churn } from './churn.ts'
 import { probe } from './probe.ts'
 import { changesSection, churnSection, probeSection } from './report.ts'
 import { type Rig, withRig } from './rig.ts'
+import { endOnSignals, readOrExit } from '../start-program.ts'
 
 const startedMs = performance.now()
 
@@ -70,19 +71,6 @@ const main = async ({ parts, size, isQuick, file }: Arguments): Promise<void> =>
   process.stdout.write(`\nWritten to ${file}.\n`)
 }
 
-const readOrExit = (): Arguments => {
-  try {
-    return readArguments(process.argv.slice(2))
-  } catch (error) {
-    process.stderr.write(`bench: ${error instanceof Error ? error.message : ''}\n\n${USAGE}\n`)
-    return process.exit(2)
-  }
-}
+endOnSignals()
 
-for (const signal of ['SIGINT', 'SIGTERM'] as const)
-  process.once(signal, () => {
-    // The control plane and the processes of the rig end when this process has.
-    process.exit(130)
-  })
-
-await main(readOrExit())
+await main(readOrExit(readArguments, USAGE))
