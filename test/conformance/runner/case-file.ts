@@ -64,7 +64,6 @@ export interface Expectation {
   readonly big_bytes?: number
   readonly max_bytes?: number
   readonly error?: true | string
-  readonly within_ms?: number
   readonly at_least_ms?: number
   readonly upstream?: readonly UpstreamExpectation[]
   readonly any_of?: readonly Expectation[]
@@ -171,7 +170,6 @@ const WORDS = {
     big_bytes: 0,
     max_bytes: 0,
     error: 0,
-    within_ms: 0,
     at_least_ms: 0,
     upstream: 'upstream',
     any_of: 'expect',
