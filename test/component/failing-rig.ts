@@ -16,6 +16,7 @@ import { eventually } from '../support/eventually.ts'
 import { startGateway, type GatewayProcess } from '../support/gateway-process.ts'
 import { type HttpAnswer, type HttpOptions, request } from '../support/http-request.ts'
 import { startOtlpReceiver } from '../support/otlp-receiver.ts'
+import { addressOf, openRawClient } from '../support/raw-client.ts'
 import { openRawPeer } from '../support/raw-wamp-peer.ts'
 import { register } from '../support/wamp-peer.ts'
 import { post } from './gateway-client.ts'
@@ -33,6 +34,8 @@ const SECRETS = [
   'ssl',
 ]
 const AWAY = 'com.failing.away'
+/** Longer than all requests take, on any machine. */
+const HELD_MS = 120_000
 /** A trusted proxy names it: failures of nobody in particular are not counted. */
 const CLIENT_ADDRESS = '203.0.113.7'
 export const WRONG_PASSWORD = `Basic ${Buffer.from('ann:wrong').toString('base64')}`
@@ -63,8 +66,8 @@ export interface FailingRig extends AsyncDisposable {
   readonly origins: Origins
   /** Cookie header of somebody who has logged in. */
   readonly ticket: string
-  /** Takes the only connection of the document `narrow`; resolves when it is free again. */
-  fillPool(): Promise<void>
+  /** Takes the only connection of the document `narrow`, until it is disposed of. */
+  fillPool(): Promise<AsyncDisposable>
 }
 
 export const startFailingRig = async (client: UpstreamClient): Promise<FailingRig> => {
@@ -136,7 +139,13 @@ export const startFailingRig = async (client: UpstreamClient): Promise<FailingRi
     origins,
     ticket: await logIn(gateway, provider),
     fillPool: async () => {
-      await request(`${gateway.public}/narrow/hold`, { headers: { host: HOST } })
+      const holder = await openRawClient(addressOf(gateway.public), HELD_MS)
+      holder.send([Buffer.from(`GET /narrow/hold HTTP/1.1\r\nHost: ${HOST}\r\n\r\n`)])
+      await eventually(() => {
+        if (upstream.seen((path) => path === '/hang').length === 0)
+          throw new Error('the upstream has not been asked')
+      })
+      return holder
     },
     [Symbol.asyncDispose]: () => started.disposeAsync(),
   }
@@ -293,7 +302,7 @@ const documentsOf = (origins: Origins): readonly object[] => [
         base_path: '/narrow',
         pool_size: 1,
         paths: {
-          '/hold': { get: forward(origins.plain, { path: '/hang', timeout: 3000 }) },
+          '/hold': { get: forward(origins.plain, { path: '/hang', timeout: HELD_MS }) },
           '/full': { get: forward(origins.plain, { timeout: 100, connect_timeout: 100 }) },
         },
       },

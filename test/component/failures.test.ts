@@ -31,17 +31,14 @@ describe.each(UPSTREAM_CLIENTS)('over %s', (client) => {
   beforeAll(async () => {
     rig = await startFailingRig(client)
     const sent = new Map<string, readonly [Sent, Sent]>()
-    const held = rig.fillPool()
-    for (const row of ROWS.toSorted((left, right) => orderOf(left) - orderOf(right)))
+    const holder = await rig.fillPool()
+    for (const row of ROWS)
       sent.set(row.name, [await send(row, `${row.name}-1`), await send(row, `${row.name}-2`)])
-    await held
+    await holder[Symbol.asyncDispose]()
     for (const [name, [first, again]] of sent)
       evidence.set(name, [await rig.find(...first), await rig.find(...again)])
     metrics = await rig.metrics()
   }, 60_000)
-
-  /** The request that takes the only connection ends after a while. */
-  const orderOf = ({ name }: Row): number => (name === 'full' ? 0 : 1)
 
   afterAll(async () => {
     await rig[Symbol.asyncDispose]()
