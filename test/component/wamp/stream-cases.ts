@@ -205,6 +205,10 @@ export const STREAM_CASES: readonly FaultCase[] = [
       const { code } = await own.gateway.exited
       const tookMs = performance.now() - sinceMs
       measured(router.name, 'a gateway with a frozen router stopped', tookMs)
+      // What it sent last may be read after its end is known.
+      await eventually(() => {
+        if (streams.some(({ isClosed }) => !isClosed)) throw new Error('a stream has not ended')
+      })
       return {
         exit: code,
         isInTime: tookMs < DRAIN_MS,
