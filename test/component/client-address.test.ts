@@ -201,7 +201,7 @@ describe('the address of the client', () => {
       },
       { withinMs: 15_000 },
     )
-  }, 20_000)
+  }, 30_000)
 
   it('comes before TLS', async () => {
     const socket = connect(tlsPort, '127.0.0.1')

@@ -57,7 +57,7 @@ describe('a client that sends a byte now and then', () => {
       const bytes = await client.stream.takeToEnd()
       expect(bytes.toString()).toMatch(/^$|^HTTP\/1\.1 408 /)
     },
-    15_000,
+    30_000,
   )
 
   it.concurrent(
@@ -73,7 +73,7 @@ describe('a client that sends a byte now and then', () => {
       expect(await client.more()).toBe(false)
       expect(await readFine()).toBe(FINE)
     },
-    15_000,
+    30_000,
   )
 
   it.concurrent(
@@ -84,7 +84,7 @@ describe('a client that sends a byte now and then', () => {
       expect((await client.response()).status).toBe(408)
       expect(await readFine()).toBe(FINE)
     },
-    15_000,
+    30_000,
   )
 })
 
@@ -106,7 +106,7 @@ it('500 connections that say nothing, or half of something, keep nobody waiting'
   for (let i = 0; i < 20; i += 1) expect(await readFine()).toBe(FINE)
   for (const client of clients) client.close()
   expect(await readFine()).toBe(FINE)
-}, 15_000)
+}, 30_000)
 
 it('clients that hang up in the middle of anything leave nothing behind', async () => {
   const beginnings = [
@@ -124,4 +124,4 @@ it('clients that hang up in the middle of anything leave nothing behind', async 
   await Promise.all(Array.from({ length: 20 }, () => beginnings.map(hangUp)).flat())
   expect(await readFine()).toBe(FINE)
   expect(gateway.logs().join('\n')).not.toMatch(/uncaught|unhandled|TypeError/i)
-}, 15_000)
+}, 30_000)

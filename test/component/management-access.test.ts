@@ -29,12 +29,12 @@ describe('a bearer token', () => {
     await writeFile(file, 'first-secret\n')
     const flags = ['--management', '0.0.0.0:0', '--management-token-file', file]
     gateway = await startGateway({ flags: [...flags, '--health', '127.0.0.1:0'] })
-  }, 15_000)
+  }, 30_000)
 
   afterAll(async () => {
     await gateway.stop()
     await dir[Symbol.asyncDispose]()
-  }, 15_000)
+  }, 30_000)
 
   const ask = (options: HttpOptions = {}): Promise<HttpAnswer> =>
     request(local(gateway, '/api_specs'), options)
@@ -63,7 +63,7 @@ describe('a bearer token', () => {
     })
     expect((await ask(bearer('first-secret'))).status).toBe(401)
     expect(gateway.logs().join('\n')).not.toMatch(/first-secret|second-secret/)
-  }, 15_000)
+  }, 30_000)
 
   it('is not asked for by the health listener, which tells how it is and nothing else', async () => {
     const health = String(gateway.listening['health'])

@@ -109,7 +109,7 @@ describe.each(UPSTREAM_CLIENTS)('over %s', (client) => {
     await eventually(() => {
       expect(upstream.connections()).toBeLessThan(10)
     })
-  }, 15_000)
+  }, 30_000)
 
   it('a client that leaves before the answer cancels the request upstream', async () => {
     const client = await begin('/silent')
@@ -121,7 +121,7 @@ describe.each(UPSTREAM_CLIENTS)('over %s', (client) => {
       expect(source.running()).toBe(0)
     })
     await expectServing()
-  }, 15_000)
+  }, 30_000)
 
   describe('200 downloads that were cut off', () => {
     it.each([

@@ -113,7 +113,7 @@ describe('a router', () => {
       )
       expect(await ask(`/mute-${scheme}/x`)).toEqual(NET_FAILURE)
     },
-    20_000,
+    30_000,
   )
 
   it.concurrent.each(ALL)(

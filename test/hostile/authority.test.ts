@@ -29,7 +29,7 @@ beforeAll(async () => {
 afterAll(async () => {
   await gateway.stop()
   await upstream.close()
-}, 15_000)
+}, 30_000)
 
 interface Told {
   readonly status: number

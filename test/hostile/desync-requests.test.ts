@@ -31,7 +31,7 @@ describe.each(UPSTREAM_CLIENTS)('over %s', (client) => {
   afterAll(async () => {
     await gateway.stop()
     await upstream.close()
-  }, 15_000)
+  }, 30_000)
 
   interface Outcome {
     /** In order; the last is that of the request behind, where the connection lives. */

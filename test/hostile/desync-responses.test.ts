@@ -255,7 +255,7 @@ describe.each(UPSTREAM_CLIENTS)('over %s', (client) => {
   afterAll(async () => {
     await gateway.stop()
     await upstream.close()
-  }, 15_000)
+  }, 30_000)
 
   it.each(ROWS.map((row, index) => [row[0], row, index] as const))('%s', async (_, row, index) => {
     const [, , expected, { method = 'GET', undici = expected } = {}] = row

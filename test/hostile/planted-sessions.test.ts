@@ -66,7 +66,7 @@ afterAll(async () => {
   upstream.closeAllConnections()
   upstream.close()
   await gateway.stop()
-}, 15_000)
+}, 30_000)
 
 describe('Set-Cookie of an upstream', () => {
   it.each([

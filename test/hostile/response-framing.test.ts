@@ -113,7 +113,7 @@ describe.each(UPSTREAM_CLIENTS)('over %s', (client) => {
   afterAll(async () => {
     await gateway.stop()
     await upstream.close()
-  }, 15_000)
+  }, 30_000)
 
   interface Expected {
     readonly status: number

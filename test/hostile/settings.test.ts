@@ -35,7 +35,7 @@ it.each([
     expect(stderr).toMatch(new RegExp(`^svc-gateway: ${flag} [^\n]*: [^\n]+\n$`))
     expect(code).toBe(2)
   },
-  15_000,
+  30_000,
 )
 
 it('a password in the URL of a data plane is not shown', () => {

@@ -71,7 +71,7 @@ it('100 clients that never read a large answer cost one copy of it', async () =>
   expect((await residentBytes(gateway.pid)) - before).toBeLessThan(150_000_000)
   for (const client of clients) client.close()
   await expectServing()
-}, 20_000)
+}, 30_000)
 
 /** Parts of requests, right and wrong. Whatever is joined of them must be answered or ended. */
 const piece = fc.oneof(
@@ -225,4 +225,4 @@ it('clients that leave at any byte', async () => {
   await Promise.all(Array.from({ length: text.length / 3 + 1 }, (_, third) => leaveAt(third * 3)))
   await expectServing()
   expect((await request(`${gateway.public}/wire/all`)).status).toBe(200)
-}, 20_000)
+}, 30_000)

@@ -10,15 +10,18 @@ export interface Patience {
   readonly looks?: number
 }
 
+/** Only what fails waits for so long: less than a test may take, more than processes may halt on a busy machine. */
+const WITHIN_MS = 15_000
+
 /**
- * Polls `check` until it passes; after `withinMs` (5000), or so many `looks`, the last failure is thrown.
+ * Polls `check` until it passes; after `withinMs` (15 s), or so many `looks`, the last failure is thrown.
  *
  * @example
  * await eventually(async () => { expect((await get('/ready')).status).toBe(503) })
  */
 export const eventually = async <T>(
   check: () => T | Promise<T>,
-  { looks, withinMs = looks === undefined ? 5000 : Infinity, everyMs = 25 }: Patience = {},
+  { looks, withinMs = looks === undefined ? WITHIN_MS : Infinity, everyMs = 25 }: Patience = {},
 ): Promise<T> => {
   const deadlineMs = performance.now() + withinMs
   for (let look = 1; ; look += 1) {

@@ -33,7 +33,8 @@ const { cases } = JSON.parse(await readFile(file, 'utf8')) as {
   readonly cases: readonly CallbackRow[]
 }
 
-const LONGEST_MS = 15_000
+/** A gateway that does not give up by itself waits for longer. */
+const LONGEST_MS = 60_000
 
 let rig: LoginRig
 
@@ -124,14 +125,12 @@ describe('a provider', () => {
     '$id: $idp',
     async (row) => {
       const scene = await setUp(row)
-      const started = performance.now()
       const page = await (row.at === 'login' ? begin(scene) : finish(scene, row))
       expect(misfit(page, row)).toBeUndefined()
-      expect(performance.now() - started).toBeLessThan(LONGEST_MS)
       if (row.at === 'login') expectOfLogin(page)
       else expectOfCallback(page, scene, row)
     },
-    LONGEST_MS + 5000,
+    LONGEST_MS,
   )
 })
 
