@@ -1,6 +1,7 @@
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { join } from 'node:path'
+import { env } from 'node:process'
 import { text } from 'node:stream/consumers'
 import { describe, expect, it } from '@jest/globals'
 import type { Availability } from '../availability.ts'
@@ -61,6 +62,7 @@ describeWhenAvailable('a command that is halted', LINUX, () => {
     const program = join(import.meta.dirname, 'halted-program.ts')
     const child = spawn(process.execPath, [program, process.execPath, '-e', UNTIL_STOPPED], {
       stdio: ['ignore', 'inherit', 'pipe'],
+      env: { ...env, HALT_SEED: '1' },
     })
     const [said, [code]] = await Promise.all([
       text(child.stderr),
