@@ -17,7 +17,7 @@ import {
   type Installation,
   SYSTEM_NAMESPACE,
 } from '../support/cluster/install.ts'
-import { tallyDuring, untilSettled } from '../support/cluster/observe-rollout.ts'
+import { isReady, tallyDuring, untilSettled } from '../support/cluster/observe-rollout.ts'
 import { startTraffic, type Traffic, trafficDocument, USERS } from '../support/cluster/traffic.ts'
 import { type Failure, isRefused, type Tally } from '../support/cluster/traffic-book.ts'
 import { tellingIn } from '../support/cluster/trouble.ts'
@@ -287,32 +287,39 @@ await describeWithClusterNode('under steady traffic', (cluster) => {
     telling(async () => {
       const { ip, id, open } = await busiest(await podsOf('gateway'))
       expect(open).toBeGreaterThan(0)
-      let [killingMs, killedMs, outMs] = [0, 0, 0]
+      // It is out of the rules for a second or two: a machine that is held up for longer may not see it.
+      let [killingMs, killedMs, outMs] = [0, 0, Infinity]
       let inFlight: Traffic['book']['inFlight'] = []
       const tally = await during('kill -9 of a gateway', async () => {
         expect(await isInRules(cluster(), ip)).toBe(true)
         killingMs = performance.now()
         const killing = cluster().ctr(['tasks', 'kill', '-s', 'SIGKILL', id])
+        const next = { hasStarted: false, isReady: false }
+        const following = eventually(async () => {
+          const started = (await podsOf('gateway')).find((pod) => restartsOf(pod) === 1)
+          next.hasStarted = started !== undefined
+          next.isReady = started !== undefined && isReady(started)
+          expect(next).toEqual({ hasStarted: true, isReady: true })
+        }, PATIENCE)
         let now = traffic.book.inFlight
         await eventually(
           async () => {
             ;[inFlight, now] = [now, traffic.book.inFlight]
-            // The signal is sent, the end comes later: when nobody listens any more.
-            await expect(request(`http://${ip}:${HEALTH_PORT}/ping`)).rejects.toThrow(
-              'ECONNREFUSED',
-            )
+            // The signal is sent, the end comes later: when nobody listens any more, or the next one does.
+            const answer = await request(`http://${ip}:${HEALTH_PORT}/ping`).then(() => '', String)
+            if (!answer.includes('ECONNREFUSED') && !next.hasStarted)
+              throw new Error(`it still listens: ${answer}`)
           },
           { ...PATIENCE, everyMs: 2 },
         )
         killedMs = performance.now()
         expect(await killing).toMatchObject({ code: 0 })
         await eventually(async () => {
-          expect(await isInRules(cluster(), ip)).toBe(false)
+          const isOut = !(await isInRules(cluster(), ip))
+          if (isOut) outMs = performance.now()
+          expect(isOut || next.isReady).toBe(true)
         }, PATIENCE)
-        outMs = performance.now()
-        await eventually(async () => {
-          expect((await podsOf('gateway')).map(restartsOf)).toContain(1)
-        }, PATIENCE)
+        await following
         await settled('gateway')
       })
       const { failures } = tally
