@@ -121,7 +121,13 @@ export const demandKubectl = async (
   args: readonly string[],
   options: { readonly input?: string; readonly timeoutMs?: number } = {},
 ): Promise<string> => {
-  const { code, stdout, stderr } = await cluster.kubectl(args, { timeoutMs: 180_000, ...options })
+  // It waits for 30 s by itself, in which a busy machine starts no Pod.
+  const isHasty = args[0] === 'wait' && !args.some((each) => each.startsWith('--timeout'))
+  const patient = isHasty ? [...args, '--timeout=170s'] : args
+  const { code, stdout, stderr } = await cluster.kubectl(patient, {
+    timeoutMs: 180_000,
+    ...options,
+  })
   if (code !== 0) throw new Error(`kubectl ${args.join(' ')}: ${stderr}${stdout}`)
   return stdout.trim()
 }
