@@ -5,16 +5,21 @@
 import { randomInt } from 'node:crypto'
 import { once } from 'node:events'
 import { createServer } from 'node:net'
+import { pid } from 'node:process'
 
-/** Below the range of outgoing connections and of port 0 (32768 and up on Linux). */
-const FIRST = 20_000
-const LAST = 31_999
+/**
+ * Below the range of outgoing connections and of port 0 (32768 and up on Linux). Processes that run tests side by side
+ * have different parts of it: what one has chosen and does not listen on yet, or not at the moment, no other chooses.
+ */
+const PARTS = 24
+const PART_SIZE = 500
+const FIRST = 20_000 + (pid % PARTS) * PART_SIZE
 
 /** By this file's tests, who may not have come to listen on them yet. */
 const given = new Set<number>()
 
 export const freePort = async (addresses: readonly string[] = ['127.0.0.1']): Promise<number> => {
-  const port = randomInt(FIRST, LAST + 1)
+  const port = randomInt(FIRST, FIRST + PART_SIZE)
   if (given.has(port)) return freePort(addresses)
   given.add(port)
   for (const address of addresses) if (!(await isFree(port, address))) return freePort(addresses)
