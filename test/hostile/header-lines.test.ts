@@ -97,5 +97,7 @@ it('129 are served and reported where new limits only report', async () => {
   expect(await send(lenient.public, headOf('GET /heads/ok', 200))).toEqual([200, '"fine"'])
   const { text } = await request(`${lenient.management}/metrics`)
   expect(text).toContain('svc_gateway_limits_exceeded_total{limit="header_lines"} 1\n')
-  expect(lenient.logs().filter((line) => line.includes('"limit":"header_lines"'))).toHaveLength(1)
+  await eventually(() => {
+    expect(lenient.logs().filter((line) => line.includes('"limit":"header_lines"'))).toHaveLength(1)
+  })
 }, 30_000)

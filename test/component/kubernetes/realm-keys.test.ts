@@ -161,7 +161,9 @@ await describeWithKubernetes('a Realm without signing keys', (plane) => {
       expect(await statusOf(fresh.gateway, '/me', token)).toBe(401)
     }, PATIENCE)
     // At a gateway that knows of replicas.
-    expect(fresh.gateway.logs().join('\n').includes('UnsharedKeys')).toBe(redisFlags.length > 0)
+    await eventually(() => {
+      expect(fresh.gateway.logs().join('\n').includes('UnsharedKeys')).toBe(redisFlags.length > 0)
+    })
     gateways = [...gateways, fresh]
 
     const command = note?.slice(note.indexOf('kubectl ')) ?? ''

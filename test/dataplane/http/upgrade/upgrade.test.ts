@@ -598,7 +598,9 @@ describe('when the router does not', () => {
       expect([silent.sockets.size, gateway.inFlight.count]).toEqual([0, 0])
     })
     expect([gateway.statuses, gateway.refused]).toEqual([[499], []])
-    expect(await gateway.connections()).toBe(0)
+    await eventually(async () => {
+      expect(await gateway.connections()).toBe(0)
+    })
     socket.destroy()
   })
 
