@@ -8,7 +8,7 @@ import { join } from 'node:path'
 import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals'
 import { describeEvent } from '../../dev/events.ts'
 import { type Playground, startPlayground } from '../../dev/playground.ts'
-import { ANY_PORTS } from '../../dev/ports.ts'
+import { ANY_PORTS, choosePorts, type Ports } from '../../dev/ports.ts'
 import { eventually } from '../support/eventually.ts'
 import { request } from '../support/http-request.ts'
 import { programEnvironment } from '../support/program-environment.ts'
@@ -93,6 +93,18 @@ describe('a port that is taken', () => {
     },
     60_000,
   )
+})
+
+// Here, and not beside the other tests of the choice: files run side by side, and `npm start` below takes such ports.
+it('knows a port of the usual ones that somebody listens on', async () => {
+  const first = await choosePorts()
+  expect(first).toHaveProperty('ports')
+  const { ports } = first as { readonly ports: Ports }
+  const server = createServer()
+  await once(server.listen(ports.status, '127.0.0.1'), 'listening')
+  const next = await choosePorts()
+  server.close()
+  expect((next as { readonly ports: Ports }).ports.status).not.toBe(ports.status)
 })
 
 describe('npm start', () => {

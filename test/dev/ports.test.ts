@@ -1,7 +1,5 @@
 // Which ports the playground takes when some are not free.
 
-import { createServer } from 'node:net'
-import { once } from 'node:events'
 import { describe, expect, it } from '@jest/globals'
 import { choosePorts, USUAL_PORTS } from '../../dev/ports.ts'
 
@@ -34,16 +32,5 @@ describe('choosePorts', () => {
     expect('error' in choice && choice.error).toContain(
       '18080, 18081, 18085, 18090, 18091, 18092, 18093 are taken',
     )
-  })
-
-  it('knows a port that somebody listens on', async () => {
-    const first = await choosePorts()
-    expect(first).toHaveProperty('ports')
-    const { ports } = first as { ports: typeof USUAL_PORTS }
-    const server = createServer()
-    await once(server.listen(ports.status, '127.0.0.1'), 'listening')
-    const next = await choosePorts()
-    server.close()
-    expect((next as { ports: typeof USUAL_PORTS }).ports.status).not.toBe(ports.status)
   })
 })
