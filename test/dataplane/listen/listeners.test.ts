@@ -18,6 +18,7 @@ import { StartError } from '../../../dataplane/start-error.ts'
 import { createLog } from '../../../telemetry/log.ts'
 import { createCertificateAuthority } from '../../support/certificates.ts'
 import { eventually } from '../../support/eventually.ts'
+import { freePort } from '../../support/free-port.ts'
 import { request } from '../../support/http-request.ts'
 import { loopbackAddresses } from '../../support/loopback-addresses.ts'
 import { makeTempDir } from '../../support/temp-dir.ts'
@@ -128,9 +129,7 @@ describe('openListeners', () => {
     await once(holder.listen(0, '127.0.0.1'), 'listening')
     const taken = holder.address()
     const port = typeof taken === 'object' && taken !== null ? taken.port : 0
-    const other = await open([])
-    const free = new URL(publicUrl(other)).port
-    await Promise.all(opened.splice(0).map((listeners) => listeners.close()))
+    const free = await freePort()
     const error: unknown = await open([
       '--public',
       `127.0.0.1:${free}`,

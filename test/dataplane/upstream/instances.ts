@@ -1,8 +1,9 @@
 // Instances of one upstream on loopback addresses that share a port, and a name that stands for them.
 
 import { createServer, type RequestListener, type Server } from 'node:http'
-import type { AddressInfo, Socket } from 'node:net'
+import type { Socket } from 'node:net'
 import type { Resolve } from '../../../dataplane/name-lookup.ts'
+import { freePort } from '../../support/free-port.ts'
 
 export interface Instance {
   readonly address: string
@@ -31,18 +32,11 @@ export interface Instances {
 
 /** At 127.0.0.1, 127.0.0.2, … */
 export const startInstances = async (count: number): Promise<Instances> => {
-  for (;;) {
-    const all = Array.from({ length: count }, (_, index) => createInstance(`127.0.0.${index + 1}`))
-    const port = await all[0]?.listen(0)
-    try {
-      await Promise.all(all.slice(1).map((each) => each.listen(port ?? 0)))
-    } catch {
-      // Somebody has this port at another of the addresses.
-      await Promise.all(all.map((each) => each.stop()))
-      continue
-    }
-    return named(all, port ?? 0)
-  }
+  const addresses = Array.from({ length: count }, (_, index) => `127.0.0.${index + 1}`)
+  const port = await freePort(addresses)
+  const all = addresses.map((address) => createInstance(address, port))
+  await Promise.all(all.map((each) => each.start()))
+  return named(all, port)
 }
 
 const named = (all: readonly Instance[], port: number): Instances => {
@@ -75,11 +69,10 @@ const named = (all: readonly Instance[], port: number): Instances => {
   return instances
 }
 
-const createInstance = (address: string): Instance & { listen(port: number): Promise<number> } => {
+const createInstance = (address: string, port: number): Instance => {
   const sockets = new Set<Socket>()
   let server: Server | undefined
-  let port = 0
-  const listen = (at: number): Promise<number> =>
+  const listen = (): Promise<void> =>
     new Promise((resolve, reject) => {
       const opening = createServer({ keepAliveTimeout: 60_000 }, (request, response) => {
         instance.served++
@@ -93,21 +86,15 @@ const createInstance = (address: string): Instance & { listen(port: number): Pro
         socket.on('close', () => sockets.delete(socket))
       })
       opening.once('error', reject)
-      opening.listen(at, address, () => {
-        port = (opening.address() as AddressInfo).port
-        resolve(port)
-      })
+      opening.listen(port, address, resolve)
     })
-  const instance = {
+  const instance: Instance = {
     address,
     served: 0,
     opened: 0,
     open: () => sockets.size,
     behave: undefined,
-    listen,
-    start: async () => {
-      await listen(port)
-    },
+    start: listen,
     stop: () =>
       new Promise<void>((resolve) => {
         if (server?.listening !== true) {
@@ -119,6 +106,6 @@ const createInstance = (address: string): Instance & { listen(port: number): Pro
         })
         for (const socket of sockets) socket.destroy()
       }),
-  } as Instance & { listen(port: number): Promise<number> }
+  }
   return instance
 }

@@ -17,6 +17,7 @@ import type {
   UpstreamSink,
 } from '../../../dataplane/upstream/upstream.ts'
 import { eventually } from '../../support/eventually.ts'
+import { freePort } from '../../support/free-port.ts'
 
 export interface Listening {
   readonly origin: string
@@ -98,12 +99,8 @@ const serveTls = (secured: Secured, serve: (socket: Socket) => void): TcpServer 
   })
 }
 
-/** A port that nobody listens on. */
-export const refusedOrigin = async (): Promise<string> => {
-  const server = await listenRaw(() => undefined)
-  await server.close()
-  return server.origin
-}
+/** Of a port that nobody listens on, unless the test does. */
+export const refusedOrigin = async (): Promise<string> => `http://127.0.0.1:${await freePort()}`
 
 interface Heard {
   status: number | undefined
