@@ -161,7 +161,7 @@ export const ROWS: readonly Row[] = [
     reason: 'dns',
     body: UNREACHABLE,
     msg: /can't be resolved; is it spelt correctly/,
-    upstream: () => 'http://no-such-host.invalid',
+    upstream: () => 'http://no-such-host.test',
   }),
   forwarded('tls', {
     reason: 'tls',

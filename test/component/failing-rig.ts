@@ -10,6 +10,7 @@ import type { Decision } from '../../dataplane/decisions/decision.ts'
 import { hashPassword } from '../../dataplane/security/passwords/hash-password.ts'
 import { startRouter } from '../../dev/router/router.ts'
 import { CLIENT, FakeProvider, newPair } from '../dataplane/oidc/fake-provider.ts'
+import { writeNames } from '../support/balance/names.ts'
 import { createCertificateAuthority } from '../support/certificates.ts'
 import { startEchoUpstream } from '../support/echo-upstream.ts'
 import { eventually } from '../support/eventually.ts'
@@ -18,6 +19,7 @@ import { type HttpAnswer, type HttpOptions, request } from '../support/http-requ
 import { startOtlpReceiver } from '../support/otlp-receiver.ts'
 import { addressOf, openRawClient } from '../support/raw-client.ts'
 import { openRawPeer } from '../support/raw-wamp-peer.ts'
+import { makeTempDir } from '../support/temp-dir.ts'
 import { register } from '../support/wamp-peer.ts'
 import { post } from './gateway-client.ts'
 
@@ -86,7 +88,16 @@ export const startFailingRig = async (client: UpstreamClient): Promise<FailingRi
   await register(callee, 'com.never', () => undefined)
   const collector = own.use(await startOtlpReceiver())
   const flags = ['--otlp', collector.url, '--access-log', 'on', '--trusted-proxies', '127.0.0.1/32']
-  const gateway = own.use(await startGateway({ flags: [...flags, '--upstream-client', client] }))
+  const directory = own.use(await makeTempDir())
+  const names = await writeNames(directory.path)
+  // Else the resolver of the machine would be asked, which may take its time.
+  await names.set('no-such-host.test', 'ENOTFOUND')
+  const gateway = own.use(
+    await startGateway({
+      flags: [...flags, '--upstream-client', client],
+      env: names.environment,
+    }),
+  )
   const origins = {
     plain: upstream.origin,
     secure: secure.origin,
@@ -250,7 +261,7 @@ const keyed = (more: object): object => ({ type: 'api_key', header_name: 'x-key'
 const pathsOf = ({ plain, secure, wrongTls }: Origins): Readonly<Record<string, object>> => ({
   '/ok': { get: says('fine'), post: { ...says('{{request.body}}'), body_max_bytes: 10 } },
   '/refused': { get: forward('http://127.0.0.1:1', { retries: 1 }) },
-  '/dns': { get: forward('http://no-such-host.invalid') },
+  '/dns': { get: forward('http://no-such-host.test') },
   '/tls': { get: forward(wrongTls) },
   '/untrusted': { get: forward(secure) },
   '/denied': { get: forward('http://169.254.169.254') },

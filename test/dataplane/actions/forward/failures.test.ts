@@ -3,6 +3,8 @@
 import { describe, expect, it } from '@jest/globals'
 import { UPSTREAM_CLIENTS } from '../../../../dataplane/upstream/http-client.ts'
 import type { RequestFailure } from '../../../../dataplane/actions/request-failure.ts'
+import { createGuard } from '../../../../dataplane/upstream/destinations/guard.ts'
+import { createUpstream } from '../../../../dataplane/upstream/undici-upstream.ts'
 import { constant } from '../../../../language/expression/template.ts'
 import { listenRaw, refusedOrigin } from '../../upstream/servers.ts'
 import { call, READ_ALL } from './forward-fixture.ts'
@@ -34,12 +36,6 @@ describe.each(UPSTREAM_CLIENTS)('over %s', (client) => {
       'The upstream could not be reached.',
     ],
     [
-      'the name does not exist',
-      () => Promise.resolve('http://nowhere.invalid'),
-      { reason: 'dns', detail: expect.stringContaining('nowhere.invalid') as unknown as string },
-      'The upstream could not be reached.',
-    ],
-    [
       'the address is denied',
       () => Promise.resolve('http://169.254.169.254'),
       { reason: 'denied' },
@@ -65,6 +61,25 @@ describe.each(UPSTREAM_CLIENTS)('over %s', (client) => {
     expect(error).toMatchObject({ message })
     expect(JSON.stringify(error)).not.toContain(new URL(origin).host)
     expect(gateway.failures).toEqual([expect.objectContaining({ ...failure, upstream: origin })])
+  })
+
+  it('tells a name that does not exist', async () => {
+    const origin = 'http://nowhere.test'
+    const upstream = createUpstream({
+      guard: createGuard(),
+      client,
+      resolve: (name, _options, callback) => {
+        const error = new Error(`getaddrinfo ENOTFOUND ${name}`)
+        callback(Object.assign(error, { code: 'ENOTFOUND' }), [])
+      },
+    })
+    const gateway = await gatewayTo(origin, READ_ALL, { upstream })
+    const { error } = (await call(gateway)).json()
+    expect(error).toMatchObject({ message: 'The upstream could not be reached.' })
+    const detail = expect.stringContaining('nowhere.test') as unknown
+    expect(gateway.failures).toEqual([
+      expect.objectContaining({ reason: 'dns', upstream: origin, detail }),
+    ])
   })
 
   it('tells an upstream that is silent', async () => {

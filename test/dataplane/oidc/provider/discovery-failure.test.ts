@@ -12,7 +12,10 @@ import { describe, expect, it } from '@jest/globals'
 import { discoveryFailureOf } from '../../../../dataplane/oidc/provider/discovery-failure.ts'
 import { discoverProvider } from '../../../../dataplane/oidc/provider/provider-client.ts'
 import { createGuard } from '../../../../dataplane/upstream/destinations/guard.ts'
-import { createGuardedFetch } from '../../../../dataplane/upstream/destinations/guarded-fetch.ts'
+import {
+  createGuardedFetch,
+  type GuardedFetchOptions,
+} from '../../../../dataplane/upstream/destinations/guarded-fetch.ts'
 import { createCertificateAuthority } from '../../../support/certificates.ts'
 import { providerRecord } from '../room.ts'
 
@@ -66,11 +69,16 @@ const socketThat = (act: (socket: Socket) => void): Promise<Peer> =>
     }),
   )
 
+/** No name exists. */
+const resolve: GuardedFetchOptions['resolve'] = (name, _options, callback) => {
+  callback(Object.assign(new Error(`getaddrinfo ENOTFOUND ${name}`), { code: 'ENOTFOUND' }), [])
+}
+
 const discover = async (
   issuer: string,
   { isPlainAllowed = true, timeoutMs }: { isPlainAllowed?: boolean; timeoutMs?: number } = {},
 ): Promise<unknown> => {
-  const fetch = createGuardedFetch({ guard: createGuard(), extraCa: [] })
+  const fetch = createGuardedFetch({ guard: createGuard(), extraCa: [], resolve })
   const record = providerRecord(issuer, { allow_unsafe_http: isPlainAllowed })
   try {
     await discoverProvider(record, (url, init, limits) =>
@@ -184,7 +192,7 @@ describe('a discovery that fails', () => {
 
   it.each([
     ['a port that nobody listens at', 'http://127.0.0.1:1', 'refused'],
-    ['a name that there is not', 'http://no-such-host.invalid', 'dns'],
+    ['a name that there is not', 'http://no-such-host.test', 'dns'],
     ['an address that is denied', 'http://169.254.169.254', 'denied'],
   ])('for %s', async (_, issuer, cause) => {
     expect(await discover(issuer)).toEqual({ cause })
