@@ -4,7 +4,9 @@ import { type ChildProcess, fork } from 'node:child_process'
 import { once } from 'node:events'
 import { connect, type Socket } from 'node:net'
 import { join } from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
 import { programEnvironment } from '../program-environment.ts'
+import { settled } from '../settled.ts'
 
 export type Behaviour =
   | { readonly kind: 'answers'; readonly status: number; readonly delayMs: number }
@@ -72,7 +74,11 @@ export const startBlackHole = async (place: Place): Promise<AsyncDisposable> => 
     fillers.push(filler)
     isFull = await Promise.race([
       once(filler, 'connect').then(() => false),
-      new Promise<true>((resolve) => setTimeout(resolve, 400, true)),
+      // Where this process was held up meanwhile it has come and is not read yet.
+      sleep(400)
+        .then(settled)
+        .then(settled)
+        .then(() => true),
     ])
   }
   return {
