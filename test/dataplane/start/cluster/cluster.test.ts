@@ -135,7 +135,8 @@ describe('a cluster of two workers', () => {
     const other = start(`127.0.0.1:${port}`)
     let line = ''
     other.stderr?.setEncoding('utf8').on('data', (text: string) => (line += text))
-    expect(await once(other, 'exit')).toEqual([2, null])
+    // Not `exit`: its last line may not have been read then.
+    expect(await once(other, 'close')).toEqual([2, null])
     expect(line).toContain(`--public 127.0.0.1:${port}: the address is already in use`)
     taken.close()
   }, 60_000)
