@@ -34,7 +34,7 @@ beforeAll(async () => {
 afterAll(() => gateway.stop(), 30_000)
 
 const open = async (...parts: readonly (string | number)[]): Promise<RawClient> => {
-  const client = await openRawClient(addressOf(gateway.public), 9_000)
+  const client = await openRawClient(addressOf(gateway.public), 25_000)
   client.send(
     parts.map((part) => (typeof part === 'number' ? { pauseMs: part } : Buffer.from(part))),
   )
