@@ -39,8 +39,8 @@ export interface Churned {
   readonly size: ChurnSize
   readonly changes: number
   readonly requests: number
-  /** Answers that were not 200. */
-  readonly failed: number
+  /** Requests that did not get a 200, by status, or by what was wrong with the connection. */
+  readonly failures: ReadonlyMap<string, number>
   readonly quietMs: readonly number[]
   readonly churnMs: readonly number[]
   readonly samples: readonly Sample[]
@@ -66,15 +66,17 @@ export const churn = async (
   // One half stays as it is, and is asked for; the other half is edited.
   const stable = Math.ceil(documents / 2)
   let requests = 0
-  let failed = 0
+  const failures = new Map<string, number>()
   await using load = startSteadyLoad({
     perSecond: size.requestsPerSecond,
     ask: (index) => ({
       url: `${rig.gateways[index % rig.gateways.length]?.gateway.public ?? ''}/item`,
       headers: { host: churnHost((index * 7919) % stable) },
-      onAnswer: ({ status }) => {
+      onAnswer: ({ status, text }) => {
         requests += 1
-        if (status !== 200) failed += 1
+        if (status === 200) return
+        const failure = status === 0 ? text : `status ${status}`
+        failures.set(failure, (failures.get(failure) ?? 0) + 1)
       },
     }),
   })
@@ -102,7 +104,7 @@ export const churn = async (
   }
   const churnMs = load.takeLatencies()
   samples.push({ atSeconds: secondsSince(), ...(await holdings(rig)) })
-  return { size, changes, requests, failed, quietMs, churnMs, samples }
+  return { size, changes, requests, failures, quietMs, churnMs, samples }
 }
 
 const WARM_MS = 10_000

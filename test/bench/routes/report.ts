@@ -82,7 +82,7 @@ export const churnSection = ({
   size,
   changes,
   requests,
-  failed,
+  failures,
   quietMs,
   churnMs,
   samples,
@@ -97,12 +97,17 @@ export const churnSection = ({
       heldTable('gateway', samples),
     ],
     targets: [
-      atMost('requests that failed', { bound: 0, measured: failed, digits: 0 }),
+      atMost('requests that failed', { bound: 0, measured: sum(failures.values()), digits: 0 }),
       atMost('p99 during churn ÷ before', { bound: 1.5, measured: ratio, unit: ' ×' }),
     ],
-    remarks: [`${whole(requests)} requests in all. Memory is RSS in MB of 2^20 bytes.`],
+    remarks: [
+      `${whole(requests)} requests in all. Memory is RSS in MB of 2^20 bytes.`,
+      ...Array.from(failures, ([failure, count]) => `${whole(count)} failed with: ${failure}.`),
+    ],
   }
 }
+
+const sum = (numbers: Iterable<number>): number => [...numbers].reduce((all, each) => all + each, 0)
 
 const MEMBERS = {
   rssMegabytes: 'RSS, MB',

@@ -78,7 +78,10 @@ export const fetchOnce = (agent: Agent, { url, headers }: Asked): Promise<Answer
         resolve({ status: 0, headers: {}, text: error.message })
       })
     })
-    request.once('error', (error) => {
-      resolve({ status: 0, headers: {}, text: error.message })
+    request.once('error', (error: NodeJS.ErrnoException) => {
+      // An idle connection that the gateway closed while the request was on its way: clients send a GET again.
+      if (request.reusedSocket && error.code === 'ECONNRESET')
+        resolve(fetchOnce(agent, { url, headers }))
+      else resolve({ status: 0, headers: {}, text: error.message })
     })
   })
