@@ -15,6 +15,8 @@ export interface ServedVersion {
   /** As written, brackets and all. */
   readonly basePath: string
   readonly realmUri: string
+  /** `namespace/name` of the resource that the document comes from. */
+  readonly resource?: string | undefined
   /** The document may reach Services of this namespace, and nothing else in the cluster. */
   readonly confinedTo?: string | undefined
   /** Names of the credentials of its realm that the document may use; if left out, none. */

@@ -75,6 +75,8 @@ export interface DataPlaneReport {
 
 export interface LoadedDocument {
   readonly digest: string
+  /** `namespace/name` as it was put there; absent: the data plane is older, and does not know it. */
+  readonly resource?: string | undefined
   readonly warnings: readonly Warning[]
 }
 

@@ -25,6 +25,8 @@ export interface DesiredDocument {
   /** Of these, those that it may not use; absent: none. The digest differs with them. */
   readonly withheld?: readonly string[]
   readonly namespace: string
+  /** `namespace/name` of its ApiSpecification, which gateways name in metrics. */
+  readonly resource: string
   /** The namespace, where gateways must not let it reach another one; the digest differs with it. */
   readonly confinedTo?: string
   /** Absent: every data plane of the shared pool. */

@@ -18,6 +18,8 @@ export interface LoadedDocument extends MaybeNewer {
   /** Unix time of the load, milliseconds. */
   readonly ts: number
   readonly warnings: readonly Warning[]
+  /** `namespace/name` of the resource that an operator has it from. */
+  readonly resource?: string
   /** Canonical JSON of what was submitted, without `variables` from Secrets. */
   readonly source: CompactText
   /** From Secrets; never read back. */

@@ -25,6 +25,7 @@ const SHARE_FROM = 64
 interface PackOptions {
   readonly since: number
   readonly rank: number
+  readonly resource?: string | undefined
   readonly confinedTo?: string | undefined
   readonly credentials?: readonly string[] | undefined
 }
@@ -53,6 +54,7 @@ export const packDocument = (compiled: CompiledApi, options: PackOptions): Packe
   return {
     id: compiled.id,
     realmUri: compiled.realmUri,
+    ...(options.resource !== undefined && { resource: options.resource }),
     ...(options.confinedTo !== undefined && { confinedTo: options.confinedTo }),
     ...(options.credentials !== undefined && { credentials: options.credentials }),
     rank: options.rank,

@@ -13,6 +13,8 @@ export interface PackedDocument {
   readonly realmUri: string
   /** Of the document as it was submitted. */
   readonly digest?: string
+  /** `namespace/name` of the resource that it comes from. */
+  readonly resource?: string
   /** Namespace that its requests may not leave for another one of the cluster. */
   readonly confinedTo?: string
   /** Credentials of its realm that its operator lets it use; absent: none if it is managed, otherwise any. */

@@ -55,11 +55,17 @@ export const putManagedSpec = async (
       source: compact(validation.source()),
       ...(put.variables && { variables: put.variables }),
       ...restrictionsOf(put),
+      ...(put.resource !== undefined && { resource: put.resource }),
       ...newerMarks(put),
       claims,
       forwards,
     },
-    validation.pack({ since: put.since, rank: 0, ...restrictionsOf(put) }),
+    validation.pack({
+      since: put.since,
+      rank: 0,
+      resource: put.resource,
+      ...restrictionsOf(put),
+    }),
   )
   return { id: put.id, kind: 'spec', result: 'loaded', errors: [], warnings }
 }
@@ -67,6 +73,7 @@ export const putManagedSpec = async (
 const isSame = (before: LoadedDocument, put: FitSpecPut): boolean =>
   before.digest === put.digest &&
   before.since === put.since &&
+  before.resource === put.resource &&
   before.confinedTo === put.confinedTo &&
   String(before.credentials) === String(put.credentials)
 
@@ -143,6 +150,7 @@ interface FitSpecPut extends NewerEntry {
   readonly id: string
   readonly digest: string
   readonly since: number
+  readonly resource?: string
   readonly spec: unknown
   readonly variables?: ValueMap
   readonly confinedTo?: string
@@ -159,6 +167,9 @@ const readSpecPut = (entry: unknown): FitSpecPut | Unfit => {
     errors.push(unfit('/since', 'expected a Unix time in milliseconds'))
   if (variables !== undefined && !isMap(variables))
     errors.push(unfit('/variables', 'expected a map'))
+  const resource = ownValue(entry, 'resource')
+  if (resource !== undefined && !isResource(resource))
+    errors.push(unfit('/resource', 'expected the namespace and name of a resource'))
   const restrictions = readRestrictions(entry, errors)
   const newer = readNewerEntry('spec', entry)
   if (errors.length > 0 || 'problems' in newer) return unfitFor(id, errors, newer)
@@ -168,6 +179,7 @@ const readSpecPut = (entry: unknown): FitSpecPut | Unfit => {
     digest,
     since: Number(since),
     spec,
+    ...(isResource(resource) && { resource }),
     ...(isMap(variables) && { variables }),
     ...restrictions,
   }
@@ -191,6 +203,10 @@ const isNames = (value: unknown): value is readonly string[] =>
 
 const isNamespace = (value: unknown): value is string =>
   typeof value === 'string' && /^[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?$/.test(value)
+
+/** `namespace/name` */
+const isResource = (value: unknown): value is string =>
+  typeof value === 'string' && /^[a-z0-9-]{1,63}\/[a-z0-9.-]{1,253}$/.test(value)
 
 interface FitRealmPut extends NewerEntry {
   readonly uri: string

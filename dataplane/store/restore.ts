@@ -101,6 +101,7 @@ const restoreDocument = async (
     validation.pack({
       since: stored.since,
       rank: rankOf(owner),
+      resource: stored.resource,
       confinedTo: stored.confinedTo,
       credentials: stored.credentials,
     }),

@@ -61,12 +61,14 @@ const headOf = (entry: StoredEntry): object => {
   }
   const { id, since, managedBy, ts, warnings, variables, confinedTo, credentials, critical } =
     entry.document
+  const { resource } = entry.document
   const digest = digestOf(entry.document)
   return {
     id,
     digest,
     since,
     managedBy,
+    resource,
     ts,
     warnings,
     variables,

@@ -50,6 +50,7 @@ export const stateView = (facts: StateFacts): StateView => {
         {
           digest: document.digest,
           managedBy: document.managedBy,
+          ...(document.managedBy !== null && { resource: document.resource ?? '' }),
           warnings: reportedWarnings(warningsOf(document, index)),
         },
       ]),

@@ -138,6 +138,7 @@ const toServedVersion = (document: PackedDocument, packed: PackedVersion): Serve
   name: packed.name,
   basePath: packed.basePath,
   realmUri: document.realmUri,
+  resource: document.resource,
   confinedTo: document.confinedTo,
   credentials: document.credentials ?? (document.rank === 0 ? undefined : 'any'),
   deprecation: packed.deprecation,

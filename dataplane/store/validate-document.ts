@@ -29,6 +29,7 @@ interface Place {
   readonly since: number
   /** 0 managed, 1 loaded by hand. */
   readonly rank: number
+  readonly resource?: string | undefined
   readonly confinedTo?: string | undefined
   readonly credentials?: readonly string[] | undefined
 }
@@ -145,9 +146,10 @@ const toDocumentValidation = (document: unknown, outcome: CompileResult): Docume
     ...rest,
     // `compile` has found it to be JSON.
     source: () => canonicalJson(document as Value),
-    pack: ({ confinedTo, credentials, ...age }) => ({
+    pack: ({ resource, confinedTo, credentials, ...age }) => ({
       ...packed,
       ...age,
+      ...(resource !== undefined && { resource }),
       ...(confinedTo !== undefined && { confinedTo }),
       ...(credentials !== undefined && { credentials }),
     }),

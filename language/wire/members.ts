@@ -16,6 +16,7 @@ const SPEC_MEMBERS = {
   id: 'known',
   digest: 'known',
   since: 'known',
+  resource: 'ignorable',
   spec: 'known',
   variables: 'known',
   confinedTo: 'critical',

@@ -50,6 +50,11 @@ export interface SpecState {
   readonly digest: string
   /** null: loaded by hand. */
   readonly managedBy: string | null
+  /**
+   * Of a document with an owner: as it was put, empty if it was put without. A gateway that does not send it is older
+   * than this member.
+   */
+  readonly resource?: string
   readonly warnings: readonly Warning[]
 }
 
@@ -166,6 +171,8 @@ export interface SpecPut {
   readonly digest: string
   /** Unix time, milliseconds: the age that decides conflicts. */
   readonly since: number
+  /** `namespace/name` of the resource that it comes from, for metrics. The digest does not differ with it. */
+  readonly resource?: string
   readonly spec: ValueMap
   /** From Secrets: laid over the document's own `variables`, never read back. */
   readonly variables?: ValueMap

@@ -11,6 +11,7 @@ export const aDocument = (id: string, more: Partial<DesiredDocument> = {}): Desi
   spec: { id },
   claims: [claim(`host\t/${id}\tget`)],
   namespace: 'default',
+  resource: `default/${id}`,
   ...more,
 })
 

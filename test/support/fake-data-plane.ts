@@ -45,6 +45,7 @@ export interface Misbehaviour {
 interface FakeEntry {
   digest: string
   managedBy: string | null
+  resource?: string
   warnings: readonly Warning[]
 }
 
@@ -70,6 +71,8 @@ export class FakeDataPlane {
   readonly endpointFaults: Misbehaviour[] = []
   /** Told in the state view. */
   gatewayVersion: string | undefined
+  /** It keeps what resource a document comes from, and tells in the state view. */
+  isNaming = false
   /** Told in the state view. */
   upstreams: unknown
   /** Told of every realm. */
@@ -289,9 +292,13 @@ export class FakeDataPlane {
         this.#put(this.realms, { kind: 'realm', id: uri, digest, managedBy }),
       ),
       ...(specs?.delete ?? []).map((id) => remove(this.specs, 'spec', id)),
-      ...(specs?.put ?? []).map(({ id, digest }) =>
-        this.#put(this.specs, { kind: 'spec', id, digest, managedBy }),
-      ),
+      ...(specs?.put ?? []).map(({ id, digest, resource = '' }) => {
+        const item = this.#put(this.specs, { kind: 'spec', id, digest, managedBy })
+        const entry = this.specs.get(id)
+        if (this.isNaming && entry !== undefined && item.result !== 'rejected')
+          entry.resource = resource
+        return item
+      }),
       ...(realms?.delete ?? []).map((uri) => remove(this.realms, 'realm', uri)),
     ]
   }

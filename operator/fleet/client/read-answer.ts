@@ -94,6 +94,12 @@ const isName = (value: unknown): value is string =>
 
 const MAX_NAME_LENGTH = 256
 
+/** `namespace/name`, or empty. */
+const isResource = (value: unknown): value is string =>
+  typeof value === 'string' && value.length <= MAX_RESOURCE_LENGTH
+
+const MAX_RESOURCE_LENGTH = 63 + 1 + 253
+
 const isVersion = (value: unknown): value is string =>
   typeof value === 'string' && /^\d{1,6}(\.\d{1,6}){2}[\w.+-]{0,40}$/.test(value)
 
@@ -130,9 +136,10 @@ const areAll = (entries: ValueMap, isWhole: (entry: Value) => boolean): boolean 
 
 const isWholeSpec = (entry: Value): boolean => {
   if (!isMap(entry)) return false
-  const { digest, managedBy, warnings } = entry
+  const { digest, managedBy, resource, warnings } = entry
   return (
     isName(digest) &&
+    (resource === undefined || isResource(resource)) &&
     (typeof managedBy === 'string' || managedBy === null) &&
     Array.isArray(warnings) &&
     warnings.length === 0
@@ -141,9 +148,14 @@ const isWholeSpec = (entry: Value): boolean => {
 
 const readSpecState = (entry: Value): SpecState | undefined => {
   if (!isMap(entry)) return undefined
-  const { digest, managedBy } = entry
+  const { digest, managedBy, resource } = entry
   if (!isName(digest)) return undefined
-  return { digest, managedBy: textOrNull(managedBy), warnings: shadowsIn(entry) }
+  return {
+    digest,
+    managedBy: textOrNull(managedBy),
+    ...(isResource(resource) && { resource }),
+    warnings: shadowsIn(entry),
+  }
 }
 
 const readRealmState = (entry: Value): RealmState | undefined => {

@@ -9,8 +9,14 @@ interface Contents {
   readonly realms: Digests
 }
 
+interface Comparable {
+  readonly digest: string
+  /** Absent of what comes from no resource, or where it is not known. */
+  readonly resource?: string | undefined
+}
+
 interface Digests {
-  get(key: string): { readonly digest: string } | undefined
+  get(key: string): Comparable | undefined
   keys(): Iterable<string>
 }
 
@@ -84,9 +90,16 @@ const compareAt = (
   differing: Set<string>,
 ): void => {
   for (const key of keys) {
-    if (wanted.get(key)?.digest === has.get(key)?.digest) differing.delete(key)
+    if (isSame(wanted.get(key), has.get(key))) differing.delete(key)
     else differing.add(key)
   }
+}
+
+/** A text may be that of another resource now, or have been sent by an operator that did not name any. */
+const isSame = (wanted: Comparable | undefined, has: Comparable | undefined): boolean => {
+  if (wanted?.digest !== has?.digest) return false
+  const isKnown = wanted?.resource !== undefined && has?.resource !== undefined
+  return !isKnown || wanted.resource === has.resource
 }
 
 interface ChangingKeys {

@@ -95,11 +95,11 @@ export class LoadedState {
     return this.documents.size + this.realms.size
   }
 
-  /** @param digest that was sent with a put */
-  apply({ kind, id, result, warnings }: SyncItem, digest: string | undefined): void {
+  /** @param put what was sent */
+  apply({ kind, id, result, warnings }: SyncItem, put: Put | undefined): void {
     if (result === 'rejected') return
     if (result === 'deleted') this.remove(kind, id)
-    else if (digest !== undefined) this.#put({ kind, id, digest, warnings })
+    else if (put !== undefined) this.#put({ kind, id, warnings }, put)
   }
 
   /** What it has loaded now. The result never changes, and is the same for all data planes that have loaded the same. */
@@ -144,8 +144,11 @@ export class LoadedState {
     return rootDigest(entries)
   }
 
-  #put({ kind, id, digest, warnings }: Omit<SyncItem, 'result' | 'errors'> & Digest): void {
-    if (kind === 'spec') this.#putDocument(id, this.#entries.of(id, { digest, warnings }))
+  #put(
+    { kind, id, warnings }: Omit<SyncItem, 'result' | 'errors'>,
+    { digest, resource }: Put,
+  ): void {
+    if (kind === 'spec') this.#putDocument(id, this.#entries.of(id, { digest, resource, warnings }))
     else this.#realms.put(id, { sessions: [], ...this.#realms.get(id), digest })
     this.#changed(kind, id)
   }
@@ -188,8 +191,13 @@ const documentsIn = (
   return edits
 }
 
-const isSame = (loaded: LoadedDocument | undefined, { digest, warnings }: SpecState): boolean =>
-  loaded?.digest === digest && loaded.warnings.length + warnings.length === 0
+const isSame = (
+  loaded: LoadedDocument | undefined,
+  { digest, resource, warnings }: SpecState,
+): boolean =>
+  loaded?.digest === digest &&
+  (resource === undefined || loaded.resource === resource) &&
+  loaded.warnings.length + warnings.length === 0
 
 const realmsIn = ({ realms }: StateView, manager: string): ReadonlyMap<string, LoadedRealm> => {
   const ours = new Map<string, LoadedRealm>()
@@ -199,6 +207,4 @@ const realmsIn = ({ realms }: StateView, manager: string): ReadonlyMap<string, L
   return ours
 }
 
-interface Digest {
-  readonly digest: string
-}
+type Put = Pick<LoadedDocument, 'digest' | 'resource'>

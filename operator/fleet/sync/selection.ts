@@ -93,7 +93,7 @@ class SelectionLine {
       const [before, document] = [this.#documents.get(id), this.#desired.documents.get(id)]
       const after = document && this.#isWanted(document, dataPlane) ? document : undefined
       edits.set(id, after)
-      loaded.set(id, after && this.#entries.of(id, { digest: after.digest, warnings: [] }))
+      loaded.set(id, after && this.#entries.of(id, loadedOf(after)))
       this.#exchange('spec', id, before?.digest, after?.digest)
       for (const [each, by] of [
         [before, -1],
@@ -161,6 +161,12 @@ class SelectionLine {
     }
   }
 }
+
+const loadedOf = ({ digest, resource }: DesiredDocument): LoadedDocument => ({
+  digest,
+  resource,
+  warnings: [],
+})
 
 /** The labels by which documents select data planes, as documents change. */
 class MentionedLabels {

@@ -220,12 +220,12 @@ type Answered = (kind: SyncItem['kind'], id: string) => SyncItem | undefined
 const recordPuts = (batch: Batch, answered: Answered, { loaded, memory }: Taking): void => {
   for (const realm of batch.realmPuts) {
     const item = answered('realm', realm.uri)
-    if (item !== undefined) loaded.apply(item, realm.digest)
+    if (item !== undefined) loaded.apply(item, { digest: realm.digest })
     if (item?.result === 'rejected') memory.rejections.addRealm(realm, item.errors)
   }
   for (const document of batch.puts) {
     const item = answered('spec', document.id)
-    if (item !== undefined) loaded.apply(item, document.digest)
+    if (item !== undefined) loaded.apply(item, document)
     if (item?.result === 'rejected') memory.rejections.addDocument(document, loaded, item.errors)
     else memory.pushed.put(document.id, document)
   }

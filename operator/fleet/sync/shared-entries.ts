@@ -18,11 +18,13 @@ export class SharedEntries {
   #desired: Ids = new Set()
   readonly steps = new SharedSteps<LoadedDocument>()
 
-  of(id: string, { digest, warnings }: LoadedDocument): LoadedDocument {
-    if (warnings.length > 0) return { digest, warnings }
+  of(id: string, { digest, resource, warnings }: LoadedDocument): LoadedDocument {
+    if (warnings.length > 0) return { digest, resource, warnings }
     const known = this.#known.get(id)
-    if (known?.digest === digest) return known
-    const entry = { digest, warnings: NONE }
+    // Older data planes do not name a resource: they share the entry of those that do.
+    const isSameResource = resource === undefined || known?.resource === resource
+    if (known?.digest === digest && isSameResource) return known
+    const entry = { digest, resource, warnings: NONE }
     if (this.#desired.has(id)) this.#known.set(id, entry)
     return entry
   }

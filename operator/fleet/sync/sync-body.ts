@@ -158,11 +158,13 @@ const realmPut = ({ uri, digest, record }: DesiredRealm): RealmPut =>
   withCritical('realm', { uri, digest, realm: record })
 
 const documentPut = (document: DesiredDocument): SpecPut => {
-  const { id, digest, since, spec, variables, confinedTo, credentials, withheld = [] } = document
+  const { id, digest, since, resource, spec, variables } = document
+  const { confinedTo, credentials, withheld = [] } = document
   return withCritical('spec', {
     id,
     digest,
     since,
+    resource,
     spec,
     ...(variables !== undefined && { variables }),
     ...(confinedTo !== undefined && { confinedTo }),

@@ -48,6 +48,7 @@ export const makeDocument = (
     ...(compiled.forwardHosts.length > 0 && { forwardHosts: hostsOf(compiled) }),
     ...(credentials.length > 0 && { credentials }),
     namespace: resource.metadata.namespace,
+    resource: `${resource.metadata.namespace}/${resource.metadata.name}`,
     ...selectorOf(resource),
   }
   return restrictDocument(plain, restrictions)

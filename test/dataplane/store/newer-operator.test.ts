@@ -248,3 +248,51 @@ describe('a snapshot under another version', () => {
     expect((await start(files)).store.realms()).toHaveLength(count)
   })
 })
+
+describe('the resource that a document comes from', () => {
+  const put = (more: object): (() => unknown) => specPut(makeDocument('a'), 1, more)
+
+  it('is kept, told to the operator and served, and is a change by itself', async () => {
+    const files = new MemoryFiles()
+    const open = async (): Promise<Rig> => {
+      const snapshot = new Snapshot({ files, log: createSilentLog(), now: () => 0 })
+      const rig = makeRig({ snapshot, manager: 'op' })
+      await rig.store.restore()
+      return rig
+    }
+    const rig = await open()
+    const told = (): unknown => stateOf(rig.store).specs['a']?.resource
+    await sync(rig, { spec: put({}) })
+    expect(told()).toBe('')
+    const named = put({ resource: 'shop/orders' })
+    expect(await sync(rig, { spec: named })).toContain('a loaded')
+    expect(await sync(rig, { spec: named })).toContain('a unchanged')
+    expect(told()).toBe('shop/orders')
+    expect(rig.changes.at(-1)?.put.map(({ resource }) => resource)).toEqual(['shop/orders'])
+    const later = await open()
+    expect(stateOf(later.store).specs['a']?.resource).toBe('shop/orders')
+    expect(later.changes.at(-1)?.put.map(({ resource }) => resource)).toEqual(['shop/orders'])
+  })
+
+  it('is of documents with an owner alone', async () => {
+    const rig = makeRig()
+    await rig.store.putRealm({ uri: REALM })
+    await rig.load(makeDocument('a'))
+    expect(stateOf(rig.store).specs['a']).not.toHaveProperty('resource')
+  })
+
+  it.each([
+    ['orders'],
+    ['shop/'],
+    ['/orders'],
+    ['shop/or/ders'],
+    ['shop/a"b'],
+    [7],
+    [`a/${'b'.repeat(254)}`],
+  ])('is none: %j', async (resource) => {
+    expect(await sync(managed(), { spec: put({ resource }) })).toEqual([
+      `${REALM} loaded`,
+      'a rejected /resource: expected the namespace and name of a resource',
+    ])
+  })
+})

@@ -126,7 +126,15 @@ export interface ParsedState {
   readonly rootDigest: string
   readonly gatewayVersion?: string
   readonly specs: Readonly<
-    Record<string, { digest: string; managedBy: string | null; warnings: { code: string }[] }>
+    Record<
+      string,
+      {
+        digest: string
+        managedBy: string | null
+        resource?: string
+        warnings: { code: string }[]
+      }
+    >
   >
   readonly realms: Readonly<Record<string, { digest: string; managedBy: string | null }>>
 }

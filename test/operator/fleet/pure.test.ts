@@ -415,6 +415,13 @@ describe('batches', () => {
 })
 
 describe('sync bodies', () => {
+  const putOf = (id: string): object => ({
+    id,
+    digest: `digest-of-${id}`,
+    since: 1,
+    resource: `default/${id}`,
+    spec: { id },
+  })
   const head = { managedBy: 'op', epoch: 3, base: 'root' }
   const parse = ({ bytes, isGzip }: SyncBody): unknown =>
     JSON.parse((isGzip ? gunzipSync(bytes) : bytes).toString())
@@ -442,10 +449,7 @@ describe('sync bodies', () => {
         delete: ['d'],
       },
       specs: {
-        put: [
-          { id: 'a', digest: 'digest-of-a', since: 1, spec: { id: 'a' }, variables: { key } },
-          { id: 'b', digest: 'digest-of-b', since: 1, spec: { id: 'b' } },
-        ],
+        put: [{ ...putOf('a'), variables: { key } }, putOf('b')],
         delete: ['c'],
       },
     })

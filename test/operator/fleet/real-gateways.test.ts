@@ -52,6 +52,7 @@ const aDocument = (id: string, body = 'first'): DesiredDocument => {
     realmUri: 'com.shop',
     claims: [],
     namespace: 'shop',
+    resource: `shop/${id}`,
   }
 }
 

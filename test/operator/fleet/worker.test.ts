@@ -20,7 +20,11 @@ describe('one data plane', () => {
     expect([...plane.specs.keys()]).toEqual(['a', 'b'])
     expect([...plane.realms.keys()]).toEqual(['com.shop'])
     expect(plane.complete).toBe(true)
-    expect(report(fleet).documents.get('a')).toEqual({ digest: 'digest-of-a', warnings: [] })
+    expect(report(fleet).documents.get('a')).toEqual({
+      digest: 'digest-of-a',
+      resource: 'default/a',
+      warnings: [],
+    })
   })
 
   it('is believed what it says of upstreams, as far as it makes sense', async () => {

@@ -102,7 +102,7 @@ it('step by step as at once', () => {
         } else if (step.do === 'delete') held.remove(step.kind, step.id)
         else {
           const item = { ...step, result: 'loaded', errors: [], warnings: [] } as const
-          held.apply(item, step.digest)
+          held.apply(item, { digest: step.digest })
         }
         // As if nothing had been known of it.
         expect(new Map(held.documents)).toEqual(new Map(alone.documents))
@@ -119,7 +119,7 @@ it('step by step as at once', () => {
 it('what was handed out stays as it was', () => {
   const held = new LoadedState(EMPTY, 'op')
   const put = (id: string): void => {
-    held.apply({ kind: 'spec', id, result: 'loaded', errors: [], warnings: [] }, 'd')
+    held.apply({ kind: 'spec', id, result: 'loaded', errors: [], warnings: [] }, { digest: 'd' })
   }
   put('a')
   const first = held.snapshot()
@@ -144,7 +144,10 @@ describe('what data planes hold alike', () => {
     entries.retain(new Set(['a']))
     const first = new LoadedState(of('d'), 'op', { entries })
     const second = new LoadedState(EMPTY, 'op', { entries })
-    second.apply({ kind: 'spec', id: 'a', result: 'loaded', errors: [], warnings: [] }, 'd')
+    second.apply(
+      { kind: 'spec', id: 'a', result: 'loaded', errors: [], warnings: [] },
+      { digest: 'd' },
+    )
     expect(second.documents.get('a')).toBe(first.documents.get('a'))
     expect(new LoadedState(of('e'), 'op', { entries }).documents.get('a')?.digest).toBe('e')
     expect(new LoadedState(of('d'), 'op', { before: first, entries }).documents.get('a')).toBe(

@@ -48,15 +48,12 @@ describe('data planes that have loaded what is wanted', () => {
     const [steady, slow, warning] = [1, 2, 3].map(
       () => new LoadedState(EMPTY, 'op', { entries }),
     ) as [LoadedState, LoadedState, LoadedState]
-    for (const state of [steady, slow, warning]) state.apply(realm, aRealm('com.shop').digest)
+    for (const state of [steady, slow, warning]) state.apply(realm, aRealm('com.shop'))
     const take = (state: LoadedState, warnings?: readonly Warning[]): void => {
       const selection = selections?.for(PLANE)
       if (selection === undefined) return
       for (const id of [...state.differing(selection).documents])
-        state.apply(
-          loadedItem(id, id === 'd1' ? warnings : []),
-          selection.documents.get(id)?.digest,
-        )
+        state.apply(loadedItem(id, id === 'd1' ? warnings : []), selection.documents.get(id))
       expect(state.matches(selection)).toBe(true)
     }
     for (let version = 1; version <= 300; version++) {
@@ -72,7 +69,7 @@ describe('data planes that have loaded what is wanted', () => {
       expect(second === first || version % 7 !== 0).toBe(true)
       expect(Object.fromEntries(third ?? [])).toEqual({
         ...Object.fromEntries(first ?? []),
-        d1: { digest: digests.get('d1'), warnings: [SHADOWED] },
+        d1: { digest: digests.get('d1'), resource: 'default/d1', warnings: [SHADOWED] },
       })
     }
   })
@@ -83,7 +80,7 @@ describe('data planes that have loaded what is wanted', () => {
     entries.retain(desired.documents)
     const states = [1, 2, 3].map(() => new LoadedState(EMPTY, 'op', { entries }))
     for (const id of IDS) {
-      for (const state of states) state.apply(loadedItem(id), 'd')
+      for (const state of states) state.apply(loadedItem(id), { digest: 'd' })
       expect(new Set(states.map((state) => state.snapshot().documents)).size).toBe(1)
     }
   })
