@@ -218,24 +218,38 @@ export interface Measurements {
   readonly requests: RequestMetrics
 }
 
-/** The metrics of one process: the table above, request rows, and metrics of the process itself. */
+/** The metrics of one process: the table above with those of the process itself, and those of requests. */
 export const createMeasurements = (): Measurements => {
   const metrics = createMetrics(METRICS)
-  const requests = createRequestMetrics({
-    counter: {
+  metrics.include(measureProcess())
+  return { metrics, requests: createGatewayRequests() }
+}
+
+/** Counts the requests of one process, or, in the primary of a cluster, of all processes. */
+export const createGatewayRequests = (): RequestMetrics =>
+  createRequestMetrics({
+    requests: {
       name: 'svc_gateway_requests_total',
-      help: 'Requests completed, by API, version, path of the document, method and status.',
+      help: 'Requests completed, by API, version, path of the document, method and class of the status (2xx); other stands for paths and documents beyond the bound.',
     },
-    histogram: {
+    durations: {
       name: 'svc_gateway_request_seconds',
-      help: 'Time from the head of a request to the end of its response, by API and version.',
+      help: 'Time from the head of a request to the end of its response, by API.',
       buckets: [0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30],
     },
+    errors: {
+      name: 'svc_gateway_request_errors_total',
+      help: 'Requests that failed, by API and status: 500, 502, 503, 504, others of that class as 5xx, and 499, the client did not wait.',
+    },
+    responses: {
+      name: 'svc_gateway_responses_total',
+      help: 'Requests completed, by status.',
+    },
+    documents: {
+      name: 'svc_gateway_document_info',
+      help: '1 for each API that was called, with namespace and name of its resource; empty if it was loaded by hand.',
+    },
   })
-  metrics.include(() => requests.families())
-  metrics.include(measureProcess())
-  return { metrics, requests }
-}
 
 /** Open client connections by name of the listener. The system counts them, so they are read for each scrape. */
 export const connectionsFamily = (counts: Readonly<Record<string, number>>): FamilyState => {

@@ -13,7 +13,7 @@ import type {
 import type { Method } from '../../language/document.ts'
 import { createTextShare } from '../../language/expression/share-text.ts'
 import { pointerOf, type RefusingPlace } from '../../language/failing-place.ts'
-import type { RequestRow } from '../../telemetry/request-metrics.ts'
+import type { RequestRow } from '../../telemetry/request-row.ts'
 import { type ActionResponse, actionResponse, NO_BODY } from '../../language/action-response.ts'
 import type { Perform } from '../actions/performer.ts'
 import type { OperationSlot, ServedPath, ServedVersion } from '../served.ts'

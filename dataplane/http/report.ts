@@ -11,7 +11,7 @@ import type {
   TracedOperation,
 } from './incoming-request.ts'
 import { refusalType } from '../../language/routes/negotiate.ts'
-import type { RequestRow } from '../../telemetry/request-metrics.ts'
+import type { RequestRow } from '../../telemetry/request-row.ts'
 import type { HeaderList } from './response/headers.ts'
 import type { Answer } from './response/plan.ts'
 import { type Envelope, writeAnswer } from './response/write-response.ts'

@@ -4,6 +4,7 @@
 import type { RouteExplanation } from '../../language/explain/explanation.ts'
 import type { ReadRequest } from '../../language/explain/read-request.ts'
 import { mergeStates, type MetricsState } from '../../telemetry/metrics-state.ts'
+import type { RequestMetrics } from '../../telemetry/request-metrics.ts'
 import type { UpstreamsView } from '../upstream/upstream-view.ts'
 import type { Log } from '../../telemetry/log.ts'
 import type { DurableName } from './cluster/process-status.ts'
@@ -25,7 +26,10 @@ export interface ServingParts {
   readonly serving: Serving
   readonly publicHandlers: (scheme: 'http' | 'https') => ServerHandlers
   readonly onConnectionRefused?: (reason: ConnectionRefusal) => void
+  /** All but those of requests. */
   readonly exportMetrics: () => Promise<MetricsState>
+  /** If left out, no requests are counted. */
+  readonly requests?: Pick<RequestMetrics, 'families' | 'counts'>
   /** What is known of upstreams; without detail only recent failures. If left out, nothing. */
   readonly viewUpstreams?: (isDetailed: boolean) => UpstreamsView
   /** JSON texts of `Decision` with this request id. If left out, none are kept. */
@@ -94,7 +98,8 @@ export const serveHere = (parts: ServingParts, { settings, log, services }: Here
         return Promise.resolve()
       },
     },
-    exportMetrics: async () => mergeStates([await exportMetrics(parts, listeners)]),
+    exportMetrics: async () =>
+      mergeStates([await exportMetrics(parts, listeners), parts.requests?.families() ?? []]),
     viewUpstreams: (isDetailed) => Promise.resolve([parts.viewUpstreams?.(isDetailed)]),
     findDecisions: (id) => Promise.resolve([parts.findDecisions?.(id)]),
     findFailures: (query) => Promise.resolve([parts.findFailures?.(query)]),
@@ -117,7 +122,7 @@ export const serveHere = (parts: ServingParts, { settings, log, services }: Here
   }
 }
 
-/** The counts of one serving process, and its open connections. */
+/** The metrics of one serving process but those of requests, and its open connections. */
 export const exportMetrics = async (
   parts: ServingParts,
   listeners: Listeners | undefined,

@@ -4,7 +4,7 @@
 import { setImmediate as yieldTurn } from 'node:timers/promises'
 import type { Log } from '../../telemetry/log.ts'
 import type { Tracer } from '../../telemetry/tracer.ts'
-import { rowsToKeep } from './prune-request-metrics.ts'
+import { followDocuments } from './follow-documents.ts'
 import { endpointsOf, endpointsOfSettings } from '../listen/own-addresses.ts'
 import { createPerformer } from '../actions/action-table.ts'
 import type { ForwardCredentials } from '../actions/forward/forward-credential.ts'
@@ -124,6 +124,7 @@ export const createServingParts = (environment: ServingEnvironment): ServingProc
       metrics.count('connectionsRefused', { reason })
     },
     exportMetrics: () => measurements.metrics.exportState(),
+    requests: measurements.requests,
     viewUpstreams: reach.view,
     findDecisions: http.findDecisions,
     findFailures: http.findFailures,
@@ -151,7 +152,7 @@ const following = (
     bridge.follow(change)
     // So that the first login does not wait for lazy loading.
     if (change.put.some(hasEndpoints)) void security.endpoints.warmUp()
-    measurements.requests.prune(rowsToKeep(change))
+    followDocuments(measurements.requests, change)
   },
 })
 
@@ -238,6 +239,7 @@ const createPreparation = ({
         version: version.name,
         path,
         method: method.toUpperCase(),
+        resource: version.resource,
       }),
   }
 }

@@ -33,10 +33,12 @@ export interface Row {
 const requests =
   (path: string, method = 'GET', api = 'failing') =>
   ({ status }: Row): string =>
-    `svc_gateway_requests_total{api="${api}",version="v1",path="${path}",method="${method}",status="${status}"} 2`
+    `svc_gateway_requests_total{api="${api}",version="v1",path="${path}",method="${method}",status="${classOf(status)}"} `
 
 const unmatched = ({ status }: Row): string =>
-  `svc_gateway_requests_total{api="",version="",path="",method="",status="${status}"}`
+  `svc_gateway_requests_total{api="",version="",path="",method="",status="${classOf(status)}"}`
+
+const classOf = (status: number): string => `${Math.floor(status / 100)}xx`
 
 const UNREACHABLE = 'The upstream could not be reached.'
 const INVALID = 'The upstream sent an invalid response.'

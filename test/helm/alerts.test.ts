@@ -47,8 +47,8 @@ const WELL: Readonly<Record<string, string>> = {
   [`up{${OPERATOR}}`]: '1x60',
   [`svc_gateway_ready{${GATEWAY}}`]: '1x60',
   [`svc_gateway_ready{${SIDECAR}}`]: '1x60',
-  [`svc_gateway_requests_total{${GATEWAY},api="a",status="200"}`]: '0+600x60',
-  [`svc_gateway_requests_total{${GATEWAY},api="a",status="500"}`]: '0+6x60',
+  [`svc_gateway_requests_total{${GATEWAY},api="a",status="2xx"}`]: '0+600x60',
+  [`svc_gateway_requests_total{${GATEWAY},api="a",status="5xx"}`]: '0+6x60',
   [`nodejs_eventloop_lag_p99_seconds{${GATEWAY}}`]: '0.012x60',
   [`svc_gateway_memory_budget_bytes{${GATEWAY}}`]: '256x60',
   [`svc_gateway_memory_in_use_bytes{${GATEWAY},what="held"}`]: '10x60',
@@ -94,7 +94,9 @@ interface Fault {
 
 const FAULTS: Readonly<Record<string, Fault>> = {
   SvcGatewayErrors: {
-    series: { [`svc_gateway_requests_total{${GATEWAY},api="a",status="504"}`]: '0+66x60' },
+    series: {
+      [`svc_gateway_requests_total{${GATEWAY},api="a",path="other",status="5xx"}`]: '0+66x60',
+    },
     says: '10.71% of the requests of API a fail',
   },
   SvcGatewayNotReady: {

@@ -9,10 +9,6 @@ import {
   withoutAbandoned,
 } from '../../telemetry/metrics-state.ts'
 import { measureProcess } from '../../telemetry/process-metrics.ts'
-import {
-  createRequestMetrics,
-  type RequestMetricsOptions,
-} from '../../telemetry/request-metrics.ts'
 
 const TABLE = {
   loads: { kind: 'counter', name: 'loads_total', help: 'Loads.', labels: ['kind', 'result'] },
@@ -162,79 +158,5 @@ describe('states', () => {
 
   it('cuts a long label', () => {
     expect(seriesOf('n', { a: 'x'.repeat(1000) })).toHaveLength('n{a=""}'.length + 256)
-  })
-})
-
-describe('createRequestMetrics', () => {
-  const OPTIONS: RequestMetricsOptions = {
-    counter: { name: 'requests_total', help: 'R.' },
-    histogram: { name: 'seconds', help: 'S.', buckets: [0.1, 1] },
-  }
-  const labels = { api: 'a', version: 'v1', path: '/x', method: 'get' }
-  const render = (metrics: ReturnType<typeof createRequestMetrics>): string =>
-    renderMetrics(metrics.families())
-
-  it('counts by status and puts durations in buckets, bounds included', () => {
-    const metrics = createRequestMetrics(OPTIONS)
-    const row = metrics.rowFor(labels)
-    expect(metrics.rowFor({ ...labels })).toBe(row)
-    row.observe(200, 0.1)
-    row.observe(200, 0.5)
-    row.observe(404, 7)
-    expect(render(metrics)).toBe(
-      [
-        '# HELP requests_total R.',
-        '# TYPE requests_total counter',
-        'requests_total{api="a",version="v1",path="/x",method="get",status="200"} 2',
-        'requests_total{api="a",version="v1",path="/x",method="get",status="404"} 1',
-        '# HELP seconds S.',
-        '# TYPE seconds histogram',
-        'seconds_bucket{api="a",version="v1",le="0.1"} 1',
-        'seconds_bucket{api="a",version="v1",le="1"} 2',
-        'seconds_bucket{api="a",version="v1",le="+Inf"} 3',
-        'seconds_sum{api="a",version="v1"} 7.6',
-        'seconds_count{api="a",version="v1"} 3',
-        '',
-      ].join('\n'),
-    )
-  })
-
-  it('tells seven statuses of a row apart, the rest is other', () => {
-    const metrics = createRequestMetrics(OPTIONS)
-    const row = metrics.rowFor(labels)
-    for (let status = 200; status < 220; status++) row.observe(status, 0)
-    row.observe(200, 0)
-    const [family] = metrics.families()
-    expect(family?.series).toHaveLength(8)
-    expect(family?.values).toEqual([2, 1, 1, 1, 1, 1, 1, 13])
-    expect(family?.series.at(-1)).toContain('status="other"')
-  })
-
-  it('shares one row beyond the bound of rows, one histogram beyond that of histograms', () => {
-    const metrics = createRequestMetrics({ ...OPTIONS, maxRows: 3, maxHistograms: 1 })
-    for (const api of ['a', 'b', 'c', 'd', 'e']) metrics.rowFor({ ...labels, api }).observe(200, 0)
-    const text = render(metrics)
-    expect(text).toContain(
-      'requests_total{api="c",version="v1",path="/x",method="get",status="200"} 1',
-    )
-    expect(text).toContain(
-      'requests_total{api="other",version="other",path="other",method="other",status="200"} 2',
-    )
-    expect(text).toContain('seconds_count{api="other",version="other"} 4')
-    expect(text).not.toContain('seconds_count{api="b"')
-  })
-
-  it('forgets what a document has lost', () => {
-    const metrics = createRequestMetrics({ ...OPTIONS, maxRows: 2 })
-    metrics.rowFor(labels).observe(200, 0)
-    metrics.rowFor({ ...labels, path: '/y' }).observe(200, 0)
-    metrics.prune(({ api, path }) => api !== 'a' || path === '/y')
-    metrics.prune(({ api }) => api !== 'b')
-    expect(render(metrics)).not.toContain('path="/x"')
-    expect(render(metrics)).toContain('path="/y"')
-    metrics.prune(({ api }) => api !== 'a')
-    expect(render(metrics)).toBe('')
-    metrics.rowFor({ ...labels, api: 'constructor' }).observe(500, 0)
-    expect(render(metrics)).toContain('api="constructor"')
   })
 })

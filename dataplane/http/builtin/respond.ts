@@ -138,7 +138,16 @@ const abandon = (builtinRequest: BuiltinRequest): void => {
 
 const settle = (builtinRequest: BuiltinRequest, settlement: Settlement): void => {
   const { dispatch, incomingRequest, version, template } = builtinRequest
-  const method: Method = toMethod(incomingRequest.request.method) ?? 'get'
-  const row = dispatch.preparation.rowFor(version, template, method)
+  const method = offeredMethod(builtinRequest)
+  // As with paths of documents: what clients send must not make series.
+  const row =
+    method === undefined
+      ? dispatch.unmatched
+      : dispatch.preparation.rowFor(version, template, method)
   report(dispatch, incomingRequest, { row, version, template, action: 'endpoint' }, settlement)
+}
+
+const offeredMethod = ({ incomingRequest, allow }: BuiltinRequest): Method | undefined => {
+  const { method = '' } = incomingRequest.request
+  return allow.split(', ').includes(method) ? toMethod(method) : undefined
 }

@@ -10,6 +10,8 @@ import {
   type MetricsState,
   withoutAbandoned,
 } from '../../../telemetry/metrics-state.ts'
+import { createGatewayRequests } from '../../metrics.ts'
+import { followDocuments } from '../follow-documents.ts'
 import { removeStaleSocket } from '../../listen/bind.ts'
 import type { ProcessStatusRegistry } from './process-status.ts'
 import type { Addresses, ToPrimary } from './message.ts'
@@ -122,6 +124,8 @@ class Primary {
   readonly peers = new Map<number, ClusterPeer>()
   /** What the operator reports of Services; every worker receives it, also one that starts later. */
   readonly services = new ServiceDirectory()
+  /** Requests of all workers, those that are gone too: one bound for all of them. */
+  readonly requests = createGatewayRequests()
   phase: 'idle' | 'serving' | 'draining' | 'closing' = 'idle'
   readonly #options: ClusterOptions
   readonly #held: ReplicatedContent = createReplicatedContent()
@@ -147,11 +151,11 @@ class Primary {
     const peers = [...this.peers.values()]
     const outcomes = await Promise.all(peers.map((peer) => peer.perform({ kind: 'apply', change })))
     const failed = outcomes.find((outcome) => outcome.kind === 'failed')
-    if (failed === undefined) return
-    if (!outcomes.some((outcome) => outcome.kind === 'done')) {
+    if (failed !== undefined && !outcomes.some((outcome) => outcome.kind === 'done')) {
       undo()
       throw new Error(`no serving process could apply the change: ${failed.message}`)
     }
+    followDocuments(this.requests, change)
     // The others serve it already: restart those that could not, with everything that is loaded.
     outcomes.forEach((outcome, index) => {
       if (outcome.kind === 'failed') peers[index]?.worker.kill('SIGKILL')
@@ -191,13 +195,20 @@ class Primary {
   }
 
   async exportMetrics(): Promise<MetricsState> {
-    await Promise.all([...this.peers.values()].map((peer) => peer.measure(MEASURE_TIMEOUT_MS)))
+    const { requests } = this
+    await Promise.all(
+      [...this.peers.values()].map((peer) =>
+        peer.measure(MEASURE_TIMEOUT_MS, (counts) => {
+          requests.add(counts)
+        }),
+      ),
+    )
     // Synchronously, so that what a worker has pruned meanwhile, or counted until its end, is in one of the two.
     const peers = [...this.peers.values()]
     const states = peers.map(({ lastMetrics }) => lastMetrics)
     const forgotten = peers.map((peer) => peer.takeForgotten())
     this.#retired = withoutAbandoned(mergeStates([this.#retired, ...forgotten]), states)
-    return mergeStates([...states, this.#retired])
+    return mergeStates([...states, this.#retired, requests.families()])
   }
 
   tell(kind: 'drain' | 'let go' | 'close' | 'abort'): void {

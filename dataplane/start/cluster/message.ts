@@ -5,6 +5,7 @@ import type { RouteExplanation } from '../../../language/explain/explanation.ts'
 import type { ReadRequest } from '../../../language/explain/read-request.ts'
 import type { Address } from '../../../telemetry/settings-table.ts'
 import type { MetricsState } from '../../../telemetry/metrics-state.ts'
+import type { RequestCounts } from '../../../telemetry/request-counts.ts'
 import type { DurableName } from './process-status.ts'
 import type { GatewaySettings } from '../../config.ts'
 import type { FailureQuery, KeptFailure } from '../../decisions/decision-ring.ts'
@@ -61,7 +62,13 @@ export type ToPrimary =
       /** An address is not available: the message is one line for the person who starts the gateway. */
       readonly isStartError: boolean
     }
-  | { readonly kind: 'metrics'; readonly task: number; readonly state: MetricsState }
+  | {
+      readonly kind: 'metrics'
+      readonly task: number
+      /** All but those of requests. */
+      readonly state: MetricsState
+      readonly requests: RequestCounts
+    }
   | { readonly kind: 'upstreams'; readonly task: number; readonly view: UpstreamsView | undefined }
   /** JSON texts of `Decision`. */
   | { readonly kind: 'decisions'; readonly task: number; readonly texts: readonly string[] }

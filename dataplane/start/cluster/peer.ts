@@ -9,6 +9,7 @@ import {
   mergeStates,
   type MetricsState,
 } from '../../../telemetry/metrics-state.ts'
+import { CountsSince, type RequestCounts } from '../../../telemetry/request-counts.ts'
 import type { DurableName } from './process-status.ts'
 import type { FailureQuery, KeptFailure } from '../../decisions/decision-ring.ts'
 import type { RevokedEntry } from '../../shared/relayed-state.ts'
@@ -36,6 +37,7 @@ export class ClusterPeer {
   readonly worker: WorkerProcess
   /** Its counts when it was last asked. */
   lastMetrics: MetricsState = []
+  readonly #requests = new CountsSince()
   /** Counts that it has pruned since. */
   #forgotten: MetricsState = []
   readonly #taskTimeoutMs: number
@@ -59,12 +61,20 @@ export class ClusterPeer {
     return this.#tasks.run(() => this.#performNow(task))
   }
 
-  /** Does not wait for tasks; returns the last known state if there is no reply in time. */
-  async measure(timeoutMs: number): Promise<MetricsState> {
+  /**
+   * Does not wait for tasks; returns the last known state if there is no reply in time.
+   * @param onRequests called with what was counted of requests since the last call, before the reply to any task that
+   *   the worker performed later
+   */
+  async measure(
+    timeoutMs: number,
+    onRequests: (counts: RequestCounts) => void,
+  ): Promise<MetricsState> {
     const task = this.#nextTask++
     const reply = await this.#ask({ kind: 'measure', task }, timeoutMs)
     if (reply !== 'late' && reply?.kind === 'metrics') {
-      const { state } = reply
+      const { state, requests } = reply
+      onRequests(this.#requests.take(requests))
       this.#forgotten = mergeStates([this.#forgotten, forgottenSeries(this.lastMetrics, state)])
       this.lastMetrics = state
     }

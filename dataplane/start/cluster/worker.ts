@@ -6,6 +6,7 @@ import type { Log } from '../../../telemetry/log.ts'
 import type { BridgePeers, DurableName } from './process-status.ts'
 import type { Addresses, ToPrimary, ToWorker } from './message.ts'
 import type { GatewaySettings } from '../../config.ts'
+import { NO_COUNTS } from '../../../telemetry/request-counts.ts'
 import { openListeners, type Listeners } from '../../listen/listeners.ts'
 import { exportMetrics, type ServingParts } from '../plane.ts'
 import type { SecretRings } from '../security-state.ts'
@@ -172,9 +173,9 @@ class Worker {
   }
 
   async #measure(task: number): Promise<void> {
-    const state =
-      this.#running === undefined ? [] : await exportMetrics(this.#running.parts, this.#listeners)
-    this.#send({ kind: 'metrics', task, state })
+    const parts = this.#running?.parts
+    const state = parts === undefined ? [] : await exportMetrics(parts, this.#listeners)
+    this.#send({ kind: 'metrics', task, state, requests: parts?.requests?.counts() ?? NO_COUNTS })
   }
 
   async #release(task: number, name: DurableName): Promise<void> {

@@ -1,5 +1,6 @@
 import { expect, it } from '@jest/globals'
-import { rowsToKeep } from '../../../dataplane/start/prune-request-metrics.ts'
+import { createGatewayRequests } from '../../../dataplane/metrics.ts'
+import { followDocuments } from '../../../dataplane/start/follow-documents.ts'
 import { packDocument } from '../../../dataplane/store/pack.ts'
 import { compiled } from '../../language/documents.ts'
 
@@ -8,11 +9,10 @@ const secured = compiled({
   realm: { authmethods: ['oidcrp', 'cookie'], oidcProviders: ['default'] },
 })
 
-const keeps = rowsToKeep({
-  put: [packDocument(secured, { since: 0, rank: 0 })],
+const change = {
+  put: [packDocument(secured, { since: 0, rank: 0, resource: 'shop/secured' })],
   remove: ['gone'],
-  realms: { put: [], delete: [] },
-})
+}
 
 it.each([
   ['a path', { api: 'a', path: '/v1/x', method: 'GET' }, true],
@@ -24,6 +24,18 @@ it.each([
   ['a document that went', { api: 'gone', path: '/v1/x', method: 'GET' }, false],
   ['a document that nobody touched', { api: 'b', path: '/v1/y', method: 'GET' }, true],
   ['no document', { api: '', path: '', method: '' }, true],
+  ['the rest of the document', { api: 'a', path: 'other', method: 'other' }, true],
 ])('%s', (_, labels, expected) => {
-  expect(keeps({ version: 'v1', ...labels })).toBe(expected)
+  const requests = createGatewayRequests()
+  requests.rowFor({ version: 'v1', ...labels }).observe(200, 0)
+  followDocuments(requests, change)
+  const counted = requests.counts().rows.filter(({ classes }) => classes.some((count) => count > 0))
+  expect(counted.map(({ path }) => path)).toEqual(expected ? [labels.path] : [])
+})
+
+it('the resource of a document', () => {
+  const requests = createGatewayRequests()
+  requests.rowFor({ api: 'a', version: 'v1', path: '/v1/x', method: 'GET' }).observe(200, 0)
+  followDocuments(requests, change)
+  expect(requests.counts().rows[0]?.resource).toBe('shop/secured')
 })

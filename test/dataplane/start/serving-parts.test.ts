@@ -63,7 +63,8 @@ const load = (document: unknown) => {
   })
 }
 
-const metrics = async (): Promise<string> => renderMetrics([await parts.exportMetrics()].flat())
+const metrics = async (): Promise<string> =>
+  renderMetrics([...(await parts.exportMetrics()), ...parts.measurements.requests.families()])
 
 beforeEach(() => {
   lines.length = 0
@@ -89,7 +90,7 @@ describe('createServingParts', () => {
     expect((await request(`${url}/nope`)).status).toBe(404)
     const text = await metrics()
     expect(text).toMatch(
-      /svc_gateway_requests_total\{api="api",version="v1",path="\/x",method="GET",status="200"\} 1/,
+      /svc_gateway_requests_total\{api="api",version="v1",path="\/x",method="GET",status="2xx"\} 1/,
     )
     expect(text).toMatch(/svc_gateway_refusals_total\{code="svc\.error\.not_found"\} 1/)
     expect(text).toMatch(/svc_gateway_requests_in_flight 0/)

@@ -1,5 +1,6 @@
 import { EventEmitter } from 'node:events'
 import { describe, expect, it, jest } from '@jest/globals'
+import { createGatewayRequests } from '../../../../dataplane/metrics.ts'
 import {
   ProcessStatusRegistry,
   type DurableName,
@@ -21,6 +22,8 @@ import type { ServingChange } from '../../../../dataplane/store/serving.ts'
 import { ServiceDirectory } from '../../../../dataplane/upstream/endpoints/service-directory.ts'
 import { createLog } from '../../../../telemetry/log.ts'
 import type { MetricsState } from '../../../../telemetry/metrics-state.ts'
+import { NO_COUNTS } from '../../../../telemetry/request-counts.ts'
+import type { RequestMetrics } from '../../../../telemetry/request-metrics.ts'
 import { eventually } from '../../../support/eventually.ts'
 import { request } from '../../../support/http-request.ts'
 import { securityState } from '../../../support/serving-home.ts'
@@ -70,7 +73,7 @@ type Answer = (message: ToWorker) => ToPrimary | undefined
 
 const obedient: Answer = (message) => {
   if (message.kind === 'measure')
-    return { kind: 'metrics', task: message.task, state: requestsOf(1) }
+    return { kind: 'metrics', task: message.task, state: requestsOf(1), requests: NO_COUNTS }
   if (message.kind === 'listen') {
     const address = { kind: 'tcp', host: '127.0.0.1', port: 4711 } as const
     return { kind: 'done', task: message.task, addresses: { public: address } }
@@ -224,7 +227,7 @@ describe('the primary', () => {
         ] as MetricsState
         worker.answer = (message) =>
           message.kind === 'measure'
-            ? { kind: 'metrics', task: message.task, state }
+            ? { kind: 'metrics', task: message.task, state, requests: NO_COUNTS }
             : obedient(message)
       }
       const [merged] = await cluster.exportMetrics()
@@ -391,6 +394,43 @@ describe('the primary', () => {
     await cluster.close()
   })
 
+  it('counts the requests of all workers once, also of one that died, and drops those of removed documents', async () => {
+    const { cluster, workers } = prepare(2)
+    await cluster.listen()
+    const count = (worker: FakeWorker | undefined, requests: RequestMetrics): void => {
+      if (worker === undefined) return
+      worker.answer = (message) =>
+        message.kind === 'measure'
+          ? { kind: 'metrics', task: message.task, state: [], requests: requests.counts() }
+          : obedient(message)
+    }
+    const shown = async (): Promise<Readonly<Record<string, number>>> => {
+      const state = await cluster.exportMetrics()
+      const family = state.find(({ name }) => name === 'svc_gateway_requests_total')
+      return Object.fromEntries(
+        (family?.series ?? []).map((series, at) => [
+          /api="(\w*)"/.exec(series)?.[1] ?? '',
+          family?.values[at] ?? 0,
+        ]),
+      )
+    }
+    const counts = [createGatewayRequests(), createGatewayRequests()]
+    counts.forEach((requests, at) => {
+      count(workers[at], requests)
+      for (const api of ['a', 'b'])
+        requests.rowFor({ api, version: 'v1', path: '/v1/x', method: 'GET' }).observe(200, 0.1)
+    })
+    expect(await shown()).toEqual({ a: 2, b: 2 })
+    expect(await shown()).toEqual({ a: 2, b: 2 })
+    workers[0]?.die()
+    await passRestart()
+    expect(await shown()).toEqual({ a: 2, b: 2 })
+    await cluster.serving.apply({ ...put(), remove: ['a'] })
+    for (const requests of counts) requests.prune('a', () => false)
+    expect(await shown()).toEqual({ b: 2 })
+    await cluster.close()
+  })
+
   it('takes the last known figures of a worker that is late', async () => {
     let isLate = false
     const { cluster } = prepare(1, [
@@ -486,7 +526,7 @@ describe('ClusterPeer', () => {
     peer.markGone()
     expect([await outcome, await queued]).toEqual([{ kind: 'gone' }, { kind: 'gone' }])
     expect(peer.isGone).toBe(true)
-    expect(await peer.measure(60_000)).toEqual([])
+    expect(await peer.measure(60_000, () => undefined)).toEqual([])
     peer.tell('close')
     peer.receive({ kind: 'done', task: 99 })
   })
@@ -661,7 +701,12 @@ describe('a worker', () => {
   it('measures nothing before it has started', async () => {
     const worker = startWorker()
     worker.tell({ kind: 'measure', task: 1 })
-    expect(await worker.answerTo(1)).toEqual({ kind: 'metrics', task: 1, state: [] })
+    expect(await worker.answerTo(1)).toEqual({
+      kind: 'metrics',
+      task: 1,
+      state: [],
+      requests: NO_COUNTS,
+    })
   })
 
   it('ends with its primary, and leaves signals to it', () => {

@@ -54,6 +54,7 @@ const createParts = (): ServingParts => {
     },
     publicHandlers: () => ({ onRequest }),
     exportMetrics: () => metrics.exportState(),
+    requests,
     releaseHere: () => Promise.resolve(false),
     endStreams: () => {
       // Only when the listeners have begun to close: a worker that did not wait would be gone by then.

@@ -107,7 +107,7 @@ describe('a cluster of two workers', () => {
 
     const before = first.size + later.size + after.size
     const { value } = await ask(child, { metrics: true })
-    const counted = /svc_gateway_requests_total\{[^}]*status="200"\} (\d+)/.exec(String(value))
+    const counted = /svc_gateway_requests_total\{[^}]*status="2xx"\} (\d+)/.exec(String(value))
     expect(Number(counted?.[1])).toBeGreaterThanOrEqual(before)
   }, 60_000)
 

@@ -1,0 +1,52 @@
+// Keeps the metrics of requests in line with what is served: rows of removed documents and paths only fill their bound,
+// and the resource of a document may be another one.
+
+import { once } from '../../base/once.ts'
+import { METHODS } from '../../language/document.ts'
+import { endpointRoutes } from '../../language/routes/endpoint-routes.ts'
+import { mountPath, webSocketPath } from '../../language/routes/path-pattern.ts'
+import { OTHER, type RequestLabels } from '../../telemetry/request-counts.ts'
+import type { RequestMetrics } from '../../telemetry/request-metrics.ts'
+import type { PackedDocument } from '../store/packed-document.ts'
+import type { ServingChange } from '../store/serving.ts'
+
+/** The cost is that of what has changed. */
+export const followDocuments = (
+  requests: Pick<RequestMetrics, 'prune' | 'assign'>,
+  { put, remove }: Pick<ServingChange, 'put' | 'remove'>,
+): void => {
+  for (const id of remove) requests.prune(id, () => false)
+  for (const document of put) {
+    // Made for documents that were called.
+    const keys = once(() => keysOf(document))
+    requests.prune(document.id, (labels) => isOther(labels) || keys().has(keyOf(labels)))
+    requests.assign(document.id, document.resource)
+  }
+}
+
+/** It counts the operations of its document, whichever they are. */
+const isOther = ({ path }: RequestLabels): boolean => path === OTHER
+
+const keysOf = ({ versions }: PackedDocument): ReadonlySet<string> => {
+  const keys = versions.flatMap(({ name, basePath, paths, endpoints }) => [
+    keyOf({ version: name, path: webSocketPath(basePath).template, method: 'GET' }),
+    ...endpointRoutes(endpoints).flatMap(({ path, methods }) =>
+      methods.map((method) =>
+        keyOf({
+          version: name,
+          path: mountPath(basePath, path).template,
+          method: method.toUpperCase(),
+        }),
+      ),
+    ),
+    ...paths.flatMap(({ template, operations }) =>
+      METHODS.filter((method) => operations[method] !== undefined).map((method) =>
+        keyOf({ version: name, path: template, method: method.toUpperCase() }),
+      ),
+    ),
+  ])
+  return new Set(keys)
+}
+
+const keyOf = ({ version, path, method }: Omit<RequestLabels, 'api'>): string =>
+  `${method} ${path} ${version}`

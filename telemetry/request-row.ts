@@ -1,0 +1,190 @@
+// Counts the requests of one operation by class of status, and those of one document by duration and status of failure.
+// This is the hot path: it adds to numbers; names and texts are made only when they are read.
+
+import { ERROR_STATUSES, type TotalsCounts } from './request-counts.ts'
+
+/** Where one operation counts. The operation's closure holds it, so that no request looks it up. */
+export interface RequestRow {
+  observe(status: number, seconds: number): void
+}
+
+export interface RowPlace {
+  readonly version: string
+  readonly path: string
+  readonly method: string
+}
+
+/** What the rows of a document share. */
+export interface RowDocument {
+  readonly totals: RequestTotals
+}
+
+/** Fields, not an array: ten thousand rows are 1 MB, not 2. */
+export class CountedRow implements RequestRow {
+  readonly place: RowPlace
+  readonly document: RowDocument
+  /** The row that counts from now on what this one did: it has given up its series. */
+  #successor: CountedRow | undefined = undefined
+  /** What was read last. */
+  #read: readonly number[] = []
+  #informational = 0
+  #successful = 0
+  #redirecting = 0
+  #clientErrors = 0
+  #serverErrors = 0
+
+  constructor(place: RowPlace, document: RowDocument) {
+    this.place = place
+    this.document = document
+  }
+
+  observe(status: number, seconds: number): void {
+    if (this.#successor === undefined) this.#count(status)
+    else this.#last().#count(status)
+    this.document.totals.observe(status, seconds)
+  }
+
+  /** As `STATUS_CLASSES`, to be shown. */
+  read(): readonly number[] {
+    return (this.#read = this.#classes())
+  }
+
+  /** The successor counts from now on, and has what nobody has read yet, so that no request is missed. */
+  giveWay(successor: CountedRow): void {
+    successor.add(this.#classes().map((count, index) => count - (this.#read[index] ?? 0)))
+    this.#successor = successor
+  }
+
+  get total(): number {
+    const served = this.#informational + this.#successful + this.#redirecting
+    return served + this.#clientErrors + this.#serverErrors
+  }
+
+  /** Adds what another process has counted. */
+  add(classes: readonly number[]): void {
+    const row = this.#last()
+    const [informational = 0, successful = 0, redirecting = 0, client = 0, server = 0] = classes
+    row.#informational += informational
+    row.#successful += successful
+    row.#redirecting += redirecting
+    row.#clientErrors += client
+    row.#serverErrors += server
+  }
+
+  #last(): CountedRow {
+    let row: CountedRow = this.#successor ?? this
+    while (row.#successor !== undefined) row = row.#successor
+    return row
+  }
+
+  #classes(): readonly number[] {
+    return [
+      this.#informational,
+      this.#successful,
+      this.#redirecting,
+      this.#clientErrors,
+      this.#serverErrors,
+    ]
+  }
+
+  #count(status: number): void {
+    if (status < 300) {
+      if (status >= 200) this.#successful += 1
+      else this.#informational += 1
+    } else if (status < 400) this.#redirecting += 1
+    else if (status < 500) this.#clientErrors += 1
+    else this.#serverErrors += 1
+  }
+}
+
+/** Durations and failures of one document. */
+export type RequestSums = Omit<TotalsCounts, 'api'>
+
+/** The statuses of all requests of a process: one number for each. */
+export const createStatusCounts = (): Float64Array => new Float64Array(1000)
+
+export class RequestTotals {
+  readonly #bounds: readonly number[]
+  readonly #statuses: Float64Array
+  readonly #buckets: Float64Array
+  /** Made at the first failure. */
+  #errors: Float64Array | undefined = undefined
+  #seconds = 0
+  /** What was read last. */
+  #read: RequestSums | undefined = undefined
+
+  /**
+   * @param bounds ascending upper bounds of the buckets, seconds
+   * @param statuses of all documents together
+   */
+  constructor(bounds: readonly number[], statuses: Float64Array) {
+    this.#bounds = bounds
+    this.#statuses = statuses
+    this.#buckets = new Float64Array(bounds.length + 1)
+  }
+
+  observe(status: number, seconds: number): void {
+    const bounds = this.#bounds
+    let bucket = 0
+    while (seconds > (bounds[bucket] ?? Infinity)) bucket++
+    this.#buckets[bucket] = (this.#buckets[bucket] ?? 0) + 1
+    this.#seconds += seconds
+    this.#statuses[status] = (this.#statuses[status] ?? 0) + 1
+    if (status >= 499) this.#addError(errorIndex(status), 1)
+  }
+
+  /** To be shown. */
+  read(): RequestSums {
+    return (this.#read = this.#sums())
+  }
+
+  /** The successor gets what nobody has read yet. */
+  giveWay(successor: RequestTotals): void {
+    const [now, before] = [this.#sums(), this.#read]
+    const unread = (counts: readonly number[], read: readonly number[] = []): readonly number[] =>
+      counts.map((count, index) => count - (read[index] ?? 0))
+    successor.add({
+      buckets: unread(now.buckets, before?.buckets),
+      seconds: now.seconds - (before?.seconds ?? 0),
+      errors: unread(now.errors, before?.errors),
+    })
+  }
+
+  get total(): number {
+    return this.#buckets.reduce((sum, count) => sum + count, 0)
+  }
+
+  /** Adds what another process has counted. */
+  add({ buckets, seconds, errors }: RequestSums): void {
+    buckets.forEach((count, bucket) => {
+      this.#buckets[bucket] = (this.#buckets[bucket] ?? 0) + count
+    })
+    this.#seconds += seconds
+    errors.forEach((count, index) => {
+      if (count > 0) this.#addError(index, count)
+    })
+  }
+
+  #sums(): RequestSums {
+    return {
+      buckets: [...this.#buckets],
+      seconds: this.#seconds,
+      errors: this.#errors === undefined ? NO_ERRORS : [...this.#errors],
+    }
+  }
+
+  #addError(index: number, count: number): void {
+    const errors = (this.#errors ??= new Float64Array(ERROR_STATUSES.length))
+    errors[index] = (errors[index] ?? 0) + count
+  }
+}
+
+const NO_ERRORS: readonly number[] = ERROR_STATUSES.map(() => 0)
+
+const OTHER_ERRORS = ERROR_STATUSES.indexOf('5xx')
+
+const ERROR_INDICES: ReadonlyMap<number, number> = new Map(
+  ERROR_STATUSES.map((status, index) => [Number(status), index]),
+)
+
+const errorIndex = (status: number): number => ERROR_INDICES.get(status) ?? OTHER_ERRORS

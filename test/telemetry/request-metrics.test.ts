@@ -1,0 +1,477 @@
+import { describe, expect, it } from '@jest/globals'
+import { mergeStates, renderMetrics } from '../../telemetry/metrics-state.ts'
+import { CountsSince, type RequestLabels } from '../../telemetry/request-counts.ts'
+import {
+  createRequestMetrics,
+  type RequestMetrics,
+  type RequestMetricsOptions,
+} from '../../telemetry/request-metrics.ts'
+import { seededRandom } from '../support/seeded-random.ts'
+
+const BUCKETS = [0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30]
+
+const OPTIONS: RequestMetricsOptions = {
+  requests: { name: 'requests_total', help: 'R.' },
+  durations: { name: 'seconds', help: 'S.', buckets: BUCKETS },
+  errors: { name: 'errors_total', help: 'E.' },
+  responses: { name: 'responses_total', help: 'A.' },
+  documents: { name: 'document_info', help: 'D.' },
+}
+
+const labelsOf = (more: Partial<RequestLabels> = {}): RequestLabels => ({
+  api: 'a',
+  version: 'v1',
+  path: '/x',
+  method: 'GET',
+  ...more,
+})
+
+/** The document of a namespace: `shop/orders` has the id `orders`. */
+const operationOf = (resource: string, path = '/x'): RequestLabels =>
+  labelsOf({ api: resource.split('/')[1] ?? '', resource, path })
+
+const render = (...processes: readonly Pick<RequestMetrics, 'families'>[]): string =>
+  renderMetrics(mergeStates(processes.map((process) => process.families())))
+
+/** Lines of the exposition, without those of exact statuses, which all documents share. */
+const linesOf = (metrics: Pick<RequestMetrics, 'families'>): readonly string[] =>
+  render(metrics)
+    .split('\n')
+    .filter((line) => line !== '' && !line.startsWith('#') && !line.startsWith('responses_total'))
+
+const linesWith = (metrics: Pick<RequestMetrics, 'families'>, part: string): readonly string[] =>
+  linesOf(metrics).filter((line) => line.includes(part))
+
+/** Sum of all `requests_total`, by class or by document. */
+const sumOf = (metrics: Pick<RequestMetrics, 'families'>, part = ''): number =>
+  linesWith(metrics, part)
+    .filter((line) => line.startsWith('requests_total'))
+    .reduce((sum, line) => sum + Number(line.split(' ').at(-1)), 0)
+
+/** Operations with series of their own, and those that stand for the rest of a document. */
+const rowsOf = (metrics: RequestMetrics, part = ''): number =>
+  new Set(
+    linesWith(metrics, part)
+      .filter((line) => line.startsWith('requests_total'))
+      .map((line) => line.replace(/,status=.*/, '')),
+  ).size
+
+const call = (
+  metrics: RequestMetrics,
+  labels: RequestLabels,
+  ...statuses: readonly number[]
+): void => {
+  const row = metrics.rowFor(labels)
+  for (const status of statuses.length === 0 ? [200] : statuses) row.observe(status, 0.01)
+}
+
+/** Every status there can be, and more that a client may bring about. */
+const ALL_STATUSES = Array.from({ length: 400 }, (_, index) => index + 200)
+
+describe('the series of requests', () => {
+  it('count by class of status, and put durations in buckets, bounds included', () => {
+    const metrics = createRequestMetrics({
+      ...OPTIONS,
+      durations: { ...OPTIONS.durations, buckets: [0.1, 1] },
+    })
+    const row = metrics.rowFor(labelsOf({ resource: 'shop/orders' }))
+    expect(metrics.rowFor(labelsOf())).toBe(row)
+    row.observe(200, 0.1)
+    row.observe(204, 0.5)
+    row.observe(404, 7)
+    row.observe(504, 0.1)
+    expect(render(metrics)).toBe(
+      [
+        '# HELP requests_total R.',
+        '# TYPE requests_total counter',
+        'requests_total{api="a",version="v1",path="/x",method="GET",status="2xx"} 2',
+        'requests_total{api="a",version="v1",path="/x",method="GET",status="4xx"} 1',
+        'requests_total{api="a",version="v1",path="/x",method="GET",status="5xx"} 1',
+        '# HELP seconds S.',
+        '# TYPE seconds histogram',
+        'seconds_bucket{api="a",le="0.1"} 2',
+        'seconds_bucket{api="a",le="1"} 3',
+        'seconds_bucket{api="a",le="+Inf"} 4',
+        'seconds_sum{api="a"} 7.699999999999999',
+        'seconds_count{api="a"} 4',
+        '# HELP errors_total E.',
+        '# TYPE errors_total counter',
+        'errors_total{api="a",status="504"} 1',
+        '# HELP responses_total A.',
+        '# TYPE responses_total counter',
+        'responses_total{status="200"} 1',
+        'responses_total{status="204"} 1',
+        'responses_total{status="404"} 1',
+        'responses_total{status="504"} 1',
+        '# HELP document_info D.',
+        '# TYPE document_info gauge',
+        'document_info{api="a",resource_namespace="shop",resource_name="orders"} 1',
+        '',
+      ].join('\n'),
+    )
+  })
+
+  it.each<[string, (metrics: RequestMetrics) => void, number]>([
+    ['a document that nobody has called', (metrics) => metrics.rowFor(labelsOf()), 0],
+    [
+      'one operation, one status',
+      (metrics) => {
+        call(metrics, labelsOf())
+      },
+      19 + 1,
+    ],
+    [
+      'one operation, every status',
+      (metrics) => {
+        call(metrics, labelsOf(), ...ALL_STATUSES)
+      },
+      25 + 4,
+    ],
+    [
+      'five operations of three versions, every status',
+      (metrics) => {
+        for (let index = 0; index < 5; index++)
+          call(metrics, labelsOf({ version: `v${index % 3}`, path: `/${index}` }), ...ALL_STATUSES)
+      },
+      25 + 5 * 4,
+    ],
+    [
+      'a WebSocket that opens, and others that are rejected',
+      (metrics) => {
+        call(metrics, labelsOf({ path: '/ws' }), 101, 302, 401, 503)
+      },
+      18 + 1 + 1 + 4,
+    ],
+    [
+      'one operation that is called and one that is not',
+      (metrics) => {
+        call(metrics, labelsOf())
+        metrics.rowFor(labelsOf({ path: '/y' }))
+      },
+      19 + 1,
+    ],
+  ])('%s: as many as they may be', (_, act, expected) => {
+    const metrics = createRequestMetrics(OPTIONS)
+    act(metrics)
+    expect(linesOf(metrics)).toHaveLength(expected)
+  })
+
+  it('tell the failures of a document apart', () => {
+    const metrics = createRequestMetrics(OPTIONS)
+    call(metrics, labelsOf(), 200, 404, 499, 500, 501, 502, 503, 504, 504, 599)
+    expect(linesWith(metrics, 'errors_total').join('\n')).toBe(
+      ['499', '500', '502', '503', '504', '5xx']
+        .map((status, index) => `errors_total{api="a",status="${status}"} ${index < 4 ? 1 : 2}`)
+        .join('\n'),
+    )
+  })
+
+  it('go with their document, and with a path that it has lost; others count on', () => {
+    const metrics = createRequestMetrics(OPTIONS)
+    for (const [api, path] of [
+      ['a', '/x'],
+      ['a', '/y'],
+      ['b', '/x'],
+    ] as const)
+      call(metrics, labelsOf({ api, path }), 200, 500)
+    const kept = metrics.rowFor(labelsOf({ path: '/y' }))
+    metrics.prune('a', ({ path }) => path === '/y')
+    expect(linesWith(metrics, 'path="/x"')).toHaveLength(2)
+    expect(render(metrics)).toContain('responses_total{status="500"} 3\n')
+    expect(metrics.rowFor(labelsOf({ path: '/y' }))).toBe(kept)
+    metrics.prune('a', () => false)
+    metrics.prune('never called', () => false)
+    expect(linesWith(metrics, 'api="a"')).toEqual([])
+    expect(sumOf(metrics, 'api="b"')).toBe(2)
+    metrics.prune('b', () => false)
+    expect(linesOf(metrics)).toEqual([])
+    expect(render(metrics)).toContain('responses_total{status="200"} 3\n')
+    expect(render(metrics)).toContain('responses_total{status="500"} 3\n')
+    // A reserved word, and a document that comes back.
+    call(metrics, labelsOf({ api: 'constructor' }))
+    call(metrics, labelsOf())
+    expect(sumOf(metrics)).toBe(2)
+  })
+
+  it('count a request that ends after its document was removed nowhere', () => {
+    const metrics = createRequestMetrics(OPTIONS)
+    const row = metrics.rowFor(labelsOf())
+    metrics.prune('a', () => false)
+    row.observe(200, 0)
+    expect(linesOf(metrics)).toEqual([])
+  })
+
+  it('name the resource that a document comes from now', () => {
+    const metrics = createRequestMetrics(OPTIONS)
+    call(metrics, labelsOf())
+    const named = (): readonly string[] => linesWith(metrics, 'document_info')
+    expect(named()).toEqual(['document_info{api="a",resource_namespace="",resource_name=""} 1'])
+    metrics.assign('a', 'shop/orders')
+    metrics.assign('never called', 'shop/others')
+    expect(named()).toEqual([
+      'document_info{api="a",resource_namespace="shop",resource_name="orders"} 1',
+    ])
+    expect(sumOf(metrics)).toBe(1)
+  })
+
+  it('count what no document serves, whatever the bound', () => {
+    const metrics = createRequestMetrics({ ...OPTIONS, maxRows: 1, maxDocuments: 1 })
+    for (const api of ['a', 'b', '']) call(metrics, labelsOf({ api }), 404)
+    call(metrics, { api: '', version: '', path: '', method: '' }, 404)
+    expect(linesWith(metrics, 'requests_total{api=""')).toEqual([
+      'requests_total{api="",version="",path="",method="",status="4xx"} 2',
+    ])
+    expect(linesWith(metrics, 'seconds_count{api=""}')).toEqual(['seconds_count{api=""} 2'])
+  })
+})
+
+describe('the bound', () => {
+  const bounded = (maxRows: number, maxDocuments = 1000): RequestMetrics =>
+    createRequestMetrics({ ...OPTIONS, maxRows, maxDocuments })
+
+  it('counts the operations beyond it as the rest of their document', () => {
+    const metrics = bounded(3)
+    for (let index = 0; index < 10; index++)
+      call(metrics, labelsOf({ path: `/${index}` }), ...(index === 9 ? [500] : [200]))
+    expect(rowsOf(metrics)).toBe(3)
+    expect(sumOf(metrics)).toBe(10)
+    expect(linesWith(metrics, 'path="other"')).toEqual([
+      'requests_total{api="a",version="other",path="other",method="other",status="2xx"} 7',
+      'requests_total{api="a",version="other",path="other",method="other",status="5xx"} 1',
+    ])
+    // Durations and failures are those of the document, whichever series its operations have.
+    expect(linesWith(metrics, 'seconds_count')).toEqual(['seconds_count{api="a"} 10'])
+    expect(linesWith(metrics, 'errors_total')).toEqual(['errors_total{api="a",status="500"} 1'])
+  })
+
+  it('counts documents beyond it together', () => {
+    const metrics = bounded(2)
+    for (const api of ['a', 'b', 'c', 'd']) call(metrics, labelsOf({ api }), 503)
+    expect(rowsOf(metrics)).toBe(3)
+    expect(linesWith(metrics, 'requests_total{api="other"')).toEqual([
+      'requests_total{api="other",version="other",path="other",method="other",status="5xx"} 2',
+    ])
+    expect(linesWith(metrics, 'errors_total{api="other"')).toEqual([
+      'errors_total{api="other",status="503"} 2',
+    ])
+    expect(linesWith(metrics, 'document_info')).toHaveLength(2)
+  })
+
+  it('is no use to one namespace against another: a thousand operations give way to ten', () => {
+    const metrics = bounded(100)
+    for (let index = 0; index < 1000; index++) call(metrics, operationOf('big/big', `/${index}`))
+    expect(rowsOf(metrics, 'api="big"')).toBe(100)
+    for (let index = 0; index < 10; index++)
+      call(metrics, operationOf('small/small', `/${index}`), 500)
+    expect(rowsOf(metrics, 'api="small"')).toBe(10)
+    expect(rowsOf(metrics, 'api="big"')).toBe(90)
+    expect(linesWith(metrics, 'api="small",version="other"')).toEqual([])
+    // What has given way counts on as the rest of its document.
+    const before = sumOf(metrics, 'api="big",version="other"')
+    for (let index = 0; index < 1000; index++) call(metrics, operationOf('big/big', `/${index}`))
+    expect(rowsOf(metrics)).toBe(100)
+    expect(sumOf(metrics, 'api="big",version="other"') - before).toBe(911)
+  })
+
+  it('is shared equally by namespaces that all want more, and by documents of one namespace', () => {
+    const metrics = bounded(120)
+    const wanting = ['a/one', 'b/one-of-two', 'b/two-of-two', 'c/small']
+    for (let index = 0; index < 200; index++)
+      for (const resource of wanting)
+        if (resource !== 'c/small' || index < 20) call(metrics, operationOf(resource, `/${index}`))
+    const shares = Object.fromEntries(
+      wanting.map((resource) => [
+        resource,
+        rowsOf(metrics, `api="${resource.split('/')[1] ?? ''}"`),
+      ]),
+    )
+    expect(shares).toEqual({ 'a/one': 50, 'b/one-of-two': 25, 'b/two-of-two': 25, 'c/small': 20 })
+  })
+
+  it('takes the operations that are called least', () => {
+    const metrics = bounded(10)
+    for (let index = 0; index < 10; index++)
+      for (let calls = 0; calls <= index; calls++) call(metrics, operationOf('a/a', `/${index}`))
+    for (let index = 0; index < 3; index++) call(metrics, operationOf('b/b', `/${index}`))
+    for (const [path, isThere] of [
+      ['/9', true],
+      ['/5', true],
+      ['/3', false],
+      ['/0', false],
+    ] as const)
+      expect([path, linesWith(metrics, `api="a",version="v1",path="${path}"`).length > 0]).toEqual([
+        path,
+        isThere,
+      ])
+  })
+
+  it('never makes two namespaces exchange series without end', () => {
+    const metrics = bounded(10)
+    const all = ['a/a', 'b/b', 'c/c'].flatMap((resource) =>
+      Array.from({ length: 20 }, (_, index) => operationOf(resource, `/${index}`)),
+    )
+    const shown = (): readonly string[] => linesOf(metrics).map((line) => line.replace(/ \S+$/, ''))
+    for (const labels of all) call(metrics, labels)
+    for (const labels of all) call(metrics, labels)
+    const before = shown()
+    for (let round = 0; round < 5; round++) for (const labels of all) call(metrics, labels)
+    expect(shown()).toEqual(before)
+  })
+
+  it('shares histograms likewise, while requests go on being counted by document', () => {
+    const metrics = bounded(1000, 4)
+    for (let index = 0; index < 8; index++) call(metrics, operationOf(`big/big-${index}`), 200, 500)
+    call(metrics, operationOf('small/small'), 500)
+    expect(linesWith(metrics, 'seconds_count').toSorted()).toEqual([
+      'seconds_count{api="big-0"} 2',
+      'seconds_count{api="big-1"} 2',
+      'seconds_count{api="big-2"} 2',
+      'seconds_count{api="other"} 10',
+      'seconds_count{api="small"} 1',
+    ])
+    expect(rowsOf(metrics)).toBe(9)
+    expect(linesWith(metrics, 'document_info')).toHaveLength(9)
+    // There is room again: at its next load a document has its own.
+    metrics.prune('big-0', () => false)
+    call(metrics, operationOf('big/big-7'))
+    expect(linesWith(metrics, 'seconds_count{api="big-7"}')).toEqual([
+      'seconds_count{api="big-7"} 1',
+    ])
+  })
+
+  it('counts a document with the namespace that it moves to', () => {
+    const metrics = bounded(20)
+    for (let index = 0; index < 10; index++) call(metrics, operationOf('a/moved', `/${index}`))
+    for (let index = 0; index < 10; index++) call(metrics, operationOf('b/stays', `/${index}`))
+    metrics.assign('moved', 'b/moved')
+    for (let index = 0; index < 10; index++) call(metrics, operationOf('a/new', `/${index}`))
+    for (const resource of ['b/moved', 'b/stays'])
+      for (let index = 0; index < 10; index++) call(metrics, operationOf(resource, `/${index}`))
+    expect(rowsOf(metrics, 'api="new"')).toBe(10)
+    expect(rowsOf(metrics, 'api="moved"')).toBe(5)
+    expect(rowsOf(metrics, 'api="stays"')).toBe(5)
+  })
+
+  it('holds, and every request is seen once, whatever gives way to what', () => {
+    const random = seededRandom(7)
+    const pick = (most: number): number => Math.floor(random() * most)
+    const metrics = bounded(30, 5)
+    const seen = createScraper(metrics)
+    let [calls, errors] = [0, 0]
+    for (let step = 0; step < 4000; step++) {
+      const resource = `n${pick(4)}/d${pick(12)}`
+      const isError = pick(2) === 0
+      if (pick(60) === 0) metrics.assign(resource.split('/')[1] ?? '', resource)
+      call(metrics, operationOf(resource, `/${pick(20)}`), isError ? 502 : 200)
+      calls += 1
+      errors += isError ? 1 : 0
+      if (pick(8) > 0) continue
+      expect(seen()).toEqual({ requests_total: calls, seconds_count: calls, errors_total: errors })
+      expect(rowsOf(metrics)).toBeLessThanOrEqual(30 + 1)
+      expect(linesWith(metrics, 'seconds_count').length).toBeLessThanOrEqual(5 + 1)
+    }
+  })
+})
+
+/** Adds up the increases as Prometheus does: a series that is new begins at 0. */
+const createScraper = (
+  metrics: RequestMetrics,
+): (() => Readonly<Record<(typeof COUNTERS)[number], number>>) => {
+  const sums = { requests_total: 0, seconds_count: 0, errors_total: 0 }
+  let before: ReadonlyMap<string, number> = new Map()
+  return () => {
+    const now = valuesOf(metrics)
+    for (const [series, value] of now) {
+      const increase = value - (before.get(series) ?? 0)
+      expect([series, increase >= 0]).toEqual([series, true])
+      const name = COUNTERS.find((each) => series.startsWith(each))
+      if (name !== undefined) sums[name] += increase
+    }
+    before = now
+    return sums
+  }
+}
+
+const COUNTERS = ['requests_total', 'seconds_count', 'errors_total'] as const
+
+const valuesOf = (metrics: RequestMetrics): ReadonlyMap<string, number> =>
+  new Map(
+    linesOf(metrics).map((line) => {
+      const [series = '', value = ''] = line.split(/ (?=\S+$)/)
+      return [series, Number(value)]
+    }),
+  )
+
+describe('several processes', () => {
+  const feed = (): {
+    readonly total: RequestMetrics
+    readonly workers: readonly RequestMetrics[]
+    readonly scrape: () => void
+  } => {
+    const total = createRequestMetrics({ ...OPTIONS, maxRows: 40, maxDocuments: 3 })
+    const workers = [1, 2, 3].map(() =>
+      createRequestMetrics({ ...OPTIONS, maxRows: 40, maxDocuments: 3 }),
+    )
+    const since = workers.map(() => new CountsSince())
+    return {
+      total,
+      workers,
+      scrape: () => {
+        workers.forEach((worker, index) => {
+          const added = since[index]?.take(structuredClone(worker.counts()))
+          if (added !== undefined) total.add(added)
+        })
+      },
+    }
+  }
+
+  it('are one: each request counts once, however often they are asked', () => {
+    const { total, workers, scrape } = feed()
+    for (const worker of workers) call(worker, operationOf('shop/orders'), 200, 404, 503)
+    scrape()
+    scrape()
+    for (const worker of workers) call(worker, operationOf('shop/orders'), 200)
+    scrape()
+    expect(linesOf(total).filter((line) => !line.startsWith('seconds'))).toEqual([
+      'requests_total{api="orders",version="v1",path="/x",method="GET",status="2xx"} 6',
+      'requests_total{api="orders",version="v1",path="/x",method="GET",status="4xx"} 3',
+      'requests_total{api="orders",version="v1",path="/x",method="GET",status="5xx"} 3',
+      'errors_total{api="orders",status="503"} 3',
+      'document_info{api="orders",resource_namespace="shop",resource_name="orders"} 1',
+    ])
+    expect(linesWith(total, 'seconds_count')).toEqual(['seconds_count{api="orders"} 12'])
+    expect(render(total)).toContain('responses_total{status="200"} 6\n')
+  })
+
+  it('keep to one bound together, where each has seen other operations', () => {
+    const { total, workers, scrape } = feed()
+    workers.forEach((worker, at) => {
+      for (let index = 0; index < 60; index++)
+        call(worker, operationOf(`n${at}/d${at}-${index % 4}`, `/${index}`), 500)
+    })
+    scrape()
+    expect(rowsOf(total)).toBe(40)
+    expect(linesWith(total, 'seconds_count').length).toBeLessThanOrEqual(3 + 1)
+    expect(sumOf(total, 'status="5xx"')).toBe(180)
+    expect(
+      linesWith(total, 'errors_total').reduce(
+        (sum, line) => sum + Number(line.split(' ').at(-1)),
+        0,
+      ),
+    ).toBe(180)
+  })
+
+  it('count on where one begins anew', () => {
+    const since = new CountsSince()
+    const worker = createRequestMetrics(OPTIONS)
+    call(worker, labelsOf(), 200, 200, 500)
+    expect(since.take(worker.counts()).rows).toMatchObject([{ classes: [0, 2, 0, 0, 1] }])
+    expect(since.take(worker.counts())).toEqual({ rows: [], totals: [], statuses: [] })
+    worker.prune('a', () => false)
+    call(worker, labelsOf(), 200)
+    const added = since.take(worker.counts())
+    expect(added.rows).toMatchObject([{ classes: [0, 1, 0, 0, 0] }])
+    expect(added.totals).toMatchObject([{ api: 'a', errors: [0, 0, 0, 0, 0, 0] }])
+    expect(added.statuses).toEqual([[200, 1]])
+  })
+})
