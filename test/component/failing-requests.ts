@@ -358,7 +358,7 @@ export const ROWS: readonly Row[] = [
     body: 'Too many failed attempts',
     audit: { event: 'authentication', reason: 'too_many_failures' },
     step: 'limit',
-    metric: ({ status }) => `path="/v1/basic",method="GET",status="${status}"}`,
+    metric: () => `path="/v1/basic",method="GET",status="4xx"}`,
   }),
   refused('accept', 'not_acceptable', {
     path: '/v1/ok',
