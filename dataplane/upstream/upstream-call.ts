@@ -158,6 +158,7 @@ export class DispatchedCall implements ResponseHandler, UpstreamCall, Timed {
     if (this.#phase === 'over') return
     this.#phase = 'over'
     this.#deadlines.remove(this)
+    this.#closeBody()
     this.#pool.giveBack(this.#connection)
     this.#limiter?.release(this.#request.from)
     this.#sink.onEnd()
@@ -180,6 +181,7 @@ export class DispatchedCall implements ResponseHandler, UpstreamCall, Timed {
     })
     if (fault !== undefined) this.#pool.assess(this.#connection, fault)
     this.#control?.abort(error)
+    this.#closeBody()
     this.#pool.drop(this.#connection)
     const blame = blameOf(failure, fault)
     this.#pool.record.onFailure(
@@ -199,6 +201,11 @@ export class DispatchedCall implements ResponseHandler, UpstreamCall, Timed {
   #tell(error: UpstreamError): void {
     this.#limiter?.release(this.#request.from)
     this.#sink.onError(error)
+  }
+
+  /** A client that has not sent it leaves it as it is, and its source would wait for ever to be read. */
+  #closeBody(): void {
+    if (isStream(this.#body)) this.#body.destroy()
   }
 
   #extend(): void {

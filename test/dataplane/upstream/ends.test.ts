@@ -249,11 +249,17 @@ describe.each(UPSTREAM_CLIENTS)('over %s', (client) => {
       })
       const scope = createPoolScope(1)
       const ends: string[] = []
-      const asking = asked(upstream, scope, ends, { origin: `http://up.test:${server.port}` })
+      const body = new PassThrough()
+      const asking = asked(upstream, scope, ends, {
+        origin: `http://up.test:${server.port}`,
+        method: 'POST',
+        body,
+      })
       await until(() => answers.length > 0, 'the name is asked for')
       const [answer] = answers
       if (answer !== undefined) bring(asking, answer)
       expect(await left({ upstream, scope, server }, ends)).toEqual(ONE_END)
+      expect(body.destroyed).toBe(true)
     })
   })
 

@@ -269,6 +269,20 @@ describe.each(CASES)('over %s, with %s', (client, _scheme, secured) => {
       expect(heard.body).toBe(text)
     })
 
+    it('that turns out to be empty is closed', async () => {
+      const server = await hashing()
+      const body = new PassThrough()
+      body.end()
+      const heard = await ask(upstreamOf(), {
+        origin: server.origin,
+        method: 'POST',
+        body,
+        contentLength: 0,
+      }).done
+      expect(heard).toMatchObject({ status: 200, ended: true })
+      expect(body.destroyed).toBe(true)
+    })
+
     it('a slow source is not the upstream’s fault', async () => {
       const server = await hashing()
       const body = new PassThrough()
