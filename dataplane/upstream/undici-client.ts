@@ -30,6 +30,8 @@ class UndiciClient implements HttpClient {
   readonly isReusable = true
   /** A request was sent and nothing of its response has arrived. */
   awaitsResponse = false
+  /** What ended the latest connection, if that was no orderly end. */
+  socketError: Error | undefined
   readonly #client: Undici.Client
 
   constructor({ origin, keepAliveMs, connect, onConnected, onDisconnected }: ClientOptions) {
@@ -39,6 +41,7 @@ class UndiciClient implements HttpClient {
           const [failure, socket] = outcome
           if (failure === null) {
             skipContinue(socket, this)
+            this.#watchErrors(socket)
             connected(null, socket)
           } else connected(failure, null)
         })
@@ -74,6 +77,14 @@ class UndiciClient implements HttpClient {
 
   get isDestroyed(): boolean {
     return this.#client.destroyed
+  }
+
+  /** Before undici does: it takes a reset for the end of a body that ends with its connection. */
+  #watchErrors(socket: Socket): void {
+    this.socketError = undefined
+    socket.on('error', (error) => {
+      this.socketError = error
+    })
   }
 }
 
@@ -113,11 +124,15 @@ class Handler implements Dispatcher.DispatchHandler {
   }
 
   onResponseData(controller: Controller, chunk: Buffer): void {
+    // It passes one at each `resume`: who pauses at that would never learn that the upstream is too slow.
+    if (chunk.length === 0) return
     if (!this.#handler.onResponseData(chunk)) controller.pause()
   }
 
   onResponseEnd(): void {
-    this.#handler.onResponseEnd()
+    const { socketError } = this.#client
+    if (socketError === undefined) this.#handler.onResponseEnd()
+    else this.#handler.onResponseError(socketError)
   }
 
   onResponseError(_controller: Controller | undefined, error: Error): void {

@@ -134,9 +134,7 @@ describe.each(UPSTREAM_CLIENTS)('over %s', (client) => {
   }
 
   describe.each(Object.entries(PHASES))('%s', (_, sent) => {
-    for (const isPaused of sent.endsWith('hello') && client === 'built-in'
-      ? [false, true]
-      : [false])
+    for (const isPaused of sent.endsWith('hello') ? [false, true] : [false])
       it.each(Object.entries(FAULTS))(
         `${isPaused ? 'paused, ' : ''}%s: one end`,
         async (__, bring) => {
