@@ -133,7 +133,7 @@ class Http1Client implements HttpClient, Timed, Deferred {
     if (exchange !== this.#exchange || !this.#isPaused) return
     this.#isPaused = false
     const held = this.#held ?? NO_BYTES
-    this.#held = undefined
+    this.#releaseHeld()
     this.#parser.feed(held, held.length)
     if (!this.#advance(exchange, held)) return
     if (this.#hasEnded) this.#onPeerEnd()
@@ -170,7 +170,6 @@ class Http1Client implements HttpClient, Timed, Deferred {
     this.#isPaused = false
     this.#isStopped = false
     this.#hasEnded = false
-    this.#held = undefined
     socket
       .on('error', (error) => {
         this.#onLost(socket, error)
@@ -257,6 +256,13 @@ class Http1Client implements HttpClient, Timed, Deferred {
 
   #hold(bytes: Buffer): void {
     this.#held = this.#held === undefined ? Buffer.from(bytes) : Buffer.concat([this.#held, bytes])
+    this.#tools.ownBuffers.add(bytes.length)
+  }
+
+  #releaseHeld(): void {
+    if (this.#held === undefined) return
+    this.#tools.ownBuffers.subtract(this.#held.length)
+    this.#held = undefined
   }
 
   #complete(exchange: Exchange): void {
@@ -321,6 +327,7 @@ class Http1Client implements HttpClient, Timed, Deferred {
     socket.destroy()
     this.#readBytes = 0
     this.#buffer.release()
+    this.#releaseHeld()
     this.#tools.ownBuffers.subtract(this.#ownBytes)
     this.#options.onDisconnected()
   }
