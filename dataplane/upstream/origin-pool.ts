@@ -14,6 +14,7 @@ import type { Endpoint } from './endpoints/endpoint-set.ts'
 import type { OriginAddresses } from './endpoints/origin-addresses.ts'
 import type { OriginHealth, RealmFailure, SharedFailure } from './endpoints/origin-health.ts'
 import type { OpenClient } from './http-client.ts'
+import type { IdleConnections } from './idle-connections.ts'
 import type { OriginRecord } from './origin-ledger.ts'
 import type { EjectionCounter } from './endpoints/outlier-detector.ts'
 import { isIdempotent } from './retry.ts'
@@ -32,6 +33,8 @@ export interface PoolOptions {
   readonly health: OriginHealth
   readonly record: OriginRecord
   readonly ejectionCounter: EjectionCounter
+  /** Of all pools. */
+  readonly idleConnections: IdleConnections<Connection>
   readonly clock: PoolClock
   /** Milliseconds in which the event loop ran. */
   readonly heardMs: () => number
@@ -106,6 +109,7 @@ export class OriginPool implements ConnectionEvents {
     const idle = this.#idle.get(endpoint)
     if (idle === undefined) this.#idle.set(endpoint, [connection])
     else idle.push(connection)
+    this.#options.idleConnections.add(connection, this)
   }
 
   /** Call it when the request failed or was aborted: the connection cannot be used any more. */
@@ -240,6 +244,7 @@ export class OriginPool implements ConnectionEvents {
   #takeIdle(endpoint: Endpoint, nowMs: number): Connection | undefined {
     const idle = this.#idle.get(endpoint)
     for (let next = idle?.shift(); next !== undefined; next = idle?.shift()) {
+      this.#options.idleConnections.delete(next)
       if (nowMs < next.dueMs) return next
       // Not `drop`: without any connection the pool would be removed, but it is about to open one.
       this.#all.delete(next)
@@ -290,6 +295,7 @@ export class OriginPool implements ConnectionEvents {
     const idle = endpoint && this.#idle.get(endpoint)
     const at = idle?.lastIndexOf(connection) ?? -1
     if (at >= 0) idle?.splice(at, 1)
+    this.#options.idleConnections.delete(connection)
     if (!this.#all.delete(connection) || this.#all.size > 0) return
     this.#idle.clear()
     this.#options.onEmpty()

@@ -17,6 +17,8 @@ import { OriginLedger } from './origin-ledger.ts'
 import { OriginPool, type PoolClock } from './origin-pool.ts'
 import type { OpenClient, UpstreamClient } from './http-client.ts'
 import { createOpenHttp1Client } from './http1/client.ts'
+import type { Connection } from './connection.ts'
+import { IdleConnections } from './idle-connections.ts'
 import { createIdlePools } from './idle-pools.ts'
 import { openUndiciClient } from './undici-client.ts'
 import { ServiceDirectory } from './endpoints/service-directory.ts'
@@ -53,6 +55,8 @@ export interface UpstreamOptions {
   /** What the operator reports of Services; if left out, nothing. */
   readonly services?: ServiceDirectory
   readonly clock?: PoolClock
+  /** Most idle connections to all origins; if left out, 2000. */
+  readonly mostIdle?: number
 }
 
 export interface EndpointCount {
@@ -95,7 +99,9 @@ export const createUpstream = (options: UpstreamOptions): BalancingUpstream => {
   })
   const most: OpeningTools['most'] = (of) => mostAddresses(of, pools.size + idlePools.size)
   const deadlines = createDeadlines()
-  const tools = { registry, ledger, clock, most, heardMs: () => deadlines.elapsedMs }
+  const idleConnections = new IdleConnections<Connection>(options.mostIdle)
+  const heardMs = (): number => deadlines.elapsedMs
+  const tools = { registry, ledger, clock, most, heardMs, idleConnections }
   const open = createOpener(options, tools)
   const allPools = (): OriginPool[] => [...pools.values(), ...idlePools.pools()]
   let whenEmpty: (() => void) | undefined
@@ -170,6 +176,7 @@ interface OpeningTools {
   readonly clock: PoolClock
   readonly most: AddressesOptions['most']
   readonly heardMs: () => number
+  readonly idleConnections: IdleConnections<Connection>
 }
 
 type Opener = (request: UpstreamRequest, onEmpty: () => void) => OriginPool
@@ -177,7 +184,7 @@ type Opener = (request: UpstreamRequest, onEmpty: () => void) => OriginPool
 /** All pools share one trust store. */
 const createOpener = (
   options: UpstreamOptions,
-  { registry, ledger, clock, most, heardMs }: OpeningTools,
+  { registry, ledger, clock, most, heardMs, idleConnections }: OpeningTools,
 ): Opener => {
   const { guard, resolve = lookup, keepAliveMs = KEEP_ALIVE_MS } = options
   const { maxAgeMs = MAX_AGE_MS, clusterDomain = 'cluster.local' } = options
@@ -222,6 +229,7 @@ const createOpener = (
       ejectionCounter: registry.ejectionCounter,
       clock,
       heardMs,
+      idleConnections,
       keepAliveMs,
       maxAgeMs,
       onEmpty,

@@ -130,6 +130,33 @@ describe.each(CASES)('over %s, with %s', (client, _scheme, secured) => {
       ])
     })
 
+    it('leaves so many idle connections open as are allowed, whatever origin they are to', async () => {
+      const held: ServerResponse[] = []
+      const hold: RequestListener = (_, response) => {
+        response.setHeader('keep-alive', 'timeout=600')
+        held.push(response)
+      }
+      const [one, other] = [await opened(listenHttp(hold)), await opened(listenHttp(hold))]
+      const upstream = upstreamOf({ mostIdle: 2 })
+      const begin = (server: Listening) => ask(upstream, { origin: server.origin })
+      const first = [begin(one), begin(one), begin(one)]
+      await until(() => held.length === 3, 'all are asked')
+      for (const response of held.splice(0)) response.end()
+      await Promise.all(first.map(({ done }) => done))
+      await until(() => one.open() === 2, 'one is closed')
+      const last = begin(other)
+      await until(() => held.length === 1, 'it is asked')
+      held[0]?.end()
+      await last.done
+      await until(() => one.open() + other.open() === 2, 'the longest idle one is closed')
+      expect(other.open()).toBe(1)
+      const again = begin(other)
+      await until(() => held.length === 2, 'it is asked')
+      held[1]?.end()
+      await again.done
+      expect([one.open(), other.open(), other.opened()]).toEqual([1, 1, 1])
+    })
+
     it('opens its body when it has a slot, not while it waits for one', async () => {
       const held: ServerResponse[] = []
       const server = await opened(listenHttp((_, response) => held.push(response)))
