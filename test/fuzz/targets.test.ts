@@ -13,6 +13,8 @@ const BY_SOCKET: ReadonlySet<string> = new Set([
   'request-heads',
   'response-heads',
   'response-heads-built-in',
+  'upstream-sequences',
+  'upstream-sequences-built-in',
 ])
 
 describe('a short run', () => {

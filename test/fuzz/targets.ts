@@ -11,6 +11,7 @@ import { requestHeads } from './targets/request-heads.ts'
 import { responseHeads, responseHeadsBuiltIn } from './targets/response-heads.ts'
 import { serviceEndpoints } from './targets/service-endpoints.ts'
 import { upstreamResponses } from './targets/upstream-responses.ts'
+import { upstreamSequences, upstreamSequencesBuiltIn } from './targets/upstream-sequences.ts'
 import { wampMessages } from './targets/wamp-messages.ts'
 
 export const TARGETS: readonly FuzzTarget[] = [
@@ -18,6 +19,8 @@ export const TARGETS: readonly FuzzTarget[] = [
   responseHeads,
   responseHeadsBuiltIn,
   upstreamResponses,
+  upstreamSequences,
+  upstreamSequencesBuiltIn,
   proxyHeaders,
   msgpackBodies,
   jsonBodies,
