@@ -44,6 +44,8 @@ export interface CredentialUse {
   readonly rawHeaders: readonly string[]
   /** The security scheme that authenticated the caller. */
   readonly scheme: unknown
+  /** Its name there. */
+  readonly caller: unknown
 }
 
 export interface CredentialRegistry {
@@ -78,16 +80,22 @@ export const createCredentialRegistry = (deps: CredentialRegistryDeps): Credenti
     return found
   }
   return {
-    authorize: ({ realmUri, name, origin, rawHeaders, scheme }, done) => {
+    authorize: ({ realmUri, name, origin, rawHeaders, scheme, caller }, done) => {
       const record = credentialIn(deps.realm(realmUri), name)
       if (record === undefined) {
         done({ ok: false, error: missingCredential(name) })
         return
       }
       const { credential, origins } = find(realmUri, name, record)
-      if (origins.has(origin))
-        credential.authorize({ token: () => subjectToken(rawHeaders, scheme, realmUri) }, done)
-      else done({ ok: false, error: otherOrigin(name) })
+      if (!origins.has(origin)) {
+        done({ ok: false, error: otherOrigin(name) })
+        return
+      }
+      const subject = {
+        caller: typeof caller === 'string' ? caller : undefined,
+        token: () => subjectToken(rawHeaders, scheme, realmUri),
+      }
+      credential.authorize(subject, done)
     },
     *inspect({ uri, credentials = {} }) {
       for (const [name, record] of Object.entries(credentials)) {

@@ -52,6 +52,8 @@ export type AuthorizationResult =
 
 /** For a request of this caller. */
 export interface CredentialSubject {
+  /** Its name (`authid`); undefined: it has none. */
+  readonly caller: string | undefined
   /** The bearer token that the caller was authenticated by; undefined: there is none. */
   readonly token: () => string | undefined
 }

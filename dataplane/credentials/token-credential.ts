@@ -6,6 +6,7 @@ import type { BoundedMap } from '../../base/bounded-map.ts'
 import { asError } from '../../base/thrown.ts'
 import type { CredentialCause, CredentialTrouble } from '../../language/wire/wire.ts'
 import { isWithin } from '../security/is-within.ts'
+import { CallerRefusals } from './caller-refusals.ts'
 import { type AuthorizationResult, type Credential, CredentialError } from './credential.ts'
 import type { UpstreamToken } from './token.ts'
 import type { TokenFailure, TokenSource } from './token-source.ts'
@@ -45,7 +46,8 @@ const PAUSE_MS = 1000
 
 /**
  * Causes that no caller can bring about. A status, what is no token and every other OAuth error may be answers to the token of
- * one caller: they stay with its source, which has a back-off of its own.
+ * one caller: they stay with its source, which has a back-off of its own, and hold nobody else back. Where several callers get
+ * the same one they are reported: a server may say nothing else of a wrong secret or scope.
  */
 const OF_ALL: ReadonlySet<CredentialCause | undefined> = new Set([
   'refused',
@@ -66,33 +68,38 @@ export const createExchangeCredential = ({
   now,
 }: ExchangeOptions): Credential => {
   let latest: TokenFailure | undefined
+  const refusals = new CallerRefusals()
 
   const pause = (): CredentialError | undefined =>
     latest !== undefined && isWithin(PAUSE_MS, { now: now(), since: latest.lastAt })
       ? latest.error
       : undefined
 
-  const failed = (error: CredentialError): void => {
-    if (OF_ALL.has(error.trouble?.cause))
+  const failed = (error: CredentialError, caller: string | undefined): void => {
+    if (OF_ALL.has(error.trouble?.cause)) {
       latest = { error, firstAt: latest?.firstAt ?? now(), lastAt: now() }
+      return
+    }
+    refusals.onRefused(caller, error, now())
     // It has answered, so it can be reached.
-    else if (latest?.error.trouble?.cause !== 'invalid_client') latest = undefined
+    if (latest?.error.trouble?.cause !== 'invalid_client') latest = undefined
   }
   /** Only what the server says counts, not what a source repeats of it. */
-  const request = async (token: string): Promise<UpstreamToken> => {
+  const request = async (token: string, caller: string | undefined): Promise<UpstreamToken> => {
     const paused = pause()
     if (paused !== undefined) throw paused
     try {
       const exchanged = await exchange(token)
       latest = undefined
+      refusals.onGranted()
       return exchanged
     } catch (error) {
-      if (error instanceof CredentialError) failed(error)
+      if (error instanceof CredentialError) failed(error, caller)
       throw error
     }
   }
-  const opened = (name: string, token: string): TokenSource => {
-    const source = open(() => request(token))
+  const opened = (name: string, token: string, caller: string | undefined): TokenSource => {
+    const source = open(() => request(token, caller))
     sources.set(name, source)
     return source
   }
@@ -106,15 +113,25 @@ export const createExchangeCredential = ({
       const name = createHmac('sha256', key).update(`${id} ${token}`).digest('base64url')
       const source = sources.use(name)
       const paused = source?.current() === undefined ? pause() : undefined
-      if (paused === undefined) authorizeWith(source ?? opened(name, token), done)
+      if (paused === undefined) authorizeWith(source ?? opened(name, token, subject.caller), done)
       else done(spareOf(source) ?? { ok: false, error: paused })
     },
     prepare: () => undefined,
-    trouble: () =>
-      latest !== undefined && isWithin(FORGOTTEN_MS, { now: now(), since: latest.lastAt })
-        ? reportable(latest, now())
-        : undefined,
+    trouble: () => reportable(recent(latest, now()), now()) ?? lasting(refusals.failure, now()),
   }
+}
+
+const recent = (failure: TokenFailure | undefined, now: number): TokenFailure | undefined =>
+  failure !== undefined && isWithin(FORGOTTEN_MS, { now, since: failure.lastAt })
+    ? failure
+    : undefined
+
+/** Of callers: others may have got a token meanwhile. */
+const lasting = (failure: TokenFailure | undefined, now: number): CredentialTrouble | undefined => {
+  const known = recent(failure, now)
+  return known !== undefined && !isWithin(LASTS_MS, { now, since: known.firstAt })
+    ? known.error.trouble
+    : undefined
 }
 
 const noSubject = (): CredentialError =>

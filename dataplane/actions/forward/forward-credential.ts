@@ -48,8 +48,9 @@ export const prepareCredential = (
       done(failed(missingCredential(name)))
       return
     }
-    const scheme = security['type']
-    credentials.authorize({ realmUri, name, origin, rawHeaders, scheme }, (result) => {
+    const { type: scheme, authid: caller } = security
+    const use = { realmUri, name, origin, rawHeaders, scheme, caller }
+    credentials.authorize(use, (result) => {
       done(result.ok ? result : failed(result.error))
     })
   }

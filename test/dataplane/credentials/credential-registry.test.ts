@@ -56,6 +56,7 @@ const open = (
         origin: ORIGIN,
         rawHeaders: [],
         scheme: undefined,
+        caller: undefined,
       }
       registry.authorize({ ...use, ...more }, resolve)
     })

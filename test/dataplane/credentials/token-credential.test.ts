@@ -42,15 +42,15 @@ const open = () => {
         sleep: () => Promise.resolve(),
       }),
   })
-  const said = (caller: string): Promise<string | undefined> =>
+  const said = (token: string, caller = token): Promise<string | undefined> =>
     new Promise((resolve) => {
-      credential.authorize({ token: () => caller }, (result) => {
+      credential.authorize({ caller, token: () => token }, (result) => {
         resolve(result.ok ? result.authorization.header : result.error.trouble?.cause)
       })
     })
   const reject = (caller: string): Promise<boolean | undefined> =>
     new Promise((resolve) => {
-      credential.authorize({ token: () => caller }, (result) => {
+      credential.authorize({ caller, token: () => caller }, (result) => {
         resolve(result.ok ? result.authorization.renewal?.reject() : undefined)
       })
     })
@@ -78,6 +78,56 @@ describe('a refusal of one caller', () => {
       room.clock.advance(1000)
     }
     expect(room.asked.filter((caller) => caller === 'mallory').length).toBeLessThan(10)
+  })
+})
+
+describe('the same refusal of several callers, with no success in between', () => {
+  const WRONG = { cause: 'status', found: '401' } as const
+
+  /** Each has another token each time. */
+  const refusedFor = async (callers: readonly string[]) => {
+    const room = open()
+    for (let second = 0; second < 40; second++)
+      for (const caller of callers) {
+        const token = `${caller}-${second}`
+        room.troubles.set(token, WRONG)
+        expect(await room.said(token, caller)).toBe('status')
+        room.clock.advance(1000)
+      }
+    return room
+  }
+
+  it('is reported, and holds nobody back', async () => {
+    const room = await refusedFor(['alice', 'bob', 'carol'])
+    expect(room.credential.trouble()).toEqual(WRONG)
+    expect(await room.said('dave')).toBe('Bearer for-dave')
+    expect(room.credential.trouble()).toBeUndefined()
+  })
+
+  it('is not reported of two, however many tokens they bring', async () => {
+    const room = await refusedFor(['mallory', 'trudy'])
+    expect(room.credential.trouble()).toBeUndefined()
+  })
+
+  it('is not reported at once, nor after other refusals, and is forgotten', async () => {
+    const room = open()
+    const refuse = async (caller: string, trouble: CredentialTrouble): Promise<void> => {
+      room.troubles.set(caller, trouble)
+      await room.said(caller)
+    }
+    for (const caller of ['alice', 'bob', 'carol']) await refuse(caller, WRONG)
+    expect(room.credential.trouble()).toBeUndefined()
+    room.clock.advance(31_000)
+    expect(room.credential.trouble()).toEqual(WRONG)
+    await refuse('dave', { cause: 'oauth_error', found: 'invalid_scope' })
+    expect(room.credential.trouble()).toBeUndefined()
+    for (const caller of ['erin', 'frank']) {
+      room.clock.advance(31_000)
+      await refuse(caller, { cause: 'oauth_error', found: 'invalid_scope' })
+    }
+    expect(room.credential.trouble()).toEqual({ cause: 'oauth_error', found: 'invalid_scope' })
+    room.clock.advance(601_000)
+    expect(room.credential.trouble()).toBeUndefined()
   })
 })
 
