@@ -44,6 +44,10 @@ export interface ServedApi {
   /** The scheme's is `corp`. */
   readonly providers: Readonly<Record<string, ServedProvider>>
   readonly signingKeys?: readonly JsonWebKey[]
+  /** Of the realm, for forwards. */
+  readonly credentials?: object
+  /** Beside `/me`. */
+  readonly paths?: Readonly<Record<string, object>>
 }
 
 export interface ServedProvider {
@@ -112,7 +116,7 @@ export const loginOf = (api: string, query: Readonly<Record<string, string>> = {
 /** What `rig.serve` does, at any gateway. */
 export const serve = async (
   gateway: GatewayProcess,
-  { name, realm, providers, signingKeys }: ServedApi,
+  { name, realm, providers, signingKeys, credentials, paths }: ServedApi,
 ): Promise<void> => {
   const entries = Object.entries(providers).map(([provider, settings]) => [
     provider,
@@ -129,17 +133,18 @@ export const serve = async (
     authmethods: ['oidcrp', 'cookie'],
     info: { oidc_providers: Object.fromEntries(entries) as unknown },
     ...(signingKeys === undefined ? {} : { signing_keys: signingKeys }),
+    ...(credentials && { credentials }),
   }
   for (const [path, body] of [
     ['/realms', record],
-    ['/api_specs', documentOf(name, realm)],
+    ['/api_specs', documentOf(name, realm, paths)],
   ] as const) {
     const { status, text } = await post(gateway, path, body)
     if (status !== 204) throw new Error(`${path}: ${status} ${text}`)
   }
 }
 
-const documentOf = (name: string, realm: string): object => {
+const documentOf = (name: string, realm: string, paths: ServedApi['paths'] = {}): object => {
   const says = (body: unknown): object => ({ action: { type: 'static', body }, response: {} })
   const done = says('done')
   return {
@@ -151,6 +156,7 @@ const documentOf = (name: string, realm: string): object => {
       v1: {
         base_path: `/${name}`,
         paths: {
+          ...paths,
           '/me': {
             get: says({ authid: '{{security.authid}}', roles: '{{security.authroles}}' }),
             post: done,
