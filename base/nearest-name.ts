@@ -9,7 +9,8 @@ const SHORT = 4
 
 /**
  * The candidate that is nearest to `name`: the same but for case, `_` and `-`, at most two letters apart (one
- * in a short name), or one that begins with the whole of it. Undefined where none is near.
+ * in a short name), the same word in the singular or plural, or one that begins with the whole of it. Undefined where
+ * none is near.
  * @example nearestName('respones', ['request', 'response']) // 'response'
  */
 export const nearestName = (name: string, candidates: Iterable<string>): string | undefined => {
@@ -42,12 +43,17 @@ const distanceTo = (name: string, plain: string, candidate: string): number => {
   if (candidate === name || candidate.length > MAX_LENGTH) return Infinity
   const other = plainOf(candidate)
   const allowed = Math.min(plain.length, other.length) <= SHORT ? 1 : 2
+  if (pluralOf(plain) === other || pluralOf(other) === plain) return 1
   const isComparable = plain.length > 1 && Math.abs(plain.length - other.length) <= allowed
   const distance = isComparable ? editDistance(plain, other) : Infinity
   if (distance <= allowed) return distance
   const isBeginning = candidate.startsWith(`${name}-`) || candidate.startsWith(`${name}_`)
   return isBeginning && name !== '' ? allowed : Infinity
 }
+
+/** The plural that is more than two letters away: `retry`, `retries`. Undefined where it has another form. */
+const pluralOf = (plain: string): string | undefined =>
+  /[^aeiou]y$/.test(plain) ? `${plain.slice(0, -1)}ies` : undefined
 
 /** Letters that are put in, left out, replaced, or swapped with their neighbour (optimal string alignment). */
 const editDistance = (left: string, right: string): number => {

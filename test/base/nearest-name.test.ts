@@ -37,6 +37,16 @@ describe('the nearest name', () => {
     expect(nearestName(name, candidates)).toBe(near)
   })
 
+  it.each([
+    ['retry', ['retry_timeout', 'retries'], 'retries'],
+    ['retries', ['retry_timeout', 'retry'], 'retry'],
+    ['query', ['query_params', 'queries'], 'queries'],
+    ['retry', ['retry_timeout'], 'retry_timeout'],
+    ['key', ['kies'], undefined],
+  ])('to %j among %j is %j', (name, candidates, near) => {
+    expect(nearestName(name, candidates)).toBe(near)
+  })
+
   it('is the first of those that are as near', () => {
     expect(nearestName('bat', ['cat', 'hat'])).toBe('cat')
     expect(nearestName('bats', ['hat', 'bat'])).toBe('bat')
