@@ -19,7 +19,8 @@ export interface RequestFacts {
   readonly method: Method
   /** Names that path and host bind; undefined: they have faults of their own. */
   readonly bindings: readonly string[] | undefined
-  readonly security: CompiledSecurity['type']
+  /** undefined: it has faults of its own. */
+  readonly security: CompiledSecurity['type'] | undefined
   readonly action: ActionType
 }
 

@@ -43,6 +43,8 @@ export interface PathGround {
   readonly map: FoldedMap
   readonly scope: Scope
   readonly security: CompiledSecurity
+  /** Then `security` stands in for what nobody knows. */
+  readonly hasFaultySecurity: boolean
   /** Of the realm; undefined: not known. */
   readonly credentials: RealmFacts['credentials']
   readonly diagnostics: Diagnostics
@@ -88,7 +90,7 @@ export const compileOperation = (
       path: ground.template,
       method,
       bindings: ground.bindings,
-      security: security.type,
+      security: ground.hasFaultySecurity ? undefined : security.type,
       action: action.type,
     },
     ['topic', 'procedure'].find((name) => actionMap?.keys.includes(name)) ?? 'action',

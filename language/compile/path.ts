@@ -65,6 +65,7 @@ export const compilePath = (
     map,
     scope,
     security: security ?? { type: 'anonymous' },
+    hasFaultySecurity: security === undefined,
     credentials: realm?.credentials,
     diagnostics,
     template,

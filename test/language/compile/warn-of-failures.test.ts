@@ -1,6 +1,7 @@
 import { describe, expect, it } from '@jest/globals'
+import { compile } from '../../../language/compile.ts'
 import type { ValueMap } from '../../../language/expression/value.ts'
-import { compiled, type Parts } from '../documents.ts'
+import { compiled, documentOf, type Parts } from '../documents.ts'
 
 type Told = readonly [code: string, path: string, message: string]
 
@@ -234,6 +235,19 @@ describe('no warning is given', () => {
   it('of callers where there are some', () => {
     const get = { action: { type: 'static', body: '{{security.authid}}' } }
     expect(ofGet(get, { security: BASIC })).toEqual([])
+  })
+
+  it.each<[string, ValueMap]>([
+    ['a type that there is not', { type: 'apikey' }],
+    ['no flow', { type: 'oauth2' }],
+    ['a flow that there is not', { type: 'oauth2', flow: 'code' }],
+    ['no type', { groups: ['a'] }],
+  ])('of callers where the security has %s, which is an error of its own', (_, security) => {
+    const get = { action: { type: 'static', body: '{{security.authid}}' } }
+    const document = documentOf({ paths: { '/x': { get, security } } })
+    const compilation = compile(document, { realm: () => REALM })
+    expect('problems' in compilation).toBe(true)
+    expect(compilation.warnings).toEqual([])
   })
 
   it('of a binding that an optional segment may bring', () => {
