@@ -6,6 +6,7 @@ import { CodedError } from '../base/coded-error.ts'
 /** The gateway's own codes (behaviour §3), and the URIs that actions fail with (§7.3). */
 export type GatewayErrorCode =
   | 'svc.error.not_found'
+  | 'svc.error.not_ready'
   | 'svc.error.method_not_allowed'
   | 'svc.error.not_acceptable'
   | 'svc.error.unsupported_media_type'

@@ -191,6 +191,7 @@ const documentOf = ({
 /** Where each code of the gateway's own is decided, for a request that a document serves. */
 const STEPS = {
   'svc.error.not_found': 'match',
+  'svc.error.not_ready': 'match',
   'svc.error.method_not_allowed': 'method',
   'svc.error.upgrade_required': 'upgrade',
   'svc.error.unauthorized': 'authenticate',

@@ -170,12 +170,20 @@ const serveFixed = (
 }
 
 const unmatchedError = (
-  { webSockets }: DispatchOptions,
+  { isAwaitingOperator, webSockets }: DispatchOptions,
   { head, scheme }: IncomingRequest,
-): GatewayError =>
-  webSockets?.find(head.authority.host, head.target.path, scheme) === undefined
-    ? notFound()
-    : upgradeRequired('This path accepts only WebSocket connections')
+): GatewayError => {
+  if (webSockets?.find(head.authority.host, head.target.path, scheme) !== undefined)
+    return upgradeRequired('This path accepts only WebSocket connections')
+  return isAwaitingOperator?.() === true ? notReady() : notFound()
+}
+
+/** Nobody knows yet what will be served: 404 would be believed, and cached. */
+const notReady = (): GatewayError =>
+  new GatewayError('svc.error.not_ready', 'This gateway waits for its documents', {
+    description: 'Its operator has not sent any yet; /ready of the gateway says why.',
+    headers: { 'retry-after': '1' },
+  })
 
 const notFound = (): GatewayError =>
   new GatewayError('svc.error.not_found', 'Nothing is served at this host and path')

@@ -25,6 +25,7 @@ const STATUSES: Readonly<Record<GatewayErrorCode, number>> = {
   'svc.error.internal': 500,
   'svc.error.http_gateway.invalid_expression': 500,
   'svc.error.bad_gateway': 502,
+  'svc.error.not_ready': 503,
   'svc.error.overloaded': 503,
 }
 

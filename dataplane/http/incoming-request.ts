@@ -26,6 +26,8 @@ import type { WebSocketRoutes } from './upgrade/web-socket-route.ts'
 
 export interface DispatchOptions {
   readonly table: () => RouteTable<Served>
+  /** Whether an operator owns this gateway and has never sent anything; if left out, never. */
+  readonly isAwaitingOperator?: () => boolean
   readonly preparation: Preparation
   /** Handles requests for built-in endpoints; if left out, there are none. */
   readonly endpoints?: EndpointHandler

@@ -123,6 +123,7 @@ export const createServingHttp = (options: ServingHttpOptions): ServingHttp => {
 }
 
 const dispatchOptions = ({
+  settings,
   log,
   table,
   preparation,
@@ -133,6 +134,7 @@ const dispatchOptions = ({
   measurements: { metrics, requests },
 }: ServingHttpOptions): Omit<DispatchOptions, 'accessLog' | 'readClient'> => ({
   table: () => table.table(),
+  isAwaitingOperator: () => settings.managed !== null && !table.hasManagedContent(),
   preparation,
   authenticate: security.authenticate,
   realm: (uri) => realms.get(uri),

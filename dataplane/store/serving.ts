@@ -12,6 +12,16 @@ export interface ServingChange {
     readonly put: readonly RealmRecord[]
     readonly delete: readonly string[]
   }
+  /** The operator that owns this gateway has sent a part of it, or has completed a sync of nothing. */
+  readonly isOfManager?: true
+}
+
+/** What a completed sync of nothing changes. */
+export const NOTHING_OF_MANAGER: ServingChange = {
+  put: [],
+  remove: [],
+  realms: { put: [], delete: [] },
+  isOfManager: true,
 }
 
 export interface Serving {

@@ -34,7 +34,7 @@ import {
 import { planSync } from './plan-sync.ts'
 import { planRestore } from './restore.ts'
 import { logItem } from './log-item.ts'
-import type { Serving } from './serving.ts'
+import { NOTHING_OF_MANAGER, type Serving, type ServingChange } from './serving.ts'
 import type { Snapshot } from './snapshot.ts'
 import { SnapshotKeeper } from './snapshot-keeper.ts'
 import { stateView, warningsOf } from './state-view.ts'
@@ -101,6 +101,8 @@ export class Store {
   #ownership: Ownership
   /** The snapshot was restored completely: that stays so after a batch that does not state `complete`. */
   #wasComplete = false
+  /** What serves knows that the manager has sent something. */
+  #isServingManaged = false
   #version = 1
   #lastSince = 0
   #stateText: { readonly version: number; readonly text: string } | undefined
@@ -215,6 +217,7 @@ export class Store {
       const isSameManager = manager !== null && contents.manager === manager
       if (isSameManager) this.#ownership = { ...this.#ownership, epoch: contents.epoch }
       this.#wasComplete = isSameManager && contents.complete && leftOut.length === 0
+      if (this.#wasComplete) await this.#serveNothing()
       if (leftOut.length > 0 || !contents.isIntact) await this.#keep(NO_CHANGES)
       return { complete: this.#wasComplete }
     })
@@ -263,6 +266,7 @@ export class Store {
       const items = result.map((item) => this.#withShadows(item))
       const rootDigest = this.#loadedContent.rootDigest(manager)
       const isComplete = call.complete === rootDigest
+      if (isComplete) await this.#serveNothing()
       const isNewlyComplete = isComplete && this.#adopt({ complete: true })
       const news = [isNewEpoch, isNewlyComplete, !draft.isEmpty].filter(Boolean).length
       const isAllTold = !isNewEpoch && isTold(call, items, draft)
@@ -306,7 +310,7 @@ export class Store {
     const draft = new Draft(this.#loadedContent, this.#index)
     try {
       const result = await plan(draft)
-      if (!draft.isEmpty) await this.#options.serving.apply(draft.servingChange)
+      if (!draft.isEmpty) await this.#serve(draft.servingChange(this.#ownership.manager))
       if (!draft.isEmpty) this.#version += 1
       draft.commit()
       return { result, draft }
@@ -314,6 +318,16 @@ export class Store {
       draft.rollback()
       throw error
     }
+  }
+
+  async #serve(change: ServingChange): Promise<void> {
+    await this.#options.serving.apply(change)
+    if (change.isOfManager === true) this.#isServingManaged = true
+  }
+
+  /** All that the manager has is there: that may be nothing, which no change tells what serves. */
+  async #serveNothing(): Promise<void> {
+    if (!this.#isServingManaged) await this.#serve(NOTHING_OF_MANAGER)
   }
 
   /** True if something has changed. */

@@ -38,6 +38,8 @@ export interface TableServing<P> extends Serving {
    * serves there, nor cost a request anything.
    */
   webSockets(): RouteTable<ServedWebSocket>
+  /** Whether the operator that owns this gateway has ever sent what is served, before a restart included. */
+  hasManagedContent(): boolean
 }
 
 export interface RealmSink {
@@ -55,9 +57,11 @@ export const createTableServing = <P>(
 ): TableServing<P> => {
   let table = emptyTable<ServedTarget<P>>()
   let webSockets = emptyTable<ServedWebSocket>()
+  let hasManagedContent = false
   return {
     table: () => table,
     webSockets: () => webSockets,
+    hasManagedContent: () => hasManagedContent,
     apply: async (change) => {
       const editors: Editors<P> = { paths: edit(table), webSockets: edit(webSockets) }
       for (const id of change.remove) {
@@ -72,6 +76,7 @@ export const createTableServing = <P>(
       for (const realm of change.realms.put) realms.put(realm)
       table = nextTable
       webSockets = nextWebSockets
+      if (change.isOfManager === true) hasManagedContent = true
       for (const uri of change.realms.delete) realms.delete(uri)
     },
   }

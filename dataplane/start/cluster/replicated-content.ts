@@ -18,8 +18,11 @@ const PORTION_BYTES = 4 * 1024 * 1024
 export const createReplicatedContent = (): ReplicatedContent => {
   const documents = new Map<string, PackedDocument>()
   const realms = new Map<string, RealmRecord>()
+  let isOfManager = false
   return {
     add: (change) => {
+      const wasOfManager = isOfManager
+      isOfManager ||= change.isOfManager === true
       const undo = [
         ...change.realms.put.map((realm) => replace(realms, realm.uri, realm)),
         ...change.remove.map((id) => replace(documents, id, undefined)),
@@ -28,10 +31,16 @@ export const createReplicatedContent = (): ReplicatedContent => {
       ]
       return () => {
         for (const step of undo.toReversed()) step()
+        isOfManager = wasOfManager
       }
     },
     portions: () => [
-      { put: [], remove: [], realms: { put: [...realms.values()], delete: [] } },
+      {
+        put: [],
+        remove: [],
+        realms: { put: [...realms.values()], delete: [] },
+        ...(isOfManager && { isOfManager }),
+      },
       ...splitDocuments([...documents.values()]).map((put) => ({
         put,
         remove: [],

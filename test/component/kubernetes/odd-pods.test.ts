@@ -395,7 +395,7 @@ await describeWithKubernetes('an odd pod', (plane) => {
     expect(ours.digest('owned')).toBe(await programmedDigest('owned'))
     await untilPhase(operator, name, 'not_owner')
     expect(await stateOf(other.gateway.management)).toMatchObject({ epoch: 0, specs: {} })
-    expect((await other.get('shop.test', '/owned/x')).status).toBe(404)
+    expect((await other.get('shop.test', '/owned/x')).status).toBe(503)
     await other.remove()
   })
 

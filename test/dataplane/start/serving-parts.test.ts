@@ -79,6 +79,37 @@ afterEach(async () => {
   await parts.close()
 })
 
+describe('a gateway with --managed', () => {
+  const NOTHING = { put: [], remove: [], realms: { put: [], delete: [] } }
+  const load = (isOfManager: boolean) =>
+    parts.serving.apply({ ...NOTHING, ...(isOfManager && { isOfManager }) })
+
+  it('answers 503 until its operator has sent something, and keeps its own endpoints', async () => {
+    const url = await start('--managed', 'op')
+    const answer = await request(`${url}/x`)
+    expect([answer.status, answer.headers['retry-after'], answer.json()]).toEqual([
+      503,
+      '1',
+      {
+        code: 'svc.error.not_ready',
+        message: 'This gateway waits for its documents',
+        description: expect.stringContaining('/ready'),
+      },
+    ])
+    expect((await request(`${url}/.well-known/jwks.json`)).status).toBe(200)
+    await load(false)
+    expect((await request(`${url}/x`)).status).toBe(503)
+    await load(true)
+    expect((await request(`${url}/x`)).status).toBe(404)
+    expect(await metrics()).toContain('svc_gateway_refusals_total{code="svc.error.not_ready"} 2')
+  })
+
+  it('is none without it: 404 from the start', async () => {
+    const url = await start()
+    expect((await request(`${url}/x`)).status).toBe(404)
+  })
+})
+
 describe('createServingParts', () => {
   it('serves, logs and counts', async () => {
     const url = await start()

@@ -55,6 +55,23 @@ const completed = async (files: MemoryFiles): Promise<Started> => {
 }
 
 describe('a restart', () => {
+  it('marks what is served as the manager’s, an empty set too, and nothing loaded by hand', async () => {
+    const marks = ({ changes }: Started) => changes.map(({ isOfManager = false }) => isOfManager)
+    const full = new MemoryFiles()
+    await completed(full)
+    expect(marks(await start(full, managed))).toEqual([true])
+    const empty = new MemoryFiles()
+    const none = await start(empty, managed)
+    await none.store.sync(syncCall(none.store, { complete: rootOf(none.store) }))
+    await none.store.close()
+    expect(marks(await start(empty, managed))).toEqual([true])
+    const byHand = new MemoryFiles()
+    const before = await start(byHand, { ...managed, allowUnmanaged: true })
+    await before.store.putRealm({ uri: REALM })
+    await before.store.close()
+    expect(marks(await start(byHand, { ...managed, allowUnmanaged: true }))).toEqual([false])
+  })
+
   it('brings back what was loaded by hand, with its age and time', async () => {
     const files = new MemoryFiles()
     const before = await start(files)

@@ -322,6 +322,26 @@ describe('complete', () => {
     expect(stateOf(rig.store).complete).toBe(true)
   })
 
+  it('tells what serves once that the manager has sent something, or nothing at all', async () => {
+    const marks = (rig: Rig) => rig.changes.map(({ isOfManager = false }) => isOfManager)
+    const [empty, full, byHand] = [
+      managed(),
+      managed(),
+      makeRig({ manager: 'op', allowUnmanaged: true }),
+    ]
+    await sync(empty, {})
+    expect(marks(empty)).toEqual([])
+    await sync(empty, { complete: rootDigest([]) })
+    await sync(empty, { complete: rootDigest([]) })
+    expect(marks(empty)).toEqual([true])
+    await sync(full, put(spec))
+    await sync(full, { complete: rootOf(full.store) })
+    expect(marks(full)).toEqual([true])
+    await byHand.store.putRealm({ uri: REALM })
+    await byHand.load(makeDocument('b'))
+    expect(marks(byHand)).toEqual([false, false])
+  })
+
   it('that does not match: the changes are in force, the difference is told', async () => {
     const rig = managed()
     const outcome = await sync(rig, { ...put(spec), complete: 'something else' })
