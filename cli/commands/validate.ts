@@ -9,9 +9,9 @@ import {
 } from '../../operator/validate/validation-diagnostic.ts'
 import { gatherFiles } from '../../operator/validate/gather-files.ts'
 import { validateFiles } from '../../operator/validate/validate-files.ts'
-import { type CommandIo, defineCommand, type ExitCode } from '../command.ts'
+import { type CommandIo, defineCommand } from '../command.ts'
 import { diagnosticsForGitHub } from '../formats/github.ts'
-import { diagnosticsAsJUnit } from '../formats/junit.ts'
+import { diagnosticsAsJUnit, type IsFailure } from '../formats/junit.ts'
 import { diagnosticsAsSarif } from '../formats/sarif.ts'
 import { MAX_ROUTES_SETTING } from '../source-settings.ts'
 
@@ -50,13 +50,17 @@ export const validate = defineCommand(
     const gathered = await gatherFiles(operands, io.readStdin)
     if ('fault' in gathered) return fail(io, gathered.fault.replace(/^validate: /, ''))
     const validation = validateFiles(gathered.files, maxRoutes)
-    io.print(PRINTERS[format](validation, io.isColoured))
+    const isFailure: IsFailure = ({ severity }) => strict || severity === 'error'
+    io.print(PRINTERS[format](validation, { isColoured: io.isColoured, isFailure }))
     const isEmpty = validation.documents + validation.realms === 0
     io.complain(`${summaryOf(validation)}\n`)
     const isNothing = validation.diagnostics.every(({ code }) => code === 'EmptyFile')
     if (isEmpty && isNothing)
       return fail(io, `there is no document and no Realm in ${operands.join(', ')}`)
-    return exitCodeOf(validation.diagnostics, strict)
+    const failures = validation.diagnostics.filter(isFailure)
+    if (failures.length > 0 && failures.every(({ severity }) => severity !== 'error'))
+      io.complain('svc validate: this fails for warnings and notices, as --strict asks for\n')
+    return failures.length > 0 ? 1 : 0
   },
 )
 
@@ -65,16 +69,19 @@ const fail = (io: CommandIo, words: string): 2 => {
   return 2
 }
 
-const exitCodeOf = (diagnostics: readonly ValidationDiagnostic[], isStrict: boolean): ExitCode =>
-  diagnostics.some(({ severity }) => isStrict || severity === 'error') ? 1 : 0
+interface Printing {
+  readonly isColoured: boolean
+  readonly isFailure: IsFailure
+}
 
 const PRINTERS = {
-  text: ({ diagnostics }, isColoured) => lines(diagnostics.map((each) => textOf(each, isColoured))),
+  text: ({ diagnostics }, { isColoured }) =>
+    lines(diagnostics.map((each) => textOf(each, isColoured))),
   json: (validation) => `${JSON.stringify(validationRecord(validation), null, 2)}\n`,
   github: ({ diagnostics }) => lines(diagnosticsForGitHub(diagnostics)),
   sarif: ({ diagnostics }) => `${JSON.stringify(diagnosticsAsSarif(diagnostics), null, 2)}\n`,
-  junit: diagnosticsAsJUnit,
-} as const satisfies Record<Format, (validation: FilesValidation, isColoured: boolean) => string>
+  junit: (validation, { isFailure }) => diagnosticsAsJUnit(validation, isFailure),
+} as const satisfies Record<Format, (validation: FilesValidation, printing: Printing) => string>
 
 const lines = (texts: readonly string[]): string => texts.map((text) => `${text}\n`).join('')
 

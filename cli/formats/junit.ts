@@ -5,38 +5,53 @@ import type {
   ValidationDiagnostic,
 } from '../../operator/validate/validation-diagnostic.ts'
 
-/** @example diagnosticsAsJUnit(validation) // '<?xml version="1.0" …><testsuites>…' */
-export const diagnosticsAsJUnit = ({ names, diagnostics }: FilesValidation): string => {
+/**
+ * @param isFailure whether a diagnostic makes its file fail
+ * @example diagnosticsAsJUnit(validation, isError) // '<?xml version="1.0" …><testsuites>…'
+ */
+export const diagnosticsAsJUnit = (
+  { names, diagnostics }: FilesValidation,
+  isFailure: IsFailure,
+): string => {
   const byFile = Map.groupBy(diagnostics, ({ file }) => file)
-  const failures = names.filter((name) => byFile.get(name)?.some(isError) === true).length
+  const failures = names.filter((name) => byFile.get(name)?.some(isFailure) === true).length
   return [
     '<?xml version="1.0" encoding="UTF-8"?>',
     '<testsuites>',
     `  <testsuite name="svc validate" tests="${names.length}" failures="${failures}">`,
-    ...names.map((name) => testCase(name, byFile.get(name) ?? [])),
+    ...names.map((name) => testCase(name, byFile.get(name) ?? [], isFailure)),
     '  </testsuite>',
     '</testsuites>',
     '',
   ].join('\n')
 }
 
-const isError = ({ severity }: ValidationDiagnostic): boolean => severity === 'error'
+/** Whether a diagnostic makes the command fail, which `--strict` decides. */
+export type IsFailure = (diagnostic: ValidationDiagnostic) => boolean
 
-const testCase = (name: string, diagnostics: readonly ValidationDiagnostic[]): string => {
+const testCase = (
+  name: string,
+  diagnostics: readonly ValidationDiagnostic[],
+  isFailure: IsFailure,
+): string => {
   const open = `    <testcase classname="svc validate" name="${escaped(name)}">`
-  const errors = diagnostics.filter(isError).map(linesOf)
-  const others = diagnostics.filter((diagnostic) => !isError(diagnostic)).map(linesOf)
-  const failure = `      <failure message="${count(errors.length)}">${escaped(errors.join('\n'))}</failure>`
+  const failures = diagnostics.filter(isFailure)
+  const others = diagnostics.filter((each) => !isFailure(each)).map(linesOf)
+  const failure = `      <failure message="${describeCounts(failures)}">${escaped(failures.map(linesOf).join('\n'))}</failure>`
   const output = `      <system-out>${escaped(others.join('\n'))}</system-out>`
   return [
     open,
-    ...(errors.length > 0 ? [failure] : []),
+    ...(failures.length > 0 ? [failure] : []),
     ...(others.length > 0 ? [output] : []),
     '    </testcase>',
   ].join('\n')
 }
 
-const count = (errors: number): string => `${errors} ${errors === 1 ? 'error' : 'errors'}`
+/** @example '1 error, 2 warnings' */
+const describeCounts = (diagnostics: readonly ValidationDiagnostic[]): string =>
+  [...Map.groupBy(diagnostics, ({ severity }) => severity)]
+    .map(([severity, { length }]) => `${length} ${severity}${length === 1 ? '' : 's'}`)
+    .join(', ')
 
 const linesOf = ({ severity, line, column, path, code, message }: ValidationDiagnostic): string =>
   `${severity} at ${line}:${column} ${path} ${code}: ${message}`

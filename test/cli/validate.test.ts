@@ -25,6 +25,7 @@ spec: {uri: com.example}
 `
 const BAD = GOOD.replace('type: static', 'type: statik')
 const WITHOUT_REALM = 'RealmNotFound'
+const STRICT = 'svc validate: this fails for warnings and notices, as --strict asks for\n'
 
 describe('svc validate', () => {
   it.each<[string, readonly string[], string, readonly [number, string, string]]>([
@@ -36,7 +37,31 @@ describe('svc validate', () => {
       [1, 'unsupported_action_type', '1 error, 0 warnings\n'],
     ],
     ['a notice', [], GOOD, [0, WITHOUT_REALM, '0 warnings, 1 notice\n']],
-    ['a notice, with --strict', ['--strict'], GOOD, [1, WITHOUT_REALM, '1 notice\n']],
+    ['a notice, with --strict', ['--strict'], GOOD, [1, WITHOUT_REALM, `1 notice\n${STRICT}`]],
+    [
+      'a warning, with --strict',
+      ['--strict'],
+      `${GOOD}color: red\n---\n${REALM}`,
+      [1, 'UnknownProperty', `1 warning\n${STRICT}`],
+    ],
+    [
+      'an error, with --strict, which needs no explanation',
+      ['--strict'],
+      `${BAD}---\n${REALM}`,
+      [1, 'unsupported_action_type', '1 error, 0 warnings\n'],
+    ],
+    [
+      'a warning in JUnit',
+      ['--format', 'junit'],
+      `${GOOD}color: red\n---\n${REALM}`,
+      [0, 'failures="0"', '1 warning\n'],
+    ],
+    [
+      'a warning in JUnit, with --strict',
+      ['--strict', '--format', 'junit'],
+      `${GOOD}color: red\n---\n${REALM}`,
+      [1, 'failures="1"', `1 warning\n${STRICT}`],
+    ],
     ['nothing', [], '', [2, 'EmptyFile', 'there is no document and no Realm in -\n']],
     [
       'other manifests',
@@ -55,6 +80,7 @@ describe('svc validate', () => {
     expect(run).toMatchObject({ code })
     expect(run.stdout).toContain(found)
     expect(run.stderr).toContain(summary)
+    expect(run.stderr.includes(STRICT)).toBe(summary.includes(STRICT))
   })
 
   it('names the files that it cannot read, and asks for some', async () => {
@@ -142,16 +168,16 @@ describe('the formats', () => {
 
   it('junit: a test for each file, well-formed whatever the files hold', () => {
     const names = [HOSTILE.file, NOTICE.file, 'good.yaml']
-    const xml = diagnosticsAsJUnit({
-      names,
-      documents: 3,
-      realms: 0,
-      diagnostics: [HOSTILE, NOTICE],
-    })
+    const validation = { names, documents: 3, realms: 0, diagnostics: [HOSTILE, NOTICE] }
+    const xml = diagnosticsAsJUnit(validation, ({ severity }) => severity === 'error')
     expect(xml).toContain('<testsuite name="svc validate" tests="3" failures="1">')
     expect(xml).toContain('name="a,b:c%\n&lt;d&gt;.yaml"')
     expect(xml).toContain('forged\r\uFFFD &lt;&amp;&quot;]]&gt; 100%</failure>')
     expect(xml.match(/<testcase /g)).toHaveLength(3)
     expect(xml.match(/<system-out>/g)).toHaveLength(1)
+    const strict = diagnosticsAsJUnit(validation, () => true)
+    expect(strict).toContain('tests="3" failures="2"')
+    expect(strict).toContain('<failure message="1 notice">notice at 3:5 ')
+    expect(strict).not.toContain('<system-out>')
   })
 })

@@ -26,7 +26,7 @@ Results go to stdout, everything else to stderr. The exit code is 0 if all is we
 
 ## In CI
 
-\`svc init --ci github\`, \`gitlab\` or \`pre-commit\` writes a job that validates each change. It names the package in \`SVC_PACKAGE\`: a file in the repository, or the URL at which you keep it. \`--strict\` also fails for warnings and for what the files refer to but do not contain; leave it out where Realms and Secrets are in another repository.
+\`svc init --ci github\`, \`gitlab\` or \`pre-commit\` writes a job that validates each change. It names the package in \`SVC_PACKAGE\`: a file in the repository, or the URL at which you keep it. \`--strict\` also fails for warnings, and for notices, which say what the files refer to but do not contain; leave it out where Realms and Secrets are in another repository.
 
 | service | format | what it shows |
 |---|---|---|
