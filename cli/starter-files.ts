@@ -57,6 +57,13 @@ spec:
 /** The name that `npm pack` gives to its file. */
 const PACKAGE = `svc-gateway-${readVersion()}.tgz`
 
+/** What a job needs beside its file, in one sentence. */
+export const CI_NEEDS = {
+  github: `Then: put ${PACKAGE}, which \`npm pack\` makes in a checkout of svc, into the repository, or its URL into SVC_PACKAGE of the job; leave out --strict where Realms or Secrets are elsewhere`,
+  gitlab: `Then: put ${PACKAGE}, which \`npm pack\` makes in a checkout of svc, into the repository, or its URL into SVC_PACKAGE of the job; leave out --strict where Realms or Secrets are elsewhere`,
+  'pre-commit': `Then: everybody who commits needs svc on the PATH, as \`npm install --global ${PACKAGE}\` puts it there; leave out --strict where Realms or Secrets are elsewhere`,
+} as const satisfies Record<CiService, string>
+
 /** The package is what `npm pack` in a checkout of this project makes; its address is the reader's. */
 const CI_FILES: Readonly<Record<CiService, StarterFile>> = {
   github: {

@@ -3,7 +3,7 @@
 import { mkdir, writeFile } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { defineCommand } from '../command.ts'
-import { CI_SERVICES, starterFiles } from '../starter-files.ts'
+import { CI_NEEDS, CI_SERVICES, starterFiles } from '../starter-files.ts'
 
 export const init = defineCommand(
   {
@@ -39,6 +39,7 @@ export const init = defineCommand(
       }
     }
     complain(`Next: svc validate ${join(directory, 'apis')}\n`)
+    if (ci !== null) complain(`${CI_NEEDS[ci]}\n`)
     return isComplete ? 0 : 1
   },
 )

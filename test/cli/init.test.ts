@@ -20,6 +20,18 @@ describe('svc init', () => {
     })
   })
 
+  it.each<[string, readonly string[], readonly string[]]>([
+    ['without a job nothing', [], []],
+    ['for github its package', ['--ci', 'github'], ['npm pack', 'SVC_PACKAGE', '--strict']],
+    ['for gitlab its package', ['--ci', 'gitlab'], ['npm pack', 'SVC_PACKAGE', '--strict']],
+    ['for pre-commit the program', ['--ci', 'pre-commit'], ['npm install --global', '--strict']],
+  ])('says what is needed beside the files: %s', async (_, flags, words) => {
+    await using dir = await makeTempDir()
+    const { stderr } = await svc(['init', dir.path, ...flags])
+    expect(stderr.split('\n')).toHaveLength(words.length === 0 ? 2 : 3)
+    for (const each of words) expect(stderr).toContain(each)
+  })
+
   it('keeps a file that is there, says so, and writes the others', async () => {
     await using dir = await makeTempDir()
     await writeFile(join(dir.path, '.svc.schema.json'), 'mine')
