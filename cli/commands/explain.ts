@@ -27,7 +27,9 @@ export const explain = defineCommand(
     const problem =
       method === undefined || url === undefined
         ? 'name the method and the URL of the request, such as GET https://api.acme.com/users'
-        : sourceProblem(source)
+        : method.includes('://')
+          ? `name the method before the URL of the request, such as GET ${method}`
+          : sourceProblem(source)
     if (method !== undefined && url !== undefined && problem === undefined)
       return await runExplain({ method, url, headers: repeated }, source, settings, {
         ...io,

@@ -214,7 +214,10 @@ const select = <P extends ExplainedPath, E extends ExplainedEndpoint>(
   const { scheme } = request
   const selection = selectRoute<ExplainedSlot, P, E>(matched, scheme, toMethod(request.method))
   const first = matched.candidates[0]?.target
-  const place = first === undefined ? NO_ROUTE : { ...NO_ROUTE, ...placeOf(first) }
+  const place =
+    first === undefined
+      ? NO_ROUTE
+      : { ...NO_ROUTE, ...placeOf(first), pointer: pointerOfPath(first) }
   const methods = allowOf(matched, scheme)
   switch (selection.kind) {
     case 'wrong scheme':
@@ -227,7 +230,7 @@ const select = <P extends ExplainedPath, E extends ExplainedEndpoint>(
     case 'options':
       return {
         tried,
-        route: { ...place, method: 'options', action: 'built-in preflight' },
+        route: { ...place, pointer: null, method: 'options', action: 'built-in preflight' },
         checks: [schemeCheck(scheme), methodCheck('options')],
         verdict: served(
           `The gateway responds with Allow: ${methods} and the headers of the path`,
@@ -239,6 +242,13 @@ const select = <P extends ExplainedPath, E extends ExplainedEndpoint>(
     case 'operation':
       return operationRoute(request, selection.candidate.target, selection.slot, tried)
   }
+}
+
+/** Of its operations, which stand below it; null: what the gateway itself has stands in no document. */
+const pointerOfPath = (target: ExplainedPath | ExplainedEndpoint): string | null => {
+  if (target.kind === 'endpoint') return null
+  const pointer = Object.values(target.operations)[0]?.load().pointer
+  return pointer?.slice(0, pointer.lastIndexOf('/')) ?? null
 }
 
 const methodCheck = (method: Method, sent: Method = method): Check => ({

@@ -25,7 +25,7 @@ export interface RouteTaken {
   readonly path: string
   /** null: the path has no such method, or is not served over this scheme. */
   readonly method: Method | null
-  /** JSON pointer of the operation in the document. */
+  /** JSON pointer of the operation in the document, or of the path that has none for this request. */
   readonly pointer: string | null
   readonly action: string
 }

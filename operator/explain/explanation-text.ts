@@ -81,7 +81,8 @@ const routeLines = ({ route }: Explanation, at: string | null): readonly string[
   const words = [method?.toUpperCase() ?? '', path].filter((part) => part !== '').join(' ')
   const owner = document === '' ? '' : `, version ${version} of ${document}, realm ${realm}`
   const place = at === null || at === document ? '' : ` (${at})`
-  return [`${label('route')}${words}${owner}${place}`, `${label('action')}${route.action}`]
+  const action = route.action === '' ? [] : [`${label('action')}${route.action}`]
+  return [`${label('route')}${words}${owner}${place}`, ...action]
 }
 
 const operationLines = ({ operation }: Explanation): readonly string[] => {

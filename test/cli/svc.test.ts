@@ -59,6 +59,18 @@ it.each([['version'], ['--version'], ['-v']])('%s says which build this is', asy
   expect(stdout).toMatch(/^svc \d+\.\d+\.\d+ \(.+\), Node \d+\.\d+\.\d+\n$/)
 })
 
+it.each([
+  [
+    ['https://a.test/x', 'apis'],
+    'name the method before the URL of the request, such as GET https://a.test/x',
+  ],
+  [['GET'], 'name the method and the URL of the request, such as GET https://api.acme.com/users'],
+  [['GET', 'https://a.test/x'], 'name files or directories'],
+])('explain %j says what is missing', async (operands, words) => {
+  const { code, stderr } = await svc(['explain', ...operands])
+  expect([code, stderr]).toEqual([2, expect.stringContaining(words)])
+})
+
 it('explain shows the flag for headers in its help', async () => {
   expect((await svc(['explain', '--help'])).stdout).toContain("\n  -H 'NAME: VALUE' ")
 })

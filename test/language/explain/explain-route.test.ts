@@ -258,6 +258,14 @@ describe('explaining a request', () => {
     })
   })
 
+  it.each([
+    ['another method', 'DELETE', `${H}/v1/json`, '/versions/v1/paths/~1json'],
+    ['another scheme', 'GET', `${H}/v1/secure`, '/versions/v1/paths/~1secure'],
+    ['the keys', 'POST', `${H}/.well-known/jwks.json`, null],
+  ])('points to the path where that has no operation for %s', (_, method, url, pointer) => {
+    expect(explain(method, url).route).toMatchObject({ pointer, method: null })
+  })
+
   it('names the inactive version that would have the path', () => {
     expect(explain('GET', `${H}/v0/users`).inactive).toEqual([
       { document: 'users', version: 'v0', path: '/v0/users' },
