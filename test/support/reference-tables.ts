@@ -86,7 +86,8 @@ export const objectsOn = (page: string): readonly string[] =>
 /** The page with the tables of today. */
 export const renderTables = (page: string): string =>
   page.replaceAll(MARK, (_whole, names: string) => {
-    const rows = names.split(', ').flatMap(rowsOf)
+    // What two kinds have in common stands there once.
+    const rows = new Set(names.split(', ').flatMap(rowsOf))
     const table = ['| key | value | |', '|---|---|---|', ...rows].join('\n')
     return `<!-- keys: ${names} -->\n${table}\n<!-- end -->`
   })
