@@ -93,9 +93,30 @@ const unquotedExpression = ({ start, text }: Line): DescribedError | undefined =
   const found = /(?:^|[:[,-])[ \t]*(\{\{.*\}\}.*)$/.exec(text)
   const value = found?.[1]
   if (value === undefined) return undefined
-  const written = value.replace(/\s+#.*$/, '').trimEnd()
-  const message = `YAML reads an unquoted {{…}} as a map: write '${shorten(written)}', in quotes`
+  const message = `YAML reads an unquoted {{…}} as a map: ${quoteWords(value)}`
   return { offset: start + text.length - value.length, message }
+}
+
+const quoteWords = (value: string): string => {
+  const written = withoutClosers(value.replace(/\s+#.*$/, '')).trimEnd()
+  return `write '${shorten(written)}', in quotes`
+}
+
+/** Of a value in a flow map, without what closes the map, and the members behind it. */
+const withoutClosers = (value: string): string => {
+  const count = (brackets: RegExp): number => value.match(brackets)?.length ?? 0
+  if (count(/[{[]/g) >= count(/[}\]]/g)) return value
+  return /^(?:[^{},[\]]|\{\{[^{}]*\}\})*/.exec(value)?.[0] ?? value
+}
+
+/** `{body: a {{x}}}`: in a flow map a brace ends a text that has no quotes. */
+const unquotedInFlow = ({ start, text }: Line, offset: number): DescribedError | undefined => {
+  const at = Math.max(0, offset - start)
+  const begun = /[:,[{][ \t]*([^\s:,[{}\]][^:,[{}\]]*)$/.exec(text.slice(0, at))?.[1] ?? ''
+  if (!text.startsWith('{{', at)) return undefined
+  const value = `${begun}${text.slice(at)}`
+  const message = `a text with {{…}} needs quotes in a flow map: ${quoteWords(value)}`
+  return { offset: offset - begun.length, message }
 }
 
 interface Place {
@@ -144,7 +165,7 @@ const DESCRIPTIONS: Readonly<Partial<Record<YAMLError['code'], Describe>>> = {
     offset,
     message: 'a comma, or a closing bracket or brace, is missing',
   }),
-  UNEXPECTED_TOKEN: ({ here }) => describeBlockScalar(here),
+  UNEXPECTED_TOKEN: ({ here, offset }) => unquotedInFlow(here, offset) ?? describeBlockScalar(here),
 }
 
 const describeOpenBracket = ({ document, text, offset }: Place): DescribedError => {

@@ -29,6 +29,30 @@ describe('YAML', () => {
         "12:19 error invalid_datatype Expected a text, got a map of 1 key. YAML reads an unquoted {{…}} as a map: write '{{variables.limit}}', in quotes.",
       ],
     ],
+    ...[
+      ['a text before an expression', 'a {{variables.limit}}', '40', 'a {{variables.limit}}'],
+      [
+        'a text before an expression, and more members',
+        'a{{variables.limit}}, headers: {}',
+        '40',
+        'a{{variables.limit}}',
+      ],
+    ].map(([title = '', value, column, quoted]): Mistake => [
+      `${title}, in a flow map`,
+      /action:\n[^]*$/,
+      `action: {type: static, body: ${value}}`,
+      [
+        `13:${column} error invalid_yaml a text with {{…}} needs quotes in a flow map: write '${quoted}', in quotes`,
+      ],
+    ]),
+    [
+      'an expression and more without quotes, in a flow map',
+      /action:\n[^]*$/,
+      'action: {type: static, body: {{variables.limit}}/x, headers: {}}',
+      [
+        "13:40 error invalid_yaml YAML reads an unquoted {{…}} as a map: write '{{variables.limit}}/x', in quotes",
+      ],
+    ],
     [
       'a line that is indented too deep',
       '            host: ',
