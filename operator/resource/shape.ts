@@ -57,6 +57,8 @@ export interface OpenShape extends Ruled {
   readonly isAtomic?: boolean
   /** For the API server, its columns and selectors; what else validates the map validates these too. */
   readonly known?: Readonly<Record<string, Field>>
+  /** Names of members that belong in it, for whoever writes one a level too high. */
+  readonly holds?: readonly string[]
 }
 
 /** What the API server checks a value by, in CEL. The guard below does not know it. */
@@ -218,6 +220,15 @@ const unknownField = (shape: ObjectShape, path: string, name: string): Problem =
   const pointer = childPointer(path, name)
   const known = Object.keys(shape.fields)
   const near = nearestName(name, known) ?? known.find((each) => isBeginning(name, each))
+  const holder = Object.entries(shape.fields).find(
+    ([, field]) => field.shape.type === 'open' && field.shape.holds?.includes(name) === true,
+  )?.[0]
+  if (holder !== undefined)
+    return {
+      code: 'invalid_value',
+      path: pointer,
+      message: `${pointer} is not a known field: ${name} belongs under ${childPointer(path, holder)}`,
+    }
   const hint = near === undefined ? '; known' : `; did you mean '${near}'? Known`
   return {
     code: 'invalid_value',

@@ -220,6 +220,16 @@ describe('a reference', () => {
         '5:17 error invalid_value /spec/document and /spec/documentFrom exclude each other: keep one',
       ],
     ],
+    ...['host', 'realm_uri', 'versions', 'variables'].map(
+      (name): readonly [string, string, string, readonly string[]] => [
+        `${name} beside the document`,
+        resource('').replace('  document:', `  ${name}: a\n  document:`),
+        REALM,
+        [
+          `5:${name.length + 5} error invalid_value /spec/${name} is not a known field: ${name} belongs under /spec/document`,
+        ],
+      ],
+    ),
     [
       'a key of the resource that is misspelt',
       resource('').replace('  document:', '  documnet:'),
