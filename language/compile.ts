@@ -71,7 +71,10 @@ const warningsOf = (
 ): readonly Warning[] => {
   const own = [...unknownProperties(document), ...misreadValues(document)]
   const faulty = new Set(problems.map(({ path }) => path))
-  return byImportance([...own, ...warnings]).filter(({ path }) => !faulty.has(path))
+  // That an expression is read otherwise than it looks is mostly why the error is there.
+  return byImportance([...own, ...warnings]).filter(
+    ({ path, code }) => code === 'SuspiciousExpression' || !faulty.has(path),
+  )
 }
 
 /** What shows a few shows the worst. */

@@ -210,7 +210,20 @@ export const readShape = (
       ? !(shape === 'map' ? isMap(template.value) : isList(template.value))
       : template.kind === 'text' ||
         (shape === 'map' ? template.kind === 'list' : template.kind === 'map')
-  if (!isKnownWrong) return template
-  diagnostics.problem('invalid_datatype', pointer, `expected a ${shape}`)
-  return undefined
+  if (isKnownWrong) {
+    diagnostics.problem(
+      'invalid_datatype',
+      pointer,
+      `expected a ${shape}, got ${describeFound(template)}`,
+    )
+    return undefined
+  }
+  return template
+}
+
+const describeFound = (template: Template): string => {
+  if (template.kind === 'constant') return kindOf(template.value)
+  return template.kind === 'text'
+    ? 'a text, as something stands beside the expression'
+    : `a ${template.kind}`
 }

@@ -44,6 +44,7 @@ const WISHES: ReadonlyMap<string, string> = new Map([
   ['onsuccess', "it is called 'on_result'"],
   ['onfailure', "it is called 'on_error'"],
   ['status', "it is called 'status_code', in on_result and on_error"],
+  ['statuscode', "it belongs in 'on_result' of the response, or in 'on_error'"],
   ['rewrite', "the path at the upstream is 'path' of the action"],
   [
     'redirect',

@@ -916,6 +916,23 @@ describe('an expression', () => {
       ],
     ],
     [
+      'status_code of the action',
+      'timeout: 5000',
+      'status_code: 404',
+      [
+        "17:26 warning UnknownProperty There is no property 'status_code' here: it has no effect; it belongs in 'on_result' of the response, or in 'on_error'",
+      ],
+    ],
+    [
+      'arithmetic with a map in braces',
+      '/items/{{request.bindings.id}}',
+      "'{{variables.limit + {a: 1}}}'",
+      [
+        "16:32 error invalid_expression {{variables.limit + {a: 1}}: there is no key 'limit+{a:1' in variables",
+        "16:38 warning SuspiciousExpression {{variables.limit + {a: 1}}}: 'limit+{a:1' is read as one key: there is no arithmetic, and texts are joined as in {{a.b}}{{a.c}}",
+      ],
+    ],
+    [
       'security where anybody may call',
       'request.bindings.id',
       'security.authid',
@@ -929,6 +946,7 @@ describe('an expression', () => {
       '{{if request.body}}',
       [
         "16:28 error invalid_expression {{if request.body}}: there is no 'ifrequest' to read: there is no 'if' and no loop; choose with get and a default, as in {{variables.prices |> get({{request.body.currency}}, 0)}}",
+        "16:28 warning SuspiciousExpression /items/{{if request.body}}: blanks are left out: 'if request' is read as 'ifrequest', so read a key that holds blanks with get('…'), and write a text in quotes",
       ],
     ],
     [
