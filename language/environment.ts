@@ -21,6 +21,10 @@ export interface RealmFacts {
   readonly oidcProviders: readonly string[]
   /** Whether it trusts issuers of tokens. */
   readonly hasIssuers?: boolean
+  /** `oauth2.grants`; undefined: all. */
+  readonly grants?: readonly string[] | undefined
+  /** Whether a user of it is in the group that may ask for tokens at the token endpoint; undefined: not known. */
+  readonly hasClients?: boolean
   /** Whether its record gives `signing_keys`. */
   readonly hasKeys?: boolean
   /** By name. Left out: not known, so that documents may name any. */

@@ -28,11 +28,13 @@ export type WarningCode =
   | 'MillisecondsAssumed'
   | 'UnknownContextKey'
   | 'UnsuitableArgument'
+  | 'UnsuitableValue'
   | 'SuspiciousExpression'
   | 'TakenLiterally'
   | 'UnquotedExpression'
   | 'ShortTimeout'
   | 'UnsatisfiedSecurity'
+  | 'UnknownUser'
   | 'UnsharedKeys'
   | 'Shadowed'
 

@@ -2,12 +2,11 @@
 // the realm in the group `api_clients`.
 
 import type { UserRecord } from '../../language/realm/record.ts'
+import { CLIENT_GROUP } from '../../language/realm/token-flows.ts'
 import { checkPassword, type WrongPassword } from './check-password.ts'
 import { decodeFormText } from './parameters.ts'
 import { malformed, OAuthError, type OAuthErrorOptions, TOO_MANY_FAILURES } from './oauth-error.ts'
 import { isInGroup, type OAuth2Context } from './context.ts'
-
-const CLIENT_GROUP = 'api_clients'
 
 interface Credentials {
   readonly id: string

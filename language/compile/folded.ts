@@ -4,6 +4,7 @@
 import { childPointer } from '../../base/json-pointer.ts'
 import { kindOf } from '../expression/errors.ts'
 import { FAULT } from '../expression/fold.ts'
+import { functionNamed } from '../expression/functions/functions.ts'
 import { constant, type MapTemplate, type Template } from '../expression/template.ts'
 import { isList, isMap, type ValueMap } from '../expression/value.ts'
 import type { Diagnostics } from './diagnostics.ts'
@@ -218,6 +219,13 @@ export const readShape = (
     )
     return undefined
   }
+  const scalar = scalarCall(template)
+  if (scalar !== undefined)
+    diagnostics.warning(
+      'UnsuitableValue',
+      pointer,
+      `expected a ${shape}, and ${scalar} never gives one: ${REMEDIES[shape]}`,
+    )
   return template
 }
 
@@ -227,3 +235,14 @@ const describeFound = (template: Template): string => {
     ? 'a text, as something stands beside the expression'
     : `a ${template.kind}`
 }
+
+/** The function whose result the whole value is, if that is neither a map nor a list whatever the request. */
+const scalarCall = (template: Template): string | undefined => {
+  const name = template.kind === 'pipe' ? template.calls.at(-1)?.name : undefined
+  return name !== undefined && functionNamed(name)?.isScalar === true ? name : undefined
+}
+
+const REMEDIES = {
+  list: "write it as the item of a list, as in ['{{…}}']",
+  map: "write it as the value of a key, as in {key: '{{…}}'}",
+} as const

@@ -219,9 +219,26 @@ const mergeStatusCodes = (
         pointer,
         'a status code is a whole number from 200 to 599 that is known when the document is loaded',
       )
-    else setOwn(merged, name, status)
+    else {
+      setOwn(merged, name, status)
+      warnOfStatusKey(name, pointer, diagnostics)
+    }
   }
   return merged
+}
+
+/** No peer calls an error so: a status of an upstream stands for one under a name of its own. */
+const warnOfStatusKey = (name: string, pointer: string, diagnostics: Diagnostics): void => {
+  if (!/^\d{3}$/.test(name)) return
+  const upstream = `svc.error.upstream.${name}`
+  const remedy = Object.hasOwn(STATUS_CODES, upstream)
+    ? `; the error of an upstream is ${upstream}`
+    : ''
+  diagnostics.warning(
+    'UnknownProperty',
+    pointer,
+    `'${name}' is not the URI of an error, so no error gets this status${remedy}`,
+  )
 }
 
 const toStatus = (value: Value): number | undefined => {

@@ -16,7 +16,7 @@ import {
   toFoldedMap,
 } from './folded.ts'
 import { parsePath } from '../routes/path-pattern.ts'
-import { isServedFlow, type OAuth2Flow } from '../realm/token-flows.ts'
+import { CLIENT_GROUP, GRANT_OF_FLOW, isServedFlow, type OAuth2Flow } from '../realm/token-flows.ts'
 
 /** Requirements of behaviour §6: at least one of `groups`, of `roles`; all of `scopes`. */
 export interface SecurityRequirements {
@@ -197,6 +197,7 @@ const compileOAuth2 = (reader: Reader): SecurityScheme<'oauth2'> | undefined => 
   const flow = readOneOf(flowTemplate, pointer, FLOWS, diagnostics)
   if (flow === undefined) return undefined
   warnOfNoIssuer(reader, flow)
+  warnOfNoToken(reader, flow)
   warnOfUnsharedKeys(reader)
   return {
     type: 'oauth2',
@@ -215,6 +216,25 @@ const warnOfNoIssuer = ({ map, realm, diagnostics }: Reader, flow: OAuth2Flow): 
     childPointer(map.pointer, 'flow'),
     `tokens of the flow ${flow} come from trusted issuers, and the realm has none: nobody gets in until it has`,
   )
+}
+
+/** A realm that trusts issuers may get all its tokens from them. */
+const warnOfNoToken = ({ map, realm, diagnostics }: Reader, flow: OAuth2Flow): void => {
+  const grant = GRANT_OF_FLOW[flow]
+  if (grant === undefined || realm?.hasIssuers !== false) return
+  const pointer = childPointer(map.pointer, 'flow')
+  if (realm.grants?.includes(grant) === false)
+    diagnostics.warning(
+      'UnsatisfiedSecurity',
+      pointer,
+      `oauth2.grants of the realm leave out ${grant}: its token endpoint gives no tokens for this flow`,
+    )
+  else if (realm.hasClients === false)
+    diagnostics.warning(
+      'UnsatisfiedSecurity',
+      pointer,
+      `tokens are given to users of the realm in the group ${CLIENT_GROUP}, and none is in it: nobody gets in until one is`,
+    )
 }
 
 const endpointPath = (reader: Reader, key: string, fallback: string): string => {

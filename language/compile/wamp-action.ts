@@ -107,12 +107,30 @@ const checkUri = (
   diagnostics: Diagnostics,
 ): void => {
   if (uri.kind !== 'constant' || typeof uri.value !== 'string') return
-  if (isWampPattern(uri.value, match)) return
+  if (isWampPattern(uri.value, match)) {
+    warnOfStar(uri.value, match, pointer, diagnostics)
+    return
+  }
   diagnostics.problem(
     'invalid_value',
     pointer,
     'this is no WAMP URI: its parts, separated by dots, may not be empty nor hold blanks or #',
   )
+}
+
+/** A part `*`, which other brokers take for any: for WAMP it is a text as any other. */
+const warnOfStar = (
+  uri: string,
+  match: WampMatch,
+  pointer: string,
+  diagnostics: Diagnostics,
+): void => {
+  if (!uri.split('.').some((part) => /^\*+$/.test(part))) return
+  const remedy =
+    match === 'exact'
+      ? 'where several are meant, a subscription or registration has options: {match: prefix} or {match: wildcard}'
+      : 'leave a part of any text empty, as in com.acme..created'
+  diagnostics.warning('TakenLiterally', pointer, `'*' is no wildcard in WAMP: ${remedy}`)
 }
 
 export const mapWithUri = <K, A, B>(

@@ -4,12 +4,15 @@
 import type { RealmFacts } from '../environment.ts'
 import { credentialFactsOf } from './credentials.ts'
 import type { RealmRecord } from './record.ts'
+import { CLIENT_GROUP } from './token-flows.ts'
 
 /** @example factsOf({ uri: 'com.acme', authmethods: ['oidcrp', 'cookie'] }).authmethods */
 export const factsOf = (realm: RealmRecord): RealmFacts => ({
   authmethods: realm.authmethods ?? [],
   oidcProviders: Object.keys(realm.info?.oidc_providers ?? {}),
   hasIssuers: (realm.trusted_issuers ?? []).length > 0,
+  ...(realm.oauth2?.grants !== undefined && { grants: realm.oauth2.grants }),
+  hasClients: (realm.users ?? []).some(({ groups = [] }) => groups.includes(CLIENT_GROUP)),
   hasKeys: (realm.signing_keys ?? []).length > 0,
   credentials: credentialFactsOf(realm),
 })

@@ -3,11 +3,18 @@
 export type OAuth2Flow =
   'implicit' | 'authorization_code' | 'client_credentials' | 'resource_owner_password_credentials'
 
-const SERVED: readonly OAuth2Flow[] = ['resource_owner_password_credentials', 'client_credentials']
+/** The grant of the token endpoint that a flow is for. */
+export const GRANT_OF_FLOW: Readonly<Partial<Record<OAuth2Flow, string>>> = {
+  resource_owner_password_credentials: 'password',
+  client_credentials: 'client_credentials',
+}
+
+/** Users of a realm in this group may ask for tokens. */
+export const CLIENT_GROUP = 'api_clients'
 
 /**
  * Either opens the token endpoint for all grants. With the other flows, tokens are accepted only from issuers that the
  * realm trusts (behaviour §6).
  * @example isServedFlow('implicit') // false
  */
-export const isServedFlow = (flow: OAuth2Flow): boolean => SERVED.includes(flow)
+export const isServedFlow = (flow: OAuth2Flow): boolean => GRANT_OF_FLOW[flow] !== undefined

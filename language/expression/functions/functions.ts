@@ -38,6 +38,8 @@ export interface ExpressionFunction {
   readonly isPure: boolean
   /** How many of the first arguments only choose from the input, so that nothing of them is in the result. */
   readonly choosing: number
+  /** Whether it never gives a map or a list. */
+  readonly isScalar: boolean
   readonly apply: Apply
   /** Throws Refusal for arguments that no input can be served with. */
   readonly verifyArguments?: VerifyArguments
@@ -54,27 +56,28 @@ const define = (
   [least, most]: readonly [number, number],
   apply: Apply,
   special: Partial<
-    Pick<ExpressionFunction, 'form' | 'isPure' | 'choosing' | 'verifyArguments'>
+    Pick<ExpressionFunction, 'form' | 'isPure' | 'choosing' | 'isScalar' | 'verifyArguments'>
   > = {},
 ): ExpressionFunction => ({ ...DEFAULTS, name, least, most, ...special, apply })
 
-const DEFAULTS = { form: 'words', isPure: true, choosing: 0 } as const
+const DEFAULTS = { form: 'words', isPure: true, choosing: 0, isScalar: false } as const
+const SCALAR = { isScalar: true } as const
 
 const FUNCTIONS: ReadonlyMap<string, ExpressionFunction> = new Map(
   [
-    define('integer', [0, 0], integerOf),
-    define('float', [0, 0], floatOf),
-    define('string', [0, 0], textOf),
-    define('boolean', [0, 0], booleanOf),
-    define('abs', [0, 0], magnitudeOf),
+    define('integer', [0, 0], integerOf, SCALAR),
+    define('float', [0, 0], floatOf, SCALAR),
+    define('string', [0, 0], textOf, SCALAR),
+    define('boolean', [0, 0], booleanOf, SCALAR),
+    define('abs', [0, 0], magnitudeOf, SCALAR),
     define('head', [0, 0], firstOf),
     define('last', [0, 0], lastOf),
     define('tail', [0, 0], restOf),
     define('nth', [1, 1], elementAt, { choosing: 1, verifyArguments: verifyPosition }),
     define('min', [0, 0], smallestOf),
     define('max', [0, 0], greatestOf),
-    define('length', [0, 0], lengthOf),
-    define('size', [0, 0], sizeOf),
+    define('length', [0, 0], lengthOf, SCALAR),
+    define('size', [0, 0], sizeOf, SCALAR),
     define('random', [1, 1], pickRandom, {
       isPure: false,
       choosing: 1,
@@ -93,9 +96,9 @@ const FUNCTIONS: ReadonlyMap<string, ExpressionFunction> = new Map(
       choosing: 1,
       verifyArguments: verifyKeys,
     }),
-    define('base64:encode', [0, 0], encodeBase64),
-    define('base64:decode', [0, 0], decodeBase64),
-    define('json:encode', [0, 0], encodeJson),
+    define('base64:encode', [0, 0], encodeBase64, SCALAR),
+    define('base64:decode', [0, 0], decodeBase64, SCALAR),
+    define('json:encode', [0, 0], encodeJson, SCALAR),
     define('json:decode', [0, 0], decodeJson),
   ].map((definition) => [definition.name, definition]),
 )

@@ -36,7 +36,31 @@ describe('factsOf', () => {
     [
       'a bare realm',
       { uri: 'a' },
-      { authmethods: [], oidcProviders: [], hasIssuers: false, hasKeys: false, credentials: {} },
+      {
+        authmethods: [],
+        oidcProviders: [],
+        hasIssuers: false,
+        hasClients: false,
+        hasKeys: false,
+        credentials: {},
+      },
+    ],
+    [
+      'a realm with clients, and with grants',
+      {
+        uri: 'a',
+        users: [{ username: 'a' }, { username: 'b', groups: ['x', 'api_clients'] }],
+        oauth2: { grants: ['password' as const] },
+      },
+      {
+        authmethods: [],
+        oidcProviders: [],
+        hasIssuers: false,
+        hasClients: true,
+        grants: ['password'],
+        hasKeys: false,
+        credentials: {},
+      },
     ],
     [
       'a realm with providers',
@@ -45,6 +69,7 @@ describe('factsOf', () => {
         authmethods: ['cookie'],
         oidcProviders: ['x'],
         hasIssuers: false,
+        hasClients: false,
         hasKeys: false,
         credentials: {},
       },
@@ -52,7 +77,14 @@ describe('factsOf', () => {
     [
       'a realm with issuers',
       { uri: 'a', trusted_issuers: [{ issuer: 'i', jwks_uri: 'https://i', audience: 'a' }] },
-      { authmethods: [], oidcProviders: [], hasIssuers: true, hasKeys: false, credentials: {} },
+      {
+        authmethods: [],
+        oidcProviders: [],
+        hasIssuers: true,
+        hasClients: false,
+        hasKeys: false,
+        credentials: {},
+      },
     ],
   ])('of %s', (_name, realm, facts) => {
     expect(factsOf(realm)).toEqual(facts)

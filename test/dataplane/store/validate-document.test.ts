@@ -7,7 +7,11 @@ import {
 import { factsOf } from '../../../language/realm/facts.ts'
 import type { RealmRecord } from '../../../language/realm/record.ts'
 
-const RECORD: RealmRecord = { uri: 'com.example', authmethods: ['oidcrp', 'cookie'] }
+const RECORD: RealmRecord = {
+  uri: 'com.example',
+  authmethods: ['oidcrp', 'cookie'],
+  users: [{ username: 'reports', groups: ['api_clients'] }],
+}
 const KEYED: RealmRecord = { ...RECORD, signing_keys: ['a key'] }
 const DOCUMENT = {
   id: 'a',

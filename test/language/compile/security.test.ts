@@ -132,6 +132,33 @@ describe('what is not understood does not load', () => {
     expect(warnings.map(({ code, path }) => `${code} ${path}`)).toEqual(expected)
   })
 
+  const NONE = 'none is in it'
+  const LEFT_OUT = 'leave out'
+  it.each<[string, string, Partial<RealmFacts>, readonly string[]]>([
+    ['no clients', 'client_credentials', { hasClients: false }, [NONE]],
+    ['no clients', 'resource_owner_password_credentials', { hasClients: false }, [NONE]],
+    ['clients', 'client_credentials', { hasClients: true }, []],
+    ['clients or not', 'client_credentials', {}, []],
+    ['no clients, and issuers', 'client_credentials', { hasClients: false, hasIssuers: true }, []],
+    ['another grant', 'client_credentials', { hasClients: true, grants: ['password'] }, [LEFT_OUT]],
+    ['its grant', 'client_credentials', { hasClients: true, grants: ['client_credentials'] }, []],
+    [
+      'no grant',
+      'resource_owner_password_credentials',
+      { hasClients: true, grants: [] },
+      [LEFT_OUT],
+    ],
+    ['its grant', 'resource_owner_password_credentials', { grants: ['password'] }, []],
+    ['another grant, and issuers', 'client_credentials', { hasIssuers: true, grants: [] }, []],
+  ])('a realm with %s for the flow %s, %j', (_, flow, more, words) => {
+    const facts = { ...realm, hasIssuers: false, ...more }
+    const { warnings } = compiled({ realm: facts, api: { security: { type: 'oauth2', flow } } })
+    expect(warnings.map(({ code, path }) => `${code} ${path}`)).toEqual(
+      words.map(() => 'UnsatisfiedSecurity /security/flow'),
+    )
+    expect(warnings.map(({ message }) => message).join('')).toContain(words.join(''))
+  })
+
   const guarded = { ...STATIC, security: { type: 'basic' } }
   const own = '/versions/v1/paths/~1x/get/security'
   it.each<[string, unknown, string]>([

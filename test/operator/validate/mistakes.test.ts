@@ -3,6 +3,10 @@
 import { describe, expect, it } from '@jest/globals'
 import { DOCUMENT, diagnosticsOf, type Mistake, withMistake } from '../../support/mistakes.ts'
 
+const EXACT =
+  'where several are meant, a subscription or registration has options: {match: prefix} or {match: wildcard}'
+const EMPTY_PART = 'leave a part of any text empty, as in com.acme..created'
+
 it('the document that mistakes are put into has none', () => {
   expect(diagnosticsOf(DOCUMENT)).toEqual([])
 })
@@ -915,6 +919,54 @@ describe('an expression', () => {
         "20:38 warning UnknownContextKey {{action.response.status}} can only fail: action has no 'response'; it has result (in on_result) and error (in on_error)",
       ],
     ],
+    ...[
+      [
+        '422: 400',
+        '5:8',
+        "'422' is not the URI of an error, so no error gets this status; the error of an upstream is svc.error.upstream.422",
+      ],
+      ['200: 201', '5:8', "'200' is not the URI of an error, so no error gets this status"],
+    ].map(([code = '', place, message]): Mistake => [
+      `status_codes of ${code}`,
+      'variables:',
+      `status_codes:\n  ${code}\nvariables:`,
+      [`${place} warning UnknownProperty ${message}`],
+    ]),
+    ...[
+      ['wamp_call', 'procedure: com.*.x', '14:50', EXACT],
+      ['wamp_publish', 'topic: com.acme.*', '14:49', EXACT],
+      ['wamp_subscribe', 'topic: com.acme.**', '14:51', EXACT],
+      ['wamp_subscribe', 'topic: com.*.x, options: {match: wildcard}', '14:51', EMPTY_PART],
+      ['wamp_call', 'procedure: com.a*.x', '', ''],
+    ].map(([type = '', members = '', place = '', words = '']): Mistake => [
+      `${type} with ${members}`,
+      /action:\n[^]*$/,
+      `\n            action: {type: ${type}, ${members}}\n`,
+      place === '' ? [] : [`${place} warning TakenLiterally '*' is no wildcard in WAMP: ${words}`],
+    ]),
+    ...[
+      [
+        'args',
+        'request.bindings.id |> integer',
+        'list',
+        "integer never gives one: write it as the item of a list, as in ['{{…}}']",
+      ],
+      [
+        'kwargs',
+        'request.body |> json:encode',
+        'map',
+        "json:encode never gives one: write it as the value of a key, as in {key: '{{…}}'}",
+      ],
+      ['args', 'request.body |> json:decode', '', ''],
+      ['args', 'request.body |> length |> get(a)', '', ''],
+    ].map(([name = '', source = '', shape = '', words = '']): Mistake => [
+      `${name} of {{${source}}}`,
+      /action:\n[^]*$/,
+      `\n            action:\n              type: wamp_call\n              procedure: a.b\n              ${name}: '{{${source}}}'\n`,
+      shape === ''
+        ? []
+        : [`17:${17 + name.length} warning UnsuitableValue expected a ${shape}, and ${words}`],
+    ]),
     [
       'status_code of the action',
       'timeout: 5000',
