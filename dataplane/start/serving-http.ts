@@ -111,6 +111,7 @@ export const createServingHttp = (options: ServingHttpOptions): ServingHttp => {
         table: table.table(),
         webSockets: table.webSockets(),
         hasRouter: (uri) => relays.hasRouter(uri),
+        isAwaitingOperator: isAwaitingOperator(options),
       }),
     endStreams: () => {
       endStreams(eventStreams, relays, log)
@@ -121,6 +122,13 @@ export const createServingHttp = (options: ServingHttpOptions): ServingHttp => {
     },
   }
 }
+
+/** Whether an operator owns this gateway and has never sent it anything. */
+const isAwaitingOperator = ({
+  settings,
+  table,
+}: Pick<ServingHttpOptions, 'settings' | 'table'>): boolean =>
+  settings.managed !== null && !table.hasManagedContent()
 
 const dispatchOptions = ({
   settings,
@@ -134,7 +142,7 @@ const dispatchOptions = ({
   measurements: { metrics, requests },
 }: ServingHttpOptions): Omit<DispatchOptions, 'accessLog' | 'readClient'> => ({
   table: () => table.table(),
-  isAwaitingOperator: () => settings.managed !== null && !table.hasManagedContent(),
+  isAwaitingOperator: () => isAwaitingOperator({ settings, table }),
   preparation,
   authenticate: security.authenticate,
   realm: (uri) => realms.get(uri),

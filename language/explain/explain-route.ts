@@ -56,6 +56,8 @@ export interface ServedRoutes<P extends ExplainedPath, E extends ExplainedEndpoi
   readonly table: RouteTable<P | E>
   readonly webSockets: RouteTable<ExplainedWebSocket>
   readonly hasRouter: (realmUri: string) => boolean
+  /** A gateway whose operator has never sent it anything; if left out, it is none. */
+  readonly isAwaitingOperator?: boolean
 }
 
 export const explainRoute = <P extends ExplainedPath, E extends ExplainedEndpoint>(
@@ -90,12 +92,19 @@ const findRoute = <P extends ExplainedPath, E extends ExplainedEndpoint>(
     })
   const tried = explainHosts(routes.table, host, target.path).map(triedHost)
   if (matched !== undefined) return select(request, matched, tried)
-  return webSocket === undefined
-    ? rejected(tried, [], { ...NOT_FOUND, message: missMessage(tried) })
-    : { ...rejected(tried, [], UPGRADE), route: webSocketRoute(webSocket) }
+  if (webSocket !== undefined)
+    return { ...rejected(tried, [], UPGRADE), route: webSocketRoute(webSocket) }
+  const miss = routes.isAwaitingOperator === true ? NOT_READY : NOT_FOUND
+  return rejected(tried, [], { message: missMessage(tried), ...miss })
 }
 
 const NOT_FOUND = { status: 404, code: 'svc.error.not_found', step: 'route' } as const
+const NOT_READY = {
+  status: 503,
+  code: 'svc.error.not_ready',
+  step: 'route',
+  message: 'The operator of this gateway has not sent it any document yet: /ready says why',
+} as const
 const UPGRADE = {
   status: 426,
   code: 'svc.error.upgrade_required',

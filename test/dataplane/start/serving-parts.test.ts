@@ -11,6 +11,7 @@ import { createServingParts, type ServingProcess } from '../../../dataplane/star
 import { StartError } from '../../../dataplane/start-error.ts'
 import { packDocument } from '../../../dataplane/store/pack.ts'
 import { compile } from '../../../language/compile.ts'
+import { readRequest } from '../../../language/explain/read-request.ts'
 import { createLog } from '../../../telemetry/log.ts'
 import { renderMetrics } from '../../../telemetry/metrics-state.ts'
 import { createCertificateAuthority } from '../../support/certificates.ts'
@@ -80,6 +81,9 @@ afterEach(async () => {
 })
 
 describe('a gateway with --managed', () => {
+  const reading = readRequest({ method: 'GET', url: 'http://a.test/x', headers: [] })
+  if ('fault' in reading) throw new Error(reading.fault)
+  const { request: asked } = reading
   const NOTHING = { put: [], remove: [], realms: { put: [], delete: [] } }
   const load = (isOfManager: boolean) =>
     parts.serving.apply({ ...NOTHING, ...(isOfManager && { isOfManager }) })
@@ -97,10 +101,13 @@ describe('a gateway with --managed', () => {
       },
     ])
     expect((await request(`${url}/.well-known/jwks.json`)).status).toBe(200)
+    const explained = () => parts.explain?.(asked).verdict
+    expect(explained()).toMatchObject({ status: 503, code: 'svc.error.not_ready' })
     await load(false)
     expect((await request(`${url}/x`)).status).toBe(503)
     await load(true)
     expect((await request(`${url}/x`)).status).toBe(404)
+    expect(explained()).toMatchObject({ status: 404 })
     expect(await metrics()).toContain('svc_gateway_refusals_total{code="svc.error.not_ready"} 2')
   })
 
