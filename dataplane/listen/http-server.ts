@@ -1,11 +1,12 @@
 // Creates the node:http and node:https servers of the listeners, set up so that a hostile client costs little and
 // every error can be an error record.
 
-import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
+import type { IncomingMessage, Server, ServerOptions, ServerResponse } from 'node:http'
 import { createServer as createTlsServer, type Server as TlsServer } from 'node:https'
 import { Socket } from 'node:net'
 import type { Duplex } from 'node:stream'
 import type { SecureContextOptions, TlsOptions } from 'node:tls'
+import { http } from '../../base/node-http.ts'
 import type { GatewaySettings } from '../config.ts'
 import type { ConnectionGate } from '../connections/connection-gate.ts'
 import { type IsScarce, NEVER_SCARCE } from '../least-rate.ts'
@@ -52,7 +53,7 @@ export type ServerLimits = Pick<
 
 /** Plain HTTP/1.1. */
 export const createPlainServer = (limits: ServerLimits, handlers: ServerHandlers): Server =>
-  prepare(createServer(optionsOf(limits, handlers)), 'connection', limits, handlers)
+  prepare(http.createServer(optionsOf(limits, handlers)), 'connection', limits, handlers)
 
 /**
  * HTTP/1.1 over TLS 1.2 or newer. Certificates may be replaced later by `setSecureContext`.
@@ -85,10 +86,7 @@ const HANDSHAKE_TIMEOUT_MS = 10_000
 
 const TLS = { minVersion: 'TLSv1.2' } as const satisfies SecureContextOptions
 
-const optionsOf = (
-  limits: ServerLimits,
-  handlers: ServerHandlers,
-): Parameters<typeof createServer>[0] => ({
+const optionsOf = (limits: ServerLimits, handlers: ServerHandlers): ServerOptions => ({
   maxHeaderSize: limits.maxHeaderBytes,
   headersTimeout: limits.headersTimeoutSeconds * 1000,
   requestTimeout: limits.requestTimeoutSeconds * 1000,

@@ -1,9 +1,10 @@
 // Creates a response on a socket that node has released (CONNECT, upgrades), so that such a request is rejected like
 // any other. The connection ends with it.
 
-import { type IncomingMessage, ServerResponse } from 'node:http'
+import type { IncomingMessage, ServerResponse } from 'node:http'
 import { Socket } from 'node:net'
 import type { Duplex } from 'node:stream'
+import { http } from '../../base/node-http.ts'
 
 /** A client that does not hang up keeps its connection no longer than this. */
 const LINGER_MS = 1000
@@ -17,7 +18,7 @@ export const createSocketResponse = (
     socket.destroy()
     return undefined
   }
-  const response = new ServerResponse(request)
+  const response = new http.ServerResponse(request)
   response.shouldKeepAlive = false
   response.assignSocket(socket)
   response.once('finish', () => {

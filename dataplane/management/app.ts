@@ -1,13 +1,14 @@
 // Creates the management API as an Express app, which authorizes requests and routes them to endpoints. It is the
 // only place where an error of an endpoint becomes an error record.
 
-import express, { type ErrorRequestHandler, type Express, type RequestHandler } from 'express'
+import type { ErrorRequestHandler, Express, RequestHandler } from 'express'
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { Log } from '../../telemetry/log.ts'
 import { allowPageFiles, type Authorize, refuseWebPages } from '../../web/browser-access.ts'
 import { findPageFile, sendPageFile } from '../../web/page-files.ts'
 import { Limiter } from '../../base/limiter.ts'
 import { QueueFullError } from '../../base/queue-full-error.ts'
+import { loadOnce } from '../../base/single-flight.ts'
 import type { Store } from '../store/store.ts'
 import type { UpstreamsReport } from '../upstream-report.ts'
 import type { DurableListing } from '../wamp/realm/wamp-client.ts'
@@ -103,11 +104,39 @@ interface AppOptions {
   readonly lingerMs: number
 }
 
-const createApp = (
+/** No start waits for Express, 100 modules and 50 ms: it is loaded for the first request. */
+const createApp = (endpoints: readonly Endpoint[], options: AppOptions): Handle => {
+  let app: Handle | undefined
+  const load = loadOnce(
+    async () => (app = createExpressApp(await loadExpress(), endpoints, options)),
+  )
+  return (req, res) => {
+    if (app !== undefined) {
+      app(req, res)
+      return
+    }
+    load().then(
+      (loaded) => {
+        loaded(req, res)
+      },
+      (error: unknown) => {
+        options.log.error('the management API could not be loaded', { error })
+        res.destroy()
+      },
+    )
+  }
+}
+
+type CreateExpress = () => Express
+
+const loadExpress = async (): Promise<CreateExpress> => (await import('express')).default
+
+const createExpressApp = (
+  create: CreateExpress,
   endpoints: readonly Endpoint[],
   { log, authorize, page, lingerMs }: AppOptions,
 ): Handle => {
-  const app = express()
+  const app = create()
   app.disable('x-powered-by').disable('etag')
   app.set('query parser', 'simple').enable('case sensitive routing')
   app.use((_req, res, next) => {

@@ -1,7 +1,8 @@
 // Serves a table of read-only pages over HTTP: to probes, or to people on this machine, who get the web page too. No
 // page of another origin is answered there.
 
-import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
+import type { IncomingMessage, Server, ServerResponse } from 'node:http'
+import { http } from '../../base/node-http.ts'
 import { boundAddress, isLocal, urlOf } from '../../telemetry/bound-address.ts'
 import { untilAnswerable } from '../../telemetry/delayed-response.ts'
 import type { Address } from '../../telemetry/settings-table.ts'
@@ -42,7 +43,7 @@ export const startStatusServer = async (
   const { promise: first, resolve: serveFirst } = Promise.withResolvers<Pages>()
   let current: Pages | Promise<Pages> = pages ?? first
   const access = accessFor(audience, address)
-  const server = createServer((request, response) => {
+  const server = http.createServer((request, response) => {
     void answer(request, response, { served: current, access })
   })
   server.requestTimeout = 10_000

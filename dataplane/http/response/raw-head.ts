@@ -2,8 +2,9 @@
 // small response costs, for names and values that were validated when they were created. At the start the result is
 // compared with what node would write; if they ever differ, node writes all heads.
 
-import { IncomingMessage, ServerResponse, STATUS_CODES } from 'node:http'
+import type { ServerResponse } from 'node:http'
 import { Socket } from 'node:net'
+import { http } from '../../../base/node-http.ts'
 
 /** The parts of node's response that decide how a head ends. */
 interface Internals {
@@ -23,7 +24,7 @@ export const headLines = (list: readonly string[]): string => {
 }
 
 const statusLine = (status: number): string =>
-  `HTTP/1.1 ${status} ${STATUS_CODES[status] ?? 'unknown'}\r\n`
+  `HTTP/1.1 ${status} ${http.STATUS_CODES[status] ?? 'unknown'}\r\n`
 
 /**
  * Sets the whole head, as `writeHead` would, if nothing about this response is out of the ordinary. `lines`
@@ -79,9 +80,9 @@ const ending = createEnding(Date.now)
 /** Whether node writes the same bytes. */
 const probe = (): boolean => {
   const fresh = (): ServerResponse & Internals => {
-    const request = new IncomingMessage(new Socket())
+    const request = new http.IncomingMessage(new Socket())
     Object.assign(request, { method: 'GET', httpVersionMajor: 1, httpVersionMinor: 1 })
-    const response = new ServerResponse(request) as ServerResponse & Internals
+    const response = new http.ServerResponse(request) as ServerResponse & Internals
     return Object.assign(response, { _keepAliveTimeout: 5000, _maxRequestsPerSocket: 0 })
   }
   const [byNode, byUs] = [fresh(), fresh()]
