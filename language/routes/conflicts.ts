@@ -76,12 +76,15 @@ export class ConflictIndex {
   readonly #claimants = new Map<string, Claimant>()
   /** Key → its claimants, the winner first. */
   readonly #stakes = new Map<string, readonly Stake[]>()
+  /** What `#byKey` gave last: loading a document asks it five times in a row. */
+  #latest:
+    { readonly claims: readonly Claim[]; readonly first: ReadonlyMap<string, Claim> } | undefined
 
   /** Adds a document, or replaces the one of its id. */
   put(claimant: Claimant): void {
     this.remove(claimant.id)
     this.#claimants.set(claimant.id, claimant)
-    for (const [key, claim] of byKey(claimant)) {
+    for (const [key, claim] of this.#byKey(claimant)) {
       const stake = { claimant, claim }
       const others = this.#stakes.get(key)
       // A literal holds one element, a list that grew has room for 17: 2.6 KB a document.
@@ -94,7 +97,7 @@ export class ConflictIndex {
     const claimant = this.#claimants.get(id)
     if (claimant === undefined) return
     this.#claimants.delete(id)
-    for (const key of byKey(claimant).keys()) {
+    for (const key of this.#byKey(claimant).keys()) {
       const others = this.#stakesOn(key).filter((stake) => stake.claimant !== claimant)
       if (others.length === 0) this.#stakes.delete(key)
       else this.#stakes.set(key, others)
@@ -117,7 +120,7 @@ export class ConflictIndex {
    * proportion to its claims.
    */
   clashesOf(claimant: Claimant, replaced: ReadonlySet<string>): readonly Clash[] {
-    return [...byKey(claimant)].flatMap(([key, claim]) => {
+    return [...this.#byKey(claimant)].flatMap(([key, claim]) => {
       const own = { claimant, claim }
       const others = this.#stakesOn(key).filter((stake) => !replaced.has(stake.claimant.id))
       return lossOf(own, [own, ...others].sort(compareStakes)[0])
@@ -139,24 +142,26 @@ export class ConflictIndex {
 
   #keysOf(id: string): readonly string[] {
     const claimant = this.#claimants.get(id)
-    return claimant === undefined ? [] : [...byKey(claimant).keys()]
+    return claimant === undefined ? [] : [...this.#byKey(claimant).keys()]
   }
 
   #stakesOn(key: string): readonly Stake[] {
     return this.#stakes.get(key) ?? []
+  }
+
+  /** A route may be claimed twice by one document where it may be shared: two versions with one login. */
+  #byKey({ claims }: Claimant): ReadonlyMap<string, Claim> {
+    if (this.#latest?.claims === claims) return this.#latest.first
+    const first = new Map<string, Claim>()
+    for (const claim of claims) if (!first.has(claim.key)) first.set(claim.key, claim)
+    this.#latest = { claims, first }
+    return first
   }
 }
 
 interface Stake {
   readonly claimant: Claimant
   readonly claim: Claim
-}
-
-/** A route may be claimed twice by one document where it may be shared: two versions with one login. */
-function byKey({ claims }: Claimant): ReadonlyMap<string, Claim> {
-  const first = new Map<string, Claim>()
-  for (const claim of claims) if (!first.has(claim.key)) first.set(claim.key, claim)
-  return first
 }
 
 function compareStakes({ claimant: a }: Stake, { claimant: b }: Stake): number {

@@ -2,7 +2,7 @@
 // plain text, and {{x}} without quotes is a map in YAML.
 
 import { childPointer } from '../../base/json-pointer.ts'
-import { isMap, type Value } from '../expression/value.ts'
+import { isMap, type ValueMap } from '../expression/value.ts'
 import type { Warning } from '../problem.ts'
 import { MAX_WARNINGS } from './unknown-properties.ts'
 
@@ -14,39 +14,49 @@ const PROSE: ReadonlySet<string> = new Set(['meta', 'info', 'description', 'summ
  * @example misreadValues({ host: '{variables.x}' }) // [{ code: 'TakenLiterally', path: '/host', … }]
  */
 export const misreadValues = (document: unknown): readonly Warning[] => {
-  const warnings: Warning[] = []
-  visit(document, '', warnings)
-  return warnings
+  const walk: Walk = { keys: [], warnings: [] }
+  visit(document, walk)
+  return walk.warnings
 }
 
-const visit = (value: unknown, pointer: string, warnings: Warning[]): void => {
-  if (warnings.length >= MAX_WARNINGS) return
+/** Where the walk is and what it has found. Pointers are built for warnings only. */
+interface Walk {
+  readonly keys: (string | number)[]
+  readonly warnings: Warning[]
+}
+
+const visit = (value: unknown, walk: Walk): void => {
+  if (walk.warnings.length >= MAX_WARNINGS) return
   if (typeof value === 'string') {
     const found = value.includes('{') ? describeText(value) : undefined
-    if (found !== undefined) warnings.push({ code: 'TakenLiterally', path: pointer, ...found })
-  } else if (Array.isArray(value)) visitEntries(value.entries(), pointer, warnings)
+    if (found !== undefined)
+      walk.warnings.push({ code: 'TakenLiterally', path: pointerOf(walk), ...found })
+  } else if (Array.isArray(value))
+    value.forEach((item, index) => {
+      visitEntry(index, item, walk)
+    })
   else if (isMap(value)) {
     const expression = unquotedExpression(value)
-    if (expression === undefined) visitEntries(Object.entries(value), pointer, warnings)
+    if (expression === undefined) visitMap(value, walk)
     else {
       const message = unquotedWords(expression)
-      warnings.push({ code: 'UnquotedExpression', path: pointer, message })
+      walk.warnings.push({ code: 'UnquotedExpression', path: pointerOf(walk), message })
     }
   }
 }
 
-const visitEntries = (
-  entries: Iterable<readonly [string | number, unknown]>,
-  pointer: string,
-  warnings: Warning[],
-): void => {
-  for (const [key, value] of entries) {
-    // A pointer is put together only where something may be found.
-    const isOfInterest =
-      typeof value === 'string' ? value.includes('{') : typeof value === 'object' && value !== null
-    if (isOfInterest && !PROSE.has(String(key))) visit(value, childPointer(pointer, key), warnings)
-  }
+const visitMap = (map: ValueMap, walk: Walk): void => {
+  for (const key of Object.keys(map)) if (!PROSE.has(key)) visitEntry(key, map[key], walk)
 }
+
+const visitEntry = (key: string | number, value: unknown, walk: Walk): void => {
+  if (typeof value !== 'string' && typeof value !== 'object') return
+  walk.keys.push(key)
+  visit(value, walk)
+  walk.keys.pop()
+}
+
+const pointerOf = ({ keys }: Walk): string => keys.reduce<string>(childPointer, '')
 
 /**
  * What a map was before YAML read it: `{{variables.x}}` without quotes is a map whose key is a map.
@@ -54,9 +64,8 @@ const visitEntries = (
  */
 export const unquotedExpression = (value: unknown): string | undefined => {
   if (!isMap(value)) return undefined
-  const [entry, more] = Object.entries(value as Readonly<Record<string, Value>>)
-  if (entry === undefined || more !== undefined || entry[1] !== null) return undefined
-  const [key] = entry
+  const [key, more] = Object.keys(value)
+  if (key === undefined || more !== undefined || value[key] !== null) return undefined
   if (!key.startsWith('{ ') || !key.endsWith(' }')) return undefined
   const inner = key.slice(2, -2)
   return inner.length <= MAX_INNER ? `{{${inner}}}` : '{{…}}'
