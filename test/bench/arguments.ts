@@ -9,6 +9,7 @@ export const TABLE_NAMES = [
   'forward',
   'match',
   'decisions',
+  'start',
   'load',
   'compile',
   'memory',

@@ -22,7 +22,7 @@ export interface GatewayOptions {
 }
 
 /** As it is shipped: stripping types at start costs 30 MB of memory. */
-const MAIN = fileURLToPath(new URL('../../dist/dataplane/main.js', import.meta.url))
+export const MAIN = fileURLToPath(new URL('../../dist/dataplane/main.js', import.meta.url))
 
 export const startGateway = async (
   start: StartServer,

@@ -24,6 +24,7 @@ import { measureMatch } from './tables/match.ts'
 import { measureMemory } from './tables/memory.ts'
 import { measureProcesses } from './tables/processes.ts'
 import { measureSecurity } from './tables/security.ts'
+import { measureStart } from './tables/start.ts'
 import { measureStatic } from './tables/static.ts'
 import { measureCrossbar, measureWamp, measureWampLatency } from './tables/wamp.ts'
 import { lacksRouter } from './wamp-rig.ts'
@@ -53,6 +54,7 @@ const MAKERS = {
   forward: { make: measureForward, lacks: needsLoad },
   match: { make: measureMatch, lacks: needsLoad },
   decisions: { make: measureDecisions, lacks: () => undefined },
+  start: { make: measureStart, lacks: () => undefined },
   load: { make: measureLoad, lacks: () => undefined },
   compile: { make: measureCompile, lacks: () => undefined },
   memory: { make: measureMemory, lacks: () => undefined },

@@ -9,6 +9,7 @@ export interface ProbeReport {
   readonly failed: number
   readonly p50Ms: number
   readonly p99Ms: number
+  readonly p999Ms: number
   readonly slowestMs: number
 }
 

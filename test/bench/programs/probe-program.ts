@@ -51,6 +51,7 @@ const report = ({ tookMs, failed }: Window): ProbeReport => ({
   failed,
   p50Ms: percentile(tookMs, 0.5),
   p99Ms: percentile(tookMs, 0.99),
+  p999Ms: percentile(tookMs, 0.999),
   slowestMs: percentile(tookMs, 1),
 })
 
