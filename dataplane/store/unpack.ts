@@ -2,7 +2,7 @@
 
 import type { CompiledOperation } from '../../language/compiled.ts'
 import type { Template } from '../../language/expression/template.ts'
-import { expand } from './compact-text.ts'
+import { type CompactText, expand } from './compact-text.ts'
 import type { PackedDocument, Slice } from './packed-document.ts'
 import { join, joinBase, type OperationBase, type PackedOperation } from './packed-operation.ts'
 import { decodeTemplate, type Encoded } from './template-codec.ts'
@@ -13,38 +13,61 @@ export interface Unpacker {
   template(slice: Slice): Template
 }
 
-export const createUnpacker = ({ id, content, shared }: PackedDocument): Unpacker => {
-  let expanded: WeakRef<Buffer> | undefined
-  const templates: (Template | undefined)[] = []
-  const bases: (OperationBase | undefined)[] = []
+export const createUnpacker = (document: PackedDocument): Unpacker => new DocumentUnpacker(document)
 
-  const textOf = ([offset, length]: Slice): string =>
-    expandedContent().toString('utf8', offset, offset + length)
-  /** Kept until the next collection, as the operations of a document are often first used together. */
-  const expandedContent = (): Buffer => {
-    const known = expanded?.deref()
-    if (known !== undefined) return known
-    const bytes = expand(content)
-    expanded = new WeakRef(bytes)
-    return bytes
+/** A class, not closures: each document has one, and they took 0.5 KB more. */
+class DocumentUnpacker implements Unpacker {
+  readonly #id: string
+  readonly #content: CompactText
+  readonly #shared: readonly Slice[]
+  #expanded: WeakRef<Buffer> | undefined
+  #templates: (Template | undefined)[] | undefined
+  #bases: (OperationBase | undefined)[] | undefined
+
+  constructor({ id, content, shared }: PackedDocument) {
+    this.#id = id
+    this.#content = content
+    this.#shared = shared
   }
-  const sharedText = (index: number): string => {
-    const slice = shared[index]
+
+  operation(slice: Slice): CompiledOperation {
+    const { base, ...own } = parseOperation(this.#textOf(slice))
+    const bases = (this.#bases ??= [])
+    const known = (bases[base] ??= joinBase(parseBase(this.#sharedText(base)), this.#decode))
+    return join(known, own, this.#decode)
+  }
+
+  template(slice: Slice): Template {
+    return this.#decode(parseTemplate(this.#textOf(slice)))
+  }
+
+  get #decode(): (encoded: Encoded) => Template {
+    return (encoded) => decodeTemplate(encoded, (index) => this.#sharedTemplate(index))
+  }
+
+  #sharedTemplate(index: number): Template {
+    const templates = (this.#templates ??= [])
+    return (templates[index] ??= this.#decode(parseTemplate(this.#sharedText(index))))
+  }
+
+  #sharedText(index: number): string {
+    const slice = this.#shared[index]
     if (slice === undefined)
-      throw new Error(`packed document ${id}: there is no shared value ${index}`)
-    return textOf(slice)
+      throw new Error(`packed document ${this.#id}: there is no shared value ${index}`)
+    return this.#textOf(slice)
   }
-  const decode = (encoded: Encoded): Template => decodeTemplate(encoded, sharedTemplate)
-  const sharedTemplate = (index: number): Template =>
-    (templates[index] ??= decode(parseTemplate(sharedText(index))))
 
-  return {
-    operation: (slice) => {
-      const { base, ...own } = parseOperation(textOf(slice))
-      bases[base] ??= joinBase(parseBase(sharedText(base)), decode)
-      return join(bases[base], own, decode)
-    },
-    template: (slice) => decode(parseTemplate(textOf(slice))),
+  #textOf([offset, length]: Slice): string {
+    return this.#expandedContent().toString('utf8', offset, offset + length)
+  }
+
+  /** Kept until the next collection, as the operations of a document are often first used together. */
+  #expandedContent(): Buffer {
+    const known = this.#expanded?.deref()
+    if (known !== undefined) return known
+    const bytes = expand(this.#content)
+    this.#expanded = new WeakRef(bytes)
+    return bytes
   }
 }
 
