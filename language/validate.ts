@@ -1,7 +1,8 @@
 // Validates the structure of documents with ajv, to which it is the only door, and lists every problem. Says nothing
 // about paths, hosts, expressions or realms, and never changes what it validates.
 
-import { Ajv2020 } from 'ajv/dist/2020.js'
+import { createRequire } from 'node:module'
+import type * as Ajv from 'ajv/dist/2020.js'
 import { isCookieDomain } from './cookie-domain.ts'
 import type { ApiDocument } from './document.ts'
 import type { Problem } from './problem.ts'
@@ -24,15 +25,38 @@ export interface SchemaValidator {
 }
 
 /**
- * Prepares a published schema. Each definition is compiled when it is first used; the whole takes about 20 ms then.
+ * Prepares a published schema. ajv is loaded when something is first validated, and each definition compiled when it is
+ * first used: 50 ms together, which no start waits for.
  * @param annotations keywords of the schema that say nothing about what is valid
- * @throws Error when the schema itself is faulty
+ * @throws Error when the schema itself is faulty, at the first use
  */
 export const createSchemaValidator = (
   schema: { readonly $id: string },
   annotations: readonly string[] = [],
 ): SchemaValidator => {
-  const ajv = new Ajv2020({
+  let ajv: Ajv.Ajv2020 | undefined
+  const validateBy = (reference: string, value: unknown, place: Place): readonly Problem[] => {
+    ajv ??= createAjv(schema, annotations)
+    const matches = ajv.getSchema(reference)
+    if (matches === undefined) throw new Error(`There is no schema ${reference}`)
+    if (matches(value) === true) return []
+    return problemsOf(matches.errors ?? [], place)
+  }
+  return {
+    whole: (value, place) => validateBy(schema.$id, value, place),
+    part: (definition, value, place) =>
+      validateBy(`${schema.$id}#/$defs/${definition}`, value, place),
+  }
+}
+
+const require = createRequire(import.meta.url)
+
+const createAjv = (
+  schema: { readonly $id: string },
+  annotations: readonly string[],
+): Ajv.Ajv2020 => {
+  const { Ajv2020 } = require('ajv/dist/2020.js') as typeof Ajv
+  return new Ajv2020({
     schemas: [schema],
     keywords: [...annotations],
     formats: {
@@ -57,17 +81,6 @@ export const createSchemaValidator = (
     // `ownProperties` is left off, it doubles the time: only plain objects get here (`measure`), and no
     // name in the schemas is one that Object.prototype has, which a test checks.
   })
-  const validateBy = (reference: string, value: unknown, place: Place): readonly Problem[] => {
-    const matches = ajv.getSchema(reference)
-    if (matches === undefined) throw new Error(`There is no schema ${reference}`)
-    if (matches(value) === true) return []
-    return problemsOf(matches.errors ?? [], place)
-  }
-  return {
-    whole: (value, place) => validateBy(schema.$id, value, place),
-    part: (definition, value, place) =>
-      validateBy(`${schema.$id}#/$defs/${definition}`, value, place),
-  }
 }
 
 const validator = createSchemaValidator(apiSchema)

@@ -7,6 +7,7 @@ import { text } from 'node:stream/consumers'
 import { messageOf } from '../base/thrown.ts'
 import { readVersion } from '../telemetry/version.ts'
 import { createLog, type Log, type LogLevel } from '../telemetry/log.ts'
+import { startToMeasure } from '../telemetry/process-metrics.ts'
 import { renderHelpOf } from '../telemetry/settings-help.ts'
 import {
   clusterEnvironment,
@@ -147,6 +148,7 @@ const startOnKubernetes = async (
 ): Promise<Pick<RunningOperator, 'stop'>> => {
   const onOpen = (facts: object): void => {
     process.stdout.write(`${JSON.stringify({ msg: 'operating', ...facts })}\n`)
+    void startToMeasure()
   }
   try {
     // Opened before the rest is loaded, which takes a busy machine seconds: a probe that finds no server is a Warning.

@@ -12,7 +12,6 @@ import { METRICS_CONTENT_TYPE, mergeStates, renderMetrics } from '../../telemetr
 import { isLocal } from '../../telemetry/bound-address.ts'
 import { readVersion } from '../../telemetry/version.ts'
 import { allowLocal, allowLocalHost, type Authorize } from '../../web/browser-access.ts'
-import { validate } from '../../language/validate.ts'
 import { collectGarbage } from './collect-garbage.ts'
 import { collectAfterLoads, type IdleCollection } from './collect-when-idle.ts'
 import type { ProcessStatusRegistry } from './cluster/process-status.ts'
@@ -79,8 +78,6 @@ export const createControl = async (options: ControlOptions): Promise<Control> =
     readyFromSnapshotMs: settings.readyFromSnapshot * 1000,
     now: () => performance.now(),
   })
-  // The schema is compiled at its first use, which takes 50 ms: now, and not while requests wait for the first load.
-  validate({})
   const progress = progressOf(settings)
   const compiler = createCompiler(settings)
   const folder = createFolder(settings)

@@ -1,7 +1,9 @@
 // Composes all rooms to a serving gateway, from the settings to an orderly shutdown. It is loaded only by a process
 // that serves.
 
+import { validate } from '../../language/validate.ts'
 import { createLog, type Log } from '../../telemetry/log.ts'
+import { startToMeasure } from '../../telemetry/process-metrics.ts'
 import { ProcessStatusRegistry, peersOfOne } from './cluster/process-status.ts'
 import { collectGarbage } from './collect-garbage.ts'
 import { openSecurityState } from './security-state.ts'
@@ -69,7 +71,14 @@ export const serve = async (
   })
   stopOnSignals(process, shutdown, (code) => process.exit(code))
   process.stdout.write(`${JSON.stringify({ msg: 'listening', ...publicUrls, ...controlUrls })}\n`)
-  collectGarbage()
+  setImmediate(prepareForWork)
+}
+
+/** Does now, while mostly nobody waits yet, what would take time from the requests during the first load or scrape. */
+const prepareForWork = (): void => {
+  // Loads ajv, which compiles the schema at its first use.
+  validate({})
+  void startToMeasure().finally(collectGarbage)
 }
 
 const startWorkers = (options: ClusterOptions, metrics: GatewayMetrics): Plane => {

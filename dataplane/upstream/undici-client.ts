@@ -17,12 +17,14 @@ import { UpstreamError } from './upstream.ts'
 
 /**
  * The class of undici that sends requests, without the rest of the package (fetch, caches, mocks, WebSocket), which would
- * take 11 MB and 30 ms of every start. undici has no entry of its own for it; a release that moves the file fails every
- * test of forwarding.
+ * take 11 MB. undici has no entry of its own for it; a release that moves the file fails every test of forwarding. It is
+ * loaded for the first connection, as the default is another client.
  */
-const Client = createRequire(import.meta.url)(
-  'undici/lib/dispatcher/client.js',
-) as typeof Undici.Client
+const loadClient = (): typeof Undici.Client =>
+  (Client ??= require('undici/lib/dispatcher/client.js') as typeof Undici.Client)
+
+let Client: typeof Undici.Client | undefined
+const require = createRequire(import.meta.url)
 
 export const openUndiciClient = (options: ClientOptions): HttpClient => new UndiciClient(options)
 
@@ -35,7 +37,8 @@ class UndiciClient implements HttpClient {
   readonly #client: Undici.Client
 
   constructor({ origin, keepAliveMs, connect, onConnected, onDisconnected }: ClientOptions) {
-    this.#client = new Client(origin, {
+    const Class = loadClient()
+    this.#client = new Class(origin, {
       connect: (_to, connected) => {
         connect((...outcome) => {
           const [failure, socket] = outcome
