@@ -1,6 +1,7 @@
 // The command line of the operator's benchmark in; how much of everything, and where the report goes, out.
 
 import { parseArgs } from 'node:util'
+import { chartOperator } from '../../support/chart-operator.ts'
 
 export const STAGE_NAMES = ['edits', 'pods', 'cold', 'burst', 'rest', 'leaders'] as const
 
@@ -14,6 +15,8 @@ export interface Size {
   /** New ones, one at a time. */
   readonly pods: number
   readonly restSeconds: number
+  /** MB that the operator's container may take, as docs/operations/sizing.md says. */
+  readonly memoryLimit: number
 }
 
 export interface Arguments {
@@ -37,20 +40,38 @@ export interface Arguments {
 const DEFAULT_FILE = 'docs/benchmarks-operator.md'
 const DEFAULT_OPERATOR = 'dist/operator/main.js'
 
-const SIZE: Size = { documents: 1000, dataPlanes: 100, edits: 100, pods: 20, restSeconds: 30 }
+const SIZE: Size = {
+  documents: 1000,
+  dataPlanes: 100,
+  edits: 100,
+  pods: 20,
+  restSeconds: 30,
+  memoryLimit: chartOperator().memoryLimit,
+}
 /** Measured after the usual size where it is asked for, in the parts that grow with it. */
-export const LARGE_SIZE: Size = { ...SIZE, documents: 10_000 }
-export const LARGE_STAGES: readonly StageName[] = ['edits', 'rest']
-const QUICK_SIZE: Size = { documents: 100, dataPlanes: 10, edits: 10, pods: 3, restSeconds: 5 }
+export const LARGE_SIZE: Size = { ...SIZE, documents: 10_000, memoryLimit: 1024 }
+export const LARGE_STAGES: readonly StageName[] = ['edits', 'cold', 'rest']
+const QUICK_SIZE: Size = {
+  ...SIZE,
+  documents: 100,
+  dataPlanes: 10,
+  edits: 10,
+  pods: 3,
+  restSeconds: 5,
+}
 
-export const USAGE = `Usage: npm run bench-operator -- [--quick] [--light] [--large] [--documents N] [--data-planes N] [--only NAME,…]
-                                 [--out FILE] [--operator FILE] [--profiles DIR] [--node-flag=FLAG …]
+/** Each has an address of its own on loopback. */
+const MAX_DATA_PLANES = 2000
+
+export const USAGE = `Usage: npm run bench-operator -- [--quick] [--light] [--large] [--documents N] [--data-planes N] [--memory MB]
+                                 [--only NAME,…] [--out FILE] [--operator FILE] [--profiles DIR] [--node-flag=FLAG …]
 
   --light        on an API server of our own, which needs no build and little time
   --quick        100 documents × 10 data planes, and little of everything
   --large        ${LARGE_SIZE.documents} documents × ${LARGE_SIZE.dataPlanes} data planes too, after that
   --documents    how many; default ${SIZE.documents}
-  --data-planes  how many, 200 at most; default ${SIZE.dataPlanes}
+  --data-planes  how many, ${MAX_DATA_PLANES} at most; default ${SIZE.dataPlanes}
+  --memory       MB of the operator's container, of which V8 takes half for its heap; default ${SIZE.memoryLimit}
   --only         some of: ${STAGE_NAMES.join(', ')}
   --out          where the report is written; default ${DEFAULT_FILE} where nothing else is given
   --operator     the program that is measured; default ${DEFAULT_OPERATOR}
@@ -67,6 +88,7 @@ export const readArguments = (argv: readonly string[]): Arguments => {
       large: { type: 'boolean', default: false },
       documents: { type: 'string' },
       'data-planes': { type: 'string' },
+      memory: { type: 'string' },
       only: { type: 'string', multiple: true, default: [] },
       out: { type: 'string' },
       operator: { type: 'string', default: DEFAULT_OPERATOR },
@@ -87,13 +109,15 @@ export const readArguments = (argv: readonly string[]): Arguments => {
     profiles,
     'node-flag': nodeFlags,
   } = values
+  const memoryLimit = readCount('memory', values.memory, usual.memoryLimit, 65_536)
   const isUsual =
     !quick && !light && [documents, dataPlanes, profiles].every(isAbsent) && only.length === 0
   return {
     size: {
       ...usual,
       documents: readCount('documents', documents, usual.documents, 100_000),
-      dataPlanes: readCount('data-planes', dataPlanes, usual.dataPlanes, 200),
+      dataPlanes: readCount('data-planes', dataPlanes, usual.dataPlanes, MAX_DATA_PLANES),
+      memoryLimit,
     },
     stages: STAGE_NAMES.filter((name) => only.length === 0 || only.includes(name)),
     isQuick: quick,

@@ -107,7 +107,8 @@ const measure = async (
   progress('starting a control plane')
   await using stack = new AsyncDisposableStack()
   const { plane, audit } = await (isLight ? openLight : openReal)(stack, directory.path)
-  const program = { main: resolve(operator), profiles, nodeFlags }
+  const { memoryLimit } = size
+  const program = { main: resolve(operator), profiles, nodeFlags, memoryLimit }
   return await runStages({
     plane,
     audit,

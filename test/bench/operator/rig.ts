@@ -13,6 +13,7 @@ import { createSilentLog } from '../../../telemetry/log.ts'
 import { OPERATOR_NAMESPACE } from '../../component/kubernetes/home.ts'
 import { applyDefinitions, makeNamespace } from '../../component/kubernetes/operator-api.ts'
 import { type OperatorProcess, startOperator } from '../../component/kubernetes/operator-process.ts'
+import { chartOperator, heapOfContainer } from '../../support/chart-operator.ts'
 import { demand } from '../../support/kubernetes/api-client.ts'
 import type { FakePod } from '../../support/kubernetes/fake-pod.ts'
 import type { AuditLog } from './audit-log.ts'
@@ -38,6 +39,8 @@ export interface RigOptions {
     readonly profiles: string | undefined
     /** Of Node. */
     readonly nodeFlags: readonly string[]
+    /** MB of its container; without one it may take what the machine has. */
+    readonly memoryLimit: number
   }
 }
 
@@ -56,6 +59,7 @@ export class Rig implements AsyncDisposable {
   readonly #stack: AsyncDisposableStack
   readonly #operators: OperatorProcess[] = []
   readonly #edits = new Map<number, number>()
+  readonly #failed = Promise.withResolvers<never>()
 
   private constructor(
     options: RigOptions,
@@ -72,6 +76,8 @@ export class Rig implements AsyncDisposable {
     this.standIns = parts.standIns
     this.statuses = parts.statuses
     this.#stack = parts.stack
+    // Nobody may be waiting for it.
+    this.#failed.promise.catch(() => undefined)
   }
 
   static async open(options: RigOptions): Promise<Rig> {
@@ -90,9 +96,14 @@ export class Rig implements AsyncDisposable {
     return new Rig(options, { pod, standIns, statuses, stack: stack.move() })
   }
 
+  /** Rejects as soon as an operator has ended that nobody has ended: whoever waits for what it does would wait long. */
+  get failure(): Promise<never> {
+    return this.#failed.promise
+  }
+
   /** Resolves when it has read everything. Several share one Lease. */
   async startOperator(nodeFlags: readonly string[] = []): Promise<OperatorProcess> {
-    const { main, profiles, nodeFlags: given } = this.#options.program
+    const { main, profiles, nodeFlags: given, memoryLimit } = this.#options.program
     const profiling = profiles === undefined ? [] : ['--cpu-prof', `--cpu-prof-dir=${profiles}`]
     const operator = await startOperator(
       ['--kubernetes', '--status', '127.0.0.1:0', '--data-plane-tls=false'],
@@ -100,9 +111,18 @@ export class Rig implements AsyncDisposable {
         main,
         env: this.#pod.env,
         keptLines: 100,
-        nodeFlags: [...this.#pod.nodeFlags, ...profiling, ...given, ...nodeFlags],
+        nodeFlags: [
+          ...this.#pod.nodeFlags,
+          heapFlag(memoryLimit),
+          ...profiling,
+          ...given,
+          ...nodeFlags,
+        ],
       },
     )
+    void operator.endedByItself.then((how) => {
+      this.#failed.reject(new Error(how))
+    })
     const onExit = (): void => {
       operator.signal('SIGKILL')
     }
@@ -189,18 +209,18 @@ const podOf = async ({ plane, directory }: RigOptions, kubeconfig: string): Prom
     syncBuiltinESMExports()`
   const { hostname, port } = new URL(plane.server)
   return {
-    env: { ...POD_ENVIRONMENT, KUBERNETES_SERVICE_HOST: hostname, KUBERNETES_SERVICE_PORT: port },
+    env: {
+      ...chartOperator().env,
+      KUBERNETES_SERVICE_HOST: hostname,
+      KUBERNETES_SERVICE_PORT: port,
+    },
     nodeFlags: ['--import', `data:text/javascript,${encodeURIComponent(preload)}`],
   }
 }
 
-/** As the chart gives it to the operator. */
-const POD_ENVIRONMENT = {
-  MALLOC_ARENA_MAX: '2',
-  MALLOC_MMAP_THRESHOLD_: '65536',
-  MALLOC_TRIM_THRESHOLD_: '65536',
-  NODE_OPTIONS: '--max-semi-space-size=4',
-} as const
+/** What V8 makes of the limit of a container by itself. */
+const heapFlag = (memoryLimit: number): string =>
+  `--max-old-space-size=${heapOfContainer(memoryLimit)}`
 
 const administrator = async ({ kubeconfig }: BenchPlane): Promise<KubernetesApi> =>
   createKubernetesApi({

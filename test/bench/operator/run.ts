@@ -33,23 +33,7 @@ export const runStages = async ({
   await using rig = await Rig.open({ ...options, standIns: size.dataPlanes + size.pods })
   const stage: Stage = { rig, size, progress }
   try {
-    const begun = await begin(stage)
-    const { operator } = begun
-    const memory: MemoryAfter[] = []
-    const part = async <T>(name: StageName, measure: () => Promise<T>): Promise<T | undefined> => {
-      if (!stages.includes(name)) return undefined
-      const result = await profiled(name, begun, options.program.profiles, measure)
-      memory.push({ name, ...readMemory(operator.pid) })
-      return result
-    }
-    memory.push({ name: 'begin', ...readMemory(operator.pid) })
-    const edits = await part('edits', () => measureEdits(stage, operator))
-    const pods = await part('pods', () => measureNewPods(stage))
-    const cold = await part('cold', () => measureCold(stage, begun))
-    const burst = await part('burst', () => measureBurst(stage, operator))
-    const rest = await part('rest', () => measureRest(stage, begun))
-    const leaders = stages.includes('leaders') ? await measureLeaders(stage, begun) : undefined
-    return { size, begun, edits, pods, cold, burst, rest, leaders, memory }
+    return await Promise.race([runOn(stage, stages, options.program.profiles), rig.failure])
   } catch (cause) {
     const counts = (await rig.audit.read()).map(
       ({ verb, resource, count }) => `${count} × ${verb} ${resource}`,
@@ -57,6 +41,30 @@ export const runStages = async ({
     const facts = ['The API server heard:', ...counts, 'Operators said last:', ...rig.logs()]
     throw new Error([String(cause), ...facts].join('\n'), { cause })
   }
+}
+
+const runOn = async (
+  stage: Stage,
+  stages: readonly StageName[],
+  profiles: string | undefined,
+): Promise<Measured> => {
+  const begun = await begin(stage)
+  const { operator } = begun
+  const memory: MemoryAfter[] = []
+  const part = async <T>(name: StageName, measure: () => Promise<T>): Promise<T | undefined> => {
+    if (!stages.includes(name)) return undefined
+    const result = await profiled(name, begun, profiles, measure)
+    memory.push({ name, ...readMemory(operator.pid) })
+    return result
+  }
+  memory.push({ name: 'begin', ...readMemory(operator.pid) })
+  const edits = await part('edits', () => measureEdits(stage, operator))
+  const pods = await part('pods', () => measureNewPods(stage))
+  const cold = await part('cold', () => measureCold(stage, begun))
+  const burst = await part('burst', () => measureBurst(stage, operator))
+  const rest = await part('rest', () => measureRest(stage, begun))
+  const leaders = stages.includes('leaders') ? await measureLeaders(stage, begun) : undefined
+  return { size: stage.size, begun, edits, pods, cold, burst, rest, leaders, memory }
 }
 
 /** What an operator does during one part, as a file of its own; undefined: nothing is recorded. */

@@ -58,6 +58,10 @@ const listen = async (server: Server, ip: string): Promise<{ ip: string; port: n
   return { ip, port: (server.address() as AddressInfo).port }
 }
 
+/** 250 in each network of 256. */
+const addressOf = (index: number): string =>
+  `127.0.${1 + Math.floor(index / 250)}.${1 + (index % 250)}`
+
 const shared = new SharedTransitions()
 const standIns = Array.from(
   { length: Number(count) },
@@ -93,7 +97,7 @@ const tell = (told: Told): void => {
 
 const addresses = []
 for (const [index, standIn] of standIns.entries()) {
-  addresses.push(await listen(serve(standIn), `127.0.1.${index + 1}`))
+  addresses.push(await listen(serve(standIn), addressOf(index)))
 }
 process.on('message', (message) => {
   const asked = message as Asked

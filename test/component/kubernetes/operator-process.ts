@@ -14,6 +14,8 @@ export interface OperatorProcess extends AsyncDisposable {
   readonly logs: () => readonly string[]
   readonly signal: (name: NodeJS.Signals) => void
   readonly exited: Promise<number | null>
+  /** Resolves when it ends although nobody has asked it to, with how and what it has said last. */
+  readonly endedByItself: Promise<string>
   /** A page as JSON; undefined where it is none. */
   readonly page: (path: string) => Promise<unknown>
   readonly isLeading: () => Promise<boolean>
@@ -34,14 +36,17 @@ export interface OperatorProgram {
   readonly keptLines?: number
 }
 
-const MAIN = join(import.meta.dirname, '../../../operator/main.ts')
+/** From source. */
+export const OPERATOR_MAIN = join(import.meta.dirname, '../../../operator/main.ts')
 const START_MS = 30_000
+/** V8 writes some 40 when the heap is full. */
+const LAST_LINES = 60
 const STOP_MS = 20_000
 
 /** Resolves when it listens; it may not have read anything yet. */
 export const startOperator = async (
   flags: readonly string[],
-  { main = MAIN, nodeFlags = [], env = {}, keptLines = Infinity }: OperatorProgram = {},
+  { main = OPERATOR_MAIN, nodeFlags = [], env = {}, keptLines = Infinity }: OperatorProgram = {},
 ): Promise<OperatorProcess> => {
   const child = spawn(process.execPath, [...nodeFlags, main, ...flags], {
     env: programEnvironment(env),
@@ -49,6 +54,14 @@ export const startOperator = async (
   })
   const lines: string[] = []
   const exited = new Promise<number | null>((resolve) => child.once('close', resolve))
+  let isToEnd = false
+  const endedByItself = new Promise<string>((resolve) => {
+    child.once('close', (code, signal) => {
+      if (isToEnd) return
+      const last = lines.slice(-LAST_LINES).join('\n')
+      resolve(`the operator has ended by itself (${String(signal ?? code)}):\n${last}`)
+    })
+  })
   const keep = (line: string): void => {
     lines.push(line)
     if (lines.length > 2 * keptLines) lines.splice(0, keptLines)
@@ -59,10 +72,12 @@ export const startOperator = async (
     return answer.ok && answer.status !== 204 ? answer.json() : undefined
   }
   const kill = async (): Promise<void> => {
+    isToEnd = true
     child.kill('SIGKILL')
     await exited
   }
   const stop = async (): Promise<void> => {
+    isToEnd = true
     child.kill('SIGTERM')
     const timer = setTimeout(() => child.kill('SIGKILL'), STOP_MS)
     const code = await exited
@@ -75,11 +90,15 @@ export const startOperator = async (
     pid: child.pid ?? 0,
     url,
     exited,
+    endedByItself,
     page,
     kill,
     stop,
     logs: () => lines,
-    signal: (name) => child.kill(name),
+    signal: (name) => {
+      isToEnd = true
+      child.kill(name)
+    },
     isLeading: async () => {
       const status = (await page('/status')) as { readonly leading: boolean }
       return status.leading
