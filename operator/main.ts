@@ -5,6 +5,7 @@ import '../telemetry/require-node.ts'
 import { statSync } from 'node:fs'
 import { text } from 'node:stream/consumers'
 import { messageOf } from '../base/thrown.ts'
+import { breakHabitsOfV8 } from '../base/tune-v8.ts'
 import { readVersion } from '../telemetry/version.ts'
 import { createLog, type Log, type LogLevel } from '../telemetry/log.ts'
 import { startToMeasure } from '../telemetry/process-metrics.ts'
@@ -121,6 +122,7 @@ const COMMANDS = {
 } satisfies Record<keyof (typeof SETTINGS)['commands'], (commanded: Commanded) => Promise<void>>
 
 const run = async (settings: OperatorSettings, isLevelGiven: boolean): Promise<void> => {
+  breakHabitsOfV8()
   if (settings.kubernetes) {
     const log = createLog({ level: settings.logLevel, name: 'svc-operator' })
     stopOnSignals(await startOnKubernetes(settings, log))

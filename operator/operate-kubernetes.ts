@@ -1,6 +1,9 @@
 // Runs the operator on Kubernetes: watches resources and pods, takes part in leader election, keeps data planes in line
 // while it leads, and writes the status of every resource.
 
+import { getHeapStatistics } from 'node:v8'
+import { collectGarbage } from '../base/collect-garbage.ts'
+import { heapUse, watchHeapUse } from '../base/heap-use.ts'
 import { limitsFrom } from '../compiler/limits.ts'
 import type { Log } from '../telemetry/log.ts'
 import { readVersion } from '../telemetry/version.ts'
@@ -9,6 +12,7 @@ import { CertificateManager } from './certificates/certificate-manager.ts'
 import { withRealmKeys } from './certificates/keyed-source.ts'
 import { RealmKeyManager } from './certificates/realm-key-manager.ts'
 import { type Clock, SYSTEM_CLOCK } from '../base/clock.ts'
+import { collectWhenIdle } from './collect-when-idle.ts'
 import type { OperatorSettings } from './config.ts'
 import { type LeaderOnlyTask, Controller, type ControllerOptions } from './controller/controller.ts'
 import { credentialFiles } from './credential-files.ts'
@@ -39,6 +43,7 @@ import { createStatusEvents } from './status/kubernetes-status-events.ts'
 import { createStatusWriter, type StatusWriter } from './status/kubernetes-status.ts'
 import { operatorName, STATUS_FIELD_MANAGER } from './status/kubernetes-status-apply.ts'
 import type { StatusServer } from './status/status-server.ts'
+import { warnOfFullHeap } from './warn-of-full-heap.ts'
 import {
   createMissedPods,
   createWebhookManagers,
@@ -107,12 +112,14 @@ export const operateOnKubernetes = async (
     namespace: parts.namespace,
     status: servers.map(({ url }) => url),
   })
+  const stopWatchingHeap = watchHeap(clock, log)
   parts.certificates.start()
   for (const webhook of parts.webhooks) webhook.introduce()
   parts.dataPlanes.open()
   await parts.controller.start()
   return {
     stop: async () => {
+      stopWatchingHeap()
       await parts.controller.stop()
       await compiler.close()
       parts.dataPlanes.close()
@@ -125,6 +132,27 @@ export const operateOnKubernetes = async (
       await admission?.close()
       await Promise.all(servers.map((server) => server.close()))
     },
+  }
+}
+
+/** @returns a function that ends it */
+const watchHeap = (clock: Clock, log: Log): (() => void) => {
+  const limitBytes = getHeapStatistics().heap_size_limit
+  const stopWatching = watchHeapUse(warnOfFullHeap({ clock, log, limitBytes }))
+  const stopCollecting = collectWhenIdle({
+    clock,
+    heapUse,
+    measureBusy: () => {
+      const before = performance.eventLoopUtilization()
+      return () => performance.eventLoopUtilization(before).utilization
+    },
+    collect: () => {
+      collectGarbage(Infinity)
+    },
+  })
+  return () => {
+    stopWatching()
+    stopCollecting()
   }
 }
 

@@ -12,7 +12,7 @@ import { METRICS_CONTENT_TYPE, mergeStates, renderMetrics } from '../../telemetr
 import { isLocal } from '../../telemetry/bound-address.ts'
 import { readVersion } from '../../telemetry/version.ts'
 import { allowLocal, allowLocalHost, type Authorize } from '../../web/browser-access.ts'
-import { collectGarbage } from './collect-garbage.ts'
+import { collectGarbage } from '../../base/collect-garbage.ts'
 import { collectAfterLoads, type IdleCollection } from './collect-when-idle.ts'
 import type { ProcessStatusRegistry } from './cluster/process-status.ts'
 import type { GatewaySettings } from '../config.ts'
@@ -280,7 +280,9 @@ const IDLE_COLLECTION: IdleCollection = {
     const before = performance.eventLoopUtilization()
     return () => performance.eventLoopUtilization(before).utilization
   },
-  collect: collectGarbage,
+  collect: () => {
+    collectGarbage()
+  },
 }
 
 const openState = async (directory: string): Promise<SnapshotFiles> => {

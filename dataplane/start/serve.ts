@@ -5,7 +5,7 @@ import { validate } from '../../language/validate.ts'
 import { createLog, type Log } from '../../telemetry/log.ts'
 import { startToMeasure } from '../../telemetry/process-metrics.ts'
 import { ProcessStatusRegistry, peersOfOne } from './cluster/process-status.ts'
-import { collectGarbage } from './collect-garbage.ts'
+import { collectGarbage } from '../../base/collect-garbage.ts'
 import { openSecurityState } from './security-state.ts'
 import { type ClusterOptions, startCluster } from './cluster/cluster.ts'
 import { countProcesses } from '../process-count.ts'
@@ -20,7 +20,7 @@ import { createServingParts, type ServingHome, type ServingProcess } from './ser
 import { createShutdown, stopOnSignals } from './shutdown.ts'
 import { openTraces } from './traces.ts'
 import { ServiceDirectory } from '../upstream/endpoints/service-directory.ts'
-import { breakHabitsOfV8 } from './tune-v8.ts'
+import { breakHabitsOfV8 } from '../../base/tune-v8.ts'
 
 /** Serves until a signal ends it. @throws StartError with the line to print */
 export const serve = async (

@@ -4,7 +4,7 @@
 import type { Log } from '../../telemetry/log.ts'
 import { countProcesses } from '../process-count.ts'
 import type { GatewaySettings } from '../config.ts'
-import { heapUse, watchHeapUse } from '../memory/heap-use.ts'
+import { heapUse, watchHeapUse } from '../../base/heap-use.ts'
 import { MemoryBudget } from '../memory/memory-budget.ts'
 import { memoryBudgetOf } from '../memory/process-memory.ts'
 import type { GatewayMetrics } from '../metrics.ts'

@@ -89,6 +89,7 @@ topologySpreadConstraints:
 {{- define "svc-gateway.container" -}}
 image: {{ include "svc-gateway.image" . }}
 imagePullPolicy: {{ .Values.image.pullPolicy }}
+terminationMessagePolicy: FallbackToLogsOnError
 securityContext:
   {{- toYaml .Values.containerSecurityContext | nindent 2 }}
 {{- end }}

@@ -2,7 +2,7 @@
 
 import { setFlagsFromString } from 'node:v8'
 import { runInNewContext } from 'node:vm'
-import { heapUse } from '../memory/heap-use.ts'
+import { heapUse } from './heap-use.ts'
 
 type Collect = (options: {
   readonly type: 'major'
@@ -16,9 +16,10 @@ const MAX_HEAP_BYTES = 128 * 1024 * 1024
 /**
  * Does nothing where it would take long. It takes some 20 ms after a start, and gives 20 MB back: V8 by itself waits
  * until it needs them.
+ * @param maxHeapBytes Infinity where nobody waits for this process
  */
-export const collectGarbage = (): void => {
-  if (heapUse() > MAX_HEAP_BYTES) return
+export const collectGarbage = (maxHeapBytes = MAX_HEAP_BYTES): void => {
+  if (heapUse() > maxHeapBytes) return
   setFlagsFromString('--expose-gc')
   const collect = runInNewContext('gc') as Collect
   setFlagsFromString('--no-expose-gc')
