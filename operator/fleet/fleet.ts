@@ -11,6 +11,7 @@ import { FleetCounter, type FleetCounters } from './sync/counters.ts'
 import type { Credentials } from './client/credentials.ts'
 import { findDecisions, type FleetDecisions } from './find-decisions.ts'
 import { SharedEntries } from './sync/shared-entries.ts'
+import { SharedSteps } from './sync/shared-map.ts'
 import { SharedPlans } from './sync/shared-plans.ts'
 import { createManagementClient, type ManagementClient } from './management-client.ts'
 import type { MassDeleteGuard } from './sync/mass-delete-guard.ts'
@@ -112,6 +113,7 @@ export class Fleet {
       clock,
       bodies: new SyncBodies(),
       entries: new SharedEntries(),
+      pushedSteps: new SharedSteps(),
       plans: new SharedPlans(),
       recency: new Recency(),
       counter: this.#counter,

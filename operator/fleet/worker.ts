@@ -65,12 +65,19 @@ export class Worker {
   readonly #endpoints: EndpointsSender | undefined
   readonly #createdAtMs: number
   #selections: Selections | undefined
+  #selected:
+    | {
+        readonly selections: Selections
+        readonly dataPlane: DataPlane
+        readonly selection: Selection
+      }
+    | undefined
   #hasResponded = false
 
   constructor(dataPlane: DataPlane, options: WorkerOptions) {
     const { client, fleet, isElsewhere, isHeldElsewhere, guard, onReport } = options
     this.#options = options
-    this.#memory = new PlaneMemory(dataPlane, client, guard)
+    this.#memory = new PlaneMemory(dataPlane, client, { pushedSteps: fleet.pushedSteps, guard })
     this.#createdAtMs = fleet.clock.now()
     this.#loop = this.#createLoop()
     this.#context = {
@@ -122,6 +129,7 @@ export class Worker {
   /** The first selections start the work; every further ones wake it. */
   update(selections: Selections): void {
     this.#selections = selections
+    this.#selected = undefined
     this.wake()
     this.#loop.start()
     this.#endpoints?.follow()
@@ -199,9 +207,15 @@ export class Worker {
     return selection
   }
 
-  /** Undefined: nothing was selected yet. */
+  /** Undefined: nothing was selected yet. Asked several times in each round. */
   #selection(): Selection | undefined {
-    return this.#selections?.for(this.#memory.dataPlane)
+    const [selections, { dataPlane }] = [this.#selections, this.#memory]
+    if (selections === undefined) return undefined
+    const last = this.#selected
+    if (last?.selections === selections && last.dataPlane === dataPlane) return last.selection
+    const selection = selections.for(dataPlane)
+    this.#selected = { selections, dataPlane, selection }
+    return selection
   }
 
   /** Stopped; or a bug of ours, which must not end the work with this data plane for good. */

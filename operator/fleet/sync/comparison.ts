@@ -70,6 +70,8 @@ export class Comparison {
   /** @returns sets that are true until the next call */
   keys(selection: Selection, loaded: Contents): Keys {
     const before = this.#selection
+    const isTouched = this.#touched.documents.size + this.#touched.realms.size > 0
+    if (before === selection && !isTouched) return this.#differing
     this.#selection = selection
     const isFirst = before === undefined
     const changes = isFirst || before === selection ? NONE : selection.changesSince(before)

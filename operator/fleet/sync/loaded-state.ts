@@ -111,6 +111,15 @@ export class LoadedState {
     return { documents: this.#documents.handOut(), realms: this.#realms.handOut() }
   }
 
+  /**
+   * To be called after each batch: 100 data planes that are sent the same 50 batches hold one map after each of them, and
+   * not 100 maps of what has come since the first.
+   */
+  shareWithOthers(selection: Selection): void {
+    this.#documents.handOut()
+    this.differing(selection)
+  }
+
   remove(kind: SyncItem['kind'], id: string): void {
     if (kind === 'realm') this.#realms.put(id, undefined)
     else this.#putDocument(id, undefined)

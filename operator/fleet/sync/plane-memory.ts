@@ -16,7 +16,7 @@ import { MassDeleteGuard } from './mass-delete-guard.ts'
 import type { Recency } from './recency.ts'
 import { Rejections } from './rejections.ts'
 import type { Keys, Selection } from './selection.ts'
-import { SharedMap } from './shared-map.ts'
+import { SharedMap, type SharedSteps } from './shared-map.ts'
 import type { SyncBodies } from './sync-body.ts'
 import type { EpochSource } from '../../epoch.ts'
 import type { Withholding } from './withholding.ts'
@@ -31,6 +31,8 @@ export interface FleetContext {
   readonly log: Log
   readonly bodies: SyncBodies
   readonly entries: SharedEntries
+  /** From what was sent to what was sent after that. */
+  readonly pushedSteps: SharedSteps<DesiredDocument>
   readonly plans: SharedPlans
   readonly recency: Recency
   readonly counter: FleetCounter
@@ -80,6 +82,9 @@ export interface RoundResult {
 const SHARED_BASE_BYTES = 8 * 1024 * 1024
 const SIDECAR_BASE_BYTES = 256 * 1024
 
+/** One for all, as steps begin at a map. */
+const NOTHING_PUSHED: ReadonlyMap<string, DesiredDocument> = new Map()
+
 /** What is remembered of one data plane from round to round. */
 export class PlaneMemory {
   readonly client: ManagementClient
@@ -90,23 +95,38 @@ export class PlaneMemory {
   readonly rejections = new Rejections()
   readonly guard: MassDeleteGuard
   /** What was sent last under each id: its claims are those that are loaded. */
-  pushed = new SharedMap<DesiredDocument>(new Map())
+  pushed: SharedMap<DesiredDocument>
   /** Ids of documents that are deleted here as soon as another data plane, which they select, has them. */
   waitsFor: readonly string[] = []
   /** The most that it may have to report of what it was sent. */
   #reportedBytes = 0
   #since: { readonly bootId: string; readonly version: number } | undefined
 
+  readonly #pushedSteps: SharedSteps<DesiredDocument>
+
   /** @param guard of the worker before, where this is the same data plane after a restart */
-  constructor(dataPlane: DataPlane, client: ManagementClient, guard = new MassDeleteGuard()) {
+  constructor(
+    dataPlane: DataPlane,
+    client: ManagementClient,
+    {
+      pushedSteps,
+      guard = new MassDeleteGuard(),
+    }: Pick<FleetContext, 'pushedSteps'> & { readonly guard?: MassDeleteGuard | undefined },
+  ) {
     this.dataPlane = dataPlane
     this.client = client
     this.guard = guard
+    this.#pushedSteps = pushedSteps
+    this.pushed = this.#nothingPushed()
   }
 
   /** It was started anew: it has nothing of what was sent to it. */
   forgetPushed(): void {
-    this.pushed = new SharedMap<DesiredDocument>(new Map())
+    this.pushed = this.#nothingPushed()
+  }
+
+  #nothingPushed(): SharedMap<DesiredDocument> {
+    return new SharedMap(NOTHING_PUSHED, this.#pushedSteps)
   }
 
   /** Where it has loaded what is selected, that is what was sent last, to it or to one that it has read it from. */

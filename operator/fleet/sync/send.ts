@@ -1,6 +1,7 @@
 // Sends batches, records from the responses what is loaded and what was rejected, and lets the data plane call itself
 // complete when it may.
 
+import { oncePer } from '../../../base/once.ts'
 import type { Claim } from '../../../language/routes/conflicts.ts'
 import { reportedItemBytes } from '../../../language/wire/report-bounds.ts'
 import type { SyncItem, SyncReply } from '../../../language/wire/wire.ts'
@@ -39,11 +40,11 @@ export const sendBatch = async (
 ): Promise<RoundResult | undefined> => {
   const { memory, context } = sending
   const { bodies, bodyBytes, urgency, signal } = context
-  const content = await untilAborted(signal, bodies.content(batch))
+  const content = await bodies.content(batch)
   const release = await bodyBytes.acquire({ weight: content.bytes.length, urgency, signal })
   try {
     const body = joinBody(headOf(loaded, context), content)
-    const answer = await push(body, sending, itemBytesOf(batch))
+    const answer = await push(body, sending, askedOf(batch).bytes)
     if (answer.result !== 'ok') return await refused(answer, memory, context)
     recordItems(batch, answer.value, { ...sending, loaded })
     return undefined
@@ -113,13 +114,22 @@ const push = async (
   return answer
 }
 
-const itemBytesOf = ({ realmPuts, puts, deletes, realmDeletes }: Batch): number =>
-  [
-    ...realmPuts.map(({ uri }) => uri),
-    ...puts.map(({ id }) => id),
-    ...deletes,
-    ...realmDeletes,
-  ].reduce((sum, key) => sum + reportedItemBytes(key), 0)
+/** What the response to a batch may be about; the same for all data planes that are sent it. */
+const askedOf = oncePer(
+  ({
+    realmPuts,
+    puts,
+    deletes,
+    realmDeletes,
+  }: Batch): Readonly<Record<SyncItem['kind'], ReadonlySet<string>>> & {
+    readonly bytes: number
+  } => {
+    const realm = new Set([...realmPuts.map(({ uri }) => uri), ...realmDeletes])
+    const spec = new Set([...puts.map(({ id }) => id), ...deletes])
+    const bytes = [...realm, ...spec].reduce((sum, key) => sum + reportedItemBytes(key), 0)
+    return { realm, spec, bytes }
+  },
+)
 
 const headOf = (loaded: LoadedState, { manager, epochSource }: RoundContext): CallHead => ({
   managedBy: manager,
@@ -180,39 +190,36 @@ interface Taking extends Sending {
 }
 
 const recordItems = (batch: Batch, reply: SyncReply, taking: Taking): void => {
-  const { loaded, memory, context } = taking
+  const { loaded, memory, context, selection } = taking
   loaded.rootDigest = reply.rootDigest
   const items = itemsAskedFor(batch, reply)
   const answered: Answered = (kind, id) => {
-    const item = items.get(itemKey(kind, id))
+    const item = items[kind].get(id)
     // A response that leaves out what was sent says nothing about it.
     if (item === undefined) memory.invalidate()
     return item
   }
   recordPuts(batch, answered, taking)
   recordDeletes(batch, answered, taking)
+  loaded.shareWithOthers(selection)
+  memory.pushed.handOut()
   memory.followed(reply)
   const deleted = batch.deletes.length + batch.realmDeletes.length
   memory.guard.deleted(deleted, context.clock.now())
-  context.counts.items([...items.values()])
-  logItems([...items.values()], memory, context)
+  const all = [...items.realm.values(), ...items.spec.values()]
+  context.counts.items(all)
+  logItems(all, memory, context)
 }
-
-const itemKey = (kind: SyncItem['kind'], id: string): string => `${kind}\t${id}`
 
 /** What it reports about anything else is ignored. */
 const itemsAskedFor = (
-  { realmPuts, puts, deletes, realmDeletes }: Batch,
+  batch: Batch,
   { items }: SyncReply,
-): ReadonlyMap<string, SyncItem> => {
-  const asked = new Set([
-    ...realmPuts.map(({ uri }) => itemKey('realm', uri)),
-    ...realmDeletes.map((uri) => itemKey('realm', uri)),
-    ...puts.map(({ id }) => itemKey('spec', id)),
-    ...deletes.map((id) => itemKey('spec', id)),
-  ])
-  const keyed = items.map((item) => [itemKey(item.kind, item.id), item] as const)
-  return new Map(keyed.filter(([key]) => asked.has(key)))
+): Readonly<Record<SyncItem['kind'], ReadonlyMap<string, SyncItem>>> => {
+  const asked = askedOf(batch)
+  const found = { realm: new Map<string, SyncItem>(), spec: new Map<string, SyncItem>() }
+  for (const item of items) if (asked[item.kind].has(item.id)) found[item.kind].set(item.id, item)
+  return found
 }
 
 type Answered = (kind: SyncItem['kind'], id: string) => SyncItem | undefined

@@ -155,6 +155,27 @@ describe('what data planes hold alike', () => {
     )
   })
 
+  it('is one map after each batch that both were sent', () => {
+    const entries = new SharedEntries()
+    const ids = Array.from({ length: 1000 }, (_, index) => String(index))
+    entries.retain(new Set(ids))
+    const selection = select(aDesiredSet(ids.map((id) => aDocument(id, { digest: 'd' }))), PLANE)
+    const planes = [1, 2].map(() => new LoadedState(EMPTY, 'op', { entries }))
+    for (let sent = 0; sent < ids.length; sent += 200) {
+      const maps = planes.map((plane) => {
+        for (const id of ids.slice(sent, sent + 200))
+          plane.apply(
+            { kind: 'spec', id, result: 'loaded', errors: [], warnings: [] },
+            { digest: 'd' },
+          )
+        plane.shareWithOthers(selection)
+        return plane.documents
+      })
+      expect(maps[0]?.size).toBe(sent + 200)
+      expect(maps[1]).toBe(maps[0])
+    }
+  })
+
   it('is not, where one has a warning', () => {
     const entries = new SharedEntries()
     entries.retain(new Set(['a']))

@@ -31,3 +31,20 @@ it('is made once for all that lack the same, and again for others', () => {
   plans.forget()
   expect(planOf()).not.toBe(last)
 })
+
+it('is made once for a document that is sent alone, whatever a data plane has', () => {
+  const plans = new SharedPlans()
+  const planOf = (put = DOCUMENTS.slice(0, 1), isLive = true) =>
+    plans.plan(
+      { ...NO_DIFFERENCE, documents: { ...NO_DIFFERENCE.documents, put } },
+      { ...FACTS, isLive: () => isLive },
+      { since: 1, isBlank: false },
+    )
+  const first = planOf()
+  expect(first).toMatchObject({ batches: [{ puts: [{ id: 'd0' }] }], urgentCount: 1 })
+  plans.forget()
+  expect(planOf()).toBe(first)
+  expect(planOf(DOCUMENTS.slice(0, 1), false)).toMatchObject({ urgentCount: 0 })
+  expect(planOf(DOCUMENTS.slice(1, 2))).toMatchObject({ batches: [{ puts: [{ id: 'd1' }] }] })
+  expect(planOf(DOCUMENTS.slice(0, 2))).not.toBe(planOf(DOCUMENTS.slice(0, 2)))
+})
