@@ -138,6 +138,7 @@ export class Fleet {
     this.#shared.recency.note(desired)
     this.#shared.entries.retain(desired.documents)
     this.#shared.plans.forget()
+    this.#shared.bodies.forget()
     this.#selections = new Selections(desired, this.#selections, this.#shared.entries)
     const services = this.#services?.update(desired.documents)
     if (services !== undefined) this.#options.endpoints?.source.want(services)

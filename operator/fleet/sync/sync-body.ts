@@ -49,6 +49,12 @@ export class SyncBodies {
     return this.#compressions
   }
 
+  /** Something else is desired: what was sent for an edit before is rarely sent again, and takes 12 KB. */
+  forget(): void {
+    this.#contents.clear()
+    this.#keptBytes = 0
+  }
+
   /** Characters of an entry in a sync call. */
   sizeOf(entry: Entry): number {
     const known = this.#sizes.get(entry)

@@ -497,6 +497,16 @@ describe('sync bodies', () => {
     expect(bodies.compressions).toBe(4)
   })
 
+  it('are not kept when something else is desired', async () => {
+    const bodies = new SyncBodies()
+    const batch = large('a')
+    await bodies.content(batch)
+    bodies.forget()
+    await bodies.content(batch)
+    await bodies.content(batch)
+    expect(bodies.compressions).toBe(2)
+  })
+
   it('know the size of an entry', () => {
     const bodies = new SyncBodies()
     const document = aDocument('a', { spec: { id: 'a', text: 'x'.repeat(1000) } })
