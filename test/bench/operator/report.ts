@@ -235,7 +235,7 @@ const PARTS = {
 
 const memorySection = (size: Size, memory: readonly MemoryAfter[]): Section => ({
   title: 'Memory on the way',
-  method: `${scale(size)}: the first operator after each part, in this order, and the most that it held during it; MB of 2^20 bytes. Node may take as much of this machine as it likes: with a limit it collects sooner.`,
+  method: `${scale(size)}: the first operator after each part, in this order, and the most that it held during it; MB of 2^20 bytes. Its heap is what V8 takes in a container of ${whole(size.memoryLimit)} MB.`,
   tables: [
     {
       head: ['', 'RSS', 'most'],
