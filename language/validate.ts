@@ -1,8 +1,8 @@
 // Validates the structure of documents with ajv, to which it is the only door, and lists every problem. Says nothing
 // about paths, hosts, expressions or realms, and never changes what it validates.
 
-import { createRequire } from 'node:module'
 import type * as Ajv from 'ajv/dist/2020.js'
+import { loadLate } from '../base/load-late.ts'
 import { isCookieDomain } from './cookie-domain.ts'
 import type { ApiDocument } from './document.ts'
 import type { Problem } from './problem.ts'
@@ -49,13 +49,11 @@ export const createSchemaValidator = (
   }
 }
 
-const require = createRequire(import.meta.url)
-
 const createAjv = (
   schema: { readonly $id: string },
   annotations: readonly string[],
 ): Ajv.Ajv2020 => {
-  const { Ajv2020 } = require('ajv/dist/2020.js') as typeof Ajv
+  const { Ajv2020 } = loadLate('ajv/dist/2020.js') as typeof Ajv
   return new Ajv2020({
     schemas: [schema],
     keywords: [...annotations],

@@ -1,12 +1,10 @@
 // Reads what a command line, an environment and a configuration file say about the settings of a table, as texts with
 // their source. Checks names, never values.
 
-import { createRequire } from 'node:module'
 import type * as Yaml from 'yaml'
+import { loadLate } from '../base/load-late.ts'
 import { nearestName } from '../base/nearest-name.ts'
 import type { Command, SettingsTable } from './settings-table.ts'
-
-const require = createRequire(import.meta.url)
 
 /** A text that some source gives for a setting. */
 export interface Given {
@@ -97,7 +95,7 @@ export const readEnvironment = (
 /** Reads a YAML map whose keys are flag names; lists and scalars only. */
 export const readConfigText = (table: SettingsTable, file: string, yaml: string): Source => {
   // Loaded only where there is a file: it takes 20 ms of a start and 3 MB.
-  const { parseDocument } = require('yaml') as typeof Yaml
+  const { parseDocument } = loadLate('yaml') as typeof Yaml
   const document = parseDocument(yaml)
   const [fault] = document.errors
   if (fault !== undefined) return refuse(`${file}: ${fault.message.split('\n')[0] ?? 'not YAML'}`)

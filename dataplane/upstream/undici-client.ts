@@ -1,10 +1,10 @@
 // Implements the client of one connection with undici. undici connects again by itself when its connection has ended.
 
 import type { EventEmitter } from 'node:events'
-import { createRequire } from 'node:module'
 import type { Socket } from 'node:net'
 import type * as Undici from 'undici'
 import type { Dispatcher } from 'undici'
+import { loadLate } from '../../base/load-late.ts'
 import {
   type ClientOptions,
   type ClientRequest,
@@ -21,10 +21,7 @@ import { UpstreamError } from './upstream.ts'
  * loaded for the first connection, as the default is another client.
  */
 const loadClient = (): typeof Undici.Client =>
-  (Client ??= require('undici/lib/dispatcher/client.js') as typeof Undici.Client)
-
-let Client: typeof Undici.Client | undefined
-const require = createRequire(import.meta.url)
+  loadLate('undici/lib/dispatcher/client.js') as typeof Undici.Client
 
 export const openUndiciClient = (options: ClientOptions): HttpClient => new UndiciClient(options)
 
