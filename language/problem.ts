@@ -34,7 +34,6 @@ export type WarningCode =
   | 'UnquotedExpression'
   | 'ShortTimeout'
   | 'UnsatisfiedSecurity'
-  | 'UnknownUser'
   | 'UnsharedKeys'
   | 'Shadowed'
 
