@@ -16,7 +16,7 @@ import {
   toFoldedMap,
 } from './folded.ts'
 import { parsePath } from '../routes/path-pattern.ts'
-import { CLIENT_GROUP, GRANT_OF_FLOW, isServedFlow, type OAuth2Flow } from '../realm/token-flows.ts'
+import { CLIENT_GROUP, isServedFlow, type OAuth2Flow, OWN_GRANTS } from '../realm/token-flows.ts'
 
 /** Requirements of behaviour §6: at least one of `groups`, of `roles`; all of `scopes`. */
 export interface SecurityRequirements {
@@ -220,14 +220,14 @@ const warnOfNoIssuer = ({ map, realm, diagnostics }: Reader, flow: OAuth2Flow): 
 
 /** A realm that trusts issuers may get all its tokens from them. */
 const warnOfNoToken = ({ map, realm, diagnostics }: Reader, flow: OAuth2Flow): void => {
-  const grant = GRANT_OF_FLOW[flow]
-  if (grant === undefined || realm?.hasIssuers !== false) return
+  if (!isServedFlow(flow) || realm?.hasIssuers !== false) return
   const pointer = childPointer(map.pointer, 'flow')
-  if (realm.grants?.includes(grant) === false)
+  // Tokens of either grant are taken, whichever of the two flows the document names.
+  if (realm.grants !== undefined && !OWN_GRANTS.some((each) => realm.grants?.includes(each)))
     diagnostics.warning(
       'UnsatisfiedSecurity',
       pointer,
-      `oauth2.grants of the realm leave out ${grant}: its token endpoint gives no tokens for this flow`,
+      `oauth2.grants of the realm leave out ${OWN_GRANTS.join(' and ')}: its token endpoint gives no tokens`,
     )
   else if (realm.hasClients === false)
     diagnostics.warning(

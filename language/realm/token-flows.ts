@@ -4,10 +4,13 @@ export type OAuth2Flow =
   'implicit' | 'authorization_code' | 'client_credentials' | 'resource_owner_password_credentials'
 
 /** The grant of the token endpoint that a flow is for. */
-export const GRANT_OF_FLOW: Readonly<Partial<Record<OAuth2Flow, string>>> = {
+const GRANT_OF_FLOW: Readonly<Partial<Record<OAuth2Flow, string>>> = {
   resource_owner_password_credentials: 'password',
   client_credentials: 'client_credentials',
 }
+
+/** Those of the token endpoint that a realm may leave out. */
+export const OWN_GRANTS: readonly string[] = Object.values(GRANT_OF_FLOW)
 
 /** Users of a realm in this group may ask for tokens. */
 export const CLIENT_GROUP = 'api_clients'
