@@ -118,6 +118,13 @@ const checkUri = (
   )
 }
 
+const REMEDIES = {
+  exact:
+    'where several are meant, a subscription or registration has options: {match: prefix} or {match: wildcard}',
+  prefix: 'end it with the dot before, as in com.acme.',
+  wildcard: 'leave a part of any text empty, as in com.acme..created',
+} as const satisfies Record<WampMatch, string>
+
 /** A part `*`, which other brokers take for any: for WAMP it is a text as any other. */
 const warnOfStar = (
   uri: string,
@@ -126,11 +133,7 @@ const warnOfStar = (
   diagnostics: Diagnostics,
 ): void => {
   if (!uri.split('.').some((part) => /^\*+$/.test(part))) return
-  const remedy =
-    match === 'exact'
-      ? 'where several are meant, a subscription or registration has options: {match: prefix} or {match: wildcard}'
-      : 'leave a part of any text empty, as in com.acme..created'
-  diagnostics.warning('TakenLiterally', pointer, `'*' is no wildcard in WAMP: ${remedy}`)
+  diagnostics.warning('TakenLiterally', pointer, `'*' is no wildcard in WAMP: ${REMEDIES[match]}`)
 }
 
 export const mapWithUri = <K, A, B>(

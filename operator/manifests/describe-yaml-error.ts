@@ -99,7 +99,7 @@ const unquotedExpression = ({ start, text }: Line): DescribedError | undefined =
 
 const quoteWords = (value: string): string => {
   const written = withoutClosers(value.replace(/\s+#.*$/, '')).trimEnd()
-  return `write '${shorten(written)}', in quotes`
+  return `write '${shorten(written.replaceAll("'", "''"))}', in quotes`
 }
 
 /** Of a value in a flow map, without what closes the map, and the members behind it. */
@@ -112,7 +112,10 @@ const withoutClosers = (value: string): string => {
 /** `{body: a {{x}}}`: in a flow map a brace ends a text that has no quotes. */
 const unquotedInFlow = ({ start, text }: Line, offset: number): DescribedError | undefined => {
   const at = Math.max(0, offset - start)
-  const begun = /[:,[{][ \t]*([^\s:,[{}\]][^:,[{}\]]*)$/.exec(text.slice(0, at))?.[1] ?? ''
+  const begun =
+    /(?:[,[{]|:[ \t])[ \t]*((?:[^\s:,[{}\]]|:(?=\S))(?:[^:,[{}\]]|:(?=\S))*)$/.exec(
+      text.slice(0, at),
+    )?.[1] ?? ''
   if (!text.startsWith('{{', at)) return undefined
   const value = `${begun}${text.slice(at)}`
   const message = `a text with {{…}} needs quotes in a flow map: ${quoteWords(value)}`

@@ -32,6 +32,13 @@ describe('YAML', () => {
     ...[
       ['a text before an expression', 'a {{variables.limit}}', '40', 'a {{variables.limit}}'],
       [
+        'a URL before an expression',
+        'http://a/b{{variables.limit}}',
+        '40',
+        'http://a/b{{variables.limit}}',
+      ],
+      ['a text with an apostrophe', "it's {{variables.limit}}", '40', "it''s {{variables.limit}}"],
+      [
         'a text before an expression, and more members',
         'a{{variables.limit}}, headers: {}',
         '40',

@@ -5,6 +5,7 @@ import { DOCUMENT, diagnosticsOf, type Mistake, withMistake } from '../../suppor
 
 const EXACT =
   'where several are meant, a subscription or registration has options: {match: prefix} or {match: wildcard}'
+const LAST_DOT = 'end it with the dot before, as in com.acme.'
 const EMPTY_PART = 'leave a part of any text empty, as in com.acme..created'
 
 it('the document that mistakes are put into has none', () => {
@@ -937,6 +938,7 @@ describe('an expression', () => {
       ['wamp_publish', 'topic: com.acme.*', '14:49', EXACT],
       ['wamp_subscribe', 'topic: com.acme.**', '14:51', EXACT],
       ['wamp_subscribe', 'topic: com.*.x, options: {match: wildcard}', '14:51', EMPTY_PART],
+      ['wamp_subscribe', 'topic: com.x.*, options: {match: prefix}', '14:51', LAST_DOT],
       ['wamp_call', 'procedure: com.a*.x', '', ''],
     ].map(([type = '', members = '', place = '', words = '']): Mistake => [
       `${type} with ${members}`,
