@@ -206,7 +206,7 @@ const isNamespace = (value: unknown): value is string =>
 
 /** `namespace/name` */
 const isResource = (value: unknown): value is string =>
-  typeof value === 'string' && /^[a-z0-9-]{1,63}\/[a-z0-9.-]{1,253}$/.test(value)
+  typeof value === 'string' && /^[a-z0-9.-]{1,253}\/[a-z0-9.-]{1,253}$/.test(value)
 
 interface FitRealmPut extends NewerEntry {
   readonly uri: string

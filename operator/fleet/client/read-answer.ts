@@ -98,7 +98,7 @@ const MAX_NAME_LENGTH = 256
 const isResource = (value: unknown): value is string =>
   typeof value === 'string' && value.length <= MAX_RESOURCE_LENGTH
 
-const MAX_RESOURCE_LENGTH = 63 + 1 + 253
+const MAX_RESOURCE_LENGTH = 253 + 1 + 253
 
 const isVersion = (value: unknown): value is string =>
   typeof value === 'string' && /^\d{1,6}(\.\d{1,6}){2}[\w.+-]{0,40}$/.test(value)

@@ -97,11 +97,14 @@ const compareAt = (
   }
 }
 
-/** A text may be that of another resource now, or have been sent by an operator that did not name any. */
+/**
+ * A text may be that of another resource now. Where a gateway knows of none, an operator before sent it: metrics lack a
+ * name until the next edit, for which no gateway is made to compile all documents anew.
+ */
 const isSame = (wanted: Comparable | undefined, has: Comparable | undefined): boolean => {
   if (wanted?.digest !== has?.digest) return false
-  const isKnown = wanted?.resource !== undefined && has?.resource !== undefined
-  return !isKnown || wanted.resource === has.resource
+  const [wants, knows] = [wanted?.resource, has?.resource ?? '']
+  return wants === undefined || knows === '' || wants === knows
 }
 
 interface ChangingKeys {

@@ -281,6 +281,13 @@ describe('the resource that a document comes from', () => {
     expect(stateOf(rig.store).specs['a']).not.toHaveProperty('resource')
   })
 
+  it.each([['team.a/shop.v1'], [`${'n'.repeat(253)}/a`]])(
+    'may be any that files have: %j',
+    async (resource) => {
+      expect(await sync(managed(), { spec: put({ resource }) })).toContain('a loaded')
+    },
+  )
+
   it.each([
     ['orders'],
     ['shop/'],
