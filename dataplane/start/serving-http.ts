@@ -128,7 +128,7 @@ const isAwaitingOperator = ({
   settings,
   table,
 }: Pick<ServingHttpOptions, 'settings' | 'table'>): boolean =>
-  settings.managed !== null && !table.hasManagedContent()
+  settings.managed !== null && !table.hasCompleteContent()
 
 const dispatchOptions = ({
   settings,

@@ -84,13 +84,9 @@ export class Draft implements Changes {
     else this.realms.delete(uri)
   }
 
-  /**
-   * What changes for serving processes once this is committed.
-   * @param manager the operator that owns this gateway; null: none does
-   */
-  servingChange(manager: string | null): ServingChange {
+  /** What changes for serving processes once this is committed. */
+  servingChange(): ServingChange {
     const realms = [...this.realms]
-    const entries = [...this.documents.values(), ...this.realms.values()]
     return {
       put: [...this.#packed.values()],
       remove: [...this.documents].flatMap(([id, document]) => (document === null ? [id] : [])),
@@ -98,8 +94,6 @@ export class Draft implements Changes {
         put: realms.flatMap(([, realm]) => (realm === null ? [] : [realm.record])),
         delete: realms.flatMap(([uri, realm]) => (realm === null ? [uri] : [])),
       },
-      ...(manager !== null &&
-        entries.some((entry) => entry?.managedBy === manager) && { isOfManager: true }),
     }
   }
 

@@ -12,16 +12,16 @@ export interface ServingChange {
     readonly put: readonly RealmRecord[]
     readonly delete: readonly string[]
   }
-  /** The operator that owns this gateway has sent a part of it, or has completed a sync of nothing. */
-  readonly isOfManager?: true
+  /** The operator that owns this gateway has sent all that it has, for the first time. */
+  readonly isComplete?: true
 }
 
-/** What a completed sync of nothing changes. */
-export const NOTHING_OF_MANAGER: ServingChange = {
+/** What the first completed sync changes beside its documents. */
+export const COMPLETION: ServingChange = {
   put: [],
   remove: [],
   realms: { put: [], delete: [] },
-  isOfManager: true,
+  isComplete: true,
 }
 
 export interface Serving {

@@ -34,7 +34,7 @@ import {
 import { planSync } from './plan-sync.ts'
 import { planRestore } from './restore.ts'
 import { logItem } from './log-item.ts'
-import { NOTHING_OF_MANAGER, type Serving, type ServingChange } from './serving.ts'
+import { COMPLETION, type Serving, type ServingChange } from './serving.ts'
 import type { Snapshot } from './snapshot.ts'
 import { SnapshotKeeper } from './snapshot-keeper.ts'
 import { stateView, warningsOf } from './state-view.ts'
@@ -102,7 +102,7 @@ export class Store {
   /** The snapshot was restored completely: that stays so after a batch that does not state `complete`. */
   #wasComplete = false
   /** What serves knows that the manager has sent something. */
-  #isServingManaged = false
+  #isServingComplete = false
   #version = 1
   #lastSince = 0
   #stateText: { readonly version: number; readonly text: string } | undefined
@@ -217,7 +217,7 @@ export class Store {
       const isSameManager = manager !== null && contents.manager === manager
       if (isSameManager) this.#ownership = { ...this.#ownership, epoch: contents.epoch }
       this.#wasComplete = isSameManager && contents.complete && leftOut.length === 0
-      if (this.#wasComplete) await this.#serveNothing()
+      if (isSameManager && contents.complete) await this.#serveCompletion()
       if (leftOut.length > 0 || !contents.isIntact) await this.#keep(NO_CHANGES)
       return { complete: this.#wasComplete }
     })
@@ -266,7 +266,7 @@ export class Store {
       const items = result.map((item) => this.#withShadows(item))
       const rootDigest = this.#loadedContent.rootDigest(manager)
       const isComplete = call.complete === rootDigest
-      if (isComplete) await this.#serveNothing()
+      if (isComplete) await this.#serveCompletion()
       const isNewlyComplete = isComplete && this.#adopt({ complete: true })
       const news = [isNewEpoch, isNewlyComplete, !draft.isEmpty].filter(Boolean).length
       const isAllTold = !isNewEpoch && isTold(call, items, draft)
@@ -310,7 +310,7 @@ export class Store {
     const draft = new Draft(this.#loadedContent, this.#index)
     try {
       const result = await plan(draft)
-      if (!draft.isEmpty) await this.#serve(draft.servingChange(this.#ownership.manager))
+      if (!draft.isEmpty) await this.#serve(draft.servingChange())
       if (!draft.isEmpty) this.#version += 1
       draft.commit()
       return { result, draft }
@@ -322,12 +322,12 @@ export class Store {
 
   async #serve(change: ServingChange): Promise<void> {
     await this.#options.serving.apply(change)
-    if (change.isOfManager === true) this.#isServingManaged = true
+    if (change.isComplete === true) this.#isServingComplete = true
   }
 
-  /** All that the manager has is there: that may be nothing, which no change tells what serves. */
-  async #serveNothing(): Promise<void> {
-    if (!this.#isServingManaged) await this.#serve(NOTHING_OF_MANAGER)
+  /** All that the manager has is there, which no change of documents tells what serves. */
+  async #serveCompletion(): Promise<void> {
+    if (!this.#isServingComplete) await this.#serve(COMPLETION)
   }
 
   /** True if something has changed. */

@@ -39,7 +39,7 @@ export interface TableServing<P> extends Serving {
    */
   webSockets(): RouteTable<ServedWebSocket>
   /** Whether the operator that owns this gateway has ever sent what is served, before a restart included. */
-  hasManagedContent(): boolean
+  hasCompleteContent(): boolean
 }
 
 export interface RealmSink {
@@ -57,11 +57,11 @@ export const createTableServing = <P>(
 ): TableServing<P> => {
   let table = emptyTable<ServedTarget<P>>()
   let webSockets = emptyTable<ServedWebSocket>()
-  let hasManagedContent = false
+  let hasCompleteContent = false
   return {
     table: () => table,
     webSockets: () => webSockets,
-    hasManagedContent: () => hasManagedContent,
+    hasCompleteContent: () => hasCompleteContent,
     apply: async (change) => {
       const editors: Editors<P> = { paths: edit(table), webSockets: edit(webSockets) }
       for (const id of change.remove) {
@@ -76,7 +76,7 @@ export const createTableServing = <P>(
       for (const realm of change.realms.put) realms.put(realm)
       table = nextTable
       webSockets = nextWebSockets
-      if (change.isOfManager === true) hasManagedContent = true
+      if (change.isComplete === true) hasCompleteContent = true
       for (const uri of change.realms.delete) realms.delete(uri)
     },
   }

@@ -18,11 +18,11 @@ const PORTION_BYTES = 4 * 1024 * 1024
 export const createReplicatedContent = (): ReplicatedContent => {
   const documents = new Map<string, PackedDocument>()
   const realms = new Map<string, RealmRecord>()
-  let isOfManager = false
+  let isComplete = false
   return {
     add: (change) => {
-      const wasOfManager = isOfManager
-      isOfManager ||= change.isOfManager === true
+      const wasOfManager = isComplete
+      isComplete ||= change.isComplete === true
       const undo = [
         ...change.realms.put.map((realm) => replace(realms, realm.uri, realm)),
         ...change.remove.map((id) => replace(documents, id, undefined)),
@@ -31,7 +31,7 @@ export const createReplicatedContent = (): ReplicatedContent => {
       ]
       return () => {
         for (const step of undo.toReversed()) step()
-        isOfManager = wasOfManager
+        isComplete = wasOfManager
       }
     },
     portions: () => [
@@ -39,7 +39,7 @@ export const createReplicatedContent = (): ReplicatedContent => {
         put: [],
         remove: [],
         realms: { put: [...realms.values()], delete: [] },
-        ...(isOfManager && { isOfManager }),
+        ...(isComplete && { isComplete }),
       },
       ...splitDocuments([...documents.values()]).map((put) => ({
         put,

@@ -85,8 +85,8 @@ describe('a gateway with --managed', () => {
   if ('fault' in reading) throw new Error(reading.fault)
   const { request: asked } = reading
   const NOTHING = { put: [], remove: [], realms: { put: [], delete: [] } }
-  const load = (isOfManager: boolean) =>
-    parts.serving.apply({ ...NOTHING, ...(isOfManager && { isOfManager }) })
+  const load = (isComplete: boolean) =>
+    parts.serving.apply({ ...NOTHING, ...(isComplete && { isComplete }) })
 
   it('answers 503 until its operator has sent something, and keeps its own endpoints', async () => {
     const url = await start('--managed', 'op')

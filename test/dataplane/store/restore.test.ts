@@ -55,11 +55,11 @@ const completed = async (files: MemoryFiles): Promise<Started> => {
 }
 
 describe('a restart', () => {
-  it('marks what is served as the manager’s, an empty set too, and nothing loaded by hand', async () => {
-    const marks = ({ changes }: Started) => changes.map(({ isOfManager = false }) => isOfManager)
+  it('tells what serves that the manager had completed, an empty set too, and not without', async () => {
+    const marks = ({ changes }: Started) => changes.map(({ isComplete = false }) => isComplete)
     const full = new MemoryFiles()
     await completed(full)
-    expect(marks(await start(full, managed))).toEqual([true])
+    expect(marks(await start(full, managed))).toEqual([false, true])
     const empty = new MemoryFiles()
     const none = await start(empty, managed)
     await none.store.sync(syncCall(none.store, { complete: rootOf(none.store) }))

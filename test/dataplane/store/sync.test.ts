@@ -322,8 +322,8 @@ describe('complete', () => {
     expect(stateOf(rig.store).complete).toBe(true)
   })
 
-  it('tells what serves once that the manager has sent something, or nothing at all', async () => {
-    const marks = (rig: Rig) => rig.changes.map(({ isOfManager = false }) => isOfManager)
+  it('tells what serves once that the manager has sent all, or nothing at all', async () => {
+    const marks = (rig: Rig) => rig.changes.map(({ isComplete = false }) => isComplete)
     const [empty, full, byHand] = [
       managed(),
       managed(),
@@ -336,7 +336,8 @@ describe('complete', () => {
     expect(marks(empty)).toEqual([true])
     await sync(full, put(spec))
     await sync(full, { complete: rootOf(full.store) })
-    expect(marks(full)).toEqual([true])
+    await sync(full, { complete: rootOf(full.store) })
+    expect(marks(full)).toEqual([false, true])
     await byHand.store.putRealm({ uri: REALM })
     await byHand.load(makeDocument('b'))
     expect(marks(byHand)).toEqual([false, false])

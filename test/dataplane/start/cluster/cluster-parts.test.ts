@@ -577,14 +577,14 @@ describe('held content', () => {
 
   it('tells a later worker that the operator has sent something, unless that was taken back', () => {
     const held = createReplicatedContent()
-    const marks = () => held.portions().map(({ isOfManager = false }) => isOfManager)
+    const marks = () => held.portions().map(({ isComplete = false }) => isComplete)
     held.add({ ...put('a'), realms: { put: [], delete: [] } })
     expect(marks()).toEqual([false, false])
-    const undo = held.add({ ...put('b'), isOfManager: true })
+    const undo = held.add({ ...put('b'), isComplete: true })
     expect(marks()[0]).toBe(true)
     undo()
     expect(marks()[0]).toBe(false)
-    held.add({ ...put('b'), isOfManager: true })
+    held.add({ ...put('b'), isComplete: true })
     held.add(put('c'))
     expect(marks()[0]).toBe(true)
   })
