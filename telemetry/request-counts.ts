@@ -41,8 +41,10 @@ export const STATUS_CLASSES = ['1xx', '2xx', '3xx', '4xx', '5xx'] as const
 /** The statuses that are counted for each document; those with which gateway and upstream fail have their own. */
 export const ERROR_STATUSES = ['499', '500', '502', '503', '504', '5xx'] as const
 
-/** Where all is counted that has no series of its own: as api, version, path or method. */
+/** Where all is counted that has no series of its own: as version, path or method. */
 export const OTHER = 'other'
+/** The same as api. No document has this id, as none begins with `_`. */
+export const OTHER_API = '_other'
 
 /** Reads the counts of one process again and again, and gives what was added since. */
 export class CountsSince {

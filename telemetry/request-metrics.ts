@@ -5,6 +5,7 @@ import { labelText, type FamilyState } from './metrics-state.ts'
 import {
   ERROR_STATUSES,
   OTHER,
+  OTHER_API,
   type RequestCounts,
   type RequestLabels,
   type RowCounts,
@@ -95,7 +96,7 @@ function* rowsIn({ documents, others, unmatched }: RequestPlaces): Iterable<Owne
     const { api, resource } = document
     for (const row of document.allRows()) yield { api, resource, row }
   }
-  yield { api: OTHER, row: others }
+  yield { api: OTHER_API, row: others }
   yield { api: '', row: unmatched }
 }
 
@@ -107,7 +108,7 @@ interface OwnedTotals {
 function* totalsIn({ documents, others, unmatched }: RequestPlaces): Iterable<OwnedTotals> {
   for (const { api, totals } of documents.values())
     if (totals !== others.document.totals) yield { api, totals }
-  yield { api: OTHER, totals: others.document.totals }
+  yield { api: OTHER_API, totals: others.document.totals }
   yield { api: '', totals: unmatched.document.totals }
 }
 

@@ -2,7 +2,7 @@
 // namespace that has most gives one up to a namespace with fewer, and within one namespace so do documents.
 
 import { LargestFirst } from './largest-first.ts'
-import { OTHER, type RequestLabels } from './request-counts.ts'
+import { OTHER, OTHER_API, type RequestLabels } from './request-counts.ts'
 import { CountedRow, type RequestTotals, type RowDocument } from './request-row.ts'
 
 export interface PlacesOptions {
@@ -77,6 +77,8 @@ export class RequestPlaces {
   /** @returns where the operation counts from now on: its own row, that of the rest of its document, or that of all */
   rowFor(labels: RequestLabels): CountedRow {
     if (labels.api === '') return this.unmatched
+    // Of another process, whose documents had no place.
+    if (labels.api === OTHER_API) return this.others
     const document = this.documents.get(labels.api)
     if (document !== undefined) this.#offerTotals(document)
     const known = labels.path === OTHER ? document?.other : document?.rows.get(keyOf(labels))

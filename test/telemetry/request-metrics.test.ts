@@ -248,13 +248,22 @@ describe('the bound', () => {
     const metrics = bounded(2)
     for (const api of ['a', 'b', 'c', 'd']) call(metrics, labelsOf({ api }), 503)
     expect(rowsOf(metrics)).toBe(3)
-    expect(linesWith(metrics, 'requests_total{api="other"')).toEqual([
-      'requests_total{api="other",version="other",path="other",method="other",status="5xx"} 2',
+    expect(linesWith(metrics, 'requests_total{api="_other"')).toEqual([
+      'requests_total{api="_other",version="other",path="other",method="other",status="5xx"} 2',
     ])
-    expect(linesWith(metrics, 'errors_total{api="other"')).toEqual([
-      'errors_total{api="other",status="503"} 2',
+    expect(linesWith(metrics, 'errors_total{api="_other"')).toEqual([
+      'errors_total{api="_other",status="503"} 2',
     ])
     expect(linesWith(metrics, 'document_info')).toHaveLength(2)
+  })
+
+  it('counts what another process had no place for in the same series', () => {
+    const [worker, total] = [bounded(1), bounded(1)]
+    for (const api of ['a', 'b', 'other']) call(worker, labelsOf({ api }), 503)
+    total.add(worker.counts())
+    total.prune('other', () => false)
+    expect(linesWith(total, 'requests_total')).toEqual(linesWith(worker, 'requests_total'))
+    expect(linesWith(total, 'document_info')).toEqual(linesWith(worker, 'document_info'))
   })
 
   it('is no use to one namespace against another: a thousand operations give way to ten', () => {
@@ -323,10 +332,10 @@ describe('the bound', () => {
     for (let index = 0; index < 8; index++) call(metrics, operationOf(`big/big-${index}`), 200, 500)
     call(metrics, operationOf('small/small'), 500)
     expect(linesWith(metrics, 'seconds_count').toSorted()).toEqual([
+      'seconds_count{api="_other"} 10',
       'seconds_count{api="big-0"} 2',
       'seconds_count{api="big-1"} 2',
       'seconds_count{api="big-2"} 2',
-      'seconds_count{api="other"} 10',
       'seconds_count{api="small"} 1',
     ])
     expect(rowsOf(metrics)).toBe(9)
