@@ -97,7 +97,10 @@ export const serveAsWorker = (): void => {
     channel: process,
     create: async (settings, home) => {
       const log = createLog({ level: settings.logLevel, name: 'svc-gateway' })
-      return { parts: await createParts(settings, log, home), log }
+      const parts = await createParts(settings, log, home)
+      // At the first scrape it would count from there.
+      await startToMeasure()
+      return { parts, log }
     },
     exit: (code) => process.exit(code),
   })
