@@ -117,7 +117,8 @@ const createApp = (endpoints: readonly Endpoint[], options: AppOptions): Handle 
     }
     load().then(
       (loaded) => {
-        loaded(req, res)
+        // Who has hung up meanwhile would be waited for.
+        if (!res.destroyed) loaded(req, res)
       },
       (error: unknown) => {
         options.log.error('the management API could not be loaded', { error })
