@@ -101,7 +101,7 @@ export class Store {
   #ownership: Ownership
   /** The snapshot was restored completely: that stays so after a batch that does not state `complete`. */
   #wasComplete = false
-  /** What serves knows that the manager has sent something. */
+  /** What serves knows that the manager has sent all that it has. */
   #isServingComplete = false
   #version = 1
   #lastSince = 0

@@ -103,7 +103,7 @@ const NOT_READY = {
   status: 503,
   code: 'svc.error.not_ready',
   step: 'route',
-  message: 'The operator of this gateway has not sent it any document yet: /ready says why',
+  message: 'The operator of this gateway has not sent it all documents yet: /ready says why',
 } as const
 const UPGRADE = {
   status: 426,
