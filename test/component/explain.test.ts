@@ -134,11 +134,13 @@ const start = async (...flags: readonly string[]): Promise<GatewayProcess> => {
     ...more,
   })
   const state = await request(`${gateway.management}/api_specs?view=state`)
-  const { rootDigest } = state.json() as { readonly rootDigest: string }
-  const { status, text } = await post(gateway, '/api_specs/_sync', {
-    managedBy: 'me',
-    epoch: 1,
-    base: rootDigest,
+  const sync = async (base: string, more: object): Promise<string> => {
+    const call = { managedBy: 'me', epoch: 1, base, ...more }
+    const { status, text } = await post(gateway, '/api_specs/_sync', call)
+    if (status !== 200 || text.includes('rejected')) throw new Error(text)
+    return rootDigestIn(text)
+  }
+  const loaded = await sync(rootDigestIn(state.text), {
     realms: {
       put: [{ uri: REALM, digest: 'r', realm: { uri: REALM, router: { url: router.wsUrl } } }],
       delete: [],
@@ -151,9 +153,13 @@ const start = async (...flags: readonly string[]): Promise<GatewayProcess> => {
       delete: [],
     },
   })
-  if (status !== 200 || text.includes('rejected')) throw new Error(text)
+  // Until all is there, what is not found is 503.
+  await sync(loaded, { complete: loaded })
   return gateway
 }
+
+const rootDigestIn = (text: string): string =>
+  (JSON.parse(text) as { readonly rootDigest: string }).rootDigest
 
 interface Row {
   readonly of: string
