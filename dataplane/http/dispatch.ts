@@ -181,7 +181,7 @@ const unmatchedError = (
 /** Nobody knows yet what will be served: 404 would be believed, and cached. */
 const notReady = (): GatewayError =>
   new GatewayError('svc.error.not_ready', 'This gateway waits for its documents', {
-    description: 'Its operator has not sent any yet; /ready of the gateway says why.',
+    description: 'Its operator has not sent them all yet; /ready of the gateway says why.',
     headers: { 'retry-after': '1' },
   })
 

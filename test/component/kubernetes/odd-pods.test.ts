@@ -451,7 +451,10 @@ await describeWithKubernetes('an odd pod', (plane) => {
     await home.until('pets', 'cats', 'Programmed', 'Programmed')
     await home.until('shop', 'shop-for-cats', 'Programmed', 'NoDataPlanes')
     await home.until('pets', 'not-for-cats', 'Programmed', 'NoDataPlanes')
-    expect((await get('pets.test', '/cats/x')).text).toBe('"meow"')
+    // The other Pod may have been known first: all that are known serve it.
+    await eventually(async () => {
+      expect((await get('pets.test', '/cats/x')).text).toBe('"meow"')
+    }, PATIENCE)
     expect(Object.keys((await stateOf(gateway.management)).specs)).toEqual(['cats'])
     await eventually(() => {
       expect([...odd.fake.specs.keys()]).toEqual(['cats'])
