@@ -195,10 +195,8 @@ export class RequestPlaces {
     if (document.other !== undefined) return document.other
     const least = leastCalled(document)
     if (least === undefined) return this.others
-    const other = new CountedRow(OTHER_PLACE, document)
+    const other = this.#addOther(document)
     this.#replace(document, least, other)
-    document.other = other
-    this.#count(document, 1)
     return other
   }
 
