@@ -65,13 +65,7 @@ export class Worker {
   readonly #endpoints: EndpointsSender | undefined
   readonly #createdAtMs: number
   #selections: Selections | undefined
-  #selected:
-    | {
-        readonly selections: Selections
-        readonly dataPlane: DataPlane
-        readonly selection: Selection
-      }
-    | undefined
+  #selected: { readonly dataPlane: DataPlane; readonly selection: Selection } | undefined
   #hasResponded = false
 
   constructor(dataPlane: DataPlane, options: WorkerOptions) {
@@ -211,11 +205,9 @@ export class Worker {
   #selection(): Selection | undefined {
     const [selections, { dataPlane }] = [this.#selections, this.#memory]
     if (selections === undefined) return undefined
-    const last = this.#selected
-    if (last?.selections === selections && last.dataPlane === dataPlane) return last.selection
-    const selection = selections.for(dataPlane)
-    this.#selected = { selections, dataPlane, selection }
-    return selection
+    if (this.#selected?.dataPlane !== dataPlane)
+      this.#selected = { dataPlane, selection: selections.for(dataPlane) }
+    return this.#selected.selection
   }
 
   /** Stopped; or a bug of ours, which must not end the work with this data plane for good. */
