@@ -3,12 +3,13 @@
 
 import { describe, expect, it } from '@jest/globals'
 import { criticalMembers } from '../../../language/wire/members.ts'
-import { type DataPlaneReport, mayHoldRealm } from '../../../operator/data-plane.ts'
-import type { DesiredDocument, DesiredSet } from '../../../operator/desired-set.ts'
+import { mayHoldRealm } from '../../../operator/data-plane.ts'
+import type { DesiredDocument } from '../../../operator/desired-set.ts'
 import { type Reconciliation, Reconciler } from '../../../operator/reconcile/reconciler.ts'
 import { StatusRegistry } from '../../../operator/reconcile/status/status-registry.ts'
 import type { Resource } from '../../../operator/resource/resource.ts'
 import { aSpecification, cacheOf, resourceOf } from '../../support/resources.ts'
+import { syncedReport } from '../../support/synced-report.ts'
 
 const HOST = 'https://billing.example'
 
@@ -167,16 +168,6 @@ describe('a credential that its document may no longer use', () => {
 describe('a credential that was taken away before the operator restarted', () => {
   const SAME = { from: 'Same' }
   const PAUSED = { annotations: { 'gateway.svc.dev/paused': 'true' }, generation: 2 }
-  const report = ({ documents, realms }: DesiredSet): DataPlaneReport => ({
-    dataPlane: { name: 'a', url: 'http://a', labels: {} },
-    phase: 'synced',
-    message: '',
-    ready: true,
-    documents: new Map([...documents].map(([id, { digest }]) => [id, { digest, warnings: [] }])),
-    realms: new Map([...realms].map(([uri, { digest }]) => [uri, { digest, sessions: [] }])),
-    realmsGiven: new Set(realms.keys()),
-    rejected: { documents: new Map(), realms: new Map() },
-  })
   const cacheAt = (version: number, ...resources: readonly Resource[]) =>
     cacheOf([...resources, namespaceOf('shop')], { version })
 
@@ -189,7 +180,7 @@ describe('a credential that was taken away before the operator restarted', () =>
     for (const [i, realm] of realms.entries()) {
       const cache = cacheAt(i + 1, secretOf('s3cret'), realm, forwarding('billing'))
       const { desired, verdicts } = reconciler.reconcile(cache)
-      const status = statuses.update(verdicts, [report(desired)], 1000 * (i + 1)).get(KEY)
+      const status = statuses.update(verdicts, [syncedReport(desired)], 1000 * (i + 1)).get(KEY)
       served = desired.documents.get('d')
       const { programmed, conditions = [] } = status ?? {}
       recorded = {

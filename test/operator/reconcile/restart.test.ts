@@ -1,8 +1,7 @@
 // An operator that starts anew: what its predecessor wrote, and what data planes hold, is what it goes on from.
 
 import { describe, expect, it } from '@jest/globals'
-import type { DataPlanePhase, DataPlaneReport } from '../../../operator/data-plane.ts'
-import type { DesiredSet } from '../../../operator/desired-set.ts'
+import type { DataPlaneReport } from '../../../operator/data-plane.ts'
 import { type Reconciliation, Reconciler } from '../../../operator/reconcile/reconciler.ts'
 import {
   type ResourceStatus,
@@ -12,6 +11,7 @@ import { readResource } from '../../../operator/resource/read-resource.ts'
 import type { Resource } from '../../../operator/resource/resource.ts'
 import type { ValueMap } from '../../../language/expression/value.ts'
 import { aSpecification, cacheOf, resourceOf } from '../../support/resources.ts'
+import { syncedReport } from '../../support/synced-report.ts'
 
 const KEY = 'ApiSpecification/default/orders'
 const realm = resourceOf('Realm', 'shop', { spec: { uri: 'com.shop' } })
@@ -57,23 +57,8 @@ const orders = (spec: object, status?: object, known: Known = {}): Resource =>
 
 const document = (more: object = {}): object => ({ document: aSpecification('orders', more) })
 
-const report = (
-  { documents, realms }: DesiredSet,
-  more: Partial<DataPlaneReport> & { readonly phase?: DataPlanePhase } = {},
-): DataPlaneReport => ({
-  dataPlane: { name: 'a', url: 'http://a', labels: {} },
-  phase: 'synced',
-  message: '',
-  ready: true,
-  documents: new Map([...documents].map(([id, { digest }]) => [id, { digest, warnings: [] }])),
-  realms: new Map([...realms].map(([uri, { digest }]) => [uri, { digest, sessions: [] }])),
-  realmsGiven: new Set(realms.keys()),
-  rejected: { documents: new Map(), realms: new Map() },
-  ...more,
-})
-
 const connecting = (result: Reconciliation): DataPlaneReport =>
-  report(result.desired, { phase: 'connecting', ready: false, documents: new Map() })
+  syncedReport(result.desired, { phase: 'connecting', ready: false, documents: new Map() })
 
 const isIn = (statuses: Statuses, key = KEY): readonly string[] =>
   (statuses.get(key)?.conditions ?? []).map(
@@ -89,7 +74,11 @@ const firstOperator = (
   const result = new Reconciler({ className: 'svc' }).reconcile(
     cacheOf([realm, orders(spec), ...more]),
   )
-  const statuses = new StatusRegistry().update(result.verdicts, [report(result.desired)], 1000)
+  const statuses = new StatusRegistry().update(
+    result.verdicts,
+    [syncedReport(result.desired)],
+    1000,
+  )
   return { result, statuses }
 }
 
@@ -111,9 +100,9 @@ describe('statuses after a restart', () => {
     const steps: readonly (readonly DataPlaneReport[])[] = [
       [],
       [connecting(result)],
-      [report(result.desired, { phase: 'unreachable', ready: false })],
-      [report(result.desired, { phase: 'syncing', ready: false })],
-      [report(result.desired)],
+      [syncedReport(result.desired, { phase: 'unreachable', ready: false })],
+      [syncedReport(result.desired, { phase: 'syncing', ready: false })],
+      [syncedReport(result.desired)],
     ]
     for (const [i, reports] of steps.entries()) {
       const status = book.update(result.verdicts, reports, 9_000 + 1000 * i).get(KEY)
@@ -136,7 +125,7 @@ describe('statuses after a restart', () => {
     const rejected = { documents, realms: new Map() }
     const before = new StatusRegistry().update(
       reconciled.verdicts,
-      [report(reconciled.desired, { ...more, rejected })],
+      [syncedReport(reconciled.desired, { ...more, rejected })],
       1000,
     )
     const again = new Reconciler({ className: 'svc' }).reconcile(
@@ -147,7 +136,7 @@ describe('statuses after a restart', () => {
     for (const reports of [
       [],
       [connecting(again)],
-      [report(again.desired, { ...more, rejected })],
+      [syncedReport(again.desired, { ...more, rejected })],
     ]) {
       const status = book.update(again.verdicts, reports, 5000).get(KEY)
       expect(status?.conditions).toEqual(expected?.conditions)
@@ -239,7 +228,7 @@ describe('statuses after a restart', () => {
     const realms = new Map([['com.shop', { digest: 'd', sessions }]])
     const before = new StatusRegistry().update(
       result.verdicts,
-      [report(result.desired, { realms })],
+      [syncedReport(result.desired, { realms })],
       1000,
     )
     const status = statusOf(before, 'Realm/default/shop')
@@ -249,7 +238,7 @@ describe('statuses after a restart', () => {
     const book = new StatusRegistry()
     const early = book.update(again.verdicts, [connecting(again)], 5000)
     expect(isIn(early, 'Realm/default/shop')).toContain('Ready=False Unreachable 01')
-    const late = book.update(again.verdicts, [report(again.desired)], 6000)
+    const late = book.update(again.verdicts, [syncedReport(again.desired)], 6000)
     expect(isIn(late, 'Realm/default/shop')).toContain('Ready=True Ready 06')
   })
 })
