@@ -3,6 +3,7 @@
 
 import { getHeapStatistics } from 'node:v8'
 import { collectGarbage } from '../base/collect-garbage.ts'
+import { measureBusy } from '../base/event-loop-busy.ts'
 import { heapUse, watchHeapUse } from '../base/heap-use.ts'
 import { limitsFrom } from '../compiler/limits.ts'
 import type { Log } from '../telemetry/log.ts'
@@ -142,10 +143,7 @@ const watchHeap = (clock: Clock, log: Log): (() => void) => {
   const stopCollecting = collectWhenIdle({
     clock,
     heapUse,
-    measureBusy: () => {
-      const before = performance.eventLoopUtilization()
-      return () => performance.eventLoopUtilization(before).utilization
-    },
+    measureBusy,
     collect: () => {
       collectGarbage(Infinity)
     },

@@ -12,6 +12,7 @@ import { METRICS_CONTENT_TYPE, mergeStates, renderMetrics } from '../../telemetr
 import { isLocal } from '../../telemetry/bound-address.ts'
 import { readVersion } from '../../telemetry/version.ts'
 import { allowLocal, allowLocalHost, type Authorize } from '../../web/browser-access.ts'
+import { measureBusy } from '../../base/event-loop-busy.ts'
 import { collectGarbage } from '../../base/collect-garbage.ts'
 import { collectAfterLoads, type IdleCollection } from './collect-when-idle.ts'
 import type { ProcessStatusRegistry } from './cluster/process-status.ts'
@@ -276,10 +277,7 @@ const IDLE_COLLECTION: IdleCollection = {
       }
     },
   },
-  measureBusy: () => {
-    const before = performance.eventLoopUtilization()
-    return () => performance.eventLoopUtilization(before).utilization
-  },
+  measureBusy,
   collect: () => {
     collectGarbage()
   },
