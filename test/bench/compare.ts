@@ -23,13 +23,15 @@ export interface CompareOptions {
   readonly connections?: number
   /** Times the warm-up of the benchmark; 1. */
   readonly warmFactor?: number
+  /** Warms up before every run, not only before the first: while others run, V8 gives back what it can and code with it. */
+  readonly warmsEach?: boolean
 }
 
 /** @param subjects the reference first */
 export const compare = async (
   bench: Bench,
   subjects: readonly Subject[],
-  { title, connections = CONNECTIONS, warmFactor = 1 }: CompareOptions,
+  { title, connections = CONNECTIONS, warmFactor = 1, warmsEach = false }: CompareOptions,
 ): Promise<Comparison> => {
   const { machine, timing, progress } = bench
   const under = async (subject: Subject, seconds: number): Promise<Run> => {
@@ -50,6 +52,7 @@ export const compare = async (
     const runs: Run[] = []
     for (const subject of [...subjects, ...subjects.slice(0, 1)]) {
       progress(`${title}: ${subject.name}, ${repetition} of ${timing.repetitions}`)
+      if (warmsEach) await under(subject, timing.warmSeconds)
       runs.push(await under(subject, timing.seconds))
     }
     repetitions.push(runs)

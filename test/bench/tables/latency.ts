@@ -71,6 +71,7 @@ export const latencySection = async (
   const comparison = await compare({ ...bench, timing }, paced, {
     title,
     connections: PACED_CONNECTIONS,
+    warmsEach: true,
   })
   const rows = comparison.summaries.map(({ name, perSecond, p50Ms, p99Ms }) => ({
     name,
@@ -83,7 +84,7 @@ export const latencySection = async (
   const peer = rows.find(({ name }) => name === against?.name)
   return {
     title,
-    method: `${work} ${PACED_CONNECTIONS} connections pause for a random time after each answer, so long that each server gets about ${SHARE * 100} % of what it can serve (\`load\`). wrk knows whole milliseconds only: requests come in small bunches. Repetitions are ${LONGER} times as long as those of other tables, so that connecting is a small part of them.`,
+    method: `${work} ${PACED_CONNECTIONS} connections pause for a random time after each answer, so long that each server gets about ${SHARE * 100} % of what it can serve (\`load\`). wrk knows whole milliseconds only: requests come in small bunches. Each repetition follows the same load for a few seconds that are not counted, and is ${LONGER} times as long as those of other tables: what the first seconds after a pause cost, and connecting, is not what this table tells of.`,
     tables: [
       {
         head: ['', 'requests/s', 'load', 'p50 ms', 'p99 ms', 'p99 ÷ p50'],
