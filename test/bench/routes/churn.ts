@@ -9,7 +9,7 @@ import { inParallel } from '../../../base/in-parallel.ts'
 import { readFigures } from '../process-figures.ts'
 import { churnHost, churnName, churnResource } from './documents.ts'
 import type { Rig } from './rig.ts'
-import { startSteadyLoad } from './steady-load.ts'
+import { type LoadReport, startChurnLoad } from './churn-load.ts'
 
 export interface ChurnSize {
   readonly documents: number
@@ -38,7 +38,6 @@ export interface Held {
 export interface Churned {
   readonly size: ChurnSize
   readonly changes: number
-  readonly requests: number
   /** Requests that did not get a 200, by status, or by what was wrong with the connection. */
   readonly failures: ReadonlyMap<string, number>
   readonly quietMs: readonly number[]
@@ -65,46 +64,64 @@ export const churn = async (
   await eventually(() => isServed(rig, documents - 1), { ...LONG, withinMs: 600_000 })
   // One half stays as it is, and is asked for; the other half is edited.
   const stable = Math.ceil(documents / 2)
-  let requests = 0
-  const failures = new Map<string, number>()
-  await using load = startSteadyLoad({
+  using load = await startChurnLoad({
+    urls: rig.gateways.map(({ gateway }) => gateway.public),
+    documents: stable,
     perSecond: size.requestsPerSecond,
-    ask: (index) => ({
-      url: `${rig.gateways[index % rig.gateways.length]?.gateway.public ?? ''}/item`,
-      headers: { host: churnHost((index * 7919) % stable) },
-      onAnswer: ({ status, text }) => {
-        requests += 1
-        if (status === 200) return
-        const failure = status === 0 ? text : `status ${status}`
-        failures.set(failure, (failures.get(failure) ?? 0) + 1)
-      },
-    }),
   })
   progress('churn: quiet')
   // What is asked for first is compiled first; that is no part of what is compared.
   await sleep(WARM_MS)
-  load.takeLatencies()
-  await sleep(size.quietSeconds * 1000)
-  const quietMs = load.takeLatencies()
-  const samples: Sample[] = []
-  const beganMs = performance.now()
-  const secondsSince = (): number => (performance.now() - beganMs) / 1000
+  await load.take()
+  // The same samples as during churn, as gateways render their metrics for them.
+  await sampled(rig, size.quietSeconds, () => sleep(1000 / size.changesPerSecond))
+  const quiet = await load.take()
   let changes = 0
-  let sampledAt = -SAMPLE_SECONDS
-  while (secondsSince() < size.seconds) {
-    if (secondsSince() - sampledAt >= SAMPLE_SECONDS) {
-      sampledAt = secondsSince()
-      samples.push({ atSeconds: sampledAt, ...(await holdings(rig)) })
-      progress(`churn: ${Math.round(sampledAt)} of ${size.seconds} s`)
-    }
+  const beganMs = performance.now()
+  const samples = await sampled(rig, size.seconds, async (atSeconds) => {
+    if (changes % (60 * size.changesPerSecond) === 0)
+      progress(`churn: ${Math.round(atSeconds)} of ${size.seconds} s`)
     await change(rig, changes, { documents, stable })
     changes += 1
     const dueMs = (changes / size.changesPerSecond) * 1000
     await sleep(Math.max(0, dueMs - (performance.now() - beganMs)))
+  })
+  const churned = await load.take()
+  return {
+    size,
+    changes,
+    failures: addUp([...quiet.failures, ...churned.failures]),
+    quietMs: quiet.latenciesMs,
+    churnMs: churned.latenciesMs,
+    samples,
   }
-  const churnMs = load.takeLatencies()
+}
+
+/** Takes a sample every ten seconds, and one at the end, while `step` is repeated. */
+const sampled = async (
+  rig: Rig,
+  seconds: number,
+  step: (atSeconds: number) => Promise<void>,
+): Promise<readonly Sample[]> => {
+  const samples: Sample[] = []
+  const beganMs = performance.now()
+  const secondsSince = (): number => (performance.now() - beganMs) / 1000
+  let sampledAt = -SAMPLE_SECONDS
+  while (secondsSince() < seconds) {
+    if (secondsSince() - sampledAt >= SAMPLE_SECONDS) {
+      sampledAt = secondsSince()
+      samples.push({ atSeconds: sampledAt, ...(await holdings(rig)) })
+    }
+    await step(secondsSince())
+  }
   samples.push({ atSeconds: secondsSince(), ...(await holdings(rig)) })
-  return { size, changes, requests, failures, quietMs, churnMs, samples }
+  return samples
+}
+
+const addUp = (failures: LoadReport['failures']): ReadonlyMap<string, number> => {
+  const sums = new Map<string, number>()
+  for (const [what, count] of failures) sums.set(what, (sums.get(what) ?? 0) + count)
+  return sums
 }
 
 const WARM_MS = 10_000

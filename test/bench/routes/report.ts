@@ -81,7 +81,6 @@ export const changesSection = (
 export const churnSection = ({
   size,
   changes,
-  requests,
   failures,
   quietMs,
   churnMs,
@@ -101,7 +100,7 @@ export const churnSection = ({
       atMost('p99 during churn ÷ before', { bound: 1.5, measured: ratio, unit: ' ×' }),
     ],
     remarks: [
-      `${whole(requests)} requests in all. Memory is RSS in MB of 2^20 bytes.`,
+      `${whole(quietMs.length + churnMs.length)} requests in all. Metrics are read every ten seconds, also before. Memory is RSS in MB of 2^20 bytes.`,
       ...Array.from(failures, ([failure, count]) => `${whole(count)} failed with: ${failure}.`),
     ],
   }
