@@ -160,7 +160,7 @@ const burstSection = (size: Size, burst: Burst): Section => ({
 
 const restSection = (size: Size, rest: Rest): Section => ({
   title: 'At rest',
-  method: `${scale(size)}: ${whole(rest.seconds)} s in which nothing changes, after all of the above; the last Event of that was written ${seconds(rest.quietMs)} s after the last status. Requests to the API server are those in its audit log; MB of 2^20 bytes.`,
+  method: `${scale(size)}: ${whole(rest.seconds)} s in which nothing changes, after all of the above, and after the operator had the time to collect the garbage of it; the last Event of that was written ${seconds(rest.quietMs)} s after the last status. Requests to the API server are those in its audit log; MB of 2^20 bytes.`,
   tables: [
     {
       head: ['API requests', 'in all', 'per s'],

@@ -308,6 +308,8 @@ export interface Rest {
 /** Events are told ten a second, long after what they tell of, and those of a crowd ten seconds later. */
 const SETTLE_MS = 11_000
 const MAX_SETTLE_MS = 240_000
+/** The operator looks every ten seconds whether the last ten were idle, and then collects what the work has left. */
+const COLLECTION_MS = 20_000
 
 const untilQuiet = async ({ audit }: Rig): Promise<number> => {
   const startedMs = now()
@@ -323,8 +325,9 @@ export const measureRest = async (
   { rig, size, progress }: Stage,
   { operator: { pid }, inspectorPort }: Pick<Begun, 'operator' | 'inspectorPort'>,
 ): Promise<Rest> => {
-  progress('until all has been told')
+  progress('until all has been told, and the garbage of it is collected')
   const quietMs = await untilQuiet(rig)
+  await sleep(COLLECTION_MS)
   progress(`at rest for ${size.restSeconds} s`)
   await rig.audit.mark()
   await rig.standIns.mark()
