@@ -52,7 +52,7 @@ export interface Comparison {
   /** The reference first. Medians of all repetitions; errors are added up. */
   readonly summaries: readonly Summary[]
   /** How far the reference is from itself between first and last of a repetition; 0.05 is 5 %. */
-  readonly drift: Ratio
+  readonly drift: Ratio & { readonly p99: number }
   /** Median of the ratios within each repetition; NaN for who was not measured. */
   readonly ratio: (of: string, to: string) => Ratio
 }
@@ -85,11 +85,15 @@ export const summarise = (repetitions: readonly Repetition[]): Comparison => {
       socketErrors: all.reduce((total, { socketErrors }) => total + socketErrors, 0),
     }
   }
-  const driftOf = (key: 'perSecond' | 'cpuMicros'): number =>
+  const driftOf = (key: keyof Measured): number =>
     median(repetitions.map((runs) => driftWithin(measuredOf(runs, reference), key)))
   return {
     summaries: names.map(summaryOf),
-    drift: { perSecond: driftOf('perSecond'), cpu: driftOf('cpuMicros') },
+    drift: {
+      perSecond: driftOf('perSecond'),
+      cpu: driftOf('cpuMicros'),
+      p99: driftOf('p99Ms'),
+    },
     ratio,
   }
 }
@@ -103,7 +107,7 @@ const mean = (runs: Repetition, name: string, key: keyof Measured): number => {
   return values.reduce((total, value) => total + value, 0) / values.length
 }
 
-const driftWithin = (measured: readonly Measured[], key: 'perSecond' | 'cpuMicros'): number => {
+const driftWithin = (measured: readonly Measured[], key: keyof Measured): number => {
   const [first, last] = [measured.at(0)?.[key] ?? NaN, measured.at(-1)?.[key] ?? NaN]
   return Math.abs(first - last) / Math.min(first, last)
 }

@@ -23,10 +23,10 @@ const NAMES = {
 } as const satisfies Record<Guarded, string>
 
 const BOUNDS = {
-  api_key: 0.9,
-  basic: 0.85,
-  oauth2: 0.9,
-  oidc: 0.9,
+  api_key: 0.95,
+  basic: 0.95,
+  oauth2: 0.95,
+  oidc: 0.95,
 } as const satisfies Partial<Record<Guarded, number>>
 
 /** The same heads where nobody looks at them: what of the difference is HTTP's. */

@@ -40,8 +40,8 @@ export const measureStatic = async (bench: Bench): Promise<Section> => {
       method: `64 connections that are kept alive. ${JSON.stringify(STATIC_BODY).length} bytes of JSON; \`rendered\` is a body of ten expressions. \`×\` is to the first line: requests/s of the one by those of the other, and CPU time per request of the other by that of the one, so more is better in both.`,
       tables: [comparisonTable(comparison)],
       targets: [
-        ...ratioAtLeast(comparison, STATIC, reference.name, 0.95),
-        ...ratioAtLeast(comparison, RENDERED, reference.name, 0.82),
+        ...ratioAtLeast(comparison, STATIC, reference.name, 0.98),
+        ...ratioAtLeast(comparison, RENDERED, reference.name, 0.88),
       ],
       remarks: [...comparisonRemarks(comparison), ...remarks],
     }
