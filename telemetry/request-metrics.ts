@@ -27,8 +27,10 @@ export interface RequestMetrics {
   prune(api: string, keeps: (labels: RequestLabels) => boolean): void
   /** The document comes from this resource now, `namespace/name`, or from none. */
   assign(api: string, resource: string | undefined): void
+  /** As they are now, for a scrape. */
   families(): readonly FamilyState[]
-  counts(): RequestCounts
+  /** What was counted since the last call, to be added to what another process shows at a scrape. */
+  takeCounts(): RequestCounts
   /** Adds what another process has counted. */
   add(counts: RequestCounts): void
 }
@@ -62,6 +64,7 @@ export interface RequestMetricsOptions {
 export const createRequestMetrics = (options: RequestMetricsOptions): RequestMetrics => {
   const { durations, maxRows = 10_000, maxDocuments = 1000 } = options
   const statuses = createStatusCounts()
+  const sentStatuses = createStatusCounts()
   const createTotals = (): RequestTotals => new RequestTotals(durations.buckets, statuses)
   const places = new RequestPlaces({ maxRows, maxDocuments, createTotals })
   return {
@@ -73,11 +76,7 @@ export const createRequestMetrics = (options: RequestMetricsOptions): RequestMet
       places.assign(api, resource)
     },
     families: () => familiesOf(options, places, statuses),
-    counts: () => ({
-      rows: Array.from(rowsIn(places), ({ row, ...labels }) => toRowCounts(row, labels)),
-      totals: Array.from(totalsIn(places), ({ api, totals }) => ({ api, ...totals.read() })),
-      statuses: countedStatuses(statuses),
-    }),
+    takeCounts: () => takeCounts(places, statuses, sentStatuses),
     add: (counts) => {
       for (const { classes, ...labels } of counts.rows) places.rowFor(labels).add(classes)
       for (const added of counts.totals) totalsFor(added.api, places).add(added)
@@ -117,10 +116,29 @@ const totalsFor = (api: string, { documents, others, unmatched }: RequestPlaces)
   return documents.get(api)?.totals ?? others.document.totals
 }
 
-const toRowCounts = (row: CountedRow, labels: Omit<OwnedRow, 'row'>): RowCounts => ({
+const takeCounts = (
+  places: RequestPlaces,
+  statuses: Float64Array,
+  sentStatuses: Float64Array,
+): RequestCounts => {
+  const counts: RequestCounts = {
+    rows: Array.from(rowsIn(places), ({ row, ...labels }) => takeRowCounts(row, labels)).filter(
+      ({ classes }) => classes.some((count) => count > 0),
+    ),
+    totals: Array.from(totalsIn(places), ({ api, totals }) => ({
+      api,
+      ...totals.takeUnread(),
+    })).filter(({ buckets }) => buckets.some((count) => count > 0)),
+    statuses: countedStatuses(statuses.map((count, status) => count - (sentStatuses[status] ?? 0))),
+  }
+  sentStatuses.set(statuses)
+  return counts
+}
+
+const takeRowCounts = (row: CountedRow, labels: Omit<OwnedRow, 'row'>): RowCounts => ({
   ...labels,
   ...row.place,
-  classes: row.read(),
+  classes: row.takeUnread(),
 })
 
 const countedStatuses = (statuses: Float64Array): RequestCounts['statuses'] =>

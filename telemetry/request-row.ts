@@ -49,9 +49,16 @@ export class CountedRow implements RequestRow {
     return (this.#read = this.#classes())
   }
 
+  /** What was counted since it was last read, to be sent. */
+  takeUnread(): readonly number[] {
+    const unread = this.#unread()
+    this.#read = this.#classes()
+    return unread
+  }
+
   /** The successor counts from now on, and has what nobody has read yet, so that no request is missed. */
   giveWay(successor: CountedRow): void {
-    successor.add(this.#classes().map((count, index) => count - (this.#read[index] ?? 0)))
+    successor.add(this.#unread())
     this.#successor = successor
   }
 
@@ -87,6 +94,10 @@ export class CountedRow implements RequestRow {
     ]
   }
 
+  #unread(): readonly number[] {
+    return subtract(this.#classes(), this.#read)
+  }
+
   #count(status: number): void {
     if (status < 300) {
       if (status >= 200) this.#successful += 1
@@ -111,7 +122,7 @@ export class RequestTotals {
   #errors: Float64Array | undefined = undefined
   #seconds = 0
   /** What was read last. */
-  #read: RequestSums | undefined = undefined
+  #read: RequestSums = NOTHING
 
   /**
    * @param bounds ascending upper bounds of the buckets, seconds
@@ -138,16 +149,16 @@ export class RequestTotals {
     return (this.#read = this.#sums())
   }
 
+  /** What was counted since they were last read, to be sent. */
+  takeUnread(): RequestSums {
+    const unread = this.#unread()
+    this.#read = this.#sums()
+    return unread
+  }
+
   /** The successor gets what nobody has read yet. */
   giveWay(successor: RequestTotals): void {
-    const [now, before] = [this.#sums(), this.#read]
-    const unread = (counts: readonly number[], read: readonly number[] = []): readonly number[] =>
-      counts.map((count, index) => count - (read[index] ?? 0))
-    successor.add({
-      buckets: unread(now.buckets, before?.buckets),
-      seconds: now.seconds - (before?.seconds ?? 0),
-      errors: unread(now.errors, before?.errors),
-    })
+    successor.add(this.#unread())
   }
 
   get total(): number {
@@ -173,11 +184,26 @@ export class RequestTotals {
     }
   }
 
+  #unread(): RequestSums {
+    const now = this.#sums()
+    return {
+      buckets: subtract(now.buckets, this.#read.buckets),
+      seconds: now.seconds - this.#read.seconds,
+      errors: subtract(now.errors, this.#read.errors),
+    }
+  }
+
   #addError(index: number, count: number): void {
     const errors = (this.#errors ??= new Float64Array(ERROR_STATUSES.length))
     errors[index] = (errors[index] ?? 0) + count
   }
 }
+
+/** @param read may be shorter: what it lacks is 0 */
+const subtract = (counts: readonly number[], read: readonly number[]): readonly number[] =>
+  counts.map((count, index) => count - (read[index] ?? 0))
+
+const NOTHING: RequestSums = { buckets: [], seconds: 0, errors: [] }
 
 const NO_ERRORS: readonly number[] = ERROR_STATUSES.map(() => 0)
 

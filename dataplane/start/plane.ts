@@ -29,7 +29,7 @@ export interface ServingParts {
   /** All but those of requests. */
   readonly exportMetrics: () => Promise<MetricsState>
   /** If left out, no requests are counted. */
-  readonly requests?: Pick<RequestMetrics, 'families' | 'counts'>
+  readonly requests?: Pick<RequestMetrics, 'families' | 'takeCounts'>
   /** What is known of upstreams; without detail only recent failures. If left out, nothing. */
   readonly viewUpstreams?: (isDetailed: boolean) => UpstreamsView
   /** JSON texts of `Decision` with this request id. If left out, none are kept. */

@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals'
 import { mergeStates, renderMetrics } from '../../telemetry/metrics-state.ts'
-import { CountsSince, type RequestLabels } from '../../telemetry/request-counts.ts'
+import { NO_COUNTS, type RequestLabels } from '../../telemetry/request-counts.ts'
 import {
   createRequestMetrics,
   type RequestMetrics,
@@ -260,7 +260,7 @@ describe('the bound', () => {
   it('counts what another process had no place for in the same series', () => {
     const [worker, total] = [bounded(1), bounded(1)]
     for (const api of ['a', 'b', 'other']) call(worker, labelsOf({ api }), 503)
-    total.add(worker.counts())
+    total.add(worker.takeCounts())
     total.prune('other', () => false)
     expect(linesWith(total, 'requests_total')).toEqual(linesWith(worker, 'requests_total'))
     expect(linesWith(total, 'document_info')).toEqual(linesWith(worker, 'document_info'))
@@ -421,15 +421,11 @@ describe('several processes', () => {
     const workers = [1, 2, 3].map(() =>
       createRequestMetrics({ ...OPTIONS, maxRows: 40, maxDocuments: 3 }),
     )
-    const since = workers.map(() => new CountsSince())
     return {
       total,
       workers,
       scrape: () => {
-        workers.forEach((worker, index) => {
-          const added = since[index]?.take(structuredClone(worker.counts()))
-          if (added !== undefined) total.add(added)
-        })
+        for (const worker of workers) total.add(structuredClone(worker.takeCounts()))
       },
     }
   }
@@ -470,17 +466,36 @@ describe('several processes', () => {
     ).toBe(180)
   })
 
-  it('count on where one begins anew', () => {
-    const since = new CountsSince()
+  it('send nothing twice', () => {
     const worker = createRequestMetrics(OPTIONS)
     call(worker, labelsOf(), 200, 200, 500)
-    expect(since.take(worker.counts()).rows).toMatchObject([{ classes: [0, 2, 0, 0, 1] }])
-    expect(since.take(worker.counts())).toEqual({ rows: [], totals: [], statuses: [] })
-    worker.prune('a', () => false)
+    expect(worker.takeCounts()).toMatchObject({
+      rows: [{ api: 'a', path: '/x', classes: [0, 2, 0, 0, 1] }],
+      totals: [{ api: 'a', errors: [0, 1, 0, 0, 0, 0] }],
+      statuses: [
+        [200, 2],
+        [500, 1],
+      ],
+    })
+    expect(worker.takeCounts()).toEqual(NO_COUNTS)
     call(worker, labelsOf(), 200)
-    const added = since.take(worker.counts())
-    expect(added.rows).toMatchObject([{ classes: [0, 1, 0, 0, 0] }])
-    expect(added.totals).toMatchObject([{ api: 'a', errors: [0, 0, 0, 0, 0, 0] }])
-    expect(added.statuses).toEqual([[200, 1]])
+    expect(worker.takeCounts()).toMatchObject({
+      rows: [{ classes: [0, 1, 0, 0, 0] }],
+      totals: [{ errors: [0, 0, 0, 0, 0, 0] }],
+      statuses: [[200, 1]],
+    })
+  })
+
+  it('lose nothing where a series of one of them ends right after it was sent', () => {
+    const total = createRequestMetrics(OPTIONS)
+    const worker = createRequestMetrics({ ...OPTIONS, maxRows: 2, maxDocuments: 1 })
+    const seen = createScraper(total)
+    for (const path of ['/0', '/1']) call(worker, operationOf('a/a', path), 500)
+    const late = structuredClone(worker.takeCounts())
+    call(worker, operationOf('b/b'), 500)
+    for (const path of ['/0', '/1']) call(worker, operationOf('a/a', path), 500)
+    const next = structuredClone(worker.takeCounts())
+    for (const counts of [late, next]) total.add(counts)
+    expect(seen()).toEqual({ requests_total: 5, seconds_count: 5, errors_total: 5 })
   })
 })

@@ -158,7 +158,7 @@ class Primary {
     followDocuments(this.requests, change)
     // The others serve it already: restart those that could not, with everything that is loaded.
     outcomes.forEach((outcome, index) => {
-      if (outcome.kind === 'failed') peers[index]?.worker.kill('SIGKILL')
+      if (outcome.kind === 'failed') peers[index]?.kill()
     })
   }
 
@@ -195,20 +195,13 @@ class Primary {
   }
 
   async exportMetrics(): Promise<MetricsState> {
-    const { requests } = this
-    await Promise.all(
-      [...this.peers.values()].map((peer) =>
-        peer.measure(MEASURE_TIMEOUT_MS, (counts) => {
-          requests.add(counts)
-        }),
-      ),
-    )
+    await Promise.all([...this.peers.values()].map((peer) => peer.measure(MEASURE_TIMEOUT_MS)))
     // Synchronously, so that what a worker has pruned meanwhile, or counted until its end, is in one of the two.
     const peers = [...this.peers.values()]
     const states = peers.map(({ lastMetrics }) => lastMetrics)
     const forgotten = peers.map((peer) => peer.takeForgotten())
     this.#retired = withoutAbandoned(mergeStates([this.#retired, ...forgotten]), states)
-    return mergeStates([...states, this.#retired, requests.families()])
+    return mergeStates([...states, this.#retired, this.requests.families()])
   }
 
   tell(kind: 'drain' | 'let go' | 'close' | 'abort'): void {
@@ -227,7 +220,7 @@ class Primary {
   abort(): void {
     this.tell('abort')
     setTimeout(() => {
-      for (const peer of this.peers.values()) peer.worker.kill('SIGKILL')
+      for (const peer of this.peers.values()) peer.kill()
     }, ABORT_MS).unref()
   }
 
@@ -242,7 +235,12 @@ class Primary {
   #startWorker(): Promise<TaskResult> {
     const { settings, security, fork = forkWorker } = this.#options
     const worker = fork()
-    const peer = new ClusterPeer(worker, TASK_TIMEOUT_MS)
+    const peer = new ClusterPeer(worker, {
+      taskTimeoutMs: TASK_TIMEOUT_MS,
+      onRequests: (counts) => {
+        this.requests.add(counts)
+      },
+    })
     const startedAt = performance.now()
     this.peers.set(worker.id, peer)
     worker.on('exit', () => {
@@ -287,7 +285,7 @@ class Primary {
   async #listen(peer: ClusterPeer): Promise<TaskResult> {
     const outcome = await peer.perform({ kind: 'listen', at: this.#asked })
     if (outcome.kind === 'done') this.#addresses = { ...outcome.addresses, ...this.#addresses }
-    else peer.worker.kill('SIGKILL')
+    else peer.kill()
     return outcome
   }
 

@@ -67,6 +67,7 @@ export type ToPrimary =
       readonly task: number
       /** All but those of requests. */
       readonly state: MetricsState
+      /** Since the last such message: each is added, also one that comes late. */
       readonly requests: RequestCounts
     }
   | { readonly kind: 'upstreams'; readonly task: number; readonly view: UpstreamsView | undefined }

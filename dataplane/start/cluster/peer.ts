@@ -9,7 +9,7 @@ import {
   mergeStates,
   type MetricsState,
 } from '../../../telemetry/metrics-state.ts'
-import { CountsSince, type RequestCounts } from '../../../telemetry/request-counts.ts'
+import type { RequestCounts } from '../../../telemetry/request-counts.ts'
 import type { DurableName } from './process-status.ts'
 import type { FailureQuery, KeptFailure } from '../../decisions/decision-ring.ts'
 import type { RevokedEntry } from '../../shared/relayed-state.ts'
@@ -33,23 +33,35 @@ export type TaskResult =
 type Task = Extract<ToWorker, { readonly kind: 'start' | 'apply' | 'listen' | 'announce' }>
 type NewTask = Task extends infer T ? (T extends Task ? Omit<T, 'task'> : never) : never
 
+export interface PeerOptions {
+  /** A worker that has not completed a task after this time is killed. */
+  readonly taskTimeoutMs: number
+  /**
+   * Called with what the worker has counted since it reported last, before the reply to any task that it performed
+   * later.
+   */
+  readonly onRequests: (counts: RequestCounts) => void
+}
+
 export class ClusterPeer {
   readonly worker: WorkerProcess
-  /** Its counts when it was last asked. */
+  /** Its counts when it last reported them. */
   lastMetrics: MetricsState = []
-  readonly #requests = new CountsSince()
+  readonly #onRequests: (counts: RequestCounts) => void
   /** Counts that it has pruned since. */
   #forgotten: MetricsState = []
   readonly #taskTimeoutMs: number
   readonly #waiting = new Map<number, (reply: ToPrimary | undefined) => void>()
   readonly #tasks = new SerialQueue()
   #nextTask = 1
+  #isKilled = false
   #isGone = false
   readonly #gone = Promise.withResolvers<undefined>()
 
-  constructor(worker: WorkerProcess, taskTimeoutMs: number) {
+  constructor(worker: WorkerProcess, { taskTimeoutMs, onRequests }: PeerOptions) {
     this.worker = worker
     this.#taskTimeoutMs = taskTimeoutMs
+    this.#onRequests = onRequests
   }
 
   get isGone(): boolean {
@@ -62,23 +74,11 @@ export class ClusterPeer {
   }
 
   /**
-   * Does not wait for tasks; returns the last known state if there is no reply in time.
-   * @param onRequests called with what was counted of requests since the last call, before the reply to any task that
-   *   the worker performed later
+   * Asks for its metrics. Does not wait for tasks; resolves also if there is no reply in time: a late one is taken when
+   * it comes, as the worker never sends the same counts again.
    */
-  async measure(
-    timeoutMs: number,
-    onRequests: (counts: RequestCounts) => void,
-  ): Promise<MetricsState> {
-    const task = this.#nextTask++
-    const reply = await this.#ask({ kind: 'measure', task }, timeoutMs)
-    if (reply !== 'late' && reply?.kind === 'metrics') {
-      const { state, requests } = reply
-      onRequests(this.#requests.take(requests))
-      this.#forgotten = mergeStates([this.#forgotten, forgottenSeries(this.lastMetrics, state)])
-      this.lastMetrics = state
-    }
-    return this.lastMetrics
+  async measure(timeoutMs: number): Promise<void> {
+    await this.#ask({ kind: 'measure', task: this.#nextTask++ }, timeoutMs)
   }
 
   /** Returns the counts that it has pruned since the last call, so that totals of all workers never decrease. */
@@ -141,7 +141,17 @@ export class ClusterPeer {
 
   /** Call it with every message of the worker. */
   receive(message: ToPrimary): void {
+    if (message.kind === 'metrics') this.#takeMetrics(message)
     if ('task' in message) this.#waiting.get(message.task)?.(message)
+  }
+
+  /**
+   * What it reports from now on is not taken: it serves documents that others have removed already, and a count of one
+   * of them would stay for ever.
+   */
+  kill(): void {
+    this.#isKilled = true
+    this.worker.kill('SIGKILL')
   }
 
   /** Call it when the process has ended. */
@@ -151,10 +161,17 @@ export class ClusterPeer {
     for (const settle of [...this.#waiting.values()]) settle(undefined)
   }
 
+  #takeMetrics({ state, requests }: Extract<ToPrimary, { readonly kind: 'metrics' }>): void {
+    if (this.#isGone || this.#isKilled) return
+    this.#onRequests(requests)
+    this.#forgotten = mergeStates([this.#forgotten, forgottenSeries(this.lastMetrics, state)])
+    this.lastMetrics = state
+  }
+
   async #performNow(task: NewTask): Promise<TaskResult> {
     const reply = await this.#ask({ ...task, task: this.#nextTask++ }, this.#taskTimeoutMs)
     if (reply === 'late') {
-      this.worker.kill('SIGKILL')
+      this.kill()
       // Until its exit is known, node:cluster would still hand connections to it.
       await this.#gone.promise
     }

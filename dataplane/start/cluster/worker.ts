@@ -175,7 +175,9 @@ class Worker {
   async #measure(task: number): Promise<void> {
     const parts = this.#running?.parts
     const state = parts === undefined ? [] : await exportMetrics(parts, this.#listeners)
-    this.#send({ kind: 'metrics', task, state, requests: parts?.requests?.counts() ?? NO_COUNTS })
+    // Whatever they take is sent: there is no other moment between the two.
+    const requests = parts?.requests?.takeCounts() ?? NO_COUNTS
+    this.#send({ kind: 'metrics', task, state, requests })
   }
 
   async #release(task: number, name: DurableName): Promise<void> {

@@ -22,7 +22,7 @@ import type { ServingChange } from '../../../../dataplane/store/serving.ts'
 import { ServiceDirectory } from '../../../../dataplane/upstream/endpoints/service-directory.ts'
 import { createLog } from '../../../../telemetry/log.ts'
 import type { MetricsState } from '../../../../telemetry/metrics-state.ts'
-import { NO_COUNTS } from '../../../../telemetry/request-counts.ts'
+import { NO_COUNTS, type RequestCounts } from '../../../../telemetry/request-counts.ts'
 import type { RequestMetrics } from '../../../../telemetry/request-metrics.ts'
 import { eventually } from '../../../support/eventually.ts'
 import { request } from '../../../support/http-request.ts'
@@ -401,7 +401,7 @@ describe('the primary', () => {
       if (worker === undefined) return
       worker.answer = (message) =>
         message.kind === 'measure'
-          ? { kind: 'metrics', task: message.task, state: [], requests: requests.counts() }
+          ? { kind: 'metrics', task: message.task, state: [], requests: requests.takeCounts() }
           : obedient(message)
     }
     const shown = async (): Promise<Readonly<Record<string, number>>> => {
@@ -428,6 +428,58 @@ describe('the primary', () => {
     await cluster.serving.apply({ ...put(), remove: ['a'] })
     for (const requests of counts) requests.prune('a', () => false)
     expect(await shown()).toEqual({ b: 2 })
+    await cluster.close()
+  })
+
+  const countedBy = (api: string): RequestCounts => {
+    const requests = createGatewayRequests()
+    requests.rowFor({ api, version: 'v1', path: '/x', method: 'GET' }).observe(200, 0.1)
+    return requests.takeCounts()
+  }
+
+  const apisOf = (state: MetricsState): string[] =>
+    state
+      .filter(({ name }) => name === 'svc_gateway_requests_total')
+      .flatMap(({ series }) => series.map((name) => /api="(\w*)"/.exec(name)?.[1] ?? ''))
+
+  it('adds what a worker has counted when its reply comes, however late', async () => {
+    const asked: number[] = []
+    const { cluster, workers } = prepare(1, [
+      (message) => {
+        if (message.kind !== 'measure') return obedient(message)
+        asked.push(message.task)
+        return undefined
+      },
+    ])
+    await cluster.listen()
+    const [, second] = [cluster.exportMetrics(), cluster.exportMetrics()]
+    await pass(1000)
+    expect(apisOf(await second)).toEqual([])
+    for (const [at, task] of asked.entries())
+      workers[0]?.say({ kind: 'metrics', task, state: [], requests: countedBy(`a${at}`) })
+    const third = cluster.exportMetrics()
+    await pass(1000)
+    expect(apisOf(await third)).toEqual(['a0', 'a1'])
+    await cluster.close()
+  })
+
+  it('takes nothing from a worker that could not remove a document and is about to end', async () => {
+    const { cluster, workers } = prepare(2)
+    await cluster.listen()
+    const [first] = workers
+    if (first === undefined) throw new Error('no worker')
+    first.answer = (message) =>
+      message.kind === 'apply'
+        ? { kind: 'failed', task: message.task, message: 'broken', isStartError: false }
+        : obedient(message)
+    // It was asked before, and its reply is on the way when it is killed.
+    const die = first.die.bind(first)
+    first.kill = () => {
+      first.say({ kind: 'metrics', task: 99, state: [], requests: countedBy('a') })
+      die()
+    }
+    await cluster.serving.apply({ ...put(), remove: ['a'] })
+    expect(apisOf(await cluster.exportMetrics())).toEqual([])
     await cluster.close()
   })
 
@@ -519,14 +571,18 @@ describe('the primary', () => {
 
 describe('ClusterPeer', () => {
   it('has no task left once its process is gone', async () => {
-    const peer = new ClusterPeer({ id: 1, send: () => true, kill: () => true }, 60_000)
+    const peer = new ClusterPeer(
+      { id: 1, send: () => true, kill: () => true },
+      { taskTimeoutMs: 60_000, onRequests: () => undefined },
+    )
     const outcome = peer.perform({ kind: 'apply', change: put('a') })
     const queued = peer.perform({ kind: 'apply', change: put('b') })
     await settled()
     peer.markGone()
     expect([await outcome, await queued]).toEqual([{ kind: 'gone' }, { kind: 'gone' }])
     expect(peer.isGone).toBe(true)
-    expect(await peer.measure(60_000, () => undefined)).toEqual([])
+    await peer.measure(60_000)
+    expect(peer.lastMetrics).toEqual([])
     peer.tell('close')
     peer.receive({ kind: 'done', task: 99 })
   })
