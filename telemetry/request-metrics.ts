@@ -75,8 +75,16 @@ export const createRequestMetrics = (options: RequestMetricsOptions): RequestMet
     assign: (api, resource) => {
       places.assign(api, resource)
     },
-    families: () => familiesOf(options, places, statuses),
-    takeCounts: () => takeCounts(places, statuses, sentStatuses),
+    families: () => {
+      const families = familiesOf(options, places, statuses)
+      places.scrapes.count += 1
+      return families
+    },
+    takeCounts: () => {
+      const counts = takeCounts(places, statuses, sentStatuses)
+      places.scrapes.count += 1
+      return counts
+    },
     add: (counts) => {
       for (const { classes, ...labels } of counts.rows) places.rowFor(labels).add(classes)
       for (const added of counts.totals) totalsFor(added.api, places).add(added)

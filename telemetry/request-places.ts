@@ -1,9 +1,16 @@
 // Decides which operations and documents have series of their own, as there is a bound on both. When it is reached, the
 // namespace that has most gives one up to a namespace with fewer, and within one namespace so do documents.
 
+import { BoundedMap } from '../base/bounded-map.ts'
 import { LargestFirst } from './largest-first.ts'
 import { OTHER, OTHER_API, type RequestLabels } from './request-counts.ts'
-import { CountedRow, type RequestTotals, type RowDocument } from './request-row.ts'
+import {
+  CountedRow,
+  type RequestTotals,
+  type RowDocument,
+  type RowPlace,
+  type ScrapeCount,
+} from './request-row.ts'
 
 export interface PlacesOptions {
   /** Of operations, and of documents for the rest of their operations. */
@@ -16,6 +23,9 @@ export interface PlacesOptions {
 /** The documents of a namespace; those without a resource are one group. */
 class Group {
   readonly namespace: string
+  /** How many there are. */
+  size = 0
+  /** Those that have series. */
   readonly documents = new LargestFirst<CountedDocument>()
   /** Those that have totals of their own. */
   readonly owners = new Set<CountedDocument>()
@@ -33,15 +43,24 @@ export class CountedDocument implements RowDocument {
   resource: string | undefined
   totals: RequestTotals
   group: Group
+  edition = 0
+  readonly scrapes: ScrapeCount
+  readonly #places: RequestPlaces
 
   constructor(
     { api, resource }: Pick<RequestLabels, 'api' | 'resource'>,
-    { totals, group }: { readonly totals: RequestTotals; readonly group: Group },
+    { places, group }: { readonly places: RequestPlaces; readonly group: Group },
   ) {
     this.api = api
     this.resource = resource
-    this.totals = totals
+    this.totals = places.others.document.totals
     this.group = group
+    this.scrapes = places.scrapes
+    this.#places = places
+  }
+
+  findPlace(row: CountedRow): void {
+    this.#places.findPlace(this, row)
   }
 
   get size(): number {
@@ -60,45 +79,58 @@ export class RequestPlaces {
   readonly others: CountedRow
   /** Counts requests that no document has served. */
   readonly unmatched: CountedRow
+  /** Those that were called, with series or without. */
   readonly documents = new Map<string, CountedDocument>()
+  readonly scrapes = { count: 0 }
   readonly #options: PlacesOptions
   readonly #groups = new Map<string, Group>()
   readonly #byRows = new LargestFirst<Group>()
   readonly #byTotals = new LargestFirst<Group>()
   #rows = 0
   #totals = 0
+  /** What had series and has them no more: if they come back, they count on. */
+  readonly #formerRows: BoundedMap<string, CountedRow>
+  readonly #formerTotals: BoundedMap<string, RequestTotals>
 
   constructor(options: PlacesOptions) {
     this.#options = options
-    this.others = new CountedRow(OTHER_PLACE, { totals: options.createTotals() })
-    this.unmatched = new CountedRow(NO_PLACE, { totals: options.createTotals() })
+    this.#formerRows = new BoundedMap(options.maxRows)
+    this.#formerTotals = new BoundedMap(options.maxDocuments)
+    this.others = new CountedRow(OTHER_PLACE, rowsWithoutDocument(options.createTotals()))
+    this.unmatched = new CountedRow(NO_PLACE, rowsWithoutDocument(options.createTotals()))
   }
 
-  /** @returns where the operation counts from now on: its own row, that of the rest of its document, or that of all */
+  /** @returns what counts the operation from now on, with series of its own or as the rest of its document, or of all */
   rowFor(labels: RequestLabels): CountedRow {
     if (labels.api === '') return this.unmatched
     // Of another process, whose documents had no place.
     if (labels.api === OTHER_API) return this.others
-    const document = this.documents.get(labels.api)
-    if (document !== undefined) this.#offerTotals(document)
-    const known = labels.path === OTHER ? document?.other : document?.rows.get(keyOf(labels))
-    if (known !== undefined) return known
-    if (document !== undefined) return this.#newRow(document, labels)
-    const group = this.#groupOf(labels)
-    if (!this.#hasRoom(group)) return this.others
-    return this.#newRow(this.#newDocument(labels, group), labels)
+    const document = this.documents.get(labels.api) ?? this.#addDocument(labels)
+    const row = labels.path === OTHER ? this.#restOf(document) : this.#rowOf(document, labels)
+    this.#offerTotals(document)
+    return row
+  }
+
+  /**
+   * What counts beyond the bound looks for room once after each scrape. Not more often, so that a document that is
+   * removed and loaded again mostly finds the room that it has left.
+   */
+  findPlace(document: CountedDocument, row: CountedRow): void {
+    if (!row.hasSeries && !row.isOutdated) this.#place(document, row)
+    this.#offerTotals(document)
   }
 
   /** Drops the rows of a document that `keeps` rejects, and the document with the last of them. */
   prune(api: string, keeps: (labels: RequestLabels) => boolean): void {
     const document = this.documents.get(api)
     if (document === undefined) return
-    for (const [key, { place }] of document.rows)
-      if (!keeps({ api, ...place })) this.#drop(document, key)
+    document.edition += 1
+    for (const row of document.rows.values())
+      if (!keeps({ api, ...row.place })) this.#drop(document, row)
     if (document.rows.size > 0) return
     if (document.other !== undefined && keeps({ api, ...document.other.place })) return
     this.#dropOther(document)
-    this.#forget(document)
+    this.#removeDocument(document)
   }
 
   /** The document comes from this resource now: its rows count as those of its namespace. */
@@ -109,46 +141,63 @@ export class RequestPlaces {
     document.resource = resource
     const after = this.#groupOf({ resource })
     if (before === after) return
-    const isOwner = before.owners.has(document)
-    for (let count = document.size; count > 0; count--) this.#count(document, -1)
-    if (isOwner) this.#disown(document)
-    this.#release(before)
-    this.#groups.set(after.namespace, after)
+    const { size } = document
+    for (let count = size; count > 0; count--) this.#count(document, -1)
+    const isOwner = this.#disown(document)
+    this.#leave(document)
     document.group = after
-    for (let count = document.size; count > 0; count--) this.#count(document, 1)
+    this.#join(document)
+    for (let count = size; count > 0; count--) this.#count(document, 1)
     if (isOwner) this.#own(document)
   }
 
-  #newRow(document: CountedDocument, labels: RequestLabels): CountedRow {
-    if (!this.#makeRoom(document)) return this.#otherOf(document)
-    if (labels.path === OTHER) return this.#addOther(document)
-    const { version, path, method } = labels
-    const row = new CountedRow({ version, path, method }, document)
-    document.rows.set(keyOf(labels), row)
-    this.#count(document, 1)
+  #addDocument(labels: RequestLabels): CountedDocument {
+    const document = new CountedDocument(labels, { places: this, group: this.#groupOf(labels) })
+    this.documents.set(labels.api, document)
+    this.#join(document)
+    return document
+  }
+
+  #removeDocument(document: CountedDocument): void {
+    this.documents.delete(document.api)
+    if (this.#disown(document)) this.#keepTotals(document.api, document.totals)
+    this.#leave(document)
+  }
+
+  #rowOf(document: CountedDocument, { version, path, method }: RequestLabels): CountedRow {
+    const place = { version, path, method }
+    const known = document.rows.get(keyOf(place))
+    if (known !== undefined) return known
+    const row = new CountedRow(place, document)
+    this.#place(document, row)
     return row
   }
 
-  #newDocument(labels: RequestLabels, group: Group): CountedDocument {
-    const { totals } = this.others.document
-    const document = new CountedDocument(labels, { totals, group })
-    this.#groups.set(group.namespace, group)
-    this.documents.set(labels.api, document)
-    this.#offerTotals(document)
-    return document
+  #restOf(document: CountedDocument): CountedRow {
+    if (document.other !== undefined) return document.other
+    return this.#makeRoom(document) ? this.#addOther(document) : this.#otherOf(document)
+  }
+
+  #place(document: CountedDocument, row: CountedRow): void {
+    const key = keyOf(row.place)
+    const known = document.rows.get(key)
+    if (known !== undefined) row.giveWay(known)
+    else if (!this.#makeRoom(document)) row.giveWay(this.#otherOf(document))
+    else {
+      row.takeSeries(this.#takeFormer(document.api, row.place))
+      document.rows.set(key, row)
+      this.#count(document, 1)
+    }
   }
 
   /** It has totals of its own from now on, where there is room. */
   #offerTotals(document: CountedDocument): void {
-    if (document.group.owners.has(document) || !this.#makeRoomForTotals(document.group)) return
-    document.totals = this.#options.createTotals()
+    const { api, group } = document
+    if (document.size === 0 || group.owners.has(document)) return
+    if (!this.#makeRoomForTotals(group)) return
+    document.totals = this.#formerTotals.get(api) ?? this.#options.createTotals()
+    this.#formerTotals.delete(api)
     this.#own(document)
-  }
-
-  /** Whether a document without any row could have one. */
-  #hasRoom(group: Group): boolean {
-    if (this.#rows < this.#options.maxRows) return true
-    return this.#giverTo(group, 0) !== undefined
   }
 
   #makeRoom(document: CountedDocument): boolean {
@@ -186,8 +235,7 @@ export class RequestPlaces {
     if (least !== undefined) this.#replace(document, least, this.others)
     document.other?.giveWay(this.others)
     this.#dropOther(document)
-    this.#forget(document)
-    this.#loseTotals(document)
+    if (this.#disown(document)) this.#loseTotals(document)
   }
 
   /** Where the rest of the document counts. It takes the place of a row of the document. */
@@ -202,6 +250,7 @@ export class RequestPlaces {
 
   #addOther(document: CountedDocument): CountedRow {
     const other = new CountedRow(OTHER_PLACE, document)
+    other.takeSeries(this.#takeFormer(document.api, OTHER_PLACE))
     document.other = other
     this.#count(document, 1)
     return other
@@ -209,24 +258,36 @@ export class RequestPlaces {
 
   #replace(document: CountedDocument, row: CountedRow, successor: CountedRow): void {
     row.giveWay(successor)
-    this.#drop(document, keyOf(row.place))
+    this.#drop(document, row)
   }
 
-  #drop(document: CountedDocument, key: string): void {
-    if (document.rows.delete(key)) this.#count(document, -1)
+  #drop(document: CountedDocument, row: CountedRow): void {
+    if (!document.rows.delete(keyOf(row.place))) return
+    this.#count(document, -1)
+    this.#keepRow(document.api, row)
   }
 
   #dropOther(document: CountedDocument): void {
-    if (document.other === undefined) return
+    const { other } = document
+    if (other === undefined) return
     document.other = undefined
     this.#count(document, -1)
+    this.#keepRow(document.api, other)
   }
 
-  /** It has no row any more. */
-  #forget(document: CountedDocument): void {
-    this.documents.delete(document.api)
-    this.#disown(document)
-    this.#release(document.group)
+  #keepRow(api: string, row: CountedRow): void {
+    if (row.total > 0) this.#formerRows.set(formerKeyOf(api, row.place), row)
+  }
+
+  #takeFormer(api: string, place: RowPlace): CountedRow | undefined {
+    const key = formerKeyOf(api, place)
+    const former = this.#formerRows.get(key)
+    this.#formerRows.delete(key)
+    return former
+  }
+
+  #keepTotals(api: string, totals: RequestTotals): void {
+    if (totals.total > 0) this.#formerTotals.set(api, totals)
   }
 
   #makeRoomForTotals(group: Group): boolean {
@@ -241,9 +302,10 @@ export class RequestPlaces {
   }
 
   #loseTotals(document: CountedDocument): void {
-    const { totals } = this.others.document
-    if (document.totals !== totals) document.totals.giveWay(totals)
-    document.totals = totals
+    const lost = document.totals
+    document.totals = this.others.document.totals
+    lost.giveWay(document.totals)
+    this.#keepTotals(document.api, lost)
   }
 
   #own(document: CountedDocument): void {
@@ -252,10 +314,12 @@ export class RequestPlaces {
     this.#totals += 1
   }
 
-  #disown(document: CountedDocument): void {
-    if (!document.group.owners.delete(document)) return
+  /** @returns whether it had totals of its own */
+  #disown(document: CountedDocument): boolean {
+    if (!document.group.owners.delete(document)) return false
     this.#byTotals.shrink(document.group)
     this.#totals -= 1
+    return true
   }
 
   #count(document: CountedDocument, by: 1 | -1): void {
@@ -276,17 +340,31 @@ export class RequestPlaces {
     return this.#groups.get(namespace) ?? new Group(namespace)
   }
 
-  #release(group: Group): void {
-    const isEmpty = group.documents.largest === undefined
-    if (isEmpty && this.#groups.get(group.namespace) === group) this.#groups.delete(group.namespace)
+  #join({ group }: CountedDocument): void {
+    group.size += 1
+    this.#groups.set(group.namespace, group)
+  }
+
+  #leave({ group }: CountedDocument): void {
+    group.size -= 1
+    if (group.size === 0) this.#groups.delete(group.namespace)
   }
 }
 
 /** @example namespaceOf('shop/orders') // 'shop' */
 export const namespaceOf = (resource: string): string => resource.split('/', 1)[0] ?? ''
 
-const keyOf = ({ version, path, method }: Omit<RequestLabels, 'api'>): string =>
-  `${method} ${path} ${version}`
+const keyOf = ({ version, path, method }: RowPlace): string => `${method} ${path} ${version}`
+
+const formerKeyOf = (api: string, place: RowPlace): string => `${api} ${keyOf(place)}`
+
+/** There is no bound on them. */
+const rowsWithoutDocument = (totals: RequestTotals): RowDocument => ({
+  totals,
+  edition: 0,
+  scrapes: { count: 0 },
+  findPlace: () => undefined,
+})
 
 const leastCalled = ({ rows }: CountedDocument): CountedRow | undefined =>
   leastOf(rows.values(), ({ total }) => total)

@@ -17,16 +17,29 @@ export interface RowPlace {
 /** What the rows of a document share. */
 export interface RowDocument {
   readonly totals: RequestTotals
+  /** Grows whenever the document is loaded or removed: a row that had no series by then gets none any more. */
+  readonly edition: number
+  readonly scrapes: ScrapeCount
+  /** Looks for a series for a row that has none. Each row calls it with its first request after a scrape. */
+  findPlace(row: CountedRow): void
+}
+
+/** How often the metrics were read. */
+export interface ScrapeCount {
+  readonly count: number
 }
 
 /** Fields, not an array: ten thousand rows are 1 MB, not 2. */
 export class CountedRow implements RequestRow {
   readonly place: RowPlace
   readonly document: RowDocument
-  /** The row that counts from now on what this one did: it has given up its series. */
+  /** The row that counts what this one would, as this one has no series. */
   #successor: CountedRow | undefined = undefined
   /** What was read last. */
   #read: readonly number[] = []
+  #edition: number
+  /** The scrape after which it last looked for a place. */
+  #scrape: number
   #informational = 0
   #successful = 0
   #redirecting = 0
@@ -36,12 +49,25 @@ export class CountedRow implements RequestRow {
   constructor(place: RowPlace, document: RowDocument) {
     this.place = place
     this.document = document
+    this.#edition = document.edition
+    this.#scrape = document.scrapes.count
   }
 
   observe(status: number, seconds: number): void {
+    const { document } = this
+    if (this.#scrape !== document.scrapes.count) this.#findPlace()
     if (this.#successor === undefined) this.#count(status)
     else this.#last().#count(status)
-    this.document.totals.observe(status, seconds)
+    document.totals.observe(status, seconds)
+  }
+
+  get hasSeries(): boolean {
+    return this.#successor === undefined
+  }
+
+  /** Whether its document was loaded again or removed since: what holds this row serves no new request. */
+  get isOutdated(): boolean {
+    return this.#edition !== this.document.edition
   }
 
   /** As `STATUS_CLASSES`, to be shown. */
@@ -56,10 +82,32 @@ export class CountedRow implements RequestRow {
     return unread
   }
 
-  /** The successor counts from now on, and has what nobody has read yet, so that no request is missed. */
+  /**
+   * The successor counts from now on, and gets what nobody has read yet, so that no request is missed. This row keeps
+   * what was read last, from which it counts on if it comes back.
+   */
   giveWay(successor: CountedRow): void {
     successor.add(this.#unread())
+    this.#set(this.#read)
     this.#successor = successor
+    this.#edition = this.document.edition
+  }
+
+  /**
+   * It has a series from now on.
+   * @param former the row that had it before, from whose counts this one counts on: to a scraper, a counter that begins
+   *   again at 0 and soon exceeds what it was has lost as much
+   */
+  takeSeries(former: CountedRow | undefined): void {
+    if (former !== undefined && former !== this) {
+      this.#set(former.#classes())
+      this.#read = former.#read
+      former.#set([])
+      former.#read = []
+      // Requests that have begun under it may still end.
+      former.#successor = this
+    }
+    this.#successor = undefined
   }
 
   get total(): number {
@@ -67,7 +115,7 @@ export class CountedRow implements RequestRow {
     return served + this.#clientErrors + this.#serverErrors
   }
 
-  /** Adds what another process has counted. */
+  /** Adds what another row or process has counted. */
   add(classes: readonly number[]): void {
     const row = this.#last()
     const [informational = 0, successful = 0, redirecting = 0, client = 0, server = 0] = classes
@@ -76,6 +124,11 @@ export class CountedRow implements RequestRow {
     row.#redirecting += redirecting
     row.#clientErrors += client
     row.#serverErrors += server
+  }
+
+  #findPlace(): void {
+    this.#scrape = this.document.scrapes.count
+    this.document.findPlace(this)
   }
 
   #last(): CountedRow {
@@ -96,6 +149,15 @@ export class CountedRow implements RequestRow {
 
   #unread(): readonly number[] {
     return subtract(this.#classes(), this.#read)
+  }
+
+  #set(classes: readonly number[]): void {
+    const [informational = 0, successful = 0, redirecting = 0, client = 0, server = 0] = classes
+    this.#informational = informational
+    this.#successful = successful
+    this.#redirecting = redirecting
+    this.#clientErrors = client
+    this.#serverErrors = server
   }
 
   #count(status: number): void {
@@ -156,16 +218,20 @@ export class RequestTotals {
     return unread
   }
 
-  /** The successor gets what nobody has read yet. */
+  /** The successor gets what nobody has read yet; these keep what was read last, as a row does. */
   giveWay(successor: RequestTotals): void {
     successor.add(this.#unread())
+    this.#buckets.fill(0)
+    this.#errors?.fill(0)
+    this.#seconds = 0
+    this.add(this.#read)
   }
 
   get total(): number {
     return this.#buckets.reduce((sum, count) => sum + count, 0)
   }
 
-  /** Adds what another process has counted. */
+  /** Adds what others have counted. */
   add({ buckets, seconds, errors }: RequestSums): void {
     buckets.forEach((count, bucket) => {
       this.#buckets[bucket] = (this.#buckets[bucket] ?? 0) + count
@@ -203,9 +269,9 @@ export class RequestTotals {
 const subtract = (counts: readonly number[], read: readonly number[]): readonly number[] =>
   counts.map((count, index) => count - (read[index] ?? 0))
 
-const NOTHING: RequestSums = { buckets: [], seconds: 0, errors: [] }
-
 const NO_ERRORS: readonly number[] = ERROR_STATUSES.map(() => 0)
+
+const NOTHING: RequestSums = { buckets: [], seconds: 0, errors: [] }
 
 const OTHER_ERRORS = ERROR_STATUSES.indexOf('5xx')
 

@@ -1,6 +1,7 @@
 import { describe, expect, it } from '@jest/globals'
 import { mergeStates, renderMetrics } from '../../telemetry/metrics-state.ts'
 import { NO_COUNTS, type RequestLabels } from '../../telemetry/request-counts.ts'
+import type { RequestRow } from '../../telemetry/request-row.ts'
 import {
   createRequestMetrics,
   type RequestMetrics,
@@ -187,10 +188,9 @@ describe('the series of requests', () => {
     expect(linesOf(metrics)).toEqual([])
     expect(render(metrics)).toContain('responses_total{status="200"} 3\n')
     expect(render(metrics)).toContain('responses_total{status="500"} 3\n')
-    // A reserved word, and a document that comes back.
+    // A reserved word.
     call(metrics, labelsOf({ api: 'constructor' }))
-    call(metrics, labelsOf())
-    expect(sumOf(metrics)).toBe(2)
+    expect(sumOf(metrics)).toBe(1)
   })
 
   it('count a request that ends after its document was removed nowhere', () => {
@@ -199,6 +199,33 @@ describe('the series of requests', () => {
     metrics.prune('a', () => false)
     row.observe(200, 0)
     expect(linesOf(metrics)).toEqual([])
+  })
+
+  it.each<[string, readonly RequestLabels[], (labels: RequestLabels) => boolean]>([
+    ['a document that was removed', [], () => false],
+    ['a document that was removed and had no series', [labelsOf({ api: 'b' })], () => false],
+    ['a path that was removed', [labelsOf({ path: '/y' })], ({ path }) => path === '/y'],
+    [
+      'a path that was removed and had no series',
+      [labelsOf({ api: 'b' }), labelsOf({ path: '/y' })],
+      ({ path }) => path !== '/x',
+    ],
+  ])('are not made by a late request to %s', (_, called, keeps) => {
+    // Room for one operation more than is called: none, where the last is to have no series.
+    const maxRows = called.some(({ api }) => api === 'b') ? called.length : 10
+    const metrics = createRequestMetrics({ ...OPTIONS, maxRows, maxDocuments: 1 })
+    for (const labels of called) call(metrics, labels)
+    const row = metrics.rowFor(labelsOf({ path: '/x' }))
+    metrics.prune('a', keeps)
+    metrics.prune('b', () => false)
+    linesOf(metrics)
+    row.observe(200, 0)
+    expect(linesWith(metrics, 'path="/x"')).toEqual([])
+    metrics.prune('a', () => false)
+    expect(linesWith(metrics, 'api="a"')).toEqual([])
+    // Nothing of it takes the only histogram there is.
+    call(metrics, labelsOf({ api: 'c' }))
+    expect(linesWith(metrics, 'seconds_count{api="c"}')).toHaveLength(1)
   })
 
   it('name the resource that a document comes from now', () => {
@@ -319,12 +346,104 @@ describe('the bound', () => {
     const all = ['a/a', 'b/b', 'c/c'].flatMap((resource) =>
       Array.from({ length: 20 }, (_, index) => operationOf(resource, `/${index}`)),
     )
+    const rows = all.map((labels) => metrics.rowFor(labels))
+    const callAll = (): void => {
+      for (const labels of all) call(metrics, labels)
+      for (const row of rows) row.observe(200, 0.01)
+    }
     const shown = (): readonly string[] => linesOf(metrics).map((line) => line.replace(/ \S+$/, ''))
-    for (const labels of all) call(metrics, labels)
-    for (const labels of all) call(metrics, labels)
+    for (let round = 0; round < 3; round++) {
+      callAll()
+      shown()
+    }
     const before = shown()
-    for (let round = 0; round < 5; round++) for (const labels of all) call(metrics, labels)
-    expect(shown()).toEqual(before)
+    for (let round = 0; round < 5; round++) {
+      callAll()
+      expect(shown()).toEqual(before)
+    }
+  })
+
+  it('lets what counts as the rest come back once there is room, with its first request after a scrape', () => {
+    const metrics = bounded(4)
+    const rows = ['/0', '/1', '/2'].map((path) => metrics.rowFor(operationOf('big/big', path)))
+    const callAll = (): void => {
+      for (const row of rows) row.observe(200, 0.01)
+    }
+    const shown = (): readonly string[] =>
+      linesWith(metrics, 'requests_total{api="big"').map((line) =>
+        line.replace(/.*path="(.*)",method.* (?=\d+$)/, '$1 '),
+      )
+    callAll()
+    expect(shown()).toEqual(['/0 1', '/1 1', '/2 1'])
+    for (const path of ['/0', '/1']) call(metrics, operationOf('small/small', path))
+    callAll()
+    expect(shown()).toEqual(['/0 2', 'other 2'])
+    metrics.prune('small', () => false)
+    expect(shown()).toEqual(['/0 2', 'other 2'])
+    // They count on from what they showed last: a counter that began at 0 would hide as much.
+    callAll()
+    expect(shown().toSorted()).toEqual(['/0 3', '/1 2', '/2 2', 'other 2'])
+  })
+
+  it('gives no room away before the next scrape, so that a document may be replaced', () => {
+    const metrics = bounded(2)
+    call(metrics, operationOf('a/first'))
+    call(metrics, operationOf('b/second'))
+    const late = metrics.rowFor(operationOf('c/late'))
+    late.observe(200, 0.01)
+    metrics.prune('first', () => false)
+    late.observe(200, 0.01)
+    call(metrics, operationOf('a/first'))
+    expect(rowsOf(metrics, 'api="first"')).toBe(1)
+    late.observe(200, 0.01)
+    expect(rowsOf(metrics, 'api="late"')).toBe(0)
+    metrics.prune('first', () => false)
+    linesOf(metrics)
+    late.observe(200, 0.01)
+    expect(rowsOf(metrics, 'api="late"')).toBe(1)
+    expect(linesWith(metrics, 'document_info')).toContain(
+      'document_info{api="late",resource_namespace="c",resource_name="late"} 1',
+    )
+  })
+
+  it('gives a histogram back likewise, which counts on', () => {
+    const metrics = bounded(1000, 2)
+    const rows = ['a/one', 'a/two'].map((resource) => metrics.rowFor(operationOf(resource)))
+    for (const row of rows) row.observe(503, 0.01)
+    linesOf(metrics)
+    call(metrics, operationOf('b/three'))
+    const shown = (): readonly string[] =>
+      [...linesWith(metrics, 'seconds_count'), ...linesWith(metrics, 'errors_total')].toSorted()
+    for (const row of rows) row.observe(503, 0.01)
+    expect(shown()).toEqual([
+      'errors_total{api="_other",status="503"} 1',
+      'errors_total{api="one",status="503"} 2',
+      'seconds_count{api="_other"} 1',
+      'seconds_count{api="one"} 2',
+      'seconds_count{api="three"} 1',
+    ])
+    metrics.prune('three', () => false)
+    linesOf(metrics)
+    for (const row of rows) row.observe(503, 0.01)
+    expect(shown()).toEqual([
+      'errors_total{api="_other",status="503"} 1',
+      'errors_total{api="one",status="503"} 3',
+      'errors_total{api="two",status="503"} 2',
+      'seconds_count{api="_other"} 1',
+      'seconds_count{api="one"} 3',
+      'seconds_count{api="two"} 2',
+    ])
+  })
+
+  it('of what is remembered of former series holds too', () => {
+    const metrics = bounded(2, 2)
+    for (let index = 0; index < 5; index++) {
+      call(metrics, labelsOf({ api: `d${index}` }))
+      linesOf(metrics)
+      metrics.prune(`d${index}`, () => false)
+    }
+    for (let index = 0; index < 5; index += 4) call(metrics, labelsOf({ api: `d${index}` }))
+    expect([sumOf(metrics, 'api="d0"'), sumOf(metrics, 'api="d4"')]).toEqual([1, 2])
   })
 
   it('shares histograms likewise, while requests go on being counted by document', () => {
@@ -361,42 +480,51 @@ describe('the bound', () => {
     expect(rowsOf(metrics, 'api="stays"')).toBe(5)
   })
 
-  it('holds, and every request is seen once, whatever gives way to what', () => {
+  it('holds, and every request is seen once, whatever gives way to what and comes back', () => {
     const random = seededRandom(7)
     const pick = (most: number): number => Math.floor(random() * most)
-    const metrics = bounded(30, 5)
+    const metrics = bounded(40, 6)
     const seen = createScraper(metrics)
+    /** As operations hold theirs from one load of their document to the next. */
+    const rows = new Map<string, RequestRow>()
+    const api = (): string => `d${pick(10)}`
     let [calls, errors] = [0, 0]
-    for (let step = 0; step < 4000; step++) {
-      const resource = `n${pick(4)}/d${pick(12)}`
+    for (let step = 0; step < 6000; step++) {
+      const labels = operationOf(`n${pick(4)}/${api()}`, `/${pick(5)}`)
+      if (pick(60) === 0) metrics.assign(labels.api, labels.resource)
       const isError = pick(2) === 0
-      if (pick(60) === 0) metrics.assign(resource.split('/')[1] ?? '', resource)
-      call(metrics, operationOf(resource, `/${pick(20)}`), isError ? 502 : 200)
+      const row = rows.get(`${labels.api}${labels.path}`) ?? metrics.rowFor(labels)
+      rows.set(`${labels.api}${labels.path}`, row)
+      row.observe(isError ? 502 : 200, 0.01)
       calls += 1
       errors += isError ? 1 : 0
       if (pick(8) > 0) continue
       expect(seen()).toEqual({ requests_total: calls, seconds_count: calls, errors_total: errors })
-      expect(rowsOf(metrics)).toBeLessThanOrEqual(30 + 1)
-      expect(linesWith(metrics, 'seconds_count').length).toBeLessThanOrEqual(5 + 1)
+      expect(rowsOf(metrics)).toBeLessThanOrEqual(40 + 1)
+      expect(linesWith(metrics, 'seconds_count').length).toBeLessThanOrEqual(6 + 1)
+      if (pick(4) > 0) continue
+      // Right after a scrape, so that it takes nothing away that nobody has seen.
+      const removed = api()
+      metrics.prune(removed, () => false)
+      for (const key of rows.keys()) if (key.startsWith(`${removed}/`)) rows.delete(key)
     }
   })
 })
 
-/** Adds up the increases as Prometheus does: a series that is new begins at 0. */
+/** Adds up the increases as Prometheus does, over the whole time: a series that is away for a while is the same one. */
 const createScraper = (
   metrics: RequestMetrics,
 ): (() => Readonly<Record<(typeof COUNTERS)[number], number>>) => {
   const sums = { requests_total: 0, seconds_count: 0, errors_total: 0 }
-  let before: ReadonlyMap<string, number> = new Map()
+  const last = new Map<string, number>()
   return () => {
-    const now = valuesOf(metrics)
-    for (const [series, value] of now) {
-      const increase = value - (before.get(series) ?? 0)
+    for (const [series, value] of valuesOf(metrics)) {
+      const increase = value - (last.get(series) ?? 0)
       expect([series, increase >= 0]).toEqual([series, true])
       const name = COUNTERS.find((each) => series.startsWith(each))
       if (name !== undefined) sums[name] += increase
+      last.set(series, value)
     }
-    before = now
     return sums
   }
 }
@@ -485,6 +613,31 @@ describe('several processes', () => {
       statuses: [[200, 1]],
     })
   })
+
+  it.each([
+    ['one process', 0],
+    ['three', 3],
+  ])(
+    'count all requests to a document that is removed and loaded again between two scrapes, in %s',
+    (_, count) => {
+      const { total, workers, scrape } = feed()
+      const counting = count === 0 ? [total] : workers
+      const callAll = (...statuses: readonly number[]): void => {
+        for (const each of counting) call(each, operationOf('shop/orders'), ...statuses)
+      }
+      const seen = createScraper(total)
+      callAll(200, 200, 503, 503, 503)
+      scrape()
+      seen()
+      callAll(200, 503)
+      for (const each of new Set([...workers, total])) each.prune('orders', () => false)
+      callAll(200, 200, 200, 503, 503, 503, 503)
+      scrape()
+      const calls = 14 * counting.length
+      const errors = 8 * counting.length
+      expect(seen()).toEqual({ requests_total: calls, seconds_count: calls, errors_total: errors })
+    },
+  )
 
   it('lose nothing where a series of one of them ends right after it was sent', () => {
     const total = createRequestMetrics(OPTIONS)

@@ -428,6 +428,10 @@ describe('the primary', () => {
     await cluster.serving.apply({ ...put(), remove: ['a'] })
     for (const requests of counts) requests.prune('a', () => false)
     expect(await shown()).toEqual({ b: 2 })
+    // One that is loaded again counts on.
+    await cluster.serving.apply(put('a'))
+    counts[1]?.rowFor({ api: 'a', version: 'v1', path: '/v1/x', method: 'GET' }).observe(200, 0.1)
+    expect(await shown()).toEqual({ a: 3, b: 2 })
     await cluster.close()
   })
 
