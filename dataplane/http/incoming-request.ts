@@ -164,6 +164,8 @@ export interface BuiltinRequest {
   readonly version: ServedVersion
   /** The path by which requests are counted. */
   readonly template: string
+  /** Found while the document is served: it may be removed before the request ends. */
+  readonly row: RequestRow
   /** undefined: the public keys of all realms. */
   readonly route: EndpointRoute | undefined
   /** The decoded segment that the route binds. */

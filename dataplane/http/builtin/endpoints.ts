@@ -15,7 +15,8 @@ import type {
 } from '../incoming-request.ts'
 import { refuseUnmatched } from '../report.ts'
 import type { Found } from '../response/path-headers.ts'
-import { allowOf } from '../../../language/router/select-route.ts'
+import { allowOf, toMethod } from '../../../language/router/select-route.ts'
+import type { RequestRow } from '../../../telemetry/request-row.ts'
 import type { Rooms } from './handlers.ts'
 import { KEYS_VERSION, respondKeys } from './keys.ts'
 import { KEYS_METHODS, KEYS_PATH } from '../../../language/routes/keys-path.ts'
@@ -30,14 +31,16 @@ export const serveBuiltinEndpoint = (
 ): void => {
   if (dispatch.endpoints === undefined)
     throw new GatewayError('svc.error.not_found', 'Nothing is served at this host and path')
+  const allow = allowOf(match, incomingRequest.scheme)
   dispatch.endpoints({
     dispatch,
     incomingRequest,
     version,
     template,
+    row: rowFor(dispatch, incomingRequest, { version, template, allow }),
     route,
     bound: route.path.includes('/:') ? match.captures.at(-1) : undefined,
-    allow: allowOf(match, incomingRequest.scheme),
+    allow,
   })
 }
 
@@ -59,10 +62,25 @@ export const visitKeys = (dispatch: DispatchOptions, incomingRequest: IncomingRe
     incomingRequest,
     version: KEYS_VERSION,
     template: KEYS_PATH,
+    row: rowFor(dispatch, incomingRequest, {
+      version: KEYS_VERSION,
+      template: KEYS_PATH,
+      allow,
+    }),
     route: undefined,
     bound: undefined,
     allow,
   })
+}
+
+/** As with paths of documents: what clients send must not make series. */
+const rowFor = (
+  { preparation, unmatched }: DispatchOptions,
+  { request: { method = '' } }: IncomingRequest,
+  { version, template, allow }: Pick<BuiltinRequest, 'version' | 'template' | 'allow'>,
+): RequestRow => {
+  const offered = allow.split(', ').includes(method) ? toMethod(method) : undefined
+  return offered === undefined ? unmatched : preparation.rowFor(version, template, offered)
 }
 
 /** One call at a time loads the rooms; a failure is logged, and the next request tries again. */

@@ -2,7 +2,6 @@
 // and its row in metrics and access log.
 
 import type { IncomingHttpHeaders } from 'node:http'
-import type { Method } from '../../../language/document.ts'
 import { frameResponse } from '../../framing.ts'
 import type { GatewayErrorCode } from '../../gateway-error.ts'
 import { CLIENT_WENT_AWAY, type BuiltinRequest, type Settlement } from '../incoming-request.ts'
@@ -12,7 +11,6 @@ import { headerOf, type HeaderList } from '../response/headers.ts'
 import { refusalType } from '../../../language/routes/negotiate.ts'
 import type { Answer } from '../response/plan.ts'
 import { composeHead, writeFramedHead } from '../response/write-response.ts'
-import { toMethod } from '../../../language/router/select-route.ts'
 
 /** The response of an endpoint. */
 export interface EndpointAnswer {
@@ -137,17 +135,6 @@ const abandon = (builtinRequest: BuiltinRequest): void => {
 }
 
 const settle = (builtinRequest: BuiltinRequest, settlement: Settlement): void => {
-  const { dispatch, incomingRequest, version, template } = builtinRequest
-  const method = offeredMethod(builtinRequest)
-  // As with paths of documents: what clients send must not make series.
-  const row =
-    method === undefined
-      ? dispatch.unmatched
-      : dispatch.preparation.rowFor(version, template, method)
+  const { dispatch, incomingRequest, row, version, template } = builtinRequest
   report(dispatch, incomingRequest, { row, version, template, action: 'endpoint' }, settlement)
-}
-
-const offeredMethod = ({ incomingRequest, allow }: BuiltinRequest): Method | undefined => {
-  const { method = '' } = incomingRequest.request
-  return allow.split(', ').includes(method) ? toMethod(method) : undefined
 }

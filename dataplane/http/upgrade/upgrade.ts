@@ -22,6 +22,7 @@ import { readEarly } from './early-bytes.ts'
 import { errorAnswer, toGatewayError } from '../errors.ts'
 import { headLines } from '../response/raw-head.ts'
 import { refusalType } from '../../../language/routes/negotiate.ts'
+import type { RequestRow } from '../../../telemetry/request-row.ts'
 import type { Guard } from '../prepared-operation.ts'
 import type { RealmOrigins } from '../realm-origins.ts'
 import { refuseUnmatched, report } from '../report.ts'
@@ -44,6 +45,11 @@ interface Upgrade {
   readonly socket: Duplex
   /** The bytes that the client has sent behind its request. */
   readonly head: Buffer
+}
+
+interface CountedWebSocket extends ServedWebSocket {
+  /** Found while the document is served: it may be removed before the request ends. */
+  readonly row: RequestRow
 }
 
 /**
@@ -97,11 +103,13 @@ const find = (
 /** Never rejects. */
 const serve = async (options: UpgradeOptions, upgrade: Upgrade): Promise<void> => {
   const { incomingRequest, socket, head } = upgrade
-  const found = find(options, incomingRequest.head, incomingRequest.scheme)
-  if (found === undefined) {
+  const served = find(options, incomingRequest.head, incomingRequest.scheme)
+  if (served === undefined) {
     refuseGone(options, upgrade)
     return
   }
+  const row = options.dispatch.preparation.rowFor(served.version, served.template, 'get')
+  const found = { ...served, row }
   const gone = new AbortController()
   const early = readEarly(socket, head, () => {
     gone.abort()
@@ -125,7 +133,7 @@ const serve = async (options: UpgradeOptions, upgrade: Upgrade): Promise<void> =
 }
 
 /** Records that the client has disconnected. */
-const forget = (options: UpgradeOptions, upgrade: Upgrade, found: ServedWebSocket): void => {
+const forget = (options: UpgradeOptions, upgrade: Upgrade, found: CountedWebSocket): void => {
   upgrade.socket.destroy()
   settle(options, upgrade, found, { status: CLIENT_WENT_AWAY, bytes: 0 })
 }
@@ -198,7 +206,7 @@ const switchingProtocols = (
 const refuse = (
   options: UpgradeOptions,
   upgrade: Upgrade,
-  found: ServedWebSocket,
+  found: CountedWebSocket,
   error: unknown,
 ): void => {
   const { incomingRequest, socket } = upgrade
@@ -225,9 +233,8 @@ const refuse = (
 const settle = (
   { dispatch }: UpgradeOptions,
   { incomingRequest }: Upgrade,
-  { version, template }: ServedWebSocket,
+  { row, version, template }: CountedWebSocket,
   settlement: Settlement,
 ): void => {
-  const row = dispatch.preparation.rowFor(version, template, 'get')
   report(dispatch, incomingRequest, { row, version, template, action: 'ws' }, settlement)
 }

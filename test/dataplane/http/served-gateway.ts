@@ -14,7 +14,7 @@ import type { FailedRequest } from '../../../dataplane/http/failure-report.ts'
 import { createDecisionLog, type DecisionLog } from '../../../dataplane/http/decision-log.ts'
 import type { EventStreams } from '../../../dataplane/http/sse/registry.ts'
 import { createClientReader } from '../../../dataplane/http/request/forwarded.ts'
-import type { PreparedOperation } from '../../../dataplane/http/prepared-operation.ts'
+import type { Preparation, PreparedOperation } from '../../../dataplane/http/prepared-operation.ts'
 import { originsOf } from '../../../dataplane/http/realm-origins.ts'
 import { createUpgrade } from '../../../dataplane/http/upgrade/upgrade.ts'
 import { createWebSocketRoutes } from '../../../dataplane/http/upgrade/web-socket-route.ts'
@@ -67,6 +67,8 @@ export interface ServedOptions {
   readonly showsAuthid?: boolean
   /** For whatever is not anonymous, `/ws` too. */
   readonly authenticate?: Authenticate
+  /** Counts what documents serve, in place of `statuses` and `rows`. */
+  readonly rowFor?: Preparation['rowFor']
 }
 
 export interface ServedGateway extends AsyncDisposable {
@@ -154,12 +156,14 @@ export const serveGateway = async (options: ServedOptions = {}): Promise<ServedG
           },
           wamp: withoutRouter(options.hasRealm ?? true),
         }),
-      rowFor: (_, template, method) => ({
-        observe: (status) => {
-          counts.statuses.push(status)
-          counts.rows.push(`${method.toUpperCase()} ${template}`)
-        },
-      }),
+      rowFor:
+        options.rowFor ??
+        ((_, template, method) => ({
+          observe: (status) => {
+            counts.statuses.push(status)
+            counts.rows.push(`${method.toUpperCase()} ${template}`)
+          },
+        })),
     },
     webSockets,
     realm: (uri) => realms.get(uri),
