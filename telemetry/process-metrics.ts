@@ -10,9 +10,19 @@ import { seriesOf, type FamilyState, type Merge } from './metrics-state.ts'
  * The measuring itself never keeps a process alive.
  */
 export const startToMeasure: () => Promise<Registry> = loadOnce(async () => {
-  const { collectDefaultMetrics, Registry } = await import('prom-client')
+  const { collectDefaultMetrics, Counter, Registry } = await import('prom-client')
   const registry = new Registry()
+  const { user, system } = process.cpuUsage()
   collectDefaultMetrics({ register: registry })
+  // It counts CPU time from here on, not what the start of the process has taken.
+  for (const [name, microseconds] of [
+    ['process_cpu_user_seconds_total', user],
+    ['process_cpu_system_seconds_total', system],
+    ['process_cpu_seconds_total', user + system],
+  ] as const) {
+    const metric = registry.getSingleMetric(name)
+    if (metric instanceof Counter) metric.inc(microseconds / 1e6)
+  }
   return registry
 })
 

@@ -97,10 +97,11 @@ export const serveAsWorker = (): void => {
     channel: process,
     create: async (settings, home) => {
       const log = createLog({ level: settings.logLevel, name: 'svc-gateway' })
-      const parts = await createParts(settings, log, home)
-      // At the first scrape it would count from there.
-      await startToMeasure()
-      return { parts, log }
+      return { parts: await createParts(settings, log, home), log }
+    },
+    // Once the primary knows that it listens. At the first scrape it would measure from there.
+    onListening: () => {
+      setImmediate(() => void startToMeasure())
     },
     exit: (code) => process.exit(code),
   })

@@ -30,6 +30,8 @@ export interface WorkerOptions {
     settings: GatewaySettings,
     home: WorkerHome,
   ) => Promise<{ parts: ServingParts; log: Log }>
+  /** Called once the worker listens. */
+  readonly onListening: () => void
   readonly exit: (code: number) => void
 }
 
@@ -160,6 +162,7 @@ class Worker {
       onConnectionRefused: parts.onConnectionRefused,
       isWorker: true,
     })
+    this.#options.onListening()
     return this.#listeners.addresses()
   }
 

@@ -667,10 +667,13 @@ const startWorker = (
   codes: number[]
   tell: (message: ToWorker) => void
   answerTo: (task: number) => Promise<ToPrimary>
+  /** How often it has said that it listens. */
+  listenings: () => number
 } => {
   const channel = new EventEmitter()
   const sent: ToPrimary[] = []
   const codes: number[] = []
+  let listenings = 0
   runWorker({
     channel: {
       send: (message) => sent.push(message),
@@ -689,12 +692,16 @@ const startWorker = (
           ...parts,
         },
       }),
+    onListening: () => {
+      listenings += 1
+    },
     exit: (code) => codes.push(code),
   })
   return {
     channel,
     sent,
     codes,
+    listenings: () => listenings,
     tell: (message) => channel.emit('message', message),
     answerTo: (task) =>
       eventually(() => {
@@ -725,8 +732,11 @@ describe('a worker', () => {
     worker.tell({ kind: 'start', task: 1, settings: settingsOf(), rings: securityState().rings })
     worker.tell({ kind: 'announce', task: 2, urls: ['http://own'] })
     worker.tell({ kind: 'apply', task: 3, change: put('a') })
+    await worker.answerTo(3)
+    expect(worker.listenings()).toBe(0)
     worker.tell({ kind: 'listen', task: 4, at: {} })
     const answer = await worker.answerTo(4)
+    expect(worker.listenings()).toBe(1)
     const address = answer.kind === 'done' ? answer.addresses?.public : undefined
     if (address?.kind !== 'tcp') throw new Error(JSON.stringify(answer))
     expect([urls, changes]).toEqual([[['http://own']], ['a']])
@@ -770,6 +780,7 @@ describe('a worker', () => {
       { kind: 'failed', task: 3, message: 'broken' },
       { kind: 'failed', task: 4 },
     ])
+    expect(worker.listenings()).toBe(0)
   })
 
   it('measures nothing before it has started', async () => {
@@ -850,6 +861,7 @@ describe('what bridges say across processes', () => {
         peers.statusChanged(status)
         return Promise.reject(new Error('enough'))
       },
+      onListening: () => undefined,
       exit: () => undefined,
     })
     channel.emit('message', {

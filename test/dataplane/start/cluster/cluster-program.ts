@@ -142,6 +142,7 @@ if (cluster.isWorker) {
   runWorker({
     channel: process,
     create: () => Promise.resolve({ parts: createParts(), log }),
+    onListening: () => undefined,
     exit: (code) => process.exit(code),
   })
 } else {
