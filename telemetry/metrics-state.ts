@@ -4,10 +4,13 @@
 /** How the values of several processes become one. */
 export type Merge = 'sum' | 'max' | 'min' | 'first'
 
-export interface FamilyState {
+interface FamilyHead {
   readonly name: string
   readonly help: string
   readonly type: 'counter' | 'gauge' | 'histogram' | 'summary'
+}
+
+export interface FamilyState extends FamilyHead {
   readonly merge: Merge
   /** Of a counter: series that were not used for long may be dropped, in each process at another time. */
   readonly isForgetful?: boolean
@@ -15,6 +18,17 @@ export interface FamilyState {
   readonly series: readonly string[]
   readonly values: readonly number[]
 }
+
+/** A whole series as it is exposed, `name{label="value"}`, and its value. */
+export type Sample = readonly [series: string, value: number]
+
+/** Has too many series to name them all in one turn: they are named while they are rendered. No process sends it. */
+export interface LazyFamily extends FamilyHead {
+  /** As they were when the family was read, however late they are asked for. */
+  readonly samples: () => Iterable<Sample>
+}
+
+export type Family = FamilyState | LazyFamily
 
 /** Survives `structuredClone`, so it can be sent from a worker to its primary. */
 export type MetricsState = readonly FamilyState[]
@@ -82,17 +96,39 @@ const where = (family: FamilyState, isWanted: (series: string) => boolean): Fami
 }
 
 /** The text of a response to `GET /metrics`. */
-export const renderMetrics = (state: MetricsState): string => {
-  let text = ''
-  for (const family of state) {
-    if (family.series.length === 0) continue
-    text += `# HELP ${family.name} ${escapeHelp(family.help)}\n# TYPE ${family.name} ${family.type}\n`
-    family.series.forEach((series, index) => {
-      text += `${series} ${renderNumber(family.values[index] ?? 0)}\n`
-    })
+export const renderMetrics = (families: Iterable<Family>): string =>
+  [...renderInPieces(families)].join('')
+
+const SAMPLES_PER_PIECE = 250
+
+/**
+ * The same text in pieces that take less than a millisecond each: with 20,000 series all
+ * of it takes 20 to 60 ms, for which requests would wait.
+ */
+export function* renderInPieces(families: Iterable<Family>): Generator<string, void> {
+  let piece = ''
+  let samples = 0
+  for (const family of families) {
+    let head = headOf(family)
+    for (const [series, value] of samplesOf(family)) {
+      piece += `${head}${series} ${renderNumber(value)}\n`
+      head = ''
+      samples += 1
+      if (samples % SAMPLES_PER_PIECE !== 0) continue
+      yield piece
+      piece = ''
+    }
   }
-  return text
+  if (piece !== '') yield piece
 }
+
+export const samplesOf = (family: Family): Iterable<Sample> =>
+  'samples' in family
+    ? family.samples()
+    : family.series.map((series, index): Sample => [series, family.values[index] ?? 0])
+
+const headOf = ({ name, help, type }: FamilyHead): string =>
+  `# HELP ${name} ${escapeHelp(help)}\n# TYPE ${name} ${type}\n`
 
 /**
  * The name of a series. Label values are cut at 256 characters.

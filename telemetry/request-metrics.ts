@@ -1,7 +1,7 @@
 // Counts requests by operation, and their durations by document, as counters and histograms that are read at scrape.
 // Bounded, whatever documents are called and however they respond.
 
-import { labelText, type FamilyState } from './metrics-state.ts'
+import { labelText, type LazyFamily, type Sample } from './metrics-state.ts'
 import {
   ERROR_STATUSES,
   OTHER,
@@ -28,7 +28,7 @@ export interface RequestMetrics {
   /** The document comes from this resource now, `namespace/name`, or from none. */
   assign(api: string, resource: string | undefined): void
   /** As they are now, for a scrape. */
-  families(): readonly FamilyState[]
+  families(): readonly LazyFamily[]
   /** What was counted since the last call, to be added to what another process shows at a scrape. */
   takeCounts(): RequestCounts
   /** Adds what another process has counted. */
@@ -152,103 +152,88 @@ const takeRowCounts = (row: CountedRow, labels: Omit<OwnedRow, 'row'>): RowCount
 const countedStatuses = (statuses: Float64Array): RequestCounts['statuses'] =>
   Array.from(statuses.entries()).filter(([, count]) => count > 0)
 
-type Series = Pick<FamilyState, 'series' | 'values'>
-
+/** Counts are read at once, and series named later. */
 const familiesOf = (
   { requests, durations, errors, responses, documents }: RequestMetricsOptions,
   places: RequestPlaces,
   statuses: Float64Array,
-): readonly FamilyState[] => {
+): readonly LazyFamily[] => {
+  const rows = Array.from(rowsIn(places), ({ row, ...labels }) => toRowCounts(row, labels))
   const totals = Array.from(totalsIn(places), (each) => ({ api: each.api, ...each.totals.read() }))
-  const counter = { type: 'counter', merge: 'sum' } as const
+  const counted = countedStatuses(statuses)
+  const called = Array.from(places.documents.values()).filter(isCalled)
   return [
-    { ...named(requests), ...counter, ...rowSeries(requests.name, rowsIn(places)) },
     {
-      ...named(durations),
-      type: 'histogram',
-      merge: 'sum',
-      ...durationSeries(durations, totals),
+      ...named(requests),
+      type: 'counter',
+      samples: () => rowSamples(requests.name, rows),
     },
-    { ...named(errors), ...counter, ...errorSeries(errors.name, totals) },
-    { ...named(responses), ...counter, ...responseSeries(responses.name, statuses) },
+    { ...named(durations), type: 'histogram', samples: () => durationSamples(durations, totals) },
+    { ...named(errors), type: 'counter', samples: () => errorSamples(errors.name, totals) },
+    {
+      ...named(responses),
+      type: 'counter',
+      samples: () =>
+        counted.map(([status, count]): Sample => [`${responses.name}{status="${status}"}`, count]),
+    },
     {
       ...named(documents),
       type: 'gauge',
-      merge: 'max',
-      ...documentSeries(documents.name, places.documents.values()),
+      samples: () => documentSamples(documents.name, called),
     },
   ]
 }
 
 const named = ({ name, help }: Named): Named => ({ name, help })
 
-const rowSeries = (name: string, rows: Iterable<OwnedRow>): Series => {
-  const series: string[] = []
-  const values: number[] = []
-  for (const { api, row } of rows) {
-    const labels = labelText({ api, ...row.place })
-    row.read().forEach((count, index) => {
-      if (count === 0) return
-      series.push(`${name}{${labels},status="${STATUS_CLASSES[index] ?? OTHER}"}`)
-      values.push(count)
-    })
+const toRowCounts = (row: CountedRow, labels: Omit<OwnedRow, 'row'>): RowCounts => ({
+  ...labels,
+  ...row.place,
+  classes: row.read(),
+})
+
+function* rowSamples(name: string, rows: readonly RowCounts[]): Iterable<Sample> {
+  for (const { api, version, path, method, classes } of rows) {
+    const labels = labelText({ api, version, path, method })
+    for (const [index, count] of classes.entries())
+      if (count > 0) yield [`${name}{${labels},status="${STATUS_CLASSES[index] ?? OTHER}"}`, count]
   }
-  return { series, values }
 }
 
-const durationSeries = (
+function* durationSamples(
   { name, buckets }: RequestMetricsOptions['durations'],
   documents: readonly TotalsCounts[],
-): Series => {
-  const series: string[] = []
-  const values: number[] = []
+): Iterable<Sample> {
   for (const { api, buckets: counts, seconds } of documents) {
     const total = counts.reduce((sum, count) => sum + count, 0)
     if (total === 0) continue
     const labels = labelText({ api })
     let count = 0
-    counts.forEach((added, bucket) => {
+    for (const [bucket, added] of counts.entries()) {
       count += added
-      series.push(`${name}_bucket{${labels},le="${buckets[bucket] ?? '+Inf'}"}`)
-      values.push(count)
-    })
-    series.push(`${name}_sum{${labels}}`, `${name}_count{${labels}}`)
-    values.push(seconds, total)
+      yield [`${name}_bucket{${labels},le="${buckets[bucket] ?? '+Inf'}"}`, count]
+    }
+    yield [`${name}_sum{${labels}}`, seconds]
+    yield [`${name}_count{${labels}}`, total]
   }
-  return { series, values }
 }
 
-const errorSeries = (name: string, documents: readonly TotalsCounts[]): Series => {
-  const series: string[] = []
-  const values: number[] = []
-  for (const { api, errors } of documents) {
-    errors.forEach((count, index) => {
-      if (count === 0) return
-      series.push(`${name}{${labelText({ api, status: ERROR_STATUSES[index] ?? OTHER })}}`)
-      values.push(count)
-    })
-  }
-  return { series, values }
+function* errorSamples(name: string, documents: readonly TotalsCounts[]): Iterable<Sample> {
+  for (const { api, errors } of documents)
+    for (const [index, count] of errors.entries())
+      if (count > 0)
+        yield [`${name}{${labelText({ api, status: ERROR_STATUSES[index] ?? OTHER })}}`, count]
 }
 
-const responseSeries = (name: string, statuses: Float64Array): Series => {
-  const counted = countedStatuses(statuses)
-  return {
-    series: counted.map(([status]) => `${name}{status="${status}"}`),
-    values: counted.map(([, count]) => count),
-  }
-}
+const isCalled = (document: CountedDocument): boolean =>
+  [...document.allRows()].some(({ total }) => total > 0)
 
 /** Namespace and name stand here alone, so that they cost one series, and are joined to the others by `api`. */
-const documentSeries = (name: string, documents: Iterable<CountedDocument>): Series => {
-  const series: string[] = []
-  for (const document of documents) {
-    if (![...document.allRows()].some(({ total }) => total > 0)) continue
-    const { api, resource = '' } = document
+function* documentSamples(name: string, documents: readonly CountedDocument[]): Iterable<Sample> {
+  for (const { api, resource = '' } of documents) {
     const namespace = namespaceOf(resource)
     const resourceName = resource.slice(namespace.length + 1)
     const labels = { api, resource_namespace: namespace, resource_name: resourceName }
-    series.push(`${name}{${labelText(labels)}}`)
+    yield [`${name}{${labelText(labels)}}`, 1]
   }
-  return { series, values: series.map(() => 1) }
 }

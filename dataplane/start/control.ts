@@ -4,11 +4,19 @@
 import type { ServerResponse } from 'node:http'
 import { randomUUID } from 'node:crypto'
 import { hostname } from 'node:os'
+import { Readable } from 'node:stream'
+import { pipeline } from 'node:stream/promises'
+import { setImmediate } from 'node:timers/promises'
 import { BoundedCompiler } from '../../compiler/bounded-compiler.ts'
 import { fileBeside, type Timers } from '../../compiler/compile-thread.ts'
 import { limitsFrom } from '../../compiler/limits.ts'
 import type { Log } from '../../telemetry/log.ts'
-import { METRICS_CONTENT_TYPE, mergeStates, renderMetrics } from '../../telemetry/metrics-state.ts'
+import {
+  METRICS_CONTENT_TYPE,
+  mergeStates,
+  type MetricsState,
+  renderInPieces,
+} from '../../telemetry/metrics-state.ts'
 import { isLocal } from '../../telemetry/bound-address.ts'
 import { readVersion } from '../../telemetry/version.ts'
 import { allowLocal, allowLocalHost, type Authorize } from '../../web/browser-access.ts'
@@ -305,14 +313,20 @@ const writeMetrics = async (
   { metrics, isOwnMetricsApart }: ControlOptions,
   response: ServerResponse,
 ): Promise<void> => {
-  const served = await plane.exportMetrics()
-  const all = isOwnMetricsApart ? mergeStates([served, await metrics.exportState()]) : served
-  const body = renderMetrics(all)
-  response.writeHead(200, {
-    'content-type': METRICS_CONTENT_TYPE,
-    'content-length': Buffer.byteLength(body),
-  })
-  response.end(body)
+  const { state, requests } = await plane.exportMetrics()
+  const own: MetricsState = isOwnMetricsApart ? await metrics.exportState() : []
+  const pieces = renderInPieces([...mergeStates([state, own]), ...requests])
+  response.writeHead(200, { 'content-type': METRICS_CONTENT_TYPE })
+  // A scraper that disconnects ends the text, which is no error.
+  await pipeline(Readable.from(inTurns(pieces)), response).catch(() => undefined)
+}
+
+/** Requests are served between two pieces. */
+async function* inTurns(pieces: Iterable<string>): AsyncGenerator<string> {
+  for (const piece of pieces) {
+    yield piece
+    await setImmediate()
+  }
 }
 
 interface Access {

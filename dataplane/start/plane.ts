@@ -3,7 +3,7 @@
 
 import type { RouteExplanation } from '../../language/explain/explanation.ts'
 import type { ReadRequest } from '../../language/explain/read-request.ts'
-import { mergeStates, type MetricsState } from '../../telemetry/metrics-state.ts'
+import type { LazyFamily, MetricsState } from '../../telemetry/metrics-state.ts'
 import type { RequestMetrics } from '../../telemetry/request-metrics.ts'
 import type { UpstreamsView } from '../upstream/upstream-view.ts'
 import type { Log } from '../../telemetry/log.ts'
@@ -48,6 +48,12 @@ export interface ServingParts {
   readonly close: () => Promise<void>
 }
 
+export interface ServedMetrics {
+  /** All but those of requests. */
+  readonly state: MetricsState
+  readonly requests: readonly LazyFamily[]
+}
+
 export interface Plane extends Drainable {
   readonly serving: Serving
   /**
@@ -60,7 +66,7 @@ export interface Plane extends Drainable {
   /** What the operator reports of Services. */
   readonly endpoints: ReportedEndpoints
   /** The metrics of all serving processes together. */
-  exportMetrics(): Promise<MetricsState>
+  exportMetrics(): Promise<ServedMetrics>
   /** The view of each serving process; undefined: it has not replied in time. Never rejects. */
   viewUpstreams(isDetailed: boolean): Promise<readonly (UpstreamsView | undefined)[]>
   /** The decisions of each serving process with this request id; undefined: it has not replied in time. Never rejects. */
@@ -98,8 +104,10 @@ export const serveHere = (parts: ServingParts, { settings, log, services }: Here
         return Promise.resolve()
       },
     },
-    exportMetrics: async () =>
-      mergeStates([await exportMetrics(parts, listeners), parts.requests?.families() ?? []]),
+    exportMetrics: async () => ({
+      state: await exportMetrics(parts, listeners),
+      requests: parts.requests?.families() ?? [],
+    }),
     viewUpstreams: (isDetailed) => Promise.resolve([parts.viewUpstreams?.(isDetailed)]),
     findDecisions: (id) => Promise.resolve([parts.findDecisions?.(id)]),
     findFailures: (query) => Promise.resolve([parts.findFailures?.(query)]),

@@ -2,7 +2,9 @@ import { describe, expect, it } from '@jest/globals'
 import { createMetrics } from '../../telemetry/metrics.ts'
 import {
   forgottenSeries,
+  type LazyFamily,
   mergeStates,
+  renderInPieces,
   renderMetrics,
   seriesOf,
   type MetricsState,
@@ -163,4 +165,22 @@ describe('states', () => {
   it('cuts a long label', () => {
     expect(seriesOf('n', { a: 'x'.repeat(1000) })).toHaveLength('n{a=""}'.length + 256)
   })
+})
+
+it('renders many series in pieces, and all that was counted when they were read', () => {
+  let named = 0
+  const family: LazyFamily = {
+    name: 'many',
+    help: 'M.',
+    type: 'counter',
+    *samples() {
+      for (; named < 1000; named++) yield [`many{at="${named}"}`, named]
+    },
+  }
+  const pieces = renderInPieces([family])
+  const first = pieces.next().value ?? ''
+  expect(named).toBeLessThan(300)
+  const text = first + [...pieces].join('')
+  expect(text.match(/^# HELP/gm)).toHaveLength(1)
+  expect(text.match(/^many\{at="\d+"\} \d+$/gm)).toHaveLength(1000)
 })

@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals'
-import { mergeStates, renderMetrics } from '../../telemetry/metrics-state.ts'
+import { renderMetrics } from '../../telemetry/metrics-state.ts'
 import { NO_COUNTS, type RequestLabels } from '../../telemetry/request-counts.ts'
 import type { RequestRow } from '../../telemetry/request-row.ts'
 import {
@@ -31,8 +31,8 @@ const labelsOf = (more: Partial<RequestLabels> = {}): RequestLabels => ({
 const operationOf = (resource: string, path = '/x'): RequestLabels =>
   labelsOf({ api: resource.split('/')[1] ?? '', resource, path })
 
-const render = (...processes: readonly Pick<RequestMetrics, 'families'>[]): string =>
-  renderMetrics(mergeStates(processes.map((process) => process.families())))
+const render = (metrics: Pick<RequestMetrics, 'families'>): string =>
+  renderMetrics(metrics.families())
 
 /** Lines of the exposition, without those of exact statuses, which all documents share. */
 const linesOf = (metrics: Pick<RequestMetrics, 'families'>): readonly string[] =>
@@ -538,6 +538,21 @@ const valuesOf = (metrics: RequestMetrics): ReadonlyMap<string, number> =>
       return [series, Number(value)]
     }),
   )
+
+it('shows what was counted when it was read, though it is rendered later', () => {
+  const metrics = createRequestMetrics(OPTIONS)
+  call(metrics, labelsOf(), 200)
+  const families = metrics.families()
+  call(metrics, labelsOf(), 200, 503)
+  call(metrics, labelsOf({ api: 'b' }), 200)
+  const text = renderMetrics(families)
+  expect(text).toContain(
+    'requests_total{api="a",version="v1",path="/x",method="GET",status="2xx"} 1',
+  )
+  expect(text).toContain('seconds_count{api="a"} 1')
+  expect(text).toContain('responses_total{status="200"} 1')
+  expect(text).not.toMatch(/api="b"|503/)
+})
 
 describe('several processes', () => {
   const feed = (): {

@@ -20,7 +20,7 @@ import { ClusterPeer, type TaskResult, type WorkerProcess } from './peer.ts'
 import type { GatewaySettings } from '../../config.ts'
 import { createReplicatedContent, type ReplicatedContent } from './replicated-content.ts'
 import type { ListenerName } from '../../listen/listeners.ts'
-import type { Plane } from '../plane.ts'
+import type { Plane, ServedMetrics } from '../plane.ts'
 import type { SecurityState } from '../security-state.ts'
 import { StartError } from '../../start-error.ts'
 import type { ServingChange } from '../../store/serving.ts'
@@ -194,14 +194,17 @@ class Primary {
     await Promise.all(peers.map((peer) => peer.tellEndpoints(change, TELL_TIMEOUT_MS)))
   }
 
-  async exportMetrics(): Promise<MetricsState> {
+  async exportMetrics(): Promise<ServedMetrics> {
     await Promise.all([...this.peers.values()].map((peer) => peer.measure(MEASURE_TIMEOUT_MS)))
     // Synchronously, so that what a worker has pruned meanwhile, or counted until its end, is in one of the two.
     const peers = [...this.peers.values()]
     const states = peers.map(({ lastMetrics }) => lastMetrics)
     const forgotten = peers.map((peer) => peer.takeForgotten())
     this.#retired = withoutAbandoned(mergeStates([this.#retired, ...forgotten]), states)
-    return mergeStates([...states, this.#retired, this.requests.families()])
+    return {
+      state: mergeStates([...states, this.#retired]),
+      requests: this.requests.families(),
+    }
   }
 
   tell(kind: 'drain' | 'let go' | 'close' | 'abort'): void {

@@ -58,7 +58,8 @@ it.each([
   await eventually(() => {
     expect(requests.takeCounts().statuses).toHaveLength(1)
   })
-  expect(requests.families().flatMap(({ series }) => series)).toEqual([
+  const samples = requests.families().flatMap((family) => [...family.samples()])
+  expect(samples.map(([series]) => series)).toEqual([
     expect.stringMatching(/^svc_gateway_responses_total\{/),
   ])
 })

@@ -73,7 +73,10 @@ const start = async ({
     explain: () => Promise.resolve(undefined),
     viewUpstreams: () => Promise.resolve([]),
     endpoints: { directory: new ServiceDirectory(), apply: () => Promise.resolve() },
-    exportMetrics: () => (isOwnMetricsApart ? Promise.resolve([]) : metrics.exportState()),
+    exportMetrics: async () => ({
+      state: isOwnMetricsApart ? [] : await metrics.exportState(),
+      requests: [],
+    }),
     announce: () => undefined,
     beginDraining: () => undefined,
     letGo: () => undefined,

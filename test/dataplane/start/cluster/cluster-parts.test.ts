@@ -15,7 +15,11 @@ import {
 } from '../../../../dataplane/start/cluster/cluster.ts'
 import { readGatewaySettings, type GatewaySettings } from '../../../../dataplane/config.ts'
 import { createReplicatedContent } from '../../../../dataplane/start/cluster/replicated-content.ts'
-import { serveHere, type ServingParts } from '../../../../dataplane/start/plane.ts'
+import {
+  serveHere,
+  type ServedMetrics,
+  type ServingParts,
+} from '../../../../dataplane/start/plane.ts'
 import { StartError } from '../../../../dataplane/start-error.ts'
 import type { PackedDocument } from '../../../../dataplane/store/packed-document.ts'
 import type { ServingChange } from '../../../../dataplane/store/serving.ts'
@@ -66,8 +70,15 @@ const requestsOf = (value: number): MetricsState => [
   { name: 'open', help: 'O.', type: 'gauge', merge: 'sum', series: ['open'], values: [value] },
 ]
 
-const valueOf = (state: MetricsState, name: string): number | undefined =>
+const valueOf = ({ state }: ServedMetrics, name: string): number | undefined =>
   state.find((family) => family.name === name)?.values[0]
+
+/** Each API with the number of its requests. */
+const requestsIn = ({ requests }: ServedMetrics): (readonly [api: string, count: number])[] =>
+  requests
+    .filter(({ name }) => name === 'svc_gateway_requests_total')
+    .flatMap((family) => [...family.samples()])
+    .map(([series, count]) => [/api="(\w*)"/.exec(series)?.[1] ?? '', count])
 
 type Answer = (message: ToWorker) => ToPrimary | undefined
 
@@ -230,7 +241,7 @@ describe('the primary', () => {
             ? { kind: 'metrics', task: message.task, state, requests: NO_COUNTS }
             : obedient(message)
       }
-      const [merged] = await cluster.exportMetrics()
+      const [merged] = (await cluster.exportMetrics()).state
       return Object.fromEntries(
         (merged?.series ?? []).map((series, at) => [series, merged?.values[at]]),
       )
@@ -405,14 +416,7 @@ describe('the primary', () => {
           : obedient(message)
     }
     const shown = async (): Promise<Readonly<Record<string, number>>> => {
-      const state = await cluster.exportMetrics()
-      const family = state.find(({ name }) => name === 'svc_gateway_requests_total')
-      return Object.fromEntries(
-        (family?.series ?? []).map((series, at) => [
-          /api="(\w*)"/.exec(series)?.[1] ?? '',
-          family?.values[at] ?? 0,
-        ]),
-      )
+      return Object.fromEntries(requestsIn(await cluster.exportMetrics()))
     }
     const counts = [createGatewayRequests(), createGatewayRequests()]
     counts.forEach((requests, at) => {
@@ -441,10 +445,7 @@ describe('the primary', () => {
     return requests.takeCounts()
   }
 
-  const apisOf = (state: MetricsState): string[] =>
-    state
-      .filter(({ name }) => name === 'svc_gateway_requests_total')
-      .flatMap(({ series }) => series.map((name) => /api="(\w*)"/.exec(name)?.[1] ?? ''))
+  const apisOf = (served: ServedMetrics): string[] => requestsIn(served).map(([api]) => api)
 
   it('adds what a worker has counted when its reply comes, however late', async () => {
     const asked: number[] = []
@@ -945,7 +946,7 @@ describe('serveHere', () => {
     const parts: ServingParts = {
       serving: { apply: () => Promise.resolve() },
       publicHandlers: () => ({ onRequest: (_, response) => response.end('here') }),
-      exportMetrics: () => Promise.resolve([...requestsOf(1), ...requestsOf(2)]),
+      exportMetrics: () => Promise.resolve(requestsOf(3)),
       announce: (own) => urls.push(own),
       releaseHere: () => Promise.resolve(false),
       endStreams: () => undefined,

@@ -86,7 +86,10 @@ interface Order {
 }
 
 const obey = async (cluster: ClusterPlane, order: Order): Promise<unknown> => {
-  if (order.metrics) return renderMetrics(await cluster.exportMetrics())
+  if (order.metrics) {
+    const { state, requests } = await cluster.exportMetrics()
+    return renderMetrics([...state, ...requests])
+  }
   const apply = (): Promise<void> =>
     cluster.serving.apply({
       put: Object.entries(order.put ?? {}).map(([id, text]) => documentOf(id, text)),
