@@ -10,6 +10,8 @@ export interface SnapshotFiles {
   read(name: string): Promise<Buffer>
   /** Writes a file durably (fsync), or leaves none under its name. */
   write(name: string, bytes: Buffer): Promise<void>
+  /** Appends to a file durably (fsync). If it fails, or is killed, a part may have been appended. */
+  append(name: string, bytes: Buffer): Promise<void>
   rename(from: string, to: string): Promise<void>
   /** No error if it is gone already. */
   remove(name: string): Promise<void>
@@ -44,6 +46,15 @@ export const openSnapshotFiles = async (stateDirectory: string): Promise<Snapsho
         await file.close()
       }
       await rename(temporary, at(name))
+    },
+    append: async (name, bytes) => {
+      const file = await open(at(name), constants.O_WRONLY | constants.O_APPEND)
+      try {
+        await file.writeFile(bytes)
+        await file.sync()
+      } finally {
+        await file.close()
+      }
     },
     rename: (from, to) => rename(at(from), at(to)),
     remove: (name) => rm(at(name), { force: true }),

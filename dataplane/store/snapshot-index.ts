@@ -1,38 +1,77 @@
-// Encodes and decodes the index of a snapshot: its owner, the state of its syncs, and the files that it consists of.
-// Replacing it is what makes a change durable.
+// Encodes and decodes the index of a snapshot: its owner, the state of its syncs, and the files that it consists of. A
+// change is durable once the index is replaced, or has one more line.
 
-import { isMap } from '../../language/expression/value.ts'
+import { isMap, type ValueMap } from '../../language/expression/value.ts'
 import type { Ownership } from './loaded-content.ts'
 import { isEntryFileName, sha256 } from './snapshot-record.ts'
 
-const FORMAT = 1
+const FORMAT = 2
+/** It had no lines of changes. */
+const FIRST_FORMAT = 1
 
 export interface SnapshotIndex extends Ownership {
   /** Names carry the checksums. */
   readonly files: readonly string[]
 }
 
-/** First line: sha256 of the rest. */
-export const writeIndex = ({ manager, epoch, complete, files }: SnapshotIndex): Buffer => {
-  const text = JSON.stringify({ format: FORMAT, manager, epoch, complete, files })
-  return Buffer.from(`${sha256(text)}\n${text}`)
+/** What a change adds to the files, and takes from them. */
+export interface IndexChange {
+  readonly put: readonly string[]
+  readonly drop: readonly string[]
 }
 
-/** undefined: damaged, or of another format. */
-export const readIndex = (bytes: Buffer): SnapshotIndex | undefined => {
-  const text = bytes.toString()
-  const end = text.indexOf('\n')
-  const body = text.slice(end + 1)
-  if (end < 0 || sha256(body) !== text.slice(0, end)) return undefined
-  const index: unknown = JSON.parse(body)
-  if (!isMap(index) || index['format'] !== FORMAT || !Array.isArray(index['files']))
-    return undefined
-  const files = (index['files'] as readonly unknown[]).filter((name) => typeof name === 'string')
-  if (!files.every(isEntryFileName)) return undefined
-  return {
-    manager: typeof index['manager'] === 'string' ? index['manager'] : null,
-    epoch: Number(index['epoch']),
-    complete: index['complete'] === true,
-    files,
-  }
+/** First line: sha256 of the second. */
+export const writeIndex = ({ manager, epoch, complete, files }: SnapshotIndex): Buffer => {
+  const text = JSON.stringify({ format: FORMAT, manager, epoch, complete, files })
+  return Buffer.from(`${sha256(text)}\n${text}\n`)
 }
+
+/** A line to be appended: its sha256, and the change. */
+export const writeChange = ({
+  manager,
+  epoch,
+  complete,
+  put,
+  drop,
+}: IndexChange & Ownership): Buffer => {
+  const text = JSON.stringify({ manager, epoch, complete, put, drop })
+  return Buffer.from(`${sha256(text)} ${text}\n`)
+}
+
+/** undefined: damaged, or of another format. A last line without its end is what a kill leaves, and does not count. */
+export const readIndex = (bytes: Buffer): SnapshotIndex | undefined => {
+  const [checksum, first = '', ...lines] = bytes.toString().split('\n')
+  const index = readChecked(checksum, first)
+  const format = index?.['format']
+  if (index === undefined || (format !== FORMAT && format !== FIRST_FORMAT)) return undefined
+  const files = new Set(namesOf(index['files']))
+  let ownership = ownershipOf(index)
+  for (const line of lines.slice(0, -1)) {
+    const change = readChecked(line.slice(0, CHECKSUM_LENGTH), line.slice(CHECKSUM_LENGTH + 1))
+    if (change === undefined) return undefined
+    for (const name of namesOf(change['drop'])) files.delete(name)
+    for (const name of namesOf(change['put'])) files.add(name)
+    ownership = ownershipOf(change)
+  }
+  return { ...ownership, files: [...files] }
+}
+
+const CHECKSUM_LENGTH = 64
+
+const readChecked = (checksum: string | undefined, text: string): ValueMap | undefined => {
+  if (sha256(text) !== checksum) return undefined
+  const value: unknown = JSON.parse(text)
+  return isMap(value) ? value : undefined
+}
+
+/** By the checksum they are what this or an earlier version has written. */
+const ownershipOf = (value: ValueMap): Ownership => ({
+  manager: typeof value['manager'] === 'string' ? value['manager'] : null,
+  epoch: Number(value['epoch']),
+  complete: value['complete'] === true,
+})
+
+const namesOf = (value: unknown): readonly string[] =>
+  Array.isArray(value)
+    ? value.filter((name): name is string => typeof name === 'string' && isEntryFileName(name))
+    : []

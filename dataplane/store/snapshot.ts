@@ -7,7 +7,13 @@ import type { Log } from '../../telemetry/log.ts'
 import type { Changes } from './draft.ts'
 import type { Ownership } from './loaded-content.ts'
 import { type SnapshotFiles, TEMPORARY } from './snapshot-files.ts'
-import { readIndex, type SnapshotIndex, writeIndex } from './snapshot-index.ts'
+import {
+  type IndexChange,
+  readIndex,
+  type SnapshotIndex,
+  writeChange,
+  writeIndex,
+} from './snapshot-index.ts'
 import { fileOf, isEntryFileName, readEntryFile, type StoredEntry } from './snapshot-record.ts'
 
 export interface SnapshotContents extends Ownership {
@@ -25,6 +31,8 @@ export interface SnapshotOptions {
 
 const INDEX = 'index'
 const DAMAGED = '.damaged-'
+/** The index gets lines for so many files before it is written whole, or for as many as it names. */
+const FEWEST_APPENDED = 64
 /** libuv has four threads, which DNS and scrypt share; more would only queue. */
 const PARALLEL = 4
 
@@ -33,7 +41,9 @@ export class Snapshot {
   readonly #log: Log
   readonly #now: () => number
   /** The file of each entry that the index on disk names. */
-  #names = new Map<string, string>()
+  readonly #names = new Map<string, string>()
+  /** How many files its lines name since it was written whole; undefined: it has to be written whole. */
+  #appended: number | undefined
   /** Entries that are not on disk yet: the last change, and earlier ones that could not be written. */
   readonly #pending = new Map<string, StoredEntry | null>()
   #sweeping: Promise<void> = Promise.resolve()
@@ -57,7 +67,8 @@ export class Snapshot {
       else keepNewest(found, name, entry)
     })
     await this.#tidy(names, new Set(wanted))
-    this.#names = new Map([...found].map(([key, { name }]) => [key, name]))
+    this.#names.clear()
+    for (const [key, { name }] of found) this.#names.set(key, name)
     return {
       manager: index?.manager ?? null,
       epoch: index?.epoch ?? 0,
@@ -98,28 +109,48 @@ export class Snapshot {
   async setAside(kind: StoredEntry['kind'], key: string, reason: string): Promise<void> {
     const name = this.#names.get(`${kind}\t${key}`)
     this.#names.delete(`${kind}\t${key}`)
+    this.#appended = undefined
     if (name !== undefined) await this.#setAsideFile(name, reason)
   }
 
   async #write(ownership: Ownership): Promise<void> {
-    const next = new Map(this.#names)
+    const written = new Map<string, string>()
     await inParallel([...this.#pending], PARALLEL, async ([key, entry]) => {
-      next.delete(key)
       if (entry === null) return
       const { name, bytes } = fileOf(entry)
       if (this.#names.get(key) !== name) await this.#files.write(name, bytes)
-      next.set(key, name)
+      written.set(key, name)
     })
+    const keys = [...this.#pending.keys()]
+    const change = changeOf(keys, this.#names, written)
     // Entries before the index, durably: an index never names a file that a power cut can take.
-    await this.#files.syncDirectory()
-    const files = [...next.values()]
-    await this.#files.write(INDEX, writeIndex({ ...ownership, files }))
-    await this.#files.syncDirectory()
-    const kept = new Set(files)
-    const obsolete = [...this.#names.values()].filter((name) => !kept.has(name))
-    this.#names = next
+    if (change.put.length > 0) await this.#files.syncDirectory()
+    await this.#writeIndex(ownership, change)
+    for (const key of keys) {
+      const name = written.get(key)
+      if (name === undefined) this.#names.delete(key)
+      else this.#names.set(key, name)
+    }
     this.#pending.clear()
-    this.#sweeping = this.#remove(obsolete)
+    this.#sweeping = this.#remove(change.drop)
+  }
+
+  /** In proportion to the change, over many of them. */
+  async #writeIndex(ownership: Ownership, change: IndexChange): Promise<void> {
+    const size = 1 + change.put.length + change.drop.length
+    const appended = this.#appended === undefined ? Infinity : this.#appended + size
+    // After a failure it is not known what the index has.
+    this.#appended = undefined
+    if (appended <= Math.max(FEWEST_APPENDED, this.#names.size)) {
+      await this.#files.append(INDEX, writeChange({ ...ownership, ...change }))
+      this.#appended = appended
+      return
+    }
+    const dropped = new Set(change.drop)
+    const kept = [...this.#names.values()].filter((name) => !dropped.has(name))
+    await this.#files.write(INDEX, writeIndex({ ...ownership, files: [...kept, ...change.put] }))
+    await this.#files.syncDirectory()
+    this.#appended = 0
   }
 
   async #readIndex(names: readonly string[]): Promise<SnapshotIndex | undefined> {
@@ -177,6 +208,17 @@ export class Snapshot {
       }
     })
   }
+}
+
+const changeOf = (
+  keys: readonly string[],
+  before: ReadonlyMap<string, string>,
+  after: ReadonlyMap<string, string>,
+): IndexChange => {
+  const changed = keys.filter((key) => before.get(key) !== after.get(key))
+  const namesIn = (names: ReadonlyMap<string, string>): readonly string[] =>
+    changed.flatMap((key) => names.get(key) ?? [])
+  return { put: namesIn(after), drop: namesIn(before) }
 }
 
 /** Without an index there may be two files for one entry: the later load wins. */

@@ -9,6 +9,7 @@ export class MemoryFiles implements SnapshotFiles {
   /** From this operation on, every one fails: the process is dead. */
   killAt = Number.POSITIVE_INFINITY
   isFull = false
+  bytesWritten = 0
   readonly unreadable = new Set<string>()
 
   constructor(files: Iterable<readonly [string, Buffer]> = []) {
@@ -28,6 +29,7 @@ export class MemoryFiles implements SnapshotFiles {
   }
 
   async write(name: string, bytes: Buffer): Promise<void> {
+    this.bytesWritten += bytes.length
     await this.#operation(() => {
       this.files.set(`${TEMPORARY}${name}`, bytes.subarray(0, bytes.length / 2))
     })
@@ -36,6 +38,16 @@ export class MemoryFiles implements SnapshotFiles {
       this.files.set(`${TEMPORARY}${name}`, bytes)
     })
     await this.rename(`${TEMPORARY}${name}`, name)
+  }
+
+  async append(name: string, bytes: Buffer): Promise<void> {
+    const before = this.files.get(name)
+    if (before === undefined) throw new Error(`ENOENT ${name}`)
+    this.bytesWritten += bytes.length
+    const half = bytes.subarray(0, bytes.length / 2)
+    await this.#operation(() => this.files.set(name, Buffer.concat([before, half])))
+    if (this.isFull) throw new Error('ENOSPC')
+    await this.#operation(() => this.files.set(name, Buffer.concat([before, bytes])))
   }
 
   rename(from: string, to: string): Promise<void> {
@@ -57,7 +69,7 @@ export class MemoryFiles implements SnapshotFiles {
     return this.#operation(() => undefined)
   }
 
-  async #operation(change: () => void): Promise<void> {
+  async #operation(change: () => unknown): Promise<void> {
     await Promise.resolve()
     this.operations += 1
     if (this.operations >= this.killAt) throw new Error('killed')

@@ -1,4 +1,5 @@
 import { describe, expect, it } from '@jest/globals'
+import { createHash } from 'node:crypto'
 import { readdir, stat, truncate, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { Changes } from '../../../dataplane/store/draft.ts'
@@ -6,6 +7,7 @@ import type { LoadedDocument, LoadedRealm } from '../../../dataplane/store/loade
 import { Snapshot, type SnapshotContents } from '../../../dataplane/store/snapshot.ts'
 import { openSnapshotFiles, type SnapshotFiles } from '../../../dataplane/store/snapshot-files.ts'
 import { createSilentLog } from '../../../telemetry/log.ts'
+import { seededRandom } from '../../support/seeded-random.ts'
 import { makeTempDir } from '../../support/temp-dir.ts'
 import { MemoryFiles } from './memory-files.ts'
 import { compact, expand } from '../../../dataplane/store/compact-text.ts'
@@ -47,6 +49,9 @@ const contentsOf = ({ entries }: SnapshotContents): readonly string[] =>
         : entry.realm.uri,
     )
     .sort()
+
+const textsOf = (texts: ReadonlyMap<string, string>): readonly string[] =>
+  [...texts].map(([id, text]) => `${id} ${text}`).sort()
 
 const FIRST = changes(
   [document('a', 'old'), document('b', 'old'), document('gone', 'old')].map((held) => [
@@ -107,9 +112,73 @@ describe('a snapshot', () => {
     await snapshot.save(FIRST, TENURE)
     const before = files.operations
     await snapshot.save(put(document('a', 'old')), TENURE)
-    // Two directory syncs, and the index: begun, written, renamed.
-    expect(files.operations - before).toBe(5)
+    // A line of the index: begun, written.
+    expect(files.operations - before).toBe(2)
   })
+
+  it('writes for a change what changed, however many documents there are', async () => {
+    const files = new MemoryFiles()
+    const snapshot = open(files)
+    await snapshot.load()
+    const many = Array.from({ length: 2000 }, (_, index) => document(`d${index}`, 'old'))
+    await snapshot.save(put(...many), TENURE)
+    files.bytesWritten = 0
+    for (let edit = 0; edit < 400; edit++)
+      await snapshot.save(put(document(`d${edit}`, `edit ${edit}`, 2)), TENURE)
+    // Of 2000 names the index has 150 KB.
+    expect(files.bytesWritten).toBeLessThan(400 * 1500)
+    // And in the long run: it does not grow with the number of changes.
+    for (let edit = 0; edit < 2000; edit++)
+      await snapshot.save(put(document('d0', `again ${edit}`, 3)), TENURE)
+    expect(files.files.get('index')?.length).toBeLessThan(3 * 150_000)
+    expect(files.bytesWritten).toBeLessThan(2400 * 2000)
+    await snapshot.close()
+    const contents = await open(files).load()
+    expect(contents.isIntact).toBe(true)
+    expect(contentsOf(contents)).toContain('d0 again 1999')
+    expect(contentsOf(contents)).toContain('d399 edit 399')
+    expect(contents.entries).toHaveLength(2000)
+  })
+
+  it.each(Array.from({ length: 20 }, (_, seed) => seed))(
+    'has all that was saved, and of what was being saved all or nothing, by chance %d',
+    async (seed) => {
+      const random = seededRandom(seed)
+      const pick = (below: number): number => Math.floor(random() * below)
+      let files = new MemoryFiles()
+      let snapshot = open(files)
+      await snapshot.load()
+      let saved = new Map<string, string>()
+      for (let step = 0; step < 60; step++) {
+        const after = new Map(saved)
+        const change = new Map<string, LoadedDocument | null>()
+        for (let count = pick(4); count >= 0; count--) {
+          const id = `d${pick(90)}`
+          const text = `${step}`
+          change.set(id, pick(4) === 0 ? null : document(id, text, step))
+        }
+        for (const [id, held] of change)
+          if (held === null) after.delete(id)
+          else after.set(id, `${step}`)
+        const isKilled = pick(5) === 0
+        if (isKilled) files.killAt = files.operations + 1 + pick(12)
+        const isSaved = await snapshot.save(changes([...change]), { ...TENURE, epoch: step })
+        expect(isSaved || isKilled).toBe(true)
+        if (!isKilled) {
+          saved = after
+          continue
+        }
+        await snapshot.close()
+        files = new MemoryFiles(files.files)
+        snapshot = open(files)
+        const contents = await snapshot.load()
+        expect(contents.isIntact).toBe(step > 0 || contents.entries.length > 0)
+        const found = contentsOf(contents)
+        expect(isSaved ? [textsOf(after)] : [textsOf(saved), textsOf(after)]).toContainEqual(found)
+        saved = new Map(found.map((line) => line.split(' ') as [string, string]))
+      }
+    },
+  )
 })
 
 describe('a kill', () => {
@@ -207,6 +276,41 @@ describe('damage', () => {
     expect(contentsOf(contents)).toEqual(['a newer', 'b old', 'gone old', 'r.old'])
     expect(contents).toMatchObject({ isIntact: false, complete: false, manager: null })
     expect([...both.files.keys()]).toContain('.damaged-77-index')
+  })
+
+  it.each<[string, (index: string) => string]>([
+    ['a line that others follow', (index) => index.replace('"epoch":4', '"epoch":6')],
+    ['its last line', (index) => index.replace('"epoch":5', '"epoch":6')],
+  ])('of the index, in %s: whole files come back', async (_name, damage) => {
+    const files = new MemoryFiles()
+    const snapshot = open(files)
+    await snapshot.load()
+    await snapshot.save(FIRST, TENURE)
+    await snapshot.save(put(document('a', 'newer', 8)), { ...TENURE, epoch: 4 })
+    await snapshot.save(put(document('a', 'newest', 9)), { ...TENURE, epoch: 5 })
+    await snapshot.close()
+    const index = files.files.get('index')?.toString() ?? ''
+    expect(index.match(/\n/g)).toHaveLength(4)
+    files.files.set('index', Buffer.from(damage(index)))
+    const contents = await open(files).load()
+    expect(contentsOf(contents)).toEqual(['a newest', 'b old', 'gone old', 'r.old'])
+    expect(contents.isIntact).toBe(false)
+  })
+
+  it('is not found in the index of an earlier version', async () => {
+    const files = await saved()
+    const [, text = ''] = files.files.get('index')?.toString().split('\n') ?? []
+    const earlier = text.replace('"format":2', '"format":1')
+    const checksum = createHash('sha256').update(earlier).digest('hex')
+    files.files.set('index', Buffer.from(`${checksum}\n${earlier}`))
+    const snapshot = open(files)
+    expect(await snapshot.load()).toMatchObject({ ...TENURE, isIntact: true })
+    await snapshot.save(put(document('a', 'newer', 9)), { ...TENURE, epoch: 4 })
+    await snapshot.save(put(document('b', 'newer', 9)), { ...TENURE, epoch: 5 })
+    await snapshot.close()
+    const contents = await open(files).load()
+    expect(contentsOf(contents)).toEqual(['a newer', 'b newer', 'gone old', 'r.old'])
+    expect(contents).toMatchObject({ epoch: 5, isIntact: true })
   })
 
   it('by a file of somebody else: it is set aside, once', async () => {
