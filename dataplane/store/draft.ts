@@ -3,6 +3,7 @@
 
 import type { ConflictIndex } from '../../language/routes/conflicts.ts'
 import {
+  type Changes,
   type LoadedDocument,
   type LoadedRealm,
   type LoadedContent,
@@ -12,12 +13,6 @@ import type { PackedDocument } from './packed-document.ts'
 import type { ServingChange } from './serving.ts'
 
 type Clashes = ReturnType<ConflictIndex['conflictsOf']>
-
-/** What a change does to each key: the new entry, or null if it is removed. */
-export interface Changes {
-  readonly documents: ReadonlyMap<string, LoadedDocument | null>
-  readonly realms: ReadonlyMap<string, LoadedRealm | null>
-}
 
 export class Draft implements Changes {
   readonly documents = new Map<string, LoadedDocument | null>()
@@ -98,8 +93,7 @@ export class Draft implements Changes {
   }
 
   commit(): void {
-    applyTo(this.#loadedContent.documents, this.documents)
-    applyTo(this.#loadedContent.realms, this.realms)
+    this.#loadedContent.apply(this)
   }
 
   rollback(): void {
@@ -126,9 +120,3 @@ const claimantOf = ({
   since,
   claims,
 })
-
-const applyTo = <T>(held: Map<string, T>, changes: ReadonlyMap<string, T | null>): void => {
-  for (const [key, entry] of changes)
-    if (entry === null) held.delete(key)
-    else held.set(key, entry)
-}

@@ -55,9 +55,31 @@ export interface Ownership {
   readonly complete: boolean
 }
 
+/** What a change does to each key: the new entry, or null if it is removed. */
+export interface Changes {
+  readonly documents: ReadonlyMap<string, LoadedDocument | null>
+  readonly realms: ReadonlyMap<string, LoadedRealm | null>
+}
+
 export class LoadedContent {
-  readonly documents = new Map<string, LoadedDocument>()
-  readonly realms = new Map<string, LoadedRealm>()
+  readonly #documents = new Map<string, LoadedDocument>()
+  readonly #realms = new Map<string, LoadedRealm>()
+  /** Each sync call asks for it twice, and it takes 1 ms for 5,000 entries. */
+  #root: { readonly manager: string | null; readonly digest: string } | undefined
+
+  get documents(): ReadonlyMap<string, LoadedDocument> {
+    return this.#documents
+  }
+
+  get realms(): ReadonlyMap<string, LoadedRealm> {
+    return this.#realms
+  }
+
+  apply({ documents, realms }: Changes): void {
+    this.#root = undefined
+    applyTo(this.#documents, documents)
+    applyTo(this.#realms, realms)
+  }
 
   /** The entries that `manager` has put, as lines of the root digest. */
   entriesOf(manager: string | null): readonly LoadedEntry[] {
@@ -71,8 +93,16 @@ export class LoadedContent {
   }
 
   rootDigest(manager: string | null): string {
-    return rootDigest(this.entriesOf(manager))
+    if (this.#root?.manager !== manager)
+      this.#root = { manager, digest: rootDigest(this.entriesOf(manager)) }
+    return this.#root.digest
   }
+}
+
+const applyTo = <T>(held: Map<string, T>, changes: ReadonlyMap<string, T | null>): void => {
+  for (const [key, entry] of changes)
+    if (entry === null) held.delete(key)
+    else held.set(key, entry)
 }
 
 /** Managed documents win every conflict with those loaded by hand (architecture, *One owner*). */

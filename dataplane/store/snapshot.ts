@@ -4,8 +4,7 @@
 
 import { inParallel } from '../../base/in-parallel.ts'
 import type { Log } from '../../telemetry/log.ts'
-import type { Changes } from './draft.ts'
-import type { Ownership } from './loaded-content.ts'
+import type { Changes, Ownership } from './loaded-content.ts'
 import { type SnapshotFiles, TEMPORARY } from './snapshot-files.ts'
 import {
   type IndexChange,

@@ -14,9 +14,10 @@ import type {
 } from '../../language/wire/wire.ts'
 import type { Warning } from '../../language/problem.ts'
 import type { Log } from '../../telemetry/log.ts'
-import { type Changes, Draft } from './draft.ts'
+import { Draft } from './draft.ts'
 import { fence } from './fencing.ts'
 import {
+  type Changes,
   type LoadedDocument,
   type LoadedRealm,
   LoadedContent,

@@ -2,8 +2,11 @@ import { describe, expect, it } from '@jest/globals'
 import { createHash } from 'node:crypto'
 import { readdir, stat, truncate, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import type { Changes } from '../../../dataplane/store/draft.ts'
-import type { LoadedDocument, LoadedRealm } from '../../../dataplane/store/loaded-content.ts'
+import type {
+  Changes,
+  LoadedDocument,
+  LoadedRealm,
+} from '../../../dataplane/store/loaded-content.ts'
 import { Snapshot, type SnapshotContents } from '../../../dataplane/store/snapshot.ts'
 import { openSnapshotFiles, type SnapshotFiles } from '../../../dataplane/store/snapshot-files.ts'
 import { createSilentLog } from '../../../telemetry/log.ts'
