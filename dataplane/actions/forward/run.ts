@@ -33,8 +33,8 @@ import { causeOfError, causeOfStatus } from '../../upstream/failure-cause.ts'
 import type { StreamedBody } from './incoming-body.ts'
 import type { CallTimes } from '../call-limits.ts'
 import type { ResponseNeeds } from '../../../language/response-needs.ts'
-import type { TokenRenewal, UpstreamAuthorization } from '../../credentials/credential.ts'
-import type { AuthorizeAttempt } from './forward-credential.ts'
+import type { UpstreamAuthorization } from '../../credentials/credential.ts'
+import { type AuthorizeAttempt, ForwardAuthorization } from './forward-credential.ts'
 import type { OutgoingRequest } from './request.ts'
 import type { ByteSink, Exchange } from '../performer.ts'
 
@@ -76,11 +76,9 @@ export class Forwarding implements UpstreamSink {
   readonly #tools: ForwardTools
   readonly #ready: ReadyRequest
   readonly #retrier: Retrier | undefined
+  readonly #authorization: ForwardAuthorization | undefined
   /** The latest call; earlier ones are over. */
   #call: UpstreamCall | undefined
-  /** Of the latest call's token. */
-  #renewal: TokenRenewal | undefined
-  #hasRenewed = false
   #isSettled = false
   #attempts = 0
   #mode: Mode = 'head'
@@ -101,6 +99,8 @@ export class Forwarding implements UpstreamSink {
     this.#exchange = exchange
     this.#tools = tools
     this.#ready = ready
+    const { credential } = tools
+    if (credential !== undefined) this.#authorization = new ForwardAuthorization(credential)
     const { retries, retryTimeoutMs } = ready.limits
     if (retries > 0) {
       const policy = { retries, retryTimeoutMs, isIdempotent: isIdempotent(ready.outgoing.method) }
@@ -125,7 +125,11 @@ export class Forwarding implements UpstreamSink {
 
   onHead(statusCode: number, raw: readonly (string | Buffer)[]): void {
     this.#ready.outgoing.hosts?.onReached()
-    if (this.#renewal !== undefined && this.#isRenewed(this.#renewal, statusCode)) return
+    if (this.#authorization?.needsAnotherToken(statusCode, this.#canResend) === true) {
+      this.#discard()
+      this.#send()
+      return
+    }
     if (this.#isRetried(answered(statusCode, raw))) {
       this.#discard()
       return
@@ -203,24 +207,22 @@ export class Forwarding implements UpstreamSink {
     this.#attempts++
     this.#mode = 'head'
     this.#length = 0
-    const { credential } = this.#tools
-    if (credential === undefined) this.#dispatch(NO_AUTHORIZATION)
-    else this.#authorize(credential)
+    if (this.#authorization === undefined) this.#dispatch(NO_AUTHORIZATION)
+    else this.#authorize(this.#authorization)
   }
 
-  #authorize(credential: AuthorizeAttempt): void {
-    credential(this.#exchange, this.#origin, (result) => {
-      // The client may have gone while a token was asked for.
+  #authorize(authorization: ForwardAuthorization): void {
+    authorization.authorize(this.#exchange, this.#origin, (result) => {
+      // The client may have disconnected while a token was requested.
       if (this.#isSettled) return
       if (!result.ok) {
         this.#failWith('svc.error.bad_gateway', result.error.code, NOT_AUTHENTICATED, result.error)
         return
       }
-      this.#renewal = result.authorization.renewal
       try {
         this.#dispatch(result.authorization)
       } catch (error) {
-        // Thrown in a callback, once a token has come, it would reach no caller.
+        // This may run long after `start` has returned, so there is no caller that would catch it.
         this.refuse(asError(error))
       }
     })
@@ -252,19 +254,8 @@ export class Forwarding implements UpstreamSink {
     )
   }
 
-  /** Whether the request is sent once more, with another token, as the upstream does not accept the one that it got. */
-  #isRenewed(renewal: TokenRenewal, statusCode: number): boolean {
-    if (statusCode !== 401) {
-      renewal.accept()
-      return false
-    }
-    // Also where this request can't be sent again: the next one gets another token.
-    const mayBeOther = renewal.reject()
-    if (!mayBeOther || this.#hasRenewed || this.#isSettled || !this.#isReplayable) return false
-    this.#hasRenewed = true
-    this.#discard()
-    this.#send()
-    return true
+  get #canResend(): boolean {
+    return !this.#isSettled && this.#isReplayable
   }
 
   get #isReplayable(): boolean {
@@ -414,7 +405,7 @@ export class Forwarding implements UpstreamSink {
 
 const NO_AUTHORIZATION: UpstreamAuthorization = {}
 
-/** What is wrong with a credential is the affair of its owner; the log says it. */
+/** Only the owner of a credential may learn what is wrong with it: the log says that, not the response. */
 const NOT_AUTHENTICATED = 'The gateway could not authenticate at the upstream.'
 
 /** The text of Node or undici where there is one: it names the address, and what TLS did not like. */
