@@ -1,5 +1,5 @@
-// Restores a snapshot into an empty draft, and lists the entries that could not be restored. A document that was
-// accepted once is not rejected for changes of its realm since.
+// Restores the entries of a snapshot at the start, and sets aside those that can't be restored. A document that was
+// accepted once is not rejected because its realm has changed since.
 
 import { isMap } from '../../language/expression/value.ts'
 import type { Problem } from '../../language/problem.ts'
@@ -10,7 +10,7 @@ import { notUnderstoodIn, readNewerEntry } from './critical-members.ts'
 import type { Draft } from './draft.ts'
 import { rankOf } from './loaded-content.ts'
 import type { ValidateDocument } from './validate-document.ts'
-import type { SnapshotContents } from './snapshot.ts'
+import type { Snapshot, SnapshotContents } from './snapshot.ts'
 import type { StoredDocument, StoredEntry, StoredRealm } from './snapshot-record.ts'
 
 export interface RestoreContext {
@@ -22,14 +22,49 @@ export interface RestoreContext {
   readonly pause: () => Promise<void>
 }
 
-export interface LeftOut {
+/** What the store must know about a snapshot, besides its entries. */
+export interface Restored {
+  /** The latest epoch of the manager; 0: the snapshot is of another manager, or of none. */
+  readonly epoch: number
+  /** The manager had sent everything that it has. */
+  readonly wasComplete: boolean
+  /** Every entry was restored. */
+  readonly isWhole: boolean
+  /** What is on disk differs from what was restored. */
+  readonly needsWriting: boolean
+}
+
+/** Carries out a plan and serves the result. */
+type Change = <T>(plan: (draft: Draft) => Promise<T>) => Promise<{ readonly result: T }>
+
+/** @param change starts with an empty draft */
+export const restoreSnapshot = async (
+  snapshot: Pick<Snapshot, 'load' | 'setAside'>,
+  context: RestoreContext,
+  change: Change,
+): Promise<Restored> => {
+  const contents = await snapshot.load()
+  const { result: leftOut } = await change((draft) => planRestore(draft, contents, context))
+  for (const { kind, key, reason } of leftOut) await snapshot.setAside(kind, key, reason)
+  const { manager } = context
+  const isSameManager = manager !== null && contents.manager === manager
+  const isWhole = leftOut.length === 0
+  return {
+    epoch: isSameManager ? contents.epoch : 0,
+    wasComplete: isSameManager && contents.complete,
+    isWhole,
+    needsWriting: !isWhole || !contents.isIntact,
+  }
+}
+
+interface LeftOut {
   readonly kind: StoredEntry['kind']
   readonly key: string
   readonly reason: string
 }
 
 /** Realms first, documents oldest first. */
-export const planRestore = async (
+const planRestore = async (
   draft: Draft,
   contents: SnapshotContents,
   context: RestoreContext,

@@ -8,7 +8,6 @@ import type {
   FailingCredential,
   FailingProvider,
   SessionState,
-  StateStep,
   SyncItem,
   UpstreamTrouble,
 } from '../../language/wire/wire.ts'
@@ -33,11 +32,12 @@ import {
   putUnmanagedRealm,
 } from './plan-unmanaged.ts'
 import { planSync } from './plan-sync.ts'
-import { planRestore } from './restore.ts'
+import { restoreSnapshot } from './restore.ts'
 import { logItem } from './log-item.ts'
 import { COMPLETION, type Serving, type ServingChange } from './serving.ts'
 import type { Snapshot } from './snapshot.ts'
 import { SnapshotKeeper } from './snapshot-keeper.ts'
+import { StateVersion } from './state-version.ts'
 import { stateView, warningsOf } from './state-view.ts'
 import type { Lazy, SyncCall } from './sync-call.ts'
 import type { SyncResult } from './sync-result.ts'
@@ -99,19 +99,19 @@ export class Store {
   readonly #index = new ConflictIndex()
   readonly #queue = new SerialQueue(MAX_WAITING)
   readonly #keeper: SnapshotKeeper | undefined
+  readonly #version: StateVersion
   #ownership: Ownership
   /** The snapshot was restored completely: that stays so after a batch that does not state `complete`. */
   #wasComplete = false
-  /** What serves knows that the manager has sent all that it has. */
+  /** The serving processes know that the manager has sent everything that it has. */
   #isServingComplete = false
-  #version = 1
   #lastSince = 0
-  #stateText: { readonly version: number; readonly text: string } | undefined
 
   constructor(options: StoreOptions) {
     this.#options = options
     this.#validate = options.validate ?? validateInProcess()
     this.#pause = options.pause ?? (() => new Promise((resolve) => setImmediate(resolve)))
+    this.#version = new StateVersion(options.bootId)
     this.#ownership = { manager: options.manager, epoch: 0, complete: false }
     const { snapshot, retrySnapshotMs = RETRY_SNAPSHOT_MS, observer } = options
     this.#keeper =
@@ -181,12 +181,8 @@ export class Store {
   /** The state view as JSON; `etag` changes with whatever changes in it. */
   state(): { readonly etag: string; readonly text: () => string } {
     return {
-      etag: this.#etag(),
-      text: () => {
-        if (this.#stateText?.version !== this.#version)
-          this.#stateText = { version: this.#version, text: JSON.stringify(this.#view()) }
-        return this.#stateText.text
-      },
+      etag: this.#version.etag,
+      text: () => this.#version.text(() => this.#view()),
     }
   }
 
@@ -195,31 +191,24 @@ export class Store {
    * respond.
    */
   touch(): void {
-    this.#version += 1
+    this.#version.advance()
   }
 
   /** Call it before listening. `complete`: everything that a manager had completed in an earlier boot was restored. */
   async restore(): Promise<{ readonly complete: boolean }> {
-    const {
-      snapshot,
-      manager,
-      allowUnmanaged,
-      validateRestored: validate = this.#validate,
-    } = this.#options
+    const { snapshot, manager, allowUnmanaged, validateRestored } = this.#options
     if (snapshot === undefined) return { complete: false }
+    const validate = validateRestored ?? this.#validate
+    const context = { validate, manager, allowUnmanaged, pause: this.#pause }
     return this.#queue.run(async () => {
-      const contents = await snapshot.load()
-      const context = { validate, manager, allowUnmanaged, pause: this.#pause }
-      const plan = (draft: Draft) => planRestore(draft, contents, context)
-      const { result: leftOut } = await this.#change(plan)
-      for (const { kind, key, reason } of leftOut) await snapshot.setAside(kind, key, reason)
+      const restored = await restoreSnapshot(snapshot, context, (plan) => this.#change(plan))
       for (const { managedBy, since } of this.#loadedContent.documents.values())
         if (managedBy === null) this.#lastSince = Math.max(this.#lastSince, since)
-      const isSameManager = manager !== null && contents.manager === manager
-      if (isSameManager) this.#ownership = { ...this.#ownership, epoch: contents.epoch }
-      this.#wasComplete = isSameManager && contents.complete && leftOut.length === 0
-      if (isSameManager && contents.complete) await this.#serveCompletion()
-      if (leftOut.length > 0 || !contents.isIntact) await this.#keep(NO_CHANGES)
+      const { epoch, wasComplete, isWhole } = restored
+      this.#ownership = { ...this.#ownership, epoch }
+      this.#wasComplete = wasComplete && isWhole
+      if (wasComplete) await this.#serveCompletion()
+      if (restored.needsWriting) await this.#keep(NO_CHANGES)
       return { complete: this.#wasComplete }
     })
   }
@@ -255,7 +244,7 @@ export class Store {
   sync(call: SyncCall): Promise<SyncResult> {
     return this.#queue.run(async () => {
       const { manager } = this.#ownership
-      const version = this.#version
+      const { number: versionBefore } = this.#version
       const fencing = fence(this.#ownership, call, () => this.#loadedContent.rootDigest(manager))
       const isNewEpoch = this.#adopt({ epoch: fencing.epoch })
       if (!fencing.pass) {
@@ -269,10 +258,10 @@ export class Store {
       const isComplete = call.complete === rootDigest
       if (isComplete) await this.#serveCompletion()
       const isNewlyComplete = isComplete && this.#adopt({ complete: true })
-      const news = [isNewEpoch, isNewlyComplete, !draft.isEmpty].filter(Boolean).length
-      const isAllTold = !isNewEpoch && isTold(call, items, draft)
-      const step = isAllTold ? this.#stepFrom(version, news) : {}
-      if (news > 0) await this.#keep(draft)
+      const changeCount = [isNewEpoch, isNewlyComplete, !draft.isEmpty].filter(Boolean).length
+      const isAllReported = !isNewEpoch && reportEverything(items, call, draft)
+      const step = isAllReported ? this.#version.stepFrom(versionBefore, changeCount) : {}
+      if (changeCount > 0) await this.#keep(draft)
       await this.#report(items)
       this.#options.observer?.synced?.(isComplete, items)
       return call.complete === undefined || isComplete
@@ -312,7 +301,7 @@ export class Store {
     try {
       const result = await plan(draft)
       if (!draft.isEmpty) await this.#serve(draft.servingChange())
-      if (!draft.isEmpty) this.#version += 1
+      if (!draft.isEmpty) this.#version.advance()
       draft.commit()
       return { result, draft }
     } catch (error) {
@@ -326,18 +315,18 @@ export class Store {
     if (change.isComplete === true) this.#isServingComplete = true
   }
 
-  /** All that the manager has is there, which no change of documents tells what serves. */
+  /** Tells the serving processes, once, that the manager has sent everything: no change of documents says so. */
   async #serveCompletion(): Promise<void> {
     if (!this.#isServingComplete) await this.#serve(COMPLETION)
   }
 
   /** True if something has changed. */
-  #adopt(news: Partial<Ownership>): boolean {
-    const ownership = { ...this.#ownership, ...news }
+  #adopt(changed: Partial<Ownership>): boolean {
+    const ownership = { ...this.#ownership, ...changed }
     const { epoch, complete } = this.#ownership
     if (ownership.epoch === epoch && ownership.complete === complete) return false
     this.#ownership = ownership
-    this.#version += 1
+    this.#version.advance()
     return true
   }
 
@@ -349,16 +338,6 @@ export class Store {
   #incomplete(rootDigest: string, items: readonly SyncItem[]): SyncResult {
     const held = this.#loadedContent.entriesOf(this.#ownership.manager)
     return { reason: 'incomplete', rootDigest, items, held }
-  }
-
-  /** Nothing where something else, such as a session of a realm, has changed beside so many changes of a call. */
-  #stepFrom(version: number, changes: number): { readonly state?: StateStep } {
-    if (this.#version !== version + changes) return {}
-    return { state: { before: this.#etag(version), after: this.#etag() } }
-  }
-
-  #etag(version = this.#version): string {
-    return `"${this.#options.bootId}-${version}"`
   }
 
   #withShadows(item: SyncItem): SyncItem {
@@ -375,7 +354,7 @@ export class Store {
       ownership: this.#ownership,
       bootId,
       gatewayVersion,
-      version: this.#version,
+      version: this.#version.number,
       sessionsOf: (uri) => this.sessionsOf(uri),
       failingProvidersOf: (uri) => this.failingProvidersOf(uri),
       failingCredentialsOf: (uri) => this.failingCredentialsOf(uri),
@@ -395,15 +374,15 @@ export class Store {
 }
 
 /**
- * Whether the items tell all that a call has changed of the state view. It puts nothing but documents, as sessions of
- * realms, and what is told of upstreams, may change with all else; and no other document has lost routes, or won them.
+ * Whether `items` report everything that a call has changed in the state view: the call only puts documents, as anything
+ * else may change sessions of realms and reports of upstreams too, and no other document has lost or won routes.
  */
-const isTold = (
-  { realms, specs }: SyncCall,
+const reportEverything = (
   items: readonly SyncItem[],
+  { realms, specs }: SyncCall,
   { concerned }: Draft,
 ): boolean => {
-  const told = new Set(items.map(({ id }) => id))
-  const isPlain = realms.put.length + realms.delete.length + specs.delete.length === 0
-  return isPlain && [...concerned].every((id) => told.has(id))
+  const reported = new Set(items.map(({ id }) => id))
+  const onlyPutsDocuments = realms.put.length + realms.delete.length + specs.delete.length === 0
+  return onlyPutsDocuments && [...concerned].every((id) => reported.has(id))
 }
