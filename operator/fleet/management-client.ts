@@ -10,17 +10,15 @@ import type { Credentials } from './client/credentials.ts'
 import { exchange } from './client/exchange.ts'
 import { ExcessPause, type ExcessPauseOptions } from './client/excess-pause.ts'
 import { describeFailure } from './client/failure-words.ts'
+import { type EndedFailure, readDecisions, readFailures } from './client/read-decisions.ts'
 import {
-  type EndedFailure,
-  readDecisions,
-  readFailures,
   readRealmSources,
   readRefusal,
   readStateView,
   readSyncReply,
   type RealmSource,
   type Refusal,
-} from './client/read-answer.ts'
+} from './client/read-response.ts'
 import type { StateView, SyncReply } from '../../language/wire/wire.ts'
 import type { SyncBody } from './sync/sync-body.ts'
 import type { Explanation } from '../../language/explain/explanation.ts'
@@ -32,9 +30,9 @@ import { untilAborted } from './client/until-aborted.ts'
 export type Answer<T> =
   | { readonly result: 'ok'; readonly value: T; readonly etag: string | undefined }
   | { readonly result: 'not_modified' }
-  /** 4xx: the data plane says why. */
+  /** 4xx, with the reason that the data plane gives. */
   | { readonly result: 'refused'; readonly status: number; readonly refusal: Refusal }
-  /** No answer, 5xx, or one that makes no sense. */
+  /** No response, a 5xx, or an invalid response. */
   | { readonly result: 'failed'; readonly message: string }
 
 export interface ManagementClient {
@@ -47,11 +45,11 @@ export interface ManagementClient {
   source(id: string): Promise<Answer<unknown>>
   /** Every realm that it has loaded, without its secrets. */
   realms(): Promise<Answer<readonly RealmSource[]>>
-  /** How requests with this id were decided; 404 where nothing is kept of them. */
+  /** The decisions on requests with this id; 404 if there are none. */
   why(id: string): Promise<Answer<readonly ValueMap[]>>
   /**
    * A page of its routes.
-   * @param match text that they are to have; null: all of them
+   * @param match text that they must contain; null: all of them
    * @param after `next` of the page before
    * @param limit as many as the gateway chooses, if left out
    */
@@ -62,12 +60,12 @@ export interface ManagementClient {
   operatorStatus(): Promise<Answer<ValueMap>>
   /** Which route would take a request, and what decides it. Nothing is sent to the API. */
   explain(request: ExplainRequest): Promise<Answer<Explanation>>
-  /** Breaks off what is under way; every later call fails. */
+  /** Aborts what is under way; every later call fails. */
   close(): Promise<void>
 }
 
 export interface FailuresQuery {
-  /** Text that they are to have; empty: all of them. */
+  /** Text that they must contain; empty: all of them. */
   readonly match: string
   /** Only those that ended before this time, Unix milliseconds as text. */
   readonly before: string | null
@@ -75,9 +73,9 @@ export interface FailuresQuery {
 }
 
 export interface ClientOptions extends ExcessPauseOptions {
-  /** Asked before every call; connections are recreated when what it gives has changed. */
+  /** Called before every call; connections are recreated when its result has changed. */
   readonly credentials: (dataPlane: DataPlane) => Promise<Credentials>
-  /** Bounds the wait for an answer; that of a sync call grows with its size. */
+  /** Bounds the wait for a response; that of a sync call grows with its size. */
   readonly timeoutMs: number
   /** Shared by the clients of a fleet. */
   readonly contexts?: SecureContexts
@@ -88,7 +86,7 @@ export interface ClientOptions extends ExcessPauseOptions {
 /** Time a data plane may take for each KiB of a sync call, beyond the time-out. */
 const MS_PER_KIB = 10
 
-/** A document has 4 MiB as JSON text at most. Its values are not counted: even so many empty maps can be borne. */
+/** A document has at most 4 MiB as JSON text. Its values are not bounded, as memory suffices even for that many empty maps. */
 const SOURCE_BOUND: AnswerBound = { bytes: 4 * 1024 * 1024 + 1024, values: Infinity }
 
 /** 32 decisions of some 5 KiB at most. */
@@ -97,13 +95,13 @@ const WHY_BOUND: AnswerBound = { bytes: 256 * 1024, values: 5000 }
 /** 100 failures of some 5 KiB at most, and those of one more millisecond. */
 const FAILURES_BOUND: AnswerBound = { bytes: 2 * 1024 * 1024, values: 40_000 }
 
-/** Asked for by a person, of a gateway that they have chosen. */
+/** For requests of a person to a gateway that they have chosen. */
 const PERSON_BOUND: AnswerBound = { bytes: 32 * 1024 * 1024, values: 2_000_000 }
 
-/** A number; a refusal has words. */
+/** A number, or the message of a rejection. */
 const ENDPOINTS_BOUND: AnswerBound = { bytes: 16 * 1024, values: 200 }
 
-/** Those of every realm of a gateway: asked for by a person, from a gateway that they have chosen. */
+/** Every realm of a gateway, for a person who has chosen it. */
 const REALMS_BOUND: AnswerBound = { bytes: 64 * 1024 * 1024, values: 4_000_000 }
 
 interface Call<T> {
@@ -113,9 +111,9 @@ interface Call<T> {
   readonly body?: Buffer
   readonly timeoutMs: number
   readonly bound: AnswerBound
-  /** A response beyond the bound keeps nobody from calling the gateway again: documents decide how large it is. */
+  /** A response beyond the bound does not keep the operator from calling the gateway again, as documents decide its size. */
   readonly isForPerson?: boolean
-  /** undefined: the answer makes no sense. */
+  /** undefined: the response is invalid. */
   readonly read: (body: unknown) => T | undefined
 }
 
@@ -260,7 +258,7 @@ const explainCall = ({
   url,
   headers,
 }: ExplainRequest): Omit<Call<Explanation>, 'timeoutMs'> => {
-  // No credentials leave this process, as URLs are logged: only that they are there counts.
+  // No credentials leave this process, as URLs are logged: only their presence matters.
   const query = new URLSearchParams({ method, url: url.replace(/[?#].*$/s, '') })
   for (const header of headers) query.append('header', withoutCredentials(header))
   return {
@@ -314,7 +312,7 @@ const send = async <T>(
   return { result: 'ok', value, etag: isTag ? etag : undefined }
 }
 
-/** Sent back with the next question. */
+/** An `ETag` is sent back with the next request. */
 const MAX_TAG_LENGTH = 256
 
 const parseJson = (text: string): unknown => {

@@ -5,7 +5,7 @@ import { isMap, type ValueMap } from '../../language/expression/value.ts'
 import { measure } from '../../language/measure.ts'
 import { describeAnswer } from '../fleet/client/describe-answer.ts'
 import type { ManagementClient } from '../fleet/management-client.ts'
-import type { RealmSource } from '../fleet/client/read-answer.ts'
+import type { RealmSource } from '../fleet/client/read-response.ts'
 
 export interface GatewayContents {
   /** By id. */

@@ -10,7 +10,7 @@ import {
   type Value,
   type ValueMap,
 } from '../../language/expression/value.ts'
-import type { RealmSource } from '../fleet/client/read-answer.ts'
+import type { RealmSource } from '../fleet/client/read-response.ts'
 import { shapeAt, specPointer } from '../resource/realm-record.ts'
 import { REALM_RECORD } from '../resource/realm-shape.ts'
 import { API_VERSION } from '../resource/resource.ts'

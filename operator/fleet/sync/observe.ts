@@ -2,7 +2,7 @@
 
 import { LoadedState } from './loaded-state.ts'
 import { plainText } from '../client/plain-text.ts'
-import type { Refusal } from '../client/read-answer.ts'
+import type { Refusal } from '../client/read-response.ts'
 import { failed, type PlaneMemory, type RoundContext, type RoundResult } from './plane-memory.ts'
 import type { Selection } from './selection.ts'
 import { untilAborted } from '../client/until-aborted.ts'

@@ -6,7 +6,7 @@ import type { ProbeDeps } from '../../../dataplane/management/endpoint.ts'
 import { Readiness } from '../../../dataplane/management/readiness.ts'
 import type { UpstreamTrouble } from '../../../language/wire/wire.ts'
 import { createSilentLog } from '../../../telemetry/log.ts'
-import { readStateView } from '../../../operator/fleet/client/read-answer.ts'
+import { readStateView } from '../../../operator/fleet/client/read-response.ts'
 import { makeDocument, REALM } from '../../dataplane/store/rig.ts'
 import { isErrorRecord, startGateway } from './gateway.ts'
 
@@ -153,7 +153,7 @@ describe('GET', () => {
     expect(headers.get('etag')).toBe(`"${specs.a.digest}"`)
   })
 
-  it('/api_specs?view=state tells of providers that fail, in their realm', async () => {
+  it('/api_specs?view=state reports providers that fail, in their realm', async () => {
     const failing = [{ provider: 'corp', cause: 'issuer', found: 'https://idp.example/' }] as const
     await using gateway = await startGateway({
       store: { failingProvidersOf: (uri) => (uri === REALM ? failing : []) },
@@ -166,7 +166,7 @@ describe('GET', () => {
     expect(realm.json).toMatchObject({ failingProviders: failing })
   })
 
-  it('/api_specs?view=state tells of upstreams that answer nobody, by documents that are held', async () => {
+  it('/api_specs?view=state reports upstreams that answer no request, by documents that are loaded', async () => {
     const troubles = new Map<string, UpstreamTrouble>()
     await using gateway = await startGateway({ store: { upstreamTroubles: () => troubles } })
     await gateway.load(makeDocument('a'))

@@ -2,7 +2,7 @@
 // hides what the others say.
 
 import { describe, expect, it } from '@jest/globals'
-import { readFailures } from '../../../operator/fleet/client/read-answer.ts'
+import { readFailures } from '../../../operator/fleet/client/read-decisions.ts'
 import { type AskedForFailures, findFailures } from '../../../operator/fleet/find-failures.ts'
 import type { ValueMap } from '../../../language/expression/value.ts'
 import { aDecision } from '../../support/a-decision.ts'

@@ -25,7 +25,7 @@ import {
   readRefusal,
   readStateView,
   readSyncReply,
-} from '../../../operator/fleet/client/read-answer.ts'
+} from '../../../operator/fleet/client/read-response.ts'
 import { type DataPlane, isSelected } from '../../../operator/data-plane.ts'
 import { PlaneMemory } from '../../../operator/fleet/sync/plane-memory.ts'
 import { SharedSteps } from '../../../operator/fleet/sync/shared-map.ts'
@@ -148,7 +148,7 @@ describe('mass-delete guard', () => {
     expect(guard.decide(3, 10, 60_002).decision).toBe('go')
   })
 
-  it('begins anew when the resources come back', () => {
+  it('starts again when the resources come back', () => {
     const guard = new MassDeleteGuard()
     guard.decide(10, 10, 0)
     expect(guard.decide(0, 10, 50_000).decision).toBe('go')

@@ -1,6 +1,6 @@
 import { afterEach, describe, expect, it } from '@jest/globals'
 import { LoadedState } from '../../../operator/fleet/sync/loaded-state.ts'
-import { readStateView, readSyncReply } from '../../../operator/fleet/client/read-answer.ts'
+import { readStateView, readSyncReply } from '../../../operator/fleet/client/read-response.ts'
 import { describeSkew } from '../../../operator/fleet/skew.ts'
 import { aDesiredSet, aDocument } from '../../support/desired.ts'
 import { eventually } from '../../support/eventually.ts'
@@ -232,7 +232,7 @@ describe('a data plane of another version', () => {
 })
 
 describe('what a data plane holds that we did not put there', () => {
-  it('an unknown digest of ours: put anew', async () => {
+  it('an unknown digest of ours: sent again', async () => {
     const plane = await aPlane()
     plane.specs.set('a', { digest: 'of another time', managedBy: 'svc-operator', warnings: [] })
     const { fleet } = aFleet([plane])
@@ -241,7 +241,7 @@ describe('what a data plane holds that we did not put there', () => {
     expect(plane.specs.get('a')?.digest).toBe('digest-of-a')
   })
 
-  it('an unknown digest that appears later: put anew', async () => {
+  it('an unknown digest that appears later: sent again', async () => {
     const plane = await aPlane()
     const { fleet } = aFleet([plane])
     fleet.apply(aDesiredSet([aDocument('a')]))

@@ -1,7 +1,7 @@
 // Tests what of the decisions and failures that a gateway gives is accepted, as a sidecar may say anything.
 
 import { describe, expect, it } from '@jest/globals'
-import { readDecisions, readFailures } from '../../../../operator/fleet/client/read-answer.ts'
+import { readDecisions, readFailures } from '../../../../operator/fleet/client/read-decisions.ts'
 import type { Value, ValueMap } from '../../../../language/expression/value.ts'
 import { aDecision } from '../../../support/a-decision.ts'
 

@@ -2,25 +2,32 @@
 // version may send more than we know, which is left out, or less, which has a default. What may be shown to a person is
 // short and printable, and codes are of closed sets.
 
-import { SYSTEM_CLOCK } from '../../../base/clock.ts'
 import { isList, isMap, type Value, type ValueMap } from '../../../language/expression/value.ts'
 import type { Problem, ProblemCode, Warning } from '../../../language/problem.ts'
 import type {
-  CredentialCause,
-  FailingCredential,
-  FailingProvider,
-  ProviderCause,
   RealmState,
   SessionState,
   SpecState,
   StateView,
   SyncItem,
   SyncReply,
-  UpstreamCause,
-  UpstreamTrouble,
 } from '../../../language/wire/wire.ts'
-import { isDecision } from './is-decision.ts'
 import { plainText } from './plain-text.ts'
+import {
+  readFailingCredentials,
+  readFailingProviders,
+  readFailingUpstreams,
+} from './read-reported-failures.ts'
+import {
+  isCount,
+  isMemberOf,
+  isName,
+  mapsIn,
+  MAX_NAME_LENGTH,
+  numberOr,
+  textOr,
+  textOrNull,
+} from './read-values.ts'
 
 /** What a 4xx says. */
 export interface Refusal {
@@ -32,7 +39,7 @@ export interface Refusal {
   readonly rootDigest?: string
 }
 
-/** Needed are `bootId`, `rootDigest`, `specs`, and a digest of each entry: without them nothing can be said. */
+/** `bootId`, `rootDigest`, `specs` and a digest of each entry are required: without one of them it gives undefined. */
 export const readStateView = (body: unknown): StateView | undefined => {
   if (!isMap(body)) return undefined
   const { bootId, rootDigest, manager, gatewayVersion, upstreams } = body
@@ -51,48 +58,9 @@ export const readStateView = (body: unknown): StateView | undefined => {
     complete: body['complete'] === true,
     ...(isVersion(gatewayVersion) && { gatewayVersion }),
     ...(upstreams !== undefined &&
-      isMap(upstreams) && { upstreams: readUpstreamFailures(upstreams) }),
+      isMap(upstreams) && { upstreams: readFailingUpstreams(upstreams) }),
   }
 }
-
-const MAX_TROUBLES = 200
-
-/** It is shown in statuses, so it is nothing but an origin and a cause of the list. */
-const readUpstreamFailures = (failures: ValueMap): Readonly<Record<string, UpstreamTrouble>> =>
-  Object.fromEntries(
-    Object.entries(failures)
-      .slice(0, MAX_TROUBLES)
-      .flatMap(([id, failure]) => {
-        const read = isMap(failure) ? readUpstreamFailure(failure) : undefined
-        return read === undefined ? [] : [[id, read] as const]
-      }),
-  )
-
-const readUpstreamFailure = ({ origin, cause }: ValueMap): UpstreamTrouble | undefined =>
-  isOrigin(origin) && isMemberOf(CAUSES, cause) ? { origin, cause } : undefined
-
-const isOrigin = (value: Value | undefined): value is string =>
-  typeof value === 'string' && /^https?:\/\/[\w.:[\]-]{1,255}$/.test(value)
-
-const CAUSES = {
-  refused: true,
-  dns: true,
-  tls: true,
-  denied: true,
-  connect_timeout: true,
-  timeout: true,
-  reset: true,
-  malformed: true,
-  status_502: true,
-  status_503: true,
-  status_504: true,
-} satisfies Record<UpstreamCause, true>
-
-/** Compared and kept, shown at most to those who run the operator. */
-const isName = (value: unknown): value is string =>
-  typeof value === 'string' && value.length <= MAX_NAME_LENGTH
-
-const MAX_NAME_LENGTH = 256
 
 /** `namespace/name`, or empty. */
 const isResource = (value: unknown): value is string =>
@@ -162,10 +130,8 @@ const readRealmState = (entry: Value): RealmState | undefined => {
   if (!isMap(entry)) return undefined
   const { digest, managedBy } = entry
   if (!isName(digest)) return undefined
-  const failingProviders = mapsIn(entry, 'failingProviders', MAX_PROVIDERS).flatMap(readProvider)
-  const failingCredentials = mapsIn(entry, 'failingCredentials', MAX_CREDENTIALS).flatMap(
-    readCredential,
-  )
+  const failingProviders = readFailingProviders(entry)
+  const failingCredentials = readFailingCredentials(entry)
   return {
     digest,
     managedBy: textOrNull(managedBy),
@@ -175,117 +141,17 @@ const readRealmState = (entry: Value): RealmState | undefined => {
   }
 }
 
-const MAX_PROVIDERS = 16
-
-/** One with a cause that we don't know is left out. */
-const readProvider = ({ provider, cause, found }: ValueMap): readonly FailingProvider[] =>
-  isName(provider) && isMemberOf(PROVIDER_CAUSES, cause)
-    ? [{ provider, cause, ...(isFound(found) && { found }) }]
-    : []
-
-/** It stands in statuses: an issuer without userinfo and query, or a status. */
-const isFound = (value: Value | undefined): value is string =>
-  typeof value === 'string' && /^(?:https?:\/\/[\w.:[\]/~%-]{1,200}|\d{3})$/.test(value)
-
-const PROVIDER_CAUSES = {
-  refused: true,
-  dns: true,
-  tls: true,
-  denied: true,
-  timeout: true,
-  reset: true,
-  plain_http: true,
-  status: true,
-  metadata: true,
-  issuer: true,
-} satisfies Record<ProviderCause, true>
-
-const MAX_CREDENTIALS = 16
-
-/** One with a cause that we don't know is left out. */
-const readCredential = ({ credential, cause, found }: ValueMap): readonly FailingCredential[] =>
-  isName(credential) && isMemberOf(CREDENTIAL_CAUSES, cause)
-    ? [{ credential, cause, ...(isFoundThere(found) && { found }) }]
-    : []
-
-/** It stands in statuses: a status, an error code of OAuth 2.0, or a time. */
-const isFoundThere = (value: Value | undefined): value is string =>
-  typeof value === 'string' && /^(?:\d{3}|[a-z_]{1,64}|[\dT:Z-]{20})$/.test(value)
-
-const CREDENTIAL_CAUSES = {
-  refused: true,
-  dns: true,
-  tls: true,
-  denied: true,
-  timeout: true,
-  reset: true,
-  status: true,
-  response: true,
-  invalid_client: true,
-  oauth_error: true,
-  certificate_invalid: true,
-  certificate_expired: true,
-  certificate_early: true,
-  certificate_ends: true,
-} satisfies Record<CredentialCause, true>
-
 const MAX_SESSIONS = 64
 const MAX_PROBLEMS = 16
 const MAX_PATH_LENGTH = 512
 const MAX_MESSAGE_LENGTH = 500
 
-const NONE: readonly ValueMap[] = []
-
-const mapsIn = (entry: ValueMap, member: string, most: number): readonly ValueMap[] => {
-  const list = entry[member]
-  return list !== undefined && isList(list) && list.length > 0
-    ? list.filter(isMap).slice(0, most)
-    : NONE
-}
-
-/** Of all warnings only these are news: the others are known since the document was validated here. */
+/** Only these warnings are new: the others are known since the document was validated here. */
 const shadowsIn = (entry: ValueMap): readonly Warning[] =>
   mapsIn(entry, 'warnings', Infinity)
     .filter(({ code }) => code === 'Shadowed')
     .slice(0, MAX_PROBLEMS)
     .map((warning) => ({ code: 'Shadowed', ...textsOf(warning) }))
-
-/** Of `GET /why/ID`: those that are decisions, as they are. */
-export const readDecisions = (body: unknown): readonly ValueMap[] | undefined => {
-  if (!isMap(body)) return undefined
-  const decisions = mapsIn(body, 'decisions', MAX_DECISIONS)
-  return decisions.length === 0 ? undefined : decisions.filter(isDecision)
-}
-
-const MAX_DECISIONS = 32
-
-export interface EndedFailure {
-  /** Unix time, milliseconds: by the clock of the gateway. */
-  readonly endedMs: number
-  readonly failure: ValueMap
-}
-
-/**
- * Of `GET /why`: those that are decisions, as they are. What says no time that may be is left out, as it has no place
- * among others: of the future it would stand before all of them.
- */
-export const readFailures = (
-  body: unknown,
-  nowMs = SYSTEM_CLOCK.now(),
-): readonly EndedFailure[] | undefined => {
-  if (!isMap(body) || !isList(body['failures'])) return undefined
-  return mapsIn(body, 'failures', MAX_FAILURES).flatMap((failure) => {
-    const { ended_ms: endedMs } = failure
-    const isPast = isCount(endedMs) && endedMs <= nowMs + MAX_SKEW_MS
-    return isPast && isDecision(failure) ? [{ endedMs, failure }] : []
-  })
-}
-
-/** How far the clock of a gateway may be ahead of ours. */
-const MAX_SKEW_MS = 60_000
-
-/** A page, and the rest of its last millisecond. */
-const MAX_FAILURES = 500
 
 const readProblem = (problem: ValueMap): Problem => ({
   code: codeOf(problem['code']),
@@ -313,7 +179,7 @@ const CODES = {
   conflict: true,
 } satisfies Record<ProblemCode, true>
 
-/** What we don't know is wrong in some way. */
+/** A code that this version does not know stands for some problem. */
 const codeOf = (code: Value | undefined): ProblemCode =>
   isMemberOf(CODES, code) ? code : 'invalid_value'
 
@@ -330,24 +196,7 @@ const readSession = ({ url, state, reason }: ValueMap): SessionState => ({
   ...(typeof reason === 'string' && { reason }),
 })
 
-const isMemberOf = <Member extends string>(
-  members: Readonly<Record<Member, true>>,
-  value: Value | undefined,
-): value is Member => typeof value === 'string' && Object.hasOwn(members, value)
-
-const textOr = (value: Value | undefined, otherwise: string): string =>
-  typeof value === 'string' ? value : otherwise
-
-const textOrNull = (value: Value | undefined): string | null =>
-  typeof value === 'string' ? value : null
-
-const numberOr = (value: Value | undefined, otherwise: number): number =>
-  isCount(value) ? value : otherwise
-
-const isCount = (value: Value | undefined): value is number =>
-  typeof value === 'number' && Number.isSafeInteger(value) && value >= 0
-
-/** An item with a result that we don't know is left out, as if nothing had been said of it. */
+/** Leaves out items with a result that this version does not know. */
 export const readSyncReply = (body: unknown): SyncReply | undefined => {
   if (!isMap(body)) return undefined
   const { rootDigest, items, state } = body
