@@ -22,7 +22,7 @@ import { readVersion } from '../../telemetry/version.ts'
 import { allowLocal, allowLocalHost, type Authorize } from '../../web/browser-access.ts'
 import { measureBusy } from '../../base/event-loop-busy.ts'
 import { collectGarbage } from '../../base/collect-garbage.ts'
-import { collectAfterLoads, type IdleCollection } from './collect-when-idle.ts'
+import { collectAfterLoads, type IdleCollection } from './collect-after-loads.ts'
 import type { ProcessStatusRegistry } from './cluster/process-status.ts'
 import type { GatewaySettings } from '../config.ts'
 import type { ConnectionRefusal } from '../connections/connection-gate.ts'
@@ -331,7 +331,7 @@ async function* inTurns(pieces: Iterable<string>): AsyncGenerator<string> {
 
 interface Access {
   readonly authorize: Authorize
-  /** Who may open the web page, which holds no data; undefined: nobody, as a browser has no way to read any. */
+  /** Who may open the web page, which contains no data; undefined: it is not served, as no browser could read any data. */
   readonly page: Authorize | undefined
   readonly close: () => void
 }

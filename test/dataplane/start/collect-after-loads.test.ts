@@ -1,7 +1,7 @@
 // When the garbage of a load is collected: once, after a large one, while nothing is done.
 
 import { describe, expect, it } from '@jest/globals'
-import { collectAfterLoads } from '../../../dataplane/start/collect-when-idle.ts'
+import { collectAfterLoads } from '../../../dataplane/start/collect-after-loads.ts'
 import type { PackedDocument } from '../../../dataplane/store/packed-document.ts'
 import { createManualClock } from '../../support/manual-clock.ts'
 
