@@ -23,8 +23,8 @@ describe('readArguments', () => {
   })
 
   it.each([
-    [['--only', 'constructor'], "There is no table 'constructor'"],
-    [['--only', ''], "There is no table ''"],
+    [['--only', 'constructor'], "there is no 'constructor'"],
+    [['--only', ''], "there is no ''"],
     [['--fast'], '--fast'],
     [['static'], 'static'],
   ])('refuses %j', (argv, message) => {

@@ -1,7 +1,7 @@
-// The command line of the benchmark in; which tables are to be made, for how long, and where the report
-// goes out.
+// Reads the command line of the benchmark: which tables are measured, for how long, and where the report is written.
 
 import { parseArgs } from 'node:util'
+import { COMMON_OPTIONS, selectParts } from './common-options.ts'
 
 export const TABLE_NAMES = [
   'static',
@@ -48,25 +48,13 @@ const DEFAULT_FILE = 'docs/benchmarks.md'
 export const readArguments = (argv: readonly string[]): Arguments => {
   const { values } = parseArgs({
     args: [...argv],
-    options: {
-      quick: { type: 'boolean', default: false },
-      only: { type: 'string', multiple: true, default: [] },
-      base: { type: 'string' },
-      out: { type: 'string' },
-    },
+    options: { ...COMMON_OPTIONS, base: { type: 'string' } },
   })
-  const only = values.only.flatMap((names) => names.split(','))
-  const unknown = only.find((name) => !isTableName(name))
-  if (unknown !== undefined)
-    throw new Error(`There is no table '${unknown}': choose of ${TABLE_NAMES.join(', ')}`)
-  const isWhole = only.length === 0 && !values.quick
+  const isWhole = values.only.length === 0 && !values.quick
   return {
-    tables: TABLE_NAMES.filter((name) => only.length === 0 || only.includes(name)),
+    tables: selectParts(TABLE_NAMES, values.only),
     isQuick: values.quick,
     base: values.base,
     file: values.out ?? (isWhole ? DEFAULT_FILE : undefined),
   }
 }
-
-const isTableName = (name: string): name is TableName =>
-  (TABLE_NAMES as readonly string[]).includes(name)

@@ -1,9 +1,8 @@
-// What the machine of a benchmark has: programs, cores, and which of them a command is pinned to. Looked
-// at once, at the start.
+// Describes the machine of a benchmark: its hardware and programs, and the core that each command is pinned to.
 
 import { execFileSync, spawnSync } from 'node:child_process'
 import { readFileSync } from 'node:fs'
-import { availableParallelism, cpus, release, totalmem, type } from 'node:os'
+import { availableParallelism, cpus, loadavg, release, totalmem, type } from 'node:os'
 import { env } from 'node:process'
 
 const PROGRAMS = ['taskset', 'wrk', 'nginx', 'haproxy', 'caddy', 'envoy'] as const
@@ -40,12 +39,12 @@ export const lookAtMachine = (): Machine => {
   }
 }
 
-/** So that this process, and what it starts without a word, leaves the server's core alone. */
+/** Keeps this process, and what it starts without pinning, away from the server's core. */
 export const pinOwnProcess = (machine: Machine): void => {
   pinProcesses(machine, 'load', [process.pid])
 }
 
-/** Processes that are running already; so are the threads that they start from now on. */
+/** Pins processes that are already running, with the threads that they start later. */
 export const pinProcesses = ({ isPinned }: Machine, core: Core, pids: readonly number[]): void => {
   const program: Program = 'taskset'
   if (!isPinned) return
@@ -54,19 +53,30 @@ export const pinProcesses = ({ isPinned }: Machine, core: Core, pids: readonly n
 
 /** Lines for the report: hardware, system, versions. */
 export const describeMachine = (machine: Machine): readonly string[] => {
-  const [cpu] = cpus()
-  const memory = `${(totalmem() / 1024 ** 3).toFixed(1)} GiB`
   const versions = PROGRAMS.filter((name) => name in VERSION_OF && machine.has(name)).map(
     (name) => `${name} ${versionOf(name)}`,
   )
   return [
-    `${cpus().length} × ${cpu?.model ?? 'unknown CPU'}, ${memory}, ${type()} ${release()}`,
+    describeHardware(),
     [`Node ${process.versions.node}`, ...PACKAGES.flatMap(packageVersion), ...versions].join(', '),
     machine.isPinned
       ? 'The server under test is pinned to core 0; load generator and upstream to core 1.'
       : 'Nothing is pinned to a core: this machine has one core, or no taskset.',
   ]
 }
+
+/** A line for the report: cores, memory, system. */
+export const describeHardware = (): string => {
+  const [cpu] = cpus()
+  const memory = `${(totalmem() / 1024 ** 3).toFixed(1)} GiB`
+  return `${cpus().length} × ${cpu?.model ?? 'unknown CPU'}, ${memory}, ${type()} ${release()}`
+}
+
+/** Load averages of the last 1, 5 and 15 minutes. */
+export const describeLoad = (): string =>
+  loadavg()
+    .map((load) => load.toFixed(1))
+    .join(' ')
 
 const VERSION_OF: Readonly<Record<string, readonly string[]>> = {
   wrk: ['-v'],
@@ -76,7 +86,7 @@ const VERSION_OF: Readonly<Record<string, readonly string[]>> = {
   envoy: ['--version'],
 }
 
-/** They say it on stdout or stderr, among other things. */
+/** Programs print it to stdout or stderr, among other things. */
 const versionOf = (program: Program): string => {
   const { stdout, stderr } = spawnSync(fileOf(program), VERSION_OF[program] ?? [], {
     encoding: 'utf8',
@@ -103,10 +113,10 @@ export const hasPackage = (name: string): boolean => packageVersion(name).length
 
 /**
  * The commit that is measured, with a `+` when the working tree differs from it; empty outside git.
- * @param rooms what is measured; `dataplane` and `spec` when absent
+ * @param planes whose code is measured, besides the floors below them
  */
-export const describeCommit = (...rooms: readonly string[]): string => {
-  const measured = rooms.length === 0 ? ['dataplane', 'spec'] : rooms
+export const describeCommit = (...planes: readonly ('dataplane' | 'operator')[]): string => {
+  const measured = ['base', 'language', 'telemetry', 'compiler', 'web', ...planes]
   const git = (...args: readonly string[]): string =>
     execFileSync('git', args, { encoding: 'utf8', stdio: ['ignore', 'pipe', 'ignore'] }).trim()
   try {

@@ -1,5 +1,5 @@
-// `make bench`: measures the gateway beside its peers, prints the tables as they are made and writes them
-// to docs/benchmarks.md. It says what was measured here and now; it asserts nothing.
+// Measures the gateway beside its peers (`make bench`), prints each table as soon as it is done and writes all of them to
+// docs/benchmarks.md. It asserts nothing.
 
 import { writeFileSync } from 'node:fs'
 import { type Bench, QUICK_TIMING, TIMING } from './bench.ts'
@@ -28,7 +28,7 @@ import { measureStart } from './tables/start.ts'
 import { measureStatic } from './tables/static.ts'
 import { measureCrossbar, measureWamp, measureWampLatency } from './tables/wamp.ts'
 import { lacksRouter } from './wamp-rig.ts'
-import { endOnSignals, readOrExit } from './start-program.ts'
+import { endOnSignals, readOrExit, startProgress } from './start-program.ts'
 
 interface TableMaker {
   readonly make: (bench: Bench) => Promise<Section | readonly Section[]>
@@ -78,13 +78,6 @@ const print = (text: string): void => {
   process.stdout.write(`${text}\n`)
 }
 
-const progress = (startedMs: number): Bench['progress'] => {
-  return (text) => {
-    const seconds = Math.round((performance.now() - startedMs) / 1000)
-    process.stderr.write(`${String(seconds).padStart(4)} s  ${text}\n`)
-  }
-}
-
 const makeTable = async (
   name: TableName,
   bench: Bench,
@@ -106,7 +99,7 @@ const makeTable = async (
 }
 
 const pageHead = (machine: Machine, isQuick: boolean, minutes: number): readonly string[] => {
-  const commit = describeCommit()
+  const commit = describeCommit('dataplane')
   const facts = [
     `${new Date().toISOString().slice(0, 10)}${commit === '' ? '' : `, commit ${commit}`}, in ${minutes.toFixed(1)} minutes`,
     ...describeMachine(machine),
@@ -125,7 +118,7 @@ const main = async (given: Arguments): Promise<void> => {
   const machine = lookAtMachine()
   pinOwnProcess(machine)
   const timing = isQuick ? QUICK_TIMING : TIMING
-  const bench: Bench = { machine, timing, base, progress: progress(startedMs) }
+  const bench: Bench = { machine, timing, base, progress: startProgress() }
   const texts: string[] = []
   for (const name of tables) texts.push(...(await makeTable(name, bench, given)))
   if (file === undefined) return

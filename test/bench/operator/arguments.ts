@@ -1,7 +1,9 @@
-// The command line of the operator's benchmark in; how much of everything, and where the report goes, out.
+// Reads the command line of the operator's benchmark: how much of everything is measured, and where the report is
+// written.
 
 import { parseArgs } from 'node:util'
 import { chartOperator } from '../../support/chart-operator.ts'
+import { COMMON_OPTIONS, selectParts } from '../common-options.ts'
 
 export const STAGE_NAMES = ['edits', 'pods', 'cold', 'burst', 'rest', 'leaders'] as const
 
@@ -23,9 +25,9 @@ export interface Arguments {
   readonly size: Size
   readonly stages: readonly StageName[]
   readonly isQuick: boolean
-  /** The large size after the usual one, on an API server of its own. */
+  /** After the usual size the large one is measured, on an API server of its own. */
   readonly isLarge: boolean
-  /** On an API server of our own, in memory, in the place of a real one. */
+  /** The API server is our own one, in memory, instead of a real one. */
   readonly isLight: boolean
   /** undefined: the report is printed only. */
   readonly file: string | undefined
@@ -48,7 +50,7 @@ const SIZE: Size = {
   restSeconds: 30,
   memoryLimit: chartOperator().memoryLimit,
 }
-/** Measured after the usual size where it is asked for, in the parts that grow with it. */
+/** Measured after the usual size if `--large` is given, in the stages whose cost grows with it. */
 export const LARGE_SIZE: Size = { ...SIZE, documents: 10_000, memoryLimit: 1024 }
 export const LARGE_STAGES: readonly StageName[] = ['edits', 'cold', 'rest']
 const QUICK_SIZE: Size = {
@@ -60,22 +62,22 @@ const QUICK_SIZE: Size = {
   restSeconds: 5,
 }
 
-/** Each has an address of its own on loopback. */
+/** Each needs an address of its own on loopback. */
 const MAX_DATA_PLANES = 2000
 
 export const USAGE = `Usage: npm run bench-operator -- [--quick] [--light] [--large] [--documents N] [--data-planes N] [--memory MB]
                                  [--only NAME,…] [--out FILE] [--operator FILE] [--profiles DIR] [--node-flag=FLAG …]
 
-  --light        on an API server of our own, which needs no build and little time
+  --light        uses an API server of our own, which needs no build and little time
   --quick        100 documents × 10 data planes, and little of everything
-  --large        ${LARGE_SIZE.documents} documents × ${LARGE_SIZE.dataPlanes} data planes too, after that
+  --large        then also ${LARGE_SIZE.documents} documents × ${LARGE_SIZE.dataPlanes} data planes
   --documents    how many; default ${SIZE.documents}
   --data-planes  how many, ${MAX_DATA_PLANES} at most; default ${SIZE.dataPlanes}
   --memory       MB of the operator's container, of which V8 takes half for its heap; default ${SIZE.memoryLimit}
   --only         some of: ${STAGE_NAMES.join(', ')}
   --out          where the report is written; default ${DEFAULT_FILE} where nothing else is given
   --operator     the program that is measured; default ${DEFAULT_OPERATOR}
-  --profiles     directory for CPU profiles of the operators: the numbers are worse with it
+  --profiles     directory for CPU profiles of the operators, which make the numbers worse
   --node-flag    of Node, for the operators: --node-flag=--max-semi-space-size=4`
 
 /** @throws Error saying what is wrong with the arguments */
@@ -83,27 +85,22 @@ export const readArguments = (argv: readonly string[]): Arguments => {
   const { values } = parseArgs({
     args: [...argv],
     options: {
-      quick: { type: 'boolean', default: false },
+      ...COMMON_OPTIONS,
       light: { type: 'boolean', default: false },
       large: { type: 'boolean', default: false },
       documents: { type: 'string' },
       'data-planes': { type: 'string' },
       memory: { type: 'string' },
-      only: { type: 'string', multiple: true, default: [] },
-      out: { type: 'string' },
       operator: { type: 'string', default: DEFAULT_OPERATOR },
       profiles: { type: 'string' },
       'node-flag': { type: 'string', multiple: true, default: [] },
     },
   })
-  const only = values.only.flatMap((names) => names.split(','))
-  const unknown = only.find((name) => !isStageName(name))
-  if (unknown !== undefined)
-    throw new Error(`There is no part '${unknown}': choose of ${STAGE_NAMES.join(', ')}`)
   const usual = values.quick ? QUICK_SIZE : SIZE
   const {
     quick,
     light,
+    only,
     documents,
     'data-planes': dataPlanes,
     profiles,
@@ -119,7 +116,7 @@ export const readArguments = (argv: readonly string[]): Arguments => {
       dataPlanes: readCount('data-planes', dataPlanes, usual.dataPlanes, MAX_DATA_PLANES),
       memoryLimit,
     },
-    stages: STAGE_NAMES.filter((name) => only.length === 0 || only.includes(name)),
+    stages: selectParts(STAGE_NAMES, only),
     isQuick: quick,
     isLight: light,
     isLarge: values.large,
@@ -131,9 +128,6 @@ export const readArguments = (argv: readonly string[]): Arguments => {
 }
 
 const isAbsent = (value: unknown): boolean => value === undefined
-
-const isStageName = (name: string): name is StageName =>
-  (STAGE_NAMES as readonly string[]).includes(name)
 
 const readCount = (
   name: string,

@@ -1,13 +1,12 @@
-// `make bench-operator`: measures the operator on a real API server, with stand-ins for data planes, prints the tables
-// and writes them to docs/benchmarks-operator.md. It says what was measured here and now; it asserts nothing.
+// Measures the operator on a real API server with stand-ins for data planes (`make bench-operator`), prints the tables and
+// writes them to docs/benchmarks-operator.md. It asserts nothing.
 
 import { writeFileSync } from 'node:fs'
-import { cpus, loadavg, release, totalmem, type } from 'node:os'
 import { resolve } from 'node:path'
 import { startControlPlane } from '../../support/kubernetes/control-plane.ts'
 import { goModule, kubeAvailability } from '../../support/kubernetes/kube-recipe.ts'
 import { makeTempDir } from '../../support/temp-dir.ts'
-import { describeCommit } from '../machine.ts'
+import { describeCommit, describeHardware, describeLoad } from '../machine.ts'
 import { renderSection, type Section, whole } from '../section.ts'
 import {
   type Arguments,
@@ -23,31 +22,20 @@ import { type BenchPlane, startLightPlane } from './light-plane.ts'
 import { type Measured, sectionsOf } from './report.ts'
 import { OPERATOR_USER } from './rig.ts'
 import { runStages } from './run.ts'
-import { endOnSignals, readOrExit } from '../start-program.ts'
+import { endOnSignals, readOrExit, startProgress } from '../start-program.ts'
 
 const startedMs = performance.now()
-
-const progress = (text: string): void => {
-  const seconds = Math.round((performance.now() - startedMs) / 1000)
-  process.stderr.write(`${String(seconds).padStart(4)} s  ${text}\n`)
-}
-
-const describeLoad = (): string =>
-  loadavg()
-    .map((load) => load.toFixed(1))
-    .join(' ')
+const progress = startProgress()
 
 const pageHead = ({ isQuick, isLight }: Arguments, loadBefore: string): readonly string[] => {
-  const commit = describeCommit('operator', 'spec')
+  const commit = describeCommit('operator')
   const minutes = ((performance.now() - startedMs) / 60_000).toFixed(1)
-  const [cpu] = cpus()
-  const memory = `${(totalmem() / 1024 ** 3).toFixed(1)} GiB`
   const kubernetes = isLight
     ? 'an API server of our own, in memory'
     : `Kubernetes ${goModule().versionOf('k8s.io/kubernetes')}`
   const facts = [
     `${new Date().toISOString().slice(0, 10)}${commit === '' ? '' : `, commit ${commit}`}, in ${minutes} minutes`,
-    `${cpus().length} × ${cpu?.model ?? 'unknown CPU'}, ${memory}, ${type()} ${release()}; load average ${loadBefore} before, ${describeLoad()} after`,
+    `${describeHardware()}; load average ${loadBefore} before, ${describeLoad()} after`,
     `Node ${process.versions.node}, ${kubernetes}; API server, etcd, stand-ins and benchmark share the machine with the operator`,
     'Data planes are stand-ins in one process, which keep digests and validate nothing; plain HTTP to them, where a cluster has mutual TLS',
     ...(isQuick ? ['A quick run: these numbers are noise.'] : []),

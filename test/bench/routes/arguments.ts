@@ -1,6 +1,8 @@
-// Reads the command line of the route benchmarks: which parts are measured, how much of each, and where the report goes.
+// Reads the command line of the route benchmarks: which parts are measured, how much of each, and where the report is
+// written.
 
 import { parseArgs } from 'node:util'
+import { COMMON_OPTIONS, selectParts } from '../common-options.ts'
 import type { ChurnSize } from './churn.ts'
 
 export const PART_NAMES = ['probe', 'changes', 'churn'] as const
@@ -61,26 +63,12 @@ export const USAGE = `Usage: npm run bench-routes -- [--quick] [--only NAME,…]
 
 /** @throws Error saying what is wrong with the arguments */
 export const readArguments = (argv: readonly string[]): Arguments => {
-  const { values } = parseArgs({
-    args: [...argv],
-    options: {
-      quick: { type: 'boolean', default: false },
-      only: { type: 'string', multiple: true, default: [] },
-      out: { type: 'string' },
-    },
-  })
-  const only = values.only.flatMap((names) => names.split(','))
-  const unknown = only.find((name) => !isPartName(name))
-  if (unknown !== undefined)
-    throw new Error(`There is no part '${unknown}': choose of ${PART_NAMES.join(', ')}`)
-  const isWhole = only.length === 0 && !values.quick
+  const { values } = parseArgs({ args: [...argv], options: COMMON_OPTIONS })
+  const isWhole = values.only.length === 0 && !values.quick
   return {
-    parts: PART_NAMES.filter((name) => only.length === 0 || only.includes(name)),
+    parts: selectParts(PART_NAMES, values.only),
     size: values.quick ? QUICK_SIZE : SIZE,
     isQuick: values.quick,
     file: values.out ?? (isWhole ? DEFAULT_FILE : undefined),
   }
 }
-
-const isPartName = (name: string): name is PartName =>
-  (PART_NAMES as readonly string[]).includes(name)

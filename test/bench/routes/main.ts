@@ -2,10 +2,9 @@
 // gateways, prints their tables and writes them to docs/benchmarks-routes.md. It asserts nothing.
 
 import { writeFileSync } from 'node:fs'
-import { cpus, loadavg, release, totalmem, type } from 'node:os'
 import { startControlPlane } from '../../support/kubernetes/control-plane.ts'
 import { goModule, kubeAvailability } from '../../support/kubernetes/kube-recipe.ts'
-import { describeCommit } from '../machine.ts'
+import { describeCommit, describeHardware, describeLoad } from '../machine.ts'
 import { renderSection, type Section } from '../section.ts'
 import { type Arguments, type PartName, readArguments, USAGE } from './arguments.ts'
 import { changeRoutes } from './changes.ts'
@@ -13,26 +12,15 @@ import { churn } from './churn.ts'
 import { probe } from './probe.ts'
 import { changesSection, churnSection, probeSection } from './report.ts'
 import { type Rig, withRig } from './rig.ts'
-import { endOnSignals, readOrExit } from '../start-program.ts'
+import { endOnSignals, readOrExit, startProgress } from '../start-program.ts'
 
-const startedMs = performance.now()
-
-const progress = (text: string): void => {
-  const seconds = Math.round((performance.now() - startedMs) / 1000)
-  process.stderr.write(`${String(seconds).padStart(4)} s  ${text}\n`)
-}
-
-const describeLoad = (): string =>
-  loadavg()
-    .map((load) => load.toFixed(1))
-    .join(' ')
+const progress = startProgress()
 
 const pageHead = (isQuick: boolean, loadBefore: string): readonly string[] => {
-  const commit = describeCommit('operator', 'dataplane', 'language')
-  const [cpu] = cpus()
+  const commit = describeCommit('operator', 'dataplane')
   const facts = [
     `${new Date().toISOString().slice(0, 10)}${commit === '' ? '' : `, commit ${commit}`}`,
-    `${cpus().length} × ${cpu?.model ?? 'unknown CPU'}, ${(totalmem() / 1024 ** 3).toFixed(1)} GiB, ${type()} ${release()}; load average ${loadBefore} before, ${describeLoad()} after`,
+    `${describeHardware()}; load average ${loadBefore} before, ${describeLoad()} after`,
     `Node ${process.versions.node}, Kubernetes ${goModule().versionOf('k8s.io/kubernetes')}; API server, etcd, operator, two gateways, upstreams and clients share the machine`,
     'Gateways are processes with a Pod object each, and plain HTTP between operator and gateways, where a cluster has mutual TLS',
     ...(isQuick ? ['A quick run: these numbers are noise.'] : []),
