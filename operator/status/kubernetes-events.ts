@@ -1,4 +1,4 @@
-// Decides which Events a resource deserves, from what was told of it and its status now. Pure.
+// Decides which Events to record for a resource, from its status and what earlier Events have reported. Pure.
 
 import type { Problem } from '../../language/problem.ts'
 import type { EventFacts } from '../kubernetes/events/object.ts'
@@ -11,38 +11,38 @@ import {
   type RealmResource,
 } from '../resource/resource.ts'
 
-/** What a reader of Events knows of a resource. */
-export interface Told {
-  /** Another resource of the same name is told of anew. */
+/** What the Events of a resource have reported so far. */
+export interface Reported {
+  /** Another resource of the same name starts without Events. */
   readonly uid: string
-  readonly acceptance?: ToldFact
-  readonly references?: ToldFact
-  readonly delivery?: ToldFact
-  /** References that are missing and that may yet come by themselves: not told so far. */
-  readonly waiting?: WaitingNews
+  readonly acceptance?: ReportedFact
+  readonly references?: ReportedFact
+  readonly delivery?: ReportedFact
+  /** Missing references that are not reported yet, as they may still arrive. */
+  readonly waiting?: WaitingFact
 }
 
-interface WaitingNews {
-  readonly news: News
+interface WaitingFact {
+  readonly fact: Fact
   /** Unix time, milliseconds. */
   readonly sinceMs: number
 }
 
-interface ToldFact {
+interface ReportedFact {
   readonly reason: EventReason
-  /** The same is told again for another generation only. */
+  /** The same fact is reported again only for another generation. */
   readonly generation: number
-  /** What it depends on beside that: another fault is news. Absent: it is not known any more. */
+  /** A fact with another cause is reported as well. Absent: the cause is not known any more. */
   readonly cause?: string
 }
 
 type EventReason = keyof typeof EVENTS
 
-interface News extends ToldFact {
+interface Fact extends ReportedFact {
   readonly note: string
 }
 
-/** Accepted: known, so that the next refusal is news, and no Event: Programmed says it, too. */
+/** `Accepted` is remembered, so that the next rejection is reported, but has no Event: `Programmed` implies it. */
 const EVENTS = {
   Accepted: undefined,
   Rejected: { type: 'Warning', action: 'Validate' },
@@ -53,98 +53,99 @@ const EVENTS = {
 } as const satisfies Readonly<Record<string, Pick<EventFacts, 'type' | 'action'> | undefined>>
 
 /**
- * What is applied together arrives one after the other: a Realm, a Secret or a ConfigMap that follows within this time
- * was never missing.
+ * Objects that are applied together arrive one after the other: a Realm, Secret or ConfigMap that follows within this
+ * time is not reported as missing.
  */
 export const REFERENCES_GRACE_MS = 10_000
 
 /**
- * Nothing for what is said already, however often it is said, and nothing for a state that passes (being sent, not
- * reached): what was told last stays told. Missing references are told after a grace, or once an edit ends the
- * generation that lacked them: `told.waiting` says that it is to be called again by then.
- * @param told undefined: nothing was told of the resource yet
+ * There is no Event for a fact that was reported already, nor for a passing state (being sent, not reached). Missing
+ * references are reported after a grace period, or once an edit ends the generation that lacked them: while
+ * `reported.waiting` is set, this must be called again when that period is over.
+ * @param reported undefined: nothing so far
  * @param nowMs Unix time, milliseconds
  * @example eventsOf(undefined, status, Date.now()).events.map(({ reason }) => reason) // ['Programmed']
  */
 export const eventsOf = (
-  told: Told | undefined,
+  reported: Reported | undefined,
   status: ResourceStatus,
   nowMs: number,
-): { readonly events: readonly EventFacts[]; readonly told: Told } => {
+): { readonly events: readonly EventFacts[]; readonly reported: Reported } => {
   const { resource } = status.verdict
   const { uid } = resource.metadata
-  const before = told?.uid === uid ? told : undefined
+  const before = reported?.uid === uid ? reported : undefined
   const acceptance = acceptanceOf(status.conditions)
   const delivery = deliveryOf(status.conditions, status.programmed, status.errors)
   const references = followReferences(before, status, nowMs)
-  const toldDelivery = deliveryTold(before, acceptance)
-  const news = [
-    ...(isNews(before?.acceptance, acceptance) ? [acceptance] : []),
-    ...references.news,
-    ...(isNews(toldDelivery, delivery) ? [delivery] : []),
+  const deliveryBefore = reportedDelivery(before, acceptance)
+  const newFacts = [
+    ...(isNew(before?.acceptance, acceptance) ? [acceptance] : []),
+    ...references.newFacts,
+    ...(isNew(deliveryBefore, delivery) ? [delivery] : []),
   ]
   const next = {
     acceptance: acceptance ?? before?.acceptance,
-    references: references.told,
-    delivery: delivery ?? toldDelivery,
+    references: references.reported,
+    delivery: delivery ?? deliveryBefore,
     waiting: references.waiting,
   }
-  const events = news.flatMap((each) => eventOf(resource, each))
-  return { events, told: { uid, ...defined(next) } }
+  const events = newFacts.flatMap((fact) => eventOf(resource, fact))
+  return { events, reported: { uid, ...defined(next) } }
 }
 
-/** A fault that ends without an edit: that it is in service again is news. */
-const deliveryTold = (
-  before: Told | undefined,
-  acceptance: News | undefined,
-): ToldFact | undefined => {
+/** A resource that is accepted again without an edit is back in service, which is reported again. */
+const reportedDelivery = (
+  before: Reported | undefined,
+  acceptance: Fact | undefined,
+): ReportedFact | undefined => {
   const wasRefused = (before?.acceptance?.reason ?? 'Accepted') !== 'Accepted'
   return wasRefused && acceptance?.reason === 'Accepted' ? undefined : before?.delivery
 }
 
 interface References {
-  readonly news: readonly News[]
-  readonly told: ToldFact | undefined
-  readonly waiting: WaitingNews | undefined
+  readonly newFacts: readonly Fact[]
+  readonly reported: ReportedFact | undefined
+  readonly waiting: WaitingFact | undefined
 }
 
 const followReferences = (
-  before: Told | undefined,
+  before: Reported | undefined,
   { verdict: { resource }, conditions }: ResourceStatus,
   nowMs: number,
 ): References => {
   const { generation } = resource.metadata
-  const { told, isOver } = endGeneration(before, generation)
-  const news = isOver === undefined ? [] : [isOver]
+  const { reported, overdue } = endGeneration(before, generation)
+  const newFacts = overdue === undefined ? [] : [overdue]
   const found = unresolvedOf(conditions)
   const state = conditionOf(conditions, 'ResolvedRefs')
   if (found?.generation !== generation) {
-    // Resolved: should it be missing again, that is news.
-    return { news, told: state?.status === 'True' ? undefined : told, waiting: undefined }
+    // References that were resolved are reported if they are missing again.
+    const isResolved = state?.status === 'True'
+    return { newFacts, reported: isResolved ? undefined : reported, waiting: undefined }
   }
-  if (!isNews(told, found)) return { news, told, waiting: undefined }
-  const sinceMs = (isOver === undefined ? before?.waiting?.sinceMs : undefined) ?? nowMs
+  if (!isNew(reported, found)) return { newFacts, reported, waiting: undefined }
+  const sinceMs = (overdue === undefined ? before?.waiting?.sinceMs : undefined) ?? nowMs
   return nowMs - sinceMs >= REFERENCES_GRACE_MS
-    ? { news: [...news, found], told: found, waiting: undefined }
-    : { news, told, waiting: { news: found, sinceMs } }
+    ? { newFacts: [...newFacts, found], reported: found, waiting: undefined }
+    : { newFacts, reported, waiting: { fact: found, sinceMs } }
 }
 
-/** What still waited is true for good once another generation stands there. */
+/** References that were still missing when an edit ended their generation can't arrive for it any more. */
 const endGeneration = (
-  before: Told | undefined,
+  before: Reported | undefined,
   generation: number,
-): { readonly told: ToldFact | undefined; readonly isOver: News | undefined } => {
-  const waiting = before?.waiting?.news
+): { readonly reported: ReportedFact | undefined; readonly overdue: Fact | undefined } => {
+  const waiting = before?.waiting?.fact
   return waiting === undefined || waiting.generation === generation
-    ? { told: before?.references, isOver: undefined }
-    : { told: waiting, isOver: waiting }
+    ? { reported: before?.references, overdue: undefined }
+    : { reported: waiting, overdue: waiting }
 }
 
 /**
- * What the API says of a resource counts as told: an operator that starts, or begins to lead, does not tell it again.
- * A resource that no operator has validated yet has been told nothing of.
+ * What the status of a resource says counts as reported, so that an operator that starts, or becomes the leader, does
+ * not report it again. Without a status, nothing was reported.
  */
-export const toldBefore = (resource: ApiSpecificationResource | RealmResource): Told => {
+export const reportedBefore = (resource: ApiSpecificationResource | RealmResource): Reported => {
   const { conditions = [], errors = [] } = resource
   const programmed = resource.kind === 'ApiSpecification' ? resource.programmed : undefined
   const acceptance = acceptanceOf(conditions)
@@ -154,19 +155,19 @@ export const toldBefore = (resource: ApiSpecificationResource | RealmResource): 
     ...defined({
       acceptance,
       references: unresolvedOf(conditions),
-      // Faults are cut when they are written: whether they are the same can't be told.
-      delivery: delivery && withoutFaults(delivery),
+      // A status has its errors shortened, so they can't be compared with those of a data plane.
+      delivery: delivery && withoutErrors(delivery),
       waiting: undefined,
     }),
   }
 }
 
-const withoutFaults = ({ reason, generation, cause }: ToldFact): ToldFact =>
+const withoutErrors = ({ reason, generation, cause }: ReportedFact): ReportedFact =>
   reason === 'LoadFailed' || cause === undefined
     ? { reason, generation }
     : { reason, generation, cause }
 
-const acceptanceOf = (conditions: readonly Condition[]): News | undefined => {
+const acceptanceOf = (conditions: readonly Condition[]): Fact | undefined => {
   const accepted = conditionOf(conditions, 'Accepted')
   if (accepted === undefined || accepted.status === 'Unknown') return undefined
   const { message: note, observedGeneration: generation } = accepted
@@ -175,7 +176,7 @@ const acceptanceOf = (conditions: readonly Condition[]): News | undefined => {
   return { reason, generation, cause: note, note }
 }
 
-const unresolvedOf = (conditions: readonly Condition[]): News | undefined => {
+const unresolvedOf = (conditions: readonly Condition[]): Fact | undefined => {
   const found = conditionOf(conditions, 'ResolvedRefs')
   if (found?.status !== 'False') return undefined
   const { message: note, observedGeneration: generation } = found
@@ -186,12 +187,12 @@ const deliveryOf = (
   conditions: readonly Condition[],
   programmed: ProgrammedVersion | undefined,
   errors: readonly Problem[],
-): News | undefined => {
+): Fact | undefined => {
   const found = conditionOf(conditions, 'Programmed')
   if (found === undefined) return undefined
   const { message: note, observedGeneration: generation } = found
   if (found.status === 'True') {
-    // A Secret that was rotated makes another digest of the same generation.
+    // The rotation of a Secret changes the digest within a generation.
     return { reason: 'Programmed', generation, cause: programmed?.digest ?? '', note }
   }
   const isRefused =
@@ -200,23 +201,23 @@ const deliveryOf = (
   return { reason: 'LoadFailed', generation, cause: JSON.stringify(errors), note }
 }
 
-const isNews = (told: ToldFact | undefined, news: News | undefined): news is News =>
-  news !== undefined &&
-  (told?.reason !== news.reason ||
-    told.generation !== news.generation ||
-    (told.cause !== undefined && told.cause !== news.cause))
+const isNew = (reported: ReportedFact | undefined, fact: Fact | undefined): fact is Fact =>
+  fact !== undefined &&
+  (reported?.reason !== fact.reason ||
+    reported.generation !== fact.generation ||
+    (reported.cause !== undefined && reported.cause !== fact.cause))
 
 const eventOf = (
   { kind, metadata: { namespace, name, uid } }: ApiSpecificationResource | RealmResource,
-  { reason, note, generation }: News,
+  { reason, note, generation }: Fact,
 ): readonly EventFacts[] => {
-  const told = EVENTS[reason]
-  if (told === undefined) return []
+  const event = EVENTS[reason]
+  if (event === undefined) return []
   const regarding = { apiVersion: API_VERSION, kind, namespace, name, uid }
-  return [{ regarding, ...told, reason, note: `generation ${generation}: ${note}` }]
+  return [{ regarding, ...event, reason, note: `generation ${generation}: ${note}` }]
 }
 
-type Facts = Omit<Told, 'uid'>
+type Facts = Omit<Reported, 'uid'>
 
 const defined = ({
   acceptance,

@@ -1,16 +1,21 @@
-// Turns each new status of the operator into Events of what is new of a resource or a data plane.
+// Records Events for what each new status of the operator changes about resources and data planes, while it leads.
 
 import type { Clock } from '../../base/clock.ts'
 import type { OperatorStatus } from '../controller/controller.ts'
 import { changedKeys } from '../edited-map.ts'
 import type { EventRecorder } from '../kubernetes/events/recorder.ts'
-import { eventsOf, REFERENCES_GRACE_MS, type Told, toldBefore } from './kubernetes-events.ts'
-import { podEventsOf, type ToldPods } from './pod-events.ts'
+import {
+  eventsOf,
+  REFERENCES_GRACE_MS,
+  type Reported,
+  reportedBefore,
+} from './kubernetes-events.ts'
+import { podEventsOf, type ReportedPods } from './pod-events.ts'
 
 export interface StatusEvents {
-  /** After every change. Nothing is told of while another operator leads. */
+  /** Call it after every change. Nothing is recorded while another operator leads. */
   update(status: OperatorStatus): void
-  /** Our leader term begins: what stands in the API was told by whoever led before. */
+  /** Our leader term begins: what the statuses in the API say was reported by an earlier leader. */
   start(): void
   stop(): void
 }
@@ -19,16 +24,16 @@ export interface StatusEvents {
 export const createStatusEvents = (
   recorder: EventRecorder,
   clock: Pick<Clock, 'now' | 'after'>,
-): StatusEvents => new Teller(recorder, clock)
+): StatusEvents => new EventReporter(recorder, clock)
 
-const NO_PODS: ToldPods = new Map()
+const NO_PODS: ReportedPods = new Map()
 
 const NO_RESOURCES: OperatorStatus['resources'] = new Map()
 
-class Teller implements StatusEvents {
+class EventReporter implements StatusEvents {
   readonly #recorder: EventRecorder
   readonly #clock: Pick<Clock, 'now' | 'after'>
-  readonly #told = new Map<string, Told>()
+  readonly #reported = new Map<string, Reported>()
   #isLeading = false
   #resources = NO_RESOURCES
   #pods = NO_PODS
@@ -43,10 +48,10 @@ class Teller implements StatusEvents {
     if (!this.#isLeading || !isReady) return
     const changed = changedKeys(this.#resources, resources)
     this.#resources = resources
-    for (const key of changed) this.#look(key)
-    const { events, told } = podEventsOf(this.#pods, dataPlanes)
+    for (const key of changed) this.#record(key)
+    const { events, reported } = podEventsOf(this.#pods, dataPlanes)
     for (const event of events) this.#recorder.record(event)
-    this.#pods = told
+    this.#pods = reported
   }
 
   start(): void {
@@ -61,31 +66,32 @@ class Teller implements StatusEvents {
     this.#recorder.stop()
   }
 
-  #look(key: string): void {
+  #record(key: string): void {
     const status = this.#resources.get(key)
     if (status === undefined) {
-      this.#told.delete(key)
+      this.#reported.delete(key)
       return
     }
-    const before = this.#told.get(key) ?? toldBefore(status.verdict.resource)
-    const { events, told } = eventsOf(before, status, this.#clock.now())
-    this.#told.set(key, told)
+    const before = this.#reported.get(key) ?? reportedBefore(status.verdict.resource)
+    const { events, reported } = eventsOf(before, status, this.#clock.now())
+    this.#reported.set(key, reported)
     for (const event of events) this.#recorder.record(event)
-    if (told.waiting !== undefined) this.#lookLater()
+    if (reported.waiting !== undefined) this.#recordLater()
   }
 
-  /** One timer for all that wait: each is looked at again no later than twice its grace. */
-  #lookLater(): void {
+  /** One timer serves all that wait: each is looked at again after at most twice its grace period. */
+  #recordLater(): void {
     this.#cancelNext ??= this.#clock.after(REFERENCES_GRACE_MS, () => {
       this.#cancelNext = undefined
-      for (const [key, { waiting }] of [...this.#told]) if (waiting !== undefined) this.#look(key)
+      for (const [key, { waiting }] of [...this.#reported])
+        if (waiting !== undefined) this.#record(key)
     })
   }
 
   #forget(): void {
     this.#cancelNext?.()
     this.#cancelNext = undefined
-    this.#told.clear()
+    this.#reported.clear()
     this.#resources = NO_RESOURCES
     this.#pods = NO_PODS
   }

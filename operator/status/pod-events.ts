@@ -1,26 +1,26 @@
-// Makes an Event for the Pod of a data plane where a person has to act, by what was reported before. Pure.
+// Decides which Events to record for the Pods of data planes that are kept out of service. Pure.
 
 import type { DataPlaneReport } from '../data-plane.ts'
 import type { EventFacts } from '../kubernetes/events/object.ts'
 import { podOf } from '../source/read-pod.ts'
 
-/** Name of a data plane → what was said of it last. Only of those that are kept out of service. */
-export type ToldPods = ReadonlyMap<string, string>
+/** Name of a data plane that is kept out of service → what its latest Event has reported. */
+export type ReportedPods = ReadonlyMap<string, string>
 
 /**
- * One that is kept out of service, since it refuses what another serves: once, and again when it refuses something else
- * or another process runs in it.
+ * A data plane that rejects what others serve is kept out of service. That is reported once, and again when it rejects
+ * something else or has restarted.
  * @example podEventsOf(new Map(), reports).events.map(({ reason }) => reason) // ['Withheld']
  */
 export const podEventsOf = (
-  told: ToldPods,
+  reported: ReportedPods,
   reports: readonly DataPlaneReport[],
-): { readonly events: readonly EventFacts[]; readonly told: ToldPods } => {
+): { readonly events: readonly EventFacts[]; readonly reported: ReportedPods } => {
   const events: EventFacts[] = []
   const next = new Map<string, string>()
   for (const { dataPlane, phase, message } of reports) {
     const { name, incarnation = '' } = dataPlane
-    const before = told.get(name)
+    const before = reported.get(name)
     if (phase === 'withheld') {
       const words = `${incarnation} ${message}`
       next.set(name, words)
@@ -29,8 +29,8 @@ export const podEventsOf = (
       events.push({ regarding: podOf(dataPlane), type: 'Warning', ...event })
     } else if (before !== undefined && !SETTLED.has(phase)) next.set(name, before)
   }
-  return { events, told: next }
+  return { events, reported: next }
 }
 
-/** One that can't be reached for a while is still kept out. */
+/** A data plane that can't be reached for a while is still kept out of service. */
 const SETTLED: ReadonlySet<DataPlaneReport['phase']> = new Set(['synced', 'holding'])

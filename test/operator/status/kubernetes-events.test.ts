@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals'
 import type { EventFacts } from '../../../operator/kubernetes/events/object.ts'
-import { eventsOf, toldBefore } from '../../../operator/status/kubernetes-events.ts'
+import { eventsOf, reportedBefore } from '../../../operator/status/kubernetes-events.ts'
 import { createStatusEvents } from '../../../operator/status/kubernetes-status-events.ts'
 import { createManualClock } from '../../support/manual-clock.ts'
 import { aCondition, aStatus, type StatusOptions, statusOf } from './resource-status.ts'
@@ -14,17 +14,17 @@ const digest = (text: string, generation = 1): StatusOptions['more'] => ({
   programmed: { generation, digest: text },
 })
 
-/** What is told of one status after the other. */
-const tell = (...steps: readonly StatusOptions[]): readonly (readonly string[])[] => {
-  let told: ReturnType<typeof toldBefore> | undefined
+/** The Events of one status after the other. */
+const reasonsOf = (...steps: readonly StatusOptions[]): readonly (readonly string[])[] => {
+  let reported: ReturnType<typeof reportedBefore> | undefined
   return steps.map((step) => {
-    const next = eventsOf(told, aStatus(step), 0)
-    told = next.told
+    const next = eventsOf(reported, aStatus(step), 0)
+    reported = next.reported
     return next.events.map(({ reason }) => reason)
   })
 }
 
-describe('what is told', () => {
+describe('the Events of a resource', () => {
   it.each<[string, readonly StatusOptions[], readonly (readonly string[])[]]>([
     ['of one that is well', [{}], [['Programmed']]],
     ['again: nothing', [{}, {}], [['Programmed'], []]],
@@ -110,7 +110,7 @@ describe('what is told', () => {
       [[]],
     ],
   ])('%s', (_title, steps, expected) => {
-    expect(tell(...steps)).toEqual(expected)
+    expect(reasonsOf(...steps)).toEqual(expected)
   })
 
   it('names the resource, the generation and the cause', () => {
@@ -167,7 +167,7 @@ describe('at the start of an operator', () => {
     ],
   ])('%s', (_title, options, expected) => {
     const status = aStatus(options)
-    const { events } = eventsOf(toldBefore(status.verdict.resource), status, 0)
+    const { events } = eventsOf(reportedBefore(status.verdict.resource), status, 0)
     expect(events.map(({ reason }) => reason)).toEqual(expected)
   })
 })
@@ -241,10 +241,10 @@ describe('references that are missing', () => {
       ['Unresolved 1', 'Programmed 1', 'Unresolved 1'],
     ],
   ])('%s', (_title, steps, expected) => {
-    let told: ReturnType<typeof toldBefore> | undefined
+    let reported: ReturnType<typeof reportedBefore> | undefined
     const notes = steps.flatMap(([atSecond, step]) => {
-      const next = eventsOf(told, aStatus(step), atSecond * 1000)
-      told = next.told
+      const next = eventsOf(reported, aStatus(step), atSecond * 1000)
+      reported = next.reported
       return next.events.map(({ reason, note }) => `${reason} ${/\d+/.exec(note)?.[0] ?? ''}`)
     })
     expect(notes).toEqual(expected)
@@ -265,7 +265,7 @@ describe('one status after the other', () => {
     return { events, calls, clock }
   }
 
-  it('is told of while we lead, and not before the resources were read', () => {
+  it('is reported while we lead, and not before the resources were read', () => {
     const { events, calls } = aTeller()
     events.update(statusOf(aStatus()))
     events.start()
@@ -278,7 +278,7 @@ describe('one status after the other', () => {
     expect(calls).toEqual(['start', 'Programmed shop', 'Rejected other', 'stop'])
   })
 
-  it('is told of again when it was deleted and made anew', () => {
+  it('is reported again when it was deleted and recreated', () => {
     const { events, calls } = aTeller()
     events.start()
     events.update(statusOf(aStatus({ conditions: [INVALID] })))
@@ -287,7 +287,7 @@ describe('one status after the other', () => {
     expect(calls).toEqual(['start', 'Rejected shop', 'Rejected shop'])
   })
 
-  it('is told of ten seconds later where references are still missing, without another change', () => {
+  it('is reported after ten seconds where references are still missing, without another change', () => {
     const { events, calls, clock } = aTeller()
     const lacking = { conditions: ['ResolvedRefs=False:SecretNotFound:there is no Secret'] }
     events.start()

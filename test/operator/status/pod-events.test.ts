@@ -2,7 +2,7 @@ import { describe, expect, it } from '@jest/globals'
 import type { DataPlanePhase, DataPlaneReport } from '../../../operator/data-plane.ts'
 import type { EventFacts } from '../../../operator/kubernetes/events/object.ts'
 import { createStatusEvents } from '../../../operator/status/kubernetes-status-events.ts'
-import { podEventsOf, type ToldPods } from '../../../operator/status/pod-events.ts'
+import { podEventsOf, type ReportedPods } from '../../../operator/status/pod-events.ts'
 import { createManualClock } from '../../support/manual-clock.ts'
 import { statusOf } from './resource-status.ts'
 
@@ -22,7 +22,7 @@ const report = (phase: DataPlanePhase, message = '', incarnation = 'uid-1/x'): D
 const WITHHELD = report('withheld', REFUSES)
 
 describe('a data plane that is kept out of service', () => {
-  it('is told of at its Pod, in the words of the report', () => {
+  it('is reported at its Pod, in the words of the data plane', () => {
     expect(podEventsOf(new Map(), [WITHHELD]).events).toEqual([
       {
         regarding: {
@@ -49,19 +49,19 @@ describe('a data plane that is kept out of service', () => {
     ['gone between', [[WITHHELD], [], [WITHHELD]], [1, 0, 1]],
     ['all is well', [[report('connecting')], [report('synced')]], [0, 0]],
   ])('%s', (_title, steps, expected) => {
-    let told: ToldPods = new Map()
+    let reported: ReportedPods = new Map()
     const counts = steps.map((reports) => {
-      const next = podEventsOf(told, reports)
-      told = next.told
+      const next = podEventsOf(reported, reports)
+      reported = next.reported
       return next.events.length
     })
     expect(counts).toEqual(expected)
   })
 
-  it('is told of by whoever leads', () => {
-    const told: EventFacts[] = []
+  it('is reported by the leader', () => {
+    const recorded: EventFacts[] = []
     const recorder = {
-      record: (event: EventFacts) => told.push(event),
+      record: (event: EventFacts) => recorded.push(event),
       start: () => undefined,
       stop: () => undefined,
       facts: { queued: 0, sent: 0, dropped: 0 },
@@ -69,10 +69,10 @@ describe('a data plane that is kept out of service', () => {
     const events = createStatusEvents(recorder, createManualClock())
     const status = { ...statusOf(), dataPlanes: [WITHHELD] }
     events.update(status)
-    expect(told).toEqual([])
+    expect(recorded).toEqual([])
     events.start()
     events.update(status)
     events.update(status)
-    expect(told.map(({ regarding }) => regarding.name)).toEqual(['gw-1'])
+    expect(recorded.map(({ regarding }) => regarding.name)).toEqual(['gw-1'])
   })
 })
