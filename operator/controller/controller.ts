@@ -1,5 +1,5 @@
 // Brings a fleet of data planes into line with a source of resources while this replica leads, and reports the status
-// of both. Holds no resource and no document itself: it only passes on.
+// of both. It stores no resource and no document itself, it only passes them on.
 
 import type { Log } from '../../telemetry/log.ts'
 import type { Clock } from '../../base/clock.ts'
@@ -15,14 +15,14 @@ import type { ResourceSource, SourceNote } from '../resource/resource-source.ts'
 import type { Resource } from '../resource/resource.ts'
 import type { EpochSource } from '../epoch.ts'
 import { withDepartedRealms } from './departed-realms.ts'
-import { Pace } from './pace.ts'
+import { PacedTask } from './paced-task.ts'
 import { LeaderTerm } from './leader-term.ts'
 
 export interface OperatorStatus {
   /** The source has been read and validated once. */
   readonly isReady: boolean
   readonly isLeading: boolean
-  /** By key of the resource. Empty while another operator leads: only a leader hears what data planes say. */
+  /** By key of the resource. Empty while another operator leads: only a leader gets reports of data planes. */
   readonly resources: ReadonlyMap<string, ResourceStatus>
   readonly dataPlanes: readonly DataPlaneReport[]
   readonly notes: readonly SourceNote[]
@@ -31,7 +31,7 @@ export interface OperatorStatus {
 /** Something that acts during a leader term only. */
 export interface LeaderOnlyTask {
   lead(): void
-  /** At once: nothing may be written from now on. */
+  /** Takes effect at once: nothing may be written from now on. */
   follow(): void
 }
 
@@ -43,24 +43,24 @@ export interface ControllerOptions {
   >
   readonly leadership: Leadership
   readonly validating: Omit<ReconcilerOptions, 'compiler'>
-  /** Everything is compiled at once when absent. Calls back when something was compiled that was asked for. */
+  /** If absent, everything is compiled synchronously. It calls back when a requested result is there. */
   readonly compiler?: (onResult: () => void) => DocumentCompiler
-  /** How long a deleted Realm serves on, 60 s when absent; 0: it is revoked at once. */
+  /** How long a deleted Realm goes on serving; 60 s if absent; 0: it is revoked at once. */
   readonly deletedRealmMs?: number
   readonly leaderOnlyTasks?: readonly LeaderOnlyTask[]
   readonly clock: Clock
   readonly log: Log
   /** After every change of the status, once the data planes are known. */
   readonly onStatus: (status: OperatorStatus) => void
-  /** The status of a resource says something else in the API than in what `onStatus` told last of it. */
+  /** Called when the status of a resource in the API differs from the last one that `onStatus` was given. */
   readonly onRecorded?: (resource: Resource) => void
 }
 
 /** Reports of many data planes make one status. */
 const STATUS_MS = 50
-/** Ten thousand statuses that were written one after the other must not be read all at once, before the next edit. */
+/** Collects statuses that are written one after the other, as ten thousand of them must not delay the next edit. */
 const CATCH_UP_MS = 500
-/** While time alone may change a condition. */
+/** How often statuses are updated while a condition may change as time passes. */
 const WAITING_MS = 5_000
 const DELETED_REALM_MS = 60_000
 
@@ -68,20 +68,20 @@ export class Controller {
   readonly #options: ControllerOptions
   readonly #source: ResourceSource
   readonly #reconciler: Reconciler
-  readonly #pace: Pace
+  readonly #reconcileTask: PacedTask
   #seenVersion = -1
-  /** The same cache has another meaning by now. */
+  /** The same cache must be validated again, as something else has changed. */
   #isOpen = false
-  /** Statuses in the API say what the reconciliation does not know. */
+  /** Statuses in the API have changed since the last reconciliation. */
   #isBehind = false
   #cancelCatchUp: (() => void) | undefined
   #notes: readonly SourceNote[] = []
   #reconciliation: Reconciliation | undefined
   #term: LeaderTerm | undefined
-  /** Turns that are over, until nothing of them is under way. */
+  /** Resolves when nothing of earlier leader terms is under way. */
   #ending: Promise<unknown> = Promise.resolve()
   #status: OperatorStatus
-  /** The look at the status that is due next. */
+  /** The next update of the status. */
   #due: { readonly atMs: number; readonly cancel: () => void } | undefined
   #isStopped = false
 
@@ -89,7 +89,7 @@ export class Controller {
     this.#options = options
     const { clock, deletedRealmMs: servedMs = DELETED_REALM_MS } = options
     this.#source = withDepartedRealms(options.source, { clock, servedMs })
-    this.#pace = new Pace(options.clock, () => {
+    this.#reconcileTask = new PacedTask(options.clock, () => {
       this.#reconcile()
     })
     const compiler = options.compiler?.(() => {
@@ -109,7 +109,7 @@ export class Controller {
     return this.#status
   }
 
-  /** What data planes should hold, as far as we know; undefined before everything was read once. */
+  /** The desired state of data planes; undefined before everything was read once. */
   get desired(): DesiredSet | undefined {
     return this.#reconciliation?.desired
   }
@@ -119,7 +119,7 @@ export class Controller {
     return this.#term?.fleet
   }
 
-  /** What would be said of a resource that is about to be stored; undefined before everything was read once. */
+  /** Previews the verdict on a resource that is about to be stored; undefined before everything was read once. */
   get foresight(): Foresight | undefined {
     const reconciliation = this.#reconciliation
     if (reconciliation === undefined) return undefined
@@ -135,7 +135,7 @@ export class Controller {
   async start(): Promise<void> {
     await this.#source.start(
       () => {
-        this.#pace.ask()
+        this.#reconcileTask.request()
       },
       (resource) => {
         this.#isBehind = true
@@ -156,10 +156,10 @@ export class Controller {
     })
   }
 
-  /** The source first: what goes with it must not look like a change. The Lease is released when all has ended. */
+  /** Stops the source first, as its end must not look like a change. The Lease is released when everything has ended. */
   async stop(): Promise<void> {
     this.#isStopped = true
-    this.#pace.stop()
+    this.#reconcileTask.cancel()
     this.#due?.cancel()
     this.#cancelCatchUp?.()
     await this.#source.stop()
@@ -200,25 +200,25 @@ export class Controller {
     if (!this.#isStopped) this.#refreshStatus()
   }
 
-  /** Whoever asks goes on with what is desired then. */
+  /** Reconciles before it resolves, so that the caller goes on with what is desired then. */
   async #confirmDeletes(): Promise<boolean> {
     const isConfirmed = await this.#source.confirm()
-    this.#pace.now()
+    this.#reconcileTask.runNow()
     return isConfirmed
   }
 
-  /** The same cache has another meaning now. */
+  /** Call it when something other than the cache has changed that the result depends on. */
   #validateAgain(): void {
     if (this.#isStopped) return
     this.#isOpen = true
-    this.#pace.ask()
+    this.#reconcileTask.request()
   }
 
   #reconcile(): void {
     if (this.#isStopped) return
     const { version, notes } = this.#source.current()
     this.#notes = notes
-    // What keeps it from being read is among the notes.
+    // The notes say what prevents reading it.
     if (!this.#source.synced()) this.#refreshStatus()
     else if (version !== this.#seenVersion || this.#isOpen) {
       this.#validate()
@@ -252,7 +252,7 @@ export class Controller {
   #scheduleStatus(ms: number): void {
     const { clock } = this.#options
     const atMs = clock.now() + ms
-    // One that is due later must not hold this one back.
+    // An update that is due later must not delay this one.
     if (this.#isStopped || (this.#due !== undefined && this.#due.atMs <= atMs)) return
     this.#due?.cancel()
     const cancel = clock.after(ms, () => {
@@ -272,18 +272,18 @@ export class Controller {
       dataPlanes: term?.reports() ?? [],
       notes: this.#notes,
     }
-    // No data planes, and none known yet, are two things: the second must not be written into a status.
+    // While data planes are not known yet, no status may be written that says there are none.
     if (term !== undefined || this.#term === undefined) onStatus(this.#status)
     if (term?.isWaiting === true) this.#scheduleStatus(WAITING_MS)
   }
 
   #settle(term: LeaderTerm): OperatorStatus['resources'] {
-    // What is said first in a leader term goes on from what stands in the API by now.
+    // The first statuses of a leader term continue those in the API.
     if (!term.hasSettled) this.#catchUp()
     return term.settle(this.#reconciliation?.verdicts ?? new Map(), this.#options.clock.now())
   }
 
-  /** What serves, and since when, may stand in statuses that another operator has written since we validated last. */
+  /** Another operator may have written statuses since the last validation, which say what serves and since when. */
   #catchUp(): void {
     if (this.#isBehind && this.#reconciliation !== undefined) this.#validate()
   }

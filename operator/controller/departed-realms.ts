@@ -1,5 +1,5 @@
-// Adds to the caches of a source the Realms that were deleted a moment ago: their last good versions serve for a while, so
-// that a Realm deleted by mistake can be created again before anybody notices.
+// Adds recently deleted Realms to the caches of a source: their last good versions go on serving for a while, so that a
+// Realm that was deleted by mistake can be created again without an outage.
 
 import type { Clock } from '../../base/clock.ts'
 import { changedKeys } from '../edited-map.ts'
@@ -12,11 +12,11 @@ interface DepartedOptions {
   readonly servedMs: number
 }
 
-/** Whoever holds data planes back from deleting must not outlast it: longer than a guard of deletes waits. */
+/** Longer than a guard of deletes may delay the removal from data planes. */
 const REVOKED_MS = 10 * 60_000
-/** Whoever creates and deletes Realms all day does not fill the memory: of more, the oldest ends at once. */
+/** Bounds the memory that a tenant takes who creates and deletes Realms all day: beyond it the oldest ends at once. */
 const MAX_OF_NAMESPACE = 500
-/** More than the quota of a namespace lets it have. */
+/** Larger than the quota of a namespace. */
 const MAX_REVOKED_OF_NAMESPACE = 1000
 
 interface Departure extends DepartedRealm {
@@ -24,7 +24,8 @@ interface Departure extends DepartedRealm {
 }
 
 /**
- * What a source itself doubts (a CRD that is gone, a watch that fails) it keeps in its caches: that is no departure.
+ * Resources that a source does not trust to be gone (a deleted CRD, a watch that fails) stay in its caches, and do not
+ * count as deleted.
  * @example withDepartedRealms(source, { clock: SYSTEM_CLOCK, servedMs: 60_000 })
  */
 export const withDepartedRealms = (
@@ -37,10 +38,10 @@ class SourceWithDepartures implements ResourceSource {
   readonly #options: DepartedOptions
   #onChange: () => void = () => undefined
   #resources: ResourceCache['resources'] = new Map()
-  /** By key of the resource, in the order in which they went. */
+  /** By key of the resource, in the order of deletion. */
   readonly #departures = new Map<string, Departure>()
-  /** The same map while nobody comes or goes. */
-  #told: ReadonlyMap<string, DepartedRealm> = new Map()
+  /** A copy for caches; the same map while nothing changes. */
+  #published: ReadonlyMap<string, DepartedRealm> = new Map()
   /** Grows when departures end. */
   #revision = 0
   #made: { readonly of: ResourceCache; readonly cache: ResourceCache } | undefined
@@ -80,7 +81,7 @@ class SourceWithDepartures implements ResourceSource {
     const cache = {
       ...of,
       version: of.version + this.#revision,
-      ...(this.#told.size > 0 && { departed: this.#told }),
+      ...(this.#published.size > 0 && { departed: this.#published }),
     }
     this.#made = { of, cache }
     return cache
@@ -102,20 +103,20 @@ class SourceWithDepartures implements ResourceSource {
       isToBeDeletedNow(resource) ||
       deletedNow?.has(resource.metadata.uid) === true
     const known = this.#departures.get(key)
-    // Of another class it goes twice: when it is given that, and when it is not looked at any more.
+    // A Realm that is given another class departs twice: then, and when its status says that it was released.
     if (known?.resource.metadata.uid === resource.metadata.uid && !isRevoked) return
     const untilMs = clock.now() + (isRevoked ? REVOKED_MS : servedMs)
     this.#departures.delete(key)
     this.#departures.set(key, { resource, isRevoked, untilMs })
-    this.#crowdOut(resource.metadata.namespace)
+    this.#dropOldest(resource.metadata.namespace)
     this.#awaitEnd()
   }
 
-  #crowdOut(namespace: string): void {
+  #dropOldest(namespace: string): void {
     const own = [...this.#departures].filter(
       ([, { resource }]) => resource.metadata.namespace === namespace,
     )
-    // What is revoked serves no more, and holds no secrets: it is to be remembered until every gateway knows.
+    // Revoked Realms serve no more and hold no secrets, but must be remembered until every gateway has removed them.
     const [revoked, serving] = [true, false].map((is) =>
       own.filter(([, { isRevoked }]) => isRevoked === is),
     )
@@ -124,9 +125,9 @@ class SourceWithDepartures implements ResourceSource {
     for (const [key] of serving?.slice(0, -MAX_OF_NAMESPACE) ?? []) this.#departures.delete(key)
   }
 
-  /** After every change of the departures. */
+  /** Call it after every change of the departures. */
   #awaitEnd(): void {
-    this.#told = new Map(this.#departures)
+    this.#published = new Map(this.#departures)
     this.#cancelEnd?.()
     this.#cancelEnd = undefined
     if (this.#departures.size === 0) return
@@ -138,7 +139,7 @@ class SourceWithDepartures implements ResourceSource {
     })
   }
 
-  /** The time has passed, whatever the clock says by now: one that was set back gives no more of it to those that wait. */
+  /** Moves the ends if the clock was set back while the timer ran, so that Realms do not serve longer. */
   #setBack(backMs: number): void {
     if (backMs <= 0) return
     for (const [key, departure] of this.#departures)
@@ -155,6 +156,6 @@ class SourceWithDepartures implements ResourceSource {
   }
 }
 
-/** Deleted, made anew, or given another class: then it is in the caches until its status says so. */
+/** Whether it was deleted, recreated or given another class; the last stays in the caches until its status says so. */
 const isGone = (before: RealmResource, now: RealmResource | undefined): boolean =>
   now?.metadata.uid !== before.metadata.uid || now.className !== before.className

@@ -1,5 +1,5 @@
-// Passes one desired set after another to the fleet: at once, or, where routes would be left without an owner, after a
-// moment in which another document may come for them. Sends nothing itself.
+// Passes each desired state on to the fleet: at once or, if routes would lose their owner, after a moment in which another
+// document may claim them. Sends nothing itself.
 
 import type { Clock } from '../../base/clock.ts'
 import type { DesiredSet } from '../desired-set.ts'
@@ -8,16 +8,16 @@ import { changedKeys } from '../edited-map.ts'
 export interface HandoverOptions {
   readonly clock: Clock
   readonly apply: (desired: DesiredSet) => void
-  /** How long a route that nobody wants any more waits for somebody who does; 450, and 50 to read what has come. */
+  /** How long a route without an owner waits for another document that claims it; 450 if absent. */
   readonly graceMs?: number
 }
 
 /**
- * `kubectl apply` of two documents is two requests: a route that moves from the one to the other is nobody's between
- * them. A change of everything else is not held up, but by one that came within the same moment.
+ * `kubectl apply` of two documents makes two requests, between which a route that moves from one document to the other
+ * has no owner. Other changes are not delayed, unless they come within such a moment.
  */
 const GRACE_MS = 450
-/** After a halt of the process timers come before what has arrived meanwhile: it is read first. */
+/** After a halt of the process, timers fire before what has arrived meanwhile is read: it gets this time. */
 const READ_MS = 50
 
 type IsClaimed = (claim: string) => boolean
@@ -41,7 +41,7 @@ export class Handover {
       return
     }
     this.#waiting = desired
-    // From the first of them: edits without end must not hold each other up.
+    // Counted from the first change, so that a stream of edits does not delay itself without end.
     this.#cancel ??= clock.after(graceMs, () => {
       this.#cancel = clock.after(READ_MS, () => {
         if (this.#waiting !== undefined) this.#apply(this.#waiting)
@@ -62,7 +62,7 @@ export class Handover {
   }
 }
 
-/** Some document gives up a route that no other one has afterwards. */
+/** Whether some document gives up a route that no other document has afterwards. */
 const leavesOrphans = (before: DesiredSet, after: DesiredSet, isClaimed: IsClaimed): boolean => {
   for (const id of changedKeys(before.documents, after.documents)) {
     const document = before.documents.get(id)

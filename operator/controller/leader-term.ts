@@ -1,5 +1,5 @@
-// Holds what one leader term has begun: a fleet of its own, which believes nothing that an earlier one believed, the
-// conditions as they settle during it, and the search for versions that only data planes have. Ends at once.
+// Runs one leader term: it has a fleet of its own, which trusts nothing that an earlier one knew, the conditions during
+// the term, and the search for versions that only data planes have. It ends at once.
 
 import type { Log } from '../../telemetry/log.ts'
 import type { Clock } from '../../base/clock.ts'
@@ -14,7 +14,7 @@ import { Handover } from './handover.ts'
 export interface LeaderTermOptions {
   readonly fleet: Omit<FleetOptions, 'onReport' | 'clock' | 'log'>
   readonly recover: (version: MissingVersion, document: RecoveredText) => Promise<boolean>
-  /** Versions were recovered: the same cache has another meaning now. */
+  /** Versions were recovered: the same cache must be validated again. */
   readonly onRecovered: () => void
   readonly onReport: () => void
   readonly clock: Clock
@@ -25,8 +25,8 @@ type RecoveredText = Parameters<
   ConstructorParameters<typeof RecoverSource<MissingVersion>>[0]['recover']
 >[1]
 
-/** Also where all have gone, or there are none: no report tells of that. */
-const telling = (dataPlanes: DataPlanes, onChange: () => void): DataPlanes => ({
+/** Also notifies when all data planes have gone, or there are none, which no report shows. */
+const withNotification = (dataPlanes: DataPlanes, onChange: () => void): DataPlanes => ({
   start: (adopt) => {
     dataPlanes.start((all) => {
       adopt(all)
@@ -58,7 +58,7 @@ export class LeaderTerm {
       ...fleet,
       clock,
       log,
-      dataPlanes: telling(fleet.dataPlanes, onReport),
+      dataPlanes: withNotification(fleet.dataPlanes, onReport),
       onReport: () => {
         this.#search.lookAgain()
         onReport()
@@ -76,7 +76,7 @@ export class LeaderTerm {
     this.fleet.start()
   }
 
-  /** @param isNew the desired set is another one than before, or the first of this leader term */
+  /** @param isNew the desired state has changed, or is the first of this leader term */
   take({ desired, missing, isClaimed }: Reconciliation, isNew: boolean): void {
     if (isNew) this.#handover.take(desired, isClaimed)
     this.#search.want(missing)
@@ -91,17 +91,17 @@ export class LeaderTerm {
     return this.#registry.update(verdicts, this.reports(), nowMs)
   }
 
-  /** From then on conditions go on from what was said before in this leader term. */
+  /** Whether conditions were settled in this leader term, which later ones continue. */
   get hasSettled(): boolean {
     return this.#hasSettled
   }
 
-  /** Time alone may change a condition. */
+  /** Whether a condition may change as time passes. */
   get isWaiting(): boolean {
     return this.#registry.isWaiting
   }
 
-  /** What is under way is broken off at once; resolves when that is done. */
+  /** Aborts at once what is under way; resolves when that is done. */
   async end(): Promise<void> {
     this.#search.stop()
     this.#handover.stop()

@@ -304,7 +304,7 @@ describe('what is written into a status', () => {
       ?.conditions.find(({ type, status }) => type === 'Programmed' && status === 'True')
       ?.lastTransitionTime
 
-  it('is told of at once, and looked at a moment later, once for all', async () => {
+  it('is reported at once, and looked at a moment later, once for all', async () => {
     const fixture = await aController()
     const { source, controller, statuses, recorded } = fixture
     source.show(many(2))
