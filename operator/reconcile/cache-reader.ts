@@ -1,5 +1,5 @@
-// Sorts the resources of one cache after another by what they are to reconciling, and finds what is other than in the cache
-// before, at the cost of what has changed.
+// Sorts the resources of each cache by their role in the reconciliation, and finds what differs from the previous cache, at
+// a cost in proportion to what has changed.
 
 import { changedKeys, edited } from '../edited-map.ts'
 import { EMPTY_CACHE, type ResourceCache } from '../resource/resource-source.ts'
@@ -11,7 +11,7 @@ import {
   resourceKey,
 } from '../resource/resource.ts'
 
-/** Where a cache differs from the one before. */
+/** What differs from the previous cache. */
 export interface CacheChanges {
   /** Keys of ApiSpecifications of our class, now or before. */
   readonly documents: ReadonlySet<string>
@@ -21,7 +21,7 @@ export interface CacheChanges {
   readonly namespaces: ReadonlySet<string>
   /** Keys of Secrets and ConfigMaps. */
   readonly references: ReadonlySet<string>
-  /** Something is new that Realms may depend on. */
+  /** Something that Realms may depend on has changed. */
   readonly isNewToRealms: boolean
 }
 
@@ -33,7 +33,7 @@ export class CacheReader {
   #leaving: ReadonlyMap<string, ApiSpecificationResource | RealmResource> = new Map()
   #namespaces: ReadonlySet<string> = new Set()
 
-  /** @param className what is of another class is as if it were not there */
+  /** @param className resources of another class are ignored */
   constructor(className: string) {
     this.#className = className
   }
@@ -52,7 +52,7 @@ export class CacheReader {
     return this.#realms
   }
 
-  /** Of another class by now, with a status that an operator wrote. */
+  /** Resources that have left our class while their status is still one that an operator has written. */
   get leaving(): ReadonlyMap<string, ApiSpecificationResource | RealmResource> {
     return this.#leaving
   }
@@ -120,7 +120,7 @@ class EditsByKind {
   readonly namespaces = new Set<string>()
   readonly references = new Set<string>()
 
-  /** Something of that kind has come, changed or gone. */
+  /** Call it with a resource that was added, changed or removed, before and after. */
   note(key: string, { kind, metadata }: Resource): void {
     switch (kind) {
       case 'ApiSpecification':

@@ -93,7 +93,7 @@ export const missing = ({ reason, message }: MissingReference): NewCondition<'Re
   message,
 })
 
-/** Not there and not allowed have equal words: what another namespace holds is not told. */
+/** The message is the same for a missing Realm and one that may not be used, as it must not disclose which ones exist. */
 export const realmUnusable = (
   reason: 'RealmNotFound' | 'RefNotPermitted',
   uri: string,
@@ -141,9 +141,9 @@ export const realmForbidden = (uri: string, namespace: string): NewCondition<'Re
 })
 
 /**
- * Of a document that serves, with a realm that was paused, or could not be read, when this operator began. Nothing of
- * it is known: a realm has secrets, and no data plane gives those back.
- * @param namespace of the document; the Realm is named only within its own
+ * For a document that serves with a realm that was paused or unreadable when this operator started: the version that data
+ * planes have is not known, as they never return its secrets.
+ * @param namespace of the document; the Realm is named only within its own namespace
  */
 export const realmHeld = (
   uri: string,
@@ -169,7 +169,7 @@ export const realmHeld = (
   }
 }
 
-/** Within the namespace of the Realm only, where it may be told. */
+/** For documents in the namespace of the Realm only, as the message discloses that it exists. */
 export const realmUnready = (namespace: string, name: string): NewCondition<'ResolvedRefs'> => ({
   type: 'ResolvedRefs',
   status: 'False',

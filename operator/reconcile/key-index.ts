@@ -1,7 +1,7 @@
-// Finds the keys of resources by a text that they have in common, such as a host or a namespace; kept as they change.
+// Finds the keys of resources by a text that they have in common, such as a host or a namespace.
 
 export class KeyIndex {
-  /** Text → its keys. A single one stands for itself: of ids, hosts and routes nearly every one has one key. */
+  /** Text → its keys; a single one without a set, as nearly all ids, hosts and routes have one key. */
   readonly #keys = new Map<string, string | Set<string>>()
 
   add(text: string, key: string): void {
@@ -11,7 +11,7 @@ export class KeyIndex {
     else if (known !== key) this.#keys.set(text, new Set([known, key]))
   }
 
-  /** Does nothing where it was not added. */
+  /** Does nothing if the key was not added. */
   remove(text: string, key: string): void {
     const known = this.#keys.get(text)
     if (known === key) this.#keys.delete(text)

@@ -1,22 +1,22 @@
-// Decides by what an earlier operator recorded of a resource whether a data plane may have it loaded since then. In
-// doubt it may: what is taken for never held is deleted. Pure.
+// Decides from the status that an earlier operator has written whether data planes may have loaded a resource. If it is not
+// certain, they may: what was never loaded would be deleted from them. Pure.
 
 import { type AnyReason, conditionOf } from '../resource/condition.ts'
 import type { ApiSpecificationResource, RealmResource } from '../resource/resource.ts'
 
-/** Where `Programmed` says it was not put, or there was nobody to put it to. */
-const NOT_PUT: ReadonlySet<AnyReason<'Programmed'>> = new Set(['Invalid', 'NoDataPlanes'])
+/** Reasons of `Programmed` for documents that were not sent, or to no data plane. */
+const NOT_SENT: ReadonlySet<AnyReason<'Programmed'>> = new Set(['Invalid', 'NoDataPlanes'])
 
-/** Half programmed, on its way or refused: a pod may hold it, or have held it before it was refused. */
+/** With any other reason (partly programmed, pending, rejected) a data plane may have it, or an earlier version. */
 export const mayDocumentBeHeld = ({
   programmed,
   conditions = [],
 }: ApiSpecificationResource): boolean => {
   if (programmed !== undefined) return true
   const recorded = conditionOf(conditions, 'Programmed')
-  return recorded === undefined || !NOT_PUT.has(recorded.reason)
+  return recorded === undefined || !NOT_SENT.has(recorded.reason)
 }
 
-/** A Realm records no version: one that is bad now may have been good. A uri that it lost was never its own. */
+/** The status of a Realm has no version: one that is invalid now may have been loaded, unless it never had its uri. */
 export const mayRealmBeHeld = ({ conditions = [] }: RealmResource): boolean =>
   conditionOf(conditions, 'Accepted')?.reason !== 'Conflicted'

@@ -1,10 +1,10 @@
-// Remembers what was worked out for a key while its inputs are the very same objects: what makes a change
-// cost no more than what it touches.
+// Caches a computed value by key as long as its inputs are the same objects, so that a change costs time only for what it
+// concerns.
 
 export class Memo<T> {
   readonly #entries = new Map<string, { readonly inputs: readonly unknown[]; readonly value: T }>()
 
-  /** `work` runs only when an input is another one than last time. */
+  /** `work` runs only if an input is another object than at the last call. */
   get(key: string, inputs: readonly unknown[], work: () => T): T {
     const entry = this.#entries.get(key)
     if (entry !== undefined && same(entry.inputs, inputs)) return entry.value
@@ -13,7 +13,7 @@ export class Memo<T> {
     return value
   }
 
-  /** What was worked out for it is to be worked out again. */
+  /** The value must be computed again. */
   forget(key: string): void {
     this.#entries.delete(key)
   }

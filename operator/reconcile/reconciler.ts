@@ -1,5 +1,5 @@
-// Turns one cache of resources after another into what the data planes should hold, and a verdict on every resource, at
-// the cost of what has changed. No I/O, no clock: the same caches in the same order give the same results.
+// Turns each cache of resources into the desired state of data planes and a verdict on every resource, at a cost in
+// proportion to what has changed. No I/O, no clock: the same caches in the same order give the same results.
 
 import type { ValueMap } from '../../language/expression/value.ts'
 import { type DesiredRealm, type DesiredSet, EMPTY_DESIRED } from '../desired-set.ts'
@@ -26,39 +26,39 @@ import type { Verdict } from './verdict.ts'
 export interface Reconciliation {
   readonly desired: DesiredSet
   /**
-   * By key of the resource: every ApiSpecification and Realm of our class, and those that have left it and do not say so
-   * yet. Same objects if unchanged.
+   * By key of the resource: every ApiSpecification and Realm of our class, and those that have left it while their status
+   * does not say so yet. Same objects if unchanged.
    */
   readonly verdicts: ReadonlyMap<string, Verdict>
-  /** Versions that should serve on, and whose text only the data planes have: see `recover`. */
+  /** Versions that should go on serving, and whose text only data planes have: see `recover`. */
   readonly missing: readonly MissingVersion[]
-  /** What is put now leaves room in a quota: the same cache, reconciled again, has it used. */
+  /** A quota has room now: reconciling the same cache again uses it. */
   readonly isOpen: boolean
-  /** Some document of the desired set has this route (`Claim.key`); until the next reconciliation. */
+  /** Whether some document of the desired state has this route (`Claim.key`). Valid until the next reconciliation. */
   readonly isClaimed: (claim: string) => boolean
 }
 
 export interface ReconcilerOptions {
-  /** ApiSpecifications and Realms of another class are not validated: they are as if they were not there. */
+  /** ApiSpecifications and Realms of another class are ignored. */
   readonly className: string
   /** strict: a host pattern belongs to the namespace of its oldest accepted document. `shared` when absent. */
   readonly hostOwnership?: 'strict' | 'shared'
-  /** Namespaces that may claim `_` and wildcards without an annotation of theirs. `all` when absent. */
+  /** Namespaces that need no annotation to claim `_` and wildcards. `all` when absent. */
   readonly wildcardNamespaces?: 'all' | readonly string[]
-  /** Where documents of namespaces without an annotation may lead. `any` when absent. */
+  /** Destinations of documents of namespaces without an annotation. `any` when absent. */
   readonly destinations?: 'own' | 'any'
   /** `cluster.local` when absent. */
   readonly clusterDomain?: string
-  /** What one namespace may have, where an annotation of it does not say. Absent: anything, whatever it says. */
+  /** The quota of a namespace without an annotation. Absent: there are no quotas, and annotations have no effect. */
   readonly namespaceQuota?: Amounts | undefined
-  /** Everything is compiled at once when absent. */
+  /** If absent, everything is compiled synchronously. */
   readonly compiler?: DocumentCompiler
 }
 
 /**
- * Validates again only what has changed inputs. Its memory is what `reconcile` has seen: validations, and the
- * last good version of each resource, which keeps serving while a newer one is not good. A change of a document looks at
- * it, at those that name its id or claim its hosts and paths, and at those that are in conflict anyway.
+ * Validates only what has changed inputs. Between calls of `reconcile` it remembers validations, and the last good
+ * version of each resource, which goes on serving while a newer one is invalid. A change of a document concerns that
+ * document, those that name its id or claim its hosts and paths, and those that are in conflict anyway.
  * @example new Reconciler({ className: 'svc' }).reconcile(source.current()).desired
  */
 export class Reconciler {
@@ -74,9 +74,9 @@ export class Reconciler {
   #documentVerdicts: ReadonlyMap<string, Verdict> = new Map()
   #realmVerdicts: ReadonlyMap<string, Verdict> = new Map()
   #validatedRealms: ValidatedRealms | undefined
-  /** Resources that were there at first and could not be told the id of: they may stand for anything. */
-  #riddles: ReadonlySet<string> | undefined
-  /** Those that an operator before us may have put: what we write into their status meanwhile is no proof. */
+  /** Resources whose id was unknown in the first cache: data planes may have loaded any document of theirs. */
+  #unidentified: ReadonlySet<string> | undefined
+  /** Those that an earlier operator may have sent, decided before we write into their statuses. */
   #heldBefore: ReadonlySet<string> | undefined
 
   constructor({
@@ -96,8 +96,8 @@ export class Reconciler {
   }
 
   /**
-   * To be asked before the first cache is reconciled. False: not yet, as versions that serve are still being compiled;
-   * ask again once the compiler has told of an outcome.
+   * Call it before the first cache is reconciled.
+   * @returns false: versions that serve are still being compiled; call it again when the compiler has a result
    */
   prepare(cache: ResourceCache): boolean {
     const { changes, surroundings } = this.#read(cache)
@@ -108,7 +108,7 @@ export class Reconciler {
     const { changes, surroundings, realms, leaving, isNewToRealms } = this.#read(cache)
     const documents = this.#documents.validate(this.#reader.specifications, changes, surroundings)
     if (isNewToRealms) this.#retainNamespaces()
-    const holdDeletes = cache.holdDeletes ?? this.#holdForRiddles(realms, documents)
+    const holdDeletes = cache.holdDeletes ?? this.#holdForUnidentified(realms, documents)
     const next = buildDesired(this.#desired, realms, documents, holdDeletes)
     if (!sameDesired(next, this.#desired)) this.#desired = next
     this.#takeVerdicts(realms, documents, leaving)
@@ -118,16 +118,16 @@ export class Reconciler {
   }
 
   /**
-   * Takes the text of a missing version, as a data plane that holds its digest has it. True: it is that version;
-   * reconcile the same cache again, and it is put wherever it belongs. False: it is not, or nobody misses it now; as
-   * long as `missing` has the same object it is not worth another try with the same text.
+   * Takes the text of a missing version from a data plane that has loaded its digest.
+   * @returns true: it is that version, and is sent to all data planes after the same cache was reconciled again; false:
+   * it is not, or is not missing any more. As long as `missing` has the same object, the same text would fail again.
    * @example if (await reconciler.recover(missing, source)) reconciler.reconcile(cache)
    */
   recover(version: MissingVersion, document: ValueMap): Promise<boolean> {
     return this.#documents.recover(version, document, this.#reader.cache)
   }
 
-  /** Of what was reconciled last; undefined: there are no quotas. */
+  /** As of the last reconciliation; undefined: there are no quotas. */
   quotaUse(namespace: string): QuotaUse | undefined {
     if (this.#quotas === undefined) return undefined
     return {
@@ -138,10 +138,11 @@ export class Reconciler {
   }
 
   /**
-   * The verdict on a resource if it were the next to come, or to change, word for word as `reconcile` would give it;
-   * nothing is remembered. Costs its own validation, and a look at those that name its id or claim its hosts and paths.
-   * @param cache for what the resource itself refers to; what stands beside it is as it was last reconciled
-   * @param compiler asked for this one document; its verdict is pending where there is no outcome yet
+   * The verdict, in the same words as `reconcile` would give it, on a resource if it were created or changed now; nothing
+   * is remembered. It takes the time of its own validation, and of looking at those that name its id or claim its hosts
+   * and paths.
+   * @param cache for what the resource itself refers to; other resources are as they were last reconciled
+   * @param compiler for this one document; the verdict is pending while it has no result
    * @returns undefined before anything was reconciled
    */
   preview(
@@ -157,7 +158,7 @@ export class Reconciler {
     return this.#documents.preview(resource, { ...surroundings, cache, quotaUse }, compiler)
   }
 
-  /** The documents that may use a Realm, and do; none where its uri is another's. */
+  /** The documents that use a Realm and may do so; none where its uri belongs to another Realm. */
   usersOf(realmKey: string): readonly ApiSpecificationResource[] {
     const realm = this.#verdicts.get(realmKey)
     if (realm?.id === undefined || realm.accepted.reason === 'Conflicted') return []
@@ -209,7 +210,7 @@ export class Reconciler {
     return quotas && ((namespace) => quotas.of(namespace, cache))
   }
 
-  /** Namespaces come and go. */
+  /** Forgets namespaces without resources. */
   #retainNamespaces(): void {
     const ofRealms = new Set<string>()
     for (const { metadata } of this.#reader.realms.values()) ofRealms.add(metadata.namespace)
@@ -247,19 +248,18 @@ export class Reconciler {
   }
 
   /**
-   * A resource that was unreadable when we began may be the owner of anything a data plane holds, unless an
-   * operator has validated it and no data plane ever held it. One that comes later, or becomes unreadable later, is
-   * known by what it was.
+   * Why nothing may be deleted: a resource that was unreadable at the start may own anything that a data plane has loaded,
+   * unless an operator has validated it and it was never sent. Of one that becomes unreadable later the id is known.
    */
-  #holdForRiddles(realms: ValidatedRealms, documents: ValidatedDocuments): string | undefined {
+  #holdForUnidentified(realms: ValidatedRealms, documents: ValidatedDocuments): string | undefined {
     this.#heldBefore ??= new Set(documents.nameless.filter(wasHeldBefore).map(keyOf))
     const mayBeHeld = (resource: ApiSpecificationResource): boolean =>
       mayDocumentBeHeld(resource) || this.#heldBefore?.has(keyOf(resource)) === true
     const nameless = [...realms.nameless, ...documents.nameless.filter(mayBeHeld)]
     const keys = new Set(nameless.map(keyOf))
-    const before = this.#riddles ?? keys
-    this.#riddles = new Set([...before].filter((key) => keys.has(key)))
-    const first = nameless.find((resource) => this.#riddles?.has(keyOf(resource)))
+    const before = this.#unidentified ?? keys
+    this.#unidentified = new Set([...before].filter((key) => keys.has(key)))
+    const first = nameless.find((resource) => this.#unidentified?.has(keyOf(resource)))
     if (first === undefined) return undefined
     const { namespace, name } = first.metadata
     return (

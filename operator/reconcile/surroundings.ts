@@ -1,4 +1,4 @@
-// Defines what documents are validated with, beside themselves. Types only.
+// Defines what the validation of a document depends on besides the document itself. Types only.
 
 import type { ResourceCache } from '../resource/resource-source.ts'
 import type { DestinationPolicy } from './claims/destination-policies.ts'
@@ -11,17 +11,17 @@ export interface Surroundings {
   readonly access: (realmUri: string, namespace: string) => RealmAccess
   readonly grant: (namespace: string) => HostGrant
   readonly destinations: (namespace: string) => DestinationPolicy
-  /** Absent: there are none. */
+  /** Absent: there are no quotas. */
   readonly quota?: ((namespace: string) => Quota) | undefined
 }
 
-/** What is other than the last time. */
+/** What has changed since the last reconciliation. */
 export interface ResourceChanges {
   /** Keys of ApiSpecifications. */
   readonly documents: ReadonlySet<string>
-  /** Those that have changed, and those of which the policy for destinations depends on one that came or went. */
+  /** Namespaces that have changed, and those whose policy for destinations depends on one that was added or removed. */
   readonly namespaces: ReadonlySet<string>
-  /** Uris of realms that are another thing to some document now. */
+  /** Uris of realms that have changed for some document. */
   readonly realmUris: ReadonlySet<string>
   /** Keys of Secrets and ConfigMaps. */
   readonly references: ReadonlySet<string>

@@ -1,4 +1,4 @@
-// Defines what reconciling says of one resource, before any data plane was asked. Types only.
+// Defines the verdict on one resource: the result of reconciling it, without any reports of data planes. Types only.
 
 import type { Quarantined } from '../../compiler/bounded-compiler.ts'
 import type { Problem, Warning } from '../../language/problem.ts'
@@ -9,7 +9,7 @@ export interface Verdict {
   readonly resource: ApiSpecificationResource | RealmResource
   readonly accepted: NewCondition<'Accepted'>
   readonly resolvedRefs: NewCondition<'ResolvedRefs'>
-  /** Of an ApiSpecification: conditions that it has only while they are True, and that its document decides. */
+  /** Of an ApiSpecification: conditions that exist only while they are True, and that its document decides. */
   readonly found: FoundBy<'document'>
   /** All of them; a status shows the first eight. */
   readonly errors: readonly Problem[]
@@ -19,23 +19,23 @@ export interface Verdict {
   /** Of an ApiSpecification. */
   readonly host?: string
   readonly realmUri?: string
-  /** Of the Realm that an ApiSpecification may use: sidecars of other namespaces do not receive it. */
+  /** Namespace of the Realm that an ApiSpecification uses: sidecars of other namespaces do not receive it. */
   readonly realmNamespace?: string
-  /** Digest of this generation, when it may be put. */
+  /** Digest of this generation, if it may be sent. */
   readonly digest?: string
-  /** What the desired set holds for the resource: this generation, or the last good one. */
+  /** The version in the desired state: this generation, or the last good one. */
   readonly serving?: Serving
-  /** This very generation serves, though its realm can't be validated now: the data planes tell whether they hold it. */
+  /** This generation serves, although its realm can't be validated now: the reports of data planes show where. */
   readonly servesOn?: boolean
-  /** It is being compiled: nothing can be said of this generation yet. */
+  /** It is being compiled: there is no result for this generation yet. */
   readonly isPending?: boolean
-  /** It was too expensive to compile: not to be tried again. */
+  /** It was too expensive to compile, and must not be tried again. */
   readonly quarantined?: Quarantined
-  /** It has left our class, and its status still says what we wrote: nothing of it is validated. */
+  /** It has left our class, and its status is still the one that we wrote; it is not validated. */
   readonly isReleased?: boolean
-  /** Realm whose router the version that serves, or is to serve, needs: it has operations over WAMP. */
+  /** The realm whose router the serving (or else the new) version needs for its operations over WAMP. */
   readonly routerRealm?: string
-  /** Paused, and what it is now has not been put. */
+  /** It is paused, and its current version was not sent. */
   readonly isHeld?: boolean
 }
 

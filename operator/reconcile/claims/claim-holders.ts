@@ -1,5 +1,5 @@
-// Finds the documents that hold a claim: the reverse of a document's claims, kept as documents change, so that a
-// change asks only those it touches.
+// Finds the documents that have a claim. The index is updated as documents change, so that a change costs time only for
+// the documents that it concerns.
 
 import type { DesiredDocument } from '../../desired-set.ts'
 import { KeyIndex } from '../key-index.ts'
@@ -14,7 +14,7 @@ export class ClaimHolders {
     for (const { key } of after?.claims ?? []) this.#ids.add(key, after?.id ?? '')
   }
 
-  /** Ids of other documents that hold a claim of this one. */
+  /** Ids of other documents that share a claim with this one. */
   othersOf(document: DesiredDocument | undefined): ReadonlySet<string> {
     const others = new Set<string>()
     for (const { key } of document?.claims ?? []) {
@@ -23,7 +23,7 @@ export class ClaimHolders {
     return others
   }
 
-  /** Some document holds the claim. */
+  /** Whether some document has the claim. */
   isHeld(key: string): boolean {
     return this.#ids.has(key)
   }

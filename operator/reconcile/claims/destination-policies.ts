@@ -1,5 +1,5 @@
-// Decides where in the cluster the documents of a namespace may lead, by the operator's settings and the annotations of the
-// Namespace. Validates hosts that a document writes out; what only a request tells, and addresses, gateways validate.
+// Decides which destinations in the cluster the documents of a namespace may have, by the operator's settings and the
+// annotations of the Namespace. Validates constant hosts; gateways validate addresses, and hosts that depend on a request.
 
 import { upstreamHostsOf } from '../../../language/compile/action.ts'
 import type { CompiledApi } from '../../../language/compiled.ts'
@@ -19,7 +19,7 @@ export type DestinationPolicy =
       readonly namespace: string
       readonly clusterDomain: string
       readonly isNamespace: (name: string) => boolean
-      /** Of an annotation that says neither. */
+      /** The text of an annotation that is neither `own` nor `any`. */
       readonly misspelt?: string
     }
 
@@ -45,7 +45,7 @@ export class DestinationPolicies {
 
   /**
    * @param names of all namespaces from now on; the same set while they are the same
-   * @returns namespaces whose policy may be another one now
+   * @returns namespaces whose policy may have changed
    */
   follow(names: ReadonlySet<string>): Iterable<string> {
     if (names === this.#names) return []
@@ -53,7 +53,7 @@ export class DestinationPolicies {
     return this.#known.keys()
   }
 
-  /** The same object until something changes. What the annotation says and nobody knows counts as `own`. */
+  /** An annotation with an unknown value counts as `own`. The same object until something changes. */
   of(namespace: string, cache: ResourceCache): DestinationPolicy {
     const annotations = cache.resources.get(resourceKey('Namespace', '', namespace))?.metadata
       .annotations
@@ -79,7 +79,7 @@ const ANY: DestinationPolicy = { may: 'any' }
 export const confinementOf = (policy: DestinationPolicy): string | undefined =>
   policy.may === 'own' ? policy.namespace : undefined
 
-/** The `host` of a forward that is written out. */
+/** The `host` of a forward, where it is constant. */
 export interface ForwardHost {
   /** Pointer to it in the document. */
   readonly path: string
@@ -102,9 +102,9 @@ export const forwardHostsOf = ({ versions }: CompiledApi): readonly ForwardHost[
     )
 
 /**
- * One for each `host` that leads to another namespace.
- * @param isSelecting it says which gateways it is for: sidecars may be among them, and the application beside one is
- * its own
+ * One problem for each `host` in another namespace.
+ * @param isSelecting the document selects its gateways: sidecars may be among them, whose loopback reaches the
+ * application of the same Pod
  */
 export const destinationProblems = (
   policy: DestinationPolicy,
@@ -138,16 +138,16 @@ export const destinationsRefused = (
 }
 
 /**
- * Names have 253 characters at most. What is longer is none, or gateways validate it: a value of a Secret may be a
- * megabyte, and each of hundreds of operations would keep its own copy.
+ * Longer hosts are left to gateways, as names have at most 253 characters: a value of a Secret may be a megabyte, and
+ * each of hundreds of operations would keep a copy of it.
  */
-const MAX_WRITTEN_LENGTH = 512
+const MAX_CONSTANT_LENGTH = 512
 
-/** Without scheme and port; undefined: it is not written out, or no host. */
+/** Without scheme and port; undefined: it depends on the request, or is not a host. */
 const constantHost = (template: Template): string | undefined => {
   if (template.kind !== 'constant') return undefined
   const { value } = template
-  if (typeof value !== 'string' || value.length > MAX_WRITTEN_LENGTH) return undefined
+  if (typeof value !== 'string' || value.length > MAX_CONSTANT_LENGTH) return undefined
   const url = URL.parse(/^[a-z][a-z0-9+.-]*:\/\//i.test(value) ? value : `http://${value}`)
   return url === null || url.hostname === '' ? undefined : url.hostname
 }

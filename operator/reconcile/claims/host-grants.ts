@@ -1,5 +1,5 @@
 // Decides which hosts a namespace may claim at all, by the settings of the operator and the annotations of the
-// Namespace. Who of those that may has a host is decided elsewhere.
+// Namespace. `host-owners.ts` decides which of the namespaces that may claim a host has it.
 
 import type { HostPattern } from '../../../language/routes/host-pattern.ts'
 import type { NewCondition } from '../../resource/condition.ts'
@@ -10,9 +10,9 @@ import { Memo } from '../memo.ts'
 
 export type HostGrant =
   | { readonly may: 'any' }
-  /** Whatever stands for one host. */
+  /** Any pattern without a wildcard. */
   | { readonly may: 'exact' }
-  /** These, wildcards among them, and no others. */
+  /** Only these, which may have wildcards. */
   | { readonly may: 'listed'; readonly entries: readonly string[] }
 
 export class HostGrants {
@@ -29,7 +29,7 @@ export class HostGrants {
     this.#listed.retain(live)
   }
 
-  /** The same object until something changes. The annotation decides where there is one. */
+  /** The annotation decides, if there is one. The same object until something changes. */
   of(namespace: string, cache: ResourceCache): HostGrant {
     const annotations = cache.resources.get(resourceKey('Namespace', '', namespace))?.metadata
       .annotations
@@ -58,7 +58,7 @@ export interface HostClaim {
   readonly hosts: readonly HostPattern[]
 }
 
-/** Undefined: it may. */
+/** @returns undefined: the namespace may claim the host */
 export const refuseHost = (
   grant: HostGrant,
   { namespace, host, hosts }: HostClaim,

@@ -1,6 +1,6 @@
-// Decides which namespace a host pattern belongs to: that of the oldest document that is good and claims it; who has it
-// already keeps it. Says of each document which of its hosts are another namespace's, at the cost of those that want a
-// host which several namespaces know.
+// Decides which namespace a host pattern belongs to: the one that has it keeps it, else it is that of the oldest valid
+// document that claims it. Lists for each document the hosts that belong to another namespace. Only documents with a host
+// that several namespaces claim cost time.
 
 import type { DesiredDocument } from '../../desired-set.ts'
 import { type ApiSpecificationResource, byAge } from '../../resource/resource.ts'
@@ -9,7 +9,7 @@ import { KeyIndex } from '../key-index.ts'
 export interface HostClaimant {
   readonly key: string
   readonly resource: ApiSpecificationResource
-  /** What may be put, but for its hosts. */
+  /** What may be sent if it gets its hosts. */
   readonly candidate: DesiredDocument | undefined
   readonly lastGood: DesiredDocument | undefined
   /** Paused: the candidate is validated and claims nothing. */
@@ -22,19 +22,19 @@ export type LostHosts = ReadonlyMap<string, readonly string[]>
 export class HostOwners {
   readonly #hosts = new WeakMap<DesiredDocument, readonly string[]>()
   readonly #claimants = new Map<string, HostClaimant>()
-  /** Host → keys of those that want it, or have it. */
+  /** Host → keys of the claimants that ask for it or have it. */
   readonly #known = new KeyIndex()
-  /** Host → namespace → how many of it know the host. */
+  /** Host → namespace → how many of its claimants ask for the host or have it. */
   readonly #namespaces = new Map<string, Map<string, number>>()
-  /** Hosts that several namespaces know: nearly none. */
+  /** Hosts of several namespaces: hardly any. */
   readonly #contested = new Set<string>()
   #isSettled = true
   #refused: ReadonlySet<string> = NONE
   #lost: LostHosts = new Map()
-  /** Host → namespace; of those that several want. */
+  /** Contested host → its namespace. */
   #owners: ReadonlyMap<string, string> = new Map()
 
-  /** Takes what an owner of its id wants from now on; undefined: it is none. */
+  /** @param claimant the owner of its id from now on; undefined: the resource owns none */
   replace(key: string, claimant: HostClaimant | undefined): void {
     const before = this.#claimants.get(key)
     const hosts = this.#exchange(key, claimant)
@@ -43,8 +43,8 @@ export class HostOwners {
   }
 
   /**
-   * The same map is given back where nothing changed.
-   * @param refused keys of those that may not have what they want for another reason: it is not theirs, then
+   * @param refused keys of claimants that are rejected for another reason, and get no hosts for their candidates
+   * @returns the same map where nothing has changed
    */
   settle(refused: ReadonlySet<string> = NONE): LostHosts {
     if (!this.#isSettled || !isSameSet(refused, this.#refused)) {
@@ -57,7 +57,7 @@ export class HostOwners {
     return this.#lost
   }
 
-  /** What `settle` would give with other claimants in the place of those of the same keys; nothing changes. */
+  /** What `settle` would give if these claimants replaced those with the same keys; nothing changes. */
   preview(
     others: ReadonlyMap<string, HostClaimant | undefined>,
     refused: ReadonlySet<string>,
@@ -69,11 +69,14 @@ export class HostOwners {
     return lost
   }
 
-  /** Of some those that want a host which others have just lost, or leave one to others that they do not leave; oldest first. */
-  inTheWay(claimants: readonly HostClaimant[]): readonly HostClaimant[] {
+  /**
+   * Those of `claimants` that ask for a host which others have just lost, or serve one that others have been given; the
+   * oldest first.
+   */
+  blocking(claimants: readonly HostClaimant[]): readonly HostClaimant[] {
     if (this.#owners.size === 0) return []
     const hosts = new Set([...this.#lost.values()].flat())
-    const inTheWay = claimants.filter(({ key, resource, candidate, lastGood }) => {
+    const blocking = claimants.filter(({ key, resource, candidate, lastGood }) => {
       const { namespace } = resource.metadata
       const isTaken = (host: string): boolean => (this.#owners.get(host) ?? namespace) !== namespace
       return (
@@ -81,10 +84,10 @@ export class HostOwners {
         (!this.#lost.has(key) && this.#hostsOf(candidate).some((host) => hosts.has(host)))
       )
     })
-    return inTheWay.sort(oldestFirst)
+    return blocking.sort(oldestFirst)
   }
 
-  /** @returns hosts that it wants or has, before or after */
+  /** @returns hosts that it asked for or had before, or does now */
   #exchange(key: string, claimant: HostClaimant | undefined): readonly string[] {
     const before = this.#claimants.get(key)
     if (claimant === undefined) this.#claimants.delete(key)
@@ -103,7 +106,7 @@ export class HostOwners {
       this.#known.add(host, key)
       this.#count(host, namespace, 1)
     }
-    // One that is contested no more concerns the others that know it.
+    // A host that is not contested any more concerns its other claimants too.
     if (contested.some((host) => !this.#contested.has(host))) this.#isSettled = false
     return [...hosts]
   }
@@ -126,17 +129,23 @@ export class HostOwners {
   }
 
   /**
-   * Those that want no other hosts than they have come first: an older document that comes to want a host takes it
-   * from nobody. Those that move come before the new ones, since what they are refused to leave they keep.
+   * Claimants that ask for no other hosts than they have come first, so that no older document takes a host from them
+   * later. Those that move come before the new ones, since a claimant that is rejected keeps the hosts it would leave.
    */
   #settleAll(refused: ReadonlySet<string>): HostSettlement {
-    const turns: Record<ClaimStep, HostClaimant[]> = { stays: [], moves: [], comes: [], waits: [] }
+    const bySteps: Record<ClaimStep, HostClaimant[]> = {
+      stays: [],
+      moves: [],
+      comes: [],
+      waits: [],
+    }
     for (const claimant of this.#contesting(refused))
-      this.#turnOf(claimant).forEach((turn) => turns[turn].push(claimant))
+      this.#stepsOf(claimant).forEach((step) => bySteps[step].push(claimant))
     const owners = new Map<string, string>()
     const lost = new Map<string, readonly string[]>()
-    for (const turn of CLAIM_STEPS) {
-      for (const claimant of turns[turn].sort(oldestFirst)) this.#take(turn, claimant, owners, lost)
+    for (const step of CLAIM_STEPS) {
+      for (const claimant of bySteps[step].sort(oldestFirst))
+        this.#take(step, claimant, owners, lost)
     }
     return { lost, owners }
   }
@@ -151,7 +160,7 @@ export class HostOwners {
     })
   }
 
-  #turnOf({ candidate, lastGood, isHeld }: HostClaimant): readonly ClaimStep[] {
+  #stepsOf({ candidate, lastGood, isHeld }: HostClaimant): readonly ClaimStep[] {
     if (isHeld) return candidate === undefined ? ['stays'] : ['stays', 'waits']
     if (lastGood === undefined) return ['comes']
     const had = this.#hostsOf(lastGood)
@@ -159,23 +168,23 @@ export class HostOwners {
   }
 
   #take(
-    turn: ClaimStep,
+    step: ClaimStep,
     { key, resource, candidate, lastGood, isHeld }: HostClaimant,
     owners: Map<string, string>,
     lost: Map<string, readonly string[]>,
   ): void {
     const { namespace } = resource.metadata
-    const wanted = this.#hostsOf(isHeld && turn === 'stays' ? undefined : candidate)
+    const wanted = this.#hostsOf(isHeld && step === 'stays' ? undefined : candidate)
     const theirs = wanted.filter((host) => (owners.get(host) ?? namespace) !== namespace)
     if (theirs.length > 0) lost.set(key, theirs)
-    if (turn === 'waits') return
+    if (step === 'waits') return
     const isTaken = candidate !== undefined && !isHeld && theirs.length === 0
     for (const host of isTaken ? wanted : this.#hostsOf(lastGood)) {
       if (!owners.has(host)) owners.set(host, namespace)
     }
   }
 
-  /** A document without routes has none: it claims nothing. */
+  /** The hosts that a document claims routes of. */
   #hostsOf(document: DesiredDocument | undefined): readonly string[] {
     if (document === undefined) return NO_HOSTS
     const known = this.#hosts.get(document)

@@ -1,11 +1,11 @@
-// Keeps who owns each document id, as documents come, change and go: a change asks only those that name an id which it
-// touches. By the rules of owners.ts.
+// Keeps the owner of each document id up to date as documents come, change and go, by the rules of owners.ts. A change
+// costs time only for the documents that name the same id.
 
 import type { Resource } from '../../resource/resource.ts'
 import { KeyIndex } from '../key-index.ts'
 import { type Claimant, ownersOf } from './owners.ts'
 
-/** An id whose owner, or the claim of its owner, is another one than before. */
+/** An id whose owner, or what its owner claims, may have changed. */
 export interface OwnerChange<C> {
   readonly id: string
   readonly before: C | undefined
@@ -16,12 +16,12 @@ export class IdOwners<C extends Claimant<Resource>> {
   readonly #claimants = new Map<string, C>()
   readonly #byId = new KeyIndex()
   readonly #owners = new Map<string, C>()
-  /** Key → in what order resources came. */
+  /** Key → the place of the resource in the order in which resources came. */
   readonly #numbers = new Map<string, number>()
   #lastNumber = 0
   readonly #touched = new Set<string>()
 
-  /** Takes what a resource claims now; undefined: it is gone. Owners change with `settle`. */
+  /** @param claimant what the resource claims now; undefined: it is gone. Owners change with `settle` only. */
   replace(key: string, claimant: C | undefined): void {
     const before = this.#claimants.get(key)
     if (before === claimant) return
@@ -37,7 +37,7 @@ export class IdOwners<C extends Claimant<Resource>> {
     for (const each of [before, claimant]) if (each !== undefined) this.#touched.add(each.id)
   }
 
-  /** @returns every id of which a claimant was replaced since the last time */
+  /** @returns a change for each id whose claimants were replaced since the last call */
   settle(): readonly OwnerChange<C>[] {
     const changes = Array.from(this.#touched, (id) => this.#settleOne(id))
     this.#touched.clear()
@@ -52,7 +52,7 @@ export class IdOwners<C extends Claimant<Resource>> {
     return this.#owners.get(id)
   }
 
-  /** All that name the id, who came first before the others; with the empty one: those that name none. */
+  /** All resources that name the id, in the order in which they came; of the empty id: those that name none. */
   claimantsOf(id: string): readonly C[] {
     const claimants = [...this.#byId.of(id)].flatMap((key) => this.#claimants.get(key) ?? [])
     const numberOf = ({ key }: C): number => this.#numbers.get(key) ?? 0
@@ -67,7 +67,7 @@ export class IdOwners<C extends Claimant<Resource>> {
 
   #settleOne(id: string): OwnerChange<C> {
     const before = this.#owners.get(id)
-    // Nobody owns the id of those that name none.
+    // The empty id, of resources that name none, has no owner.
     const found = id === '' ? undefined : ownersOf(this.claimantsOf(id)).get(id)
     const after = found && this.#claimants.get(found.key)
     if (after === undefined) this.#owners.delete(id)

@@ -1,4 +1,4 @@
-// Decides who owns an id or a uri that several resources name: the one that serves it, else the oldest. Pure.
+// Decides which of several resources that name an id or a uri owns it: the one that serves it, else the oldest. Pure.
 
 import { byAge, type Resource } from '../../resource/resource.ts'
 
@@ -8,7 +8,7 @@ export interface Claimant<R extends Resource> {
   readonly resource: R
   /** Document id, or realm uri. */
   readonly id: string
-  /** Of its last good version: an older resource that comes to name this id takes it from nobody. */
+  /** The id of its last good version: a resource that serves an id keeps it, even if an older one names it later. */
   readonly lastId: string | undefined
 }
 
@@ -33,10 +33,10 @@ type Naming = Pick<Claimant<Resource>, 'id' | 'lastId'>
 
 const isEstablished = ({ id, lastId }: Naming): boolean => id === lastId
 
-/** It would leave an id that serves for another one. */
+/** Whether it asks for another id than the one that it serves. */
 export const isRenamed = ({ id, lastId }: Naming): boolean => lastId !== undefined && id !== lastId
 
-/** The winner is named only within the namespace: another one's resources are not told. */
+/** Names the winner only within the namespace, as resources of other namespaces are no concern of the loser. */
 export const ownedWords = (what: string, loser: Resource, owner: Resource): string => {
   const { namespace, name } = owner.metadata
   const winner =

@@ -1,15 +1,15 @@
-// Settles which documents may claim what as documents come, change and go: the oldest wins, and what serves already is
-// never taken out for a conflict. Work is in proportion to what has changed, and to what is in conflict.
+// Decides which documents get the claims that they make, as documents come, change and go: the oldest wins, and a document
+// that already serves is never removed for a conflict. The work is in proportion to what has changed and is in conflict.
 
 import { type Clash, ConflictIndex } from '../../../language/routes/conflicts.ts'
 import type { DesiredDocument } from '../../desired-set.ts'
 import { edited } from '../../edited-map.ts'
 import { ClaimHolders } from './claim-holders.ts'
 
-/** An owner of a document id, with what it would like to have served. */
+/** The owner of a document id, with the version that it asks to serve. */
 export interface Applicant {
   readonly id: string
-  /** Absent: nothing of this generation may be put. */
+  /** Absent: this generation must not be sent. */
   readonly candidate: DesiredDocument | undefined
   /** Its last good version, if it had one. */
   readonly lastGood: DesiredDocument | undefined
@@ -17,7 +17,7 @@ export interface Applicant {
   readonly isHeld: boolean
 }
 
-/** id → who owns it and what that wants from now on; undefined: nobody does. */
+/** id → its owner from now on; undefined: it has none. */
 export type ApplicantChanges = ReadonlyMap<string, Applicant | undefined>
 
 type Documents = ReadonlyMap<string, DesiredDocument>
@@ -26,12 +26,12 @@ export class Settlement {
   readonly #index = new ConflictIndex()
   readonly #holders = new ClaimHolders()
   readonly #applicants = new Map<string, Applicant>()
-  /** Ids of those that are paused. */
+  /** Ids of paused applicants. */
   readonly #held = new Set<string>()
   #documents: Documents = new Map()
   readonly #clashes = new Map<string, readonly Clash[]>()
 
-  /** id → what is to be put: the candidate, the last good version, or nothing. The same map while nothing changes. */
+  /** id → what is to be sent: the candidate, the last good version, or nothing. The same map while nothing changes. */
   get documents(): Documents {
     return this.#documents
   }
@@ -42,13 +42,13 @@ export class Settlement {
   }
 
   settle(changes: ApplicantChanges): void {
-    const news = new Set<string>()
-    for (const [id, applicant] of changes) if (this.#isNews(id, applicant)) news.add(id)
+    const changed = new Set<string>()
+    for (const [id, applicant] of changes) if (this.#hasChanged(id, applicant)) changed.add(id)
     for (const [id, applicant] of changes) this.#take(id, applicant)
-    if (news.size > 0) this.#settleAll(news)
+    if (changed.size > 0) this.#settleAll(changed)
   }
 
-  /** What a document would lose in place of those of the ids `replaced`, as things stand; nothing changes. */
+  /** What a document would lose now if it replaced those with the ids `replaced`; nothing changes. */
   clashesOf(
     { id, since, claims }: DesiredDocument,
     replaced: ReadonlySet<string>,
@@ -56,13 +56,13 @@ export class Settlement {
     return this.#index.clashesOf({ id, rank: 0, since, claims }, replaced)
   }
 
-  /** Some document that is to be put has the claim. */
+  /** Whether some document that is to be sent has the claim. */
   isClaimed(key: string): boolean {
     return this.#holders.isHeld(key)
   }
 
-  /** Wants another thing than before, or has a last good version again where nothing could be put. */
-  #isNews(id: string, applicant: Applicant | undefined): boolean {
+  /** Whether it asks for another version than before, or has a last good version where nothing could be sent. */
+  #hasChanged(id: string, applicant: Applicant | undefined): boolean {
     return (
       wantedBy(applicant) !== wantedBy(this.#applicants.get(id)) ||
       isHeldBack(applicant) !== this.#held.has(id) ||
@@ -77,13 +77,13 @@ export class Settlement {
     else this.#held.delete(id)
   }
 
-  /** @param news ids that are looked at, and with them whoever lost a claim, or waits: it may have been freed */
-  #settleAll(news: ReadonlySet<string>): void {
+  /** @param changed ids; those that have lost a claim or are paused are looked at again too, as it may be free now */
+  #settleAll(changed: ReadonlySet<string>): void {
     const edits = new Map<string, DesiredDocument | undefined>()
     const placed = (id: string): DesiredDocument | undefined =>
       edits.has(id) ? edits.get(id) : this.#documents.get(id)
     const open = new OldestFirst()
-    for (const id of new Set([...news, ...this.#clashes.keys(), ...this.#held])) {
+    for (const id of new Set([...changed, ...this.#clashes.keys(), ...this.#held])) {
       const document = wantedBy(this.#applicants.get(id))
       if (document !== undefined) open.add(document)
       else {
@@ -100,7 +100,7 @@ export class Settlement {
       edits.set(id, after)
       if (lost.length > 0) this.#clashes.set(id, lost)
       else this.#clashes.delete(id)
-      // Younger ones whose claims this one has come to want.
+      // Younger documents lose the claims that this one makes now.
       for (const other of this.#holders.othersOf(after)) {
         const wanted = wantedBy(this.#applicants.get(other))
         if (wanted !== undefined) open.add(wanted)
@@ -109,7 +109,7 @@ export class Settlement {
     this.#documents = edited(this.#documents, edits)
   }
 
-  /** Puts a document where no older one stands in its way, else what served before. */
+  /** Lets a document serve where no older one has its claims; elsewhere its last good version goes on. */
   #place(
     document: DesiredDocument,
     { lastGood, isHeld }: Applicant,
@@ -138,7 +138,7 @@ export class Settlement {
   }
 }
 
-/** A last good version of another id is no fallback. */
+/** The version that it asks to serve; a last good version of another id does not count. */
 const wantedBy = (applicant: Applicant | undefined): DesiredDocument | undefined => {
   if (applicant === undefined) return undefined
   const { id, candidate, lastGood } = applicant
@@ -147,7 +147,7 @@ const wantedBy = (applicant: Applicant | undefined): DesiredDocument | undefined
 
 const isHeldBack = (applicant: Applicant | undefined): boolean => applicant?.isHeld === true
 
-/** Gives documents in the order of their age, each once; what is older than the last one comes too late. */
+/** Gives documents in the order of their age, each once; one that is added after a younger one was given is dropped. */
 class OldestFirst {
   /** The youngest first. */
   #waiting: DesiredDocument[] = []

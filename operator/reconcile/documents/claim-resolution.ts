@@ -1,5 +1,5 @@
-// Settles which document has each id, host and path as documents change, to a fixpoint (docs/decisions/0014). The work of a
-// change is in proportion to what it touches, and to what is in conflict; nothing else is looked at.
+// Resolves which document has each id, host and path as documents change, to a fixpoint (docs/decisions/0014). The work of
+// a change is in proportion to the documents that it concerns and those in conflict.
 
 import { type ApplicantChanges, Settlement } from '../claims/settlement.ts'
 import { HostOwners, type LostHosts } from '../claims/host-owners.ts'
@@ -15,55 +15,56 @@ import {
   type ValidatedDocument,
 } from './validated-document.ts'
 
-/** Key → what the resource says now, undefined: it is gone. */
+/** Key → the resource as it was validated now; undefined: it is gone. */
 export type ValidatedChanges = ReadonlyMap<string, ValidatedDocument | undefined>
 
-/** What may have changed since the last time. */
+/** What may have changed since the last call. */
 export interface Touched {
-  /** Of which the owner, or what is to be put, may be another one. */
+  /** Ids whose owner, or version to be sent, may have changed. */
   readonly ids: ReadonlySet<string>
-  /** Of resources that stand otherwise to the others. */
+  /** Keys of resources whose relation to the others may have changed. */
   readonly keys: ReadonlySet<string>
 }
 
 export class ClaimResolution {
   readonly owners = new IdOwners<ValidatedDocument>()
   readonly settlement = new Settlement()
-  /** Undefined: any namespace may claim what another has. */
+  /** Undefined: namespaces may share hosts. */
   readonly hosts: HostOwners | undefined
-  /** Keys of those that would change their ids. */
+  /** Keys of documents that ask for another id. */
   readonly #renamed = new Set<string>()
-  /** Key → as it asked, and why it stays what it was. */
+  /** Key → the rejected document, and why it keeps its id. */
   #refusedRenames = new Map<string, { readonly asked: ValidatedDocument; readonly stand: Stand }>()
   #lostHosts: LostHosts = NO_LOST_HOSTS
   #refusedHosts: ReadonlySet<string> = new Set()
   #documents: ReadonlyMap<string, DesiredDocument> = new Map()
-  /** Ids that are to be settled. */
+  /** Ids that must be settled again. */
   readonly #open = new Set<string>()
 
-  /** @param ownership shared: any namespace may claim what another has */
+  /** @param ownership `shared`: namespaces may share hosts */
   constructor(ownership: 'strict' | 'shared') {
     this.hosts = ownership === 'strict' ? new HostOwners() : undefined
   }
 
-  /** id → what is to be put. The same map where nothing changed: a refused rename is settled twice, and comes out the same. */
+  /** id → what is to be sent. The same map where nothing has changed, although a rejected rename is settled twice. */
   get documents(): ReadonlyMap<string, DesiredDocument> {
     return this.#documents
   }
 
-  /** Keys of those that may not have the hosts they want for another reason. */
+  /** Keys of documents that are rejected for good, and so get no hosts for their candidates. */
   get refusedHosts(): ReadonlySet<string> {
     return this.#refusedHosts
   }
 
-  /** How it stands to the others, as it asked. */
+  /** How the document stands to the others with the id that it asks for. */
   standOf(asked: ValidatedDocument): Stand {
     return this.#refusedRenames.get(asked.key)?.stand ?? this.#standNow(asked)
   }
 
   /**
-   * Whoever may not have the id it names goes on serving under the one it had. What that takes back may refuse
-   * another's: each round refuses one more at least, and after some rounds whole namespaces (refused-renames.ts).
+   * A document that may not have the id it asks for goes on serving under its old one. As it keeps that, another one may
+   * have to be rejected too: each round rejects at least one more, and after some rounds whole namespaces
+   * (refused-renames.ts).
    */
   resolve(changes: ValidatedChanges): Touched {
     const ids = new Set<string>()
@@ -98,10 +99,11 @@ export class ClaimResolution {
   }
 
   /**
-   * Who has a host depends on who is accepted, and who is accepted on who has the host. So whoever loses a path or a
-   * host, and keeps a host from others or serves one that it was to leave, is refused for good, the oldest first, and
-   * all is settled again: each round refuses one more. What serves keeps its hosts, so the next time it is the same.
-   * A crowd in the way is refused in growing parts: rounds without end would hold up everybody.
+   * Which document has a host depends on which ones are accepted, and the other way round. So a document that loses a
+   * path or a host while it blocks others (it asks for their host, or goes on serving one that it was to leave) is
+   * rejected for good, the oldest first, and everything is settled again. Documents that serve keep their hosts, so the
+   * next call gives the same result. Where hundreds block others, each round rejects more of them than the one before,
+   * so that the number of rounds is bounded.
    */
   #settle(touched: Set<string>): void {
     this.#settleOwners(touched)
@@ -109,9 +111,9 @@ export class ClaimResolution {
     for (let round = 0; ; round += 1) {
       this.#takeLostHosts(this.hosts?.settle(refused) ?? NO_LOST_HOSTS)
       this.settlement.settle(this.#takeApplicants())
-      const inTheWay = this.hosts?.inTheWay(this.#losers(refused)) ?? []
-      if (inTheWay.length === 0) break
-      for (const { key } of inTheWay.slice(0, refusalsOf(round))) refused.add(key)
+      const blocking = this.hosts?.blocking(this.#losers(refused)) ?? []
+      if (blocking.length === 0) break
+      for (const { key } of blocking.slice(0, refusalsOf(round))) refused.add(key)
     }
     this.#refusedHosts = refused
   }
@@ -152,7 +154,7 @@ export class ClaimResolution {
     return isLost ? { ...owner, candidate: undefined } : owner
   }
 
-  /** Owners that lose a path or a host, and are not refused for good yet. */
+  /** Owners that lose a path or a host and are not rejected for good yet. */
   #losers(refused: ReadonlySet<string>): readonly ValidatedDocument[] {
     const keys = new Set([...this.#inConflict()].filter((key) => !refused.has(key)))
     return [...keys].flatMap((key) => this.owners.claimant(key) ?? [])
@@ -177,7 +179,7 @@ export class ClaimResolution {
   }
 }
 
-/** One by one is exact; with hundreds each round costs as long as all else together. */
+/** Rejecting one by one is exact; with hundreds of documents the rounds would take most of the time. */
 const refusalsOf = (round: number): number => 2 ** Math.max(0, round - EXACT_ROUNDS)
 const EXACT_ROUNDS = 16
 

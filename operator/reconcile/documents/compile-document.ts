@@ -1,5 +1,5 @@
-// Defines what the operator needs of a compiled document, and the compiler that reconciling asks for it, which may take
-// its time. Plain data, since large documents are compiled in another thread. Pure.
+// Defines what the operator needs of a compiled document, and the interface of the compiler, which may take longer than a
+// reconciliation waits. Plain data, as large documents are compiled in another thread. Pure.
 
 import type { Quarantined } from '../../../compiler/bounded-compiler.ts'
 import { type CompileWork, environmentOf } from '../../../compiler/task.ts'
@@ -73,24 +73,24 @@ export interface DocumentRequest {
   readonly document: ValueMap
   readonly realm: RealmFacts
   readonly secrets: SecretVariables
-  /** As the resource's status tells. */
+  /** According to the status of the resource. */
   readonly quarantined?: Quarantined | undefined
-  /** Of the version that data planes hold. */
+  /** The digest of the version that data planes have loaded. */
   readonly programmedDigest?: string | undefined
 }
 
 export interface DocumentCompiler {
-  /** Undefined: it is being compiled. Whoever made the compiler is told when that is done, and asks again. */
+  /** Undefined: it is being compiled. The creator of the compiler is notified when that is done, and calls this again. */
   compile(request: DocumentRequest): DocumentResult | undefined
-  /** Waits for it. */
+  /** Waits for the result. */
   outcome(request: DocumentRequest): Promise<DocumentResult>
-  /** Whether a version that data planes hold is among those that are being compiled. */
+  /** Whether a version that data planes have loaded is being compiled. */
   isAwaitingServing(): boolean
-  /** What waits for any other key is given up. */
+  /** Cancels what waits for any other key. */
   retain(live: { has(key: string): boolean }): void
 }
 
-/** Everything at once, whatever it takes: for the documents of who runs it. */
+/** Compiles synchronously and without bounds, for documents of the person who runs the command. */
 export const compileAtOnce = (maxRoutes: number = MAX_ROUTES): DocumentCompiler => {
   const compileNow = ({ document, realm, secrets }: DocumentRequest): DocumentResult =>
     compileDocument({ document, realm, variables: secrets.variables }, { maxRoutes })

@@ -17,21 +17,21 @@ import type { MissingVersion } from './missing-version.ts'
 import { previewDocument, type PreviewSurroundings } from './preview-document.ts'
 import type { Amounts } from '../quotas/quota-amounts.ts'
 import type { ResourceChanges, Surroundings } from '../surroundings.ts'
-import { Titles } from '../claims/titles.ts'
+import { KeptIds } from '../claims/kept-ids.ts'
 import type { Verdict } from '../verdict.ts'
 
 export interface ValidatedDocuments {
-  /** id → the version that is to be put. The same map where nothing changed. */
+  /** id → the version that is to be sent. The same map where nothing has changed. */
   readonly served: ReadonlyMap<string, DesiredDocument>
-  /** Ids that have no version to put, and a resource that may have brought them into service. */
+  /** Ids without a version to send, but with a resource that may have brought them into service. */
   readonly kept: ReadonlySet<string>
   /** The same map where nothing changed. */
   readonly verdicts: ReadonlyMap<string, Verdict>
-  /** Resources of which not even the id can be told. */
+  /** Resources whose id is not known. */
   readonly nameless: readonly ApiSpecificationResource[]
   /** The same list where nothing changed. */
   readonly missing: readonly MissingVersion[]
-  /** What is put now leaves room in a quota for what was refused: the same again has another outcome. */
+  /** A quota has room now for what was rejected: validating the same again has another result. */
   readonly isOpen: boolean
 }
 
@@ -39,13 +39,13 @@ export class DocumentRegistry {
   readonly #validations: DocumentValidations
   readonly #resolution: ClaimResolution
   readonly #lastGood: LastGoodVersions
-  readonly #titles = new Titles<ApiSpecificationResource>(mayDocumentBeHeld)
+  readonly #keptIds = new KeptIds<ApiSpecificationResource>(mayDocumentBeHeld)
   readonly #verdictMemo = new Memo<Verdict>()
   #verdicts: ReadonlyMap<string, Verdict> = new Map()
   readonly #compiler: DocumentCompiler
   #isSettled = false
 
-  /** @param ownership shared: any namespace may claim what another has */
+  /** @param ownership `shared`: namespaces may share hosts */
   constructor(ownership: 'strict' | 'shared', compiler: DocumentCompiler) {
     this.#compiler = compiler
     this.#lastGood = new LastGoodVersions(compiler)
@@ -69,13 +69,13 @@ export class DocumentRegistry {
     this.#lastGood.settle(touched.ids, { ownerOf, documents })
     const moved = this.#lastGood.takeTouched()
     this.#verdicts = edited(this.#verdicts, this.#newVerdicts(touched, [...changed, ...moved]))
-    for (const id of touched.ids) this.#titles.update(id, ownerOf(id), documents.has(id))
+    for (const id of touched.ids) this.#keptIds.update(id, ownerOf(id), documents.has(id))
     const isOpen = this.#validations.settleQuotasAgain(moved, surroundings)
     this.#validations.lookAgain(moved)
     return {
       isOpen,
       served: documents,
-      kept: this.#titles.keepOpen((id) => owners.claimantsOf(id)),
+      kept: this.#keptIds.keepOpen((id) => owners.claimantsOf(id)),
       verdicts: this.#verdicts,
       nameless: owners.claimantsOf('').map(({ resource }) => resource),
       missing: this.#lastGood.missing(this.#unserved(), ownerOf, surroundings.cache),
@@ -83,8 +83,8 @@ export class DocumentRegistry {
   }
 
   /**
-   * Validates each for itself, and settles nothing. False: versions that serve are still being compiled, and without them
-   * others would be given what is theirs.
+   * Validates each document by itself, and resolves no claims.
+   * @returns false: versions that serve are still being compiled; without them others would get their claims
    */
   prepare(
     resources: Specifications,
@@ -99,17 +99,17 @@ export class DocumentRegistry {
     return this.#validations.hasNamespace(namespace)
   }
 
-  /** Some document that is to be put has the claim. */
+  /** Whether some document that is to be sent has the claim. */
   isClaimed(claim: string): boolean {
     return this.#resolution.settlement.isClaimed(claim)
   }
 
-  /** Of its quota. */
+  /** What the namespace uses of its quota. */
   usedBy(namespace: string): Amounts {
     return this.#validations.usedBy(namespace)
   }
 
-  /** The verdict on a resource if it were the next to come, or to change; nothing is remembered. */
+  /** The verdict on a resource if it were created or changed now; nothing is remembered. */
   preview(
     resource: ApiSpecificationResource,
     surroundings: PreviewSurroundings,
@@ -124,7 +124,7 @@ export class DocumentRegistry {
     return previewDocument(resource, surroundings, standing, compiler)
   }
 
-  /** @returns whether it is the version that was missing; then the same cache is to be validated again */
+  /** @returns whether it is the version that was missing; then the same cache must be validated again */
   async recover(
     version: MissingVersion,
     document: ValueMap,
@@ -144,7 +144,7 @@ export class DocumentRegistry {
     this.#validations.validate(resources, changes, surroundings)
   }
 
-  /** @param changed keys of those that were validated again, or of which another version serves */
+  /** @param changed keys of documents that were validated again or whose serving version has changed */
   #newVerdicts(touched: Touched, changed: readonly string[]): Map<string, Verdict | undefined> {
     const keys = new Set([...changed, ...touched.keys])
     const { owners } = this.#resolution
@@ -169,11 +169,11 @@ export class DocumentRegistry {
     )
   }
 
-  /** Those without an id, and owners of ids that there is no version to put of. */
+  /** Documents without an id, and owners of ids without a version to send. */
   *#unserved(): Iterable<ValidatedDocument> {
     const { owners } = this.#resolution
     yield* owners.claimantsOf('')
-    for (const id of this.#titles.open) {
+    for (const id of this.#keptIds.open) {
       const owner = owners.owner(id)
       if (owner !== undefined) yield owner
     }

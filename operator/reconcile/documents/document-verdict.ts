@@ -1,4 +1,4 @@
-// Makes the verdict on an ApiSpecification from how it was validated and where it stands beside the others. Pure.
+// Makes the verdict on an ApiSpecification from its validation and its relation to the others. Pure.
 
 import type { Problem } from '../../../language/problem.ts'
 import { isSameText } from '../../../language/wire/digest.ts'
@@ -10,7 +10,7 @@ import { type Claimant, ownedWords } from '../claims/owners.ts'
 import type { Serving, Verdict } from '../verdict.ts'
 
 export interface Standing {
-  /** Empty when it can't be told. */
+  /** Empty if it is not known. */
   readonly id: string
   readonly host?: string | undefined
   readonly realmUri?: string | undefined
@@ -18,12 +18,12 @@ export interface Standing {
   readonly owner: Claimant<ApiSpecificationResource> | undefined
   /** Its host belongs to another namespace. */
   readonly isHostLost: boolean
-  /** It would leave its id, as very many of its namespace that depend on each other would. */
+  /** See `Stand`. */
   readonly isEntangled: boolean
   readonly clashes: readonly LostClaim[]
   readonly serving: Serving | undefined
   readonly isHeld: boolean
-  /** Of the version that serves. */
+  /** The realm of the version that serves. */
   readonly servingRealmUri?: string | undefined
   /** See `Verdict`. */
   readonly routerRealm?: string | undefined
@@ -61,7 +61,7 @@ export const documentVerdict = (
   }
 }
 
-/** A realm that a version serves with was there once. */
+/** A missing realm that the serving version uses was deleted: it existed once. */
 const resolvedRefsOf = (
   { resolvedRefs, isRealmAbsent }: ApiSpecificationValidation,
   { realmUri, servingRealmUri }: Standing,
@@ -93,7 +93,7 @@ const carriedOf = ({
   ...(quarantined !== undefined && { quarantined }),
 })
 
-/** What serves may lack credentials of the realm, of which nothing is known now. */
+/** Whether the version that serves is the newest one, of whose realm nothing is known now. */
 const isHeldByRealm = (
   { isRealmHeld, version }: ApiSpecificationValidation,
   serving: Serving | undefined,

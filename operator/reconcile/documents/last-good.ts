@@ -1,5 +1,5 @@
-// Remembers the last good version of each ApiSpecification: as this operator has seen it, or, after a restart, as the
-// resource's own status and the data planes tell. Forgets it with the resource, and with the id that it had.
+// Remembers the last good version of each ApiSpecification: as this operator has seen it or, after a restart, according to
+// the status of the resource and the data planes. It is forgotten when the resource is deleted or loses the id.
 
 import { isSameText } from '../../../language/wire/digest.ts'
 import type { ValueMap } from '../../../language/expression/value.ts'
@@ -21,12 +21,12 @@ import { readVariables, variableInputs } from './read-variables.ts'
 export interface LastGood {
   readonly document: DesiredDocument
   readonly generation: number
-  /** Of the resource. */
+  /** The uid of the resource. */
   readonly uid: string
 }
 
 interface Claim extends Claimant<ApiSpecificationResource> {
-  /** What it says now is still being compiled. */
+  /** Its newest version is still being compiled. */
   readonly isPending: boolean
 }
 
@@ -40,9 +40,9 @@ export class LastGoodVersions {
   readonly #compiler: DocumentCompiler
   /** By key of the resource. */
   readonly #versions = new Map<string, LastGood>()
-  /** Id → key of whose version it was when they were settled last. */
+  /** Id → key of the resource whose version it was after the last `settle`. */
   readonly #holders = new Map<string, string>()
-  /** Keys of those whose version has changed since it was asked for. */
+  /** Keys of resources whose version has changed since the last `takeTouched`. */
   readonly #touched = new Set<string>()
   readonly #missing = new Memo<MissingVersion>()
   #resources: ReadonlyMap<string, ApiSpecificationResource> = new Map()
@@ -61,7 +61,7 @@ export class LastGoodVersions {
     return this.#versions.get(key)
   }
 
-  /** What serves follows what its namespace may do, whatever is wrong with what is wanted. */
+  /** Restricts the version that serves to what its namespace may do now, also while a newer version is not valid. */
   restrict(key: string, restrictionsOf: (document: DesiredDocument) => Restrictions): void {
     const known = this.#versions.get(key)
     if (known === undefined) return
@@ -70,9 +70,9 @@ export class LastGoodVersions {
   }
 
   /**
-   * What data planes were last seen to hold may be just what the resource says now, though it lacks a realm or lost
-   * a claim since: that is a last good version too.
-   * @param version of the resource as it is now, as far as the language goes
+   * After a restart, the current version of the resource is a last good version if data planes have loaded it, even if
+   * its realm is missing now or it has lost a claim.
+   * @param version the current one, if the document itself is valid
    */
   of(
     key: string,
@@ -90,8 +90,8 @@ export class LastGoodVersions {
   }
 
   /**
-   * Remembers what is served, and forgets what nobody has a right to any more.
-   * @param ids of which the owner, or what is served, may be another one than the last time
+   * Remembers what is served, and forgets versions whose resource does not own the id any more.
+   * @param ids whose owner, or served version, may have changed since the last call
    */
   settle(ids: Iterable<string>, { ownerOf, documents }: SettledIds): void {
     const open = new Set(ids)
@@ -110,7 +110,7 @@ export class LastGoodVersions {
     }
   }
 
-  /** Keys of those whose version has changed since the last call. */
+  /** Keys of resources whose version has changed since the last call. */
   takeTouched(): readonly string[] {
     const keys = [...this.#touched]
     this.#touched.clear()
@@ -141,8 +141,8 @@ export class LastGoodVersions {
   }
 
   /**
-   * Versions that should serve on and whose text is not known.
-   * @param claims of ids that there is no version to put of, and without an id
+   * Versions that should go on serving, but whose text is not known.
+   * @param claims those of ids without a version to send, and those without an id
    */
   missing(
     claims: Iterable<Claim>,
@@ -175,7 +175,7 @@ export class LastGoodVersions {
       secrets: 'found' in secrets ? secrets.found : undefined,
       compiler: this.#compiler,
     })
-    // Meanwhile it may have been changed, or deleted.
+    // The resource may have been changed or deleted meanwhile.
     const isSame = this.#resources.get(key)?.metadata.uid === resource.metadata.uid
     if (remade === undefined || !isSame || !this.#isMissing(key, digest, resource)) return false
     const { generation } = resource.programmed
@@ -193,7 +193,7 @@ export class LastGoodVersions {
     )
   }
 
-  /** Another object when it is worth another try: the Secrets that it may have been put with have changed. */
+  /** Another object once another try is worthwhile, as the Secrets that it may have been sent with have changed. */
   #describe(
     { key, id, resource }: Pick<Claim, 'key' | 'id' | 'resource'>,
     cache: ResourceCache,
@@ -210,6 +210,6 @@ export class LastGoodVersions {
   }
 }
 
-/** Where the spec can't be read nobody knows which data planes it selects. */
+/** Where the spec can't be read, it is not known which data planes it selects. */
 const isRecoverable = ({ checked, programmed }: ApiSpecificationResource): boolean =>
   'spec' in checked && programmed !== undefined

@@ -1,25 +1,26 @@
-// Finds the documents that would change their ids and stay what they were, given how all of them were settled. Pure.
+// Finds the documents that ask for another id and may not have it, given how all documents were settled. Pure.
 
 import type { DesiredDocument } from '../../desired-set.ts'
 import type { Stand, ValidatedDocument } from './validated-document.ts'
 
-/** One by one is exact. A chain of thousands, each of which waits for the next, would hold up everybody for minutes. */
+/** Rejecting only these is exact, but a chain of thousands that wait for each other would take minutes. */
 const EXACT_ROUNDS = 16
 
 /** How the documents were settled in this round. */
-export interface SettledTurn {
+export interface SettledRound {
   readonly standOf: (validated: ValidatedDocument) => Stand
   readonly documents: ReadonlyMap<string, DesiredDocument>
 }
 
 /**
- * After so many rounds with all of its namespace that would change their ids: then there are no more rounds than namespaces.
- * @param renamed all that would change their ids
- * @returns with the stand that tells why
+ * After some rounds, all documents of the same namespace that ask for another id are rejected together, so that there are
+ * no more rounds than namespaces.
+ * @param renamed all documents that ask for another id
+ * @returns the rejected ones, each with its relation to the others, which says why
  */
 export const refusedRenames = (
   renamed: readonly ValidatedDocument[],
-  { standOf, documents }: SettledTurn,
+  { standOf, documents }: SettledRound,
   round: number,
 ): ReadonlyMap<ValidatedDocument, Stand> => {
   const stands = renamed.map((each) => [each, standOf(each)] as const)

@@ -1,5 +1,5 @@
-// Makes of a document that was validated for itself the id that it claims, its place among all others, and the verdict on
-// it. Pure: who stands where is settled elsewhere.
+// Derives from a document that was validated by itself the id that it claims and, once all claims are resolved, the
+// verdict on it. Pure: `claim-resolution.ts` resolves the claims.
 
 import { type Clash, conflictProblem } from '../../../language/routes/conflicts.ts'
 import type { Problem } from '../../../language/problem.ts'
@@ -23,15 +23,15 @@ export interface ValidatedDocument
   readonly overQuota: NewCondition<'Accepted'> | undefined
 }
 
-/** How a document stands to the others. */
+/** How a document relates to the others. */
 export interface Stand {
-  /** Of the id that it names. */
+  /** The owner of the id that it names. */
   readonly owner: Claimant<ApiSpecificationResource> | undefined
-  /** The host that it wants belongs to another namespace. */
+  /** A host that it asks for belongs to another namespace. */
   readonly isHostLost: boolean
-  /** Of the document that owns the id: claims that it loses. */
+  /** The claims that the document which owns the id loses. */
   readonly clashes: readonly Clash[]
-  /** It is refused with others of its namespace, which can't be told apart in time. */
+  /** It is rejected together with others of its namespace, as deciding one by one would take too long. */
   readonly isEntangled: boolean
 }
 
@@ -44,8 +44,8 @@ type Own = Pick<
 >
 
 /**
- * A version that is not good does not rename: the id that serves stays with its resource. After a restart what can't be
- * read has the id that its status tells, or it could stand for anything that data planes hold.
+ * A version that is not valid does not change the id: the one that serves stays with its resource. After a restart, a
+ * resource that can't be read has the id in its status; without one it could be any document that data planes have loaded.
  */
 export const toValidatedDocument = (own: Own): ValidatedDocument => {
   const { resource, read, validation, lastGood } = own
@@ -53,28 +53,28 @@ export const toValidatedDocument = (own: Own): ValidatedDocument => {
   const isPending = validation.isPending === true
   const readId = 'document' in read ? read.id : undefined
   const lastId = lastGood?.id
-  const told = validation.good === undefined || isHeld ? (lastId ?? readId) : readId
-  const id = told ?? recordedId(resource)
+  const currentId = validation.good === undefined || isHeld ? (lastId ?? readId) : readId
+  const id = currentId ?? recordedId(resource)
   const candidate = validation.good?.id === id ? validation.good : undefined
   return { ...own, id: id ?? '', lastId, candidate, isHeld, isPending }
 }
 
-/** An id that it was refused is none of its own. */
+/** The id in its status, unless the resource has never had it because of a conflict. */
 const recordedId = ({ summary, conditions = [] }: ApiSpecificationResource): string | undefined =>
   conditions.some(({ reason }) => reason === 'Conflicted') ? undefined : summary?.id
 
-/** What stands in its way. */
+/** Why a document may not serve, if it may not. */
 export interface Place {
   readonly isOwner: boolean
   readonly owner: Claimant<ApiSpecificationResource> | undefined
   readonly isHostLost: boolean
   readonly isEntangled: boolean
   readonly lost: readonly Clash[]
-  /** Of each of `lost`. */
+  /** Which resource has each of `lost`. */
   readonly winners: readonly (ApiSpecificationResource | undefined)[]
 }
 
-/** @param ownerOf an id in the end: whose version serves */
+/** @param ownerOf the owner of an id after everything is resolved */
 export const placeOf = (
   { key }: Pick<ValidatedDocument, 'key'>,
   { owner, isHostLost, clashes, isEntangled }: Stand,
@@ -104,12 +104,12 @@ export const verdictAt = (
     isHeld: isHeld && waits(validation.good, lastGood?.document),
   })
 
-/** For a memo. */
+/** A key for caches. */
 export const clashText = (clash: Clash): string => JSON.stringify(problemOf(clash))
 
 const problemOf = ({ claim, winnerId }: Clash): Problem => conflictProblem(claim, winnerId)
 
-/** Paused: what it is now is another version than what serves. */
+/** Whether the valid version of a paused resource differs from the one that serves. */
 const waits = (good: DesiredDocument | undefined, lastGood: DesiredDocument | undefined): boolean =>
   good !== undefined &&
   (good.digest !== lastGood?.digest ||
@@ -120,7 +120,7 @@ const servingOf = ({ document, generation }: LastGood): Serving => ({
   digest: document.digest,
 })
 
-/** After a restart: data planes were last seen to hold it, and nobody has told them otherwise. */
+/** After a restart: data planes had loaded it when they last reported, and only the owner of the id may change that. */
 const recordedServing = (
   { programmed }: ApiSpecificationResource,
   isOwner: boolean,

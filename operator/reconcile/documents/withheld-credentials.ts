@@ -1,4 +1,4 @@
-// Decides which credentials of its realm a document may not use, and says so where it names one.
+// Decides which credentials of its realm a document may not use, and gives a problem for each that it names.
 
 import type { Problem } from '../../../language/problem.ts'
 import type { DesiredDocument } from '../../desired-set.ts'
@@ -6,19 +6,19 @@ import type { NewCondition } from '../../resource/condition.ts'
 import type { RealmAccess } from '../realms/realm-access.ts'
 import type { CompiledDocument } from './compile-document.ts'
 
-/** Of what serves, which may outlive the right to it. */
+/** Credentials that the serving version loses; it may have named them while its namespace was allowed to use them. */
 export const withheldFrom = (
   { credentials = [], withheld = [] }: Pick<DesiredDocument, 'credentials' | 'withheld'>,
   access: RealmAccess,
 ): readonly string[] => {
   if (access.access === 'granted') return access.withheld
-  // The realm is there, and this namespace may not use it, or not any more.
+  // The realm exists, but this namespace may not use it (any more).
   if (access.access === 'RefNotPermitted') return credentials
-  // Nothing is known of it now: gateways have the credentials that they had, also before a restart.
+  // Nothing is known about the realm now: gateways keep the credentials that they have, also after a restart.
   return withheld
 }
 
-/** One for each forward that names a credential which is not for its namespace. */
+/** One problem for each forward that names a credential which is not for its namespace. */
 export const withheldProblems = (
   { credentialUses }: Pick<CompiledDocument, 'credentialUses'>,
   withheld: readonly string[],

@@ -26,7 +26,7 @@ import type { Amounts } from '../quotas/quota-amounts.ts'
 import type { QuotaUse } from '../quotas/quota-verdict.ts'
 import { admitsNamespace, type RealmAccess, withheldCredentials } from './realm-access.ts'
 import { RealmQuotas } from './realm-quotas.ts'
-import { Titles } from '../claims/titles.ts'
+import { KeptIds } from '../claims/kept-ids.ts'
 import type { Verdict } from '../verdict.ts'
 
 export interface ValidatedRealms {
@@ -64,7 +64,7 @@ export class RealmRegistry {
   readonly #verdicts = new Memo<Verdict>()
   /** By key of the resource. */
   readonly #lastGood = new Map<string, GoodRealm>()
-  readonly #titles = new Titles<RealmResource>(mayRealmBeHeld)
+  readonly #keptIds = new KeptIds<RealmResource>(mayRealmBeHeld)
   readonly #departed = new DepartedClaims()
   readonly #quotas = new RealmQuotas()
   /** As they were last validated. */
@@ -91,8 +91,8 @@ export class RealmRegistry {
       if (good !== undefined) served.set(each.id, good)
     }
     const revoked = this.#departed.revoked(served)
-    for (const uri of revoked) this.#titles.revoke(uri)
-    const kept = this.#titles.keep(standing, owners, served)
+    for (const uri of revoked) this.#keptIds.revoke(uri)
+    const kept = this.#keptIds.keep(standing, owners, served)
     this.#forget(resources, owners)
     const verdicts = new Map(
       validated.map((each) => [each.key, this.#verdict(each, owners, served)]),
@@ -124,7 +124,7 @@ export class RealmRegistry {
   ): readonly RealmClaimant[] {
     this.#departed.follow(cache, {
       lastGood: this.#lastGood,
-      isHolder: (uri, key) => this.#titles.isHolder(uri, key),
+      isHolder: (uri, key) => this.#keptIds.isHolder(uri, key),
     })
     const validated = [...resources].map(([key, resource]) =>
       this.#validateOne(key, resource, cache),

@@ -1,25 +1,25 @@
-// Says in a word what one data plane's report says of one document or realm. Pure.
+// Reduces the report of one data plane about one document or realm to one word. Pure.
 
 import type { SessionState, UpstreamCause } from '../../../language/wire/wire.ts'
 import type { DataPlanePhase, DataPlaneReport } from '../../data-plane.ts'
 
 export type DocumentAnswer =
-  /** Ready, and holds this digest. */
+  /** Ready, with this digest loaded. */
   | 'holds'
-  /** And an older document has routes of it. */
+  /** Likewise, but another document has some of its routes. */
   | 'shadowed'
-  /** Ready, and holds another version or none. */
+  /** Ready, with another version loaded, or none. */
   | 'differs'
-  /** Ready, and refuses it. */
+  /** Ready, but rejects it. */
   | 'rejected'
-  /** Refuses it, and is not ready: a fresh one is kept back where another serves what it refuses. */
+  /** Rejects it and is kept out of service: it is new, and others serve what it rejects. */
   | 'withheld'
-  /** It answers, and is not ready yet. */
+  /** Answers, but is not ready yet. */
   | 'syncing'
   | 'unreachable'
-  /** Nobody has asked it yet. */
+  /** Was not asked yet. */
   | 'connecting'
-  /** A sidecar that is not sent the document: it may not hold the realm. */
+  /** A sidecar that is not sent the document, as it may not receive the realm. */
   | 'forbidden'
 
 export const answerOnDocument = (
@@ -40,24 +40,24 @@ export const answerOnDocument = (
 export type RealmAnswer =
   | 'fine'
   | 'refused'
-  /** It has sessions for it, and none is open. */
+  /** It has sessions with the router, but none is open. */
   | 'closed'
   | 'connecting'
 
 export type RouterAnswer =
   | 'joined'
-  /** It holds the document, and no session with the router of its realm is open. */
+  /** It has loaded the document, but no session with the router of its realm is open. */
   | 'apart'
 
-/** What a gateway says of the upstreams of a document; another text for each failure. */
+/** What a gateway reports about the upstreams of a document; each failure has a text of its own. */
 export type UpstreamAnswer = typeof UPSTREAMS_ANSWER | `${UpstreamCause} ${string}`
 
-/** As far as it knows. */
+/** As far as the gateway knows, all respond. */
 export const UPSTREAMS_ANSWER = 'answer'
 
 /**
- * Of a gateway that the document is for; undefined: it is a sidecar, whose owner may make it say anything.
- * @param isHeld it is ready, and holds the document: what others say of it is no news
+ * @returns undefined for a sidecar, which its owner can make report anything
+ * @param isHeld the gateway is ready and has loaded the document; others know nothing about its upstreams
  */
 export const answerOnUpstreams = (
   { dataPlane, upstreams }: DataPlaneReport,
@@ -70,8 +70,8 @@ export const answerOnUpstreams = (
 }
 
 /**
- * Of a data plane that holds the document; undefined: it is not asked, or says nothing of the realm.
  * @param realmUri of the document
+ * @returns undefined: the data plane reports nothing about the realm, or was not given it
  */
 export const answerOnRouter = (
   { ready, realms, realmsGiven }: DataPlaneReport,
@@ -84,7 +84,7 @@ export const answerOnRouter = (
 
 export type PeersAnswer =
   | 'working'
-  /** Discovery of an identity provider of the realm fails there, or a credential for upstreams is of no use. */
+  /** The discovery of an identity provider of the realm fails, or a credential for upstreams can't be used. */
   | 'failing'
 
 export const answerOnPeers = ({ ready, realms }: DataPlaneReport, uri: string): PeersAnswer => {
@@ -98,7 +98,7 @@ export const answerOnRealm = (report: DataPlaneReport, uri: string): RealmAnswer
   if (report.rejected.realms.has(uri)) return 'refused'
   const sessions = report.ready ? (report.realms.get(uri)?.sessions ?? NO_SESSIONS) : NO_SESSIONS
   if (sessions.length === 0 || sessions.some(({ state }) => state === 'open')) return 'fine'
-  // One that begins has no reason yet: a data plane that has just started reports no failure.
+  // A session that is being opened has no reason yet: a data plane that has just started reports no failure.
   const isFailure = sessions.some(
     ({ state, reason }) => state === 'refused' || reason !== undefined,
   )

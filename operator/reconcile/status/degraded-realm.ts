@@ -1,5 +1,5 @@
-// Sets the condition Degraded of a Realm with identity providers that gateways can't discover, so that nobody can log
-// in by them, or with credentials that requests to upstreams can't be sent with. Pure.
+// Sets the condition Degraded of a Realm whose identity providers can't be discovered by gateways, so that logins by them
+// fail, or whose credentials for upstreams can't be used. Pure.
 
 import type {
   CredentialCause,
@@ -10,20 +10,20 @@ import type {
 import type { NewCondition } from '../../resource/condition.ts'
 import type { Sight } from './fleet-view.ts'
 
-/** Most providers or credentials that a message tells of. */
-const MOST_TOLD = 3
+/** Most providers or credentials that a message names. */
+const MAX_REPORTED = 3
 
-/** Gateways report a failure when it has lasted, and try again by themselves. */
+/** Gateways report a failure once it has lasted, and retry by themselves. */
 export const realmDegraded = (uri: string, sight: Sight): NewCondition<'Degraded'> | undefined => {
   const { failing } = sight
   if (failing === undefined) return undefined
   const { first, others } = failing
   const { failingProviders = [], failingCredentials = [] } = first.realms.get(uri) ?? {}
   const words = [...failingProviders.map(providerWords), ...failingCredentials.map(credentialWords)]
-  const more = words.length > MOST_TOLD ? `; and ${words.length - MOST_TOLD} more` : ''
+  const more = words.length > MAX_REPORTED ? `; and ${words.length - MAX_REPORTED} more` : ''
   const message =
     `${first.dataPlane.name}${others > 0 ? ' and others' : ''}: ` +
-    words.slice(0, MOST_TOLD).join('; ') +
+    words.slice(0, MAX_REPORTED).join('; ') +
     more
   const reason = failingProviders.length > 0 ? 'ProviderUnavailable' : 'CredentialUnavailable'
   return { type: 'Degraded', status: 'True', reason, message }

@@ -1,5 +1,5 @@
-// Sets the condition Degraded of a document that is in service and can't do all that it should, once data planes have
-// reported that of the router of its realm, or of its upstreams, for long enough. Pure: time comes in.
+// Sets the condition Degraded of a document that is in service but can't do everything that it should, once data planes
+// have reported the router of its realm or its upstreams as failing for long enough. Pure: the time is passed in.
 
 import type { UpstreamCause } from '../../../language/wire/wire.ts'
 import {
@@ -14,22 +14,25 @@ import type { Verdict } from '../verdict.ts'
 /** Routers restart, and gateways that have just started have no session yet. */
 const LASTS_MS = 30_000
 
-/** Since when a data plane that holds the document has had no session, Unix time in milliseconds; undefined: all have. */
+/**
+ * Since when a data plane that has loaded the document has had no session, Unix time in milliseconds; undefined: all
+ * have one.
+ */
 export const apartSince = (
   sight: Sight,
   before: { readonly since: number | undefined; readonly conditions: readonly Condition[] },
   nowMs: number,
 ): number | undefined => {
   if (sight.apart === undefined) return undefined
-  // It was told before this operator began: it need not last once more.
-  const isTold = conditionOf(before.conditions, 'Degraded')?.reason === 'RouterUnreachable'
-  return before.since ?? (isTold ? nowMs - LASTS_MS : nowMs)
+  // An earlier operator has waited already.
+  const isReported = conditionOf(before.conditions, 'Degraded')?.reason === 'RouterUnreachable'
+  return before.since ?? (isReported ? nowMs - LASTS_MS : nowMs)
 }
 
 export const hasLasted = (since: number, nowMs: number): boolean => nowMs - since >= LASTS_MS
 
 /**
- * Of upstreams gateways tell when it has lasted, of the router here.
+ * Gateways report upstreams only after a failure has lasted; for the router the caller waits.
  * @param isApart a data plane has had no session with the router for long enough
  */
 export const degradedCondition = (
@@ -48,7 +51,7 @@ export const degradedCondition = (
   return { ...found, reason: 'UpstreamUnhealthy', message: upstream }
 }
 
-/** Without the reason, which may change every second, and which is for the owner of the Realm: its status has it. */
+/** Without the reason, which may change every second and is in the status of the Realm, for its owner. */
 const routerWords = ({ routerRealm = '' }: Verdict, { apart }: Sight): string | undefined => {
   if (apart === undefined) return undefined
   const others = apart.others > 0 ? ' and others' : ''

@@ -1,4 +1,4 @@
-// Makes every condition of an ApiSpecification from the verdict on it and how far it is programmed.
+// Makes every condition of an ApiSpecification from its verdict and how far it is programmed.
 
 import {
   CONDITIONS,
@@ -14,7 +14,7 @@ import { servingWords } from './serving-words.ts'
 import type { Verdict } from '../verdict.ts'
 
 export interface Delivery {
-  /** It selects a sidecar that may not hold its realm. */
+  /** It selects a sidecar that may not receive its realm. */
   readonly isRealmForbidden: boolean
   /** See `DocumentSummary`; absent: it is not known. */
   readonly serving?: string | undefined
@@ -43,15 +43,15 @@ export const documentConditions = (
   } satisfies NewConditions<'ApiSpecification'>)
 }
 
-/** Whoever reads nothing but this one learns whether there is an outage. */
+/** Adds which version serves, so that someone who reads only this condition learns whether there is an outage. */
 const readyWith = (
   ready: NewCondition<'Ready'>,
   verdict: Verdict,
   { programmed, serving }: { readonly programmed: Programmed } & Pick<Delivery, 'serving'>,
 ): NewCondition<'Ready'> => {
-  // What is told of the delivery says it already.
-  const isTold = ready.message === programmed.condition.message
-  if (ready.status !== 'False' || serving === undefined || isTold) return ready
+  // The message of Programmed has it already.
+  const isIncluded = ready.message === programmed.condition.message
+  if (ready.status !== 'False' || serving === undefined || isIncluded) return ready
   return {
     ...ready,
     message: joinMessages(ready.message, servingWords(serving, verdict, ready.reason)),
@@ -60,7 +60,7 @@ const readyWith = (
 
 type Part = NewCondition<'Accepted'> | NewCondition<'ResolvedRefs'> | NewCondition<'Programmed'>
 
-/** The most important failing one: validity before references before delivery. */
+/** Ready repeats the failing condition that matters most: validity, then references, then delivery. */
 export const readyOf = (parts: readonly Part[]): NewCondition<'Ready'> => {
   const failing = parts.find((part) => part.status === 'False')
   if (failing?.status === 'False') {
@@ -80,15 +80,15 @@ export const readyOf = (parts: readonly Part[]): NewCondition<'Ready'> => {
 }
 
 /**
- * True where nothing will change until somebody acts; else there is no such condition.
- * @param rejection what is told where every data plane that answers refuses it
+ * The condition is True where nothing will change until someone acts, and absent elsewhere.
+ * @param rejection the message where every data plane that answers rejects the resource
  */
 export const stalledOf = (
   parts: readonly Part[],
   rejection: string | undefined,
 ): NewCondition<'Stalled'> | undefined => {
   for (const { type, reason, message } of parts) {
-    // Programmed is Invalid also where a reference may resolve by itself.
+    // Programmed is Invalid also where a missing reference may still arrive.
     if (type === 'Programmed') continue
     const stalling = CONDITIONS.Stalled.reasons.True.find((each) => each === reason)
     if (stalling !== undefined) {

@@ -1,5 +1,5 @@
-// Collects the reports of data planes: for each document and realm what they answer, and which of them a change
-// concerns. A report costs what it says anew, whatever the number of data planes.
+// Collects the reports of data planes by document and realm, and finds which of these a new report concerns. A report
+// costs time in proportion to what has changed in it, however many data planes there are.
 
 import { type DataPlane, type DataPlaneReport, isSelected, mayHoldRealm } from '../../data-plane.ts'
 import { changedKeys } from '../../edited-map.ts'
@@ -19,7 +19,7 @@ import {
 import { Tally } from './tally.ts'
 import { type Majority, majorityOf } from './upstream-majority.ts'
 
-/** What data planes are asked about. */
+/** A document or realm that data planes report on. */
 export type Subject =
   | {
       readonly kind: 'document'
@@ -27,37 +27,39 @@ export type Subject =
       readonly digest: string
       readonly namespace: string
       readonly selector?: LabelSelector
-      /** Absent where there is no realm that it may use. */
+      /** Absent where it has no realm that it may use. */
       readonly realmNamespace?: string
-      /** Realm whose router it needs. */
+      /** The realm whose router it needs. */
       readonly routerRealm?: string
     }
   | { readonly kind: 'realm'; readonly uri: string; readonly namespace: string }
 
 export type Answer = DocumentAnswer | RealmAnswer
 
-/** What they answer about one subject. */
+/** What all data planes answer about one subject. */
 export interface Sight {
   readonly total: number
   count(...answers: readonly Answer[]): number
-  /** By name; of the answers that are told with the name of a data plane. */
+  /** The first by name, for answers that are reported with the name of a data plane. */
   first(answer: Answer): DataPlaneReport | undefined
-  /** Of a document: digests that ready data planes hold, also those that it does not select (any more). */
+  /** Of a document: the digests that ready data planes have loaded, also those that it does not select (any more). */
   readonly held: Iterable<string>
-  /** Of a document: the first data plane that holds it and has no session with the router of its realm; how many more. */
+  /** Of a document: the data planes that have loaded it and have no session with the router of its realm. */
   readonly apart: NamedDataPlane | undefined
-  /** Of a document: what more than half of the gateways of the shared pool that it is for say of its upstreams. */
+  /** Of a document: what more than half of the gateways of the shared pool that it is for report about its upstreams. */
   readonly unhealthy: Majority | undefined
-  /** Of a realm: the first data plane at which an identity provider or a credential fails; how many more. */
+  /** Of a realm: the data planes at which an identity provider or a credential fails. */
   readonly failing: NamedDataPlane | undefined
 }
 
 interface NamedDataPlane {
+  /** By name. */
   readonly first: DataPlaneReport
+  /** How many more there are. */
   readonly others: number
 }
 
-/** Documents that go to the same data planes. */
+/** The data planes that a document is for; documents of one namespace and selector share one. */
 interface Audience {
   readonly namespace: string
   readonly selector?: LabelSelector
@@ -73,8 +75,8 @@ interface Entry {
   readonly peers: Tally<PeersAnswer>
 }
 
-/** What one data plane says of a subject. */
-interface Said {
+/** What one data plane reports about a subject. */
+interface Finding {
   readonly answer: Answer | undefined
   /** Digest. */
   readonly held: string | undefined
@@ -83,7 +85,7 @@ interface Said {
   readonly peers: PeersAnswer | undefined
 }
 
-/** `unreachable` counts only where all are: the first that is asked will do. */
+/** `unreachable` is reported only where all are, so that any data plane may be named. */
 const NAMED: ReadonlySet<Answer> = new Set<Answer>([
   ...(['rejected', 'withheld', 'shadowed', 'refused', 'closed'] as const),
 ])
@@ -93,7 +95,7 @@ const NO_TROUBLES_NAMED: ReadonlySet<UpstreamAnswer> = new Set()
 const APART: ReadonlySet<RouterAnswer> = new Set<RouterAnswer>(['apart'])
 const FAILING: ReadonlySet<PeersAnswer> = new Set<PeersAnswer>(['failing'])
 
-/** More than this many audiences that nobody needs any more are not kept. */
+/** Beyond it all are forgotten, as many may not be in use any more. */
 const MAX_AUDIENCES = 10_000
 
 export class FleetView {
@@ -102,11 +104,11 @@ export class FleetView {
   readonly #named = new Map<string, Set<string>>()
   readonly #reports = new Map<string, DataPlaneReport>()
   readonly #audiences = new Map<string, Audience>()
-  /** Which audiences a data plane serves. */
+  /** Whether a data plane belongs to an audience. */
   #serves = new WeakMap<DataPlane, WeakMap<Audience, boolean>>()
   #names: readonly string[] = []
 
-  /** Asks about `subject` from now on, under `key`; undefined: about nothing any more. */
+  /** Collects reports about `subject` under `key` from now on; undefined: about nothing any more. */
   watch(key: string, subject: Subject | undefined): void {
     const before = this.#entries.get(key)
     if (subject !== undefined && before && sameSubject(before.subject, subject)) return
@@ -125,7 +127,7 @@ export class FleetView {
     }
     const entry: Entry = { subject, audience, ...tallies }
     for (const [name, report] of this.#reports) {
-      move(entry, name, NOTHING_SAID, this.#said(report, entry))
+      move(entry, name, NO_FINDING, this.#findingOf(report, entry))
     }
     this.#entries.set(key, entry)
     for (const name of namesOf(subject)) {
@@ -141,25 +143,25 @@ export class FleetView {
     }
   }
 
-  /** @returns keys of the subjects on which there is news */
+  /** @returns keys of the subjects whose reports have changed */
   take(reports: readonly DataPlaneReport[]): ReadonlySet<string> {
-    const news = new Set<string>()
+    const changed = new Set<string>()
     const gone = new Set(this.#reports.keys())
     for (const report of reports) {
       const { name } = report.dataPlane
       gone.delete(name)
-      if (this.#reports.get(name) !== report) this.#exchange(name, report, news)
+      if (this.#reports.get(name) !== report) this.#exchange(name, report, changed)
     }
-    for (const name of gone) this.#exchange(name, undefined, news)
+    for (const name of gone) this.#exchange(name, undefined, changed)
     if (this.#names.length !== this.#reports.size || gone.size > 0) {
       this.#names = [...this.#reports.keys()].sort()
     }
-    return news
+    return changed
   }
 
   look(key: string): Sight {
     const entry = this.#entries.get(key)
-    if (entry === undefined) return NOBODY
+    if (entry === undefined) return NO_ANSWERS
     const { tally, held, routers, upstreams, peers } = entry
     const apart = this.#report(routers.first('apart'))
     const failing = this.#report(peers.first('failing'))
@@ -180,21 +182,21 @@ export class FleetView {
     return name === undefined ? undefined : this.#reports.get(name)
   }
 
-  #exchange(name: string, after: DataPlaneReport | undefined, news: Set<string>): void {
+  #exchange(name: string, after: DataPlaneReport | undefined, changed: Set<string>): void {
     const before = this.#reports.get(name)
     for (const key of this.#concerned(before, after)) {
       const entry = this.#entries.get(key)
       if (entry === undefined) continue
-      const from = before === undefined ? NOTHING_SAID : this.#said(before, entry)
-      const to = after === undefined ? NOTHING_SAID : this.#said(after, entry)
+      const from = before === undefined ? NO_FINDING : this.#findingOf(before, entry)
+      const to = after === undefined ? NO_FINDING : this.#findingOf(after, entry)
       const hasMoved = move(entry, name, from, to)
-      if (hasMoved || saysMore(before, after, entry.subject, to)) news.add(key)
+      if (hasMoved || hasNewDetails(before, after, entry.subject, to)) changed.add(key)
     }
     if (after === undefined) this.#reports.delete(name)
     else this.#reports.set(name, after)
   }
 
-  /** Keys of the subjects on which the one report may say something else than the other. */
+  /** Keys of the subjects on which the two reports may differ. */
   #concerned(
     before: DataPlaneReport | undefined,
     after: DataPlaneReport | undefined,
@@ -216,12 +218,12 @@ export class FleetView {
     return new Set(names.flatMap((name) => [...(this.#named.get(name) ?? [])]))
   }
 
-  #said(report: DataPlaneReport, entry: Entry): Said {
+  #findingOf(report: DataPlaneReport, entry: Entry): Finding {
     const answer = this.#answer(report, entry)
     const { subject } = entry
     if (subject.kind === 'realm') {
       const peers = answer && answerOnPeers(report, subject.uri)
-      return { ...NOTHING_SAID, answer, peers }
+      return { ...NO_FINDING, answer, peers }
     }
     const held = heldOf(report, subject)
     const { routerRealm } = subject
@@ -238,7 +240,7 @@ export class FleetView {
   #answer(report: DataPlaneReport, { subject, audience }: Entry): Answer | undefined {
     const { dataPlane } = report
     if (subject.kind === 'realm') {
-      // What others say of it would be shown to its owner.
+      // The owner of the realm is shown what it says, so other data planes are ignored.
       return isAskedAboutRealm(report, subject) ? answerOnRealm(report, subject.uri) : undefined
     }
     if (audience === undefined || !this.#isServed(dataPlane, audience)) return undefined
@@ -279,7 +281,7 @@ export class FleetView {
   }
 }
 
-const NOTHING_SAID: Said = {
+const NO_FINDING: Finding = {
   answer: undefined,
   held: undefined,
   router: undefined,
@@ -289,24 +291,30 @@ const NOTHING_SAID: Said = {
 
 const NO_TROUBLES: NonNullable<DataPlaneReport['upstreams']> = new Map()
 
-const SAID = ['answer', 'held', 'router', 'upstream', 'peers'] as const satisfies (keyof Said)[]
+const MEMBERS = [
+  'answer',
+  'held',
+  'router',
+  'upstream',
+  'peers',
+] as const satisfies (keyof Finding)[]
 
-/** @returns whether it says anything else */
+/** @returns whether anything has changed */
 const move = (
   { tally, held, routers, upstreams, peers }: Entry,
   name: string,
-  from: Said,
-  to: Said,
+  from: Finding,
+  to: Finding,
 ): boolean => {
   if (from.answer !== to.answer) tally.move(name, from.answer, to.answer)
   if (from.held !== to.held) held.move(name, from.held, to.held)
   if (from.router !== to.router) routers.move(name, from.router, to.router)
   if (from.upstream !== to.upstream) upstreams.move(name, from.upstream, to.upstream)
   if (from.peers !== to.peers) peers.move(name, from.peers, to.peers)
-  return SAID.some((member) => from[member] !== to[member])
+  return MEMBERS.some((member) => from[member] !== to[member])
 }
 
-/** What a sidecar of another namespace claims to serve is nothing to the document. */
+/** A sidecar of another namespace is ignored, whatever it claims to serve. */
 const heldOf = (
   { dataPlane, ready, documents }: DataPlaneReport,
   { id, namespace }: Extract<Subject, { readonly kind: 'document' }>,
@@ -315,7 +323,7 @@ const heldOf = (
   return ready && isNear ? documents.get(id)?.digest : undefined
 }
 
-/** Of one that was not reached yet nothing is told, and it is waited for. */
+/** A data plane that was not reached yet counts, as its report is still awaited. */
 const isAskedAboutRealm = (
   { dataPlane, phase, realmsGiven }: DataPlaneReport,
   { uri, namespace }: Extract<Subject, { readonly kind: 'realm' }>,
@@ -341,14 +349,14 @@ const namesOf = (subject: Subject): readonly string[] => {
   return [documentName(id), ...(routerRealm === undefined ? [] : [realmName(routerRealm)])]
 }
 
-/** But for what they say of single documents and realms. */
+/** Whether the reports agree in everything but single documents and realms. */
 const isAlike = (left: DataPlaneReport, right: DataPlaneReport): boolean =>
   left.dataPlane === right.dataPlane &&
   left.phase === right.phase &&
   left.ready === right.ready &&
   left.message === right.message
 
-const NOBODY: Sight = {
+const NO_ANSWERS: Sight = {
   total: 0,
   count: () => 0,
   first: () => undefined,
@@ -358,20 +366,20 @@ const NOBODY: Sight = {
   failing: undefined,
 }
 
-/** The same answer, in other words that are shown. */
-const saysMore = (
+/** Whether details that are shown have changed although the answer is the same. */
+const hasNewDetails = (
   before: DataPlaneReport | undefined,
   after: DataPlaneReport | undefined,
   subject: Subject,
-  { answer, peers }: Said,
+  { answer, peers }: Finding,
 ): boolean => {
-  if (peers === 'failing' && saidOf(before, subject) !== saidOf(after, subject)) return true
+  if (peers === 'failing' && detailsOf(before, subject) !== detailsOf(after, subject)) return true
   if (answer === 'unreachable') return before?.message !== after?.message
   if (answer === undefined || !NAMED.has(answer)) return false
-  return saidOf(before, subject) !== saidOf(after, subject)
+  return detailsOf(before, subject) !== detailsOf(after, subject)
 }
 
-const saidOf = (report: DataPlaneReport | undefined, subject: Subject): unknown => {
+const detailsOf = (report: DataPlaneReport | undefined, subject: Subject): unknown => {
   if (subject.kind === 'realm') {
     return report?.rejected.realms.get(subject.uri) ?? report?.realms.get(subject.uri)
   }

@@ -1,5 +1,5 @@
-// Takes over what an earlier operator wrote into a status: conditions keep their times, Programmed its latch, and until
-// the data planes have been asked nothing is said that they might take back at once. Pure.
+// Takes over what an earlier operator wrote into a status: conditions keep their times and Programmed keeps its latch.
+// Until the data planes have reported, the status says nothing that their reports might contradict at once. Pure.
 
 import type { Problem, Warning } from '../../../language/problem.ts'
 import { type Condition, conditionOf, type NewCondition } from '../../resource/condition.ts'
@@ -12,7 +12,7 @@ import type { Verdict } from '../verdict.ts'
 export interface Inherited {
   /** Since when it is kept, Unix time in milliseconds. */
   readonly sinceMs: number
-  /** That it was written of. */
+  /** The one that the status was written for. */
   readonly generation: number
   readonly conditions: readonly Condition[]
   readonly errors: readonly Problem[]
@@ -21,10 +21,10 @@ export interface Inherited {
   readonly summary?: DocumentSummary
 }
 
-/** A data plane that has not been reached by then is taken for what it is. */
+/** A data plane that was not reached by then counts as unreachable. */
 const ASKED_WITHIN_MS = 15_000
 
-/** Undefined: nobody has validated the resource before. */
+/** Undefined: no operator has validated the resource before. */
 export const inherit = ({ resource }: Verdict, nowMs: number): Inherited | undefined => {
   const { errors = [], warnings = [] } = resource
   const conditions = withoutRelease(resource.conditions ?? [])
@@ -36,7 +36,7 @@ export const inherit = ({ resource }: Verdict, nowMs: number): Inherited | undef
   return { ...recorded, ...(programmed && { programmed }), ...(summary && { summary }) }
 }
 
-/** It was written of this generation, and not all data planes have been asked yet, or none is known. */
+/** Whether it was written for this generation, and reports of data planes are still awaited. */
 export const isEarly = (
   { sinceMs, generation }: Inherited,
   { resource }: Verdict,
@@ -54,7 +54,7 @@ export const inheritedLatch = ({ programmed, conditions }: Inherited): Latch | u
   return isLatched ? programmed : undefined
 }
 
-/** What was said of this very generation; of another one, or another digest, it does not count. */
+/** The condition of this generation; undefined where it was written for another generation or digest. */
 export const inheritedProgrammed = (
   { conditions, programmed }: Inherited,
   { resource, digest }: Verdict,
@@ -72,7 +72,7 @@ export const inheritedProgrammed = (
     : { condition, rejectedByAll }
 }
 
-/** Of a Realm: what its data planes said before. */
+/** The condition Ready of a Realm according to earlier reports of its data planes. */
 export const inheritedReady = (
   { conditions }: Inherited,
   { resource }: Verdict,

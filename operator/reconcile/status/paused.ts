@@ -1,10 +1,10 @@
-// Writes what is said of a paused resource whose newest version waits. Not a fault: nothing is stalled, and whoever
-// waits for the new generation goes on waiting.
+// Writes the message for a paused resource whose newest version waits. That is not a problem: nothing is stalled, and
+// `kubectl wait` for the new generation goes on waiting.
 
 import { ANNOTATIONS } from '../../resource/resource.ts'
 import type { Verdict } from '../verdict.ts'
 
-/** What no operator of now has put. A realm has secrets, which no data plane gives back. */
+/** For versions that this operator did not send. The secrets of a realm can't be read back from a data plane. */
 const UNKNOWN_WORDS = {
   ApiSpecification: 'no version of it serves',
   Realm: 'data planes that have it keep it as it was, and a new one cannot get it',

@@ -1,6 +1,6 @@
-// Decides the condition Programmed of a document by the verdict on it and what the data planes answer, and what must be
-// remembered for the next time. Pure: time comes in. Messages hold no counts: data planes that come and go, or take a
-// document one after the other, must not write a status for each.
+// Decides the condition Programmed of a document from its verdict and the reports of data planes, and what must be
+// remembered for the next time. Pure: the time is passed in. Messages contain no counts, so that data planes that come and
+// go, or load a document one after the other, do not cause a write of the status each.
 
 import type { DataPlaneReport } from '../../data-plane.ts'
 import { type NewCondition, joinMessages } from '../../resource/condition.ts'
@@ -14,7 +14,7 @@ import type { Verdict } from '../verdict.ts'
 export interface Latch {
   readonly generation: number
   readonly digest: string
-  /** Since when a ready data plane has held something else, or there has been none, Unix time in milliseconds. */
+  /** Since when a ready data plane has loaded another version, or there has been no data plane; Unix time, milliseconds. */
   readonly differsSince?: number
 }
 
@@ -22,17 +22,17 @@ export interface Programmed {
   readonly condition: NewCondition<'Programmed'>
   /** Set while Programmed is True. */
   readonly latch?: Latch
-  /** Every data plane that answered refuses it: nothing changes until somebody acts. */
+  /** Every data plane that answered rejects it: nothing changes until someone acts. */
   readonly rejectedByAll: boolean
 }
 
-/** A latched document may differ somewhere, or be nowhere, for this long before it counts. */
+/** How long a latched document may differ at a data plane, or be at none, before the condition turns. */
 const DIFFERS_MS = 30_000
 
 /**
- * Latched per generation and digest: data planes that come and go do not turn it; only a ready one that refuses, or holds
- * another digest for 30 s, does, and that there has been none for 30 s.
- * @param sight of the data planes that are to hold the document
+ * Once True, the condition is latched for that generation and digest. Data planes that come and go do not turn it; a ready
+ * one does that rejects the document or has another digest for 30 s, and so does the absence of any for 30 s.
+ * @param sight of the data planes that the document is for
  */
 export const computeProgrammed = (
   verdict: Verdict,
@@ -58,7 +58,8 @@ export const computeProgrammed = (
 }
 
 /**
- * Whether it is an outage: of what is not programmed, which version serves.
+ * Adds to the message of a document that is not programmed which version serves, so that it says whether there is an
+ * outage.
  * @param serving see `DocumentSummary`
  */
 export const withServing = (
@@ -67,7 +68,7 @@ export const withServing = (
   serving: string,
 ): Programmed => {
   const { condition } = programmed
-  // What is paused says it in its own words.
+  // The message of a paused document says that already.
   if (condition.status !== 'False' || verdict.isHeld === true) return programmed
   const message = joinMessages(condition.message, servingWords(serving, verdict, condition.reason))
   return { ...programmed, condition: { ...condition, message } }
@@ -90,7 +91,7 @@ const COMPILING: NewCondition<'Programmed'> = {
   message: 'sent once it has been compiled',
 }
 
-/** How many data planes it is sent to. */
+/** To how many data planes the document is sent. */
 const askedOf = (sight: Sight): number => sight.total - sight.count('forbidden')
 
 const isForbiddenToAll = (sight: Sight): boolean => sight.total > 0 && askedOf(sight) === 0
@@ -108,13 +109,13 @@ const notGood = (verdict: Verdict): Programmed => ({
   rejectedByAll: false,
 })
 
-/** Its references have changed since, or somebody else's right came before its own. */
+/** A generation that serves may become invalid: its references change, or another document has precedence. */
 const notGoodWords = ({ serving, resource }: Verdict): string =>
   serving?.generation === resource.metadata.generation
     ? 'this generation is no longer valid'
     : 'this generation is not valid'
 
-/** Also said of what is about to be stored. */
+/** The admission webhook warns with it, too. */
 export const NO_DATA_PLANES =
   'no data plane is selected: start one, or change dataPlaneSelector so that it matches one that runs'
 
@@ -137,7 +138,7 @@ const conditionOfSight = (sight: Sight, id: string): NewCondition<'Programmed'> 
       'loaded by some data planes that are ready, but not by all',
     )
   }
-  // One that is not ready and refuses: nothing better is known.
+  // Only after that, as these data planes are not ready.
   if (sight.count('withheld') > 0) return unprogrammed('Rejected', rejectionWords(sight, id))
   if (sight.count('unreachable') === askedOf(sight)) {
     return unprogrammed('Unreachable', unreachableWords(sight))
@@ -150,7 +151,7 @@ const unprogrammed = (
   message: string,
 ): NewCondition<'Programmed'> => ({ type: 'Programmed', status: 'False', reason, message })
 
-/** The data plane whose refusal is told. */
+/** The data plane whose rejection is reported. */
 export const firstRefusing = (sight: Sight): DataPlaneReport | undefined =>
   sight.first('rejected') ?? sight.first('withheld')
 

@@ -1,5 +1,5 @@
-// Makes the conditions of a Realm from the verdict on it and what the data planes say: Accepted, ResolvedRefs, Ready as
-// its routers' sessions tell, Degraded where identity providers or credentials fail, and Stalled where somebody has to
+// Makes the conditions of a Realm from its verdict and the reports of data planes: Accepted, ResolvedRefs, Ready according
+// to the sessions with its router, Degraded where identity providers or credentials fail, and Stalled where someone has to
 // act. Pure.
 
 import type { SessionState } from '../../../language/wire/wire.ts'
@@ -17,7 +17,7 @@ import { pausedWords } from './paused.ts'
 import type { Verdict } from '../verdict.ts'
 
 /**
- * @param ready in place of what the data planes say, where they have not been asked yet
+ * @param ready used instead of the reports of data planes while these are still awaited
  * @param found likewise
  */
 export const realmConditions = (
@@ -28,23 +28,24 @@ export const realmConditions = (
 ): readonly NewCondition[] => {
   const { accepted, resolvedRefs } = verdict
   const own = ownReady(verdict)
-  const told = own.status === 'True' ? (ready ?? sessionsReady(verdict.id ?? '', sight)) : own
-  const rejection = told.reason === 'Rejected' && isRefusedByAll(sight) ? told.message : undefined
+  const whole = own.status === 'True' ? (ready ?? sessionsReady(verdict.id ?? '', sight)) : own
+  const rejection =
+    whole.reason === 'Rejected' && isRejectedByAll(sight) ? whole.message : undefined
   return conditionsIn({
     ...found,
     Accepted: accepted,
     ResolvedRefs: resolvedRefs,
-    Ready: told,
+    Ready: whole,
     Stalled: stalledOf([accepted, resolvedRefs], rejection),
   } satisfies NewConditions<'Realm'>)
 }
 
-const isRefusedByAll = (sight: Sight): boolean => {
+const isRejectedByAll = (sight: Sight): boolean => {
   const refusing = sight.count('refused')
   return refusing > 0 && refusing === sight.total
 }
 
-/** Without the data planes. */
+/** Ready as far as it does not depend on data planes. */
 const ownReady = (verdict: Verdict): NewCondition<'Ready'> => {
   const own = readyOf([verdict.accepted, verdict.resolvedRefs])
   if (own.status !== 'True' || verdict.isHeld !== true) return own
@@ -63,7 +64,7 @@ const sessionsReady = (uri: string, sight: Sight): NewCondition<'Ready'> => {
     const words = sessionWords(closed.realms.get(uri)?.sessions ?? [])
     return notReady('Unreachable', `${closed.dataPlane.name}: ${words}`)
   }
-  // Without counts: data planes that come and go must not write a status.
+  // Without counts, so that data planes that come and go do not cause a write of the status.
   const message = 'accepted and resolved, and no data plane reports a problem'
   return { type: 'Ready', status: 'True', reason: 'Ready', message }
 }
@@ -73,7 +74,7 @@ const notReady = (
   message: string,
 ): NewCondition<'Ready'> => ({ type: 'Ready', status: 'False', reason, message })
 
-/** Of sessions of which none is open. */
+/** @param sessions none of them is open */
 const sessionWords = (sessions: readonly SessionState[]): string => {
   const worst = sessions.find(({ state }) => state === 'refused') ?? sessions[0]
   if (worst === undefined) return 'no session with its router'

@@ -4,7 +4,7 @@ import type { ReasonOf } from '../../resource/condition.ts'
 import { NONE_SERVES } from '../../resource/resource.ts'
 import type { Verdict } from '../verdict.ts'
 
-/** In a `DocumentSummary`: gateways hold a version that nobody remembers. */
+/** In a `DocumentSummary`: gateways have loaded a version whose generation is not known any more. */
 export const UNKNOWN_SERVES = '?'
 
 /**

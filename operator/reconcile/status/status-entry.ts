@@ -1,5 +1,5 @@
-// Makes the entry of one resource in the status registry from its verdict and what the data planes answer: the entry before
-// where a reader would see no difference. Pure: time comes in.
+// Makes the entry of one resource in the status registry from its verdict and the reports of data planes, or gives the
+// previous entry where a reader would see no difference. Pure: the time is passed in.
 
 import type { Problem, Warning } from '../../../language/problem.ts'
 import { isSameText } from '../../../language/wire/digest.ts'
@@ -56,13 +56,13 @@ export interface ResourceStatus {
 export interface Entry {
   readonly status: ResourceStatus
   readonly latch: Latch | undefined
-  /** Until every data plane has been asked once: what an operator before us wrote. */
+  /** What an earlier operator wrote; it counts until every data plane has reported once. */
   readonly inherited: Inherited | undefined
-  /** Of a document: which generations its digests are of. */
+  /** Of a document: the generation of each digest. */
   readonly known?: KnownVersions
-  /** Since when a data plane has no session with the router of its realm, and whether that is told. */
-  readonly apart?: { readonly since: number; readonly isTold: boolean }
-  /** What the status was made of, beside the verdict: the same again needs no look at it. */
+  /** Since when a data plane has had no session with the router of its realm, and whether the status reports that. */
+  readonly apart?: { readonly since: number; readonly isReported: boolean }
+  /** What the status was made of, besides the verdict: while that is the same, so is the status. */
   readonly made?: Made
 }
 
@@ -84,7 +84,7 @@ export interface Moment {
 export const makeEntry = (verdict: Verdict, sight: Sight, moment: Moment): Entry => {
   const before = beforeOf(verdict, moment)
   if (verdict.isReleased === true) return releasedEntry(verdict, before, moment.nowMs)
-  // What was told stays told until there is more to tell: its observedGeneration says of what it is.
+  // The status stays as it is until there is a new verdict: its observedGeneration says which generation it is about.
   if (verdict.isPending === true && before !== undefined) return before
   const entry =
     verdict.resource.kind === 'Realm'
@@ -94,11 +94,11 @@ export const makeEntry = (verdict: Verdict, sight: Sight, moment: Moment): Entry
   return sameStatus(before.status, entry.status) ? { ...entry, status: before.status } : entry
 }
 
-/** Time alone may change what is said. */
+/** Whether the status may change although nothing happens, as time passes. */
 export const isWaiting = ({ latch, inherited, apart }: Entry): boolean =>
-  latch?.differsSince !== undefined || inherited !== undefined || apart?.isTold === false
+  latch?.differsSince !== undefined || inherited !== undefined || apart?.isReported === false
 
-/** A resource that was made anew under the same name inherits nothing. */
+/** A resource that was recreated under the same name inherits nothing. */
 const beforeOf = (verdict: Verdict, { before, nowMs }: Moment): Entry | undefined => {
   const { uid } = verdict.resource.metadata
   if (before?.status.verdict.resource.metadata.uid === uid) return before
@@ -148,8 +148,8 @@ const documentEntry = (verdict: Verdict, sight: Sight, moment: Moment): Entry =>
 }
 
 /**
- * With what the version that serves is restricted to now: it is refused then, so that nothing else would tell the next
- * operator what was taken from it.
+ * The digest includes what the serving version is restricted to by now. Such a version is rejected, so the next operator
+ * could learn nowhere else what was withdrawn from it.
  */
 const recordedVersion = (
   { generation, digest }: ProgrammedVersion,
@@ -174,20 +174,20 @@ const deliveryOf = (verdict: Verdict, sight: Sight, moment: Moment): Delivery =>
   const programmed = early ?? computeProgrammed(verdict, sight, before?.latch, nowMs)
   const { latch } = programmed
   const known = knownVersions(before?.known ?? [], verdict, latch)
-  const told = before?.status.summary
+  const summaryBefore = before?.status.summary
   const summary =
-    inherited !== undefined && told !== undefined
-      ? inheritedSummary(verdict, sight, told)
-      : summaryOf(verdict, sight, { known, before: told })
+    inherited !== undefined && summaryBefore !== undefined
+      ? inheritedSummary(verdict, sight, summaryBefore)
+      : summaryOf(verdict, sight, { known, before: summaryBefore })
   const apart = apartOf(sight, moment)
   const made = madeOf(verdict, sight, {
-    // What was said before says it already.
+    // An inherited condition already says which version serves.
     programmed: early ?? withServing(programmed, verdict, summary.serving),
-    // Nor is it known yet which sessions there are.
+    // Until every data plane has reported, nothing is known about sessions either.
     found:
       inherited === undefined
-        ? { Degraded: degradedCondition(verdict, sight, apart?.isTold === true) }
-        : toldBefore(before),
+        ? { Degraded: degradedCondition(verdict, sight, apart?.isReported === true) }
+        : degradedBefore(before),
     summary,
   })
   return { made, inherited, latch, known, apart }
@@ -208,24 +208,24 @@ const withApart = (entry: Omit<Entry, 'apart'>, apart: Apart | undefined): Entry
 }
 
 const sameApart = (left: Apart | undefined, right: Apart | undefined): boolean =>
-  left?.since === right?.since && left?.isTold === right?.isTold
+  left?.since === right?.since && left?.isReported === right?.isReported
 
 const apartOf = (sight: Sight, { before, nowMs }: Moment): Apart | undefined => {
   const { conditions = [] } = before?.status ?? {}
   const since = apartSince(sight, { since: before?.apart?.since, conditions }, nowMs)
-  return since === undefined ? undefined : { since, isTold: hasLasted(since, nowMs) }
+  return since === undefined ? undefined : { since, isReported: hasLasted(since, nowMs) }
 }
 
-const toldBefore = (before: Entry | undefined): FoundBy<'gateways'> => {
-  const told = conditionOf(before?.status.conditions ?? [], 'Degraded')
+const degradedBefore = (before: Entry | undefined): FoundBy<'gateways'> => {
+  const condition = conditionOf(before?.status.conditions ?? [], 'Degraded')
   // An operator wrote it, so its reason is a known one.
-  return { Degraded: told && ({ ...told } as NewCondition<'Degraded'>) }
+  return { Degraded: condition && ({ ...condition } as NewCondition<'Degraded'>) }
 }
 
-/** Of a resource that has left our class: the gateways give it up, and nothing of it is looked at any more. */
+/** For a resource that has left our class: the gateways unload it, and it is not validated any more. */
 const releasedEntry = (verdict: Verdict, before: Entry | undefined, nowMs: number): Entry => {
-  const isTold = before !== undefined && isReleased(before.status.conditions)
-  if (isTold && before.status.verdict === verdict) return before
+  const isReported = before !== undefined && isReleased(before.status.conditions)
+  if (isReported && before.status.verdict === verdict) return before
   const { resource } = verdict
   const { kind, className = DEFAULT_CLASS, metadata } = resource
   const conditions = releasedConditions(resource.conditions ?? [], {
@@ -251,7 +251,7 @@ const madeOf = (
 ): Made => {
   const { programmed } = validated
   const { id = '' } = verdict
-  // Where it is programmed a fresh data plane may still refuse it: that is the data plane's failure, not this status's.
+  // A new data plane may still reject a document that is programmed: that is reported as its failure, not here.
   const refusing = programmed.condition.status === 'True' ? undefined : firstRefusing(sight)
   return {
     ...validated,
@@ -267,7 +267,7 @@ const realmEntry = (verdict: Verdict, sight: Sight, { before, nowMs }: Moment): 
     verdict,
     sight,
     early && inheritedReady(early, verdict),
-    early && toldBefore(before),
+    early && degradedBefore(before),
   )
   return {
     latch: undefined,
@@ -290,7 +290,7 @@ const earlyOf = (
   return inherited && isEarly(inherited, verdict, sight, nowMs) ? inherited : undefined
 }
 
-/** Where the data planes decide, what they decided before; where they do not, undefined. */
+/** The inherited condition where reports of data planes decide it; undefined where the verdict alone does. */
 const computeEarlyProgrammed = (
   verdict: Verdict,
   sight: Sight,
@@ -341,7 +341,7 @@ const settle = (
 
 const MAX_REPORTED = 8
 
-/** What a data plane refuses is a fault of the document, as the data plane sees it. */
+/** Problems of the document: those of the verdict or, without any, those that a data plane has found. */
 const errorsOf = (
   { errors }: Verdict,
   refusal: Rejection | undefined,
@@ -352,7 +352,7 @@ const errorsOf = (
   return (refusal?.errors ?? []).slice(0, MAX_REPORTED).map(inDocument)
 }
 
-/** Faults that a data plane told of: those of the verdict are validated anew. */
+/** Whether the inherited errors came from a data plane: those of the verdict are computed again. */
 const ofDelivery = ({ conditions }: Inherited): boolean =>
   conditions.some(
     ({ type, reason }) =>
@@ -365,11 +365,11 @@ const warningsOf = (
   early: Inherited | undefined,
 ): readonly Warning[] => {
   if (early !== undefined) return early.warnings
-  const told = shadowed?.warnings.filter(({ code }) => code === 'Shadowed') ?? []
-  return [...warnings, ...told.map(withoutNames).map(inDocument)].slice(0, MAX_REPORTED)
+  const shadows = shadowed?.warnings.filter(({ code }) => code === 'Shadowed') ?? []
+  return [...warnings, ...shadows.map(withoutNames).map(inDocument)].slice(0, MAX_REPORTED)
 }
 
-/** A data plane knows no namespaces: it names the API that has the route, which may be somebody else's. */
+/** A data plane knows no namespaces: it names the document that has the route, which may be of another tenant. */
 const withoutNames = (warning: Warning): Warning => ({
   ...warning,
   message:

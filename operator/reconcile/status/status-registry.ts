@@ -1,5 +1,5 @@
-// Makes the status of every resource of its verdict and of what the data planes report. Keeps conditions from one time to
-// the next, so that times move only when a status does. Time comes in.
+// Makes the status of every resource from its verdict and the reports of data planes. It keeps conditions from one update
+// to the next, so that a `lastTransitionTime` moves only with its status. The time is passed in.
 
 import type { DataPlaneReport } from '../../data-plane.ts'
 import { changedKeys, edited } from '../../edited-map.ts'
@@ -11,9 +11,9 @@ import type { Verdict } from '../verdict.ts'
 export type { ResourceStatus } from './status-entry.ts'
 
 /**
- * Work is in proportion to what changed: verdicts that are other objects than before, reports that are. Measured with
- * 1,000 documents × 100 data planes: a report that says one thing more costs 0.3 ms, a data plane that turns 0.9 ms,
- * one that loses all it held 3 ms.
+ * The work is in proportion to what has changed: verdicts and reports are compared by identity. Measured with 1,000
+ * documents × 100 data planes: a report with one change costs 0.3 ms, a data plane that becomes ready or stops being so
+ * 0.9 ms, one that loses everything it had loaded 3 ms.
  */
 export class StatusRegistry {
   readonly #view = new FleetView()
@@ -23,9 +23,9 @@ export class StatusRegistry {
   #statuses: ReadonlyMap<string, ResourceStatus> = new Map()
 
   /**
-   * By key of the resource. What has not changed is the same object: each status, and the map itself. The first
-   * status of a resource goes on from what stands in the resource: a new registry after a restart, or when another
-   * operator led meanwhile, writes nothing for nothing.
+   * By key of the resource. A status that has not changed is the same object, and so is the map. The first status of a
+   * resource continues the one in the resource, so that a new registry, after a restart or a change of leaders, causes no
+   * needless writes.
    */
   update(
     verdicts: ReadonlyMap<string, Verdict>,
@@ -37,18 +37,18 @@ export class StatusRegistry {
     const edits = this.#takeVerdicts(verdicts, open)
     for (const key of open) {
       const verdict = verdicts.get(key)
-      if (verdict !== undefined) edits.set(key, this.#validate(key, verdict, nowMs))
+      if (verdict !== undefined) edits.set(key, this.#makeStatus(key, verdict, nowMs))
     }
     this.#statuses = edited(this.#statuses, edits)
     return this.#statuses
   }
 
-  /** A data plane has held something else for a while: the verdict on that may change by time alone. */
+  /** Some status may change although nothing happens, such as once a data plane has differed for long enough. */
   get isWaiting(): boolean {
     return this.#waiting.size > 0
   }
 
-  /** @returns statuses that go */
+  /** @returns the statuses of removed resources, as undefined */
   #takeVerdicts(
     verdicts: ReadonlyMap<string, Verdict>,
     open: Set<string>,
@@ -70,7 +70,7 @@ export class StatusRegistry {
     return gone
   }
 
-  #validate(key: string, verdict: Verdict, nowMs: number): ResourceStatus {
+  #makeStatus(key: string, verdict: Verdict, nowMs: number): ResourceStatus {
     const before = this.#entries.get(key)
     const entry = makeEntry(verdict, this.#view.look(key), { before, nowMs })
     if (entry === before) return entry.status
@@ -81,7 +81,7 @@ export class StatusRegistry {
   }
 }
 
-/** A version that is not good is on no data plane: then it is about the one that serves. */
+/** Data planes are not sent a version that is not valid: they are asked about the one that serves. */
 const subjectOf = (verdict: Verdict): Subject | undefined => {
   const { resource, id, serving, realmNamespace, routerRealm } = verdict
   const { namespace } = resource.metadata

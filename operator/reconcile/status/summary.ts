@@ -1,4 +1,4 @@
-// Makes what a status tells of a document at a glance: which generation serves, and at how many gateways. Pure.
+// Makes the summary of a document in its status: which generation serves, and at how many gateways. Pure.
 
 import { type DocumentSummary, NONE_SERVES } from '../../resource/resource.ts'
 import type { Sight } from './fleet-view.ts'
@@ -9,7 +9,7 @@ import type { Serving, Verdict } from '../verdict.ts'
 /** Digest → the generation that brought it, or that is programmed with it; the newest last. */
 export type KnownVersions = readonly Serving[]
 
-/** Edits come faster than gateways take them: of so many that were never programmed it is known which is which. */
+/** Bounds the versions that are remembered when edits come faster than gateways load them. */
 const MAX_KNOWN = 8
 
 /** The same list where nothing is new. */
@@ -34,7 +34,7 @@ const withVersion = (
 ): KnownVersions => {
   const found = known.find((each) => each.digest === digest)
   if (found?.generation === generation) return known
-  // The same text, of which other gateways are to have it now: those of before serve the generation of before.
+  // The same text for other gateways, as after a change of the selector: those that have it serve the earlier generation.
   if (found !== undefined && found === known.at(-1) && !isProgrammed) return known
   const others = known.filter((each) => each !== found)
   return [...others, { digest, generation }].slice(-MAX_KNOWN)
@@ -60,7 +60,7 @@ export const summaryOf = (
   return before !== undefined && sameSummary(before, summary) ? before : summary
 }
 
-/** Where data planes have not been asked yet: what was said before of those. */
+/** Keeps the parts about data planes while their reports are still awaited. */
 export const inheritedSummary = (
   verdict: Verdict,
   sight: Sight,
@@ -92,17 +92,17 @@ const namesOf = ({
   ...(realm !== undefined && { realm }),
 })
 
-/** What is not valid may be of any length. */
+/** An invalid name may be of any length. */
 const MAX_NAME = 253
 
 const cutName = (name: string | undefined): string | undefined =>
   name === undefined || name === '' ? undefined : name.slice(0, MAX_NAME)
 
-/** The oldest, so that it turns when the last gateway has the newer one, and not before. */
+/** The oldest generation that serves, so that it changes only when the last gateway has the newer one. */
 const servingOf = (sight: Sight, known: KnownVersions, before: string | undefined): string => {
   const held = [...sight.held]
   if (held.length === 0) {
-    // Nobody knows what they hold: they may serve on.
+    // It is not known what they have loaded: they may go on serving.
     return sight.count('unreachable', 'connecting') > 0 ? (before ?? NONE_SERVES) : NONE_SERVES
   }
   const generations = held.flatMap((digest) => {

@@ -1,7 +1,7 @@
-// Counts how many data planes give which answer, as answers change; of the few that need naming, also which.
+// Counts how many data planes give each answer and, for some answers, remembers which data planes they are.
 
 export class Tally<Answer extends string> {
-  /** Made at first use, as of ten thousand documents most are never used. */
+  /** Lazy, as most of the tallies of ten thousand documents are never used. */
   #counts: Map<Answer, number> | undefined
   #names: Map<Answer, Set<string>> | undefined
   readonly #named: ReadonlySet<Answer>
@@ -11,7 +11,7 @@ export class Tally<Answer extends string> {
     this.#named = named
   }
 
-  /** One data plane gives another answer; undefined: it is not asked. */
+  /** One data plane changes its answer; undefined: it does not count. */
   move(name: string, from: Answer | undefined, to: Answer | undefined): void {
     if (from !== undefined) this.#add(name, from, -1)
     if (to !== undefined) this.#add(name, to, 1)
@@ -23,7 +23,7 @@ export class Tally<Answer extends string> {
     return sum
   }
 
-  /** Those that any data plane gives. */
+  /** The answers that at least one data plane gives. */
   *answers(): Iterable<Answer> {
     for (const [answer, count] of this.#counts ?? NO_COUNTS) if (count > 0) yield answer
   }
@@ -32,7 +32,7 @@ export class Tally<Answer extends string> {
     return this.#total
   }
 
-  /** Smallest first, so that the words about it do not change with the order in which they answered. */
+  /** The first by name, so that messages do not depend on the order in which data planes answered. */
   first(answer: Answer): string | undefined {
     let first: string | undefined
     for (const name of this.#names?.get(answer) ?? []) {

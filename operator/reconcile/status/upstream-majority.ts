@@ -1,15 +1,15 @@
-// Counts what gateways of the shared pool report of a document's upstreams, and decides once more than half of them
-// have the same failure. So no single gateway, which may lie or have lost its network, speaks for all.
+// Decides whether more than half of the gateways of the shared pool report a failure of a document's upstreams, and which
+// failure most of them report. So no single gateway, which may lie or have lost its network, speaks for all.
 
 import { type UpstreamAnswer, UPSTREAMS_ANSWER } from './data-plane-answer.ts'
 import type { Tally } from './tally.ts'
 
 export interface Majority {
-  /** What most of those say that have failure. */
+  /** The most frequent one. */
   readonly failure: Exclude<UpstreamAnswer, typeof UPSTREAMS_ANSWER>
-  /** Gateways with any failure, */
+  /** Gateways that report any failure. */
   readonly count: number
-  /** of so many that the document is for. */
+  /** Gateways that the document is for. */
   readonly total: number
 }
 
@@ -21,7 +21,7 @@ export const majorityOf = (answers: Tally<UpstreamAnswer>): Majority | undefined
   for (const answer of answers.answers()) {
     if (answer === UPSTREAMS_ANSWER) continue
     const isMore = failure === undefined || answers.count(answer) > answers.count(failure)
-    // Whoever answered first says nothing: the words are not to change with it.
+    // Ties are broken by name, so that messages do not depend on the order in which gateways answered.
     const isFirst =
       failure !== undefined && answers.count(answer) === answers.count(failure) && answer < failure
     if (isMore || isFirst) failure = answer

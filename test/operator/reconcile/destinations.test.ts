@@ -218,7 +218,7 @@ describe('when the policy changes', () => {
     return shown(at)
   }
 
-  it('documents are validated anew, and what serves follows it, good or not', () => {
+  it('documents are validated again, and what serves follows it, good or not', () => {
     expect(step()).toEqual(['ResolvedRefs', undefined])
     expect(step('own')).toEqual(['RefNotPermitted', 'shop'])
     expect(step('any')).toEqual(['ResolvedRefs', undefined])
@@ -240,7 +240,7 @@ describe('when the policy changes', () => {
   })
 })
 
-describe('an operator that starts anew', () => {
+describe('an operator that restarts', () => {
   const first = new Reconciler(ANY).reconcile(
     cacheOf([realm, namespace('bank'), forwarding('vault.bank')]),
   )

@@ -156,7 +156,7 @@ describe('the status of a document that selects a sidecar which may not hold its
     expect(conditionsIn(statuses, KEY)['Programmed']).toBe('False NoDataPlanes')
   })
 
-  it('tells of no trouble with a realm of its own namespace', () => {
+  it('reports no problem with a realm of its own namespace', () => {
     const own = reconcile({ realmNamespace: 'shop', hasSelector: true })
     const statuses = new StatusRegistry().update(
       own.verdicts,

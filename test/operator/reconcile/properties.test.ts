@@ -275,7 +275,7 @@ const seen = (view: FleetView, key: string): object => {
 const MANY = { numRuns: 1000 }
 
 describe('what data planes answer', () => {
-  it('is counted as reports come as it would be counted anew', () => {
+  it('counts the same report by report as from the start', () => {
     const step = fc.record({ fleet: aFleet, key: fc.constantFrom('x', 'y'), subject: aSubject })
     fc.assert(
       fc.property(fc.array(step, { minLength: 1, maxLength: 8 }), (steps) => {

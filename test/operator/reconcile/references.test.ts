@@ -115,7 +115,7 @@ describe('a rotated Secret touches what refers to it, and nothing else', () => {
     )
   })
 
-  it('what is not read again compares as what it says: a status that was written validates nothing anew', () => {
+  it('what is not read again compares as what it says: a status that was written validates nothing again', () => {
     const step = start()
     const before = step([realm('shop'), specification('plain')])
     const written = specification('plain', {}, { resourceVersion: '2' })
@@ -282,7 +282,7 @@ describe('ids and uris have one owner', () => {
     expect([...step([thief]).desired.realms.keys()]).toEqual(['com.b'])
   })
 
-  it('made anew under its name it is another resource', () => {
+  it('that was recreated under its name is another resource', () => {
     const step = start()
     step([realm('shop'), specification('d', {}, { uid: 'one' })])
     const broken = specification('d', { host: 5 }, { uid: 'two' })

@@ -1,5 +1,5 @@
-// Decides which ids stay in service though there is no version to put: those of whoever may have brought them there,
-// never of who merely names them. Remembers who that is from one reconciliation to the next.
+// Decides which ids stay in service although there is no version to send: those whose owner may have brought them into
+// service, never those that a resource merely names. It remembers these owners from one reconciliation to the next.
 
 import {
   type ApiSpecificationResource,
@@ -8,23 +8,26 @@ import {
 } from '../../resource/resource.ts'
 import type { Claimant } from './owners.ts'
 
-type Titled = ApiSpecificationResource | RealmResource
+type Named = ApiSpecificationResource | RealmResource
 
-export class Titles<R extends Titled> {
+export class KeptIds<R extends Named> {
   readonly #mayBeHeld: (resource: R) => boolean
-  /** Id → key of who has served it, or was the oldest of those that may have, in whatever order they were read. */
+  /**
+   * Id → key of the resource that has served it or, if that is not known, of the oldest one that may have, whatever the
+   * order in which they were read.
+   */
   readonly #holders = new Map<string, string>()
-  /** Owned, and there is no version to put. */
+  /** Ids that have an owner and no version to send. */
   readonly #open = new Set<string>()
 
-  /** @param mayBeHeld as the resource's status tells of the time before this operator */
+  /** @param mayBeHeld whether, by its status, data planes may have loaded a version before this operator started */
   constructor(mayBeHeld: (resource: R) => boolean) {
     this.#mayBeHeld = mayBeHeld
   }
 
   /**
    * @param claimants with an id
-   * @param served has every id that there is a version to put of
+   * @param served has every id with a version to send
    */
   keep(
     claimants: readonly Claimant<R>[],
@@ -39,7 +42,8 @@ export class Titles<R extends Titled> {
   }
 
   /**
-   * Takes who owns an id from now on, undefined: nobody, and whether there is a version to put of it.
+   * @param owner of the id from now on; undefined: it has none
+   * @param isServed there is a version to send
    */
   update(id: string, owner: Claimant<R> | undefined, isServed: boolean): void {
     if (owner !== undefined && !isServed) {
@@ -51,7 +55,7 @@ export class Titles<R extends Titled> {
     else this.#holders.set(id, owner.key)
   }
 
-  /** Owned ids that there is no version to put of. */
+  /** Ids that have an owner and no version to send. */
   get open(): ReadonlySet<string> {
     return this.#open
   }
@@ -60,26 +64,26 @@ export class Titles<R extends Titled> {
   keepOpen(claimantsOf: (id: string) => Iterable<Claimant<R>>): ReadonlySet<string> {
     const kept = new Set<string>()
     for (const id of this.#open) {
-      const titled = id === '' ? undefined : this.#titledOf(id, claimantsOf(id))
-      if (titled === undefined) continue
-      this.#holders.set(id, titled.key)
+      const holder = id === '' ? undefined : this.#findHolder(id, claimantsOf(id))
+      if (holder === undefined) continue
+      this.#holders.set(id, holder.key)
       kept.add(id)
     }
     return kept
   }
 
-  /** It has served the id, or may have, or one of its name did that was deleted before (`departed-claims.ts`). */
+  /** Whether the resource, or a deleted one of the same name (`departed-claims.ts`), has served the id or may have. */
   isHolder(id: string, key: string): boolean {
     const holder = this.#holders.get(id)
     return holder === key || holder?.startsWith(`${key} `) === true
   }
 
-  /** Whatever data planes hold under the id does not stay there, whoever names it now. */
+  /** What data planes have loaded under the id is removed, whichever resource names it now. */
   revoke(id: string): void {
-    this.#holders.set(id, NOBODY)
+    this.#holders.set(id, NO_KEY)
   }
 
-  #titledOf(id: string, claimants: Iterable<Claimant<R>>): Claimant<R> | undefined {
+  #findHolder(id: string, claimants: Iterable<Claimant<R>>): Claimant<R> | undefined {
     const holder = this.#holders.get(id)
     let oldest: Claimant<R> | undefined
     for (const claimant of claimants) {
@@ -91,5 +95,5 @@ export class Titles<R extends Titled> {
   }
 }
 
-/** No key of a resource. */
-const NOBODY = ''
+/** No resource has this key. */
+const NO_KEY = ''

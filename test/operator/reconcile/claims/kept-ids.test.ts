@@ -1,4 +1,4 @@
-// Which ids and uris stay in service without a version to put: those of whoever may have brought them there.
+// Tests which ids and uris stay in service without a version to send: those whose owner may have brought them there.
 
 import { describe, expect, it } from '@jest/globals'
 import type { DesiredSet } from '../../../../operator/desired-set.ts'
@@ -45,7 +45,7 @@ const realm = (namespace: string, annotations: object, status?: object): Resourc
     { namespace, annotations, createdAt: namespace === 'shop' ? 1 : 5, uid: `uid-${namespace}` },
   )
 
-describe('what its owner deletes is deleted, whoever else names it', () => {
+describe('what its owner deletes is deleted, whichever resource also names it', () => {
   it.each<[string, object | undefined]>([
     ['not validated', undefined],
     ['validated, never held', unprogrammed('Invalid')],
