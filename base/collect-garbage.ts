@@ -10,13 +10,13 @@ type Collect = (options: {
   readonly flavor: 'last-resort'
 }) => void
 
-/** Of a larger heap it would take longer than a request may be delayed: of this one, it is some 50 ms. */
+/** A collection of this heap takes some 50 ms; that of a larger one would delay requests for too long. */
 const MAX_HEAP_BYTES = 128 * 1024 * 1024
 
 /**
- * Does nothing where it would take long. It takes some 20 ms after a start, and gives 20 MB back: V8 by itself waits
- * until it needs them.
- * @param maxHeapBytes Infinity where nobody waits for this process
+ * Does nothing if the heap is so large that it would take long. After a start it takes some 20 ms and gives 20 MB back,
+ * which V8 by itself would collect only when it needs the room.
+ * @param maxHeapBytes Infinity where no request waits for this process
  */
 export const collectGarbage = (maxHeapBytes = MAX_HEAP_BYTES): void => {
   if (heapUse() > maxHeapBytes) return

@@ -1,7 +1,7 @@
 // Hashes a text, or a part of one, without creating a string; each process hashes in its own way. It is a weak hash: a
 // table of what clients send must bound how many equal hashes a lookup compares.
 
-/** So that nobody can prepare texts that collide. */
+/** Random, so that no client can prepare texts that collide. */
 const SEED = crypto.getRandomValues(new Int32Array(1))[0] ?? 0
 
 /**

@@ -4,14 +4,14 @@
 import { QueueFullError } from './queue-full-error.ts'
 
 export interface Acquisition {
-  /** 1, if left out. What weighs more than all permits runs alone. */
+  /** 1 if left out. Work that weighs more than all permits runs alone. */
   readonly weight?: number
   /**
-   * 0 at least, which it is if left out: the lower, the sooner. Asked again whenever permits are free, as it may change
-   * while waiting.
+   * At least 0, which is the default: lower values are admitted first. Called again whenever permits become free, as it
+   * may change while waiting.
    */
   readonly urgency?: () => number
-  /** Ends the waiting: rejects with its reason. */
+  /** Ends the wait with a rejection by its reason. */
   readonly signal?: AbortSignal
 }
 
@@ -22,7 +22,7 @@ interface Waiting {
 }
 
 /**
- * Who waits comes first where it is most urgent, of those in the order of arrival; what is small never overtakes it.
+ * Work that waits is admitted by urgency, then in the order of arrival; light work never overtakes heavier work before it.
  * @example
  * const limiter = new Limiter(16)
  * if (limiter.tryAcquire()) … limiter.release()
@@ -34,7 +34,7 @@ export class Limiter {
   readonly #waiting = new Set<Waiting>()
   #used = 0
 
-  /** @param maxWaiting work that comes when so many wait is rejected */
+  /** @param maxWaiting when so many wait, further work is rejected */
   constructor(permits: number, maxWaiting = Infinity) {
     this.#permits = permits
     this.#maxWaiting = maxWaiting
@@ -51,8 +51,8 @@ export class Limiter {
   }
 
   /**
-   * Never waits, and never overtakes work that does. False: there is no room, or it weighs more than all permits.
-   * What was acquired is given back with `release`, once.
+   * Never waits, and never overtakes work that does. Call `release` once if it returns true.
+   * @returns false: there are too few free permits, or it weighs more than all permits
    */
   tryAcquire(weight = 1): boolean {
     if (!this.#hasRoomFor(weight)) return false
@@ -60,7 +60,7 @@ export class Limiter {
     return true
   }
 
-  /** @throws Error where more is given back than was acquired, as when somebody gives back twice */
+  /** @throws Error if more is given back than was acquired, such as by giving back twice */
   release(weight = 1): void {
     if (weight > this.#used) throw new Error('more permits are given back than are in use')
     this.#used -= weight
@@ -68,7 +68,7 @@ export class Limiter {
   }
 
   /**
-   * Resolves with what gives the permits back; calling that twice does no harm.
+   * Resolves with a function that gives the permits back; calling it twice does no harm.
    * @throws QueueFullError, and the reason of the signal
    * @example const release = await limiter.acquire({ weight: body.length, signal })
    */
@@ -85,7 +85,7 @@ export class Limiter {
   }
 
   /**
-   * Begins the task at once where a permit is free, else when its time has come.
+   * Begins the task at once if a permit is free, otherwise when it is admitted.
    * @throws QueueFullError, and what the task rejects with
    */
   async run<T>(task: () => Promise<T>): Promise<T> {
@@ -113,7 +113,7 @@ export class Limiter {
       const onAbort = (): void => {
         leave()
         reject(signal?.reason as Error)
-        // It may have stood before one that fits.
+        // It may have blocked other work that fits.
         this.#admitWaiting()
       }
       const admit = (): void => {
@@ -131,7 +131,7 @@ export class Limiter {
     return this.#waiting.size === 0 && this.#used + weight <= this.#permits
   }
 
-  /** As `tryAcquire` sees it, or alone: nothing waits for ever. */
+  /** Whether there are enough free permits, or none is in use: then heavier work runs alone instead of waiting for ever. */
   #fits(weight: number): boolean {
     return this.#used === 0 || this.#used + weight <= this.#permits
   }
@@ -144,13 +144,13 @@ export class Limiter {
     }
   }
 
-  /** Of equally urgent ones the first that came. */
+  /** The most urgent one; of several the one that came first. */
   #next(): Waiting | undefined {
     let first: Waiting | undefined
     let least = Infinity
     for (const each of this.#waiting) {
       const urgency = each.urgency()
-      // None is before it, however many wait.
+      // Nothing is more urgent, so the others need not be asked.
       if (urgency <= 0) return each
       if (urgency < least) [first, least] = [each, urgency]
     }

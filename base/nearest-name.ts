@@ -1,4 +1,4 @@
-// Finds the name that somebody probably meant, for "did you mean …?" in messages.
+// Finds the known name that was probably meant, for "did you mean …?" in messages.
 
 /** Longer names are not compared: the time it takes grows with the product of both lengths. */
 const MAX_LENGTH = 64

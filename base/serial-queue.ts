@@ -8,14 +8,14 @@ export class SerialQueue {
   #tasks = 0
   #last: Promise<unknown> = Promise.resolve()
 
-  /** @param maxTasks with the one that runs */
+  /** @param maxTasks includes the one that runs */
   constructor(maxTasks = Infinity) {
     this.#maxTasks = maxTasks
   }
 
   /**
    * No task begins within the call.
-   * @throws QueueFullError, and what the task rejects with, which harms none behind it
+   * @throws QueueFullError, and what the task rejects with; later tasks run nevertheless
    */
   run<T>(task: () => Promise<T>): Promise<T> {
     if (this.#tasks >= this.#maxTasks) return Promise.reject(new QueueFullError(this.#tasks))

@@ -20,9 +20,9 @@ const countBodiesInHeapLimit = (): void => {
 }
 
 /**
- * V8 notes where objects are created that live long, as all are while documents are loaded, and from then on creates
- * the objects of requests in the old generation too wherever the same line creates them. Each is garbage at once:
- * with 10,000 documents the whole heap was marked every seven seconds for it, for 0.4 s.
+ * V8 remembers which lines create objects that live long, as all do while documents are loaded. From then on it creates
+ * the objects of requests in the old generation too where the same lines create them, although they are garbage at once:
+ * with 10,000 documents the whole heap was marked every seven seconds, for 0.4 s.
  */
 const createAllObjectsYoung = (): void => {
   setFlagsFromString('--no-allocation-site-pretenuring')

@@ -1,4 +1,4 @@
-// Shares one object among all who need an equal one, as long as somebody holds it.
+// Shares one object among all users of an equal one, as long as it is referenced.
 
 /**
  * @returns a function that returns the object of a key, or makes it if the last one was garbage collected
@@ -27,7 +27,7 @@ const LONGEST = 1024
 
 /**
  * For data that is never changed, and is what JSON makes of it.
- * @returns a function that gives an equal value: the one that was given first, as long as somebody holds it
+ * @returns a function that gives an equal value: the first one, as long as it is referenced
  */
 export const createEqualShare = (): (<V extends object>(value: V) => V) => {
   const share = createWeakShare<object>()

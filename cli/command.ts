@@ -43,7 +43,7 @@ export interface CommandInput<T extends CommandTable> {
   readonly operands: readonly string[]
   /** Values of the flag that may be repeated, where the command has one. */
   readonly repeated: readonly string[]
-  /** Names of the settings that somebody gives. */
+  /** Names of the settings that were given. */
   readonly given: ReadonlySet<string>
 }
 

@@ -24,8 +24,8 @@ export interface CompileThreadOptions {
 }
 
 /**
- * `memory` and `time`: the task took more of it than it may; the thread is gone, and whatever it held. `closed`: whoever
- * began it has ended it.
+ * `memory`, `time`: the task took more than it may, and the thread has ended. `closed`: the creator of the thread has
+ * ended it.
  */
 export type CompilerErrorCode = 'memory' | 'time' | 'closed'
 

@@ -2,7 +2,7 @@
 
 import { CodedError } from '../base/coded-error.ts'
 
-/** Nobody tried to connect. The message goes to the log only: it names an inner address. */
+/** No connection was attempted. The message is for the log only, as it names an internal address. */
 export class DestinationError extends CodedError<'denied'> {
   constructor(message: string) {
     super('denied', message)

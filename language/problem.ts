@@ -18,7 +18,7 @@ export interface Problem {
   readonly code: ProblemCode
   readonly path: string
   readonly message: string
-  /** Within the text at `path`, in UTF-16 code units. Absent: it is about the whole value. Not sent to anybody. */
+  /** Position in the text at `path`, in UTF-16 code units. Absent: it is about the whole value. Never sent. */
   readonly offset?: number
 }
 
@@ -46,7 +46,7 @@ export interface Warning {
   readonly offset?: number
 }
 
-/** The diagnostic for those who have no file to look at: an offset is for whoever shows a line and a column. */
+/** The diagnostic for readers without the file: only a program that shows line and column needs the offset. */
 export const withoutOffset = <D extends Problem | Warning>(
   diagnostic: D,
 ): Pick<D, 'code' | 'path' | 'message'> => {

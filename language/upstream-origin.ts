@@ -56,7 +56,7 @@ const describeUnreadable = (text: string, full: string): string => {
   return describeMissing(text) ?? `must be ${FORM}${hint}`
 }
 
-/** What somebody left out. */
+/** Says what is missing in the text. */
 const describeMissing = (text: string): string | undefined => {
   if (/^https?:(?!\/\/)/i.test(text)) return `must have // behind its scheme: ${FORM}`
   return /(?:^|:\/\/)[0-9a-f]*:[0-9a-f]*:[0-9a-f:.]*$/i.test(text)

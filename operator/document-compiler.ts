@@ -161,7 +161,7 @@ const isTooExpensive = (result: DocumentResult): boolean =>
 
 /** Secrets are compared by their versions, as their values are read again each time. */
 const asksForSame = ({ request: before, digest }: Entry, request: DocumentRequest): boolean => {
-  // Facts are made anew for each validation where credentials are withheld.
+  // Where credentials are withheld, each validation creates the facts again.
   if (before.realm !== request.realm && !isSameValue(before.realm, request.realm)) return false
   const isSameObject =
     before.document === request.document &&

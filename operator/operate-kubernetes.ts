@@ -230,7 +230,7 @@ const assemble = (around: Surroundings): Parts => {
     ...certificateNotes(certificates),
     ...webhooks.flatMap(({ failure, drift }) => [
       ...(failure === undefined ? [] : [errorNote(`the webhook: ${failure}`)]),
-      // Somebody may have wanted it like this.
+      // A warning, as the change may be intended.
       ...warningNotes(drift),
     ]),
     ...warningNotes(missedPods?.note),

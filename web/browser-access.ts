@@ -31,8 +31,8 @@ export const refuseWebPages: Authorize = ({ method = '', headers }) => {
 }
 
 /**
- * For the files of a page, which hold no data: anybody may open the page in a tab, also by a link on another page. What
- * it is made of is loaded by itself only. Nobody may frame it, or run any of it as a worker.
+ * For the files of a page, which contain no data: every browser may open the page in a tab, also by a link on another
+ * page. Only the page itself may load its parts; it may not be framed, nor any part be run as a worker.
  */
 export const allowPageFiles: Authorize = ({ headers }) => {
   const site = headers['sec-fetch-site'] ?? 'none'

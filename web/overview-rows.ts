@@ -1,4 +1,4 @@
-// Computes what rows of an overview have in common, whoever serves it: counts of states and sessions, and bounds.
+// Computes what the rows of both programs' overviews have in common: counts of states and sessions, and bounds.
 
 import type { SessionState } from '../language/wire/wire.ts'
 import { type SessionCounts, type State, type StateCounts, STATES } from './overview.ts'
@@ -38,7 +38,7 @@ export const countSessions = (sessions: readonly SessionState[]): SessionCounts 
   return counts
 }
 
-/** What is told of sessions that are not open: the first ones, as `ws://router refused: wamp.error.no_such_realm`. */
+/** Describes the first sessions that are not open, as `ws://router refused: wamp.error.no_such_realm`. */
 export const troublesOf = (
   sessions: readonly (SessionState & { readonly gateway?: string })[],
 ): readonly string[] =>

@@ -12,7 +12,7 @@ export type StateCounts = Readonly<Record<State, number>>
 export interface Overview {
   readonly program: 'gateway' | 'operator'
   readonly version: string
-  /** Under which name gateways are managed; null: by nobody. */
+  /** The name of the operator that manages the gateways; null: there is none. */
   readonly manager: string | null
   /** Why there is nothing to show, and who knows more; null: there is. */
   readonly message: string | null

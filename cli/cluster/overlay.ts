@@ -54,7 +54,7 @@ const located = (resource: Resource): Located => {
 
 const uriOf = ({ checked }: RealmResource): string => ('spec' in checked ? checked.spec.uri : '')
 
-/** Everything is decided anew, by what is there now. */
+/** Without its status a resource is validated again, by what the cluster has now. */
 const withoutStatus = (resource: Resource): Resource => {
   if (resource.kind === 'Realm') {
     const { kind, metadata, checked, className } = resource

@@ -114,7 +114,7 @@ const fail = ({ complain }: Pick<CommandIo, 'complain'>, words: string): 2 => {
   return 2
 }
 
-/** Undefined: something is wrong, and has been told. */
+/** Undefined: there is a problem, which was printed. */
 const checkFiles = (
   collected: Collected,
   { namespace, maxRoutes }: ApplySettings,
@@ -123,11 +123,11 @@ const checkFiles = (
   const { diagnostics } = validateCollected(collected, maxRoutes)
   const { objects, refused } = selectObjects(collected, namespace)
   // What is not among the files may be in the cluster, and so may the labels that a realm admits a namespace by.
-  const told = diagnostics.filter(({ severity }) => severity !== 'notice')
-  const errors = told.filter(
+  const printed = diagnostics.filter(({ severity }) => severity !== 'notice')
+  const errors = printed.filter(
     ({ severity, code }) => severity === 'error' && code !== 'RefNotPermitted',
   )
-  for (const diagnostic of told) complain(`${diagnosticLine(diagnostic)}\n`)
+  for (const diagnostic of printed) complain(`${diagnosticLine(diagnostic)}\n`)
   for (const line of refused) complain(`${line}\n`)
   const wrong = errors.length + refused.length
   if (wrong === 0) return objects

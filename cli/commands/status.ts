@@ -1,4 +1,4 @@
-// Says how ApiSpecifications and Realms stand: by the status that a cluster has of them, by an operator or by a gateway.
+// Prints which ApiSpecifications and Realms are served, from the statuses in a cluster, from an operator or from a gateway.
 
 import { didYouMean } from '../../base/nearest-name.ts'
 import type { ValueMap } from '../../language/expression/value.ts'
@@ -96,7 +96,7 @@ const readCluster = async (settings: StatusSettings, io: CommandIo): Promise<Rea
   }
 }
 
-/** An operator has a page that a gateway has not. */
+/** An operator has a page that a gateway does not have. */
 const readAddress = async (url: string, settings: ManagementSettings): Promise<Read> => {
   const asked = await askGateway<Standing | { readonly fault: string }>(
     url,

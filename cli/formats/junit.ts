@@ -56,7 +56,7 @@ const describeCounts = (diagnostics: readonly ValidationDiagnostic[]): string =>
 const linesOf = ({ severity, line, column, path, code, message }: ValidationDiagnostic): string =>
   `${severity} at ${line}:${column} ${path} ${code}: ${message}`
 
-/** XML 1.0 §2.2: most control characters stand in no document, not even escaped. */
+/** XML 1.0 §2.2: most control characters are not allowed in a document, not even escaped. */
 const escaped = (text: string): string =>
   text
     // eslint-disable-next-line no-control-regex -- these are the characters to leave out

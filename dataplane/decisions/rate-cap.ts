@@ -17,7 +17,7 @@ export interface RateCapOptions {
   readonly now: () => number
 }
 
-/** Kinds that are counted at a time: what is forgotten begins to count anew. */
+/** Most kinds that are counted at a time: a kind that was forgotten starts again at 0. */
 const MAX_KINDS = 4000
 
 /** @example createRateCap({ mostOfKind: 50, mostInAll: 2000, now: () => performance.now() }) */

@@ -178,7 +178,7 @@ const unmatchedError = (
   return isAwaitingOperator?.() === true ? notReady() : notFound()
 }
 
-/** Nobody knows yet what will be served: 404 would be believed, and cached. */
+/** It is not known yet what will be served, and clients would take a 404 as final and cache it. */
 const notReady = (): GatewayError =>
   new GatewayError('svc.error.not_ready', 'This gateway waits for its documents', {
     description: 'Its operator has not sent them all yet; /ready of the gateway says why.',

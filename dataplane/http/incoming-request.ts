@@ -35,7 +35,7 @@ export interface DispatchOptions {
   readonly webSockets?: WebSocketRoutes
   /** Authenticates requests. If left out, all but anonymous operations reject every request. */
   readonly authenticate?: Authenticate
-  /** The record of a realm that holds now. If left out, nobody is redirected to a login. */
+  /** The current record of a realm. If left out, no browser is redirected to a login. */
   readonly realm?: (uri: string) => RealmRecord | undefined
   /** Called for every request that had to be authenticated. */
   readonly onAuthentication?: (scheme: Guard['type'], outcome: CountedAuthentication) => void

@@ -38,7 +38,7 @@ export type Guard = SecurityScheme
  */
 export interface OperationShape {
   readonly method: Method
-  /** What whoever asks must show; undefined: nothing, which includes every OPTIONS (behaviour §3). */
+  /** How clients must authenticate; undefined: not at all, as for every OPTIONS (behaviour §3). */
   readonly guard: Guard | undefined
   readonly accepts: readonly ContentType[]
   /** `provides`, JSON first, one of a kind. */

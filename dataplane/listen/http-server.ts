@@ -185,7 +185,7 @@ const prepare = <S extends Server>(
 const faultyFrom = new WeakMap<Duplex, number>()
 
 /**
- * The parser rejects whatever follows an error, each time anew: only the first is passed on, and little more is read.
+ * After an error the parser rejects each further chunk too: only the first error is passed on, and little more is read.
  */
 const isStillRead = ({ code }: NodeJS.ErrnoException, socket: Duplex): boolean => {
   if (!(socket instanceof Socket) || code === 'ECONNRESET') return true

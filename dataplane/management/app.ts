@@ -55,7 +55,7 @@ export interface ManagementDeps extends ProbeDeps {
   /** Which route takes a request, as a serving process knows; if left out, nothing is explained. */
   readonly explain?: ExplainRoute
   readonly authorize: Authorize
-  /** Who may load the web page; if left out, nobody. */
+  /** Who may load the web page; if left out, it is not served. */
   readonly page?: Authorize | undefined
   readonly times?: BodyTimes
   /** Most bytes of request bodies in progress at one time; if left out, 192 MiB. */

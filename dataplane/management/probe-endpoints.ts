@@ -64,7 +64,7 @@ const ready =
       throw new ManagementError(503, 'svc.error.not_ready', REASONS[state], {
         description: state === 'waiting' ? readiness.waitsFor : '',
       })
-    // Ready nevertheless: taking every gateway out of service would help nobody.
+    // Ready nevertheless: all gateways would go out of service at once.
     const degraded = degradations()
     if (degraded.length > 0) res.setHeader('x-svc-degraded', degraded.join(', '))
     sendNothing(res)

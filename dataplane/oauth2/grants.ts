@@ -139,7 +139,7 @@ const issue = async (
   }
 }
 
-/** The same text for every cause, so that nobody learns which name is known, or which token was real. */
+/** The text is the same for every cause, so that it does not disclose which names exist or which tokens are genuine. */
 const invalidGrant = (reason: RejectionReason, options?: OAuthErrorOptions): OAuthError =>
   new OAuthError(
     'invalid_grant',

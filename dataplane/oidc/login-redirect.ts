@@ -74,10 +74,10 @@ interface Obstacle {
   readonly reason: string
 }
 
-/** In the order in which they are told. */
+/** In the order in which they are reported: the first that holds is. */
 const OBSTACLES: readonly Obstacle[] = [
   {
-    // Providers refuse to be framed, and a login that nobody sees is nobody's wish.
+    // Providers refuse to be framed, and a login that the user does not see can't be what the user wants.
     holds: ({ headers }) => headers['sec-fetch-dest'] !== 'document',
     reason: 'only pages in a tab of their own are, not frames, objects or the like',
   },

@@ -80,7 +80,7 @@ export interface OidcDeps {
   readonly audit: Audit
   readonly log: Log
   readonly count: (event: OidcCount) => void
-  /** If left out, nobody learns which providers fail. */
+  /** If left out, failing providers are not reported. */
   readonly watch?: Pick<ProviderWatchOptions, 'report' | 'every'>
 }
 

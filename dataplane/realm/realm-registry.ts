@@ -33,7 +33,7 @@ export class RealmRegistry {
     return this.#records.keys()
   }
 
-  /** The call timeout of a realm in milliseconds; 30 000 where it sets none, or is not there. */
+  /** The call timeout of a realm in milliseconds; 30 000 if it sets none, or does not exist. */
   callTimeoutMs(uri: string): number {
     return this.#records.get(uri)?.call_timeout ?? DEFAULT_CALL_TIMEOUT_MS
   }

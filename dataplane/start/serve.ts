@@ -74,7 +74,7 @@ export const serve = async (
   setImmediate(prepareForWork)
 }
 
-/** Does now, while mostly nobody waits yet, what would take time from the requests during the first load or scrape. */
+/** Does now, while hardly any request waits, what would delay requests during the first load or scrape. */
 const prepareForWork = (): void => {
   // Loads ajv, which compiles the schema at its first use.
   validate({})

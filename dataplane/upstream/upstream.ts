@@ -82,8 +82,8 @@ export interface UpstreamCall {
   abort(): void
   resume(): void
   /**
-   * Tells that the sink holds none of the bytes any more that it was given, nor does whoever it has given them to: others
-   * are read into their memory.
+   * Call it once neither the sink nor a receiver behind it references any of the bytes that it was given: their memory is
+   * read into again.
    */
   recycle?(): void
   /** The endpoint that the request went to, as far as it is known yet. */

@@ -52,7 +52,7 @@ export const compileCredential = (
   return name
 }
 
-/** Names that it may not use are not told to the author of a document. */
+/** The author of a document is not shown the names of credentials that it may not use. */
 const hintFor = (name: string, credentials: Readonly<Record<string, CredentialFacts>>): string => {
   const all = Object.entries(credentials)
   if (all.length === 0) return ': it has none'
@@ -104,7 +104,7 @@ const checkHosts = (
   }
 }
 
-/** Two that set one header are a mistake, and which of them counts nobody could guess. */
+/** A credential and a document that both set one header are a mistake: it would not be obvious which of them counts. */
 const checkHeaders = (
   { kind }: CredentialFacts,
   headers: Template | undefined,

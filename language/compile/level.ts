@@ -19,7 +19,7 @@ export interface Level {
   readonly given?: Readonly<Partial<Record<Group, Template | undefined>>>
   /** Values from Secrets: laid over `variables`, data and never expressions. */
   readonly secrets?: ValueMap | undefined
-  /** Names of variables from Secrets that nobody may see. */
+  /** Names of variables from Secrets whose values must not be shown. */
   readonly withheld?: readonly string[] | undefined
 }
 

@@ -43,7 +43,7 @@ export interface PathGround {
   readonly map: FoldedMap
   readonly scope: Scope
   readonly security: CompiledSecurity
-  /** Then `security` stands in for what nobody knows. */
+  /** The security of the document is invalid, and `security` is a placeholder for it. */
   readonly hasFaultySecurity: boolean
   /** Of the realm; undefined: not known. */
   readonly credentials: RealmFacts['credentials']

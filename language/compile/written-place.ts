@@ -1,6 +1,6 @@
-// Finds where the text is written that a diagnostic is about: at the place itself, or in the variable that an expression
-// there names, so that it points to what somebody has to change. Called for diagnostics only: good documents never get
-// here.
+// Finds where the text that a diagnostic is about is written: at the place itself, or in the variable that an expression
+// there names, so that the diagnostic points to what has to be changed. It is called for diagnostics only, never for valid
+// documents.
 
 import { childPointer, pointerKeys } from '../../base/json-pointer.ts'
 import { readTemplate } from '../expression/follow.ts'

@@ -27,7 +27,7 @@ export class ExpressionError extends CodedError<'svc.error.http_gateway.invalid_
   }
 }
 
-/** Which value of an operation it is: as far as whoever throws the error knows. */
+/** Which value of an operation has failed, as far as the code that throws the error knows. */
 export interface FailingPlace {
   /** The expression that has no value: its `sourceOf`. */
   readonly source?: string | undefined

@@ -1,5 +1,5 @@
-// Says what somebody may have meant by a name that a document may not hold: a misspelt property, or one that other
-// gateways have.
+// Suggests what the author may have meant by a name that a document must not have: a misspelt property, or one of other
+// gateways.
 
 import { didYouMean, nearestName } from '../../base/nearest-name.ts'
 

@@ -1,4 +1,4 @@
-// Says which number somebody means who writes a time or a size with its unit, such as 5s or 10MB.
+// Suggests the number that the author means who writes a time or a size with its unit, such as 5s or 10MB.
 
 const MILLISECONDS: Readonly<Record<string, number>> = {
   ms: 1,

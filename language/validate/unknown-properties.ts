@@ -57,7 +57,7 @@ const visitProperties = (
 ): void => {
   const type = ownValue(map, 'type')
   const typed = typeof type === 'string' ? shape.byType.get(type) : undefined
-  // Of an unknown type, or none, which is an error, nobody can say what it has.
+  // If the type is unknown or missing, which is an error, the properties can't be checked.
   const isOfUnknownType = shape.byType.size > 0 && typed === undefined
   for (const [key, value] of Object.entries(map)) {
     const child = typed?.properties.get(key) ?? shape.properties.get(key)

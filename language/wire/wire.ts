@@ -201,7 +201,7 @@ export interface SyncReply {
   readonly state?: StateStep
 }
 
-/** `ETag`s of the state view: whoever has read the one before a call knows the one after it by what the call says. */
+/** `ETag`s of the state view: a client that has read the one before a call can derive the one after it from the response. */
 export interface StateStep {
   readonly before: string
   readonly after: string

@@ -1,5 +1,5 @@
-// Compiles documents for the webhook: an API server waits for three seconds, so a compilation that takes longer is
-// given up; and few large documents wait at a time, as anybody who reaches the port may send some.
+// Compiles documents for the webhook. An API server waits for three seconds, so a compilation that takes longer is
+// cancelled; and only few large documents may wait, as everyone who can reach the port may send some.
 
 import { CodedError } from '../../base/coded-error.ts'
 import { withTimeout } from '../../base/timeout.ts'

@@ -1,6 +1,6 @@
 // Derives a key from the private key of the webhook's certificate, by which reviews of the API server are recognised.
-// It is part of the path in the webhook configuration, which only people trusted with the cluster may read; a request
-// without it may come from anybody who reaches the port, and learns nothing about other resources.
+// It is part of the path in the webhook configuration, which only people trusted with the cluster may read. A request
+// without it may come from everyone who can reach the port, and gets no information about other resources.
 
 import { createHmac, timingSafeEqual } from 'node:crypto'
 

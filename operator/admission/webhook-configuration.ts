@@ -63,7 +63,7 @@ export const webhookConfiguration = (options: WebhookConfigurationOptions): Valu
         ...shared,
         name: DELETE_WEBHOOK_NAME,
         rules: [ruleFor(['DELETE'], ['realms'])],
-        // It only warns: nobody waits for that, and the deletion of a namespace does not read it.
+        // It only warns, which must not delay a deletion; the namespace controller would not read the warning.
         timeoutSeconds: 1,
         matchConditions: [{ name: 'somebody-reads-it', expression: NOT_THE_NAMESPACE_CONTROLLER }],
       },

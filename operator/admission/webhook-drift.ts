@@ -51,7 +51,7 @@ const clientOf = (webhook: Webhook): string => {
   return `${textAt(service, 'namespace')}/${textAt(service, 'name')}:${port}${path}`
 }
 
-/** The webhook with the current review key, unless somebody has changed its target. */
+/** The webhook with the current review key, unless its target was changed. */
 export const withReviewKey = (webhook: Webhook, made: WebhookConfiguration): ValueMap => {
   const wanted = webhooksOf(made).get(textAt(webhook, 'name'))
   if (wanted === undefined || clientOf(wanted) !== clientOf(webhook)) return webhook

@@ -61,7 +61,7 @@ export class WebhookManager {
     return this.#failure
   }
 
-  /** What somebody else has changed in it, and what to do if that was a mistake. */
+  /** What was changed in it by others, and what to do if that was a mistake. */
   get drift(): string | undefined {
     return this.#drift
   }
@@ -178,7 +178,7 @@ export class WebhookManager {
     return { ...made, metadata: { ...mapAt(made, 'metadata'), annotations } }
   }
 
-  /** A configuration without the annotation was made by somebody else: only its CAs are ours. */
+  /** In a configuration without the annotation, which others have made, only the CAs are ours. */
   #isOutdated(object: ValueMap): boolean {
     const madeFrom = this.#madeFrom(object)
     return madeFrom !== undefined && madeFrom !== this.#fingerprint()
@@ -197,7 +197,7 @@ export class WebhookManager {
     return this.#options.reviewKey?.()
   }
 
-  /** Whether this process has made this very configuration: if it is another now, somebody else changed it. */
+  /** Whether this process has applied the current configuration: then any difference is a change by others. */
   #hasMade(): boolean {
     return this.#applied?.fingerprint === this.#fingerprint()
   }
@@ -215,7 +215,7 @@ export class WebhookManager {
     )
   }
 
-  /** A configuration without the annotation belongs to somebody else. */
+  /** A configuration without the annotation belongs to others. */
   #driftWords(object: ValueMap | undefined): string | undefined {
     const { type, name, make } = this.#options
     if (object === undefined || this.#madeFrom(object) !== this.#fingerprint()) return undefined

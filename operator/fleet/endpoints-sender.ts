@@ -1,6 +1,6 @@
-// Sends one gateway the addresses of the Pods behind the Services that its documents name: at every change, merged with
-// others that come soon after, and all of them once it has started. It runs beside the rounds: neither waits for the
-// other, and its failures do not count as theirs.
+// Sends one gateway the addresses of the Pods behind the Services that its documents name: changes as they come, merged
+// with those that follow soon, and everything after a start of the gateway. It is independent of the rounds: neither waits
+// for the other, and its failures do not count as theirs.
 
 import { randomUUID } from 'node:crypto'
 import type { EndpointsRequest, ServiceEndpoints } from '../../language/wire/wire.ts'
@@ -18,7 +18,7 @@ export interface SenderOptions extends Pick<
   readonly dataPlane: string
   readonly client: Pick<ManagementClient, 'sendEndpoints'>
   readonly source: Pick<EndpointSource, 'of'>
-  /** The Services whose endpoints it should have, as `namespace/name`. */
+  /** The Services whose endpoints the gateway should have, as `namespace/name`. */
   readonly wanted: () => ReadonlySet<string>
   /** Bytes of calls under way, of all gateways. */
   readonly bodyBytes: Limiter
@@ -26,24 +26,26 @@ export interface SenderOptions extends Pick<
   readonly signal: AbortSignal
 }
 
-/** Changes within this time are sent together; for so long after a call, changes are gathered for the next. */
+/** Changes within this time are sent together. */
 const MERGE_MS = 10
+/** Between two calls; changes meanwhile are sent together. */
 const SPACING_MS = 50
-const LONGEST_BACK_OFF_MS = 5_000
+const MAX_BACK_OFF_MS = 5_000
 
 export class EndpointsSender {
   readonly #options: SenderOptions
   readonly #sender = randomUUID()
   #sequence = 0
   #sent: ReadonlyMap<string, ServiceEndpoints> = new Map()
-  /** Of the gateway, as it was seen last; undefined: nothing is sent to it now. */
+  /** The boot of the gateway as of the last round; undefined: nothing is sent to it now. */
   #bootId: string | undefined
+  /** The next call must contain everything. */
   #isWhole = true
-  /** What the last plan was made for. */
+  /** The Services of the last plan. */
   #planned: ReadonlySet<string> | undefined
-  /** Of a gateway that knows no such call. */
+  /** The boot of a gateway that does not know this call. */
   #olderBootId: string | undefined
-  /** The status that was logged. */
+  /** The status of the last rejection that was logged. */
   #rejection: number | undefined
   #failures = 0
   #cancel: (() => void) | undefined
@@ -55,7 +57,7 @@ export class EndpointsSender {
     this.#options = options
   }
 
-  /** Something that it should know may have changed. */
+  /** Call it when the endpoints may have changed. */
   wake(): void {
     const sinceMs = this.#options.clock.now() - this.#sentAtMs
     this.#schedule(
@@ -63,14 +65,14 @@ export class EndpointsSender {
     )
   }
 
-  /** Other documents are desired: nearly always they name the same Services. */
+  /** Call it when the desired documents have changed; nearly always they name the same Services. */
   follow(): void {
     if (this.#options.wanted() !== this.#planned) this.wake()
   }
 
   /**
-   * After each round with it. Sync calls change nothing of what it knows of Services: after an edit it is told nothing.
-   * @param bootId of the gateway; undefined: it is not ours, or does not answer
+   * Call it after each round. Sync calls do not change what a gateway knows of Services, so after an edit nothing is sent.
+   * @param bootId of the gateway; undefined: it belongs to another operator, or does not respond
    */
   afterRound(bootId: string | undefined): void {
     const isNew = bootId !== undefined && bootId !== this.#bootId
@@ -100,7 +102,7 @@ export class EndpointsSender {
     })
   }
 
-  /** A call: it may change while something is awaited. */
+  /** A method, so that the compiler does not narrow it: it may change while something is awaited. */
   #isOpen(): boolean {
     const bootId = this.#bootId
     return bootId !== undefined && bootId !== this.#olderBootId && !this.#options.signal.aborted
@@ -132,7 +134,7 @@ export class EndpointsSender {
     }
   }
 
-  /** False: it was not accepted. */
+  /** @returns false: the call was not accepted */
   async #call(content: EndpointsContent): Promise<boolean> {
     if (!this.#isOpen()) {
       this.#isWhole = true
@@ -169,14 +171,14 @@ export class EndpointsSender {
     const { log, dataPlane } = this.#options
     this.#isWhole = true
     if (status === 404 || status === 405) {
-      // Until it restarts, perhaps as another version.
+      // Nothing is sent until it restarts, perhaps with another version.
       this.#olderBootId = this.#bootId
       const words =
         'data plane is older than this operator and takes no addresses of Pods: it calls Services by their own address'
       log.info(words, { dataPlane })
       return
     }
-    // The next round finds out whose it is, or that a later leader has been there.
+    // The next round finds out whether it has another owner, or has seen a later leader.
     this.#bootId = undefined
     if (this.#rejection === status) return
     this.#rejection = status
@@ -185,14 +187,11 @@ export class EndpointsSender {
 
   #backOffMs(): number {
     const { clock } = this.#options
-    return Math.min(
-      LONGEST_BACK_OFF_MS,
-      backOffMs(this.#failures, DEFAULT_BACK_OFF, clock.random()),
-    )
+    return Math.min(MAX_BACK_OFF_MS, backOffMs(this.#failures, DEFAULT_BACK_OFF, clock.random()))
   }
 }
 
-/** Written once for all gateways. */
+/** The JSON of each, formatted once for all gateways. */
 const texts = new WeakMap<ServiceEndpoints, string>()
 
 const textOf = (endpoints: ServiceEndpoints): string => {

@@ -1,4 +1,4 @@
-// Brings every data plane to hold its part of the desired set, with a worker for each, and tells what they report.
+// Brings every data plane in line with its part of the desired state, with a worker for each, and collects their reports.
 
 import { isSameText } from '../../language/wire/digest.ts'
 import type { Log } from '../../telemetry/log.ts'
@@ -33,8 +33,8 @@ export interface FleetOptions {
   readonly manager: string
   readonly epochSource: EpochSource
   /**
-   * Asked before every call, so it should be quick; connections are made anew when what it gives has
-   * changed. What it rejects with is told in the report.
+   * Called before every call, so it should be quick; connections are recreated when its result has changed. The
+   * reason of a rejection stands in the report.
    */
   readonly credentials: (dataPlane: DataPlane) => Promise<Credentials>
   readonly log: Log
@@ -43,7 +43,7 @@ export interface FleetOptions {
   /** A data plane is gone: its report too. */
   readonly onGone?: (name: string) => void
   readonly confirmDeletes: () => Promise<boolean>
-  /** Of this program: data planes of another one are told as such. */
+  /** The version of this program: data planes of another version are reported as such. */
   readonly version?: string
   /** Tells of the Pods of Services that documents name; left out: gateways reach them by their own address. */
   readonly endpoints?: FleetEndpoints
@@ -126,7 +126,7 @@ export class Fleet {
 
   start(): void {
     this.#options.endpoints?.source.start(() => {
-      for (const worker of this.#workers.values()) worker.tellEndpoints()
+      for (const worker of this.#workers.values()) worker.wakeEndpoints()
     })
     this.#options.dataPlanes.start((dataPlanes) => {
       this.#adopt(dataPlanes)
@@ -224,7 +224,7 @@ export class Fleet {
     }
   }
 
-  /** @param guard of the same data plane before it was started anew: a restart is no way round it */
+  /** @param guard of the same data plane before it was restarted, as a restart must not bypass it */
   #add(dataPlane: DataPlane, guard?: MassDeleteGuard): void {
     const { name } = dataPlane
     const { credentials, onReport, pollMs = POLL_MS, timeoutMs = TIMEOUT_MS } = this.#options

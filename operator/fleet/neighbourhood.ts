@@ -1,30 +1,30 @@
-// Bounds what the sidecars of one namespace take of what all data planes share: however many of them hang, or answer as
-// slowly and as much as they may, others get permits and there is memory left.
+// Bounds the share that the sidecars of one namespace get of permits and memory: however many of them hang, or respond as
+// slowly and with as much as they may, the other data planes get permits and memory.
 
 import { type Acquisition, Limiter } from '../../base/limiter.ts'
 import type { DataPlane } from '../data-plane.ts'
 
 export interface Neighbourhood {
-  /** Bytes of answers that are being read. Absent: of the shared pool, which belongs to the operator. */
+  /** Bytes of responses that are being read. Absent: unbounded, for the shared pool, which belongs to the operator. */
   readonly budget?: Limiter
-  /** Waits for the permit of a round; resolves with what gives it back. */
+  /** Waits for a permit for a round; resolves with a function that gives it back. */
   readonly acquirePermit: (acquisition: Acquisition) => Promise<() => void>
 }
 
-/** Bytes of answers that are being read. */
-const ANSWER_BYTES = 16 * 1024 * 1024
-/** Of all rounds at work. */
-const SHARE_OF_PERMITS = 4
+/** Bytes of responses that are being read. */
+const RESPONSE_BYTES = 16 * 1024 * 1024
+/** A namespace gets at most this part of all permits: one in four. */
+const PERMIT_DIVISOR = 4
 
 export class Neighbourhoods {
   readonly #shared: Limiter
   readonly #ownPermits: number
   readonly #known = new Map<string, Neighbourhood>()
 
-  /** @param rounds at work at once, of all data planes */
+  /** @param rounds that may run at once, of all data planes */
   constructor(rounds: number) {
     this.#shared = new Limiter(rounds)
-    this.#ownPermits = Math.max(1, Math.floor(rounds / SHARE_OF_PERMITS))
+    this.#ownPermits = Math.max(1, Math.floor(rounds / PERMIT_DIVISOR))
   }
 
   get permitsInUse(): number {
@@ -38,14 +38,14 @@ export class Neighbourhoods {
     if (known !== undefined) return known
     const own = new Limiter(this.#ownPermits)
     const neighbourhood = {
-      budget: new Limiter(ANSWER_BYTES),
+      budget: new Limiter(RESPONSE_BYTES),
       acquirePermit: (acquisition: Acquisition) => acquireBoth([own, this.#shared], acquisition),
     }
     this.#known.set(namespace, neighbourhood)
     return neighbourhood
   }
 
-  /** Forgets those of other namespaces. */
+  /** Forgets all other namespaces. */
   retain(namespaces: ReadonlySet<string | undefined>): void {
     for (const namespace of this.#known.keys())
       if (!namespaces.has(namespace)) this.#known.delete(namespace)

@@ -1,5 +1,5 @@
-// Asks data planes for the text of versions that should be served on and that nobody else has. Few at a time, each from
-// one data plane after the other, until one has it or it is no longer needed.
+// Recovers from data planes the text of versions that should go on serving and that exist nowhere else. It searches for few
+// versions at a time, each in one data plane after the other, until one has it or it is no longer needed.
 
 import { isSameText } from '../../language/wire/digest.ts'
 import { isMap, type ValueMap } from '../../language/expression/value.ts'
@@ -157,7 +157,7 @@ export class RecoverSource<T extends WantedVersion> {
 
 const aSearch = (): Search => ({ tried: new Set(), failures: 0, isAsking: false, isOver: false })
 
-/** The tag is the digest that the document was put with. Whoever takes the text in computes it once more. */
+/** The tag is the digest that the document was sent with; `recover` verifies it. */
 const textIn = (answer: Answer<unknown>, digest: string): ValueMap | undefined =>
   answer.result === 'ok' && isSameText(untagged(answer.etag), digest) && isMap(answer.value)
     ? answer.value

@@ -1,5 +1,5 @@
-// Runs rounds with one data plane, one at a time: at once when something has changed, at every poll else, and after a
-// back-off where a round has failed.
+// Runs rounds with one data plane, one at a time: at once when something has changed, otherwise at every poll, and after a
+// back-off if a round has failed.
 
 import { backOffMs, DEFAULT_BACK_OFF } from '../../base/back-off.ts'
 import type { Clock } from '../../base/clock.ts'
@@ -12,9 +12,9 @@ export interface RoundLoopOptions {
   readonly acquirePermit: Neighbourhood['acquirePermit']
   readonly urgency: () => number
   readonly pollMs: number
-  /** A round that receives nothing for so long gives its permit to another data plane. */
+  /** A round that receives nothing for this time gives its permit to another data plane. */
   readonly patienceMs: number
-  /** It was created just now and has not responded so far: it is tried at least every second. */
+  /** The data plane was created just now and has not responded so far: it is tried at least every second. */
   readonly isStarting: () => boolean
   readonly runRound: () => Promise<RoundResult>
   /** Gives the result of a round that has thrown. */
@@ -23,21 +23,21 @@ export interface RoundLoopOptions {
   readonly onResult: (result: RoundResult) => void
 }
 
-/** What the loop does at this moment. */
+/** What the loop does at the moment. */
 type Phase =
-  /** Nothing: it was not started, or is between two others. */
+  /** Not started, or between two other phases. */
   | { readonly name: 'idle' }
-  /** Waits until other data planes leave it a permit. */
+  /** Waits for a permit. */
   | { readonly name: 'queued' }
   | { readonly name: 'running'; readonly permit: LapsingPermit; readonly hasResponse: boolean }
-  /** Until the next poll; a change ends it. */
+  /** Waits for the next poll; a change ends the wait. */
   | { readonly name: 'polling'; readonly endWait: () => void }
-  /** Until its time is over, whatever changes meanwhile. */
+  /** Waits for the full time, whatever changes meanwhile. */
   | { readonly name: 'backing_off'; readonly endWait: () => void }
-  /** For good. */
+  /** Ended for good. */
   | { readonly name: 'stopped' }
 
-/** How many rounds have ended so, one after the other. */
+/** How many rounds in a row have ended like that. */
 export interface RoundStreak {
   readonly failures: number
   readonly moved: number
@@ -48,12 +48,12 @@ export const NO_STREAK: RoundStreak = { failures: 0, moved: 0 }
 
 export type NextRound = 'at_once' | 'poll' | 'back_off'
 
-/** Something may change during so many rounds in a row before that counts as a failure. */
+/** In so many rounds in a row something may change meanwhile before that counts as a failure. */
 const MAX_MOVED = 3
 const STARTING_BACK_OFF_MS = 1_000
-/** Polls of data planes that were found together drift apart. */
+/** Spreads the polls of data planes that were found at the same time. */
 const JITTER = 0.1
-/** Polls that are due at nearly the same time are made together: each wake-up cost more than the poll itself. */
+/** Polls that are due at nearly the same time are made together, as each wake-up cost more than the poll itself. */
 const TOGETHER = 0.1
 
 /**
@@ -175,7 +175,7 @@ export class RoundLoop {
     this.#enter({ name: 'idle' })
   }
 
-  /** Nothing follows `stopped`: a permit may be given, or a round end, after that. */
+  /** Does nothing once the loop is stopped, as a permit may be given, or a round end, after that. */
   #enter(phase: Phase): void {
     if (!this.#isStopped()) this.#phase = phase
   }

@@ -1,5 +1,5 @@
-// Brings one data plane into line with what is desired, again and again, and reports what it has loaded. A data plane
-// that fails delays no other one.
+// Brings one data plane into line with the desired state, round after round, and reports what it has loaded. A data plane
+// that fails does not delay others.
 
 import { messageOf } from '../../base/thrown.ts'
 import type { DataPlane, DataPlanePhase, DataPlaneReport } from '../data-plane.ts'
@@ -24,14 +24,14 @@ export interface WorkerOptions {
   readonly fleet: FleetContext
   readonly acquirePermit: Neighbourhood['acquirePermit']
   readonly pollMs: number
-  /** A round that receives nothing for so long gives its permit to another data plane. */
+  /** A round that receives nothing for this time gives its permit to another data plane. */
   readonly patienceMs: number
   readonly isElsewhere: RoundContext['isElsewhere']
   readonly isHeldElsewhere: RoundContext['isHeldElsewhere']
   readonly onReport: (report: DataPlaneReport) => void
-  /** Absent: the data plane is sent no Pods of Services. */
+  /** Absent: the data plane is not sent the Pods of Services. */
   readonly endpoints?: WorkerEndpoints
-  /** Of the worker before, where this is the same data plane started anew. */
+  /** Of the previous worker, if this is the same data plane after a restart. */
   readonly guard?: MassDeleteGuard
 }
 
@@ -45,7 +45,7 @@ const STARTING_MS = 60_000
 
 const NO_SERVICES: ReadonlySet<string> = new Set()
 
-/** It has responded, and is for us to write to. */
+/** Phases of data planes that have responded and that this operator may change. */
 const PHASES_OURS: ReadonlySet<DataPlanePhase> = new Set([
   'syncing',
   'synced',
@@ -53,7 +53,7 @@ const PHASES_OURS: ReadonlySet<DataPlanePhase> = new Set([
   'withheld',
 ])
 
-/** The lower, the sooner. */
+/** Lower values get a permit first. */
 const URGENCY = { fresh: 0, change: 1, check: 2, failing: 3 }
 
 export class Worker {
@@ -110,17 +110,17 @@ export class Worker {
     return this.#options.client
   }
 
-  /** Ids of documents that it would delete if another data plane had them. */
+  /** Ids of documents that are deleted here as soon as another data plane has them. */
   get waitsFor(): readonly string[] {
     return this.#memory.waitsFor
   }
 
-  /** Goes to the worker that comes after this one. */
+  /** To be passed to the worker that replaces this one. */
   get guard(): MassDeleteGuard {
     return this.#memory.guard
   }
 
-  /** The first selections start the work; every further ones wake it. */
+  /** The first call starts the rounds, later ones wake the loop. */
   update(selections: Selections): void {
     this.#selections = selections
     this.#selected = undefined
@@ -129,26 +129,26 @@ export class Worker {
     this.#endpoints?.follow()
   }
 
-  /** Pods of Services have changed. */
-  tellEndpoints(): void {
+  /** Call it when the Pods of Services have changed. */
+  wakeEndpoints(): void {
     this.#endpoints?.wake()
   }
 
-  /** The same process by the same address, with other labels. */
+  /** Call it when the same process at the same address has other labels. */
   relabel(dataPlane: DataPlane): void {
     this.#memory.dataPlane = dataPlane
     this.#reporter.relabel(dataPlane)
     this.wake()
-    // Other documents may be selected for it, which name other Services.
+    // Other documents may select it now, which name other Services.
     this.#endpoints?.follow()
   }
 
-  /** A round soon; while backing off, when that is over. */
+  /** Runs a round soon or, during a back-off, at its end. */
   wake(): void {
     this.#loop.wake()
   }
 
-  /** Breaks off what is under way; once it has resolved, nothing is sent and nothing is reported. */
+  /** Aborts what is under way; once it has resolved, nothing is sent or reported any more. */
   async stop(): Promise<void> {
     const ended = this.#loop.stop(new Error('the operator no longer manages this data plane'))
     await this.#options.client.close()
@@ -201,7 +201,7 @@ export class Worker {
     return selection
   }
 
-  /** Undefined: nothing was selected yet. Asked several times in each round. */
+  /** Undefined: nothing was selected yet. Called several times in each round. */
   #selection(): Selection | undefined {
     const [selections, { dataPlane }] = [this.#selections, this.#memory]
     if (selections === undefined) return undefined
@@ -210,7 +210,7 @@ export class Worker {
     return this.#selected.selection
   }
 
-  /** Stopped; or a bug of ours, which must not end the work with this data plane for good. */
+  /** The loop was stopped; or there is a bug, which must not end the rounds with this data plane for good. */
   #resultOf(error: unknown): RoundResult {
     const { log } = this.#options.fleet
     const { name } = this.#memory.dataPlane
@@ -228,7 +228,7 @@ export class Worker {
     return this.#loop.hasChanged || !isInLine ? URGENCY.change : URGENCY.check
   }
 
-  /** Nobody needs to know of it so far. */
+  /** Whether it may still be starting, so that a failure need not be logged yet. */
   #isStarting(): boolean {
     const ageMs = this.#options.fleet.clock.now() - this.#createdAtMs
     return !this.#hasResponded && ageMs < STARTING_MS

@@ -153,7 +153,7 @@ const REALM: Definition = {
  */
 const SCHEMA_VERSION = { [`${GROUP}/schema-version`]: '1' }
 
-/** Whoever installs it: a chart that took it over never deletes it, and every document with it. */
+/** Also for a chart that takes the CRD over: deleting it would delete every document. */
 const KEEP = { 'helm.sh/resource-policy': 'keep' }
 
 const nameOf = ({ plural }: Definition): string => `${plural}.${GROUP}`

@@ -196,7 +196,7 @@ export const isOfClass = (
 /** Only the text `true` pauses. */
 export const isPaused = (resource: Resource): boolean => isAnnotated(resource, ANNOTATIONS.paused)
 
-/** Whoever deletes it then wants it revoked. */
+/** Whether the resource is to be revoked at once when it is deleted. */
 export const isToBeDeletedNow = (resource: Resource): boolean =>
   isAnnotated(resource, ANNOTATIONS.deleteNow)
 

@@ -1,5 +1,5 @@
-// Defines what the operator must be allowed, as a role for each duty, and what people of a namespace may do with our
-// kinds. Data for kubectl, the chart and tests: it binds nothing to anybody.
+// Defines the rights that the operator needs, as a role for each duty, and what people of a namespace may do with our
+// kinds. It is data for kubectl, the chart and tests, and binds no role to any subject.
 
 import type { ValueMap } from '../../language/expression/value.ts'
 import { crdNames } from './crd.ts'
@@ -158,7 +158,7 @@ export const DUTIES: readonly Duty[] = [
   },
   {
     name: 'svc-gateway-injection-configurer',
-    // Whoever can write one can change whatever is made in the cluster.
+    // With the right to write such a configuration one can change everything that is created in the cluster.
     description: 'The same for the configuration by which Pods get a gateway beside them.',
     scope: 'injection',
     rules: [configurationRule('mutatingwebhookconfigurations')],

@@ -57,7 +57,7 @@ export interface OpenShape extends Ruled {
   readonly isAtomic?: boolean
   /** For the API server, its columns and selectors; what else validates the map validates these too. */
   readonly known?: Readonly<Record<string, Field>>
-  /** Names of members that belong in it, for whoever writes one a level too high. */
+  /** Names of members that belong in it, for a hint when one is written a level too high. */
   readonly holds?: readonly string[]
 }
 

@@ -11,7 +11,7 @@ import {
 
 export type Definition =
   | { readonly state: 'established'; readonly uid: string }
-  /** Being deleted: its resources go before it, and that is no proof that somebody wanted to delete them. */
+  /** Being deleted: its resources are deleted first, which does not mean that someone wanted to delete them. */
   | { readonly state: 'leaving' }
   | { readonly state: 'gone' }
   /** We may not read it: in an installation for some namespaces only. */

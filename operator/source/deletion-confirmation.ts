@@ -1,5 +1,5 @@
-// Confirms which of the resources that are gone from the API were really deleted. With a CRD go all its resources,
-// which nobody asked for: until it is back, and for a while after, they count as if they were there.
+// Confirms which of the resources that are gone from the API were really deleted. Deleting a CRD deletes all its resources,
+// which may not be intended: until it is back, and for a while after, they count as if they still existed.
 
 import type { Log } from '../../telemetry/log.ts'
 import type { Clock } from '../../base/clock.ts'

@@ -21,7 +21,7 @@ const LAST_APPLIED = 'kubectl.kubernetes.io/last-applied-configuration'
 /**
  * An ApiSpecification or a Realm; undefined: of another class. An object whose class can't be read may be ours. One
  * that has left our class is included until its status says so.
- * @param operator whose statuses are ours, as they say it themselves; absent: nobody's are
+ * @param operator the name by which statuses that we have written are recognised; absent: none are
  * @param before of the same name: each status that is written brings the whole document again, which is not kept twice
  * @throws Error where this is no object of the API
  */

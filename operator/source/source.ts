@@ -273,7 +273,7 @@ class KubernetesSource implements ResourceSource {
     return true
   }
 
-  /** Somebody who edits a resource that lacks a Secret or ConfigMap may just have granted access to it. */
+  /** A person who edits a resource that lacks a Secret or ConfigMap may just have granted access to it. */
   #retryGrants(): void {
     if (this.#table.facts.forbidden?.size === 0) return
     for (const references of this.#table.changedReferences()) this.#referenced.tryAgain(references)

@@ -17,22 +17,22 @@ export interface WatchesOptions<T>
   readonly read: (object: ValueMap, before: T | undefined) => T | undefined
   readonly createReflector: CreateReflector
   /**
-   * For namespaces that are named one by one: whether all others can do without it, as where its owner takes our rights
-   * away.
+   * For namespaces that are named one by one: whether the others can go on without this one, such as when its owner has
+   * withdrawn our rights.
    */
   readonly mayLack?: (namespace: string) => boolean
   /** The namespace does not exist (any more): nothing is in it. */
   readonly isGone?: (namespace: string) => boolean
 }
 
-/** A right may take this long to be granted: a resource not seen in one namespace may belong to another. */
+/** How long rights may take to be granted; until then a namespace that can't be read is waited for. */
 const GRANT_MS = 30_000
 
 interface Scoped<T> {
   readonly namespace?: string
   readonly watched: Watched<T>
-  /** As they were told of last. */
-  told: ReadonlyMap<string, T>
+  /** The items as of the last `takeChanges`. */
+  taken: ReadonlyMap<string, T>
 }
 
 export class Watches<T> {
@@ -40,9 +40,9 @@ export class Watches<T> {
   readonly #trying = new Set<Watched<T>>()
   readonly #watches: readonly Scoped<T>[]
   readonly #options: Pick<WatchesOptions<T>, 'mayLack' | 'isGone' | 'clock' | 'onChange'>
-  /** Their namespace has gone, and they have not been read since. */
+  /** Watches whose namespace is gone, and that have not been read since. */
   readonly #over = new Set<Watched<T>>()
-  /** Watches that may not be read by now are not waited for. */
+  /** Watches without the right to read are not waited for any more. */
   #isLate = false
   #cancelLate = (): void => undefined
 
@@ -52,13 +52,13 @@ export class Watches<T> {
     this.#kind = options.type.kind
     const scopes: readonly Scope[] =
       namespaces === 'all' ? [{}] : [...new Set(namespaces)].map((namespace) => ({ namespace }))
-    // Without any it would be synced at once, and report that there is nothing.
+    // Without any namespace it would be synced at once, and report that there are no resources.
     if (scopes.length === 0)
       throw new Error(`no namespace is named to watch ${options.type.plural} in`)
     this.#watches = scopes.map((scope) => ({
       ...scope,
       watched: createReflector<T>({ ...options, ...scope }),
-      told: new Map<string, T>(),
+      taken: new Map<string, T>(),
     }))
   }
 
@@ -71,7 +71,7 @@ export class Watches<T> {
     })
   }
 
-  /** Each has been listed once, but for those that may not be read; at least one has. */
+  /** Each namespace was listed once, except those that may not be read, and at least one was. */
   get hasSynced(): boolean {
     const isListed = ({ watched }: Scoped<T>): boolean => watched.hasSynced
     const isExcused = (each: Scoped<T>): boolean =>
@@ -86,12 +86,12 @@ export class Watches<T> {
     for (const each of this.#watches) if (!this.#isOver(each)) yield* each.watched.items.values()
   }
 
-  /** Where `items` is other than at the last call; costs what has changed. */
+  /** What has changed in `items` since the last call; takes time in proportion to that. */
   takeChanges(): readonly Change<T>[] {
     return this.#watches.flatMap((each) => {
-      const before = each.told
+      const before = each.taken
       const after = this.#isOver(each) ? new Map<string, T>() : each.watched.items
-      each.told = after
+      each.taken = after
       return Array.from(changedKeys(before, after), (key) => ({
         before: before.get(key),
         after: after.get(key),
@@ -113,7 +113,7 @@ export class Watches<T> {
     })
   }
 
-  /** It may not be read, and only its owner is affected. */
+  /** Whether it may not be read, and only its owner is affected by that. */
   #isLacking({ namespace, watched }: Scoped<T>): boolean {
     const { mayLack } = this.#options
     return (
@@ -123,7 +123,7 @@ export class Watches<T> {
     )
   }
 
-  /** The right to read went with the namespace; another one of that name has nothing of its content. */
+  /** Whether the right to read was lost with the namespace; a new one of that name has none of its resources. */
   #isOver(each: Scoped<T>): boolean {
     const { namespace = '', watched } = each
     if (watched.failure === undefined) this.#over.delete(watched)
@@ -144,8 +144,8 @@ export class Watches<T> {
   }
 
   /**
-   * To be called when the API probably knows the kind by now; by itself it is tried every 30 s at most. A list under
-   * way is not requested again before its end: otherwise none would end.
+   * Call it when the API probably knows the kind by now; by itself a watch tries every 30 s at most. While a list is
+   * under way it is not started again, as otherwise none might ever end.
    */
   tryAgain(): void {
     for (const { watched } of this.#watches) {

@@ -4,7 +4,7 @@ import { Limiter } from '../../base/limiter.ts'
 import type { Pages } from './page.ts'
 
 /**
- * Whoever comes when so many are at work is told to ask again.
+ * Requests beyond the bound are answered with a request to try again.
  * @param most at one time, of all the pages together
  */
 export const boundPages = (most: number, pages: Pages): Pages => {

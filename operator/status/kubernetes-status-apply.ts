@@ -1,4 +1,4 @@
-// Applies one status to its resource, and gives the version that stands there then. Never gives a status to another
+// Applies one status to its resource, and gives the resource version after that. It never writes a status into another
 // resource of the same name.
 
 import { mapAt, memberAt } from '../../language/expression/members.ts'
@@ -16,17 +16,17 @@ import type { StatusWrite } from './kubernetes-status-entry.ts'
 export interface ApplyContext {
   readonly api: Pick<KubernetesApi, 'apply' | 'get'>
   readonly fieldManager: string
-  /** Who writes: its namespace and Lease. */
+  /** The operator that writes: its namespace and Lease. */
   readonly operator?: string | undefined
-  /** False: nothing may be written any more. */
-  readonly isOurTurn: () => boolean
+  /** False: our leader term is over, and nothing may be written any more. */
+  readonly isOurTerm: () => boolean
 }
 
-/** Of all operators: whoever takes a resource over takes over what stands in its status, too. */
+/** One name for all operators, so that an operator that takes a resource over takes over the fields of its status too. */
 export const STATUS_FIELD_MANAGER = 'svc-operator'
 
 /**
- * What a status says of who wrote it: no other operator of the cluster has this Lease.
+ * The name by which a status says which operator has written it: no other operator of the cluster has this Lease.
  * @example operatorName({ lease: 'svc-operator' }, 'svc-gateway-system') // 'svc-gateway-system/svc-operator'
  */
 export const operatorName = ({ lease }: { readonly lease: string }, namespace: string): string =>
@@ -38,14 +38,15 @@ const KINDS = {
 } as const satisfies Readonly<Record<StatusWrite['kind'], ResourceType>>
 
 /**
- * The version that we know may be old without anything that we read being so: then it is asked for live, once.
- * @throws ApiError; 404 also where another resource has the name by now, or another operator is to validate it
+ * On a conflict it reads the current version and tries once more: the version that we know may be old although nothing
+ * that we use of the resource has changed.
+ * @throws ApiError; 404 also if another resource has the name by now, or the resource is managed by another operator
  */
 export const applyStatus = async (write: StatusWrite, context: ApplyContext): Promise<string> => {
   try {
     return await apply(write, write.object, context)
   } catch (error) {
-    if (!isApiError(error, 'conflict') || !context.isOurTurn()) throw error
+    if (!isApiError(error, 'conflict') || !context.isOurTerm()) throw error
   }
   const object = await context.api.get(KINDS[write.kind], write.name)
   const live = metadataOf(object)
@@ -57,13 +58,13 @@ export const applyStatus = async (write: StatusWrite, context: ApplyContext): Pr
       status: 404,
     })
   }
-  if (!context.isOurTurn()) throw new ApiError('our leader term is over', { status: 0 })
+  if (!context.isOurTerm()) throw new ApiError('our leader term is over', { status: 0 })
   const { resourceVersion = '' } = live
   const metadata = { ...metadataOf(write.object), resourceVersion }
   return apply(write, { ...write.object, metadata }, context)
 }
 
-/** What another operator has written is newer than what we know. */
+/** Whether no other operator manages the resource by now, as far as it shows. */
 const isOurs = (
   object: ValueMap,
   { className, isRelease }: StatusWrite,

@@ -1,5 +1,5 @@
-// Decides for one resource whether there is a status to write, by what it should say and what is known of what it says.
-// Knows nothing of time and of requests.
+// Decides for one resource whether its status must be written, by comparing the desired status with what is known of the
+// one in the API. It deals neither with time nor with requests.
 
 import type { ValueMap } from '../../language/expression/value.ts'
 import { API_VERSION, DEFAULT_CLASS, type Metadata, type Resource } from '../resource/resource.ts'
@@ -15,7 +15,7 @@ import {
 interface Written {
   readonly status: StatusObject
   readonly uid: string
-  /** Of the resource up to then: as long as it is read as one of them, it does not tell of what was written last. */
+  /** Versions of the resource up to that write: if one of them is read, it may lack what was written last. */
   readonly versions: readonly string[]
 }
 
@@ -27,19 +27,19 @@ export interface StatusWrite {
   readonly object: ValueMap
   readonly status: StatusObject
   readonly metadata: Metadata
-  /** `gatewayClassName` of what was validated, or let go: of another one nothing is known. */
+  /** `gatewayClassName` of the resource as it was validated or released: nothing is known of another class. */
   readonly className: string
-  /** It says that we let the resource go: only over what we have written ourselves. */
+  /** The status says that we do not manage the resource any more: it may only replace a status of our own. */
   readonly isRelease: boolean
 }
 
 export type WaitReason =
-  /** What changes together is written together. */
+  /** Changes that follow each other are written together. */
   | 'coalescing'
-  /** Other words, and other counts, can wait. */
+  /** Changes of messages or counts alone can wait. */
   | 'wording'
   | 'counts'
-  /** It is tried again later. */
+  /** The write is retried later. */
   | 'failure'
 
 interface Wait {
@@ -49,21 +49,21 @@ interface Wait {
 
 export class StatusEntry {
   #source: ResourceStatus
-  /** As it was read last: with what its status says in the API. */
+  /** As it was read last, with its status in the API. */
   #resource: ResourceStatus['verdict']['resource']
   #wanted: StatusObject
   #written: Written | undefined
-  /** It was not there when it was last written to. */
+  /** The version of the resource whose last write found that it is gone. */
   #goneVersion: string | undefined
   failures = 0
   /** A request is under way. */
-  isFlying = false
+  isInFlight = false
   lastWriteMs = Number.NEGATIVE_INFINITY
-  /** Since when nothing but a count has been other than what stands there. */
+  /** Since when only counts have differed from the status in the API. */
   countsSinceMs: number | undefined
   /** The resource is gone, or our leader term is over. */
   isForgotten = false
-  /** Until then nothing is written. */
+  /** While it is set, nothing is written. */
   wait: Wait | undefined
 
   readonly #operator: string | undefined
@@ -80,7 +80,7 @@ export class StatusEntry {
     return this.#source
   }
 
-  /** False: it is the same as before. */
+  /** @returns false: nothing has changed */
   take(source: ResourceStatus): boolean {
     if (source === this.#source) return false
     if (source.verdict !== this.#source.verdict) this.#resource = source.verdict.resource
@@ -90,8 +90,8 @@ export class StatusEntry {
   }
 
   /**
-   * The same resource was read again: its status says something else.
-   * @returns whether it is the same resource
+   * Call it when the resource was read again because its status has changed.
+   * @returns false: it is another resource
    */
   renew(resource: Resource): boolean {
     if (resource.kind !== 'ApiSpecification' && resource.kind !== 'Realm') return false
@@ -103,12 +103,12 @@ export class StatusEntry {
   difference(): Difference {
     const { metadata } = this.#resource
     if (this.#goneVersion === versionOf(metadata)) return 'none'
-    return differenceOf(this.#standing(), this.#wanted)
+    return differenceOf(this.#current(), this.#wanted)
   }
 
   /**
-   * With the version that is known: it says which resource of that name is meant. The uid would not do, the API server
-   * does not look at it where only a status is applied.
+   * The write has the known version, which identifies the resource among those of its name: the API server ignores the
+   * uid where only a status is applied.
    */
   write(): StatusWrite {
     const { kind, metadata, className = DEFAULT_CLASS } = this.#resource
@@ -122,7 +122,7 @@ export class StatusEntry {
         apiVersion: API_VERSION,
         kind,
         metadata: { namespace, name, uid, resourceVersion: this.#lastVersion() },
-        // Data of interfaces; JSON all the same.
+        // An interface, but nothing that JSON does not have.
         status: this.#wanted as unknown as ValueMap,
       },
       status: this.#wanted,
@@ -152,8 +152,8 @@ export class StatusEntry {
     this.failures = 0
   }
 
-  /** What the API has: what was read of it, unless that is older than what was written. */
-  #standing(): StatusObject | undefined {
+  /** The status in the API: the one that was read, unless what we have written is newer. */
+  #current(): StatusObject | undefined {
     return this.#newerWritten()?.status ?? recordedStatus(this.#resource)
   }
 
@@ -162,7 +162,7 @@ export class StatusEntry {
     return this.#newerWritten()?.versions.at(-1) ?? resourceVersion
   }
 
-  /** Undefined: what was read is newer. */
+  /** What we have written last; undefined: what was read is newer. */
   #newerWritten(): Written | undefined {
     const { uid, resourceVersion } = this.#resource.metadata
     const written = this.#written

@@ -6,7 +6,7 @@ import type { ApiError, ApiErrorCode } from '../kubernetes/client/api.ts'
 export type AfterFailure =
   /** It will pass by itself. */
   | { readonly next: 'retry'; readonly delayMs: number }
-  /** Somebody must act; told once, and tried now and then. */
+  /** Someone must act: it is logged once and retried now and then. */
   | { readonly next: 'retry slowly'; readonly delayMs: number }
   /** The resource is not there any more. */
   | { readonly next: 'drop' }

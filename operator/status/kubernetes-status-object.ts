@@ -1,4 +1,4 @@
-// Makes the object to apply to the `status` of a resource, and tells whether a reader would care for the difference
+// Makes the object to apply to the `status` of a resource, and decides whether a reader would care for the difference
 // between two of them. Pure.
 
 import type { Quarantined } from '../../compiler/bounded-compiler.ts'
@@ -44,7 +44,7 @@ export const statusObject = (
   ...detailsOf({ errors, warnings, programmed, summary, quarantined: verdict.quarantined }),
 })
 
-/** What the resource itself tells of its status; undefined: nothing, it is not of an API server. */
+/** The status as it is in the API; undefined: the resource is not from an API server. */
 export const recordedStatus = (
   resource: ResourceStatus['verdict']['resource'],
 ): StatusObject | undefined => {
@@ -91,9 +91,9 @@ export type Difference =
   | 'none'
   /** Of how many gateways: as Pods come and go it changes, and back again. */
   | 'counts'
-  /** The same in other words, as another data plane is named first; or what the fleet makes of it: serving, Degraded. */
+  /** Only a message has changed, as it names another data plane first, or a result of the fleet: serving, Degraded. */
   | 'wording'
-  /** What somebody waits for, or must act upon. */
+  /** A change that someone may wait for or must act upon. */
   | 'news'
 
 /** @example differenceOf(undefined, wanted) // 'news' */

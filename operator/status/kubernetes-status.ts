@@ -1,5 +1,5 @@
-// Writes the `status` of every resource to the API, again where something is new that a reader would care for, and nothing
-// while another operator leads.
+// Writes the `status` of every resource to the API, and again whenever it changes in a way that matters to a reader. Writes
+// nothing while another operator leads.
 
 import type { Log } from '../../telemetry/log.ts'
 import type { Clock } from '../../base/clock.ts'
@@ -17,22 +17,22 @@ import { ReadyEntries } from './ready-entries.ts'
 export interface StatusWriterOptions {
   readonly api: Pick<KubernetesApi, 'apply' | 'get'>
   readonly fieldManager: string
-  /** Namespace and Lease of this operator: it stands in each status, and says whose that is. */
+  /** Namespace and Lease of this operator, which each status contains to show who has written it. */
   readonly operator?: string
   readonly clock: Clock
   readonly log: Log
 }
 
 export interface StatusWriter {
-  /** After every change; cheap where little has changed. Remembered also while nothing may be written. */
+  /** Call it after every change; cheap where little has changed. Also remembered while nothing may be written. */
   update(status: OperatorStatus): void
-  /** The status of this resource says something else in the API than when it was validated. */
+  /** Call it when the status of this resource in the API has changed since it was validated. */
   renew(resource: Resource): void
-  /** The API server is back: what could not be written is tried now. */
+  /** The API server is back: writes that have failed are retried now. */
   retry(): void
   /** Our leader term begins. */
   start(): void
-  /** Our leader term is over: nothing is written from now on; what is under way is forgotten. */
+  /** Our leader term is over: nothing is written from now on, and results of writes under way are ignored. */
   stop(): void
   readonly facts: StatusWriterFacts
 }
@@ -40,30 +40,30 @@ export interface StatusWriter {
 export interface StatusWriterFacts {
   /** Resources whose status is not yet what it should be. */
   readonly pending: number
-  /** Of those, which have failed at least once. */
+  /** Those of them whose write has failed at least once. */
   readonly failing: number
   /** Requests since the program began. */
   readonly writes: number
 }
 
-/** What changes together is written together. */
+/** Changes within this time are written together. */
 const COALESCE_MS = 100
 /** Between the beginnings of two writes: 125 a second, of the 200 requests that the client allows itself. */
 const SPACING_MS = 8
-/** A timer that comes late costs no writes: those of so long are caught up with. */
+/** The rate is kept even if timers are late: writes of up to this time are made up for. */
 const MAX_LATE_MS = 200
-/** Enough for that rate where the API server takes an eighth of a second for each. */
-const MAX_FLYING = 16
-/** At most so often are other words written for the same. */
+/** Enough for that rate if the API server takes an eighth of a second for each write. */
+const MAX_IN_FLIGHT = 16
+/** How often, at most, a change of messages alone is written. */
 const WORDING_MS = 60_000
 /**
- * Other counts are written after so long, if they are other ones then: a rollout of gateways changes them with each Pod,
- * for every document, and ends with those of before.
+ * Changed counts are written after this time if they still differ then: a rollout of gateways changes the counts of every
+ * document with each Pod, and ends with the old ones.
  */
 const COUNTS_MS = 60_000
 
 /**
- * Level-triggered: what could not be written is tried until it stands there, or is no longer true.
+ * Level-triggered: a write that fails is retried until it succeeds or is not needed any more.
  * @example
  * const writer = createStatusWriter({ api, fieldManager: 'svc-operator', clock, log })
  * writer.start(); writer.update(controller.status)
@@ -76,17 +76,17 @@ const NONE: OperatorStatus['resources'] = new Map()
 class Writer implements StatusWriter {
   readonly #options: StatusWriterOptions
   #latest: OperatorStatus | undefined
-  /** As the entries know them. */
+  /** The statuses that the entries were given. */
   #resources: OperatorStatus['resources'] = NONE
   readonly #entries = new Map<string, StatusEntry>()
   readonly #ready = new ReadyEntries()
   #cancelSpacing: (() => void) | undefined
   /** When the next write may begin. */
   #nextAtMs = Number.NEGATIVE_INFINITY
-  #flying = 0
-  /** Another one in every leader term: a response that comes after it is nobody's. */
-  #turn: symbol | undefined
-  readonly #told = new Set<string>()
+  #inFlight = 0
+  /** A new one for every leader term: a response that belongs to an earlier one is ignored. */
+  #term: symbol | undefined
+  readonly #logged = new Set<string>()
   #writes = 0
 
   constructor(options: StatusWriterOptions) {
@@ -96,7 +96,7 @@ class Writer implements StatusWriter {
   get facts(): StatusWriterFacts {
     const all = [...this.#entries.values()]
     const waiting = all.filter(
-      ({ wait, isFlying }) => isFlying || (wait !== undefined && wait.why !== 'counts'),
+      ({ wait, isInFlight }) => isInFlight || (wait !== undefined && wait.why !== 'counts'),
     )
     return {
       pending: waiting.length + this.#ready.size,
@@ -107,7 +107,7 @@ class Writer implements StatusWriter {
 
   update(status: OperatorStatus): void {
     this.#latest = status
-    if (this.#turn === undefined || !status.isReady) return
+    if (this.#term === undefined || !status.isReady) return
     const keys = changedKeys(this.#resources, status.resources)
     this.#resources = status.resources
     for (const key of keys) this.#take(key, status.resources.get(key))
@@ -119,7 +119,7 @@ class Writer implements StatusWriter {
   }
 
   retry(): void {
-    if (this.#turn === undefined) return
+    if (this.#term === undefined) return
     for (const entry of this.#entries.values()) {
       if (entry.wait?.why !== 'failure') continue
       entry.endWait()
@@ -128,21 +128,21 @@ class Writer implements StatusWriter {
   }
 
   start(): void {
-    if (this.#turn !== undefined) return
-    this.#turn = Symbol('turn')
+    if (this.#term !== undefined) return
+    this.#term = Symbol('leader term')
     if (this.#latest !== undefined) this.update(this.#latest)
   }
 
   stop(): void {
-    this.#turn = undefined
+    this.#term = undefined
     this.#cancelSpacing?.()
     this.#cancelSpacing = undefined
     for (const entry of this.#entries.values()) this.#forget(entry)
-    // Another operator may write now: what we have written proves nothing any more, nor what we knew.
+    // Another operator may write now, so nothing that we have written or known can be relied on any more.
     this.#latest = undefined
     this.#entries.clear()
     this.#resources = NONE
-    this.#flying = 0
+    this.#inFlight = 0
   }
 
   #take(key: string, source: ResourceStatus | undefined): void {
@@ -157,9 +157,9 @@ class Writer implements StatusWriter {
     if (known === undefined || known.take(source)) this.#consider(entry)
   }
 
-  /** Something of it has changed, or what was under way has ended. */
+  /** Call it when the entry has changed, or its write has ended. */
   #consider(entry: StatusEntry): void {
-    if (entry.isForgotten || entry.isFlying) return
+    if (entry.isForgotten || entry.isInFlight) return
     if (this.#ready.delete(entry)) {
       this.#ready.add(entry)
       return
@@ -194,12 +194,12 @@ class Writer implements StatusWriter {
   #pump(isTimed = false): void {
     if (this.#cancelSpacing !== undefined) return
     const { clock } = this.#options
-    // Where no timer was due nothing is late.
+    // Only a timer can be late: without one, the next write may begin now.
     if (!isTimed) this.#nextAtMs = Math.max(this.#nextAtMs, clock.now())
-    while (this.#flying < MAX_FLYING && this.#ready.size > 0) {
+    while (this.#inFlight < MAX_IN_FLIGHT && this.#ready.size > 0) {
       const nowMs = clock.now()
       if (this.#nextAtMs > nowMs) {
-        // Whatever a clock says that is set back meanwhile, the pause is over then.
+        // The pause is over now, even if the clock was set back meanwhile.
         this.#cancelSpacing = clock.after(Math.min(SPACING_MS, this.#nextAtMs - nowMs), () => {
           this.#cancelSpacing = undefined
           this.#nextAtMs = Math.min(this.#nextAtMs, clock.now())
@@ -217,21 +217,21 @@ class Writer implements StatusWriter {
 
   async #write(entry: StatusEntry): Promise<void> {
     const { api, fieldManager, operator, clock } = this.#options
-    const turn = this.#turn
+    const term = this.#term
     const write = entry.write()
-    entry.isFlying = true
+    entry.isInFlight = true
     entry.lastWriteMs = clock.now()
     entry.countsSinceMs = undefined
-    this.#flying += 1
+    this.#inFlight += 1
     this.#writes += 1
-    const isOurTurn = (): boolean => this.#turn === turn
-    const result = await settled(applyStatus(write, { api, fieldManager, operator, isOurTurn }))
-    if (this.#turn !== turn) return
-    this.#flying -= 1
-    entry.isFlying = false
+    const isOurTerm = (): boolean => this.#term === term
+    const result = await settled(applyStatus(write, { api, fieldManager, operator, isOurTerm }))
+    if (this.#term !== term) return
+    this.#inFlight -= 1
+    entry.isInFlight = false
     if ('value' in result) {
       entry.wrote(write, result.value)
-      this.#tellAnew(write)
+      this.#logAgain(write)
     } else this.#failed(entry, write, result.error)
     this.#consider(entry)
     this.#pump()
@@ -249,7 +249,7 @@ class Writer implements StatusWriter {
       return
     }
     entry.failures += 1
-    if (after.next === 'retry slowly') this.#tell(write, failure)
+    if (after.next === 'retry slowly') this.#logOnce(write, failure)
     else
       log.debug('a status could not be written: trying again', {
         ...fieldsOf(write),
@@ -258,17 +258,17 @@ class Writer implements StatusWriter {
     if (!entry.isForgotten) this.#wait(entry, 'failure', after.delayMs)
   }
 
-  /** Once for each kind of refusal in a namespace, until a write in it succeeds. */
-  #tell({ kind, name }: StatusWrite, error: ApiError): void {
+  /** Logs each kind of rejection once for a namespace, until a write in it succeeds. */
+  #logOnce({ kind, name }: StatusWrite, error: ApiError): void {
     const key = `${placeOf({ kind, name })} ${error.status} ${error.reason}`
-    if (this.#told.has(key)) return
-    this.#told.add(key)
+    if (this.#logged.has(key)) return
+    this.#logged.add(key)
     this.#options.log.warn('a status cannot be written', { ...fieldsOf({ kind, name }), error })
   }
 
-  #tellAnew(write: StatusWrite): void {
+  #logAgain(write: StatusWrite): void {
     const place = `${placeOf(write)} `
-    for (const key of this.#told) if (key.startsWith(place)) this.#told.delete(key)
+    for (const key of this.#logged) if (key.startsWith(place)) this.#logged.delete(key)
   }
 
   #forget(entry: StatusEntry): void {
@@ -277,7 +277,7 @@ class Writer implements StatusWriter {
   }
 }
 
-/** Not before it can be coalesced, and whatever a clock that is set back says. */
+/** At least the time for coalescing, and no longer than `ms` even if the clock was set back. */
 const dueIn = (ms: number, sinceMs: number, nowMs: number): number =>
   Math.max(COALESCE_MS, ms - Math.max(0, nowMs - sinceMs))
 

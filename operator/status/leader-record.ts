@@ -16,9 +16,9 @@ export interface LeasePlace {
 
 export interface LeaderRecord {
   readonly role: 'leader' | 'standby'
-  /** Null: nobody leads, or it is not known who. */
+  /** Null: there is no leader, or it is not known. */
   readonly leader: {
-    /** Of its Pod, where it can be told. */
+    /** The name of its Pod, if it is known. */
     readonly name: string
     readonly namespace: string
     /** By its own clock. */
@@ -79,7 +79,7 @@ const leaderOf = (
   ...(heldSinceMs !== undefined && { since: new Date(heldSinceMs).toISOString() }),
 })
 
-/** A name and the random end that tells two lives of it apart. */
+/** A name with a random suffix that is different after a restart. */
 const IDENTITY = /^(.+)_[0-9a-z]{8}$/s
 
 const displayName = (holder: string): string =>

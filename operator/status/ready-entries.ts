@@ -1,5 +1,5 @@
-// Decides which of the resources whose status can be written is written next. Namespaces take turns, so that one whose
-// ten thousand documents change again and again holds up no other.
+// Decides which status is written next. Namespaces take turns, so that one whose ten thousand documents change again and
+// again does not delay others.
 
 import { FairQueue } from '../../base/fair-queue.ts'
 import type { StatusEntry } from './kubernetes-status-entry.ts'
@@ -8,8 +8,8 @@ export class ReadyEntries {
   /** By namespace. */
   readonly #queue = new FairQueue<StatusEntry>()
   /**
-   * Namespaces whose next write is for what came first. Every other one is for what came last: one edit does not wait
-   * behind a thousand, nor they behind edits.
+   * Namespaces whose next write is that of the oldest entry. Writes alternate between the oldest and the newest one, so
+   * that an edit does not wait behind a thousand others, nor those behind a stream of edits.
    */
   readonly #oldestNext = new Set<string>()
 
@@ -21,7 +21,7 @@ export class ReadyEntries {
     this.#queue.push(namespaceOf(entry), entry)
   }
 
-  /** False: it was not ready. */
+  /** @returns false: it was not ready */
   delete(entry: StatusEntry): boolean {
     const namespace = namespaceOf(entry)
     const wasReady = this.#queue.remove(namespace, entry)
@@ -29,7 +29,7 @@ export class ReadyEntries {
     return wasReady
   }
 
-  /** It is not ready any more. */
+  /** Removes and returns the next entry. */
   shift(): StatusEntry | undefined {
     const namespace = this.#queue.takeTurn()
     if (namespace === undefined) return undefined

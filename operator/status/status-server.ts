@@ -32,7 +32,7 @@ export type Audience =
   | 'people'
 
 /**
- * @param pages undefined: whoever asks waits until there are some
+ * @param pages undefined: requests wait until there are some
  * @throws Error with a `code` such as EADDRINUSE
  */
 export const startStatusServer = async (

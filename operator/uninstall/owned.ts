@@ -14,7 +14,7 @@ export interface Installation {
 /** Undefined: it is ours. */
 export type Foreign = string | undefined
 
-/** By its annotation: the name alone may be anybody's. */
+/** Decided by the annotation, as others may use the same name. */
 export const foreignSecret = (object: ValueMap, { namespace }: Installation): Foreign => {
   const owner = memberAt(mapAt(mapAt(object, 'metadata'), 'annotations'), OWNER_ANNOTATION)
   if (owner === namespace) return undefined

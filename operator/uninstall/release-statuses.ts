@@ -190,11 +190,11 @@ const release = async (
         status: status as unknown as ValueMap,
       },
     },
-    { api, fieldManager: STATUS_FIELD_MANAGER, operator, isOurTurn: () => true },
+    { api, fieldManager: STATUS_FIELD_MANAGER, operator, isOurTerm: () => true },
   )
 }
 
-/** For a person. What could not be written keeps nobody from going on: statuses out of date serve nothing. */
+/** Lines for a person. Failures do not keep the uninstall from going on, as outdated statuses do no harm. */
 export const releaseLines = ({ released, failed, errors, isCut }: Released): readonly string[] => [
   `released  ${released} resources: their status says that no operator manages them any more`,
   ...errors.map((error) => `failed    status of some resources (${failed} in all): ${error}`),

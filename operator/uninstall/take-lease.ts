@@ -1,5 +1,5 @@
-// Takes the Lease of an operator, so that its leader writes nothing any more and no other replica begins. Waits for
-// nobody and deletes nothing.
+// Takes the Lease of an operator, so that its leader writes nothing any more and no other replica becomes the leader. It
+// does not wait until they have noticed, and deletes nothing.
 
 import { mapAt, textAt } from '../../language/expression/members.ts'
 import type { Clock } from '../../base/clock.ts'

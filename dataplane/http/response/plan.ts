@@ -57,7 +57,7 @@ export const prepareResponse = (
   source: TemplateSource,
 ): ResponsePlan => new PreparedResponse(templates, source)
 
-/** Unpacks the templates of a response anew. */
+/** Unpacks the templates of a response each time that they are needed. */
 export interface TemplateSource {
   templates(): ResponseTemplates
 }

@@ -63,7 +63,7 @@ export const createByteSink = (
   }
 }
 
-/** A large part goes out at once, rather than after this turn: mostly the kernel takes it, and nobody has to wait. */
+/** Writes a large part now and not after this turn of the event loop: mostly the kernel takes it without back-pressure. */
 const writePart = (response: ServerResponse, chunk: Uint8Array): boolean => {
   const goesOn = response.write(chunk)
   if (goesOn || chunk.length < FLUSHED_BYTES) return goesOn

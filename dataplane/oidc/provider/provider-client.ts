@@ -13,7 +13,7 @@ import type { KnownProvider } from './provider-registry.ts'
 
 /** behaviour §6: on ID tokens. */
 const TOLERANCE_SECONDS = 30
-/** openid-client re-fetches for an unknown key only what is older than a minute; how often is the cache's affair. */
+/** openid-client fetches keys again only if they are older than a minute. The cache decides how often that happens. */
 const OLD_ENOUGH_SECONDS = 61
 
 /** @throws if the metadata is unusable: no response, not JSON, another issuer, no https. */

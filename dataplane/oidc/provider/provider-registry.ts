@@ -58,7 +58,7 @@ const MAX_PROVIDERS = 1000
 const LASTS_MS = 30_000
 const RETRIES: BackOff = { firstMs: 60_000, capMs: 300_000 }
 
-/** Nobody can log in while the provider is away, so that its keys are of no use then. */
+/** Logins are impossible while the provider is away, so its keys need no long lifetime. */
 const KEY_SET_LIFETIMES: KeySetLifetimes = {
   freshMs: 300_000,
   usableMs: 300_000,
@@ -175,7 +175,7 @@ interface Failure {
   /** Of the last one. */
   readonly since: number
   readonly cause: unknown
-  /** The next attempt is made so long after it, if nobody logs in before. */
+  /** Until the next attempt, unless a login comes before. */
   readonly retryMs: number
 }
 

@@ -146,7 +146,7 @@ const attemptOf = (
   address: () => (caller.isAddressKnown ? caller.address : undefined),
 })
 
-/** A bug, or a hash that failed: nobody gets in by it. The answer is reported where it is written. */
+/** For a bug, or a hash that failed: the request is rejected. The failure is reported where the response is written. */
 const fail = (cause: unknown): AuthenticateResult => ({
   kind: 'refused',
   error: new GatewayError('svc.error.internal', 'The gateway failed to check who is calling', {

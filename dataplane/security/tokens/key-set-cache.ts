@@ -20,9 +20,9 @@ export interface KeySetResponse {
 }
 
 export interface KeySetCache {
-  /** Those that are fresh, without asking anybody. */
+  /** The keys in the cache, if they are fresh. Downloads nothing. */
   cached(): KeySet | undefined
-  /** Those at hand, downloaded if need be; undefined while there are none. Never rejects. */
+  /** The keys, downloaded if necessary; undefined if there are none. Never rejects. */
   find(): Promise<KeySet | undefined>
   /** A token names a key that `stale` lacks: a newer set, or undefined. Never rejects. */
   findNewer(stale: KeySet): Promise<KeySet | undefined>
@@ -96,7 +96,7 @@ class Cache implements KeySetCache {
     if (cached !== undefined) return cached
     const isFailing = this.#last?.isSuccess === false
     const refreshed = this.#tryRefresh()
-    // Whoever has keys does not wait again for a publisher that has just failed to answer.
+    // A caller that can be given keys does not wait for a publisher that has just failed to answer.
     if (!isFailing || this.#usable() === undefined) await refreshed
     return this.#usable()
   }

@@ -73,7 +73,7 @@ export class HealthRegistry {
 
   /**
    * Call `release` when it is no longer used.
-   * @param tlsId of a client certificate: whoever gives a wrong one must not eject addresses for others
+   * @param tlsId of a client certificate: a realm with a wrong one must not eject addresses for others
    */
   acquire(origin: string, tlsId?: string): OriginHealth {
     const key = tlsId === undefined ? origin : `${origin} ${tlsId}`

@@ -279,7 +279,7 @@ class Http1Client implements HttpClient, Timed, Deferred {
     this.isReusable = isOpenAfter && !hasMore && isRequestSent && this.#keepAliveMs > 0
     this.#exchange = undefined
     exchange.end()
-    // Who has got the bytes may hold them while the connection serves others.
+    // The receiver may keep the bytes while the connection serves other requests.
     this.#buffer.forget()
     if (this.isReusable) {
       this.due = this.#tools.idleDeadlines.dueIn(this.#keepAliveMs)

@@ -1,6 +1,6 @@
 // Owns the memory that a socket reads into. All plain sockets of a process share one buffer, and what is passed on is
 // copied out of it; while much arrives, connections read into large buffers of their own, which are passed on as they are
-// and used again once nobody holds any of their bytes.
+// and used again once none of their bytes are referenced any more.
 
 import type { Holding, MemoryBudget } from '../../memory/memory-budget.ts'
 
@@ -11,8 +11,8 @@ export const READ_BYTES = 64 * 1024
  * reads of 256 KiB.
  */
 const LARGE_BYTES = 256 * 1024
-/** So many of them are in use in a process, 16 MiB; whoever finds none left reads 64 KiB at a time. */
-const MOST_LARGE = 64
+/** Most large buffers of a process, 16 MiB; connections that get none read 64 KiB at a time. */
+const MAX_LARGE = 64
 /** Bytes of each size that are kept for later. New ones cost more: for every some dozens V8 marks the whole heap. */
 const MOST_FREE_BYTES = 4 * 1024 * 1024
 
@@ -24,7 +24,7 @@ export class OwnBuffers {
   #usedLarge = 0
 
   constructor(memory: MemoryBudget) {
-    // Without an owner: where there is no room less is read at a time, and nobody is closed for it.
+    // Without an owner: where there is no room, less is read at a time and no connection is closed.
     this.#holding = memory.open()
   }
 
@@ -44,7 +44,7 @@ export class OwnBuffers {
 
   /** A large one if there are any left. undefined: memory is short. */
   acquire(): Buffer | undefined {
-    if (this.#usedLarge === MOST_LARGE) return this.acquireSmall()
+    if (this.#usedLarge === MAX_LARGE) return this.acquireSmall()
     const buffer = this.#large.pop() ?? this.#allocate(LARGE_BYTES)
     if (buffer !== undefined) this.#usedLarge++
     return buffer
@@ -55,7 +55,7 @@ export class OwnBuffers {
     return this.#small.pop() ?? this.#allocate(READ_BYTES)
   }
 
-  /** Takes one back of which nobody holds a byte. */
+  /** Takes a buffer back of which no byte is referenced. */
   release(buffer: Buffer): void {
     const { length } = buffer
     const free = length === LARGE_BYTES ? this.#large : this.#small
@@ -79,7 +79,7 @@ export class OwnBuffers {
   }
 }
 
-/** Whether bytes of a buffer were passed on: `lent`: they may come back; `given`: nobody will say so. */
+/** Whether bytes of a buffer were passed on. `lent`: the receiver says when it has released them; `given`: it does not. */
 type Use = 'unused' | 'lent' | 'given'
 
 export class ReadBuffer {
@@ -88,7 +88,7 @@ export class ReadBuffer {
   /** The one that the socket reads into. */
   #current: Buffer
   #use: Use = 'unused'
-  /** The one before it, if that is lent. Whoever holds more keeps them, and accounts for them. */
+  /** The previous buffer, if that is lent. Receivers of still earlier ones keep those, and account for them. */
   #lent: Buffer | undefined
 
   /** @param shared nothing else is read into it while bytes that were read are looked at */
@@ -126,7 +126,7 @@ export class ReadBuffer {
     return bytes
   }
 
-  /** Call it when nobody holds any of the bytes that were taken since the last `forget`. */
+  /** Call it when none of the bytes that were taken since the last `forget` are referenced any more. */
   recycle(): void {
     if (this.#use === 'lent') this.#use = 'unused'
     if (this.#lent !== undefined) this.#buffers.release(this.#lent)

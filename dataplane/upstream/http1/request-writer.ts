@@ -1,5 +1,5 @@
-// Writes the head of a request as one text. Nothing that it is given can add a line to the head or end it: what is not
-// valid there is rejected, whoever has checked it before.
+// Writes the head of a request as one text. It rejects everything that is not valid there, even if it was validated before,
+// so that no value can add a line to the head or end it.
 
 import type { ClientRequest } from '../http-client.ts'
 
@@ -17,7 +17,7 @@ export interface RequestHead {
   readonly closes: boolean
 }
 
-/** RFC 9110 §9.3: a request with these methods has content, and without any says so by a length of 0. */
+/** RFC 9110 §9.3: requests with these methods have content, or else a `Content-Length` of 0. */
 const WITH_CONTENT: ReadonlySet<string> = new Set([
   'PATCH',
   'POST',
@@ -27,7 +27,7 @@ const WITH_CONTENT: ReadonlySet<string> = new Set([
   'QUERY',
 ])
 
-/** The writer's own fields, and those that ask for what it does not do. */
+/** Fields that the writer sets itself, and those that request what it does not support. */
 const RESERVED: ReadonlySet<string> = new Set([
   'connection',
   'content-length',
@@ -55,8 +55,8 @@ export const formatHead = (request: ClientRequest, host: string): RequestHead =>
   if (!TARGET.test(path)) throw new TypeError('the request target is not valid')
   const framing = framingOf(request)
   const hasContent = framing.kind === 'chunked' || (framing.kind === 'sized' && framing.bytes > 0)
-  // Some servers send a body after HEAD; others take the body of a GET for the next request. Neither must be seen by the
-  // request after it.
+  // Some servers send a body after HEAD, others read the body of a GET as the next request. Neither may affect the request
+  // after it.
   const closes = method === 'HEAD' || (hasContent && !WITH_CONTENT.has(method))
   const connection = closes ? 'close' : 'keep-alive'
   const text = `${method} ${path} HTTP/1.1\r\nhost: ${host}\r\nconnection: ${connection}\r\n${fieldLines(request)}${framingLine(framing)}\r\n`

@@ -33,12 +33,12 @@ type BodyPhase =
   | 'LF of chunk'
   | 'trailers'
 
-/** A server has no reason for more; without a bound they could keep a request waiting for ever. */
+/** A server has no reason for more; without a bound it could keep a request waiting for ever. */
 const MAX_INTERIM = 16
 const MAX_TRAILER_BYTES = 16 * 1024
-/** Of one response: extensions mean nothing to us, and cost memory and time. */
+/** Of all chunks of one response: extensions are ignored, but cost memory and time. */
 const MAX_EXTENSION_BYTES = 16 * 1024
-/** Of one line, with the size. */
+/** Of one chunk's line: its size and extensions. */
 const MAX_CHUNK_LINE_BYTES = 4 * 1024
 /** More than a body can have; leading zeros are allowed. */
 const MAX_SIZE_DIGITS = 16
@@ -198,7 +198,7 @@ export class ResponseParser {
     if (head.statusCode < 200) {
       // HTTP/1.0 has none, and one that closes promises that nothing follows.
       if (!head.keepsAlive) return this.#fail('an interim response that ends the connection')
-      // Whoever sends that body would have us read it as the head of the final response, and that one as the next.
+      // The body would be read as the head of the final response, and the final response as that of the next request.
       if (announcesBody(head)) return this.#fail('an interim response that announces a body')
       if (++this.#interimCount > MAX_INTERIM) return this.#fail('too many interim responses')
       this.#lines.begin('block', MAX_HEAD_BYTES)
@@ -261,7 +261,7 @@ export class ResponseParser {
 
   #readChunkSize(): Step | undefined {
     const found = this.#collect('too long chunk extensions')
-    // Refused at once, as a peer that sends something else may never end the line.
+    // Rejected before the line is complete, as a peer that sends something else may never end it.
     if (found === 'more' && HEX[this.#lines.firstOctet ?? ZERO] === NO_DIGIT)
       return this.#fail('an invalid chunk')
     if (found !== 'whole') return found

@@ -74,7 +74,7 @@ export class TopicSubscription {
     this.#retry = new SessionRetry(realm)
   }
 
-  /** Notifies nobody within the call. The result ends this follower. */
+  /** Notifies no follower before it returns. @returns a function that ends this follower */
   join(follower: Follower): () => void {
     clearTimeout(this.#linger)
     const entry: FollowerEntry = { follower, isFollowing: false }

@@ -106,7 +106,7 @@ const remarkOnGap = (cursor: Cursor, start: number, run: string): Remark => {
   )
 }
 
-/** What somebody writes who expects arithmetic, or pipes as elsewhere. */
+/** Explains an operator of other languages, such as arithmetic, or a pipe in another spelling. */
 export const remarkOnOperator = (
   { source }: Cursor,
   start: number,

@@ -1,6 +1,6 @@
-// Plans the sync calls that bring a difference about. Realms go before the documents that use them; documents whose claims
-// change hands travel together, so that a route is never without an owner; large documents travel alone, so that nobody
-// waits for another's that take seconds to compile.
+// Plans the sync calls for a difference. Realms are sent before the documents that use them; documents that take over claims
+// from each other are sent together, so that a route is never without an owner; large documents, which take seconds to
+// compile, are sent alone, so that no other document waits for them.
 
 import type { Claim } from '../../../language/routes/conflicts.ts'
 import type { DesiredDocument, DesiredRealm } from '../../desired-set.ts'

@@ -98,8 +98,8 @@ const compareAt = (
 }
 
 /**
- * A text may be that of another resource now. Where a gateway knows of none, an operator before sent it: metrics lack a
- * name until the next edit, for which no gateway is made to compile all documents anew.
+ * The same text may belong to another resource now. If a gateway knows no resource of it, an earlier operator has sent it:
+ * it is not sent again for that, as gateways would compile all documents again; metrics lack a name until the next edit.
  */
 const isSame = (wanted: Comparable | undefined, has: Comparable | undefined): boolean => {
   if (wanted?.digest !== has?.digest) return false

@@ -1,5 +1,5 @@
-// Keeps what one data plane has loaded, as far as the operator knows: read from its state, and updated by the responses
-// to sync calls and by nothing else.
+// Keeps what one data plane has loaded, as far as the operator knows: it is read from the state view, and updated only by
+// responses to sync calls.
 
 import { type LoadedEntry, rootDigest } from '../../../language/wire/digest.ts'
 import type {
@@ -37,13 +37,13 @@ export class LoadedState {
   readonly epoch: number
   /** Grows with every change. */
   revision = 0
-  /** Of its last response: the next difference is based on it. */
+  /** From its last response: the next difference is based on it. */
   rootDigest: string
   #complete: boolean
-  /** Ours only. */
+  /** Only those of this operator. */
   readonly #documents: SharedMap<LoadedDocument>
   readonly #realms: SharedMap<LoadedRealm>
-  /** Ids of documents that it warns of. */
+  /** Ids of documents with warnings. */
   readonly #warned: Set<string>
   readonly #comparison: Comparison
   readonly #entries: SharedEntries
@@ -66,15 +66,15 @@ export class LoadedState {
     this.epoch = state.epoch
     this.rootDigest = state.rootDigest
     this.#complete = state.complete
-    const news = documentsIn(state, manager, { before, entries })
+    const edits = documentsIn(state, manager, { before, entries })
     this.#warned = new Set(before === undefined ? [] : before.#warned)
-    for (const [id, document] of news) this.#noteWarnings(id, document)
+    for (const [id, document] of edits) this.#recordWarnings(id, document)
     const { steps } = entries
-    this.#documents = new SharedMap(steps.edited(before?.documents ?? NONE, news), steps)
+    this.#documents = new SharedMap(steps.edited(before?.documents ?? NONE, edits), steps)
     this.#realms = new SharedMap(realmsIn(state, manager))
-    // There are few realms, and each reports other sessions every time.
+    // Realms are few, and their sessions differ in every report.
     const uris = [...(before?.realms.keys() ?? []), ...this.realms.keys()]
-    const touched = { documents: news.keys(), realms: uris }
+    const touched = { documents: edits.keys(), realms: uris }
     this.#comparison =
       before === undefined ? Comparison.begin() : before.#comparison.goingOn(touched)
   }
@@ -95,14 +95,14 @@ export class LoadedState {
     return this.documents.size + this.realms.size
   }
 
-  /** @param put what was sent */
+  /** @param put the entry that was sent */
   apply({ kind, id, result, warnings }: SyncItem, put: Put | undefined): void {
     if (result === 'rejected') return
     if (result === 'deleted') this.remove(kind, id)
     else if (put !== undefined) this.#put({ kind, id, warnings }, put)
   }
 
-  /** What it has loaded now. The result never changes, and is the same for all data planes that have loaded the same. */
+  /** What it has loaded now. The maps never change, and are shared by all data planes that have loaded the same. */
   snapshot(): LoadedContents {
     const { last } = this.#comparison
     if (last !== undefined) {
@@ -112,8 +112,8 @@ export class LoadedState {
   }
 
   /**
-   * To be called after each batch: 100 data planes that are sent the same 50 batches hold one map after each of them, and
-   * not 100 maps of what has come since the first.
+   * Call it after each batch, so that 100 data planes that are sent the same 50 batches share one map after each of them
+   * instead of having 100 maps of what has changed since the first.
    */
   shareWithOthers(selection: Selection): void {
     this.#documents.handOut()
@@ -126,19 +126,19 @@ export class LoadedState {
     this.#changed(kind, id)
   }
 
-  /** It has called itself complete. */
+  /** Call it when the data plane has accepted a sync call with `complete`. */
   completed({ rootDigest }: SyncReply): void {
     this.#complete = true
     this.rootDigest = rootDigest
     this.revision += 1
   }
 
-  /** Where it has loaded something else of ours, less or more. The cost is that of what has changed since the last call. */
+  /** What it lacks or has loaded otherwise. Takes time in proportion to what has changed since the last call. */
   differing(selection: Selection): Keys {
     return this.#comparison.keys(selection, { documents: this.#documents, realms: this.#realms })
   }
 
-  /** It has loaded this and nothing else of ours. */
+  /** Whether it has loaded exactly this selection. */
   matches(selection: Selection): boolean {
     const { documents, realms } = this.differing(selection)
     return documents.size + realms.size === 0
@@ -164,10 +164,10 @@ export class LoadedState {
 
   #putDocument(id: string, document: LoadedDocument | undefined): void {
     this.#documents.put(id, document)
-    this.#noteWarnings(id, document)
+    this.#recordWarnings(id, document)
   }
 
-  #noteWarnings(id: string, document: LoadedDocument | undefined): void {
+  #recordWarnings(id: string, document: LoadedDocument | undefined): void {
     if (document === undefined || document.warnings.length === 0) this.#warned.delete(id)
     else this.#warned.add(id)
   }
@@ -182,7 +182,7 @@ const NONE: ReadonlyMap<string, LoadedDocument> = new Map()
 
 const NO_TROUBLES: ReadonlyMap<string, UpstreamTrouble> = new Map()
 
-/** What differs from what was known. */
+/** The documents of `manager` that differ from what was known. */
 const documentsIn = (
   { specs }: StateView,
   manager: string,

@@ -24,26 +24,26 @@ import type { Withholding } from './withholding.ts'
 /** What the rounds of all data planes share. */
 export interface FleetContext {
   readonly manager: string
-  /** Of this program; absent: nothing is said of versions. */
+  /** The version of this program; absent: differing versions are not reported. */
   readonly version: string | undefined
   readonly epochSource: EpochSource
   readonly clock: Clock
   readonly log: Log
   readonly bodies: SyncBodies
   readonly entries: SharedEntries
-  /** From what was sent to what was sent after that. */
+  /** Steps from one map of sent documents to the next, shared by data planes that are sent the same. */
   readonly pushedSteps: SharedSteps<DesiredDocument>
   readonly plans: SharedPlans
   readonly recency: Recency
   readonly counter: FleetCounter
-  /** Bytes of bodies under way. */
+  /** Bytes of bodies that are being sent. */
   readonly bodyBytes: Limiter
   readonly withholding: Withholding
   /** Names of the data planes that keep a document until another one has it. */
   readonly waiting: Set<string>
-  /** What was observed within this time is trusted; where that is wrong, the response is 412. */
+  /** A state that was read within this time is trusted; if it has changed since, the response to a sync call is 412. */
   readonly freshMs: number
-  /** Lists live: true when what the cache lacks is really gone. The next selection knows of it. */
+  /** Lists live: true if what the cache lacks is really gone. The next selection takes that into account. */
   readonly confirmDeletes: () => Promise<boolean>
 }
 
@@ -52,40 +52,40 @@ export interface RoundContext extends FleetContext {
   readonly counts: PlaneCounter
   /** Aborted when nothing may be sent any more. */
   readonly signal: AbortSignal
-  /** Another ready data plane, of those that the document selects, has a version of it loaded. */
+  /** Whether another ready data plane that the document selects has loaded a version of it. */
   readonly isElsewhere: (wanted: DesiredDocument) => boolean
-  /** Another ready data plane has this very version of a document loaded. */
+  /** Whether another ready data plane has loaded exactly this version of a document. */
   readonly isHeldElsewhere: (id: string, digest: string) => boolean
   /** While it waits for a permit: see `Limiter`. */
   readonly urgency: () => number
-  /** It has answered. */
+  /** Called when the data plane has responded. */
   readonly onAnswer: () => void
-  /** False: something else is desired by now. */
+  /** False: the desired state has changed. */
   readonly isCurrent: (selection: Selection) => boolean
 }
 
 export interface RoundResult {
   readonly phase: DataPlanePhase
-  /** For a person; empty where all is well. */
+  /** For a person; empty if there is no problem. */
   readonly message: string
   /**
-   * `moved`: something moved meanwhile, so once more, at once. `again`: part of it is done, and something
-   * newer is to go first. `poll`: at a change or the next poll. `back_off`: it failed.
+   * When the next round runs. `moved`: at once, as something has changed meanwhile. `again`: at once, as only a part is
+   * done and something newer must be sent first. `poll`: at a change or the next poll. `back_off`: this round has failed.
    */
   readonly next: 'moved' | 'again' | 'poll' | 'back_off'
 }
 
 /**
- * For what an operator before this one gave it, and what was loaded by hand: some 130 bytes for each document. A gateway
- * of the shared pool may have had 60,000, a sidecar, of which a namespace may have very many, 2,000.
+ * For documents that an earlier operator has sent and those loaded by hand, some 130 bytes for each: 60,000 for a gateway
+ * of the shared pool, 2,000 for a sidecar, of which a namespace may have very many.
  */
 const SHARED_BASE_BYTES = 8 * 1024 * 1024
 const SIDECAR_BASE_BYTES = 256 * 1024
 
-/** One for all, as steps begin at a map. */
+/** The same map for all data planes, from which shared steps begin. */
 const NOTHING_PUSHED: ReadonlyMap<string, DesiredDocument> = new Map()
 
-/** What is remembered of one data plane from round to round. */
+/** What is remembered about one data plane from round to round. */
 export class PlaneMemory {
   readonly client: ManagementClient
   dataPlane: DataPlane
@@ -94,17 +94,17 @@ export class PlaneMemory {
   observedAtMs = -Infinity
   readonly rejections = new Rejections()
   readonly guard: MassDeleteGuard
-  /** What was sent last under each id: its claims are those that are loaded. */
+  /** The document that was sent last under each id: the data plane has its claims. */
   pushed: SharedMap<DesiredDocument>
   /** Ids of documents that are deleted here as soon as another data plane, which they select, has them. */
   waitsFor: readonly string[] = []
-  /** The most that it may have to report of what it was sent. */
+  /** The most bytes that it may need to report what it was sent. */
   #reportedBytes = 0
   #since: { readonly bootId: string; readonly version: number } | undefined
 
   readonly #pushedSteps: SharedSteps<DesiredDocument>
 
-  /** @param guard of the worker before, where this is the same data plane after a restart */
+  /** @param guard of the previous worker, if this is the same data plane after a restart */
   constructor(
     dataPlane: DataPlane,
     client: ManagementClient,
@@ -120,7 +120,7 @@ export class PlaneMemory {
     this.pushed = this.#nothingPushed()
   }
 
-  /** It was started anew: it has nothing of what was sent to it. */
+  /** Call it after a restart of the data plane, which has lost everything that was sent to it. */
   forgetPushed(): void {
     this.pushed = this.#nothingPushed()
   }
@@ -129,26 +129,26 @@ export class PlaneMemory {
     return new SharedMap(NOTHING_PUSHED, this.#pushedSteps)
   }
 
-  /** Where it has loaded what is selected, that is what was sent last, to it or to one that it has read it from. */
+  /** Shares the map of the selection: what the data plane has loaded of it is also what was sent last. */
   sharePushed({ documents }: Selection, { documents: differing }: Keys): void {
     this.pushed.shareWith(documents, [differing])
   }
 
-  /** What is known may be wrong: the next round reads the whole state. */
+  /** Call it when what is known may be wrong: the next round reads the whole state. */
   invalidate(): void {
     this.etag = undefined
     this.observedAtMs = -Infinity
   }
 
-  /** A sync call has changed its state, and told all of it: it need not be read again. */
+  /** Call it when a sync call has changed the state and reported everything: the state need not be read again. */
   followed({ state }: SyncReply): void {
     if (this.etag !== undefined && state?.before === this.etag) this.etag = state.after
   }
 
   /**
-   * How large its response may be. What it was sent before may still be there; what it claims to have loaded does not
-   * count here, or its responses could grow from one to the next.
-   * @param itemBytes of what it is asked for beside its state
+   * How large its response may be. Everything that it was ever sent counts, as it may still be there; what it claims to
+   * have loaded does not, as its responses could grow from one to the next.
+   * @param itemBytes for what it reports besides its state
    */
   answerBound(selection: Selection, itemBytes = 0): AnswerBound {
     this.#reportedBytes = Math.max(this.#reportedBytes, selection.reportedBytes())
@@ -156,7 +156,7 @@ export class PlaneMemory {
     return answerBound(base, this.#reportedBytes + itemBytes)
   }
 
-  /** Version of the desired set when work on this boot began: what came later is an edit. */
+  /** Version of the desired state when the rounds with this boot began: what came later is an edit. */
   since({ bootId }: LoadedState, { desired }: Selection): number {
     if (this.#since?.bootId !== bootId) this.#since = { bootId, version: desired.version }
     return this.#since.version

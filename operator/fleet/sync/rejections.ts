@@ -8,7 +8,7 @@ import type { LoadedState } from './loaded-state.ts'
 import type { Selection } from './selection.ts'
 
 interface RejectedDocument extends Rejection {
-  /** Digest of the realm that the data plane validated with: with another one it is worth a try. */
+  /** Digest of the realm that the data plane has validated with: with another one it is worth another try. */
   readonly realmDigest: string | undefined
 }
 
@@ -27,7 +27,7 @@ export class Rejections {
     return this.#realms
   }
 
-  /** Forgets what another boot said, and what is not wanted any more. */
+  /** Forgets rejections of an earlier boot, and of versions that are not desired any more. */
   review(loaded: LoadedState, selection: Selection): void {
     const before = this.#documents.size + this.#realms.size
     if (this.#bootId !== loaded.bootId) {

@@ -9,7 +9,7 @@ const PIECE = 128
 
 interface Piece {
   readonly lines: string[]
-  /** The lines with a line feed between them; undefined: to be written anew. */
+  /** The lines, joined by line feeds; undefined: they must be joined again. */
   bytes: Buffer | undefined
 }
 
@@ -39,7 +39,7 @@ export class RootLines {
     if (piece.lines.length === 0) this.#pieces.splice(this.#pieces.indexOf(piece), 1)
   }
 
-  /** Of 10,000 lines 1 ms: they are hashed, and none of them is written anew. */
+  /** Takes 1 ms for 10,000 lines, which are only hashed, not joined again. */
   digest(): string {
     const hash = createHash('sha256')
     for (const [index, piece] of this.#pieces.entries()) {

@@ -1,4 +1,5 @@
-// Selects the part of the desired set that one data plane should have loaded; the next set costs what it changes of that.
+// Selects the part of the desired state that one data plane should have loaded, at a cost in proportion to what each new
+// desired state changes in it.
 
 import { once, oncePer } from '../../../base/once.ts'
 import { reportedBytes } from '../../../language/wire/report-bounds.ts'
@@ -16,18 +17,18 @@ import { SharedEntries } from './shared-entries.ts'
 export interface Selection {
   readonly desired: DesiredSet
   readonly documents: ReadonlyMap<string, DesiredDocument>
-  /** Those that the documents use. */
+  /** The realms that the documents use. */
   readonly realms: ReadonlyMap<string, DesiredRealm>
   readonly realmUris: ReadonlySet<string>
-  /** The documents as a data plane has them loaded that has loaded just this, and warns of nothing. */
+  /** The documents as reported by a data plane that has loaded exactly this selection, without warnings. */
   readonly loaded: ReadonlyMap<string, LoadedDocument>
-  /** What a data plane that has loaded just this may report of it, bytes; computed once for all data planes. */
+  /** Most bytes that a data plane may need to report this selection; computed once for all data planes. */
   readonly reportedBytes: () => number
-  /** Of a data plane that has loaded just this; computed at the first call for all data planes. */
+  /** The root digest of a data plane that has loaded exactly this; computed once for all data planes. */
   readonly rootDigest: () => string
-  /** Keys at which it differs from an earlier one; looked for once for all data planes. */
+  /** Keys at which it differs from an earlier selection; computed once for all data planes. */
   readonly changesSince: (earlier: Selection) => Keys
-  /** The same for the selections of one desired set after another that the same data planes have. */
+  /** The same object for successive selections of the same data planes. */
   readonly line: object
 }
 
@@ -41,7 +42,7 @@ export interface Keys {
 export const select = (desired: DesiredSet, dataPlane: DataPlane): Selection =>
   new SelectionLine(new SharedEntries()).follow(desired, dataPlane)
 
-/** One selection after another, for data planes that are alike. */
+/** Makes successive selections for data planes that select the same. */
 class SelectionLine {
   #desired = EMPTY_DESIRED
   readonly #entries: SharedEntries
@@ -59,12 +60,12 @@ class SelectionLine {
     this.#entries = entries
   }
 
-  /** Version of the desired set that it followed last. */
+  /** Version of the last desired state that it has followed. */
   get version(): number {
     return this.#desired.version
   }
 
-  /** False: which documents such a data plane may hold has changed beside the documents. */
+  /** False: which documents such a data plane may have has changed for other reasons than the documents themselves. */
   canFollow(desired: DesiredSet, { namespace }: DataPlane): boolean {
     if (namespace === undefined) return true
     const before = this.#desired.realms
@@ -74,7 +75,7 @@ class SelectionLine {
   }
 
   follow(desired: DesiredSet, dataPlane: DataPlane): Selection {
-    // Whoever has the last one may still ask for it.
+    // A holder of the last selection may still ask for its digest.
     this.#last?.rootDigest()
     const before = this.#desired
     this.#desired = desired
@@ -85,7 +86,7 @@ class SelectionLine {
     return this.#last
   }
 
-  /** @param uris gets those of the realms that the documents use, or have used */
+  /** @param uris the realms that the changed documents use, or have used, are added to it */
   #takeDocuments(ids: Iterable<string>, dataPlane: DataPlane, uris: Set<string>): void {
     const edits = new Map<string, DesiredDocument | undefined>()
     const loaded = new Map<string, LoadedDocument | undefined>()
@@ -168,13 +169,13 @@ const loadedOf = ({ digest, resource }: DesiredDocument): LoadedDocument => ({
   warnings: [],
 })
 
-/** The labels by which documents select data planes, as documents change. */
+/** Keeps the list of label keys by which documents select data planes. */
 class MentionedLabels {
   #documents: DesiredSet['documents'] = new Map()
   readonly #counts = new Map<string, number>()
   #keys: readonly string[] = []
 
-  /** The same list while it is the same. */
+  /** The same list while nothing changes. */
   follow(documents: DesiredSet['documents']): readonly string[] {
     const before = this.#documents
     this.#documents = documents
@@ -202,10 +203,10 @@ const labelsOf = (document: DesiredDocument | undefined): readonly string[] => {
   return [...Object.keys(matchLabels), ...matchExpressions.map(({ key }) => key)]
 }
 
-/** Lines that no data plane has asked for through so many desired sets are not kept. */
+/** A line that was not used for so many desired states is dropped. */
 const MAX_IDLE = 64
 
-/** The selections of one desired set: made at first use, one for all data planes that are alike. */
+/** The selections of one desired state: lazy, one for all data planes that select the same. */
 export class Selections {
   readonly desired: DesiredSet
   readonly #labels: MentionedLabels
@@ -215,7 +216,7 @@ export class Selections {
   readonly #entries: SharedEntries
 
   /**
-   * @param before of the desired set before: what has not changed since is not looked at
+   * @param before the selections of the previous desired state, so that only changes cost time
    * @param entries shared by all data planes
    */
   constructor(desired: DesiredSet, before?: Selections, entries = new SharedEntries()) {
@@ -230,7 +231,7 @@ export class Selections {
 
   for(dataPlane: DataPlane): Selection {
     const { namespace = null, labels } = dataPlane
-    // Pods of one Deployment or StatefulSet differ in labels that no document selects by.
+    // Only labels that documents select by matter: Pods of one Deployment or StatefulSet differ in others.
     const selecting = this.#labelKeys.map((key) => [
       key,
       Object.hasOwn(labels, key) ? labels[key] : null,

@@ -1,5 +1,5 @@
-// Sends batches, records from the responses what is loaded and what was rejected, and lets the data plane call itself
-// complete when it may.
+// Sends batches, records from the responses what was loaded and what was rejected, and completes the sync: it lets the data
+// plane go into service when it may.
 
 import { oncePer } from '../../../base/once.ts'
 import type { Claim } from '../../../language/routes/conflicts.ts'
@@ -21,7 +21,7 @@ export interface Sending {
   readonly context: RoundContext
 }
 
-/** @param since version of the desired set that the work on this data plane began with */
+/** @param since version of the desired state when the rounds with this data plane began */
 export const factsFor = (
   memory: PlaneMemory,
   { bodies, recency }: RoundContext,
@@ -32,7 +32,7 @@ export const factsFor = (
   isLive: (document) => recency.of(document) > since,
 })
 
-/** Undefined: the response was processed, go on. */
+/** @returns undefined: the batch was accepted, and the round goes on */
 export const sendBatch = async (
   batch: Batch,
   loaded: LoadedState,
@@ -53,7 +53,7 @@ export const sendBatch = async (
   }
 }
 
-/** Asks the data plane to call itself complete; undefined: it is, or was before. */
+/** Completes the sync of the data plane. @returns undefined: it is complete, or was before */
 export const complete = async (
   loaded: LoadedState,
   sending: Sending,
@@ -61,9 +61,9 @@ export const complete = async (
   const { selection, memory, context } = sending
   if (loaded.complete) return undefined
   const lacking = lackingOf(sending)
-  // Each namespace is asked: the time of one must not end that of another.
-  const grave = lacking.filter(({ namespace }) => context.withholding.isJustified(namespace))
-  if (grave.length > 0) return withheld(grave)
+  // Each namespace is asked separately, as each has its own time.
+  const justified = lacking.filter(({ namespace }) => context.withholding.isJustified(namespace))
+  if (justified.length > 0) return withheld(justified)
   const body = completeBody(headOf(loaded, context), loaded.expectedRootDigest(selection))
   const answer = await push(body, sending)
   if (answer.result !== 'ok') return refused(answer, memory, context)
@@ -90,9 +90,7 @@ interface Lacking {
   readonly rejection: Rejection
 }
 
-/**
- * What others reject too, or what is too expensive here at this moment, says nothing about the data plane.
- */
+/** Documents that others reject too, or that are too expensive at the moment, are no fault of the data plane. */
 const lackingOf = ({ selection, memory, context }: Sending): readonly Lacking[] =>
   [...memory.rejections.documents].flatMap(([id, rejection]) => {
     const namespace = selection.documents.get(id)?.namespace
@@ -114,7 +112,7 @@ const push = async (
   return answer
 }
 
-/** What the response to a batch may be about; the same for all data planes that are sent it. */
+/** The entries of a batch, which its response may be about; computed once for all data planes that are sent it. */
 const askedOf = oncePer(
   ({
     realmPuts,
@@ -137,7 +135,7 @@ const headOf = (loaded: LoadedState, { manager, epochSource }: RoundContext): Ca
   base: loaded.rootDigest,
 })
 
-/** The advice before the list, which is cut where an Event takes no more. */
+/** The advice comes before the list, as an Event may have to cut the message. */
 const withheld = (refusals: readonly Lacking[]): RoundResult => {
   const named = refusals.slice(0, MAX_NAMED).map(refusalWords)
   const more = refusals.length - named.length
@@ -163,7 +161,7 @@ const refused = async (
   memory: PlaneMemory,
   { manager, epochSource, signal }: RoundContext,
 ): Promise<RoundResult> => {
-  // Whatever it was, part of it may have been done.
+  // A part of the call may have been done.
   memory.invalidate()
   if (answer.result !== 'refused') {
     return failed(answer.result === 'failed' ? answer.message : 'it answered 304 to a sync call')
@@ -195,7 +193,7 @@ const recordItems = (batch: Batch, reply: SyncReply, taking: Taking): void => {
   const items = itemsAskedFor(batch, reply)
   const answered: Answered = (kind, id) => {
     const item = items[kind].get(id)
-    // A response that leaves out what was sent says nothing about it.
+    // If the response leaves out what was sent, the result is not known.
     if (item === undefined) memory.invalidate()
     return item
   }
@@ -211,7 +209,7 @@ const recordItems = (batch: Batch, reply: SyncReply, taking: Taking): void => {
   logItems(all, memory, context)
 }
 
-/** What it reports about anything else is ignored. */
+/** Ignores items about anything that is not in the batch. */
 const itemsAskedFor = (
   batch: Batch,
   { items }: SyncReply,
@@ -240,7 +238,7 @@ const recordPuts = (batch: Batch, answered: Answered, { loaded, memory }: Taking
 
 const recordDeletes = (batch: Batch, answered: Answered, { loaded, memory }: Taking): void => {
   for (const id of batch.deletes) {
-    // `unchanged`: it is not ours any more.
+    // Also for `unchanged`: it does not belong to this operator any more.
     if (answered('spec', id) !== undefined) loaded.remove('spec', id)
     memory.pushed.put(id, undefined)
   }
@@ -256,7 +254,7 @@ const logItems = (
 ): void => {
   const count = (result: SyncItem['result']): number =>
     items.filter((item) => item.result === result).length
-  // An edit has one line for all of it; this one would stand there once for each data plane.
+  // On level debug, as there is such a line for each data plane; an edit itself has one line at level info.
   log.debug('data plane has processed a batch', {
     dataPlane: dataPlane.name,
     loaded: count('loaded'),
@@ -275,5 +273,5 @@ const logItems = (
   }
 }
 
-/** Of a batch: how many there are stands in the line before. */
+/** Most rejections of a batch that are logged; the line before has their number. */
 const MAX_LOGGED = 20

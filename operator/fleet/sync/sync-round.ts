@@ -1,5 +1,5 @@
-// Runs one round with one data plane: observe → difference → sync calls → complete → verify. Throws only when it is
-// aborted; waits for nothing but responses and its share of what all data planes have in common.
+// Runs one round with one data plane: observe → difference → sync calls → complete → verify. It throws only when it is
+// aborted, and waits only for responses and for its share of the resources of the fleet.
 
 import { type BatchPlan, EMPTY_BATCH } from './batches.ts'
 import {
@@ -29,8 +29,8 @@ export const runRound = async (
     return failure ?? failed('its state is not known')
   memory.rejections.review(loaded, selection)
   const round: Round = { loaded, selection, memory, context }
-  const wanted = whatIsWanted(round)
-  noteWaiting(wanted.documents.waiting, round)
+  const wanted = differenceFor(round)
+  recordWaiting(wanted.documents.waiting, round)
   const { revoked, rest } = splitRevoked(wanted, selection.desired)
   const unrevoked = await revoke(revoked, round)
   if (unrevoked !== undefined) return unrevoked
@@ -46,7 +46,7 @@ export const runRound = async (
     : { phase: 'holding', message: guarded.hold, next: 'poll' }
 }
 
-const noteWaiting = (ids: readonly string[], { memory, context }: Round): void => {
+const recordWaiting = (ids: readonly string[], { memory, context }: Round): void => {
   memory.waitsFor = ids
   if (ids.length > 0) context.waiting.add(memory.dataPlane.name)
   else context.waiting.delete(memory.dataPlane.name)
@@ -59,15 +59,18 @@ interface Round {
   readonly context: RoundContext
 }
 
-const whatIsWanted = ({ loaded, selection, memory, context }: Round): Difference =>
+const differenceFor = ({ loaded, selection, memory, context }: Round): Difference =>
   loaded.matches(selection)
     ? NO_DIFFERENCE
     : differenceOf(selection, loaded, memory.rejections, (document) =>
-        // Others that will lose it too, such as replicas of before, don't count.
+        // Data planes that will lose it too, such as replicas of an earlier version, don't count.
         context.isElsewhere(document),
       )
 
-/** Before all else, in a call of its own, so that neither many edits nor many deletes delay it. Undefined: it is done. */
+/**
+ * Revokes realms before everything else, in a call of its own, so that neither many edits nor many deletes delay it.
+ * @returns undefined: it is done
+ */
 const revoke = async (
   uris: readonly string[],
   { loaded, selection, memory, context }: Round,
@@ -76,7 +79,7 @@ const revoke = async (
     ? undefined
     : sendBatch({ ...EMPTY_BATCH, realmDeletes: uris }, loaded, { selection, memory, context })
 
-/** Undefined: all of it was sent. */
+/** @returns undefined: everything was sent */
 const sendAll = async (
   difference: Difference,
   { loaded, selection, memory, context }: Round,
@@ -95,7 +98,7 @@ const sendAll = async (
   const plan = context.plans.plan(ordered, facts, { since, isBlank })
   const must = mustSend(plan, documents.delete.length)
   for (const [index, batch] of plan.batches.entries()) {
-    // What was edited meanwhile goes before the rest.
+    // What was edited meanwhile is sent before the rest.
     if (index >= must && !context.isCurrent(selection)) return NEWER
     const failure = await sendBatch(batch, loaded, { selection, memory, context })
     if (failure !== undefined) return failure
@@ -107,9 +110,9 @@ const sendAll = async (
 }
 
 /**
- * How many batches go whatever happens: those of the latest edits, and one of what has waited for longer, or
- * edits without end would keep that waiting without end. Deletes that a live listing has confirmed go with
- * them all: they would have to be confirmed again.
+ * How many batches are sent even if something newer is desired meanwhile: those of the latest edits, and one more, so that
+ * a stream of edits does not delay the rest without end. With many deletes all of them are, as a live listing has
+ * confirmed these deletes and would have to do so again.
  */
 const mustSend = ({ batches, urgentCount }: BatchPlan, deletes: number): number =>
   deletes > MAX_DELETES_TO_YIELD ? batches.length : urgentCount + 1
@@ -119,7 +122,7 @@ const NEWER: RoundResult = { phase: 'syncing', message: '', next: 'again' }
 
 type Guarded = { readonly difference: Difference; readonly hold?: string } | RoundResult
 
-/** Leaves the deletes out if they are too many to be meant, or if that can't be known. */
+/** Leaves the deletes out if they are so many that they may be a mistake, until a live listing confirms them. */
 const guardDeletes = async (
   difference: Difference,
   { loaded, selection: { desired }, memory, context }: Round,

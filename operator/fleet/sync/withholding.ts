@@ -1,5 +1,5 @@
-// Decides whether the rejections of a fresh data plane keep it out of service. One that rejects what others serve may
-// be of a version that must not take their place; but no namespace may block the pool for longer than a stated time.
+// Decides whether the rejections of a new data plane keep it out of service. One that rejects what others serve may have a
+// version that must not replace theirs; but no namespace may block the pool for longer than a stated time.
 
 import type { Clock } from '../../../base/clock.ts'
 
@@ -8,12 +8,12 @@ interface Spell {
   lastMs: number
 }
 
-/** A namespace of which nothing was rejected for so long has its whole time again. */
+/** A namespace without rejections for this time gets its full time again. */
 const FORGOTTEN_MS = 60 * 60_000
-/** More of them than this are looked through for those that are forgotten. */
+/** Beyond this number, entries that have expired are removed. */
 const MANY = 1_000
 
-/** Of all data planes together: one after the other they would add up to hours. */
+/** One for all data planes, as the times of one after the other would add up to hours. */
 export class Withholding {
   readonly #limitMs: number
   readonly #now: Clock['now']
@@ -27,15 +27,15 @@ export class Withholding {
   }
 
   /**
-   * A fresh data plane rejects a document of this namespace which others serve.
-   * @returns whether that may keep it out of service now
+   * Call it when a new data plane rejects a document of this namespace that others serve.
+   * @returns whether that may keep the data plane out of service now
    */
   isJustified(namespace: string): boolean {
     const nowMs = this.#now()
     const before = this.#spells.get(namespace)
     const isKnown = before !== undefined && nowMs - before.lastMs < FORGOTTEN_MS
     const spell = isKnown ? before : { sinceMs: nowMs, lastMs: nowMs }
-    // A clock that was set back gives no more time.
+    // A clock that was set back must not give more time.
     spell.sinceMs -= Math.max(0, spell.lastMs - nowMs)
     spell.lastMs = nowMs
     this.#spells.set(namespace, spell)

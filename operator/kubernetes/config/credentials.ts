@@ -28,7 +28,7 @@ export const keepCredentials = ({
   let readAtMs = 0
 
   const readNow = singleFlight(async (isRefused: boolean): Promise<ClusterCredentials> => {
-    // Nobody takes what is known for fresh while it is read.
+    // While the files are read, what is known does not count as fresh.
     readAtMs = -Infinity
     try {
       const next = await read(isRefused)
