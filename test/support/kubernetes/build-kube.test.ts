@@ -101,7 +101,7 @@ it('two who ask at once have it built once, with a line that says so', async () 
   expect(await workshop.cached()).toEqual([''])
 })
 
-it('is built anew after a builder that was killed, whose compiler ends with it', async () => {
+it('is built again after a builder that was killed, whose compiler ends with it', async () => {
   await using dir = await makeTempDir()
   const workshop = await openWorkshop(dir)
   const killed = workshop.build({ GO_SLOW_MS: '60000' })

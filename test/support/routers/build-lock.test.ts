@@ -21,7 +21,7 @@ it('one after the other', async () => {
   expect(seen.map((line) => line.split(' ')[1])).toEqual(['begins', 'ends', 'begins', 'ends'])
 })
 
-it('is let go of when the work fails', async () => {
+it('is released when the work fails', async () => {
   await using dir = await makeTempDir()
   const path = join(dir.path, 'x.lock')
   const failing = whileLocked(path, () => Promise.reject(new Error('no compiler')))
