@@ -30,7 +30,7 @@ describe('a task loop', () => {
     expect(begun).toEqual([0, 1000, 1500])
   })
 
-  it('pause for longer and longer while they fail, and begin anew after one that does not', async () => {
+  it('pause for longer and longer while they fail, and start with a short pause again after one that does not', async () => {
     const { clock, begun, loop } = aWorld(['failed', 'failed', 'failed', 100, 'failed', 'failed'])
     loop.trigger()
     for (let at = 0; at < 60; at += 1) {

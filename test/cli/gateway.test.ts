@@ -107,7 +107,7 @@ it('svc routes and svc explain say of a gateway what they say of its file', asyn
   }
 })
 
-it('svc why tells of a failed request afterwards, and of an unknown one that nothing is kept', async () => {
+it('svc why reports a failed request afterwards, and that nothing is kept of an unknown one', async () => {
   const { headers, status } = await request(`${gateway.public}/v1/admin`)
   expect(status).toBe(401)
   const id = String(headers['x-request-id'])

@@ -211,7 +211,7 @@ describe('the address of the client', () => {
     expect(await text(secure)).toContain('"192.0.2.1:4711"')
   })
 
-  it('a balancer that sends none is told of in the log and counted', async () => {
+  it('a balancer that sends none is reported in the log and counted', async () => {
     expect(await ask('/open/who', { from: BALANCER }).catch(() => '')).toBe('')
     const line = await logged('have no valid PROXY header')
     expect(line).toMatchObject({ level: 'warn', balancer: BALANCER })

@@ -180,7 +180,7 @@ it.each([
   expect(address && isLocal(address)).toBe(local)
 })
 
-it('docs/settings.md is what the tables say (make golden writes it anew)', () => {
+it('docs/settings.md is what the tables say (make golden writes it again)', () => {
   const page = readFileSync(join(import.meta.dirname, '../../docs/settings.md'), 'utf8')
   expect(page).toBe(renderSettingsPage())
 })

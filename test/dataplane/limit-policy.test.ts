@@ -20,7 +20,7 @@ describe('a limit that is new', () => {
     expect(told).toEqual(['exceeded body_values'])
   })
 
-  it('that only reports lets through, counts each and tells of it once a minute', () => {
+  it('that only reports lets requests through, counts each and reports them once a minute', () => {
     const { policy, told, clock } = open(false)
     expect(policy.refuses('body_values')).toBe(false)
     expect(policy.refuses('body_values')).toBe(false)

@@ -27,7 +27,7 @@ const WHERE = { origin: 'http://up', address: '10.0.0.1', fault: 'status' } as c
 const EJECTED = { kind: 'ejected', why: 'in a row', forMs: 10_000 } as const
 
 describe('the log', () => {
-  it('tells of an ejection and of its end, once each', () => {
+  it('reports an ejection and its end, once each', () => {
     const { report, lines } = rig()
     report({ ...WHERE, realm: 'com.acme', verdict: EJECTED })
     report({ ...WHERE, realm: undefined, fault: undefined, verdict: { kind: 'readmitted' } })
@@ -43,7 +43,7 @@ describe('the log', () => {
     ])
   })
 
-  it('tells of a host that cannot be reached, and of its end', () => {
+  it('reports a host that cannot be reached, and the end of that', () => {
     const { onHost, lines } = rig()
     onHost({ origin: 'http://up', verdict: { ...EJECTED, why: 'probe' } }, 'com.acme')
     onHost({ origin: 'http://up', verdict: { kind: 'readmitted' } }, 'com.acme')

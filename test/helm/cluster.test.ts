@@ -271,7 +271,7 @@ await describeWithKubernetes('the chart', (plane) => {
       expect(await Promise.all(KINDS.map(stampOf))).toEqual(['1', '1'])
     })
 
-    it('are not lowered: newer ones stay, and are told of', async () => {
+    it('are not lowered: newer ones stay, and are reported', async () => {
       await setStamp('99')
       // As `kubectl replace` leaves them: nothing in the cluster says that they are to be kept.
       await plane().kubectl(['annotate', 'crd', ...KINDS, 'helm.sh/resource-policy-'])

@@ -296,7 +296,7 @@ describe('a restart', () => {
     expect(compiler.asked).toHaveLength(1)
   })
 
-  it('validates anew what has lost its realm while it waited', async () => {
+  it('validates again what has lost its realm while it waited', async () => {
     const status = await serving()
     const { compiler, reconciler } = anOperator()
     const small = resourceOf('ApiSpecification', 'small', {

@@ -163,7 +163,7 @@ await describeWithKubernetes('an operator in service', (plane) => {
     expect(gone.status).toBe(200)
   })
 
-  it('answers probes, counts what it does, and tells of what happens', async () => {
+  it('answers probes, counts what it does, and reports what happens', async () => {
     await makeNamespace(plane(), 'shop')
     await using home = await Home.open(plane())
     const health = `127.0.0.1:${await freePort()}`

@@ -125,7 +125,7 @@ await describeWithKubernetes('a Realm without signing keys', (plane) => {
     expect(await Promise.all(gateways.map(kidsAt))).toEqual([kids, kids])
   })
 
-  it('keeps it under another leader, who puts nothing anew', async () => {
+  it('keeps it under another leader, which sends nothing again', async () => {
     const before = await digests()
     const standby = await startOperator()
     await eventually(async () => {

@@ -156,7 +156,7 @@ await describeWithKubernetes('a Realm', (plane) => {
     await home.until('shop', 'guarded', 'Ready', 'Ready')
   })
 
-  it('tells of its sessions with the router', async () => {
+  it('reports its sessions with the router', async () => {
     const ports = { webSocketPort: await freePort() }
     const startOwn = (): Promise<Router> =>
       startRouter({

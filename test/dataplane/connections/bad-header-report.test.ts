@@ -1,7 +1,7 @@
 import { expect, it } from '@jest/globals'
 import { createBadHeaderReport } from '../../../dataplane/connections/bad-header-report.ts'
 
-it('tells of the first at once, then once a minute how many there were', () => {
+it('reports the first at once, then once a minute how many there were', () => {
   const told: unknown[] = []
   let now = 0
   const report = createBadHeaderReport({ warn: (_, fields) => told.push(fields) }, () => now)

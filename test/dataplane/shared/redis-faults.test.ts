@@ -192,7 +192,7 @@ describeWhenAvailable('a real Redis', redisAvailability(), () => {
     await close(state, fresh)
   }, 60_000)
 
-  it('asks for no more rights than are told of', async () => {
+  it('needs no more rights than are documented', async () => {
     await using redis = await startRedis()
     await redis.tell(`ACL SETUSER gateway on >secret ${RIGHTS}`)
     const errors: string[] = []

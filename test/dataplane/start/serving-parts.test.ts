@@ -165,7 +165,7 @@ describe('createServingParts', () => {
     )
   })
 
-  it('tells of one of several hosts that nobody answers at', async () => {
+  it('reports one of several hosts that can not be reached', async () => {
     const url = await start()
     const gone = await Promise.all([createServer(), createServer()].map(listen))
     for (const server of servers.splice(-gone.length)) server.close()

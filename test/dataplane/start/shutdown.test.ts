@@ -98,7 +98,7 @@ describe('createShutdown', () => {
     expect(steps).toEqual(['drain', 'let go', 'close', 'finish'])
   })
 
-  it('has nobody to let go once it ends', async () => {
+  it('has nothing to release once it ends', async () => {
     const { shutdown, steps } = prepare({ delay: 5 })
     shutdown.drain()
     await shutdown.stop({ skipDelay: true })

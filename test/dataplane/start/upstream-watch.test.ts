@@ -124,7 +124,7 @@ describe('the watch', () => {
     }
   }
 
-  it('tells of a change, and of nothing else', async () => {
+  it('reports a change, and nothing else', async () => {
     const { watch, pass, changes, isStopped } = rig()
     expect(watch.troubles().size).toBe(0)
     await pass(10)
@@ -135,7 +135,7 @@ describe('the watch', () => {
     expect(isStopped()).toBe(true)
   })
 
-  it('tells of one that comes and goes once in half a minute', async () => {
+  it('reports an upstream that comes and goes once in half a minute', async () => {
     const { state, pass, changes } = rig()
     for (let turn = 0; turn < 60; turn++) {
       state.views = turn % 2 === 0 ? [view()] : []

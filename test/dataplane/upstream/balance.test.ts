@@ -735,7 +735,7 @@ describe.each(UPSTREAM_CLIENTS)('over %s', (client) => {
       })
     })
 
-    it('tells of an upstream that answers nobody, also without addresses and after its connections', async () => {
+    it('reports an upstream that answers no request, also without addresses and after its connections', async () => {
       const { up, upstream, pass } = await rig(1)
       up.answer = 'ENOTFOUND'
       for (let count = 0; count < 5; count++) {

@@ -118,7 +118,7 @@ describe.each(UPSTREAM_CLIENTS)('over %s', (client) => {
       expect([...hosts].every((host) => host?.startsWith('orders.shop:') === true)).toBe(true)
     })
 
-    it('are used from the next request on, and left by the next when they are not told of any more', async () => {
+    it('are used from the next request on, and left by the next when they are not reported any more', async () => {
       const { tell, load, directory } = await rig(3)
       expect(await load(10)).toEqual([10, 0, 0, 0])
       tell([0])
@@ -135,7 +135,7 @@ describe.each(UPSTREAM_CLIENTS)('over %s', (client) => {
       expect(await load(10)).toEqual([10, 0, 0, 0])
     })
 
-    it('lose the connections that rest when they are not told of any more', async () => {
+    it('lose the connections that rest when they are not reported any more', async () => {
       const { tell, load, pods } = await rig(2)
       tell([0, 1])
       await load(20)
@@ -297,7 +297,7 @@ describe.each(UPSTREAM_CLIENTS)('over %s', (client) => {
       expect((await load(10))[0]).toBe(0)
     })
 
-    it('the Service itself is used no longer when the operator tells of other Pods', async () => {
+    it('the Service itself is used no longer when the operator reports other Pods', async () => {
       const { tell, load, pods } = await rig(3)
       tell([0])
       await pods.all[0]?.stop()

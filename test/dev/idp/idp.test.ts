@@ -211,7 +211,7 @@ describe('the proxy', () => {
     expect(proxy.count('jwks')).toBe(before + 3)
   })
 
-  it('makes ID tokens anew', async () => {
+  it('issues ID tokens again', async () => {
     proxy.behave({ idToken: ({ jwt }) => `${jwt.slice(0, -4)}AAAA` })
     await expect(logIn(new Browser(), 'alice')).rejects.toMatchObject({
       cause: { message: 'JWT signature verification failed' },

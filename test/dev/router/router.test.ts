@@ -77,7 +77,7 @@ describe.each(['ws', 'rawsocket'] as const)('peers over %s', (transport) => {
     expect(await call(caller, 'com.example.echo', payload)).toEqual(payload)
   })
 
-  it('are told of what cannot be read, and nobody else suffers', async () => {
+  it('get an error for what cannot be read, and no other client is affected', async () => {
     const url = urlOf(await start(), transport)
     const [good, bad] = [await join(url), await join(url)]
     bad.sendBytes(Buffer.from('{nonsense'))

@@ -83,7 +83,7 @@ describe('pods without the gateway that they ask for', () => {
     expect([missed.count, missed.note]).toEqual([undefined, undefined])
   })
 
-  it('are told of once, and again when there are none', async () => {
+  it('are reported once, and again when there are none', async () => {
     const { missed, state, rest, later, lines } = aWorld({
       pods: { [` ${OF_POD}`]: [pod('billing/a-1')] },
     })

@@ -222,7 +222,7 @@ describe('the keeper', () => {
     await keeper.stop()
   })
 
-  it('makes it anew where it would make another, and not for its CAs', async () => {
+  it('recreates it where it would make another, and not for its CAs', async () => {
     const { keeper, state, calls, settle } = aWorld({ bundle: 'one' })
     keeper.lead()
     await settle()

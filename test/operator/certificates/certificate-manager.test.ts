@@ -368,7 +368,7 @@ describe('when what is kept ends', () => {
     })
   })
 
-  it('a standby tells of what it holds alone', async () => {
+  it('a standby reports what it holds alone', async () => {
     const world = aWorld()
     const keeper = await leading(world, { namespaces: () => ['shop'] })
     keeper.follow()
@@ -426,7 +426,7 @@ describe('what was damaged or deleted by hand', () => {
     expect(readBundle(world.secrets.texts('shop', SECRET_NAMES.server)?.['ca.crt'])).toHaveLength(1)
   })
 
-  it('a CA that was deleted is trusted no longer: everything is issued anew, at once', async () => {
+  it('a CA that was deleted is trusted no longer: everything is issued again, at once', async () => {
     const world = aWorld()
     const keeper = await leading(world)
     const before = issuers(world)

@@ -141,7 +141,7 @@ describe('the keys of realms', () => {
     expect(writesOf(world)).toEqual([])
   })
 
-  it('are made anew by the leader where somebody has deleted them; a follower keeps what it has', async () => {
+  it('are recreated by the leader if they were deleted; a follower keeps what it has', async () => {
     const world = aWorld()
     world.secrets.put(OWN, REALM_KEYS_SECRET, { 'keys.json': ringText(1) })
     const [follower, leader] = [await started(world), await started(world)]

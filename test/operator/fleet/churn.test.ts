@@ -23,7 +23,7 @@ import {
 afterEach(closeAll)
 
 describe('data planes that come and go', () => {
-  it('are adopted, replaced and let go, and told of', async () => {
+  it('are adopted, replaced and removed, and reported', async () => {
     const [first, second] = [await aPlane(), await aPlane()]
     const told = new ToldDataPlanes()
     const gone: string[] = []
@@ -180,7 +180,7 @@ describe('data planes that come and go', () => {
   })
 })
 
-describe('a data plane that was started anew', () => {
+describe('a data plane that was restarted', () => {
   it('is gone round at once when that is told, though it was backing off', async () => {
     const plane = await aPlane(await freePort())
     const { port } = plane

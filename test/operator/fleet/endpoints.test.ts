@@ -72,7 +72,7 @@ const holds = (plane: FakeDataPlane, ...all: readonly ServiceEndpoints[]): Promi
   })
 
 describe('a gateway', () => {
-  it('is told of the Services of its documents, and of what changes in them', async () => {
+  it('is sent the Services of its documents, and what changes in them', async () => {
     const { source, plane } = await start(await aPlane())
     expect([...source.wanted]).toEqual(['shop/orders', 'bank/vault'])
     source.tell(ORDERS, VAULT)
@@ -88,7 +88,7 @@ describe('a gateway', () => {
     expect(new Set(plane.endpointCalls.map(({ sender }) => sender)).size).toBe(1)
   })
 
-  it('is told of many changes at once', async () => {
+  it('is sent many changes at once', async () => {
     const { source, plane } = await start(await aPlane())
     const calls = plane.endpointCalls.length
     for (let at = 1; at <= 50; at++) source.tell(endpoints('shop/orders', `10.0.0.${at}`))
@@ -96,7 +96,7 @@ describe('a gateway', () => {
     expect(plane.endpointCalls.length - calls).toBeLessThanOrEqual(2)
   })
 
-  it('is told nothing after syncs that name the same Services, and all of it when it has started anew', async () => {
+  it('is sent nothing after syncs that name the same Services, and everything when it has restarted', async () => {
     const { source, fleet, plane } = await start(await aPlane())
     source.tell(ORDERS)
     await holds(plane, ORDERS)
@@ -117,7 +117,7 @@ describe('a gateway', () => {
     expect(plane.endpointCalls.at(-1)?.only).toEqual(['shop/orders', 'bank/vault'])
   })
 
-  it('is told of a Service that a new document names', async () => {
+  it('is sent a Service that a new document names', async () => {
     const { source, fleet, plane } = await start(await aPlane())
     source.tell(ORDERS)
     await holds(plane, ORDERS)
@@ -130,7 +130,7 @@ describe('a gateway', () => {
     })
   })
 
-  it('is told of the Services of documents that its new labels select', async () => {
+  it('is sent the Services of documents that select its new labels', async () => {
     const plane = await aPlane()
     const source = new FakeSource()
     source.tell(ORDERS)
@@ -150,7 +150,7 @@ describe('a gateway', () => {
     await holds(plane, ORDERS)
   })
 
-  it('that knows no such call is asked once, until it starts anew', async () => {
+  it('that knows no such call is asked once, until it restarts', async () => {
     const plane = await aPlane()
     plane.isBeforeEndpoints = true
     const source = new FakeSource()
@@ -206,7 +206,7 @@ describe('a gateway', () => {
 })
 
 describe('a sidecar', () => {
-  it('is told of Services of its own namespace alone', async () => {
+  it('is sent Services of its own namespace only', async () => {
     const plane = await aPlane()
     const source = new FakeSource()
     const dataPlane = { name: 'shop/pod', url: plane.url, labels: {}, namespace: 'shop' }

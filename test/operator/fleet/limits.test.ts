@@ -270,7 +270,7 @@ describe('a data plane that hangs', () => {
     )
   })
 
-  it('in the middle of a sync call holds nobody up, and is let go at once', async () => {
+  it('in the middle of a sync call delays no other one, and is given up at once', async () => {
     const [hung, well] = [await aPlane(), await aPlane()]
     const { fleet } = aFleet([hung, well], { timeoutMs: 60_000 })
     hung.misbehaviours.push({ until: NEVER, on: 'sync' })

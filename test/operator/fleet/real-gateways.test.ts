@@ -169,7 +169,7 @@ describe('real gateways', () => {
     expect(fleet.counters().pushedBytes).toBeLessThan(60_000)
   })
 
-  it('one that is killed and starts again is served anew, the other not disturbed', async () => {
+  it('one that is killed and starts again is sent everything again, without disturbing the other', async () => {
     const place = await aPlace(files)
     const before = await start(place)
     const { told, fleet, reports } = aRealFleet(ca)

@@ -244,7 +244,7 @@ describe('mutual TLS per data plane', () => {
 describe('connections', () => {
   const PLANE: DataPlane = { name: 'a', url: 'https://127.0.0.1:1', labels: {} }
 
-  it('are kept while credentials say the same, and made anew when they do not', async () => {
+  it('are kept while credentials say the same, and recreated when they do not', async () => {
     const ca = createCertificateAuthority('ours')
     const connections = new Connections(PLANE, new SecureContexts())
     const first = credentialsOf(ca, [ca])

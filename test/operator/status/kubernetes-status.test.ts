@@ -215,7 +215,7 @@ describe('whose a status is', () => {
   })
 })
 
-describe('what is let go', () => {
+describe('what is released', () => {
   const RELEASED: StatusOptions = {
     className: 'nginx',
     isReleased: true,
@@ -365,7 +365,7 @@ describe('nothing is written', () => {
     expect(applied).toHaveLength(2)
   })
 
-  it('where what we wrote comes back, however often, and the status is validated anew without it', async () => {
+  it('where what we wrote comes back, however often, and the status is validated again without it', async () => {
     const { writer, applied, pass } = aWriter()
     writer.start()
     let conditions: StatusOptions['conditions'] & object = ['Accepted=True']
@@ -650,7 +650,7 @@ describe('a write fails', () => {
     expect(JSON.stringify(applied[1]?.object)).toContain('Invalid')
   })
 
-  it('since the resource has gone: not tried until it is read anew', async () => {
+  it('since the resource has gone: not tried until it is read again', async () => {
     const { writer, applied, faults, pass } = aWriter()
     faults.push(new ApiError('gone', { status: 404 }))
     writer.start()

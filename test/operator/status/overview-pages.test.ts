@@ -211,7 +211,7 @@ describe('the overview of an operator', () => {
     expect(documents.reads).toBe(0)
   })
 
-  it('tells of realms what is used and what fails, and no secret', async () => {
+  it('reports of realms what is used and what fails, and no secret', async () => {
     const { read } = setUp()
     const page = await read('/overview/realms')
     expect(page).toMatchObject({

@@ -79,7 +79,7 @@ it('is the last on its connection, so that no client sends another into its end'
   expect(client.received?.headers['connection']).toBe('close')
 })
 
-it('one that opens while the gateway goes ends at once, and its upstream is let go', async () => {
+it('one that opens while the gateway goes ends at once, and its upstream is released', async () => {
   streams.endAll()
   const client = await open()
   await eventually(() => {

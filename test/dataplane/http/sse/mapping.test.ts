@@ -46,7 +46,7 @@ describe('the data of an event', () => {
     expect(texts).toEqual(['data: AQID\n\n', 'data: ["AQID"]\n\n'])
   })
 
-  it('may grow to the budget of a request, in each event anew', () => {
+  it('may grow to the budget of a request, separately in each event', () => {
     const plan = planOf('-{{action.result.text}}')
     const context = contextOf()
     for (let turn = 0; turn < 3; turn++)

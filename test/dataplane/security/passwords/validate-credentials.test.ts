@@ -5,7 +5,7 @@ import { quickHash } from '../phc.ts'
 const COSTLY = `$scrypt$ln=20,r=8,p=1$c2FsdA$${'A'.repeat(43)}`
 
 describe('validateCredentials', () => {
-  it('tells of every fault at once', () => {
+  it('reports every fault at once', () => {
     const record = {
       uri: 'a.b',
       signing_keys: ['secret', {}],

@@ -164,7 +164,7 @@ describe('a token of the token endpoint', () => {
     expect(statusOf(await home.call(demand, headers))).toBe(403)
   })
 
-  it('of a user who is gone is told of as such', async () => {
+  it('of a user who is gone is reported as such', async () => {
     const { jwt } = await home.accessTokens.issue({ ...DRAFT, sub: 'constructor' })
     expect(statusOf(await ask(jwt))).toBe(401)
     expect(home.audited).toMatchObject([{ reason: 'unknown_user' }])

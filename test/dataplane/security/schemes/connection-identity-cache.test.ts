@@ -71,7 +71,7 @@ describe('what is known again', () => {
   })
 })
 
-describe('what is asked anew', () => {
+describe('what is verified again', () => {
   it.each<[string, Seen, CredentialSource]>([
     ['nothing presented', { headers: [] }, BASIC],
     ['another text', { headers: [['Authorization', 'Basic abd']] }, BASIC],

@@ -24,7 +24,7 @@ const setUp = () => {
 }
 
 describe('createFailureReport', () => {
-  it('tells of the first, the tenth, the hundredth, …', () => {
+  it('reports the first, the tenth, the hundredth, …', () => {
     const { told, report, clock } = setUp()
     for (let time = 0; time < 1500; time++) report(EVENT)
     expect(told).toEqual([undefined, '10', '100', '1000'])
@@ -34,7 +34,7 @@ describe('createFailureReport', () => {
     expect(told.at(-1)).toBeUndefined()
   })
 
-  it('tells of each kind and place, not of each name', () => {
+  it('reports by kind and place, not by name', () => {
     const { told, report } = setUp()
     report(EVENT)
     for (let user = 0; user < 9; user++) report({ ...EVENT, authid: `user-${user}` })

@@ -240,7 +240,7 @@ describe('a pool', () => {
     expect([first.calls.length, second.calls.length]).toEqual([0, 2])
   })
 
-  it('takes a link in again when it joins anew', () => {
+  it('takes a link in again when it joins again', () => {
     const scene = pooled()
     linkAt(scene, 0).join()
     linkAt(scene, 0).lose()

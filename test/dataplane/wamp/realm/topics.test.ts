@@ -255,7 +255,7 @@ describe('the last follower', () => {
     expect(heard.heard).toEqual([])
   })
 
-  it('followed anew after the end, subscribes anew', async () => {
+  it('that is followed again after the end subscribes again', async () => {
     const scene = joinedScene({ lingerMs: 1 })
     follow(scene).following.end()
     await jest.advanceTimersByTimeAsync(1)

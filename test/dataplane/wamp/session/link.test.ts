@@ -153,7 +153,7 @@ describe('a link', () => {
     ])
   })
 
-  it('tells of each attempt that fails, though its state stays the same', async () => {
+  it('reports each attempt that fails, though its state stays the same', async () => {
     const { told, backOffs, transports } = await start()
     for (let tries = 0; tries < 3; tries++) {
       transports.last.end('unreachable')
@@ -275,7 +275,7 @@ describe('fail-over', () => {
     expect(transports.last.target.url).toBe('ws://c/')
   })
 
-  it('tells of the refusal among those that are away, and keeps trying often', async () => {
+  it('reports the refusal among those that are away, and keeps trying often', async () => {
     const { link, transports } = await start({ urls })
     for (let round = 0; round < 20; round++) {
       transports.last.end('unreachable')

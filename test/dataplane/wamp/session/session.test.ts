@@ -121,7 +121,7 @@ describe('joining', () => {
     expect(ends).toEqual(endedWith('refused', 'wamp.error.cannot_authenticate'))
   })
 
-  it('tells of an end within the opening of its transport afterwards', async () => {
+  it('reports an end within the opening of its transport afterwards', async () => {
     const ends: SessionEnd[] = []
     openSession(
       {

@@ -13,7 +13,7 @@ describe('subscribe', () => {
     return { ...joined, events, asked, hold: await asked }
   }
 
-  it('tells of events, with their topic', async () => {
+  it('reports events, with their topic', async () => {
     const { transport, events, hold } = await subscribe()
     expect(hold.id).toBe(11)
     transport.receive(36, 11, 5, {}, [1], { a: 1 })
@@ -31,7 +31,7 @@ describe('subscribe', () => {
     ])
   })
 
-  it('tells of an event that follows at once', () => {
+  it('reports an event that follows at once', () => {
     const { session, transport } = join()
     const events: WampEvent[] = []
     void session.subscribe('com.t', {}, (event) => events.push(event))

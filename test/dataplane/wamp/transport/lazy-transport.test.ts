@@ -76,7 +76,7 @@ describe('a transport that is loaded late', () => {
     expect([scene.opened.length, scene.loads()]).toEqual([2, 1])
   })
 
-  it('opens nothing for one that was closed meanwhile, and tells of its end once', async () => {
+  it('opens nothing for one that was closed meanwhile, and reports its end once', async () => {
     const scene = prepare()
     const transport = scene.open()
     transport.close()

@@ -506,7 +506,7 @@ describe('connections', () => {
     expect(asked.length).toBeLessThanOrEqual(8)
   })
 
-  it('are made anew with a new certificate, while what is under way ends on the old ones', async () => {
+  it('are recreated with a new certificate, while what is under way ends on the old ones', async () => {
     const ca = createCertificateAuthority('ours')
     const tls = ca.issue('kubernetes')
     let given = { headers: {}, tls: { ca: ca.cert, servername: 'kubernetes', key: '', cert: '' } }

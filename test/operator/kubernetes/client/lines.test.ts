@@ -21,7 +21,7 @@ describe('lines of a stream', () => {
     }
   })
 
-  it('that are not at their end are kept, and told of', () => {
+  it('that are not at their end are kept, and reported', () => {
     const reader = createLineReader(100)
     expect(reader.push(Buffer.from('{"a"'))).toEqual([])
     expect(reader.hasRest).toBe(true)

@@ -78,7 +78,7 @@ describe('a kubeconfig', () => {
     expect(await cluster.credentials()).toEqual(expected)
   })
 
-  it('tells of namespace, proxy, CA and server name', async () => {
+  it('reports namespace, proxy, CA and server name', async () => {
     const cluster = {
       'certificate-authority-data': base64('CA'),
       'tls-server-name': 'kubernetes',

@@ -167,7 +167,7 @@ describe('the same again', () => {
     expect(sent).toMatchObject([{ verb: 'create' }, { verb: 'create' }])
   })
 
-  it('is told anew where the event has expired', async () => {
+  it('is reported again where the event has expired', async () => {
     const { recorder, sent, faults, pass } = aRecorder()
     recorder.record(anEvent())
     await pass(1_000)

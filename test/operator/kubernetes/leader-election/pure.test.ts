@@ -86,7 +86,7 @@ describe('a Lease is read', () => {
 describe('a claim is written', () => {
   const claim = { holder: 'b', durationMs: 15_000, epoch: 5, renewedAtMs: T0 }
 
-  it('anew', () => {
+  it('into a new Lease where there is none', () => {
     expect(leaseObject(NAME, { ...claim, acquiredAtMs: T0 }, undefined)).toEqual({
       apiVersion: 'coordination.k8s.io/v1',
       kind: 'Lease',

@@ -76,7 +76,7 @@ describe('what is kept of objects', () => {
     expect(items.publish()).toBe(false)
   })
 
-  it('is read anew of another past, where equal versions may lie', () => {
+  it('is read again in another history, where equal versions mean nothing', () => {
     const { items, read } = reading()
     list(items, [object('a', 1)])
     list(items, [object('a', 1)], true)

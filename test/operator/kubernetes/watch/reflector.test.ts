@@ -162,7 +162,7 @@ describe('a reflector', () => {
     expect(rig.watched.failure).toBeUndefined()
   })
 
-  it('tells of an empty list too', async () => {
+  it('reports an empty list too', async () => {
     const rig = run()
     ;(await rig.list()).answer(listOf(10))
     await rig.watch()
@@ -248,7 +248,7 @@ describe('a reflector', () => {
     expect(rig.watched.failure).toMatchObject({ status: 410 })
   })
 
-  it('begins a list anew that got old between two pages', async () => {
+  it('starts a list again that has expired between two pages', async () => {
     const rig = run()
     ;(await rig.list()).answer({ ...listOf(10, object('a', 1)), continue: 'more' })
     ;(await rig.list()).fail(failed(410, 'Expired'))
@@ -277,7 +277,7 @@ describe('a reflector', () => {
     expect(rig.told.map(({ status }) => status)).toEqual([500, 500, undefined])
   })
 
-  it('waits no longer once the API server is back, and begins its back-off anew', async () => {
+  it('waits no longer once the API server is back, and starts with a short back-off again', async () => {
     const rig = run()
     for (let failures = 0; failures < 8; failures += 1) (await rig.list()).fail(away())
     await settled()
@@ -417,7 +417,7 @@ describe('a reflector', () => {
     expect(rig.watched.failure?.message).toContain('closes every watch immediately')
   })
 
-  it('counts failures anew after it was well for a while', async () => {
+  it('counts failures from 0 after it has worked for a while', async () => {
     const rig = await running()
     rig.first.fail(failed(500))
     ;(await rig.list()).answer(listOf(11))

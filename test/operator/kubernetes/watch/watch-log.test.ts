@@ -18,7 +18,7 @@ const aWatchLog = () => {
 }
 
 describe('watches that fail', () => {
-  it('are told of in one line, and in one when they follow again', () => {
+  it('are reported in one line, and in one when they follow again', () => {
     const { clock, lines, secrets, watchLog } = aWatchLog()
     const pods = {}
     watchLog.failed(pods, { resource: 'pods', ...AWAY })
@@ -51,7 +51,7 @@ describe('watches that fail', () => {
     ])
   })
 
-  it('for a moment only are not told of', () => {
+  it('for a moment only are not reported', () => {
     const { clock, lines, secrets, watchLog } = aWatchLog()
     for (const each of secrets) watchLog.failed(each, { resource: 'secrets', ...AWAY })
     clock.advance(4_000)

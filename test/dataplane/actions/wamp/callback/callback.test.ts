@@ -474,7 +474,7 @@ describe.each(UPSTREAM_CLIENTS)('over %s', (client) => {
       },
     )
 
-    it('are told of once a minute, with the reason, and never with the query', async () => {
+    it('are reported once a minute, with the reason, and never with the query', async () => {
       const { upstream } = scripted([500, 500, 'reset', 500])
       const { callbacks, target, lost, news, clock } = posterFor('http://hooks', { upstream })
       const { onEvent: tell } = callbacks.events(target)
