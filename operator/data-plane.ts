@@ -19,7 +19,7 @@ export interface DataPlane {
   readonly labels: Readonly<Record<string, string>>
   /** Absent: of the shared pool. Present: a sidecar of that namespace. */
   readonly namespace?: string
-  /** Changes when it was restarted: what was known of it is dropped at once. */
+  /** Changes with every restart, after which nothing that was known about it counts. */
   readonly incarnation?: string
   /** Name that its certificate must have, where that is not the host of `url`. */
   readonly serverName?: string

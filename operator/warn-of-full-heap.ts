@@ -1,5 +1,5 @@
-// Warns when little room is left in the heap after a collection: V8 ends the process when there is none, and before
-// that the operator collects more than it works.
+// Warns when little room is left in the heap after a collection: V8 ends the process when the heap is full, and before that
+// the operator spends most of its time on collections.
 
 import type { Clock } from '../base/clock.ts'
 import type { Log } from '../telemetry/log.ts'

@@ -8,17 +8,18 @@ import type { Log } from '../../telemetry/log.ts'
 import { boundAddress, urlOf } from '../../telemetry/bound-address.ts'
 import type { Address } from '../../telemetry/settings-table.ts'
 import { EXCESS, findExcess } from '../../base/json-weight.ts'
+import { listen } from '../listen.ts'
 import { BODY_LIMITS, type BodyLimits, BodyReader } from './read-body.ts'
 import { ReviewError } from './review-compiler.ts'
 import { type AdmissionAnswer, type AdmissionRequest, readReview, reviewAnswer } from './review.ts'
 
 /**
- * Must be quick: the server answers nothing else while it computes, and the API server waits for 3 s at most. An error
- * that it throws is a 500, and the API server's policy decides.
+ * Must be quick: the server answers nothing else while it computes, and the API server waits for 3 s at most. If it
+ * throws, the response is 500, and the failure policy of the API server decides.
  */
 export type Admit = (
   request: AdmissionRequest,
-  /** The rest of the path after its own; empty: none. Only the API server knows the right one (review-key.ts). */
+  /** The rest of the path; empty: there is none. Only the API server knows the right word (review-key.ts). */
   word?: string,
 ) => AdmissionAnswer | Promise<AdmissionAnswer>
 
@@ -35,7 +36,7 @@ export interface AdmissionServerOptions {
 export interface AdmissionServer {
   /** `https://127.0.0.1:9443` */
   readonly url: string
-  /** Finishes the requests it has received, for at most a second. */
+  /** Finishes the requests that it has received, within a second. */
   close(): Promise<void>
 }
 
@@ -64,8 +65,7 @@ const TIMES = {
   handshakeTimeout: 10_000,
   headersTimeout: 10_000,
   requestTimeout: 10_000,
-  // Longer than an API server keeps a connection that it does not use (90 s), so that the API server closes it and not
-  // we.
+  // Longer than an API server keeps an unused connection (90 s), so that it is the API server that closes it.
   keepAliveTimeout: 120_000,
   connectionsCheckingInterval: 1_000,
 } as const
@@ -110,7 +110,7 @@ const answer = async (
     return
   }
   const body = await reader.read(request)
-  // The client has gone: validating for it would only delay others.
+  // The client has disconnected: validating for it would only delay others.
   if (response.destroyed || body.result === 'gone') return
   if (body.result !== 'body') {
     const { status, words } = REFUSALS[body.result]
@@ -161,8 +161,8 @@ const respond = async (
 }
 
 /**
- * An object and its old version with the most that the API server stores, and room: documents have ten bytes of text
- * and more for each value. Half a million of the largest values take 60 MB.
+ * Enough for an object and its old version of the largest size that the API server stores: documents have at least ten
+ * bytes of text for each value. Half a million of the largest values take 60 MB.
  */
 const BOUNDS = { maxDepth: 128, maxValues: 500_000 } as const
 
@@ -199,18 +199,6 @@ const sendJson = (response: ServerResponse, status: number, body: object): void 
   })
   response.end(JSON.stringify(body))
 }
-
-const listen = (server: Server, address: Address): Promise<void> =>
-  new Promise((resolve, reject) => {
-    server.once('error', reject)
-    const listening = (): void => {
-      server.off('error', reject)
-      resolve()
-    }
-    if (address.kind === 'unix') server.listen(address.path, listening)
-    else if (address.host === '') server.listen(address.port, listening)
-    else server.listen(address.port, address.host, listening)
-  })
 
 const CLOSE_MS = 1_000
 

@@ -38,8 +38,8 @@ export interface Forecast {
 export type MakeForecast = (object: ValueMap) => Promise<Forecast | undefined>
 
 /**
- * An object that was applied just before, as a Realm is before its documents, may not have reached us yet: a problem
- * gets this time to disappear, for so many requests at a time.
+ * An object that was applied just before, such as the Realm of a document, may not have reached us yet: a problem gets
+ * this time to disappear, for a limited number of requests at a time.
  */
 const SETTLE_MS = 200
 const STEP_MS = 50

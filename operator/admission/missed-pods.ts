@@ -25,7 +25,7 @@ export interface MissedPodsOptions {
   readonly log: Log
 }
 
-/** From the memory of the API server, which ignores the limit then; a larger number would tell nothing more. */
+/** Reads from the cache of the API server, which ignores the limit then. */
 const CHEAP = { onlyMetadata: true, resourceVersion: '0', limit: 500 } as const
 const ENOUGH = 1000
 const MAX_NAMESPACES = 500

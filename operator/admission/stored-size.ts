@@ -9,12 +9,12 @@ import type { ValueMap } from '../../language/expression/value.ts'
  */
 export const ETCD_REQUEST_BYTES = 1.5 * 1024 * 1024
 
-/** For the `status` that is written later, and for what the request has besides the object. */
+/** For the `status` that is written later, and for what else the request contains. */
 const RESERVED_BYTES = 32 * 1024
 
 const LIMIT_BYTES = ETCD_REQUEST_BYTES - RESERVED_BYTES
 
-/** From this size on, a warning tells the author. */
+/** From this size on, the author gets a warning. */
 const NEAR_BYTES = 0.9 * LIMIT_BYTES
 
 export type StoredSize =

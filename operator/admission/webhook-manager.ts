@@ -72,8 +72,8 @@ export class WebhookManager {
   }
 
   /**
-   * Creates it where there is none, once, leading or not: after a rollout that turns the webhook or sidecars on, both
-   * must work when the rollout is over, while the older operator may still lead.
+   * Creates the configuration once if it does not exist, leading or not: after a rollout that turns the webhook or sidecars
+   * on, both must work when the rollout is over, while the older operator may still lead.
    */
   introduce(): void {
     void this.#loop.exclusively(() => this.#introduce())

@@ -23,7 +23,7 @@ export interface Signer {
 }
 
 export type AuthorityStep =
-  /** There is none that could sign: a new one, at once. */
+  /** None can sign: create a new one, which signs at once. */
   | 'found'
   /** Create the next one, trusted from now on. */
   | 'prepare'

@@ -67,9 +67,9 @@ export interface FleetEndpoints extends ServiceScope {
 }
 
 export interface FleetLimits {
-  /** Rounds at work at once; one that hears nothing for `patienceMs` does not count. */
+  /** Rounds that may run at once; one that receives nothing for `patienceMs` does not count. */
   readonly rounds: number
-  /** Bytes of bodies under way, as sent. */
+  /** Bytes of bodies that are being sent. */
   readonly bodyBytes: number
   readonly patienceMs: number
 }
@@ -79,10 +79,10 @@ const TIMEOUT_MS = 10_000
 const WITHHOLD_MS = 300_000
 const LIMITS: FleetLimits = { rounds: 32, bodyBytes: 64 * 1024 * 1024, patienceMs: 2_000 }
 
-/** Of calls that tell of Pods: those of a hundred gateways at once. */
+/** Bytes of calls that report Pods: enough for a hundred gateways at once. */
 const ENDPOINT_BYTES = 32 * 1024 * 1024
 
-/** May be started again after it was stopped: it believes nothing then, and waits for `apply`. */
+/** May be started again after it was stopped: it knows nothing then, and waits for `apply`. */
 export class Fleet {
   readonly #workers = new Map<string, Worker>()
   /** Workers of data planes that are gone, until they have ended. */
@@ -183,7 +183,7 @@ export class Fleet {
     for (const { report, client } of this.#workers.values()) {
       const { dataPlane } = report
       const held = report.ready ? idOf(report, digest, id) : undefined
-      if (held === undefined || !isHeededBy(namespace, dataPlane)) continue
+      if (held === undefined || !mayJudge(namespace, dataPlane)) continue
       const key = `${dataPlane.name} ${dataPlane.incarnation ?? ''}`.trim()
       const kind = dataPlane.namespace === undefined ? holders : sidecars
       kind.push({ key, source: () => client.source(held) })
@@ -304,19 +304,19 @@ export class Fleet {
 }
 
 /**
- * A sidecar may claim to serve anything: that keeps no data plane out of service which is not of its namespace.
+ * Whether what another data plane serves may keep one out of service: a sidecar, which may claim to serve anything, only
+ * those of its own namespace.
  * @param namespace of the data plane that is decided about
  */
-const isHeededBy = (namespace: string | undefined, other: DataPlane): boolean =>
+const mayJudge = (namespace: string | undefined, other: DataPlane): boolean =>
   other.namespace === undefined || other.namespace === namespace
 
-/** It serves the very version that `fresh` refuses: so the fault is not the document's. */
+/** Whether the data plane serves the version that `fresh` rejects, so that the document is not at fault. */
 const vouches = (
   { ready, documents, dataPlane }: DataPlaneReport,
   fresh: DataPlane,
   { id, digest }: Pick<DesiredDocument, 'id' | 'digest'>,
-): boolean =>
-  ready && documents.get(id)?.digest === digest && isHeededBy(fresh.namespace, dataPlane)
+): boolean => ready && documents.get(id)?.digest === digest && mayJudge(fresh.namespace, dataPlane)
 
 /** @param wanted absent: any data plane will do; else one that it selects */
 const serves = (

@@ -1,5 +1,5 @@
-// Orders gateways for questions that only so many are asked, or may answer: the shared pool before sidecars, so that
-// however many sidecars there are, they do not displace it.
+// Orders gateways for requests that are sent to a limited number of them: the shared pool before sidecars, so that it is not
+// displaced, however many sidecars there are.
 
 export interface Ordered {
   readonly name: string

@@ -1,13 +1,13 @@
-// Finds where a character of a YAML text value stands in the source, whatever the style of the scalar: plain, quoted or a
-// block, folded or not. Says nothing where that is not certain.
+// Finds where a character of a YAML text value is in the source, for all styles of scalars: plain, quoted or a block, folded
+// or not. Gives no place if it is not certain.
 
 import { Scalar } from 'yaml'
 
 /**
- * Folding, indentation and chomping change nothing but white space. So the n-th character of the value that is none
- * is the n-th of the source.
+ * Folding, indentation and chomping change only white space. So the n-th character of the value that is not white space
+ * is the n-th such character of the source.
  * @param offset into the value, in UTF-16 code units
- * @returns the offset into the source; undefined: it can't be told
+ * @returns the offset into the source; undefined: it is not certain
  */
 export const locateCharacter = (
   source: string,

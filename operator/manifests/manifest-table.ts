@@ -161,7 +161,7 @@ export class ManifestTable {
       before.holdDeletes === holdDeletes &&
       sameEntries(before.resources, resources) &&
       JSON.stringify(before.notes) === JSON.stringify(notes)
-    // The first cache is news even when it is empty.
+    // The first cache counts as a change even if it is empty.
     if (isSame && before.version > 0) return
     const version = before.version + 1
     this.#cache = { version, resources, notes, ...(holdDeletes !== undefined && { holdDeletes }) }

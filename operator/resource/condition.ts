@@ -23,23 +23,23 @@ const NOT_PROGRAMMED = [
 
 type ResourceKind = 'ApiSpecification' | 'Realm'
 
-/** What is particular to a type of condition: code that treats types differently reads it here. */
+/** What distinguishes a type of condition: code that treats types differently decides by these traits. */
 type Traits = {
-  /** In the status of which kinds it is. */
+  /** The kinds whose statuses have it. */
   readonly kinds: readonly ResourceKind[]
-  /** What of a change is written at once; the rest is written once in a minute at most. */
-  readonly news: 'all' | 'status and reason' | 'nothing'
+  /** Changes of this are written at once, others at most once a minute. */
+  readonly urgent: 'all' | 'status and reason' | 'nothing'
 } & (Lasting | Abnormality)
 
-/** Always there. Those that may be Released say so when the operator lets go of the resource, the others stay. */
+/** Always present. If it has the reason Released, it gets that when the operator stops managing the resource. */
 interface Lasting {
   readonly reasons: Readonly<Record<ConditionStatus, readonly string[]>>
 }
 
-/** There only while it is True, and removed when the operator lets go of the resource. */
+/** Present only while it is True, and removed when the operator stops managing the resource. */
 interface Abnormality {
   readonly reasons: { readonly True: readonly string[] }
-  /** Who looks for it: `FoundBy` has a member for each of its types, so that none is forgotten. */
+  /** What finds it: `FoundBy` has a member for each of the types, so that none is forgotten. */
   readonly foundBy: Finder
 }
 
@@ -51,18 +51,18 @@ export const CONDITIONS = {
   Accepted: {
     reasons: { True: ['Accepted'], False: NOT_ACCEPTED, Unknown: ['Pending'] },
     kinds: ['ApiSpecification', 'Realm'],
-    news: 'all',
+    urgent: 'all',
   },
   ResolvedRefs: {
     reasons: { True: ['ResolvedRefs'], False: NOT_RESOLVED, Unknown: ['Pending'] },
     kinds: ['ApiSpecification', 'Realm'],
-    news: 'all',
+    urgent: 'all',
   },
   Programmed: {
     reasons: { True: ['Programmed'], False: NOT_PROGRAMMED, Unknown: ['Pending', 'Released'] },
     kinds: ['ApiSpecification'],
     // Its message names data planes, and counts them.
-    news: 'status and reason',
+    urgent: 'status and reason',
   },
   Ready: {
     reasons: {
@@ -71,7 +71,7 @@ export const CONDITIONS = {
       Unknown: ['Pending', 'Released'],
     },
     kinds: ['ApiSpecification', 'Realm'],
-    news: 'status and reason',
+    urgent: 'status and reason',
   },
   /** It does not change Programmed and Ready. The last two are of Realms. */
   Degraded: {
@@ -86,13 +86,13 @@ export const CONDITIONS = {
     foundBy: 'gateways',
     kinds: ['ApiSpecification', 'Realm'],
     // It may come and go with every session.
-    news: 'nothing',
+    urgent: 'nothing',
   },
   Stalled: {
     reasons: { True: [...NOT_ACCEPTED, 'RefNotPermitted', 'Rejected'] },
     foundBy: 'conditions',
     kinds: ['ApiSpecification', 'Realm'],
-    news: 'all',
+    urgent: 'all',
   },
 } as const satisfies Readonly<Record<string, Traits>>
 
@@ -101,11 +101,11 @@ export type ConditionType = keyof typeof CONDITIONS
 /** In the order in which a status shows them. */
 export const CONDITION_TYPES = Object.keys(CONDITIONS) as readonly ConditionType[]
 
-/** @example traitsOf('Ready').news // 'status and reason' */
+/** @example traitsOf('Ready').urgent // 'status and reason' */
 export const traitsOf = (type: ConditionType): Traits => CONDITIONS[type]
 
 /**
- * Types that are always there.
+ * Types that are always present.
  * @example lastingTypes('Realm') // ['Accepted', 'ResolvedRefs', 'Ready']
  */
 export const lastingTypes = (kind: ResourceKind): readonly ConditionType[] =>
@@ -113,7 +113,7 @@ export const lastingTypes = (kind: ResourceKind): readonly ConditionType[] =>
     (type) => finderOf(type) === undefined && traitsOf(type).kinds.includes(kind),
   )
 
-/** Who looks for it; undefined: it is always there. */
+/** What finds the condition; undefined: it is always present. */
 export const finderOf = (type: ConditionType): Finder | undefined => {
   const traits = traitsOf(type)
   return 'foundBy' in traits ? traits.foundBy : undefined
@@ -123,7 +123,7 @@ type ReleasableType = {
   readonly [T in ConditionType]: 'Released' extends ReasonOf<T> ? T : never
 }[ConditionType]
 
-/** Whether it becomes Unknown, with the reason Released, when the operator lets go of the resource. */
+/** Whether it becomes Unknown, with the reason Released, when the operator stops managing the resource. */
 export const isReleasable = (type: ConditionType): type is ReleasableType => {
   const { reasons } = traitsOf(type)
   return 'Unknown' in reasons && reasons.Unknown.includes('Released')

@@ -30,7 +30,7 @@ export type ReadResult =
   /** Can't be distinguished from others: no kind, no name. */
   | { readonly result: 'fault'; readonly problems: readonly Problem[] }
 
-/** What an API server says of every object; what a file says of it is not believed. */
+/** Metadata that an API server sets on every object; in a file it is ignored. */
 export type KnownMetadata = Pick<Metadata, 'uid' | 'resourceVersion' | 'generation' | 'createdAt'>
 
 /**

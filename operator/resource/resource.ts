@@ -187,7 +187,7 @@ export const resourceKey = (kind: Kind, namespace: string, name: string): string
 export const keyOf = (resource: Resource): string =>
   resourceKey(resource.kind, resource.metadata.namespace, resource.metadata.name)
 
-/** What is of no class we can read counts as of the one that is there when none is named. */
+/** A resource whose class is missing or can't be read counts as one of the default class. */
 export const isOfClass = (
   { className = DEFAULT_CLASS }: ApiSpecificationResource | RealmResource,
   wanted: string,

@@ -97,7 +97,7 @@ export class ReferencedWatches {
     return this.#excess.has(key) || !isObjectName(reference.name)
   }
 
-  /** Takes the answers that have changed since the last call, and costs no more; the other members tell of these. */
+  /** The objects that have changed since the last call, in time proportional to their number. */
   takeChanges(): readonly Change<KeyedResource>[] {
     if (this.#touched.size === 0) return []
     const keys = [...this.#touched]

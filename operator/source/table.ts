@@ -111,7 +111,7 @@ export class SourceTable {
 
   /**
    * Takes a version of a resource that differs from the one before only in status.
-   * @returns as the cache has it from now on; undefined: nothing of it is new, or it waits for a whole update
+   * @returns the resource as it is in the cache from now on; undefined: nothing has changed, or it waits for the next update
    */
   renew(resource: Resource): Resource | undefined {
     const key = keyOf(resource)
@@ -201,7 +201,7 @@ export class SourceTable {
       (before.forbidden === forbidden ||
         isDeepStrictEqual(before.forbidden ?? new Map(), forbidden)) &&
       isDeepStrictEqual(before.notes, notes)
-    // The first cache is news even when it is empty.
+    // The first cache counts as a change even if it is empty.
     const hasChanged = !isSame || before.version === 0
     this.#cache = {
       version: before.version + (hasChanged ? 1 : 0),

@@ -1,11 +1,11 @@
-// Bounds how many requests for some pages are at work at one time: those that wait for gateways, and hold their answers.
+// Bounds how many requests for some pages run at a time: those that wait for gateways and keep their responses in memory.
 
 import { Limiter } from '../../base/limiter.ts'
 import type { Pages } from './page.ts'
 
 /**
  * Requests beyond the bound are answered with a request to try again.
- * @param most at one time, of all the pages together
+ * @param most at a time, of all these pages together
  */
 export const boundPages = (most: number, pages: Pages): Pages => {
   const limiter = new Limiter(most)

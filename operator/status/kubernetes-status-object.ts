@@ -87,26 +87,26 @@ const detailsOf = ({
 })
 
 export type Difference =
-  /** But for times and counts. */
+  /** The statuses agree, except in times. */
   | 'none'
-  /** Of how many gateways: as Pods come and go it changes, and back again. */
+  /** Only the number of gateways has changed, which it does, and back again, as Pods come and go. */
   | 'counts'
   /** Only a message has changed, as it names another data plane first, or a result of the fleet: serving, Degraded. */
   | 'wording'
   /** A change that someone may wait for or must act upon. */
-  | 'news'
+  | 'urgent'
 
-/** @example differenceOf(undefined, wanted) // 'news' */
+/** @example differenceOf(undefined, wanted) // 'urgent' */
 export const differenceOf = (
-  standing: StatusObject | undefined,
+  current: StatusObject | undefined,
   wanted: StatusObject,
 ): Difference => {
-  if (standing === wanted) return 'none'
-  if (standing === undefined || factsOf(standing) !== factsOf(wanted)) return 'news'
-  // Two that share a class and a namespace must not take it from one another.
-  if (standing.operator === undefined && wanted.operator !== undefined) return 'news'
-  if (wordsOf(standing) !== wordsOf(wanted)) return 'wording'
-  return standing.gateways === wanted.gateways ? 'none' : 'counts'
+  if (current === wanted) return 'none'
+  if (current === undefined || factsOf(current) !== factsOf(wanted)) return 'urgent'
+  // Two operators that share a class and a namespace must not overwrite each other's statuses.
+  if (current.operator === undefined && wanted.operator !== undefined) return 'urgent'
+  if (wordsOf(current) !== wordsOf(wanted)) return 'wording'
+  return current.gateways === wanted.gateways ? 'none' : 'counts'
 }
 
 const reported = (problems: readonly (Problem | Warning)[]): readonly Reported[] =>
@@ -116,9 +116,9 @@ const reported = (problems: readonly (Problem | Warning)[]): readonly Reported[]
     message: cutText(message),
   }))
 
-const isFact = ({ type }: Condition): boolean => traitsOf(type).news !== 'nothing'
+const isFact = ({ type }: Condition): boolean => traitsOf(type).urgent !== 'nothing'
 
-const isFactWithMessage = ({ type }: Condition): boolean => traitsOf(type).news === 'all'
+const isFactWithMessage = ({ type }: Condition): boolean => traitsOf(type).urgent === 'all'
 
 const factsOf = ({ observedGeneration, conditions, ...rest }: StatusObject): string =>
   JSON.stringify([

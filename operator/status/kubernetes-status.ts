@@ -174,7 +174,7 @@ class Writer implements StatusWriter {
     const since = difference === 'counts' ? (entry.countsSinceMs ?? nowMs) : undefined
     entry.countsSinceMs = since
     if (since !== undefined) this.#wait(entry, 'counts', dueIn(COUNTS_MS, since, nowMs))
-    if (difference === 'news') this.#wait(entry, 'coalescing', COALESCE_MS)
+    if (difference === 'urgent') this.#wait(entry, 'coalescing', COALESCE_MS)
     if (difference === 'wording') {
       this.#wait(entry, 'wording', dueIn(WORDING_MS, entry.lastWriteMs, nowMs))
     }

@@ -24,7 +24,7 @@ export const errorPage = (
   description = '',
 ): Page => ({ status, json: { code, message, description } })
 
-/** By path; a segment `:name` of it is handed to the page, in order, and then the query without its `?`. */
+/** By path. A page is passed the segments that `:name` stands for, in order, and then the query without its `?`. */
 export type Pages = Readonly<
   Record<
     string,

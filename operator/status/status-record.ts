@@ -12,7 +12,7 @@ import { byName } from './status-rows.ts'
 
 /**
  * @param leader left out where there are no other replicas
- * @param unready why nothing can be told yet
+ * @param unready why nothing is known yet
  * @param locate left out where resources are in no files
  */
 export const statusRecord = (

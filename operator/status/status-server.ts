@@ -1,7 +1,7 @@
 // Serves a table of read-only pages over HTTP: to probes, or to people on this machine, who get the web page too. No
 // page of another origin is answered there.
 
-import type { IncomingMessage, Server, ServerResponse } from 'node:http'
+import type { IncomingMessage, ServerResponse } from 'node:http'
 import { http } from '../../base/node-http.ts'
 import { boundAddress, isLocal, urlOf } from '../../telemetry/bound-address.ts'
 import { untilAnswerable } from '../../telemetry/delayed-response.ts'
@@ -14,19 +14,20 @@ import {
   refuseWebPages,
 } from '../../web/browser-access.ts'
 import { findPageFile, sendPageFile } from '../../web/page-files.ts'
+import { listen } from '../listen.ts'
 import { PAGE_NOT_FOUND, type Page, type Pages, READINESS_PATHS } from './page.ts'
 
 export interface StatusServer {
-  /** From now on; what has been asked before is answered first. */
+  /** Serves these pages from now on; requests that wait are answered first. */
   serve(pages: Pages): void
   /** `http://127.0.0.1:18085`, or `unix:/path`. */
   readonly url: string
   close(): Promise<void>
 }
 
-/** Who is answered. */
+/** Whom the server is for. */
 export type Audience =
-  /** The kubelet and Prometheus, who see nothing that is worth hiding. */
+  /** The kubelet and Prometheus, which get nothing confidential. */
   | 'probes'
   /** A person on this machine and their browser, and programs. */
   | 'people'
@@ -72,7 +73,7 @@ interface Access {
   readonly page: readonly Authorize[] | undefined
 }
 
-/** Where others can connect, under whatever name, there is no page: what it reads, another page could read, too. */
+/** Where others can connect there is no web page, as pages of other origins could read the same data. */
 const accessFor = (audience: Audience, address: Address): Access => {
   if (audience === 'probes') return { data: [], page: undefined }
   return isLocal(address)
@@ -120,7 +121,7 @@ const answer = async (
   }
 }
 
-/** True: it was for a file of the web page, and is answered. */
+/** @returns true: the request was for a file of the web page, and is answered */
 const sendPage = (
   request: IncomingMessage,
   response: ServerResponse,
@@ -134,7 +135,7 @@ const sendPage = (
   return true
 }
 
-/** True: the rejection is sent. */
+/** @returns true: the rejection was sent */
 const isRejected = (
   request: IncomingMessage,
   response: ServerResponse,
@@ -202,15 +203,3 @@ const sendError = (
 ): void => {
   sendJson(response, status, { code, message, description: '' })
 }
-
-const listen = (server: Server, address: Address): Promise<void> =>
-  new Promise((resolve, reject) => {
-    server.once('error', reject)
-    const listening = (): void => {
-      server.off('error', reject)
-      resolve()
-    }
-    if (address.kind === 'unix') server.listen(address.path, listening)
-    else if (address.host === '') server.listen(address.port, listening)
-    else server.listen(address.port, address.host, listening)
-  })

@@ -31,11 +31,11 @@ export interface UninstallOptions extends Installation {
   /** Where there may be documents and realms. */
   readonly watched: readonly string[] | 'all'
   readonly print: (line: string) => void
-  /** So long after its last renewal an operator may still write. */
+  /** For this time after its last renewal an operator may still write. */
   readonly settleMs?: number
 }
 
-/** As an operator has it, and a little more: it stops acting so long after its last renewal. */
+/** A little longer than the renew deadline, after which an operator stops acting. */
 const SETTLE_MS = 11_000
 /** What is under way then ends within 15 s, and what remains of the command's time is for what has to go. */
 const RELEASE_MS = 45_000

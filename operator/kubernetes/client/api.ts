@@ -127,7 +127,7 @@ export interface KubernetesApi {
     patch: ValueMap,
     options?: WriteOptions,
   ): Promise<ValueMap>
-  /** @param uid of the very object that is meant: another one of that name is a 409 */
+  /** @param uid of the object that is meant: if another one has the name by now, it is a 409 */
   delete(type: ResourceType, name: ObjectName, uid?: string): Promise<void>
   /**
    * Calls back at the first success after none for seconds, so that callers that wait to try again need not wait any

@@ -1,5 +1,5 @@
-// Limits requests to so many a second and so many at once, in the order in which they were asked for. A token bucket,
-// so that our bursts never overload the API server, nor those of one namespace delay another.
+// Limits how many requests are sent per second and at once, in the order in which they came (a token bucket), so that our
+// bursts never overload the API server, nor those of one namespace delay another.
 
 import type { Clock } from '../../../base/clock.ts'
 import { FairQueue } from '../../../base/fair-queue.ts'

@@ -59,9 +59,9 @@ const LONGEST_WAIT_MS = 30_000
 const AFTER_BREAK_MS = 50
 
 /**
- * Milliseconds to wait before the next try; undefined: there is none. As long as the API server asks for, and up to
- * half as much again, so that the clients it rejected do not come back together.
- * @param tries how often it was sent
+ * Milliseconds to wait before the next attempt; undefined: there is none. It is as long as the API server asks for, plus
+ * up to half of that, so that the clients that it has rejected do not come back together.
+ * @param tries how often the request was sent
  */
 export const waitBeforeRetry = (
   call: RetriedAs,

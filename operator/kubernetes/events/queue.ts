@@ -15,7 +15,7 @@ export class EventQueue {
     return this.#warnings.size + this.#normal.size
   }
 
-  /** @returns the series that was dropped for it, perhaps itself; undefined where there was room */
+  /** @returns the series that was dropped to make room, perhaps this one; undefined if there was room */
   push(series: Series): Series | undefined {
     const queue = series.facts.type === 'Warning' ? this.#warnings : this.#normal
     queue.push(series.facts.regarding.namespace, series)

@@ -5,15 +5,15 @@ import { BoundedMap } from '../../../base/bounded-map.ts'
 import type { EventFacts } from './object.ts'
 
 interface Allowance {
-  /** In a burst. */
+  /** Most at once. */
   readonly burst: number
-  /** After it, one in so many milliseconds. */
+  /** After a burst, one Event is allowed in this time. */
   readonly refillMs: number
 }
 
 interface Allowances {
   readonly object: Allowance
-  /** One object can't use up the namespace's, and one namespace nothing of another's. */
+  /** For all objects of a namespace together: larger, so that no object can use it up alone. */
   readonly namespace: Allowance
 }
 
@@ -29,7 +29,7 @@ const ALLOWANCES: Readonly<Record<EventFacts['type'], Allowances>> = {
   },
 }
 
-/** What has no room for one more. */
+/** Whose limit is reached. */
 export type Full = 'object' | 'namespace'
 
 /** Whether an Event may be sent now; one that may not consumes nothing. */
@@ -39,7 +39,7 @@ export class EventLimit {
     Normal: bucketsOf(ALLOWANCES.Normal),
   }
 
-  /** Undefined: it may be sent. */
+  /** @returns undefined: the Event may be sent */
   take(
     { type, regarding: { kind, namespace, name, uid } }: EventFacts,
     nowMs: number,

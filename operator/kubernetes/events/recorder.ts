@@ -11,7 +11,6 @@ import {
   type KubernetesApi,
   TYPES,
 } from '../client/api.ts'
-import { EventCrowds } from './crowds.ts'
 import { EventLimit } from './rate-limit.ts'
 import {
   cutNote,
@@ -24,6 +23,7 @@ import {
 } from './object.ts'
 import { EventQueue } from './queue.ts'
 import { type Series, SeriesRegistry } from './series.ts'
+import { EventSummaries } from './summaries.ts'
 
 export interface EventRecorderOptions {
   readonly api: Pick<KubernetesApi, 'create' | 'patch'>
@@ -36,7 +36,7 @@ export interface EventRecorder {
   /** Does nothing while it is stopped. */
   record(event: EventFacts): void
   start(): void
-  /** At once: what waits is dropped, and the result of a request under way is ignored. */
+  /** Takes effect at once: what waits is dropped, and the result of a request under way is ignored. */
   stop(): void
   readonly facts: EventRecorderFacts
 }
@@ -45,23 +45,23 @@ export interface EventRecorderFacts {
   readonly queued: number
   /** Since the program began. */
   readonly sent: number
-  /** Because of the limit of an object, a full queue, or an API that does not accept them. */
+  /** Dropped because of the limit of an object, a full queue, or an error of the API. */
   readonly dropped: number
 }
 
-/** So long Events that a namespace has no room for are counted, before one tells of them. */
-const CROWD_MS = 10_000
+/** Events beyond the limit of a namespace are counted for this time, and then reported in one Event. */
+const SUMMARY_MS = 10_000
 /** Between two requests: ten a second. */
 const SPACING_MS = 100
 const MAX_TRIES = 5
 const LONGEST_WAIT_MS = 30_000
-/** Some namespaces may let it write while others do not: that is not logged with each Event of theirs. */
+/** A missing right, which may concern some namespaces only, is logged once within this time. */
 const FORBIDDEN_AGAIN_MS = 600_000
 
 /**
- * The same (regarding, reason, note) within 10 minutes is one Event with a count. What exceeds the limit of a namespace is
- * told of in one Event for all. `EventLimit` bounds how many there
- * are of an object and of a namespace, `EventQueue` orders them; all together are ten a second.
+ * Repetitions (of regarding, reason and note) within 10 minutes make one Event with a count. `EventLimit` bounds how many
+ * there are of an object and of a namespace; those beyond the limit of a namespace are reported together in one Event.
+ * `EventQueue` orders them. At most ten are sent a second.
  * @example
  * const events = createEventRecorder({ api, reporter: { controller: 'gateway.svc.dev/operator', instance }, clock, log })
  * events.start(); events.record({ regarding, type: 'Normal', reason: 'Programmed', note: '…', action: 'Load' })
@@ -74,8 +74,8 @@ class Recorder implements EventRecorder {
   readonly #registry = new SeriesRegistry()
   readonly #limit = new EventLimit()
   readonly #queue = new EventQueue()
-  readonly #crowds = new EventCrowds()
-  #cancelCrowds: (() => void) | undefined
+  readonly #summaries = new EventSummaries()
+  #cancelSummaries: (() => void) | undefined
   /** The one that is being sent, or waits to be sent again. */
   #current: Series | undefined
   #term: symbol | undefined
@@ -102,22 +102,22 @@ class Recorder implements EventRecorder {
     const nowMs = clock.now()
     const facts = { ...event, note: cutNote(event.note) }
     const series = this.#registry.note(facts, nowMs, () => eventName(facts.regarding, endOf(clock)))
-    // It will be sent with the count that it has by then.
+    // It waits already, and will be sent with its count by then.
     if (series.isQueued) return
     const full = this.#limit.take(facts, nowMs)
     if (full === undefined) this.#enqueue(series, nowMs)
-    else if (full === 'namespace') this.#crowd(facts)
+    else if (full === 'namespace') this.#summarise(facts)
     else this.#dropped += 1
   }
 
-  /** Told of with others of its namespace. */
-  #crowd(facts: EventFacts): void {
+  /** Reports the Event later, in one Event with others of its namespace. */
+  #summarise(facts: EventFacts): void {
     const { clock } = this.#options
-    this.#crowds.note(facts)
-    this.#cancelCrowds ??= clock.after(CROWD_MS, () => {
-      this.#cancelCrowds = undefined
+    this.#summaries.add(facts)
+    this.#cancelSummaries ??= clock.after(SUMMARY_MS, () => {
+      this.#cancelSummaries = undefined
       const nowMs = clock.now()
-      for (const each of this.#crowds.take()) {
+      for (const each of this.#summaries.take()) {
         const cut = { ...each, note: cutNote(each.note) }
         const series = this.#registry.note(cut, nowMs, () => eventName(cut.regarding, endOf(clock)))
         if (!series.isQueued) this.#enqueue(series, nowMs)
@@ -144,9 +144,9 @@ class Recorder implements EventRecorder {
     this.#term = undefined
     this.#cancelNext?.()
     this.#cancelNext = undefined
-    this.#cancelCrowds?.()
-    this.#cancelCrowds = undefined
-    this.#crowds.clear()
+    this.#cancelSummaries?.()
+    this.#cancelSummaries = undefined
+    this.#summaries.clear()
     this.#queue.clear()
     this.#current = undefined
     this.#registry.clear()
@@ -177,7 +177,7 @@ class Recorder implements EventRecorder {
     this.#schedule(delayMs)
   }
 
-  /** Undefined: it was accepted. */
+  /** @returns undefined: the Event was accepted */
   async #send(series: Series): Promise<unknown> {
     const { count } = series
     try {
@@ -189,7 +189,7 @@ class Recorder implements EventRecorder {
     }
   }
 
-  /** False: the Event has expired. */
+  /** @returns false: the Event has expired */
   async #count({ facts, name, count, lastAtMs }: Series): Promise<boolean> {
     const { api } = this.#options
     const namespace = eventNamespace(facts.regarding)
@@ -209,12 +209,12 @@ class Recorder implements EventRecorder {
     try {
       await api.create(TYPES.events, eventNamespace(facts.regarding), { ...object, ...again })
     } catch (error) {
-      // Only we use this name: the response to an earlier try got lost.
+      // The name is unique to us: an earlier attempt has succeeded, and its response was lost.
       if (!isApiError(error, 'conflict')) throw error
     }
   }
 
-  /** How long to wait for the next one. */
+  /** How long to wait before the next request. */
   #delayAfter(series: Series, error: unknown): number {
     const { clock } = this.#options
     if (error instanceof ApiError && IS_PASSING[error.code] && this.#failures < MAX_TRIES) {
@@ -248,7 +248,7 @@ class Recorder implements EventRecorder {
   }
 }
 
-/** Whether it is temporary, and over while the Event is still of interest. */
+/** Whether the error is temporary, and probably over while the Event is still of interest. */
 const IS_PASSING = {
   no_answer: true,
   unauthorized: false,
@@ -262,7 +262,7 @@ const IS_PASSING = {
   server_error: true,
 } as const satisfies Record<ApiErrorCode, boolean>
 
-/** A namespace that is being deleted accepts nothing new: no permission is missing. */
+/** Whether a right is missing; a namespace that is being deleted rejects new objects too. */
 const isForbidden = (error: unknown): error is ApiError =>
   isApiError(error, 'forbidden') && !error.message.includes('being terminated')
 
@@ -273,7 +273,7 @@ const nameOf = ({
   name: regarding.name,
 })
 
-/** Two operators, or two lives of one, must not choose one name. */
+/** Makes names unique among operators, and across restarts of one. */
 const endOf = (clock: Clock): string =>
   clock.now().toString(36) +
   Math.floor(clock.random() * 36 ** 6)

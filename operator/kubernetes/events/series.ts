@@ -1,24 +1,24 @@
-// Groups repetitions of what happened into series, with their counts. Bounded.
+// Groups repetitions of an Event into series, with their counts. Their number is bounded.
 
 import { BoundedMap } from '../../../base/bounded-map.ts'
 import type { EventFacts } from './object.ts'
 
-/** One Event of the API: the first occurrence, and how often it has come again since. */
+/** One Event in the API: its first occurrence, and how often it was repeated since. */
 export interface Series {
   readonly key: string
   readonly facts: EventFacts
-  /** Of the Event; the namespace is that of the subject. */
+  /** Name of the Event; its namespace is that of `regarding`. */
   readonly name: string
   readonly firstAtMs: number
   lastAtMs: number
   count: number
-  /** The count that the API has; 0: it has no such Event. */
+  /** The count in the API; 0: the Event is not there. */
   sentCount: number
   /** It waits to be sent. */
   isQueued: boolean
 }
 
-/** The same within ten minutes of the last time is one series. */
+/** A repetition within this time belongs to the same series. */
 const SAME_MS = 10 * 60_000
 const MAX_SERIES = 4096
 
@@ -39,7 +39,7 @@ export class SeriesRegistry {
     return series
   }
 
-  /** Its Event no longer exists: the next occurrence is the first one. */
+  /** Call it when the Event does not exist any more: the next occurrence starts a new series. */
   forget({ key }: Series): void {
     this.#series.delete(key)
   }

@@ -53,7 +53,7 @@ class KeptItems<T> implements Items<T> {
   #current: ReadonlyMap<string, T> = new Map()
   /** What `#current` does not have yet. */
   #edits = new Map<string, T | undefined>()
-  /** There is news among the edits: they are visible once they are published. */
+  /** Some of the edits are changes, which become visible when they are published. */
   #isChanged = false
 
   constructor(options: ItemsOptions<T>) {

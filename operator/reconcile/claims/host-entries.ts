@@ -1,5 +1,5 @@
-// Decides whether a list of hosts that somebody may claim covers a host pattern. The one grammar of `allowedHosts` of a
-// Realm and of the annotation `gateway.svc.dev/hosts`. Pure.
+// Decides whether a list of allowed hosts covers a host pattern: `allowedHosts` of a Realm and the annotation
+// `gateway.svc.dev/hosts` have this one grammar. Pure.
 
 import { hostKey, type HostPattern, parseHost } from '../../../language/routes/host-pattern.ts'
 

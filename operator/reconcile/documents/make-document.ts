@@ -1,5 +1,5 @@
-// Makes the entry of the desired set for a compiled document, its variables and the resource that has it. Also for a
-// document that came back from a data plane: it counts only with the very digest that it should have. Pure.
+// Makes the entry of the desired state from a compiled document, its variables and its resource. Also for a document that was
+// recovered from a data plane: it is accepted only if it has the expected digest. Pure.
 
 import {
   documentDigest,

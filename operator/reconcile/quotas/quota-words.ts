@@ -1,4 +1,4 @@
-// Writes what the owner of a resource is told of a quota that has no room left. Names nothing of other namespaces.
+// Writes the messages for the owner of a resource that exceeds a quota. They name nothing of other namespaces.
 
 import type { NewCondition } from '../../resource/condition.ts'
 import { ANNOTATIONS } from '../../resource/resource.ts'

@@ -166,14 +166,14 @@ describe('a difference', () => {
     [
       'of words about the resource',
       { conditions: ['Accepted=True:Accepted:x', 'Programmed=False:Pending:a'] },
-      'news',
+      'urgent',
     ],
-    ['of a reason', { conditions: ['Accepted=True', 'Programmed=False:Rejected:a'] }, 'news'],
-    ['of a status', { conditions: ['Accepted=True', 'Programmed=True:Pending:a'] }, 'news'],
-    ['of a generation', { ...base, metadata: { generation: 2 } }, 'news'],
-    ['a condition less', { conditions: ['Accepted=True'] }, 'news'],
-    ['a condition more', { conditions: [...(base.conditions ?? []), 'Stalled=True'] }, 'news'],
-    ['of faults', { ...base, more: { summary: AT_ONE, errors: [PROBLEM] } }, 'news'],
+    ['of a reason', { conditions: ['Accepted=True', 'Programmed=False:Rejected:a'] }, 'urgent'],
+    ['of a status', { conditions: ['Accepted=True', 'Programmed=True:Pending:a'] }, 'urgent'],
+    ['of a generation', { ...base, metadata: { generation: 2 } }, 'urgent'],
+    ['a condition less', { conditions: ['Accepted=True'] }, 'urgent'],
+    ['a condition more', { conditions: [...(base.conditions ?? []), 'Stalled=True'] }, 'urgent'],
+    ['of faults', { ...base, more: { summary: AT_ONE, errors: [PROBLEM] } }, 'urgent'],
     [
       'a document that is degraded',
       { conditions: [...(base.conditions ?? []), 'Degraded=True'] },
@@ -181,11 +181,11 @@ describe('a difference', () => {
     ],
     ['of how many gateways hold it', { ...base, more: { summary: AT_TWO } }, 'counts'],
     ['of what serves', { ...base, more: { summary: { ...AT_ONE, serving: '–' } } }, 'wording'],
-    ['of the host', { ...base, more: { summary: { ...AT_ONE, host: 'b' } } }, 'news'],
+    ['of the host', { ...base, more: { summary: { ...AT_ONE, host: 'b' } } }, 'urgent'],
     [
       'of what is programmed',
       { ...base, more: { programmed: { generation: 1, digest: 'x' } } },
-      'news',
+      'urgent',
     ],
   ])('%s', (_title, other, expected) => {
     const [before, after] = [base, { more: { summary: AT_ONE }, ...other }].map((options) =>
@@ -207,7 +207,7 @@ describe('a difference', () => {
 describe('whose a status is', () => {
   const written = statusObject(aStatus(), 'here/svc-operator')
   it.each<[string, string | undefined, string]>([
-    ['nobody says it', undefined, 'news'],
+    ['there is no status', undefined, 'urgent'],
     ['it is ours', 'here/svc-operator', 'none'],
     ['it is that of another one with our class: no quarrel', 'there/svc-operator', 'none'],
   ])('%s', (_title, operator, expected) => {
