@@ -1,7 +1,7 @@
 // Compiles a document in one pipeline: an unknown value becomes a compiled document, or the list of every problem.
 // Total (never throws on what a user sent), deterministic, pure.
 
-import { type ApiGround, compileVersion } from './compile/version.ts'
+import { type ApiDeps, compileVersion } from './compile/version.ts'
 import type { CompiledApi } from './compiled.ts'
 import { conflictsWithin } from './routes/conflicts.ts'
 import type { Environment } from './environment.ts'
@@ -130,13 +130,13 @@ const compileApi = (
   const versions = namedVersions(ownValue(document, 'versions'))
   reportEqualNames(versions, diagnostics)
   const hosts = compileHosts(ownValue(document, 'host'), diagnostics)
-  const ground: ApiGround = { scope, realm, meta: ownValue(document, 'meta'), hosts, diagnostics }
+  const deps: ApiDeps = { scope, realm, meta: ownValue(document, 'meta'), hosts, diagnostics }
   return {
     id,
     realmUri,
     host: text(document, 'host'),
     hosts,
-    versions: versions.flatMap((version) => compileVersion(version, ground) ?? []),
+    versions: versions.flatMap((version) => compileVersion(version, deps) ?? []),
   }
 }
 

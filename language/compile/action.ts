@@ -7,7 +7,7 @@ import { constant, type Template } from '../expression/template.ts'
 import { mapMembers } from '../map-members.ts'
 import { childPointer } from '../../base/json-pointer.ts'
 import { headersMember } from './action-members.ts'
-import type { CredentialGround } from './forward-credential.ts'
+import type { CredentialDeps } from './forward-credential.ts'
 import type { Diagnostics } from './diagnostics.ts'
 import { type FoldedMap, readText } from './folded.ts'
 import {
@@ -74,15 +74,15 @@ interface ActionKind<K extends ActionType> {
   readonly compile?: (
     map: FoldedMap,
     diagnostics: Diagnostics,
-    ground: CredentialGround,
+    deps: CredentialDeps,
   ) => CompiledAction<Template, K> | undefined
   readonly map: <A, B>(
     action: CompiledAction<A, K>,
     change: (template: A) => B,
   ) => CompiledAction<B, K>
-  /** What of the context it reads beside its templates. */
+  /** What of the context it reads besides its templates. */
   readonly reads: (action: CompiledAction<Template, K>) => readonly ContextRead[]
-  /** Where its requests go: namespaces may be confined to hosts of their own. */
+  /** Where its requests go, as namespaces may be confined to hosts of their own. */
   readonly upstreamHosts: (action: CompiledAction<Template, K>) => readonly UpstreamHost[]
   /** Whether it needs the WAMP router of the realm. */
   readonly needsRouter: boolean
@@ -110,7 +110,7 @@ interface UseNames {
 
 const nothing = (): readonly [] => []
 
-/** For what stays in the gateway. */
+/** Traits of actions that send nothing out of the gateway. */
 const LOCAL = {
   reads: nothing,
   upstreamHosts: nothing,
@@ -126,9 +126,9 @@ const OF_ROUTER = {
   canFail: true,
   usesLimits: false,
 }
-/** The router is given them whenever the operation runs. */
+/** Every request evaluates the options, which are passed to the router. */
 const EVALUATED = { uses: usesOfWamp(true) }
-/** A request may find what it asks for without them. */
+/** Not every request evaluates the options, as what it asks for may be there already. */
 const SELDOM_EVALUATED = { uses: usesOfWamp(false) }
 
 const KINDS: { readonly [K in ActionType]: ActionKind<K> } = {
@@ -200,7 +200,7 @@ const ACTION_TYPES = (Object.keys(KINDS) as readonly ActionType[]).filter(
 )
 
 function usesOfStatic({ action, onResult, reads }: OperationOf<'static'>): readonly TemplateUse[] {
-  // Evaluated where the answer is made of it, or something reads it.
+  // Evaluated only if the response contains it, or something reads it.
   const isRead = reads.some((read) => read === 'action' || read.startsWith('action.'))
   return [
     {
@@ -223,8 +223,8 @@ function usesOfWamp(isCertain: boolean): ActionKind<WampType>['uses'] {
   ]
 }
 
-/** What an action is compiled with, beside itself. */
-export interface ActionGround extends Omit<CredentialGround, 'method'> {
+/** What the compilation of an action depends on besides the action itself. */
+export interface ActionDeps extends Omit<CredentialDeps, 'method'> {
   readonly diagnostics: Diagnostics
 }
 
@@ -232,7 +232,7 @@ export interface ActionGround extends Omit<CredentialGround, 'method'> {
 export const compileAction = (
   map: FoldedMap,
   method: Method,
-  { diagnostics, ...of }: ActionGround,
+  { diagnostics, ...of }: ActionDeps,
 ): CompiledAction | undefined => {
   if (method === 'options' && map.keys.length === 0) return { type: 'empty' }
   const pointer = childPointer(map.pointer, 'type')

@@ -8,21 +8,21 @@ export interface Diagnostics {
   problem(code: ProblemCode, path: string, message: string): void
   /** As `problem`. */
   warning(code: WarningCode, path: string, message: string, culprit?: Culprit): void
-  /** About what is written at this very place. */
+  /** About the text at this place itself. */
   readonly report: (problem: Problem) => void
   readonly remark: (warning: Warning) => void
   readonly problems: readonly Problem[]
   readonly warnings: readonly Warning[]
 }
 
-/** More than this helps nobody. Pointers are as long as the keys of a document, so together they are bounded too. */
+/** More are of no use. Pointers are as long as the keys of a document, so their total length is bounded too. */
 const MAX_DIAGNOSTICS = 1000
 const MAX_CHARACTERS = 4 * 1024 * 1024
 
 export type FindPlace = (pointer: string, culprit?: Culprit) => WrittenPlace
 
 /**
- * A diagnostic is identified by place and code: the first message stands. At most 1000 of either kind.
+ * Of diagnostics with the same place and code only the first is kept. At most 1000 problems and 1000 warnings.
  * @param findPlace called once for each diagnostic about a value
  */
 export const createDiagnostics = (
@@ -40,7 +40,7 @@ export const createDiagnostics = (
     list.push(diagnostic)
     room -= key.length + diagnostic.message.length
   }
-  /** Places of what was reported as it stands: an error says enough of a place. */
+  /** Places of errors: one is enough for a place. */
   const reported = new Set<string>()
   const report = (problem: Problem): void => {
     reported.add(problem.path)
@@ -61,7 +61,7 @@ export const createDiagnostics = (
     warning: (code, path, message, culprit) => {
       if (isFull(warnings)) return
       const { path: nearest, beyond, offset } = findPlace(path, culprit)
-      // What an expression makes of a text has no pointer of its own.
+      // A value that an expression computes has no pointer of its own.
       const place = culprit === undefined ? `${nearest}${beyond}` : nearest
       remark({ code, path: place, message, ...(offset !== undefined && { offset }) })
     },

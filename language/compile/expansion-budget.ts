@@ -1,21 +1,21 @@
-// Bounds how much a document may stand for: whatever is inherited or referred to costs each time that something uses
-// it. A few hundred kilobytes could otherwise keep a gateway busy for hours, or fill its memory.
+// Bounds the size that a document may expand to, as inherited or referenced values count each time that they are used. A few
+// hundred kilobytes could otherwise keep a gateway busy for hours, or fill its memory.
 
 import { FAULT, weightOf } from '../expression/fold.ts'
 import type { Template } from '../expression/template.ts'
 import type { Diagnostics } from './diagnostics.ts'
 
 export interface Allowance {
-  /** The template; `FAULT` once all is used up. */
+  /** The template; `FAULT` once the budget is used up. */
   take(template: Template, pointer: string): Template
-  /** For a structure of so many values that is about to be built; false once the budget is used up. */
+  /** Call it before a structure of `values` values is built. @returns false: the budget is used up */
   spend(values: number, pointer: string): boolean
 }
 
 /** 4 MiB of JSON hold a million values, and a million are validated in a second. */
 const MAX_VALUES = 4_000_000
 
-/** One per document. Reports once that it is used up. */
+/** For one document. Reports once that the budget is used up. */
 export const createAllowance = (diagnostics: Diagnostics): Allowance => {
   let left = MAX_VALUES
   const spend = (values: number, pointer: string): boolean => {

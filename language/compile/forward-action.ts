@@ -7,7 +7,7 @@ import type { Template } from '../expression/template.ts'
 import { mapMembers } from '../map-members.ts'
 import { childPointer } from '../../base/json-pointer.ts'
 import { headersMember, requiredText, textMember } from './action-members.ts'
-import { compileCredential, type CredentialGround } from './forward-credential.ts'
+import { compileCredential, type CredentialDeps } from './forward-credential.ts'
 import type { Diagnostics } from './diagnostics.ts'
 import { type FoldedMap, readOneOf } from './folded.ts'
 import { compileHosts, type UpstreamHost, type WeightedHost } from './hosts.ts'
@@ -35,7 +35,7 @@ interface ForwardMembers<T> {
 export const compileForward = (
   map: FoldedMap,
   diagnostics: Diagnostics,
-  ground: CredentialGround,
+  deps: CredentialDeps,
 ): ForwardAction | undefined => {
   const target = compileTarget(map, diagnostics)
   const methodTemplate = map.get('http_method')
@@ -48,7 +48,7 @@ export const compileForward = (
   const body = map.get('body')
   if (target === undefined) return undefined
   const hosts = forwardHosts({ type: 'forward', ...target })
-  const credential = compileCredential(map, { ...ground, hosts, headers }, diagnostics)
+  const credential = compileCredential(map, { ...deps, hosts, headers }, diagnostics)
   return {
     type: 'forward',
     ...target,

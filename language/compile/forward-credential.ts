@@ -1,5 +1,5 @@
-// Compiles the `credential` of a forward (behaviour §4), and refuses what can be known at load to send it nowhere: a name
-// that the realm lacks, a host that it is not for, a caller who has no token to exchange.
+// Compiles the `credential` of a forward (behaviour §4), and rejects at load what could never work: a name that the realm
+// lacks, a host that the credential is not for, a caller without a token to exchange.
 
 import { childPointer } from '../../base/json-pointer.ts'
 import { didYouMean } from '../../base/nearest-name.ts'
@@ -14,8 +14,8 @@ import { type FoldedMap, readText } from './folded.ts'
 import type { UpstreamHost } from './hosts.ts'
 import type { CompiledSecurity } from './security.ts'
 
-/** What a credential is validated by, beside the action. */
-export interface CredentialGround {
+/** What the validation of a credential depends on besides the action. */
+export interface CredentialDeps {
   readonly method: Method
   /** Of the path. */
   readonly security: CompiledSecurity
@@ -23,7 +23,7 @@ export interface CredentialGround {
   readonly credentials: RealmFacts['credentials']
 }
 
-interface ActionParts extends CredentialGround {
+interface ActionParts extends CredentialDeps {
   readonly hosts: readonly UpstreamHost[]
   readonly headers: Template | undefined
 }
@@ -63,7 +63,7 @@ const hintFor = (name: string, credentials: Readonly<Record<string, CredentialFa
   )
 }
 
-/** Of whom a token is exchanged. */
+/** Checks that callers have a token which can be exchanged. */
 const checkCaller = (
   { kind }: CredentialFacts,
   { security, method }: ActionParts,

@@ -20,7 +20,7 @@ const DEFAULT_READ_BYTES = 8_000_000
 const DEFAULT_READ_SECONDS = 15
 const DEFAULT_CONNECT_TIMEOUT_MS = 8000
 const DEFAULT_RETRY_TIMEOUT_MS = 5000
-/** From here on `body_read_seconds` is taken as milliseconds, as documents in the field have it. */
+/** From this value on, `body_read_seconds` is read as milliseconds, as existing documents have it. */
 const MILLISECONDS_FROM = 1000
 
 const ONE_DAY_MS = 86_400_000
@@ -63,7 +63,7 @@ const LIMITS: ReadonlySet<string> = new Set(LIMIT_NAMES)
 
 export const isLimit = (name: string): boolean => LIMITS.has(name)
 
-/** Most objects set none, so that their limits need not be read one by one. */
+/** The levels that set any limit: most set none, and need not be searched for each limit. */
 const settingLimits = (levels: Levels): Levels =>
   levels.filter((level) => level?.keys.some((key) => LIMITS.has(key)))
 

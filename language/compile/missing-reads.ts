@@ -9,17 +9,17 @@ import type { Root } from '../expression/template.ts'
 import { type ActionType, resultKeysOf } from './action.ts'
 import { isHeaderName } from './headers.ts'
 
-/** When a template is evaluated. `any`: headers of a path stand in answers of every kind. */
+/** When a template is evaluated. `any`: for headers of a path, which all kinds of responses have. */
 export type Phase = 'action' | 'result' | 'error' | 'any'
 
-/** What is known of the requests that an operation gets. */
+/** What is known about the requests of an operation. */
 export interface RequestFacts {
   /** `/v1/orders/:id` */
   readonly path: string
   readonly method: Method
-  /** Names that path and host bind; undefined: they have faults of their own. */
+  /** Names that path and host bind; undefined: these are invalid. */
   readonly bindings: readonly string[] | undefined
-  /** undefined: it has faults of its own. */
+  /** undefined: it is invalid. */
   readonly security: CompiledSecurity['type'] | undefined
   readonly action: ActionType
 }
@@ -46,7 +46,7 @@ const REQUEST_FIELDS: Readonly<Record<string, FieldKind>> = {
 
 const FIELD_NAMES = Object.keys(REQUEST_FIELDS)
 
-/** What other gateways call it. */
+/** Names of other gateways for fields of a request. */
 const OTHER_NAMES: ReadonlyMap<string, string> = new Map([
   ['params', 'bindings for the path, query_params for the query'],
   ['path_params', 'bindings'],
@@ -59,7 +59,7 @@ const OTHER_NAMES: ReadonlyMap<string, string> = new Map([
   ['cookies', 'headers.cookie'],
 ])
 
-/** Undefined where it may well be there. */
+/** @returns undefined: the value may exist */
 export const explainMissingRead = (
   root: Root,
   keys: readonly string[],
@@ -80,7 +80,7 @@ export const explainMissingRead = (
   }
 }
 
-/** A request always has it, and it is not the empty text. */
+/** Whether every request has the field, with a text that is not empty. */
 export const isNeverEmptyField = (name: string): boolean =>
   NEVER_EMPTY.has(name) || kindOfField(name) === 'map'
 
@@ -142,7 +142,7 @@ const withBinding = (path: string, name: string): string => {
     : segments.with(asElsewhere, binding).join('/')
 }
 
-/** Undefined: some request may have it. */
+/** @returns undefined: some request may have the header */
 export const unmatchedHeader = (name: string): string | undefined => {
   if (!isHeaderName(name)) return `no header can be called ${showKey(name)}`
   const lower = name.toLowerCase()

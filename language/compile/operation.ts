@@ -39,7 +39,7 @@ const NO_HEADERS = constant({})
 const DEFAULT_TYPES: readonly ContentType[] = ['application/json', 'application/msgpack']
 
 /** The path that an operation belongs to, with its own properties folded. */
-export interface PathGround {
+export interface PathDeps {
   readonly map: FoldedMap
   readonly scope: Scope
   readonly security: CompiledSecurity
@@ -48,9 +48,9 @@ export interface PathGround {
   /** Of the realm; undefined: not known. */
   readonly credentials: RealmFacts['credentials']
   readonly diagnostics: Diagnostics
-  /** As it is called in messages: `/v1/orders/:id`. */
+  /** Its name in messages: `/v1/orders/:id`. */
   readonly template: string
-  /** Names that the path and its host bind; undefined: they are faulty. */
+  /** Names that the path and its host bind; undefined: these are invalid. */
   readonly bindings: readonly string[] | undefined
   /** Inherited header maps that have been checked: a version's paths share them. */
   readonly validatedHeaders: Map<Placed, Template>
@@ -60,9 +60,9 @@ export const compileOperation = (
   raw: Value,
   method: Method,
   pointer: string,
-  ground: PathGround,
+  deps: PathDeps,
 ): CompiledOperation | undefined => {
-  const { scope, diagnostics } = ground
+  const { scope, diagnostics } = deps
   const template = foldInScope(raw, pointer, scope, diagnostics)
   if (typeof raw === 'string' && template !== FAULT)
     validateGiven(template, method, pointer, diagnostics)
@@ -71,30 +71,30 @@ export const compileOperation = (
   refuseSecurity(map, diagnostics)
   const actionMap = requiredMap(map, 'action', diagnostics)
   const responseMap = optionalMap(map, 'response', diagnostics)
-  const action = actionMap && compileAction(actionMap, method, ground)
+  const action = actionMap && compileAction(actionMap, method, deps)
   const onResult = compileResponse(responseMap, 'on_result', diagnostics)
   const onError = compileResponse(responseMap, 'on_error', diagnostics)
-  const body = compileBodyLimits([map, ground.map], scope, diagnostics)
-  const limits = compileCallLimits([actionMap, map, ground.map], scope, diagnostics)
-  const accepts = compileTypes('accepts', ACCEPTS, ground)
-  const provides = compileTypes('provides', PROVIDES, ground)
-  const headers = compilePathHeaders(ground)
+  const body = compileBodyLimits([map, deps.map], scope, diagnostics)
+  const limits = compileCallLimits([actionMap, map, deps.map], scope, diagnostics)
+  const accepts = compileTypes('accepts', ACCEPTS, deps)
+  const provides = compileTypes('provides', PROVIDES, deps)
+  const headers = compilePathHeaders(deps)
   if (action === undefined) return undefined
-  const { security } = ground
+  const { security } = deps
   const parts = { pointer, security, accepts, provides, headers, body, limits, action }
   const operation: CompiledOperation = { ...parts, onResult, onError, reads: [] }
   const compiled = { ...operation, reads: operationReads(operation) }
   warnOfFailures(
     compiled,
     {
-      path: ground.template,
+      path: deps.template,
       method,
-      bindings: ground.bindings,
-      security: ground.hasFaultySecurity ? undefined : security.type,
+      bindings: deps.bindings,
+      security: deps.hasFaultySecurity ? undefined : security.type,
       action: action.type,
     },
     ['topic', 'procedure'].find((name) => actionMap?.keys.includes(name)) ?? 'action',
-    warnAt({ pointer, map, actionMap }, ground),
+    warnAt({ pointer, map, actionMap }, deps),
   )
   return compiled
 }
@@ -107,10 +107,7 @@ interface Written {
 
 /** Warns of a part of an operation, at the level that it is inherited from. */
 const warnAt =
-  (
-    { pointer, map, actionMap }: Written,
-    { map: pathMap, scope, diagnostics }: PathGround,
-  ): WarnAt =>
+  ({ pointer, map, actionMap }: Written, { map: pathMap, scope, diagnostics }: PathDeps): WarnAt =>
   (code, keys, message, culprit) => {
     const [name = '', ...inner] = keys.map(String)
     const levels = name === 'headers' ? [pathMap] : [actionMap, map, pathMap]
@@ -123,7 +120,7 @@ const warnAt =
     diagnostics.warning(code, place, message, culprit)
   }
 
-/** Other unknown properties are warnings; the author of this one believes that it protects the path. */
+/** An error, unlike other unknown properties, as its author believes that it protects the path. */
 const refuseSecurity = ({ keys, pointer }: FoldedMap, diagnostics: Diagnostics): void => {
   if (keys.includes('security'))
     diagnostics.problem(
@@ -133,7 +130,7 @@ const refuseSecurity = ({ keys, pointer }: FoldedMap, diagnostics: Diagnostics):
     )
 }
 
-/** An operation that one expression gave must obey the same rules as one that was written. */
+/** Validates an operation that one expression gives by the same rules as one that is written out. */
 const validateGiven = (
   template: Template,
   method: Method,
@@ -146,8 +143,8 @@ const validateGiven = (
 }
 
 /** The nearest of the path's and the defaults' headers, whole. */
-export const compilePathHeaders = (ground: PathGround): Template => {
-  const { map, scope, diagnostics, validatedHeaders } = ground
+export const compilePathHeaders = (deps: PathDeps): Template => {
+  const { map, scope, diagnostics, validatedHeaders } = deps
   const placed = nearest(['headers'], [map], scope)
   if (placed === undefined) return NO_HEADERS
   const validated = validatedHeaders.get(placed)
@@ -161,7 +158,7 @@ export const compilePathHeaders = (ground: PathGround): Template => {
 const compileTypes = (
   name: 'accepts' | 'provides',
   allowed: readonly ContentType[],
-  { map, scope, diagnostics }: PathGround,
+  { map, scope, diagnostics }: PathDeps,
 ): readonly ContentType[] => {
   const placed = nearest([name], [map], scope)
   return (

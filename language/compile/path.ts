@@ -6,7 +6,7 @@ import { foldInScope } from './bind-status-codes.ts'
 import type { RealmFacts } from '../environment.ts'
 import { literalSegment } from './literal-segments.ts'
 import { LIMIT_NAMES, nearest } from './limits.ts'
-import { compileOperation, compilePathHeaders, type PathGround } from './operation.ts'
+import { compileOperation, compilePathHeaders, type PathDeps } from './operation.ts'
 import { compileSecurity } from './security.ts'
 import type { CompiledSecurity } from './security.ts'
 import type { CompiledOperation, CompiledPath } from '../compiled.ts'
@@ -27,14 +27,14 @@ const SCHEMES: readonly Scheme[] = ['http', 'https']
 const INHERITED = ['headers', 'accepts', 'provides', 'schemes', 'security', ...LIMIT_NAMES]
 
 /** The version that a path belongs to. */
-export interface VersionGround {
+export interface VersionDeps {
   readonly basePath:
     { readonly source: string; readonly patterns: readonly PathPattern[] } | undefined
   readonly scope: Scope
   readonly realm: RealmFacts | undefined
   readonly hosts: readonly HostPattern[]
   readonly diagnostics: Diagnostics
-  readonly validatedHeaders: PathGround['validatedHeaders']
+  readonly validatedHeaders: PathDeps['validatedHeaders']
 }
 
 export interface PathResult {
@@ -47,7 +47,7 @@ export const compilePath = (
   source: string,
   raw: unknown,
   pointer: string,
-  version: VersionGround,
+  version: VersionDeps,
 ): PathResult => {
   const { diagnostics, realm } = version
   const patterns = compilePatterns(source, pointer, version)
@@ -61,7 +61,7 @@ export const compilePath = (
   if (map === undefined) return { path: undefined, security: undefined }
   const security = compileSecurity(nearest(['security'], [map], scope), realm, diagnostics)
   const template = `${version.basePath?.source ?? ''}${source}`.replaceAll('//', '/')
-  const ground: PathGround = {
+  const deps: PathDeps = {
     map,
     scope,
     security: security ?? { type: 'anonymous' },
@@ -72,13 +72,13 @@ export const compilePath = (
     bindings: bindingsOf(patterns, version.hosts),
     validatedHeaders: version.validatedHeaders,
   }
-  const operations = compileOperations(raw, pointer, ground)
+  const operations = compileOperations(raw, pointer, deps)
   const path: CompiledPath = {
     pointer,
     template,
     patterns: patterns ?? [],
     schemes: compileSchemes(nearest(['schemes'], [map], scope), diagnostics),
-    headers: compilePathHeaders(ground),
+    headers: compilePathHeaders(deps),
     operations,
   }
   return { path, security }
@@ -87,7 +87,7 @@ export const compilePath = (
 const compilePatterns = (
   source: string,
   pointer: string,
-  { basePath, diagnostics }: VersionGround,
+  { basePath, diagnostics }: VersionDeps,
 ): readonly PathPattern[] | undefined => {
   const parsed = parsePath(source)
   if (!parsed.ok) {
@@ -122,7 +122,7 @@ const bindingsOf = (
 }
 
 /** `variables` and `defaults` of a path may each be one expression that yields the map. */
-const createPathScope = (raw: ValueMap, pointer: string, version: VersionGround): Scope => {
+const createPathScope = (raw: ValueMap, pointer: string, version: VersionDeps): Scope => {
   const { scope, diagnostics } = version
   const written = (key: InheritedMap): Value | undefined => ownValue(raw, key)
   const give = (key: InheritedMap): Template | undefined => {
@@ -144,13 +144,13 @@ type InheritedMap = 'variables' | 'defaults'
 const compileOperations = (
   raw: ValueMap,
   pointer: string,
-  ground: PathGround,
+  deps: PathDeps,
 ): Partial<Record<Method, CompiledOperation>> => {
   const operations: Partial<Record<Method, CompiledOperation>> = {}
   for (const method of METHODS) {
     const value = ownValue(raw, method)
     if (value === undefined) continue
-    const operation = compileOperation(value, method, childPointer(pointer, method), ground)
+    const operation = compileOperation(value, method, childPointer(pointer, method), deps)
     if (operation !== undefined) operations[method] = operation
   }
   return operations
@@ -173,7 +173,7 @@ export const compileSchemes = (
   (placed && readTexts(placed.template, placed.pointer, SCHEMES, diagnostics)) ?? SCHEMES
 
 /** For versions: the security of paths that set none. */
-export const inheritedSecurity = (version: VersionGround): CompiledSecurity | undefined =>
+export const inheritedSecurity = (version: VersionDeps): CompiledSecurity | undefined =>
   compileSecurity(
     version.scope.default('security') ?? { template: constant({}), pointer: '' },
     version.realm,

@@ -1,5 +1,5 @@
-// Converts a folded template to a plain value, in which everything that waits for the request, or has a problem, is a
-// text holding `{{`.
+// Converts a folded template to a plain value, in which everything that depends on the request, or has a problem, is a text
+// that contains `{{`.
 
 import { FAULT } from '../expression/fold.ts'
 import type { Template } from '../expression/template.ts'

@@ -1,9 +1,9 @@
-// Resolves entries that need each other by name, in any order. A worklist, because a chain of ten thousand must not
-// overflow the stack.
+// Resolves entries that depend on each other by name, in any order. It uses a worklist instead of recursion, so that a chain
+// of ten thousand does not overflow the stack.
 
 interface Frame {
   readonly name: string
-  /** What it needs and has not been visited. */
+  /** Entries that it needs and that were not visited yet. */
   needs: string[]
 }
 
@@ -15,7 +15,7 @@ export interface Settling {
   settleCycle(chain: readonly string[]): void
 }
 
-/** Settles every one of `names`; each is attempted again for each time that it lacked something. */
+/** Resolves all of `names`; an entry that lacked others is attempted again once these are resolved. */
 export const settleAll = (names: Iterable<string>, settling: Settling): void => {
   for (const name of names) {
     const needs = settling.isSettled(name) ? [] : settling.attempt(name)

@@ -68,7 +68,7 @@ const placedDefaults = (
 const STATUS_CODES_READ: ReadTemplate = { kind: 'read', root: 'status_codes', keys: [] }
 const LOAD_BUDGET_BYTES = 1024 * 1024
 
-interface Ground {
+interface ScopeDeps {
   readonly diagnostics: Diagnostics
   readonly allowance: Allowance
 }
@@ -81,29 +81,29 @@ class LevelFold implements FoldScope {
   /** The same by name, so that no label need be concatenated for each read. */
   readonly #named = { variables: new Map<string, Entry>(), defaults: new Map<string, Entry>() }
   readonly #inherited: FoldScope | undefined
-  readonly #ground: Ground
+  readonly #deps: ScopeDeps
   readonly #settled = new Map<string, Template>()
   readonly #wholes = new Map<LoadRoot, Template>()
-  /** The entry that is being folded, and what it lacks. */
+  /** The entry that is being folded, and the names that it lacks. */
   #current: Entry | undefined = undefined
   readonly #lacks = new Set<string>()
 
   constructor(
     entries: ReadonlyMap<string, Entry>,
     inherited: FoldScope | undefined,
-    ground: Ground,
+    deps: ScopeDeps,
   ) {
     this.#entries = entries
     for (const entry of entries.values())
       if (entry.group !== 'status_codes') this.#named[entry.group].set(entry.name, entry)
     this.#inherited = inherited
-    this.#ground = ground
+    this.#deps = deps
     this.budget = inherited?.budget ?? { left: LOAD_BUDGET_BYTES }
     this.met = inherited?.met ?? new Map<string, Met>()
   }
 
   read(root: LoadRoot, name: string): Template | undefined {
-    // Only the operation that uses it knows which map that is.
+    // Which map that is depends on the operation that uses it.
     if (root === 'status_codes') return { ...STATUS_CODES_READ, keys: [name] }
     if (root === 'defaults' && name === 'status_codes') return STATUS_CODES_READ
     const entry = this.#named[root].get(name)
@@ -116,7 +116,7 @@ class LevelFold implements FoldScope {
   }
 
   remark(path: string, message: string, offset: number): void {
-    this.#ground.diagnostics.remark({ code: 'SuspiciousExpression', path, message, offset })
+    this.#deps.diagnostics.remark({ code: 'SuspiciousExpression', path, message, offset })
   }
 
   whole(root: LoadRoot): Template {
@@ -154,7 +154,7 @@ class LevelFold implements FoldScope {
       this.budget.left = left
       return [...this.#lacks]
     }
-    problems.forEach(this.#ground.diagnostics.report)
+    problems.forEach(this.#deps.diagnostics.report)
     this.#settled.set(label, template)
     return []
   }
@@ -164,7 +164,7 @@ class LevelFold implements FoldScope {
     const message = boundMessage(
       `${chain.join(' → ')}: these need each other in a circle; give one of them a value of its own`,
     )
-    this.#ground.diagnostics.report({ code: 'invalid_expression', path: pointer, message })
+    this.#deps.diagnostics.report({ code: 'invalid_expression', path: pointer, message })
     for (const label of chain) this.#settled.set(label, FAULT)
   }
 
@@ -190,7 +190,7 @@ class LevelFold implements FoldScope {
     const members = new Map(above === undefined ? [] : membersOf(above))
     for (const entry of own) members.set(entry.name, this.#readOwn(entry))
     const isFaulty = own.some(({ name }) => members.get(name) === FAULT)
-    if (isFaulty || !this.#ground.allowance.spend(members.size, own[0]?.pointer ?? '')) return FAULT
+    if (isFaulty || !this.#deps.allowance.spend(members.size, own[0]?.pointer ?? '')) return FAULT
     return toMapTemplate(members)
   }
 }
@@ -199,7 +199,7 @@ const mergeStatusCodes = (
   entries: ReadonlyMap<string, Entry>,
   parent: Scope | undefined,
   foldScope: LevelFold,
-  { diagnostics, allowance }: Ground,
+  { diagnostics, allowance }: ScopeDeps,
 ): StatusCodes => {
   const inherited = parent?.statusCodes ?? STATUS_CODES
   const own = [...entries.values()].filter(({ group }) => group === 'status_codes')
@@ -227,7 +227,7 @@ const mergeStatusCodes = (
   return merged
 }
 
-/** No peer calls an error so: a status of an upstream stands for one under a name of its own. */
+/** Warns of a key of `status_codes` that is only a status: no error URI has such a name. */
 const warnOfStatusKey = (name: string, pointer: string, diagnostics: Diagnostics): void => {
   if (!/^\d{3}$/.test(name)) return
   const upstream = `svc.error.upstream.${name}`

@@ -6,7 +6,7 @@ import {
   compilePath,
   compileSchemes,
   inheritedSecurity,
-  type VersionGround,
+  type VersionDeps,
   warnOfLiteralSegment,
 } from './path.ts'
 import type { CompiledVersion } from '../compiled.ts'
@@ -27,7 +27,7 @@ const MAX_PATHS = 2000
 const DEFAULT_LANGUAGES: readonly string[] = ['en']
 
 /** The API that a version belongs to. */
-export interface ApiGround {
+export interface ApiDeps {
   readonly scope: Scope
   readonly realm: RealmFacts | undefined
   readonly meta: unknown
@@ -38,12 +38,12 @@ export interface ApiGround {
 /** undefined: the version or its paths are not a map; that has been reported. */
 export const compileVersion = (
   { name, pointer, value }: NamedVersion,
-  api: ApiGround,
+  api: ApiDeps,
 ): CompiledVersion | undefined => {
   const { diagnostics, realm } = api
   if (!isMap(value)) return undefined
   const scope = createScope({ pointer, ...scopeMembers(value) }, api.scope, diagnostics)
-  const ground: VersionGround = {
+  const deps: VersionDeps = {
     basePath: compileBasePath(ownValue(value, 'base_path'), pointer, diagnostics),
     scope,
     realm,
@@ -51,14 +51,14 @@ export const compileVersion = (
     diagnostics,
     validatedHeaders: new Map(),
   }
-  const own = inheritedSecurity(ground)
+  const own = inheritedSecurity(deps)
   const results = pathsOf(value, pointer).map(([source, raw, place]) =>
-    compilePath(source, raw, place, ground),
+    compilePath(source, raw, place, deps),
   )
   const isDeprecated = ownValue(value, 'is_deprecated') === true
   return {
     name,
-    basePath: ground.basePath?.source ?? '',
+    basePath: deps.basePath?.source ?? '',
     isActive: ownValue(value, 'is_active') !== false,
     ...(isDeprecated
       ? { deprecation: deprecationHeaders(ownValue(value, 'meta') ?? api.meta) }
@@ -92,7 +92,7 @@ const compileBasePath = (
   source: unknown,
   pointer: string,
   diagnostics: Diagnostics,
-): VersionGround['basePath'] => {
+): VersionDeps['basePath'] => {
   if (typeof source !== 'string') return undefined
   const parsed = parseBasePath(source)
   if (parsed.ok) {
