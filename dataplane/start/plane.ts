@@ -115,7 +115,7 @@ export const serveHere = (parts: ServingParts, { settings, log, services }: Here
     beginDraining: () => {
       listeners?.beginDraining()
     },
-    letGo: () => {
+    releaseClients: () => {
       parts.endStreams()
       listeners?.closeIdle()
     },

@@ -12,7 +12,7 @@ export interface Drainable {
    * Called when the delay of a drain is over and the gateway was not told to end: streams end and idle connections
    * close, as what is behind the gateway may end now; requests that still arrive are served.
    */
-  letGo(): void
+  releaseClients(): void
   /** Accepts no more connections; resolves when the last request has been answered. */
   close(): Promise<void>
   /** Destroys the connections that are left, so that `close` resolves. */
@@ -55,7 +55,7 @@ export const createShutdown = ({ settings, serving, finish, log }: ShutdownOptio
     if (drainingSince !== undefined) return
     beginDraining()
     setTimeout(() => {
-      if (ending === undefined) serving.letGo()
+      if (ending === undefined) serving.releaseClients()
     }, settings.drainDelaySeconds * 1000).unref()
   }
 

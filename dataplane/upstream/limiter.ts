@@ -93,7 +93,7 @@ class OriginLimiter implements Limiter {
   tryAcquire(from: Waiting['from']): boolean {
     if (this.#running >= this.#poolSize) return false
     this.#running++
-    this.#hold(from)
+    this.#countUp(from)
     return true
   }
 
@@ -113,11 +113,11 @@ class OriginLimiter implements Limiter {
   }
 
   release(from: Waiting['from']): void {
-    this.#letGo(from)
+    this.#countDown(from)
     const next = this.#queue?.shift(this.#hasShareLeft)
     if (next !== undefined) {
       this.#stopTimer(next)
-      this.#hold(next.from)
+      this.#countUp(next.from)
       next.onGranted()
       return
     }
@@ -125,11 +125,11 @@ class OriginLimiter implements Limiter {
     if (this.#running === 0) this.#onIdle()
   }
 
-  #hold(from: Waiting['from']): void {
+  #countUp(from: Waiting['from']): void {
     if (from !== undefined) this.#used.set(from, (this.#used.get(from) ?? 0) + 1)
   }
 
-  #letGo(from: Waiting['from']): void {
+  #countDown(from: Waiting['from']): void {
     if (from === undefined) return
     const left = (this.#used.get(from) ?? 1) - 1
     if (left === 0) this.#used.delete(from)

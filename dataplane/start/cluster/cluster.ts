@@ -98,8 +98,8 @@ export const startCluster = (options: ClusterOptions): ClusterPlane => {
       primary.phase = 'draining'
       primary.tell('drain')
     },
-    letGo: () => {
-      primary.tell('let go')
+    releaseClients: () => {
+      primary.tell('release clients')
     },
     close: () => primary.close(),
     abort: () => {
@@ -207,7 +207,7 @@ class Primary {
     }
   }
 
-  tell(kind: 'drain' | 'let go' | 'close' | 'abort'): void {
+  tell(kind: 'drain' | 'release clients' | 'close' | 'abort'): void {
     for (const peer of this.peers.values()) peer.tell(kind)
   }
 

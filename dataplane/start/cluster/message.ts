@@ -51,7 +51,7 @@ export type ToWorker =
   | { readonly kind: 'shared'; readonly ask: number; readonly reply: SharedReply }
   /** Answers the worker's own `release`. */
   | { readonly kind: 'released'; readonly ask: number; readonly found: boolean }
-  | { readonly kind: 'drain' | 'let go' | 'close' | 'abort' }
+  | { readonly kind: 'drain' | 'release clients' | 'close' | 'abort' }
 
 export type ToPrimary =
   | { readonly kind: 'done'; readonly task: number; readonly addresses?: Addresses }

@@ -135,7 +135,7 @@ export class ClusterPeer {
     await this.#ask({ kind: 'endpoints', task: this.#nextTask++, change }, timeoutMs)
   }
 
-  tell(kind: 'drain' | 'let go' | 'close' | 'abort'): void {
+  tell(kind: 'drain' | 'release clients' | 'close' | 'abort'): void {
     if (!this.#isGone) this.worker.send({ kind })
   }
 

@@ -130,7 +130,7 @@ class Worker {
     drain: () => {
       this.#listeners?.beginDraining()
     },
-    'let go': () => {
+    'release clients': () => {
       this.#running?.parts.endStreams()
       this.#listeners?.closeIdle()
     },

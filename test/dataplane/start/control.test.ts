@@ -79,7 +79,7 @@ const start = async ({
     }),
     announce: () => undefined,
     beginDraining: () => undefined,
-    letGo: () => undefined,
+    releaseClients: () => undefined,
     close: () => Promise.resolve(),
     abort: () => undefined,
   }

@@ -24,7 +24,7 @@ const prepare = (seconds: { delay?: number; drain?: number; isIdle?: boolean } =
     settings: { drainDelaySeconds: seconds.delay ?? 0, drainSeconds: seconds.drain ?? 60 },
     serving: {
       beginDraining: () => steps.push('drain'),
-      letGo: () => steps.push('let go'),
+      releaseClients: () => steps.push('release clients'),
       close: () => {
         steps.push('close')
         return idle.promise
@@ -85,17 +85,17 @@ describe('createShutdown', () => {
     expect(steps).toEqual(['drain', 'close', 'finish'])
   })
 
-  it('lets its clients go after the delay of a drain, and serves on', async () => {
+  it('releases its clients after the delay of a drain, and goes on serving', async () => {
     const { shutdown, steps } = prepare({ delay: 5 })
     shutdown.drain()
     await pass(4999)
     expect(steps).toEqual(['drain'])
     await pass(1)
-    expect(steps).toEqual(['drain', 'let go'])
+    expect(steps).toEqual(['drain', 'release clients'])
     const stopped = shutdown.stop()
     await pass(0)
     await stopped
-    expect(steps).toEqual(['drain', 'let go', 'close', 'finish'])
+    expect(steps).toEqual(['drain', 'release clients', 'close', 'finish'])
   })
 
   it('has nothing to release once it ends', async () => {
@@ -144,7 +144,7 @@ describe('createShutdown', () => {
       settings: { drainDelaySeconds: 0, drainSeconds: 1 },
       serving: {
         beginDraining: () => undefined,
-        letGo: () => undefined,
+        releaseClients: () => undefined,
         close: () => Promise.resolve(),
         abort: () => undefined,
       },

@@ -542,8 +542,11 @@ describe('the primary', () => {
     await cluster.listen()
     cluster.beginDraining()
     expect(workers.map((worker) => worker.kinds().at(-1))).toEqual(['drain', 'drain'])
-    cluster.letGo()
-    expect(workers.map((worker) => worker.kinds().at(-1))).toEqual(['let go', 'let go'])
+    cluster.releaseClients()
+    expect(workers.map((worker) => worker.kinds().at(-1))).toEqual([
+      'release clients',
+      'release clients',
+    ])
     workers[0]?.die()
     await pass(60_000)
     expect(workers).toHaveLength(2)
@@ -750,7 +753,7 @@ describe('a worker', () => {
     expect(state[2]?.series).toEqual(['svc_gateway_connections{listener="public"}'])
     worker.tell({ kind: 'drain' })
     expect((await request(url)).headers.connection).toBe('close')
-    worker.tell({ kind: 'let go' })
+    worker.tell({ kind: 'release clients' })
     expect((await request(url)).headers.connection).toBe('close')
     expect(ended).toBe(1)
     worker.tell({ kind: 'abort' })
