@@ -1,5 +1,4 @@
-// Gives back a permit when nothing is received for a while, so that a data plane that hangs delays others no longer
-// than that.
+// Gives a permit back when nothing is received for a while, so that a data plane that hangs delays others only for that time.
 
 import type { Clock } from '../../base/clock.ts'
 
@@ -17,7 +16,7 @@ export class LapsingPermit {
     this.#cancel = this.#lapseLater()
   }
 
-  /** Something was heard. A permit that has lapsed stays lapsed. */
+  /** Call it when something was received. A permit that has lapsed stays lapsed. */
   progress(): void {
     this.#cancel()
     this.#cancel = this.#lapseLater()

@@ -12,12 +12,12 @@ import { ReportedRealms } from './reported-realms.ts'
 
 export interface PlaneReporterOptions {
   readonly memory: PlaneMemory
-  /** Of this program; absent: differing versions are not mentioned. */
+  /** The version of this program; absent: differing versions are not reported. */
   readonly version: string | undefined
   readonly log: Log
   /** Undefined: nothing was selected so far. */
   readonly selection: () => Selection | undefined
-  /** It was created just now and has not responded so far: that it is unreachable is no warning. */
+  /** The data plane was created just now and has not responded so far: then it is no warning that it is unreachable. */
   readonly isStarting: () => boolean
   readonly onReport: (report: DataPlaneReport) => void
 }
@@ -40,9 +40,9 @@ export class PlaneReporter {
   #report: DataPlaneReport
   readonly #realms = new ReportedRealms()
   #rejections: { readonly revision: number; readonly of: Rejected } | undefined
-  /** What the report was made of. */
+  /** What the last report was made of. */
   #madeOf: readonly unknown[] = []
-  /** It was unreachable and starting at the last round. */
+  /** At the last round the data plane was unreachable and still starting. */
   #wasAwaited = false
 
   constructor(options: PlaneReporterOptions) {
@@ -54,7 +54,7 @@ export class PlaneReporter {
     return this.#report
   }
 
-  /** Reports nothing: the next round does. */
+  /** Does not report: the next round does. */
   relabel(dataPlane: DataPlane): void {
     this.#report = { ...this.#report, dataPlane }
   }
@@ -72,7 +72,7 @@ export class PlaneReporter {
       isStarting(),
       selection()?.realms,
     ]
-    // A poll that finds nothing new costs no copy of what is loaded.
+    // A poll that finds no change must not copy what is loaded.
     if (madeOf.every((part, index) => part === this.#madeOf[index])) return
     this.#madeOf = madeOf
     const before = this.#report
@@ -103,7 +103,7 @@ export class PlaneReporter {
     }
   }
 
-  /** The same object while nothing of it changes. */
+  /** The same object while nothing changes. */
   #rejected({ revision, documents, realms }: PlaneMemory['rejections']): Rejected {
     if (this.#rejections?.revision !== revision) {
       const of = { documents: new Map(documents), realms: new Map(realms) }
@@ -112,7 +112,7 @@ export class PlaneReporter {
     return this.#rejections.of
   }
 
-  /** That a data plane which starts can't be reached is no warning, until it lasts. */
+  /** A data plane that starts may be unreachable for a while: only after that it is a warning. */
   #logPhase(before: DataPlaneReport, { dataPlane, phase, message }: DataPlaneReport): void {
     const isAwaited = phase === 'unreachable' && this.#options.isStarting()
     const isLate = this.#wasAwaited && !isAwaited

@@ -9,25 +9,25 @@ import type { Clock } from '../../base/clock.ts'
 import type { Answer } from './management-client.ts'
 
 export interface WantedVersion {
-  /** Absent: under whatever id the digest is loaded. */
+  /** Absent: the id is unknown, and the digest identifies the version. */
   readonly id?: string
   readonly digest: string
-  /** Of the resource: sidecars of other namespaces are not asked. */
+  /** Namespace of the resource: sidecars of other namespaces are not asked. */
   readonly namespace: string
 }
 
 /** A ready data plane that has a version loaded. */
 export interface Holder {
-  /** Another one after a restart of the data plane. */
+  /** Changes with each restart of the data plane. */
   readonly key: string
   readonly source: () => Promise<Answer<unknown>>
 }
 
 export interface RecoverSourceOptions<T extends WantedVersion> {
   readonly holders: (version: WantedVersion) => readonly Holder[]
-  /** False: the text does not stand for that version; it is not asked for again. */
+  /** @returns false: it is not the text of that version, which is not requested again */
   readonly recover: (version: T, document: ValueMap) => Promise<boolean>
-  /** Some were recovered: called once for all that were asked for together. */
+  /** Called when versions were recovered, once for all that were requested together. */
   readonly onRecovered: () => void
   readonly clock: Clock
   readonly log: Log
@@ -37,11 +37,11 @@ interface Search {
   readonly tried: Set<string>
   failures: number
   isAsking: boolean
-  /** Nothing more to be had. */
+  /** There is a result, good or not. */
   isOver: boolean
 }
 
-/** A document that a data plane made up may take 100 MiB when it is parsed. */
+/** A document that a hostile data plane sends may take 100 MiB when it is parsed. */
 const MAX_AT_ONCE = 2
 
 /**
@@ -51,7 +51,7 @@ const MAX_AT_ONCE = 2
  */
 export class RecoverSource<T extends WantedVersion> {
   readonly #options: RecoverSourceOptions<T>
-  /** By object: the same one means that nothing has changed for it. */
+  /** By identity: while a version is the same object, nothing has changed for it. */
   #searches: ReadonlyMap<T, Search> = new Map()
   #asking = 0
   #hasRecovered = false
@@ -62,7 +62,7 @@ export class RecoverSource<T extends WantedVersion> {
     this.#options = options
   }
 
-  /** All that is wanted now; what is not among them is looked for no more. */
+  /** @param versions all that are wanted now: the search for others ends */
   want(versions: readonly T[]): void {
     const before = this.#searches
     this.#searches = new Map(versions.map((version) => [version, before.get(version) ?? aSearch()]))
@@ -78,7 +78,7 @@ export class RecoverSource<T extends WantedVersion> {
     }
   }
 
-  /** What is under way ends without being listened to. */
+  /** The results of requests under way are ignored. */
   stop(): void {
     this.#isStopped = true
     this.#searches = new Map()
@@ -91,7 +91,7 @@ export class RecoverSource<T extends WantedVersion> {
     search.tried.add(holder.key)
     search.isAsking = true
     this.#asking += 1
-    void this.#hear(version, search, holder).finally(() => {
+    void this.#request(version, search, holder).finally(() => {
       search.isAsking = false
       this.#asking -= 1
       this.lookAgain()
@@ -99,7 +99,7 @@ export class RecoverSource<T extends WantedVersion> {
     })
   }
 
-  async #hear(version: T, search: Search, { key, source }: Holder): Promise<void> {
+  async #request(version: T, search: Search, { key, source }: Holder): Promise<void> {
     const { recover, log } = this.#options
     try {
       const answer = await source()
@@ -142,7 +142,7 @@ export class RecoverSource<T extends WantedVersion> {
     this.#options.onRecovered()
   }
 
-  /** The same data planes may have it then. */
+  /** Tries the same data planes again later, as they may have the text then. */
   #retryLater({ failures }: Search): void {
     const { clock } = this.#options
     if (this.#cancelRetry !== undefined || this.#isStopped) return

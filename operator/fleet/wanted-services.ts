@@ -1,5 +1,5 @@
-// Finds the Services that literal hosts of documents name, as documents change. A Service that may not be watched, because
-// of a bound or of the namespaces that the operator serves, is reached by its own address.
+// Finds the Services that constant hosts of documents name, as documents change. A Service beyond the bounds, or outside the
+// namespaces that the operator serves, is not watched: it is reached by its own address.
 
 import { readServiceKey } from '../../language/service-name.ts'
 import type { DataPlane } from '../data-plane.ts'
@@ -9,17 +9,17 @@ import type { Selection } from './sync/selection.ts'
 
 export interface ServiceScope {
   readonly clusterDomain: string
-  /** In which the operator may look. */
+  /** The namespaces that the operator may watch. */
   readonly namespaces: readonly string[] | 'all'
 }
 
-/** Two watches each. */
+/** Each needs two watches. */
 const MOST_OF_NAMESPACE = 200
 const MOST_IN_ALL = 2000
 
 type Documents = ReadonlyMap<string, DesiredDocument>
 
-/** The services of one selection after another. */
+/** The Services of successive selections. */
 interface Selected {
   documents: Documents
   /** Service → how many of the documents name it. */
@@ -29,7 +29,7 @@ interface Selected {
 
 export class WantedServices {
   readonly #scope: ServiceScope
-  /** Goes with the document. */
+  /** The Services that a document names. */
   readonly #known = new WeakMap<DesiredDocument, readonly string[]>()
   #documents: Documents = new Map()
   /** Namespace of documents and service, with a tab between them → how many of the documents name it. */
@@ -42,8 +42,9 @@ export class WantedServices {
   }
 
   /**
-   * Of all documents; costs what has changed of them. Of more than there may be those stay that were wanted before.
-   * @returns `namespace/name`; the same set while they are the same
+   * The Services of all documents, at a cost in proportion to what has changed. Beyond the bounds, Services that were wanted
+   * before stay.
+   * @returns `namespace/name`; the same set while nothing changes
    */
   update(documents: Documents): ReadonlySet<string> {
     let isOther = false
@@ -60,8 +61,8 @@ export class WantedServices {
   }
 
   /**
-   * Those of its documents; a sidecar hears of Services of its own namespace alone. Looked for once for all data planes that
-   * are alike.
+   * The Services of the data plane's documents; for a sidecar only those of its own namespace. Computed once for all data
+   * planes with the same selection.
    * @param selection of the data plane, which no data plane of another namespace shares
    */
   for(
@@ -81,7 +82,7 @@ export class WantedServices {
     return services
   }
 
-  /** Those that were wanted before come first. */
+  /** Services that were wanted before take precedence. */
   #choose(): ReadonlySet<string> {
     const counts = new Map<string, number>()
     const wanted = new Set<string>()
@@ -144,7 +145,7 @@ export const servicesNamedBy = (
   return [...keys]
 }
 
-/** @returns whether it has come, or gone */
+/** @returns whether the key was added or removed */
 const count = (counts: Map<string, number>, key: string, by: 1 | -1): boolean => {
   const before = counts.get(key) ?? 0
   if (before + by === 0) counts.delete(key)

@@ -21,23 +21,23 @@ export interface ProviderWatchOptions {
   readonly every: (ms: number, look: () => void) => void
 }
 
-const LOOKS_MS = 10_000
-/** An operator reads all that is loaded again after each change. */
+const INTERVAL_MS = 10_000
+/** Between two reports, as an operator reads the whole state again after each change. */
 const REST_MS = 30_000
 const MOST_PROVIDERS = 200
 
 /** @example watchProviders({ providers, realms: () => realms.values(), report, now: Date.now, every }) */
 export const watchProviders = (options: ProviderWatchOptions): void => {
   const { report, now, every } = options
-  let told = '[]'
-  let toldMs = -Infinity
-  every(LOOKS_MS, () => {
-    if (Math.abs(now() - toldMs) < REST_MS) return
+  let reported = '[]'
+  let reportedAtMs = -Infinity
+  every(INTERVAL_MS, () => {
+    if (Math.abs(now() - reportedAtMs) < REST_MS) return
     const failing = failingIn(options)
     const text = JSON.stringify(failing)
-    if (text === told) return
-    told = text
-    toldMs = now()
+    if (text === reported) return
+    reported = text
+    reportedAtMs = now()
     report(failing)
   })
 }

@@ -120,15 +120,15 @@ export const portOf = (protocol: string, port: string): number =>
   port === '' ? (protocol === 'https:' ? 443 : 80) : Number(port)
 
 const settle = (socket: Socket, event: string, connected: OnConnected): void => {
-  let told = false
+  let isSettled = false
   socket.once(event, () => {
-    told = true
+    isSettled = true
     connected(null, socket)
   })
   // This listener stays: an error of a socket without one would end the process.
   socket.on('error', (error) => {
-    if (told) return
-    told = true
+    if (isSettled) return
+    isSettled = true
     connected(error, null)
   })
 }
