@@ -1,4 +1,4 @@
-// Runs `svc-operator explain METHOD URL FILE…|URL`: says which route takes a request and what decides it, by files or by a
+// Runs `svc-operator explain METHOD URL FILE…|URL`: prints which route takes a request and what decides it, from files or a
 // gateway, in the same words.
 
 import {
@@ -23,7 +23,7 @@ export interface ExplainSettings extends SourceSettings {
   readonly json: boolean
 }
 
-/** 0: the request would be served. 1: it would not. 2: nothing can be said. */
+/** 0: the request would be served. 1: it would not. 2: it is not known. */
 export const runExplain = async (
   request: ExplainRequest,
   source: readonly string[],

@@ -13,13 +13,13 @@ export interface SourceSettings extends ManagementSettings {
 }
 
 export interface SourceOutput extends ValidateOutput {
-  /** As it stands before each message: `svc routes`. */
+  /** Prefix of each message: `svc routes`. */
   readonly program: string
 }
 
 const TIMEOUT_MS = 30_000
 
-/** What the gateway says, or why it says nothing: words for one line. */
+/** The response of the gateway, or why there is none, as one line. */
 export type Asked<T> = { readonly value: T } | { readonly fault: string }
 
 /** @example askGateway('http://127.0.0.1:18081', settings, (client) => client.explain(request)) */

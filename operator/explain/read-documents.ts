@@ -129,7 +129,7 @@ const secretVariables = (
   return [...new Set(names)]
 }
 
-/** Of a Secret that is not among the files every key is a variable: any that the document reads and does not have. */
+/** Variables that the document reads and does not define: any of them may be a key of a Secret that is not among the files. */
 const undefinedVariables = (document: ValueMap): readonly string[] => {
   const [read, written] = [new Set<string>(), new Set<string>()]
   const walk = (value: Value): void => {

@@ -15,7 +15,7 @@ import { type PlacedRoute, routesText } from './routes-text.ts'
 
 export interface RoutesSettings extends SourceSettings {
   readonly json: boolean
-  /** Only routes with this text; null: all. */
+  /** Only routes that contain this text; null: all. */
   readonly match: string | null
 }
 
@@ -108,7 +108,7 @@ interface AllRoutes {
   readonly leftOut: readonly string[]
 }
 
-/** A gateway without end would be asked without end. */
+/** Bounds the requests to a gateway whose pages never end. */
 const MOST_PAGES = 10_000
 
 const allRoutes = async (

@@ -2,10 +2,10 @@
 
 import type { ValueMap } from '../../language/expression/value.ts'
 
-/** How a resource is called, and where. */
+/** Name and namespace of a resource. */
 export interface Place {
   readonly name: string
-  /** null: wherever it is applied. */
+  /** null: the namespace in which it is applied. */
   readonly namespace: string | null
 }
 
@@ -25,7 +25,7 @@ export interface Manifest {
   readonly object: ValueMap
   /** Applied together with it. */
   readonly beside?: readonly ValueMap[]
-  /** What is never read back, and where the resource looks for it. */
+  /** Values that are never read back, and the Secret in which the resource expects them. */
   readonly secret?: { readonly name: string; readonly wanted: readonly Wanted[] }
   /** What else a person has to do. */
   readonly notes: readonly string[]

@@ -1,4 +1,4 @@
-// Decides which files an import writes of what a gateway has loaded, and what is to be done after it. Pure.
+// Decides which files an import writes for what a gateway has loaded, and what to do after it. Pure.
 
 import { parseHost } from '../../language/routes/host-pattern.ts'
 import type { ValueMap } from '../../language/expression/value.ts'
@@ -98,7 +98,7 @@ const secretStep = ({ secret }: Manifest, at: string): readonly string[] => {
   return [`kubectl create secret generic ${secret.name}${at} ${keys.join(' ')}`]
 }
 
-/** In a cluster such a host is not for everybody. */
+/** In a cluster, only some namespaces may claim such a host. */
 const hasWildcard = ({ host }: ValueMap): boolean => {
   const parsed = typeof host === 'string' ? parseHost(host) : undefined
   return parsed?.ok === true && parsed.hosts.some(isWildcard)

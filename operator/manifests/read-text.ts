@@ -1,5 +1,5 @@
-// Reads the text of a file. Bytes that are not UTF-8 are rejected, not replaced, because a document would load that
-// nobody wrote.
+// Reads the text of a file. Bytes that are not UTF-8 are rejected, not replaced, as otherwise a document would load that
+// differs from what its author wrote.
 
 import { readFile } from 'node:fs/promises'
 

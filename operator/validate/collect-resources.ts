@@ -1,5 +1,5 @@
-// Collects the resources in texts of files, with the place of each and with what is wrong before anything is validated.
-// A plain document is wrapped into a resource, so that all are validated in one way.
+// Collects the resources in texts of files, with the place of each, and the problems that show before validation. A plain
+// document is wrapped into a resource, so that all are validated in the same way.
 
 import { mapAt, memberAt, textAt } from '../../language/expression/members.ts'
 import { isMap, type ValueMap } from '../../language/expression/value.ts'
@@ -28,29 +28,29 @@ interface ForeignObject extends Position {
 
 export interface Located {
   readonly resource: Resource
-  /** As the file has it. */
+  /** The value in the file. */
   readonly value: ValueMap
-  /** Empty: it is in no file. */
+  /** Empty: the resource is in no file. */
   readonly file: string
-  /** Of a pointer into the resource. */
+  /** Gives the position of a pointer into the resource. */
   readonly positionOf: PositionOf
-  /** As it is called in diagnostics. */
+  /** Its name in diagnostics. */
   readonly name: string
-  /** Of a Realm, whatever else is wrong with it; else empty. */
+  /** The uri of a Realm, even of one with problems; else empty. */
   readonly realmUri: string
-  /** It stands in the file without a resource around it. */
+  /** It is a plain document in the file, without a resource around it. */
   readonly isPlain: boolean
 }
 
 interface Collection {
-  /** Of objects that name none. */
+  /** The namespace of objects that name none. */
   readonly namespace: string | undefined
   readonly resources: Map<string, Located>
   readonly foreign: ForeignObject[]
   readonly diagnostics: ValidationDiagnostic[]
 }
 
-/** Every resource is of one age: which of two is the older is not said in files. */
+/** All resources have the same age, as files do not say which of two is older. */
 const CREATED_AT = 0
 
 /** @param namespace of objects that name none; `default` if left out */
@@ -87,7 +87,7 @@ const collectFile = ({ name: file, text }: GatheredFile, collection: Collection)
   }
 }
 
-/** A document has neither kind nor apiVersion; whatever else is wrong with it, the language says. */
+/** A document has neither kind nor apiVersion; any other problem is found by the language. */
 const isPlainDocument = (value: unknown): value is ValueMap =>
   isMap(value) && !Object.hasOwn(value, 'kind') && !Object.hasOwn(value, 'apiVersion')
 
@@ -162,7 +162,7 @@ const withNamespace = (value: unknown, namespace: string | undefined): unknown =
   return { ...value, metadata: { ...metadata, namespace } }
 }
 
-/** What people have who come from an ingress controller or another gateway. */
+/** Kinds of ingress controllers and other gateways, for a hint. */
 const ROUTES_ELSEWHERE: ReadonlySet<string> = new Set([
   'Ingress',
   'HTTPRoute',

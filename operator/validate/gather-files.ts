@@ -13,12 +13,12 @@ export interface GatheredFile {
 
 export type Gathered =
   | { readonly files: readonly GatheredFile[] }
-  /** What is wrong, without the name of the command: exit 2. */
+  /** The problem, without the name of the command: exit 2. */
   | { readonly fault: string }
 
 const STDIN = '-'
 
-/** A directory stands for the manifests below it; a file is read whatever it is called. */
+/** Of a directory all manifests below it are read; a file is read whatever its name. */
 export const gatherFiles = async (
   operands: readonly string[],
   readStdin: () => Promise<string>,

@@ -1,5 +1,5 @@
-// Says what a resource refers to and the files do not hold: a notice where it may well be deployed elsewhere, an error
-// where it is there and can't be used.
+// Lists what a resource refers to and the files do not contain: as a notice if it may be deployed elsewhere, as an error if it
+// exists and can't be used.
 
 import { nearestName } from '../../base/nearest-name.ts'
 import type { Verdict } from '../reconcile/verdict.ts'
@@ -9,8 +9,8 @@ import type { Located } from './collect-resources.ts'
 import type { ValidationDiagnostic } from './validation-diagnostic.ts'
 import { type PlacedReference, referencesOf, type StandIns } from './secret-references.ts'
 
-/** What the diagnostics of one resource depend on beside it. */
-export interface Surroundings {
+/** What the diagnostics of one resource depend on besides the resource. */
+export interface ReferenceDeps {
   readonly standIns: StandIns
   readonly located: ReadonlyMap<string, Located>
 }
@@ -23,32 +23,29 @@ export type ReferenceDiagnostic = Pick<
 
 export const referenceDiagnostics = (
   verdict: Verdict,
-  surroundings: Surroundings,
+  deps: ReferenceDeps,
 ): readonly ReferenceDiagnostic[] => [
-  ...unresolved(verdict, surroundings),
-  ...secretNotices(verdict.resource, surroundings),
+  ...unresolved(verdict, deps),
+  ...secretNotices(verdict.resource, deps),
 ]
 
-/** What is not there may be elsewhere; what is there and not allowed, or lacks a key, is wrong. */
+/** A missing object may be deployed elsewhere; one that is not permitted, or lacks a key, is an error. */
 const NOTICES: ReadonlySet<ReasonOf<'ResolvedRefs'>> = new Set([
   'RealmNotFound',
   'SecretNotFound',
   'ConfigMapNotFound',
 ])
 
-const unresolved = (
-  verdict: Verdict,
-  surroundings: Surroundings,
-): readonly ReferenceDiagnostic[] => {
+const unresolved = (verdict: Verdict, deps: ReferenceDeps): readonly ReferenceDiagnostic[] => {
   const { status, reason, message } = verdict.resolvedRefs
   if (status !== 'False') return []
   if (reason === 'RealmNotFound' || reason === 'RefNotPermitted') {
     const path = '/spec/document/realm_uri'
-    const words = describeRealm(verdict, surroundings.located)
+    const words = describeRealm(verdict, deps.located)
     if (words !== undefined) return [{ path, code: reason, ...words }]
     return [{ severity: 'error', path: '/spec/document/host', code: reason, message }]
   }
-  const path = placeOfMissing(verdict.resource, surroundings)
+  const path = placeOfMissing(verdict.resource, deps)
   return NOTICES.has(reason)
     ? [
         {
@@ -63,10 +60,10 @@ const unresolved = (
 
 const IGNORE = 'If it is deployed elsewhere, ignore this; otherwise add it.'
 
-/** Undefined: the realm itself may be used, and the host is not permitted. */
+/** @returns undefined: the realm may be used, but the host is not permitted */
 const describeRealm = (
   { realmUri = '', resource, resolvedRefs: { reason, message } }: Verdict,
-  located: Surroundings['located'],
+  located: ReferenceDeps['located'],
 ): Pick<ReferenceDiagnostic, 'severity' | 'message'> | undefined => {
   const realms = [...located.values()].filter((each) => each.resource.kind === 'Realm')
   const known = realms.find((each) => each.realmUri === realmUri)
@@ -110,8 +107,8 @@ const placeOf = ({ file, positionOf }: Located): string => {
   return `${file}:${line}:${column}`
 }
 
-/** The first reference that leads nowhere, down to the member that is wrong. */
-const placeOfMissing = (resource: Resource, { located }: Surroundings): string => {
+/** The place of the first reference to something missing, down to the member. */
+const placeOfMissing = (resource: Resource, { located }: ReferenceDeps): string => {
   const { namespace } = resource.metadata
   for (const { kind, name, key, path } of referencesOf(resource)) {
     const target = located.get(resourceKey(kind, namespace, name))?.resource
@@ -125,7 +122,7 @@ const placeOfMissing = (resource: Resource, { located }: Surroundings): string =
 
 const secretNotices = (
   resource: Resource,
-  { standIns }: Surroundings,
+  { standIns }: ReferenceDeps,
 ): readonly ReferenceDiagnostic[] => {
   const { namespace } = resource.metadata
   const firsts = new Map<string, PlacedReference>()

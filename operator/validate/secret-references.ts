@@ -1,5 +1,5 @@
-// Finds every reference to a Secret or ConfigMap in a spec, with its place, and makes Secrets that stand in for those that
-// are not among the files: Secrets are seldom kept beside what refers to them.
+// Finds every reference to a Secret or ConfigMap in a spec, with its place, and makes placeholders for Secrets that are not
+// among the files, as Secrets are seldom stored beside the resources that refer to them.
 
 import { childPointer } from '../../base/json-pointer.ts'
 import { isList, isMap, type Value } from '../../language/expression/value.ts'
@@ -14,7 +14,7 @@ export interface PlacedReference {
   readonly path: string
 }
 
-/** In the order in which they stand there; none where the spec itself is faulty. */
+/** In the order of the spec; none if the spec itself is invalid. */
 export const referencesOf = (resource: Resource): readonly PlacedReference[] => {
   const isOurs = resource.kind === 'ApiSpecification' || resource.kind === 'Realm'
   if (!isOurs || !('spec' in resource.checked)) return []
@@ -55,8 +55,8 @@ const readReference = (
 export type StandIns = ReadonlyMap<string, SecretResource>
 
 /**
- * By key, of Secrets that are not among `resources`. Variables are empty texts, which pass every function unchanged;
- * secrets of realms are such as their schema takes.
+ * By key, for Secrets that are not among `resources`. Variables are empty texts, which every function returns unchanged;
+ * secrets of realms have values that their schema accepts.
  */
 export const standInSecrets = (resources: ReadonlyMap<string, Resource>): StandIns => {
   const secrets = new Map<string, SecretResource>()
@@ -79,7 +79,7 @@ const standInFor = (path: string): string =>
 
 const pem = (label: string): string => `-----BEGIN ${label}-----\nAAAA\n-----END ${label}-----\n`
 
-/** By what refers to it. */
+/** Placeholder for each kind of reference. */
 const STAND_INS: readonly (readonly [ending: string, text: string])[] = [
   ['/passwordHash', '$scrypt$ln=14,r=8,p=1$AAAA$AAAA'],
   ['/keySha256', '0'.repeat(64)],

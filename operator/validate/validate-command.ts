@@ -10,7 +10,7 @@ export interface ValidateOutput {
   readonly complain: (text: string) => void
 }
 
-/** 0: nothing is wrong (there may be warnings). 1: something is. 2: a file can't be read. */
+/** 0: no errors (there may be warnings). 1: errors. 2: a file can't be read. */
 export const runValidate = async (
   operands: readonly string[],
   { json, maxRoutes }: { readonly json: boolean; readonly maxRoutes: number },

@@ -1,5 +1,5 @@
-// Validates texts of files as the operator and the language would, and lists all that they would report. What the files
-// refer to and do not contain is a notice: it may be in the cluster.
+// Validates texts of files like the operator and the language, and lists everything that they would report. References to
+// objects that the files do not contain are notices, as these may be in the cluster.
 
 import { compileAtOnce } from '../reconcile/documents/compile-document.ts'
 import type { Problem, Warning } from '../../language/problem.ts'
@@ -14,7 +14,7 @@ import {
   type ValidationDiagnostic,
 } from './validation-diagnostic.ts'
 import type { GatheredFile } from './gather-files.ts'
-import { referenceDiagnostics, type Surroundings } from './reference-diagnostics.ts'
+import { referenceDiagnostics, type ReferenceDeps } from './reference-diagnostics.ts'
 import { referencesOf, type StandIns, standInSecrets } from './secret-references.ts'
 
 /** @param maxRoutes as the gateways have it; 20,000 if left out */
@@ -60,24 +60,24 @@ const classOf = (resource: Resource): string =>
 const diagnosticsOf = (
   verdict: Verdict,
   located: Located,
-  surroundings: Surroundings,
+  deps: ReferenceDeps,
 ): readonly ValidationDiagnostic[] => {
   const at = placeIn(located)
-  const isCertain = certainty(verdict, surroundings.standIns)
+  const isCertain = certainty(verdict, deps.standIns)
   return [
     ...verdict.errors.filter(isCertain).map((problem) => at('error', problem)),
-    ...referenceDiagnostics(verdict, surroundings).map(({ severity, ...diagnostic }) =>
+    ...referenceDiagnostics(verdict, deps).map(({ severity, ...diagnostic }) =>
       at(severity, diagnostic),
     ),
     ...verdict.warnings.filter(isCertain).map((warning) => at(severityOf(warning.code), warning)),
   ]
 }
 
-/** Who runs this wants to know before it is deployed; a gateway serves the other operations of the document. */
+/** A gateway serves the other operations of such a document, but before a deployment it should be an error. */
 const severityOf = (code: Warning['code']): 'error' | 'warning' =>
   code === 'AlwaysFails' ? 'error' : 'warning'
 
-/** What may be said of a document whose Secrets are not among the files. */
+/** Which diagnostics are certain for a document whose Secrets are not among the files. */
 const certainty = (
   { resource }: Verdict,
   standIns: StandIns,
@@ -92,7 +92,7 @@ const certainty = (
       : undefined
   if (missing.length === 0 || document === undefined) return () => true
   const isCertain = dependsOnNoVariable(document)
-  // Every key of such a Secret is a variable, which may take the place of one of the document.
+  // Every key of such a Secret is a variable, which may override one of the document.
   const mayOverride = missing.some(({ key }) => key === undefined)
   return ({ code, path: pointer }) => {
     const path = pointer.replace(/^\/spec\/document/, '')

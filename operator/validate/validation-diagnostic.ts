@@ -1,6 +1,6 @@
 // Defines the diagnostics of `validate`, with their places in files, and writes it as lines and as a record.
 
-/** What the files contain, and what is wrong with it. */
+/** What the files contain, with its diagnostics. */
 export interface FilesValidation {
   /** Names of the files, in the order in which they were given. */
   readonly names: readonly string[]
@@ -12,9 +12,9 @@ export interface FilesValidation {
 }
 
 export interface ValidationDiagnostic {
-  /** An error makes the exit 1; a notice is about what is not among the files. */
+  /** Errors make the exit code 1; a notice is about something that is not among the files. */
   readonly severity: 'error' | 'warning' | 'notice'
-  /** Empty: it is about what is in no file. */
+  /** Empty: the diagnostic is about something that is in no file. */
   readonly file: string
   readonly line: number
   /** The first one is 1. */
