@@ -122,7 +122,7 @@ export function* renderInPieces(families: Iterable<Family>): Generator<string, v
   if (piece !== '') yield piece
 }
 
-export const samplesOf = (family: Family): Iterable<Sample> =>
+const samplesOf = (family: Family): Iterable<Sample> =>
   'samples' in family
     ? family.samples()
     : family.series.map((series, index): Sample => [series, family.values[index] ?? 0])
