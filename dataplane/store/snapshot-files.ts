@@ -2,7 +2,16 @@
 // then renamed, so that a reader never sees half of one. Tests pass in an implementation of the interface whose disk
 // fails.
 
-import { constants, mkdir, open, readdir, readFile, rename, rm } from 'node:fs/promises'
+import {
+  constants,
+  type FileHandle,
+  mkdir,
+  open,
+  readdir,
+  readFile,
+  rename,
+  rm,
+} from 'node:fs/promises'
 import { join } from 'node:path'
 
 export interface SnapshotFiles {
@@ -25,8 +34,7 @@ export const TEMPORARY = '.tmp-'
 /**
  * Opens the directory `loaded` in the state directory, and creates it (0700) if it is not there. It is separate
  * because a snapshot removes unknown files beside its own, and the state directory also has keys. Rejects with the
- * file
- * system's own error.
+ * file system's own error.
  */
 export const openSnapshotFiles = async (stateDirectory: string): Promise<SnapshotFiles> => {
   const directory = join(stateDirectory, 'loaded')
@@ -38,24 +46,17 @@ export const openSnapshotFiles = async (stateDirectory: string): Promise<Snapsho
     read: (name) => readFile(at(name), { flag: constants.O_RDONLY | constants.O_NONBLOCK }),
     write: async (name, bytes) => {
       const temporary = at(`${TEMPORARY}${name}`)
-      const file = await open(temporary, 'w', 0o600)
       try {
-        await file.writeFile(bytes)
-        await file.sync()
-      } finally {
-        await file.close()
-      }
-      await rename(temporary, at(name))
-    },
-    append: async (name, bytes) => {
-      const file = await open(at(name), constants.O_WRONLY | constants.O_APPEND)
-      try {
-        await file.writeFile(bytes)
-        await file.sync()
-      } finally {
-        await file.close()
+        await writeDurably(await open(temporary, 'w', 0o600), bytes)
+        await rename(temporary, at(name))
+      } catch (error) {
+        // Half of a file takes the room on a full disk that a smaller one would have.
+        await rm(temporary, { force: true }).catch(() => undefined)
+        throw error
       }
     },
+    append: async (name, bytes) =>
+      writeDurably(await open(at(name), constants.O_WRONLY | constants.O_APPEND), bytes),
     rename: (from, to) => rename(at(from), at(to)),
     remove: (name) => rm(at(name), { force: true }),
     syncDirectory: async () => {
@@ -66,5 +67,14 @@ export const openSnapshotFiles = async (stateDirectory: string): Promise<Snapsho
         await handle.close()
       }
     },
+  }
+}
+
+const writeDurably = async (file: FileHandle, bytes: Buffer): Promise<void> => {
+  try {
+    await file.writeFile(bytes)
+    await file.sync()
+  } finally {
+    await file.close()
   }
 }

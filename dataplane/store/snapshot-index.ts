@@ -3,7 +3,7 @@
 
 import { isMap, type ValueMap } from '../../language/expression/value.ts'
 import type { Ownership } from './loaded-content.ts'
-import { isEntryFileName, sha256 } from './snapshot-record.ts'
+import { isEntryFileName, parse, sha256 } from './snapshot-record.ts'
 
 const FORMAT = 2
 /** It had no lines of changes. */
@@ -38,15 +38,15 @@ export const writeChange = ({
   return Buffer.from(`${sha256(text)} ${text}\n`)
 }
 
-/** undefined: damaged, or of another format. A last line without its end is what a kill leaves, and does not count. */
+/** undefined: damaged, or of another format. A last line that a kill or a power cut has left does not count. */
 export const readIndex = (bytes: Buffer): SnapshotIndex | undefined => {
-  const [checksum, first = '', ...lines] = bytes.toString().split('\n')
+  const [checksum, first = '', ...rest] = bytes.toString().split('\n')
   const index = readChecked(checksum, first)
   const format = index?.['format']
   if (index === undefined || (format !== FORMAT && format !== FIRST_FORMAT)) return undefined
   const files = new Set(namesOf(index['files']))
   let ownership = ownershipOf(index)
-  for (const line of lines.slice(0, -1)) {
+  for (const line of completeLines(rest)) {
     const change = readChecked(line.slice(0, CHECKSUM_LENGTH), line.slice(CHECKSUM_LENGTH + 1))
     if (change === undefined) return undefined
     for (const name of namesOf(change['drop'])) files.delete(name)
@@ -56,11 +56,20 @@ export const readIndex = (bytes: Buffer): SnapshotIndex | undefined => {
   return { ...ownership, files: [...files] }
 }
 
+/**
+ * A kill leaves a line without its end. After a power cut the end may be there and have zeros before it, in place of a
+ * page that was not written: only the last line can, as each is durable before the next.
+ */
+const completeLines = (rest: readonly string[]): readonly string[] => {
+  const lines = rest.slice(0, -1)
+  return lines.at(-1)?.includes('\0') === true ? lines.slice(0, -1) : lines
+}
+
 const CHECKSUM_LENGTH = 64
 
 const readChecked = (checksum: string | undefined, text: string): ValueMap | undefined => {
   if (sha256(text) !== checksum) return undefined
-  const value: unknown = JSON.parse(text)
+  const value = parse(text)
   return isMap(value) ? value : undefined
 }
 

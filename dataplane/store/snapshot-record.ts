@@ -103,9 +103,10 @@ const toRealm = (entry: ValueMap, body: Buffer): StoredEntry => ({
   realm: { ...(entry as unknown as Omit<StoredRealm, 'record'>), record: parse(body) },
 })
 
-const parse = (bytes: Buffer): unknown => {
+/** undefined: no JSON. */
+export const parse = (text: Buffer | string): unknown => {
   try {
-    return JSON.parse(bytes.toString())
+    return JSON.parse(text.toString())
   } catch {
     return undefined
   }

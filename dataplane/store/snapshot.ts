@@ -45,6 +45,8 @@ export class Snapshot {
   #appended: number | undefined
   /** Entries that are not on disk yet: the last change, and earlier ones that could not be written. */
   readonly #pending = new Map<string, StoredEntry | null>()
+  /** Files that were written since the index was; it may name them, as it is not known what a failed write has left. */
+  readonly #unconfirmed = new Set<string>()
   #sweeping: Promise<void> = Promise.resolve()
 
   constructor({ files, log, now }: SnapshotOptions) {
@@ -117,7 +119,10 @@ export class Snapshot {
     await inParallel([...this.#pending], PARALLEL, async ([key, entry]) => {
       if (entry === null) return
       const { name, bytes } = fileOf(entry)
-      if (this.#names.get(key) !== name) await this.#files.write(name, bytes)
+      if (this.#names.get(key) !== name) {
+        this.#unconfirmed.add(name)
+        await this.#files.write(name, bytes)
+      }
       written.set(key, name)
     })
     const keys = [...this.#pending.keys()]
@@ -131,7 +136,9 @@ export class Snapshot {
       else this.#names.set(key, name)
     }
     this.#pending.clear()
-    this.#sweeping = this.#remove(change.drop)
+    for (const name of written.values()) this.#unconfirmed.delete(name)
+    this.#sweeping = this.#remove([...change.drop, ...this.#unconfirmed])
+    this.#unconfirmed.clear()
   }
 
   /** In proportion to the change, over many of them. */

@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals'
 import { createHash } from 'node:crypto'
-import { readdir, stat, truncate, writeFile } from 'node:fs/promises'
+import { mkdir, readdir, stat, truncate, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import type {
   Changes,
@@ -40,6 +40,8 @@ const put = (...documents: readonly LoadedDocument[]): Changes =>
 
 const open = (files: SnapshotFiles): Snapshot =>
   new Snapshot({ files, log: createSilentLog(), now: () => 77 })
+
+const EMPTY_SHA256 = createHash('sha256').digest('hex')
 
 const TENURE = { manager: 'op', epoch: 3, complete: true }
 
@@ -300,6 +302,43 @@ describe('damage', () => {
     expect(contents.isIntact).toBe(false)
   })
 
+  // After a power cut a file may be as long as it would be, with zeros for the pages that were not written.
+  it.each<[string, number, number]>([
+    ['its beginning', 0, 50],
+    ['its middle', 80, 120],
+    ['its end', 50, -1],
+    ['its end with the line break', 50, 0],
+  ])('is not what a power cut leaves of the last line, %s zeroed', async (_name, from, to) => {
+    const files = new MemoryFiles()
+    const snapshot = open(files)
+    await snapshot.load()
+    await snapshot.save(FIRST, TENURE)
+    const before = new Map(files.files)
+    await snapshot.save(SECOND, { ...TENURE, epoch: 4 })
+    const length = before.get('index')?.length ?? 0
+    const index = Buffer.from(files.files.get('index') ?? [])
+    index.fill(0, length + from, to > 0 ? length + to : index.length + to)
+    const cut = new MemoryFiles([...files.files, ...before, ['index', index]])
+    const contents = await open(cut).load()
+    expect(contentsOf(contents)).toEqual(BEFORE)
+    expect(contents).toMatchObject({ ...TENURE, isIntact: true })
+    await snapshot.close()
+  })
+
+  it.each<[string, (index: string) => string]>([
+    ['as a whole', () => `${EMPTY_SHA256}\n\n`],
+    ['in a line', (index) => `${index}${EMPTY_SHA256} \n`],
+  ])(
+    'of the index, with the checksum of nothing %s, is no reason to stop',
+    async (_name, damage) => {
+      const files = await saved()
+      files.files.set('index', Buffer.from(damage(files.files.get('index')?.toString() ?? '')))
+      const contents = await open(files).load()
+      expect(contentsOf(contents)).toEqual(BEFORE)
+      expect(contents.isIntact).toBe(false)
+    },
+  )
+
   it('is not found in the index of an earlier version', async () => {
     const files = await saved()
     const [, text = ''] = files.files.get('index')?.toString().split('\n') ?? []
@@ -347,9 +386,35 @@ describe('a full disk', () => {
     expect(await snapshot.save(changes([]), TENURE)).toBe(true)
     expect(contentsOf(await open(files).load())).toEqual(AFTER)
   })
+
+  it('keeps no files of versions that no index has named', async () => {
+    const files = new MemoryFiles()
+    const snapshot = open(files)
+    await snapshot.load()
+    await snapshot.save(put(document('a', 'old')), TENURE)
+    for (const text of ['second', 'third']) {
+      // The file of the document is written, the index is not.
+      files.killAt = files.operations + 5
+      expect(await snapshot.save(put(document('a', text, 2)), TENURE)).toBe(false)
+      files.killAt = Infinity
+    }
+    expect(files.files.size).toBe(4)
+    expect(await snapshot.save(put(document('a', 'last', 3)), TENURE)).toBe(true)
+    await snapshot.close()
+    expect(files.files.size).toBe(2)
+    expect(contentsOf(await open(files).load())).toEqual(['a last'])
+  })
 })
 
 describe('on a real disk', () => {
+  it('what could not be written whole takes no room', async () => {
+    await using dir = await makeTempDir()
+    const files = await openSnapshotFiles(dir.path)
+    await mkdir(join(dir.path, 'loaded', 'taken'))
+    await expect(files.write('taken', Buffer.from('x'))).rejects.toThrow()
+    expect(await files.list()).toEqual(['taken'])
+  })
+
   it('files are private, damage is found, what was set aside stays', async () => {
     await using dir = await makeTempDir()
     const directory = join(dir.path, 'loaded')
