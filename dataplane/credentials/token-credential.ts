@@ -6,7 +6,7 @@ import type { BoundedMap } from '../../base/bounded-map.ts'
 import { asError } from '../../base/thrown.ts'
 import type { CredentialCause, CredentialTrouble } from '../../language/wire/wire.ts'
 import { isWithin } from '../security/is-within.ts'
-import { CallerRefusals } from './caller-refusals.ts'
+import { CallerRefusals, FORGOTTEN_MS } from './caller-refusals.ts'
 import { type AuthorizationResult, type Credential, CredentialError } from './credential.ts'
 import type { UpstreamToken } from './token.ts'
 import type { TokenFailure, TokenSource } from './token-source.ts'
@@ -39,8 +39,6 @@ export interface ExchangeOptions {
   readonly now: () => number
 }
 
-/** A failure that nobody has seen again for so long is not reported any more: without a caller nothing can be tried. */
-const FORGOTTEN_MS = 600_000
 /** A server that has just failed for all callers is not asked for the next. */
 const PAUSE_MS = 1000
 
@@ -91,7 +89,7 @@ export const createExchangeCredential = ({
     try {
       const exchanged = await exchange(token)
       latest = undefined
-      refusals.onGranted()
+      refusals.onGranted(caller, now())
       return exchanged
     } catch (error) {
       if (error instanceof CredentialError) failed(error, caller)
@@ -117,7 +115,8 @@ export const createExchangeCredential = ({
       else done(spareOf(source) ?? { ok: false, error: paused })
     },
     prepare: () => undefined,
-    trouble: () => reportable(recent(latest, now()), now()) ?? lasting(refusals.failure, now()),
+    trouble: () =>
+      reportable(recent(latest, now()), now()) ?? lasting(refusals.failureAt(now()), now()),
   }
 }
 
@@ -127,12 +126,10 @@ const recent = (failure: TokenFailure | undefined, now: number): TokenFailure | 
     : undefined
 
 /** Of callers: others may have got a token meanwhile. */
-const lasting = (failure: TokenFailure | undefined, now: number): CredentialTrouble | undefined => {
-  const known = recent(failure, now)
-  return known !== undefined && !isWithin(LASTS_MS, { now, since: known.firstAt })
-    ? known.error.trouble
+const lasting = (failure: TokenFailure | undefined, now: number): CredentialTrouble | undefined =>
+  failure !== undefined && !isWithin(LASTS_MS, { now, since: failure.firstAt })
+    ? failure.error.trouble
     : undefined
-}
 
 const noSubject = (): CredentialError =>
   new CredentialError(

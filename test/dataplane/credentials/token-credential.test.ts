@@ -81,26 +81,44 @@ describe('a refusal of one caller', () => {
   })
 })
 
-describe('the same refusal of several callers, with no success in between', () => {
+describe('the same refusal of several callers', () => {
   const WRONG = { cause: 'status', found: '401' } as const
+  const SCOPE = { cause: 'oauth_error', found: 'invalid_scope' } as const
 
-  /** Each has another token each time. */
-  const refusedFor = async (callers: readonly string[]) => {
+  /** Each has another token each time; undefined: it is given one. */
+  const openRoom = () => {
     const room = open()
+    let count = 0
+    const ask = async (caller: string, trouble: CredentialTrouble | undefined): Promise<void> => {
+      const token = `${caller}-${count++}`
+      if (trouble !== undefined) room.troubles.set(token, trouble)
+      await room.said(token, caller)
+    }
+    return Object.assign(room, { ask })
+  }
+  const refusedFor = async (callers: readonly string[]) => {
+    const room = openRoom()
     for (let second = 0; second < 40; second++)
       for (const caller of callers) {
-        const token = `${caller}-${second}`
-        room.troubles.set(token, WRONG)
-        expect(await room.said(token, caller)).toBe('status')
+        await room.ask(caller, WRONG)
         room.clock.advance(1000)
       }
     return room
   }
 
-  it('is reported, and holds nobody back', async () => {
+  it('is reported, holds nobody back, and is no longer reported when as many are given a token', async () => {
     const room = await refusedFor(['alice', 'bob', 'carol'])
     expect(room.credential.trouble()).toEqual(WRONG)
     expect(await room.said('dave')).toBe('Bearer for-dave')
+    expect(await room.said('erin')).toBe('Bearer for-erin')
+    expect(room.credential.trouble()).toEqual(WRONG)
+    expect(await room.said('frank')).toBe('Bearer for-frank')
+    expect(room.credential.trouble()).toBeUndefined()
+  })
+
+  it('is no longer reported when one of them is given a token', async () => {
+    const room = await refusedFor(['alice', 'bob', 'carol'])
+    await room.ask('carol', undefined)
     expect(room.credential.trouble()).toBeUndefined()
   })
 
@@ -109,25 +127,61 @@ describe('the same refusal of several callers, with no success in between', () =
     expect(room.credential.trouble()).toBeUndefined()
   })
 
-  it('is not reported at once, nor after other refusals, and is forgotten', async () => {
-    const room = open()
-    const refuse = async (caller: string, trouble: CredentialTrouble): Promise<void> => {
-      room.troubles.set(caller, trouble)
-      await room.said(caller)
-    }
-    for (const caller of ['alice', 'bob', 'carol']) await refuse(caller, WRONG)
+  it('is not reported before it has lasted, however long one of them has had it, and is forgotten', async () => {
+    const room = await refusedFor(['mallory'])
+    for (const caller of ['alice', 'bob']) await room.ask(caller, WRONG)
     expect(room.credential.trouble()).toBeUndefined()
     room.clock.advance(31_000)
     expect(room.credential.trouble()).toEqual(WRONG)
-    await refuse('dave', { cause: 'oauth_error', found: 'invalid_scope' })
+    room.clock.advance(570_000)
     expect(room.credential.trouble()).toBeUndefined()
-    for (const caller of ['erin', 'frank']) {
-      room.clock.advance(31_000)
-      await refuse(caller, { cause: 'oauth_error', found: 'invalid_scope' })
+  })
+
+  it('is reported again after another one, of callers that are refused for that', async () => {
+    const room = await refusedFor(['alice', 'bob', 'carol'])
+    for (const caller of ['alice', 'bob', 'carol']) await room.ask(caller, SCOPE)
+    expect(room.credential.trouble()).toBeUndefined()
+    room.clock.advance(31_000)
+    expect(room.credential.trouble()).toEqual(SCOPE)
+  })
+
+  const everyReason = Array.from({ length: 20 }, (_, i) => ({
+    cause: 'status' as const,
+    found: String(500 + i),
+  }))
+  it.each<[string, (turn: number) => CredentialTrouble | undefined]>([
+    ['is given tokens', () => undefined],
+    ['is refused for another reason', () => SCOPE],
+    ['is refused for ever other reasons', (turn) => everyReason[turn % everyReason.length]],
+    ['is refused the same, and for another reason', (turn) => (turn % 2 === 0 ? WRONG : SCOPE)],
+    ['is refused the same, and is given tokens', (turn) => (turn % 2 === 0 ? WRONG : undefined)],
+  ])('is reported while one caller %s', async (_, resultOf) => {
+    const room = openRoom()
+    let turn = 0
+    const disturb = async (): Promise<void> => {
+      // Twice, so that both results of those that alternate come between any two others.
+      for (const count of [turn++, turn++]) await room.ask('mallory', resultOf(count))
     }
-    expect(room.credential.trouble()).toEqual({ cause: 'oauth_error', found: 'invalid_scope' })
-    room.clock.advance(601_000)
-    expect(room.credential.trouble()).toBeUndefined()
+    for (let second = 0; second < 40; second++) {
+      await disturb()
+      await room.ask(`caller-${second % 5}`, WRONG)
+      room.clock.advance(1000)
+    }
+    for (let second = 0; second < 60; second++) {
+      await disturb()
+      expect(room.credential.trouble()).toEqual(WRONG)
+      room.clock.advance(1000)
+    }
+  })
+
+  it('is not reported while others are given tokens all the time', async () => {
+    const room = openRoom()
+    for (let second = 0; second < 120; second++) {
+      for (const caller of ['mallory', 'trudy', 'eve']) await room.ask(caller, WRONG)
+      await room.ask(`caller-${second}`, undefined)
+      expect(room.credential.trouble()).toBeUndefined()
+      room.clock.advance(1000)
+    }
   })
 })
 
