@@ -9,6 +9,7 @@ import type { RealmRecord } from './record.ts'
 import { ANNOTATIONS } from '../schema/realm-notation.ts'
 import { REALM_SCHEMA } from '../schema/realm-schema.ts'
 import { createSchemaValidator } from '../validate.ts'
+import { boundProblems } from '../validate/bound-problems.ts'
 import { unknownMembers } from '../wire/members.ts'
 
 export type RealmValidation =
@@ -19,7 +20,7 @@ const validator = createSchemaValidator(REALM_SCHEMA, ANNOTATIONS)
 
 /**
  * Validates a realm record (behaviour §6–7). Rejects unknown properties, but for those within `info` and the `meta` of
- * users. Reports every problem at once, at most 1000.
+ * users. Reports every problem at once, at most 1000, fairly between its members.
  * @example validateRealm({ uri: 'com.acme' }) // { ok: true, realm: { uri: 'com.acme' } }
  */
 export const validateRealm = (record: unknown): RealmValidation => {
@@ -27,9 +28,33 @@ export const validateRealm = (record: unknown): RealmValidation => {
   if (problems.length > 0) return { ok: false, problems }
   // The schema says that it has this shape.
   const realm = record as RealmRecord
-  const ofCredentials = credentialProblems(realm)
+  const ofCredentials = boundProblems(credentialProblems(realm), ({ path }) => path)
   return ofCredentials.length === 0 ? { ok: true, realm } : { ok: false, problems: ofCredentials }
 }
+
+/**
+ * Every problem of a record that has the types of one, whatever its values: those of credentials too where the schema finds
+ * others. At most 1000, fairly between its members.
+ * @param isUnknown whether a pointer leads to a secret for which `UNKNOWN_SECRET` stands; left out: there are none
+ */
+export const realmProblems = (
+  record: RealmRecord,
+  isUnknown?: (pointer: string) => boolean,
+): readonly Problem[] => {
+  const bySchema = validator.whole(record, {
+    pointer: '',
+    values: 'hidden',
+    ...(isUnknown !== undefined && { standIn: UNKNOWN_SECRET }),
+  })
+  const paths = new Set(bySchema.map(({ path }) => path))
+  const ofCredentials = credentialProblems(record).filter(
+    ({ path }) => !paths.has(path) && isUnknown?.(path) !== true,
+  )
+  return boundProblems([...bySchema, ...ofCredentials], ({ path }) => path)
+}
+
+/** Stands in a record for a secret that is not known: nothing that somebody writes. */
+export const UNKNOWN_SECRET = 'a secret that is not known: b7d0c1f4-6a52-4c1e-9d0e-2f8a5a1c7e93'
 
 /**
  * Validates the record of an operator that may be newer: members of the record and of its router that this version does

@@ -4,9 +4,8 @@
 import { childPointer } from '../../base/json-pointer.ts'
 import type { Problem, ProblemCode } from '../problem.ts'
 import apiSchema from '../schema/api-specification.schema.json' with { type: 'json' }
+import { boundProblems } from './bound-problems.ts'
 import { describeFault, type Place, type SchemaFault } from './messages.ts'
-
-const MAX_PROBLEMS = 1000
 
 /** Known by identity: ajv returns the very definition that a value broke. */
 const ACTION_TYPE: object = apiSchema.$defs.actionType
@@ -16,21 +15,34 @@ const isEcho = ({ keyword, schemaPath }: SchemaFault): boolean =>
   keyword === 'if' || schemaPath.includes('/anyOf/')
 
 /**
- * One problem for each faulty place, in the order of the errors, at most 1000. Of several errors about one place the
- * one about its type stands.
+ * One problem for each faulty place, in the order of the errors, at most 1000, fairly between the members of the value. Of
+ * several errors about one place the one about its type stands.
  */
 export const problemsOf = (faults: readonly SchemaFault[], place: Place): readonly Problem[] => {
-  const problems = new Map<string, Problem>()
+  const located = new Map<string, LocatedFault>()
   for (const fault of faults) {
-    if (isEcho(fault)) continue
-    const path = place.pointer + pointerOf(fault)
-    const known = problems.get(path)
+    if (isEcho(fault) || isStandIn(fault, place)) continue
+    const pointer = pointerOf(fault)
     const code = codeOf(fault)
-    if (known === undefined ? problems.size >= MAX_PROBLEMS : code !== 'invalid_datatype') continue
-    problems.set(path, { code, path, message: describeFault(fault, place.values) })
+    if (!located.has(pointer) || code === 'invalid_datatype')
+      located.set(pointer, { fault, pointer, code })
   }
-  return [...problems.values()]
+  const bounded = boundProblems([...located.values()], ({ fault }) => fault.instancePath)
+  return bounded.map(({ fault, pointer, code }) => ({
+    code,
+    path: place.pointer + pointer,
+    message: describeFault(fault, place.values),
+  }))
 }
+
+interface LocatedFault {
+  readonly fault: SchemaFault
+  readonly pointer: string
+  readonly code: ProblemCode
+}
+
+const isStandIn = ({ data }: SchemaFault, { standIn }: Place): boolean =>
+  standIn !== undefined && data === standIn
 
 const pointerOf = ({ keyword, instancePath, params }: SchemaFault): string => {
   if (keyword === 'required') return childPointer(instancePath, String(params['missingProperty']))

@@ -24,6 +24,8 @@ export interface Place {
   readonly pointer: string
   /** `hidden` where a value may be a secret: messages name its type only. */
   readonly values: 'shown' | 'hidden'
+  /** Stands for texts that are not known: nothing is said of them. */
+  readonly standIn?: string
 }
 
 type Schema = Readonly<Record<string, unknown>>

@@ -4,8 +4,7 @@
 import { isMap, type ValueMap } from '../../language/expression/value.ts'
 import type { Problem, Warning } from '../../language/problem.ts'
 import type { RealmRecord } from '../../language/realm/record.ts'
-import { credentialProblems } from '../../language/realm/credentials.ts'
-import { validateRealm } from '../../language/realm/validate.ts'
+import { realmProblems, UNKNOWN_SECRET } from '../../language/realm/validate.ts'
 import { warnOfRealm } from '../../language/realm/warnings.ts'
 import { followPointer } from './json-pointer.ts'
 import { realmRecord, specPointer } from './realm-record.ts'
@@ -20,28 +19,21 @@ export interface RealmDiagnostics {
 
 /** @example validateRealmSpec({ uri: 'com.acme', router: { url: 'ftp://x' } }).problems // [{ path: '/spec/router/url', … }] */
 export const validateRealmSpec = (spec: RealmSpec): RealmDiagnostics => {
-  const record = realmRecord(spec, () => '')
-  const ofRecord = problemsOf(record)
-  // Where a Secret is missing the record has a fault anyway, which must not hide those of credentials.
-  const ofCredentials = credentialProblems(record)
-    .map(relocate)
-    .filter(({ path }) => !ofRecord.some((problem) => problem.path === path))
-  const problems = [...ofRecord, ...ofCredentials].filter(({ path }) => !isSecret(spec, path))
-  return { problems, warnings: problems.length > 0 ? [] : warningsOf(record) }
+  const record = realmRecord(spec, () => UNKNOWN_SECRET)
+  return diagnosticsOf(
+    record,
+    realmProblems(record, (pointer) => isSecret(spec, specPointer(pointer))),
+  )
 }
 
 /** The same with the Secrets in place. */
-export const validateCompleteRecord = (record: RealmRecord): RealmDiagnostics => {
-  const problems = problemsOf(record)
-  return { problems, warnings: problems.length > 0 ? [] : warningsOf(record) }
-}
+export const validateCompleteRecord = (record: RealmRecord): RealmDiagnostics =>
+  diagnosticsOf(record, realmProblems(record))
 
-const problemsOf = (record: RealmRecord): readonly Problem[] => {
-  const validation = validateRealm(record)
-  return validation.ok ? [] : validation.problems.map(relocate)
-}
-
-const warningsOf = (record: RealmRecord): readonly Warning[] => warnOfRealm(record).map(relocate)
+const diagnosticsOf = (record: RealmRecord, problems: readonly Problem[]): RealmDiagnostics => ({
+  problems: problems.map(relocate),
+  warnings: problems.length > 0 ? [] : warnOfRealm(record).map(relocate),
+})
 
 const relocate = <D extends Problem | Warning>(diagnostic: D): D => ({
   ...diagnostic,

@@ -236,6 +236,13 @@ describe('validateRealm rejects', () => {
     expect(faults(record)).toEqual(expected)
   })
 
+  it('at most 1000 problems, fairly between its members', () => {
+    const users = Array.from({ length: 1500 }, (_, i) => ({ username: `user-${i}`, groups: i }))
+    const found = faults(realmWith({ users, api_keys: [{ username: 'user-1' }] }))
+    expect(found).toHaveLength(1000)
+    expect(found).toContain('/api_keys/0/key_sha256 missing_required_value')
+  })
+
   it('in words that say which addresses there are', () => {
     const validation = validateRealm(realmWith({ router: { url: 'http://router.test/ws' } }))
     expect(validation).toMatchObject({
