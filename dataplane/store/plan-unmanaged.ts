@@ -2,9 +2,11 @@
 // conflict: it is rejected, with the name of the winner (behaviour §2).
 
 import { hash } from 'node:crypto'
+import { userGroupsOf, warnOfRequirements } from '../../language/caller-requirements.ts'
+import { writtenPlaces } from '../../language/compile/written-place.ts'
+import type { ValueMap } from '../../language/expression/value.ts'
 import { conflictProblem } from '../../language/routes/conflicts.ts'
 import { digestOf } from '../../language/wire/digest.ts'
-
 import type { Warning } from '../../language/problem.ts'
 import { validateRealmRecord } from './validate-realm.ts'
 import type { SyncItem } from '../../language/wire/wire.ts'
@@ -48,14 +50,35 @@ export const loadUnmanaged = async (
   if (!validation.ok)
     return { item: rejectedItem('spec', id, validation.problems, validation.warnings) }
   const since = before?.since ?? context.nextSince()
-  const candidate = toUnmanagedDocument(validation, since, context.nowMs)
+  const warnings = warningsOf(draft, document, validation)
+  const candidate = toUnmanagedDocument({ ...validation, warnings }, since, context.nowMs)
   const clashes = draft.clashesOf(candidate)
   if (clashes.length > 0) {
     const problems = clashes.map(({ claim, winnerId }) => conflictProblem(claim, winnerId))
     return { item: rejectedItem('spec', id, problems) }
   }
   draft.putDocument(candidate, validation.pack({ since, rank: 1 }))
-  return { item: done('spec', id, 'loaded', validation.warnings) }
+  return { item: done('spec', id, 'loaded', warnings) }
+}
+
+/** With what the document requires of callers and no user of its realm meets. */
+const warningsOf = (
+  draft: Draft,
+  document: unknown,
+  { requirements, forwards, warnings }: DocumentValidation & { readonly ok: true },
+): readonly Warning[] => {
+  const record = draft.realm(forwards.realmUri)?.record
+  if (requirements.length === 0 || record === undefined) return warnings
+  const callers = {
+    groups: userGroupsOf(record),
+    hasIssuers: (record.trusted_issuers ?? []).length > 0,
+  }
+  // A document that compiles is a map.
+  const findPlace = writtenPlaces(document as ValueMap)
+  return [
+    ...warnings,
+    ...warnOfRequirements(requirements, callers, { findPlace, hasSecrets: false }),
+  ]
 }
 
 /** Deleting an unknown id succeeds (behaviour §2). */

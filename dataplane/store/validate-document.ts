@@ -3,6 +3,7 @@
 
 import type { BoundedCompiler } from '../../compiler/bounded-compiler.ts'
 import { type CompileWork, environmentOf, taskOf } from '../../compiler/task.ts'
+import { type CallerRequirement, callerRequirementsOf } from '../../language/caller-requirements.ts'
 import { compile } from '../../language/compile.ts'
 import { claimsOf } from '../../language/routes/conflicts.ts'
 import { canonicalJson, documentDigest } from '../../language/wire/digest.ts'
@@ -46,6 +47,8 @@ interface Compiled {
   readonly id: string
   readonly claims: Claims
   readonly forwards: Forwards
+  /** That the users of the realm alone may meet. */
+  readonly requirements: readonly CallerRequirement[]
   readonly warnings: readonly Warning[]
   /** Without its age. */
   readonly packed: PackedDocument
@@ -90,6 +93,7 @@ export const compileDocument: CompileWork<CompileResult> = (task, bounds) => {
     warnings,
     packed,
     forwards: { realmUri, origins: namedOrigins(compiled) },
+    requirements: callerRequirementsOf(compiled),
   }
 }
 

@@ -2,16 +2,47 @@
 
 import { childPointer } from '../../base/json-pointer.ts'
 import type { Warning } from '../problem.ts'
-import type { RealmRecord } from './record.ts'
+import type { OidcProviderRecord, RealmRecord } from './record.ts'
 
 /** @param realm a valid record, but for its secrets */
 export const warnOfRealm = (realm: RealmRecord): readonly Warning[] =>
   Object.entries(realm.info?.oidc_providers ?? {}).flatMap(([name, provider]) => {
-    if (provider.allow_unsafe_http === true || !/^http:/i.test(provider.issuer)) return []
-    const path = childPointer(childPointer('/info/oidc_providers', name), 'issuer')
-    return [{ code: 'AlwaysFails', path, message: PLAIN_HTTP }]
+    const pointer = childPointer('/info/oidc_providers', name)
+    return [...warnOfIssuer(provider, pointer), ...warnOfRedirect(provider, pointer, name)]
   })
+
+const warnOfIssuer = (
+  { issuer, allow_unsafe_http: isHttpAllowed }: OidcProviderRecord,
+  pointer: string,
+): readonly Warning[] =>
+  isHttpAllowed === true || !/^http:/i.test(issuer)
+    ? []
+    : [{ code: 'AlwaysFails', path: childPointer(pointer, 'issuer'), message: PLAIN_HTTP }]
 
 const PLAIN_HTTP =
   'every login at this provider fails, as its issuer is not https: write https://…, or, to try things out, set ' +
   'allow_unsafe_http (allowUnsafeHttp in a Realm resource)'
+
+/** Which hosts and base paths there are only the documents of the realm say: its end is the same below each of them. */
+const warnOfRedirect = (
+  { redirect_uri: redirectUri }: OidcProviderRecord,
+  pointer: string,
+  name: string,
+): readonly Warning[] => {
+  const steps = URL.parse(redirectUri)?.pathname.split('/').slice(-3) ?? []
+  const end = ['oidc', encodeURIComponent(name), 'callback']
+  if (steps.map(normalise).join('/') === end.join('/')) return []
+  const message =
+    `a login at this provider comes back to base_path, then /${end.join('/')}, and this URL ends otherwise: ` +
+    'the login ends with 404, unless a proxy in front changes the path'
+  return [{ code: 'UnsatisfiedSecurity', path: childPointer(pointer, 'redirect_uri'), message }]
+}
+
+/** A name may be percent-encoded more than it has to be. */
+const normalise = (step: string): string => {
+  try {
+    return encodeURIComponent(decodeURIComponent(step))
+  } catch {
+    return step
+  }
+}

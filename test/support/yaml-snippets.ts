@@ -71,7 +71,7 @@ const PROVIDER_FIELDS = Object.keys(OIDC_PROVIDER_SCHEMA.properties).map((name) 
 const PROVIDER_REST = [
   'clientId: gateway',
   'clientSecret: {secretRef: {name: oidc, key: secret}}',
-  'redirectUri: https://api.example.com/cb',
+  'redirectUri: https://api.example.com/v1/oidc/corp/callback',
 ]
 
 const hasMethod = (text: string): boolean => METHODS.some((name) => text.includes(`${name}:`))

@@ -3,6 +3,10 @@
 
 import type { Quarantined } from '../../../compiler/bounded-compiler.ts'
 import { type CompileWork, environmentOf } from '../../../compiler/task.ts'
+import {
+  type CallerRequirement,
+  callerRequirementsOf,
+} from '../../../language/caller-requirements.ts'
 import { compile } from '../../../language/compile.ts'
 import { credentialOf, needsRouter } from '../../../language/compile/action.ts'
 import type { CompiledApi, CompiledOperation } from '../../../language/compiled.ts'
@@ -26,6 +30,8 @@ export interface CompiledDocument {
   readonly credentialUses: readonly CredentialUse[]
   /** An active version has operations over WAMP. */
   readonly callsRouter: boolean
+  /** That the users of the realm alone may meet. */
+  readonly requirements: readonly CallerRequirement[]
 }
 
 export interface CredentialUse {
@@ -51,8 +57,9 @@ export const compileDocument: CompileWork<DocumentResult> = (task, bounds) => {
   const forwardHosts = forwardHostsOf(compiled)
   const credentialUses = credentialUsesOf(compiled)
   const callsRouter = activeOperations(compiled).some(({ action }) => needsRouter(action))
+  const requirements = callerRequirementsOf(compiled)
   const parts = { id, realmUri, host, hosts, claims, forwardHosts, credentialUses, callsRouter }
-  return { compiled: parts, warnings }
+  return { compiled: { ...parts, requirements }, warnings }
 }
 
 const credentialUsesOf = (compiled: CompiledApi): readonly CredentialUse[] =>

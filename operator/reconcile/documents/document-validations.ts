@@ -17,6 +17,7 @@ import {
   accessInputs,
   type ApiSpecificationValidation,
   validateApiSpecification,
+  withRequirements,
 } from './validate-api-specification.ts'
 import { withheldFrom } from './withheld-credentials.ts'
 import { toValidatedDocument, type ValidatedDocument } from './validated-document.ts'
@@ -32,6 +33,8 @@ export class DocumentValidations {
   readonly #options: ValidationOptions
   readonly #reads = new Memo<ReadDocument>()
   readonly #validations = new Memo<ApiSpecificationValidation>()
+  /** With warnings that depend on the users of a realm. */
+  readonly #requirements = new Memo<ApiSpecificationValidation>()
   readonly #index = new DocumentIndex()
   readonly #quotas = new DocumentQuotas()
   readonly #validated = new Map<string, ValidatedDocument>()
@@ -108,7 +111,7 @@ export class DocumentValidations {
 
   /** @returns whether it was there */
   #forget(key: string): boolean {
-    for (const memo of [this.#reads, this.#validations]) memo.forget(key)
+    for (const memo of [this.#reads, this.#validations, this.#requirements]) memo.forget(key)
     this.#index.forget(key)
     this.#quotas.forget(key)
     this.#pending.delete(key)
@@ -190,7 +193,12 @@ export class DocumentValidations {
       }),
     )
     if (validation.isPending === true) this.#validations.forget(key)
-    return validation
+    if ((validation.requirements ?? []).length === 0 || access.access !== 'granted')
+      return validation
+    const { groups } = access
+    return this.#requirements.get(key, [validation, groups], () =>
+      withRequirements(validation, read, { access, variables: readVariables(resource, cache) }),
+    )
   }
 
   /** What serves, also where it was remade just now. It may be of another realm than what is wanted. */

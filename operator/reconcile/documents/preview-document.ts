@@ -5,7 +5,7 @@ import { type ApiSpecificationResource, keyOf } from '../../resource/resource.ts
 import type { NewCondition } from '../../resource/condition.ts'
 import type { DocumentCompiler } from './compile-document.ts'
 import type { ClaimResolution } from './claim-resolution.ts'
-import { validateApiSpecification } from './validate-api-specification.ts'
+import { validateApiSpecification, withRequirements } from './validate-api-specification.ts'
 import {
   type ValidatedDocument,
   toValidatedDocument,
@@ -48,7 +48,7 @@ export const previewDocument = (
   const read = readDocument(resource, cache)
   const overQuota = quotaCondition(resource, read, surroundings, standing)
   const realmUri = 'document' in read ? read.realmUri : undefined
-  const validation = validateApiSpecification(resource, read, {
+  const context = {
     key,
     compiler,
     variables: readVariables(resource, cache),
@@ -56,7 +56,9 @@ export const previewDocument = (
     grant: grant(namespace),
     destinations: destinations(namespace),
     overQuota,
-  })
+  }
+  const compiled = validateApiSpecification(resource, read, context)
+  const validation = withRequirements(compiled, read, context)
   const known = standing.lastGood(key)
   const lastGood = known?.uid === uid ? known : undefined
   const own = { key, resource, read, validation, overQuota, lastGood: lastGood?.document }

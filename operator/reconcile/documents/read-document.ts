@@ -4,7 +4,7 @@
 import { messageOf } from '../../../base/thrown.ts'
 import { ownValue } from '../../../language/expression/lookup.ts'
 import { isMap, type ValueMap } from '../../../language/expression/value.ts'
-import type { Problem } from '../../../language/problem.ts'
+import type { Problem, Warning } from '../../../language/problem.ts'
 import type { ResourceCache } from '../../resource/resource-source.ts'
 import {
   type ApiSpecificationResource,
@@ -56,13 +56,16 @@ export const documentInput = (
 }
 
 /** Faults of the document, located in the resource. */
-export const relocate = (problem: Problem, { pointer, words }: DocumentPlace): Problem =>
+export const relocate = <D extends Problem | Warning>(
+  diagnostic: D,
+  { pointer, words }: DocumentPlace,
+): D =>
   words === undefined
-    ? { ...problem, path: `${pointer}${problem.path}` }
+    ? { ...diagnostic, path: `${pointer}${diagnostic.path}` }
     : {
-        ...problem,
+        ...diagnostic,
         path: pointer,
-        message: `${words} at ${problem.path || '/'}: ${problem.message}`,
+        message: `${words} at ${diagnostic.path || '/'}: ${diagnostic.message}`,
       }
 
 const fromConfigMap = (

@@ -3,6 +3,11 @@
 
 import type { Quarantined } from '../../../compiler/bounded-compiler.ts'
 import { plainDigest } from '../../../language/wire/digest.ts'
+import {
+  type CallerRequirement,
+  warnOfRequirements,
+} from '../../../language/caller-requirements.ts'
+import { writtenPlaces } from '../../../language/compile/written-place.ts'
 import type { RealmFacts } from '../../../language/environment.ts'
 import type { Problem, Warning } from '../../../language/problem.ts'
 import { withholdFacts } from '../../../language/realm/credentials.ts'
@@ -49,6 +54,8 @@ export interface ApiSpecificationValidation {
   readonly found: FoundBy<'document'>
   readonly errors: readonly Problem[]
   readonly warnings: readonly Warning[]
+  /** That the users of its realm alone may meet. */
+  readonly requirements?: readonly CallerRequirement[]
   /** This generation, as far as the language goes: it may lack a realm, or the right to its host. */
   readonly version?: DesiredDocument
   /** What may be put. */
@@ -149,7 +156,8 @@ const validateReadable = (
   const restrictions = restrictionsOf(destinations, access)
   const version = makeDocument(resource, { document, compiled, secrets, restrictions })
   const accepted = acceptedWith(warnings)
-  const ownValidation = { accepted, found: foundIn(), errors: [], warnings, version }
+  const { requirements } = compiled
+  const ownValidation = { accepted, found: foundIn(), errors: [], warnings, requirements, version }
   if (access.access !== 'granted') {
     const isRealmHeld = mayServeOn(resource, access)
     const isRealmAbsent = isAbsent(access, namespace)
@@ -176,6 +184,33 @@ const validateReadable = (
     return { ...validation, errors, resolvedRefs: credentialsRefused(errors) }
   }
   return { ...validation, resolvedRefs: reference, good: version }
+}
+
+/**
+ * With what it requires of callers and no user of its realm meets. Apart from the rest, so that a user who joins a group does
+ * not have every document of the realm compiled again.
+ */
+export const withRequirements = (
+  validation: ApiSpecificationValidation,
+  read: ReadDocument,
+  { access, variables }: Pick<DocumentContext, 'access' | 'variables'>,
+): ApiSpecificationValidation => {
+  const { requirements = [], warnings: before } = validation
+  if (requirements.length === 0 || access.access !== 'granted') return validation
+  if (!('document' in read) || 'missing' in variables) return validation
+  const { groups, realm } = access
+  const secrets = variables.found.variables
+  const unmet = warnOfRequirements(
+    requirements,
+    { groups, hasIssuers: realm.facts.hasIssuers === true },
+    {
+      findPlace: writtenPlaces(read.document, secrets),
+      hasSecrets: Object.keys(secrets).length > 0,
+    },
+  )
+  if (unmet.length === 0) return validation
+  const warnings = [...before, ...locateWarnings(unmet, read.place, access)]
+  return { ...validation, warnings, accepted: acceptedWith(warnings) }
 }
 
 const restrictionsOf = (destinations: DestinationPolicy, access: RealmAccess): Restrictions => ({
@@ -267,7 +302,4 @@ const locateWarnings = (
 ): readonly Warning[] =>
   warnings
     .filter(({ code }) => access.access === 'granted' || code !== 'UnsatisfiedSecurity')
-    .map((warning) => ({
-      ...warning,
-      path: `${place.pointer}${place.words === undefined ? warning.path : ''}`,
-    }))
+    .map((warning) => relocate(warning, place))

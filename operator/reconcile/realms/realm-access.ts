@@ -12,6 +12,8 @@ export type RealmAccess =
   | {
       readonly access: 'granted'
       readonly realm: RealmTerms
+      /** That users of it are in; the same object while they are the same. */
+      readonly groups: ReadonlySet<string>
       /** Names of its credentials that documents of the namespace may not use. */
       readonly withheld: readonly string[]
       /** Its Realm was deleted, and serves for a moment longer. */

@@ -302,8 +302,12 @@ const carryOver = (
   if (before === undefined || good === undefined || before === good) return good
   const isSame = JSON.stringify(before.terms) === JSON.stringify(good.terms)
   const desired = before.desired.digest === good.desired.digest ? before.desired : good.desired
-  return { ...good, desired, terms: isSame ? before.terms : good.terms }
+  const groups = isSameSet(before.groups, good.groups) ? before.groups : good.groups
+  return { ...good, desired, groups, terms: isSame ? before.terms : good.terms }
 }
+
+const isSameSet = (left: ReadonlySet<string>, right: ReadonlySet<string>): boolean =>
+  left.size === right.size && [...left].every((each) => right.has(each))
 
 interface UriState {
   readonly good: GoodRealm | undefined
@@ -335,6 +339,7 @@ const isSameToDocuments = (left: UriState, right: UriState): boolean => {
   }
   return (
     left.good.terms === right.good.terms &&
+    left.good.groups === right.good.groups &&
     left.good.namespace === right.good.namespace &&
     isSameValue(allowedIn(left.good), allowedIn(right.good)) &&
     isDepartedOwner(left) === isDepartedOwner(right)
@@ -361,7 +366,8 @@ const accessOf = (
     if (!admitsNamespace(good, namespace, cache)) return { access: 'RefNotPermitted' }
     const isDeleted = isDepartedOwner({ owner })
     const withheld = withheldCredentials(good, namespace, cache)
-    return { access: 'granted', realm: good.terms, withheld, ...(isDeleted && { isDeleted }) }
+    const { terms: realm, groups } = good
+    return { access: 'granted', realm, groups, withheld, ...(isDeleted && { isDeleted }) }
   }
   if (owner === undefined) return { access: 'RealmNotFound', isAbsent: true }
   const { resource } = owner

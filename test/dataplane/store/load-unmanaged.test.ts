@@ -253,3 +253,25 @@ describe('a change that fails', () => {
     expect(served()).toEqual(['b'])
   })
 })
+
+describe('a document by hand that requires a group', () => {
+  const users = [{ username: 'bob', groups: ['ops'] }]
+  const issuer = { issuer: 'https://i.test', jwks_uri: 'https://i.test/keys', audience: 'a' }
+  const oauth2 = { type: 'oauth2', flow: 'client_credentials', groups: ['staff'] }
+
+  it.each<[string, object, object, readonly string[]]>([
+    ['no user is in', {}, { type: 'basic', groups: ['staff'] }, ['/security/groups']],
+    ['a user is in', {}, { type: 'basic', groups: ['staff', 'ops'] }, []],
+    ['an issuer may give', { trusted_issuers: [issuer] }, oauth2, []],
+  ])(
+    'that %s loads, with a warning where nobody can be in it',
+    async (_, realm, security, paths) => {
+      const { store, load } = makeRig()
+      await store.putRealm({ uri: REALM, users, ...realm })
+      const [item] = await load({ ...makeDocument('a'), security })
+      expect(item).toMatchObject({ result: 'loaded', errors: [] })
+      expect(item?.warnings.map(({ path }) => path)).toEqual(paths)
+      expect(store.document('a')?.warnings).toEqual(item?.warnings)
+    },
+  )
+})

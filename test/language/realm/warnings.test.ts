@@ -10,7 +10,7 @@ const realmWith = (provider: object): RealmRecord => ({
         issuer: 'https://id.test',
         client_id: 'gateway',
         client_secret: '',
-        redirect_uri: 'https://a.test/oidc/callback',
+        redirect_uri: 'https://a.test/v1/oidc/a%2Fb/callback',
         ...provider,
       },
     },
@@ -41,4 +41,39 @@ describe('warnings of a realm', () => {
       ])
     },
   )
+
+  const redirectTo = (name: string, redirectUri: string) => {
+    const provider = {
+      issuer: 'https://id.test',
+      client_id: 'gateway',
+      client_secret: '',
+      redirect_uri: redirectUri,
+    }
+    const realm = { uri: 'com.acme', info: { oidc_providers: { [name]: provider } } }
+    return warnOfRealm(realm).map(({ code, path }) => `${code} ${path}`)
+  }
+
+  it.each([
+    ['corp', 'https://a.test/oidc/corp/callback'],
+    ['corp', 'HTTPS://A.test:8443/v1/x/oidc/corp/callback?a=b#c'],
+    ['corp', 'https://a.test/v1/oidc/c%6frp/callback'],
+    ['a b', 'https://a.test/v1/oidc/a%20b/callback'],
+  ])('none for the callback of %s at %s', (name, redirectUri) => {
+    expect(redirectTo(name, redirectUri)).toEqual([])
+  })
+
+  it.each([
+    ['corp', 'https://a.test'],
+    ['corp', 'https://a.test/cb'],
+    ['corp', 'https://a.test/v1/oidc/callback'],
+    ['corp', 'https://a.test/v1/oidc/other/callback'],
+    ['corp', 'https://a.test/v1/oidc/corp/callback/'],
+    ['corp', 'https://a.test/v1/oidc/corp/login'],
+    ['corp', 'https://a.test/v1/oidc/%/callback'],
+    ['corp', 'https:// '],
+  ])('say that the callback of %s is not at %s', (name, redirectUri) => {
+    expect(redirectTo(name, redirectUri)).toEqual([
+      `UnsatisfiedSecurity /info/oidc_providers/${name}/redirect_uri`,
+    ])
+  })
 })

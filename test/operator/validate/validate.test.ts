@@ -162,7 +162,7 @@ describe('what validate says', () => {
           '        issuer: http://id.test',
           '        clientId: gateway',
           '        clientSecret: {secretRef: {name: s, key: k}}',
-          '        redirectUri: https://a.test/cb',
+          '        redirectUri: https://a.test/v1/oidc/a/callback',
         ].join('\n'),
         [
           REALM.replace('spec: {uri: com.shop}', 'spec:').replace('shop', 'other'),

@@ -1,0 +1,151 @@
+// Finds the groups, roles and scopes that a compiled document requires of callers, and warns of those that no user of its
+// realm has, where nobody else could have them. Pure; the cost is linear in what the document requires.
+
+import { oncePer } from '../base/once.ts'
+import { childPointer } from '../base/json-pointer.ts'
+import { createDiagnostics, type FindPlace } from './compile/diagnostics.ts'
+import type { CompiledSecurity, SecurityScheme } from './compile/security.ts'
+import type { CompiledApi } from './compiled.ts'
+import type { Warning } from './problem.ts'
+import type { RealmRecord } from './realm/record.ts'
+import { isServedFlow } from './realm/token-flows.ts'
+
+/** What one Security Object requires. Plain data: it may come from another thread. */
+export interface CallerRequirement {
+  /** Of the Security Object in the document. */
+  readonly pointer: string
+  readonly type: SecurityScheme['type']
+  readonly groups?: readonly string[]
+  readonly roles?: readonly string[]
+  readonly scopes?: readonly string[]
+}
+
+/** Pointers and names of one document together. Beyond that nothing is warned of. */
+const MAX_CHARACTERS = 64 * 1024
+
+/**
+ * Those of active versions that users of the realm alone may meet, each once. The roles of a provider and the tokens of an
+ * issuer may have any group: their schemes are left out, where it is known.
+ */
+export const callerRequirementsOf = ({ versions }: CompiledApi): readonly CallerRequirement[] => {
+  const found = new Map<string, CallerRequirement>()
+  let room = MAX_CHARACTERS
+  const add = (requirement: CallerRequirement | undefined): void => {
+    if (requirement === undefined) return
+    const size = sizeOf(requirement)
+    if (size > room) return
+    const key = JSON.stringify(requirement)
+    if (found.has(key)) return
+    found.set(key, requirement)
+    room -= size
+  }
+  for (const { paths } of versions.filter(({ isActive }) => isActive))
+    for (const { operations } of paths)
+      for (const { security } of Object.values(operations)) add(requirementOf(security))
+  return [...found.values()]
+}
+
+const requirementOf = (security: CompiledSecurity): CallerRequirement | undefined => {
+  if (security.type === 'anonymous' || security.pointer === undefined) return undefined
+  if (security.type === 'oidc') return undefined
+  // Without an issuer nobody gets in by the other flows: they have a warning.
+  if (security.type === 'oauth2' && !isServedFlow(security.flow)) return undefined
+  const { type, pointer, groups, roles, scopes } = security
+  return {
+    pointer,
+    type,
+    ...(groups !== undefined && { groups }),
+    ...(roles !== undefined && { roles }),
+    ...(scopes !== undefined && { scopes }),
+  }
+}
+
+const sizeOf = ({ pointer, groups = [], roles = [], scopes = [] }: CallerRequirement): number =>
+  [groups, roles, scopes].reduce(
+    (sum, names) => names.reduce((inner, name) => inner + name.length + 1, sum),
+    pointer.length,
+  )
+
+/**
+ * The groups that users of a realm are in. They are the roles of a user as well, and the scopes of its tokens.
+ * @example userGroupsOf({ uri: 'com.acme', users: [{ username: 'bob', groups: ['staff'] }] }) // new Set(['staff'])
+ */
+export const userGroupsOf = oncePer((realm: RealmRecord): ReadonlySet<string> => {
+  const found = new Set<string>()
+  for (const { groups = [] } of realm.users ?? []) for (const group of groups) found.add(group)
+  return found
+})
+
+export interface RealmCallers {
+  readonly groups: ReadonlySet<string>
+  /** It trusts issuers, whose tokens may have any group. */
+  readonly hasIssuers: boolean
+}
+
+/**
+ * Warnings of requirements that nobody meets, so that each request is rejected.
+ * @param hasSecrets the document has variables from Secrets: names may come from one, and are not shown
+ */
+export const warnOfRequirements = (
+  requirements: readonly CallerRequirement[],
+  { groups, hasIssuers }: RealmCallers,
+  { findPlace, hasSecrets }: { readonly findPlace: FindPlace; readonly hasSecrets: boolean },
+): readonly Warning[] => {
+  const diagnostics = createDiagnostics(findPlace)
+  for (const requirement of requirements) {
+    const { pointer, type } = requirement
+    if (type === 'oauth2' && hasIssuers) continue
+    for (const member of MEMBERS) {
+      const missing = missingNames(requirement, member, groups)
+      if (missing.length === 0) continue
+      diagnostics.warning(
+        'UnsatisfiedSecurity',
+        childPointer(pointer, member),
+        `${WORDS[member]}no user of the realm is in ${describeGroups(hasSecrets ? [] : missing)}: ` +
+          'every request is rejected (403) until one is',
+      )
+    }
+  }
+  return diagnostics.warnings
+}
+
+type Member = 'groups' | 'roles' | 'scopes'
+
+const MEMBERS: readonly Member[] = ['groups', 'roles', 'scopes']
+
+/** Of groups and roles a caller needs one, of scopes all. Passwords and keys have no scopes, whatever the realm says. */
+const missingNames = (
+  { type, groups = [], roles = [], scopes = [] }: CallerRequirement,
+  member: Member,
+  known: ReadonlySet<string>,
+): readonly string[] => {
+  const isMissing = (name: string): boolean => !known.has(name)
+  const missing = {
+    groups: () => (groups.every(isMissing) ? groups : []),
+    roles: () => (roles.every(isMissing) ? roles : []),
+    scopes: () => (type === 'oauth2' ? scopes.filter(isMissing) : []),
+  } satisfies Record<Member, () => readonly string[]>
+  return missing[member]()
+}
+
+const WORDS = {
+  groups: '',
+  roles: 'the roles of a user are its groups, and ',
+  scopes: 'the scopes of a token are groups of its user, and ',
+} as const satisfies Record<Member, string>
+
+const MAX_NAMES = 5
+const MAX_NAME_LENGTH = 60
+
+const describeGroups = (names: readonly string[]): string => {
+  const [first] = names
+  if (first === undefined) return 'any group that is required here'
+  if (names.length === 1) return `the group ${quoted(first)}`
+  const more = names.length > MAX_NAMES ? ` and ${names.length - MAX_NAMES} more` : ''
+  return `any of the groups ${names.slice(0, MAX_NAMES).map(quoted).join(', ')}${more}`
+}
+
+const quoted = (name: string): string =>
+  name.length <= MAX_NAME_LENGTH
+    ? `'${name}'`
+    : `'${name.slice(0, MAX_NAME_LENGTH).toWellFormed()}…'`
