@@ -2,13 +2,7 @@
 // Only the conflict index is changed immediately; `rollback` restores it.
 
 import type { ConflictIndex } from '../../language/routes/conflicts.ts'
-import {
-  type Changes,
-  type LoadedDocument,
-  type LoadedRealm,
-  type LoadedContent,
-  rankOf,
-} from './loaded-content.ts'
+import type { Changes, LoadedContent, LoadedDocument, LoadedRealm } from './loaded-content.ts'
 import type { PackedDocument } from './packed-document.ts'
 import type { ServingChange } from './serving.ts'
 
@@ -105,18 +99,6 @@ export class Draft implements Changes {
 
   #claim(id: string, document: LoadedDocument | undefined): void {
     if (document === undefined) this.#index.remove(id)
-    else this.#index.put(claimantOf(document))
+    else this.#index.put(document)
   }
 }
-
-const claimantOf = ({
-  id,
-  managedBy,
-  since,
-  claims,
-}: LoadedDocument): Parameters<ConflictIndex['put']>[0] => ({
-  id,
-  rank: rankOf(managedBy),
-  since,
-  claims,
-})

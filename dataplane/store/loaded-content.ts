@@ -15,6 +15,8 @@ export interface LoadedDocument extends MaybeNewer {
   readonly since: number
   /** null: loaded by hand. */
   readonly managedBy: string | null
+  /** `rankOf` its owner, which decides conflicts before its age. */
+  readonly rank: number
   /** Unix time of the load, milliseconds. */
   readonly ts: number
   readonly warnings: readonly Warning[]

@@ -12,7 +12,7 @@ import type { SyncItem } from '../../language/wire/wire.ts'
 import { lenientFactsOf } from '../realm/realm-facts.ts'
 import type { Draft } from './draft.ts'
 import type { ValidateDocument } from './validate-document.ts'
-import type { LoadedDocument } from './loaded-content.ts'
+import { type LoadedDocument, rankOf } from './loaded-content.ts'
 import { rejectedItem } from './rejected-item.ts'
 
 export interface ManagedContext {
@@ -50,6 +50,7 @@ export const putManagedSpec = async (
       digest: put.digest,
       since: put.since,
       managedBy: context.manager,
+      rank: rankOf(context.manager),
       ts: context.nowMs,
       warnings,
       source: compact(validation.source()),
@@ -62,7 +63,7 @@ export const putManagedSpec = async (
     },
     validation.pack({
       since: put.since,
-      rank: 0,
+      rank: rankOf(context.manager),
       resource: put.resource,
       ...restrictionsOf(put),
     }),

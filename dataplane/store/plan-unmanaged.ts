@@ -13,7 +13,7 @@ import type { SyncItem } from '../../language/wire/wire.ts'
 import { factsOf } from '../../language/realm/facts.ts'
 import { compact } from './compact-text.ts'
 import type { Draft } from './draft.ts'
-import type { LoadedDocument } from './loaded-content.ts'
+import { type LoadedDocument, rankOf } from './loaded-content.ts'
 import type { ValidateDocument, DocumentValidation } from './validate-document.ts'
 import { warnOfRealm } from '../../language/realm/warnings.ts'
 import { rejectedItem } from './rejected-item.ts'
@@ -57,7 +57,7 @@ export const loadUnmanaged = async (
     const problems = clashes.map(({ claim, winnerId }) => conflictProblem(claim, winnerId))
     return { item: rejectedItem('spec', id, problems) }
   }
-  draft.putDocument(candidate, validation.pack({ since, rank: 1 }))
+  draft.putDocument(candidate, validation.pack({ since, rank: candidate.rank }))
   return { item: done('spec', id, 'loaded', warnings) }
 }
 
@@ -125,6 +125,7 @@ const toUnmanagedDocument = (
     digest,
     since,
     managedBy: null,
+    rank: rankOf(null),
     ts,
     warnings,
     source: compact(source),

@@ -130,6 +130,7 @@ const restoreDocument = async (
       ...stored,
       source: compact(source),
       managedBy: owner,
+      rank: rankOf(owner),
       claims: validation.claims,
       forwards: validation.forwards,
     },

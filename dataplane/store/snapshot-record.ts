@@ -10,7 +10,7 @@ import type { LoadedDocument, LoadedRealm } from './loaded-content.ts'
 const FORMAT = 1
 
 /** A document as the snapshot stores it, without what compiling it again gives back. */
-export type StoredDocument = Omit<LoadedDocument, 'claims' | 'forwards'>
+export type StoredDocument = Omit<LoadedDocument, 'rank' | 'claims' | 'forwards'>
 
 /** A realm as the snapshot stores it: the record is validated again when it is restored. */
 export type StoredRealm = Omit<LoadedRealm, 'record'> & { readonly record: unknown }

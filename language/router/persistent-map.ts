@@ -62,16 +62,12 @@ class Edge<V> implements PersistentMap<V> {
     return this.value
   }
 
-  put(key: string, value: V, owner: Owner): PersistentMap<V> {
+  put(key: string, value: V): PersistentMap<V> {
     const others = this.remove(key)
     const grown = new Edge(key, value, others)
     let count = 0
     for (let edge: Edge<V> | undefined = grown; edge !== undefined; edge = edge.next) count++
-    if (count <= MAX_EDGES) return grown
-    const bucket = emptyBucket<V>(owner)
-    for (let edge: Edge<V> | undefined = grown; edge !== undefined; edge = edge.next)
-      bucket.put(edge.key, edge.value, owner)
-    return bucket
+    return count <= MAX_EDGES ? grown : bucketOf(grown)
   }
 
   remove(key: string): Edge<V> | undefined {
@@ -95,19 +91,18 @@ function findEdge<V>(
 
 /**
  * Some entries: lists beside each other, of which only the hashes are compared. A `Map` would create a string of each
- * segment, and V8 look it up among all strings first: ten reads that miss the processor's cache.
+ * segment, and V8 look it up among all strings first: ten reads that miss the processor's cache. Each change copies the
+ * lists: one that grew would keep room for 17.
  */
 class Bucket<V> implements PersistentMap<V> {
-  readonly hashes: number[]
-  readonly keys: string[]
-  readonly values: V[]
-  readonly owner: Owner
+  readonly hashes: readonly number[]
+  readonly keys: readonly string[]
+  readonly values: readonly V[]
 
-  constructor(hashes: number[], keys: string[], values: V[], owner: Owner) {
+  constructor(hashes: readonly number[], keys: readonly string[], values: readonly V[]) {
     this.hashes = hashes
     this.keys = keys
     this.values = values
-    this.owner = owner
   }
 
   get size(): number {
@@ -131,28 +126,26 @@ class Bucket<V> implements PersistentMap<V> {
     return this.values[0]
   }
 
-  put(key: string, value: V, owner: Owner): Bucket<V> {
-    const own = this.#ownedBy(owner)
+  put(key: string, value: V): Bucket<V> {
     const hash = hashText(key, 0, key.length)
-    const index = own.#indexOf(hash, key, 0, key.length)
-    if (index >= 0) own.values[index] = value
-    else {
-      own.hashes.push(hash)
-      own.keys.push(key)
-      own.values.push(value)
-    }
-    return own
+    const index = this.#indexOf(hash, key, 0, key.length)
+    if (index >= 0) return new Bucket(this.hashes, this.keys, this.values.with(index, value))
+    return new Bucket(
+      this.hashes.concat([hash]),
+      this.keys.concat([key]),
+      this.values.concat([value]),
+    )
   }
 
-  remove(key: string, owner: Owner): Bucket<V> | undefined {
-    const own = this.#ownedBy(owner)
-    const index = own.#indexOf(hashText(key, 0, key.length), key, 0, key.length)
-    if (index >= 0) {
-      own.hashes.splice(index, 1)
-      own.keys.splice(index, 1)
-      own.values.splice(index, 1)
-    }
-    return own.size === 0 ? undefined : own
+  remove(key: string): Bucket<V> | undefined {
+    const index = this.#indexOf(hashText(key, 0, key.length), key, 0, key.length)
+    if (index < 0) return this
+    if (this.size === 1) return undefined
+    return new Bucket(
+      this.hashes.toSpliced(index, 1),
+      this.keys.toSpliced(index, 1),
+      this.values.toSpliced(index, 1),
+    )
   }
 
   #indexOf(hash: number, text: string, from: number, to: number): number {
@@ -164,15 +157,14 @@ class Bucket<V> implements PersistentMap<V> {
     }
     return -1
   }
-
-  #ownedBy(owner: Owner): Bucket<V> {
-    return this.owner === owner
-      ? this
-      : new Bucket(this.hashes.slice(), this.keys.slice(), this.values.slice(), owner)
-  }
 }
 
-const emptyBucket = <V>(owner: Owner): Bucket<V> => new Bucket<V>([], [], [], owner)
+const bucketOf = <V>(first: Edge<V>): Bucket<V> => {
+  let bucket = new Bucket<V>([], [], [])
+  for (let edge: Edge<V> | undefined = first; edge !== undefined; edge = edge.next)
+    bucket = bucket.put(edge.key, edge.value)
+  return bucket
+}
 
 /** Many entries: 32 slots by five bits of the key's hash, each a bucket or a further branch. */
 class Branch<V> implements PersistentMap<V> {
@@ -204,7 +196,7 @@ class Branch<V> implements PersistentMap<V> {
   put(key: string, value: V, owner: Owner): Branch<V> {
     const own = this.#ownedBy(owner)
     const index = slotOf(hashText(key, 0, key.length), this.shift)
-    const slot = own.slots[index] ?? emptyBucket<V>(owner)
+    const slot = own.slots[index] ?? new Bucket<V>([], [], [])
     own.slots[index] = split(slot.put(key, value, owner), this.shift + BITS, owner)
     return own
   }

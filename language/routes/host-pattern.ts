@@ -148,8 +148,20 @@ function parseLabels(text: string, tail: boolean): HostPattern | string {
     labels.push(name === undefined ? label.toLowerCase() : null)
     bindings.push(name === undefined || name === '_' ? null : name)
   }
-  return { labels, bindings, tail }
+  const isUnbound = bindings.every((name) => name === null)
+  // Lists that grew have room for 17: 250 bytes a host.
+  return {
+    labels: labels.slice(),
+    bindings: isUnbound ? unbound(labels.length) : bindings.slice(),
+    tail,
+  }
 }
+
+const unboundLists: (readonly null[] | undefined)[] = []
+
+/** One list for all hosts of so many labels; a host has 256 at most. */
+const unbound = (length: number): readonly null[] =>
+  (unboundLists[length] ??= new Array<null>(length).fill(null))
 
 function bindingName(label: string): string | undefined {
   if (label === '_') return '_'

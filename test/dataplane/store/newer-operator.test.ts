@@ -219,6 +219,7 @@ describe('a snapshot under another version', () => {
       digest: 'd',
       since: 1,
       managedBy: 'op',
+      rank: 0,
       ts: 1,
       warnings: [],
       claims: [],

@@ -20,6 +20,7 @@ const document = (id: string, text: string, ts = 1): LoadedDocument => ({
   digest: `digest of ${text}`,
   since: 5,
   managedBy: 'op',
+  rank: 0,
   ts,
   warnings: [{ code: 'UnknownProperty', path: '/x', message: 'unknown' }],
   source: compact(JSON.stringify({ id, text })),
@@ -102,9 +103,9 @@ describe('a snapshot', () => {
     expect(contentsOf(contents)).toEqual(AFTER)
     expect(contents).toMatchObject({ ...TENURE, epoch: 4, isIntact: true })
     const a = contents.entries.find((entry) => entry.kind === 'spec' && entry.document.id === 'a')
-    const { claims, forwards, ...stored } = document('a', 'new', 2)
+    const { rank, claims, forwards, ...stored } = document('a', 'new', 2)
     // What validating it again gives back.
-    expect([claims, forwards.origins]).toEqual([[], []])
+    expect([rank, claims, forwards.origins]).toEqual([0, [], []])
     // It is compressed once it is known to be valid.
     const source = { plain: expand(stored.source) }
     expect(a).toEqual({ kind: 'spec', document: { ...stored, source } })
