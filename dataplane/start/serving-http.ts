@@ -62,7 +62,7 @@ export const createServingHttp = (options: ServingHttpOptions): ServingHttp => {
   const relays = createRelays({ routerOf: (uri) => realms.get(uri)?.router, dial, log })
   metrics.gauge('webSockets', () => [[{}, relays.size]])
   const webSockets = createWebSocketRoutes(
-    () => table.webSockets(),
+    () => table.table(),
     (uri) => relays.hasRouter(uri),
   )
   const eventStreams = countedEventStreams(metrics, options.memory)
@@ -109,7 +109,6 @@ export const createServingHttp = (options: ServingHttpOptions): ServingHttp => {
     explain: (request) =>
       explainRoute(request, {
         table: table.table(),
-        webSockets: table.webSockets(),
         hasRouter: (uri) => relays.hasRouter(uri),
         isAwaitingOperator: isAwaitingOperator(options),
       }),

@@ -14,7 +14,7 @@ import type { Template } from '../../language/expression/template.ts'
 import { compact } from './compact-text.ts'
 import { type PackedOperation, split } from './packed-operation.ts'
 import { type Encoded, encodeParts, encodeTemplate } from './template-codec.ts'
-import { sharePatterns } from './share-patterns.ts'
+import { createPatternShare } from './share-patterns.ts'
 import { mapTemplates } from '../../language/map-templates.ts'
 import { STATUS_CODES } from '../../language/status-codes.ts'
 import type { PackedDocument, PackedPath, PackedVersion, Slice } from './packed-document.ts'
@@ -74,6 +74,9 @@ const ownStatusCodes = (codes: StatusCodes): StatusCodes =>
           ([uri, status]) => !Object.hasOwn(STATUS_CODES, uri) || STATUS_CODES[uri] !== status,
         ),
       )
+
+/** The process that workers of a cluster have their documents from keeps them packed. */
+const sharePatterns = createPatternShare()
 
 const packPath = (path: CompiledPath, writer: Writer): PackedPath => {
   const operations: Partial<Record<Method, Slice>> = {}

@@ -1,5 +1,6 @@
 // Shares the patterns of equal paths among documents: a thousand tenants with the same API hold them once.
 
+import { createSeenBefore } from '../../base/seen-before.ts'
 import type { PathPattern } from '../../language/routes/path-pattern.ts'
 
 export interface PathShape {
@@ -12,15 +13,21 @@ export interface PathShape {
 const SHAPES = 16_384
 const LONGEST = 256
 
-const known = new Map<string, PathShape>()
-
-/** @returns an equal shape: the one that was given first, as far as it is known */
-export const sharePatterns = ({ template, patterns }: PathShape): PathShape => {
-  const before = known.get(template)
-  if (before !== undefined && isSame(before.patterns, patterns)) return before
-  const shape = { template, patterns: patterns.map(trim) }
-  if (template.length <= LONGEST && known.size < SHAPES) known.set(template, shape)
-  return shape
+/**
+ * Shares from the second use on: a path that only one document has is not kept here.
+ * @returns a function that gives an equal shape, and from then on the same for equal ones
+ */
+export const createPatternShare = (): ((shape: PathShape) => PathShape) => {
+  const known = new Map<string, PathShape>()
+  const wasSeen = createSeenBefore()
+  return ({ template, patterns }) => {
+    const before = known.get(template)
+    if (before !== undefined && isSame(before.patterns, patterns)) return before
+    const shape = { template, patterns: patterns.map(trim) }
+    if (template.length <= LONGEST && known.size < SHAPES && wasSeen(template))
+      known.set(template, shape)
+    return shape
+  }
 }
 
 /** Lists that grew element by element have room for 17: copies have what they need. Measured: 4 KB a document. */

@@ -8,15 +8,10 @@ import { type Method, METHODS, type Scheme } from '../../language/document.ts'
 import type { Template } from '../../language/expression/template.ts'
 import { endpointRoutes } from '../../language/routes/endpoint-routes.ts'
 import { STATUS_CODES } from '../../language/status-codes.ts'
-import { mountPath, webSocketPath } from '../../language/routes/path-pattern.ts'
+import { mountPath, type PathPattern, webSocketPath } from '../../language/routes/path-pattern.ts'
 import type { RealmRecord } from '../../language/realm/record.ts'
-import type { Route } from '../../language/router/route.ts'
-import {
-  edit,
-  emptyTable,
-  type RouteTable,
-  type TableEditor,
-} from '../../language/router/route-table.ts'
+import type { Route, RouteSet } from '../../language/router/route.ts'
+import { edit, emptyTable, type RouteTable } from '../../language/router/route-table.ts'
 import type {
   OperationSlot,
   ServedEndpoint,
@@ -27,17 +22,12 @@ import type {
 } from '../served.ts'
 import type { PackedDocument, PackedPath, PackedVersion, Slice } from './packed-document.ts'
 import type { Serving } from './serving.ts'
-import { sharePatterns, type PathShape } from './share-patterns.ts'
+import { createPatternShare, type PathShape } from './share-patterns.ts'
 import { createUnpacker, type Unpacker } from './unpack.ts'
 
 export interface TableServing<P> extends Serving {
   /** The current table; a request keeps using the one that it started with. */
-  table(): RouteTable<ServedTarget<P>>
-  /**
-   * `/ws` of every version. It is a separate table, as `/ws` is no claim: it must not hide what a path with bindings
-   * serves there, nor cost a request anything.
-   */
-  webSockets(): RouteTable<ServedWebSocket>
+  table(): RouteTable<ServedTarget<P>, ServedWebSocket>
   /** Whether the operator that owns this gateway has ever sent what is served, before a restart included. */
   hasCompleteContent(): boolean
 }
@@ -55,56 +45,44 @@ export const createTableServing = <P>(
   realms: RealmSink,
   yieldTurn: () => Promise<void>,
 ): TableServing<P> => {
-  let table = emptyTable<ServedTarget<P>>()
-  let webSockets = emptyTable<ServedWebSocket>()
+  let table = emptyTable<ServedTarget<P>, ServedWebSocket>()
   let hasCompleteContent = false
   return {
     table: () => table,
-    webSockets: () => webSockets,
     hasCompleteContent: () => hasCompleteContent,
     apply: async (change) => {
-      const editors: Editors<P> = { paths: edit(table), webSockets: edit(webSockets) }
-      for (const id of change.remove) {
-        editors.paths.remove(id)
-        editors.webSockets.remove(id)
-      }
+      const editor = edit(table)
+      for (const id of change.remove) editor.remove(id)
       for (const [index, document] of change.put.entries()) {
         if (index > 0 && index % DOCUMENTS_PER_TURN === 0) await yieldTurn()
-        place(document, editors)
+        editor.put(routesOf(document))
       }
-      const [nextTable, nextWebSockets] = [editors.paths.done(), editors.webSockets.done()]
+      const next = editor.done()
       for (const realm of change.realms.put) realms.put(realm)
-      table = nextTable
-      webSockets = nextWebSockets
+      table = next
       if (change.isComplete === true) hasCompleteContent = true
       for (const uri of change.realms.delete) realms.delete(uri)
     },
   }
 }
 
-interface Editors<P> {
-  readonly paths: TableEditor<ServedTarget<P>>
-  readonly webSockets: TableEditor<ServedWebSocket>
-}
-
-const place = <P>(document: PackedDocument, editors: Editors<P>): void => {
+const routesOf = <P>(document: PackedDocument): RouteSet<ServedTarget<P>, ServedWebSocket> => {
   const { id, rank, since, hosts, versions } = document
   const unpacker = createUnpacker(document)
-  const paths: Route<ServedTarget<P>>[] = []
-  const webSockets: Route<ServedWebSocket>[] = []
+  const routes: Route<ServedTarget<P>>[] = []
+  const webSockets: TableWebSocket[] = []
   for (const packed of versions) {
     const version = toServedVersion(document, packed)
-    for (const path of packed.paths) {
-      const shape = sharePatterns(path)
-      const target = new TablePath<P>(path, { shape, version, unpacker })
-      paths.push({ patterns: shape.patterns, target })
-    }
-    paths.push(...endpointsBelow(packed, version))
-    webSockets.push(webSocketRoute(packed, version))
+    for (const path of packed.paths)
+      routes.push(new TablePath<P>(path, { shape: sharePatterns(path), version, unpacker }))
+    routes.push(...endpointsBelow(packed, version))
+    webSockets.push(new TableWebSocket(packed, version))
   }
-  editors.paths.put({ id, rank, since, hosts, routes: paths })
-  editors.webSockets.put({ id, rank, since, hosts, routes: webSockets })
+  // Lists that grew have room for 17: 250 bytes a document.
+  return { id, rank, since, hosts, routes: routes.slice(), webSockets: webSockets.slice() }
 }
+
+const sharePatterns = createPatternShare()
 
 const endpointsBelow = (
   { basePath, endpoints, schemes }: PackedVersion,
@@ -117,19 +95,6 @@ const endpointsBelow = (
       target: { kind: 'endpoint', version, template, schemes: sharedSchemes(schemes), route },
     }
   })
-
-const webSocketRoute = (packed: PackedVersion, version: ServedVersion): Route<ServedWebSocket> => {
-  const { patterns, template } = sharePatterns(webSocketPath(packed.basePath))
-  return {
-    patterns,
-    target: {
-      version,
-      template,
-      security: packed.security.type === 'anonymous' ? ANONYMOUS : packed.security,
-      schemes: sharedSchemes(packed.schemes),
-    },
-  }
-}
 
 /** One object for all versions without security. */
 const ANONYMOUS: CompiledSecurity = { type: 'anonymous' }
@@ -169,13 +134,40 @@ interface PathParts {
   readonly unpacker: Unpacker
 }
 
+/** A route to itself, as `TablePath` is. */
+class TableWebSocket implements ServedWebSocket, Route<ServedWebSocket> {
+  readonly version: ServedVersion
+  readonly shape: PathShape
+  readonly security: CompiledSecurity
+  readonly schemes: readonly Scheme[]
+
+  constructor(packed: PackedVersion, version: ServedVersion) {
+    this.version = version
+    this.shape = sharePatterns(webSocketPath(packed.basePath))
+    this.security = packed.security.type === 'anonymous' ? ANONYMOUS : packed.security
+    this.schemes = sharedSchemes(packed.schemes)
+  }
+
+  get template(): string {
+    return this.shape.template
+  }
+
+  get patterns(): readonly PathPattern[] {
+    return this.shape.patterns
+  }
+
+  get target(): this {
+    return this
+  }
+}
+
 /**
  * Classes, not literals with closures: a document has twenty of each, and only the bytes of the packed path may be
  * retained. Measured: 22 KB a document.
  */
-class TablePath<P> implements ServedPath<P> {
+class TablePath<P> implements ServedPath<P>, Route<ServedPath<P>> {
   readonly version: ServedVersion
-  readonly template: string
+  readonly shape: PathShape
   readonly schemes: readonly Scheme[]
   readonly operations: Readonly<Partial<Record<Method, OperationSlot<P>>>>
   readonly unpacker: Unpacker
@@ -184,7 +176,7 @@ class TablePath<P> implements ServedPath<P> {
 
   constructor(packed: PackedPath, { shape, version, unpacker }: PathParts) {
     this.version = version
-    this.template = shape.template
+    this.shape = shape
     this.schemes = sharedSchemes(packed.schemes)
     this.unpacker = unpacker
     this.#headersOffset = packed.headers[0]
@@ -197,9 +189,22 @@ class TablePath<P> implements ServedPath<P> {
     this.operations = operations
   }
 
-  /** On the prototype, so that it takes no memory. */
+  // On the prototype, so that they take no memory.
   get kind(): 'path' {
     return PATH
+  }
+
+  get template(): string {
+    return this.shape.template
+  }
+
+  get patterns(): readonly PathPattern[] {
+    return this.shape.patterns
+  }
+
+  /** A route to itself, not one more object for each path. */
+  get target(): this {
+    return this
   }
 
   loadHeaders(): Template {

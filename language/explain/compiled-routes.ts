@@ -16,28 +16,26 @@ import type {
   ServedRoutes,
 } from './explain-route.ts'
 
-type Tables = Pick<ServedRoutes<ExplainedPath, ExplainedEndpoint>, 'table' | 'webSockets'>
+type Table = ServedRoutes<ExplainedPath, ExplainedEndpoint>['table']
 
 /** Inactive versions are left out. All documents count as of one age. */
-export const compiledRoutes = (documents: readonly CompiledApi[]): Tables => {
-  const paths = edit(emptyTable<ExplainedPath | ExplainedEndpoint>())
-  const webSockets = edit(emptyTable<ExplainedWebSocket>())
+export const compiledRoutes = (documents: readonly CompiledApi[]): Table => {
+  const editor = edit<ExplainedPath | ExplainedEndpoint, ExplainedWebSocket>(emptyTable())
   for (const document of documents) {
     const { id, hosts, realmUri } = document
     const versions = document.versions
       .filter(({ isActive }) => isActive)
       .map((version) => ({ version, facts: { apiId: id, name: version.name, realmUri } }))
-    const set = { id, hosts, rank: 0, since: 0 }
-    paths.put({
-      ...set,
+    editor.put({
+      id,
+      hosts,
+      rank: 0,
+      since: 0,
       routes: versions.flatMap(({ version, facts }) => routesOf(version, facts)),
-    })
-    webSockets.put({
-      ...set,
-      routes: versions.map(({ version, facts }) => webSocketOf(version, facts)),
+      webSockets: versions.map(({ version, facts }) => webSocketOf(version, facts)),
     })
   }
-  return { table: paths.done(), webSockets: webSockets.done() }
+  return editor.done()
 }
 
 const routesOf = (

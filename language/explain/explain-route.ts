@@ -53,8 +53,7 @@ export interface ExplainedWebSocket extends RoutedWebSocket {
 
 /** What is served, as a gateway has it or as files would give it. */
 export interface ServedRoutes<P extends ExplainedPath, E extends ExplainedEndpoint> {
-  readonly table: RouteTable<P | E>
-  readonly webSockets: RouteTable<ExplainedWebSocket>
+  readonly table: RouteTable<P | E, ExplainedWebSocket>
   readonly hasRouter: (realmUri: string) => boolean
   /** A gateway whose operator has never sent it anything; if left out, it is none. */
   readonly isAwaitingOperator?: boolean
@@ -80,7 +79,7 @@ const findRoute = <P extends ExplainedPath, E extends ExplainedEndpoint>(
   const { host } = authority
   if (isKeysPath(target.path)) return keysRoute(request)
   const place = { host, path: target.path, scheme }
-  const webSocket = findWebSocket(routes.webSockets, place, routes.hasRouter)
+  const webSocket = findWebSocket(routes.table, place, routes.hasRouter)
   if (webSocket !== undefined && asksForWebSocket(request)) return relayed(request, webSocket)
   const matched = match(routes.table, host, target.path)
   if (matched === 'malformed')

@@ -2,7 +2,7 @@
 // precedence, skipping those without a router.
 
 import type { Scheme } from '../document.ts'
-import { match } from './match.ts'
+import { matchWebSocket } from './match.ts'
 import type { RouteTable } from './route-table.ts'
 
 /** `/ws` of a version, as far as finding it needs it. */
@@ -13,11 +13,11 @@ export interface RoutedWebSocket {
 
 /** undefined: no version with a router has its `/ws` there. */
 export const findWebSocket = <W extends RoutedWebSocket>(
-  table: RouteTable<W>,
+  table: RouteTable<unknown, W>,
   { host, path, scheme }: { readonly host: string; readonly path: string; readonly scheme: Scheme },
   hasRouter: (realmUri: string) => boolean,
 ): W | undefined => {
-  const found = match(table, host, path)
+  const found = matchWebSocket(table, host, path)
   if (found === undefined || found === 'malformed') return undefined
   const able = found.candidates.filter(({ target }) => hasRouter(target.version.realmUri))
   return (able.find(({ target }) => target.schemes.includes(scheme)) ?? able[0])?.target

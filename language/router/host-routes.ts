@@ -1,89 +1,129 @@
 // Keeps the routes of one host pattern. Where one document alone has the pattern, as nearly always, its path trie is
-// shared with all documents of equal paths: it leads to numbers, and the document adds a list of what they stand for.
+// shared with all documents of equal paths: it leads to numbers, and what they stand for is listed at the first request.
 
-import type { PathPattern } from '../routes/path-pattern.ts'
 import type { HostPattern } from '../routes/host-pattern.ts'
-import type { PersistentMap, Owner } from './persistent-map.ts'
 import { inOrder } from './precedence.ts'
 import type { Candidate, RouteSet } from './route.ts'
-import { type PlacedPattern, type SharedPaths, sharedPaths } from './shared-paths.ts'
-import { editTrie, type Place, type TrieNode } from './trie.ts'
+import { type PlacedPattern, type SharedPaths, sharedPaths, splitPattern } from './shared-paths.ts'
+import { TrieNode } from './trie.ts'
 
 /** The routes that end at one place of the path trie, in order of precedence. Never empty. */
 export type Candidates<T> = readonly Candidate<T>[]
 
-/** What a place of the path trie holds: candidates, or their number in the list of the only document. */
+/** What a place of the path trie holds: candidates, or their number where there is one document alone. */
 export type Leaf<T> = Candidates<T> | number
 
 export type Paths<T> = TrieNode<Leaf<T>>
 
-/** Immutable. */
-export class HostRoutes<T> {
+/** Immutable: what is listed later is decided when it is made. */
+export class HostRoutes<T, W = unknown> {
   readonly paths: Paths<T>
-  /** Of the only document, by number. Empty: the trie leads to candidates. */
-  readonly listed: readonly Candidates<T>[]
+  /** undefined: the trie leads to candidates. */
+  readonly #only: RouteSet<T, W> | undefined
+  readonly #host: HostPattern | undefined
+  /** What `paths` is of: further documents share it as long as somebody holds this. */
+  readonly #shared: SharedPaths | undefined
+  /** Of the only document, by number. An idle document has no list: 0.2 KB a path. */
+  #listed: (Candidates<T> | undefined)[] | undefined
+  /** Of the only document they are made at the first look for one. */
+  #webSockets: HostRoutes<W> | undefined
 
-  /** What `paths` is of, if it is shared: further documents share it as long as somebody holds this. */
-  readonly shared: SharedPaths | undefined
+  constructor(
+    paths: Paths<T> | undefined,
+    parts:
+      { readonly only: OnlyDocument<T, W> } | { readonly webSockets: HostRoutes<W> | undefined },
+  ) {
+    const only = 'only' in parts ? parts.only : undefined
+    this.paths = paths ?? NO_PATHS
+    this.#only = only?.set
+    this.#host = only?.host
+    this.#shared = only?.shared
+    this.#listed = undefined
+    this.#webSockets = 'only' in parts ? undefined : parts.webSockets
+  }
 
-  constructor(paths: Paths<T>, listed: readonly Candidates<T>[], shared?: SharedPaths) {
-    this.paths = paths
-    this.listed = listed
-    this.shared = shared
+  get hasPaths(): boolean {
+    return this.paths !== NO_PATHS
   }
 
   at(leaf: Leaf<T>): Candidates<T> {
-    return typeof leaf === 'number' ? (this.listed[leaf] ?? NOBODY) : leaf
+    return typeof leaf === 'number' ? (this.#listed?.[leaf] ?? this.#list(leaf)) : leaf
   }
 
   /** Whether there is no other document. Of a trie of candidates it is not known: then false. */
   isOnly(id: string): boolean {
-    return this.listed[0]?.[0]?.id === id
+    return this.#only?.id === id
+  }
+
+  /** All of the only document; undefined: the trie leads to candidates. */
+  ofOnly(): Candidates<T> | undefined {
+    return this.#shared?.places.flatMap((_, place) => this.at(place))
+  }
+
+  /** `/ws` of versions; undefined: there is none. */
+  webSockets(): HostRoutes<W> | undefined {
+    const [set, host] = [this.#only, this.#host]
+    if (set === undefined || host === undefined) return this.#webSockets
+    return (this.#webSockets ??= loneRoutes(webSocketSet(set), host))
+  }
+
+  #list(place: number): Candidates<T> {
+    const [set, host, shared] = [this.#only, this.#host, this.#shared]
+    if (set === undefined || host === undefined || shared === undefined) return NOBODY
+    const placed = shared.places[place]
+    if (placed === undefined) return NOBODY
+    const listed = (this.#listed ??= new Array<undefined>(shared.places.length).fill(undefined))
+    return (listed[place] = candidatesAt(placed, set, host))
   }
 }
 
-const NOBODY: Candidates<never> = Object.freeze([])
+interface OnlyDocument<T, W> {
+  readonly set: RouteSet<T, W>
+  readonly host: HostPattern
+  readonly shared: SharedPaths
+}
 
-/** @param sets has `set` already: they decide the order of candidates */
-export function loneRoutes<T>(
+const NO_PATHS = new TrieNode<never>(Symbol('no paths'))
+export const NOBODY: Candidates<never> = Object.freeze([])
+
+/** Undefined: the document has no routes. */
+export function loneRoutes<T, W>(
+  set: RouteSet<T, W>,
+  host: HostPattern,
+): HostRoutes<T, W> | undefined {
+  const shared = sharedPaths(set.routes)
+  const hasNone = shared.paths === undefined && (set.webSockets ?? []).length === 0
+  return hasNone ? undefined : new HostRoutes(shared.paths, { only: { set, host, shared } })
+}
+
+/** `/ws` of versions as routes of a document. */
+export const webSocketSet = <W>({
+  id,
+  rank,
+  since,
+  hosts,
+  webSockets = [],
+}: RouteSet<unknown, W>): RouteSet<W> => ({ id, rank, since, hosts, routes: webSockets })
+
+const candidatesAt = <T>(
+  placed: PlacedPattern | readonly PlacedPattern[],
   set: RouteSet<T>,
   host: HostPattern,
-  sets: PersistentMap<RouteSet<T>> | undefined,
-): HostRoutes<T> | undefined {
-  const { id, routes } = set
-  const shared = sharedPaths(routes)
-  const { paths, places } = shared
-  if (paths === undefined) return undefined
-  const candidateOf = ({ route, pattern }: PlacedPattern): Candidate<T> => {
-    const { target } = routes[route] ?? raise(`document ${id} has no route ${route}`)
-    return { target, id, pattern, host }
-  }
-  const listed = places.map((placed) => {
-    // `map` makes lists that have no room to grow: 3 KB a document.
-    const candidates = placed.map(candidateOf)
-    return candidates.length === 1 ? candidates : inOrder(candidates, sets)
-  })
-  return new HostRoutes(paths, listed, shared)
+): Candidates<T> => {
+  if (typeof placed === 'number') return [candidateOf(placed, set, host)]
+  const candidates = placed.map((each) => candidateOf(each, set, host))
+  return inOrder(candidates, () => set)
 }
 
-const raise = (message: string): never => {
-  throw new TypeError(message)
+const candidateOf = <T>(
+  placed: PlacedPattern,
+  { id, routes }: RouteSet<T>,
+  host: HostPattern,
+): Candidate<T> => {
+  const [number, way] = splitPattern(placed)
+  const route = routes[number]
+  const pattern = route?.patterns[way]
+  if (route === undefined || pattern === undefined)
+    throw new TypeError(`document ${id} has no pattern ${way} of a route ${number}`)
+  return { target: route.target, id, pattern, host }
 }
-
-/** The same routes in a trie of candidates, to which those of other documents can be added. */
-export function candidateTrie<T>(routes: HostRoutes<T>, owner: Owner): Paths<T> | undefined {
-  if (routes.listed.length === 0) return routes.paths
-  let paths: Paths<T> | undefined
-  for (const candidate of routes.listed.flat())
-    paths = editTrie(paths, placeOf(candidate.pattern), {
-      owner,
-      apply: (leaf) => [...candidatesOf(leaf), candidate],
-    })
-  return paths
-}
-
-/** Of a trie of candidates. */
-export const candidatesOf = <T>(leaf: Leaf<T> | undefined): Candidates<T> =>
-  leaf === undefined || typeof leaf === 'number' ? NOBODY : leaf
-
-export const placeOf = ({ segments, tail }: PathPattern): Place => ({ steps: segments, tail })

@@ -22,7 +22,38 @@ export function match<T>(
   if (path.charCodeAt(0) !== SLASH) return undefined
   const route = path.includes('%') ? decodeSegments(path) : path
   if (route === undefined) return 'malformed'
-  let hit = lookUpHost(table.hosts, table.cache, host)
+  return firstMatch(table, lookUpHost(table.hosts, table.cache, host), route)
+}
+
+/** As `match`, for `/ws` of versions. */
+export function matchWebSocket<W>(
+  table: RouteTable<unknown, W>,
+  host: string,
+  path: string,
+): Match<W> | 'malformed' | undefined {
+  if (path.charCodeAt(0) !== SLASH) return undefined
+  const route = decodeSegments(path)
+  if (route === undefined) return 'malformed'
+  const hit = lookUpHost(table.hosts, table.cache, host)
+  return firstMatch(table, webSocketHit(hit), route)
+}
+
+/** The same hosts, as far as they have `/ws`. */
+function webSocketHit<W>(
+  hit: HostHit<HostRoutes<unknown, W>> | undefined,
+): HostHit<HostRoutes<W>> | undefined {
+  if (hit === undefined) return undefined
+  const next = webSocketHit(hit.next)
+  const routes = hit.routes.webSockets()
+  return routes === undefined ? next : { ...hit, routes, next }
+}
+
+function firstMatch<T>(
+  table: Ages,
+  first: Hit<T> | undefined,
+  route: string | readonly string[],
+): Match<T> | undefined {
+  let hit = first
   while (hit !== undefined) {
     const found = matchOn(hit, route)
     if (found !== undefined) return isAlone(hit) ? found : oldestOf(table, hit, route)
@@ -30,6 +61,9 @@ export function match<T>(
   }
   return undefined
 }
+
+/** Of documents. */
+type Ages = Pick<RouteTable<unknown>, 'sets'>
 
 const SLASH = 0x2f
 const DOT = 0x2e
@@ -146,7 +180,7 @@ const isAlone = <R>(hit: HostHit<R>): boolean => hit.next?.specificity !== hit.s
 
 /** Among equally specific host patterns the one of the oldest document serves the path. */
 function oldestOf<T>(
-  table: RouteTable<T>,
+  table: Ages,
   first: Hit<T>,
   route: string | readonly string[],
 ): Match<T> | undefined {
@@ -162,7 +196,7 @@ function oldestOf<T>(
   return matches.sort((a, b) => compareFirst(table, a, b))[0]
 }
 
-function compareFirst<T>(table: RouteTable<T>, a: Match<T>, b: Match<T>): number {
+function compareFirst<T>(table: Ages, a: Match<T>, b: Match<T>): number {
   const left = table.sets?.get(a.candidates[0]?.id ?? '')
   const right = table.sets?.get(b.candidates[0]?.id ?? '')
   return left === undefined || right === undefined ? 0 : compareSets(left, right)

@@ -1,7 +1,6 @@
 // Sorts the candidates of one place of the table in order of precedence (behaviour §3). Most places have one
 // candidate, so what decides is looked up here and not stored beside every candidate.
 
-import type { PersistentMap } from './persistent-map.ts'
 import type { Candidate, RouteSet } from './route.ts'
 
 /** Compared in this order; smaller goes first. */
@@ -13,10 +12,10 @@ type Weight = readonly (number | string)[]
  */
 export function inOrder<T>(
   candidates: readonly Candidate<T>[],
-  sets: PersistentMap<RouteSet<T>> | undefined,
+  setOf: (id: string) => RouteSet<T> | undefined,
 ): readonly Candidate<T>[] {
   return candidates
-    .map((candidate) => ({ candidate, weight: weigh(candidate, sets?.get(candidate.id)) }))
+    .map((candidate) => ({ candidate, weight: weigh(candidate, setOf(candidate.id)) }))
     .sort((a, b) => compareWeights(a.weight, b.weight))
     .map(({ candidate }) => candidate)
 }

@@ -1,33 +1,34 @@
 // Builds an immutable table, host → path → candidates, from the routes of documents. A change copies only the nodes
 // on its path, and earlier tables stay as they were. It does not decide conflicts.
 
-import { HostCache } from './host-lookup.ts'
-import { candidatesOf, candidateTrie, HostRoutes, loneRoutes, placeOf } from './host-routes.ts'
 import type { HostPattern } from '../routes/host-pattern.ts'
+import { addSet, removeSet } from './edit-host-routes.ts'
+import { HostCache } from './host-lookup.ts'
+import type { HostRoutes } from './host-routes.ts'
 import { put, type Owner, type PersistentMap } from './persistent-map.ts'
-import { inOrder } from './precedence.ts'
-import type { Candidate, RouteSet } from './route.ts'
+import type { RouteSet } from './route.ts'
 import { editTrie, type TrieNode } from './trie.ts'
 
-export interface RouteTable<T> {
+/** @typeParam W what `/ws` of a version leads to */
+export interface RouteTable<T, W = unknown> {
   /** Labels from the right: `com`, `acme`, `www`. */
-  readonly hosts: TrieNode<HostRoutes<T>> | undefined
-  readonly sets: PersistentMap<RouteSet<T>> | undefined
+  readonly hosts: TrieNode<HostRoutes<T, W>> | undefined
+  readonly sets: PersistentMap<RouteSet<T, W>> | undefined
   /** The hosts looked up since this table was made; a new table has a new cache. */
-  readonly cache: HostCache<HostRoutes<T>>
+  readonly cache: HostCache<HostRoutes<T, W>>
 }
 
 /** Collects changes; nodes are copied once for all of them. */
-export interface TableEditor<T> {
+export interface TableEditor<T, W = unknown> {
   /** Adds a document, or replaces the one of its id. */
-  put(set: RouteSet<T>): void
+  put(set: RouteSet<T, W>): void
   /** Does nothing when there is no such document. */
   remove(id: string): void
   /** Returns the table as it is now. The editor can be used further; tables that it returned stay unchanged. */
-  done(): RouteTable<T>
+  done(): RouteTable<T, W>
 }
 
-export const emptyTable = <T>(): RouteTable<T> => ({
+export const emptyTable = <T, W = unknown>(): RouteTable<T, W> => ({
   hosts: undefined,
   sets: undefined,
   cache: new HostCache(),
@@ -40,8 +41,8 @@ export const emptyTable = <T>(): RouteTable<T> => ({
  * editor.put(set)
  * const next = editor.done()
  */
-export function edit<T>(table: RouteTable<T>): TableEditor<T> {
-  const draft: Draft<T> = { owner: Symbol('batch'), hosts: table.hosts, sets: table.sets }
+export function edit<T, W>(table: RouteTable<T, W>): TableEditor<T, W> {
+  const draft: Draft<T, W> = { owner: Symbol('batch'), hosts: table.hosts, sets: table.sets }
   let latest = table
   return {
     put(set) {
@@ -61,55 +62,28 @@ export function edit<T>(table: RouteTable<T>): TableEditor<T> {
   }
 }
 
-interface Draft<T> {
+interface Draft<T, W> {
   owner: Owner
-  hosts: TrieNode<HostRoutes<T>> | undefined
-  sets: PersistentMap<RouteSet<T>> | undefined
+  hosts: TrieNode<HostRoutes<T, W>> | undefined
+  sets: PersistentMap<RouteSet<T, W>> | undefined
 }
 
-function takeOut<T>(draft: Draft<T>, id: string): void {
+function takeOut<T, W>(draft: Draft<T, W>, id: string): void {
   const set = draft.sets?.get(id)
   if (set === undefined) return
   draft.sets = draft.sets?.remove(id, draft.owner)
-  editHosts(draft, set, (before) => {
-    if (before === undefined || before.isOnly(id)) return undefined
-    let paths = candidateTrie(before, draft.owner)
-    for (const { patterns } of set.routes)
-      for (const pattern of patterns)
-        paths = editTrie(paths, placeOf(pattern), {
-          owner: draft.owner,
-          apply: (leaf) => {
-            const others = candidatesOf(leaf).filter((candidate) => candidate.id !== id)
-            return others.length === 0 ? undefined : others
-          },
-        })
-    return paths && new HostRoutes(paths, [])
-  })
+  editHosts(draft, set, (before) => removeSet(before, set, draft.owner))
 }
 
-function bringIn<T>(draft: Draft<T>, set: RouteSet<T>): void {
-  editHosts(draft, set, (before, host) => {
-    if (before === undefined) return loneRoutes(set, host, draft.sets)
-    let paths = candidateTrie(before, draft.owner)
-    for (const { target, patterns } of set.routes)
-      for (const pattern of patterns) {
-        const candidate: Candidate<T> = { target, id: set.id, pattern, host }
-        paths = editTrie(paths, placeOf(pattern), {
-          owner: draft.owner,
-          apply: (leaf) =>
-            leaf === undefined
-              ? [candidate]
-              : inOrder([...candidatesOf(leaf), candidate], draft.sets),
-        })
-      }
-    return paths && new HostRoutes(paths, [])
-  })
+function bringIn<T, W>(draft: Draft<T, W>, set: RouteSet<T, W>): void {
+  const batch = { owner: draft.owner, setOf: (id: string) => draft.sets?.get(id) }
+  editHosts(draft, set, (before, host) => addSet(before, { set, host }, batch))
 }
 
-function editHosts<T>(
-  draft: Draft<T>,
-  set: RouteSet<T>,
-  change: (before: HostRoutes<T> | undefined, host: HostPattern) => HostRoutes<T> | undefined,
+function editHosts<T, W>(
+  draft: Draft<T, W>,
+  set: RouteSet<T, W>,
+  change: (before: HostRoutes<T, W> | undefined, host: HostPattern) => HostRoutes<T, W> | undefined,
 ): void {
   for (const host of set.hosts)
     draft.hosts = editTrie(

@@ -4,14 +4,16 @@
 import type { HostPattern } from '../routes/host-pattern.ts'
 import type { PathPattern } from '../routes/path-pattern.ts'
 
-/** All routes of one document. */
-export interface RouteSet<T> {
+/** All routes of one document. @typeParam W what `/ws` of a version leads to */
+export interface RouteSet<T, W = unknown> {
   readonly id: string
   /** Decides conflicts: lower `rank` first (0 managed, 1 loaded by hand), then older, then by id. */
   readonly rank: number
   readonly since: number
   readonly hosts: readonly HostPattern[]
   readonly routes: readonly Route<T>[]
+  /** Of each version. They are no claims: they hide no path with bindings, nor does one hide them (§2.2). */
+  readonly webSockets?: readonly Route<W>[]
 }
 
 export interface Route<T> {

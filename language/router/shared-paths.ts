@@ -1,23 +1,27 @@
 // Shares one path trie among documents whose routes have equal patterns: a thousand tenants with the same API have it
 // once, and so in the processor's cache. It is freed with the last table that uses it.
 
+import { createSeenBefore } from '../../base/seen-before.ts'
 import { createWeakShare } from '../../base/weak-share.ts'
+import { MAX_WAYS } from '../routes/path-syntax.ts'
 import type { PathPattern } from '../routes/path-pattern.ts'
 import type { Route } from './route.ts'
 import { editTrie, type TrieNode } from './trie.ts'
 
-/** A pattern of a route, by the number of the route in its document. */
-export interface PlacedPattern {
-  readonly route: number
-  readonly pattern: PathPattern
-}
+/** A pattern of a document: the number of its route, times `MAX_WAYS`, and its own number in the route. */
+export type PlacedPattern = number
 
 export interface SharedPaths {
   /** Leads to numbers of `places`; undefined: there are no routes. */
   readonly paths: TrieNode<number> | undefined
-  /** What ends at each place, in no order. Never empty. */
-  readonly places: readonly (readonly PlacedPattern[])[]
+  /** What ends at each place; several are in no order. */
+  readonly places: readonly (PlacedPattern | readonly PlacedPattern[])[]
 }
+
+export const splitPattern = (placed: PlacedPattern): readonly [route: number, way: number] => [
+  Math.floor(placed / MAX_WAYS),
+  placed % MAX_WAYS,
+]
 
 /** A document of more routes is rarely the same as another one, and what tells it apart is long. */
 const MOST_ROUTES = 256
@@ -25,12 +29,14 @@ const MOST_ROUTES = 256
 type Routes = readonly Pick<Route<unknown>, 'patterns'>[]
 
 const share = createWeakShare<SharedPaths>()
+const wasSeen = createSeenBefore()
 
+/** What one document alone has is not shared: to be found by others it would take 0.2 KB. */
 export function sharedPaths(routes: Routes): SharedPaths {
   if (routes.length > MOST_ROUTES) return buildPaths(routes)
   // Equal patterns are one list, as far as the store shares them.
   const key = routes.map(({ patterns }) => numberOf(patterns)).join()
-  return share(key, () => buildPaths(routes))
+  return wasSeen(key) ? share(key, () => buildPaths(routes)) : buildPaths(routes)
 }
 
 const numbers = new WeakMap<object, number>()
@@ -42,23 +48,22 @@ function numberOf(patterns: readonly PathPattern[]): number {
   return number
 }
 
+/** One for all: none of these tries is ever edited. */
+const OWNER = Symbol('shared paths')
+
 function buildPaths(routes: Routes): SharedPaths {
-  const owner = Symbol('shared paths')
-  const places: PlacedPattern[][] = []
+  const places: (PlacedPattern | readonly PlacedPattern[])[] = []
   let paths: TrieNode<number> | undefined
   for (const [route, { patterns }] of routes.entries())
-    for (const pattern of patterns)
-      paths = editTrie(
-        paths,
-        { steps: pattern.segments, tail: pattern.tail },
-        {
-          owner,
-          apply: (before) => {
-            const number = before ?? places.push([]) - 1
-            places[number]?.push({ route, pattern })
-            return number
-          },
-        },
-      )
-  return { paths, places }
+    for (const [way, { segments, tail }] of patterns.entries()) {
+      const placed = route * MAX_WAYS + way
+      const apply = (place: number | undefined): number => {
+        if (place === undefined) return places.push(placed) - 1
+        places[place] = [places[place] ?? [], placed].flat()
+        return place
+      }
+      paths = editTrie(paths, { steps: segments, tail }, { owner: OWNER, apply })
+    }
+  // A list that grew has room for 17.
+  return { paths, places: places.slice() }
 }

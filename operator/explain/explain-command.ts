@@ -66,8 +66,8 @@ const byFiles = async (
   const gathered = await gatherFiles(operands, readStdin)
   if ('fault' in gathered) return gathered
   const { documents, leftOut, hasRouter } = readDocuments(gathered.files, { className, maxRoutes })
-  const tables = compiledRoutes(documents.map(({ compiled }) => compiled))
-  const route = explainRoute(request, { ...tables, hasRouter })
+  const table = compiledRoutes(documents.map(({ compiled }) => compiled))
+  const route = explainRoute(request, { table, hasRouter })
   const byId = new Map(documents.map((document) => [document.folded.id, document]))
   const ids = new Set([
     ...documentsToFold(route),

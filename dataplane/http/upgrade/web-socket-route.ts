@@ -16,14 +16,14 @@ export interface WebSocketRoutes {
 
 /** @param hasRouter whether a realm has a router with a WebSocket address */
 export const createWebSocketRoutes = (
-  table: () => RouteTable<ServedWebSocket>,
+  table: () => RouteTable<unknown, ServedWebSocket>,
   hasRouter: (realmUri: string) => boolean,
 ): WebSocketRoutes => ({
   find: (host, path, scheme) => findWebSocket(table(), { host, path, scheme }, hasRouter),
   serves: ({ apiId, name, realmUri }) =>
     table()
       .sets?.get(apiId)
-      ?.routes.some(
+      ?.webSockets?.some(
         ({ target: { version } }) => version.name === name && version.realmUri === realmUri,
       ) === true,
 })

@@ -130,7 +130,7 @@ export const serveGateway = async (options: ServedOptions = {}): Promise<ServedG
     limits: { lingerMs: 200, ...options.relayLimits },
   })
   const webSockets = createWebSocketRoutes(
-    () => serving.webSockets(),
+    () => serving.table(),
     (uri) => relays.hasRouter(uri),
   )
   const decisions = createDecisionLog({

@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals'
-import { match } from '../../../language/router/match.ts'
+import { match, matchWebSocket } from '../../../language/router/match.ts'
 import { packDocument } from '../../../dataplane/store/pack.ts'
 import { createTableServing, type TableServing } from '../../../dataplane/store/table-serving.ts'
 import type { ServingChange } from '../../../dataplane/store/serving.ts'
@@ -141,7 +141,7 @@ describe('createTableServing', () => {
 
 describe('/ws', () => {
   const place = (serving: TableServing<string>, host: string, path: string) => {
-    const found = match(serving.webSockets(), host, path)
+    const found = matchWebSocket(serving.table(), host, path)
     if (found === undefined || found === 'malformed') return undefined
     return found.candidates.map(({ target }) => `${target.version.apiId} ${target.template}`)
   }
@@ -172,13 +172,13 @@ describe('/ws', () => {
     const { serving, find } = makeRig()
     await serving.apply(change({ put: [packed('a', { paths: { '/:x': { get: STATIC } } })] }))
     expect(find('a.test', '/v1/ws')?.template).toBe('/v1/:x')
-    expect(match(serving.webSockets(), 'a.test', '/v1/x')).toBeUndefined()
+    expect(matchWebSocket(serving.table(), 'a.test', '/v1/x')).toBeUndefined()
   })
 
   it('knows what the version asks for, until the document goes', async () => {
     const { serving } = makeRig()
     const target = (id: string) => {
-      const found = match(serving.webSockets(), `${id}.test`, '/v1/ws')
+      const found = matchWebSocket(serving.table(), `${id}.test`, '/v1/ws')
       return found === undefined || found === 'malformed' ? undefined : found.candidates[0]?.target
     }
     const defaults = { security: { type: 'basic', groups: ['staff'] }, schemes: ['https'] }

@@ -62,7 +62,7 @@ const explain = (
   const reading = readRequest({ method, url, headers })
   if ('fault' in reading) throw new Error(reading.fault)
   const route = explainRoute(reading.request, {
-    ...compiledRoutes(folded.map(({ compiled }) => compiled)),
+    table: compiledRoutes(folded.map(({ compiled }) => compiled)),
     hasRouter: () => true,
   })
   const wanted = documentsToFold(route)
