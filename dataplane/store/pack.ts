@@ -22,6 +22,9 @@ import type { PackedDocument, PackedPath, PackedVersion, Slice } from './packed-
 /** A shared value is worth a slice of its own from this many characters on. */
 const SHARE_FROM = 64
 
+/** A longer one is rarely that of other documents. */
+const LONGEST_BASE = 1024
+
 interface PackOptions {
   readonly since: number
   readonly rank: number
@@ -61,6 +64,7 @@ export const packDocument = (compiled: CompiledApi, options: PackOptions): Packe
     since: options.since,
     hosts: compiled.hosts,
     versions,
+    base: writer.base(),
     content: compact(writer.texts.join('')),
     shared,
   }
@@ -97,6 +101,8 @@ interface Writer {
   readonly texts: readonly string[]
   operation(operation: CompiledOperation): Slice
   template(template: Template): Slice
+  /** Of the first operation; empty: it is long. */
+  base(): string
   /** Slices of what more than one place holds. */
   finishShared(): readonly Slice[]
 }
@@ -107,6 +113,7 @@ const createWriter = (uses: Uses): Writer => {
   const indices = new Map<object | string, number | undefined>()
   /** By text. */
   const bases = new Map<string, number>()
+  let first: string | undefined
   let offset = 0
 
   const append = (text: string): Slice => {
@@ -125,16 +132,23 @@ const createWriter = (uses: Uses): Writer => {
     return indices.get(identity)
   }
   const encode = (template: Template): Encoded => encodeTemplate(template, share)
+  /** undefined: the base of the first operation. */
+  const indexOf = (base: string): number | undefined => {
+    first ??= base.length <= LONGEST_BASE ? base : ''
+    if (base === first) return undefined
+    const index = bases.get(base) ?? shared.push(base) - 1
+    bases.set(base, index)
+    return index
+  }
   return {
     texts,
     operation: (operation) => {
       const { base, own } = split(operation, encode)
-      const text = JSON.stringify(base)
-      const index = bases.get(text) ?? shared.push(text) - 1
-      bases.set(text, index)
-      const packed: PackedOperation = { base: index, ...own }
+      const index = indexOf(JSON.stringify(base))
+      const packed: PackedOperation = index === undefined ? own : { base: index, ...own }
       return append(JSON.stringify(packed))
     },
+    base: () => first ?? '',
     template: (template) => append(JSON.stringify(encode(template))),
     finishShared: () => shared.map(append),
   }

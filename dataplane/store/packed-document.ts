@@ -25,6 +25,8 @@ export interface PackedDocument {
   readonly since: number
   readonly hosts: readonly HostPattern[]
   readonly versions: readonly PackedVersion[]
+  /** JSON of what the operations have in common with the first, by itself, as documents have it in common, too. */
+  readonly base: string
   /** Operations and path headers, one after the other, then the values they share. */
   readonly content: CompactText
   readonly shared: readonly Slice[]

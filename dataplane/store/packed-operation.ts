@@ -13,8 +13,8 @@ type BaseKey = 'security' | 'accepts' | 'provides' | 'body' | 'limits' | 'header
 export type OperationBase<T = Template> = Pick<CompiledOperation<T>, BaseKey>
 type OperationOwn<T = Template> = Omit<CompiledOperation<T>, BaseKey | 'reads'>
 
-/** What a slice holds: the half of its own, and the number of the other one among the shared values. */
-export type PackedOperation = OperationOwn<Encoded> & { readonly base: number }
+/** What a slice holds: the half of its own, and the number of the other one among the shared values; none: `base`. */
+export type PackedOperation = OperationOwn<Encoded> & { readonly base?: number }
 
 /** Both halves, their templates encoded. */
 export const split = (

@@ -1,5 +1,7 @@
 // Unpacks a compiled operation or template from a slice of a packed document. It is the inverse of pack.ts.
 
+import { createSeenBefore } from '../../base/seen-before.ts'
+import { createWeakShare } from '../../base/weak-share.ts'
 import type { CompiledOperation } from '../../language/compiled.ts'
 import type { Template } from '../../language/expression/template.ts'
 import { type CompactText, expand } from './compact-text.ts'
@@ -15,30 +17,53 @@ export interface Unpacker {
 
 export const createUnpacker = (document: PackedDocument): Unpacker => new DocumentUnpacker(document)
 
+/** As an object, which can be shared as long as somebody holds it. */
+interface BaseText {
+  readonly text: string
+}
+
+const share = createWeakShare<BaseText>()
+const wasSeen = createSeenBefore()
+
+/** Thousands of documents have one of few. */
+const shareBase = (text: string): BaseText =>
+  wasSeen(text) ? share(text, () => ({ text })) : { text }
+
 /** A class, not closures: each document has one, and they took 0.5 KB more. */
 class DocumentUnpacker implements Unpacker {
   readonly #id: string
+  readonly #base: BaseText
   readonly #content: CompactText
   readonly #shared: readonly Slice[]
   #expanded: WeakRef<Buffer> | undefined
   #templates: (Template | undefined)[] | undefined
+  #firstBase: OperationBase | undefined
   #bases: (OperationBase | undefined)[] | undefined
 
-  constructor({ id, content, shared }: PackedDocument) {
+  constructor({ id, base, content, shared }: PackedDocument) {
     this.#id = id
+    this.#base = shareBase(base)
     this.#content = content
     this.#shared = shared
   }
 
   operation(slice: Slice): CompiledOperation {
     const { base, ...own } = parseOperation(this.#textOf(slice))
-    const bases = (this.#bases ??= [])
-    const known = (bases[base] ??= joinBase(parseBase(this.#sharedText(base)), this.#decode))
-    return join(known, own, this.#decode)
+    return join(this.#baseOf(base), own, this.#decode)
   }
 
   template(slice: Slice): Template {
     return this.#decode(parseTemplate(this.#textOf(slice)))
+  }
+
+  #baseOf(index: number | undefined): OperationBase {
+    if (index === undefined) return (this.#firstBase ??= this.#joined(this.#base.text))
+    const bases = (this.#bases ??= [])
+    return (bases[index] ??= this.#joined(this.#sharedText(index)))
+  }
+
+  #joined(base: string): OperationBase {
+    return joinBase(parseBase(base), this.#decode)
   }
 
   get #decode(): (encoded: Encoded) => Template {

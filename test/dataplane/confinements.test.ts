@@ -9,6 +9,7 @@ const packed = (id: string, confinedTo?: string): PackedDocument => ({
   since: 1,
   hosts: [],
   versions: [],
+  base: '',
   shared: [],
   content: { plain: new Uint8Array() },
   ...(confinedTo !== undefined && { confinedTo }),

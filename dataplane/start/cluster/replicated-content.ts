@@ -78,7 +78,8 @@ const splitDocuments = (documents: readonly PackedDocument[]): readonly PackedDo
       room = PORTION_BYTES
     }
     portions.at(-1)?.push(document)
-    room -= sizeOfCompact(document.content) + ROUTE_BYTES * countPaths(document)
+    const { base, content } = document
+    room -= base.length + sizeOfCompact(content) + ROUTE_BYTES * countPaths(document)
   }
   return portions
 }

@@ -3,7 +3,7 @@
 //
 // usage: node --expose-gc retained-memory-program.ts DOCUMENTS PATHS
 
-import { argv, memoryUsage, stdout } from 'node:process'
+import { argv, stdout } from 'node:process'
 import {
   prepareOperation,
   type PreparedOperation,
@@ -13,7 +13,7 @@ import { createTableServing } from '../../../dataplane/store/table-serving.ts'
 import type { PackedDocument } from '../../../dataplane/store/packed-document.ts'
 import { match } from '../../../language/router/match.ts'
 import { manyDocument } from '../../bench/documents.ts'
-import { settled } from '../../support/settled.ts'
+import { bytesInUse } from './bytes-in-use.ts'
 
 export interface RetainedBytes {
   readonly loaded: number
@@ -21,15 +21,6 @@ export interface RetainedBytes {
 }
 
 const [documents = 0, paths = 0] = argv.slice(2).map(Number)
-
-/** References that were just looked at live to the end of their turn. */
-const bytesInUse = async (): Promise<number> => {
-  await settled()
-  globalThis.gc?.()
-  globalThis.gc?.()
-  const { heapUsed, arrayBuffers } = memoryUsage()
-  return heapUsed + arrayBuffers
-}
 
 const realm = { authmethods: [], oidcProviders: [] }
 

@@ -49,6 +49,7 @@ const documentOf = (id: string, bytes = 10): PackedDocument => ({
   hosts: [],
   versions: [],
   content: { plain: new Uint8Array(bytes) },
+  base: '',
   shared: [],
 })
 

@@ -74,6 +74,7 @@ const documentOf = (id: string, text: string): PackedDocument => ({
   hosts: [],
   versions: [],
   content: { plain: Buffer.from(text) },
+  base: '',
   shared: [],
 })
 
