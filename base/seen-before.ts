@@ -3,11 +3,13 @@
 
 import { hashText } from './hash-text.ts'
 
-/** 64 KB. A text forgets the one before it that has the same place. */
+/** 64 KB. */
 const PLACES = 16_384
+/** So many places are looked at: a text that finds them taken replaces another. */
+const PROBES = 8
 
 /**
- * It may forget: what it has not seen for long counts as new. In one of 2^30 cases it takes one text for another.
+ * It may forget: what it has not seen for long counts as new. In one of 2^27 cases it takes one text for another.
  * @example
  * const wasSeen = createSeenBefore()
  * wasSeen('a') // false
@@ -15,11 +17,20 @@ const PLACES = 16_384
  */
 export const createSeenBefore = (): ((text: string) => boolean) => {
   const hashes = new Int32Array(PLACES)
+  let replaced = 0
   return (text) => {
-    const hash = hashText(text, 0, text.length)
-    const place = hash & (PLACES - 1)
-    const isKnown = hashes[place] === hash
-    hashes[place] = hash
-    return isKnown
+    // 0 is a place that is free.
+    const hash = hashText(text, 0, text.length) || 1
+    for (let probe = 0; probe < PROBES; probe++) {
+      const place = (hash + probe) & (PLACES - 1)
+      if (hashes[place] === hash) return true
+      if (hashes[place] !== 0) continue
+      hashes[place] = hash
+      return false
+    }
+    // In turn: of a fixed choice, texts that come in turns would replace each other for ever.
+    replaced = (replaced + 1) % PROBES
+    hashes[(hash + replaced) & (PLACES - 1)] = hash
+    return false
   }
 }

@@ -29,6 +29,8 @@ const wasSeen = createSeenBefore()
 const shareBase = (text: string): BaseText =>
   wasSeen(text) ? share(text, () => ({ text })) : { text }
 
+const NO_SLICES: readonly Slice[] = Object.freeze([])
+
 /** A class, not closures: each document has one, and they took 0.5 KB more. */
 class DocumentUnpacker implements Unpacker {
   readonly #id: string
@@ -44,7 +46,7 @@ class DocumentUnpacker implements Unpacker {
     this.#id = id
     this.#base = shareBase(base)
     this.#content = content
-    this.#shared = shared
+    this.#shared = shared.length === 0 ? NO_SLICES : shared
   }
 
   operation(slice: Slice): CompiledOperation {

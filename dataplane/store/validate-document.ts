@@ -73,6 +73,9 @@ export type ValidateDocument = (
 
 const MAX_ID_LENGTH = 512
 
+/** Most documents have none. */
+const NO_WARNINGS: readonly Warning[] = Object.freeze([])
+
 /** A placeholder: the age is added where it is known. */
 const AGELESS: Place = { since: 0, rank: 0 }
 
@@ -81,7 +84,7 @@ export const compileDocument: CompileWork<CompileResult> = (task, bounds) => {
   const outcome = compile(document, environmentOf(task), bounds)
   const id = idOf(document)
   const problems = 'problems' in outcome ? outcome.problems.map(withoutOffset) : unfitId(id)
-  const warnings = outcome.warnings.map(withoutOffset)
+  const warnings = outcome.warnings.length === 0 ? NO_WARNINGS : outcome.warnings.map(withoutOffset)
   if ('problems' in outcome || problems.length > 0) return { ok: false, id, problems, warnings }
   const { compiled } = outcome
   const packed = packDocument(compiled, AGELESS)

@@ -18,13 +18,16 @@ export type Paths<T> = TrieNode<Leaf<T>>
 /** Immutable: what is listed later is decided when it is made. */
 export class HostRoutes<T, W = unknown> {
   readonly paths: Paths<T>
+  /**
+   * Of the only document, by number. An idle document has no list: 0.2 KB a path. Requests read this and `paths`, so
+   * they stand together, mostly in one line of the processor's cache.
+   */
+  #listed: readonly Candidates<T>[] | undefined
   /** undefined: the trie leads to candidates. */
   readonly #only: RouteSet<T, W> | undefined
   readonly #host: HostPattern | undefined
   /** What `paths` is of: further documents share it as long as somebody holds this. */
   readonly #shared: SharedPaths | undefined
-  /** Of the only document, by number. An idle document has no list: 0.2 KB a path. */
-  #listed: (Candidates<T> | undefined)[] | undefined
   /** Of the only document they are made at the first look for one. */
   #webSockets: HostRoutes<W> | undefined
 
@@ -47,7 +50,7 @@ export class HostRoutes<T, W = unknown> {
   }
 
   at(leaf: Leaf<T>): Candidates<T> {
-    return typeof leaf === 'number' ? (this.#listed?.[leaf] ?? this.#list(leaf)) : leaf
+    return typeof leaf === 'number' ? ((this.#listed ?? this.#list())[leaf] ?? NOBODY) : leaf
   }
 
   /** Whether there is no other document. Of a trie of candidates it is not known: then false. */
@@ -57,7 +60,7 @@ export class HostRoutes<T, W = unknown> {
 
   /** All of the only document; undefined: the trie leads to candidates. */
   ofOnly(): Candidates<T> | undefined {
-    return this.#shared?.places.flatMap((_, place) => this.at(place))
+    return this.#only && this.#list().flat()
   }
 
   /** `/ws` of versions; undefined: there is none. */
@@ -67,13 +70,10 @@ export class HostRoutes<T, W = unknown> {
     return (this.#webSockets ??= loneRoutes(webSocketSet(set), host))
   }
 
-  #list(place: number): Candidates<T> {
+  #list(): readonly Candidates<T>[] {
     const [set, host, shared] = [this.#only, this.#host, this.#shared]
-    if (set === undefined || host === undefined || shared === undefined) return NOBODY
-    const placed = shared.places[place]
-    if (placed === undefined) return NOBODY
-    const listed = (this.#listed ??= new Array<undefined>(shared.places.length).fill(undefined))
-    return (listed[place] = candidatesAt(placed, set, host))
+    if (set === undefined || host === undefined || shared === undefined) return []
+    return (this.#listed ??= shared.places.map((placed) => candidatesAt(placed, set, host)))
   }
 }
 

@@ -65,5 +65,8 @@ function buildPaths(routes: Routes): SharedPaths {
       paths = editTrie(paths, { steps: segments, tail }, { owner: OWNER, apply })
     }
   // A list that grew has room for 17.
-  return { paths, places: places.slice() }
+  return { paths, places: places.length === 1 && places[0] === 0 ? ONE_PLACE : places.slice() }
 }
+
+/** Of one route with one pattern. */
+const ONE_PLACE: readonly PlacedPattern[] = Object.freeze([0])

@@ -1,24 +1,39 @@
 import { describe, expect, it } from '@jest/globals'
 import fc from 'fast-check'
 import { parseAuthority } from '../../../language/routes/authority.ts'
-import { match } from '../../../language/router/match.ts'
+import { match, matchWebSocket } from '../../../language/router/match.ts'
 import { edit, emptyTable, type RouteTable } from '../../../language/router/route-table.ts'
 import type { RouteSet } from '../../../language/router/route.ts'
 import { naiveMatch, type Answer } from './naive-match.ts'
-import { routeSet } from './routes.ts'
+import { routeSet, type SetSource } from './routes.ts'
+
+type Table = RouteTable<string, string>
+type TestSet = RouteSet<string, string>
 
 /** `sent` is a Host as clients write it. */
-const answer = (table: RouteTable<string>, sent: string, path: string): Answer => {
+const answer = (table: Table, sent: string, path: string, find = match<string>): Answer => {
   const authority = parseAuthority(sent)
   if (authority === undefined) throw new Error(`${sent} is no host`)
-  const found = match(table, authority.host, path)
+  const found = find(table, authority.host, path)
   if (found === undefined || found === 'malformed') return found
   const { candidates, captures, hostCaptures } = found
   return { targets: candidates.map(({ target }) => target), captures, hostCaptures }
 }
 
-const tableOf = (sets: readonly RouteSet<string>[]): RouteTable<string> => {
-  const editor = edit(emptyTable<string>())
+/** Of paths, and of `/ws`. */
+const answers = (table: Table, host: string, path: string): readonly Answer[] => [
+  answer(table, host, path),
+  answer(table, host, path, (_, ...place) => matchWebSocket(table, ...place)),
+]
+
+/** As routes. */
+const webSocketsOf = ({ webSockets = [], ...set }: TestSet): RouteSet<string> => ({
+  ...set,
+  routes: webSockets,
+})
+
+const tableOf = (sets: readonly TestSet[]): Table => {
+  const editor = edit(emptyTable<string, string>())
   for (const set of sets) editor.put(set)
   return editor.done()
 }
@@ -61,17 +76,28 @@ const anyPath = fc
     }),
   )
 
-const anySet = (id: fc.Arbitrary<string>): fc.Arbitrary<RouteSet<string>> =>
+const anyPaths = fc.array(anyPath, { maxLength: 5 })
+
+const anySet = (id: fc.Arbitrary<string>): fc.Arbitrary<TestSet> =>
   fc
     .record({
       id,
       host: fc.constantFrom(...HOSTS),
       base: fc.constantFrom('/', '/', '/a', '/[v]', '/:base'),
-      paths: fc.array(anyPath, { minLength: 1, maxLength: 5 }),
+      paths: anyPaths,
+      webSockets: anyPaths,
       rank: fc.nat(1),
       since: fc.nat(3),
     })
-    .map(routeSet)
+    .map(setOf)
+
+const setOf = ({
+  webSockets,
+  ...source
+}: SetSource & { readonly webSockets: readonly string[] }): TestSet => ({
+  ...routeSet(source),
+  webSockets: routeSet({ ...source, paths: webSockets }).routes,
+})
 
 const anyId = fc.constantFrom('one', 'two', 'three', 'constructor', '__proto__')
 const anySets = fc.uniqueArray(anySet(fc.constantFrom('a', 'b', 'c', 'd', 'e', 'f', 'g', 'h')), {
@@ -119,10 +145,11 @@ describe('a route table', () => {
         (sets, requests) => {
           const table = tableOf(sets)
           for (const [host, path] of requests) {
-            expect([host, path, answer(table, host, path)]).toEqual([
+            expect([host, path, ...answers(table, host, path)]).toEqual([
               host,
               path,
               naiveMatch(sets, host, path),
+              naiveMatch(sets.map(webSocketsOf), host, path),
             ])
           }
         },
@@ -137,11 +164,11 @@ describe('a route table', () => {
     const anyRequests = fc.array(anyRequest, { minLength: 10, maxLength: 20 })
     fc.assert(
       fc.property(anyBatches, anyRequests, (batches, requests) => {
-        let table = emptyTable<string>()
-        const held = new Map<string, RouteSet<string>>()
-        const past: { table: RouteTable<string>; answers: readonly Answer[] }[] = []
-        const ask = (asked: RouteTable<string>): readonly Answer[] =>
-          requests.map(([host, path]) => answer(asked, host, path))
+        let table = emptyTable<string, string>()
+        const held = new Map<string, TestSet>()
+        const past: { table: Table; answers: readonly Answer[] }[] = []
+        const ask = (asked: Table): readonly Answer[] =>
+          requests.flatMap(([host, path]) => answers(asked, host, path))
         for (const batch of batches) {
           const editor = edit(table)
           for (const change of batch) {
@@ -159,7 +186,7 @@ describe('a route table', () => {
         }
         for (const { table: older, answers } of past) {
           // Not from what the table remembers of its hosts, but from its tries.
-          expect(ask({ ...older, cache: emptyTable<string>().cache })).toEqual(answers)
+          expect(ask({ ...older, cache: emptyTable<string, string>().cache })).toEqual(answers)
         }
       }),
       { numRuns: 150 },
@@ -185,7 +212,7 @@ describe('a route table', () => {
   })
 
   it('can be taken from an editor that goes on', () => {
-    const editor = edit(emptyTable<string>())
+    const editor = edit(emptyTable<string, string>())
     editor.put(routeSet({ id: 'a', host: 'x', paths: ['/a'] }))
     const first = editor.done()
     editor.put(routeSet({ id: 'b', host: 'x', paths: ['/a', '/b'] }))

@@ -14,7 +14,7 @@ export interface SetSource {
 }
 
 /** The target of a route is `<id> <path>`. */
-export function routeSet(source: SetSource): RouteSet<string> {
+export function routeSet(source: SetSource): RouteSet<string, string> {
   const host = parseHost(source.host)
   if (!host.ok) throw new Error(host.message)
   return {
