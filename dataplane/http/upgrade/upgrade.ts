@@ -108,8 +108,10 @@ const serve = async (options: UpgradeOptions, upgrade: Upgrade): Promise<void> =
     refuseGone(options, upgrade)
     return
   }
-  const row = options.dispatch.preparation.rowFor(served.version, served.template, 'get')
-  const found = { ...served, row }
+  // Not spread: some of them are on the prototype.
+  const { version, template, security, schemes } = served
+  const row = options.dispatch.preparation.rowFor(version, template, 'get')
+  const found: CountedWebSocket = { version, template, security, schemes, row }
   const gone = new AbortController()
   const early = readEarly(socket, head, () => {
     gone.abort()
