@@ -1,6 +1,8 @@
 // Represents metrics at one moment as plain data: to send them between processes, add them up and render them as text.
 // Knows no metric by name.
 
+import { hash } from 'node:crypto'
+
 /** How the values of several processes become one. */
 export type Merge = 'sum' | 'max' | 'min' | 'first'
 
@@ -131,7 +133,7 @@ const headOf = ({ name, help, type }: FamilyHead): string =>
   `# HELP ${name} ${escapeHelp(help)}\n# TYPE ${name} ${type}\n`
 
 /**
- * The name of a series. Label values are cut at 256 characters.
+ * The name of a series. Label values of more than 256 characters are cut, and end with a hash of the whole.
  * @example seriesOf('requests', { api: 'a"b' }) // 'requests{api="a\\"b"}'
  */
 export const seriesOf = (
@@ -157,8 +159,14 @@ const COMBINE = {
   first: (a) => a,
 } satisfies Record<Merge, (before: number, value: number) => number>
 
+/** Of two values with one beginning, a scraper would drop the second series, or reject them all. */
+const shorten = (value: string): string => {
+  const end = `…${hash('sha256', value).slice(0, 16)}`
+  return `${value.slice(0, MAX_LABEL - end.length)}${end}`
+}
+
 const escapeLabel = (value: string): string => {
-  const bounded = value.length > MAX_LABEL ? `${value.slice(0, MAX_LABEL - 1)}…` : value
+  const bounded = value.length > MAX_LABEL ? shorten(value) : value
   return bounded.replaceAll('\\', '\\\\').replaceAll('"', '\\"').replaceAll('\n', '\\n')
 }
 

@@ -241,6 +241,16 @@ describe('the series of requests', () => {
     expect(sumOf(metrics)).toBe(1)
   })
 
+  it('are as many as the operations, also where long paths begin alike', () => {
+    const metrics = createRequestMetrics(OPTIONS)
+    const beginning = `/${'x'.repeat(300)}`
+    call(metrics, labelsOf({ path: `${beginning}/a` }))
+    call(metrics, labelsOf({ path: `${beginning}/b` }), 200, 200)
+    const names = linesOf(metrics).map((line) => line.slice(0, line.lastIndexOf(' ')))
+    expect(new Set(names).size).toBe(names.length)
+    expect(sumOf(metrics)).toBe(3)
+  })
+
   it('count what no document serves, whatever the bound', () => {
     const metrics = createRequestMetrics({ ...OPTIONS, maxRows: 1, maxDocuments: 1 })
     for (const api of ['a', 'b', '']) call(metrics, labelsOf({ api }), 404)
