@@ -1,22 +1,13 @@
 // Composes the control half of the gateway: the store, the management and health listeners, readiness and the totals
 // of metrics. There is one of it, however many processes serve.
 
-import type { ServerResponse } from 'node:http'
 import { randomUUID } from 'node:crypto'
 import { hostname } from 'node:os'
-import { Readable } from 'node:stream'
-import { pipeline } from 'node:stream/promises'
-import { setImmediate } from 'node:timers/promises'
 import { BoundedCompiler } from '../../compiler/bounded-compiler.ts'
 import { fileBeside, type Timers } from '../../compiler/compile-thread.ts'
 import { limitsFrom } from '../../compiler/limits.ts'
 import type { Log } from '../../telemetry/log.ts'
-import {
-  METRICS_CONTENT_TYPE,
-  mergeStates,
-  type MetricsState,
-  renderInPieces,
-} from '../../telemetry/metrics-state.ts'
+import { mergeStates, type MetricsState, renderInPieces } from '../../telemetry/metrics-state.ts'
 import { isLocal } from '../../telemetry/bound-address.ts'
 import { readVersion } from '../../telemetry/version.ts'
 import { allowLocal, allowLocalHost, type Authorize } from '../../web/browser-access.ts'
@@ -30,6 +21,7 @@ import type { HealthListener } from '../listen/health-listener.ts'
 import type { ServerHandlers } from '../listen/http-server.ts'
 import { type Listeners, openListeners } from '../listen/listeners.ts'
 import { createHealthApp, createManagementApp } from '../management/app.ts'
+import { createMetricsResponse } from '../management/metrics-response.ts'
 import {
   allowAll,
   bearerAuthorizer,
@@ -114,7 +106,7 @@ export const createControl = async (options: ControlOptions): Promise<Control> =
       progress.isAwaited && listeners?.addresses().management === undefined,
     hasManagement: () => listeners?.addresses().management !== undefined,
     degradations: () => (options.processStatus.isSharedStateAway ? ['shared-state'] : []),
-    metrics: (_request, response) => writeMetrics(plane, options, response),
+    metrics: createMetricsResponse(() => readMetrics(plane, options)),
   }
   return {
     readiness,
@@ -308,25 +300,13 @@ const gaugeState = (metrics: GatewayMetrics, store: Store, readiness: Readiness)
 }
 
 /** Totals of all processes; in a cluster the control process adds its own. */
-const writeMetrics = async (
+const readMetrics = async (
   plane: Plane,
   { metrics, isOwnMetricsApart }: ControlOptions,
-  response: ServerResponse,
-): Promise<void> => {
+): Promise<Iterable<string>> => {
   const { state, requests } = await plane.exportMetrics()
   const own: MetricsState = isOwnMetricsApart ? await metrics.exportState() : []
-  const pieces = renderInPieces([...mergeStates([state, own]), ...requests])
-  response.writeHead(200, { 'content-type': METRICS_CONTENT_TYPE })
-  // A scraper that disconnects ends the text, which is no error.
-  await pipeline(Readable.from(inTurns(pieces)), response).catch(() => undefined)
-}
-
-/** Requests are served between two pieces. */
-async function* inTurns(pieces: Iterable<string>): AsyncGenerator<string> {
-  for (const piece of pieces) {
-    yield piece
-    await setImmediate()
-  }
+  return renderInPieces([...mergeStates([state, own]), ...requests])
 }
 
 interface Access {
