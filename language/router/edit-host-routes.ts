@@ -1,9 +1,9 @@
 // Adds documents to the routes of one host pattern, and takes them out again, at the cost of the document's own routes.
 
 import type { HostPattern } from '../routes/host-pattern.ts'
-import type { PathPattern } from '../routes/path-pattern.ts'
 import {
   type Candidates,
+  candidatesOfSet,
   HostRoutes,
   type Leaf,
   loneRoutes,
@@ -12,8 +12,8 @@ import {
   webSocketSet,
 } from './host-routes.ts'
 import type { Owner } from './persistent-map.ts'
-import { inOrder } from './precedence.ts'
-import type { Candidate, RouteSet } from './route.ts'
+import { createOrder } from './precedence.ts'
+import type { RouteSet } from './route.ts'
 import { editTrie, type Place } from './trie.ts'
 
 /** The batch that a change is part of. */
@@ -29,16 +29,13 @@ export function addSet<T, W>(
   { owner, setOf }: Batch<T, W>,
 ): HostRoutes<T, W> | undefined {
   if (before === undefined) return loneRoutes(set, host)
+  const inOrder = createOrder(setOf)
   let paths = candidateTrie(before, owner)
-  for (const { target, patterns } of set.routes)
-    for (const pattern of patterns) {
-      const candidate: Candidate<T> = { target, id: set.id, pattern, host }
-      paths = editTrie(paths, placeOf(pattern), {
-        owner,
-        apply: (leaf) =>
-          leaf === undefined ? [candidate] : inOrder([...candidatesOf(leaf), candidate], setOf),
-      })
-    }
+  for (const own of candidatesOfSet(set, host))
+    paths = editTrie(paths, placeOf(own), {
+      owner,
+      apply: (leaf) => (leaf === undefined ? own : inOrder([...candidatesOf(leaf), ...own])),
+    })
   const added = { set: webSocketSet(set), host }
   const webSockets = addSet<W, unknown>(before.webSockets(), added, {
     owner,
@@ -53,21 +50,21 @@ export function addSet<T, W>(
 /** Undefined: nothing is left. */
 export function removeSet<T, W>(
   before: HostRoutes<T, W> | undefined,
-  set: RouteSet<T, W>,
+  { set, host }: { readonly set: RouteSet<T, W>; readonly host: HostPattern },
   owner: Owner,
 ): HostRoutes<T, W> | undefined {
   if (before === undefined || before.isOnly(set.id)) return undefined
   let paths = candidateTrie(before, owner)
-  for (const { patterns } of set.routes)
-    for (const pattern of patterns)
-      paths = editTrie(paths, placeOf(pattern), {
-        owner,
-        apply: (leaf) => {
-          const others = candidatesOf(leaf).filter((candidate) => candidate.id !== set.id)
-          return others.length === 0 ? undefined : others
-        },
-      })
-  return joint(paths, removeSet(before.webSockets(), webSocketSet(set), owner))
+  for (const own of candidatesOfSet(set, host))
+    paths = editTrie(paths, placeOf(own), {
+      owner,
+      apply: (leaf) => {
+        const others = candidatesOf(leaf).filter((candidate) => candidate.id !== set.id)
+        return others.length === 0 ? undefined : others
+      },
+    })
+  const removed = { set: webSocketSet(set), host }
+  return joint(paths, removeSet(before.webSockets(), removed, owner))
 }
 
 const joint = <T, W>(
@@ -83,11 +80,8 @@ function candidateTrie<T>(routes: HostRoutes<T>, owner: Owner): Paths<T> | undef
   const only = routes.ofOnly()
   if (only === undefined) return routes.hasPaths ? routes.paths : undefined
   let paths: Paths<T> | undefined
-  for (const candidate of only)
-    paths = editTrie(paths, placeOf(candidate.pattern), {
-      owner,
-      apply: (leaf) => [...candidatesOf(leaf), candidate],
-    })
+  for (const candidates of only)
+    paths = editTrie(paths, placeOf(candidates), { owner, apply: () => candidates })
   return paths
 }
 
@@ -95,4 +89,9 @@ function candidateTrie<T>(routes: HostRoutes<T>, owner: Owner): Paths<T> | undef
 const candidatesOf = <T>(leaf: Leaf<T> | undefined): Candidates<T> =>
   leaf === undefined || typeof leaf === 'number' ? NOBODY : leaf
 
-const placeOf = ({ segments, tail }: PathPattern): Place => ({ steps: segments, tail })
+/** @param candidates of one place */
+const placeOf = <T>([candidate]: Candidates<T>): Place => {
+  if (candidate === undefined) throw new TypeError('a place has no candidates')
+  const { segments, tail } = candidate.pattern
+  return { steps: segments, tail }
+}

@@ -2,7 +2,7 @@
 // shared with all documents of equal paths: it leads to numbers, and what they stand for is listed at the first request.
 
 import type { HostPattern } from '../routes/host-pattern.ts'
-import { inOrder } from './precedence.ts'
+import { createOrder } from './precedence.ts'
 import type { Candidate, RouteSet } from './route.ts'
 import { type PlacedPattern, type SharedPaths, sharedPaths, splitPattern } from './shared-paths.ts'
 import { TrieNode } from './trie.ts'
@@ -58,9 +58,9 @@ export class HostRoutes<T, W = unknown> {
     return this.#only?.id === id
   }
 
-  /** All of the only document; undefined: the trie leads to candidates. */
-  ofOnly(): Candidates<T> | undefined {
-    return this.#only && this.#list().flat()
+  /** All of the only document, by place; undefined: the trie leads to candidates. */
+  ofOnly(): readonly Candidates<T>[] | undefined {
+    return this.#only && this.#list()
   }
 
   /** `/ws` of versions; undefined: there is none. */
@@ -73,7 +73,7 @@ export class HostRoutes<T, W = unknown> {
   #list(): readonly Candidates<T>[] {
     const [set, host, shared] = [this.#only, this.#host, this.#shared]
     if (set === undefined || host === undefined || shared === undefined) return []
-    return (this.#listed ??= shared.places.map((placed) => candidatesAt(placed, set, host)))
+    return (this.#listed ??= listCandidates(shared, set, host))
   }
 }
 
@@ -105,15 +105,22 @@ export const webSocketSet = <W>({
   webSockets = [],
 }: RouteSet<unknown, W>): RouteSet<W> => ({ id, rank, since, hosts, routes: webSockets })
 
-const candidatesAt = <T>(
-  placed: PlacedPattern | readonly PlacedPattern[],
+const listCandidates = <T>(
+  { places }: SharedPaths,
   set: RouteSet<T>,
   host: HostPattern,
-): Candidates<T> => {
-  if (typeof placed === 'number') return [candidateOf(placed, set, host)]
-  const candidates = placed.map((each) => candidateOf(each, set, host))
-  return inOrder(candidates, () => set)
+): readonly Candidates<T>[] => {
+  const inOrder = createOrder(() => set)
+  return places.map((placed) =>
+    typeof placed === 'number'
+      ? [candidateOf(placed, set, host)]
+      : inOrder(placed.map((each) => candidateOf(each, set, host))),
+  )
 }
+
+/** Candidates of a document, by place. */
+export const candidatesOfSet = <T>(set: RouteSet<T>, host: HostPattern): readonly Candidates<T>[] =>
+  listCandidates(sharedPaths(set.routes), set, host)
 
 const candidateOf = <T>(
   placed: PlacedPattern,
@@ -125,5 +132,5 @@ const candidateOf = <T>(
   const pattern = route?.patterns[way]
   if (route === undefined || pattern === undefined)
     throw new TypeError(`document ${id} has no pattern ${way} of a route ${number}`)
-  return { target: route.target, id, pattern, host }
+  return { target: route.target, id, route: number, pattern, host }
 }

@@ -72,7 +72,7 @@ function takeOut<T, W>(draft: Draft<T, W>, id: string): void {
   const set = draft.sets?.get(id)
   if (set === undefined) return
   draft.sets = draft.sets?.remove(id, draft.owner)
-  editHosts(draft, set, (before) => removeSet(before, set, draft.owner))
+  editHosts(draft, set, (before, host) => removeSet(before, { set, host }, draft.owner))
 }
 
 function bringIn<T, W>(draft: Draft<T, W>, set: RouteSet<T, W>): void {

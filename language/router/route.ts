@@ -25,6 +25,8 @@ export interface Route<T> {
 export interface Candidate<T> {
   readonly target: T
   readonly id: string
+  /** Number of the route in its document. */
+  readonly route: number
   readonly pattern: PathPattern
   readonly host: HostPattern
 }

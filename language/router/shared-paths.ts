@@ -52,20 +52,26 @@ function numberOf(patterns: readonly PathPattern[]): number {
 const OWNER = Symbol('shared paths')
 
 function buildPaths(routes: Routes): SharedPaths {
-  const places: (PlacedPattern | readonly PlacedPattern[])[] = []
+  const places: PlacedPattern[][] = []
   let paths: TrieNode<number> | undefined
   for (const [route, { patterns }] of routes.entries())
     for (const [way, { segments, tail }] of patterns.entries()) {
       const placed = route * MAX_WAYS + way
       const apply = (place: number | undefined): number => {
-        if (place === undefined) return places.push(placed) - 1
-        places[place] = [places[place] ?? [], placed].flat()
+        if (place === undefined) return places.push([placed]) - 1
+        places[place]?.push(placed)
         return place
       }
       paths = editTrie(paths, { steps: segments, tail }, { owner: OWNER, apply })
     }
-  // A list that grew has room for 17.
-  return { paths, places: places.length === 1 && places[0] === 0 ? ONE_PLACE : places.slice() }
+  const isOne = places.length === 1 && places[0]?.length === 1
+  return { paths, places: isOne ? ONE_PLACE : places.map(trim) }
+}
+
+/** One by itself; a list that grew has room for 17. */
+const trim = (placed: readonly PlacedPattern[]): PlacedPattern | readonly PlacedPattern[] => {
+  const [first, another] = placed
+  return first !== undefined && another === undefined ? first : placed.slice()
 }
 
 /** Of one route with one pattern. */

@@ -83,7 +83,8 @@ describe('Path tries', () => {
       expect(
         routesOf(id)
           ?.ofOnly()
-          ?.map(({ target }) => target),
+          ?.flat()
+          .map(({ target }) => target),
       ).toEqual([`${id} 0`, `${id} 1`])
   })
 

@@ -223,6 +223,32 @@ describe('a route table', () => {
     expect(editor.done()).toBe(second)
   })
 
+  it.each([
+    ['alone on its host', []],
+    ['beside another document', [routeSet({ id: 'other', host: 'x', paths: ['/other', '/[o]'] })]],
+  ])('reads a route a bounded number of times where all meet at many places, %s', (_, others) => {
+    const paths = Array.from({ length: 100 }, (__, at) => `/[a]/[b]/[c]/[d]/[e]/[f${at}]`)
+    const source = routeSet({ id: 'a', host: 'x', paths })
+    let reads = 0
+    const routes = source.routes.map(({ target, patterns }) => ({
+      target,
+      patterns: patterns.map((pattern) => ({
+        ...pattern,
+        get segments() {
+          reads += 1
+          return pattern.segments
+        },
+      })),
+    }))
+    const editor = edit(tableOf(others))
+    editor.put({ ...source, routes })
+    const table = editor.done()
+    expect(answer(table, 'x', '/')).toMatchObject({ targets: { length: 100 + others.length } })
+    editor.remove('a')
+    editor.done()
+    expect(reads / (paths.length * 64)).toBeLessThan(8)
+  })
+
   it('finds each of thousands of hosts and of paths below one node', () => {
     const many = Array.from({ length: 3000 }, (_, at) =>
       routeSet({ id: `doc-${at}`, host: `h${at}.example.com`, paths: ['/x'] }),
