@@ -29,12 +29,12 @@ export function addSet<T, W>(
   { owner, setOf }: Batch<T, W>,
 ): HostRoutes<T, W> | undefined {
   if (before === undefined) return loneRoutes(set, host)
-  const inOrder = createOrder(setOf)
+  const order = createOrder(setOf)
   let paths = candidateTrie(before, owner)
   for (const own of candidatesOfSet(set, host))
     paths = editTrie(paths, placeOf(own), {
       owner,
-      apply: (leaf) => (leaf === undefined ? own : inOrder([...candidatesOf(leaf), ...own])),
+      apply: (leaf) => (leaf === undefined ? own : order.merge(candidatesOf(leaf), own)),
     })
   const added = { set: webSocketSet(set), host }
   const webSockets = addSet<W, unknown>(before.webSockets(), added, {

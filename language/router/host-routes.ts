@@ -110,11 +110,11 @@ const listCandidates = <T>(
   set: RouteSet<T>,
   host: HostPattern,
 ): readonly Candidates<T>[] => {
-  const inOrder = createOrder(() => set)
+  const order = createOrder(() => set)
   return places.map((placed) =>
     typeof placed === 'number'
       ? [candidateOf(placed, set, host)]
-      : inOrder(placed.map((each) => candidateOf(each, set, host))),
+      : order.sort(placed.map((each) => candidateOf(each, set, host))),
   )
 }
 

@@ -7,15 +7,19 @@ import type { Candidate, RouteSet } from './route.ts'
 /** Compared in this order; smaller goes first. */
 type Weight = readonly (number | string)[]
 
-type InOrder<T> = (candidates: readonly Candidate<T>[]) => readonly Candidate<T>[]
+export interface Order<T> {
+  sort(candidates: readonly Candidate<T>[]): readonly Candidate<T>[]
+  /** Looks at few of `sorted`: ten thousand documents may have `/ws` at one place. Both are in order. */
+  merge(sorted: readonly Candidate<T>[], added: readonly Candidate<T>[]): readonly Candidate<T>[]
+}
 
 /**
- * The function it returns sorts the candidates of one place: fewer optional segments first, then what has no brackets
- * at all, then rank, age and id of the document. Within a document the shape of the route decides, so that the order of
- * its members does not. Use it for all places of one change: it computes the shape of a route once, and a document may
- * have thousands of routes at one place, each of 64 patterns.
+ * The order of the candidates of one place: fewer optional segments first, then what has no brackets at all, then rank,
+ * age and id of the document. Within a document the shape of the route decides, so that the order of its members does
+ * not. Use it for all places of one change: it computes the shape of a route once, and a document may have thousands of
+ * routes at one place, each of 64 patterns.
  */
-export function createOrder<T>(setOf: (id: string) => RouteSet<T> | undefined): InOrder<T> {
+export function createOrder<T>(setOf: (id: string) => RouteSet<T> | undefined): Order<T> {
   const shapes = new Map<readonly PathPattern[], string>()
   const shapeOf = (patterns: readonly PathPattern[]): string => {
     const shape =
@@ -23,16 +27,47 @@ export function createOrder<T>(setOf: (id: string) => RouteSet<T> | undefined): 
     shapes.set(patterns, shape)
     return shape
   }
-  return (candidates) =>
+  const weighed = (candidate: Candidate<T>): Weighed<T> => weigh(candidate, setOf(candidate.id))
+  const compare = (a: Weighed<T>, b: Weighed<T>): number =>
+    compareWeights(a.weight, b.weight) ||
+    compareWeights([shapeOf(a.patterns)], [shapeOf(b.patterns)]) ||
+    a.candidate.route - b.candidate.route
+  const sort: Order<T>['sort'] = (candidates) =>
     candidates
-      .map((candidate) => ({ candidate, ...weigh(candidate, setOf(candidate.id)) }))
-      .sort(
-        (a, b) =>
-          compareWeights(a.weight, b.weight) ||
-          compareWeights([shapeOf(a.patterns)], [shapeOf(b.patterns)]) ||
-          a.candidate.route - b.candidate.route,
-      )
+      .map(weighed)
+      .sort(compare)
       .map(({ candidate }) => candidate)
+  return {
+    sort,
+    merge: (sorted, added) => {
+      const parts: (readonly Candidate<T>[])[] = []
+      let done = 0
+      for (const candidate of added) {
+        const own = weighed(candidate)
+        const isBefore = (other: Candidate<T>): boolean => compare(weighed(other), own) < 0
+        const at = countFirst(sorted, done, isBefore)
+        parts.push(sorted.slice(done, at), [candidate])
+        done = at
+      }
+      return [...parts, sorted.slice(done)].flat()
+    },
+  }
+}
+
+/** By bisection: where `isBefore` ends to hold, from `from` on. */
+const countFirst = <C>(
+  list: readonly C[],
+  from: number,
+  isBefore: (item: C) => boolean,
+): number => {
+  let [low, high] = [from, list.length]
+  while (low < high) {
+    const middle = (low + high) >>> 1
+    const item = list[middle]
+    if (item !== undefined && isBefore(item)) low = middle + 1
+    else high = middle
+  }
+  return low
 }
 
 /** Negative when the document `a` goes before `b`: lower rank, then older, then smaller id. */
@@ -43,14 +78,19 @@ export function compareSets<T>(
   return compareWeights([a.rank, a.since, a.id], [b.rank, b.since, b.id])
 }
 
-/** Without what tells routes of one document apart, which is rarely asked for. */
-function weigh<T>(
-  { pattern, id, route }: Candidate<T>,
-  set: RouteSet<T> | undefined,
-): { readonly weight: Weight; readonly patterns: readonly PathPattern[] } {
+interface Weighed<T> {
+  readonly candidate: Candidate<T>
+  /** Without what tells routes of one document apart, which is rarely asked for. */
+  readonly weight: Weight
+  readonly patterns: readonly PathPattern[]
+}
+
+function weigh<T>(candidate: Candidate<T>, set: RouteSet<T> | undefined): Weighed<T> {
+  const { pattern, id, route } = candidate
   const patterns = set?.routes[route]?.patterns ?? [pattern]
   const brackets = patterns.length > 1 ? 1 : 0
-  return { weight: [pattern.optional, brackets, set?.rank ?? 0, set?.since ?? 0, id], patterns }
+  const weight = [pattern.optional, brackets, set?.rank ?? 0, set?.since ?? 0, id]
+  return { candidate, weight, patterns }
 }
 
 function compareWeights(a: Weight, b: Weight): number {

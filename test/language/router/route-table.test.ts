@@ -249,6 +249,29 @@ describe('a route table', () => {
     expect(reads / (paths.length * 64)).toBeLessThan(8)
   })
 
+  it('looks at few of the documents that have the same place when one joins or leaves them', () => {
+    let reads = 0
+    const sharing = (id: string): TestSet => {
+      const { routes, ...set } = routeSet({ id, host: 'x', paths: ['/ws/x', `/${id}`] })
+      const webSockets = routes.map(({ target, patterns }) => ({
+        target,
+        get patterns() {
+          reads += 1
+          return patterns
+        },
+      }))
+      return { ...set, routes, webSockets }
+    }
+    const ids = Array.from({ length: 1000 }, (_, at) => `d${at}`)
+    const editor = edit(tableOf(ids.map(sharing)))
+    reads = 0
+    editor.put(sharing('d5005'))
+    editor.remove('d500')
+    const found = matchWebSocket(editor.done(), 'x', '/ws/x')
+    expect(found).toMatchObject({ candidates: { length: 1000 } })
+    expect(reads).toBeLessThan(100)
+  })
+
   it('finds each of thousands of hosts and of paths below one node', () => {
     const many = Array.from({ length: 3000 }, (_, at) =>
       routeSet({ id: `doc-${at}`, host: `h${at}.example.com`, paths: ['/x'] }),
