@@ -4,7 +4,13 @@
 import type { HostPattern } from '../routes/host-pattern.ts'
 import { createOrder } from './precedence.ts'
 import type { Candidate, RouteSet } from './route.ts'
-import { type PlacedPattern, type SharedPaths, sharedPaths, splitPattern } from './shared-paths.ts'
+import {
+  type PlacedPattern,
+  placesOf,
+  type SharedPaths,
+  sharedPaths,
+  splitPattern,
+} from './shared-paths.ts'
 import { TrieNode } from './trie.ts'
 
 /** The routes that end at one place of the path trie, in order of precedence. Never empty. */
@@ -73,7 +79,7 @@ export class HostRoutes<T, W = unknown> {
   #list(): readonly Candidates<T>[] {
     const [set, host, shared] = [this.#only, this.#host, this.#shared]
     if (set === undefined || host === undefined || shared === undefined) return []
-    return (this.#listed ??= listCandidates(shared, set, host))
+    return (this.#listed ??= listCandidates(shared.places, set, host))
   }
 }
 
@@ -106,7 +112,7 @@ export const webSocketSet = <W>({
 }: RouteSet<unknown, W>): RouteSet<W> => ({ id, rank, since, hosts, routes: webSockets })
 
 const listCandidates = <T>(
-  { places }: SharedPaths,
+  places: SharedPaths['places'],
   set: RouteSet<T>,
   host: HostPattern,
 ): readonly Candidates<T>[] => {
@@ -120,7 +126,7 @@ const listCandidates = <T>(
 
 /** Candidates of a document, by place. */
 export const candidatesOfSet = <T>(set: RouteSet<T>, host: HostPattern): readonly Candidates<T>[] =>
-  listCandidates(sharedPaths(set.routes), set, host)
+  listCandidates(placesOf(set.routes), set, host)
 
 const candidateOf = <T>(
   placed: PlacedPattern,

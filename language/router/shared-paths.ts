@@ -39,6 +39,21 @@ export function sharedPaths(routes: Routes): SharedPaths {
   return wasSeen(key) ? share(key, () => buildPaths(routes)) : buildPaths(routes)
 }
 
+/** As `places`, of a document that shares its host with others, so that a trie of its own would be of no use. */
+export function placesOf(routes: Routes): SharedPaths['places'] {
+  const places = new Map<string, PlacedPattern[]>()
+  for (const [route, { patterns }] of routes.entries())
+    for (const [way, { segments, tail }] of patterns.entries()) {
+      const key = JSON.stringify([segments, tail])
+      const placed = places.get(key)
+      if (placed === undefined) places.set(key, [placedPattern(route, way)])
+      else placed.push(placedPattern(route, way))
+    }
+  return [...places.values()].map(trim)
+}
+
+const placedPattern = (route: number, way: number): PlacedPattern => route * MAX_WAYS + way
+
 const numbers = new WeakMap<object, number>()
 let lastNumber = 0
 
@@ -56,7 +71,7 @@ function buildPaths(routes: Routes): SharedPaths {
   let paths: TrieNode<number> | undefined
   for (const [route, { patterns }] of routes.entries())
     for (const [way, { segments, tail }] of patterns.entries()) {
-      const placed = route * MAX_WAYS + way
+      const placed = placedPattern(route, way)
       const apply = (place: number | undefined): number => {
         if (place === undefined) return places.push([placed]) - 1
         places[place]?.push(placed)
