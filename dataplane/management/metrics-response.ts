@@ -2,10 +2,8 @@
 // those of the health listener show no credentials.
 
 import type { IncomingMessage, ServerResponse } from 'node:http'
-import { Readable } from 'node:stream'
-import { pipeline } from 'node:stream/promises'
-import { setImmediate } from 'node:timers/promises'
 import { METRICS_CONTENT_TYPE } from '../../telemetry/metrics-state.ts'
+import { sendPieces } from './respond.ts'
 
 /** One that is read slowly keeps some 4 MB of counts for as long as it takes. */
 const MAX_AT_A_TIME = 8
@@ -40,19 +38,11 @@ export const createMetricsResponse = (
     }
     begin(response)
     try {
-      const pieces = Readable.from(inTurns(await readPieces()), { highWaterMark: 1 })
+      const pieces = await readPieces()
       response.writeHead(200, { 'content-type': METRICS_CONTENT_TYPE })
-      // A scraper that disconnects ends the text, which is no error.
-      await pipeline(pieces, response).catch(() => undefined)
+      await sendPieces(response, pieces)
     } finally {
       inProgress.delete(response)
     }
-  }
-}
-
-async function* inTurns(pieces: Iterable<string>): AsyncGenerator<string> {
-  for (const piece of pieces) {
-    yield piece
-    await setImmediate()
   }
 }

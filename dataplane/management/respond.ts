@@ -2,6 +2,9 @@
 // nothing but what the error says.
 
 import type { ServerResponse } from 'node:http'
+import { Readable } from 'node:stream'
+import { pipeline } from 'node:stream/promises'
+import { setImmediate } from 'node:timers/promises'
 import type { Problem, Warning } from '../../language/problem.ts'
 import type { ErrorRecord } from '../../language/wire/wire.ts'
 import type { ManagementError } from './management-error.ts'
@@ -18,6 +21,22 @@ export const sendText = (res: ServerResponse, status: number, text: string | Buf
   res.setHeader('content-type', JSON_TYPE)
   res.setHeader('content-length', Buffer.byteLength(text))
   res.end(text)
+}
+
+/**
+ * Sends a text piece by piece as the client reads it; requests are served in between. Ends early, without an error, if the
+ * client disconnects.
+ */
+export const sendPieces = async (res: ServerResponse, pieces: Iterable<string>): Promise<void> => {
+  const source = Readable.from(inTurns(pieces), { highWaterMark: 1 })
+  await pipeline(source, res).catch(() => undefined)
+}
+
+async function* inTurns(pieces: Iterable<string>): AsyncGenerator<string> {
+  for (const piece of pieces) {
+    yield piece
+    await setImmediate()
+  }
 }
 
 export const sendNothing = (res: ServerResponse): void => {

@@ -3,9 +3,6 @@
 
 import type { RequestHandler } from 'express'
 import type { IncomingMessage, ServerResponse } from 'node:http'
-import { setImmediate } from 'node:timers/promises'
-import { Readable } from 'node:stream'
-import { pipeline } from 'node:stream/promises'
 import { foldedRecord } from '../../language/explain/fold-document.ts'
 import type { SyncItem } from '../../language/wire/wire.ts'
 import { expand } from '../store/compact-text.ts'
@@ -13,7 +10,7 @@ import type { FoldLoaded } from '../store/fold-loaded.ts'
 import type { LoadedDocument } from '../store/loaded-content.ts'
 import { fullRecord, infoRecord } from '../store/read-back.ts'
 import type { Store } from '../store/store.ts'
-import { boundDiagnostics, sendJson, sendNothing } from './respond.ts'
+import { boundDiagnostics, sendJson, sendNothing, sendPieces } from './respond.ts'
 import type { Endpoint } from './endpoint.ts'
 import { type BodyReading, withJson } from './body.ts'
 import { invalidArgument, ManagementError, notFound, notOwner } from './management-error.ts'
@@ -157,17 +154,15 @@ const listHandler =
       res.end()
       return
     }
-    // A client that disconnects ends the list, which is no error.
-    await pipeline(Readable.from(recordTexts(store.documents())), res).catch(() => undefined)
+    await sendPieces(res, recordTexts(store.documents()))
   }
 
-/** A JSON list, piece by piece: other requests are served in between. */
-async function* recordTexts(documents: readonly LoadedDocument[]): AsyncGenerator<string> {
+/** A JSON list, piece by piece. */
+function* recordTexts(documents: readonly LoadedDocument[]): Generator<string> {
   let separator = '['
   for (const document of documents) {
     yield `${separator}${JSON.stringify(fullRecord(document))}`
     separator = ','
-    await setImmediate()
   }
   yield documents.length === 0 ? '[]' : ']'
 }
