@@ -134,18 +134,19 @@ interface PathParts {
   readonly unpacker: Unpacker
 }
 
-/** A route to itself, as `TablePath` is. */
-class TableWebSocket implements ServedWebSocket, Route<ServedWebSocket> {
+/**
+ * A route that is its own target, so that there is not one more object for each path. What stands on the prototype takes
+ * no memory, and is lost where the target is spread.
+ */
+abstract class TableRoute {
   readonly version: ServedVersion
   readonly shape: PathShape
-  readonly security: CompiledSecurity
   readonly schemes: readonly Scheme[]
 
-  constructor(packed: PackedVersion, version: ServedVersion) {
+  constructor(version: ServedVersion, shape: PathShape, schemes: readonly Scheme[]) {
     this.version = version
-    this.shape = sharePatterns(webSocketPath(packed.basePath))
-    this.security = packed.security.type === 'anonymous' ? ANONYMOUS : packed.security
-    this.schemes = sharedSchemes(packed.schemes)
+    this.shape = shape
+    this.schemes = sharedSchemes(schemes)
   }
 
   get template(): string {
@@ -161,23 +162,27 @@ class TableWebSocket implements ServedWebSocket, Route<ServedWebSocket> {
   }
 }
 
+class TableWebSocket extends TableRoute implements ServedWebSocket, Route<ServedWebSocket> {
+  readonly security: CompiledSecurity
+
+  constructor(packed: PackedVersion, version: ServedVersion) {
+    super(version, sharePatterns(webSocketPath(packed.basePath)), packed.schemes)
+    this.security = packed.security.type === 'anonymous' ? ANONYMOUS : packed.security
+  }
+}
+
 /**
  * Classes, not literals with closures: a document has twenty of each, and only the bytes of the packed path may be
  * retained. Measured: 22 KB a document.
  */
-class TablePath<P> implements ServedPath<P>, Route<ServedPath<P>> {
-  readonly version: ServedVersion
-  readonly shape: PathShape
-  readonly schemes: readonly Scheme[]
+class TablePath<P> extends TableRoute implements ServedPath<P>, Route<ServedPath<P>> {
   readonly operations: Readonly<Partial<Record<Method, OperationSlot<P>>>>
   readonly unpacker: Unpacker
   readonly #headersOffset: number
   readonly #headersLength: number
 
   constructor(packed: PackedPath, { shape, version, unpacker }: PathParts) {
-    this.version = version
-    this.shape = shape
-    this.schemes = sharedSchemes(packed.schemes)
+    super(version, shape, packed.schemes)
     this.unpacker = unpacker
     this.#headersOffset = packed.headers[0]
     this.#headersLength = packed.headers[1]
@@ -189,22 +194,8 @@ class TablePath<P> implements ServedPath<P>, Route<ServedPath<P>> {
     this.operations = operations
   }
 
-  // On the prototype, so that they take no memory.
   get kind(): 'path' {
     return PATH
-  }
-
-  get template(): string {
-    return this.shape.template
-  }
-
-  get patterns(): readonly PathPattern[] {
-    return this.shape.patterns
-  }
-
-  /** A route to itself, not one more object for each path. */
-  get target(): this {
-    return this
   }
 
   loadHeaders(): Template {
