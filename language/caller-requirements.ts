@@ -1,5 +1,5 @@
 // Finds the groups, roles and scopes that a compiled document requires of callers, and warns of those that no user of its
-// realm has, where nobody else could have them. Pure; the cost is linear in what the document requires.
+// realm has, unless an identity provider or issuer could give them. Pure; the cost is linear in what the document requires.
 
 import { oncePer } from '../base/once.ts'
 import { childPointer } from '../base/json-pointer.ts'
@@ -48,7 +48,7 @@ export const callerRequirementsOf = ({ versions }: CompiledApi): readonly Caller
 const requirementOf = (security: CompiledSecurity): CallerRequirement | undefined => {
   if (security.type === 'anonymous' || security.pointer === undefined) return undefined
   if (security.type === 'oidc') return undefined
-  // Without an issuer nobody gets in by the other flows: they have a warning.
+  // The other flows need a trusted issuer; without one there is a warning already.
   if (security.type === 'oauth2' && !isServedFlow(security.flow)) return undefined
   const { type, pointer, groups, roles, scopes } = security
   return {
@@ -83,7 +83,7 @@ export interface RealmCallers {
 }
 
 /**
- * Warnings of requirements that nobody meets, so that each request is rejected.
+ * Warns of requirements that no user meets, so that every request is rejected.
  * @param hasSecrets the document has variables from Secrets: names may come from one, and are not shown
  */
 export const warnOfRequirements = (

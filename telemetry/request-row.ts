@@ -83,8 +83,8 @@ export class CountedRow implements RequestRow {
   }
 
   /**
-   * The successor counts from now on, and gets what nobody has read yet, so that no request is missed. This row keeps
-   * what was read last, from which it counts on if it comes back.
+   * From now on the successor counts. It takes over the requests since the last scrape, so that none is missed. This row
+   * keeps the values of the last scrape, and continues from them if it gets its series back.
    */
   giveWay(successor: CountedRow): void {
     successor.add(this.#unread())

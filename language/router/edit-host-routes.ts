@@ -7,7 +7,7 @@ import {
   HostRoutes,
   type Leaf,
   loneRoutes,
-  NOBODY,
+  NO_CANDIDATES,
   type Paths,
   webSocketSet,
 } from './host-routes.ts'
@@ -87,7 +87,7 @@ function candidateTrie<T>(routes: HostRoutes<T>, owner: Owner): Paths<T> | undef
 
 /** Of a trie of candidates. */
 const candidatesOf = <T>(leaf: Leaf<T> | undefined): Candidates<T> =>
-  leaf === undefined || typeof leaf === 'number' ? NOBODY : leaf
+  leaf === undefined || typeof leaf === 'number' ? NO_CANDIDATES : leaf
 
 /** @param candidates of one place */
 const placeOf = <T>([candidate]: Candidates<T>): Place => {

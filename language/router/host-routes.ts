@@ -56,7 +56,7 @@ export class HostRoutes<T, W = unknown> {
   }
 
   at(leaf: Leaf<T>): Candidates<T> {
-    return typeof leaf === 'number' ? ((this.#listed ?? this.#list())[leaf] ?? NOBODY) : leaf
+    return typeof leaf === 'number' ? ((this.#listed ?? this.#list())[leaf] ?? NO_CANDIDATES) : leaf
   }
 
   /** Whether there is no other document. Of a trie of candidates it is not known: then false. */
@@ -90,7 +90,7 @@ interface OnlyDocument<T, W> {
 }
 
 const NO_PATHS = new TrieNode<never>(Symbol('no paths'))
-export const NOBODY: Candidates<never> = Object.freeze([])
+export const NO_CANDIDATES: Candidates<never> = Object.freeze([])
 
 /** Undefined: the document has no routes. */
 export function loneRoutes<T, W>(

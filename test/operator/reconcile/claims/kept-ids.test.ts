@@ -24,6 +24,18 @@ const unprogrammed = (reason: string): object => ({
 
 const programmed = { ...unprogrammed('Pending'), programmedGeneration: 1, programmedDigest: 'd' }
 
+/** The status of a resource, and whether a data plane may have loaded it. */
+const MAY_BE_LOADED: readonly (readonly [string, object | undefined, boolean])[] = [
+  ['nobody has validated it', undefined, true],
+  ['programmed', programmed, true],
+  ['Pending', unprogrammed('Pending'), true],
+  ['PartiallyProgrammed', unprogrammed('PartiallyProgrammed'), true],
+  ['Unreachable', unprogrammed('Unreachable'), true],
+  ['Rejected', unprogrammed('Rejected'), true],
+  ['Invalid', unprogrammed('Invalid'), false],
+  ['NoDataPlanes', unprogrammed('NoDataPlanes'), false],
+]
+
 const BROKEN = { host: 7 }
 
 const orders = (namespace: string, more: object, status?: object): Resource =>
@@ -76,16 +88,7 @@ describe('what its owner deletes is deleted, whichever resource also names it', 
 })
 
 describe('after a restart a broken document is kept where a data plane may hold it', () => {
-  it.each<[string, object | undefined, boolean]>([
-    ['nobody has validated it', undefined, true],
-    ['programmed', programmed, true],
-    ['Pending', unprogrammed('Pending'), true],
-    ['PartiallyProgrammed', unprogrammed('PartiallyProgrammed'), true],
-    ['Unreachable', unprogrammed('Unreachable'), true],
-    ['Rejected', unprogrammed('Rejected'), true],
-    ['Invalid', unprogrammed('Invalid'), false],
-    ['NoDataPlanes', unprogrammed('NoDataPlanes'), false],
-  ])('%s', (_name, status, expected) => {
+  it.each(MAY_BE_LOADED)('%s', (_name, status, expected) => {
     const reconciler = new Reconciler({ className: 'svc' })
     const isKept = (recorded: object | undefined): boolean =>
       reconciler
@@ -134,16 +137,7 @@ describe('after a restart a broken document is kept where a data plane may hold 
 })
 
 describe('after a restart a document whose id nobody can tell holds deletes back', () => {
-  it.each<[string, object | undefined, boolean]>([
-    ['nobody has validated it', undefined, true],
-    ['programmed', programmed, true],
-    ['Pending', unprogrammed('Pending'), true],
-    ['PartiallyProgrammed', unprogrammed('PartiallyProgrammed'), true],
-    ['Unreachable', unprogrammed('Unreachable'), true],
-    ['Rejected', unprogrammed('Rejected'), true],
-    ['Invalid', unprogrammed('Invalid'), false],
-    ['NoDataPlanes', unprogrammed('NoDataPlanes'), false],
-  ])('%s', (_name, status, expected) => {
+  it.each(MAY_BE_LOADED)('%s', (_name, status, expected) => {
     const documentFrom = { configMap: { name: 'gone', key: 'k' } }
     const reconciler = new Reconciler({ className: 'svc' })
     const isHeld = (recorded: object | undefined): boolean => {
