@@ -7,7 +7,7 @@ import { describeWithKubernetes } from '../../support/kubernetes/describe-with-k
 import { aDocument, aRealm } from '../../support/kubernetes/odd-documents.ts'
 import { notesOf, podPages } from '../../support/kubernetes/odd-pages.ts'
 import { type OddPod, startOddPod } from '../../support/kubernetes/odd-pod.ts'
-import { type GatewayPod, Home, PATIENCE } from './home.ts'
+import { type GatewayPod, Home, LONG, PATIENCE } from './home.ts'
 import { applyDefinitions, makeNamespace } from './operator-api.ts'
 import type { OperatorProcess } from './operator-process.ts'
 
@@ -151,10 +151,13 @@ await describeWithKubernetes('many go at once', (plane) => {
   it('they are made again, and all is applied again: all is back, and nothing ever went', async () => {
     await applyDefinitions(plane())
     await applyAll('first')
+    // Each kind is watched again after a pause of its own: documents may be back before Realms.
+    await eventually(async () => {
+      expect(await notesOf(operator)).toEqual([])
+    }, LONG)
     for (const id of IDS) await home.until('shop', id, 'Ready', 'Ready')
     await serves('first')
     expect(odd.deletes()).toEqual(deleted)
-    expect(await notesOf(operator)).toEqual([])
   })
 
   it('deleted and made again under an operator that has seen it all', async () => {
