@@ -198,7 +198,7 @@ export class Reconciler {
   #surroundings(cache: ResourceCache, realms: ValidatedRealms): Surroundings {
     return {
       cache,
-      access: (uri, namespace) => realms.access(uri, namespace),
+      access: (uri, namespace) => realms.access(uri, namespace, cache),
       grant: (namespace) => this.#grants.of(namespace, cache),
       destinations: (namespace) => this.#destinations.of(namespace, cache),
       quota: this.#quotaIn(cache),

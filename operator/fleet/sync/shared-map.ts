@@ -8,28 +8,29 @@ const MANY = 100
 
 /**
  * Of the map that something was made of last, the one that was made and how: data planes that take the same steps come
- * to the same map. Weak, as one that is left behind must not keep all later ones.
+ * to the same map. One that is left behind keeps no later one, and the edits go with the map that they led to.
  */
 export class SharedSteps<T extends object> {
-  readonly #steps = new WeakMap<
-    ReadonlyMap<string, T>,
-    { readonly edits: Edits<T>; readonly map: WeakRef<ReadonlyMap<string, T>> }
-  >()
+  readonly #next = new WeakMap<ReadonlyMap<string, T>, WeakRef<ReadonlyMap<string, T>>>()
+  /** Of maps in `#next`. */
+  readonly #edits = new WeakMap<ReadonlyMap<string, T>, Edits<T>>()
 
   /** @param edits not changed from now on */
   edited(before: ReadonlyMap<string, T>, edits: Edits<T>): ReadonlyMap<string, T> {
     if (edits.size === 0) return before
-    const step = this.#steps.get(before)
-    const known = step !== undefined && sameEdits(step.edits, edits) ? step.map.deref() : undefined
-    if (known !== undefined) return known
+    const known = this.#next.get(before)?.deref()
+    if (known !== undefined && sameEdits(this.#edits.get(known), edits)) return known
     const map = edited(before, edits)
-    if (map !== before) this.#steps.set(before, { edits, map: new WeakRef(map) })
+    if (map !== before) {
+      this.#next.set(before, new WeakRef(map))
+      this.#edits.set(map, edits)
+    }
     return map
   }
 }
 
-const sameEdits = <T>(left: Edits<T>, right: Edits<T>): boolean => {
-  if (left.size !== right.size) return false
+const sameEdits = <T>(left: Edits<T> | undefined, right: Edits<T>): boolean => {
+  if (left?.size !== right.size) return false
   for (const [key, value] of right) if (left.get(key) !== value || !left.has(key)) return false
   return true
 }

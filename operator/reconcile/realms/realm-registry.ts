@@ -42,7 +42,8 @@ export interface ValidatedRealms {
   readonly nameless: readonly RealmResource[]
   /** Uris that are another thing to some document than they were the last time, but for what Namespaces say. */
   readonly changedUris: ReadonlySet<string>
-  access(uri: string, namespace: string): RealmAccess
+  /** Is kept until Realms change, so it must not keep the cache of that time: of 10,000 documents, 100 MB. */
+  access(uri: string, namespace: string, cache: ResourceCache): RealmAccess
 }
 
 interface ValidatedRealm extends Claimant<RealmResource> {
@@ -108,9 +109,7 @@ export class RealmRegistry {
     this.#uris = uris
     this.#isSettled =
       (refusals?.size ?? 0) === 0 && changedKeys(remembered, this.#lastGood).size === 0
-    const access = (uri: string, namespace: string): RealmAccess =>
-      accessOf(uris.get(uri) ?? UNKNOWN_URI, namespace, cache)
-    return { served, kept, revoked, verdicts, nameless, changedUris, access }
+    return { served, kept, revoked, verdicts, nameless, changedUris, access: accessIn(uris) }
   }
 
   /** False: the same again may have another outcome, by what is remembered now. */
@@ -356,6 +355,12 @@ const allowedIn = ({ spec }: GoodRealm): unknown => [
 
 const isDepartedOwner = ({ owner }: Pick<UriState, 'owner'>): boolean =>
   owner !== undefined && isDeparted(owner)
+
+/** Outside of `validate`, whose variables it would keep. */
+const accessIn =
+  (uris: ReadonlyMap<string, UriState>): ValidatedRealms['access'] =>
+  (uri, namespace, cache) =>
+    accessOf(uris.get(uri) ?? UNKNOWN_URI, namespace, cache)
 
 const accessOf = (
   { good, owner, isKept }: UriState,

@@ -1,7 +1,9 @@
 // A change costs what it concerns, and has the same result as if everything were looked at again.
 
+import { setImmediate } from 'node:timers/promises'
 import { describe, expect, it } from '@jest/globals'
 import fc from 'fast-check'
+import { collectGarbage } from '../../../base/collect-garbage.ts'
 import { edited } from '../../../operator/edited-map.ts'
 import {
   compileAtOnce,
@@ -292,5 +294,30 @@ describe('of many documents', () => {
     reconciler.reconcile(cacheWith(resources))
     // The document as it was, and the Secret that both refer to.
     expect([...reads.keys()].sort()).toEqual(['ApiSpecification/n7/d7', 'Secret/n7/s7'])
+  })
+
+  it('once all are edited, nothing is kept of what they were', async () => {
+    const reconciler = new Reconciler({ className: 'svc', hostOwnership: 'strict' })
+    const all = (n: number): ReadonlyMap<string, Resource> => {
+      const edits = Array.from({ length: COUNT }, (_, at) => documentAt(at, { variables: { n } }))
+      return edited(first, new Map(edits.map((resource) => [keyOf(resource), resource])))
+    }
+    const former = ((): readonly WeakRef<Resource>[] => {
+      const resources = all(1)
+      // The second time, Realms are settled.
+      reconciler.reconcile(cacheWith(resources))
+      reconciler.reconcile(cacheWith(resources))
+      return [...resources.values()]
+        .filter(({ kind }) => kind === 'ApiSpecification')
+        .map((resource) => new WeakRef(resource))
+    })()
+    const resources = all(2)
+    reconciler.reconcile(cacheWith(resources))
+    reconciler.reconcile(cacheWith(resources))
+    // What a WeakRef gave is held until the end of the turn.
+    await setImmediate()
+    collectGarbage(Infinity)
+    expect(former).toHaveLength(COUNT)
+    expect(former.filter((each) => each.deref() !== undefined)).toHaveLength(0)
   })
 })

@@ -1,7 +1,9 @@
 // Maps that data planes share: each holds what a map of its own would, and those that hold the same are the same one.
 
+import { setImmediate } from 'node:timers/promises'
 import { describe, expect, it } from '@jest/globals'
 import fc from 'fast-check'
+import { collectGarbage } from '../../../../base/collect-garbage.ts'
 import { LoadedState } from '../../../../operator/fleet/sync/loaded-state.ts'
 import { Selections } from '../../../../operator/fleet/sync/selection.ts'
 import { SharedEntries } from '../../../../operator/fleet/sync/shared-entries.ts'
@@ -122,4 +124,22 @@ it('a map that is shared holds what one of its own would', () => {
       })
     }),
   )
+})
+
+it('a map that every data plane begins with keeps nothing of the later ones', async () => {
+  const steps = new SharedSteps<object>()
+  const empty: ReadonlyMap<string, object> = new Map()
+  const firstSent = (): WeakRef<object> => {
+    const sent = {}
+    const edits = new Map([['a', sent]])
+    const map = steps.edited(empty, edits)
+    expect(steps.edited(empty, new Map(edits))).toBe(map)
+    return new WeakRef(sent)
+  }
+  const sent = firstSent()
+  // What a WeakRef gave is held until the end of the turn.
+  await setImmediate()
+  collectGarbage(Infinity)
+  expect(sent.deref()).toBeUndefined()
+  expect(steps.edited(empty, new Map([['a', {}]])).size).toBe(1)
 })
