@@ -35,17 +35,25 @@ export function matchWebSocket<W>(
   const route = decodeSegments(path)
   if (route === undefined) return 'malformed'
   const hit = lookUpHost(table.hosts, table.cache, host)
-  return firstMatch(table, webSocketHit(hit), route)
+  return firstMatch(table, webSocketHits(hit), route)
 }
 
-/** The same hosts, as far as they have `/ws`. */
-function webSocketHit<W>(
-  hit: HostHit<HostRoutes<unknown, W>> | undefined,
+/**
+ * The same hosts, as far as they have `/ws`. In loops, as recursion overflowed the stack with 16,384 patterns that match
+ * one host (`a.a.test`, `:_.a.test`, `a.:_.test`, …), which documents of one namespace may have, and that ended the process.
+ */
+function webSocketHits<W>(
+  first: HostHit<HostRoutes<unknown, W>> | undefined,
 ): HostHit<HostRoutes<W>> | undefined {
-  if (hit === undefined) return undefined
-  const next = webSocketHit(hit.next)
-  const routes = hit.routes.webSockets()
-  return routes === undefined ? next : { ...hit, routes, next }
+  const hits: HostHit<HostRoutes<W>>[] = []
+  for (let hit = first; hit !== undefined; hit = hit.next) {
+    const routes = hit.routes.webSockets()
+    if (routes !== undefined) hits.push({ ...hit, routes, next: undefined })
+  }
+  return hits.reduceRight<HostHit<HostRoutes<W>> | undefined>(
+    (next, hit) => ({ ...hit, next }),
+    undefined,
+  )
 }
 
 function firstMatch<T>(

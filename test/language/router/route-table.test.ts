@@ -272,6 +272,24 @@ describe('a route table', () => {
     expect(reads).toBeLessThan(100)
   })
 
+  it('finds a WebSocket however many patterns match its host', () => {
+    const labels = 15
+    const hostAt = (number: number): string =>
+      Array.from({ length: labels }, (_, at) => ((number >> at) & 1 ? 'a' : ':_')).join('.')
+    const editor = edit(emptyTable<string, string>())
+    for (let number = 0; number < 2 ** labels; number++) {
+      const { routes, ...set } = routeSet({
+        id: `d${number}`,
+        host: hostAt(number),
+        paths: [number === 0 ? '/ws/last' : '/ws/x'],
+      })
+      editor.put({ ...set, routes: [], webSockets: routes })
+    }
+    const host = Array.from({ length: labels }, () => 'a').join('.')
+    const found = matchWebSocket(editor.done(), host, '/ws/last')
+    expect(found).toMatchObject({ candidates: [{ id: 'd0' }] })
+  })
+
   it('finds each of thousands of hosts and of paths below one node', () => {
     const many = Array.from({ length: 3000 }, (_, at) =>
       routeSet({ id: `doc-${at}`, host: `h${at}.example.com`, paths: ['/x'] }),
