@@ -1,6 +1,7 @@
 // Sorts the candidates of one place of the table in order of precedence (behaviour §3). Most places have one
 // candidate, so what decides is looked up here and not stored beside every candidate.
 
+import { countFirst } from '../../base/bisect.ts'
 import type { PathPattern } from '../routes/path-pattern.ts'
 import type { Candidate, RouteSet } from './route.ts'
 
@@ -45,29 +46,13 @@ export function createOrder<T>(setOf: (id: string) => RouteSet<T> | undefined): 
       for (const candidate of added) {
         const own = weighed(candidate)
         const isBefore = (other: Candidate<T>): boolean => compare(weighed(other), own) < 0
-        const at = countFirst(sorted, done, isBefore)
+        const at = countFirst(sorted, isBefore, done)
         parts.push(sorted.slice(done, at), [candidate])
         done = at
       }
       return [...parts, sorted.slice(done)].flat()
     },
   }
-}
-
-/** By bisection: where `isBefore` ends to hold, from `from` on. */
-const countFirst = <C>(
-  list: readonly C[],
-  from: number,
-  isBefore: (item: C) => boolean,
-): number => {
-  let [low, high] = [from, list.length]
-  while (low < high) {
-    const middle = (low + high) >>> 1
-    const item = list[middle]
-    if (item !== undefined && isBefore(item)) low = middle + 1
-    else high = middle
-  }
-  return low
 }
 
 /** Negative when the document `a` goes before `b`: lower rank, then older, then smaller id. */

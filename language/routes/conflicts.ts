@@ -2,6 +2,7 @@
 // *Conflicts*). Ages come with the documents, never from a clock.
 
 import { createTextShare } from '../expression/share-text.ts'
+import { countFirst } from '../../base/bisect.ts'
 import { childPointer, pointerKeys } from '../../base/json-pointer.ts'
 import type { CompiledApi, CompiledVersion } from '../compiled.ts'
 import { endpointRoutes } from './endpoint-routes.ts'
@@ -89,7 +90,8 @@ export class ConflictIndex {
     for (const [key, claim] of this.#byKey(claimant)) {
       const stake = { claimant, claim }
       const others = this.#stakesOn(key)
-      this.#stakes.set(key, others.length === 0 ? stake : [...others, stake].sort(compareStakes))
+      const place = countFirst(others, (other) => compareStakes(other, stake) < 0)
+      this.#stakes.set(key, others.length === 0 ? stake : others.toSpliced(place, 0, stake))
     }
   }
 
@@ -124,8 +126,8 @@ export class ConflictIndex {
   clashesOf(claimant: Claimant, replaced: ReadonlySet<string>): readonly Clash[] {
     return [...this.#byKey(claimant)].flatMap(([key, claim]) => {
       const own = { claimant, claim }
-      const others = this.#stakesOn(key).filter((stake) => !replaced.has(stake.claimant.id))
-      return lossOf(own, [own, ...others].sort(compareStakes)[0])
+      const other = this.#stakesOn(key).find((stake) => !replaced.has(stake.claimant.id))
+      return other !== undefined && compareStakes(other, own) < 0 ? lossOf(own, other) : []
     })
   }
 

@@ -2,6 +2,7 @@
 // beside it alone. The digest is that of `rootDigest` in language/wire/digest.ts.
 
 import { createHash } from 'node:crypto'
+import { countFirst } from '../../../base/bisect.ts'
 import type { LoadedEntry } from '../../../language/wire/digest.ts'
 
 /** Lines in one piece; of twice as many two are made. */
@@ -51,14 +52,8 @@ export class RootLines {
 
   /** The last one that begins at the line or before it. */
   #pieceFor(line: string): Piece {
-    let [from, to] = [0, this.#pieces.length]
-    while (from < to) {
-      const middle = (from + to) >> 1
-      const first = this.#pieces[middle]?.lines[0] ?? ''
-      if (first <= line) from = middle + 1
-      else to = middle
-    }
-    const piece = this.#pieces[Math.max(0, from - 1)]
+    const count = countFirst(this.#pieces, ({ lines: [first = ''] }) => first <= line)
+    const piece = this.#pieces[Math.max(0, count - 1)]
     if (piece !== undefined) return piece
     const made: Piece = { lines: [], bytes: undefined }
     this.#pieces.push(made)
@@ -68,12 +63,5 @@ export class RootLines {
 
 const lineOf = ({ kind, key, digest }: LoadedEntry): string => [kind, key, digest].join('\t')
 
-const positionIn = (lines: readonly string[], line: string): number => {
-  let [from, to] = [0, lines.length]
-  while (from < to) {
-    const middle = (from + to) >> 1
-    if ((lines[middle] ?? '') < line) from = middle + 1
-    else to = middle
-  }
-  return from
-}
+const positionIn = (lines: readonly string[], line: string): number =>
+  countFirst(lines, (other) => other < line)

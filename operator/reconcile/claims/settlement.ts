@@ -1,6 +1,7 @@
 // Decides which documents get the claims that they make, as documents come, change and go: the oldest wins, and a document
 // that already serves is never removed for a conflict. The work is in proportion to what has changed and is in conflict.
 
+import { countFirst } from '../../../base/bisect.ts'
 import { type Clash, ConflictIndex } from '../../../language/routes/conflicts.ts'
 import type { DesiredDocument } from '../../desired-set.ts'
 import { edited } from '../../edited-map.ts'
@@ -173,14 +174,8 @@ class OldestFirst {
   }
 
   #insert(document: DesiredDocument): void {
-    let [from, to] = [0, this.#waiting.length]
-    while (from < to) {
-      const middle = (from + to) >> 1
-      const other = this.#waiting[middle]
-      if (other !== undefined && byAge(other, document) > 0) from = middle + 1
-      else to = middle
-    }
-    this.#waiting.splice(from, 0, document)
+    const place = countFirst(this.#waiting, (other) => byAge(other, document) > 0)
+    this.#waiting.splice(place, 0, document)
   }
 }
 

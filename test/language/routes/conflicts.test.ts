@@ -337,6 +337,27 @@ describe('the conflict index', () => {
     expect(index.affectedBy('a')).toEqual(['b'])
   })
 
+  it('compares one that comes with few of the thousands that share a route', () => {
+    let reads = 0
+    const sharing = (at: number): Claimant => ({
+      ...claimant(`d${at}`, at, [claim('login', 'r')]),
+      get rank() {
+        reads += 1
+        return 0
+      },
+    })
+    const index = new ConflictIndex()
+    for (let at = 0; at < 2000; at++) index.put(sharing(2 * at))
+    reads = 0
+    index.put(sharing(2001))
+    expect(index.clashesOf(sharing(2003), new Set(['d0']))).toEqual([])
+    // Two for each comparison.
+    expect(reads).toBeLessThan(30)
+    index.remove('d0')
+    index.put(claimant('stranger', 2002, [claim('login')]))
+    expect(winners(index, 'stranger')).toEqual([['login', 'd2']])
+  })
+
   it('knows nothing of who is not there', () => {
     const index = indexOf(claimant('constructor', 1, [claim('__proto__')]))
     index.remove('toString')
