@@ -33,6 +33,7 @@ export type WarningCode =
   | 'TakenLiterally'
   | 'UnquotedExpression'
   | 'ShortTimeout'
+  | 'AlwaysForbidden'
   | 'UnsatisfiedSecurity'
   | 'UnsharedKeys'
   | 'Shadowed'

@@ -173,7 +173,7 @@ export const readOneOf = <T extends string>(
   return found
 }
 
-/** A list of texts of a closed set (or, without `allowed`, of any texts), known at load. */
+/** A list of texts of a closed set (or, without `allowed`, of any texts), known at load. undefined: a problem was reported. */
 export const readTexts = <T extends string>(
   template: Template,
   pointer: string,
@@ -195,7 +195,7 @@ export const readTexts = <T extends string>(
       diagnostics.problem('invalid_value', place, `expected one of ${(allowed ?? []).join(', ')}`)
     else texts.push(text as T)
   }
-  return texts
+  return texts.length < template.value.length ? undefined : texts
 }
 
 /** A map or a list as a whole, or a template that yields one; its members may wait. */

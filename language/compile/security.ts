@@ -88,7 +88,7 @@ const noEndpoint = (): undefined => undefined
 const SCHEMES: { readonly [K in SchemeName]: SchemeKind<K> } = {
   basic: {
     own: [],
-    compile: (reader) => ({ type: 'basic', ...requirementsOf(reader) }),
+    compile: (reader) => ({ type: 'basic', ...requirementsOf(reader, 'basic') }),
     credentialHeader: inAuthorization,
     endpoint: noEndpoint,
   },
@@ -97,7 +97,7 @@ const SCHEMES: { readonly [K in SchemeName]: SchemeKind<K> } = {
     compile: (reader) => ({
       type: 'api_key',
       headerName: headerName(reader),
-      ...requirementsOf(reader),
+      ...requirementsOf(reader, 'api_key'),
     }),
     credentialHeader: (scheme) => scheme.headerName,
     endpoint: noEndpoint,
@@ -204,7 +204,7 @@ const compileOAuth2 = (reader: Reader): SecurityScheme<'oauth2'> | undefined => 
     flow,
     tokenPath: endpointPath(reader, 'token_path', '/oauth/token'),
     revokeTokenPath: endpointPath(reader, 'revoke_token_path', '/oauth/revoke'),
-    ...requirementsOf(reader),
+    ...requirementsOf(reader, 'oauth2'),
   }
 }
 
@@ -281,7 +281,7 @@ const compileOidc = (reader: Reader): SecurityScheme<'oidc'> => {
       )
   }
   warnOfUnsharedKeys(reader)
-  return { type: 'oidc', provider, ...redirectOf(reader), ...requirementsOf(reader) }
+  return { type: 'oidc', provider, ...redirectOf(reader), ...requirementsOf(reader, 'oidc') }
 }
 
 /** Left out of the compiled form where it is the default, `reject`. */
@@ -306,7 +306,7 @@ const warnOfUnsharedKeys = ({ map, realm, diagnostics }: Reader): void => {
   )
 }
 
-const requirementsOf = (reader: Reader): SecurityRequirements => {
+const requirementsOf = (reader: Reader, type: SchemeName): SecurityRequirements => {
   const list = (key: string): readonly string[] | undefined => {
     const template = reader.map.get(key)
     if (template === undefined) return undefined
@@ -330,13 +330,37 @@ const requirementsOf = (reader: Reader): SecurityRequirements => {
   const roles = list('roles')
   const scopes = list('scopes')
   if (groups === undefined && roles === undefined && scopes === undefined) return {}
-  return {
+  const requirements: SecurityRequirements = {
     ...(groups === undefined ? {} : { groups }),
     ...(roles === undefined ? {} : { roles }),
     ...(scopes === undefined ? {} : { scopes }),
     pointer: reader.map.pointer,
   }
+  warnOfForbidden(reader, type, requirements)
+  return requirements
 }
+
+/** What no caller meets in any realm. What this realm lacks is said by `language/caller-requirements.ts`. */
+const warnOfForbidden = (
+  { map, diagnostics }: Reader,
+  type: SchemeName,
+  { groups, roles, scopes }: SecurityRequirements,
+): void => {
+  const warn = (member: string, reason: string): void => {
+    diagnostics.warning(
+      'AlwaysForbidden',
+      childPointer(map.pointer, member),
+      `every request is rejected (403): ${reason}`,
+    )
+  }
+  if (groups?.length === 0) warn('groups', emptyList('groups', 'group'))
+  if (roles?.length === 0) warn('roles', emptyList('roles', 'role'))
+  if (scopes !== undefined && scopes.length > 0 && type !== 'oauth2')
+    warn('scopes', `only tokens of oauth2 have scopes, and this is ${type}. Require groups instead`)
+}
+
+const emptyList = (list: string, name: string): string =>
+  `a caller must have one of the ${list}, and the list is empty. Name a ${name}, or leave ${list} out to let in everyone who is authenticated`
 
 const textMember = (reader: Reader, key: string): string | undefined => {
   const template = reader.map.get(key)

@@ -1,7 +1,8 @@
 import { describe, expect, it } from '@jest/globals'
+import { compile } from '../../../language/compile.ts'
 import { endpointsOf } from '../../../language/compile/security.ts'
 import type { RealmFacts } from '../../../language/environment.ts'
-import { compiled, compiledGet, faultsOf, STATIC } from '../documents.ts'
+import { compiled, compiledGet, documentOf, faultsOf, STATIC } from '../documents.ts'
 
 const realm = { authmethods: ['oidcrp', 'cookie', 'x'], oidcProviders: ['default', 'corp'] }
 
@@ -157,6 +158,44 @@ describe('what is not understood does not load', () => {
       words.map(() => 'UnsatisfiedSecurity /security/flow'),
     )
     expect(warnings.map(({ message }) => message).join('')).toContain(words.join(''))
+  })
+
+  const OWN_TOKENS = { type: 'oauth2', flow: 'client_credentials' }
+  const EMPTY_LIST = 'the list is empty'
+  it.each<[object, string, string]>([
+    [{ type: 'basic', groups: [] }, 'groups', EMPTY_LIST],
+    [{ type: 'api_key', groups: ['a'], roles: [] }, 'roles', EMPTY_LIST],
+    [{ ...OWN_TOKENS, groups: [] }, 'groups', EMPTY_LIST],
+    [{ type: 'oidc', roles: [] }, 'roles', EMPTY_LIST],
+    [{ type: 'basic', scopes: ['a'] }, 'scopes', 'this is basic'],
+    [{ type: 'api_key', groups: ['a'], scopes: ['a'] }, 'scopes', 'this is api_key'],
+    [{ type: 'oidc', scopes: ['openid'] }, 'scopes', 'this is oidc'],
+  ])('%j, which no caller meets in any realm: a warning at %s', (security, member, words) => {
+    const paths = { '/x': { get: STATIC }, '/y': { get: STATIC } }
+    for (const facts of [realm, { ...realm, hasIssuers: true }]) {
+      const { warnings } = compiled({ realm: facts, api: { security }, paths })
+      expect(warnings.map(({ code, path }) => [code, path])).toEqual([
+        ['AlwaysForbidden', `/security/${member}`],
+      ])
+      expect(warnings[0]?.message).toContain(words)
+    }
+  })
+
+  it.each<[object]>([
+    [{ type: 'basic', groups: ['a'], roles: ['b'], scopes: [] }],
+    [{ ...OWN_TOKENS, groups: ['a'], scopes: ['a'] }],
+    [{ type: 'oauth2', flow: 'implicit', scopes: ['a'] }],
+    [{ type: 'oidc', groups: ['a'] }],
+  ])('%j, which callers of some realm meet: no warning', (security) => {
+    expect(compiled({ realm, api: { security } }).warnings).toEqual([])
+  })
+
+  it('a list with a wrong member is an error, and not empty as well', () => {
+    const api = { variables: { g: [5] }, security: { type: 'basic', groups: '{{variables.g}}' } }
+    expect(compile(documentOf({ api }), { realm: () => realm })).toMatchObject({
+      problems: [{ code: 'invalid_datatype', path: '/variables/g/0' }],
+      warnings: [],
+    })
   })
 
   const guarded = { ...STATIC, security: { type: 'basic' } }

@@ -79,6 +79,13 @@ describe('a document that requires a group', () => {
     expect(open().verdict(...resources)?.warnings).toEqual([])
   })
 
+  it('that no realm could satisfy has a warning where the realm is not known too', () => {
+    const verdict = open().verdict(documentOf({ type: 'basic', groups: [] }))
+    expect(verdict?.warnings).toMatchObject([
+      { code: 'AlwaysForbidden', path: '/spec/document/security/groups' },
+    ])
+  })
+
   it('has no name in the warning that a Secret may hold', () => {
     const document = resourceOf('ApiSpecification', 'd', {
       spec: {
