@@ -66,18 +66,28 @@ const sizeOf = ({ pointer, groups = [], roles = [], scopes = [] }: CallerRequire
     pointer.length,
   )
 
-/**
- * The groups that users of a realm are in. They are the roles of a user as well, and the scopes of its tokens.
- * @example userGroupsOf({ uri: 'com.acme', users: [{ username: 'bob', groups: ['staff'] }] }) // new Set(['staff'])
- */
-export const userGroupsOf = oncePer((realm: RealmRecord): ReadonlySet<string> => {
-  const found = new Set<string>()
-  for (const { groups = [] } of realm.users ?? []) for (const group of groups) found.add(group)
-  return found
+/** The groups that users of a realm are in. They are the roles of a user as well, and the scopes of its tokens. */
+export interface CallerGroups {
+  readonly ofUsers: ReadonlySet<string>
+  /** Of users who have an API key. */
+  readonly ofKeyOwners: ReadonlySet<string>
+}
+
+/** @example callerGroupsOf({ uri: 'com.acme', users: [{ username: 'bob', groups: ['staff'] }] }).ofUsers // new Set(['staff']) */
+export const callerGroupsOf = oncePer((realm: RealmRecord): CallerGroups => {
+  const ofUsers = new Set<string>()
+  const ofKeyOwners = new Set<string>()
+  const keyOwners = new Set((realm.api_keys ?? []).map(({ username }) => username))
+  for (const { username, groups = [] } of realm.users ?? [])
+    for (const group of groups) {
+      ofUsers.add(group)
+      if (keyOwners.has(username)) ofKeyOwners.add(group)
+    }
+  return { ofUsers, ofKeyOwners }
 })
 
 export interface RealmCallers {
-  readonly groups: ReadonlySet<string>
+  readonly groups: CallerGroups
   /** It trusts issuers, whose tokens may have any group. */
   readonly hasIssuers: boolean
 }
@@ -96,12 +106,14 @@ export const warnOfRequirements = (
     const { pointer, type } = requirement
     if (type === 'oauth2' && hasIssuers) continue
     for (const member of MEMBERS) {
-      const missing = missingNames(requirement, member, groups)
+      const known = type === 'api_key' ? groups.ofKeyOwners : groups.ofUsers
+      const missing = missingNames(requirement, member, known)
       if (missing.length === 0) continue
       diagnostics.warning(
         'UnsatisfiedSecurity',
         childPointer(pointer, member),
-        `${WORDS[member]}no user of the realm is in ${describeGroups(hasSecrets ? [] : missing)}: ` +
+        `${WORDS[member]}no user of the realm ${type === 'api_key' ? 'who has an API key ' : ''}` +
+          `is in ${describeGroups(hasSecrets ? [] : missing)}: ` +
           'every request is rejected (403) until one is',
       )
     }

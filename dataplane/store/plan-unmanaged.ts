@@ -2,7 +2,7 @@
 // conflict: it is rejected, with the name of the winner (behaviour §2).
 
 import { hash } from 'node:crypto'
-import { userGroupsOf, warnOfRequirements } from '../../language/caller-requirements.ts'
+import { callerGroupsOf, warnOfRequirements } from '../../language/caller-requirements.ts'
 import { writtenPlaces } from '../../language/compile/written-place.ts'
 import type { ValueMap } from '../../language/expression/value.ts'
 import { conflictProblem } from '../../language/routes/conflicts.ts'
@@ -70,7 +70,7 @@ const warningsOf = (
   const record = draft.realm(forwards.realmUri)?.record
   if (requirements.length === 0 || record === undefined) return warnings
   const callers = {
-    groups: userGroupsOf(record),
+    groups: callerGroupsOf(record),
     hasIssuers: (record.trusted_issuers ?? []).length > 0,
   }
   // A document that compiles is a map.

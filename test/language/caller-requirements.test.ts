@@ -1,7 +1,7 @@
 import { describe, expect, it } from '@jest/globals'
 import {
+  callerGroupsOf,
   callerRequirementsOf,
-  userGroupsOf,
   warnOfRequirements,
 } from '../../language/caller-requirements.ts'
 import { writtenPlaces } from '../../language/compile/written-place.ts'
@@ -20,16 +20,18 @@ const requirementsOf = (security: ValueMap) =>
 
 interface Callers {
   readonly groups?: readonly string[]
+  /** Of users who have an API key. */
+  readonly ofKeyOwners?: readonly string[]
   readonly hasIssuers?: boolean
 }
 
 const warningsOf = (
   security: ValueMap,
-  { groups = ['staff', 'ops'], hasIssuers = false }: Callers = {},
+  { groups = ['staff', 'ops'], ofKeyOwners = groups, hasIssuers = false }: Callers = {},
 ) =>
   warnOfRequirements(
     requirementsOf(security),
-    { groups: new Set(groups), hasIssuers },
+    { groups: { ofUsers: new Set(groups), ofKeyOwners: new Set(ofKeyOwners) }, hasIssuers },
     { findPlace: (path) => ({ path, beyond: '' }), hasSecrets: false },
   )
 
@@ -39,6 +41,11 @@ describe('a warning of requirements', () => {
     ['no requirement', { type: 'basic' }, {}],
     ['a group that a user is in', { type: 'basic', groups: ['staff'] }, {}],
     ['one of several groups', { type: 'api_key', groups: ['nobody', 'ops'] }, {}],
+    [
+      'a group of users without an API key',
+      { type: 'basic', groups: ['ops'] },
+      { ofKeyOwners: [] },
+    ],
     ['a role, which is a group', { type: 'basic', roles: ['ops'] }, {}],
     ['scopes that are groups', { ...OAUTH2, scopes: ['staff', 'ops'] }, {}],
     ['roles that a provider names', { type: 'oidc', groups: ['nobody'], roles: ['nobody'] }, {}],
@@ -63,8 +70,14 @@ describe('a warning of requirements', () => {
     [
       { type: 'api_key', groups: ['a', 'b'] },
       'groups',
-      "no user of the realm is in any of the groups 'a', 'b': every request is rejected (403) until one is",
+      "no user of the realm who has an API key is in any of the groups 'a', 'b': every request is rejected (403) until one is",
       {},
+    ],
+    [
+      { type: 'api_key', groups: ['staff'], roles: ['ops'] },
+      'roles',
+      "the roles of a user are its groups, and no user of the realm who has an API key is in the group 'ops': every request is rejected (403) until one is",
+      { ofKeyOwners: ['staff'] },
     ],
     [
       { type: 'basic', groups: ['staff'], roles: ['constructor'] },
@@ -105,7 +118,7 @@ describe('a warning of requirements', () => {
     const said = (secrets: ValueMap) =>
       warnOfRequirements(
         requirements,
-        { groups: new Set(), hasIssuers: false },
+        { groups: callerGroupsOf({ uri: 'com.acme' }), hasIssuers: false },
         {
           findPlace: writtenPlaces(document, secrets),
           hasSecrets: Object.keys(secrets).length > 0,
@@ -153,10 +166,20 @@ describe('requirements of a document', () => {
 
 describe('groups of users', () => {
   it('are those of all users, whatever the realm declares', () => {
-    const users = [{ username: 'a', groups: ['x', 'y'] }, { username: 'b' }]
-    expect(userGroupsOf({ uri: 'com.acme', groups: ['declared'], users })).toEqual(
-      new Set(['x', 'y']),
-    )
-    expect(userGroupsOf({ uri: 'com.acme' })).toEqual(new Set())
+    const users = [
+      { username: 'a', groups: ['x', 'y'] },
+      { username: 'b' },
+      { username: 'c', groups: ['z', 'y'] },
+    ]
+    const keys = ['b', 'c', 'constructor'].map((username) => ({ key_sha256: username, username }))
+    const record = { uri: 'com.acme', groups: ['declared'], users, api_keys: keys }
+    expect(callerGroupsOf(record)).toEqual({
+      ofUsers: new Set(['x', 'y', 'z']),
+      ofKeyOwners: new Set(['z', 'y']),
+    })
+    expect(callerGroupsOf({ uri: 'com.acme' })).toEqual({
+      ofUsers: new Set(),
+      ofKeyOwners: new Set(),
+    })
   })
 })

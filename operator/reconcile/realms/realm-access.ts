@@ -1,5 +1,6 @@
 // Decides whether a document of a namespace may use a realm. Pure.
 
+import type { CallerGroups } from '../../../language/caller-requirements.ts'
 import { mapAt, memberAt } from '../../../language/expression/members.ts'
 import { isMap, type ValueMap } from '../../../language/expression/value.ts'
 import { selects } from '../../resource/label-selector.ts'
@@ -13,7 +14,7 @@ export type RealmAccess =
       readonly access: 'granted'
       readonly realm: RealmTerms
       /** That users of it are in; the same object while they are the same. */
-      readonly groups: ReadonlySet<string>
+      readonly groups: CallerGroups
       /** Names of its credentials that documents of the namespace may not use. */
       readonly withheld: readonly string[]
       /** Its Realm was deleted, and serves for a moment longer. */

@@ -1,6 +1,7 @@
 // Keeps which record each realm uri has, and what there is to say of every Realm. Remembers validations and the last good
 // version of each resource; of deleted ones for as long as the source tells of them.
 
+import type { CallerGroups } from '../../../language/caller-requirements.ts'
 import type { Problem } from '../../../language/problem.ts'
 import { conditionOf, nothingFoundBy } from '../../resource/condition.ts'
 import { mapAt, memberAt } from '../../../language/expression/members.ts'
@@ -301,9 +302,12 @@ const carryOver = (
   if (before === undefined || good === undefined || before === good) return good
   const isSame = JSON.stringify(before.terms) === JSON.stringify(good.terms)
   const desired = before.desired.digest === good.desired.digest ? before.desired : good.desired
-  const groups = isSameSet(before.groups, good.groups) ? before.groups : good.groups
+  const groups = isSameGroups(before.groups, good.groups) ? before.groups : good.groups
   return { ...good, desired, groups, terms: isSame ? before.terms : good.terms }
 }
+
+const isSameGroups = (left: CallerGroups, right: CallerGroups): boolean =>
+  isSameSet(left.ofUsers, right.ofUsers) && isSameSet(left.ofKeyOwners, right.ofKeyOwners)
 
 const isSameSet = (left: ReadonlySet<string>, right: ReadonlySet<string>): boolean =>
   left.size === right.size && [...left].every((each) => right.has(each))

@@ -1,7 +1,7 @@
 // Validates a Realm with the Secrets it names: gives its record and digest, or what stands in the way. Pure: which
 // Realm owns a uri is decided elsewhere.
 
-import { userGroupsOf } from '../../../language/caller-requirements.ts'
+import { type CallerGroups, callerGroupsOf } from '../../../language/caller-requirements.ts'
 import { listAt, memberAt } from '../../../language/expression/members.ts'
 import type { RealmFacts } from '../../../language/environment.ts'
 import { digestOf } from '../../../language/wire/digest.ts'
@@ -51,7 +51,7 @@ export interface GoodRealm {
   readonly spec: RealmSpec
   readonly terms: RealmTerms
   /** That its users are in: documents may require others, with a warning. */
-  readonly groups: ReadonlySet<string>
+  readonly groups: CallerGroups
   readonly namespace: string
   readonly generation: number
   /** Of the Realm. */
@@ -195,7 +195,7 @@ const goodRealm = (
     },
     spec,
     terms: termsOf(spec, record, namespace),
-    groups: userGroupsOf(record),
+    groups: callerGroupsOf(record),
     namespace,
     generation: resource.metadata.generation,
     uid: resource.metadata.uid,

@@ -18,6 +18,8 @@ const realmOf = (groups: readonly (readonly string[])[], more: object = {}): Res
   return resourceOf('Realm', 'shop', { spec }, { generation: ++generation })
 }
 
+const keyOf = (username: string) => ({ apiKeys: [{ keySha256: 'a'.repeat(64), username }] })
+
 const BASIC = { type: 'basic', groups: ['staff'] }
 
 const documentOf = (security: object = BASIC, more: object = {}): Resource =>
@@ -68,6 +70,20 @@ describe('a document that requires a group', () => {
     expect(desired.documents.has('d')).toBe(true)
   })
 
+  it.each([
+    ['the owner of a key is in it', 'user-1', []],
+    [
+      'only users without a key are in it',
+      'user-0',
+      [{ code: 'UnsatisfiedSecurity', path: '/spec/document/security/groups' }],
+    ],
+  ])('by keys has a warning only where none of their owners is: %s', (_, owner, expected) => {
+    const realm = realmOf([['ops'], ['staff']], keyOf(owner))
+    const warnings = open().verdict(realm, documentOf({ ...BASIC, type: 'api_key' }))?.warnings
+    expect(warnings).toMatchObject(expected)
+    expect(warnings).toHaveLength(expected.length)
+  })
+
   const issuer = { issuer: 'https://i.test', jwksUri: 'https://i.test/keys', audience: 'a' }
   const oauth2 = { type: 'oauth2', flow: 'client_credentials', groups: ['staff'] }
   it.each<[string, readonly Resource[]]>([
@@ -114,6 +130,13 @@ describe('a change of users', () => {
     expect(satisfied).toMatchObject({ warnings: [], accepted: { message: 'valid' } })
     expect(verdict(realmOf([['ops']]), document)?.warnings).toEqual([WARNING])
     expect(compiled).toHaveLength(1)
+  })
+
+  it('or of keys changes the warning too', () => {
+    const { verdict } = open()
+    const document = documentOf({ ...BASIC, type: 'api_key' })
+    expect(verdict(realmOf([['staff']]), document)?.warnings).toHaveLength(1)
+    expect(verdict(realmOf([['staff']], keyOf('user-0')), document)?.warnings).toEqual([])
   })
 
   it('leaves the verdict as it is where the groups are the same', () => {
