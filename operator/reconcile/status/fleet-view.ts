@@ -1,9 +1,10 @@
 // Collects the reports of data planes by document and realm, and finds which of these a new report concerns. A report
 // costs time in proportion to what has changed in it, however many data planes there are.
 
-import { type DataPlane, type DataPlaneReport, isSelected, mayHoldRealm } from '../../data-plane.ts'
+import { type DataPlaneReport, mayHoldRealm } from '../../data-plane.ts'
 import { changedKeys } from '../../edited-map.ts'
 import type { LabelSelector } from '../../resource/resource.ts'
+import { type Audience, Audiences } from './audiences.ts'
 import {
   answerOnDocument,
   answerOnPeers,
@@ -59,12 +60,6 @@ interface NamedDataPlane {
   readonly others: number
 }
 
-/** The data planes that a document is for; documents of one namespace and selector share one. */
-interface Audience {
-  readonly namespace: string
-  readonly selector?: LabelSelector
-}
-
 interface Entry {
   readonly subject: Subject
   readonly audience: Audience | undefined
@@ -95,17 +90,12 @@ const NO_TROUBLES_NAMED: ReadonlySet<UpstreamAnswer> = new Set()
 const APART: ReadonlySet<RouterAnswer> = new Set<RouterAnswer>(['apart'])
 const FAILING: ReadonlySet<PeersAnswer> = new Set<PeersAnswer>(['failing'])
 
-/** Beyond it all are forgotten, as many may not be in use any more. */
-const MAX_AUDIENCES = 10_000
-
 export class FleetView {
   readonly #entries = new Map<string, Entry>()
   /** Keys of the subjects of one name, which several resources may claim. */
   readonly #named = new Map<string, Set<string>>()
   readonly #reports = new Map<string, DataPlaneReport>()
-  readonly #audiences = new Map<string, Audience>()
-  /** Whether a data plane belongs to an audience. */
-  #serves = new WeakMap<DataPlane, WeakMap<Audience, boolean>>()
+  readonly #audiences = new Audiences()
   #names: readonly string[] = []
 
   /** Collects reports about `subject` under `key` from now on; undefined: about nothing any more. */
@@ -117,7 +107,7 @@ export class FleetView {
       this.#entries.delete(key)
       return
     }
-    const audience = subject.kind === 'document' ? this.#audienceOf(subject) : undefined
+    const audience = subject.kind === 'document' ? this.#audiences.of(subject) : undefined
     const tallies = {
       tally: new Tally(NAMED),
       held: new Tally(NONE_NAMED),
@@ -243,33 +233,10 @@ export class FleetView {
       // The owner of the realm is shown what it says, so other data planes are ignored.
       return isAskedAboutRealm(report, subject) ? answerOnRealm(report, subject.uri) : undefined
     }
-    if (audience === undefined || !this.#isServed(dataPlane, audience)) return undefined
+    if (audience === undefined || !this.#audiences.includes(audience, dataPlane)) return undefined
     const { realmNamespace } = subject
     if (realmNamespace !== undefined && !mayHoldRealm(dataPlane, realmNamespace)) return 'forbidden'
     return answerOnDocument(report, subject.id, subject.digest)
-  }
-
-  #isServed(dataPlane: DataPlane, audience: Audience): boolean {
-    let served = this.#serves.get(dataPlane)
-    if (served === undefined) {
-      served = new WeakMap()
-      this.#serves.set(dataPlane, served)
-    }
-    const known = served.get(audience)
-    if (known !== undefined) return known
-    const isServed = isSelected(audience, dataPlane)
-    served.set(audience, isServed)
-    return isServed
-  }
-
-  #audienceOf({ namespace, selector }: Extract<Subject, { kind: 'document' }>): Audience {
-    if (this.#audiences.size > MAX_AUDIENCES) this.#audiences.clear()
-    const key = JSON.stringify([namespace, selector])
-    const known = this.#audiences.get(key)
-    if (known !== undefined) return known
-    const audience = selector === undefined ? { namespace } : { namespace, selector }
-    this.#audiences.set(key, audience)
-    return audience
   }
 
   #firstAsked(entry: Entry): string | undefined {
