@@ -18,6 +18,7 @@ import type { Plane } from '../../../dataplane/start/plane.ts'
 import type { ServingChange } from '../../../dataplane/store/serving.ts'
 import { ServiceDirectory } from '../../../dataplane/upstream/endpoints/service-directory.ts'
 import { createSilentLog } from '../../../telemetry/log.ts'
+import type { FamilyState, MetricsState } from '../../../telemetry/metrics-state.ts'
 import { eventually } from '../../support/eventually.ts'
 import { freePort } from '../../support/free-port.ts'
 import { request } from '../../support/http-request.ts'
@@ -51,11 +52,14 @@ interface Options {
   readonly early?: HealthListener
   readonly settings?: GatewaySettings
   readonly isOwnMetricsApart?: boolean
+  /** What the plane exports. */
+  readonly state?: MetricsState
 }
 
 const start = async ({
   settings = settingsOf(),
   isOwnMetricsApart = false,
+  state,
   early,
 }: Options = {}): Promise<Started> => {
   const changes: ServingChange[] = []
@@ -74,7 +78,7 @@ const start = async ({
     viewUpstreams: () => Promise.resolve([]),
     endpoints: { directory: new ServiceDirectory(), apply: () => Promise.resolve() },
     exportMetrics: async () => ({
-      state: isOwnMetricsApart ? [] : await metrics.exportState(),
+      state: state ?? (isOwnMetricsApart ? [] : await metrics.exportState()),
       requests: [],
     }),
     announce: () => undefined,
@@ -139,6 +143,28 @@ describe('createControl', () => {
         ])
           expect(text).toContain(line)
       }
+    },
+  )
+
+  it.each([false, true])(
+    'merges metrics only where those of the control process are apart: %p',
+    async (isOwnMetricsApart) => {
+      let merges = 0
+      const family: FamilyState = {
+        name: 'requests',
+        help: 'Requests',
+        type: 'counter',
+        series: ['requests'],
+        values: [3],
+        get merge() {
+          merges += 1
+          return 'sum' as const
+        },
+      }
+      const { health } = await start({ isOwnMetricsApart, state: [family] })
+      const { text } = await request(`${health}/metrics`)
+      expect(text).toContain('requests 3\n')
+      expect(merges > 0).toBe(isOwnMetricsApart)
     },
   )
 
