@@ -62,12 +62,16 @@ export const describeUnresolved = (document: Document.Parsed): DescribedError | 
 const MERGE_WORDS =
   "<< puts the members of other maps here: its value must be a map, such as *name of an anchor &name; write '<<', in quotes, if it is a key"
 
+/** A map or a list of maps. A list in it is none, and may be the list itself: `&a [*a]`. */
 const isMergeable = (value: unknown, document: Document.Parsed): boolean => {
-  const target = isAlias(value) ? value.resolve(document) : value
-  if (isSeq(target)) return target.items.every((item) => isMergeable(item, document))
+  const target = resolved(value, document)
+  const sources = isSeq(target) ? target.items.map((item) => resolved(item, document)) : [target]
   // One that leads nowhere is described as such.
-  return target === undefined || isMap(target)
+  return sources.every((source) => source === undefined || isMap(source))
 }
+
+const resolved = (value: unknown, document: Document.Parsed): unknown =>
+  isAlias(value) ? value.resolve(document) : value
 
 const aliasWords = (name: string): string =>
   `*${shorten(name)} refers to an anchor &${shorten(name)}, which is not there: write '*${shorten(name)}', in quotes, if it is a text`

@@ -11,6 +11,11 @@ const latin1 = (text: string): Buffer => Buffer.from(text, 'latin1')
 
 export const EARLIER_FAILURES: readonly EarlierFailure[] = [
   {
+    target: 'manifests',
+    why: 'a list that holds itself, under a merge key, was followed until the stack was full',
+    input: latin1(': &a [*a]\n<<: [*a,]'),
+  },
+  {
     target: 'request-heads',
     why: 'a request behind a head that was refused for its many lines was forwarded, and answered to nobody',
     input: latin1(
