@@ -26,7 +26,7 @@ interface Waiting {
  * @example
  * const limiter = new Limiter(16)
  * if (limiter.tryAcquire()) … limiter.release()
- * const answer = await limiter.run(() => fetch(url))
+ * const response = await limiter.run(() => fetch(url))
  */
 export class Limiter {
   readonly #permits: number

@@ -14,7 +14,7 @@ export interface Timeout<T> {
  * Does not end the work: what it gives after the time, also a rejection, is dropped.
  *
  * @throws what the work rejects with in time, and what `onTimeout` throws
- * @example await withTimeout(answer, { ms: 1000, onTimeout: () => undefined })
+ * @example await withTimeout(response, { ms: 1000, onTimeout: () => undefined })
  */
 export const withTimeout = async <T, L = T>(
   work: Promise<T>,

@@ -19,7 +19,7 @@ export interface CommandIo {
 }
 
 /**
- * 0: as wished. 1: it works, and the answer is no. 2: it could not be done. 3: of a difference, security is loosened.
+ * 0: as wished. 1: it works, and the result is negative. 2: it could not be done. 3: of a difference, security is loosened.
  * 4: it was done in part.
  */
 export type ExitCode = 0 | 1 | 2 | 3 | 4

@@ -22,7 +22,7 @@ export type GatewayErrorCode =
   | 'svc.error.internal'
   | 'svc.error.http_gateway.invalid_expression'
 
-/** What the answer and metrics tell apart within a code: that a CSRF token is missing has a body of its own. */
+/** What the response and metrics tell apart within a code: that a CSRF token is missing has a body of its own. */
 export type GatewayErrorReason = 'csrf'
 
 export interface GatewayErrorOptions {

@@ -6,14 +6,14 @@ import { ADDRCONFIG, lookup } from 'node:dns'
 import type { LookupFunction } from 'node:net'
 import { BoundedMap } from '../base/bounded-map.ts'
 
-type Answer = readonly { readonly address: string; readonly family: number }[]
-type OnAnswer = (error: NodeJS.ErrnoException | null, addresses: Answer) => void
+type Addresses = readonly { readonly address: string; readonly family: number }[]
+type OnResult = (error: NodeJS.ErrnoException | null, addresses: Addresses) => void
 
 /** `dns.lookup`, or a stand-in. */
 export type Resolve = (
   hostname: string,
   options: { readonly all: true; readonly family?: number; readonly hints?: number },
-  callback: OnAnswer,
+  callback: OnResult,
 ) => void
 
 /** As many lookups as libuv runs at once: half of its four threads. */
@@ -34,7 +34,7 @@ const MOST_NAMES = 10_000
 interface Slow {
   readonly atMs: number
   /** Empty: the lookup failed. */
-  readonly addresses: Answer
+  readonly addresses: Addresses
 }
 
 /**
@@ -50,8 +50,8 @@ export const createNameLookup = (
   now: () => number = () => performance.now(),
 ): Resolve => {
   /** In the order of the calls; without those that are being looked up. */
-  const waiting = new Map<string, OnAnswer[]>()
-  const lookedUp = new Map<string, OnAnswer[]>()
+  const waiting = new Map<string, OnResult[]>()
+  const lookedUp = new Map<string, OnResult[]>()
   /** By name. */
   const slow = new BoundedMap<string, Slow>(MOST_SLOW)
   let slowLookedUp = 0

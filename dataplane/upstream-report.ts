@@ -53,10 +53,10 @@ export interface UpstreamsReport {
 
 /** @param views undefined: a process that has not replied in time */
 export const reportUpstreams = (views: readonly (UpstreamsView | undefined)[]): UpstreamsReport => {
-  const answers = views.filter((view) => view !== undefined)
+  const received = views.filter((view) => view !== undefined)
   // As each process ranks them: those that fail first.
   const byKey = Map.groupBy(
-    answers.flatMap(({ origins }) => origins),
+    received.flatMap(({ origins }) => origins),
     ({ origin, confinedTo = '' }) => `${origin} ${confinedTo}`,
   )
   const ranked = [...byKey.values()]
@@ -65,8 +65,8 @@ export const reportUpstreams = (views: readonly (UpstreamsView | undefined)[]): 
   const { origins, isTruncated } = boundOrigins(ranked)
   return {
     upstreams: origins.toSorted(compareOrigins),
-    processes: { asked: views.length, answered: answers.length },
-    truncated: isTruncated || answers.some((view) => view.isTruncated),
+    processes: { asked: views.length, answered: received.length },
+    truncated: isTruncated || received.some((view) => view.isTruncated),
   }
 }
 

@@ -48,7 +48,7 @@ const REQUEST_FIELDS: ReadonlySet<string> = new Set(
   'time id peername host method path status ms bytes version trace'.split(' '),
 )
 
-/** The client did not wait for the answer, as when a page with a stream is closed. */
+/** The client did not wait for the response, as when a page with a stream is closed. */
 const CLIENT_WENT_AWAY = 499
 
 /** Browsers ask for it on their own. */

@@ -8,9 +8,9 @@ interface RealmView {
 /** Whether every realm with a router has an open session. False also while the gateway does not respond. */
 export const haveJoined = async (management: string): Promise<boolean> => {
   try {
-    const answer = await fetch(`${management}/realms`, { signal: AbortSignal.timeout(1000) })
+    const response = await fetch(`${management}/realms`, { signal: AbortSignal.timeout(1000) })
     // The gateway is of this checkout, so the form of its response is known.
-    const realms = (await answer.json()) as readonly RealmView[]
+    const realms = (await response.json()) as readonly RealmView[]
     return realms.every(
       ({ router, sessions }) =>
         router === undefined || sessions.some(({ state }) => state === 'open'),

@@ -21,10 +21,10 @@ export interface ResourceView {
 /** undefined while the operator does not respond, or does not lead yet: then it reports nothing else. */
 export const readStatus = async (url: string): Promise<StatusView | undefined> => {
   try {
-    const answer = await fetch(`${url}/status`, { signal: AbortSignal.timeout(1000) })
+    const response = await fetch(`${url}/status`, { signal: AbortSignal.timeout(1000) })
     // The operator is of this checkout, so the form of its response is known.
-    const status = (await answer.json()) as StatusView | Record<string, never>
-    return answer.ok && isView(status) ? status : undefined
+    const status = (await response.json()) as StatusView | Record<string, never>
+    return response.ok && isView(status) ? status : undefined
   } catch {
     return undefined
   }

@@ -67,12 +67,12 @@ export class CachingCompiler implements DocumentCompiler {
     this.#entries.delete(key)
     const giveUp = new AbortController()
     const isServing = this.#isServing(request)
-    const answer = this.#ask(request, { signal: giveUp.signal, isServing })
-    if (!(answer instanceof Promise)) return answer
+    const result = this.#ask(request, { signal: giveUp.signal, isServing })
+    if (!(result instanceof Promise)) return result
     const digest = digestOf(request)
     const entry: Entry = { request, digest, giveUp, isServing, result: undefined }
     this.#entries.set(key, entry)
-    void this.#fill(key, entry, answer)
+    void this.#fill(key, entry, result)
     return undefined
   }
 
@@ -112,7 +112,7 @@ export class CachingCompiler implements DocumentCompiler {
     const { namespace, document, realm, secrets, quarantined } = request
     const { compiler } = this.#options
     const digest = (): string => digestOf(request)
-    const answer = compiler.compile({
+    const compiled = compiler.compile({
       document,
       realm,
       variables: secrets.variables,
@@ -126,12 +126,12 @@ export class CachingCompiler implements DocumentCompiler {
       isTooExpensive(result)
         ? { ...result, quarantined: { digest: digest(), limits: compiler.limitsVersion } }
         : result
-    return answer instanceof Promise ? answer.then(sign) : sign(answer)
+    return compiled instanceof Promise ? compiled.then(sign) : sign(compiled)
   }
 
-  async #fill(key: string, entry: Entry, answer: Promise<DocumentResult>): Promise<void> {
+  async #fill(key: string, entry: Entry, result: Promise<DocumentResult>): Promise<void> {
     try {
-      entry.result = await answer
+      entry.result = await result
     } catch (error) {
       if (entry.giveUp.signal.aborted || isClosed(error)) return
       entry.result = this.#failed(key, error)

@@ -75,7 +75,7 @@ const TABLE = {
     help: 'Reads of the state of a data plane by result',
     labels: ['result'],
   },
-  excessiveAnswers: {
+  excessiveResponses: {
     kind: 'counter',
     name: 'svc_operator_excessive_answers_total',
     help: 'Responses of data planes that were too large; such a data plane is not called for ten minutes',
@@ -168,7 +168,7 @@ const observeFleet = (
   metrics.total('pushes', () => byResult(fleet()?.pushes))
   metrics.total('pushedBytes', () => alone(fleet()?.pushedBytes))
   metrics.total('polls', () => byResult(fleet()?.polls))
-  metrics.total('excessiveAnswers', () => alone(fleet()?.excessiveAnswers))
+  metrics.total('excessiveResponses', () => alone(fleet()?.excessiveResponses))
   metrics.total('items', () => byResult(fleet()?.items))
   metrics.total('rounds', () => alone(fleet()?.rounds.count))
   metrics.total('roundSeconds', () => alone(fleet()?.rounds.sum))

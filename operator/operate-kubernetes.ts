@@ -162,7 +162,7 @@ interface Parts extends PagesParts {
   readonly checks: readonly { readonly stop: () => Promise<void> }[]
 }
 
-interface Surroundings extends KubernetesOptions {
+interface AssemblyDeps extends KubernetesOptions {
   readonly metrics: KubernetesMetrics
   readonly watchLog: WatchLog
   readonly compiler: OperatorCompiler
@@ -174,8 +174,8 @@ interface Surroundings extends KubernetesOptions {
   readonly namespaces: readonly string[] | 'all'
 }
 
-const assemble = (around: Surroundings): Parts => {
-  const { api, clock, log, settings, namespace, namespaces } = around
+const assemble = (deps: AssemblyDeps): Parts => {
+  const { api, clock, log, settings, namespace, namespaces } = deps
   const shared = { api, clock, log }
   const pool =
     settings.dataPlaneNamespaces.length === 0 ? [namespace] : settings.dataPlaneNamespaces
@@ -194,11 +194,11 @@ const assemble = (around: Surroundings): Parts => {
     },
   })
   const reviewKeys = new ReviewKeys(() => certificates.webhookCertificate()?.key)
-  const webhooks = createWebhookManagers({ ...around, certificates, reviewKeys })
+  const webhooks = createWebhookManagers({ ...deps, certificates, reviewKeys })
   const dataPlanes: WarmDataPlanes = new WarmDataPlanes({
     pods: createPodDataPlanes({
       ...shared,
-      watchLog: around.watchLog,
+      watchLog: deps.watchLog,
       namespaces: pool,
       sidecarNamespaces: namespaces,
       scheme: settings.dataPlaneTls ? 'https' : 'http',
@@ -207,13 +207,13 @@ const assemble = (around: Surroundings): Parts => {
       if (settings.dataPlaneTls) void certificates.ensureNamespace(each)
     },
   })
-  const missedPods = createMissedPods({ ...around, certificates, reviewKeys })
-  const removers = createWebhookRemovers({ ...around, certificates, reviewKeys })
+  const missedPods = createMissedPods({ ...deps, certificates, reviewKeys })
+  const removers = createWebhookRemovers({ ...deps, certificates, reviewKeys })
   const checks = [...(missedPods === undefined ? [] : [missedPods]), ...removers]
   const leaderOnlyTasks = [certificates, ...webhooks, ...checks]
   const writer = createWriter(shared, operatorName(settings, namespace))
-  const controller = createController(around, { certificates, dataPlanes, leaderOnlyTasks, writer })
-  const readMetrics = around.metrics.observe({
+  const controller = createController(deps, { certificates, dataPlanes, leaderOnlyTasks, writer })
+  const readMetrics = deps.metrics.observe({
     isLeading: () => controller.status.isLeading,
     desired: () => controller.desired,
     status: () => writer.facts,
@@ -240,7 +240,7 @@ const assemble = (around: Surroundings): Parts => {
 }
 
 const createWriter = (
-  shared: Pick<Surroundings, 'api' | 'clock' | 'log'>,
+  shared: Pick<AssemblyDeps, 'api' | 'clock' | 'log'>,
   operator: string,
 ): StatusWriter => {
   const writer = createStatusWriter({ ...shared, fieldManager: STATUS_FIELD_MANAGER, operator })
@@ -256,7 +256,7 @@ interface Machinery extends Pick<Parts, 'certificates' | 'dataPlanes'> {
 }
 
 const createController = (
-  { api, clock, log, settings, namespace, namespaces, watchLog, compiler, replica }: Surroundings,
+  { api, clock, log, settings, namespace, namespaces, watchLog, compiler, replica }: AssemblyDeps,
   { certificates, dataPlanes, leaderOnlyTasks, writer }: Machinery,
 ): Controller => {
   const shared = { api, clock, log }

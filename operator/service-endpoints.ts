@@ -2,7 +2,7 @@
 
 import type { ServiceEndpoints } from '../language/wire/wire.ts'
 
-export type ServiceAnswer =
+export type ServiceState =
   /** Not known yet: gateways keep what they have of it. */
   | 'unknown'
   /** Use its own address: there is no such Service, it may not be read, or gateways should not balance for it. */
@@ -11,10 +11,10 @@ export type ServiceAnswer =
   | ServiceEndpoints
 
 export interface EndpointSource {
-  /** `onChange` is called after every change of an answer. May be started again after it was stopped. */
+  /** `onChange` is called after every change of a state. May be started again after it was stopped. */
   start(onChange: () => void): void
   /** All Services that are of interest, as `namespace/name`; others are no longer read. */
   want(services: ReadonlySet<string>): void
-  of(service: string): ServiceAnswer
+  of(service: string): ServiceState
   stop(): Promise<void>
 }

@@ -1,7 +1,7 @@
 // Writes each finished request as one JSON line, in batches. Built by concatenation (0.5 µs). Logs the path alone: a
 // query may carry codes, tokens and keys, so no part of it is ever written.
 
-/** `off`, `on`, or the share of requests that are logged; 5xx answers are logged at any share above 0. */
+/** `off`, `on`, or the share of requests that are logged; 5xx responses are logged at any share above 0. */
 export type AccessLogShare = number
 
 export interface AccessEntry {

@@ -18,7 +18,7 @@ export interface DelayedResponse {
 }
 
 /**
- * Resolves when it is no longer pending, when the time that the request gives is over, or when nobody waits any more;
+ * Resolves when it is no longer pending, when the time that the request gives is over, or when the client has gone;
  * at once where the request gives none.
  * @example await untilAnswerable({ url: '/ready?wait=4', isPending, isGone: () => response.destroyed })
  */

@@ -26,7 +26,7 @@ export const startToMeasure: () => Promise<Registry> = loadOnce(async () => {
   return registry
 })
 
-/** A function that reads, and starts to measure where nobody has. */
+/** A function that reads, and starts to measure at its first call. */
 export const measureProcess = (): (() => Promise<readonly FamilyState[]>) => {
   return async () => {
     const registry = await startToMeasure()

@@ -218,7 +218,7 @@ export class RequestTotals {
     return unread
   }
 
-  /** The successor gets what nobody has read yet; these keep what was read last, as a row does. */
+  /** The successor gets what has not been read yet; these keep what was read last, as a row does. */
   giveWay(successor: RequestTotals): void {
     successor.add(this.#unread())
     this.#buckets.fill(0)

@@ -44,7 +44,7 @@ export const remedyOf = (errors: readonly ApiError[]): string | undefined =>
 export const describeClusterFailure = (error: ApiError, server: string): string | undefined => {
   if (error.code === 'unauthorized')
     return `the API server at ${server} does not accept the credentials of the kubeconfig: log in again, or choose another context`
-  return error.code === 'no_answer'
+  return error.code === 'no_response'
     ? `${server}: ${wordsOf(error).replace(/^\w+: /, '')}`
     : undefined
 }

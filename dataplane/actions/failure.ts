@@ -52,7 +52,7 @@ export const gatewayError = (
 })
 
 /** For a response with a status of 400 or more. */
-export const answerError = (status: number, headers: ValueMap, body: Value): ActionError => ({
+export const statusError = (status: number, headers: ValueMap, body: Value): ActionError => ({
   error_uri: `svc.error.upstream.${status}`,
   args: [],
   kwargs: {},

@@ -30,7 +30,7 @@ export const decodeBody = (contentType: string, bytes: Buffer, holding: Holding)
   try {
     return decode(mediaKind(contentType), bytes, meter)
   } catch (cause) {
-    throw cause instanceof DecodeError ? ANSWERS[cause.code](cause) : cause
+    throw cause instanceof DecodeError ? ERRORS[cause.code](cause) : cause
   }
 }
 
@@ -113,7 +113,7 @@ const undecodable = (message: string, cause?: unknown): GatewayError =>
     ...(cause === undefined ? {} : { cause }),
   })
 
-const ANSWERS = {
+const ERRORS = {
   malformed: (cause) => undecodable(cause.message, cause),
   too_many_values: (cause) =>
     new GatewayError('svc.error.payload_too_large', cause.message, {

@@ -14,7 +14,7 @@ import type { TokenFailure } from './token-source.ts'
 const TELLING_CALLERS = 3
 /** One more than must be known, so that a caller that comes and goes never takes the place of one that is needed. */
 const KNOWN_CALLERS = TELLING_CALLERS + 1
-/** What nobody has seen again for so long is not reported any more: without a caller nothing can be tried. */
+/** What no request has met again for so long is not reported any more: without a caller nothing can be tried. */
 export const FORGOTTEN_MS = 600_000
 /** At once. Servers have some ten errors of OAuth 2.0, and a few statuses. */
 const MAX_REASONS = 8

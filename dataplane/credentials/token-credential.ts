@@ -43,8 +43,8 @@ export interface ExchangeOptions {
 const PAUSE_MS = 1000
 
 /**
- * Causes that no caller can bring about. A status, what is no token and every other OAuth error may be answers to the token of
- * one caller: they stay with its source, which has a back-off of its own, and hold nobody else back. Where several callers get
+ * Causes that no caller can bring about. A status, what is no token and every other OAuth error may be responses to the token of
+ * one caller: they stay with its source, which has a back-off of its own, and delay no other caller. Where several callers get
  * the same one they are reported: a server may say nothing else of a wrong secret or scope.
  */
 const OF_ALL: ReadonlySet<CredentialCause | undefined> = new Set([

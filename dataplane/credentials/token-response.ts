@@ -28,7 +28,7 @@ const withoutMember = (text: string): string => {
 }
 
 /**
- * Without a challenge, which openid-client takes for an answer to our client id and secret, whatever error is in the body:
+ * Without a challenge, which openid-client takes for a response to our client id and secret, whatever error is in the body:
  * servers send one for the token of a caller too.
  *
  * @example const fetch = withoutChallenge(guardedFetch)

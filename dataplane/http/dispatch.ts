@@ -20,7 +20,7 @@ import { type Found, pathHeaders } from './response/path-headers.ts'
 import { type Guard, prepareOperation, type PreparedOperation } from './prepared-operation.ts'
 import { refuseUnmatched, report, writeUnmatched } from './report.ts'
 import { hasBody, readHead } from './request/head.ts'
-import type { Answer } from './response/plan.ts'
+import type { RenderedResponse } from './response/plan.ts'
 import { allowOf, toMethod } from '../../language/router/select-route.ts'
 import { type Selected, type SelectedEndpoint, selectTarget } from './select-route.ts'
 import { abandonOperation, refuseOperation, serveOperation } from './serve-operation.ts'
@@ -209,11 +209,11 @@ const selectOrAnswer = (
 const answerOptions = (options: DispatchOptions, found: Found): void => {
   const { incomingRequest, match: matched } = found
   const headers = pathHeaders(found).filter(([name]) => name !== 'allow')
-  const answer: Answer = {
+  const rendered: RenderedResponse = {
     status: 204,
     headers: [...headers, ['allow', allowOf(matched, incomingRequest.scheme)]],
     contentType: undefined,
     body: '',
   }
-  writeUnmatched(options, incomingRequest, answer)
+  writeUnmatched(options, incomingRequest, rendered)
 }

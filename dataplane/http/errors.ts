@@ -8,7 +8,7 @@ import { writeMsgpack } from '../codec/write-msgpack.ts'
 import { errorRecord } from '../error-record.ts'
 import { GatewayError, type GatewayErrorCode, type GatewayErrorReason } from '../gateway-error.ts'
 import type { HeaderList } from './response/headers.ts'
-import type { Answer } from './response/plan.ts'
+import type { RenderedResponse } from './response/plan.ts'
 
 const STATUSES: Readonly<Record<GatewayErrorCode, number>> = {
   'svc.error.invalid_data': 400,
@@ -53,11 +53,11 @@ export const notAcceptable = (served: readonly string[]): GatewayError =>
   })
 
 /** The response to a rejected request; `headers` are the operation's, so that CORS works on errors. */
-export const errorAnswer = (
+export const renderGatewayError = (
   error: GatewayError,
   contentType: string,
   headers: HeaderList,
-): Answer => ({
+): RenderedResponse => ({
   status: error.status ?? STATUSES[error.code],
   headers: [
     ...headers.filter(([name]) => name !== 'content-type' && !Object.hasOwn(error.headers, name)),

@@ -17,7 +17,7 @@ import type {
 import type { Authority } from '../../language/routes/authority.ts'
 import { Context } from '../context.ts'
 import type { GatewayErrorCode } from '../gateway-error.ts'
-import { errorAnswer, notAcceptable, toGatewayError } from './errors.ts'
+import { renderGatewayError, notAcceptable, toGatewayError } from './errors.ts'
 import { EventOutput } from './sse/writer.ts'
 import { HttpEventSink, type StreamEnd } from './sse/stream.ts'
 import type { EventStreams } from './sse/registry.ts'
@@ -25,7 +25,7 @@ import { EVENT_STREAM, rateEventStream } from '../../language/routes/negotiate.t
 import type { PreparedOperation } from './prepared-operation.ts'
 import { planEvents, planStream, renderFailure, renderSuccess } from './response/render-result.ts'
 import type { Holding, MemoryBudget } from '../memory/memory-budget.ts'
-import type { Answer } from './response/plan.ts'
+import type { RenderedResponse } from './response/plan.ts'
 import {
   CLIENT_WENT_AWAY,
   type IncomingRequest,
@@ -39,7 +39,7 @@ import {
   beLastOnConnection,
   type Envelope,
   type FramedHead,
-  writeAnswer,
+  writeResponse,
   writeEventHead,
   writeStreamHead,
 } from './response/write-response.ts'
@@ -103,7 +103,7 @@ export class HttpExchange implements Exchange {
   succeed(result: ValueMap): void {
     if (this.#isSettled) return
     try {
-      this.#answer(renderSuccess(this, result))
+      this.#respond(renderSuccess(this, result))
     } catch (error) {
       this.refuse(asError(error))
     }
@@ -116,7 +116,7 @@ export class HttpExchange implements Exchange {
   fail(failure: ActionError): void {
     if (this.#isSettled) return
     try {
-      this.#answer(renderFailure(this, failure), undefined, this.#nameOf(failure))
+      this.#respond(renderFailure(this, failure), undefined, this.#nameOf(failure))
     } catch (error) {
       this.refuse(asError(error))
     }
@@ -137,7 +137,7 @@ export class HttpExchange implements Exchange {
     if (known.code === 'svc.error.internal')
       this.#observer.unexpected(error, this.envelope.requestId, this.incoming)
     const headers = this.operation.shape.headers.writeWhatIsKnown(this.context)
-    this.#answer(errorAnswer(known, this.contentType, headers), known.code)
+    this.#respond(renderGatewayError(known, this.contentType, headers), known.code)
   }
 
   stream(head: StreamHead): ByteSink | undefined {
@@ -283,11 +283,11 @@ export class HttpExchange implements Exchange {
     return isKnown ? uri : undefined
   }
 
-  #answer(answer: Answer, refusal?: GatewayErrorCode, failure?: string): void {
+  #respond(rendered: RenderedResponse, refusal?: GatewayErrorCode, failure?: string): void {
     this.#isSettled = true
     this.#cancel = undefined
-    const bytes = writeAnswer(this.response, answer, this.envelope, this.#isHead)
-    const { status } = answer
+    const bytes = writeResponse(this.response, rendered, this.envelope, this.#isHead)
+    const { status } = rendered
     if (failure !== undefined) this.#settled({ status, bytes, failure })
     else this.#settled(refusal === undefined ? { status, bytes } : { status, bytes, refusal })
   }

@@ -33,10 +33,10 @@ export const loginInstead = (
       provider: guard.provider,
     },
   )
-  return answerOf(decision, error)
+  return errorOf(decision, error)
 }
 
-const answerOf = (decision: LoginDecision, error: GatewayError): GatewayError => {
+const errorOf = (decision: LoginDecision, error: GatewayError): GatewayError => {
   switch (decision.kind) {
     case 'reject':
       return error

@@ -18,7 +18,7 @@ import { type ActionResponse, actionResponse, NO_BODY } from '../../language/act
 import type { Perform } from '../actions/performer.ts'
 import type { OperationSlot, ServedPath, ServedVersion } from '../served.ts'
 import { type EventPlan, prepareEvents } from './sse/mapping.ts'
-import type { FixedAnswer } from './response/fixed-response.ts'
+import type { FixedResponse } from './response/fixed-response.ts'
 import { orderOffers } from '../../language/routes/negotiate.ts'
 import { needsOf, type RequestNeeds } from './request/view.ts'
 import { type HeaderWriter, prepareHeaders } from './response/headers.ts'
@@ -50,20 +50,20 @@ export interface OperationShape {
   /** The body goes to an upstream as it came, unless a template reads it. */
   readonly forwardsBody: boolean
   readonly headers: HeaderWriter
-  /** `on_result` has headers: of an answer that passes through only its framing is kept beside them. */
+  /** `on_result` has headers: of a response that passes through only its framing is kept beside them. */
   readonly replacesHeaders: boolean
   /** Some template reads the outcome of the action. */
   readonly readsAction: boolean
-  /** Its answer may be a stream of events. */
+  /** Its response may be a stream of events. */
   readonly hasEvents: boolean
   /** It has an `on_error`. */
   readonly hasOnError: boolean
   readonly action: CompiledOperation['action']['type']
   /** The `status_code` of the result is the status, where the document sets none. */
   readonly givesStatus: boolean
-  /** The answer is the same for every request: made once per content type. */
+  /** The response is the same for every request: it is rendered once per content type. */
   readonly isFixed: boolean
-  /** Value of `Vary`: what the answer is negotiated by. */
+  /** Value of `Vary`: what the response is negotiated by. */
   readonly vary: string | undefined
   readonly headMemo: HeadMemo
   /** Of the version. */
@@ -94,7 +94,7 @@ export class PreparedOperation implements TemplateSource {
   readonly perform: Perform
   readonly onResult: ResponsePlan
   readonly row: RequestRow
-  readonly fixed: Map<ContentType, FixedAnswer>
+  readonly fixed: Map<ContentType, FixedResponse>
   readonly #slot: OperationSlot<PreparedOperation>
   /** Made at the first failure, and at the first stream of events. */
   #onError: ResponsePlan | undefined = undefined
@@ -111,7 +111,7 @@ export class PreparedOperation implements TemplateSource {
     this.shape = shapeOf(operation, { method, version, response, onResult: this.onResult })
     this.perform = preparation.createPerformer(operation, path)
     this.row = preparation.rowFor(version, template, method)
-    this.fixed = this.shape.isFixed ? new Map<ContentType, FixedAnswer>() : NOTHING_FIXED
+    this.fixed = this.shape.isFixed ? new Map<ContentType, FixedResponse>() : NOTHING_FIXED
   }
 
   get action(): OperationShape['action'] {
@@ -128,7 +128,7 @@ export class PreparedOperation implements TemplateSource {
     return (this.#onError ??= prepareOnError(this.#slot))
   }
 
-  /** How the events of a stream are made; undefined: its answer is none. */
+  /** How the events of a stream are made; undefined: its response is none. */
   events(): EventPlan | undefined {
     if (!this.shape.hasEvents) return undefined
     return (this.#events ??= prepareEventPlan(this.#slot.load()))
@@ -211,8 +211,8 @@ const shareText = createTextShare()
 const guardOf = (method: Method, security: CompiledSecurity): Guard | undefined =>
   security.type === 'anonymous' || method === 'options' ? undefined : security
 
-/** Never written to: only fixed operations have fixed answers. */
-const NOTHING_FIXED = new Map<ContentType, FixedAnswer>()
+/** Never written to: only fixed operations have fixed responses. */
+const NOTHING_FIXED = new Map<ContentType, FixedResponse>()
 
 /** Failures are rare: their response is built at the first of them. */
 const prepareOnError = (slot: OperationSlot<PreparedOperation>): ResponsePlan => {

@@ -2,7 +2,7 @@
 
 import type { RequestFailure } from '../actions/request-failure.ts'
 import { clientPeername } from '../client-address.ts'
-import { toGatewayError, errorAnswer } from './errors.ts'
+import { toGatewayError, renderGatewayError } from './errors.ts'
 import type { GatewayErrorCode } from '../gateway-error.ts'
 import type {
   IncomingRequest,
@@ -13,8 +13,8 @@ import type {
 import { refusalType } from '../../language/routes/negotiate.ts'
 import type { RequestRow } from '../../telemetry/request-row.ts'
 import type { HeaderList } from './response/headers.ts'
-import type { Answer } from './response/plan.ts'
-import { type Envelope, writeAnswer } from './response/write-response.ts'
+import type { RenderedResponse } from './response/plan.ts'
+import { type Envelope, writeResponse } from './response/write-response.ts'
 
 /** Rejects a request before any operation was found. */
 export const refuseUnmatched = (
@@ -31,14 +31,14 @@ export const refuseUnmatched = (
     incomingRequest.response.destroy()
     return
   }
-  const answer = errorAnswer(known, refusalType(incomingRequest.head.accept), headers)
-  writeUnmatched(options, incomingRequest, answer, known.code)
+  const rendered = renderGatewayError(known, refusalType(incomingRequest.head.accept), headers)
+  writeUnmatched(options, incomingRequest, rendered, known.code)
 }
 
 export const writeUnmatched = (
   options: DispatchOptions,
   incomingRequest: IncomingRequest,
-  answer: Answer,
+  rendered: RenderedResponse,
   refusal?: GatewayErrorCode,
 ): void => {
   const { id, request, response } = incomingRequest
@@ -48,14 +48,14 @@ export const writeUnmatched = (
     deprecation: undefined,
     vary: undefined,
   }
-  const bytes = writeAnswer(response, answer, envelope, request.method === 'HEAD')
+  const bytes = writeResponse(response, rendered, envelope, request.method === 'HEAD')
   options.inFlight.count--
   const seconds = (options.now() - incomingRequest.startedMs) / 1000
-  options.unmatched.observe(answer.status, seconds)
-  const settlement = settlementOf(answer.status, bytes, refusal)
+  options.unmatched.observe(rendered.status, seconds)
+  const settlement = settlementOf(rendered.status, bytes, refusal)
   options.traces?.settled(incomingRequest, settlement)
   log(options, incomingRequest, {
-    status: answer.status,
+    status: rendered.status,
     seconds,
     bytes,
     api: '',

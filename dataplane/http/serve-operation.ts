@@ -22,7 +22,7 @@ import type { OperationShape, PreparedOperation } from './prepared-operation.ts'
 import { renderResult } from './response/render-result.ts'
 import { hasBody, type RequestHead } from './request/head.ts'
 import { fillRequestView, type RequestFacts } from './request/view.ts'
-import { fixAnswer } from './response/fixed-response.ts'
+import { fixResponse } from './response/fixed-response.ts'
 import { toMethod } from '../../language/router/select-route.ts'
 import type { Envelope } from './response/write-response.ts'
 import { asError } from '../../base/thrown.ts'
@@ -194,7 +194,7 @@ const perform = (exchange: HttpExchange): void => {
   const { operation, contentType } = exchange
   try {
     if (operation.shape.isFixed && !operation.fixed.has(contentType))
-      operation.fixed.set(contentType, fixAnswer(renderResult(exchange), exchange.envelope))
+      operation.fixed.set(contentType, fixResponse(renderResult(exchange), exchange.envelope))
     operation.perform(exchange)
   } catch (error) {
     refuse(exchange, error)

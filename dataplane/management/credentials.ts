@@ -62,7 +62,7 @@ const MAX_FILE_BYTES = 64 * 1024
 
 /**
  * Reads a file of tokens, one a line, once a second. While there is no file yet, every call is rejected; if the file
- * is removed, its last tokens stay valid, so that a rotation in two steps locks nobody out.
+ * is removed, its last tokens stay valid, so that a rotation in two steps locks no client out.
  */
 export const openTokenFile = async (options: TokenFileOptions): Promise<TokenFile> => {
   const { path, log, everyMs = 1000 } = options

@@ -20,10 +20,10 @@ export const whyEndpoint = (find: FindDecisions): Endpoint => ({
         description: 'An id has 1 to 128 visible ASCII characters: X-Request-Id of the response.',
       })
     const replies = await find(id)
-    const answers = replies.filter((reply) => reply !== undefined)
-    const decisions = answers.flat().slice(0, MOST_DECISIONS)
-    if (decisions.length === 0) throw notKept(replies.length - answers.length)
-    const processes = JSON.stringify({ asked: replies.length, answered: answers.length })
+    const received = replies.filter((reply) => reply !== undefined)
+    const decisions = received.flat().slice(0, MOST_DECISIONS)
+    if (decisions.length === 0) throw notKept(replies.length - received.length)
+    const processes = JSON.stringify({ asked: replies.length, answered: received.length })
     sendText(res, 200, `{"decisions":[${decisions.join(',')}],"processes":${processes}}`)
   },
 })
@@ -50,11 +50,11 @@ export const failuresEndpoint = (find: FindFailures): Endpoint => ({
   get: async (req, res) => {
     const query = readQuery(req.query)
     const replies = await find(query)
-    const answers = replies.filter((reply) => reply !== undefined)
-    const { rows, next } = mergeNewest(answers, query.limit)
+    const received = replies.filter((reply) => reply !== undefined)
+    const { rows, next } = mergeNewest(received, query.limit)
     // Each text is that of an object with members.
     const failures = rows.map(({ endedMs, text }) => `{"ended_ms":${endedMs},${text.slice(1)}`)
-    const processes = JSON.stringify({ asked: replies.length, answered: answers.length })
+    const processes = JSON.stringify({ asked: replies.length, answered: received.length })
     sendText(
       res,
       200,

@@ -4,7 +4,7 @@
 import type { AuditEvent } from '../audit.ts'
 import { createUserLookup } from '../security/passwords/realm-users.ts'
 import { SharedStateError } from '../shared/shared-state.ts'
-import { refusalAnswer } from './responses.ts'
+import { refusalResponse } from './responses.ts'
 import type {
   OAuth2,
   OAuth2Deps,
@@ -31,7 +31,7 @@ export const createOAuth2 = (deps: OAuth2Deps): OAuth2 => {
     token: handler(endpointDeps, {
       event: 'token',
       known: TOKEN_PARAMETERS,
-      run: async (exchange) => ({ answer: await giveToken(exchange), untouched: undefined }),
+      run: async (exchange) => ({ response: await giveToken(exchange), untouched: undefined }),
     }),
     revoke: handler(endpointDeps, {
       event: 'revocation',
@@ -45,7 +45,7 @@ interface Endpoint {
   readonly event: AuditEvent['event']
   readonly known: ReadonlySet<string>
   readonly run: (exchange: OAuth2Context) => Promise<{
-    readonly answer: OAuthResponse
+    readonly response: OAuthResponse
     /** Why nothing was done, if the client does not learn it. */
     readonly untouched: string | undefined
   }>
@@ -60,9 +60,9 @@ const handler =
     }
     try {
       const parameters = readParameters(request, known)
-      const { answer, untouched = '' } = await run({ request, parameters, endpointDeps, audited })
+      const { response, untouched = '' } = await run({ request, parameters, endpointDeps, audited })
       audit(untouched)
-      return answer
+      return response
     } catch (error) {
       const refusal = toRefusal(error)
       if (refusal.code === 'server_error')
@@ -71,7 +71,7 @@ const handler =
           requestId: request.requestId,
         })
       audit(refusal.reason)
-      return refusalAnswer(request.realmUri, refusal)
+      return refusalResponse(request.realmUri, refusal)
     }
   }
 

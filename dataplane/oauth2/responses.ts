@@ -16,13 +16,13 @@ export interface TokenFields {
   readonly scope?: string
 }
 
-export const tokenAnswer = (fields: TokenFields): OAuthResponse => jsonAnswer(200, fields, [])
+export const tokenResponse = (fields: TokenFields): OAuthResponse => jsonResponse(200, fields, [])
 
 /** RFC 7009 §2.2: the client needs nothing but the status. */
-export const revokedAnswer = (): OAuthResponse => ({ status: 200, headers: NO_STORE, body: '' })
+export const revokedResponse = (): OAuthResponse => ({ status: 200, headers: NO_STORE, body: '' })
 
-export const refusalAnswer = (realmUri: string, refusal: OAuthError): OAuthResponse => ({
-  ...jsonAnswer(
+export const refusalResponse = (realmUri: string, refusal: OAuthError): OAuthResponse => ({
+  ...jsonResponse(
     refusal.status,
     { error: refusal.code, error_description: refusal.message },
     extraHeaders(realmUri, refusal),
@@ -46,7 +46,7 @@ const NO_STORE: readonly Header[] = [
   ['pragma', 'no-cache'],
 ]
 
-const jsonAnswer = (status: number, body: object, extra: readonly Header[]): OAuthResponse => ({
+const jsonResponse = (status: number, body: object, extra: readonly Header[]): OAuthResponse => ({
   status,
   headers: [
     ['content-type', 'application/json'],

@@ -3,7 +3,7 @@
 
 import type { UserRecord } from '../../language/realm/record.ts'
 import { accessTokenKey } from '../security/tokens/revocation-keys.ts'
-import { revokedAnswer } from './responses.ts'
+import { revokedResponse } from './responses.ts'
 import { authenticateClient } from './client-authentication.ts'
 import type { OAuthResponse } from './oauth2-endpoint.ts'
 import { required } from './parameters.ts'
@@ -19,7 +19,7 @@ export const REVOKE_PARAMETERS: ReadonlySet<string> = new Set([
 ])
 
 export interface Revocation {
-  readonly answer: OAuthResponse
+  readonly response: OAuthResponse
   /** Undefined if something was revoked. */
   readonly untouched: RejectionReason | undefined
 }
@@ -32,9 +32,9 @@ export const revokeToken = async (exchange: OAuth2Context): Promise<Revocation> 
   for (const revoker of revokers) {
     const result = await revoker(exchange, client, token)
     if (result !== 'not_mine')
-      return { answer: revokedAnswer(), untouched: result === 'done' ? undefined : result }
+      return { response: revokedResponse(), untouched: result === 'done' ? undefined : result }
   }
-  return { answer: revokedAnswer(), untouched: 'unknown_token' }
+  return { response: revokedResponse(), untouched: 'unknown_token' }
 }
 
 type RevocationResult = 'done' | 'not_mine' | Extract<RejectionReason, 'other_client' | 'revoked'>

@@ -3,7 +3,7 @@
 import type { OAuth2Flow } from '../../language/realm/token-flows.ts'
 import type { RealmRecord } from '../../language/realm/record.ts'
 import { isServedFlow } from '../../language/realm/token-flows.ts'
-import { tokenAnswer } from './responses.ts'
+import { tokenResponse } from './responses.ts'
 import { authenticateClient } from './client-authentication.ts'
 import { GRANTS, type GrantType } from './grants.ts'
 import type { OAuthResponse } from './oauth2-endpoint.ts'
@@ -35,7 +35,7 @@ export const giveToken = async (exchange: OAuth2Context): Promise<OAuthResponse>
       'grant_not_allowed',
       'The realm does not allow this grant',
     )
-  return tokenAnswer(await GRANTS[type]({ ...exchange, client, hasGrant }))
+  return tokenResponse(await GRANTS[type]({ ...exchange, client, hasGrant }))
 }
 
 const grantTypeOf = (asked: string, flows: readonly OAuth2Flow[]): GrantType => {

@@ -70,9 +70,9 @@ const handler =
   async (request) => {
     const exchange: OidcContext = { endpoint, request, endpointDeps }
     try {
-      const answer = await RUNS[endpoint](exchange)
+      const response = await RUNS[endpoint](exchange)
       endpointDeps.count({ endpoint, outcome: 'ok' })
-      return answer
+      return response
     } catch (error) {
       return refuse(exchange, error)
     }

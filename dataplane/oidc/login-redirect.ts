@@ -86,7 +86,7 @@ const OBSTACLES: readonly Obstacle[] = [
       headers['sec-purpose'] !== undefined ||
       headers['purpose'] !== undefined ||
       headers['x-moz'] !== undefined,
-    reason: 'the page is fetched in advance, and nobody has opened it yet',
+    reason: 'the page is fetched in advance, and no person has opened it yet',
   },
   {
     holds: ({ headers }) => headers.authorization !== undefined,

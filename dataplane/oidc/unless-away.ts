@@ -8,11 +8,11 @@ import type { OidcEndpointDeps } from './context.ts'
  * @param otherwise the reply with which the request continues
  * @throws OidcError `provider_unavailable`, 503: the same request may succeed soon
  */
-export const unlessAway = async <Answer>(
+export const unlessAway = async <Result>(
   endpointDeps: Pick<OidcEndpointDeps, 'whenSharedAway' | 'log'>,
-  otherwise: Answer,
-  ask: () => Promise<Answer>,
-): Promise<Answer> => {
+  otherwise: Result,
+  ask: () => Promise<Result>,
+): Promise<Result> => {
   try {
     return await ask()
   } catch (cause) {

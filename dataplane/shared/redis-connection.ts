@@ -269,7 +269,7 @@ class ReopeningConnection implements RedisConnection {
     if (connections === undefined) throw unavailable('Redis is away')
     const response = connections.commands.sendCommand([...command])
     const onTimeout = (): never => {
-      throw new Error('no answer in time')
+      throw new Error('no response in time')
     }
     try {
       return await withTimeout(response, { ms: timeoutMs, onTimeout })

@@ -26,7 +26,7 @@ export interface Connection {
   /** It gets no request after that time. */
   readonly dueMs: number
   /** Consecutive responses that indicate a fault of the instance behind it. */
-  badAnswers: number
+  badResponses: number
   /** It has returned a response without a fault. */
   hasServed: boolean
   /** The realm of the request that uses it. */
@@ -99,7 +99,7 @@ export const openConnection = (
     endpoint: undefined,
     hasAttempted: false,
     dueMs: options.dueMs,
-    badAnswers: 0,
+    badResponses: 0,
     hasServed: false,
     realm: undefined,
     avoid: undefined,

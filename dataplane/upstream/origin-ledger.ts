@@ -105,7 +105,7 @@ export class OriginRecord {
     this.#now = now
   }
 
-  onAnswer(statusCode: number, realm: string | undefined): void {
+  onResponse(statusCode: number, realm: string | undefined): void {
     const cause = causeOfStatus(statusCode)
     if (cause === undefined) this.#streaks.onGood(realm)
     else this.onFailure(cause, 'realm', realm)

@@ -50,9 +50,9 @@ export interface PoolOptions {
  * After this many consecutive responses that indicate a fault a connection is closed, as the next may reach another
  * instance.
  */
-const BAD_ANSWERS = 3
+const BAD_RESPONSES = 3
 /** If no connection is better, each that is closed doubles the number for the next. */
-const MOST_BAD_ANSWERS = 96
+const MOST_BAD_RESPONSES = 96
 
 /** The share of its lifetime that a connection may lose, so that not all are renewed at once. */
 const EARLIER = 0.25
@@ -68,7 +68,7 @@ export class OriginPool implements ConnectionEvents {
   /** Idle connections by known endpoint, the longest idle first. */
   readonly #idle = new Map<Endpoint, Connection[]>()
   #isClosing = false
-  #badAnswers = BAD_ANSWERS
+  #badResponses = BAD_RESPONSES
 
   constructor(options: PoolOptions) {
     this.#options = options
@@ -156,12 +156,12 @@ export class OriginPool implements ConnectionEvents {
   /** Call it when the head of a response has arrived. */
   onStatus(connection: Connection, statusCode: number): void {
     const isBad = statusCode >= 502 && statusCode <= 504
-    connection.badAnswers = isBad ? connection.badAnswers + 1 : 0
+    connection.badResponses = isBad ? connection.badResponses + 1 : 0
     if (!isBad) {
       connection.hasServed = true
-      this.#badAnswers = BAD_ANSWERS
+      this.#badResponses = BAD_RESPONSES
     }
-    this.record.onAnswer(statusCode, connection.realm)
+    this.record.onResponse(statusCode, connection.realm)
     this.assess(connection, isBad ? 'status' : undefined)
   }
 
@@ -272,11 +272,11 @@ export class OriginPool implements ConnectionEvents {
     return connection
   }
 
-  #isBad({ badAnswers, hasServed }: Connection): boolean {
+  #isBad({ badResponses, hasServed }: Connection): boolean {
     // Others work: one that never did gets no two further requests.
-    const isWorse = !hasServed && badAnswers > 0 && this.#badAnswers === BAD_ANSWERS
-    if (!isWorse && badAnswers < this.#badAnswers) return false
-    this.#badAnswers = Math.min(2 * this.#badAnswers, MOST_BAD_ANSWERS)
+    const isWorse = !hasServed && badResponses > 0 && this.#badResponses === BAD_RESPONSES
+    if (!isWorse && badResponses < this.#badResponses) return false
+    this.#badResponses = Math.min(2 * this.#badResponses, MOST_BAD_RESPONSES)
     return true
   }
 

@@ -59,7 +59,7 @@ export class DispatchedCall implements ResponseHandler, UpstreamCall, Timed {
   readonly #limiter: Limiter | undefined
   #phase: Phase = 'connecting'
   #control: ExchangeControl | undefined
-  #answerBegun = false
+  #responseBegun = false
   #isDispatching = false
 
   constructor(
@@ -134,7 +134,7 @@ export class DispatchedCall implements ResponseHandler, UpstreamCall, Timed {
   }
 
   onResponseStarted(): void {
-    this.#answerBegun = true
+    this.#responseBegun = true
   }
 
   onResponseHead(statusCode: number, headers: readonly string[]): void {
@@ -172,7 +172,7 @@ export class DispatchedCall implements ResponseHandler, UpstreamCall, Timed {
     if (this.#phase === 'over') return
     this.#phase = 'over'
     this.#deadlines.remove(this)
-    const error = new UpstreamError(failure, FAILURE_MESSAGES[failure], this.#answerBegun, cause)
+    const error = new UpstreamError(failure, FAILURE_MESSAGES[failure], this.#responseBegun, cause)
     const fault = failureOf({
       failure,
       cause,

@@ -18,8 +18,8 @@ export const createLoginPages =
   (request, response) => {
     if (!(request.url ?? '').startsWith(INTERACTION_PATH)) return false
     const visit = { provider, users, request, response }
-    const answer = request.method === 'POST' ? logIn(visit) : showLogin(visit, false)
-    answer.catch((error: unknown) => {
+    const done = request.method === 'POST' ? logIn(visit) : showLogin(visit, false)
+    done.catch((error: unknown) => {
       const reason = messageOf(error)
       if (response.headersSent) response.destroy()
       else sendPage(response, 400, errorPage('this login cannot continue', reason))

@@ -1,11 +1,11 @@
-// Authenticates clients of the router: chooses a method, makes a challenge and checks the answer to it. Stores nothing;
+// Authenticates clients of the router: chooses a method, makes a challenge and checks the response to it. Stores nothing;
 // an unknown user is challenged like a known one and fails like one with a wrong secret.
 
 import { createHmac, createPublicKey, timingSafeEqual, verify } from 'node:crypto'
 import type { ValueMap } from '../../language/expression/value.ts'
 import type { RealmOptions, RouterUser } from './router-options.ts'
 import type { Identity } from './session.ts'
-import type { Surroundings } from './surroundings.ts'
+import type { RouterDeps } from './router-deps.ts'
 import { drawId } from './wamp-id.ts'
 
 export interface Applicant {
@@ -34,14 +34,14 @@ export const openEntry = (
   realm: RealmOptions,
   methods: readonly unknown[],
   applicant: Applicant,
-  surroundings: Surroundings,
+  deps: RouterDeps,
 ): Entry | undefined => {
   for (const method of methods) {
     if (method === 'anonymous' && realm.anonymous === true) {
-      return { kind: 'admitted', identity: anonymous(surroundings) }
+      return { kind: 'admitted', identity: anonymous(deps) }
     }
     const challenge = isUserMethod(method)
-      ? openChallenge(realm.users ?? [], method, applicant, surroundings)
+      ? openChallenge(realm.users ?? [], method, applicant, deps)
       : undefined
     if (challenge !== undefined) return challenge
   }
@@ -53,31 +53,27 @@ const openChallenge = (
   users: readonly RouterUser[],
   method: UserMethod,
   applicant: Applicant,
-  surroundings: Surroundings,
+  deps: RouterDeps,
 ): Entry | undefined => {
   const candidates = users.filter((user) => user.method === method)
   const { authid } = applicant
   const user =
     candidates.find((candidate) => candidate.authid === authid) ??
-    candidates.map((example) => ({ ...example, authid, secret: unknownSecret(surroundings) }))[0]
+    candidates.map((example) => ({ ...example, authid, secret: unknownSecret(deps) }))[0]
   if (user === undefined) return undefined
-  return { kind: 'challenge', method, challenge: CHALLENGES[method](user, applicant, surroundings) }
+  return { kind: 'challenge', method, challenge: CHALLENGES[method](user, applicant, deps) }
 }
 
-const unknownSecret = ({ randomBytes }: Surroundings): string => randomBytes(32).toString('hex')
+const unknownSecret = ({ randomBytes }: RouterDeps): string => randomBytes(32).toString('hex')
 
-const anonymous = ({ randomBytes }: Surroundings): Identity => ({
+const anonymous = ({ randomBytes }: RouterDeps): Identity => ({
   authid: drawId(randomBytes).toString(16),
   authrole: 'client',
   authmethod: 'anonymous',
   authprovider: 'static',
 })
 
-type OpenChallenge = (
-  user: RouterUser,
-  applicant: Applicant,
-  surroundings: Surroundings,
-) => Challenge
+type OpenChallenge = (user: RouterUser, applicant: Applicant, deps: RouterDeps) => Challenge
 
 const isUserMethod = (method: unknown): method is UserMethod =>
   typeof method === 'string' && Object.hasOwn(CHALLENGES, method)
@@ -113,13 +109,13 @@ const challengeWampCra: OpenChallenge = (user, { sessionId }, { now, randomBytes
 
 const SIGNATURE_BYTES = 64
 
-/** The answer is the signature and what was signed, in hex. */
+/** The response is the signature and what was signed, in hex. */
 const challengeCryptosign: OpenChallenge = (user, _applicant, { randomBytes }) => {
   const challenge = randomBytes(32)
   return {
     extra: { challenge: challenge.toString('hex'), channel_binding: null },
-    check: (answer) => {
-      const bytes = Buffer.from(answer, 'hex')
+    check: (response) => {
+      const bytes = Buffer.from(response, 'hex')
       const isOfChallenge = bytes.subarray(SIGNATURE_BYTES).equals(challenge)
       const signature = bytes.subarray(0, SIGNATURE_BYTES)
       return admitIf(isOfChallenge && isSigned(challenge, signature, user.secret), user)

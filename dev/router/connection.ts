@@ -15,7 +15,7 @@ import { announcedFeatures, welcomeMessage } from './features.ts'
 import type { Realm } from './realm.ts'
 import { abortMessage, goodbyeMessage } from './router-message.ts'
 import type { Identity, Session } from './session.ts'
-import type { Surroundings } from './surroundings.ts'
+import type { RouterDeps } from './router-deps.ts'
 import { drawId } from './wamp-id.ts'
 
 /** Towards the client. */
@@ -37,12 +37,12 @@ export interface Inlet {
   gone(): void
 }
 
-/** For HELLO, and again for the answer to a challenge. */
+/** For HELLO, and again for the response to a challenge. */
 const HANDSHAKE_MS = 5000
 
 export interface ConnectionNeeds {
   readonly realms: ReadonlyMap<string, Realm>
-  readonly surroundings: Surroundings
+  readonly deps: RouterDeps
   readonly outlet: Outlet
   /** Called once, when no more messages are received from the client or sent to it. */
   readonly onOver: () => void
@@ -118,7 +118,7 @@ class Connection implements Inlet {
       this.#finish(abortMessage('wamp.error.no_such_role', 'HELLO announces no role of a client'))
       return
     }
-    this.#enter({ hello: message, realm, sessionId: drawId(this.#needs.surroundings.randomBytes) })
+    this.#enter({ hello: message, realm, sessionId: drawId(this.#needs.deps.randomBytes) })
   }
 
   #enter(asked: Asked): void {
@@ -129,7 +129,7 @@ class Connection implements Inlet {
       asked.realm.options,
       isList(methods) && methods.length > 0 ? methods : ['anonymous'],
       { sessionId: asked.sessionId, authid: typeof authid === 'string' ? authid : '' },
-      this.#needs.surroundings,
+      this.#needs.deps,
     )
     if (entry === undefined) this.#deny('the realm has none of these authentication methods')
     else if (entry.kind === 'admitted') this.#join(asked, entry.identity)
@@ -146,7 +146,7 @@ class Connection implements Inlet {
   #check(asked: Asked, challenge: Challenge, message: ClientMessage): void {
     if (message.type !== 'authenticate') throw new ProtocolViolation('AUTHENTICATE must come now')
     const identity = challenge.check(message.signature)
-    if (identity === undefined) this.#deny('the answer to the challenge is wrong')
+    if (identity === undefined) this.#deny('the response to the challenge is wrong')
     else this.#join(asked, identity)
   }
 
@@ -193,7 +193,7 @@ class Connection implements Inlet {
   }
 
   #expect(what: string): () => void {
-    return this.#needs.surroundings.schedule(HANDSHAKE_MS, () => {
+    return this.#needs.deps.schedule(HANDSHAKE_MS, () => {
       this.refuse(`${what} did not come in time`)
     })
   }

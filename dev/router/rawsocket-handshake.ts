@@ -12,10 +12,10 @@ import { serializerOfId } from './message-codec.ts'
 export type Handshake =
   /** Not a RawSocket client: nothing is sent. */
   | { readonly kind: 'foreign' }
-  | { readonly kind: 'refused'; readonly answer: Buffer }
+  | { readonly kind: 'refused'; readonly response: Buffer }
   | {
       readonly kind: 'agreed'
-      readonly answer: Buffer
+      readonly response: Buffer
       readonly serializer: Serializer
       /** The largest message that the client accepts. */
       readonly maxSentBytes: number
@@ -33,7 +33,7 @@ export const answerGreeting = (bytes: Buffer, maxMessageBytes: number): Handshak
   return {
     kind: 'agreed',
     // The same four bytes as of a client.
-    answer: greeting(serializer.rawSocketId, maxMessageBytes),
+    response: greeting(serializer.rawSocketId, maxMessageBytes),
     serializer,
     maxSentBytes: Math.min(2 ** (9 + (said >> 4)), MAX_FRAME_BYTES),
     maxReceivedBytes: takenBytes(maxMessageBytes),
@@ -46,5 +46,5 @@ const REFUSALS = { serializer: 1, reservedBits: 3 } as const
 
 const refused = (code: number): Handshake => ({
   kind: 'refused',
-  answer: Buffer.of(MAGIC, code << 4, 0, 0),
+  response: Buffer.of(MAGIC, code << 4, 0, 0),
 })

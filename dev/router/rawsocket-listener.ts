@@ -46,7 +46,7 @@ const shakeHands = (socket: Socket, needs: ListenerNeeds): void => {
     socket.off('data', onData)
     const handshake = answerGreeting(received, needs.maxMessageBytes)
     if (handshake.kind === 'foreign') socket.destroy()
-    else if (handshake.kind === 'refused') socket.end(handshake.answer)
+    else if (handshake.kind === 'refused') socket.end(handshake.response)
     else serve(socket, handshake, needs, received.subarray(HANDSHAKE_BYTES))
   }
   socket.on('data', onData)
@@ -56,7 +56,7 @@ type Agreed = Extract<Handshake, { readonly kind: 'agreed' }>
 
 const serve = (socket: Socket, agreed: Agreed, needs: ListenerNeeds, rest: Buffer): void => {
   socket.setTimeout(0)
-  socket.write(agreed.answer)
+  socket.write(agreed.response)
   const add = createFrameWriter(socket, needs.maxQueuedBytes)
   const maxSentBytes = Math.min(agreed.maxSentBytes, needs.maxMessageBytes)
   const inlet = needs.accept(outletOf(socket, { ...agreed, maxSentBytes }, add))

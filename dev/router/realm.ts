@@ -10,7 +10,7 @@ import { errorMessage } from './router-message.ts'
 import type { RealmOptions } from './router-options.ts'
 import { answerMeta } from './session-meta.ts'
 import type { Session } from './session.ts'
-import type { Surroundings } from './surroundings.ts'
+import type { RouterDeps } from './router-deps.ts'
 import { drawId } from './wamp-id.ts'
 
 export interface Realm {
@@ -23,8 +23,8 @@ export interface Realm {
   route(session: Session, message: RoutedMessage): void
 }
 
-export const createRealm = (options: RealmOptions, surroundings: Surroundings): Realm => {
-  const { randomBytes, schedule } = surroundings
+export const createRealm = (options: RealmOptions, deps: RouterDeps): Realm => {
+  const { randomBytes, schedule } = deps
   const members = new Map<number, Session>()
   const broker = createBroker(() => drawId(randomBytes))
   const dealer = createDealer({
@@ -68,9 +68,9 @@ const dispatch = (parts: Parts, session: Session, message: RoutedMessage): void 
       broker.unsubscribe(session, message)
       return
     case 'call': {
-      const answer = answerMeta(session, message, parts.members)
-      if (answer === undefined) dealer.call(session, message)
-      else session.send(answer)
+      const response = answerMeta(session, message, parts.members)
+      if (response === undefined) dealer.call(session, message)
+      else session.send(response)
       return
     }
     case 'cancel':

@@ -4,7 +4,7 @@
 import { type Inlet, openConnection, type Outlet } from './connection.ts'
 import { createRealm } from './realm.ts'
 import type { RealmOptions } from './router-options.ts'
-import type { Surroundings } from './surroundings.ts'
+import type { RouterDeps } from './router-deps.ts'
 
 export interface RouterCore {
   /** A client has connected. */
@@ -18,15 +18,15 @@ export interface RouterCore {
 
 export const createRouterCore = (
   options: readonly RealmOptions[],
-  surroundings: Surroundings,
+  deps: RouterDeps,
 ): RouterCore => {
-  const realms = new Map(options.map((realm) => [realm.uri, createRealm(realm, surroundings)]))
+  const realms = new Map(options.map((realm) => [realm.uri, createRealm(realm, deps)]))
   const inlets = new Set<Inlet>()
   return {
     accept(outlet) {
       const inlet = openConnection({
         realms,
-        surroundings,
+        deps,
         outlet,
         onOver: () => {
           inlets.delete(inlet)

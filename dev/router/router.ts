@@ -5,7 +5,7 @@ import { LEAVE_MS, type ListenerNeeds } from './listener.ts'
 import { listenForRawSockets } from './rawsocket-listener.ts'
 import { createRouterCore } from './router-core.ts'
 import type { RouterOptions } from './router-options.ts'
-import { realSurroundings } from './surroundings.ts'
+import { createRouterDeps } from './router-deps.ts'
 import { listenForWebSockets } from './websocket-listener.ts'
 
 export interface Router extends AsyncDisposable {
@@ -27,7 +27,7 @@ export interface Router extends AsyncDisposable {
  * await using router = await startRouter({ realms: [{ uri: 'com.example.realm', anonymous: true }] })
  */
 export const startRouter = async (options: RouterOptions): Promise<Router> => {
-  const core = createRouterCore(options.realms, realSurroundings())
+  const core = createRouterCore(options.realms, createRouterDeps())
   const needs: Omit<ListenerNeeds, 'port'> = {
     host: options.host ?? '127.0.0.1',
     maxMessageBytes: options.maxMessageBytes ?? DEFAULT_MAX_MESSAGE_BYTES,

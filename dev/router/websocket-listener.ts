@@ -17,10 +17,10 @@ export const listenForWebSockets = async (needs: ListenerNeeds): Promise<Listene
     server,
     maxPayload: needs.maxMessageBytes,
     perMessageDeflate: false,
-    verifyClient: ({ req }, answer) => {
+    verifyClient: ({ req }, respond) => {
       const offered = req.headers['sec-websocket-protocol'] ?? ''
       const chosen = chooseProtocol(offered.split(',').map((name) => name.trim()))
-      answer(chosen !== undefined, 400, 'no sub-protocol of WAMP')
+      respond(chosen !== undefined, 400, 'no sub-protocol of WAMP')
     },
     handleProtocols: (offered) => chooseProtocol([...offered]) ?? false,
   })

@@ -81,7 +81,7 @@ const checkCaller = (
     diagnostics.problem(
       'invalid_value',
       pointer,
-      'this credential exchanges the token of the caller (token_exchange), and nobody authenticates for OPTIONS',
+      'this credential exchanges the token of the caller (token_exchange), and OPTIONS is not authenticated',
     )
 }
 

@@ -214,7 +214,7 @@ const warnOfNoIssuer = ({ map, realm, diagnostics }: Reader, flow: OAuth2Flow): 
   diagnostics.warning(
     'UnsatisfiedSecurity',
     childPointer(map.pointer, 'flow'),
-    `tokens of the flow ${flow} come from trusted issuers, and the realm has none: nobody gets in until it has`,
+    `tokens of the flow ${flow} come from trusted issuers, and the realm has none: every request is rejected until it has one`,
   )
 }
 
@@ -233,7 +233,7 @@ const warnOfNoToken = ({ map, realm, diagnostics }: Reader, flow: OAuth2Flow): v
     diagnostics.warning(
       'UnsatisfiedSecurity',
       pointer,
-      `tokens are given to users of the realm in the group ${CLIENT_GROUP}, and none is in it: nobody gets in until one is`,
+      `tokens are given to users of the realm in the group ${CLIENT_GROUP}, and none is in it: every request is rejected until one is`,
     )
 }
 
@@ -277,7 +277,7 @@ const compileOidc = (reader: Reader): SecurityScheme<'oidc'> => {
       diagnostics.warning(
         'UnsatisfiedSecurity',
         childPointer(map.pointer, 'provider'),
-        `the realm has no OpenID provider named '${provider}'${didYouMean(provider, realm.oidcProviders) || '.'} Nobody can log in until it has`,
+        `the realm has no OpenID provider named '${provider}'${didYouMean(provider, realm.oidcProviders) || '.'} No login is possible until it has one`,
       )
   }
   warnOfUnsharedKeys(reader)

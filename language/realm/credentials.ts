@@ -13,11 +13,11 @@ export interface CredentialFacts {
   readonly kind: CredentialKind
   /** As `readOrigin` gives them. */
   readonly origins: readonly string[]
-  /** The document may not use it: whoever asked for it to be compiled says so, and nothing else of it is told. */
+  /** The document may not use it: the caller of the compiler says so, and nothing else of it is known. */
   readonly isWithheld?: true
 }
 
-/** Whether a kind sets the `Authorization` header, which then nobody else does. */
+/** Whether a kind sets the `Authorization` header, which nothing else then does. */
 export const SETS_AUTHORIZATION = {
   bearer: true,
   basic: true,

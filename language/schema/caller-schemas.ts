@@ -24,7 +24,7 @@ export const USER_SCHEMA = {
         'Hash of the password, as svc-gateway hash-password writes it: $scrypt$ln=14,r=8,p=1$salt$hash, base64 without padding.',
       'x-explain':
         'PHC string of scrypt ($scrypt$ln=14,r=8,p=1$salt$hash), as a text or as secretRef {name, key}. ' +
-        'Whoever may read the Realm reads what stands here as text.',
+        'Everyone who may read the Realm reads what stands here as text.',
     },
     groups: {
       ...TEXTS,

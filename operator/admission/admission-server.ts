@@ -11,7 +11,12 @@ import { EXCESS, findExcess } from '../../base/json-weight.ts'
 import { listen } from '../listen.ts'
 import { BODY_LIMITS, type BodyLimits, BodyReader } from './read-body.ts'
 import { ReviewError } from './review-compiler.ts'
-import { type AdmissionAnswer, type AdmissionRequest, readReview, reviewAnswer } from './review.ts'
+import {
+  type AdmissionResponse,
+  type AdmissionRequest,
+  readReview,
+  reviewResponse,
+} from './review.ts'
 
 /**
  * Must be quick: the server answers nothing else while it computes, and the API server waits for 3 s at most. If it
@@ -21,7 +26,7 @@ export type Admit = (
   request: AdmissionRequest,
   /** The rest of the path; empty: there is none. Only the API server knows the right word (review-key.ts). */
   word?: string,
-) => AdmissionAnswer | Promise<AdmissionAnswer>
+) => AdmissionResponse | Promise<AdmissionResponse>
 
 export interface AdmissionServerOptions {
   readonly address: Address
@@ -146,7 +151,7 @@ const respond = async (
   { admit, log }: { readonly admit: ReturnType<typeof findAdmit> & object; readonly log: Log },
 ): Promise<void> => {
   try {
-    sendJson(response, 200, reviewAnswer(review, await admit(review)))
+    sendJson(response, 200, reviewResponse(review, await admit(review)))
   } catch (error) {
     const { kind, namespace, name } = review
     const object = { kind, namespace, object: name }

@@ -8,7 +8,7 @@ import type { Clock } from '../../base/clock.ts'
 import type { Admit } from './admission-server.ts'
 import { oneLine } from './problem-text.ts'
 import { inject, type InjectOptions } from './inject.ts'
-import type { AdmissionAnswer, AdmissionRequest } from './review.ts'
+import type { AdmissionResponse, AdmissionRequest } from './review.ts'
 
 export interface InjectorOptions extends Pick<InjectOptions, 'manager'> {
   /** The current settings. */
@@ -26,7 +26,7 @@ export interface InjectorOptions extends Pick<InjectOptions, 'manager'> {
 /** An API server waits for 3 s, and half of that is for other webhooks. */
 const SEED_MS = 1500
 
-const UNCHANGED: AdmissionAnswer = { allowed: true, warnings: [] }
+const UNCHANGED: AdmissionResponse = { allowed: true, warnings: [] }
 
 export const createInjector =
   (options: InjectorOptions): Admit =>
@@ -65,7 +65,7 @@ const answer = async (
   request: AdmissionRequest,
   pod: ValueMap,
   options: InjectorOptions,
-): Promise<AdmissionAnswer> => {
+): Promise<AdmissionResponse> => {
   const { manager, log } = options
   const injection = inject(pod, { settings: await options.settings(), manager })
   if (injection.injection === 'none') return UNCHANGED
@@ -99,7 +99,7 @@ const placeOf = ({ namespace, name, object }: AdmissionRequest): object => {
   return { namespace, pod: name === '' ? metadata?.generateName : name }
 }
 
-const warn = (text: string): AdmissionAnswer => ({ allowed: true, warnings: warningsOf(text) })
+const warn = (text: string): AdmissionResponse => ({ allowed: true, warnings: warningsOf(text) })
 
 /** The API server cuts longer ones, in the middle of a command. */
 const MAX_WARNING = 250

@@ -12,7 +12,7 @@ import type { ResourceCache } from '../resource/resource-source.ts'
 import type { Resource } from '../resource/resource.ts'
 import { withTimeout } from '../../base/timeout.ts'
 
-/** Undefined: the answer is not known now. Never rejects. */
+/** Undefined: it can't be looked up now. Never rejects. */
 export type LookUp = (
   resource: Resource,
   cache: ResourceCache,
@@ -41,27 +41,27 @@ export const createLookUp = (options: LookUpOptions): LookUp => {
     if (open.length > MAX_OBJECTS || underWay.count + open.length > MAX_UNDER_WAY) return undefined
     underWay.count += open.length
     try {
-      const answers = open.map(async ([key, wanted]) => ({
+      const lookedUp = open.map(async ([key, wanted]) => ({
         key,
         wanted,
-        answer: await ask(wanted, options),
+        found: await read(wanted, options),
       }))
-      return withAnswers(cache, await Promise.all(answers), options)
+      return withFound(cache, await Promise.all(lookedUp), options)
     } finally {
       underWay.count -= open.length
     }
   }
 }
 
-type Answer = Resource | 'absent' | 'forbidden' | 'unknown'
+type Found = Resource | 'absent' | 'forbidden' | 'unknown'
 
-const ask = async (wanted: WantedObject, { api, clock }: LookUpOptions): Promise<Answer> => {
+const read = async (wanted: WantedObject, { api, clock }: LookUpOptions): Promise<Found> => {
   const { kind, namespace, name, keys } = wanted
   if (!isObjectName(name)) return 'absent'
   const type = kind === 'Secret' ? TYPES.secrets : TYPES.configMaps
   try {
-    const read = api.get(type, { namespace, name })
-    const object = await withTimeout(read, { ms: WAIT_MS, clock, onTimeout: () => undefined })
+    const request = api.get(type, { namespace, name })
+    const object = await withTimeout(request, { ms: WAIT_MS, clock, onTimeout: () => undefined })
     return object === undefined ? 'unknown' : readKeyed(keys)(object)
   } catch (error) {
     if (isApiError(error, 'not_found')) return 'absent'
@@ -77,26 +77,26 @@ const isHeld = (held: Resource | undefined, { keys }: WantedObject): boolean => 
   return [...keys].every((key) => Object.hasOwn(held.data, key) || Object.hasOwn(binary, key))
 }
 
-interface Answered {
+interface LookedUp {
   /** `resourceKey` of what is wanted. */
   readonly key: string
   readonly wanted: WantedObject
-  readonly answer: Answer
+  readonly found: Found
 }
 
-const withAnswers = (
+const withFound = (
   cache: ResourceCache,
-  answers: readonly Answered[],
+  lookedUp: readonly LookedUp[],
   { remedy }: Pick<LookUpOptions, 'remedy'>,
 ): ResourceCache | undefined => {
   const edits = new Map<string, Resource | undefined>()
   const forbidden = new Map(cache.forbidden)
-  for (const { key, wanted, answer } of answers) {
-    if (answer === 'unknown') return undefined
+  for (const { key, wanted, found } of lookedUp) {
+    if (found === 'unknown') return undefined
     edits.set(key, undefined)
     forbidden.delete(key)
-    if (answer === 'forbidden') forbidden.set(key, remedy(wanted.kind, wanted.namespace))
-    else if (answer !== 'absent') edits.set(key, answer)
+    if (found === 'forbidden') forbidden.set(key, remedy(wanted.kind, wanted.namespace))
+    else if (found !== 'absent') edits.set(key, found)
   }
   return { ...cache, resources: edited(cache.resources, edits), forbidden }
 }

@@ -31,7 +31,7 @@ export const createReviewCompiler = (
       ? new ReviewError('overloaded', 'other large documents are being validated')
       : new ReviewError('timeout', 'it is large, and took too long')
     if (isCrowded) giveUp.abort(busy)
-    const answer = compiler.compile({
+    const result = compiler.compile({
       ...task,
       // A group apart from the namespace's resources, which the operator compiles for reconciling, so that neither
       // delays the other.
@@ -39,13 +39,13 @@ export const createReviewCompiler = (
       digest: () => digestOf(task),
       signal: giveUp.signal,
     })
-    if (!(answer instanceof Promise) || isCrowded) return answer
+    if (!(result instanceof Promise) || isCrowded) return result
     waiting.push(namespace)
     const onTimeout = (): never => {
       giveUp.abort(busy)
       throw busy
     }
-    return withTimeout(answer, { ms: WAIT_MS, clock: timers, onTimeout }).finally(() => {
+    return withTimeout(result, { ms: WAIT_MS, clock: timers, onTimeout }).finally(() => {
       waiting.splice(waiting.indexOf(namespace), 1)
     })
   }

@@ -22,7 +22,7 @@ export interface AdmissionRequest {
   readonly oldObject: ValueMap | undefined
 }
 
-export type AdmissionAnswer =
+export type AdmissionResponse =
   | {
       readonly allowed: true
       readonly warnings: readonly string[]
@@ -71,27 +71,27 @@ export const readReview = (value: unknown): AdmissionRequest | undefined => {
   }
 }
 
-export const reviewAnswer = (
+export const reviewResponse = (
   { uid, kind, group, name }: AdmissionRequest,
-  answer: AdmissionAnswer,
+  response: AdmissionResponse,
 ): object => ({
   apiVersion: API_VERSION,
   kind: 'AdmissionReview',
   response: {
     uid,
-    allowed: answer.allowed,
-    ...(answer.warnings.length > 0 && { warnings: answer.warnings }),
-    ...(answer.allowed &&
-      answer.patch !== undefined && {
+    allowed: response.allowed,
+    ...(response.warnings.length > 0 && { warnings: response.warnings }),
+    ...(response.allowed &&
+      response.patch !== undefined && {
         patchType: 'JSONPatch',
-        patch: Buffer.from(JSON.stringify(answer.patch)).toString('base64'),
+        patch: Buffer.from(JSON.stringify(response.patch)).toString('base64'),
       }),
-    ...(!answer.allowed && {
+    ...(!response.allowed && {
       status: {
         status: 'Failure',
         code: 422,
-        message: answer.message,
-        details: { name, group, kind, causes: answer.causes },
+        message: response.message,
+        details: { name, group, kind, causes: response.causes },
       },
     }),
   },

@@ -23,7 +23,7 @@ import {
   type ResourceValidation,
   type Located,
 } from './validate-resource.ts'
-import type { AdmissionAnswer, AdmissionRequest } from './review.ts'
+import type { AdmissionResponse, AdmissionRequest } from './review.ts'
 import { checkStoredSize } from './stored-size.ts'
 
 export interface ValidateOptions {
@@ -35,12 +35,12 @@ export interface ValidateOptions {
   readonly adviser?: Adviser | undefined
 }
 
-const ALLOWED: AdmissionAnswer = { allowed: true, warnings: [] }
+const ALLOWED: AdmissionResponse = { allowed: true, warnings: [] }
 
 export const validateReview = async (
   request: AdmissionRequest,
   options: ValidateOptions,
-): Promise<AdmissionAnswer> => {
+): Promise<AdmissionResponse> => {
   const { group, kind, subResource, operation, object, oldObject } = request
   if (group !== GROUP || !KINDS.has(kind) || subResource !== '') return ALLOWED
   if (operation === 'DELETE') return reviewDelete(request, options)
@@ -62,7 +62,7 @@ export const validateReview = async (
 const reviewDelete = (
   request: AdmissionRequest,
   { className, adviser }: ValidateOptions,
-): AdmissionAnswer => {
+): AdmissionResponse => {
   const { kind, oldObject } = request
   if (kind !== 'Realm' || oldObject === undefined || classOf(oldObject) !== className)
     return ALLOWED
@@ -72,7 +72,7 @@ const reviewDelete = (
 const reviewForeign = async (
   className: unknown,
   { adviser }: ValidateOptions,
-): Promise<AdmissionAnswer> => {
+): Promise<AdmissionResponse> => {
   if (typeof className !== 'string' || adviser === undefined) return ALLOWED
   return allowed(adviceTexts(await adviser.adviseClass(className)))
 }
@@ -81,7 +81,7 @@ const reviewObject = async (
   request: AdmissionRequest,
   object: ValueMap,
   options: ValidateOptions & { readonly sizeAdvice: readonly string[] },
-): Promise<AdmissionAnswer> => {
+): Promise<AdmissionResponse> => {
   const { adviser, compile = compileHere } = options
   const forecast = await adviser?.forecast(object)
   const validation = await validateResource(
@@ -105,7 +105,7 @@ const languageWarnings = (
   forecast: Forecast | undefined,
 ): readonly Located[] => forecast?.warnings ?? warnings
 
-const allowed = (warnings: readonly string[]): AdmissionAnswer => ({
+const allowed = (warnings: readonly string[]): AdmissionResponse => ({
   allowed: true,
   warnings: boundedTexts(warnings),
 })
@@ -114,7 +114,7 @@ const refusal = (
   { kind, namespace, name }: AdmissionRequest,
   problems: readonly Located[],
   warnings: readonly string[],
-): AdmissionAnswer => ({
+): AdmissionResponse => ({
   allowed: false,
   warnings: boundedTexts(warnings),
   message: problemMessage(`${kind} ${namespace}/${name}`, problems),

@@ -23,7 +23,7 @@ export const driftOf = (
 /** The target of the first of its webhooks. */
 export const targetOf = (object: WebhookConfiguration): string => {
   const [first] = webhooksOf(object).values()
-  return first === undefined ? 'nobody' : clientOf(first)
+  return first === undefined ? 'no service' : clientOf(first)
 }
 
 const differences = (name: string, webhook: Webhook, wanted: Webhook): readonly string[] => {

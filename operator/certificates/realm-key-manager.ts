@@ -154,7 +154,7 @@ export class RealmKeyManager {
     const isForbidden = isApiError(error, 'forbidden')
     const isForeign = error instanceof CertificateError && error.code === 'foreign_secret'
     const words = messageOf(error)
-    // The answer is known, though there are no keys: documents are served all the same.
+    // Whether there are keys is known, though there are none: documents are served all the same.
     this.#isKnown ||= isForbidden || isForeign
     if (!isForbidden) {
       this.#failure = `keys of realms without signingKeys, Secret ${this.#place()}: ${words}`

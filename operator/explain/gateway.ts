@@ -1,8 +1,8 @@
 // Asks a gateway for its routes, and for the explanation of a request.
 
 import { credentialFiles } from '../credential-files.ts'
-import { describeAnswer } from '../fleet/client/describe-answer.ts'
-import type { Answer, ManagementClient } from '../fleet/management-client.ts'
+import { describeResponse } from '../fleet/client/describe-response.ts'
+import type { ManagementResponse, ManagementClient } from '../fleet/management-client.ts'
 import type { ManagementSettings } from '../management-settings.ts'
 import type { ValidateOutput } from '../validate/validate-command.ts'
 
@@ -26,7 +26,7 @@ export type Asked<T> = { readonly value: T } | { readonly fault: string }
 export const askGateway = async <T>(
   url: string,
   settings: ManagementSettings,
-  ask: (client: ManagementClient) => Promise<Answer<T>>,
+  ask: (client: ManagementClient) => Promise<ManagementResponse<T>>,
 ): Promise<Asked<T>> => {
   // Files alone need no HTTP client, which takes longer to load than they to be read.
   const [{ createManagementClient }, { createCredentialReader }] = await Promise.all([
@@ -38,19 +38,21 @@ export const askGateway = async <T>(
     { credentials: createCredentialReader(credentialFiles(settings)), timeoutMs: TIMEOUT_MS },
   )
   try {
-    const answer = await ask(client)
-    return answer.result === 'ok'
-      ? { value: answer.value }
-      : { fault: `${url}: ${wordsOf(answer)}` }
+    const response = await ask(client)
+    return response.result === 'ok'
+      ? { value: response.value }
+      : { fault: `${url}: ${wordsOf(response)}` }
   } finally {
     await client.close()
   }
 }
 
-const wordsOf = (answer: Exclude<Answer<unknown>, { readonly result: 'ok' }>): string => {
+const wordsOf = (
+  response: Exclude<ManagementResponse<unknown>, { readonly result: 'ok' }>,
+): string => {
   const isUnknown =
-    answer.result === 'refused' &&
-    answer.status === 404 &&
-    answer.refusal.code === 'svc.error.not_found'
-  return `${describeAnswer(answer)}${isUnknown ? ' (is it an older gateway?)' : ''}`
+    response.result === 'refused' &&
+    response.status === 404 &&
+    response.refusal.code === 'svc.error.not_found'
+  return `${describeResponse(response)}${isUnknown ? ' (is it an older gateway?)' : ''}`
 }

@@ -6,7 +6,7 @@ import {
   matchesText,
   type RouteRow,
 } from '../../language/explain/list-routes.ts'
-import type { Answer, ManagementClient } from '../fleet/management-client.ts'
+import type { ManagementResponse, ManagementClient } from '../fleet/management-client.ts'
 import { gatherFiles } from '../validate/gather-files.ts'
 import { isManagementAddress } from '../gateway-operand.ts'
 import { askGateway, type SourceOutput, type SourceSettings } from './gateway.ts'
@@ -114,16 +114,16 @@ const MOST_PAGES = 10_000
 const allRoutes = async (
   client: ManagementClient,
   match: string | null,
-): Promise<Answer<AllRoutes>> => {
+): Promise<ManagementResponse<AllRoutes>> => {
   const rows: RouteRow[] = []
   const leftOut: string[] = []
   let after: string | null = null
   for (let page = 0; page < MOST_PAGES; page++) {
-    const answer = await client.routes(match, after)
-    if (answer.result !== 'ok') return answer
-    rows.push(...answer.value.routes)
-    leftOut.push(...answer.value.leftOut)
-    const { next } = answer.value
+    const response = await client.routes(match, after)
+    if (response.result !== 'ok') return response
+    rows.push(...response.value.routes)
+    leftOut.push(...response.value.leftOut)
+    const { next } = response.value
     if (next === null || next === after) break
     after = next
   }

@@ -1,7 +1,7 @@
 // Plans the calls that bring a gateway's knowledge of Services up to date, by the difference or as a whole. Pure.
 
 import type { EndpointsRequest, ServiceEndpoints } from '../../language/wire/wire.ts'
-import type { ServiceAnswer } from '../service-endpoints.ts'
+import type { ServiceState } from '../service-endpoints.ts'
 
 export type EndpointsContent = Required<Pick<EndpointsRequest, 'put' | 'delete'>> &
   Pick<EndpointsRequest, 'only'>
@@ -17,7 +17,7 @@ export interface EndpointsFacts {
   /** As far as it is known. */
   readonly sent: ReadonlyMap<string, ServiceEndpoints>
   readonly wanted: Iterable<string>
-  readonly answerOf: (service: string) => ServiceAnswer
+  readonly stateOf: (service: string) => ServiceState
   /** Everything is sent, whatever was sent before, and all else is to be forgotten. */
   readonly isWhole: boolean
   /** Characters of one in a call. */
@@ -28,16 +28,16 @@ export interface EndpointsFacts {
 const CALL_LENGTH = 256 * 1024
 
 export const planEndpointCalls = (facts: EndpointsFacts): EndpointsPlan => {
-  const { sent, isWhole, answerOf } = facts
+  const { sent, isWhole, stateOf } = facts
   const next = new Map<string, ServiceEndpoints>()
   const kept = new Set<string>()
   for (const service of facts.wanted) {
-    const answer = answerOf(service)
+    const state = stateOf(service)
     // What it has from a leader before this one may serve until more is known.
-    if (answer === 'unknown') kept.add(service)
-    else if (answer !== 'own address') next.set(service, answer)
+    if (state === 'unknown') kept.add(service)
+    else if (state !== 'own address') next.set(service, state)
     const before = sent.get(service)
-    if (answer === 'unknown' && before !== undefined) next.set(service, before)
+    if (state === 'unknown' && before !== undefined) next.set(service, before)
   }
   const put = [...next.values()].filter((each) => isWhole || sent.get(each.service) !== each)
   const gone = [...sent.keys()].filter((service) => !next.has(service))

@@ -119,7 +119,7 @@ export class EndpointsSender {
       sent: this.#sent,
       wanted: this.#planned,
       isWhole,
-      answerOf: (service) => source.of(service),
+      stateOf: (service) => source.of(service),
       sizeOf: (endpoints) => textOf(endpoints).length,
     })
     try {
@@ -150,9 +150,9 @@ export class EndpointsSender {
     })
     const release = await bodyBytes.acquire({ weight: bytes.length, signal })
     try {
-      const answer = await client.sendEndpoints(bytes)
-      if (answer.result === 'ok') return true
-      if (answer.result === 'refused') this.#onRejected(answer.status, answer.refusal.message)
+      const response = await client.sendEndpoints(bytes)
+      if (response.result === 'ok') return true
+      if (response.result === 'refused') this.#onRejected(response.status, response.refusal.message)
       else this.#fail()
       return false
     } finally {

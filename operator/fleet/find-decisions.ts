@@ -1,4 +1,4 @@
-// Asks gateways how the requests with one id were decided (`GET /why/ID`), and collects their answers. What a gateway
+// Asks gateways how the requests with one id were decided (`GET /why/ID`), and collects their responses. What a gateway
 // says stays under its name, as a sidecar may claim anything.
 
 import { inParallel } from '../../base/in-parallel.ts'
@@ -36,14 +36,14 @@ export const findDecisions = async (
   let found: readonly Found[] = []
   const silent: string[] = []
   await inParallel(asked, WIDTH, async ({ name, isShared, client }) => {
-    const answer = await client.why(id)
-    if (answer.result === 'ok') {
+    const response = await client.why(id)
+    if (response.result === 'ok') {
       // At once, so that no more are in memory, however many answer.
-      if (answer.value.length > 0)
-        found = [...found, { name, isShared, decisions: answer.value }]
+      if (response.value.length > 0)
+        found = [...found, { name, isShared, decisions: response.value }]
           .sort(sharedFirst)
           .slice(0, MOST_GATEWAYS)
-    } else if (answer.result !== 'refused' || answer.status !== 404) silent.push(name)
+    } else if (response.result !== 'refused' || response.status !== 404) silent.push(name)
   })
   return {
     gateways: found.map(({ name, decisions }) => ({ name, decisions })),

@@ -1,4 +1,4 @@
-// Asks gateways for the requests that failed lately (`GET /why`), and merges their answers, the newest first. What a
+// Asks gateways for the requests that failed lately (`GET /why`), and merges their responses, the newest first. What a
 // gateway says stays under its name, as a sidecar may claim anything.
 
 import { inParallel } from '../../base/in-parallel.ts'
@@ -40,12 +40,12 @@ export const findFailures = async (
   let found: readonly Row[] = []
   let next: number | null = null
   await inParallel(asked, WIDTH, async ({ name, client }) => {
-    const answer = await client.failures(query)
-    if (answer.result !== 'ok') {
+    const response = await client.failures(query)
+    if (response.result !== 'ok') {
       silent.push(name)
       return
     }
-    const rows = answer.value
+    const rows = response.value
       .filter(({ endedMs }) => query.before === null || endedMs < Number(query.before))
       .map(({ endedMs, failure }) => ({ endedMs, failure: { ...failure, gateway: name } }))
     // At once, so that never more than two pages are in memory for each call that is under way.

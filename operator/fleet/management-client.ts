@@ -4,7 +4,7 @@
 import type { Pool } from 'undici'
 import type { Limiter } from '../../base/limiter.ts'
 import type { DataPlane } from '../data-plane.ts'
-import { type AnswerBound, AnswerError } from './client/bounded-body.ts'
+import { type ResponseBound, ResponseError } from './client/bounded-body.ts'
 import { Connections, SecureContexts } from './client/connections.ts'
 import type { Credentials } from './client/credentials.ts'
 import { exchange } from './client/exchange.ts'
@@ -27,7 +27,7 @@ import { readExplanation, readRoutesPage, type RoutesPage } from './client/read-
 import { isMap, type ValueMap } from '../../language/expression/value.ts'
 import { untilAborted } from './client/until-aborted.ts'
 
-export type Answer<T> =
+export type ManagementResponse<T> =
   | { readonly result: 'ok'; readonly value: T; readonly etag: string | undefined }
   | { readonly result: 'not_modified' }
   /** 4xx, with the reason that the data plane gives. */
@@ -36,30 +36,34 @@ export type Answer<T> =
   | { readonly result: 'failed'; readonly message: string }
 
 export interface ManagementClient {
-  state(etag: string | undefined, bound: AnswerBound): Promise<Answer<StateView>>
+  state(etag: string | undefined, bound: ResponseBound): Promise<ManagementResponse<StateView>>
   /** @param body of a `SyncRequest` */
-  sync(body: SyncBody, bound: AnswerBound): Promise<Answer<SyncReply>>
+  sync(body: SyncBody, bound: ResponseBound): Promise<ManagementResponse<SyncReply>>
   /** @param body of an `EndpointsRequest` */
-  sendEndpoints(body: Buffer): Promise<Answer<true>>
+  sendEndpoints(body: Buffer): Promise<ManagementResponse<true>>
   /** The canonical document as submitted; `etag` is its digest, quoted. */
-  source(id: string): Promise<Answer<unknown>>
+  source(id: string): Promise<ManagementResponse<unknown>>
   /** Every realm that it has loaded, without its secrets. */
-  realms(): Promise<Answer<readonly RealmSource[]>>
+  realms(): Promise<ManagementResponse<readonly RealmSource[]>>
   /** The decisions on requests with this id; 404 if there are none. */
-  why(id: string): Promise<Answer<readonly ValueMap[]>>
+  why(id: string): Promise<ManagementResponse<readonly ValueMap[]>>
   /**
    * A page of its routes.
    * @param match text that they must contain; null: all of them
    * @param after `next` of the page before
    * @param limit as many as the gateway chooses, if left out
    */
-  routes(match: string | null, after: string | null, limit?: number): Promise<Answer<RoutesPage>>
+  routes(
+    match: string | null,
+    after: string | null,
+    limit?: number,
+  ): Promise<ManagementResponse<RoutesPage>>
   /** Requests that have failed lately, the newest first. */
-  failures(query: FailuresQuery): Promise<Answer<readonly EndedFailure[]>>
+  failures(query: FailuresQuery): Promise<ManagementResponse<readonly EndedFailure[]>>
   /** `GET /status` of an operator, unread; a gateway has no such page: 404. */
-  operatorStatus(): Promise<Answer<ValueMap>>
+  operatorStatus(): Promise<ManagementResponse<ValueMap>>
   /** Which route would take a request, and what decides it. Nothing is sent to the API. */
-  explain(request: ExplainRequest): Promise<Answer<Explanation>>
+  explain(request: ExplainRequest): Promise<ManagementResponse<Explanation>>
   /** Aborts what is under way; every later call fails. */
   close(): Promise<void>
 }
@@ -79,7 +83,7 @@ export interface ClientOptions extends ExcessPauseOptions {
   readonly timeoutMs: number
   /** Shared by the clients of a fleet. */
   readonly contexts?: SecureContexts
-  /** Bytes of answers, shared with other data planes that could use up the memory together. */
+  /** Bytes of responses, shared with other data planes that could use up the memory together. */
   readonly budget?: Limiter | undefined
 }
 
@@ -87,22 +91,22 @@ export interface ClientOptions extends ExcessPauseOptions {
 const MS_PER_KIB = 10
 
 /** A document has at most 4 MiB as JSON text. Its values are not bounded, as memory suffices even for that many empty maps. */
-const SOURCE_BOUND: AnswerBound = { bytes: 4 * 1024 * 1024 + 1024, values: Infinity }
+const SOURCE_BOUND: ResponseBound = { bytes: 4 * 1024 * 1024 + 1024, values: Infinity }
 
 /** 32 decisions of some 5 KiB at most. */
-const WHY_BOUND: AnswerBound = { bytes: 256 * 1024, values: 5000 }
+const WHY_BOUND: ResponseBound = { bytes: 256 * 1024, values: 5000 }
 
 /** 100 failures of some 5 KiB at most, and those of one more millisecond. */
-const FAILURES_BOUND: AnswerBound = { bytes: 2 * 1024 * 1024, values: 40_000 }
+const FAILURES_BOUND: ResponseBound = { bytes: 2 * 1024 * 1024, values: 40_000 }
 
 /** For requests of a person to a gateway that they have chosen. */
-const PERSON_BOUND: AnswerBound = { bytes: 32 * 1024 * 1024, values: 2_000_000 }
+const PERSON_BOUND: ResponseBound = { bytes: 32 * 1024 * 1024, values: 2_000_000 }
 
 /** A number, or the message of a rejection. */
-const ENDPOINTS_BOUND: AnswerBound = { bytes: 16 * 1024, values: 200 }
+const ENDPOINTS_BOUND: ResponseBound = { bytes: 16 * 1024, values: 200 }
 
 /** Every realm of a gateway, for a person who has chosen it. */
-const REALMS_BOUND: AnswerBound = { bytes: 64 * 1024 * 1024, values: 4_000_000 }
+const REALMS_BOUND: ResponseBound = { bytes: 64 * 1024 * 1024, values: 4_000_000 }
 
 interface Call<T> {
   readonly method: 'GET' | 'POST'
@@ -110,7 +114,7 @@ interface Call<T> {
   readonly headers?: Readonly<Record<string, string>>
   readonly body?: Buffer
   readonly timeoutMs: number
-  readonly bound: AnswerBound
+  readonly bound: ResponseBound
   /** A response beyond the bound does not keep the operator from calling the gateway again, as documents decide its size. */
   readonly isForPerson?: boolean
   /** undefined: the response is invalid. */
@@ -129,13 +133,13 @@ export const createManagementClient = (
   const callWith = async <T>(
     current: Promise<Credentials>,
     request: Call<T>,
-  ): Promise<Answer<T>> => {
+  ): Promise<ManagementResponse<T>> => {
     const { tls, token } = await current
     closing.signal.throwIfAborted()
     return send(connections.poolFor({ tls }), request, { token, budget })
   }
 
-  const call = async <T>(request: Call<T>): Promise<Answer<T>> => {
+  const call = async <T>(request: Call<T>): Promise<ManagementResponse<T>> => {
     const { signal } = closing
     if (pause.message !== undefined) return { result: 'failed', message: pause.message }
     try {
@@ -143,7 +147,7 @@ export const createManagementClient = (
       return await untilAborted(signal, callWith(credentials(dataPlane), request))
     } catch (error) {
       if (
-        error instanceof AnswerError &&
+        error instanceof ResponseError &&
         error.code === 'excessive' &&
         request.isForPerson !== true
       )
@@ -276,7 +280,8 @@ const endpointsCall = (body: Buffer): Omit<Call<true>, 'timeoutMs'> => ({
   headers: { 'content-type': 'application/json; charset=utf-8' },
   body,
   bound: ENDPOINTS_BOUND,
-  read: (answer) => (isMap(answer) && typeof answer['services'] === 'number' ? true : undefined),
+  read: (response) =>
+    isMap(response) && typeof response['services'] === 'number' ? true : undefined,
 })
 
 interface Caller {
@@ -288,7 +293,7 @@ const send = async <T>(
   pool: Pool,
   { method, path, headers, body, timeoutMs, bound, read }: Call<T>,
   { token, budget }: Caller,
-): Promise<Answer<T>> => {
+): Promise<ManagementResponse<T>> => {
   const { status, etag, text } = await exchange(pool, {
     method,
     path,
@@ -307,7 +312,7 @@ const send = async <T>(
     return { result: 'refused', status, refusal: readRefusal(parseJson(text)) }
   }
   const value = status === 200 ? read(parseJson(text)) : undefined
-  if (value === undefined) return { result: 'failed', message: oddAnswer(status, path) }
+  if (value === undefined) return { result: 'failed', message: describeOddResponse(status, path) }
   const isTag = etag !== undefined && etag.length <= MAX_TAG_LENGTH
   return { result: 'ok', value, etag: isTag ? etag : undefined }
 }
@@ -323,7 +328,7 @@ const parseJson = (text: string): unknown => {
   }
 }
 
-const oddAnswer = (status: number, path: string): string =>
+const describeOddResponse = (status: number, path: string): string =>
   status === 200
     ? `its response to ${path} is not that of a gateway: is this its management address?`
     : `it answered ${status} to ${path}`

@@ -6,7 +6,7 @@ import { isMap, type ValueMap } from '../../language/expression/value.ts'
 import type { Log } from '../../telemetry/log.ts'
 import { backOffMs, DEFAULT_BACK_OFF } from '../../base/back-off.ts'
 import type { Clock } from '../../base/clock.ts'
-import type { Answer } from './management-client.ts'
+import type { ManagementResponse } from './management-client.ts'
 
 export interface WantedVersion {
   /** Absent: the id is unknown, and the digest identifies the version. */
@@ -20,7 +20,7 @@ export interface WantedVersion {
 export interface Holder {
   /** Changes with each restart of the data plane. */
   readonly key: string
-  readonly source: () => Promise<Answer<unknown>>
+  readonly source: () => Promise<ManagementResponse<unknown>>
 }
 
 export interface RecoverSourceOptions<T extends WantedVersion> {
@@ -102,9 +102,9 @@ export class RecoverSource<T extends WantedVersion> {
   async #request(version: T, search: Search, { key, source }: Holder): Promise<void> {
     const { recover, log } = this.#options
     try {
-      const answer = await source()
+      const response = await source()
       if (this.#searches.get(version) !== search) return
-      const document = textIn(answer, version.digest)
+      const document = textIn(response, version.digest)
       if (document === undefined) {
         search.failures += 1
         this.#retryLater(search)
@@ -158,9 +158,9 @@ export class RecoverSource<T extends WantedVersion> {
 const aSearch = (): Search => ({ tried: new Set(), failures: 0, isAsking: false, isOver: false })
 
 /** The tag is the digest that the document was sent with; `recover` verifies it. */
-const textIn = (answer: Answer<unknown>, digest: string): ValueMap | undefined =>
-  answer.result === 'ok' && isSameText(untagged(answer.etag), digest) && isMap(answer.value)
-    ? answer.value
+const textIn = (response: ManagementResponse<unknown>, digest: string): ValueMap | undefined =>
+  response.result === 'ok' && isSameText(untagged(response.etag), digest) && isMap(response.value)
+    ? response.value
     : undefined
 
 const untagged = (etag: string | undefined): string => /^"(.+)"$/.exec(etag ?? '')?.[1] ?? ''

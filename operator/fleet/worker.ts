@@ -81,7 +81,7 @@ export class Worker {
       isElsewhere,
       isHeldElsewhere,
       urgency: () => this.#urgency(),
-      onAnswer: () => {
+      onResponse: () => {
         this.#hasResponded = true
         this.#loop.noteResponse()
       },

@@ -3,7 +3,7 @@
 
 import { isMap, type ValueMap } from '../../language/expression/value.ts'
 import { measure } from '../../language/measure.ts'
-import { describeAnswer } from '../fleet/client/describe-answer.ts'
+import { describeResponse } from '../fleet/client/describe-response.ts'
 import type { ManagementClient } from '../fleet/management-client.ts'
 import type { RealmSource } from '../fleet/client/read-response.ts'
 
@@ -32,9 +32,9 @@ const STATE_BOUND = { bytes: 64 * 1024 * 1024, values: 4_000_000 }
 
 export const readGateway = async (client: Client): Promise<GatewayReading> => {
   const state = await client.state(undefined, STATE_BOUND)
-  if (state.result !== 'ok') return { fault: describeAnswer(state) }
+  if (state.result !== 'ok') return { fault: describeResponse(state) }
   const realms = await client.realms()
-  if (realms.result !== 'ok') return { fault: `its realms: ${describeAnswer(realms)}` }
+  if (realms.result !== 'ok') return { fault: `its realms: ${describeResponse(realms)}` }
   const documents: LoadedDocument[] = []
   const faults: string[] = []
   const specs = Object.entries(state.value.specs).sort(([a], [b]) => (a < b ? -1 : 1))
@@ -45,7 +45,7 @@ export const readGateway = async (client: Client): Promise<GatewayReading> => {
       documents.push({ id, document, digest, managedBy })
     else
       faults.push(
-        `document '${id}': ${source.result === 'ok' ? 'what the gateway returned is not a document' : describeAnswer(source)}`,
+        `document '${id}': ${source.result === 'ok' ? 'what the gateway returned is not a document' : describeResponse(source)}`,
       )
   }
   const byUri = realms.value.toSorted((a, b) => (a.uri < b.uri ? -1 : 1))

@@ -20,7 +20,7 @@ import type { MissingVersion } from './documents/missing-version.ts'
 import { NamespaceQuotas, type Quota } from './quotas/namespace-quotas.ts'
 import { type Amounts, sumOf } from './quotas/quota-amounts.ts'
 import type { QuotaUse } from './quotas/quota-verdict.ts'
-import type { ResourceChanges, Surroundings } from './surroundings.ts'
+import type { ResourceChanges, ValidationContext } from './validation-context.ts'
 import type { Verdict } from './verdict.ts'
 
 export interface Reconciliation {
@@ -100,13 +100,13 @@ export class Reconciler {
    * @returns false: versions that serve are still being compiled; call it again when the compiler has a result
    */
   prepare(cache: ResourceCache): boolean {
-    const { changes, surroundings } = this.#read(cache)
-    return this.#documents.prepare(this.#reader.specifications, changes, surroundings)
+    const { changes, context } = this.#read(cache)
+    return this.#documents.prepare(this.#reader.specifications, changes, context)
   }
 
   reconcile(cache: ResourceCache): Reconciliation {
-    const { changes, surroundings, realms, leaving, isNewToRealms } = this.#read(cache)
-    const documents = this.#documents.validate(this.#reader.specifications, changes, surroundings)
+    const { changes, context, realms, leaving, isNewToRealms } = this.#read(cache)
+    const documents = this.#documents.validate(this.#reader.specifications, changes, context)
     if (isNewToRealms) this.#retainNamespaces()
     const holdDeletes = cache.holdDeletes ?? this.#holdForUnidentified(realms, documents)
     const next = buildDesired(this.#desired, realms, documents, holdDeletes)
@@ -154,8 +154,8 @@ export class Reconciler {
     if (realms === undefined) return undefined
     const quotaUse = this.quotaUse(resource.metadata.namespace)
     if (resource.kind === 'Realm') return this.#realms.preview(resource, cache, quotaUse)
-    const surroundings = this.#surroundings(this.#reader.cache, realms)
-    return this.#documents.preview(resource, { ...surroundings, cache, quotaUse }, compiler)
+    const context = this.#contextFor(this.#reader.cache, realms)
+    return this.#documents.preview(resource, { ...context, cache, quotaUse }, compiler)
   }
 
   /** The documents that use a Realm and may do so; none where its uri belongs to another Realm. */
@@ -172,7 +172,7 @@ export class Reconciler {
 
   #read(cache: ResourceCache): {
     readonly changes: ResourceChanges
-    readonly surroundings: Surroundings
+    readonly context: ValidationContext
     readonly realms: ValidatedRealms
     readonly leaving: ReadonlySet<string>
     readonly isNewToRealms: boolean
@@ -188,14 +188,14 @@ export class Reconciler {
     const realmUris = isSame ? NO_URIS : realms.changedUris
     return {
       changes: { ...changed, namespaces: new Set([...namespaces, ...policies]), realmUris },
-      surroundings: this.#surroundings(cache, realms),
+      context: this.#contextFor(cache, realms),
       realms,
       leaving,
       isNewToRealms,
     }
   }
 
-  #surroundings(cache: ResourceCache, realms: ValidatedRealms): Surroundings {
+  #contextFor(cache: ResourceCache, realms: ValidatedRealms): ValidationContext {
     return {
       cache,
       access: (uri, namespace) => realms.access(uri, namespace, cache),

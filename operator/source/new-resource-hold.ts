@@ -10,7 +10,7 @@ interface Account {
   isSpent: boolean
 }
 
-/** As long as a first answer is waited for where reading fails. */
+/** As long as a first state is waited for where reading fails. */
 const HOLD_MS = 10_000
 /** Spent time comes back within two minutes. */
 const REFILL = HOLD_MS / 120_000

@@ -69,7 +69,7 @@ export const holdReason = (watches: readonly WatchFacts[]): string | undefined =
 
 const FORBIDDEN = 403
 const NOT_FOUND = 404
-const NO_ANSWER = 0
+const NO_RESPONSE = 0
 
 const since = ({ sinceMs, message }: WatchFailure): string =>
   `can't be read since ${new Date(sinceMs).toISOString()} (${message})`
@@ -82,6 +82,6 @@ const CURES: Readonly<Record<number, (right: string) => string>> = {
     `allow the operator's service account to ${right}; what was read before stays in service`,
   [NOT_FOUND]: () =>
     'the API server does not know them: apply the CRDs of the gateway; what was read before stays in service',
-  [NO_ANSWER]: () =>
+  [NO_RESPONSE]: () =>
     'the API server does not respond: what was read before stays in service until it does',
 }

@@ -1,4 +1,4 @@
-// Watches one Secret or ConfigMap that resources refer to, by its name. A known answer is kept while a new one is on
+// Watches one Secret or ConfigMap that resources refer to, by its name. A known state is kept while a new one is on
 // its way; an object that can't be read never delays others for longer than a given time.
 
 import type { ValueMap } from '../../language/expression/value.ts'
@@ -15,14 +15,14 @@ export type CreateReflector = <T>(options: WatchedOptions<T>) => Watched<T>
 
 export type KeyedResource = SecretResource | ConfigMapResource
 
-export type ObjectAnswer =
+export type ObjectState =
   /** Not yet. */
-  | { readonly answer: 'waiting' }
-  | { readonly answer: 'found'; readonly resource: KeyedResource }
-  | { readonly answer: 'missing' }
-  | { readonly answer: 'forbidden' }
+  | { readonly phase: 'waiting' }
+  | { readonly phase: 'found'; readonly resource: KeyedResource }
+  | { readonly phase: 'missing' }
+  | { readonly phase: 'forbidden' }
   /** The time to wait is over. */
-  | { readonly answer: 'unreachable' }
+  | { readonly phase: 'unreachable' }
 
 export interface ReferencedObjectOptions {
   readonly api: KubernetesApi
@@ -30,7 +30,7 @@ export interface ReferencedObjectOptions {
   readonly clock: Clock
   readonly log: Log
   readonly watchLog: WatchLog
-  /** The longest wait for a first answer once reading fails; otherwise it is on its way. */
+  /** The longest wait for a first state once reading fails; otherwise it is on its way. */
   readonly waitMs: number
   /**
    * The longest wait in any case: a namespace may name more objects than can be read in hours, and others wait with it.
@@ -52,7 +52,7 @@ export class ReferencedObject {
   readonly #wanted: WantedObject
   readonly #options: ReferencedObjectOptions
   #view: View
-  /** A watch with other keys; replaces `#view` when it has an answer. */
+  /** A watch with other keys; replaces `#view` when its state is known. */
   #next: View | undefined
   readonly #stopping = new Set<Promise<void>>()
   #isStopped = false
@@ -72,25 +72,25 @@ export class ReferencedObject {
     this.#next?.watched.start()
   }
 
-  get answer(): ObjectAnswer {
-    return this.#answerOf(this.#view)
+  get state(): ObjectState {
+    return this.#stateOf(this.#view)
   }
 
   get failure(): WatchFailure | undefined {
     return (this.#next ?? this.#view).watched.failure
   }
 
-  /** There is an answer, and it includes `key`. */
+  /** Its state is known, and with it `key`. */
   covers(key: string | undefined): boolean {
-    const { answer } = this.answer
-    if (answer === 'waiting') return false
-    if (answer !== 'found' || coversKey(this.#view.keys, key)) return true
-    return this.#next !== undefined && this.#answerOf(this.#next).answer === 'unreachable'
+    const { phase } = this.state
+    if (phase === 'waiting') return false
+    if (phase !== 'found' || coversKey(this.#view.keys, key)) return true
+    return this.#next !== undefined && this.#stateOf(this.#next).phase === 'unreachable'
   }
 
   /** To be called when it can probably be read now; by itself it is tried every 30 s at most. */
   tryAgain(): void {
-    if (this.answer.answer === 'forbidden') void this.#view.watched.relist()
+    if (this.state.phase === 'forbidden') void this.#view.watched.relist()
   }
 
   async stop(): Promise<void> {
@@ -136,7 +136,7 @@ export class ReferencedObject {
 
   #changed(): void {
     if (this.#isStopped) return
-    if (this.#next !== undefined && !UNANSWERED.has(this.#answerOf(this.#next).answer)) {
+    if (this.#next !== undefined && !NOT_KNOWN.has(this.#stateOf(this.#next).phase)) {
       this.#close(this.#view)
       this.#view = this.#next
       this.#next = undefined
@@ -144,14 +144,14 @@ export class ReferencedObject {
     this.#options.onChange()
   }
 
-  #answerOf({ watched, isOverdue, isGivenUp }: View): ObjectAnswer {
-    if (watched.failure?.status === FORBIDDEN) return { answer: 'forbidden' }
+  #stateOf({ watched, isOverdue, isGivenUp }: View): ObjectState {
+    if (watched.failure?.status === FORBIDDEN) return { phase: 'forbidden' }
     if (!watched.hasSynced) {
       const isLate = isGivenUp || (isOverdue && watched.failure !== undefined)
-      return { answer: isLate ? 'unreachable' : 'waiting' }
+      return { phase: isLate ? 'unreachable' : 'waiting' }
     }
     const resource = watched.items.get(`${this.#wanted.namespace}/${this.#wanted.name}`)
-    return resource === undefined ? { answer: 'missing' } : { answer: 'found', resource }
+    return resource === undefined ? { phase: 'missing' } : { phase: 'found', resource }
   }
 
   #close(view: View | undefined): void {
@@ -163,7 +163,7 @@ export class ReferencedObject {
   }
 }
 
-const UNANSWERED: ReadonlySet<ObjectAnswer['answer']> = new Set(['waiting', 'unreachable'])
+const NOT_KNOWN: ReadonlySet<ObjectState['phase']> = new Set(['waiting', 'unreachable'])
 const FORBIDDEN = 403
 /** There is one object at most. */
 const PAGE = 1

@@ -1,10 +1,10 @@
-// Watches each Secret and ConfigMap that resources refer to, from the first reference to the last, and gives all their
-// answers.
+// Watches each Secret and ConfigMap that resources refer to, from the first reference to the last, and gives the
+// state of all of them.
 
 import { isObjectName } from '../resource/object-name.ts'
 import {
   type KeyedResource,
-  type ObjectAnswer,
+  type ObjectState,
   ReferencedObject,
   type ReferencedObjectOptions,
 } from './referenced-object.ts'
@@ -38,7 +38,7 @@ export class ReferencedWatches {
   >()
   /** `Kind/namespace/name` of objects that are not watched, because their namespace refers to too many. */
   readonly #excess = new Map<string, WantedObject>()
-  /** Keys of objects whose answer may be another one than when it was taken last. */
+  /** Keys of objects whose state may have changed since it was taken last. */
   readonly #touched = new Set<string>()
   readonly #found = new Map<string, KeyedResource>()
   readonly #waiting = new Set<string>()
@@ -54,7 +54,7 @@ export class ReferencedWatches {
 
   /**
    * @param wanted all objects that are referred to, by `Kind/namespace/name`; the same map: nothing is looked at
-   * @returns whether some answers are gone
+   * @returns whether some objects are no longer watched
    */
   want(wanted: ReadonlyMap<string, WantedObject>): boolean {
     if (wanted === this.#wanted) return false
@@ -89,7 +89,7 @@ export class ReferencedWatches {
     return counts
   }
 
-  /** The answer for the reference is known. */
+  /** What the reference refers to is known. */
   covers(reference: ObjectReference): boolean {
     const key = objectKey(reference)
     const known = this.#objects.get(key)
@@ -102,12 +102,12 @@ export class ReferencedWatches {
     if (this.#touched.size === 0) return []
     const keys = [...this.#touched]
     this.#touched.clear()
-    return keys.flatMap((key) => this.#takeAnswer(key))
+    return keys.flatMap((key) => this.#takeChange(key))
   }
 
-  get hasAnswers(): boolean {
+  get hasStates(): boolean {
     const isWaiting = (key: string): boolean =>
-      this.#objects.get(key)?.object.answer.answer === 'waiting'
+      this.#objects.get(key)?.object.state.phase === 'waiting'
     return [...this.#waiting, ...this.#touched].every((key) => !isWaiting(key))
   }
 
@@ -145,15 +145,15 @@ export class ReferencedWatches {
     })
   }
 
-  #takeAnswer(key: string): readonly Change<KeyedResource>[] {
+  #takeChange(key: string): readonly Change<KeyedResource>[] {
     const known = this.#objects.get(key)
-    const answer = known?.object.answer
+    const state = known?.object.state
     this.#noteFailure(key, known)
-    if (answer?.answer === 'waiting') this.#waiting.add(key)
+    if (state?.phase === 'waiting') this.#waiting.add(key)
     else this.#waiting.delete(key)
-    this.#forbid(key, this.#remedyFor(key, known?.of, answer))
+    this.#forbid(key, this.#remedyFor(key, known?.of, state))
     const before = this.#found.get(key)
-    const after = answer?.answer === 'found' ? answer.resource : undefined
+    const after = state?.phase === 'found' ? state.resource : undefined
     if (after === before) return []
     if (after === undefined) this.#found.delete(key)
     else this.#found.set(key, after)
@@ -163,10 +163,10 @@ export class ReferencedWatches {
   #remedyFor(
     key: string,
     of: WantedObject | undefined,
-    answer: ObjectAnswer | undefined,
+    state: ObjectState | undefined,
   ): string | undefined {
     if (this.#excess.has(key)) return EXCESS
-    if (of === undefined || answer?.answer !== 'forbidden') return undefined
+    if (of === undefined || state?.phase !== 'forbidden') return undefined
     return this.#options.remedy(of.kind, of.namespace)
   }
 
@@ -182,7 +182,7 @@ export class ReferencedWatches {
     known: { readonly of: WantedObject; readonly object: ReferencedObject } | undefined,
   ): void {
     const failure = known?.object.failure
-    const isReported = known?.object.answer.answer === 'forbidden'
+    const isReported = known?.object.state.phase === 'forbidden'
     if (known === undefined || failure === undefined || isReported) this.#failing.delete(key)
     else {
       const { kind, namespace, name } = known.of

@@ -2,7 +2,7 @@
 // balance, and gives the Pods of each. A Service that may not be read counts as absent.
 
 import { isDeepStrictEqual } from 'node:util'
-import type { EndpointSource, ServiceAnswer } from '../service-endpoints.ts'
+import type { EndpointSource, ServiceState } from '../service-endpoints.ts'
 import { TYPES } from '../kubernetes/client/api.ts'
 import type { CreateReflector } from './referenced-object.ts'
 import {
@@ -47,8 +47,8 @@ export class ServiceWatches implements EndpointSource {
     }
   }
 
-  of(service: string): ServiceAnswer {
-    return this.#watches.get(service)?.answer ?? 'unknown'
+  of(service: string): ServiceState {
+    return this.#watches.get(service)?.state ?? 'unknown'
   }
 
   async stop(): Promise<void> {
@@ -65,7 +65,7 @@ export class ServiceWatches implements EndpointSource {
 }
 
 class ServiceWatch {
-  answer: ServiceAnswer = 'unknown'
+  state: ServiceState = 'unknown'
   readonly #key: string
   readonly #options: ServiceWatchesOptions
   readonly #onChange: () => void
@@ -112,24 +112,24 @@ class ServiceWatch {
 
   #look(): void {
     if (this.#isStopped) return
-    const answer = this.#find()
-    if (isDeepStrictEqual(answer, this.answer)) return
-    this.answer = answer
+    const state = this.#find()
+    if (isDeepStrictEqual(state, this.state)) return
+    this.state = state
     this.#onChange()
   }
 
-  #find(): ServiceAnswer {
+  #find(): ServiceState {
     const { failure, hasSynced, items } = this.#service
     if (isRefused(failure?.status)) return this.#without()
-    if (!hasSynced) return this.answer
+    if (!hasSynced) return this.state
     const facts = items.get(this.#key) ?? 'own address'
     if (facts === 'own address') return this.#without()
     const slices = (this.#slices ??= this.#openSlices())
     if (isRefused(slices.failure?.status)) return 'own address'
-    return slices.hasSynced ? endpointsOf(this.#key, facts, slices.items.values()) : this.answer
+    return slices.hasSynced ? endpointsOf(this.#key, facts, slices.items.values()) : this.state
   }
 
-  #without(): ServiceAnswer {
+  #without(): ServiceState {
     this.#closeSlices()
     return 'own address'
   }

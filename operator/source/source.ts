@@ -39,7 +39,7 @@ export interface KubernetesSourceOptions {
 export interface SourceTiming {
   /** Changes within this time make one cache. */
   readonly publishMs: number
-  /** The longest wait for the first answer about a Secret or ConfigMap once reading fails. */
+  /** The longest wait for the first state of a Secret or ConfigMap once reading fails. */
   readonly referenceWaitMs: number
   /** The same when nothing fails: at 200 requests a second 24,000 are asked for within it. */
   readonly longestReferenceWaitMs: number
@@ -286,7 +286,7 @@ class KubernetesSource implements ResourceSource {
       this.#realms.hasSynced &&
       namespaces.every(({ hasSynced, failure }) => hasSynced || failure?.status === FORBIDDEN) &&
       this.#waiting.length === 0 &&
-      this.#referenced.hasAnswers
+      this.#referenced.hasStates
     )
   }
 

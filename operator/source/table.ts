@@ -17,7 +17,7 @@ export interface Listing {
   readonly confirmed: ReadonlySet<string>
   /** Namespaces, and the objects that are referred to, as far as they are other ones than at the last update. */
   readonly others: Iterable<Change<Resource>>
-  /** The answer for a reference is known. */
+  /** What a reference refers to is known. */
   readonly covers: (reference: ObjectReference) => boolean
   /** The same map while it says the same. */
   readonly forbidden: ReadonlyMap<string, string>

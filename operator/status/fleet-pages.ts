@@ -17,7 +17,7 @@ export interface FleetSources {
   readonly leader?: () => LeaderRecord
 }
 
-/** People look at one thing at a time; each waits for gateways, and holds their answers. */
+/** People look at one thing at a time; each waits for gateways, and holds their responses. */
 const MOST_AT_ONCE = 4
 
 /** @example startStatusServer(address, 'people', { ...statusPages(sources), ...fleetPages({ fleet }) }) */

@@ -1,8 +1,12 @@
 // Serves what only gateways know: `/routes` and `/explain` of one of them, and `/why`, the failures of all.
 
 import type { FleetFailures } from '../fleet/find-failures.ts'
-import { describeAnswer } from '../fleet/client/describe-answer.ts'
-import type { Answer, FailuresQuery, ManagementClient } from '../fleet/management-client.ts'
+import { describeResponse } from '../fleet/client/describe-response.ts'
+import type {
+  ManagementResponse,
+  FailuresQuery,
+  ManagementClient,
+} from '../fleet/management-client.ts'
 import type { LeaderRecord } from './leader-record.ts'
 import { errorPage, type Page, type Pages } from './page.ts'
 
@@ -45,23 +49,23 @@ const routesPage = async (sources: GatewaySources, query: URLSearchParams): Prom
     return badRequest('after must be what next was in the page before')
   if (typeof limit === 'string') return badRequest(limit)
   return ofOne(sources, query, async ({ name, client }) => {
-    const answer = await client.routes(match === '' ? null : match, after, limit)
-    if (answer.result !== 'ok') return refusalOf(name, answer)
-    const { routes, leftOut, next } = answer.value
+    const response = await client.routes(match === '' ? null : match, after, limit)
+    if (response.result !== 'ok') return refusalOf(name, response)
+    const { routes, leftOut, next } = response.value
     return { json: { routes, left_out: leftOut, next, gateway: name } }
   })
 }
 
 const explainPage = (sources: GatewaySources, query: URLSearchParams): Promise<Page> =>
   ofOne(sources, query, async ({ name, client }) => {
-    const answer = await client.explain({
+    const response = await client.explain({
       method: query.get('method') ?? '',
       url: query.get('url') ?? '',
       headers: query.getAll('header'),
     })
-    return answer.result === 'ok'
-      ? { json: { ...answer.value, gateway: name } }
-      : refusalOf(name, answer)
+    return response.result === 'ok'
+      ? { json: { ...response.value, gateway: name } }
+      : refusalOf(name, response)
   })
 
 const failuresPage = async (sources: GatewaySources, query: URLSearchParams): Promise<Page> => {
@@ -104,10 +108,10 @@ const nobodyKnown = ({ leader }: GatewaySources): Page => ({
 /** What a gateway refuses is the person's mistake, otherwise it is the gateway's. */
 const refusalOf = (
   name: string,
-  answer: Exclude<Answer<unknown>, { readonly result: 'ok' }>,
+  response: Exclude<ManagementResponse<unknown>, { readonly result: 'ok' }>,
 ): Page => {
-  const message = `${name}: ${describeAnswer(answer)}`
-  return answer.result === 'refused' && answer.status === 400
+  const message = `${name}: ${describeResponse(response)}`
+  return response.result === 'refused' && response.status === 400
     ? badRequest(message)
     : errorPage(502, 'svc.error.bad_gateway', message)
 }

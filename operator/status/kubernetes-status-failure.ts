@@ -27,7 +27,7 @@ export const afterFailure = (
 }
 
 const NEXT = {
-  no_answer: 'retry',
+  no_response: 'retry',
   unauthorized: 'retry slowly',
   forbidden: 'retry slowly',
   not_found: 'drop',

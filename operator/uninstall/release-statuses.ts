@@ -52,7 +52,7 @@ type Owned = ApiSpecificationResource | RealmResource
 
 /** Requests at once; the client keeps them to 50 in a second: a thousand take half a minute. */
 const MAX_AT_ONCE = 10
-/** What etcd takes is 1.5 MB each: the answer stays far below the 64 MiB that the client reads of one. */
+/** What etcd takes is 1.5 MB each: the response stays far below the 64 MiB that the client reads of one. */
 const PAGE = 20
 const MAX_ERRORS = 3
 

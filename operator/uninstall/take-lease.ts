@@ -19,7 +19,7 @@ import { LEASE_FORMAT } from '../resource/lease-format.ts'
 const HELD_MS = 180_000
 /** One that renews every two seconds overtakes us once or twice. */
 const MAX_TRIES = 10
-const ANSWER_MS = 15_000
+const RESPONSE_MS = 15_000
 
 export interface TakenLease {
   /** An operator may have led until now. */
@@ -40,7 +40,7 @@ export const takeLease = async ({ api, name, clock }: LeaseTaking): Promise<Take
     name,
     format: LEASE_FORMAT,
     clock,
-    timeoutMs: ANSWER_MS,
+    timeoutMs: RESPONSE_MS,
   })
   for (let tries = 1; tries <= MAX_TRIES; tries += 1) {
     const before = await store.read()

@@ -29,7 +29,7 @@ describe('a bounded map', () => {
     expect(keysOf(map)).toEqual(left)
   })
 
-  it('forgets nobody for a value that replaces another', () => {
+  it('forgets no entry for a value that replaces another', () => {
     const map = mapOf('a', 'b')
     expect(map.set('a', 7)).toBeUndefined()
     expect(map.get('a')).toBe(7)

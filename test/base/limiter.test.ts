@@ -31,7 +31,7 @@ const urgent =
   () =>
     urgency
 
-describe('a limiter that nobody waits for', () => {
+describe('a limiter without a queue', () => {
   it.each<[string, readonly number[], readonly boolean[], number]>([
     ['as many as there are permits', [1, 1, 1], [true, true, false], 2],
     ['what is left, by what weighs little', [1, 2, 1], [true, false, true], 2],
@@ -51,7 +51,7 @@ describe('a limiter that nobody waits for', () => {
   })
 
   it.each([
-    ['that nobody has', 0, 1],
+    ['that no work has', 0, 1],
     ['twice', 1, 2],
   ])('takes no permit back %s', (_, acquired, released) => {
     const limiter = new Limiter(2)
@@ -97,7 +97,7 @@ describe('who waits for a permit', () => {
     expect(admitted).toEqual(['first', 'late', 'other'])
   })
 
-  it('is passed by nobody who does not wait', async () => {
+  it('is not passed by work that does not wait', async () => {
     const { limiter, admitted, ask, release } = queueUp(3)
     ask('a', { weight: 2 })
     ask('heavy', { weight: 3 })
@@ -125,7 +125,7 @@ describe('who gives up', () => {
     expect([admitted, limiter.used]).toEqual([['a: Error: stopped'], 0])
   })
 
-  it('while it waits stands in nobody’s way', async () => {
+  it('while it waits delays nothing else', async () => {
     const { limiter, admitted, ask, release } = queueUp(10)
     const leaving = new AbortController()
     ask('a', { weight: 6 })
@@ -222,7 +222,7 @@ describe('a task', () => {
     expect(limiter.used).toBe(0)
   })
 
-  it('is not run where nobody else may wait', async () => {
+  it('is not run where nothing else may wait', async () => {
     const limiter = new Limiter(1, 0)
     limiter.tryAcquire()
     let runs = 0

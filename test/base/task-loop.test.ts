@@ -5,7 +5,7 @@ import { TaskLoop } from '../../base/task-loop.ts'
 import { createManualClock } from '../support/manual-clock.ts'
 import { settled } from '../support/settled.ts'
 
-const aWorld = (answers: readonly (number | 'failed' | undefined)[]) => {
+const aWorld = (responses: readonly (number | 'failed' | undefined)[]) => {
   const clock = createManualClock()
   const startMs = clock.now()
   const begun: number[] = []
@@ -14,7 +14,7 @@ const aWorld = (answers: readonly (number | 'failed' | undefined)[]) => {
   const loop = new TaskLoop(clock, async () => {
     begun.push(clock.now() - startMs)
     if (state.isGated) await new Promise<void>((open) => void gates.push(open))
-    return answers[begun.length - 1]
+    return responses[begun.length - 1]
   })
   return { clock, begun, gates, state, loop }
 }

@@ -41,7 +41,7 @@ describe('withTimeout', () => {
     await settled()
     clock.advance(1)
     expect(await outcome).toEqual(expected)
-    // Nobody waits any more: this must not be an unhandled rejection.
+    // Nothing waits any more: this must not be an unhandled rejection.
     reject(new Error('afterwards'))
     await settled()
   })

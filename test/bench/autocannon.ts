@@ -23,7 +23,7 @@ type Autocannon = (options: {
   readonly non2xx: number
 }>
 
-/** @throws Error when there were answers that are errors; for a load with pauses, which it cannot make */
+/** @throws Error when there were responses that are errors; for a load with pauses, which it cannot make */
 export const runAutocannon = async ({
   url,
   seconds,
@@ -44,7 +44,7 @@ export const runAutocannon = async ({
     ...(post === undefined ? {} : { method: 'POST', body: post }),
     ...(random === undefined ? {} : { requests: [{ setupRequest: drawing(random) }] }),
   })
-  if (result.non2xx > 0) throw new Error(`${result.non2xx} answers are not 2xx`)
+  if (result.non2xx > 0) throw new Error(`${result.non2xx} responses are not 2xx`)
   return {
     requests: result.requests.total,
     seconds: result.duration,

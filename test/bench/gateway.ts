@@ -54,11 +54,11 @@ const ATTEMPT_MS = 50
 /** Clients are let in first: the management listener is the last to open. */
 const untilReady = async ({ management }: Gateway): Promise<void> => {
   for (let attempt = 0; attempt < ATTEMPTS; attempt++) {
-    const answer = await fetch(`${management}/ping`).catch(() => undefined)
-    if (answer?.ok === true) return
+    const response = await fetch(`${management}/ping`).catch(() => undefined)
+    if (response?.ok === true) return
     await sleep(ATTEMPT_MS)
   }
-  throw new Error(`nobody answers at ${management}`)
+  throw new Error(`nothing answers at ${management}`)
 }
 
 /** By hand: the realm, then the documents, a thousand in a call. */
@@ -92,12 +92,12 @@ const checkItems = (reply: string): void => {
 }
 
 const post = async ({ management }: Gateway, path: string, body: string): Promise<string> => {
-  const answer = await fetch(management + path, {
+  const response = await fetch(management + path, {
     method: 'POST',
     headers: { 'content-type': 'application/json' },
     body,
   })
-  const text = await answer.text()
-  if (!answer.ok) throw new Error(`POST ${path}: ${answer.status} ${text.slice(0, 1000)}`)
+  const text = await response.text()
+  if (!response.ok) throw new Error(`POST ${path}: ${response.status} ${text.slice(0, 1000)}`)
   return text
 }

@@ -1,5 +1,5 @@
-// A Node process that runs and its inspector port in; garbage collected and the heap that is left out.
-// The process is asked by SIGUSR1 to open the port: until then the inspector costs it nothing.
+// Has a running Node process collect its garbage, through its inspector port, and reads the heap that is left. The
+// process is asked by SIGUSR1 to open the port: until then the inspector costs it nothing.
 
 import { setTimeout as sleep } from 'node:timers/promises'
 
@@ -60,8 +60,8 @@ const ATTEMPT_MS = 50
 const debuggerUrl = async (port: number): Promise<string> => {
   for (let attempt = 0; attempt < ATTEMPTS; attempt++) {
     try {
-      const answer = await fetch(`http://127.0.0.1:${port}/json/list`)
-      const [target] = (await answer.json()) as { readonly webSocketDebuggerUrl: string }[]
+      const response = await fetch(`http://127.0.0.1:${port}/json/list`)
+      const [target] = (await response.json()) as { readonly webSocketDebuggerUrl: string }[]
       if (target !== undefined) return target.webSocketDebuggerUrl
     } catch {
       // It takes the process a moment to open the port.

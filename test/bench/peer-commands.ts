@@ -1,5 +1,5 @@
-// A port, an empty directory and what is to be served in; a configuration file and the command line of a
-// server that has it out. Each serves from one process, without a log.
+// Writes the configuration file of a server for a port and what is to be served, and gives its command line. Each
+// serves from one process, without a log.
 
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'

@@ -1,4 +1,4 @@
-// One of `programs/` is run to its end on the server's core; the JSON it printed comes out.
+// Runs one of `programs/` to its end on the server's core, and returns the JSON that it printed.
 
 import { execFile } from 'node:child_process'
 import { fileURLToPath } from 'node:url'

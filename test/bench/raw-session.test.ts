@@ -21,15 +21,15 @@ it('one registers and answers, the other calls, as many at once as it likes', as
   })
 
   using caller = await joinRouter(router.rawSocketUrl, REALM)
-  const answers: unknown[] = []
+  const responses: unknown[] = []
   const all = new Promise<void>((resolve) => {
     caller.listen((message) => {
-      if (answers.push(message) === 3) resolve()
+      if (responses.push(message) === 3) resolve()
     })
   })
   for (const id of [1, 2, 3]) caller.send(`[${MESSAGE.call},${id},{},"com.bench.item"]`)
   await all
-  expect(answers).toEqual([1, 2, 3].map((id) => [MESSAGE.result, id, {}, ['ü']]))
+  expect(responses).toEqual([1, 2, 3].map((id) => [MESSAGE.result, id, {}, ['ü']]))
 })
 
 it('says what the router has against a request', async () => {

@@ -15,7 +15,7 @@ import { MESSAGE } from '../../dataplane/wamp/protocol/messages.ts'
 export interface RawSession extends Disposable {
   /** A message as JSON text. */
   send(text: string): void
-  /** The next message that comes; nobody else is told of it. */
+  /** The next message that comes; it is passed on nowhere else. */
   next(): Promise<readonly unknown[]>
   /** Each message from now on. */
   listen(onMessage: (message: readonly unknown[]) => void): void
@@ -29,8 +29,8 @@ export const joinRouter = async (url: string, realm: string): Promise<RawSession
   const { hostname, port } = new URL(url)
   const socket = connect({ host: hostname, port: Number(port) }).setNoDelay(true)
   socket.write(greeting(JSON_ID, MAX_FRAME_BYTES + 1))
-  const [answer] = (await once(socket, 'data')) as [Buffer]
-  if (readResponse(answer.subarray(0, HANDSHAKE_BYTES), JSON_ID).kind !== 'ready')
+  const [response] = (await once(socket, 'data')) as [Buffer]
+  if (readResponse(response.subarray(0, HANDSHAKE_BYTES), JSON_ID).kind !== 'ready')
     throw new Error(`${url} takes no JSON over RawSocket`)
 
   const batch = new FrameBatch()
@@ -62,7 +62,7 @@ export const joinRouter = async (url: string, realm: string): Promise<RawSession
   return session
 }
 
-/** Sends a request; the answer of that type. Rejects with any other. */
+/** Sends a request; the response of that type. Rejects with any other. */
 export const ask = async (
   session: RawSession,
   request: readonly unknown[],
@@ -70,7 +70,7 @@ export const ask = async (
 ): Promise<readonly unknown[]> => {
   const answered = session.next()
   session.send(JSON.stringify(request))
-  const answer = await answered
-  if (answer[0] === type) return answer
-  throw new Error(`${JSON.stringify(request)}: the router says ${JSON.stringify(answer)}`)
+  const response = await answered
+  if (response[0] === type) return response
+  throw new Error(`${JSON.stringify(request)}: the router says ${JSON.stringify(response)}`)
 }

@@ -6,7 +6,7 @@ import type { RandomTargets } from './wrk.ts'
 
 const SOCKETS = 16
 
-/** Throws unless every answer is 200. */
+/** Throws unless every response is 200. */
 export const requestEach = async (
   url: string,
   { documents, paths }: RandomTargets,

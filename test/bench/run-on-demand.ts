@@ -24,8 +24,8 @@ export const offerRuns = (port: number, run: (seconds: number) => Promise<Loaded
 export const runsOf =
   ({ url }: Pick<Server, 'url'>) =>
   async (seconds: number): Promise<Loaded> => {
-    const answer = await fetch(`${url}/${seconds}`)
-    const text = await answer.text()
-    if (!answer.ok) throw new Error(`the run failed: ${text}`)
+    const response = await fetch(`${url}/${seconds}`)
+    const text = await response.text()
+    if (!response.ok) throw new Error(`the run failed: ${text}`)
     return JSON.parse(text) as Loaded
   }

@@ -62,7 +62,7 @@ export const securityRealm = async (): Promise<RealmRecord> => {
     api_keys: [{ key_sha256: hash('sha256', API_KEY, 'hex'), username: CLIENT.username }],
     info: {
       oidc_providers: {
-        // Nobody is there, and nobody is asked: the ticket has been issued.
+        // Nothing listens there, and nothing is asked: the ticket has been issued.
         idp: {
           issuer: 'https://idp.invalid',
           client_id: 'bench',
@@ -93,13 +93,13 @@ export const credentials = async (
 })
 
 const askToken = async (url: string): Promise<string> => {
-  const answer = await fetch(`${url}/v1/oauth/token`, {
+  const response = await fetch(`${url}/v1/oauth/token`, {
     method: 'POST',
     headers: { authorization: BASIC },
     body: new URLSearchParams({ grant_type: 'client_credentials' }),
   })
-  const text = await answer.text()
-  if (!answer.ok) throw new Error(`no access token: ${answer.status} ${text.slice(0, 1000)}`)
+  const text = await response.text()
+  if (!response.ok) throw new Error(`no access token: ${response.status} ${text.slice(0, 1000)}`)
   return (JSON.parse(text) as { readonly access_token: string }).access_token
 }
 

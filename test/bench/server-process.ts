@@ -99,7 +99,7 @@ const untilListening = async (port: number, child: ChildProcess): Promise<void> 
     if (hasEnded(child)) throw new Error('it has ended')
     await sleep(ATTEMPT_MS)
   }
-  throw new Error(`nobody listens on port ${port}`)
+  throw new Error(`nothing listens on port ${port}`)
 }
 
 const canConnect = (port: number): Promise<boolean> =>

@@ -3,7 +3,7 @@
 import { STATIC_BODY } from './documents.ts'
 
 export const PROCEDURE = 'com.bench.item'
-/** One for each way of serving its events, so that nobody else has work with them. */
+/** One for each way of serving its events, so that nothing else has work with them. */
 export const TOPICS = {
   writer: 'com.bench.writer',
   shared: 'com.bench.shared',
@@ -40,7 +40,7 @@ export const wampDocument = (realm: string): object => ({
   versions: {
     v1: {
       base_path: '/v1',
-      // As many as there are connections in any table: nobody is turned away.
+      // As many as there are connections in any table: none is turned away.
       pool_size: 2000,
       paths: {
         '/items/:id': {

@@ -100,9 +100,9 @@ const ATTEMPT_MS = 50
 const untilServing = async (url: string): Promise<void> => {
   let text = ''
   for (let attempt = 0; attempt < ATTEMPTS; attempt++) {
-    const answer = await fetch(url)
-    text = await answer.text()
-    if (answer.ok) return
+    const response = await fetch(url)
+    text = await response.text()
+    if (response.ok) return
     await sleep(ATTEMPT_MS)
   }
   throw new Error(`${url} does not reach its procedure: ${text}`)

@@ -23,7 +23,7 @@ describe('parseWrk', () => {
   it.each([
     ['nothing at all', '', 'wrk gave no result'],
     ['no result', output(''), 'wrk gave no result'],
-    ['answers that are errors', output('RESULT 10 1000000 1.0 2.0 0 7'), '7 of 10 answers'],
+    ['responses that are errors', output('RESULT 10 1000000 1.0 2.0 0 7'), '7 of 10 responses'],
   ])('throws for %s', (_, text, message) => {
     expect(() => parseWrk(text)).toThrow(message)
   })

@@ -80,14 +80,14 @@ const DONE = `function done(summary, latency)
 end
 `
 
-/** @throws Error when it says nothing, or when there were answers that are errors */
+/** @throws Error when it says nothing, or when there were responses that are errors */
 export const parseWrk = (output: string): Loaded => {
   const figures = /^RESULT (\d+) (\d+) ([\d.]+) ([\d.]+) (\d+) (\d+)$/m.exec(output)
   if (figures === null) throw new Error(`wrk gave no result:\n${output}`)
   const [requests = 0, micros = 0, p50 = 0, p99 = 0, socketErrors = 0, refused = 0] = figures
     .slice(1)
     .map(Number)
-  if (refused > 0) throw new Error(`${refused} of ${requests} answers are errors (400 or above)`)
+  if (refused > 0) throw new Error(`${refused} of ${requests} responses are errors (400 or above)`)
   return {
     requests,
     seconds: micros / 1e6,

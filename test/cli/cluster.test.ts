@@ -214,7 +214,7 @@ describe('what the API server says', () => {
     expect(linesOf(message, facts)).toEqual(lines)
   })
 
-  it('is of the cluster, and not of an object, where nobody is let in', () => {
+  it('is of the cluster, and not of an object, where no access is granted', () => {
     const server = 'https://a.test'
     expect(describeClusterFailure(away, server)).toBe(
       'https://a.test: the API server is unreachable',
@@ -255,16 +255,16 @@ const ready = (
 
 describe('waiting', () => {
   const [selected] = select(manifest('Realm', 'acme', { spec: { uri: 'com.acme' } }))
-  const wait = async (answers: readonly (ValueMap | ApiError)[]) => {
+  const wait = async (responses: readonly (ValueMap | ApiError)[]) => {
     const clock = createManualClock()
     let asked = 0
     let waits = 0
     const api = {
       get: () => {
-        const answer = answers[Math.min(asked++, answers.length - 1)]
-        return answer instanceof ApiError || answer === undefined
-          ? Promise.reject(answer ?? notFound)
-          : Promise.resolve(answer)
+        const response = responses[Math.min(asked++, responses.length - 1)]
+        return response instanceof ApiError || response === undefined
+          ? Promise.reject(response ?? notFound)
+          : Promise.resolve(response)
       },
     }
     if (selected === undefined) throw new Error('nothing is selected')
@@ -326,7 +326,7 @@ describe('waiting', () => {
 })
 
 describe('how things stand', () => {
-  it('is told by an operator, with places in its files', () => {
+  it('is reported by an operator, with places in its files', () => {
     const [condition] = (ready('False', 1, 'Invalid')['status'] as { conditions: ValueMap[] })
       .conditions
     const standing = standingOfOperator({
@@ -349,7 +349,7 @@ describe('how things stand', () => {
     expect(standingOfOperator({ leading: false })).toBeUndefined()
   })
 
-  it('is told by a gateway, with sessions that are not open', () => {
+  it('is reported by a gateway, with sessions that are not open', () => {
     const standing = standingOfGateway({
       bootId: 'b',
       version: 1,

@@ -24,7 +24,7 @@ interface Message {
 
 export class LanguageServer implements AsyncDisposable {
   readonly #child: ChildProcessWithoutNullStreams
-  readonly #answers = new Map<number, (result: unknown) => void>()
+  readonly #pending = new Map<number, (result: unknown) => void>()
   readonly #diagnosed = new Map<string, (diagnostics: readonly Diagnostic[]) => void>()
   readonly #yaml: object
   readonly #configured = Promise.withResolvers<undefined>()
@@ -73,11 +73,11 @@ export class LanguageServer implements AsyncDisposable {
     const position = { line: before.length - 1, character: before.at(-1)?.length ?? 0 }
     const uri = uriOf(name)
     this.#open(uri, marked.slice(0, at) + marked.slice(at + 1))
-    const answer = await this.#request('textDocument/completion', {
+    const response = await this.#request('textDocument/completion', {
       textDocument: { uri },
       position,
     })
-    return (answer as { items: readonly { label: string }[] }).items.map(({ label }) => label)
+    return (response as { items: readonly { label: string }[] }).items.map(({ label }) => label)
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
@@ -94,7 +94,7 @@ export class LanguageServer implements AsyncDisposable {
   #request(method: string, params: object): Promise<unknown> {
     const id = this.#next++
     return new Promise((resolve) => {
-      this.#answers.set(id, resolve)
+      this.#pending.set(id, resolve)
       this.#send({ id, method, params })
     })
   }
@@ -128,7 +128,7 @@ export class LanguageServer implements AsyncDisposable {
       this.#send({ id, result: [this.#yaml, {}, {}, {}] })
       this.#configured.resolve(undefined)
     } else if (method !== undefined && id !== undefined) this.#send({ id, result: null })
-    else if (id !== undefined) this.#answers.get(id)?.(result)
+    else if (id !== undefined) this.#pending.get(id)?.(result)
   }
 }
 

@@ -8,7 +8,7 @@ export interface SvcRun {
   readonly stderr: string
 }
 
-export interface SvcSurroundings {
+export interface SvcTerminal {
   readonly stdin?: string
   readonly isColoured?: boolean
 }
@@ -16,7 +16,7 @@ export interface SvcSurroundings {
 /** @example await svc(['validate', 'examples']) // { code: 0, stdout: '', stderr: '24 files …' } */
 export const svc = async (
   argv: readonly string[],
-  { stdin = '', isColoured = false }: SvcSurroundings = {},
+  { stdin = '', isColoured = false }: SvcTerminal = {},
 ): Promise<SvcRun> => {
   let [stdout, stderr] = ['', '']
   const code = await runSvc(argv, {

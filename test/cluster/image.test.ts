@@ -71,7 +71,7 @@ await describeWithReal(
     patienceMs: ROLLOUT_MS,
   },
   (image) => {
-    it('runs as nobody of note, the gateway where nothing is said', () => {
+    it('runs as an unprivileged user, the gateway where nothing is said', () => {
       const { User, Cmd, Labels } = image().config
       expect([User, Cmd]).toEqual(['65532:65532', ['svc-gateway']])
       expect(Labels).toMatchObject({

@@ -19,7 +19,12 @@ import {
 import { objectsOfCluster } from '../support/cluster/objects-of-cluster.ts'
 import { stepsIn } from '../support/cluster/trouble.ts'
 import { eventually } from '../support/eventually.ts'
-import { type HttpAnswer, type HttpOptions, openRequest, request } from '../support/http-request.ts'
+import {
+  type HttpResponse,
+  type HttpOptions,
+  openRequest,
+  request,
+} from '../support/http-request.ts'
 import type { CommandResult } from '../support/kubernetes/run-command.ts'
 import { Browser, logIn } from '../support/login-driver.ts'
 import {
@@ -41,7 +46,7 @@ import {
 jest.setTimeout(ROLLOUT_MS)
 
 const PATIENCE = { withinMs: 60_000, everyMs: 200 }
-/** Where nobody lets the operator make the certificates of sidecars. */
+/** Where the operator may not create the certificates of sidecars. */
 const ELSEWHERE = 'elsewhere'
 
 const INJECT = { 'gateway.svc.dev/inject': 'true' }
@@ -79,7 +84,7 @@ await describeWithClusterNode('from the image to an empty cluster', (cluster) =>
   let svc: Installation
   let url: string
 
-  const ask = (path: string, options: HttpOptions = {}): Promise<HttpAnswer> => {
+  const ask = (path: string, options: HttpOptions = {}): Promise<HttpResponse> => {
     const headers = { host: SHOP_HOST, ...options.headers }
     return request(`${url}${path}`, { ...options, headers })
   }
@@ -283,7 +288,7 @@ await describeWithClusterNode('from the image to an empty cluster', (cluster) =>
   it(
     'a Job ends beside its gateway, which was there before it',
     step(async () => {
-      const script = `fetch('http://127.0.0.1:18080/').then((answer) => console.log(answer.status))`
+      const script = `fetch('http://127.0.0.1:18080/').then((response) => console.log(response.status))`
       const { metadata, spec } = podOf({
         name: 'count',
         image: CLUSTER_IMAGES.echo,
@@ -311,7 +316,7 @@ await describeWithClusterNode('from the image to an empty cluster', (cluster) =>
   )
 
   it(
-    'where nobody lets the operator make its certificate, a Pod says so and starts',
+    'where the operator may not create its certificate, a Pod says so and starts',
     step(async () => {
       const words = await createPod('unmanaged', ELSEWHERE)
       expect(words).toContain(
@@ -398,7 +403,7 @@ await describeWithClusterNode('from the image to an empty cluster', (cluster) =>
   it(
     'answers on IPv6',
     step(async () => {
-      const script = `fetch('http://[::1]:18080/').then((answer) => console.log(answer.status))`
+      const script = `fetch('http://[::1]:18080/').then((response) => console.log(response.status))`
       const args = ['exec', '-n', SYSTEM_NAMESPACE, `deployment/${svc.name}`, '--', 'node', '-e']
       expect(await kubectl(...args, script)).toBe('404')
     }),

@@ -78,7 +78,7 @@ const podNames = async (cluster: ClusterNode): Promise<readonly string[]> => {
 
 const askFromPod = async (cluster: ClusterNode, url: string): Promise<string> => {
   const [pod = ''] = await podNames(cluster)
-  const ask = `fetch('${url}').then((answer) => answer.text()).then(console.log)`
+  const ask = `fetch('${url}').then((response) => response.text()).then(console.log)`
   return demandOutput(cluster, ['exec', pod, '--', 'node', '-e', ask])
 }
 
@@ -104,9 +104,9 @@ await describeWithClusterNode('a node', (cluster) => {
     const seen = new Set<string>()
     await eventually(async () => {
       // A connection of its own: which pod it comes to is decided for each.
-      const answer = (await request(`${url}/slow/10`)).json() as Echo
-      expect(answer.url).toBe('/slow/10')
-      seen.add(answer.pod)
+      const response = (await request(`${url}/slow/10`)).json() as Echo
+      expect(response.url).toBe('/slow/10')
+      seen.add(response.pod)
       expect([...seen].toSorted()).toEqual([...names].toSorted())
     }, PATIENCE)
   })
@@ -125,8 +125,8 @@ await describeWithClusterNode('a node', (cluster) => {
   })
 
   it('a Service answers pods by its name, and so does the host by its address', async () => {
-    const answer = JSON.parse(await askFromPod(cluster(), 'http://echo/named')) as Echo
-    expect(answer).toMatchObject({ url: '/named' })
+    const received = JSON.parse(await askFromPod(cluster(), 'http://echo/named')) as Echo
+    expect(received).toMatchObject({ url: '/named' })
     const server = createServer((_request, response) => {
       response.end('the host')
     }).listen(0, cluster().hostAddress)
@@ -150,7 +150,7 @@ await describeWithClusterNode('a node', (cluster) => {
     }, PATIENCE)
   })
 
-  it('what is run inside sees the node, and its exit code is told', async () => {
+  it('what is run inside sees the node, and its exit code is returned', async () => {
     expect(await cluster().exec(['hostname'])).toMatchObject({ code: 0, stdout: 'svc-node\n' })
     expect(await cluster().exec(['sh', '-c', 'cat; exit 3'], { input: 'read' })).toMatchObject({
       code: 3,

@@ -1,4 +1,4 @@
-// A rollout that nobody notices: while clients of every kind ask the Service without a pause, gateways and operators are
+// A rollout that no client notices: while clients of every kind ask the Service without a pause, gateways and operators are
 // replaced, upgraded, scaled, evicted and killed. What is lost is counted, request by request, and told.
 
 import { setTimeout as sleep } from 'node:timers/promises'
@@ -61,13 +61,13 @@ const missingAt = async (ip: string): Promise<readonly string[]> => {
   const missing: string[] = []
   for (let first = 0; first < DOCUMENTS; first += 20) {
     const names = Array.from({ length: 20 }, (_, index) => `doc-${first + index}`)
-    const answers = names.map(async (name) => {
+    const responses = names.map(async (name) => {
       const url = `http://${ip}:${PUBLIC_PORT}/${name}/x`
       const { status, text } = await request(url, { headers: { host: HOST }, timeoutMs: 60_000 })
       if (status !== 200 || text !== JSON.stringify(name))
         missing.push(`${name}: ${status} ${text}`)
     })
-    await Promise.all(answers)
+    await Promise.all(responses)
   }
   return missing
 }
@@ -269,16 +269,16 @@ await describeWithClusterNode('under steady traffic', (cluster) => {
     const metadata = { name, namespace: installation.namespace }
     const body = { apiVersion: 'policy/v1', kind: 'Eviction', metadata }
     for (let refused = 0; ; refused += 1) {
-      const answer = demand(await cluster().request({ method: 'POST', path, body }), 429)
-      if (answer.status !== 429) return refused
+      const response = demand(await cluster().request({ method: 'POST', path, body }), 429)
+      if (response.status !== 429) return refused
       expect(refused).toBeLessThan(PATIENCE.withinMs / EVICTION_PAUSE_MS)
       await sleep(EVICTION_PAUSE_MS)
     }
   }
 
-  // What is in flight on a process that gets SIGKILL is lost, and nobody can save it; that is all it may cost, and it is
+  // What is in flight on a process that gets SIGKILL is lost, and nothing can save it; that is all it may cost, and it is
   // counted below. Until the kubelet has seen the end (a second) and kube-proxy has been told (another), new connections
-  // still go there, one of two: nobody listens, so they are refused at once, and nothing of them has reached anybody.
+  // still go there, one of two: nothing listens, so they are refused at once, and nothing of them has reached anybody.
   // A client may repeat them whatever they are; here they are told apart from what is lost.
   // From the moment the endpoint is out of the node's rules nothing is lost. A single connection has been refused after
   // it, once in dozens of runs; a gateway that is Ready before it listens would have one of two refused for a second.
@@ -310,10 +310,13 @@ await describeWithClusterNode('under steady traffic', (cluster) => {
         await eventually(
           async () => {
             ;[inFlight, now] = [now, traffic.book.inFlight]
-            // The signal is sent, the end comes later: when nobody listens any more, or the next one does.
-            const answer = await request(`http://${ip}:${HEALTH_PORT}/ping`).then(() => '', String)
-            if (!answer.includes('ECONNREFUSED') && !next.hasStarted)
-              throw new Error(`it still listens: ${answer}`)
+            // The signal is sent, the end comes later: when nothing listens any more, or the next one does.
+            const response = await request(`http://${ip}:${HEALTH_PORT}/ping`).then(
+              () => '',
+              String,
+            )
+            if (!response.includes('ECONNREFUSED') && !next.hasStarted)
+              throw new Error(`it still listens: ${response}`)
           },
           { ...PATIENCE, everyMs: 2 },
         )

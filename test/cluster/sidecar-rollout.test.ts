@@ -175,7 +175,7 @@ const farewell = (report: string): string => `
 const http = require('node:http')
 const ask = () => new Promise((resolve) => {
   const options = { host: '127.0.0.1', port: ${PUBLIC_PORT}, path: '/${FAREWELL}/x', headers: { host: '${HOST}' } }
-  http.get(options, (answer) => answer.resume().once('end', () => resolve(answer.statusCode)))
+  http.get(options, (response) => response.resume().once('end', () => resolve(response.statusCode)))
     .once('error', (error) => resolve(error.code))
 })
 const run = async () => {
@@ -326,7 +326,7 @@ await describeWithClusterNode('applications with a gateway beside them', (cluste
       await demandKubectl(cluster(), args, { input: JSON.stringify(pod) }),
     ) as Pod
     const { labels, annotations: notes } = made.metadata
-    // What nobody writes, such as a uid, nobody may apply.
+    // What is not written, such as a uid, must not be applied.
     return { ...pod, ...made, metadata: { ...pod.metadata, labels, annotations: notes } }
   }
 
@@ -428,7 +428,7 @@ await describeWithClusterNode('applications with a gateway beside them', (cluste
     )
 
   it(
-    'without the pause before SIGTERM: what that costs is told',
+    'without the pause before SIGTERM: what that costs is printed',
     step(async () => {
       const annotations = { 'gateway.svc.dev/app-pre-stop': 'false' }
       const template = podTemplate(HASTY, { args: ['abrupt'], annotations, serves: APP })
@@ -439,7 +439,7 @@ await describeWithClusterNode('applications with a gateway beside them', (cluste
         await kubectl('delete', 'deploy', HASTY, '-n', NAMESPACE)
         await kubectl('wait', 'pod', '-l', `app=${HASTY}`, '-n', NAMESPACE, '--for=delete')
       })
-      // Whatever that is, it is the application's: every answer is one of the gateway, or a stream that broke off.
+      // Whatever that is, it is the application's: every response is one of the gateway, or a stream that broke off.
       expect(failures.filter(isRefused)).toEqual([])
     }),
     ROLLOUT_MS,
@@ -483,7 +483,7 @@ await describeWithClusterNode('applications with a gateway beside them', (cluste
   )
 
   it(
-    'an application that calls through its gateway before it ends gets every answer',
+    'an application that calls through its gateway before it ends gets every response',
     step(async () => {
       expect(await farewellReport).toEqual(Array.from({ length: FAREWELL_CALLS }, () => 200))
       await kubectl('wait', `pod/${FAREWELL}`, '-n', NAMESPACE, '--for=delete', '--timeout=120s')
@@ -558,7 +558,7 @@ await describeWithClusterNode('applications with a gateway beside them', (cluste
       const inFlight = failures.filter((failure) => !isRefused(failure))
       const refused = failures.length - inFlight.length
       process.stderr.write(`    ${inFlight.length} were in flight, ${refused} refused\n`)
-      // Until the Pod is out of the Service new connections are refused: nobody has seen anything of them.
+      // Until the Pod is out of the Service new connections are refused: no server has seen anything of them.
       expect(inFlight.filter((failure) => failure.startedMs > killedMs)).toEqual([])
     }),
     ROLLOUT_MS,

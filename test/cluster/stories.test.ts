@@ -1,6 +1,6 @@
 // What befalls an installation, one story after the other, all of them in one: a Realm is deleted while gateways are
 // scaled, a document changes its class, Events come thick, an upgrade is wrong and rolled back, a namespace goes, the API
-// server is away. Whoever has nothing to do with it notices nothing: steady traffic counts what is lost.
+// server is away. Tenants that have nothing to do with it notice nothing: steady traffic counts what is lost.
 
 import { setTimeout as sleep } from 'node:timers/promises'
 import { env } from 'node:process'
@@ -237,7 +237,7 @@ await describeWithClusterNode('stories of an installation', (cluster) => {
   )
 
   it(
-    'the Realm is gone once nobody uses it',
+    'the Realm is gone once no document uses it',
     telling(async () => {
       await kubectl('delete', 'apispec', '--all', '-n', TEAM)
       await kubectl('wait', `realm/${TEAM}`, '-n', TEAM, '--for=delete', '--timeout=60s')
@@ -277,7 +277,7 @@ await describeWithClusterNode('stories of an installation', (cluster) => {
       const edit = (basePath: string): Promise<void> =>
         apply(documentObject(OTHER, 'churn', { basePath }))
       for (let round = 1; round <= CHURNS; round += 1) {
-        // Each is validated: what nobody has seen needs no Event.
+        // Each is validated: what no data plane has seen needs no Event.
         await edit('/calm')
         await untilReadyIs(OTHER, 'churn', /^False /)
         if (round < CHURNS) await edit('/churn')

@@ -101,10 +101,10 @@ describe('too expensive', () => {
     ['time', 'loop'],
   ])('by %s: refused, remembered, and others go on', async (limit, told) => {
     const { compiler, clock } = aCompiler()
-    const answer = compiler.compile(request(large(told)))
+    const result = compiler.compile(request(large(told)))
     const next = compiler.compile(request(large('next')))
     if (limit === 'time') await clock.run(60_000)
-    const { did } = await answer
+    const { did } = await result
     expect(did).toMatch(
       /^too_expensive: .* 64 MB of memory or 60 seconds.*split it.*compile-memory-mb/,
     )
@@ -132,13 +132,13 @@ describe('too expensive', () => {
 
   it('what serves has more time', async () => {
     const { compiler, clock } = aCompiler()
-    const answers: string[] = []
-    const answer = Promise.resolve(compiler.compile(request(large('loop'), { isServing: true })))
-    void answer.then(({ did }) => answers.push(did))
+    const results: string[] = []
+    const result = Promise.resolve(compiler.compile(request(large('loop'), { isServing: true })))
+    void result.then(({ did }) => results.push(did))
     await clock.run(359_999)
-    expect(answers).toEqual([])
+    expect(results).toEqual([])
     await clock.run(1)
-    expect((await answer).did).toMatch(/^too_expensive/)
+    expect((await result).did).toMatch(/^too_expensive/)
   })
 })
 
@@ -155,7 +155,7 @@ describe('the queue', () => {
     expect(order).toEqual(['a1', 'a2', 'b1', 'c1', 'a3', 'b2', 'a4'])
   })
 
-  it('leaves out what nobody waits for any more', async () => {
+  it('leaves out what is not waited for any more', async () => {
     const { compiler } = aCompiler()
     const giveUp = new AbortController()
     const first = compiler.compile(request(large('first')))
@@ -175,15 +175,15 @@ describe('the queue', () => {
     expect((await compiler.compile(request(large('x')))).did).toBe('x within 7')
   })
 
-  it('a thread that does not end holds up nobody for ever', async () => {
+  it('a thread that does not end does not delay other work for ever', async () => {
     const { compiler, clock } = aCompiler()
     await using directory = await makeTempDir()
     const file = join(directory.path, 'hangs')
-    const answer = compiler.compile(request(large(`hang ${file}`)))
+    const result = compiler.compile(request(large(`hang ${file}`)))
     const next = Promise.allSettled([compiler.compile(request(large('next')))])
     await eventually(() => access(file))
     await clock.run(60_000)
-    expect((await answer).did).toMatch(/^too_expensive/)
+    expect((await result).did).toMatch(/^too_expensive/)
     await clock.run(10_000)
     expect(await next).toMatchObject([
       { reason: { message: expect.stringContaining('does not end: restart') } },
@@ -193,8 +193,8 @@ describe('the queue', () => {
 
   it('closing ends what runs and what waits', async () => {
     const { compiler } = aCompiler()
-    const answers = ['loop', 'x'].map(async (told) => compiler.compile(request(large(told))))
-    const outcomes = Promise.allSettled(answers)
+    const results = ['loop', 'x'].map(async (told) => compiler.compile(request(large(told))))
+    const outcomes = Promise.allSettled(results)
     await compiler.close()
     for (const outcome of await outcomes) expect(outcome).toHaveProperty('reason.code', 'closed')
   })

@@ -1,4 +1,4 @@
-// Load balancing as whoever runs a gateway sees it: a real gateway, upstreams in processes of their own that come, go and
+// Load balancing as an operator of a gateway sees it: a real gateway, upstreams in processes of their own that come, go and
 // fail, and requests all the time. What is measured are shares and counts; `npm run balance` does the same at full length.
 
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals'
@@ -17,7 +17,7 @@ const PACE: Pace = {
   fastPerSecond: 300,
   updatePerSecond: 100,
   sampleOf: (instances) => Math.max(1500, 500 * instances),
-  answerMs: 60,
+  responseMs: 60,
 }
 const SHORT_LIVED: Pace = { ...PACE, connectionAgeSeconds: 2, renewedMs: 2500 }
 

@@ -129,8 +129,8 @@ describeWhenAvailable('the pages of the examples', chromiumAvailability(), () =>
           .waitFor(WITHIN)
 
         const command = await page.locator('#command').textContent()
-        const answer = await request(/'(.*)'/.exec(command ?? '')?.[1] ?? '')
-        expect(answer.json()).toEqual({ text: 'Hello Ada, this is a page in a browser' })
+        const response = await request(/'(.*)'/.exec(command ?? '')?.[1] ?? '')
+        expect(response.json()).toEqual({ text: 'Hello Ada, this is a page in a browser' })
         await page.getByText('called with name = Ada').waitFor(WITHIN)
         expect(complaints).toEqual([])
         await page.close()
@@ -164,7 +164,7 @@ describeWhenAvailable('the pages of the examples', chromiumAvailability(), () =>
     const placeOrder = (page: Page): Promise<void> =>
       page.getByRole('button', { name: 'Place order' }).click()
 
-    /** Each refusal is told twice: as an answer, and on the console. */
+    /** Each refusal is told twice: as a response, and on the console. */
     const refusals = (complaints: readonly string[]): readonly string[] =>
       complaints.map((each) => /\b[45]\d\d\b/.exec(each.replace(/:\d+\//, ':/'))?.[0] ?? each)
 

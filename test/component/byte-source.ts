@@ -1,5 +1,5 @@
 // An upstream that gives as many bytes as a request asks for, `/N`, as fast as they are taken, or stops
-// after the first of them, `/N/stall`, or gives no answer at all, `/N/silent`. It knows how many have
+// after the first of them, `/N/stall`, or gives no response at all, `/N/silent`. It knows how many have
 // left it, and who hung up.
 
 import { once } from 'node:events'
@@ -9,9 +9,9 @@ import { Readable } from 'node:stream'
 
 export interface ByteSource extends AsyncDisposable {
   readonly origin: string
-  /** Answers that are on their way right now. */
+  /** Responses that are on their way right now. */
   readonly running: () => number
-  /** Bytes that have been asked of it by the sockets, over all answers. */
+  /** Bytes that have been asked of it by the sockets, over all responses. */
   readonly given: () => number
 }
 

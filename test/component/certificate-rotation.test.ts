@@ -100,10 +100,10 @@ const ask = async (client: Partial<KeyPair>): Promise<number> => {
   const { tls } = await keeper.credentialsFor('shop')
   const { cert, key, ...trust } = tls
   const own = Object.keys(client).length === 0 ? { cert, key } : client
-  const answer = await request(`https://127.0.0.1:${port()}/api_specs?view=state`, {
+  const response = await request(`https://127.0.0.1:${port()}/api_specs?view=state`, {
     tls: { ...trust, ...own },
   })
-  return answer.status
+  return response.status
 }
 
 const authorityTexts = (): Readonly<Record<string, string>> =>
@@ -125,7 +125,7 @@ describe('who is let in', () => {
     expect(await ask({})).toBe(200)
   })
 
-  it('nobody else: another name is forbidden, another CA or use gets no connection', async () => {
+  it('no other client: another name is forbidden, another CA or use gets no connection', async () => {
     expect(await ask(await issue(signer('tls'), 'client', 'somebody.test'))).toBe(403)
     const stranger = await issueAuthority(life, SYSTEM_RANDOM)
     await expect(ask(await issue(stranger, 'client', 'operator.test'))).rejects.toThrow()
@@ -151,8 +151,8 @@ describe('while requests flow', () => {
     })
     const flow = async (): Promise<void> => {
       while (isFlowing) {
-        const answer = await client.state(undefined, { bytes: 100_000, values: 10_000 })
-        outcomes.push('message' in answer ? answer.message : answer.result)
+        const response = await client.state(undefined, { bytes: 100_000, values: 10_000 })
+        outcomes.push('message' in response ? response.message : response.result)
         outcomes.push(await ask({}).then((status) => (status === 200 ? 'ok' : `${status}`), String))
         await sleep(20)
       }

@@ -103,7 +103,7 @@ const requestOf = (path: string, { forwardedFor }: Sent): string =>
     '\r\n',
   ].join('\r\n')
 
-/** The whole answer. */
+/** The whole response. */
 const ask = async (path: string, sent: Sent): Promise<string> => {
   const port = Number(new URL(gateway.public).port)
   const socket = connect({ host: '127.0.0.1', port, localAddress: sent.from })
@@ -113,7 +113,7 @@ const ask = async (path: string, sent: Sent): Promise<string> => {
   return text(socket)
 }
 
-const requestId = (answer: string): string => /^x-request-id: (.*)$/im.exec(answer)?.[1] ?? ''
+const requestId = (response: string): string => /^x-request-id: (.*)$/im.exec(response)?.[1] ?? ''
 
 /** A line of a log that has all these. */
 const logged = (...parts: readonly string[]): Promise<Readonly<Record<string, unknown>>> =>
@@ -165,10 +165,10 @@ describe('the address of the client', () => {
     ['a trusted proxy asks for itself', { from: PROXY }, /^127\.0\.0\.2:\d+$/],
     ['a stranger says', { from: STRANGER, forwardedFor: '1.2.3.4' }, /^127\.0\.0\.3:\d+$/],
   ])('%s', async (_, sent, peername) => {
-    const answer = await ask('/open/who', sent)
-    const told = JSON.parse(answer.split('\r\n\r\n')[1] ?? '') as string
+    const response = await ask('/open/who', sent)
+    const told = JSON.parse(response.split('\r\n\r\n')[1] ?? '') as string
     expect(told).toMatch(peername)
-    expect((await logged(requestId(answer), '"peername"'))['peername']).toMatch(peername)
+    expect((await logged(requestId(response), '"peername"'))['peername']).toMatch(peername)
     const address = told.replace(/:\d+$/, '').replace(/^\[|\]$/g, '')
     await ask('/open/echo', sent)
     const echoes = upstream.seen((path) => path === '/echo')

@@ -65,9 +65,9 @@ describe('a client that sends a byte now and then', () => {
     async () => {
       const drops = Array.from({ length: 20 }, () => ['1', 200]).flat()
       await using client = await open(`${POST}Content-Length: 1000\r\n\r\n`, ...drops)
-      const answer = await client.response()
-      expect(answer.status).toBe(408)
-      expect(JSON.parse(answer.body.toString())).toMatchObject({
+      const response = await client.response()
+      expect(response.status).toBe(408)
+      expect(JSON.parse(response.body.toString())).toMatchObject({
         code: 'svc.error.request_timeout',
       })
       expect(await client.more()).toBe(false)
@@ -92,12 +92,14 @@ it('a body that is too large is refused before it has come', async () => {
   const head =
     'POST /body/small HTTP/1.1\r\nHost: a\r\nContent-Type: application/json\r\nContent-Length: 1000000000\r\n\r\n'
   await using client = await open(head, '[')
-  const answer = await client.response()
-  expect(answer.status).toBe(413)
-  expect(JSON.parse(answer.body.toString())).toMatchObject({ code: 'svc.error.payload_too_large' })
+  const response = await client.response()
+  expect(response.status).toBe(413)
+  expect(JSON.parse(response.body.toString())).toMatchObject({
+    code: 'svc.error.payload_too_large',
+  })
 })
 
-it('500 connections that say nothing, or half of something, keep nobody waiting', async () => {
+it('500 connections that say nothing, or half of something, keep no client waiting', async () => {
   const clients = await Promise.all(
     Array.from({ length: 500 }, (_, i) =>
       i % 2 === 0 ? open() : open(`${POST}Content-Length: 9\r\n\r\n[1`),

@@ -76,7 +76,7 @@ const sync = async (documents: Readonly<Record<string, string | undefined>>): Pr
   const state = await request(`${gateway.management}/api_specs?view=state`)
   const { rootDigest, epoch } = state.json() as StateView
   const realm = { uri: REALM }
-  const answer = await post(gateway, '/api_specs/_sync', {
+  const response = await post(gateway, '/api_specs/_sync', {
     managedBy: 'op',
     epoch: Math.max(epoch, 1),
     base: rootDigest,
@@ -89,7 +89,7 @@ const sync = async (documents: Readonly<Record<string, string | undefined>>): Pr
       }),
     },
   })
-  return (answer.json() as SyncReply).items.map(({ result }) => result)
+  return (response.json() as SyncReply).items.map(({ result }) => result)
 }
 
 const statusOf = async (path: string): Promise<readonly unknown[]> => {

@@ -174,8 +174,8 @@ interface Row {
 const explanationIn = (out: string): object => ({ ...(JSON.parse(out) as object), at: '' })
 
 const ROWS: readonly Row[] = [
-  { of: 'a host that nobody has', request: ['GET', '/v1/static'], host: 'a.b.c', status: 404 },
-  { of: 'a path that nobody has', request: ['GET', '/v1/nothing'], status: 404 },
+  { of: 'a host that no document has', request: ['GET', '/v1/static'], host: 'a.b.c', status: 404 },
+  { of: 'a path that no document has', request: ['GET', '/v1/nothing'], status: 404 },
   { of: 'a version that is not active', request: ['GET', '/v0/old'], status: 404 },
   { of: 'another scheme', request: ['GET', '/v1/secure'], status: 404 },
   { of: 'another method', request: ['DELETE', '/v1/static'], status: 405 },
@@ -187,7 +187,7 @@ const ROWS: readonly Row[] = [
   },
   { of: 'a WebSocket path', request: ['GET', '/v1/ws'], status: 426 },
   { of: 'no credentials', request: ['GET', '/v1/basic'], status: 401 },
-  { of: 'a static answer', request: ['GET', '/v1/static'], status: 200, isServed: true },
+  { of: 'a static response', request: ['GET', '/v1/static'], status: 200, isServed: true },
   {
     of: 'a forward',
     request: ['GET', '/v1/up/7', ['Accept: text/html']],
@@ -239,12 +239,12 @@ describe.each([
       const sent = Object.fromEntries(
         headers.map((each) => each.split(': ', 2) as [string, string]),
       )
-      const answer = await request(`${gateway.public}${path}`, {
+      const response = await request(`${gateway.public}${path}`, {
         method,
         headers: { host, ...sent },
         ...(method === 'POST' && { body: 'x' }),
       })
-      expect(answer.status).toBe(status)
+      expect(response.status).toBe(status)
     },
     30_000,
   )
@@ -287,10 +287,10 @@ describe.each([
       path: string,
       tag = '',
     ): Promise<{ status: number; etag: string; body: string }> => {
-      const answer = await request(`${gateway.management}${path}`, {
+      const response = await request(`${gateway.management}${path}`, {
         headers: { 'if-none-match': tag },
       })
-      return { status: answer.status, etag: String(answer.headers.etag), body: answer.text }
+      return { status: response.status, etag: String(response.headers.etag), body: response.text }
     }
     const first = await read('/routes?limit=3')
     const { routes, next } = JSON.parse(first.body) as { routes: readonly unknown[]; next: string }

@@ -1,4 +1,4 @@
-// The ways in which a request can fail, one row for each, with what the client is told, and with what whoever runs the
+// The ways in which a request can fail, one row for each, with what the client learns, and with what the person who runs the
 // gateway finds in log, audit log, access log, metrics, span and GET /why.
 
 import { expect } from '@jest/globals'
@@ -20,7 +20,7 @@ export interface Row {
   readonly audit?: Readonly<Record<string, unknown>>
   readonly reason?: string
   readonly upstream?: (rig: FailingRig) => string
-  /** `code` of access log and decision, where they say something else than the client is told. */
+  /** `code` of access log and decision, where they say something else than the response to the client. */
   readonly known?: string | undefined
   readonly step: string
   readonly pointer?: string

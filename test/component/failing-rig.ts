@@ -15,7 +15,7 @@ import { createCertificateAuthority } from '../support/certificates.ts'
 import { startEchoUpstream } from '../support/echo-upstream.ts'
 import { eventually } from '../support/eventually.ts'
 import { startGateway, type GatewayProcess } from '../support/gateway-process.ts'
-import { type HttpAnswer, type HttpOptions, request } from '../support/http-request.ts'
+import { type HttpResponse, type HttpOptions, request } from '../support/http-request.ts'
 import { startOtlpReceiver } from '../support/otlp-receiver.ts'
 import { addressOf, openRawClient } from '../support/raw-client.ts'
 import { openRawPeer } from '../support/raw-wamp-peer.ts'
@@ -38,7 +38,7 @@ const SECRETS = [
 const AWAY = 'com.failing.away'
 /** Longer than all requests take, on any machine. */
 const HELD_MS = 120_000
-/** A trusted proxy names it: failures of nobody in particular are not counted. */
+/** A trusted proxy names it: failures of unknown clients are not counted. */
 const CLIENT_ADDRESS = '203.0.113.7'
 export const WRONG_PASSWORD = `Basic ${Buffer.from('ann:wrong').toString('base64')}`
 
@@ -47,7 +47,7 @@ type Fields = Readonly<Record<string, unknown>>
 /** Everything that is known of one request after it has been answered. */
 export interface Evidence {
   readonly id: string
-  readonly answer: HttpAnswer
+  readonly response: HttpResponse
   /** Lines of the log at level `info` and above that have its id; none of the audit log. */
   readonly logged: readonly Fields[]
   readonly audited: readonly Fields[]
@@ -59,9 +59,9 @@ export interface Evidence {
 
 export interface FailingRig extends AsyncDisposable {
   /** Sends it with this id. */
-  send(id: string, path: string, options?: HttpOptions): Promise<HttpAnswer>
+  send(id: string, path: string, options?: HttpOptions): Promise<HttpResponse>
   /** Waits until all that is written of it can be read. */
-  find(id: string, answer: HttpAnswer): Promise<Evidence>
+  find(id: string, response: HttpResponse): Promise<Evidence>
   readonly metrics: () => Promise<string>
   /** What no client may learn. */
   readonly secrets: readonly string[]
@@ -120,7 +120,7 @@ export const startFailingRig = async (client: UpstreamClient): Promise<FailingRi
           ...options.headers,
         },
       }),
-    find: async (id, answer) => {
+    find: async (id, response) => {
       const lines = await eventually(
         () => {
           const found = gateway.logs().map(parsed)
@@ -137,7 +137,7 @@ export const startFailingRig = async (client: UpstreamClient): Promise<FailingRi
       const { access, span } = lines
       return {
         id,
-        answer,
+        response,
         access,
         logged: lines.found.filter((line) => line['audit'] !== true),
         audited: lines.found.filter((line) => line['audit'] === true),
@@ -171,14 +171,14 @@ const parsed = (line: string): Fields => {
 }
 
 const decisionOf = async (gateway: GatewayProcess, id: string): Promise<Decision | undefined> => {
-  const answer = await request(`${gateway.management}/why/${id}`)
-  if (answer.status !== 200) return undefined
-  return (answer.json() as { readonly decisions: readonly Decision[] }).decisions[0]
+  const response = await request(`${gateway.management}/why/${id}`)
+  if (response.status !== 200) return undefined
+  return (response.json() as { readonly decisions: readonly Decision[] }).decisions[0]
 }
 
 /** As a browser does, whose cookies have no attributes here. */
 const logIn = async (gateway: GatewayProcess, provider: FakeProvider): Promise<string> => {
-  const get = (path: string, cookie = ''): Promise<HttpAnswer> =>
+  const get = (path: string, cookie = ''): Promise<HttpResponse> =>
     request(`${gateway.public}${path}`, { headers: { host: HOST, cookie } })
   const login = await get('/v1/oidc/login?provider=good')
   const returned = provider.authorize(login.headers.location ?? '')
@@ -186,7 +186,7 @@ const logIn = async (gateway: GatewayProcess, provider: FakeProvider): Promise<s
   return cookiesOf(callback)
 }
 
-const cookiesOf = ({ headers }: HttpAnswer): string =>
+const cookiesOf = ({ headers }: HttpResponse): string =>
   (headers['set-cookie'] ?? []).map((line) => line.split(';')[0]).join('; ')
 
 const load = async (gateway: GatewayProcess, path: string, body: unknown): Promise<void> => {

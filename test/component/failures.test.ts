@@ -3,7 +3,7 @@
 
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals'
 import { UPSTREAM_CLIENTS } from '../../dataplane/upstream/http-client.ts'
-import type { HttpAnswer } from '../support/http-request.ts'
+import type { HttpResponse } from '../support/http-request.ts'
 import { type Row, ROWS } from './failing-requests.ts'
 import { type FailingRig, type Evidence, startFailingRig } from './failing-rig.ts'
 
@@ -12,19 +12,19 @@ describe.each(UPSTREAM_CLIENTS)('over %s', (client) => {
   let metrics: string
   const evidence = new Map<string, readonly [Evidence, Evidence]>()
 
-  type Sent = readonly [id: string, answer: HttpAnswer]
+  type Sent = readonly [id: string, response: HttpResponse]
 
   /** Again and again with other ids where an earlier request has to bring about what makes it fail. */
   const send = async (row: Row, id: string): Promise<Sent> => {
     const { path, options = {}, status } = row
     for (let attempt = 0; ; attempt++) {
       const own = attempt === 0 ? id : `${id}-${attempt}`
-      const answer = await rig.send(
+      const response = await rig.send(
         own,
         path,
         typeof options === 'function' ? options(rig) : options,
       )
-      if (answer.status === status || row.isRepeated !== true) return [own, answer]
+      if (response.status === status || row.isRepeated !== true) return [own, response]
     }
   }
 
@@ -57,8 +57,8 @@ describe.each(UPSTREAM_CLIENTS)('over %s', (client) => {
     'a request that fails: %s',
     (_, row) => {
       it('tells the client what it may know, and nothing of the peers', () => {
-        const [{ id, answer }] = evidenceOf(row)
-        const { status, text, headers } = answer
+        const [{ id, response }] = evidenceOf(row)
+        const { status, text, headers } = response
         expect({ status, text, id: headers['x-request-id'] }).toEqual({
           status: row.status,
           text: matching(row.body),

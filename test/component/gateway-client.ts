@@ -2,7 +2,7 @@
 // the test's; host `_` and realm are the same everywhere.
 
 import type { GatewayProcess } from '../support/gateway-process.ts'
-import { request, type HttpAnswer } from '../support/http-request.ts'
+import { request, type HttpResponse } from '../support/http-request.ts'
 
 export const REALM = 'com.component'
 
@@ -26,7 +26,7 @@ export const answers = (body: unknown): Operation => ({
   response: {},
 })
 
-/** Passes an upstream's answer through unread; `more` goes into the action. */
+/** Passes an upstream's response through unread; `more` goes into the action. */
 export const forwards = (origin: string, path: string, more: object = {}): Operation => ({
   action: { type: 'forward', host: origin, path, ...more },
   response: {},
@@ -41,10 +41,10 @@ export const load = async (
   for (const document of documents) await expect204(post(gateway, '/api_specs', document))
 }
 
-export const post = (gateway: GatewayProcess, path: string, json: unknown): Promise<HttpAnswer> =>
+export const post = (gateway: GatewayProcess, path: string, json: unknown): Promise<HttpResponse> =>
   request(`${gateway.management}${path}`, { method: 'POST', json })
 
-const expect204 = async (answer: Promise<HttpAnswer>): Promise<void> => {
-  const { status, text } = await answer
+const expect204 = async (response: Promise<HttpResponse>): Promise<void> => {
+  const { status, text } = await response
   if (status !== 204) throw new Error(`expected 204, got ${status}: ${text}`)
 }

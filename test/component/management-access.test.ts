@@ -7,7 +7,7 @@ import { createCertificateAuthority } from '../support/certificates.ts'
 import { eventually } from '../support/eventually.ts'
 import { freePort } from '../support/free-port.ts'
 import { startGateway, type GatewayProcess } from '../support/gateway-process.ts'
-import { request, type HttpAnswer, type HttpOptions } from '../support/http-request.ts'
+import { request, type HttpResponse, type HttpOptions } from '../support/http-request.ts'
 import { makeTempDir, type TempDir } from '../support/temp-dir.ts'
 
 /** The management URL by a loopback address, whatever the listener is bound to. */
@@ -36,7 +36,7 @@ describe('a bearer token', () => {
     await dir[Symbol.asyncDispose]()
   }, 30_000)
 
-  const ask = (options: HttpOptions = {}): Promise<HttpAnswer> =>
+  const ask = (options: HttpOptions = {}): Promise<HttpResponse> =>
     request(local(gateway, '/api_specs'), options)
 
   it('the right one lets in', async () => {
@@ -50,10 +50,10 @@ describe('a bearer token', () => {
     ['an empty one', bearer('')],
     ['Basic', { headers: { authorization: 'Basic Zmlyc3Qtc2VjcmV0' } }],
   ])('%s: 401', async (_, options) => {
-    const answer = await ask(options)
-    expect(answer.status).toBe(401)
-    expect(answer.headers['www-authenticate']).toMatch(/^Bearer/)
-    expect(answer.text).not.toContain('first-secret')
+    const response = await ask(options)
+    expect(response.status).toBe(401)
+    expect(response.headers['www-authenticate']).toMatch(/^Bearer/)
+    expect(response.text).not.toContain('first-secret')
   })
 
   it('is read again when its file changes, and never logged', async () => {
@@ -101,7 +101,7 @@ const prepareTls = async (dir: TempDir) => {
   return { ca, key, paths, flags, trust: { ca: ca.cert, servername: 'gateway.test' } }
 }
 
-it('mutual TLS opens when its files appear, lets the named client in, and nobody else', async () => {
+it('mutual TLS opens when its files appear, lets the named client in, and no other', async () => {
   await using dir = await makeTempDir()
   const { ca, key, paths, flags, trust } = await prepareTls(dir)
   await rm(paths.key)

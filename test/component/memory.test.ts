@@ -40,7 +40,7 @@ describe.each(UPSTREAM_CLIENTS)('over %s', (client) => {
   it('512 MiB stream through to a reader that starts slowly', async () => {
     const download = await openRequest(`${gateway.public}/big/x`, { timeoutMs: 60_000 })
     await sleep(500)
-    // Nobody reads: what has left the source is in socket buffers, and a little in the gateway.
+    // No client reads: what has left the source is in socket buffers, and a little in the gateway.
     expect(source.given()).toBeLessThan(64 * MIB)
     let received = 0
     let peak = 0

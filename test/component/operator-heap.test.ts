@@ -69,7 +69,7 @@ describeWhenAvailable('an operator in the memory of the chart', LINUX, () => {
     expect(rig.programmed(size.documents)).toBe(size.documents)
   })
 
-  it('ends with what V8 says of it when its heap is full, and whoever waits for it learns that at once', async () => {
+  it('ends with what V8 says of it when its heap is full, and a caller that waits for it learns that at once', async () => {
     const rig = await openRig()
     await inParallel(SIZE.documents, (index) => rig.edit(index))
     await rig.startOperator(['--max-old-space-size=40'])

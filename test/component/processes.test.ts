@@ -34,8 +34,8 @@ afterAll(async () => {
 const originAt = (host: string): string => `http://${host}:${new URL(gateway.public).port}`
 
 const read = async (path: string): Promise<unknown> => {
-  const answer = await request(`${origin}${path}`)
-  return answer.status === 200 ? answer.json() : answer.status
+  const response = await request(`${origin}${path}`)
+  return response.status === 200 ? response.json() : response.status
 }
 
 // Each test has a document of its own.

@@ -1,4 +1,4 @@
-// A process id comes in, the memory it holds resident goes out, in bytes.
+// Reads how many bytes of memory a process has resident.
 
 import { execFile } from 'node:child_process'
 import { readFile } from 'node:fs/promises'

@@ -4,7 +4,7 @@
 import { generateKeyPairSync } from 'node:crypto'
 import { hashPassword } from '../../dataplane/security/passwords/hash-password.ts'
 import type { GatewayProcess } from '../support/gateway-process.ts'
-import { request, type HttpAnswer } from '../support/http-request.ts'
+import { request, type HttpResponse } from '../support/http-request.ts'
 import { post } from './gateway-client.ts'
 
 const REALM_URI = 'com.secured'
@@ -51,18 +51,18 @@ const DOCUMENT = {
 
 /** Throws unless both are taken. */
 export const loadSecured = async (gateway: GatewayProcess, realm: object): Promise<void> => {
-  for (const answer of [
+  for (const response of [
     await post(gateway, '/realms', realm),
     await post(gateway, '/api_specs', DOCUMENT),
   ])
-    if (answer.status !== 204) throw new Error(`${answer.status}: ${answer.text}`)
+    if (response.status !== 204) throw new Error(`${response.status}: ${response.text}`)
 }
 
 export const askToken = (
   gateway: GatewayProcess,
   form: Readonly<Record<string, string>>,
   endpoint = 'token',
-): Promise<HttpAnswer> =>
+): Promise<HttpResponse> =>
   request(`${gateway.public}/v1/oauth/${endpoint}`, {
     method: 'POST',
     headers: {
@@ -75,12 +75,12 @@ export const askToken = (
 /** Of alice, by her password. */
 export const logIn = async (gateway: GatewayProcess): Promise<Tokens> => {
   const form = { grant_type: 'password', username: 'alice', password: 'alice-password' }
-  const answer = await askToken(gateway, form)
-  if (answer.status !== 200) throw new Error(`${answer.status}: ${answer.text}`)
-  return answer.json() as Tokens
+  const response = await askToken(gateway, form)
+  if (response.status !== 200) throw new Error(`${response.status}: ${response.text}`)
+  return response.json() as Tokens
 }
 
-export const refresh = (gateway: GatewayProcess, token: string): Promise<HttpAnswer> =>
+export const refresh = (gateway: GatewayProcess, token: string): Promise<HttpResponse> =>
   askToken(gateway, { grant_type: 'refresh_token', refresh_token: token })
 
 export const statusOf = async (

@@ -13,8 +13,8 @@ const start = (directory: string): Promise<GatewayProcess> =>
   startGateway({ flags: ['--state-dir', directory] })
 
 const bodyOf = async (gateway: GatewayProcess, path: string): Promise<unknown> => {
-  const answer = await request(`${gateway.public}${path}`)
-  return answer.status === 200 ? answer.json() : answer.status
+  const response = await request(`${gateway.public}${path}`)
+  return response.status === 200 ? response.json() : response.status
 }
 
 /** Paths of the files below a directory. */
@@ -47,8 +47,8 @@ const version = (n: number): object =>
 /** Loads one version after the other until the gateway is gone; the last one that was answered. */
 const loadWhileAlive = async (gateway: GatewayProcess, from: number): Promise<number> => {
   for (let n = from; ; n += 1) {
-    const answer = await post(gateway, '/api_specs', version(n)).catch(() => undefined)
-    if (answer?.status !== 204) return n - 1
+    const response = await post(gateway, '/api_specs', version(n)).catch(() => undefined)
+    if (response?.status !== 204) return n - 1
   }
 }
 

@@ -90,7 +90,7 @@ const serve = async (gateway: GatewayProcess, url: string, document: object): Pr
   }, PATIENCE)
 }
 
-/** So many requests on one connection; the statuses of their answers. */
+/** So many requests on one connection; the statuses of their responses. */
 export const askMany = async (
   gateway: GatewayProcess,
   count: number,
@@ -99,8 +99,8 @@ export const askMany = async (
   const head = 'GET /traced/static/x HTTP/1.1\r\nHost: a\r\n'
   const all = `${head}\r\n`.repeat(count - 1) + `${head}Connection: close\r\n\r\n`
   client.send([Buffer.from(all)])
-  const answers = (await client.stream.takeToEnd()).toString()
-  return [...answers.matchAll(/HTTP\/1\.1 (\d{3}) /g)].map(([, status]) => Number(status))
+  const responses = (await client.stream.takeToEnd()).toString()
+  return [...responses.matchAll(/HTTP\/1\.1 (\d{3}) /g)].map(([, status]) => Number(status))
 }
 
 /** For a gateway's environment: it says which modules it has loaded, when it ends. */

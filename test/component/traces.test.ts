@@ -57,8 +57,8 @@ const trace = async (
   count: number,
   headers: Readonly<Record<string, string>> = {},
 ): Promise<readonly ReceivedSpan[]> => {
-  const answer = await request(`${gateway.public}/traced${path}`, { headers })
-  return traceOf(String(answer.headers['x-request-id']), count)
+  const response = await request(`${gateway.public}/traced${path}`, { headers })
+  return traceOf(String(response.headers['x-request-id']), count)
 }
 
 const traceOf = async (id: string, count: number): Promise<readonly ReceivedSpan[]> => {
@@ -106,8 +106,8 @@ it('a request is a server span that holds no query, no header and no secret', as
 })
 
 it('what nothing serves has no route, and a method of its own making no name', async () => {
-  const answer = await request(`${gateway.public}/nowhere`, { method: 'PROPFIND' })
-  const [span] = await traceOf(String(answer.headers['x-request-id']), 1)
+  const response = await request(`${gateway.public}/nowhere`, { method: 'PROPFIND' })
+  const [span] = await traceOf(String(response.headers['x-request-id']), 1)
   expect(span).toMatchObject({
     name: 'HTTP',
     isError: false,
@@ -121,10 +121,10 @@ it('what nothing serves has no route, and a method of its own making no name', a
 })
 
 it('a forward hands its own span on, and the access log names the trace', async () => {
-  const answer = await request(`${gateway.public}/traced/forward/one?q=1`, {
+  const response = await request(`${gateway.public}/traced/forward/one?q=1`, {
     headers: { 'x-forwarded-for': '192.0.2.7' },
   })
-  const id = String(answer.headers['x-request-id'])
+  const id = String(response.headers['x-request-id'])
   const [own, client] = await traceOf(id, 2)
   expect(client).toMatchObject({ name: 'GET', kind: 3, isError: false })
   expect(client?.attributes).toEqual({
@@ -244,10 +244,10 @@ it('the callee gets the context where the document says so, and nowhere else', a
   const plain = await request(`${gateway.public}/traced/call`)
   expect(plain.json()).toMatchObject({ args: [{ a: 1 }] })
   expect(plain.text).not.toContain('_trace')
-  const answer = await request(`${gateway.public}/traced/call-traced`)
-  const [own, client] = await traceOf(String(answer.headers['x-request-id']), 2)
+  const response = await request(`${gateway.public}/traced/call-traced`)
+  const [own, client] = await traceOf(String(response.headers['x-request-id']), 2)
   const traceparent = `00-${own?.traceId ?? ''}-${client?.spanId ?? ''}-01`
-  expect(answer.json()).toMatchObject({ args: [{ _trace: { traceparent } }] })
+  expect(response.json()).toMatchObject({ args: [{ _trace: { traceparent } }] })
 })
 
 it('a stream of events, and a WebSocket, end their span when they end', async () => {

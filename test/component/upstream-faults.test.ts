@@ -60,7 +60,7 @@ describe.each(UPSTREAM_CLIENTS)('over %s', (client) => {
     expect((await get('/echo')).status).toBe(200)
   }
 
-  /** Sends a GET and gives the connection back without reading the answer. */
+  /** Sends a GET and gives the connection back without reading the response. */
   const begin = async (path: string) => {
     const client = await openRawClient(addressOf(gateway.public), 10_000)
     client.send([Buffer.from(`GET /faults${path} HTTP/1.1\r\nHost: a\r\n\r\n`)])
@@ -76,9 +76,9 @@ describe.each(UPSTREAM_CLIENTS)('over %s', (client) => {
       ['/header', 'svc.error.bad_gateway'],
       ['/two-lengths', 'svc.error.bad_gateway'],
     ])('%s: 504 %s, as an error record', async (path, code) => {
-      const answer = await get(path)
-      expect(answer.status).toBe(504)
-      expect(answer.json()).toMatchObject({
+      const response = await get(path)
+      expect(response.status).toBe(504)
+      expect(response.json()).toMatchObject({
         code,
         message: expect.any(String),
         description: expect.any(String),
@@ -91,15 +91,18 @@ describe.each(UPSTREAM_CLIENTS)('over %s', (client) => {
     // Half a body that ends in order would be taken for the whole.
     it.each(['/cut', '/stall', '/chunk'])('%s: the client is cut off too', async (path) => {
       await using client = await begin(path)
-      const answer = await client.response().catch((error: unknown) => error)
+      const response = await client.response().catch((error: unknown) => error)
       const isRefusal =
-        typeof answer === 'object' && answer !== null && 'status' in answer && answer.status === 504
-      expect(isRefusal || answer instanceof BrokenError).toBe(true)
+        typeof response === 'object' &&
+        response !== null &&
+        'status' in response &&
+        response.status === 504
+      expect(isRefusal || response instanceof BrokenError).toBe(true)
       await expectServing()
     })
   })
 
-  it('many requests that hang at an upstream hold up nobody else', async () => {
+  it('many requests that hang at an upstream delay no other request', async () => {
     const clients = await Promise.all(Array.from({ length: 100 }, () => begin('/hang')))
     await eventually(() => {
       expect(upstream.seen((path) => path === '/hang').length).toBeGreaterThanOrEqual(100)
@@ -111,7 +114,7 @@ describe.each(UPSTREAM_CLIENTS)('over %s', (client) => {
     })
   }, 30_000)
 
-  it('a client that leaves before the answer cancels the request upstream', async () => {
+  it('a client that leaves before the response cancels the request upstream', async () => {
     const client = await begin('/silent')
     await eventually(() => {
       expect(source.running()).toBe(1)
@@ -144,9 +147,9 @@ describe.each(UPSTREAM_CLIENTS)('over %s', (client) => {
         await eventually(() => {
           expect(source.running()).toBe(0)
         })
-        const answer = await get('/source/1000')
-        expect(answer.status).toBe(200)
-        expect(answer.text).toHaveLength(1000)
+        const response = await get('/source/1000')
+        expect(response.status).toBe(200)
+        expect(response.text).toHaveLength(1000)
       },
       30_000,
     )

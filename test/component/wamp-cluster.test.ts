@@ -1,4 +1,4 @@
-// A gateway of two processes is one gateway to whoever uses WAMP through it: sessions, streams and what is held for
+// A gateway of two processes is one gateway to the clients that use WAMP through it: sessions, streams and what is held for
 // callbacks, whichever process a client happens to reach, and when one of them is killed.
 
 import { execFile } from 'node:child_process'
@@ -100,13 +100,13 @@ const ask = async (path: string, json: object): Promise<{ status: number; body: 
 }
 
 const registerMany = async (prefix: string, count: number): Promise<number[]> => {
-  const answers = await Promise.all(
+  const responses = await Promise.all(
     Array.from({ length: count }, (_, n) =>
       ask('/register', { uri: `${URI}.${prefix}${n}`, callback: `${receiver.origin}/echo` }),
     ),
   )
-  expect(answers.filter(({ status }) => status !== 200)).toEqual([])
-  return answers.map(({ body }) => (body as { registration_id: number }).registration_id)
+  expect(responses.filter(({ status }) => status !== 200)).toEqual([])
+  return responses.map(({ body }) => (body as { registration_id: number }).registration_id)
 }
 
 const workersOf = async (pid: number): Promise<number[]> => {
@@ -211,10 +211,10 @@ it('a process that is killed takes its callbacks along, and another one takes it
   const living = streams.filter(({ isClosed }) => !isClosed)
   expect(living.length).toBeGreaterThan(0)
   expect(living.length).toBeLessThan(streams.length)
-  const answers = await Promise.all(
+  const responses = await Promise.all(
     Array.from({ length: 20 }, (_, n) => ask('/echo', { args: [n] })),
   )
-  expect(answers.map(({ status }) => status)).toEqual(answers.map(() => 200))
+  expect(responses.map(({ status }) => status)).toEqual(responses.map(() => 200))
   const young = await openStreams(10)
   await publish(peer, `${URI}.topic`, { args: ['after'] })
   await eventually(() => {

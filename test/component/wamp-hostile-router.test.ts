@@ -1,5 +1,5 @@
 // A router that sends garbage, or nothing at all: the process lives, the session is replaced where nothing can be made
-// of it, and whoever uses other realms notices nothing.
+// of it, and users of other realms notice nothing.
 
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals'
 import { MESSAGE, type SerializerName } from '../../dataplane/wamp/protocol/messages.ts'
@@ -78,10 +78,10 @@ afterAll(async () => {
 }, START_MS)
 
 const ask = async (path: string): Promise<{ status: number; code: unknown }> => {
-  const answer = await request(gateway.public + path, { method: 'POST', timeoutMs: 20_000 })
-  const { status } = answer
+  const response = await request(gateway.public + path, { method: 'POST', timeoutMs: 20_000 })
+  const { status } = response
   if (status === 200) return { status, code: undefined }
-  return { status, code: (answer.json() as { readonly code?: unknown }).code }
+  return { status, code: (response.json() as { readonly code?: unknown }).code }
 }
 
 const visitsOf = (realm: string): readonly Visit[] =>
@@ -97,8 +97,8 @@ describe('a router', () => {
     async (scheme, path) => {
       const realm = `com.example.mute.${scheme}`
       const session = async (): Promise<SessionState | undefined> => {
-        const answer = await request(`${gateway.management}/realms/${realm}`)
-        const { sessions } = answer.json() as { readonly sessions: readonly SessionState[] }
+        const response = await request(`${gateway.management}/realms/${realm}`)
+        const { sessions } = response.json() as { readonly sessions: readonly SessionState[] }
         return sessions[0]
       }
       await serve(realm, `mute-${scheme}`, { url: `${scheme}://127.0.0.1:${mute.port}${path}` })
@@ -118,10 +118,10 @@ describe('a router', () => {
 
   it.concurrent.each(ALL)(
     '$title',
-    async ({ realm, path, serializer = 'json', answer, isReplaced }) => {
+    async ({ realm, path, serializer = 'json', response, isReplaced }) => {
       await load(realm, path.split('/')[1] ?? '', serializer)
       const neighbourly = ask(NEIGHBOUR_PATH)
-      expect(await ask(path)).toEqual(answer)
+      expect(await ask(path)).toEqual(response)
       expect(await neighbourly).toEqual(RIGHT)
       // The next call succeeds, on another session or the same.
       await eventually(async () => {

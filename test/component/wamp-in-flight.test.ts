@@ -59,7 +59,7 @@ interface Callee extends AsyncDisposable {
   readonly answerAll: () => void
 }
 
-/** Answers nobody before it is told to. */
+/** Answers no call before `answerAll`. */
 const holdCalls = async (): Promise<Callee> => {
   const callee = await join()
   const waiting: { readonly invocation: PeerInvocation; readonly answer: () => void }[] = []
@@ -104,8 +104,8 @@ const NOTHING_ODD = { wrong: 0, surplus: 0, lost: 0, tookMs: expect.any(Number) 
 
 const ROWS: readonly Row[] = [
   {
-    title: `${COUNT} calls at once are each answered once, with their own answer`,
-    expected: { answers: { '200': COUNT }, ...NOTHING_ODD },
+    title: `${COUNT} calls at once are each answered once, with their own response`,
+    expected: { responses: { '200': COUNT }, ...NOTHING_ODD },
     observe: async () => {
       await using callee = await join()
       idOf(await register(callee, `${URI}.echo`, ({ args }) => ({ args })))
@@ -119,7 +119,7 @@ const ROWS: readonly Row[] = [
     expected: {
       inFlight: ['svc_gateway_requests_in_flight ' + String(COUNT)],
       surplus: { status: 503, code: 'svc.error.overloaded', hasRetryAfter: true },
-      report: { answers: { '200': COUNT }, ...NOTHING_ODD },
+      report: { responses: { '200': COUNT }, ...NOTHING_ODD },
       next: 200,
     },
     observe: async () => {
@@ -149,7 +149,7 @@ const ROWS: readonly Row[] = [
   },
   {
     title: `${COUNT} calls in flight when the router is killed: each fails once`,
-    expected: { answers: { '502 wamp.error.net_failure': COUNT }, ...NOTHING_ODD },
+    expected: { responses: { '502 wamp.error.net_failure': COUNT }, ...NOTHING_ODD },
     observe: async () => {
       await using callee = await holdCalls()
       const round = clients.round('/load/held')

@@ -172,25 +172,25 @@ it('clients that never read are cut off and counted, the others get everything',
   await untilStreams(1)
 }, 60_000)
 
-it('calls that nobody answers in time leave nothing behind', async () => {
+it('calls that no callee answers in time leave nothing behind', async () => {
   await using clients = await startClients(gateway.public, STREAMS)
   idOf(await register(publisher, `${URI}.silent`, () => undefined))
   const round = async (): Promise<void> => {
-    const { answers } = await clients.round('/memory/silent')
-    expect(answers).toEqual({ '504 svc.error.timeout': STREAMS })
+    const { responses } = await clients.round('/memory/silent')
+    expect(responses).toEqual({ '504 svc.error.timeout': STREAMS })
   }
   await round()
   const before = await inspector.collect()
   for (let n = 0; n < 4; n += 1) await round()
   const after = await inspector.collect()
   process.stderr.write(
-    `measured: heap ${before.toFixed(1)} MiB after ${STREAMS} calls without an answer, ` +
+    `measured: heap ${before.toFixed(1)} MiB after ${STREAMS} calls without a response, ` +
       `${after.toFixed(1)} MiB after ${5 * STREAMS}\n`,
   )
   expect(after - before).toBeLessThan(2)
 }, 60_000)
 
-it(`SIGTERM ends ${STREAMS} streams in order, those that nobody reads when time is up`, async () => {
+it(`SIGTERM ends ${STREAMS} streams in order, those that no client reads when time is up`, async () => {
   const stalled = await open('large', 5)
   for (const client of stalled) client.stall()
   // About as much as they can be sent without being cut off.

@@ -145,8 +145,8 @@ const untilState = (
 ): Promise<string> =>
   eventually(
     async () => {
-      const answer = await request(`${gateway.management}/realms/${realmOf(name)}`)
-      const { sessions } = answer.json() as {
+      const response = await request(`${gateway.management}/realms/${realmOf(name)}`)
+      const { sessions } = response.json() as {
         readonly sessions: readonly { readonly state: string; readonly reason?: string }[]
       }
       expect(sessions).toMatchObject([{ state }])
@@ -161,6 +161,6 @@ const echo = async (
   args: readonly unknown[],
 ): Promise<{ readonly status: number; readonly body: unknown }> => {
   const url = `${gateway.public}/${name}/echo`
-  const answer = await request(url, { method: 'POST', json: { args }, timeoutMs: 20_000 })
-  return { status: answer.status, body: answer.json() }
+  const response = await request(url, { method: 'POST', json: { args }, timeoutMs: 20_000 })
+  return { status: response.status, body: response.json() }
 }

@@ -227,10 +227,10 @@ describeWhenAvailable('the web page', chromiumAvailability(), () => {
   it(
     'shows a failure with its why, and runs nothing that documents or requests say',
     async () => {
-      const answer = await request(`${playground.urls.public}/down/fails`, {
+      const response = await request(`${playground.urls.public}/down/fails`, {
         headers: { host: 'failing.test' },
       })
-      expect(answer.status).toBe(504)
+      expect(response.status).toBe(504)
       const { page, complaints } = await openPage(tabs, `${url}/#/failures`)
       await page.getByText('refused').first().waitFor(WITHIN)
       expect(await page.locator('tbody tr').first().textContent()).toContain(HOSTILE)
@@ -251,7 +251,7 @@ describeWhenAvailable('the web page', chromiumAvailability(), () => {
       }
       expect(await page.evaluate('window.owned')).toBeUndefined()
       expect(await page.locator('main img, main script').count()).toBe(0)
-      // The last one asks for a request that nobody keeps, and is told so.
+      // The last one asks for a request that no gateway keeps, and says so.
       expect(complaints.filter((each) => !/\b404\b|ERR_ABORTED/.test(each))).toEqual([])
     },
     PATIENCE_MS,

@@ -33,16 +33,16 @@ const connect = async (gateway: GatewayProcess): Promise<WebSocket> => {
 
 /** The first message that comes for `message`. */
 const ask = async (socket: WebSocket, message: unknown): Promise<unknown> => {
-  const answer = once(socket, 'message')
+  const response = once(socket, 'message')
   socket.send(JSON.stringify(message))
-  const [data] = (await answer) as [Buffer]
+  const [data] = (await response) as [Buffer]
   return JSON.parse(data.toString()) as unknown
 }
 
 const HELLO = [1, REALM, { roles: { caller: {} } }]
 
 it.each([['one process'], ['two workers', '--processes', '2']])(
-  'joins the realm of the document through %s, and is told 1001 when the gateway goes',
+  'joins the realm of the document through %s, and is closed with 1001 when the gateway stops',
   async (_, ...flags) => {
     const gateway = await prepare(...flags)
     const sockets = await Promise.all(Array.from({ length: 4 }, () => connect(gateway)))

@@ -1,4 +1,4 @@
-// What is found in a document is the same whoever validates it: the command line, the webhook, the operator for its
+// What is found in a document is the same wherever it is validated: the command line, the webhook, the operator for its
 // conditions, and a gateway for its management API.
 
 import { describe, expect, it } from '@jest/globals'

@@ -77,10 +77,14 @@ describe.each([
     ],
     ['an Origin', { origin: 'https://evil.example' }, 200, 403],
   ])('%s', async (_title, headers, page, data) => {
-    const answers = ['/', '/page/main.js', '/favicon.ico', '/overview', '/overview/documents'].map(
-      async (path) => (await request(`${listener.url}${path}`, { headers })).status,
-    )
-    expect(await Promise.all(answers)).toEqual([page, page, page, data, data])
+    const responses = [
+      '/',
+      '/page/main.js',
+      '/favicon.ico',
+      '/overview',
+      '/overview/documents',
+    ].map(async (path) => (await request(`${listener.url}${path}`, { headers })).status)
+    expect(await Promise.all(responses)).toEqual([page, page, page, data, data])
   })
 
   it('sends the page with a policy that lets nothing else run, and keeps nothing', async () => {

@@ -74,7 +74,7 @@ describe('a body', () => {
     expect(outcomeOf(options, chunks)).toBe(expected)
   })
 
-  it('owes nothing while nobody takes it', () => {
+  it('owes nothing while it is not read', () => {
     const told: string[] = []
     const watch = new BodyWatch({
       bounds: 'pause',

@@ -59,7 +59,7 @@ describe('readGatewaySettings', () => {
   it.each<[readonly string[], string]>([
     [['--management', '0.0.0.0:1'], '--management: not on loopback'],
     [['--management', 'host:1', ...TLS], '--management: not on loopback'],
-    // Whoever the CA has ever named would get in.
+    // Every client that the CA has ever named would get in.
     [
       ['--management', 'host:1', ...TLS, '--management-client-ca', 'a'],
       '--management: not on loopback',

@@ -31,7 +31,7 @@ describe('Context', () => {
     expect([other.request.path, other.budget]).toEqual(['', 8 * 1024 * 1024])
   })
 
-  it('holds empty maps that nobody can fill', () => {
+  it('holds empty maps that can not be filled', () => {
     const { request, action, security, status_codes } = new Context()
     for (const map of [
       request.headers,

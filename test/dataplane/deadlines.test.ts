@@ -63,7 +63,7 @@ describe('createDeadlines', () => {
     expect(deadlines.size).toBe(2)
   })
 
-  it('bears entries that leave, or bring others, while they are told', () => {
+  it('bears entries that leave, or bring others, while they are notified', () => {
     const deadlines = createDeadlines(20)
     const names = ['a', 'b', 'c', 'd']
     const entries = names.map((name) =>

@@ -62,7 +62,7 @@ const head = (line: string, headers: readonly string[]): Buffer =>
     [`${line} HTTP/1.1`, 'Host: api.test', 'Connection: close', ...headers, '', ''].join('\r\n'),
   )
 
-/** The status of the answer, and the targets that the upstream was sent meanwhile. */
+/** The status of the response, and the targets that the upstream was sent meanwhile. */
 const ask = async (
   ...parts: readonly Uint8Array[]
 ): Promise<{ readonly status: number; readonly targets: readonly string[] }> => {

@@ -10,16 +10,16 @@ const scene = () => {
   const told: string[] = []
   const clock = createManualClock()
   const names = createNameLookup(
-    (name, _options, answer) => {
+    (name, _options, response) => {
       asked.push(name)
-      hanging.set(name, answer)
+      hanging.set(name, response)
     },
     () => clock.now(),
   )
   const lookup = socketLookup(names)
   const answer = (name: string, address: string | Error = '127.0.0.1'): void => {
     const callback = hanging.get(name)
-    if (callback === undefined) throw new Error(`nobody looks up ${name}`)
+    if (callback === undefined) throw new Error(`no lookup of ${name}`)
     hanging.delete(name)
     if (address instanceof Error) callback(address, [])
     else callback(null, address === '' ? [] : [{ address, family: 4 }])
@@ -87,14 +87,14 @@ describe('createNameLookup', () => {
     expect(asked).toEqual(['dead', 'a', 'b', 'c'])
     answer('dead', new Error('EAI_AGAIN'))
     expect(asked).toEqual(['dead', 'a', 'b', 'c', 'gone'])
-    // It has recovered: the next time it waits for nobody.
+    // It has recovered: the next time it waits for no other.
     answer('gone')
     expect(asked.at(-1)).toBe('lost')
     look('gone')
     expect(asked.at(-1)).toBe('gone')
   })
 
-  it('a slow answer is good for the next dials, for ten seconds', async () => {
+  it('a slow response is good for the next dials, for ten seconds', async () => {
     const { asked, told, look, answer, pass } = scene()
     look('slow')
     pass(5000)

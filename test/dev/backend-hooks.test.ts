@@ -4,7 +4,7 @@ import { createHmac } from 'node:crypto'
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals'
 import { isGenuine } from '../../dev/backend-hooks.ts'
 import { type Backend, startBackend } from '../../dev/backend.ts'
-import { type HttpAnswer, request } from '../support/http-request.ts'
+import { type HttpResponse, request } from '../support/http-request.ts'
 
 const SECRET = 'tell-nobody'
 
@@ -37,7 +37,7 @@ describe('POST /hooks', () => {
   })
   afterAll(() => backend.close())
 
-  const post = (invocation: object, headers?: Record<string, string>): Promise<HttpAnswer> => {
+  const post = (invocation: object, headers?: Record<string, string>): Promise<HttpResponse> => {
     const body = JSON.stringify(invocation)
     const signed = { 'x-svc-signature': sign(body, Math.floor(Date.now() / 1000)) }
     const url = `${backend.origin}/hooks/greet`
@@ -49,14 +49,14 @@ describe('POST /hooks', () => {
     [{ args: [], kwargs: { name: 'Bob' } }, 200, { args: ['Hello Bob'] }],
     [{ args: [1], kwargs: {} }, 422, { error_uri: 'com.example.error.no_name' }],
   ])('%j is answered', async (invocation, status, json) => {
-    const answer = await post(invocation)
-    expect(answer.status).toBe(status)
-    expect(answer.json()).toMatchObject(json)
+    const response = await post(invocation)
+    expect(response.status).toBe(status)
+    expect(response.json()).toMatchObject(json)
   })
 
   it('is refused without a signature', async () => {
-    const answer = await post({ args: ['Ada'], kwargs: {} }, {})
-    expect(answer.status).toBe(401)
-    expect(answer.json()).toEqual({ error_uri: 'com.example.error.bad_signature' })
+    const response = await post({ args: ['Ada'], kwargs: {} }, {})
+    expect(response.status).toBe(401)
+    expect(response.json()).toEqual({ error_uri: 'com.example.error.bad_signature' })
   })
 })

@@ -72,8 +72,8 @@ describe('on demand', () => {
   })
 
   it('anything else is shown as it arrived', async () => {
-    const answer = await request(`${backend.origin}/x/y?a=1`, { method: 'PUT', body: 'hi' })
-    expect(answer.json()).toMatchObject({ method: 'PUT', path: '/x/y', query: 'a=1', body: 'hi' })
+    const response = await request(`${backend.origin}/x/y?a=1`, { method: 'PUT', body: 'hi' })
+    expect(response.json()).toMatchObject({ method: 'PUT', path: '/x/y', query: 'a=1', body: 'hi' })
   })
 })
 
@@ -86,10 +86,10 @@ describe('pages', () => {
     ['/pages/constructor', 404, 'application/json', 'no such page'],
     ['/pages', 404, 'application/json', 'no such page'],
   ])('%s is %i', async (path, status, type, part) => {
-    const answer = await request(`${backend.origin}${path}`)
-    expect(answer.status).toBe(status)
-    expect(answer.headers['content-type']).toBe(type)
-    expect(answer.text).toContain(part)
+    const response = await request(`${backend.origin}${path}`)
+    expect(response.status).toBe(status)
+    expect(response.headers['content-type']).toBe(type)
+    expect(response.text).toContain(part)
   })
 })
 

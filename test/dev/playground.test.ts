@@ -25,7 +25,7 @@ describe('a manifest', () => {
 
   afterAll(() => playground.stop())
 
-  it('is served as soon as it is saved; broken, the last good one is, and the fault is told', async () => {
+  it('is served as soon as it is saved; broken, the last good one is, and the problem is printed', async () => {
     const file = join(playground.manifests.path, '01-static.yaml')
     const hello = `${playground.urls.public}/static/hello`
     const good = await readFile(file, 'utf8')
@@ -78,7 +78,7 @@ describe('a manifest', () => {
 
 describe('a port that is taken', () => {
   it.each(['public', 'management', 'status', 'backend', 'router', 'idp'] as const)(
-    'is told in words: %s',
+    'is printed in words: %s',
     async (which) => {
       const server = createServer()
       await once(server.listen(0, '127.0.0.1'), 'listening')

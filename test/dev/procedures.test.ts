@@ -79,7 +79,7 @@ describe('each procedure', () => {
 })
 
 describe('an order that is made', () => {
-  it('is told to subscribers, and there', async () => {
+  it('is published to subscribers, and stays', async () => {
     const events: PeerEvent[] = []
     await subscribe(caller, 'com.example.orders.created', (event) => events.push(event))
     const kwargs = { sku: 'C-3', quantity: 4 }
@@ -93,7 +93,7 @@ describe('an order that is made', () => {
 })
 
 describe('the report', () => {
-  it('comes in steps for whoever wants them', async () => {
+  it('comes in steps for a caller that wants them', async () => {
     const results: WampMessage[] = []
     const asked = callMessage(caller, 'com.example.report', {
       kwargs: { steps: 2, every_ms: 1 },

@@ -17,7 +17,7 @@ export const EARLIER_FAILURES: readonly EarlierFailure[] = [
   },
   {
     target: 'request-heads',
-    why: 'a request behind a head that was refused for its many lines was forwarded, and answered to nobody',
+    why: 'a request behind a head that was refused for its many lines was forwarded, and its response was lost',
     input: latin1(
       `GET /a HTTP/1.1\r\nHost: a\r\n${'X: y\r\n'.repeat(128)}\r\nGET /b HTTP/1.1\r\nHost: a\r\n\r\n`,
     ),
@@ -29,7 +29,7 @@ export const EARLIER_FAILURES: readonly EarlierFailure[] = [
   },
   {
     target: 'request-heads',
-    why: 'a body that broke off behind its answer was answered again',
+    why: 'a body that broke off behind its response was answered again',
     input: latin1('PUT / HTTP/1.1\r\nTransfer-Encoding: chunked\r\n\r\n5\r\n'),
   },
   {

@@ -14,7 +14,7 @@ export interface StrictReading {
   readonly requests: readonly StrictRequest[]
   /**
    * `between`: after the last byte of a request, or before the first. `closing`: the last request ends the
-   * connection, what follows is nobody's. `invalid`: nothing after the last request can be a request.
+   * connection, what follows belongs to no request. `invalid`: nothing after the last request can be a request.
    */
   readonly end: 'between' | 'incomplete' | 'closing' | 'invalid'
   /** Where the last whole request ends. */

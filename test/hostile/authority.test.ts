@@ -1,5 +1,5 @@
 // One request, one host: whatever a client writes into Host and target, what a document is found by is what an
-// expression, an upstream and the access log are told. Nobody sees another one.
+// expression, an upstream and the access log are told. None of them sees another one.
 
 import { afterAll, beforeAll, expect, it } from '@jest/globals'
 import { load, REALM } from '../component/gateway-client.ts'
@@ -78,6 +78,6 @@ it.each([
   ['http://api.acme.test:1,evil.example', 'api.acme.test'],
   ['http://evil.example@api.acme.test', 'api.acme.test'],
   ['http://api.acme.test', 'evil.example,x'],
-])('%j with Host %j is for nobody', async (target, host) => {
+])('%j with Host %j is for no document', async (target, host) => {
   expect(await ask(target, host)).toEqual({ status: 400, log: '', header: undefined })
 })

@@ -1,4 +1,4 @@
-// Clients that take all connections they can get: whoever they are, another client is served.
+// Clients that take all connections they can get: another client is served nevertheless.
 
 import { once } from 'node:events'
 import { connect, type Socket } from 'node:net'
@@ -72,7 +72,7 @@ const openMany = async (count: number, client: Client): Promise<void> => {
   for (let each = 0; each < count; each++) (await open(client)).resume()
 }
 
-/** The whole answer; empty where the connection is closed instead. */
+/** The whole response; empty where the connection is closed instead. */
 const ask = async ({ from, sent = '' }: Client): Promise<string> => {
   const socket = await open({ from, sent })
   socket.write(`${REQUEST}Connection: close\r\n\r\n`)
@@ -134,7 +134,7 @@ it('a proxy may take all, and its client is served by what it has', async () => 
   expect(await ask({ from: ANOTHER })).toMatch(/^HTTP\/1\.1 200 /)
 })
 
-it('a balancer that sends no header keeps nobody else out', async () => {
+it('a balancer that sends no header keeps no other client out', async () => {
   await openMany(300, { from: BALANCER })
   await settled(100)
   expect(await ask({ from: ANOTHER })).toMatch(/^HTTP\/1\.1 200 /)

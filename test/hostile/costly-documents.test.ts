@@ -90,14 +90,14 @@ it('others are validated, the webhook answers, and a restart tries none again', 
       { withinMs: 60_000 },
     )
     const ask = async (namespace: string, document: object): Promise<unknown> => {
-      const answer = await request(`${opened.url ?? ''}/validate`, {
+      const response = await request(`${opened.url ?? ''}/validate`, {
         method: 'POST',
         tls: { ca: opened.ca ?? '', servername: 'hook.test' },
         body: JSON.stringify(reviewOf(namespace, document)),
       })
-      return answer.status === 200
-        ? (JSON.parse(answer.text) as { response: { allowed: boolean } }).response.allowed
-        : answer.status
+      return response.status === 200
+        ? (JSON.parse(response.text) as { response: { allowed: boolean } }).response.allowed
+        : response.status
     }
     await eventually(
       () => {

@@ -1,5 +1,5 @@
-// Answers of upstreams of which two readers might see the end in different places. Each is followed by a second request
-// to the same upstream on the same connection of the client: it gets its own answer, or the connection has ended.
+// Responses of upstreams of which two readers might see the end in different places. Each is followed by a second request
+// to the same upstream on the same connection of the client: it gets its own response, or the connection has ended.
 
 import { describe, afterAll, beforeAll, expect, it } from '@jest/globals'
 import { UPSTREAM_CLIENTS } from '../../dataplane/upstream/http-client.ts'
@@ -24,12 +24,12 @@ interface RowOptions {
 const OK = 'HTTP/1.1 200 OK\r\n'
 const HELLO = 'Content-Length: 5\r\n\r\nhello'
 const CHUNKED = 'Transfer-Encoding: chunked\r\n\r\n'
-/** What an attacker would like to be the next answer. */
+/** What an attacker would like to be the next response. */
 const SMUGGLED = `${OK}Content-Length: 8\r\n\r\nsmuggled`
 
 const ROWS: readonly Row[] = [
   ['a length', OK + HELLO, [200, 'hello']],
-  ['an answer behind the answer', OK + HELLO + SMUGGLED, [200, 'hello']],
+  ['a response behind the response', OK + HELLO + SMUGGLED, [200, 'hello']],
   ['fewer bytes', `${OK}Content-Length: 9\r\n\r\nhello`, 'cut', { ends: true }],
   ['no byte', `${OK}Content-Length: 9\r\n\r\n`, 'cut', { ends: true }],
   ['two lengths', `${OK}Content-Length: 4\r\n${HELLO}`, 'refused'],
@@ -42,7 +42,7 @@ const ROWS: readonly Row[] = [
   ],
   ['chunks', `${OK}${CHUNKED}5\r\nhello\r\n0\r\n\r\n`, [200, 'hello']],
   [
-    'chunks and an answer behind',
+    'chunks and a response behind',
     `${OK}${CHUNKED}5\r\nhello\r\n0\r\n\r\n${SMUGGLED}`,
     [200, 'hello'],
   ],
@@ -56,14 +56,14 @@ const ROWS: readonly Row[] = [
   ['another coding', `${OK}Transfer-Encoding: gzip\r\n\r\nhello`, 'refused', { ends: true }],
   ['HTTP/1.0 to the end', 'HTTP/1.0 200 OK\r\n\r\nhello', [200, 'hello'], { ends: true }],
   ['204 with a body', `HTTP/1.1 204 N\r\n${HELLO}`, [204, '']],
-  ['204 and an answer', `HTTP/1.1 204 N\r\n\r\n${SMUGGLED}`, [204, '']],
+  ['204 and a response', `HTTP/1.1 204 N\r\n\r\n${SMUGGLED}`, [204, '']],
   ['205 with a body', `HTTP/1.1 205 R\r\n${HELLO}`, [205, '']],
   ['205 with chunks', `HTTP/1.1 205 R\r\n${CHUNKED}0\r\n\r\n`, [205, '']],
   ['304 with a body', `HTTP/1.1 304 N\r\n${HELLO}`, [304, '']],
   ['HEAD with a body', OK + HELLO, [200, ''], { method: 'HEAD' }],
-  ['interim answers', `HTTP/1.1 103 E\r\n\r\n${OK}${HELLO}`, [200, 'hello']],
+  ['interim responses', `HTTP/1.1 103 E\r\n\r\n${OK}${HELLO}`, [200, 'hello']],
   [
-    'an interim answer with a length',
+    'an interim response with a length',
     `HTTP/1.1 103 E\r\nContent-Length: 9\r\n\r\n${OK}${HELLO}`,
     'refused',
     { undici: [200, 'hello'] },
@@ -132,7 +132,7 @@ const ROWS: readonly Row[] = [
     { ends: true },
   ],
   [
-    'chunks of HTTP/1.0 and an answer behind',
+    'chunks of HTTP/1.0 and a response behind',
     `HTTP/1.0 200 OK\r\n${CHUNKED}5\r\nhello\r\n0\r\n\r\n${SMUGGLED}`,
     [200, 'hello'],
   ],
@@ -158,7 +158,7 @@ const ROWS: readonly Row[] = [
   ['a chunk without a line end', `${OK}${CHUNKED}5\r\nhello0\r\n\r\n`, 'cut'],
   ['a chunk longer than its size', `${OK}${CHUNKED}4\r\nhello\r\n0\r\n\r\n`, 'cut'],
   [
-    'an answer in place of the last line end',
+    'a response in place of the last line end',
     `${OK}${CHUNKED}5\r\nhello\r\n0\r\n${SMUGGLED}`,
     'cut',
   ],
@@ -192,34 +192,38 @@ const ROWS: readonly Row[] = [
   ['HTTP/0.9', '<html>hello</html>', 'refused', { ends: true }],
   ['HTTP/1.2', `HTTP/1.2 200 OK\r\n${HELLO}`, 'refused'],
   ['a version in lower case', `http/1.1 200 OK\r\n${HELLO}`, 'refused'],
-  // Responses without a body that have one, and answers that nobody has asked for: the queue of answers is poisoned.
+  // Responses without a body that have one, and responses that no request asked for: the queue of responses is poisoned.
   [
-    '304 and an answer',
+    '304 and a response',
     `HTTP/1.1 304 N\r\nContent-Length: ${SMUGGLED.length}\r\n\r\n${SMUGGLED}`,
     [304, ''],
   ],
   ['204 with chunks', `HTTP/1.1 204 N\r\n${CHUNKED}5\r\nhello\r\n0\r\n\r\n`, [204, '']],
   [
-    'HEAD and an answer',
+    'HEAD and a response',
     `${OK}Content-Length: ${SMUGGLED.length}\r\n\r\n${SMUGGLED}`,
     [200, ''],
     { method: 'HEAD' },
   ],
   ['HEAD with chunks', `${OK}${CHUNKED}5\r\nhello\r\n0\r\n\r\n`, [200, ''], { method: 'HEAD' }],
-  ['an answer behind one of length 0', `${OK}Content-Length: 0\r\n\r\n${SMUGGLED}`, [200, '']],
+  ['a response behind one of length 0', `${OK}Content-Length: 0\r\n\r\n${SMUGGLED}`, [200, '']],
   [
-    'an answer behind one that closes',
+    'a response behind one that closes',
     `${OK}Connection: close\r\n${HELLO}${SMUGGLED}`,
     [200, 'hello'],
   ],
-  ['an interim answer behind the answer', `${OK}${HELLO}HTTP/1.1 100 C\r\n\r\n`, [200, 'hello']],
   [
-    'an interim answer that closes',
+    'an interim response behind the response',
+    `${OK}${HELLO}HTTP/1.1 100 C\r\n\r\n`,
+    [200, 'hello'],
+  ],
+  [
+    'an interim response that closes',
     `HTTP/1.1 103 E\r\nConnection: close\r\n\r\n${OK}${HELLO}`,
     'refused',
   ],
   [
-    'a thousand interim answers',
+    'a thousand interim responses',
     'HTTP/1.1 103 E\r\n\r\n'.repeat(1000) + OK + HELLO,
     'refused',
     { undici: [200, 'hello'] },
@@ -261,8 +265,8 @@ describe.each(UPSTREAM_CLIENTS)('over %s', (client) => {
     const [, , expected, { method = 'GET', undici = expected } = {}] = row
     await using own = await openRawClient(addressOf(gateway.public), 15_000)
     own.send([Buffer.from(`${method} /row/${index} HTTP/1.1\r\nHost: a\r\n\r\n`)])
-    const answer = await own.response(method === 'HEAD').catch(() => undefined)
-    const first = answer === undefined ? 'cut' : [answer.status, toText(answer.body)]
+    const response = await own.response(method === 'HEAD').catch(() => undefined)
+    const first = response === undefined ? 'cut' : [response.status, toText(response.body)]
     own.send([Buffer.from(GET_NEXT)])
     const next = await own.response().then(
       ({ body }) => body.toString(),

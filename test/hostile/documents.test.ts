@@ -1,4 +1,4 @@
-// Documents that nobody would write: valid ones changed by chance, expressions nearly right. Each is validated
+// Documents that no person would write: valid ones changed by chance, expressions nearly right. Each is validated
 // without a throw; every fault has a pointer and a bounded message; what loads can be validated again.
 
 import { expect, it } from '@jest/globals'

@@ -13,7 +13,7 @@ import type { RealmRecord } from '../../language/realm/record.ts'
 import { answers, api, post, REALM } from '../component/gateway-client.ts'
 import { eventually } from '../support/eventually.ts'
 import { startGateway } from '../support/gateway-process.ts'
-import { type HttpAnswer, request } from '../support/http-request.ts'
+import { type HttpResponse, request } from '../support/http-request.ts'
 import { createManualClock } from '../support/manual-clock.ts'
 import { seededRandom } from '../support/seeded-random.ts'
 
@@ -98,7 +98,7 @@ describe('many addresses that guess at once', () => {
     for (let time = 0; time < 20; time++) {
       const from = time % 2 === 0 ? '192.0.2.0' : `192.0.2.${time}`
       expect(await ask(0, from, 'wonderland')).toBe('right')
-      // Nobody is remembered for that long.
+      // No client is remembered for that long.
       clock.advance(60_001)
     }
     isOver = true
@@ -108,9 +108,9 @@ describe('many addresses that guess at once', () => {
 })
 
 describe('a gateway behind a trusted proxy', () => {
-  it('slows down who guesses, and nobody else', async () => {
+  it('slows down clients that guess, and no others', async () => {
     const gateway = await startGateway({ flags: ['--trusted-proxies', '127.0.0.1'] })
-    const ask = (from: string | undefined, password: string): Promise<HttpAnswer> =>
+    const ask = (from: string | undefined, password: string): Promise<HttpResponse> =>
       request(`${gateway.public}/guarded/x`, {
         headers: {
           authorization: `Basic ${Buffer.from(`alice:${password}`).toString('base64')}`,

@@ -53,9 +53,9 @@ const say = (line: object): void => {
 const log = createSilentLog()
 const compiler = createOperatorCompiler({ limits: LIMITS, timers: SYSTEM_CLOCK })
 const counted: typeof compiler.compile = (request) => {
-  const answer = compiler.compile(request)
-  if (answer instanceof Promise && request.group === 'mallory') say({ tried: request.group })
-  return answer
+  const result = compiler.compile(request)
+  if (result instanceof Promise && request.group === 'mallory') say({ tried: request.group })
+  return result
 }
 const told = new Set<string>()
 const controller = new Controller({

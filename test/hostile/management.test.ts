@@ -35,9 +35,9 @@ describe('a web page in a browser of this machine', () => {
   ])('%s: refused, and nothing is loaded', async (_, headers, status, code) => {
     const body = JSON.stringify(documentOf('of-a-page'))
     const url = `${gateway.management}/api_specs`
-    const answer = await request(url, { method: 'POST', headers, body })
-    expect(answer.status).toBe(status)
-    expect(answer.json()).toMatchObject({ code })
+    const response = await request(url, { method: 'POST', headers, body })
+    expect(response.status).toBe(status)
+    expect(response.json()).toMatchObject({ code })
     expect((await request(url, { headers })).status).toBe(status)
     expect((await request(`${url}/of-a-page`)).status).toBe(404)
   })
@@ -45,8 +45,8 @@ describe('a web page in a browser of this machine', () => {
   it.each(['localhost', 'LOCALHOST:1', 'gateway.localhost', '127.0.0.1:5', '[::1]', '[::1]:80'])(
     'is not %s',
     async (host) => {
-      const answer = await request(`${gateway.management}/api_specs`, { headers: { host } })
-      expect(answer.status).toBe(200)
+      const response = await request(`${gateway.management}/api_specs`, { headers: { host } })
+      expect(response.status).toBe(200)
     },
   )
 })
@@ -59,18 +59,18 @@ describe('a batch beyond measure', () => {
   ])('100 000 %s: 413', async (_, entry) => {
     const body = `[${`${entry},`.repeat(99_999)}${entry}]`
     const options = { method: 'POST', headers: { 'content-type': 'application/json' }, body }
-    const answer = await request(`${gateway.management}/api_specs`, options)
-    expect(answer.status).toBe(413)
-    expect(answer.json()).toMatchObject({ code: 'svc.error.payload_too_large' })
+    const response = await request(`${gateway.management}/api_specs`, options)
+    expect(response.status).toBe(413)
+    expect(response.json()).toMatchObject({ code: 'svc.error.payload_too_large' })
   })
 })
 
 describe('an id that no URL can name', () => {
   it.each(['.', '..', '\ud800'])('%j: 400', async (id) => {
     const options = { method: 'POST', json: documentOf(id) }
-    const answer = await request(`${gateway.management}/api_specs`, options)
-    expect(answer.status).toBe(400)
-    expect(answer.json()).toMatchObject({ errors: [{ path: '/id', code: 'invalid_value' }] })
+    const response = await request(`${gateway.management}/api_specs`, options)
+    expect(response.status).toBe(400)
+    expect(response.json()).toMatchObject({ errors: [{ path: '/id', code: 'invalid_value' }] })
   })
 })
 
@@ -79,8 +79,8 @@ it.each(['public', 'management'] as const)(
   async (listener) => {
     await using client = await openRawClient(addressOf(gateway[listener]), 5000)
     client.send([Buffer.from('CONNECT a:443 HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n')])
-    const answer = await client.response()
-    expect(answer.status).toBe(404)
-    expect(JSON.parse(answer.body.toString())).toMatchObject({ code: 'svc.error.not_found' })
+    const response = await client.response()
+    expect(response.status).toBe(404)
+    expect(JSON.parse(response.body.toString())).toMatchObject({ code: 'svc.error.not_found' })
   },
 )

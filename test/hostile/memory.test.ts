@@ -1,5 +1,5 @@
-// A gateway with the heap that V8 takes in a container of 512 MiB survives whoever makes it hold as much as it can:
-// bodies of very many values, bodies that never end, values that wait for an upstream, answers that nobody takes.
+// A gateway with the heap that V8 takes in a container of 512 MiB survives clients that make it hold as much as it can:
+// bodies of very many values, bodies that never end, values that wait for an upstream, responses that no client takes.
 
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from '@jest/globals'
 import { UPSTREAM_CLIENTS } from '../../dataplane/upstream/http-client.ts'
@@ -106,7 +106,7 @@ describe.each(UPSTREAM_CLIENTS)('over %s', (client) => {
     await eventually(serves, { withinMs: 20_000 })
   }, 30_000)
 
-  /** Sends a head and a part of a body; the answer, if any, is collected. */
+  /** Sends a head and a part of a body; the response, if any, is collected. */
   const open = async (head: string, body: Uint8Array = Buffer.alloc(0)): Promise<() => string> => {
     const { port, hostname } = new URL(gateway.public)
     const socket = connect(Number(port), hostname).on('error', () => undefined)
@@ -171,12 +171,12 @@ describe.each(UPSTREAM_CLIENTS)('over %s', (client) => {
 
   it('thirty bodies that withhold their last byte are not held together', async () => {
     const body = Buffer.alloc(24.9 * MB, ' ')
-    const answers: (() => string)[] = []
+    const received: (() => string)[] = []
     for (let each = 0; each < 30; each++)
-      answers.push(await open('POST /read', body).catch(() => () => 'closed'))
+      received.push(await open('POST /read', body).catch(() => () => 'closed'))
     await eventually(
       () => {
-        expect(answers.filter((text) => text() !== '').length).toBeGreaterThan(15)
+        expect(received.filter((text) => text() !== '').length).toBeGreaterThan(15)
       },
       { withinMs: 30_000 },
     )
@@ -254,7 +254,7 @@ describe.each(UPSTREAM_CLIENTS)('over %s', (client) => {
     upstream.closeAllConnections()
   }, 90_000)
 
-  it('answers of an upstream that are read are not held together', async () => {
+  it('responses of an upstream that are read are not held together', async () => {
     const started: (() => void)[] = []
     answerUpstream = (_, response) => {
       response.writeHead(200, { 'content-type': 'application/json' })
@@ -288,7 +288,7 @@ describe.each(UPSTREAM_CLIENTS)('over %s', (client) => {
     expect(statuses).toContain(200)
   }, 120_000)
 
-  it('answers that nobody takes are not held together', async () => {
+  it('responses that no client takes are not held together', async () => {
     const relieved = async (): Promise<number> =>
       (await counted('refusals')) + (await counted('closed'))
     const before = await relieved()

@@ -1,5 +1,5 @@
-// One connection with many requests at once: one is at work, the others wait their turn, within bounds; answers and
-// refusals come in order, and whoever hangs up is noticed.
+// One connection with many requests at once: one is at work, the others wait their turn, within bounds; responses and
+// refusals come in order, and a client that hangs up is noticed.
 
 import { once } from 'node:events'
 import { connect, type Socket } from 'node:net'
@@ -72,7 +72,7 @@ const finish = (at: number): void => {
   started[at]?.succeed({ status_code: 200, headers: {}, body: `slow ${at}`, uri: '' })
 }
 
-/** The next answers, as status and body. */
+/** The next responses, as status and body. */
 const next = async (client: RawClient, count: number): Promise<readonly string[]> => {
   const texts: string[] = []
   for (let each = 0; each < count; each++) {
@@ -136,7 +136,7 @@ describe('requests behind one that is not answered', () => {
     ['what is no HTTP', 'nonsense\r\n\r\n'],
     ['too many lines', get('/fast', 'x: a\r\n'.repeat(128))],
     ['what is refused, and a request', `${get('/fast', 'x: a\r\n'.repeat(128))}${get('/slow/1')}`],
-  ])('%s: the connection ends with the answer before', async (_, behind) => {
+  ])('%s: the connection ends with the response before', async (_, behind) => {
     for (const held of ['', get('/fast')]) {
       await using client = await gateway.raw(get('/slow/0'), held, behind)
       await startedOnes(1)
@@ -259,7 +259,7 @@ it('a tunnel in the same packet as a request that is answered at once is refused
   await expectAnotherServed()
 })
 
-it('a large answer before a refused tunnel goes out whole', async () => {
+it('a large response before a refused tunnel goes out whole', async () => {
   await using client = await gateway.raw(get('/slow/0'), 'CONNECT a:1 HTTP/1.1\r\nHost: a\r\n\r\n')
   await startedOnes(1)
   await roundTrip()
@@ -278,8 +278,8 @@ it('a large answer before a refused tunnel goes out whole', async () => {
     out?.end()
   }
   pour()
-  const answer = await client.response()
-  expect([answer.status, answer.body.length]).toEqual([200, 20_000_000])
+  const response = await client.response()
+  expect([response.status, response.body.length]).toEqual([200, 20_000_000])
   const refusal = await client.response()
   expect([refusal.status, headerValues(refusal, 'connection')]).toEqual([404, ['close']])
   await expectAnotherServed()

@@ -1,4 +1,4 @@
-// An upstream tries to plant a session of its own choice in browsers of the gateway's origin: no answer of the gateway sets
+// An upstream tries to plant a session of its own choice in browsers of the gateway's origin: no response of the gateway sets
 // one of the gateway's cookies, whichever way its headers are made.
 
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals'

@@ -204,7 +204,7 @@ describe.each(UPSTREAM_CLIENTS)('over %s', (client) => {
     it.each([
       ['304 that becomes 200', `/as-it-is/${index('status 200')}/304/length`, 200],
       ['204 that becomes 201', `/as-it-is/${index('status 201')}/204/length`, 201],
-      ['the answer to HEAD', `/by-head/${index('nothing')}/200/length`, 200],
+      ['the response to HEAD', `/by-head/${index('nothing')}/200/length`, 200],
     ])('%s: nothing that describes one', async (_, target, status) => {
       const response = await ask(target)
       expect(response.status).toBe(status)

@@ -59,8 +59,8 @@ describe.each(UPSTREAM_CLIENTS)('over %s', (client) => {
 
   const expectAnotherServed = async (): Promise<void> => {
     // Sooner than who waits for a slot is refused.
-    const answer = await request(`${gateway.public}/slow/x`, { timeoutMs: 7000 })
-    expect(answer.status).toBe(200)
+    const response = await request(`${gateway.public}/slow/x`, { timeoutMs: 7000 })
+    expect(response.status).toBe(200)
   }
 
   const inUse = async (): Promise<number> => {
@@ -121,7 +121,7 @@ describe.each(UPSTREAM_CLIENTS)('over %s', (client) => {
     await expectAnotherServed()
   })
 
-  it('answers of endpoints of the gateway come in their turn too', async () => {
+  it('responses of endpoints of the gateway come in their turn too', async () => {
     await using client = await openRawClient(addressOf(gateway.public), 10_000)
     client.send(
       ['/slow/hang', '/.well-known/jwks.json', '/slow/x'].map((path) =>
@@ -150,8 +150,8 @@ describe.each(UPSTREAM_CLIENTS)('over %s', (client) => {
     })
     hanging.shift()?.end()
     hanging.shift()?.end()
-    const [answer] = (await once(other, 'data')) as [Buffer]
-    expect(String(answer)).toMatch(/^HTTP\/1\.1 200 /)
+    const [response] = (await once(other, 'data')) as [Buffer]
+    expect(String(response)).toMatch(/^HTTP\/1\.1 200 /)
     await expectAnotherServed()
   })
 })

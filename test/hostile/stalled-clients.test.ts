@@ -85,11 +85,11 @@ const expectCutOff = (): Promise<void> =>
     expect(await connections()).toBe(0)
   })
 
-/** The connection of an answer that bytes wait for, and that the kernel takes no more of. */
-const stalling = async (answers: readonly ServerResponse[]): Promise<Socket> => {
+/** The connection of a response that bytes wait for, and that the kernel takes no more of. */
+const stalling = async (responses: readonly ServerResponse[]): Promise<Socket> => {
   let before = -1
   return eventually(async () => {
-    const socket = answers[0]?.socket
+    const socket = responses[0]?.socket
     const waiting = socket?.writableLength ?? 0
     const isStill = waiting > 0 && waiting === before
     before = waiting
@@ -100,12 +100,12 @@ const stalling = async (answers: readonly ServerResponse[]): Promise<Socket> => 
 }
 
 const answerWith = (write: (response: ServerResponse) => void): readonly ServerResponse[] => {
-  const answers: ServerResponse[] = []
+  const responses: ServerResponse[] = []
   answering = (response) => {
-    answers.push(response)
+    responses.push(response)
     write(response)
   }
-  return answers
+  return responses
 }
 
 const pour = (response: ServerResponse): void => {
@@ -118,14 +118,14 @@ const pour = (response: ServerResponse): void => {
 
 describe('a client that reads nothing', () => {
   it.each<[string, (response: ServerResponse) => void]>([
-    ['an answer', (response) => response.end(LARGE)],
+    ['a response', (response) => response.end(LARGE)],
     ['a stream', pour],
   ])('is cut off, whatever it sends: %s', async (_, write) => {
-    const answers = answerWith(write)
+    const responses = answerWith(write)
     const client = await ask()
-    const near = await stalling(answers)
+    const near = await stalling(responses)
     const ends: boolean[] = []
-    answers[0]?.once('close', () => ends.push(answers[0]?.writableFinished ?? true))
+    responses[0]?.once('close', () => ends.push(responses[0]?.writableFinished ?? true))
     for (let second = 0; second < 55; second += 5) {
       const read = near.bytesRead
       client.write('\r\n')
@@ -167,9 +167,9 @@ describe('a client that reads slowly', () => {
     ['memory is short', true],
   ])('gets everything: %s', async (_, scarce) => {
     isScarce = scarce
-    const answers = answerWith((response) => response.end(LARGE))
+    const responses = answerWith((response) => response.end(LARGE))
     const client = await ask()
-    await stalling(answers)
+    await stalling(responses)
     let bytes = 0
     client.on('data', (chunk: Buffer) => {
       bytes += chunk.length
@@ -186,9 +186,9 @@ describe('a client that reads slowly', () => {
 
   it('may halt for 30 s, also while memory is short', async () => {
     isScarce = true
-    const answers = answerWith((response) => response.end(LARGE))
+    const responses = answerWith((response) => response.end(LARGE))
     const client = await ask()
-    await stalling(answers)
+    await stalling(responses)
     pass(30_000)
     let bytes = 0
     client.on('data', (chunk: Buffer) => (bytes += chunk.length))
@@ -205,9 +205,9 @@ describe('a client that waits for us', () => {
     ['memory is short', true],
   ])('is not stalled, also after it was: %s', async (_, scarce) => {
     isScarce = scarce
-    const answers = answerWith((response) => response.write(LARGE))
+    const responses = answerWith((response) => response.write(LARGE))
     const client = await ask()
-    const near = await stalling(answers)
+    const near = await stalling(responses)
     pass(50_000)
     let text = ''
     client.on('data', (chunk: Buffer) => (text = `${text}${chunk.toString('latin1')}`.slice(-100)))
@@ -216,7 +216,7 @@ describe('a client that waits for us', () => {
     })
     // Ten minutes without an event.
     pass(600_000)
-    answers[0]?.end('the end')
+    responses[0]?.end('the end')
     await eventually(() => {
       expect(text).toContain('the end')
     })
@@ -230,7 +230,7 @@ describe('a client that waits for us', () => {
     server.on('clientError', ({ code }: NodeJS.ErrnoException) => {
       if (code === 'ERR_HTTP_REQUEST_TIMEOUT') timeouts++
     })
-    const answers = answerWith(({ req }) => void req.resume())
+    const responses = answerWith(({ req }) => void req.resume())
     const client = await ask()
     let text = ''
     client.on('data', (chunk: Buffer) => (text += chunk.toString('latin1')))
@@ -239,11 +239,11 @@ describe('a client that waits for us', () => {
     await eventually(() => {
       expect(timeouts).toBe(1)
     })
-    answers[0]?.end('first')
+    responses[0]?.end('first')
     await eventually(() => {
-      expect(answers[1]?.req.complete).toBe(true)
+      expect(responses[1]?.req.complete).toBe(true)
     })
-    answers[1]?.end('second')
+    responses[1]?.end('second')
     await eventually(() => {
       expect(text.match(/first|second| 4\d\d /g)).toEqual(['first', 'second'])
     })

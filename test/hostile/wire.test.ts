@@ -1,4 +1,4 @@
-// Bytes that no decent client sends, most of them made by chance: each conversation ends, in answers that
+// Bytes that no decent client sends, most of them made by chance: each conversation ends, in responses that
 // are whole and never a 500, and the gateway serves the next client as before.
 
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals'
@@ -43,13 +43,13 @@ const get = (target: string, head = 'Host: a\r\n'): Buffer =>
 
 describe('a Host that is none', () => {
   it.each(['a b', 'a/b', 'a@b', 'a?b', 'a#b', 'a\\b', 'a"b', '<a>', '\xe9', '{a}', 'a|b'])(
-    '%j is nobody, not even on an API for every host: 400',
+    '%j is no host, not even on an API for every host: 400',
     async (host) => {
       await using client = await open()
       client.send([get('/wire/ok', `Host: ${host}\r\n`)])
-      const answer = await client.response()
-      expect(answer.status).toBe(400)
-      expect(JSON.parse(answer.body.toString())).toMatchObject({ code: 'svc.error.invalid_data' })
+      const response = await client.response()
+      expect(response.status).toBe(400)
+      expect(JSON.parse(response.body.toString())).toMatchObject({ code: 'svc.error.invalid_data' })
     },
   )
 
@@ -63,7 +63,7 @@ describe('a Host that is none', () => {
   )
 })
 
-it('100 clients that never read a large answer cost one copy of it', async () => {
+it('100 clients that never read a large response cost one copy of it', async () => {
   const before = await residentBytes(gateway.pid)
   const clients = await Promise.all(Array.from({ length: 100 }, open))
   for (const client of clients) client.send([get('/wire/large')])
@@ -205,8 +205,12 @@ it('any body, whatever it says it is', async () => {
   await fc.assert(
     fc.asyncProperty(fc.constantFrom(...types), bytes, async (type, body) => {
       const headers = type === '' ? {} : { 'content-type': type }
-      const answer = await request(`${gateway.public}/echo/body`, { method: 'POST', headers, body })
-      expect([200, 204, 400, 415]).toContain(answer.status)
+      const response = await request(`${gateway.public}/echo/body`, {
+        method: 'POST',
+        headers,
+        body,
+      })
+      expect([200, 204, 400, 415]).toContain(response.status)
     }),
     { numRuns: 150 },
   )

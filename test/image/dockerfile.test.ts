@@ -19,7 +19,7 @@ const instructions = read('Dockerfile')
 const last = instructions.slice(instructions.findLastIndex((line) => line.startsWith('FROM ')))
 
 describe('Dockerfile', () => {
-  it('has a last stage from scratch, that runs nothing and is nobody of note', () => {
+  it('has a last stage from scratch, that runs nothing and has an unprivileged user', () => {
     expect(last[0]).toBe('FROM scratch')
     expect(last.filter((line) => line.startsWith('RUN '))).toEqual([])
     expect(last).toContain('USER 65532:65532')

@@ -51,7 +51,7 @@ describe('a warning of requirements', () => {
     ['roles that a provider names', { type: 'oidc', groups: ['nobody'], roles: ['nobody'] }, {}],
     ['groups that an issuer names', { ...OAUTH2, groups: ['nobody'] }, { hasIssuers: true }],
     [
-      'a flow by which nobody gets in, which has a warning',
+      'a flow by which no caller gets in, which has a warning',
       { type: 'oauth2', flow: 'implicit', groups: ['nobody'] },
       {},
     ],

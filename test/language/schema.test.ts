@@ -156,7 +156,7 @@ describe('the schemas and the types name the same', () => {
       api.$defs.path.if.anyOf.flatMap(({ required }) => required),
     ],
     ['schemes', names<Scheme>({ http: true, https: true }), itemsOf('schemes')],
-    ['content types of answers', Object.keys(contentTypes), itemsOf('provides')],
+    ['content types of responses', Object.keys(contentTypes), itemsOf('provides')],
     [
       'content types of requests',
       names<ContentType>({ ...contentTypes, 'application/x-www-form-urlencoded': true }),

@@ -33,7 +33,7 @@ const orders = (more: object = {}, rest: object = {}, known: Known = {}): Resour
     known,
   )
 
-/** Documents with `meta.large` take until they are told to be done; with `meta.costly` they are too expensive. */
+/** Documents with `meta.large` take until a test ends them; with `meta.costly` they are too expensive. */
 class FakeCompiler implements Pick<
   BoundedCompiler<DocumentResult>,
   'compile' | 'isSmall' | 'limitsVersion'

@@ -78,7 +78,7 @@ describe('a map that is edited', () => {
     expect(edited(before, edits)).toBe(before)
   })
 
-  it('is told apart from another at the cost of what lies between', () => {
+  it('is compared with another at the cost of what lies between', () => {
     const value = { of: 'x' }
     const many = new Map(Array.from({ length: 10_000 }, (_, i) => [`k${i}`, { of: `${i}` }]))
     let looks = 0

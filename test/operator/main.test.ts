@@ -114,8 +114,8 @@ describe('the operator and a gateway', () => {
       '127.0.0.1:0',
     )
     const get = async (path: string): Promise<unknown> => {
-      const answer = await fetch(`${gateway.public}${path}`)
-      return answer.ok ? answer.json() : answer.status
+      const response = await fetch(`${gateway.public}${path}`)
+      return response.ok ? response.json() : response.status
     }
     await eventually(
       async () => {

@@ -1,5 +1,5 @@
-// Any value of the language is drawn here for property tests: all kinds and nestings, with more of the lengths and
-// numbers at which a format changes its form.
+// Draws any value of the language for property tests: all kinds and nestings, with more of the lengths and numbers at
+// which a format changes its form.
 
 import fc from 'fast-check'
 import type { Value } from '../../language/expression/value.ts'

@@ -36,9 +36,9 @@ export const startArgoCdChecker = async (): Promise<ArgoCdChecker> => {
   await client.connect()
   return {
     check: async (object) => {
-      const answer = await client.eval(SCRIPT, { keys: [], arguments: [JSON.stringify(object)] })
-      if (typeof answer !== 'string') throw new Error('the check has no answer')
-      return JSON.parse(answer) as ArgoCdHealth
+      const result = await client.eval(SCRIPT, { keys: [], arguments: [JSON.stringify(object)] })
+      if (typeof result !== 'string') throw new Error('the check returns no text')
+      return JSON.parse(result) as ArgoCdHealth
     },
     [Symbol.asyncDispose]: async () => {
       client.destroy()

@@ -1,5 +1,5 @@
-// A router's address comes in, a session of autobahn's own client goes out, over autobahn's own transports: what a
-// user of the router would run. Nothing of the gateway's bridge is in it.
+// Opens a session of autobahn's own client at a router's address, over autobahn's own transports: what a user of the
+// router would run. Nothing of the gateway's bridge is in it.
 
 import type { Value, ValueMap } from '../../language/expression/value.ts'
 
@@ -24,7 +24,7 @@ export interface AutobahnSession {
   ): Promise<unknown>
   register(
     procedure: string,
-    answer: (args: readonly Value[], kwargs: ValueMap) => unknown,
+    response: (args: readonly Value[], kwargs: ValueMap) => unknown,
     options?: ValueMap,
   ): Promise<unknown>
   unregister(registration: unknown): Promise<unknown>

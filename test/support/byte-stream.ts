@@ -1,5 +1,5 @@
-// A socket comes in; its bytes go out as lines and blocks, within a deadline. It never loses what came
-// before the other side hung up, and never throws for a reset: that is an end like any other.
+// Reads the bytes of a socket as lines and blocks, within a deadline. It never loses what came before the other side
+// hung up, and never throws for a reset: that is an end like any other.
 
 import type { Socket } from 'node:net'
 
@@ -55,7 +55,7 @@ export class ByteStream {
       if (this.#ended) return false
       const now = performance.now()
       if (now >= this.#deadlineMs) {
-        throw new HungError(`no complete answer in time; so far ${this.#sample()}`)
+        throw new HungError(`no complete response in time; so far ${this.#sample()}`)
       }
       const quietAt = isQuiet(now)
       if (now >= quietAt) return false

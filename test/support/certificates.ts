@@ -1,5 +1,5 @@
-// Names come in, a fresh CA and certificates signed by it go out, as PEM, valid for one day: no key has
-// to lie in the repository and no test needs a tool. Just enough X.509 (RFC 5280) for TLS in tests.
+// Creates a fresh CA and certificates for names signed by it, as PEM, valid for one day: no key has to lie in the
+// repository and no test needs a tool. Just enough X.509 (RFC 5280) for TLS in tests.
 
 import { generateKeyPairSync, randomBytes, sign, type KeyObject } from 'node:crypto'
 

@@ -1,4 +1,4 @@
-// What the chart knows of the programs' settings, made from their tables: it refuses what they would refuse, before a
+// Writes what the chart knows of the programs' settings, from their tables: it refuses what they would refuse, before a
 // Pod is replaced by one that ends at once. It may let pass what they refuse, and never refuses what they take.
 
 import { SETTINGS as GATEWAY } from '../../dataplane/config.ts'

@@ -1,4 +1,4 @@
-// The chart's values.yaml and the head of its README, written by hand, come in; the README goes out.
+// Writes the README of the chart from its values.yaml and the head that is written by hand.
 
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'

@@ -1,4 +1,4 @@
-// Nothing comes in; a browser as people have it, or why there is none, out. What a page complains of is kept.
+// Starts a browser as people have it, or says why there is none. The errors that a page logs are kept.
 
 import { accessSync, constants } from 'node:fs'
 import { delimiter, join } from 'node:path'

@@ -1,4 +1,4 @@
-// Short words for what tests of the operator desire: entries of a desired set, made from ids.
+// Makes entries of a desired set from ids, for tests of the operator.
 
 import type { Claim } from '../../language/routes/conflicts.ts'
 import type { DesiredDocument, DesiredRealm, DesiredSet } from '../../operator/desired-set.ts'

@@ -1,5 +1,5 @@
-// What an echo upstream may be asked for by the first segment of a path: `/status/503/…`, `/reset/…`.
-// A request comes in; bytes go to its socket, whole, slow or broken. Nothing here is ever an accident.
+// Answers a request of an echo upstream as the first segment of its path asks for, `/status/503/…`, `/reset/…`: bytes
+// go to its socket, whole, slow or broken. Nothing here is ever an accident.
 
 import type { Socket } from 'node:net'
 import { setTimeout as sleep } from 'node:timers/promises'
@@ -57,7 +57,7 @@ const MALFORMED: Readonly<Record<string, string>> = {
   json: 'HTTP/1.1 200 OK\r\ncontent-type: application/json\r\ncontent-length: 5\r\n\r\n{"a":',
 }
 
-interface Answer {
+interface EchoResponse {
   readonly status?: number
   readonly type?: string
   /** Whole header lines. */
@@ -67,7 +67,7 @@ interface Answer {
 const answer = (
   { socket, echo }: Exchange,
   body: unknown,
-  { status = 200, type = 'application/json', extra = [] }: Answer = {},
+  { status = 200, type = 'application/json', extra = [] }: EchoResponse = {},
 ): boolean => {
   const bytes = Buffer.isBuffer(body) ? body : Buffer.from(JSON.stringify(body))
   const bodiless = status === 204 || status === 304

@@ -26,11 +26,11 @@ const jsonOf = ({ body }: RawResponse): unknown => JSON.parse(body.toString())
 
 describe('an echo', () => {
   it('tells method, path, query, headers and body as they came', async () => {
-    const answer = await ask(
+    const response = await ask(
       'PUT /a%2Fb/c?x=1?y HTTP/1.1\r\nX-One: 1\r\nx-one:2\r\nContent-Length: 3',
       'abc',
     )
-    expect(jsonOf(answer)).toEqual({
+    expect(jsonOf(response)).toEqual({
       method: 'PUT',
       path: '/a%2Fb/c',
       query: 'x=1?y',
@@ -49,8 +49,8 @@ describe('an echo', () => {
 
   it('shows a chunked body, as hex where it is no text', async () => {
     const head = 'POST /hex HTTP/1.1\r\nTransfer-Encoding: chunked'
-    const answer = await ask(head, '3;x=1\r\nab\r\r\n1\r\nc\r\n0\r\nx-t: 1\r\n\r\n')
-    expect(jsonOf(answer)).toMatchObject({ body: 'ab\rc' })
+    const response = await ask(head, '3;x=1\r\nab\r\r\n1\r\nc\r\n0\r\nx-t: 1\r\n\r\n')
+    expect(jsonOf(response)).toMatchObject({ body: 'ab\rc' })
     // Only the first of the two bytes of é.
     const half = await ask('POST /hex HTTP/1.1\r\nContent-Length: 1', 'é')
     expect(jsonOf(half)).toMatchObject({ body_hex: 'c3' })
@@ -82,9 +82,9 @@ describe('on demand', () => {
     ['/redirect/302?/x', 302, { moved: true }],
     ['/dup-headers', 200, { ok: true }],
   ])('%s', async (path, status, json) => {
-    const answer = await get(path)
-    expect(answer.status).toBe(status)
-    expect(jsonOf(answer)).toMatchObject(json)
+    const response = await get(path)
+    expect(response.status).toBe(status)
+    expect(jsonOf(response)).toMatchObject(json)
   })
 
   it.each<[string, Buffer]>([
@@ -105,9 +105,9 @@ describe('on demand', () => {
   })
 
   it('HEAD has no body', async () => {
-    const answer = await ask('HEAD /x HTTP/1.1')
-    expect(answer.body).toHaveLength(0)
-    expect(Number(headerValues(answer, 'content-length')[0])).toBeGreaterThan(0)
+    const response = await ask('HEAD /x HTTP/1.1')
+    expect(response.body).toHaveLength(0)
+    expect(Number(headerValues(response, 'content-length')[0])).toBeGreaterThan(0)
   })
 
   it('/flaky fails so often, then echoes', async () => {

@@ -1,5 +1,5 @@
-// HTTP requests come in on a free port of 127.0.0.1; what was seen goes out as JSON, or the fault that
-// the first path segment asks for (`echo-behaviours.ts`). It never interprets more than framing.
+// Answers HTTP requests on a free port of 127.0.0.1 with what was seen, as JSON, or with the fault that the first path
+// segment asks for (`echo-behaviours.ts`). It never interprets more than framing.
 
 import { createHash } from 'node:crypto'
 import { once } from 'node:events'

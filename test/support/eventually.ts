@@ -1,5 +1,5 @@
-// A check comes in and runs until it stops throwing; its value goes out, or its last error. It never
-// waits longer than it was told.
+// Runs a check until it stops throwing, and returns its value, or throws its last error. It never waits longer than its
+// time.
 
 import { setTimeout as sleep } from 'node:timers/promises'
 

@@ -1,5 +1,5 @@
-// A small management server that keeps what it is sent and can be told to misbehave. In: how it shall
-// answer. Out: a URL, what it holds, and every call it got. It never validates a document.
+// Starts a small management server that keeps what it is sent and misbehaves as a test sets. It records every call. It
+// never validates a document.
 
 import { once } from 'node:events'
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
@@ -29,7 +29,7 @@ export interface FakeCall {
   readonly status: number
 }
 
-/** What the next call gets in place of its answer. */
+/** What the next call gets in place of its response. */
 export interface Misbehaviour {
   readonly status?: number
   readonly body?: unknown
@@ -67,7 +67,7 @@ export class FakeDataPlane {
   /** It knows no such call: 404. */
   isBeforeEndpoints = false
   endpointCalls404 = 0
-  /** What the next such calls get in place of their answer. */
+  /** What the next such calls get in place of their response. */
   readonly endpointFaults: Misbehaviour[] = []
   /** Told in the state view. */
   gatewayVersion: string | undefined
@@ -81,9 +81,9 @@ export class FakeDataPlane {
   isForgetful = false
   /** Calls arrive and are never answered. */
   isHanging = false
-  /** Called, and waited for, when a call has arrived whole and when its answer is about to be written. */
+  /** Called, and waited for, when a call has arrived whole and when its response is about to be written. */
   onMoment: (moment: 'arrived' | 'done') => void | Promise<void> = () => undefined
-  /** Items that are left out of answers to sync calls. */
+  /** Items that are left out of responses to sync calls. */
   readonly forgets = new Set<string>()
   #port = 0
   #boot = 1
@@ -172,8 +172,8 @@ export class FakeDataPlane {
     // Broken off by the caller.
     if (body === undefined) return
     if (request.url === '/service_endpoints') {
-      const answer = this.#tellEndpoints(JSON.parse(body) as EndpointsRequest)
-      await this.#write(response, { etag: '', ...answer })
+      const result = this.#tellEndpoints(JSON.parse(body) as EndpointsRequest)
+      await this.#write(response, { etag: '', ...result })
       return
     }
     const sync = body === '' ? undefined : (JSON.parse(body) as SyncRequest)
@@ -185,9 +185,9 @@ export class FakeDataPlane {
       request.socket.destroy()
       return
     }
-    const answer = odd.status === undefined ? this.#usual(request, sync) : odd
-    this.#note(request, sync, answer)
-    await this.#write(response, { etag: this.#etag(), ...answer })
+    const chosen = odd.status === undefined ? this.#usual(request, sync) : odd
+    this.#note(request, sync, chosen)
+    await this.#write(response, { etag: this.#etag(), ...chosen })
   }
 
   #note(

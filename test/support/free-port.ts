@@ -1,6 +1,6 @@
-// Addresses come in, 127.0.0.1 if left out; a TCP port goes out that nobody listens on at any of them and that the kernel
-// gives to nobody else: who starts there later, or comes back there, finds it as it was. For a server that stays listen on
-// port 0 instead; where nobody must ever answer take 127.0.0.1:1.
+// Chooses a TCP port that nothing listens on at any of the addresses, 127.0.0.1 if left out, and that the kernel gives
+// to no other: a server that starts there later, or comes back there, finds it as it was. For a server that stays
+// listen on port 0 instead; where nothing may ever answer take 127.0.0.1:1.
 
 import { randomInt } from 'node:crypto'
 import { once } from 'node:events'

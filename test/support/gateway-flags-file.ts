@@ -1,5 +1,5 @@
-// The settings table of the gateway in, the text of operator/admission/gateway-flags.ts out: the two programs import
-// nothing of each other.
+// Writes the text of operator/admission/gateway-flags.ts from the settings table of the gateway: the two programs
+// import nothing of each other.
 
 import { format, resolveConfig } from 'prettier'
 import { SETTINGS } from '../../dataplane/config.ts'

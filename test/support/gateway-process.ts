@@ -1,5 +1,5 @@
-// Flags come in, a real gateway process goes out, listening on free ports, its output collected. It
-// inherits no environment, so that no setting of the machine leaks into a test.
+// Starts a real gateway process with flags, on free ports, and collects its output. It inherits no environment, so that
+// no setting of the machine leaks into a test.
 
 import { spawn, type ChildProcess } from 'node:child_process'
 import { join } from 'node:path'
@@ -53,7 +53,7 @@ const STOP_MS = 15_000
  *
  * @example
  * await using gateway = await startGateway({ flags: ['--state-dir', dir.path] })
- * const answer = await fetch(`${gateway.management}/ready`)
+ * const response = await fetch(`${gateway.management}/ready`)
  */
 export const startGateway = async ({
   flags = [],

@@ -1,4 +1,4 @@
-// Values come in; what helm makes of the chart with them goes out: objects, or its words. It reads nothing of the user's.
+// Renders the chart with values by helm, and returns objects, or what helm printed. It reads nothing of the user's.
 
 import { parseAllDocuments } from 'yaml'
 import { join } from 'node:path'

@@ -1,5 +1,5 @@
-// A URL and what to send come in, the whole answer goes out. One connection per request, so that no test
-// meets the pool of another; Host, TLS and Unix sockets are free to choose. It never follows redirects.
+// Sends an HTTP request, and returns the whole response. One connection per request, so that no test meets the pool of
+// another; Host, TLS and Unix sockets are free to choose. It never follows redirects.
 
 import { request as httpRequest, type IncomingHttpHeaders, type IncomingMessage } from 'node:http'
 import { request as httpsRequest } from 'node:https'
@@ -19,7 +19,7 @@ export interface HttpOptions {
   readonly timeoutMs?: number
 }
 
-export interface HttpAnswer {
+export interface HttpResponse {
   readonly status: number
   readonly headers: IncomingHttpHeaders
   readonly text: string
@@ -28,11 +28,11 @@ export interface HttpAnswer {
 }
 
 /**
- * Rejects when there is no whole answer, or none within `timeoutMs` (10 000).
+ * Rejects when there is no whole response, or none within `timeoutMs` (10 000).
  *
  * @example (await request(`${gateway.public}/x`, { headers: { host: 'api.test' } })).status
  */
-export const request = async (url: string, options: HttpOptions = {}): Promise<HttpAnswer> => {
+export const request = async (url: string, options: HttpOptions = {}): Promise<HttpResponse> => {
   const incoming = await openRequest(url, options)
   const text = (await buffer(incoming)).toString()
   return {
@@ -43,7 +43,7 @@ export const request = async (url: string, options: HttpOptions = {}): Promise<H
   }
 }
 
-/** The answer as soon as its head is there; the body is for the caller to read or destroy. */
+/** The response as soon as its head is there; the body is for the caller to read or destroy. */
 export const openRequest = (url: string, options: HttpOptions = {}): Promise<IncomingMessage> => {
   const { method = 'GET', socketPath, tls = {}, timeoutMs = 10_000 } = options
   const { headers, body } = prepareBody(options)

@@ -13,7 +13,7 @@ import { request as send } from './http-request.ts'
 export type Claims = Readonly<Record<string, unknown>>
 type Json = Readonly<Record<string, unknown>>
 
-/** Takes the place of an answer. */
+/** Takes the place of a response. */
 export type Trouble = (response: ServerResponse) => void
 
 /** An ID token as the provider made it, and keys to make another with. */
@@ -33,11 +33,11 @@ export interface Misbehaviour {
   readonly discovery?: Trouble
   readonly jwks?: Trouble
   readonly token?: Trouble
-  /** Before the honest answer. */
+  /** Before the honest response. */
   readonly tokenDelayMs?: number
   readonly discoveryDocument?: (document: Json) => Json
   readonly keys?: (keys: readonly JWK[], strangerJwk: JWK) => readonly JWK[]
-  readonly tokenAnswer?: (answer: Json) => Json
+  readonly tokenResponse?: (response: Json) => Json
   readonly idToken?: (forgery: Forgery) => Promise<string> | string
 }
 
@@ -135,36 +135,36 @@ const pass = async (passing: Passing): Promise<void> => {
   const headers = Object.fromEntries(
     Object.entries(request.headers).map(([name, value]) => [name, String(value)]),
   )
-  const answer = await send(`${idp.origin}${request.url ?? '/'}`, {
+  const received = await send(`${idp.origin}${request.url ?? '/'}`, {
     method: request.method ?? 'GET',
     headers,
     ...(body === '' ? {} : { body }),
   })
-  const altered = answer.status === 200 ? await alter(passing, answer.text) : answer.text
-  const kept = Object.entries(answer.headers).filter(([name]) => !FRAMING.has(name))
-  response.writeHead(answer.status, Object.fromEntries(kept)).end(altered)
+  const altered = received.status === 200 ? await alter(passing, received.text) : received.text
+  const kept = Object.entries(received.headers).filter(([name]) => !FRAMING.has(name))
+  response.writeHead(received.status, Object.fromEntries(kept)).end(altered)
 }
 
-/** Of the answer as it was. */
+/** Of the response as it was. */
 const FRAMING: ReadonlySet<string> = new Set(['content-length', 'transfer-encoding', 'connection'])
 
 const alter = async (passing: Passing, text: string): Promise<string> => {
   const { endpoint, misbehaviour, keys } = passing
   if (endpoint === 'other') return text
-  const answer = JSON.parse(text) as Json
+  const response = JSON.parse(text) as Json
   if (endpoint === 'discovery')
-    return JSON.stringify(misbehaviour.discoveryDocument?.(answer) ?? answer)
-  if (endpoint === 'token') return JSON.stringify(await alterTokens(answer, passing))
-  const published = answer['keys'] as readonly JWK[]
+    return JSON.stringify(misbehaviour.discoveryDocument?.(response) ?? response)
+  if (endpoint === 'token') return JSON.stringify(await alterTokens(response, passing))
+  const published = response['keys'] as readonly JWK[]
   return JSON.stringify({
     keys: misbehaviour.keys?.(published, await exportJWK(keys.stranger.publicKey)) ?? published,
   })
 }
 
-const alterTokens = async (answer: Json, { misbehaviour, keys }: Passing): Promise<Json> => {
-  const { idToken, tokenAnswer = (same: Json) => same } = misbehaviour
-  const jwt = answer['id_token']
-  if (idToken === undefined || typeof jwt !== 'string') return tokenAnswer(answer)
+const alterTokens = async (response: Json, { misbehaviour, keys }: Passing): Promise<Json> => {
+  const { idToken, tokenResponse = (same: Json) => same } = misbehaviour
+  const jwt = response['id_token']
+  if (idToken === undefined || typeof jwt !== 'string') return tokenResponse(response)
   const forged = await idToken({
     jwt,
     header: { ...decodeProtectedHeader(jwt) },
@@ -174,5 +174,5 @@ const alterTokens = async (answer: Json, { misbehaviour, keys }: Passing): Promi
     strangerKey: keys.stranger.privateKey,
     strangerJwk: await exportJWK(keys.stranger.publicKey),
   })
-  return tokenAnswer({ ...answer, id_token: forged })
+  return tokenResponse({ ...response, id_token: forged })
 }

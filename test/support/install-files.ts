@@ -1,5 +1,5 @@
-// What a cluster needs before the operator runs in it, kinds, roles and bindings, as the text of the files in crds/,
-// and of those that the chart is rendered from.
+// Writes what a cluster needs before the operator runs in it, kinds, roles and bindings: the files in crds/, and those
+// that the chart is rendered from.
 
 import { stringify } from 'yaml'
 import { customResourceDefinitions } from '../../operator/resource/crd.ts'

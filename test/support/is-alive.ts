@@ -1,4 +1,4 @@
-// A pid comes in; whether there is a process of that number goes out, ended and not yet reaped ones included.
+// Says whether there is a process of a number, ended and not yet reaped ones included.
 
 export const isAlive = (pid: number): boolean => {
   try {

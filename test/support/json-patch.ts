@@ -1,4 +1,4 @@
-// A value and a JSON patch (RFC 6902) that only adds in; the patched copy out.
+// Applies a JSON patch (RFC 6902) that only adds to a value, and returns the patched copy.
 
 import { pointerKeys } from '../../base/json-pointer.ts'
 

@@ -1,7 +1,7 @@
-// An object as the API server gives it in; how kstatus (Flux, kpt, helm --wait) reads it out: the rules for resources
-// that it does not know by kind, in their order, as the README of kubernetes-sigs/cli-utils, pkg/kstatus, has them
-// (sigs.k8s.io/cli-utils v0.37.2). The Go library itself is not run here: it takes minutes to fetch and build. It has
-// found the same of test/golden/gitops.
+// Computes the status of an object as kstatus (Flux, kpt, helm --wait) does, from what the API server gives: the rules
+// for resources that it does not know by kind, in their order, as the README of kubernetes-sigs/cli-utils, pkg/kstatus,
+// has them (sigs.k8s.io/cli-utils v0.37.2). The Go library itself is not run here: it takes minutes to fetch and build.
+// It has found the same of test/golden/gitops.
 
 import { mapAt } from '../../language/expression/members.ts'
 import { isList, isMap, type Value, type ValueMap } from '../../language/expression/value.ts'

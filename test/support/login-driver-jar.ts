@@ -1,5 +1,5 @@
-// Set-Cookie lines in, Cookie headers out, by the rules of a browser (RFC 6265bis): prefixes, domains, paths,
-// Secure, SameSite, lifetimes, 4096 bytes. What a browser would not take, it does not take.
+// Keeps cookies of Set-Cookie lines and makes Cookie headers of them, by the rules of a browser (RFC 6265bis):
+// prefixes, domains, paths, Secure, SameSite, lifetimes, 4096 bytes. What a browser would not take, it does not take.
 
 export interface JarCookie {
   readonly name: string
@@ -23,7 +23,7 @@ export interface JarVisit {
 
 const MAX_PAIR_BYTES = 4096
 
-/** @example jar.keep(url, answer.setCookies); jar.header({ url, method: 'GET', isSameSite: true }) */
+/** @example jar.keep(url, response.setCookies); jar.header({ url, method: 'GET', isSameSite: true }) */
 export class CookieJar {
   #cookies: JarCookie[] = []
   readonly #now: () => number

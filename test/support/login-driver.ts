@@ -54,23 +54,23 @@ export class Browser {
     const url = new URL(target)
     const { method = 'GET', body, headers = {}, timeoutMs = 20_000 } = visit
     const base = this.#routes.get(url.origin) ?? url.origin
-    const answer = await request(`${base}${url.pathname}${url.search}`, {
+    const response = await request(`${base}${url.pathname}${url.search}`, {
       method,
       headers: { host: url.host, ...this.#ownHeaders(url, method, visit), ...headers },
       ...(body === undefined ? {} : { body }),
       timeoutMs,
     })
-    const setCookies = answer.headers['set-cookie'] ?? []
+    const setCookies = response.headers['set-cookie'] ?? []
     this.jar.keep(url, setCookies)
-    const { location } = answer.headers
+    const { location } = response.headers
     return {
       url,
-      status: answer.status,
-      headers: answer.headers,
+      status: response.status,
+      headers: response.headers,
       setCookies,
-      text: answer.text,
+      text: response.text,
       location:
-        answer.status >= 300 && answer.status < 400 && location !== undefined
+        response.status >= 300 && response.status < 400 && location !== undefined
           ? new URL(location, url)
           : undefined,
     }
@@ -175,7 +175,7 @@ export const authorize = async (
   throw new Error(`no callback, but ${end.url.href} (${end.status}): ${end.text.slice(0, 500)}`)
 }
 
-/** The whole login; the answer of the callback. */
+/** The whole login; the response of the callback. */
 export const logIn = async (
   browser: Browser,
   loginUrl: URL | string,

@@ -1,4 +1,4 @@
-// The machine in, its loopback addresses as they stand in a URL out: IPv4 everywhere, IPv6 where there is one.
+// Lists the loopback addresses of the machine as they stand in a URL: IPv4 everywhere, IPv6 where there is one.
 
 import { networkInterfaces } from 'node:os'
 

@@ -1,4 +1,4 @@
-// A clock that stands still until a test moves it.
+// Creates a clock that stands still until a test moves it.
 
 import type { Clock } from '../../base/clock.ts'
 import { settled } from './settled.ts'

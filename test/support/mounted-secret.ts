@@ -1,5 +1,4 @@
-// A folder and the files of a Secret in; those files out as a kubelet mounts them: links by way of `..data`, which
-// changes at once.
+// Writes the files of a Secret into a folder as a kubelet mounts them: links by way of `..data`, which changes at once.
 
 import { mkdir, rename, symlink, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'

@@ -1,5 +1,5 @@
-// Names a commit before this one; its tree goes out as a directory from which its programs run, with the packages that
-// are installed here. Where the history is not at hand, that is said instead.
+// Checks out an earlier commit into a directory from which its programs run, with the packages that are installed here.
+// Where the history is missing, it says so instead.
 
 import { mkdir, rename, rm, symlink } from 'node:fs/promises'
 import { existsSync } from 'node:fs'

@@ -1,5 +1,5 @@
-// An OpenTelemetry collector as far as tests need one: OTLP/HTTP with JSON comes in, flat spans go out. It
-// answers as it is told: at once, with a status, or never.
+// Receives spans as an OpenTelemetry collector does, as far as tests need one: OTLP/HTTP with JSON. It answers as a
+// test sets: at once, with a status, or never.
 
 import { once } from 'node:events'
 import { createServer, type IncomingHttpHeaders } from 'node:http'
@@ -39,13 +39,13 @@ export interface OtlpReceiver extends AsyncDisposable {
 export const startOtlpReceiver = async (port = 0): Promise<OtlpReceiver> => {
   const spans: ReceivedSpan[] = []
   const requests: { path: string; headers: IncomingHttpHeaders }[] = []
-  let answer: number | 'hang' = 200
+  let status: number | 'hang' = 200
   const server = createServer((request, response) => {
     requests.push({ path: request.url ?? '', headers: request.headers })
     void json(request).then((body) => {
-      if (answer === 'hang') return
-      if (answer === 200) spans.push(...flatten(body as Exported))
-      response.writeHead(answer, { 'content-type': 'application/json' }).end('{}')
+      if (status === 'hang') return
+      if (status === 200) spans.push(...flatten(body as Exported))
+      response.writeHead(status, { 'content-type': 'application/json' }).end('{}')
     })
   })
   server.listen(port, '127.0.0.1')
@@ -57,7 +57,7 @@ export const startOtlpReceiver = async (port = 0): Promise<OtlpReceiver> => {
     spans: () => spans,
     requests: () => requests,
     answerWith: (next) => {
-      answer = next
+      status = next
     },
     [Symbol.asyncDispose]: async () => {
       server.closeAllConnections()

@@ -1,4 +1,4 @@
-// Who is connected to a balancer in, the PROXY protocol header that the balancer would send out.
+// Writes the PROXY protocol header that a balancer would send for who is connected to it.
 
 import { isIPv4 } from 'node:net'
 

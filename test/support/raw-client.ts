@@ -1,4 +1,4 @@
-// Bytes and pauses go to a socket as they stand, parsed answers come back. What it sends is never
+// Bytes and pauses go to a socket as they stand, parsed responses come back. What it sends is never
 // checked or repaired, so that a test can send what no decent client would.
 
 import { connect, type Socket } from 'node:net'
@@ -32,7 +32,7 @@ export const addressOf = (url: string): Address => {
 }
 
 /**
- * One connection. Output goes out while answers are read, so an early answer to a big body is seen.
+ * One connection. Output goes out while responses are read, so an early response to a big body is seen.
  * `timeoutMs` bounds the whole conversation: then reading throws `HungError`.
  *
  * @example
@@ -82,7 +82,7 @@ export class RawClient implements AsyncDisposable {
     )
   }
 
-  /** The next final answer (1xx are skipped). `headRequest`: there is no body whatever the headers say. */
+  /** The next final response (1xx are skipped). `headRequest`: there is no body whatever the headers say. */
   response(headRequest = false): Promise<RawResponse> {
     return readResponse(this.stream, headRequest)
   }

@@ -1,5 +1,5 @@
-// A router's URL comes in, a joined WAMP session goes out that sends exactly what it is told and keeps every
-// message that comes. It is no part of the gateway, and it may misbehave.
+// Opens a joined WAMP session at a router's URL, which sends exactly what a test says and keeps every message that
+// comes. It is no part of the gateway, and it may misbehave.
 
 import type { Value, ValueMap } from '../../language/expression/value.ts'
 import { isMap } from '../../language/expression/value.ts'
@@ -125,23 +125,23 @@ export class RawPeer implements AsyncDisposable {
     this.#wire.send(body)
   }
 
-  /** The first message, come already or to come, that nobody has taken yet; rejects with NothingCameError. */
+  /** The first message, come already or to come, that was not taken yet; rejects with NothingCameError. */
   next(isIt: (message: WampMessage) => boolean, withinMs = PATIENCE_MS): Promise<WampMessage> {
     return this.#inbox.next(isIt, withinMs)
   }
 
-  /** Sends a request `[type, id, …]`; its answer, an ERROR too. */
+  /** Sends a request `[type, id, …]`; its response, an ERROR too. */
   async ask(request: WampMessage): Promise<WampMessage> {
     this.send(request)
-    return await this.answerTo(request)
+    return await this.responseTo(request)
   }
 
-  /** Progressive results are no answers. */
-  answerTo([type, id]: WampMessage, withinMs = PATIENCE_MS): Promise<WampMessage> {
+  /** Progressive results are no responses. */
+  responseTo([type, id]: WampMessage, withinMs = PATIENCE_MS): Promise<WampMessage> {
     return this.next(
       (message) =>
         (message[0] === MESSAGE.error && message[1] === type && message[2] === id) ||
-        (message[0] === answerType(type) && message[1] === id && !isProgress(message)),
+        (message[0] === responseType(type) && message[1] === id && !isProgress(message)),
       withinMs,
     )
   }
@@ -156,7 +156,7 @@ export class RawPeer implements AsyncDisposable {
     return this.#inbox.endsWithin(ms)
   }
 
-  /** Messages that nobody has taken. */
+  /** Messages that were not taken. */
   get unread(): readonly WampMessage[] {
     return this.#inbox.unread
   }
@@ -176,8 +176,8 @@ export class RawPeer implements AsyncDisposable {
   }
 }
 
-/** CALL → RESULT, …: the answer's code is the request's plus one, but for CALL. */
-const answerType = (type: Value | undefined): number =>
+/** CALL → RESULT, …: the response's code is the request's plus one, but for CALL. */
+const responseType = (type: Value | undefined): number =>
   type === MESSAGE.call ? MESSAGE.result : Number(type) + 1
 
 const isProgress = ([type, , details]: WampMessage): boolean =>

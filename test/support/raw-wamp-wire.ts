@@ -1,5 +1,5 @@
-// A router's URL comes in, whole message bodies go both ways, over WebSocket or RawSocket. It checks and
-// repairs nothing, and knows nothing of what the bodies hold.
+// Exchanges whole message bodies with a router, over WebSocket or RawSocket. It checks and repairs nothing, and knows
+// nothing of what the bodies hold.
 
 import { once } from 'node:events'
 import { connect, type Socket } from 'node:net'

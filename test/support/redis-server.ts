@@ -1,4 +1,4 @@
-// A real Redis on a free port of loopback comes out, without persistence, stopped when disposed of. Where the
+// Starts a real Redis on a free port of loopback, without persistence, which stops when it is disposed of. Where the
 // machine has no redis-server it says so.
 
 import { type ChildProcess, spawn, spawnSync } from 'node:child_process'
@@ -64,9 +64,9 @@ const tell = async (port: number, command: string): Promise<string> => {
   socket.write(`${command}\r\n`)
   const [bytes] = (await once(socket, 'data')) as [Buffer]
   socket.destroy()
-  const answer = bytes.toString().trimEnd()
-  if (answer.startsWith('-')) throw new Error(answer)
-  return answer
+  const response = bytes.toString().trimEnd()
+  if (response.startsWith('-')) throw new Error(response)
+  return response
 }
 
 const answers = (port: number): Promise<void> =>

@@ -1,4 +1,4 @@
-// Random numbers that are the same in every run.
+// Creates random numbers that are the same in every run.
 
 /**
  * Numbers in [0, 1) that follow from the seed (mulberry32).

@@ -1,4 +1,4 @@
-// What a serving process or a cluster of them is given, made afresh: keys, a shared state in memory, no peers.
+// Creates what a serving process or a cluster of them is given: keys, a shared state in memory, no peers.
 
 import { randomBytes } from 'node:crypto'
 import { ProcessStatusRegistry, peersOfOne } from '../../dataplane/start/cluster/process-status.ts'

@@ -1,4 +1,4 @@
-// The settings tables of the programs in, the text of docs/settings.md out.
+// Writes the text of docs/settings.md from the settings tables of the programs.
 
 import { SETTINGS as GATEWAY } from '../../dataplane/config.ts'
 import { SETTINGS as OPERATOR } from '../../operator/config.ts'

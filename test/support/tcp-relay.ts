@@ -1,5 +1,5 @@
-// Where a server listens comes in; a port of our own in front of it goes out. Bytes pass untouched until the
-// relay is frozen (nothing moves, every connection stays open) or cut (every connection is reset).
+// Opens a port of our own in front of a server. Bytes pass untouched until the relay is frozen (nothing moves, every
+// connection stays open) or cut (every connection is reset).
 
 import { once } from 'node:events'
 import { connect, createServer, type AddressInfo, type Socket } from 'node:net'

@@ -1,5 +1,5 @@
-// Nothing comes in; an empty directory of its own goes out, which is gone with its contents when
-// disposed of. It never touches a directory it has not made.
+// Creates an empty directory, which is removed with its contents when it is disposed of. It never touches a directory
+// that it has not created.
 
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'

@@ -176,7 +176,7 @@ const openShell = async (
     stdio: ['pipe', 'pipe', 'inherit'],
   })
   bash.stdin.write('exec 2>&1\n')
-  const typeHere = (command: string): Promise<string> => answerOf(bash, command)
+  const typeHere = (command: string): Promise<string> => outputOf(bash, command)
   return {
     type: typeHere,
     directory: async () => (await typeHere('pwd')).trim(),
@@ -190,7 +190,7 @@ const openShell = async (
   }
 }
 
-const answerOf = ({ stdin, stdout, exitCode }: ChildProcess, command: string): Promise<string> =>
+const outputOf = ({ stdin, stdout, exitCode }: ChildProcess, command: string): Promise<string> =>
   new Promise((resolve, reject) => {
     if (stdin === null || stdout === null || exitCode !== null) {
       reject(new Error('the shell has ended'))

@@ -1,4 +1,4 @@
-// WAMP messages to bytes and back for test peers, by well-known libraries and with none of the gateway's own
+// Converts WAMP messages to bytes and back for test peers, by well-known libraries and with none of the gateway's own
 // care: what a peer sends may be as odd as a test wants.
 
 import { decode as decodeMsgpack, encode as encodeMsgpack } from '@msgpack/msgpack'

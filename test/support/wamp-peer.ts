@@ -1,5 +1,5 @@
-// What most tests want of a raw peer: call, publish, subscribe and register, with the router's answer as plain
-// data. An ERROR is an answer like any other here, never an exception.
+// Calls, publishes, subscribes and registers as most tests want of a raw peer, with the router's response as plain
+// data. An ERROR is a response like any other here, never an exception.
 
 import { isList, isMap, type Value, type ValueMap } from '../../language/expression/value.ts'
 import { MESSAGE, type WampMessage } from '../../dataplane/wamp/protocol/messages.ts'
@@ -19,7 +19,7 @@ export interface PeerInvocation {
   readonly progress: (args: readonly Value[]) => void
 }
 
-/** undefined: no answer is sent. */
+/** undefined: no response is sent. */
 export type PeerProcedure = (
   invocation: PeerInvocation,
 ) => ReplyPlan | undefined | Promise<ReplyPlan | undefined>
@@ -40,12 +40,12 @@ const payloadOf = ({
   readonly kwargs?: Value
 }): Value[] => (kwargs === undefined ? (args === undefined ? [] : [args]) : [args ?? [], kwargs])
 
-export const outcomeOf = (answer: WampMessage): ReplyPlan => {
-  const isError = answer[0] === MESSAGE.error
-  const [args = [], kwargs = {}] = answer.slice(isError ? 5 : 3)
+export const outcomeOf = (response: WampMessage): ReplyPlan => {
+  const isError = response[0] === MESSAGE.error
+  const [args = [], kwargs = {}] = response.slice(isError ? 5 : 3)
   return {
     ...(isError && {
-      error: typeof answer[4] === 'string' ? answer[4] : JSON.stringify(answer[4]),
+      error: typeof response[4] === 'string' ? response[4] : JSON.stringify(response[4]),
     }),
     ...(!isEmpty(args) && { args }),
     ...(!isEmpty(kwargs) && { kwargs }),
@@ -83,8 +83,8 @@ export const callMessage = (
 /** Registered: `{id}`; refused: `{error}`. */
 export type Acknowledgement = { readonly id: number } | ReplyPlan
 
-const acknowledgementOf = (answer: WampMessage): Acknowledgement =>
-  answer[0] === MESSAGE.error ? outcomeOf(answer) : { id: Number(answer[2]) }
+const acknowledgementOf = (response: WampMessage): Acknowledgement =>
+  response[0] === MESSAGE.error ? outcomeOf(response) : { id: Number(response[2]) }
 
 /** The id, or an exception: for tests whose subject is another one. */
 export const idOf = (acknowledgement: Acknowledgement): number => {

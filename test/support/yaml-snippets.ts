@@ -13,7 +13,7 @@ import {
 } from '../../operator/validate/validation-diagnostic.ts'
 import { chartSections, valueFault } from './documented-commands.ts'
 
-/** What is wrong with a block of YAML, notices of what is not in it left out; undefined: nobody knows what it is. */
+/** What is wrong with a block of YAML, notices of what is not in it left out; undefined: it is not known what it is. */
 export const faultsOfYaml = (text: string): readonly string[] | undefined => {
   const parsed = parseAllDocuments(text)
   const errors = parsed.flatMap(({ errors: each }) => each.map(({ message }) => message))
@@ -56,7 +56,7 @@ const inPath = (text: string): string => {
 }
 const inOperation = (text: string): string => inPath(`${guardFor(text)}post:\n${indented(text, 2)}`)
 const STATIC = 'post:\n  action: {type: static, body: hello}\n'
-/** Nobody is known without one. */
+/** No user is known without one. */
 const guardFor = (text: string): string =>
   text.includes('{{security.') ? 'security: {type: basic}\n' : ''
 const inRealm = (text: string): string =>

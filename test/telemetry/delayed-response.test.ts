@@ -3,7 +3,7 @@ import { untilAnswerable } from '../../telemetry/delayed-response.ts'
 import { createManualClock } from '../support/manual-clock.ts'
 import { settled } from '../support/settled.ts'
 
-describe('the answer to a probe', () => {
+describe('the response to a probe', () => {
   it.each([
     { url: '/ready', title: 'without a time', heldMs: 0 },
     { url: '/ready?wait=', title: 'with an empty one', heldMs: 0 },
@@ -14,7 +14,7 @@ describe('the answer to a probe', () => {
     { url: '/ready?wait=999', title: 'with a long one', heldMs: 60_000 },
     { url: '/ready?wait=4', title: 'that comes sooner', pendingMs: 500, heldMs: 500 },
     { url: '/ready?wait=4', title: 'that was there before', pendingMs: 0, heldMs: 0 },
-    { url: '/ready?wait=4', title: 'that nobody waits for', goneMs: 200, heldMs: 200 },
+    { url: '/ready?wait=4', title: 'that no client waits for', goneMs: 200, heldMs: 200 },
   ])('$title is held for $heldMs ms', async ({ url, heldMs, pendingMs = 1e9, goneMs = 1e9 }) => {
     const clock = createManualClock()
     const startMs = clock.now()

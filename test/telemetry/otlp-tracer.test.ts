@@ -1,5 +1,5 @@
 // Spans against a collector that answers, refuses, hangs or is not there: what it gets, what is counted, and that
-// nobody waits for it.
+// no request waits for it.
 
 import { afterEach, beforeEach, describe, expect, it, jest } from '@jest/globals'
 import { createOtlpTracer } from '../../telemetry/otlp-tracer.ts'
@@ -8,7 +8,7 @@ import { startOtlpReceiver, type OtlpReceiver } from '../support/otlp-receiver.t
 
 const TRACE = '0af7651916cd43dd8448eb211c80319c'
 const SPAN = 'b7ad6b7169203331'
-const NOBODY: IncomingTrace = { traceparent: undefined, tracestate: undefined, isTrusted: false }
+const NO_TRACE: IncomingTrace = { traceparent: undefined, tracestate: undefined, isTrusted: false }
 /** As long as the last spans are waited for. */
 const CLOSE_MS = 2000
 const DONE = { attributes: {}, isError: false }
@@ -42,7 +42,7 @@ const create = ({
     onLost: (reason, counts) => lost.push({ reason, counts }),
   })
 
-const begin = (tracer: Tracer, incoming = NOBODY) =>
+const begin = (tracer: Tracer, incoming = NO_TRACE) =>
   tracer.begin({ name: 'GET', kind: 'server' }, incoming)
 
 describe('a span', () => {
@@ -81,7 +81,7 @@ describe('a span', () => {
     ])
   })
 
-  it('that is not sampled hands its decision on and is exported by nobody', async () => {
+  it('that is not sampled hands its decision on and is not exported', async () => {
     const tracer = create({ share: 0 })
     const span = begin(tracer)
     const child = span.child({ name: 'GET', kind: 'client' })
@@ -134,7 +134,7 @@ describe('a span', () => {
 })
 
 describe('a collector', () => {
-  it.each([400, 500])('that answers %i costs its spans, and that is told', async (status) => {
+  it.each([400, 500])('that answers %i costs its spans, and that is logged', async (status) => {
     collector.answerWith(status)
     const tracer = create()
     for (let i = 0; i < 3; i++) begin(tracer).end(DONE)
@@ -155,7 +155,7 @@ describe('a collector', () => {
     expect(lost).toMatchObject([{ reason: 'no such file' }])
   })
 
-  describe('that gives no answer', () => {
+  describe('that gives no response', () => {
     beforeEach(() => {
       // Sockets have timers of their own.
       jest.useFakeTimers({ doNotFake: ['setImmediate', 'nextTick', 'performance', 'Date'] })
@@ -171,7 +171,7 @@ describe('a collector', () => {
       await closed
     }
 
-    it('as it hangs holds nobody up, and what has no place is dropped and counted', async () => {
+    it('as it hangs delays no request, and what has no place is dropped and counted', async () => {
       collector.answerWith('hang')
       const tracer = create()
       for (let i = 0; i < 5000; i++) begin(tracer).end(DONE)
@@ -182,7 +182,7 @@ describe('a collector', () => {
       expect(lost.at(-1)?.reason).toMatch(/last spans/)
     })
 
-    it('as it is not there holds nobody up', async () => {
+    it('as it is not there delays no request', async () => {
       const tracer = create({ url: 'http://127.0.0.1:1/v1/traces' })
       begin(tracer).end(DONE)
       await closeInTime(tracer)

@@ -113,7 +113,7 @@ describe('the series of requests', () => {
   })
 
   it.each<[string, (metrics: RequestMetrics) => void, number]>([
-    ['a document that nobody has called', (metrics) => metrics.rowFor(labelsOf()), 0],
+    ['a document that no client has called', (metrics) => metrics.rowFor(labelsOf()), 0],
     [
       'one operation, one status',
       (metrics) => {
@@ -513,7 +513,7 @@ describe('the bound', () => {
       expect(rowsOf(metrics)).toBeLessThanOrEqual(40 + 1)
       expect(linesWith(metrics, 'seconds_count').length).toBeLessThanOrEqual(6 + 1)
       if (pick(4) > 0) continue
-      // Right after a scrape, so that it takes nothing away that nobody has seen.
+      // Right after a scrape, so that it takes nothing away that was not read.
       const removed = api()
       metrics.prune(removed, () => false)
       for (const key of rows.keys()) if (key.startsWith(`${removed}/`)) rows.delete(key)

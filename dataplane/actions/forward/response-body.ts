@@ -17,35 +17,35 @@ import type { Holding } from '../../memory/memory-budget.ts'
 import { noMemory } from '../../memory/no-memory.ts'
 
 /** Most bytes that are read of a response, as received and as inflated (behaviour §4). */
-export const MAX_ANSWER_BYTES = 25_000_000
+export const MAX_RESPONSE_BYTES = 25_000_000
 
 type Pairs = readonly (readonly [name: string, value: string])[]
 
 /** @internal */
-export interface DecodedAnswer {
+export interface DecodedResponse {
   readonly body: Value
   /** Without `content-encoding` and `content-length` if they no longer describe `body`. */
   readonly headers: Pairs
 }
 
-interface AnswerOptions {
+interface DecodeOptions {
   /** An undecodable body is passed on as it is, as its status matters more. */
   readonly isLenient: boolean
   /** Charged for what the body is inflated and decoded to. */
   readonly memory: Holding
 }
 
-type Done = (fault: Error | 'no memory' | undefined, answer?: DecodedAnswer) => void
+type Done = (fault: Error | 'no memory' | undefined, response?: DecodedResponse) => void
 
 /**
  * JSON and msgpack become values, everything else text, or bytes if it is not UTF-8. An empty body is `""`.
  *
  * @param done called later, or synchronously if there is nothing to inflate
  */
-export const decodeAnswer = (
+export const decodeResponse = (
   headers: Pairs,
   bytes: Buffer,
-  options: AnswerOptions,
+  options: DecodeOptions,
   done: Done,
 ): void => {
   const codings = codingsOf(headers)
@@ -73,7 +73,7 @@ const DESCRIBES_CODED: ReadonlySet<string> = new Set(['content-encoding', 'conte
 const readValue = (
   headers: Pairs,
   bytes: Buffer,
-  { isLenient, memory }: AnswerOptions,
+  { isLenient, memory }: DecodeOptions,
   done: Done,
 ): void => {
   const contentType = headers.find(([name]) => name === 'content-type')?.[1] ?? ''
@@ -156,7 +156,7 @@ const inflateAll = (
   if (first === undefined || bytes.length === 0) done(null, bytes)
   else if (codings.length > MAX_CODINGS) done(new Error('too many content codings'), bytes)
   else {
-    first(bytes, { maxOutputLength: MAX_ANSWER_BYTES }, (error, result) => {
+    first(bytes, { maxOutputLength: MAX_RESPONSE_BYTES }, (error, result) => {
       if (error !== null) done(error, bytes)
       else inflateAll(result, rest, done)
     })

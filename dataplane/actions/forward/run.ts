@@ -26,8 +26,8 @@ import type {
   UpstreamFailure,
   UpstreamSink,
 } from '../../upstream/upstream.ts'
-import { decodeAnswer, MAX_ANSWER_BYTES } from './response-body.ts'
-import { answerError, failureError, gatewayError, type ForwardErrorUri } from '../failure.ts'
+import { decodeResponse, MAX_RESPONSE_BYTES } from './response-body.ts'
+import { statusError, failureError, gatewayError, type ForwardErrorUri } from '../failure.ts'
 import { boundDetail, type FailureReason } from '../request-failure.ts'
 import { causeOfError, causeOfStatus } from '../../upstream/failure-cause.ts'
 import type { StreamedBody } from './incoming-body.ts'
@@ -157,7 +157,7 @@ export class Forwarding implements UpstreamSink {
     this.#length += chunk.length
     if (this.#mode === 'discard') {
       if (this.#length > DISCARDED_BYTES) this.#call?.abort()
-    } else if (this.#length > MAX_ANSWER_BYTES) {
+    } else if (this.#length > MAX_RESPONSE_BYTES) {
       this.#failWith(
         'svc.error.bad_gateway',
         'response_too_large',
@@ -335,20 +335,20 @@ export class Forwarding implements UpstreamSink {
 
   #decode(bytes: Buffer): void {
     const options = { isLenient: this.#status >= 400, memory: this.#exchange.memory }
-    decodeAnswer(this.#headers, bytes, options, (fault, answer) => {
-      if (answer !== undefined) this.#report(answer.headers, answer.body)
+    decodeResponse(this.#headers, bytes, options, (fault, response) => {
+      if (response !== undefined) this.#report(response.headers, response.body)
       else if (fault === 'no memory') this.#failWith('svc.error.overloaded', 'no_memory', NO_MEMORY)
       else this.#failWith('svc.error.bad_gateway', 'undecodable', fault?.message ?? '')
     })
   }
 
   /** Reports headers and body as the document sees them. */
-  #report(headers: Pairs, body: Parameters<typeof answerError>[2]): void {
+  #report(headers: Pairs, body: Parameters<typeof statusError>[2]): void {
     if (!this.#settle()) return
     const map = responseHeaderMap(headers)
     if (this.#status >= 400) {
       this.#explain(causeOfStatus(this.#status) ?? 'upstream_status', `status ${this.#status}`)
-      this.#exchange.fail(answerError(this.#status, map, body))
+      this.#exchange.fail(statusError(this.#status, map, body))
       return
     }
     const uri = headers.find(([name]) => name === 'location')?.[1] ?? ''

@@ -11,7 +11,7 @@ import type { IncomingRequest, RoutedBuiltinRequest } from '../incoming-request.
 import { callerOf } from '../authenticate-request.ts'
 import { checkDeclaredLength, readBody } from '../request/body.ts'
 import { hasBody } from '../request/head.ts'
-import type { EndpointAnswer } from './respond.ts'
+import type { EndpointResponse } from './respond.ts'
 
 /** The rooms behind the endpoints, loaded at first use. */
 export interface Rooms {
@@ -33,7 +33,7 @@ export interface Routed {
  * Rejects with an error that becomes an error record. @returns undefined if the client has disconnected: there is
  * nothing to respond to
  */
-export type EndpointTask = (routed: Routed) => Promise<EndpointAnswer | undefined>
+export type EndpointTask = (routed: Routed) => Promise<EndpointResponse | undefined>
 
 export const oidcTask =
   ({ loadOidc, ownOrigin }: Rooms, name: keyof Oidc): EndpointTask =>

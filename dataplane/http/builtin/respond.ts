@@ -5,15 +5,15 @@ import type { IncomingHttpHeaders } from 'node:http'
 import { frameResponse } from '../../framing.ts'
 import type { GatewayErrorCode } from '../../gateway-error.ts'
 import { CLIENT_WENT_AWAY, type BuiltinRequest, type Settlement } from '../incoming-request.ts'
-import { errorAnswer, toGatewayError } from '../errors.ts'
+import { renderGatewayError, toGatewayError } from '../errors.ts'
 import { report } from '../report.ts'
 import { headerOf, type HeaderList } from '../response/headers.ts'
 import { refusalType } from '../../../language/routes/negotiate.ts'
-import type { Answer } from '../response/plan.ts'
+import type { RenderedResponse } from '../response/plan.ts'
 import { composeHead, writeFramedHead } from '../response/write-response.ts'
 
 /** The response of an endpoint. */
-export interface EndpointAnswer {
+export interface EndpointResponse {
   readonly status: number
   /** Lower-case names; `set-cookie` may occur several times. */
   readonly headers: HeaderList
@@ -22,15 +22,15 @@ export interface EndpointAnswer {
   readonly code?: string
 }
 
-/** @param answer undefined: the client has disconnected, and there is nothing to respond to */
+/** @param response undefined: the client has disconnected, and there is nothing to respond to */
 export const respond = (
   builtinRequest: BuiltinRequest,
-  answer: EndpointAnswer | undefined,
+  response: EndpointResponse | undefined,
 ): void => {
-  if (answer === undefined) abandon(builtinRequest)
+  if (response === undefined) abandon(builtinRequest)
   else {
-    const contentType = headerOf(answer.headers, 'content-type')
-    write(builtinRequest, { ...answer, contentType }, { failure: answer.code })
+    const contentType = headerOf(response.headers, 'content-type')
+    write(builtinRequest, { ...response, contentType }, { failure: response.code })
   }
 }
 
@@ -45,9 +45,13 @@ export const refuse = (builtinRequest: BuiltinRequest, error: unknown): void => 
     return
   }
   const headers = endpointHeaders(incomingRequest.request.headers)
-  write(builtinRequest, errorAnswer(known, refusalType(incomingRequest.head.accept), headers), {
-    refusal: known.code,
-  })
+  write(
+    builtinRequest,
+    renderGatewayError(known, refusalType(incomingRequest.head.accept), headers),
+    {
+      refusal: known.code,
+    },
+  )
 }
 
 /** Responds to OPTIONS with the methods of the path. */
@@ -92,7 +96,7 @@ const NAME = /^ ?[A-Za-z0-9!#$%&'*+.^_`|~-]+ ?$/
 /** Node validates every name and value here, as they may contain input of clients and identity providers. */
 const write = (
   builtinRequest: BuiltinRequest,
-  answer: Answer,
+  rendered: RenderedResponse,
   { refusal, failure }: Failed,
 ): void => {
   const { incomingRequest, version } = builtinRequest
@@ -101,15 +105,15 @@ const write = (
     abandon(builtinRequest)
     return
   }
-  const { status } = answer
+  const { status } = rendered
   const { deprecation } = version
-  const head = composeHead(answer, {
+  const head = composeHead(rendered, {
     requestId: incomingRequest.id,
     language: undefined,
     deprecation,
     vary: undefined,
   })
-  const body = Buffer.from(answer.body)
+  const body = Buffer.from(rendered.body)
   const content = { kind: 'whole', bytes: body.length } as const
   const framing = frameResponse(status, request.method === 'HEAD', content)
   writeFramedHead(response, status, head, framing)

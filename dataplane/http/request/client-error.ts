@@ -78,7 +78,7 @@ const linger = (socket: Duplex): void => {
   })
 }
 
-interface Answering {
+interface PendingResponse {
   readonly headersSent?: boolean
   readonly req?: Pick<IncomingMessage, 'complete'>
   shouldKeepAlive?: boolean
@@ -86,14 +86,14 @@ interface Answering {
 }
 
 /** The pending response to a complete request: the malformed input came behind that request. */
-const awaitedOn = (socket: Duplex): Answering | undefined => {
-  const { _httpMessage: message } = socket as { _httpMessage?: Answering | null }
+const awaitedOn = (socket: Duplex): PendingResponse | undefined => {
+  const { _httpMessage: message } = socket as { _httpMessage?: PendingResponse | null }
   return message?.req?.complete === true ? message : undefined
 }
 
 /** True while the head of an earlier response has been sent on this connection: our bytes would end up in its body. */
 const isAnswering = (socket: Duplex): boolean => {
-  const { _httpMessage: message } = socket as { _httpMessage?: Answering | null }
+  const { _httpMessage: message } = socket as { _httpMessage?: PendingResponse | null }
   return message?.headersSent === true
 }
 

@@ -16,7 +16,7 @@ export interface Client {
   readonly address: string
   /**
    * False: there is no X-Forwarded-For, and `address` is the proxy's, the same for all its clients. True for a
-   * malformed one, so that nobody gains by sending a malformed header.
+   * malformed one, so that no client gains by sending a malformed header.
    */
   readonly isAddressKnown: boolean
   readonly requestId: string | undefined

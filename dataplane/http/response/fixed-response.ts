@@ -3,19 +3,19 @@
 
 import type { ServerResponse } from 'node:http'
 import { frameResponse } from '../../framing.ts'
-import type { Answer } from './plan.ts'
+import type { RenderedResponse } from './plan.ts'
 import { presetHead } from './raw-head.ts'
 import { headerOf } from './headers.ts'
-import { composeLines, type Envelope, toWritable, writeAnswer } from './write-response.ts'
+import { composeLines, type Envelope, toWritable, writeResponse } from './write-response.ts'
 
-export interface FixedAnswer {
+export interface FixedResponse {
   readonly status: number
   /** Head lines without the id and language of the request; undefined: the response is written header by header. */
   readonly lines: string | undefined
   /** False if the document sets the language itself. */
   readonly addsLanguage: boolean
   /** The same response for writing header by header. */
-  readonly answer: Answer
+  readonly rendered: RenderedResponse
   readonly envelope: Envelope
   readonly body: string | Buffer
   readonly encoding: 'latin1' | 'utf8'
@@ -23,19 +23,19 @@ export interface FixedAnswer {
 }
 
 /** `envelope` has what stays the same; its id and language are replaced at each writing. */
-export const fixAnswer = (answer: Answer, envelope: Envelope): FixedAnswer => {
-  const { status } = answer
+export const fixResponse = (rendered: RenderedResponse, envelope: Envelope): FixedResponse => {
+  const { status } = rendered
   // Long bodies as bytes: a long string would be copied for each client that does not read it yet.
-  const body = toWritable(answer.body)
+  const body = toWritable(rendered.body)
   // The response to HEAD has the same head, and `writeFixed` writes no body.
   const { length, hasBody } = frameResponse(status, false, { kind: 'whole', bytes: body.length })
   const lines =
-    length === undefined ? undefined : composeLines(answer, { ...envelope, language: undefined })
+    length === undefined ? undefined : composeLines(rendered, { ...envelope, language: undefined })
   return {
     status,
     lines: lines === undefined ? undefined : `${lines}content-length: ${length}\r\n`,
-    addsLanguage: headerOf(answer.headers, 'content-language') === undefined,
-    answer,
+    addsLanguage: headerOf(rendered.headers, 'content-language') === undefined,
+    rendered,
     envelope,
     body,
     encoding: typeof body === 'string' ? 'latin1' : 'utf8',
@@ -52,7 +52,7 @@ interface FixedRequest {
 /** One write for head and body. */
 export const writeFixed = (
   response: ServerResponse,
-  fixed: FixedAnswer,
+  fixed: FixedResponse,
   { requestId, language, isHead }: FixedRequest,
 ): void => {
   const languageLine = fixed.addsLanguage ? `content-language: ${language}\r\n` : ''
@@ -60,7 +60,7 @@ export const writeFixed = (
   const { lines } = fixed
   if (lines === undefined || !presetHead(response, fixed.status, start + lines)) {
     const envelope = { ...fixed.envelope, requestId, language }
-    writeAnswer(response, fixed.answer, envelope, isHead)
+    writeResponse(response, fixed.rendered, envelope, isHead)
     return
   }
   if (isHead || fixed.bytes === 0) response.end()

@@ -14,7 +14,7 @@ import { writeMsgpack } from '../../codec/write-msgpack.ts'
 import { type HeaderList, headerOf, type HeaderWriter, prepareHeaders } from './headers.ts'
 
 /** The response, without the headers that every response carries. */
-export interface Answer {
+export interface RenderedResponse {
   readonly status: number
   readonly headers: HeaderList
   /** undefined: there is no body. */

@@ -13,7 +13,12 @@ import { toLocation } from './location.ts'
 import { contentOf, mergeStreamHeaders } from './pass-through.ts'
 import type { PreparedOperation } from '../prepared-operation.ts'
 import { headerOf, type HeaderList } from './headers.ts'
-import { type Answer, type EncodedBody, type ResponsePlan, successStatus } from './plan.ts'
+import {
+  type RenderedResponse,
+  type EncodedBody,
+  type ResponsePlan,
+  successStatus,
+} from './plan.ts'
 import type { FramedHead } from './write-response.ts'
 
 /** The exchange that it is rendered for: `action` of its context is set here. */
@@ -24,7 +29,7 @@ export interface Addressee {
 }
 
 /** @throws ExpressionError */
-export const renderSuccess = (addressee: Addressee, result: ValueMap): Answer => {
+export const renderSuccess = (addressee: Addressee, result: ValueMap): RenderedResponse => {
   const { context, operation } = addressee
   context.action = { result }
   const upstream = operation.shape.givesStatus ? result['status_code'] : undefined
@@ -38,7 +43,7 @@ export const renderSuccess = (addressee: Addressee, result: ValueMap): Answer =>
 export const renderResult = (
   { context, operation, contentType }: Addressee,
   upstream?: number,
-): Answer => {
+): RenderedResponse => {
   const { onResult, shape } = operation
   const { method } = shape
   const headers = onResult.headers.write(context)
@@ -46,11 +51,11 @@ export const renderResult = (
   const uri = onResult.uri(context)
   const status =
     onResult.status(context) ?? successStatus(method, uri, encoded.bytes.length > 0, upstream)
-  return toAnswer(status, withLocation(headers, uri, method), encoded)
+  return toRendered(status, withLocation(headers, uri, method), encoded)
 }
 
 /** @throws ExpressionError */
-export const renderFailure = (addressee: Addressee, failure: ActionError): Answer => {
+export const renderFailure = (addressee: Addressee, failure: ActionError): RenderedResponse => {
   const { context, operation, contentType } = addressee
   const { error, message, status } = viewError(failure, operation.shape.statusCodes)
   context.action = { error }
@@ -67,11 +72,11 @@ const renderError = (
   plan: ResponsePlan,
   { context, contentType }: Addressee,
   { uri, status }: { readonly uri: string; readonly status: number },
-): Answer => {
+): RenderedResponse => {
   const headers = plan.headers.write(context)
   const encoded = plan.body(context, contentType, headers)
   const own = plan.status(context) ?? plan.statusOfBody(context)
-  return toAnswer(own ?? status, withRetryAfter(headers, uri), encoded)
+  return toRendered(own ?? status, withRetryAfter(headers, uri), encoded)
 }
 
 /**
@@ -121,7 +126,11 @@ export const planEvents = (
   return { status, headers: withLocation(headers, onResult.uri(context), method), framing }
 }
 
-const toAnswer = (status: number, headers: HeaderList, encoded: EncodedBody): Answer => ({
+const toRendered = (
+  status: number,
+  headers: HeaderList,
+  encoded: EncodedBody,
+): RenderedResponse => ({
   status,
   headers,
   contentType: encoded.contentType,

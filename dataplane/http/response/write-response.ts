@@ -7,7 +7,7 @@ import { type Framing, frameResponse, isAlwaysEmpty } from '../../framing.ts'
 import { headLines, presetHead } from './raw-head.ts'
 import { EVENT_STREAM } from '../../../language/routes/negotiate.ts'
 import { headerOf, type HeaderList } from './headers.ts'
-import type { Answer } from './plan.ts'
+import type { RenderedResponse } from './plan.ts'
 
 /** What a response carries besides its own status, headers and body. */
 export interface Envelope {
@@ -22,17 +22,17 @@ export interface Envelope {
 }
 
 /** Writes and ends the response; returns the number of bytes of its body. */
-export const writeAnswer = (
+export const writeResponse = (
   response: ServerResponse,
-  answer: Answer,
+  rendered: RenderedResponse,
   envelope: Envelope,
   isHead: boolean,
 ): number => {
-  const { status } = answer
-  const body = toWritable(answer.body)
+  const { status } = rendered
+  const body = toWritable(rendered.body)
   const framing = frameResponse(status, isHead, { kind: 'whole', bytes: body.length })
-  if (!presetComposed(response, answer, envelope, framing.length))
-    writeFramedHead(response, status, composeHead(answer, envelope), framing)
+  if (!presetComposed(response, rendered, envelope, framing.length))
+    writeFramedHead(response, status, composeHead(rendered, envelope), framing)
   if (!framing.hasBody) {
     response.end()
     return 0
@@ -61,15 +61,15 @@ export const writeFramedHead = (
 /** @returns false: node must write the head */
 const presetComposed = (
   response: ServerResponse,
-  answer: Answer,
+  rendered: RenderedResponse,
   envelope: Envelope,
   length: number | undefined,
 ): boolean => {
   if (length === undefined) return false
-  const lines = composeLines(answer, envelope)
+  const lines = composeLines(rendered, envelope)
   if (lines === undefined) return false
   const all = `x-request-id: ${envelope.requestId}\r\n${lines}content-length: ${length}\r\n`
-  return presetHead(response, answer.status, all)
+  return presetHead(response, rendered.status, all)
 }
 
 /** The head lines of an earlier response of an operation, and what they were made of. */
@@ -111,12 +111,15 @@ const memosOf = oncePer<object, Map<string, (headers: HeaderList) => HeadMemo>>(
  * All lines but the id of the request and the length; undefined if node must write them. If no header depends on the
  * request, an operation has the same list each time, and mostly the same lines.
  */
-export const composeLines = (answer: Answer, envelope: Envelope): string | undefined => {
-  const { headers, contentType } = answer
+export const composeLines = (
+  rendered: RenderedResponse,
+  envelope: Envelope,
+): string | undefined => {
+  const { headers, contentType } = rendered
   const { language, memo } = envelope
   if (memo?.headers === headers && memo.contentType === contentType && memo.language === language)
     return memo.lines
-  const head = composeHead(answer, envelope).slice(ID_ENTRIES)
+  const head = composeHead(rendered, envelope).slice(ID_ENTRIES)
   const lines = head.some(isSpecial) ? undefined : headLines(head)
   if (memo !== undefined) {
     memo.headers = headers
@@ -147,10 +150,10 @@ export const toWritable = (body: string | Buffer): string | Buffer =>
 
 const isAscii = (text: string): boolean => Buffer.byteLength(text) === text.length
 
-/** A flat list of the gateway's own headers, then those of the answer, which win by name, except for `Vary`. */
-export const composeHead = (answer: Answer, envelope: Envelope): string[] => {
+/** A flat list of the gateway's own headers, then those of the response, which win by name, except for `Vary`. */
+export const composeHead = (rendered: RenderedResponse, envelope: Envelope): string[] => {
   const head = ['x-request-id', envelope.requestId]
-  const { headers } = answer
+  const { headers } = rendered
   const add = (name: string, value: string | undefined): void => {
     if (value !== undefined && (headers.length === 0 || headerOf(headers, name) === undefined))
       head.push(name, value)
@@ -165,7 +168,7 @@ export const composeHead = (answer: Answer, envelope: Envelope): string[] => {
     : withVary(headers, envelope.vary))
     if (name !== 'content-type' && name !== 'content-encoding' && name !== 'x-request-id')
       head.push(name, value)
-  if (answer.contentType !== undefined) head.push('content-type', answer.contentType)
+  if (rendered.contentType !== undefined) head.push('content-type', rendered.contentType)
   return head
 }
 
@@ -194,8 +197,8 @@ export const writeEventHead = (
 ): void => {
   const defaults = EVENT_HEADERS.filter(([name]) => headerOf(headers, name) === undefined)
   const contentType = isAlwaysEmpty(status) ? undefined : EVENT_STREAM
-  const answer = { status, headers: [...defaults, ...headers], contentType, body: '' }
-  writeFramedHead(response, status, composeHead(answer, envelope), framing)
+  const rendered = { status, headers: [...defaults, ...headers], contentType, body: '' }
+  writeFramedHead(response, status, composeHead(rendered, envelope), framing)
   response.flushHeaders()
 }
 

@@ -19,7 +19,7 @@ import {
 } from '../incoming-request.ts'
 import { authenticateRequest } from '../authenticate-request.ts'
 import { readEarly } from './early-bytes.ts'
-import { errorAnswer, toGatewayError } from '../errors.ts'
+import { renderGatewayError, toGatewayError } from '../errors.ts'
 import { headLines } from '../response/raw-head.ts'
 import { refusalType } from '../../../language/routes/negotiate.ts'
 import type { RequestRow } from '../../../telemetry/request-row.ts'
@@ -29,7 +29,7 @@ import { refuseUnmatched, report } from '../report.ts'
 import { readHead, type RequestHead } from '../request/head.ts'
 import { asksForWebSocket, checkOrigin, readHandshake } from './handshake.ts'
 import { checkScheme, type WebSocketRoutes } from './web-socket-route.ts'
-import { writeAnswer } from '../response/write-response.ts'
+import { writeResponse } from '../response/write-response.ts'
 
 export interface UpgradeOptions {
   /** The options by which requests are authenticated, counted and logged. */
@@ -220,7 +220,7 @@ const refuse = (
     forget(options, upgrade, found)
     return
   }
-  const answer = errorAnswer(known, refusalType(incomingRequest.head.accept), [])
+  const rendered = renderGatewayError(known, refusalType(incomingRequest.head.accept), [])
   const { deprecation } = found.version
   const envelope = {
     requestId: incomingRequest.id,
@@ -228,8 +228,8 @@ const refuse = (
     deprecation,
     vary: undefined,
   }
-  const bytes = writeAnswer(response, answer, envelope, false)
-  settle(options, upgrade, found, { status: answer.status, bytes, refusal: known.code })
+  const bytes = writeResponse(response, rendered, envelope, false)
+  settle(options, upgrade, found, { status: rendered.status, bytes, refusal: known.code })
 }
 
 const settle = (

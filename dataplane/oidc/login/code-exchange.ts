@@ -41,12 +41,12 @@ export const exchangeForClaims = async ({
     // The provider may have moved its endpoints.
     endpointDeps.providers.doubt(provider.record)
     const status = cause instanceof ProviderError ? 502 : 400
-    const [message, setting] = cause instanceof ProviderError ? [NO_ANSWER] : remedyOf(cause)
+    const [message, setting] = cause instanceof ProviderError ? [NO_RESPONSE] : remedyOf(cause)
     throw new OidcError('token_exchange_failed', message, { status, cause, setting })
   }
 }
 
-const NO_ANSWER = 'the token or key endpoint of the provider gave no usable answer'
+const NO_RESPONSE = 'the token or key endpoint of the provider gave no usable response'
 
 const UNTRUSTED = 'the code exchange returned no ID token that can be trusted; see the cause'
 

@@ -24,7 +24,7 @@ const unknownProvider = (isThere: boolean): OidcError =>
   isThere
     ? new OidcError(
         'unknown_provider',
-        'the authmethods of the realm lack oidcrp or cookie; without both nobody can log in',
+        'the authmethods of the realm lack oidcrp or cookie; without both no login is possible',
         { setting: 'authmethods' },
       )
     : new OidcError(

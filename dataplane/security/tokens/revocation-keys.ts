@@ -72,6 +72,6 @@ const MOST_LONG_SLICES = 513
 const sliceKey = (digest: string, seconds: number, slice: number): string =>
   `oidc-sub:${digest}:${seconds}:${slice}`
 
-/** 128 bits are enough, as nobody can choose both of two names that would have to collide. */
+/** 128 bits are enough, as no attacker can choose both of two names that would have to collide. */
 const digestOf = (parts: readonly string[]): string =>
   hash('sha256', JSON.stringify(parts), 'base64url').slice(0, 22)

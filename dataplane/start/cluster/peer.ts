@@ -175,8 +175,8 @@ export class ClusterPeer {
       // Until its exit is known, node:cluster would still hand connections to it.
       await this.#gone.promise
     }
-    const isAnswer = reply !== 'late' && (reply?.kind === 'done' || reply?.kind === 'failed')
-    return isAnswer ? reply : { kind: 'gone' }
+    const isResult = reply !== 'late' && (reply?.kind === 'done' || reply?.kind === 'failed')
+    return isResult ? reply : { kind: 'gone' }
   }
 
   #ask(

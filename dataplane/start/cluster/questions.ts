@@ -7,7 +7,7 @@ import type { ClusterPeer } from './peer.ts'
 import { answerCall, type SharedCall, type SharedReply } from '../../shared/relayed-state.ts'
 import type { SharedState } from '../../shared/shared-state.ts'
 
-type Answer = Extract<ToWorker, { readonly ask: number }>
+type Reply = Extract<ToWorker, { readonly ask: number }>
 type Question = Extract<ToPrimary, { readonly ask: number }>
 
 /** A primary that does not reply is stuck: logins and tokens wait no longer than this for it. */
@@ -18,7 +18,7 @@ export interface PrimaryLine extends BridgePeers {
   /** Rejects if there is no reply in time. */
   share(call: SharedCall): Promise<SharedReply>
   /** Call it with every reply that arrives. */
-  answer(message: Answer): void
+  receive(message: Reply): void
 }
 
 export const askPrimary = (
@@ -59,7 +59,7 @@ export const askPrimary = (
         })
         send({ kind: 'shared', ask, call })
       }),
-    answer: (message) => {
+    receive: (message) => {
       if (message.kind === 'released') releases.get(message.ask)?.(message.found)
       else shares.get(message.ask)?.(message.reply)
       releases.delete(message.ask)
@@ -82,11 +82,11 @@ export const answerWorker = async (
 ): Promise<void> => {
   const { ask } = question
   const others = [...peers].filter((peer) => peer !== from)
-  const answer: Answer =
+  const reply: Reply =
     question.kind === 'release'
       ? { kind: 'released', ask, found: await release(others, question.name) }
       : { kind: 'shared', ask, reply: await share(others, question.call, shared) }
-  if (!from.isGone) from.worker.send(answer)
+  if (!from.isGone) from.worker.send(reply)
 }
 
 const release = async (others: readonly ClusterPeer[], name: DurableName): Promise<boolean> => {

@@ -114,10 +114,10 @@ class Worker {
       void this.#release(task, name)
     },
     released: (message) => {
-      this.#primary.answer(message)
+      this.#primary.receive(message)
     },
     shared: (message) => {
-      this.#primary.answer(message)
+      this.#primary.receive(message)
     },
     revoked: ({ task, entries }) => {
       this.#shared.addRevoked(entries)

@@ -22,7 +22,7 @@ export interface Destination {
 type Addresses = Parameters<Parameters<Resolve>[2]>[1]
 
 /** If no address is allowed, the error is a `DestinationError`. */
-export type OnAllowed = (...answer: [null, Addresses] | [Error, null]) => void
+export type OnAllowed = (...result: [null, Addresses] | [Error, null]) => void
 
 export const destinationDenied = (host: string, port: number): DestinationError =>
   new DestinationError(

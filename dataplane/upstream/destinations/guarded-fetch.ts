@@ -32,7 +32,7 @@ export interface GuardedRequest {
  * Any status is a response, 3xx too. Rejects with a FetchError, whose `code` says why, if there is none.
  * @example
  * const fetch = createGuardedFetch({ guard, extraCa: [] })
- * const answer = await fetch('https://idp.example/jwks', {}, { timeoutMs: 5000, maxBytes: 1 << 20 })
+ * const response = await fetch('https://idp.example/jwks', {}, { timeoutMs: 5000, maxBytes: 1 << 20 })
  */
 export type GuardedFetch = (
   url: string,
@@ -76,8 +76,8 @@ export const createGuardedFetch = (options: GuardedFetchOptions): GuardedFetch =
     try {
       const undici = await loadUndici()
       const agent = agentOf(undici, limits.ca)
-      const answer = await undici.request(url, requestOf(agent, { ...init, signal }))
-      return await readAnswer(answer, limits.maxBytes)
+      const response = await undici.request(url, requestOf(agent, { ...init, signal }))
+      return await readResponse(response, limits.maxBytes)
     } catch (cause) {
       if (cause instanceof FetchError) throw cause
       if (signal.aborted) throw new FetchError('timeout', 'No response in time', { cause })
@@ -126,16 +126,16 @@ const requestOf = (
   signal,
 })
 
-const readAnswer = async (
-  answer: Dispatcher.ResponseData<unknown>,
+const readResponse = async (
+  response: Dispatcher.ResponseData<unknown>,
   maxBytes: number,
 ): Promise<Response> => {
-  const bytes = await readBounded(answer.body, maxBytes)
+  const bytes = await readBounded(response.body, maxBytes)
   const hasBody =
-    answer.statusCode !== 204 && answer.statusCode !== 205 && answer.statusCode !== 304
+    response.statusCode !== 204 && response.statusCode !== 205 && response.statusCode !== 304
   return new Response(hasBody ? bytes : null, {
-    status: answer.statusCode,
-    headers: headersOf(answer.headers),
+    status: response.statusCode,
+    headers: headersOf(response.headers),
   })
 }
 

@@ -18,12 +18,12 @@ export type ResolveAlias = (
   callback: (error: NodeJS.ErrnoException | null, aliases: readonly string[]) => void,
 ) => void
 
-type Answer = Parameters<Parameters<Resolve>[2]>
+type Result = Parameters<Parameters<Resolve>[2]>
 
 export type ResolveConfined = (
   name: string,
   options: Parameters<Resolve>[1],
-  callback: (...answer: [...Answer, isOwnService: boolean]) => void,
+  callback: (...result: [...Result, isOwnService: boolean]) => void,
 ) => void
 
 /**

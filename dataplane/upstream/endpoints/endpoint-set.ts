@@ -86,12 +86,12 @@ export class EndpointSet {
    * address is known. An address that returns in the place of others shows that the servers return a part of their
    * addresses each time: then all that were returned within a minute are members.
    */
-  update(answer: readonly Address[], nowMs: number, most: number): void {
+  update(found: readonly Address[], nowMs: number, most: number): void {
     const wasEmpty = this.#known.size === 0
     const before = new Set(this.members)
     const named = new Set<Endpoint>()
     let hasReturned = false
-    for (const each of this.#firstOf(answer, most)) {
+    for (const each of this.#firstOf(found, most)) {
       const known = this.#known.get(keyOf(each))
       if (known !== undefined && !before.has(known)) hasReturned = true
       named.add(known ?? this.#add(each, nowMs, wasEmpty))
@@ -173,11 +173,11 @@ export class EndpointSet {
   }
 
   /** Prefers current members, so that each lookup result of thousands leads to the same ones. */
-  #firstOf(answer: readonly Address[], most: number): readonly Address[] {
-    if (answer.length <= most) return answer
+  #firstOf(found: readonly Address[], most: number): readonly Address[] {
+    if (found.length <= most) return found
     const keys = new Set(this.members.map(({ key }) => key))
-    const kept = answer.filter((each) => keys.has(keyOf(each))).slice(0, most)
-    const others = answer.filter((each) => !keys.has(keyOf(each)))
+    const kept = found.filter((each) => keys.has(keyOf(each))).slice(0, most)
+    const others = found.filter((each) => !keys.has(keyOf(each)))
     return [...kept, ...others.slice(0, most - kept.length)]
   }
 

@@ -67,7 +67,7 @@ class KnownAddresses implements OriginAddresses {
   readonly #options: AddressesOptions
   #waiting: Waiter[] = []
   /** The last good result, and its time. */
-  #answer: readonly Address[] = []
+  #found: readonly Address[] = []
   #answeredMs = -Infinity
   #askedMs = -Infinity
   #asking = 0
@@ -109,7 +109,7 @@ class KnownAddresses implements OriginAddresses {
 
   readonly lastResort = (): readonly Endpoint[] => {
     if (!this.#isListUsed) return []
-    return this.#answer.map((each) => {
+    return this.#found.map((each) => {
       const endpoint = new Endpoint(each, this.#options.now(), -Infinity)
       // A connection to it is closed after its request.
       endpoint.isKnown = false
@@ -151,8 +151,8 @@ class KnownAddresses implements OriginAddresses {
     const isStale = nowMs - this.#answeredMs > STALE_MS && !this.#isListUsed
     if (found !== null) {
       this.#answeredMs = nowMs
-      this.#answer = found
-    } else if (isDenial(error) || isStale) this.#answer = []
+      this.#found = found
+    } else if (isDenial(error) || isStale) this.#found = []
     // The guard's rules may have changed.
     this.#list = this.#options.listed?.validate()
     this.#settle(found !== null)
@@ -174,16 +174,16 @@ class KnownAddresses implements OriginAddresses {
     this.#settle(false)
   }
 
-  /** Updates the members to what is known now. @param isAnswer a lookup has returned */
-  #settle(isAnswer: boolean): void {
+  /** Updates the members to what is known now. @param isFound a lookup has given addresses */
+  #settle(isFound: boolean): void {
     const { now, most, onChange } = this.#options
     const wasListUsed = this.#isListUsed
     const list = this.#goodList()
     this.#isListUsed = list !== undefined
     if (list !== undefined) this.set.replace(list, now(), most('list'))
-    else if (this.#answer.length === 0) this.set.clear()
-    else if (wasListUsed) this.set.replace(this.#answer, now(), most('lookup'))
-    else if (isAnswer) this.set.update(this.#answer, now(), most('lookup'))
+    else if (this.#found.length === 0) this.set.clear()
+    else if (wasListUsed) this.set.replace(this.#found, now(), most('lookup'))
+    else if (isFound) this.set.update(this.#found, now(), most('lookup'))
     for (const each of this.#failed) if (!each.isKnown) this.#failed.delete(each)
     onChange()
   }
@@ -192,8 +192,8 @@ class KnownAddresses implements OriginAddresses {
   #goodList(): readonly Address[] | undefined {
     const { endpoints = [], serviceAddresses } = this.#list ?? {}
     const isMeant =
-      this.#answer.length > 0 &&
-      this.#answer.every(({ address }) => serviceAddresses?.has(plainAddress(address)) === true)
+      this.#found.length > 0 &&
+      this.#found.every(({ address }) => serviceAddresses?.has(plainAddress(address)) === true)
     const isInvalidated = this.#options.now() < this.#invalidUntilMs
     return endpoints.length > 0 && isMeant && !isInvalidated ? endpoints : undefined
   }

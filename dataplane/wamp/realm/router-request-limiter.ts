@@ -18,7 +18,7 @@ export class RouterRequestLimiter {
   /**
    * Runs `send` as soon as it gets a permit, in the order of the calls. What comes after the time for an
    * acknowledgement goes to `onLate`.
-   * @throws what `send` rejects with; WampError `svc.error.timeout` when the router does not answer
+   * @throws what `send` rejects with; WampError `svc.error.timeout` when the router does not respond
    */
   async run<T>(send: () => Promise<T>, onLate: (value: T) => void): Promise<T> {
     if (this.#running >= MAX_PENDING)
@@ -43,14 +43,14 @@ export class RouterRequestLimiter {
     this.#running--
   }
 
-  #withinTime<T>(answer: Promise<T>, onLate: (value: T) => void): Promise<T> {
+  #withinTime<T>(response: Promise<T>, onLate: (value: T) => void): Promise<T> {
     return new Promise((resolve, reject) => {
       let isLate = false
       const timer = setTimeout(() => {
         isLate = true
         reject(new WampError('svc.error.timeout', 'The router did not answer in time; try again'))
       }, this.#acknowledgeMs).unref()
-      answer.then(
+      response.then(
         (value) => {
           clearTimeout(timer)
           if (isLate) onLate(value)

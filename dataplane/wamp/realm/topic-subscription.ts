@@ -255,7 +255,7 @@ export class TopicSubscription {
   #startLinger(): void {
     clearTimeout(this.#linger)
     this.#linger = setTimeout(() => {
-      // Not while a SUBSCRIBE waits for its answer: the UNSUBSCRIBE would overtake the next follower's.
+      // Not while a SUBSCRIBE waits for its response: the UNSUBSCRIBE would overtake the next follower's.
       if (this.#followers.size === 0 && this.#pending === undefined) this.#end()
     }, this.#realm.times.lingerMs).unref()
   }

@@ -64,7 +64,7 @@ export const readHandshakeResponse = (
   if (end < 0)
     return bytes.length < MAX_RESPONSE_BYTES
       ? { kind: 'partial' }
-      : refused('its answer is too large')
+      : refused('its response is too large')
   const [statusLine = '', ...lines] = bytes.toString('latin1', 0, end).split('\r\n')
   const headers = readHeaders(lines)
   const why = findError(statusLine, headers, request)
@@ -84,7 +84,7 @@ const findError = (
   { key, protocols }: RelayHandshake,
 ): string | undefined => {
   const status = /^HTTP\/1\.1 (\d{3})(?: |$)/.exec(statusLine)?.[1]
-  if (status === undefined) return 'its answer is no HTTP/1.1'
+  if (status === undefined) return 'its response is no HTTP/1.1'
   if (status !== '101') return `it answers ${status}`
   if (!hasToken(headers, 'upgrade', 'websocket') || !hasToken(headers, 'connection', 'upgrade'))
     return 'it switches to no WebSocket'
@@ -92,7 +92,7 @@ const findError = (
     return 'its Sec-WebSocket-Accept is wrong'
   if (!protocols.includes(headers.get('sec-websocket-protocol') ?? ''))
     return 'it takes no sub-protocol on offer'
-  if (headers.has('sec-websocket-extensions')) return 'it uses extensions that nobody offered'
+  if (headers.has('sec-websocket-extensions')) return 'it uses extensions that were not offered'
   return undefined
 }
 

@@ -21,7 +21,7 @@ import type { RouterDial } from '../transport/router-dial.ts'
 export interface RelayLimits
   extends
     Pick<RelayOptions, 'maxMessageBytes' | 'idleMs' | 'stallMs' | 'lingerMs'>,
-    Pick<ConnectOptions, 'connectTimeoutMs' | 'answerTimeoutMs' | 'totalMs'> {
+    Pick<ConnectOptions, 'connectTimeoutMs' | 'responseTimeoutMs' | 'totalMs'> {
   /** Open and being opened, in this process. */
   readonly maxRelays: number
   /** How often relays are checked for being idle, stalled or orphaned. */
@@ -35,7 +35,7 @@ const LIMITS: RelayLimits = {
   stallMs: 60_000,
   lingerMs: 2000,
   connectTimeoutMs: 5000,
-  answerTimeoutMs: 5000,
+  responseTimeoutMs: 5000,
   totalMs: 10_000,
   checkMs: 1000,
 }

@@ -22,9 +22,9 @@ export interface RouterConnection {
 
 export interface ConnectOptions {
   readonly dial: RouterDial
-  /** Per URL: up to the connection, and then up to the router's answer. */
+  /** Per URL: up to the connection, and then up to the router's response. */
   readonly connectTimeoutMs: number
-  readonly answerTimeoutMs: number
+  readonly responseTimeoutMs: number
   /** After that no further URL is tried. */
   readonly totalMs: number
   readonly now: () => number
@@ -90,17 +90,17 @@ const tryUrl = (
       socket.destroy()
     }
     function onAbort(): void {
-      fail('nobody waits for it any more')
+      fail('it is not waited for any more')
     }
     function onEnd(): void {
       fail('it hung up')
     }
     function onData(chunk: Buffer): void {
       bytes = bytes.length === 0 ? chunk : Buffer.concat([bytes, chunk])
-      const answer = readHandshakeResponse(bytes, handshake)
-      if (answer.kind === 'refused') fail(answer.why)
-      if (answer.kind !== 'accepted') return
-      const { accept, protocol, headBytes } = answer
+      const response = readHandshakeResponse(bytes, handshake)
+      if (response.kind === 'refused') fail(response.why)
+      if (response.kind !== 'accepted') return
+      const { accept, protocol, headBytes } = response
       socket.pause()
       settle({ socket, head: bytes.subarray(headBytes), accept, protocol, url })
     }
@@ -109,7 +109,7 @@ const tryUrl = (
     socket.on('data', onData).once('end', onEnd).once('close', onEnd)
     socket.once(isSecure ? 'secureConnect' : 'connect', () => {
       clearTimeout(timer)
-      timer = setTimeout(fail, options.answerTimeoutMs, 'no answer in time')
+      timer = setTimeout(fail, options.responseTimeoutMs, 'no response in time')
       socket.write(handshakeText(target, handshake))
     })
     // Stays: an error on a socket without a listener would crash the process.

@@ -56,11 +56,11 @@ interface AutobahnSocket {
 }
 
 /** Waits for the response to a request; is called once autobahn has dropped the request. */
-export interface AnswerListener {
+export interface ResponseListener {
   /** @param value what autobahn created from the response: a subscription, a registration, a result without details */
-  onAnswer(answer: WampMessage, value: unknown): void
+  onResponse(response: WampMessage, value: unknown): void
   /** A progressive result; more follows. */
-  onProgress(answer: WampMessage): void
+  onProgress(response: WampMessage): void
   onFailure(error: WampError): void
 }
 
@@ -78,7 +78,7 @@ export class PendingRequest {
   /** Without `then`: autobahn hands out the deferred itself. */
   readonly promise = NO_PROMISE
   /** undefined: nothing waits for the response. */
-  listener: AnswerListener | undefined = undefined
+  listener: ResponseListener | undefined = undefined
   /** Set by autobahn, for calls: sends CANCEL and drops the call. */
   cancel: (options: ValueMap) => void = nothing
   readonly #onSettled: OnSettled
@@ -121,7 +121,7 @@ export interface Peer {
   /** Takes a message whose shape has been checked: autobahn trusts what it receives. */
   readonly receive: (message: WampMessage) => void
   /** Passes a checked response to the listener of its request; false: there is no such request (any more). */
-  settle(answer: WampMessage): boolean
+  settle(response: WampMessage): boolean
   /** Ends a request in place of the router; false: there is no such request (any more). */
   fail(type: number, requestId: number, error: WampError): boolean
 }
@@ -159,7 +159,7 @@ export const createPeer = (autobahn: Autobahn, options: PeerOptions): Peer => {
     send: options.send,
     close: options.close,
   }
-  const answers = createAnswers(socket)
+  const delivery = createDelivery(socket)
   const connection = new autobahn.Connection({
     realm: options.realmUri,
     authmethods: options.authmethods,
@@ -167,7 +167,7 @@ export const createPeer = (autobahn: Autobahn, options: PeerOptions): Peer => {
     authextra: options.authextra,
     onchallenge: (_session: unknown, method: string, extra: ValueMap) =>
       options.onChallenge(method, extra),
-    use_deferred: () => new PendingRequest(answers.onSettled),
+    use_deferred: () => new PendingRequest(delivery.onSettled),
     on_user_error: nothing,
     on_internal_error: nothing,
     retry_if_unreachable: false,
@@ -176,7 +176,7 @@ export const createPeer = (autobahn: Autobahn, options: PeerOptions): Peer => {
   })
   connection.open()
   connection.session.resolve = (uri) => uri
-  // In place of one that would close the connection for a late answer, and write to globals.
+  // In place of one that would close the connection for a late response, and write to globals.
   connection.session._protocol_violation = nothing
   return {
     session: connection.session,
@@ -186,25 +186,25 @@ export const createPeer = (autobahn: Autobahn, options: PeerOptions): Peer => {
     receive: (message) => {
       socket.onmessage(message)
     },
-    settle: answers.settle,
-    fail: answers.fail,
+    settle: delivery.settle,
+    fail: delivery.fail,
   }
 }
 
-interface Answers extends Pick<Peer, 'settle' | 'fail'> {
+interface Delivery extends Pick<Peer, 'settle' | 'fail'> {
   readonly onSettled: OnSettled
 }
 
 /** Listeners are called after autobahn, not within it: it drops a request only after it has settled it. */
-const createAnswers = (socket: AutobahnSocket): Answers => {
+const createDelivery = (socket: AutobahnSocket): Delivery => {
   let settled: PendingRequest | undefined
   let settledAs: Settlement = 'answered'
   let value: unknown
 
   /** Passes a response to autobahn, and returns the request that autobahn has settled by it. */
-  const receive = (answer: WampMessage): PendingRequest | undefined => {
+  const receive = (response: WampMessage): PendingRequest | undefined => {
     settled = undefined
-    socket.onmessage(answer)
+    socket.onmessage(response)
     const request = settled as PendingRequest | undefined
     settled = undefined
     return request
@@ -222,20 +222,20 @@ const createAnswers = (socket: AutobahnSocket): Answers => {
       settledAs = settlement
       value = result
     },
-    settle: (answer) => {
-      const request = receive(hasOddProgress(answer) ? answer.slice(0, 2).concat({}) : answer)
+    settle: (response) => {
+      const request = receive(hasOddProgress(response) ? response.slice(0, 2).concat({}) : response)
       if (request === undefined) return false
       if (settledAs === 'failed') {
-        fail(request, readError(answer))
+        fail(request, readError(response))
         return true
       }
       const { listener } = request
-      if (settledAs === 'progressed') listener?.onProgress(answer)
+      if (settledAs === 'progressed') listener?.onProgress(response)
       else {
         const result = value
         value = undefined
         request.listener = undefined
-        listener?.onAnswer(answer, result)
+        listener?.onResponse(response, result)
       }
       return true
     },
@@ -249,9 +249,9 @@ const createAnswers = (socket: AutobahnSocket): Answers => {
 }
 
 /** autobahn takes any truthy mark for that of a progressive result. */
-const hasOddProgress = (answer: WampMessage): boolean => {
-  if (answer[0] !== MESSAGE.result) return false
-  const { progress } = answer[2] as ValueMap
+const hasOddProgress = (response: WampMessage): boolean => {
+  if (response[0] !== MESSAGE.result) return false
+  const { progress } = response[2] as ValueMap
   return progress !== undefined && progress !== true
 }
 

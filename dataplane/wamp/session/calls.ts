@@ -2,7 +2,7 @@
 // leaves nothing behind, whether the router ever responds to it or not.
 
 import type { ValueMap } from '../../../language/expression/value.ts'
-import type { AnswerListener, Peer, PendingRequest } from './autobahn.ts'
+import type { ResponseListener, Peer, PendingRequest } from './autobahn.ts'
 import { unansweredError } from './errors.ts'
 import { createInFlight, type InFlight, type Linked } from './in-flight.ts'
 import type { Outbox } from './outbox.ts'
@@ -77,7 +77,7 @@ const startCall = (peer: Peer, request: CallRequest, handler: CallHandler): Pend
   return peer.session.call(request.procedure, args, kwargs, options)
 }
 
-class Call implements AnswerListener, PendingCall, Linked<Call> {
+class Call implements ResponseListener, PendingCall, Linked<Call> {
   isInFlight = false
   older: Call | undefined = undefined
   younger: Call | undefined = undefined
@@ -91,15 +91,15 @@ class Call implements AnswerListener, PendingCall, Linked<Call> {
     this.#deps = deps
   }
 
-  onAnswer(answer: WampMessage): void {
+  onResponse(response: WampMessage): void {
     this.#deps.inFlight.remove(this)
     this.#deps.guard(() => {
-      this.#handler.onResult(resultOf(answer))
+      this.#handler.onResult(resultOf(response))
     })
   }
 
-  onProgress(answer: WampMessage): void {
-    this.#deps.guard(() => this.#handler.onProgress?.(resultOf(answer)))
+  onProgress(response: WampMessage): void {
+    this.#deps.guard(() => this.#handler.onProgress?.(resultOf(response)))
   }
 
   onFailure(error: WampError): void {

@@ -31,4 +31,4 @@ export const unansweredError = (): WampError =>
   new WampError('svc.error.timeout', 'The router has left too many requests unanswered.')
 
 export const unreadableError = (why: string): WampError =>
-  new WampError('svc.error.bad_gateway', `The callee's answer could not be read: ${why}`)
+  new WampError('svc.error.bad_gateway', `The callee's response could not be read: ${why}`)

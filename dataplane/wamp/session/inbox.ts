@@ -46,7 +46,7 @@ export const readMessage = (parts: SessionParts, message: WampMessage): Protocol
     case HEARTBEAT:
       return undefined
     default:
-      if (!isRevocation(message)) return readAnswer(parts, message)
+      if (!isRevocation(message)) return readResponse(parts, message)
       revoke(parts, message)
       return undefined
   }
@@ -77,8 +77,8 @@ export const readHead = (
   }
 }
 
-const readAnswer = (parts: SessionParts, answer: WampMessage): ProtocolViolation =>
-  parts.peer.settle(answer) ? undefined : validateUnexpected(parts, answer)
+const readResponse = (parts: SessionParts, response: WampMessage): ProtocolViolation =>
+  parts.peer.settle(response) ? undefined : validateUnexpected(parts, response)
 
 const failRequest = (parts: SessionParts, error: WampMessage, why: string): ProtocolViolation => {
   const [, type, requestId] = error
@@ -89,17 +89,17 @@ const failRequest = (parts: SessionParts, error: WampMessage, why: string): Prot
 /** Checks a response that no request is pending for: it is late, or invented. */
 const validateUnexpected = (
   { outbox, requests }: SessionParts,
-  answer: WampMessage,
+  response: WampMessage,
 ): ProtocolViolation => {
-  const isError = answer[0] === MESSAGE.error
-  const requestId = Number(answer[isError ? 2 : 1])
-  if (isError ? answer[1] === MESSAGE.call : answer[0] === MESSAGE.result) {
+  const isError = response[0] === MESSAGE.error
+  const requestId = Number(response[isError ? 2 : 1])
+  if (isError ? response[1] === MESSAGE.call : response[0] === MESSAGE.result) {
     // The response to a cancelled call may come late or never, depending on router and callee. The newest id is enough
     // to distinguish a late response from an invented one: a million cancelled calls leave nothing behind.
-    return requestId <= outbox.lastRequestId ? undefined : 'an answer to a call never made'
+    return requestId <= outbox.lastRequestId ? undefined : 'a response to a call never made'
   }
   if (requests.isGivenUp(requestId)) return undefined
-  return isError ? 'an error of a request never made' : 'an answer to a request never made'
+  return isError ? 'an error of a request never made' : 'a response to a request never made'
 }
 
 /** Request 0: the router has revoked it (WAMP protocol, *Registration Revocation*). */

@@ -28,9 +28,9 @@ export const createInvocations = (outbox: Outbox, log: Log): Invocations => {
 
   const answer = (requestId: number, message: WampMessage): void => {
     if (!running.delete(requestId)) return
-    if (outbox.isBacklogged) reject(requestId, 'svc.error.overloaded', 'answers are not read')
+    if (outbox.isBacklogged) reject(requestId, 'svc.error.overloaded', 'responses are not read')
     else if (!outbox.post(message))
-      reject(requestId, 'wamp.error.invalid_argument', 'the answer can’t be encoded')
+      reject(requestId, 'wamp.error.invalid_argument', 'the response can’t be encoded')
   }
 
   const finish = async (

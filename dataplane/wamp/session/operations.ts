@@ -80,7 +80,7 @@ export const createSession = (
       return requests.send(
         MESSAGE.publish,
         () => peer.session.publish(topic, args, kwargs, { ...options, acknowledge: true }),
-        (answer) => ({ publicationId: answer[2] as number }),
+        (response) => ({ publicationId: response[2] as number }),
       )
     },
     subscribe: (topic, options, onEvent) =>

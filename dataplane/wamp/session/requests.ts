@@ -1,7 +1,7 @@
 // Sends requests of a session other than calls: each is settled once, by its response or by the end of the session. It
 // does not know what a response means to the caller.
 
-import type { AnswerListener, PendingRequest } from './autobahn.ts'
+import type { ResponseListener, PendingRequest } from './autobahn.ts'
 import { createInFlight, type Linked } from './in-flight.ts'
 import type { RequestDeps } from './calls.ts'
 import { unansweredError } from './errors.ts'
@@ -10,20 +10,20 @@ import type { WampMessage } from '../protocol/messages.ts'
 
 export interface Requests {
   /**
-   * `start` makes autobahn send a request of that type. `onAnswer` runs before the next message of the router is
+   * `start` makes autobahn send a request of that type. `onResponse` runs before the next message of the router is
    * read: an EVENT may follow SUBSCRIBED at once. Rejects with a WampError.
    */
   send<T>(
     type: number,
     start: () => PendingRequest,
-    onAnswer: (answer: WampMessage, value: unknown) => T,
+    onResponse: (response: WampMessage, value: unknown) => T,
   ): Promise<T>
   /** Its response comes late; false: there was no such request. */
   isGivenUp(requestId: number): boolean
   end(error: WampError): void
 }
 
-interface Waiting extends AnswerListener, Linked<Waiting> {
+interface Waiting extends ResponseListener, Linked<Waiting> {
   readonly type: number
   readonly requestId: number
 }
@@ -45,7 +45,7 @@ export const createRequests = ({ peer, outbox }: Omit<RequestDeps, 'guard'>): Re
   }
 
   return {
-    send: (type, start, onAnswer) =>
+    send: (type, start, onResponse) =>
       new Promise((resolve, reject) => {
         if (inFlight.size >= MAX_WAITING) giveUpOldest()
         const pending = outbox.request(start)
@@ -55,9 +55,9 @@ export const createRequests = ({ peer, outbox }: Omit<RequestDeps, 'guard'>): Re
           isInFlight: false,
           older: undefined,
           younger: undefined,
-          onAnswer: (answer, value) => {
+          onResponse: (response, value) => {
             inFlight.remove(waiting)
-            resolve(onAnswer(answer, value))
+            resolve(onResponse(response, value))
           },
           onProgress: nothing,
           onFailure: (error) => {

@@ -85,7 +85,7 @@ class SessionLife implements OpenSession {
         this.#end({ kind: 'refused', uri: 'wamp.error.cannot_authenticate', text })
       },
       onBacklog: () => {
-        this.#end({ kind: 'lost', uri: NET_FAILURE, text: 'the router reads no answers' })
+        this.#end({ kind: 'lost', uri: NET_FAILURE, text: 'the router reads no responses' })
       },
     })
     const { authmethods, authid, authextra } = options.authentication
@@ -165,7 +165,8 @@ class SessionLife implements OpenSession {
     try {
       return await this.#authentication.answer(method, extra)
     } catch (error) {
-      this.#challengeError = error instanceof Error ? error : new Error('no answer')
+      this.#challengeError =
+        error instanceof Error ? error : new Error('the challenge could not be answered')
       throw error
     }
   }

@@ -54,8 +54,8 @@ export const createSubscriptions = (deps: RequestDeps, requests: Requests): Subs
       requests.send(
         MESSAGE.subscribe,
         () => peer.session.subscribe(topic, nothing, options),
-        (answer, subscription) => {
-          const id = answer[2] as number
+        (response, subscription) => {
+          const id = response[2] as number
           const { revoked, onRevoked } = createRevocation()
           const subscriber = { topic, onEvent, onRevoked }
           const others = subscribers.get(id)

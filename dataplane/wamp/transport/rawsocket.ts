@@ -68,7 +68,7 @@ class RawSocketTransport implements Transport, Carrier {
   readonly #batch = new FrameBatch()
   #socket: Socket
   /** What was received of the router's handshake. */
-  #answer = Buffer.alloc(0)
+  #handshake = Buffer.alloc(0)
   #sendLimitBytes = 0
 
   constructor(
@@ -134,7 +134,7 @@ class RawSocketTransport implements Transport, Carrier {
     socket
       .on('data', (chunk) => {
         if (socket !== this.#socket) return
-        if (this.#life.isConnecting) this.#takeAnswer(chunk, index, name)
+        if (this.#life.isConnecting) this.#takeHandshake(chunk, index, name)
         else this.#take(chunk)
       })
       .on('drain', this.#measure)
@@ -152,15 +152,15 @@ class RawSocketTransport implements Transport, Carrier {
     socket.write(greeting(SERIALIZERS[name].rawSocketId, this.#target.maxMessageBytes))
   }
 
-  #takeAnswer(chunk: Buffer, index: number, name: SerializerName): void {
-    this.#answer = Buffer.concat([this.#answer, chunk])
-    if (this.#answer.length < HANDSHAKE_BYTES) return
-    const rest = this.#answer.subarray(HANDSHAKE_BYTES)
-    const answer = readResponse(this.#answer, SERIALIZERS[name].rawSocketId)
-    this.#answer = Buffer.alloc(0)
-    switch (answer.kind) {
+  #takeHandshake(chunk: Buffer, index: number, name: SerializerName): void {
+    this.#handshake = Buffer.concat([this.#handshake, chunk])
+    if (this.#handshake.length < HANDSHAKE_BYTES) return
+    const rest = this.#handshake.subarray(HANDSHAKE_BYTES)
+    const response = readResponse(this.#handshake, SERIALIZERS[name].rawSocketId)
+    this.#handshake = Buffer.alloc(0)
+    switch (response.kind) {
       case 'ready':
-        this.#sendLimitBytes = Math.min(answer.takesBytes, this.#target.maxMessageBytes)
+        this.#sendLimitBytes = Math.min(response.takesBytes, this.#target.maxMessageBytes)
         this.#life.open(name)
         this.#take(rest)
         break
@@ -168,7 +168,7 @@ class RawSocketTransport implements Transport, Carrier {
         this.#reconnect(index + 1)
         break
       case 'refused':
-        this.#life.end('unreachable', answer.why)
+        this.#life.end('unreachable', response.why)
     }
   }
 

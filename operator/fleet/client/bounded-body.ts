@@ -5,31 +5,31 @@ import { CodedError } from '../../../base/coded-error.ts'
 import type { Limiter } from '../../../base/limiter.ts'
 import { countMarks, type JsonMarks, NO_MARKS } from '../../../base/json-weight.ts'
 
-/** How much an answer may be. */
-export interface AnswerBound {
+/** How large a response may be. */
+export interface ResponseBound {
   readonly bytes: number
   /** Of the JSON text: containers and members, which cost memory however short they are. */
   readonly values: number
 }
 
 /**
- * Bounds an answer by what is expected in it: entries of which the size is known, and a base for all else.
+ * Bounds a response by what is expected in it: entries of which the size is known, and a base for all else.
  * An entry has 37 values in 1.5 KB at most, and one of those that were not expected five in 130 bytes.
  */
-export const answerBound = (baseBytes: number, entryBytes: number): AnswerBound => ({
+export const responseBound = (baseBytes: number, entryBytes: number): ResponseBound => ({
   bytes: baseBytes + entryBytes,
   values: Math.ceil(baseBytes / 16 + entryBytes / 32),
 })
 
-/** No answer of a gateway is nested more deeply: a document has 64 levels. */
+/** No response of a gateway is nested more deeply: a document has 64 levels. */
 const MAX_DEPTH = 80
 
 /** `excessive`: the data plane says more than it can have to say. `overloaded`: others do, and there is no room for it. */
-export class AnswerError extends CodedError<'excessive' | 'overloaded'> {}
+export class ResponseError extends CodedError<'excessive' | 'overloaded'> {}
 
 export interface BodyLimits {
-  readonly bound: AnswerBound
-  /** Bytes of answers that are being read, shared by several data planes. */
+  readonly bound: ResponseBound
+  /** Bytes of responses that are being read, shared by several data planes. */
   readonly budget?: Limiter | undefined
 }
 
@@ -46,10 +46,10 @@ export class BoundedText {
   }
 
   /** Undefined: it is within the bounds. Take no more after an error. */
-  take(chunk: Uint8Array): AnswerError | undefined {
+  take(chunk: Uint8Array): ResponseError | undefined {
     const { bound, budget } = this.#limits
     if (this.#bytes + chunk.length > bound.bytes) return tooLarge(bound.bytes)
-    if (budget?.tryAcquire(chunk.length) === false) return new AnswerError('overloaded', BUSY)
+    if (budget?.tryAcquire(chunk.length) === false) return new ResponseError('overloaded', BUSY)
     this.#acquired += budget === undefined ? 0 : chunk.length
     this.#bytes += chunk.length
     this.#marks = countMarks(this.#marks, chunk)
@@ -75,9 +75,9 @@ export class BoundedText {
 
 /**
  * Reads a whole body that comes as a stream.
- * @throws AnswerError beyond the bound, or where the budget is used up; what the body breaks off with
+ * @throws ResponseError beyond the bound, or where the budget is used up; what the body breaks off with
  * @internal for tests
- * @example await readBounded(answer.body, { bound: { bytes: 1000, values: 100 } })
+ * @example await readBounded(response.body, { bound: { bytes: 1000, values: 100 } })
  */
 export const readBounded = async (
   body: AsyncIterable<Uint8Array>,
@@ -98,8 +98,8 @@ export const readBounded = async (
 const BUSY =
   'the sidecars of its namespace respond too slowly with too much at once: the call is tried again'
 
-const tooLarge = (bytes: number): AnswerError =>
-  new AnswerError(
+const tooLarge = (bytes: number): ResponseError =>
+  new ResponseError(
     'excessive',
     `its response is larger than ${bytes} bytes, the most that it may be`,
   )
@@ -107,12 +107,15 @@ const tooLarge = (bytes: number): AnswerError =>
 /** A MiB of `{}` takes 20 MiB when it is parsed. Text that is not JSON may be counted wrongly, and does not parse. */
 const excessOf = (
   { containers, commas, deepest }: JsonMarks,
-  { values }: AnswerBound,
-): AnswerError | undefined => {
+  { values }: ResponseBound,
+): ResponseError | undefined => {
   if (deepest > MAX_DEPTH)
-    return new AnswerError('excessive', `its response is nested more than ${MAX_DEPTH} levels deep`)
+    return new ResponseError(
+      'excessive',
+      `its response is nested more than ${MAX_DEPTH} levels deep`,
+    )
   return containers + commas > values
-    ? new AnswerError(
+    ? new ResponseError(
         'excessive',
         `its response has more than ${values} values, the most that it may have`,
       )

@@ -1,7 +1,7 @@
 // Remembers that a data plane has answered beyond its bound, until it may be asked again.
 
 import { type Clock, SYSTEM_CLOCK } from '../../../base/clock.ts'
-import type { AnswerError } from './bounded-body.ts'
+import type { ResponseError } from './bounded-body.ts'
 
 export interface ExcessPauseOptions {
   readonly clock?: Clock
@@ -27,7 +27,7 @@ export class ExcessPause {
     return this.#message
   }
 
-  begin({ message: problem }: AnswerError): { readonly result: 'failed'; message: string } {
+  begin({ message: problem }: ResponseError): { readonly result: 'failed'; message: string } {
     const minutes = EXCESS_PAUSE_MS / 60_000
     const message = `${problem}: it is not called for ${minutes} minutes. Is it a gateway, and of this version?`
     // Two calls may be under way.

@@ -3,7 +3,7 @@
 
 import type { Dispatcher } from 'undici'
 import type { Limiter } from '../../../base/limiter.ts'
-import { type AnswerBound, BoundedText } from './bounded-body.ts'
+import { type ResponseBound, BoundedText } from './bounded-body.ts'
 
 export interface ExchangeRequest {
   readonly method: 'GET' | 'POST'
@@ -12,7 +12,7 @@ export interface ExchangeRequest {
   readonly body: Buffer | undefined
   /** Until the response begins, and between any two pieces of it; it may take twice as long as a whole. */
   readonly timeoutMs: number
-  readonly bound: AnswerBound
+  readonly bound: ResponseBound
   readonly budget: Limiter | undefined
 }
 
@@ -23,7 +23,7 @@ export interface ExchangeResponse {
 }
 
 /**
- * @throws AnswerError for a response that is too much; a `TimeoutError`, and what undici throws
+ * @throws ResponseError for a response that is too much; a `TimeoutError`, and what undici throws
  * @example const { status, text } = await exchange(pool, request)
  */
 export const exchange = (
@@ -56,7 +56,7 @@ class ResponseHandler implements Dispatcher.DispatchHandler {
     this.#text = new BoundedText({ bound, budget })
     this.#resolve = resolve
     this.#reject = reject
-    // Not `AbortSignal.timeout`: that one goes off long after the answer, and costs as much as the call.
+    // Not `AbortSignal.timeout`: that one goes off long after the response, and costs as much as the call.
     this.#timer = setTimeout(() => {
       this.#fail(new DOMException('it did not answer in time', 'TimeoutError'))
     }, 2 * timeoutMs)

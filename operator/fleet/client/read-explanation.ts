@@ -22,7 +22,7 @@ export interface RoutesPage {
   readonly next: string | null
 }
 
-/** undefined: it is no answer to `GET /routes`. */
+/** undefined: it is no response to `GET /routes`. */
 export const readRoutesPage = (body: unknown): RoutesPage | undefined => {
   if (!isMap(body) || !Array.isArray(body['routes'])) return undefined
   return {
@@ -45,7 +45,7 @@ const readRow = (row: ValueMap): RouteRow => ({
   pointer: textAt(row, 'pointer'),
 })
 
-/** undefined: it is no answer to `GET /explain`. */
+/** undefined: it is no response to `GET /explain`. */
 export const readExplanation = (body: unknown): Explanation | undefined => {
   if (!isMap(body)) return undefined
   const [request, verdict] = [mapAt(body, 'request'), readVerdict(mapAt(body, 'verdict'))]

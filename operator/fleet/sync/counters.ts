@@ -25,8 +25,8 @@ export interface RoundSeconds {
 }
 
 export interface FleetCounters extends PlaneCounts {
-  /** Answers beyond their bound. */
-  readonly excessiveAnswers: number
+  /** Responses beyond their bound. */
+  readonly excessiveResponses: number
   /** Rounds in which something was sent. */
   readonly rounds: RoundSeconds
   /** By name; only of those that are there. */
@@ -82,7 +82,7 @@ const BUCKETS_SECONDS = [0.01, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, Infi
 export class FleetCounter {
   readonly #total = noCounts()
   readonly #buckets = BUCKETS_SECONDS.map((le) => ({ le, count: 0 }))
-  #excessiveAnswers = 0
+  #excessiveResponses = 0
   #rounds = 0
   #roundSeconds = 0
 
@@ -91,7 +91,7 @@ export class FleetCounter {
   }
 
   excess(): void {
-    this.#excessiveAnswers += 1
+    this.#excessiveResponses += 1
   }
 
   round(seconds: number): void {
@@ -101,10 +101,12 @@ export class FleetCounter {
   }
 
   /** A copy: it does not go on counting. */
-  read(now: Omit<FleetCounters, keyof PlaneCounts | 'rounds' | 'excessiveAnswers'>): FleetCounters {
+  read(
+    now: Omit<FleetCounters, keyof PlaneCounts | 'rounds' | 'excessiveResponses'>,
+  ): FleetCounters {
     return structuredClone({
       ...this.#total,
-      excessiveAnswers: this.#excessiveAnswers,
+      excessiveResponses: this.#excessiveResponses,
       rounds: { count: this.#rounds, sum: this.#roundSeconds, buckets: this.#buckets },
       ...now,
     })

@@ -11,29 +11,29 @@ import { untilAborted } from '../client/until-aborted.ts'
 export const observe = async (
   memory: PlaneMemory,
   selection: Selection,
-  { clock, freshMs, manager, log, counts, entries, onAnswer }: RoundContext,
+  { clock, freshMs, manager, log, counts, entries, onResponse }: RoundContext,
 ): Promise<RoundResult | undefined> => {
   const atMs = clock.now()
   if (memory.loaded !== undefined && atMs - memory.observedAtMs < freshMs) return undefined
   const etag = memory.loaded === undefined ? undefined : memory.etag
-  const answer = await memory.client.state(etag, memory.answerBound(selection))
-  if (answer.result === 'failed' || answer.result === 'refused') {
+  const response = await memory.client.state(etag, memory.responseBound(selection))
+  if (response.result === 'failed' || response.result === 'refused') {
     counts.poll('failed')
     memory.invalidate()
-    if (answer.result === 'failed') return failed(answer.message)
-    return describeRefusal(answer.status, answer.refusal, manager)
+    if (response.result === 'failed') return failed(response.message)
+    return describeRefusal(response.status, response.refusal, manager)
   }
-  onAnswer()
+  onResponse()
   memory.observedAtMs = atMs
-  if (answer.result === 'not_modified') {
+  if (response.result === 'not_modified') {
     counts.poll('unchanged')
     return undefined
   }
   counts.poll('changed')
   const before = memory.loaded
-  memory.loaded = new LoadedState(answer.value, manager, { before, entries })
-  memory.etag = answer.etag
-  if (before !== undefined && before.bootId !== answer.value.bootId) {
+  memory.loaded = new LoadedState(response.value, manager, { before, entries })
+  memory.etag = response.etag
+  if (before !== undefined && before.bootId !== response.value.bootId) {
     log.info('data plane has restarted', { dataPlane: memory.dataPlane.name })
     memory.forgetPushed()
   }

@@ -6,7 +6,7 @@ import type { DataPlane, DataPlanePhase } from '../../data-plane.ts'
 import type { SyncReply } from '../../../language/wire/wire.ts'
 import type { DesiredDocument } from '../../desired-set.ts'
 import type { Clock } from '../../../base/clock.ts'
-import { type AnswerBound, answerBound } from '../client/bounded-body.ts'
+import { type ResponseBound, responseBound } from '../client/bounded-body.ts'
 import type { FleetCounter, PlaneCounter } from './counters.ts'
 import type { LoadedState } from './loaded-state.ts'
 import type { SharedEntries } from './shared-entries.ts'
@@ -59,7 +59,7 @@ export interface RoundContext extends FleetContext {
   /** While it waits for a permit: see `Limiter`. */
   readonly urgency: () => number
   /** Called when the data plane has responded. */
-  readonly onAnswer: () => void
+  readonly onResponse: () => void
   /** False: the desired state has changed. */
   readonly isCurrent: (selection: Selection) => boolean
 }
@@ -150,10 +150,10 @@ export class PlaneMemory {
    * have loaded does not, as its responses could grow from one to the next.
    * @param itemBytes for what it reports besides its state
    */
-  answerBound(selection: Selection, itemBytes = 0): AnswerBound {
+  responseBound(selection: Selection, itemBytes = 0): ResponseBound {
     this.#reportedBytes = Math.max(this.#reportedBytes, selection.reportedBytes())
     const base = this.dataPlane.namespace === undefined ? SHARED_BASE_BYTES : SIDECAR_BASE_BYTES
-    return answerBound(base, this.#reportedBytes + itemBytes)
+    return responseBound(base, this.#reportedBytes + itemBytes)
   }
 
   /** Version of the desired state when the rounds with this boot began: what came later is an edit. */

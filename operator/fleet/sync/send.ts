@@ -8,7 +8,7 @@ import type { SyncItem, SyncReply } from '../../../language/wire/wire.ts'
 import type { Rejection } from '../../data-plane.ts'
 import type { Batch, BatchFacts } from './batches.ts'
 import type { LoadedState } from './loaded-state.ts'
-import type { Answer } from '../management-client.ts'
+import type { ManagementResponse } from '../management-client.ts'
 import { describeRefusal, superseded } from './observe.ts'
 import { failed, type PlaneMemory, type RoundContext, type RoundResult } from './plane-memory.ts'
 import type { Selection } from './selection.ts'
@@ -44,9 +44,9 @@ export const sendBatch = async (
   const release = await bodyBytes.acquire({ weight: content.bytes.length, urgency, signal })
   try {
     const body = joinBody(headOf(loaded, context), content)
-    const answer = await push(body, sending, askedOf(batch).bytes)
-    if (answer.result !== 'ok') return await refused(answer, memory, context)
-    recordItems(batch, answer.value, { ...sending, loaded })
+    const response = await push(body, sending, askedOf(batch).bytes)
+    if (response.result !== 'ok') return await refused(response, memory, context)
+    recordItems(batch, response.value, { ...sending, loaded })
     return undefined
   } finally {
     release()
@@ -65,10 +65,10 @@ export const complete = async (
   const justified = lacking.filter(({ namespace }) => context.withholding.isJustified(namespace))
   if (justified.length > 0) return withheld(justified)
   const body = completeBody(headOf(loaded, context), loaded.expectedRootDigest(selection))
-  const answer = await push(body, sending)
-  if (answer.result !== 'ok') return refused(answer, memory, context)
-  loaded.completed(answer.value)
-  memory.followed(answer.value)
+  const response = await push(body, sending)
+  if (response.result !== 'ok') return refused(response, memory, context)
+  loaded.completed(response.value)
+  memory.followed(response.value)
   const { name } = memory.dataPlane
   context.log.info('data plane is complete', { dataPlane: name, documents: loaded.documents.size })
   if (lacking.length > 0)
@@ -103,13 +103,13 @@ const push = async (
   body: SyncBody,
   { selection, memory, context }: Sending,
   itemBytes = 0,
-): Promise<Answer<SyncReply>> => {
-  const answer = await memory.client.sync(body, memory.answerBound(selection, itemBytes))
-  const { result } = answer
+): Promise<ManagementResponse<SyncReply>> => {
+  const response = await memory.client.sync(body, memory.responseBound(selection, itemBytes))
+  const { result } = response
   const isAnswered = result === 'ok' || result === 'refused'
-  if (isAnswered) context.onAnswer()
+  if (isAnswered) context.onResponse()
   context.counts.push(isAnswered ? result : 'failed', body.bytes.length)
-  return answer
+  return response
 }
 
 /** The entries of a batch, which its response may be about; computed once for all data planes that are sent it. */
@@ -157,16 +157,18 @@ const refusalWords = ({ id, rejection }: Lacking): string => {
 }
 
 const refused = async (
-  answer: Exclude<Answer<SyncReply>, { readonly result: 'ok' }>,
+  response: Exclude<ManagementResponse<SyncReply>, { readonly result: 'ok' }>,
   memory: PlaneMemory,
   { manager, epochSource, signal }: RoundContext,
 ): Promise<RoundResult> => {
   // A part of the call may have been done.
   memory.invalidate()
-  if (answer.result !== 'refused') {
-    return failed(answer.result === 'failed' ? answer.message : 'it answered 304 to a sync call')
+  if (response.result !== 'refused') {
+    return failed(
+      response.result === 'failed' ? response.message : 'it answered 304 to a sync call',
+    )
   }
-  const { status, refusal } = answer
+  const { status, refusal } = response
   if (status === 412) {
     return {
       phase: 'syncing',

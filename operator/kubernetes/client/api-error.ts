@@ -5,7 +5,7 @@ import { mapAt, mapsAt, numberAt, textAt } from '../../../language/expression/me
 import { isMap, type ValueMap } from '../../../language/expression/value.ts'
 import { ApiError, type ApiErrorCause, type ResourceType } from './api.ts'
 
-export interface FailedAnswer {
+export interface FailedResponse {
   readonly type: ResourceType
   readonly status: number
   readonly retryAfter: string | undefined
@@ -19,7 +19,7 @@ export const TOO_LARGE_VERSION = 'ResourceVersionTooLarge'
 const LONGEST_MESSAGE = 1000
 
 /** From a response of 4xx or 5xx, or the object of a watch's ERROR event. */
-export const errorFromAnswer = ({ type, status, retryAfter, body }: FailedAnswer): ApiError => {
+export const errorFromResponse = ({ type, status, retryAfter, body }: FailedResponse): ApiError => {
   const answered: ValueMap = isMap(body) && body['kind'] === 'Status' ? body : {}
   const isSecret = isUnquotable(type, status)
   const causes = causesOf(answered, isSecret)
@@ -72,12 +72,12 @@ export const unreadable = (type: ResourceType, what: string): ApiError =>
   })
 
 /** Reason of an ApiError: ask for less at once. */
-export const TOO_LARGE_ANSWER = 'AnswerTooLarge'
+export const TOO_LARGE_RESPONSE = 'ResponseTooLarge'
 
 export const tooLarge = (type: ResourceType): ApiError =>
   new ApiError(`${type.plural}: the response of the API server is too large`, {
     status: 0,
-    reason: TOO_LARGE_ANSWER,
+    reason: TOO_LARGE_RESPONSE,
   })
 
 /** No response, or an incomplete one. */

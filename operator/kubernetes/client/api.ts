@@ -141,7 +141,7 @@ export interface KubernetesApi {
 
 /** What callers decide by: the status in words. */
 export type ApiErrorCode =
-  | 'no_answer' // or none that could be read
+  | 'no_response' // or none that could be read
   | 'unauthorized'
   | 'forbidden'
   | 'not_found'
@@ -194,7 +194,7 @@ export const isApiError = (error: unknown, ...codes: readonly ApiErrorCode[]): e
   error instanceof ApiError && codes.includes(error.code)
 
 const CODES: Readonly<Record<number, ApiErrorCode>> = {
-  0: 'no_answer',
+  0: 'no_response',
   401: 'unauthorized',
   403: 'forbidden',
   404: 'not_found',

@@ -51,12 +51,12 @@ export interface KubernetesApiOptions {
  */
 const TIMEOUTS: Timeouts = {
   connectMs: 5_000,
-  answerMs: 15_000,
-  ownAnswerMs: 5_000,
+  responseMs: 15_000,
+  ownResponseMs: 5_000,
   watchSilenceMs: 150_000,
 }
 /** How long requests that are under way when the API server is back may still get their response. */
-const LATE_ANSWER_MS = 500
+const LATE_RESPONSE_MS = 500
 /** Four statuses of five; the API server's own fairness protects it from more, this only bounds a fault of ours. */
 const RATE = { perSecond: 200, burst: 300 }
 
@@ -76,7 +76,7 @@ export const createKubernetesApi = (options: KubernetesApiOptions): KubernetesAp
   })
   const reachability = new Reachability(clock)
   reachability.onReturn((wasSilent) => {
-    if (wasSilent) clock.after(LATE_ANSWER_MS, transport.renew())
+    if (wasSilent) clock.after(LATE_RESPONSE_MS, transport.renew())
   })
   const requester = createRequester({
     cluster,

@@ -57,6 +57,6 @@ export class Reachability {
 const NOT_OF_THE_SERVER: ReadonlySet<string> = new Set([
   'NoCredentials',
   'Unreadable',
-  'AnswerTooLarge',
+  'ResponseTooLarge',
   'Closed',
 ])

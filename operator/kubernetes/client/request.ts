@@ -7,7 +7,7 @@ import type { Clock } from '../../../base/clock.ts'
 import type { ResourceType } from './api.ts'
 import type { Cluster, ClusterCredentials } from '../config/cluster.ts'
 import {
-  errorFromAnswer,
+  errorFromResponse,
   errorFromCredentials,
   errorFromNetwork,
   tooLarge,
@@ -59,7 +59,10 @@ export interface Requester {
 export const createRequester = (options: RequesterOptions): Requester => {
   const { clock, reachability } = options
 
-  const untilDone = async <T>(call: Call, read: (answer: Answer) => Promise<T>): Promise<T> => {
+  const untilDone = async <T>(
+    call: Call,
+    read: (response: ApiResponse) => Promise<T>,
+  ): Promise<T> => {
     for (let tries = 1; ; tries += 1) {
       try {
         if (call.lane === 'shared') await options.limiter.admit(call.signal, call.group)
@@ -80,36 +83,36 @@ export const createRequester = (options: RequesterOptions): Requester => {
   }
 
   return {
-    json: (call) => untilDone(call, (answer) => readJson(call, answer)),
-    open: (call) => untilDone(call, (answer) => Promise.resolve(answer)),
+    json: (call) => untilDone(call, (response) => readJson(call, response)),
+    open: (call) => untilDone(call, (response) => Promise.resolve(response)),
   }
 }
 
-type Answer = Dispatcher.ResponseData
+type ApiResponse = Dispatcher.ResponseData
 
 const attempt = async <T>(
   options: RequesterOptions,
   call: Call,
-  read: (answer: Answer) => Promise<T>,
+  read: (response: ApiResponse) => Promise<T>,
 ): Promise<T> => {
   const credentials = await credentialsOf(options.cluster)
-  let answer = await sendOnce(options, call, credentials)
-  if (answer.statusCode === 401) {
+  let response = await sendOnce(options, call, credentials)
+  if (response.statusCode === 401) {
     const others = await credentialsOf(options.cluster, credentials)
     if (others !== credentials) {
-      await answer.body.dump()
-      answer = await sendOnce(options, call, others)
+      await response.body.dump()
+      response = await sendOnce(options, call, others)
     }
   }
-  if (answer.statusCode < 300) {
-    for (const text of warningsOf(answer.headers['warning'])) call.onWarning?.(text)
-    return read(answer)
+  if (response.statusCode < 300) {
+    for (const text of warningsOf(response.headers['warning'])) call.onWarning?.(text)
+    return read(response)
   }
-  throw errorFromAnswer({
+  throw errorFromResponse({
     type: call.type,
-    status: answer.statusCode,
-    retryAfter: single(answer.headers['retry-after']),
-    body: parse(await readText(call.type, answer)),
+    status: response.statusCode,
+    retryAfter: single(response.headers['retry-after']),
+    body: parse(await readText(call.type, response)),
   })
 }
 
@@ -128,35 +131,35 @@ const sendOnce = async (
   { transport, clock, onRequest }: RequesterOptions,
   call: Call,
   credentials: ClusterCredentials,
-): Promise<Answer> => {
+): Promise<ApiResponse> => {
   call.signal.throwIfAborted()
   const startedAtMs = clock.now()
   let code = 0
   try {
-    const answer = await transport.send(call, credentials)
-    code = answer.statusCode
-    return answer
+    const response = await transport.send(call, credentials)
+    code = response.statusCode
+    return response
   } finally {
     const durationMs = clock.now() - startedAtMs
     onRequest({ verb: call.verb, resource: call.type.plural, code, durationMs })
   }
 }
 
-const MAX_ANSWER_BYTES = 64 * 1024 * 1024
+const MAX_RESPONSE_BYTES = 64 * 1024 * 1024
 
-const readText = async (type: ResourceType, answer: Answer): Promise<string> => {
+const readText = async (type: ResourceType, response: ApiResponse): Promise<string> => {
   const pieces: Uint8Array[] = []
   let bytes = 0
-  for await (const piece of answer.body as AsyncIterable<Uint8Array>) {
+  for await (const piece of response.body as AsyncIterable<Uint8Array>) {
     bytes += piece.length
-    if (bytes > MAX_ANSWER_BYTES) throw tooLarge(type)
+    if (bytes > MAX_RESPONSE_BYTES) throw tooLarge(type)
     pieces.push(piece)
   }
   return Buffer.concat(pieces).toString('utf8')
 }
 
-const readJson = async ({ type }: Call, answer: Answer): Promise<unknown> => {
-  const body = parse(await readText(type, answer))
+const readJson = async ({ type }: Call, response: ApiResponse): Promise<unknown> => {
+  const body = parse(await readText(type, response))
   if (body === undefined) throw unreadable(type, 'it is not JSON')
   return body
 }

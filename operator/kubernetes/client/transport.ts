@@ -15,9 +15,9 @@ export interface TransportOptions {
 export interface Timeouts {
   readonly connectMs: number
   /** Until a response begins, and between any two pieces of it. */
-  readonly answerMs: number
+  readonly responseMs: number
   /** The same in the lane of its own: the holder of a Lease must learn soon that the server does not respond. */
-  readonly ownAnswerMs: number
+  readonly ownResponseMs: number
   /** Between any two pieces of a watch: bookmarks come once a minute, the first one after two. */
   readonly watchSilenceMs: number
 }
@@ -91,7 +91,7 @@ export const createTransport = (options: TransportOptions): Transport => {
         },
         body: body ?? null,
         signal,
-        headersTimeout: lane === 'own' ? timeouts.ownAnswerMs : timeouts.answerMs,
+        headersTimeout: lane === 'own' ? timeouts.ownResponseMs : timeouts.responseMs,
         bodyTimeout: bodyTimeoutOf(lane, timeouts),
       })
     },
@@ -112,7 +112,7 @@ export const createTransport = (options: TransportOptions): Transport => {
 
 const bodyTimeoutOf = (lane: WireRequest['lane'], timeouts: Timeouts): number => {
   if (lane === 'watch') return timeouts.watchSilenceMs
-  return lane === 'own' ? timeouts.ownAnswerMs : timeouts.answerMs
+  return lane === 'own' ? timeouts.ownResponseMs : timeouts.responseMs
 }
 
 /** Requests under way on the old connections end there: a watch within minutes. */

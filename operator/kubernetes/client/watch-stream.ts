@@ -4,7 +4,7 @@
 import { mapAt, memberAt, numberAt, textAt } from '../../../language/expression/members.ts'
 import { isMap } from '../../../language/expression/value.ts'
 import type { ResourceType, WatchEvent } from './api.ts'
-import { errorFromAnswer, unreadable } from './api-error.ts'
+import { errorFromResponse, unreadable } from './api-error.ts'
 import { createLineReader } from './lines.ts'
 
 /** etcd rejects objects of more than 1.5 MiB; JSON may make them somewhat larger. */
@@ -39,7 +39,7 @@ const eventOf = (type: ResourceType, line: string): WatchEvent => {
   if (!isMap(object)) throw unreadable(type, 'an event of the watch has no object')
   if (kind === 'ERROR') {
     const status = numberAt(object, 'code') ?? 500
-    throw errorFromAnswer({ type, status, retryAfter: undefined, body: object })
+    throw errorFromResponse({ type, status, retryAfter: undefined, body: object })
   }
   const version = textAt(mapAt(object, 'metadata'), 'resourceVersion')
   if (version === '') throw unreadable(type, 'an object of the watch has no resourceVersion')

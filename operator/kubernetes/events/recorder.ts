@@ -250,7 +250,7 @@ class Recorder implements EventRecorder {
 
 /** Whether the error is temporary, and probably over while the Event is still of interest. */
 const IS_PASSING = {
-  no_answer: true,
+  no_response: true,
   unauthorized: false,
   forbidden: false,
   not_found: false,

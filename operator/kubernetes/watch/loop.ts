@@ -27,30 +27,30 @@ export interface Loop {
   readonly hasSynced: () => boolean
 }
 
-type Answer = (isLogged: boolean) => void
+type OnListed = (isListed: boolean) => void
 
 /** Nothing is done before `start`. */
 export const createLoop = (options: LoopOptions): Loop => {
   const { changes } = options
   const progress = startProgress(options.pageSize)
   const stopping = new AbortController()
-  let asked: Answer[] = []
+  let asked: OnListed[] = []
   let isListing = false
   let step = new AbortController()
   let running: Promise<void> | undefined
 
   const list = async (signal: AbortSignal): Promise<void> => {
-    const answers = asked
+    const listeners = asked
     asked = []
     isListing = true
     progress.isVerified = false
-    let isLogged = false
+    let isListed = false
     try {
       await listStep(options, progress, signal)
-      isLogged = true
+      isListed = true
     } finally {
       isListing = false
-      for (const answer of answers) answer(isLogged)
+      for (const onListed of listeners) onListed(isListed)
     }
   }
 
@@ -73,8 +73,8 @@ export const createLoop = (options: LoopOptions): Loop => {
     },
     relist: () => {
       if (running === undefined || stopping.signal.aborted) return Promise.resolve(false)
-      return new Promise((answer) => {
-        asked.push(answer)
+      return new Promise((onListed) => {
+        asked.push(onListed)
         // A list under way is older than this request: the next one counts. Its end must not be delayed for ever.
         if (!isListing) step.abort(new Error('lists again'))
       })
@@ -84,7 +84,7 @@ export const createLoop = (options: LoopOptions): Loop => {
       stopping.abort()
       step.abort(new Error('stopped'))
       await running
-      for (const answer of asked) answer(false)
+      for (const onListed of asked) onListed(false)
       asked = []
     },
     hasSynced: () => progress.listedAtMs !== undefined,

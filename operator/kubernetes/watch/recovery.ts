@@ -5,7 +5,7 @@ import type { Clock } from '../../../base/clock.ts'
 import { ApiError, type KubernetesApi } from '../client/api.ts'
 import { backOffMs, type BackOff } from '../../../base/back-off.ts'
 import type { FailureState } from './failure-state.ts'
-import { isBroken, isSilent, TOO_LARGE_ANSWER, TOO_LARGE_VERSION } from '../client/api-error.ts'
+import { isBroken, isSilent, TOO_LARGE_RESPONSE, TOO_LARGE_VERSION } from '../client/api-error.ts'
 import { sleep } from '../client/sleep.ts'
 
 /** What the next step depends on. */
@@ -57,7 +57,7 @@ export const recover = async (
   progress.isVerified = false
   progress.failures += 1
   if (reason === TOO_LARGE_VERSION) progress.isAnotherPast = true
-  if (reason === TOO_LARGE_ANSWER) progress.pageSize = Math.ceil(progress.pageSize / 2)
+  if (reason === TOO_LARGE_RESPONSE) progress.pageSize = Math.ceil(progress.pageSize / 2)
   if (mustListAfter(failure, wasWatching)) progress.version = undefined
   const listedForMs = clock.now() - (progress.listedAtMs ?? 0)
   if (progress.failures === 1 && isUsual(failure, { wasWatching, listedForMs })) return
@@ -121,7 +121,7 @@ const mustListAfter = (failure: ApiError, wasWatching: boolean): boolean => {
   if (isExpired(failure) || failure.code === 'not_found') return true
   const { code, reason } = failure
   const isAway =
-    code === 'no_answer' ||
+    code === 'no_response' ||
     code === 'too_many_requests' ||
     (code === 'server_error' && reason === '')
   return isAway && !(wasWatching && (isBroken(failure) || isSilent(failure)))

@@ -50,7 +50,7 @@ export interface Watched<T> {
 export interface WatchFailure {
   /** Unix time, milliseconds: nothing has been received since. */
   readonly sinceMs: number
-  /** HTTP status of the last failure; 404: the API does not know the kind; 403: not allowed; 0: no answer. */
+  /** HTTP status of the last failure; 404: the API does not know the kind; 403: not allowed; 0: no response. */
   readonly status: number
   /** For a person. */
   readonly message: string

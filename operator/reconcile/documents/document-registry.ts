@@ -14,9 +14,9 @@ import { LastGoodVersions } from './last-good.ts'
 import { Memo } from '../memo.ts'
 import { mayDocumentBeHeld } from '../may-be-held.ts'
 import type { MissingVersion } from './missing-version.ts'
-import { previewDocument, type PreviewSurroundings } from './preview-document.ts'
+import { previewDocument, type PreviewContext } from './preview-document.ts'
 import type { Amounts } from '../quotas/quota-amounts.ts'
-import type { ResourceChanges, Surroundings } from '../surroundings.ts'
+import type { ResourceChanges, ValidationContext } from '../validation-context.ts'
 import { KeptIds } from '../claims/kept-ids.ts'
 import type { Verdict } from '../verdict.ts'
 
@@ -56,9 +56,9 @@ export class DocumentRegistry {
   validate(
     resources: Specifications,
     changes: ResourceChanges,
-    surroundings: Surroundings,
+    context: ValidationContext,
   ): ValidatedDocuments {
-    this.#validateEach(resources, changes, surroundings)
+    this.#validateEach(resources, changes, context)
     const changed = this.#validations.takeChanged()
     const touched = this.#resolution.resolve(
       new Map(changed.map((key) => [key, this.#validations.get(key)])),
@@ -70,7 +70,7 @@ export class DocumentRegistry {
     const moved = this.#lastGood.takeTouched()
     this.#verdicts = edited(this.#verdicts, this.#newVerdicts(touched, [...changed, ...moved]))
     for (const id of touched.ids) this.#keptIds.update(id, ownerOf(id), documents.has(id))
-    const isOpen = this.#validations.settleQuotasAgain(moved, surroundings)
+    const isOpen = this.#validations.settleQuotasAgain(moved, context)
     this.#validations.lookAgain(moved)
     return {
       isOpen,
@@ -78,7 +78,7 @@ export class DocumentRegistry {
       kept: this.#keptIds.keepOpen((id) => owners.claimantsOf(id)),
       verdicts: this.#verdicts,
       nameless: owners.claimantsOf('').map(({ resource }) => resource),
-      missing: this.#lastGood.missing(this.#unserved(), ownerOf, surroundings.cache),
+      missing: this.#lastGood.missing(this.#unserved(), ownerOf, context.cache),
     }
   }
 
@@ -89,9 +89,9 @@ export class DocumentRegistry {
   prepare(
     resources: Specifications,
     changes: ResourceChanges,
-    surroundings: Surroundings,
+    context: ValidationContext,
   ): boolean {
-    this.#validateEach(resources, changes, surroundings)
+    this.#validateEach(resources, changes, context)
     return !this.#compiler.isAwaitingServing()
   }
 
@@ -112,7 +112,7 @@ export class DocumentRegistry {
   /** The verdict on a resource if it were created or changed now; nothing is remembered. */
   preview(
     resource: ApiSpecificationResource,
-    surroundings: PreviewSurroundings,
+    context: PreviewContext,
     compiler: DocumentCompiler,
   ): Verdict | undefined {
     if (!this.#isSettled) return undefined
@@ -121,7 +121,7 @@ export class DocumentRegistry {
       validated: (key: string) => this.#validations.get(key),
       lastGood: (key: string) => this.#lastGood.get(key),
     }
-    return previewDocument(resource, surroundings, standing, compiler)
+    return previewDocument(resource, context, standing, compiler)
   }
 
   /** @returns whether it is the version that was missing; then the same cache must be validated again */
@@ -138,10 +138,10 @@ export class DocumentRegistry {
   #validateEach(
     resources: Specifications,
     changes: ResourceChanges,
-    surroundings: Surroundings,
+    context: ValidationContext,
   ): void {
     this.#lastGood.begin(resources)
-    this.#validations.validate(resources, changes, surroundings)
+    this.#validations.validate(resources, changes, context)
   }
 
   /** @param changed keys of documents that were validated again or whose serving version has changed */

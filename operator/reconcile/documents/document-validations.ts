@@ -6,7 +6,7 @@ import type { ApiSpecificationResource } from '../../resource/resource.ts'
 import { confinementOf } from '../claims/destination-policies.ts'
 import { Memo } from '../memo.ts'
 import type { Amounts } from '../quotas/quota-amounts.ts'
-import type { ResourceChanges, Surroundings } from '../surroundings.ts'
+import type { ResourceChanges, ValidationContext } from '../validation-context.ts'
 import type { DocumentCompiler } from './compile-document.ts'
 import { DocumentIndex } from './document-index.ts'
 import { DocumentQuotas } from './document-quotas.ts'
@@ -67,7 +67,7 @@ export class DocumentValidations {
     for (const key of keys) this.#open.add(key)
   }
 
-  validate(resources: Specifications, changes: ResourceChanges, surroundings: Surroundings): void {
+  validate(resources: Specifications, changes: ResourceChanges, context: ValidationContext): void {
     const keys = new Set([...changes.documents, ...this.#pending, ...this.#open])
     for (const key of this.#index.concernedBy(changes)) keys.add(key)
     this.#open.clear()
@@ -78,10 +78,10 @@ export class DocumentValidations {
       if (this.#forget(key)) isAnyGone = true
     }
     if (isAnyGone) this.#options.compiler.retain(resources)
-    for (const key of this.#settleQuotas(keys, resources, { changes, surroundings })) keys.add(key)
+    for (const key of this.#settleQuotas(keys, resources, { changes, context })) keys.add(key)
     for (const key of keys) {
       const resource = resources.get(key)
-      if (resource !== undefined) this.#validateOne(key, resource, surroundings)
+      if (resource !== undefined) this.#validateOne(key, resource, context)
     }
   }
 
@@ -97,8 +97,8 @@ export class DocumentValidations {
    * @param keys of documents of which another version serves now
    * @returns whether others are refused than before: they are looked at the next time
    */
-  settleQuotasAgain(keys: readonly string[], surroundings: Surroundings): boolean {
-    const { cache, quota } = surroundings
+  settleQuotasAgain(keys: readonly string[], context: ValidationContext): boolean {
+    const { cache, quota } = context
     if (quota === undefined || !this.#quotas.hasRefusals) return false
     for (const key of keys) {
       const validated = this.#validated.get(key)
@@ -125,10 +125,10 @@ export class DocumentValidations {
     resources: Specifications,
     {
       changes,
-      surroundings,
-    }: { readonly changes: ResourceChanges; readonly surroundings: Surroundings },
+      context,
+    }: { readonly changes: ResourceChanges; readonly context: ValidationContext },
   ): ReadonlySet<string> {
-    const { cache, quota } = surroundings
+    const { cache, quota } = context
     if (quota === undefined) return NO_KEYS
     for (const key of keys) {
       const resource = resources.get(key)
@@ -148,14 +148,14 @@ export class DocumentValidations {
     return this.#reads.get(key, inputs, () => readDocument(resource, cache))
   }
 
-  #validateOne(key: string, resource: ApiSpecificationResource, surroundings: Surroundings): void {
+  #validateOne(key: string, resource: ApiSpecificationResource, context: ValidationContext): void {
     const { lastGood: versions } = this.#options
-    const read = this.#read(key, resource, surroundings.cache)
+    const read = this.#read(key, resource, context.cache)
     this.#index.put(key, resource, read)
     const overQuota = this.#quotas.refusalOf(key, resource)
-    const validation = this.#validation(key, resource, read, { ...surroundings, overQuota })
+    const validation = this.#validation(key, resource, read, { ...context, overQuota })
     versions.of(key, resource, validation.version)
-    this.#restrict(key, resource, surroundings)
+    this.#restrict(key, resource, context)
     const lastGood = versions.get(key)?.document
     const own = { key, resource, read, validation, lastGood, overQuota }
     this.#validated.set(key, toValidatedDocument(own))
@@ -168,7 +168,7 @@ export class DocumentValidations {
     key: string,
     resource: ApiSpecificationResource,
     read: ReadDocument,
-    { cache, overQuota, ...of }: Surroundings & Pick<ValidatedDocument, 'overQuota'>,
+    { cache, overQuota, ...of }: ValidationContext & Pick<ValidatedDocument, 'overQuota'>,
   ): ApiSpecificationValidation {
     const { compiler } = this.#options
     const { namespace } = resource.metadata
@@ -178,9 +178,9 @@ export class DocumentValidations {
     const destinations = of.destinations(namespace)
     // Nothing else of the validation depends on it: a first status must not have its document compiled again.
     const isRecorded = access.access === 'unready' && resource.programmed !== undefined
-    const surroundings = [...variableInputs(resource, cache), ...accessInputs(access)]
+    const contextInputs = [...variableInputs(resource, cache), ...accessInputs(access)]
     const own = [...ownInputs(resource), read, isRecorded, overQuota]
-    const inputs = [...own, grant, destinations, ...surroundings]
+    const inputs = [...own, grant, destinations, ...contextInputs]
     const validation = this.#validations.get(key, inputs, () =>
       validateApiSpecification(resource, read, {
         key,
@@ -205,7 +205,7 @@ export class DocumentValidations {
   #restrict(
     key: string,
     { metadata: { namespace } }: ApiSpecificationResource,
-    { access, destinations }: Surroundings,
+    { access, destinations }: ValidationContext,
   ): void {
     const confinedTo = confinementOf(destinations(namespace))
     this.#options.lastGood.restrict(key, (document) => ({

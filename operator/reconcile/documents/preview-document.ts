@@ -20,7 +20,7 @@ import { amountsOf } from '../quotas/quota-amounts.ts'
 import { quotaVerdict, type QuotaUse } from '../quotas/quota-verdict.ts'
 import { readDocument, type ReadDocument } from './read-document.ts'
 import { readVariables } from './read-variables.ts'
-import type { Surroundings } from '../surroundings.ts'
+import type { ValidationContext } from '../validation-context.ts'
 import type { Verdict } from '../verdict.ts'
 
 /** The documents as they were last settled. */
@@ -31,22 +31,22 @@ export interface DocumentStanding {
 }
 
 /** What stands beside the documents, as they were last settled. */
-export interface PreviewSurroundings extends Omit<Surroundings, 'quota'> {
+export interface PreviewContext extends Omit<ValidationContext, 'quota'> {
   /** Of the namespace of the document; undefined: there are no quotas. */
   readonly quotaUse: QuotaUse | undefined
 }
 
 export const previewDocument = (
   resource: ApiSpecificationResource,
-  surroundings: PreviewSurroundings,
+  preview: PreviewContext,
   standing: DocumentStanding,
   compiler: DocumentCompiler,
 ): Verdict => {
-  const { cache, access, grant, destinations } = surroundings
+  const { cache, access, grant, destinations } = preview
   const key = keyOf(resource)
   const { namespace, uid } = resource.metadata
   const read = readDocument(resource, cache)
-  const overQuota = quotaCondition(resource, read, surroundings, standing)
+  const overQuota = quotaCondition(resource, read, preview, standing)
   const realmUri = 'document' in read ? read.realmUri : undefined
   const context = {
     key,
@@ -71,7 +71,7 @@ export const previewDocument = (
 const quotaCondition = (
   resource: ApiSpecificationResource,
   read: ReadDocument,
-  { cache, quotaUse }: PreviewSurroundings,
+  { cache, quotaUse }: PreviewContext,
   { validated }: DocumentStanding,
 ): NewCondition<'Accepted'> | undefined => {
   if (quotaUse === undefined || !('document' in read)) return undefined

@@ -294,7 +294,7 @@ const refusal = (
   return whole === undefined ? invalid(located) : tooLarge(whole.message)
 }
 
-/** Of a realm that is not known, nobody can say what it lacks. */
+/** Of a realm that is not known, what it lacks is not known either. */
 const locateWarnings = (
   warnings: readonly Warning[],
   place: DocumentPlace,

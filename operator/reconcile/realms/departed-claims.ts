@@ -36,7 +36,7 @@ export class DepartedClaims {
   readonly #departures = new Map<string, Departure>()
 
   /** Before the cache is validated. */
-  follow({ departed = NOBODY }: ResourceCache, memory: Memory): void {
+  follow({ departed = NONE_DEPARTED }: ResourceCache, memory: Memory): void {
     for (const [key, { uid }] of this.#departures)
       if (departed.get(key)?.resource.metadata.uid !== uid) this.#departures.delete(key)
     for (const [key, each] of departed)
@@ -45,7 +45,7 @@ export class DepartedClaims {
 
   /**
    * The living, and of each uri the claim of the last that went. Of the same namespace one takes over as soon as it is
-   * good, before any other that has asked for the uri; of another namespace nobody does before the time is over.
+   * good, before any other that has asked for the uri; a Realm of another namespace gets it only when the time is over.
    */
   joinTo<L extends Living>(living: readonly L[]): readonly (L | DepartedClaim)[] {
     const claims = new Map<string, DepartedClaim>()
@@ -72,7 +72,7 @@ export class DepartedClaims {
   }
 }
 
-const NOBODY: NonNullable<ResourceCache['departed']> = new Map()
+const NONE_DEPARTED: NonNullable<ResourceCache['departed']> = new Map()
 
 /** Of the namespace that the deleted one was of: it may have its uri. */
 export const isKin = (
@@ -83,7 +83,7 @@ export const isKin = (
 const isGoodKin = ({ good, resource }: Living, claim: DepartedClaim | undefined): boolean =>
   good !== undefined && claim !== undefined && isKin(resource, claim)
 
-/** Whoever never served a uri revokes nothing by deleting a Realm that names it. */
+/** Deleting a Realm revokes nothing if it never served the uri that it names. */
 const departureOf = (
   key: string,
   { resource, isRevoked }: DepartedRealm,

@@ -24,7 +24,7 @@ export type RealmAccess =
   | { readonly access: 'unready'; readonly realm: UnreadyRealm }
   | {
       readonly access: 'RealmNotFound' | 'RefNotPermitted'
-      /** There is none, whoever asks. */
+      /** There is none, for any document. */
       readonly isAbsent?: true
     }
 

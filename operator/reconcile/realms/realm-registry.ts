@@ -254,7 +254,7 @@ const verdictOf = (
 }
 
 /**
- * Whoever names another's uri keeps the one it had: what serves is not deleted for that. What it keeps may be what
+ * A Realm that names another's uri keeps the one it had: what serves is not deleted for that. What it keeps may be what
  * a third one has named: each round refuses one more at least.
  */
 const withoutRefused = (asked: readonly RealmClaimant[]): readonly RealmClaimant[] => {

@@ -32,7 +32,7 @@ export const realmDegraded = (uri: string, sight: Sight): NewCondition<'Degraded
 const providerWords = ({ provider, cause, found }: FailingProvider): string => {
   const { words, fix } = WORDS[cause]
   const instead = found === undefined ? '' : ` (${found})`
-  return `nobody can log in by provider '${provider.slice(0, MAX_NAME)}', as ${words}${instead}: ${fix}`
+  return `no login is possible with provider '${provider.slice(0, MAX_NAME)}', as ${words}${instead}: ${fix}`
 }
 
 const MAX_NAME = 100

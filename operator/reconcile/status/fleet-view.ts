@@ -6,17 +6,17 @@ import { changedKeys } from '../../edited-map.ts'
 import type { LabelSelector } from '../../resource/resource.ts'
 import { type Audience, Audiences } from './audiences.ts'
 import {
-  answerOnDocument,
-  answerOnPeers,
-  answerOnRealm,
-  answerOnRouter,
-  answerOnUpstreams,
-  type DocumentAnswer,
-  type PeersAnswer,
-  type RealmAnswer,
-  type RouterAnswer,
-  type UpstreamAnswer,
-} from './data-plane-answer.ts'
+  documentStateOf,
+  peersStateOf,
+  realmStateOf,
+  routerStateOf,
+  upstreamStateOf,
+  type DocumentState,
+  type PeersState,
+  type RealmState,
+  type RouterState,
+  type UpstreamState,
+} from './data-plane-state.ts'
 import { Tally } from './tally.ts'
 import { type Majority, majorityOf } from './upstream-majority.ts'
 
@@ -35,14 +35,14 @@ export type Subject =
     }
   | { readonly kind: 'realm'; readonly uri: string; readonly namespace: string }
 
-export type Answer = DocumentAnswer | RealmAnswer
+export type State = DocumentState | RealmState
 
-/** What all data planes answer about one subject. */
+/** What all data planes report about one subject. */
 export interface Sight {
   readonly total: number
-  count(...answers: readonly Answer[]): number
-  /** The first by name, for answers that are reported with the name of a data plane. */
-  first(answer: Answer): DataPlaneReport | undefined
+  count(...states: readonly State[]): number
+  /** The first by name, for states that are reported with the name of a data plane. */
+  first(state: State): DataPlaneReport | undefined
   /** Of a document: the digests that ready data planes have loaded, also those that it does not select (any more). */
   readonly held: Iterable<string>
   /** Of a document: the data planes that have loaded it and have no session with the router of its realm. */
@@ -63,32 +63,32 @@ interface NamedDataPlane {
 interface Entry {
   readonly subject: Subject
   readonly audience: Audience | undefined
-  readonly tally: Tally<Answer>
+  readonly tally: Tally<State>
   readonly held: Tally<string>
-  readonly routers: Tally<RouterAnswer>
-  readonly upstreams: Tally<UpstreamAnswer>
-  readonly peers: Tally<PeersAnswer>
+  readonly routers: Tally<RouterState>
+  readonly upstreams: Tally<UpstreamState>
+  readonly peers: Tally<PeersState>
 }
 
 /** What one data plane reports about a subject. */
 interface Finding {
-  readonly answer: Answer | undefined
+  readonly state: State | undefined
   /** Digest. */
   readonly held: string | undefined
-  readonly router: RouterAnswer | undefined
-  readonly upstream: UpstreamAnswer | undefined
-  readonly peers: PeersAnswer | undefined
+  readonly router: RouterState | undefined
+  readonly upstream: UpstreamState | undefined
+  readonly peers: PeersState | undefined
 }
 
 /** `unreachable` is reported only where all are, so that any data plane may be named. */
-const NAMED: ReadonlySet<Answer> = new Set<Answer>([
+const NAMED: ReadonlySet<State> = new Set<State>([
   ...(['rejected', 'withheld', 'shadowed', 'refused', 'closed'] as const),
 ])
 
 const NONE_NAMED: ReadonlySet<string> = new Set()
-const NO_TROUBLES_NAMED: ReadonlySet<UpstreamAnswer> = new Set()
-const APART: ReadonlySet<RouterAnswer> = new Set<RouterAnswer>(['apart'])
-const FAILING: ReadonlySet<PeersAnswer> = new Set<PeersAnswer>(['failing'])
+const NO_TROUBLES_NAMED: ReadonlySet<UpstreamState> = new Set()
+const APART: ReadonlySet<RouterState> = new Set<RouterState>(['apart'])
+const FAILING: ReadonlySet<PeersState> = new Set<PeersState>(['failing'])
 
 export class FleetView {
   readonly #entries = new Map<string, Entry>()
@@ -112,7 +112,7 @@ export class FleetView {
       tally: new Tally(NAMED),
       held: new Tally(NONE_NAMED),
       routers: new Tally(APART),
-      upstreams: new Tally<UpstreamAnswer>(NO_TROUBLES_NAMED),
+      upstreams: new Tally<UpstreamState>(NO_TROUBLES_NAMED),
       peers: new Tally(FAILING),
     }
     const entry: Entry = { subject, audience, ...tallies }
@@ -151,19 +151,19 @@ export class FleetView {
 
   look(key: string): Sight {
     const entry = this.#entries.get(key)
-    if (entry === undefined) return NO_ANSWERS
+    if (entry === undefined) return NO_REPORTS
     const { tally, held, routers, upstreams, peers } = entry
     const apart = this.#report(routers.first('apart'))
     const failing = this.#report(peers.first('failing'))
     return {
       total: tally.total,
-      held: held.answers(),
+      held: held.values(),
       apart: apart && { first: apart, others: routers.count('apart') - 1 },
       unhealthy: majorityOf(upstreams),
       failing: failing && { first: failing, others: peers.count('failing') - 1 },
-      count: (...answers) => tally.count(...answers),
-      first: (answer) => {
-        return this.#report(NAMED.has(answer) ? tally.first(answer) : this.#firstAsked(entry))
+      count: (...states) => tally.count(...states),
+      first: (state) => {
+        return this.#report(NAMED.has(state) ? tally.first(state) : this.#firstAsked(entry))
       },
     }
   }
@@ -209,47 +209,47 @@ export class FleetView {
   }
 
   #findingOf(report: DataPlaneReport, entry: Entry): Finding {
-    const answer = this.#answer(report, entry)
+    const state = this.#stateOf(report, entry)
     const { subject } = entry
     if (subject.kind === 'realm') {
-      const peers = answer && answerOnPeers(report, subject.uri)
-      return { ...NO_FINDING, answer, peers }
+      const peers = state && peersStateOf(report, subject.uri)
+      return { ...NO_FINDING, state, peers }
     }
     const held = heldOf(report, subject)
     const { routerRealm } = subject
     const isAsked = held !== undefined && routerRealm !== undefined
     return {
-      answer,
+      state,
       held,
-      router: isAsked ? answerOnRouter(report, routerRealm) : undefined,
-      upstream: answer && answerOnUpstreams(report, subject.id, held !== undefined),
+      router: isAsked ? routerStateOf(report, routerRealm) : undefined,
+      upstream: state && upstreamStateOf(report, subject.id, held !== undefined),
       peers: undefined,
     }
   }
 
-  #answer(report: DataPlaneReport, { subject, audience }: Entry): Answer | undefined {
+  #stateOf(report: DataPlaneReport, { subject, audience }: Entry): State | undefined {
     const { dataPlane } = report
     if (subject.kind === 'realm') {
       // The owner of the realm is shown what it says, so other data planes are ignored.
-      return isAskedAboutRealm(report, subject) ? answerOnRealm(report, subject.uri) : undefined
+      return isAskedAboutRealm(report, subject) ? realmStateOf(report, subject.uri) : undefined
     }
     if (audience === undefined || !this.#audiences.includes(audience, dataPlane)) return undefined
     const { realmNamespace } = subject
     if (realmNamespace !== undefined && !mayHoldRealm(dataPlane, realmNamespace)) return 'forbidden'
-    return answerOnDocument(report, subject.id, subject.digest)
+    return documentStateOf(report, subject.id, subject.digest)
   }
 
   #firstAsked(entry: Entry): string | undefined {
     return this.#names.find((name) => {
       const report = this.#reports.get(name)
-      const answer = report && this.#answer(report, entry)
-      return answer !== undefined && answer !== 'forbidden'
+      const state = report && this.#stateOf(report, entry)
+      return state !== undefined && state !== 'forbidden'
     })
   }
 }
 
 const NO_FINDING: Finding = {
-  answer: undefined,
+  state: undefined,
   held: undefined,
   router: undefined,
   upstream: undefined,
@@ -259,7 +259,7 @@ const NO_FINDING: Finding = {
 const NO_TROUBLES: NonNullable<DataPlaneReport['upstreams']> = new Map()
 
 const MEMBERS = [
-  'answer',
+  'state',
   'held',
   'router',
   'upstream',
@@ -273,7 +273,7 @@ const move = (
   from: Finding,
   to: Finding,
 ): boolean => {
-  if (from.answer !== to.answer) tally.move(name, from.answer, to.answer)
+  if (from.state !== to.state) tally.move(name, from.state, to.state)
   if (from.held !== to.held) held.move(name, from.held, to.held)
   if (from.router !== to.router) routers.move(name, from.router, to.router)
   if (from.upstream !== to.upstream) upstreams.move(name, from.upstream, to.upstream)
@@ -323,7 +323,7 @@ const isAlike = (left: DataPlaneReport, right: DataPlaneReport): boolean =>
   left.ready === right.ready &&
   left.message === right.message
 
-const NO_ANSWERS: Sight = {
+const NO_REPORTS: Sight = {
   total: 0,
   count: () => 0,
   first: () => undefined,
@@ -333,16 +333,16 @@ const NO_ANSWERS: Sight = {
   failing: undefined,
 }
 
-/** Whether details that are shown have changed although the answer is the same. */
+/** Whether details that are shown have changed although the state is the same. */
 const hasNewDetails = (
   before: DataPlaneReport | undefined,
   after: DataPlaneReport | undefined,
   subject: Subject,
-  { answer, peers }: Finding,
+  { state, peers }: Finding,
 ): boolean => {
   if (peers === 'failing' && detailsOf(before, subject) !== detailsOf(after, subject)) return true
-  if (answer === 'unreachable') return before?.message !== after?.message
-  if (answer === undefined || !NAMED.has(answer)) return false
+  if (state === 'unreachable') return before?.message !== after?.message
+  if (state === undefined || !NAMED.has(state)) return false
   return detailsOf(before, subject) !== detailsOf(after, subject)
 }
 

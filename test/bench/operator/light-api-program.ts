@@ -1,4 +1,4 @@
-// Serves a light API server on loopback by TLS, and tells whoever started it by IPC where, and what it was asked.
+// Serves a light API server on loopback by TLS, and reports by IPC to the process that started it where, and what it was asked.
 
 import { createServer } from 'node:https'
 import type { AddressInfo } from 'node:net'

@@ -201,8 +201,8 @@ export class LightApi {
       const object = this.#changed(before, given, { ...target, ...request, name })
       const text = this.#take(collection, object, before === undefined ? 'ADDED' : 'MODIFIED')
       const { apiVersion, kind, metadata } = object
-      const answer = isOnlyMetadata ? JSON.stringify({ apiVersion, kind, metadata }) : text
-      succeed(response, before === undefined ? 201 : 200, answer)
+      const sent = isOnlyMetadata ? JSON.stringify({ apiVersion, kind, metadata }) : text
+      succeed(response, before === undefined ? 201 : 200, sent)
     }
   }
 

@@ -1,4 +1,4 @@
-// What was measured in; the sections of the report out. Pure.
+// Makes the sections of the report from what was measured. Pure.
 
 import { atLeast, atMost, fixed, type Section, type Table, type Target, whole } from '../section.ts'
 import { median, percentile } from '../statistics.ts'

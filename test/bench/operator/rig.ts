@@ -1,5 +1,5 @@
-// A control plane in; our kinds and as many documents as are wanted in it, stand-ins for data planes with a Pod each,
-// operators as real processes with the rights of their account, and everything that is measured about them, out.
+// Prepares a control plane for the benchmark: our kinds and as many documents as are wanted, stand-ins for data planes
+// with a Pod each, and operators as real processes with the rights of their account; and measures them.
 
 import { readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
@@ -76,7 +76,7 @@ export class Rig implements AsyncDisposable {
     this.standIns = parts.standIns
     this.statuses = parts.statuses
     this.#stack = parts.stack
-    // Nobody may be waiting for it.
+    // Perhaps nothing waits for it.
     this.#failed.promise.catch(() => undefined)
   }
 
@@ -96,7 +96,7 @@ export class Rig implements AsyncDisposable {
     return new Rig(options, { pod, standIns, statuses, stack: stack.move() })
   }
 
-  /** Rejects as soon as an operator has ended that nobody has ended: whoever waits for what it does would wait long. */
+  /** Rejects as soon as an operator has ended without being stopped: a caller that waits for what it does would wait long. */
   get failure(): Promise<never> {
     return this.#failed.promise
   }
@@ -142,7 +142,7 @@ export class Rig implements AsyncDisposable {
     const edit = (this.#edits.get(index) ?? 0) + 1
     this.#edits.set(index, edit)
     const path = `/apis/${GROUP}/v1alpha1/namespaces/${NAMESPACE}/apispecifications/${nameOf(index)}`
-    const answer = demand(
+    const response = demand(
       await this.#options.plane.request({
         method: 'PATCH',
         path: `${path}?fieldManager=kubectl&force=true`,
@@ -150,7 +150,7 @@ export class Rig implements AsyncDisposable {
         body: resourceOf(index, edit),
       }),
     )
-    const { metadata } = answer.json() as { readonly metadata: { readonly generation: number } }
+    const { metadata } = response.json() as { readonly metadata: { readonly generation: number } }
     return metadata.generation
   }
 
@@ -174,7 +174,7 @@ export class Rig implements AsyncDisposable {
     return count
   }
 
-  /** For whoever reads why a run failed. */
+  /** For a person who reads why a run failed. */
   logs(): readonly string[] {
     return this.#operators.flatMap(({ logs }) => logs().slice(-20))
   }

@@ -1,4 +1,4 @@
-// A control plane and how much of everything in; all parts run one after the other on it, and what was measured, out.
+// Runs all parts of the benchmark one after the other on a control plane, and returns what was measured.
 
 import { mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'

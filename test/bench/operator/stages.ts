@@ -1,5 +1,5 @@
-// A rig, an operator and how much of it in; what was measured, in plain numbers, out. One function for each part of the
-// report. Every wait ends, with an error that says for what.
+// Measures a rig and an operator at a given size, and returns plain numbers. One function for each part of the report.
+// Every wait ends, with an error that says for what.
 
 import { readFileSync, writeFileSync } from 'node:fs'
 import { setTimeout as sleep } from 'node:timers/promises'

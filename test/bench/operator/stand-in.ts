@@ -15,7 +15,7 @@ export interface StandInCall {
   readonly atMs: number
 }
 
-export interface StandInAnswer {
+export interface StandInResponse {
   readonly status: number
   readonly etag?: string
   readonly text: string
@@ -45,7 +45,7 @@ interface Contents {
   readonly realms: ReadonlyMap<string, string>
 }
 
-/** What a sync call means to whoever holds its base. */
+/** What a sync call means to a data plane that holds its base. */
 interface Transition {
   readonly request: Pick<SyncRequest, 'managedBy' | 'epoch' | 'base'> & {
     readonly complete: string | undefined
@@ -69,7 +69,7 @@ export class SharedTransitions {
   read({ body, isGzip }: StandInCall, before: Contents): Transition {
     const key = hash('sha256', body)
     const known = this.#known.get(key)
-    // The same bytes name the same base: whoever holds another one is told so before it matters.
+    // The same bytes name the same base: a data plane that holds another one learns so before it matters.
     if (known !== undefined) return known
     const text = (isGzip ? gunzipSync(body) : body).toString()
     const made = transitionOf(JSON.parse(text) as SyncRequest, before)
@@ -140,12 +140,12 @@ export class StandIn {
     this.#facts = NO_FACTS
   }
 
-  answer(call: StandInCall): StandInAnswer {
+  answer(call: StandInCall): StandInResponse {
     if (call.path === '/service_endpoints') return this.#endpoints()
     return call.method === 'POST' ? this.#sync(call) : this.#state(call)
   }
 
-  #state({ etag, atMs }: StandInCall): StandInAnswer {
+  #state({ etag, atMs }: StandInCall): StandInResponse {
     const own = this.#etag()
     if (etag === own) {
       this.#note({ polls: this.#facts.polls + 1 })
@@ -164,7 +164,7 @@ export class StandIn {
     return { status: 200, etag: own, text: `${head.slice(0, -1)},${held}}` }
   }
 
-  #sync(call: StandInCall): StandInAnswer {
+  #sync(call: StandInCall): StandInResponse {
     const { request, after, taken, text, isPush, isPlain } = this.#shared.read(call, this.#contents)
     if (request.managedBy !== this.#manager) return refusal(403, 'svc.error.not_owner', {})
     if (request.epoch < this.#epoch)
@@ -186,7 +186,7 @@ export class StandIn {
     return { status: 200, etag: this.#etag(), text: reply }
   }
 
-  #endpoints(): StandInAnswer {
+  #endpoints(): StandInResponse {
     this.#note({ endpointCalls: this.#facts.endpointCalls + 1 })
     return { status: 200, text: '{"services":0}' }
   }
@@ -254,7 +254,7 @@ const rootOf = ({ realms, specs }: Omit<Contents, 'root'>): string =>
     ...Array.from(specs, ([key, digest]) => ({ kind: 'spec', key, digest }) as const),
   ])
 
-const refusal = (status: number, code: string, more: object): StandInAnswer => ({
+const refusal = (status: number, code: string, more: object): StandInResponse => ({
   status,
   text: JSON.stringify({ code, message: 'refused by the stand-in', description: '', ...more }),
 })

@@ -1,5 +1,5 @@
 // A manager's name and how many on the command line; so many stand-ins for data planes, each with a management
-// address of its own on loopback. Whoever started it asks over IPC what has come to them.
+// address of its own on loopback. The process that started it asks over IPC what has come to them.
 
 import { createServer, type IncomingMessage, type Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
@@ -75,7 +75,7 @@ const arrivalOf = (key: string): ReceivedCall => {
 
 const NO_ARRIVAL = { count: 0, firstAtMs: 0, lastAtMs: 0 }
 
-const answer = (asked: Asked): Told['answer'] => {
+const answer = (asked: Asked): Told['response'] => {
   switch (asked.ask) {
     case 'facts':
       return standIns.map(({ facts }) => facts)
@@ -101,7 +101,7 @@ for (const [index, standIn] of standIns.entries()) {
 }
 process.on('message', (message) => {
   const asked = message as Asked
-  tell({ turn: asked.turn, answer: answer(asked) })
+  tell({ turn: asked.turn, response: answer(asked) })
 })
 process.on('disconnect', () => process.exit(0))
-tell({ turn: 0, answer: addresses })
+tell({ turn: 0, response: addresses })

@@ -1,5 +1,5 @@
-// How many in; a process of so many stand-ins for data planes, and what has come to each of them, out. It ends with
-// whoever started it.
+// Starts a process of so many stand-ins for data planes, and reads what each of them has received. It ends with the
+// process that started it.
 
 import { fork } from 'node:child_process'
 import { once } from 'node:events'
@@ -30,7 +30,7 @@ export type Asked = Question & { readonly turn: number }
 export interface Told {
   /** Of the question; 0 when it listens. */
   readonly turn: number
-  readonly answer: readonly StandInFacts[] | readonly ReceivedCall[] | readonly Address[]
+  readonly response: readonly StandInFacts[] | readonly ReceivedCall[] | readonly Address[]
 }
 
 export interface Version {
@@ -61,19 +61,19 @@ const POLL_MS = 20
 
 export const startStandIns = async (manager: string, count: number): Promise<StandIns> => {
   const child = fork(PROGRAM, [manager, String(count)], { execArgv: [], stdio: 'inherit' })
-  const waiting = new Map<number, (answer: Told['answer']) => void>()
-  const opened = Promise.withResolvers<Told['answer']>()
+  const waiting = new Map<number, (response: Told['response']) => void>()
+  const opened = Promise.withResolvers<Told['response']>()
   waiting.set(0, opened.resolve)
   child.once('exit', () => {
     opened.reject(new Error('the stand-ins for data planes did not start'))
   })
   child.on('message', (message) => {
-    const { turn, answer } = message as Told
-    waiting.get(turn)?.(answer)
+    const { turn, response } = message as Told
+    waiting.get(turn)?.(response)
     waiting.delete(turn)
   })
   let last = 0
-  const ask = (question: Question): Promise<Told['answer']> =>
+  const ask = (question: Question): Promise<Told['response']> =>
     new Promise((resolve) => {
       last += 1
       waiting.set(last, resolve)

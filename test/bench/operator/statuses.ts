@@ -26,7 +26,7 @@ export interface Statuses extends AsyncDisposable {
 
 const PAGE = 200
 
-/** A reflector: an API server ends the watch of whoever is slow. */
+/** A reflector: an API server ends the watch of a slow client. */
 export const watchStatuses = async (api: KubernetesApi, now: () => number): Promise<Statuses> => {
   const known = new Map<string, Programmed>()
   const waiting = new Map<string, (programmed: Programmed) => void>()

@@ -7,7 +7,7 @@ import { eventually } from '../../support/eventually.ts'
 import { API_KEY, LIVE_HOST, liveResource, liveVersion } from './documents.ts'
 import { QUESTIONS, type Question, wrongness } from './response-checker.ts'
 import { liveIsServed, type Rig } from './rig.ts'
-import { type Answered, startSteadyLoad } from './steady-load.ts'
+import { type ReceivedResponse, startSteadyLoad } from './steady-load.ts'
 
 export interface Changed {
   readonly changes: number
@@ -48,9 +48,9 @@ export const changeRoutes = async (
       return {
         url: `${gateway.gateway.public}${question === 'extra path' ? '/extra' : '/live'}`,
         headers: headersOf(question),
-        onAnswer: (answer) => {
+        onResponse: (response) => {
           requests += 1
-          const seen = readSeen(answer)
+          const seen = readSeen(response)
           const why = wrongness(question, seen, { oldest, newest })
           if (why !== undefined) wrong.push(`${question}: ${why}`)
           const { version } = seen
@@ -74,7 +74,7 @@ export const changeRoutes = async (
 const headersOf = (question: Question): Readonly<Record<string, string>> =>
   question === 'without key' ? { host: LIVE_HOST } : { host: LIVE_HOST, 'x-api-key': API_KEY }
 
-const readSeen = ({ status, headers, text }: Answered): Parameters<typeof wrongness>[1] => {
+const readSeen = ({ status, headers, text }: ReceivedResponse): Parameters<typeof wrongness>[1] => {
   const version = headers['x-version']
   const body =
     status === 200

@@ -14,7 +14,7 @@ const load = startSteadyLoad({
     url: `${urls[index % urls.length] ?? ''}/item`,
     // A prime: neighbours in time are not neighbours in memory.
     headers: { host: churnHost((index * 7919) % documents) },
-    onAnswer: ({ status, text }) => {
+    onResponse: ({ status, text }) => {
       if (status === 200) return
       const failure = status === 0 ? text : `status ${status}`
       failures.set(failure, (failures.get(failure) ?? 0) + 1)

@@ -157,8 +157,8 @@ const holdings = async (rig: Rig): Promise<Omit<Sample, 'atSeconds'>> => {
 }
 
 const held = async (pid: number, url: string): Promise<Held> => {
-  const answer = await fetch(`${url}/metrics`)
-  const lines = (await answer.text()).split('\n')
+  const response = await fetch(`${url}/metrics`)
+  const lines = (await response.text()).split('\n')
   const timers = /^\S*active_resources\{[^}]*type="Timeout"[^}]*\} (\d+)/
   return {
     rssMegabytes: readFigures(pid).rssMegabytes,

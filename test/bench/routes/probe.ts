@@ -13,7 +13,7 @@ export interface Probed {
   readonly propagationMs: readonly number[]
   /** How often each status was answered. */
   readonly statuses: ReadonlyMap<number, number>
-  /** Answers that were neither 404 before the first 200, nor 200 from then on. */
+  /** Responses that were neither 404 before the first 200, nor 200 from then on. */
   readonly wrong: number
 }
 

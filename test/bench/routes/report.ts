@@ -24,7 +24,7 @@ export const probeSection = ({ propagationMs, statuses, wrong }: Probed): Sectio
       }),
       {
         head: ['status', 'answers'],
-        rows: [...statuses].map(([status, answers]) => [String(status), whole(answers)]),
+        rows: [...statuses].map(([status, responses]) => [String(status), whole(responses)]),
       },
       PUBLISHED,
     ],

@@ -8,7 +8,7 @@ export interface Asked {
   readonly headers: Readonly<Record<string, string>>
 }
 
-export interface Answered {
+export interface ReceivedResponse {
   /** 0: there was no response. */
   readonly status: number
   readonly headers: IncomingHttpHeaders
@@ -22,8 +22,10 @@ export interface SteadyLoad extends AsyncDisposable {
 
 export interface LoadOptions {
   readonly perSecond: number
-  /** The request with that number, and what becomes of its answer. */
-  readonly ask: (index: number) => Asked & { readonly onAnswer: (answer: Answered) => void }
+  /** The request with that number, and what becomes of its response. */
+  readonly ask: (
+    index: number,
+  ) => Asked & { readonly onResponse: (response: ReceivedResponse) => void }
 }
 
 const TICK_MS = 10
@@ -36,13 +38,13 @@ export const startSteadyLoad = ({ perSecond, ask }: LoadOptions): SteadyLoad => 
   let latencies: number[] = []
   let sent = 0
   const sendOne = (): void => {
-    const { onAnswer, ...asked } = ask(sent)
+    const { onResponse, ...asked } = ask(sent)
     sent += 1
     const beganMs = performance.now()
-    const done = fetchOnce(agent, asked).then((answer) => {
+    const done = fetchOnce(agent, asked).then((response) => {
       latencies.push(performance.now() - beganMs)
       onTheirWay.delete(done)
-      onAnswer(answer)
+      onResponse(response)
     })
     onTheirWay.add(done)
   }
@@ -65,7 +67,7 @@ export const startSteadyLoad = ({ perSecond, ask }: LoadOptions): SteadyLoad => 
 }
 
 /** Never rejects. */
-export const fetchOnce = (agent: Agent, { url, headers }: Asked): Promise<Answered> =>
+export const fetchOnce = (agent: Agent, { url, headers }: Asked): Promise<ReceivedResponse> =>
   new Promise((resolve) => {
     const request = get(url, { agent, headers }, (response) => {
       let text = ''

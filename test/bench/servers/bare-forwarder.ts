@@ -1,5 +1,5 @@
 // The reference for forwarding: undici's dispatch handler straight into the response, and nothing else
-// than what it cannot do without: back-pressure, and letting go of what nobody reads any more.
+// than what it cannot do without: back-pressure, and releasing what is not read any more.
 
 import { createServer } from 'node:http'
 import { type Dispatcher, Pool } from 'undici'

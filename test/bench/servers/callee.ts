@@ -13,5 +13,5 @@ const result = JSON.stringify([STATIC_BODY])
 session.listen(([type, id]) => {
   if (type === MESSAGE.invocation) session.send(`[${MESSAGE.yield},${String(id)},{},${result}]`)
 })
-// Whoever can connect knows that it has registered.
+// A client that can connect knows that it has registered.
 createServer((socket) => socket.destroy()).listen(Number(port), '127.0.0.1')

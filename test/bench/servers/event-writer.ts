@@ -1,4 +1,4 @@
-// The floor of the table of events: sockets and nothing else. Whoever sends anything gets the head of a
+// The floor of the table of events: sockets and nothing else. A client that sends anything gets the head of a
 // stream, and with each publication the bytes that the gateway would send.
 
 import { createServer, type Socket } from 'node:net'

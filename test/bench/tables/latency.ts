@@ -11,7 +11,7 @@ import { atMost, comparisonRemarks, fixed, type Section } from '../section.ts'
 import { withServers } from '../server-process.ts'
 import { makeTempDir } from '../../support/temp-dir.ts'
 
-const NOBODY = 'http://127.0.0.1:9'
+const NO_UPSTREAM = 'http://127.0.0.1:9'
 const PACED_CONNECTIONS = 512
 /**
  * All of them connect at once when a repetition begins. What they send until that is over is delayed by it: of three
@@ -27,7 +27,7 @@ export const measureLatency = async (bench: Bench): Promise<Section> => {
     const peers = { machine: bench.machine, start, directory: directory.path }
     const { started } = await startPeers(staticPeers.slice(0, 1), peers)
     const gateway = await startGateway(start)
-    await loadUnmanaged(gateway, [mainDocument(NOBODY)])
+    await loadUnmanaged(gateway, [mainDocument(NO_UPSTREAM)])
     const servers = [...started, { name: GATEWAY, server: gateway }]
     return await latencySection(bench, {
       title: 'Latency below saturation',

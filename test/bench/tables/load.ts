@@ -13,7 +13,7 @@ import { type StartServer, withServers } from '../server-process.ts'
 import { median } from '../statistics.ts'
 
 const DOCUMENTS = 1000
-const NOBODY = 'http://127.0.0.1:9'
+const NO_UPSTREAM = 'http://127.0.0.1:9'
 const MANAGER = 'bench'
 const QUIET_MS = 1000
 
@@ -100,14 +100,14 @@ const byHandWay = (documents: readonly object[]): Way => {
     name: 'POST /api_specs',
     prepare: async (start) => {
       const gateway = await startGateway(start)
-      await loadUnmanaged(gateway, [mainDocument(NOBODY)])
+      await loadUnmanaged(gateway, [mainDocument(NO_UPSTREAM)])
       return [gateway, () => postDocuments(gateway, body)]
     },
   }
 }
 
 const bySyncWay = (documents: readonly object[]): Way => {
-  const first = syncCall({ held: [], documents: [mainDocument(NOBODY)], realms: [REALM] })
+  const first = syncCall({ held: [], documents: [mainDocument(NO_UPSTREAM)], realms: [REALM] })
   const second = syncCall({ held: first.held, documents, realms: [] })
   return {
     name: 'POST /api_specs/_sync',

@@ -7,7 +7,7 @@ import { type Gateway, loadUnmanaged, startGateway } from '../gateway.ts'
 import { atMost, comparisonRemarks, comparisonTable, type Section } from '../section.ts'
 import { type Server, type StartServer, withServers } from '../server-process.ts'
 
-const NOBODY = 'http://127.0.0.1:9'
+const NO_UPSTREAM = 'http://127.0.0.1:9'
 const [ONE, TWO] = ['one process', 'two processes']
 
 export const measureProcesses = (bench: Bench): Promise<Section> =>
@@ -31,7 +31,7 @@ export const measureProcesses = (bench: Bench): Promise<Section> =>
 
 const serve = async (start: StartServer, flags: readonly string[]): Promise<Gateway> => {
   const gateway = await startGateway(start, { flags })
-  await loadUnmanaged(gateway, [mainDocument(NOBODY)])
+  await loadUnmanaged(gateway, [mainDocument(NO_UPSTREAM)])
   return gateway
 }
 

@@ -29,7 +29,7 @@ const BOUNDS = {
   oidc: 0.95,
 } as const satisfies Partial<Record<Guarded, number>>
 
-/** The same heads where nobody looks at them: what of the difference is HTTP's. */
+/** The same heads where nothing looks at them: what of the difference is HTTP's. */
 const UNREAD = {
   oauth2: 'no security, with that token',
   oidc: 'no security, with that cookie',

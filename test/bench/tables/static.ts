@@ -1,4 +1,4 @@
-// The table of answers that the gateway gives by itself: fixed and rendered JSON beside servers that do
+// The table of responses that the gateway gives by itself: fixed and rendered JSON beside servers that do
 // nothing but write a buffer.
 
 import type { Bench } from '../bench.ts'
@@ -10,7 +10,7 @@ import { comparisonRemarks, comparisonTable, ratioAtLeast, type Section } from '
 import { withServers } from '../server-process.ts'
 import { makeTempDir } from '../../support/temp-dir.ts'
 
-const NOBODY = 'http://127.0.0.1:9'
+const NO_UPSTREAM = 'http://127.0.0.1:9'
 const [STATIC, RENDERED] = ['gateway, static', 'gateway, rendered']
 
 export const measureStatic = async (bench: Bench): Promise<Section> => {
@@ -22,7 +22,7 @@ export const measureStatic = async (bench: Bench): Promise<Section> => {
       directory: directory.path,
     })
     const gateway = await startGateway(start)
-    await loadUnmanaged(gateway, [mainDocument(NOBODY)])
+    await loadUnmanaged(gateway, [mainDocument(NO_UPSTREAM)])
     const [reference, ...peers] = started.map(({ name, server }): Subject => ({
       name,
       pid: server.pid,

@@ -81,7 +81,7 @@ export interface TokenEndpoint extends AsyncDisposable {
   respond: (count: number) => { readonly status?: number; readonly body: unknown }
 }
 
-/** A token endpoint that gives `token-1`, `token-2`, … unless it is told otherwise. */
+/** A token endpoint that gives `token-1`, `token-2`, … unless a test sets another response. */
 export const startTokenEndpoint = async (): Promise<TokenEndpoint> => {
   const server = createServer()
   const endpoint = {
@@ -130,11 +130,11 @@ export const loadCredentials = async (
     realm_uri: REALM_URI,
     versions: { v1: { base_path: '/v1', paths } },
   }
-  for (const answer of [
+  for (const response of [
     await post(gateway, '/realms', { uri: REALM_URI, ...realm }),
     await post(gateway, '/api_specs', document),
   ])
-    if (answer.status !== 204) throw new Error(`${answer.status}: ${answer.text}`)
+    if (response.status !== 204) throw new Error(`${response.status}: ${response.text}`)
 }
 
 /** Passes everything on. */

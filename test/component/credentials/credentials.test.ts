@@ -31,7 +31,7 @@ const clientOf = (token_endpoint: string, more: object = {}): object => ({
 })
 
 describe.each(CLIENTS)('with the HTTP client %s', (client) => {
-  it('sends bearer and basic in place of what the client sent, and tells nobody', async () => {
+  it('sends bearer and basic in place of what the client sent, and shows them nowhere', async () => {
     await using upstream = await startUpstream()
     const { origin } = upstream
     await using gateway = await startGateway({ flags: ['--upstream-client', client] })
@@ -201,7 +201,7 @@ it('gets one token for all, and another one once an upstream refuses it', async 
   expect(gateway.logs().join('\n')).not.toMatch(/token-\d|never-to-be-seen/)
 }, 60_000)
 
-it('says why there is no token, to the log, to /why and to whoever reads the realm', async () => {
+it('says why there is no token, in the log, in /why and in the state of the realm', async () => {
   await using endpoint = await startTokenEndpoint()
   await using upstream = await startUpstream()
   const { origin } = upstream
@@ -211,15 +211,15 @@ it('says why there is no token, to the log, to /why and to whoever reads the rea
     billing: { origins: [origin], client_credentials: clientOf(endpoint.url) },
   }
   await loadCredentials(gateway, { credentials }, { '/x': { get: forwarding(origin, 'billing') } })
-  const answer = await request(`${gateway.public}/v1/x`)
-  expect(answer.status).toBe(504)
-  expect(answer.json()).toMatchObject({
+  const response = await request(`${gateway.public}/v1/x`)
+  expect(response.status).toBe(504)
+  expect(response.json()).toMatchObject({
     code: 'svc.error.bad_gateway',
     message: 'The gateway could not authenticate at the upstream.',
   })
-  expect(answer.text).not.toMatch(/127\.0\.0\.1|billing|invalid_client/)
+  expect(response.text).not.toMatch(/127\.0\.0\.1|billing|invalid_client/)
   expect(upstream.seen).toEqual([])
-  const id = String(answer.headers['x-request-id'])
+  const id = String(response.headers['x-request-id'])
   const why = await request(`${gateway.management}/why/${id}`)
   expect(why.text).toContain('credential_token')
   await eventually(() => {
@@ -288,7 +288,7 @@ describe('a real authorization server', () => {
     )
     issuerKeys = new URL(`${gateway.public}/.well-known/jwks.json`)
     const logIn = async (username: string): Promise<string> => {
-      const answer = await request(`${gateway.public}/v1/oauth/token`, {
+      const response = await request(`${gateway.public}/v1/oauth/token`, {
         method: 'POST',
         headers: {
           'content-type': 'application/x-www-form-urlencoded',
@@ -300,7 +300,7 @@ describe('a real authorization server', () => {
           password: `${username}-password`,
         }).toString(),
       })
-      return (answer.json() as { readonly access_token: string }).access_token
+      return (response.json() as { readonly access_token: string }).access_token
     }
     expect((await request(`${gateway.public}/v1/own`)).status).toBe(200)
     const [alice, bob] = [await logIn('alice'), await logIn('bob')]

@@ -36,14 +36,14 @@ const sync = async (gateway: GatewayProcess, origin: string, grants: Grants): Pr
       ...(credentials && { credentials, critical: ['/credentials'] }),
     }
   })
-  const answer = await post(gateway, '/api_specs/_sync', {
+  const response = await post(gateway, '/api_specs/_sync', {
     managedBy: 'op',
     epoch: Math.max(epoch, 1),
     base: rootDigest,
     realms: { put: [{ uri: REALM_URI, digest: digestOf(realm), realm }] },
     specs: { put },
   })
-  return (answer.json() as SyncReply).items.map(({ result }) => result)
+  return (response.json() as SyncReply).items.map(({ result }) => result)
 }
 
 it('is held to what its operator grants', async () => {

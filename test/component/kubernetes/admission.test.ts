@@ -96,8 +96,8 @@ await describeWithKubernetes('admission', (plane) => {
   /** Status of a creation that leaves nothing behind: 422 with a webhook that is asked, else 201. */
   const dryRun = async (document: object): Promise<number> => {
     const body = specification('dry', document)
-    const answer = await plane().request({ method: 'POST', path: `${API}?dryRun=All`, body })
-    return answer.status
+    const response = await plane().request({ method: 'POST', path: `${API}?dryRun=All`, body })
+    return response.status
   }
   /** Both keepers wait for the clock: what moves it is not lost on them. */
   const untilIdle = () =>
@@ -158,7 +158,7 @@ await describeWithKubernetes('admission', (plane) => {
         }),
       caBundle: () => certificates.caBundle(),
     })
-    // A keeper that is refused tries again when the clock moves, and nobody moves it yet.
+    // A keeper that is refused tries again when the clock moves, and it does not move yet.
     const user = userOf(OWN, account.serviceAccount)
     const secret = { user, verb: 'get', resource: 'secrets' }
     await untilGranted(plane(), { ...secret, namespace: OWN, name: SECRET_NAMES.authority })
@@ -275,7 +275,7 @@ await describeWithKubernetes('admission', (plane) => {
     expect((await plane().kubectl(['delete', 'apispecification', 'unseen'])).code).toBe(0)
   })
 
-  it('a target that somebody has changed stays so and is told, until the configuration is deleted', async () => {
+  it('a target that somebody has changed stays so and is reported, until the configuration is deleted', async () => {
     const kind = 'validatingwebhookconfiguration'
     const pass = async (isDone: () => boolean): Promise<void> => {
       await untilIdle()
@@ -284,7 +284,7 @@ await describeWithKubernetes('admission', (plane) => {
         expect(isDone()).toBe(true)
       }, PATIENCE)
     }
-    // What the API server adds by itself is nobody's change.
+    // What the API server adds by itself is no change of a person.
     expect(webhook.drift).toBeUndefined()
     const path = '/webhooks/0/clientConfig/url'
     const patch = JSON.stringify([{ op: 'replace', path, value: 'https://127.0.0.1:1/other' }])

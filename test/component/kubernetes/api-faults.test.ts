@@ -33,8 +33,8 @@ await describeWithKubernetes('an API server with faults', (plane) => {
   let odd: OddPod
   let operator: OperatorProcess
 
-  const apply = (name: string, answer: string): Promise<void> =>
-    plane().apply([documentObject('shop', name, { paths: { '/x': answer } })])
+  const apply = (name: string, response: string): Promise<void> =>
+    plane().apply([documentObject('shop', name, { paths: { '/x': response } })])
 
   const remove = async (name: string): Promise<void> => {
     const path = `/apis/gateway.svc.dev/v1alpha1/namespaces/shop/apispecifications/${name}`
@@ -53,10 +53,10 @@ await describeWithKubernetes('an API server with faults', (plane) => {
     }, A_LEASE_LATER)
 
   /** Applied, told to be in service, and in service; also where watches wait before they are tried again. */
-  const change = async (name: string, answer: string): Promise<void> => {
-    await apply(name, answer)
+  const change = async (name: string, response: string): Promise<void> => {
+    await apply(name, response)
     await eventually(() => home.until('shop', name, 'Programmed', 'Programmed'), LONG)
-    expect(await body(name)).toBe(`"${answer}"`)
+    expect(await body(name)).toBe(`"${response}"`)
   }
 
   /** Each data plane is told in its own time. */
@@ -97,7 +97,7 @@ await describeWithKubernetes('an API server with faults', (plane) => {
 
   afterAll(() => open.disposeAsync())
 
-  it('paused for longer than a Lease: nobody acts, and afterwards all is as it was', async () => {
+  it('paused for longer than a Lease: no replica acts, and afterwards all is as it was', async () => {
     const before = {
       lease: await leaseNow(plane()),
       kept: await resourceVersionOf(plane(), 'kept'),
@@ -107,7 +107,7 @@ await describeWithKubernetes('an API server with faults', (plane) => {
       await plane().pause()
       try {
         await untilFollowing(operator)
-        // Whoever led would fill it again.
+        // The leader would fill it again.
         odd.fake.restart()
         const syncs = odd.fake.syncs.length
         await sleep(LEASE_IS_OVER_MS)
@@ -173,7 +173,7 @@ await describeWithKubernetes('an API server with faults', (plane) => {
   )
 
   it(
-    'stopped and started: its many watches are told of together',
+    'stopped and started: its many watches are logged together',
     async () => {
       const many = Array.from({ length: 40 }, (_, index) => `key-${index}`)
       const account = { serviceAccount: 'svc-operator', operatorNamespace: OPERATOR_NAMESPACE }
@@ -224,7 +224,7 @@ await describeWithKubernetes('an API server with faults', (plane) => {
         await untilFollowing(operator)
         await sleep(LEASE_IS_OVER_MS)
         await apply('changing', 'in the hang')
-        // By itself a watch would notice within two and a half minutes that nobody speaks to it any more.
+        // By itself a watch would notice within two and a half minutes that nothing speaks to it any more.
         relay.thawNew()
         await untilLeading(operator)
         await eventually(async () => {

@@ -20,12 +20,17 @@ jest.setTimeout(120_000)
 const HOST = 'shop.test'
 type ClassName = 'a' | 'b'
 
-const ofClass = (className: ClassName | 'nginx', name: string, answer: string, id = name): object =>
+const ofClass = (
+  className: ClassName | 'nginx',
+  name: string,
+  response: string,
+  id = name,
+): object =>
   documentObject('shop', name, {
     id,
     basePath: `/${id}`,
     realm: `com.shop`,
-    paths: { '/x': answer },
+    paths: { '/x': response },
     spec: { gatewayClassName: className },
   })
 
@@ -166,7 +171,7 @@ await describeWithKubernetes('two operators of different class', (plane) => {
     }
   }
 
-  it('a document that leaves for a class of nobody says so, once', async () => {
+  it('a document that leaves for a class of no operator says so, once', async () => {
     await plane().apply([ofClass('a', 'leaver', 'leaves')])
     await home.until('shop', 'leaver', 'Ready', 'Ready')
     await plane().apply([ofClass('nginx', 'leaver', 'leaves')])

@@ -77,7 +77,7 @@ await describeWithKubernetes('what two documents want', (plane) => {
   }
 
   describe('within a namespace', () => {
-    it('a path is the older document’s; the other is told by whom, and comes when it is free', async () => {
+    it('a path is the older document’s; the other names its owner, and is served when it is free', async () => {
       await applied(
         LOSERS,
         'a-first',
@@ -266,7 +266,7 @@ await describeWithKubernetes('what two documents want', (plane) => {
       expect(await answer(`${WINNERS}.test`, '/a-hidden-uri/x')).toBe('"a-hidden-uri"')
     })
 
-    it('with shared hosts it is the paths that are contested, and still nothing is told', async () => {
+    it('with shared hosts it is the paths that are contested, and still nothing is reported', async () => {
       await operator.stop()
       operator = await home.startOperator({ flags: ['--host-ownership', 'shared'] })
       const shared = { host: 'two.test', basePath: '/api' }

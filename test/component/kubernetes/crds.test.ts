@@ -235,7 +235,7 @@ const EXPLAINED: readonly (readonly [string, string])[] = [
   ['apispec.status.errors', 'JSON pointer (RFC 6901) into the resource.'],
   ['realm', 'A named space of users'],
   ['realm.spec.allowedNamespaces', 'Same: the namespace of the Realm.'],
-  ['realm.spec.users.passwordHash', 'Whoever may read the Realm reads what stands here as'],
+  ['realm.spec.users.passwordHash', 'Everyone who may read the Realm reads what stands here as'],
   ['realm.spec.info.oidcProviders.clientSecret', 'Client secret at the provider.'],
 ]
 
@@ -258,14 +258,14 @@ await describeWithKubernetes('our kinds', (plane) => {
       readonly metadata: { name: string }
     }
     const query = `fieldManager=${fieldManager}&force=${force}&fieldValidation=Strict`
-    const answer = await plane().request({
+    const response = await plane().request({
       method: 'PATCH',
       path: `${API}/${kind.toLowerCase()}s/${metadata.name}?${query}`,
       contentType: 'application/apply-patch+yaml',
       body: object,
     })
-    const { message = '' } = answer.json() as { readonly message?: string }
-    return { ok: answer.status < 300, message }
+    const { message = '' } = response.json() as { readonly message?: string }
+    return { ok: response.status < 300, message }
   }
   const get = async (path: string): Promise<ValueMap> => {
     const value: unknown = demand(await plane().request({ path: `${API}/${path}` })).json()
@@ -332,7 +332,7 @@ await describeWithKubernetes('our kinds', (plane) => {
     expect(applied.ok).toBe(words === undefined)
   })
 
-  it('drops an unknown field of the envelope where nobody asks to be told', async () => {
+  it('drops an unknown field of the envelope where the client does not ask for warnings', async () => {
     const object = specification('pruned', { document: document('pruned'), documnet: {} })
     const path = `${API}/apispecifications?fieldValidation=Ignore`
     demand(await plane().request({ method: 'POST', path, body: object }))

@@ -84,7 +84,7 @@ await describeWithKubernetes('many go at once', (plane) => {
     await home.until('shop', 'api-0', 'Ready', 'Ready')
   })
 
-  it('all are deleted at once: most of it is held back, and told; new ones are served', async () => {
+  it('all are deleted at once: most of it is held back, and reported; new ones are served', async () => {
     await plane().kubectl(['delete', 'apispec', '--all', '-n', 'shop'])
     await eventually(async () => {
       for (const { phase, message } of (await podPages(operator)).values()) {
@@ -100,10 +100,10 @@ await describeWithKubernetes('many go at once', (plane) => {
     await plane().apply([aDocument('newcomer', 'new')])
     await home.until('shop', 'newcomer', 'Programmed', 'Programmed')
     expect(odd.deletes()).toEqual(deleted)
-    const answers = await Promise.all(IDS.map((id) => gateway.get('shop.test', `/${id}/x`)))
-    expect(answers.filter(({ status }) => status === 404).length).toBeLessThanOrEqual(5)
-    expect(answers.filter(({ text }) => text === '"first"').length).toBeGreaterThanOrEqual(5)
-    // Whoever did not mean it applies them again: no delete is left to be held back.
+    const responses = await Promise.all(IDS.map((id) => gateway.get('shop.test', `/${id}/x`)))
+    expect(responses.filter(({ status }) => status === 404).length).toBeLessThanOrEqual(5)
+    expect(responses.filter(({ text }) => text === '"first"').length).toBeGreaterThanOrEqual(5)
+    // An owner who did not mean it applies them again: no delete is left to be held back.
     await applyAll('first')
     for (const id of IDS) await home.until('shop', id, 'Ready', 'Ready')
     await serves('first')
@@ -111,7 +111,7 @@ await describeWithKubernetes('many go at once', (plane) => {
     await untilPhases('synced')
   })
 
-  it('CRDs are deleted: all is served on, and what is the matter is told', async () => {
+  it('CRDs are deleted: all is served on, and the condition is reported', async () => {
     await plane().kubectl(['delete', 'crd', ...CRDS])
     await untilDefinitionsAreGone()
     await eventually(async () => {
@@ -170,7 +170,7 @@ await describeWithKubernetes('many go at once', (plane) => {
     await untilServed('second')
     expect(odd.deletes()).toEqual(deleted)
     expect(odd.putsOf('api-0')).toBe(puts + 1)
-    // For a minute nobody can tell what went with them from what is deleted now.
+    // For a minute it is not known what went with them from what is deleted now.
     await plane().kubectl(['delete', 'apispec', '-n', 'shop', 'api-0'])
     await eventually(async () => {
       expect(await operator.page('/debug/desired')).toMatchObject({

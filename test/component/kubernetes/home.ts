@@ -1,5 +1,5 @@
-// A control plane in; our CRDs and roles in it, operators as real processes with the rights of their account and no
-// more, and real gateways, each with a Pod object that says where it is, out.
+// Prepares a control plane for tests: our CRDs and roles, operators as real processes with the rights of their account
+// and no more, and real gateways, each with a Pod object that says where it is.
 
 import { mkdir, readFile, rename, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
@@ -179,9 +179,9 @@ export class Home implements AsyncDisposable {
     name: string,
   ): Promise<ResourceStatus> {
     const path = `/apis/${GROUP}/v1alpha1/namespaces/${namespace}/${kind}/${name}`
-    const answer = await this.plane.request({ path })
-    if (answer.status !== 200) throw new Error(`${path}: ${answer.status} ${answer.text}`)
-    const { status, metadata } = answer.json() as {
+    const response = await this.plane.request({ path })
+    if (response.status !== 200) throw new Error(`${path}: ${response.status} ${response.text}`)
+    const { status, metadata } = response.json() as {
       readonly status: ResourceStatus
       readonly metadata: { readonly generation: number }
     }
@@ -238,7 +238,7 @@ export class Home implements AsyncDisposable {
     return path
   }
 
-  /** For whoever reads why a test failed. */
+  /** For a person who reads why a test failed. */
   #logs(): string {
     return this.#processes.flatMap(({ logs }) => logs().slice(-15)).join('\n')
   }
@@ -273,9 +273,9 @@ export class Home implements AsyncDisposable {
 
   async #copySecret(namespace: string, directory: string): Promise<void> {
     const path = `/api/v1/namespaces/${namespace}/secrets/svc-gateway-management-tls`
-    const answer = await this.plane.request({ path })
-    if (answer.status !== 200) return
-    const { data } = answer.json() as { readonly data: Readonly<Record<string, string>> }
+    const response = await this.plane.request({ path })
+    if (response.status !== 200) return
+    const { data } = response.json() as { readonly data: Readonly<Record<string, string>> }
     for (const [name, value] of Object.entries(data)) {
       const target = join(directory, 'tls', name)
       await writeFile(`${target}.new`, Buffer.from(value, 'base64'))
@@ -284,7 +284,7 @@ export class Home implements AsyncDisposable {
   }
 }
 
-/** Given back by whoever led before: where there is none, the first operator waits for as long as one lasts. */
+/** Released by the leader before: where there is none, the first operator waits for as long as one lasts. */
 const makeFreeLease = async (plane: ControlPlane): Promise<void> => {
   const path = `/apis/coordination.k8s.io/v1/namespaces/${OPERATOR_NAMESPACE}/leases`
   const body = { metadata: { name: 'svc-operator' }, spec: { holderIdentity: '' } }
@@ -296,12 +296,12 @@ const gatewayPod = (gateway: GatewayProcess, pod: FakePod): GatewayPod => ({
   pod,
   get: async (host, path) => {
     // The public port is reached by address; the document is chosen by the name.
-    const answer = await request(`${gateway.public}${path}`, { headers: { host } })
-    return { status: answer.status, text: answer.text }
+    const response = await request(`${gateway.public}${path}`, { headers: { host } })
+    return { status: response.status, text: response.text }
   },
   state: async () => {
-    const answer = await request(`${gateway.management}/api_specs?view=state`)
-    return answer.json() as StateView
+    const response = await request(`${gateway.management}/api_specs?view=state`)
+    return response.json() as StateView
   },
   isReady: async () => {
     const health = String(gateway.listening['health'])

@@ -25,7 +25,7 @@ type Group = (typeof GROUPS)[number]
 type Place = Group | 'both'
 
 interface Wanted {
-  readonly answer: string
+  readonly response: string
   readonly place: Place
   /** Whether it has the path that goes from document to document. */
   readonly hasMoving: boolean
@@ -53,13 +53,13 @@ const FIRST: Model = new Map<string, Wanted>([
   ...Array.from({ length: 9 }, (_, index): [string, Wanted] => [
     `first-${index}`,
     {
-      answer: '0',
+      response: '0',
       place: (['one', 'two', 'both'] as const)[index % 3] ?? 'both',
       hasMoving: false,
     },
   ]),
-  [SHARING[0], { answer: '0', place: 'both', hasMoving: true }],
-  [SHARING[1], { answer: '0', place: 'both', hasMoving: false }],
+  [SHARING[0], { response: '0', place: 'both', hasMoving: true }],
+  [SHARING[1], { response: '0', place: 'both', hasMoving: false }],
 ])
 
 /** One is new, three change, one goes, one moves to other data planes, and a path goes to the other document. */
@@ -69,7 +69,7 @@ const nextBatch = (before: Model, seed: number, below: (count: number) => number
   const draw = (): string => names.splice(below(names.length), 1)[0] ?? ''
   const changed = new Set<string>()
   const change = (name: string, more: Partial<Wanted>): void => {
-    const known = model.get(name) ?? { answer: '', place: 'both', hasMoving: false }
+    const known = model.get(name) ?? { response: '', place: 'both', hasMoving: false }
     model.set(name, { ...known, ...more })
     changed.add(name)
   }
@@ -81,17 +81,17 @@ const nextBatch = (before: Model, seed: number, below: (count: number) => number
   )
   const place = places[below(places.length)] ?? 'both'
   change(moved, { place })
-  for (const name of [draw(), draw(), draw()]) change(name, { answer: `${seed}` })
-  change(`new-${seed}`, { answer: `${seed}`, place: GROUPS[below(2)] ?? 'one' })
+  for (const name of [draw(), draw(), draw()]) change(name, { response: `${seed}` })
+  change(`new-${seed}`, { response: `${seed}`, place: GROUPS[below(2)] ?? 'one' })
   for (const name of SHARING) change(name, { hasMoving: before.get(name)?.hasMoving !== true })
   return { model, changed, deleted }
 }
 
-const objectOf = (name: string, { answer, place, hasMoving }: Wanted): object => {
+const objectOf = (name: string, { response, place, hasMoving }: Wanted): object => {
   const isSharing = name.startsWith('sharing')
   return documentObject('shop', name, {
     basePath: isSharing ? '/sharing' : `/${name}`,
-    paths: { [`/${name}`]: answer, ...(hasMoving && { '/moving': name }) },
+    paths: { [`/${name}`]: response, ...(hasMoving && { '/moving': name }) },
     spec: {
       ...(place !== 'both' && { dataPlaneSelector: { matchLabels: { group: place } } }),
     },
@@ -202,7 +202,7 @@ await describeWithKubernetes('an operator that is killed', (plane) => {
     return { one: markOf(odds.one), two: markOf(odds.two) }
   }
 
-  /** Another life: nobody waits for the Lease of the one before, which is surely over. */
+  /** Another life: the next one does not wait for the Lease of the one before, which is surely over. */
   const startAgain = async (): Promise<void> => {
     await releaseLease(plane())
     operator = await home.startOperator()
@@ -234,7 +234,7 @@ await describeWithKubernetes('an operator that is killed', (plane) => {
   it.each(
     Array.from({ length: 12 }, (_, index) => ({
       seed: index + 1,
-      /** A call arrives, its answer is written, another one arrives: at which of these it is killed, or after a while. */
+      /** A call arrives, its response is written, another one arrives: at which of these it is killed, or after a while. */
       at: index % 3 === 2 ? 'any time' : `moment ${index + 1 - Math.floor(index / 3)}`,
       /** The next one too, soon after its start. */
       isKilledTwice: index % 4 === 3,

@@ -60,10 +60,10 @@ await describeWithKubernetes('two operators of one Lease', (plane) => {
     return operator
   }
 
-  const change = async (answer: string): Promise<void> => {
-    await plane().apply([documentObject('shop', 'changing', { paths: { '/x': answer } })])
+  const change = async (response: string): Promise<void> => {
+    await plane().apply([documentObject('shop', 'changing', { paths: { '/x': response } })])
     await home.until('shop', 'changing', 'Programmed', 'Programmed')
-    expect((await gateway.get(HOST, '/changing/x')).text).toBe(`"${answer}"`)
+    expect((await gateway.get(HOST, '/changing/x')).text).toBe(`"${response}"`)
   }
 
   /** What no change of the leader may touch. */
@@ -96,7 +96,7 @@ await describeWithKubernetes('two operators of one Lease', (plane) => {
 
   afterAll(() => open.disposeAsync())
 
-  it('each names the leader: the standby has no lists, and nobody takes what it lacks for gone', async () => {
+  it('each names the leader: the standby has no lists, and what it lacks is not taken for gone', async () => {
     const { holder } = await leaseNow(plane())
     const name = holder.replace(/_\w{8}$/, '')
     const named = { name, namespace: OPERATOR_NAMESPACE, since: expect.stringMatching(/^2\d{3}-/) }
@@ -157,7 +157,7 @@ await describeWithKubernetes('two operators of one Lease', (plane) => {
     await moveUp()
   })
 
-  it('a leader that ends in order gives the Lease back: nobody waits until it expires', async () => {
+  it('a leader that ends in order gives the Lease back: the standby does not wait until it expires', async () => {
     const before = { lease: await leaseNow(plane()), still: await still() }
     await leader.stop()
     // Given back, or taken by the standby already; what has expired keeps its holder's name until it is taken.
@@ -248,7 +248,7 @@ await describeWithKubernetes('two operators of one Lease', (plane) => {
     const raised = await leaseNow(plane())
     expect(raised.holder).toBe(before.holder)
     expect(raised.epoch).toBeGreaterThan(Date.UTC(2020))
-    // Whoever comes next is above it, and all data planes go along.
+    // The next leader is above it, and all data planes go along.
     await leader.kill()
     await releaseLease(plane())
     await untilLeading(standby)

@@ -146,7 +146,7 @@ await describeWithKubernetes('a Lease of an API server', (plane) => {
       const [leader, other] = await eventually(() => {
         if (first.epochSource !== undefined) return [first, second] as const
         if (second.epochSource !== undefined) return [second, first] as const
-        throw new Error('nobody leads')
+        throw new Error('no replica leads')
       }, PATIENT)
       const { uid } = (await theLease(name)).metadata
       demand(await plane().request({ method: 'DELETE', path: `${LEASES}/${name}` }))
@@ -208,7 +208,7 @@ await describeWithKubernetes('a Lease of an API server', (plane) => {
   )
 
   it(
-    'is not led by an account that may not, and the reason is told',
+    'is not led by an account that may not, and the reason is logged',
     async () => {
       const name = await aFreeLease()
       const api = await anApi('stranger')

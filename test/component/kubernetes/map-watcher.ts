@@ -1,5 +1,5 @@
-// A control plane in; an account that may only watch ConfigMaps, connected by a relay that can be cut, and reflectors
-// that it follows them with, out.
+// Opens reflectors on the ConfigMaps of a control plane, by an account that may only watch those, connected by a relay
+// that can be cut.
 
 import { expect } from '@jest/globals'
 import { SYSTEM_CLOCK } from '../../../base/clock.ts'

@@ -31,8 +31,8 @@ const sh = (line: string, cwd: string): Promise<string> =>
 
 const post = async (url: string, body: object): Promise<void> => {
   const headers = { 'content-type': 'application/json' }
-  const answer = await fetch(url, { method: 'POST', headers, body: JSON.stringify(body) })
-  if (answer.status !== 204) throw new Error(await answer.text())
+  const response = await fetch(url, { method: 'POST', headers, body: JSON.stringify(body) })
+  if (response.status !== 204) throw new Error(await response.text())
 }
 
 const REALM = {
@@ -79,16 +79,16 @@ await describeWithKubernetes('docs/migration.md', (plane) => {
       const gateway = await home.startGatewayPod({ name: 'gateway' })
       expect(operator.pid).toBeGreaterThan(0)
 
-      const answers = new Map<string, string>()
+      const responses = new Map<string, string>()
       for (const line of LINES) {
         const here = line
           .replace('http://127.0.0.1:18081', old.management)
           .replace('$OLD', old.public)
           .replace('$NEW', gateway.gateway.public)
-        answers.set(line, await run(here, dir.path))
+        responses.set(line, await run(here, dir.path))
       }
-      const asked = [...answers].filter(([line]) => line.startsWith('curl'))
-      expect(asked.map(([, answer]) => JSON.parse(answer) as unknown)).toEqual([
+      const asked = [...responses].filter(([line]) => line.startsWith('curl'))
+      expect(asked.map(([, response]) => JSON.parse(response) as unknown)).toEqual([
         { text: 'Hello Ada', 'com.example.shop.hello': null },
         { text: 'Hello Ada', 'com.example.shop.hello': null },
       ])

@@ -1,5 +1,5 @@
 // A path that goes from one document to another while clients ask for it without a pause: not one of them may meet
-// a gateway on which nobody has it.
+// a gateway on which no document has it.
 
 import { Agent, request as httpRequest } from 'node:http'
 import { setTimeout as sleep } from 'node:timers/promises'
@@ -43,7 +43,7 @@ await describeWithKubernetes('under a steady load', (plane) => {
     for (const name of names) await home.until('shop', name, 'Ready', 'Ready')
   }
 
-  /** Until every client of every gateway gets this answer and no other. */
+  /** Until every client of every gateway gets this response and no other. */
   const allAnswer = (loads: readonly Load[], text: string): Promise<void> =>
     eventually(async () => {
       for (const load of loads) {
@@ -111,7 +111,7 @@ await describeWithKubernetes('under a steady load', (plane) => {
     }
   })
 
-  it('whoever waited for a path has it at once when its owner is deleted', async () => {
+  it('a document that waits for a path has it at once when its owner is deleted', async () => {
     await plane().apply([version('five', 'five-owner', ['/moving'])])
     await ready('five-owner')
     await plane().apply([version('five', 'five-waiting', ['/moving', '/own'])])
@@ -145,7 +145,7 @@ await describeWithKubernetes('under a steady load', (plane) => {
 /** The route waits for 450 ms at least, from a moment after the line. */
 const PROMPT_MS = 400
 
-/** Every request that was not answered with 200; and whoever asked too little to tell. */
+/** Every request that was not answered with 200; and callers that asked too little to tell. */
 const lossesOf = (loads: readonly Load[]): readonly string[] =>
   loads.flatMap(({ faults, answers, reused }) => [
     ...faults,
@@ -159,16 +159,16 @@ const version = (
   place: string,
   name: string,
   paths: readonly string[],
-  answer: string = name,
+  response: string = name,
 ): object =>
   documentObject('shop', name, {
     host: HOST,
     basePath: `/${place}`,
-    paths: Object.fromEntries(paths.map((path) => [path, answer])),
+    paths: Object.fromEntries(paths.map((path) => [path, response])),
   })
 
 interface Load {
-  /** Every answer but 200, and every request without one. */
+  /** Every response but 200, and every request without one. */
   readonly faults: readonly string[]
   readonly answers: () => number
   /** Of them, on a connection that had served before. */
@@ -244,7 +244,7 @@ const ask = (
         resolve({ status: incoming.statusCode ?? 0, text, isReused: outgoing.reusedSocket })
       })
     })
-    outgoing.setTimeout(20_000, () => outgoing.destroy(new Error('no answer within 20 s')))
+    outgoing.setTimeout(20_000, () => outgoing.destroy(new Error('no response within 20 s')))
     outgoing.once('error', reject)
     outgoing.end()
   })

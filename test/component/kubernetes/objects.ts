@@ -1,4 +1,4 @@
-// What somebody would write by hand comes in; the objects that are applied go out, as small as they can be.
+// Makes the objects that are applied, as small as they can be, from what a person would write by hand.
 
 import { aSpecification } from '../../support/resources.ts'
 
@@ -12,7 +12,7 @@ export interface DocumentOptions {
   readonly basePath?: string
   /** The name otherwise. */
   readonly id?: string | undefined
-  /** Body of the answer to a GET by path; `/x` answers with the name otherwise. */
+  /** Body of the response to a GET by path; `/x` answers with the name otherwise. */
   readonly paths?: Readonly<Record<string, unknown>>
   /** Beside them in the document. */
   readonly more?: object

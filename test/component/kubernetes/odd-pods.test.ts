@@ -107,7 +107,7 @@ await describeWithKubernetes('an odd pod', (plane) => {
       expect(await programmedDigest('hanging')).toBe(well.digest('hanging'))
     }, PATIENCE)
     await home.until('shop', 'hanging', 'Programmed', 'Programmed')
-    // While nobody knew that it hangs, it was one that is ready and holds the old.
+    // While it was not known that it hangs, it was one that is ready and holds the old.
     const reasons = await reasonsSince(plane(), before, { name: 'hanging', type: 'Programmed' })
     expect(reasons).toContain('2 PartiallyProgrammed')
     hung.fake.isHanging = false
@@ -194,7 +194,7 @@ await describeWithKubernetes('an odd pod', (plane) => {
     await apply('rejected', 'one')
     await home.until('shop', 'rejected', 'Programmed', 'Rejected')
     await home.until('shop', 'rejected', 'Stalled', 'Rejected')
-    // What nobody serves does not keep a data plane out of service.
+    // What no data plane serves does not keep a data plane out of service.
     expect(alone.fake.complete).toBe(true)
     alone.fake.refuses.clear()
     await apply('rejected', 'two')
@@ -213,12 +213,12 @@ await describeWithKubernetes('an odd pod', (plane) => {
     await again.pod.restartContainer()
     await eventually(() => {
       holds(again, 'restarted', digest)
-      // What was known of it went with the container: nobody asked whether something has changed since. A poll that
+      // What was known of it went with the container: no poll has asked since whether something has changed. A poll that
       // fell due before the Pod said so did, and may have filled it.
       expect(hasAskedAfresh(again, known)).toBe(true)
     }, PATIENCE)
 
-    // Nobody tells of this one but the data plane itself, when it is asked the next time.
+    // Nothing reports this one but the data plane itself, when it is asked the next time.
     again.fake.restart()
     await eventually(() => {
       holds(again, 'restarted', digest)
@@ -262,7 +262,7 @@ await describeWithKubernetes('an odd pod', (plane) => {
     }
   })
 
-  it('holds another version, an unknown one, and one that nobody wants: mended', async () => {
+  it('holds another version, an unknown one, and one that is not desired: corrected', async () => {
     const { labels, apply } = group('drifting')
     const { gateway, get, remove } = await home.startGatewayPod({ name: 'drifting', labels })
     await apply('drift', 'one')
@@ -275,7 +275,7 @@ await describeWithKubernetes('an odd pod', (plane) => {
     // It stands still for a moment, which costs it no turn: else it might mend before anybody has looked.
     operator.signal('SIGSTOP')
     try {
-      // Whoever has our credentials may do as we do.
+      // Another program with our credentials may do as we do.
       const spoil = await request(`${gateway.management}/api_specs/_sync`, {
         method: 'POST',
         json: {
@@ -399,7 +399,7 @@ await describeWithKubernetes('an odd pod', (plane) => {
     await other.remove()
   })
 
-  it('has no port named management: that is told, until it is gone', async () => {
+  it('has no port named management: that is reported, until it is gone', async () => {
     const { apply, odd } = group('portless')
     const pod = await plane().fakePod({
       namespace: OPERATOR_NAMESPACE,

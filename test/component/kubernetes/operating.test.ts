@@ -1,4 +1,4 @@
-// What whoever runs the operator relies on: the webhook as the program wires it, probes, metrics, pages, Events.
+// What the people who run the operator rely on: the webhook as the program wires it, probes, metrics, pages, Events.
 
 import { expect, it, jest } from '@jest/globals'
 import { CLASS_LABEL } from '../../../operator/admission/served-classes.ts'
@@ -42,9 +42,9 @@ await describeWithKubernetes('an operator in service', (plane) => {
         input: JSON.stringify(object),
       })
     const refused = await eventually(async () => {
-      const answer = await apply(bad, '--dry-run=server')
-      expect(answer.stderr).toContain('denied the request')
-      return answer
+      const response = await apply(bad, '--dry-run=server')
+      expect(response.stderr).toContain('denied the request')
+      return response
     }, PATIENCE)
     expect(refused.stderr).toContain('ApiSpecification shop/bad')
     expect(refused.stderr).toContain('/spec/document/versions/v1/base_path')
@@ -158,7 +158,7 @@ await describeWithKubernetes('an operator in service', (plane) => {
         /^Warning: \d documents? uses? this Realm \(.*orders.*\): its last valid/,
       ),
     ])
-    // Whoever deletes a namespace is not held up.
+    // The deletion of a namespace is not delayed.
     const gone = await plane().request({ method: 'DELETE', path: '/api/v1/namespaces/warned' })
     expect(gone.status).toBe(200)
   })

@@ -1,4 +1,4 @@
-// A control plane in; our CRDs and roles in it, and its API as the operator's own account sees it, out.
+// Installs our CRDs and roles in a control plane, and gives its API as the operator's own account sees it.
 
 import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'

@@ -1,5 +1,5 @@
-// Flags come in, a real operator process goes out, its output collected. It inherits no environment, so that no setting
-// of the machine leaks into a test.
+// Starts a real operator process with flags, and collects its output. It inherits no environment, so that no setting of
+// the machine leaks into a test.
 
 import { spawn, type ChildProcess } from 'node:child_process'
 import { join } from 'node:path'
@@ -14,7 +14,7 @@ export interface OperatorProcess extends AsyncDisposable {
   readonly logs: () => readonly string[]
   readonly signal: (name: NodeJS.Signals) => void
   readonly exited: Promise<number | null>
-  /** Resolves when it ends although nobody has asked it to, with how and what it has said last. */
+  /** Resolves when it ends without being stopped, with how and what it has said last. */
   readonly endedByItself: Promise<string>
   /** A page as JSON; undefined where it is none. */
   readonly page: (path: string) => Promise<unknown>
@@ -68,8 +68,8 @@ export const startOperator = async (
   }
   const url = await untilOperating(child, lines, keep)
   const page = async (path: string): Promise<unknown> => {
-    const answer = await fetch(`${url}${path}`)
-    return answer.ok && answer.status !== 204 ? answer.json() : undefined
+    const response = await fetch(`${url}${path}`)
+    return response.ok && response.status !== 204 ? response.json() : undefined
   }
   const kill = async (): Promise<void> => {
     isToEnd = true

@@ -160,7 +160,7 @@ await describeWithKubernetes('pods of an API server', (plane) => {
   )
 
   it(
-    'where pods may not be read, it is told, and no data plane is gone for it',
+    'where pods may not be read, that is reported, and no data plane is removed for it',
     async () => {
       const { planes, now } = watch({ api: some })
       await eventually(() => {

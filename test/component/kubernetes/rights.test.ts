@@ -167,7 +167,7 @@ await describeWithKubernetes('rights that are taken away', (plane) => {
     expect(odd.deletes()).toEqual(['orders'])
   })
 
-  it('to a Secret: what was made with it serves on, and the command that grants it is told', async () => {
+  it('to a Secret: what was made with it serves on, and the command that grants it is reported', async () => {
     await kubectl('delete', 'rolebinding', '-n', 'shop', SECRET_READER)
     await cutWatches({ verb: 'list', resource: 'secrets', namespace: 'shop' })
     await eventually(async () => {
@@ -244,7 +244,7 @@ await describeWithKubernetes('rights that are taken away', (plane) => {
     await home.until('shop', 'told', 'Ready', 'Ready')
   })
 
-  it('to the Lease: nobody leads and all is served, and it leads again when it may', async () => {
+  it('to the Lease: no replica leads and all is served, and it leads again when it may', async () => {
     await kubectl(
       'delete',
       'rolebinding',

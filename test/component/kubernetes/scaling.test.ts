@@ -1,5 +1,5 @@
 // A fleet that grows from one pod to ten and shrinks to three: each has all of it before it is ready, requests go on,
-// and nobody writes a status for it. Nor does it stand still for what one team has broken, or deleted.
+// and no replica writes a status for it. Nor does it stand still for what one team has broken, or deleted.
 
 import { afterAll, beforeAll, describe, expect, it, jest } from '@jest/globals'
 import { grantObject } from '../../../operator/resource/roles-for.ts'
@@ -120,7 +120,7 @@ await describeWithKubernetes('pods that come and go', (plane) => {
     await first.remove()
     await second.remove()
     await untilSynced(0)
-    // What comes now is told that nobody serves it; what was programmed stays so.
+    // What comes now has the status that no data plane serves it; what was programmed stays so.
     await plane().apply([aDocument(LAST, 'no pod')])
     await home.until('shop', LAST, 'Programmed', 'NoDataPlanes')
     expect(await conditionsNow()).toEqual(conditions)
@@ -164,10 +164,10 @@ await describeWithKubernetes('pods that come and go', (plane) => {
       }, PATIENCE)
 
     const statusesOf = async (name: string): Promise<readonly number[]> => {
-      const answers = await Promise.all(
+      const responses = await Promise.all(
         [...gateways.values()].map(({ get }) => get('team.test', `/${name}/x`)),
       )
-      return answers.map(({ status }) => status)
+      return responses.map(({ status }) => status)
     }
 
     const everywhere = (status: number): readonly number[] => [...gateways].map(() => status)

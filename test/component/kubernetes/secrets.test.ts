@@ -79,7 +79,7 @@ await describeWithKubernetes('Secrets', (plane) => {
       const { code, stderr } = await plane().kubectl(line.trim().split(' '), { kubeconfig: owner })
       expect({ code, stderr }).toEqual({ code: 0, stderr: '' })
     }, PATIENCE)
-    // Nobody has to touch the resource for it: the operator looks again, every 30 s at most.
+    // No one has to touch the resource for it: the operator looks again, every 30 s at most.
     await eventually(async () => {
       const { conditions } = await home.status('apispecifications', 'shop', 'stock')
       expect(conditions.find(({ type }) => type === 'Ready')?.reason).toBe('Ready')
@@ -116,7 +116,7 @@ await describeWithKubernetes('Secrets', (plane) => {
     expect(after.specs['aside']).toEqual(before.specs['aside'])
     for (const id of ['stock', 'delivery']) expect(after.specs[id]).toEqual(between.specs[id])
 
-    // Its own status tells of the new digest; whoever does not refer to it has none to write.
+    // Its own status tells of the new digest; a document that does not refer to it has none to write.
     await eventually(async () => {
       const { programmedDigest } = await home.status('apispecifications', 'shop', 'elsewhere')
       expect(programmedDigest).toBe(after.specs['elsewhere']?.digest)
@@ -132,7 +132,7 @@ await describeWithKubernetes('Secrets', (plane) => {
     expect(message).toContain('partner')
     await home.until('shop', 'stock', 'Ready', 'SecretNotFound')
     expect(await body('/stock/x')).toBe('"sesame-2"')
-    // It is not Stalled: nobody has to edit the resource.
+    // It is not Stalled: no one has to edit the resource.
     const { conditions } = await home.status('apispecifications', 'shop', 'stock')
     expect(conditions.map(({ type }) => type)).not.toContain('Stalled')
 

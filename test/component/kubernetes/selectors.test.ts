@@ -138,7 +138,7 @@ await describeWithKubernetes('gateways north, south and beside an application', 
     await home.until('shop', 'western', 'Ready', 'Ready')
     expect(await status(south, '/western/x')).toBe(200)
     await relabel('south')
-    // Nobody else has it: it stays where it is rather than nowhere.
+    // No other data plane has it: it stays where it is rather than nowhere.
     await plane().apply([document('southern', region('south'))])
     await home.until('shop', 'southern', 'Ready', 'Ready')
     expect(await status(south, '/southern/x')).toBe(200)

@@ -39,7 +39,7 @@ class FakeCluster {
   #version = 1
   #slice: ValueMap = this.#sliceOf([])
 
-  readonly answer = ({ path, query }: FakeRequest, response: ServerResponse): void => {
+  readonly response = ({ path, query }: FakeRequest, response: ServerResponse): void => {
     response.setHeader('content-type', 'application/json')
     if (query.get('watch') === 'true') {
       const watching = this.#watching.get(path) ?? new Set()
@@ -79,7 +79,7 @@ const start = async (gateways: number) => {
   const stack = new AsyncDisposableStack()
   closing.add(stack)
   const cluster = new FakeCluster()
-  const server = stack.use(await startFakeApiServer(cluster.answer))
+  const server = stack.use(await startFakeApiServer(cluster.response))
   const log = createSilentLog()
   const clock = SYSTEM_CLOCK
   const api = createKubernetesApi({ cluster: server.cluster, clock, log, userAgent: 'test' })
@@ -137,7 +137,7 @@ const NOT_READY = { ready: false, serving: false, terminating: false }
 const TERMINATING = { ready: false, serving: true, terminating: true }
 
 describe('the Pods of a Service that a document names', () => {
-  it('are told to all gateways: more of them, one not ready, one deleted, all terminating', async () => {
+  it('are sent to all gateways: more of them, one not ready, one deleted, all terminating', async () => {
     const { cluster, untilTold, server } = await start(3)
     await untilTold()
     const steps: readonly (readonly [Endpoint[], string[]])[] = [
@@ -162,7 +162,7 @@ describe('the Pods of a Service that a document names', () => {
     expect([...asked]).toEqual(['metadata.name=orders', 'kubernetes.io/service-name=orders'])
   })
 
-  it('are told once for many events', async () => {
+  it('are sent once for many events', async () => {
     const { cluster, untilTold, told } = await start(3)
     await untilTold()
     const before = told.length

@@ -66,7 +66,7 @@ await describeWithKubernetes('a Realm', (plane) => {
     await home.until('team', 'guest', 'Ready', 'Ready')
     expect(await status('team.test', '/guest/x')).toBe(200)
 
-    // What serves goes on serving: taking a realm away is for whoever runs the API to follow.
+    // What serves goes on serving: the owner of the API decides what follows when a realm is taken away.
     await plane().apply([
       shared({ from: 'Selector', selector: { matchLabels: { guests: 'welcome' } } }),
     ])

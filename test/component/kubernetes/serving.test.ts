@@ -1,4 +1,4 @@
-// What an owner of an API sees from `kubectl apply` on: the whole way, from a document to an answer.
+// What an owner of an API sees from `kubectl apply` on: the whole way, from a document to a response.
 
 import { gzipSync } from 'node:zlib'
 import { afterAll, beforeAll, expect, it, jest } from '@jest/globals'
@@ -30,7 +30,7 @@ await describeWithKubernetes('with mutual TLS, as in a cluster', (plane) => {
   const open = new AsyncDisposableStack()
   let home: Home
   let gateway: GatewayPod
-  /** Whoever owns the APIs of the namespace, and nothing else. */
+  /** The owner of the APIs of the namespace, and of nothing else. */
   let owner: string
 
   beforeAll(async () => {
@@ -119,11 +119,11 @@ await describeWithKubernetes('with mutual TLS, as in a cluster', (plane) => {
       metadata: { name: 'catalogue', namespace: 'shop' },
       spec: { documentFrom: { configMap: { name: 'catalogue', key } } },
     })
-    const json = (answer: string): string =>
-      JSON.stringify(aDocument('shop', 'catalogue', { paths: { '/x': answer } }))
-    const becomes = (answer: string): Promise<void> =>
+    const json = (response: string): string =>
+      JSON.stringify(aDocument('shop', 'catalogue', { paths: { '/x': response } }))
+    const becomes = (response: string): Promise<void> =>
       eventually(async () => {
-        expect(await body('/catalogue/x')).toBe(answer)
+        expect(await body('/catalogue/x')).toBe(response)
       }, PATIENCE)
 
     await plane().apply([from('document.json')])
@@ -196,9 +196,9 @@ await describeWithKubernetes('with mutual TLS, as in a cluster', (plane) => {
     expect(told).not.toContain('open-sesame')
   })
 
-  it('while it is paused nothing new is served, and its faults are told all the same', async () => {
-    const version = (answer: string): object =>
-      documentObject('shop', 'held', { paths: { '/x': answer } })
+  it('while it is paused nothing new is served, and its problems are reported all the same', async () => {
+    const version = (response: string): object =>
+      documentObject('shop', 'held', { paths: { '/x': response } })
     await plane().apply([version('before')])
     await waitFor('held', 'Ready')
     await kubectl('annotate', 'apispec', 'held', `${PAUSED}=true`)

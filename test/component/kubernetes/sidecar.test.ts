@@ -1,5 +1,5 @@
 // Pods on a real API server, as an operator process with --sidecar answers it: what they become, where they do not, and
-// that they come all the same while nobody answers.
+// that they come all the same while no operator answers.
 
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'

@@ -65,8 +65,8 @@ const withOlder = async (older: OlderVersion): Promise<void> =>
       for (const [name, gateway] of gateways)
         await eventually(async () => {
           expect([name, await gateway.isReady()]).toEqual([name, true])
-          const answer = await gateway.get('shop.test', '/orders/x')
-          expect([name, answer]).toEqual([name, { status: 200, text: JSON.stringify(text) }])
+          const response = await gateway.get('shop.test', '/orders/x')
+          expect([name, response]).toEqual([name, { status: 200, text: JSON.stringify(text) }])
         }, LONG)
       return [...gateways.keys()]
     }

@@ -236,7 +236,7 @@ await describeWithKubernetes('statuses in an API server', (plane) => {
   )
 
   it(
-    'rights that are taken away are told of once, and when they are back it is written',
+    'rights that are taken away are reported once, and when they are back it is written',
     async () => {
       const name = await aDocument()
       const binding = `svc-gateway-status-writer:${ACCOUNT.operatorNamespace}:${ACCOUNT.serviceAccount}`

@@ -74,10 +74,10 @@ await describeWithKubernetes('svc with a cluster', (plane) => {
   const run = (...argv: readonly string[]): Promise<SvcRun> => svc([...argv, '--kubeconfig', owner])
 
   const stored = async (path: string): Promise<Readonly<Record<string, unknown>> | undefined> => {
-    const answer = await plane().request({ path: `${OF_SHOP}/${path}` })
-    return answer.status === 404
+    const response = await plane().request({ path: `${OF_SHOP}/${path}` })
+    return response.status === 404
       ? undefined
-      : (demand(answer).json() as Readonly<Record<string, unknown>>)
+      : (demand(response).json() as Readonly<Record<string, unknown>>)
   }
 
   it('applies, waits until it is served, and changes nothing the second time', async () => {
@@ -125,7 +125,7 @@ await describeWithKubernetes('svc with a cluster', (plane) => {
     expect(stderr).toContain('is of namespace other, but --namespace is shop')
   })
 
-  it('names the manager and the field of a conflict, and takes it over only if told to', async () => {
+  it('names the manager and the field of a conflict, and takes it over only with the flag for that', async () => {
     const byKubectl = JSON.stringify(realmObject('shop', { callTimeout: 7000 }))
     await plane().kubectl(['apply', '--server-side', '--field-manager', 'argocd', '-f', '-'], {
       input: byKubectl,
@@ -226,7 +226,7 @@ await describeWithKubernetes('svc with a cluster', (plane) => {
     expect(removed.stdout).toMatch(/^- GET shop\.test\/orders\/ws /m)
   })
 
-  it('waits no longer than it is told, and says why something is not served', async () => {
+  it('waits no longer than its flag says, and says why something is not served', async () => {
     const path = await write(documentObject('shop', 'orders', { realm: 'com.nowhere' }))
     const { code, stdout, stderr } = await run('apply', '--timeout', '1', path)
     expect(code).toBe(1)

@@ -125,8 +125,8 @@ await describeWithKubernetes('an API server that answers 429', (plane) => {
 
   const requests = (): Promise<number> => metricOf(operator.url, 'svc_operator_api_requests_total')
 
-  const apply = (name: string, answer: string): Promise<void> =>
-    plane().apply([documentObject('shop', name, { paths: { '/x': answer } })])
+  const apply = (name: string, response: string): Promise<void> =>
+    plane().apply([documentObject('shop', name, { paths: { '/x': response } })])
 
   beforeAll(async () => {
     await makeNamespace(plane(), 'shop')
@@ -144,7 +144,7 @@ await describeWithKubernetes('an API server that answers 429', (plane) => {
 
   afterAll(() => open.disposeAsync())
 
-  it('what serves stays, nobody is asked without end, and all is told when there is room again', async () => {
+  it('what serves stays, the API server is not asked without end, and all is written when there is room again', async () => {
     const before = {
       lease: await leaseNow(plane()),
       kept: await resourceVersionOf(plane(), 'kept'),
@@ -163,7 +163,7 @@ await describeWithKubernetes('an API server that answers 429', (plane) => {
             expect((await refusals()) - refusedBefore).toBeGreaterThan(1)
           }, PATIENCE)
           await untilFollowing(operator)
-          // Nobody leads: what comes now is seen, and waits.
+          // No replica leads: what comes now is seen, and waits.
           const syncs = odd.fake.syncs.length
           await apply('changing', 'while there was no room')
           await apply('new', 'while there was no room')

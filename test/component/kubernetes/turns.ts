@@ -1,4 +1,4 @@
-// Operators and their Lease come in; who leads, since which epoch, and what was sent to data planes meanwhile goes out.
+// Observes operators and their Lease: who leads, since which epoch, and what was sent to data planes meanwhile.
 
 import { setTimeout as sleep } from 'node:timers/promises'
 import { LEASE_FORMAT } from '../../../operator/resource/lease-format.ts'
@@ -16,7 +16,7 @@ export const A_LEASE_LATER = { withinMs: 90_000, everyMs: 50 }
 
 export interface LeaseNow {
   readonly uid: string
-  /** Empty: nobody. */
+  /** Empty: no replica. */
   readonly holder: string
   readonly epoch: number
 }
@@ -48,7 +48,7 @@ export const deleteLease = async (plane: ControlPlane, name = 'svc-operator'): P
   demand(await plane.request({ method: 'DELETE', path: leasePath(name) }))
 }
 
-/** Nobody's, as a chart makes it: where there is none, a first operator waits as for one that was deleted. */
+/** Without a holder, as a chart makes it: where there is none, a first operator waits as for one that was deleted. */
 export const makeFreeLease = (plane: ControlPlane, name: string): Promise<void> =>
   plane.apply([
     {
@@ -58,7 +58,7 @@ export const makeFreeLease = (plane: ControlPlane, name: string): Promise<void> 
     },
   ])
 
-/** What its holder would have done if it had ended in order: nobody has to wait until it expires. */
+/** What its holder would have done if it had ended in order: none has to wait until it expires. */
 export const releaseLease = async (plane: ControlPlane, name = 'svc-operator'): Promise<void> => {
   const body = { spec: { holderIdentity: '' } }
   demand(await plane.request({ method: 'PATCH', path: leasePath(name), body }), 404)
@@ -93,11 +93,11 @@ export const loadsOf = ({ management }: GatewayProcess): Promise<number> =>
 const observationsOf = ({ calls }: FakeDataPlane): number =>
   calls.filter(({ sync }) => sync === undefined).length
 
-/** Waits until a data plane has been asked once more, by whoever leads. */
+/** Waits until a data plane has been asked once more, by the leader. */
 export const untilObserved = (fake: FakeDataPlane): Promise<void> => {
   const before = observationsOf(fake)
   return eventually(() => {
-    if (observationsOf(fake) <= before) throw new Error('nobody asks what it holds')
+    if (observationsOf(fake) <= before) throw new Error('no operator asks what it holds')
   }, A_LEASE_LATER)
 }
 
@@ -112,9 +112,9 @@ export const whileAsking = async (
   let asked = 0
   const askOn = async (): Promise<void> => {
     while (!done.signal.aborted) {
-      const answer = await ask().catch((error: unknown) => String(error))
+      const response = await ask().catch((error: unknown) => String(error))
       asked += 1
-      if (answer !== expected) odd.push(answer)
+      if (response !== expected) odd.push(response)
       await sleep(PAUSE_MS)
     }
   }

@@ -248,7 +248,7 @@ await describeWithKubernetes(
             expect(source.current().holdDeletes).toContain('is back')
           }, PATIENT)
           expect(gone).toEqual([])
-          // What nobody has applied again goes in the end.
+          // What is not applied again is deleted in the end.
           time.aheadMs += 61_000
           await unseen(source, 'ApiSpecification/pets/c')
           await eventually(() => {
@@ -299,7 +299,7 @@ await describeWithKubernetes(
       )
 
       it(
-        'a history that is forgotten is outlived; who asks for it is told that it is',
+        'a history that is forgotten is outlived; a request for it gets 410',
         async () => {
           await using watcher = await startMapWatcher(plane())
           const { untilTrue } = await watcher.follow('default')

@@ -50,7 +50,7 @@ const actOf = ({ id, claims, without }: CallbackRow): Act => {
   const act = ACTS[id]
   if (act !== undefined) return act
   const gone = Object.fromEntries((without ?? []).map((name) => [name, undefined]))
-  if (claims === undefined && without === undefined) throw new Error(`nobody acts out ${id}`)
+  if (claims === undefined && without === undefined) throw new Error(`no case acts out ${id}`)
   return saying({ ...gone, ...claims })
 }
 
@@ -87,7 +87,7 @@ const [waiting, prompt] = [true, false].map((isSlow) =>
 // Each has a provider and a realm of its own.
 describe('a provider', () => {
   it.concurrent(
-    'may change its keys: a token of a new one is taken after one more look, one of nobody is not',
+    'may change its keys: a token of a new one is taken after one more look, one of an unknown key is not',
     async () => {
       const name = 'keys'
       const proxy = await rig.idp({ apis: [name] })

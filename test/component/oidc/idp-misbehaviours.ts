@@ -7,7 +7,7 @@ import type { Claims, Forgery, Misbehaviour } from '../../support/idp-proxy.ts'
 
 export interface Act {
   readonly proxy?: Misbehaviour
-  /** With the answer that the browser carries to the callback. */
+  /** With the response that the browser carries to the callback. */
   readonly answer?: (query: URLSearchParams) => void
 }
 
@@ -145,9 +145,9 @@ export const ACTS: Readonly<Record<string, Act>> = {
   'token-empty': { proxy: { token: status(200, '') } },
   'token-truncated': { proxy: { token: truncated } },
   'token-huge': { proxy: { token: huge } },
-  'no-id-token': { proxy: { tokenAnswer: (answer) => without(answer, 'id_token') } },
+  'no-id-token': { proxy: { tokenResponse: (response) => without(response, 'id_token') } },
   'token-slow': { proxy: { tokenDelayMs: 2000 } },
-  'no-refresh': { proxy: { tokenAnswer: (answer) => without(answer, 'refresh_token') } },
+  'no-refresh': { proxy: { tokenResponse: (response) => without(response, 'refresh_token') } },
   'jwks-500': { proxy: { jwks: status(500) } },
   'jwks-hang': { proxy: { jwks: hang } },
   'jwks-empty': { proxy: { keys: () => [] } },

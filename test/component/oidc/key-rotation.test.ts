@@ -45,8 +45,8 @@ const kidOf = (browser: Browser): string =>
   decodeProtectedHeader(ticketOf(browser, REALM)).kid ?? ''
 
 const publishedKids = async (): Promise<readonly string[]> => {
-  const answer = await request(`${rig.gateway.public}/.well-known/jwks.json`)
-  const { keys } = answer.json() as { readonly keys: readonly { readonly kid: string }[] }
+  const response = await request(`${rig.gateway.public}/.well-known/jwks.json`)
+  const { keys } = response.json() as { readonly keys: readonly { readonly kid: string }[] }
   return keys.map(({ kid }) => kid)
 }
 

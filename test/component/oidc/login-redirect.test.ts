@@ -38,7 +38,7 @@ afterAll(async () => {
   await rig[Symbol.asyncDispose]()
 }, 30_000)
 
-/** The answer of the callback, whose cookies the browser keeps. */
+/** The response of the callback, whose cookies the browser keeps. */
 const comeBack = async (browser: Browser): Promise<Page> => {
   const callback = await logIn(browser, PAGE, 'alice')
   if (callback.location === undefined) throw new Error(`${callback.status} ${callback.text}`)

@@ -174,7 +174,7 @@ const documentOf = (name: string, realm: string, paths: ServedApi['paths'] = {})
 export const newSigningKey = (): JsonWebKey =>
   generateKeyPairSync('ec', { namedCurve: 'P-256' }).privateKey.export({ format: 'jwk' })
 
-/** A finished login. @throws Error with the answer that was no success */
+/** A finished login. @throws Error with the response that was no success */
 export const logInAt = async (
   browser: Browser,
   api: string,
@@ -189,7 +189,7 @@ export const logInAt = async (
 export const ticketOf = (browser: Browser, realm: string): string =>
   browser.jar.get(`svc_ticket_${realm}`)?.value ?? ''
 
-/** One of the answers that a row of a table allows. */
+/** One of the responses that a row of a table allows. */
 export interface Allowed {
   readonly status: number | readonly number[]
   readonly error?: string | readonly string[]
@@ -199,7 +199,7 @@ export interface Row extends Allowed {
   readonly or?: readonly Allowed[]
 }
 
-/** undefined where an answer is what the row asks for, and holds a ticket only if it is a success. */
+/** undefined where a response is what the row asks for, and holds a ticket only if it is a success. */
 export const misfit = (page: Page, row: Row): object | undefined => {
   const isAllowed = [row, ...(row.or ?? [])].some(
     ({ status, error }) =>

@@ -119,24 +119,24 @@ describe('back-channel logout', () => {
   })
 
   it.each(['nonsense', 'a.b.c', ''])('is refused with the token %j', async (token) => {
-    const answer = await request(`${rig.gateway.public}/v1/oidc/corp/backchannel-logout`, {
+    const response = await request(`${rig.gateway.public}/v1/oidc/corp/backchannel-logout`, {
       method: 'POST',
       headers: { 'content-type': 'application/x-www-form-urlencoded' },
       body: new URLSearchParams({ logout_token: token }).toString(),
     })
-    expect(answer.status).toBe(400)
-    expect(answer.headers['cache-control']).toBe('no-store')
+    expect(response.status).toBe(400)
+    expect(response.headers['cache-control']).toBe('no-store')
   })
 
   it('takes no ID token for a logout token', async () => {
     const { ticket } = await enter()
-    const answer = await request(`${rig.gateway.public}/v1/oidc/corp/backchannel-logout`, {
+    const response = await request(`${rig.gateway.public}/v1/oidc/corp/backchannel-logout`, {
       method: 'POST',
       headers: { 'content-type': 'application/x-www-form-urlencoded' },
       body: new URLSearchParams({
         logout_token: String(decodeJwt(ticket)['oidc_id_token']),
       }).toString(),
     })
-    expect([answer.status, await statusOf(ticket)]).toEqual([400, 200])
+    expect([response.status, await statusOf(ticket)]).toEqual([400, 200])
   })
 })

@@ -83,10 +83,10 @@ it('a ticket of either is good in the whole realm, and nowhere else', async () =
   const statuses = await Promise.all(
     tickets.map(async (ticket) => {
       const headers = { authorization: `Bearer ${ticket}` }
-      const answers = await Promise.all(
+      const responses = await Promise.all(
         ['many', 'neighbour'].map((api) => request(`${rig.gateway.public}/${api}/me`, { headers })),
       )
-      return answers.map(({ status }) => status)
+      return responses.map(({ status }) => status)
     }),
   )
   expect(statuses).toEqual([

@@ -64,7 +64,7 @@ describe.each(['GET', 'POST'])('after logout by %s', (method) => {
 
 describe('the own endpoints', () => {
   it.each(['/v1/oidc/logout', '/v1/oidc/login?redirect_uri=/x', `${OWN}/v1/oidc/logout`])(
-    '%s is no target: nobody is sent round in circles, or out again',
+    '%s is no target: the browser is not sent round in circles, or out again',
     async (target) => {
       const browser = rig.browser()
       const query = new URLSearchParams({ redirect_uri: target }).toString()

@@ -185,7 +185,7 @@ const comeBack = async (browser = rig.browser()): Promise<Return> => {
 describe('a callback', () => {
   it.each(cases)('$id: $request', async (row) => {
     const deed = DEEDS[row.id]
-    if (deed === undefined) throw new Error(`nobody does ${row.id}`)
+    if (deed === undefined) throw new Error(`no case does ${row.id}`)
     expect(misfit(await deed(await comeBack()), row)).toBeUndefined()
   })
 

@@ -11,7 +11,7 @@ import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals'
 import { decodeJwt, decodeProtectedHeader, SignJWT, type JWTPayload } from 'jose'
-import { request, type HttpAnswer } from '../../support/http-request.ts'
+import { request, type HttpResponse } from '../../support/http-request.ts'
 import { authorize } from '../../support/login-driver.ts'
 import {
   loginOf,
@@ -79,7 +79,7 @@ const openSession = async (api: string, realm: string, username: string): Promis
 
 type Headers = Readonly<Record<string, string>>
 
-const ask = (headers: Headers, method = 'GET'): Promise<HttpAnswer> =>
+const ask = (headers: Headers, method = 'GET'): Promise<HttpResponse> =>
   request(`${rig.gateway.public}/v1/me`, { method, headers })
 
 const cookie = (...tickets: readonly string[]): Headers => ({
@@ -213,17 +213,17 @@ const POSTED: Readonly<Record<string, () => readonly [method: string, headers: H
 describe('presented to an API', () => {
   it.each(table.cases)('$id, $request: $status', async ({ id, status, or = [] }) => {
     const present = PRESENTED[id]
-    if (present === undefined) throw new Error(`nobody presents ${id}`)
-    const answer = await ask(await present())
-    expect([status, ...or.map((each) => each.status)]).toContain(answer.status)
-    const challenge = answer.headers['www-authenticate'] ?? ''
-    expect(challenge.startsWith('Bearer realm=')).toBe(answer.status === 401)
-    expect(answer.text).not.toMatch(/eyJ|at .*\.ts/)
+    if (present === undefined) throw new Error(`no case presents ${id}`)
+    const response = await ask(await present())
+    expect([status, ...or.map((each) => each.status)]).toContain(response.status)
+    const challenge = response.headers['www-authenticate'] ?? ''
+    expect(challenge.startsWith('Bearer realm=')).toBe(response.status === 401)
+    expect(response.text).not.toMatch(/eyJ|at .*\.ts/)
   })
 
   it('the header says whose request it is', async () => {
-    const answer = await ask({ ...bearer(alice.ticket), ...cookie(bob.ticket) })
-    expect(answer.json()).toEqual({ authid: 'alice', roles: ['customer', 'admin'] })
+    const response = await ask({ ...bearer(alice.ticket), ...cookie(bob.ticket) })
+    expect(response.json()).toEqual({ authid: 'alice', roles: ['customer', 'admin'] })
   })
 
   it('what these tests sign with the realm key is a ticket: they fail for what they change', async () => {
@@ -238,12 +238,12 @@ describe('presented to an API', () => {
 describe('against other sites', () => {
   it.each(table.csrf)('$id, $request: $status', async ({ id, status }) => {
     const send = POSTED[id]
-    if (send === undefined) throw new Error(`nobody sends ${id}`)
+    if (send === undefined) throw new Error(`no case sends ${id}`)
     const [method, headers] = send()
-    const answer = await ask(headers, method)
-    expect(answer.status).toBe(status)
+    const response = await ask(headers, method)
+    expect(response.status).toBe(status)
     const refusal = JSON.stringify({ error: 'csrf_validation_failed' })
-    expect(answer.text === refusal).toBe(status === 403)
+    expect(response.text === refusal).toBe(status === 403)
   })
 
   it("a value of another user's ticket does not count", async () => {

@@ -6,7 +6,7 @@ import { MESSAGE } from '../../../dataplane/wamp/protocol/messages.ts'
 import { eventually } from '../../support/eventually.ts'
 import { addressOf } from '../../support/raw-client.ts'
 import { register, type PeerInvocation } from '../../support/wamp-peer.ts'
-import type { Answered, FaultCase, FaultContext } from './fault-case.ts'
+import type { ReceivedResponse, FaultCase, FaultContext } from './fault-case.ts'
 import { distinct } from './router-cases.ts'
 import { calls } from './wamp-operations.ts'
 
@@ -14,7 +14,7 @@ const INVALID = { status: 400, body: 'wamp.error.invalid_argument' }
 const BAD_URI = { status: 400, body: 'wamp.error.invalid_uri' }
 
 /** Bodies as they stand on the wire: what no JSON writer would make of a value. */
-const UNFIT: Readonly<Record<string, Answered>> = {
+const UNFIT: Readonly<Record<string, ReceivedResponse>> = {
   '{"args":["\\u0000x"]}': INVALID,
   '{"args":["\\u0000"]}': INVALID,
   '{"args":["\\ud800"]}': INVALID,
@@ -101,7 +101,7 @@ export const CALL_CASES: readonly FaultCase[] = [
       const late = distinct(await Promise.all(started))
       timeUp.resolve(undefined)
       await eventually(() => {
-        if (answered < 10) throw new Error(`${answered} late answers`)
+        if (answered < 10) throw new Error(`${answered} late responses`)
       })
       const further = Array.from({ length: 50 }, () => context.call('/x', ['next']))
       const next = distinct(await Promise.all(further))
@@ -131,28 +131,28 @@ export const CALL_CASES: readonly FaultCase[] = [
   },
   {
     name: 'what routers do not carry is refused, and the session stays',
-    same: { answers: UNFIT, isSame: true },
+    same: { responses: UNFIT, isSame: true },
     run: async (context) => {
       const callee = await open(context, {})
       await register(callee, `${context.uri}.x`, ({ args }) => ({ args }))
       const isSame = await keepsSession(context)
-      const answers: Record<string, Answered> = {}
+      const responses: Record<string, ReceivedResponse> = {}
       for (const body of Object.keys(UNFIT)) {
         const headers = { 'content-type': 'application/json' }
-        answers[body] = await context.ask('/any', { method: 'POST', headers, body })
+        responses[body] = await context.ask('/any', { method: 'POST', headers, body })
       }
-      return { answers, isSame: await isSame() }
+      return { responses, isSame: await isSame() }
     },
   },
   {
     name: 'a message that no router takes is not sent, and the session stays',
-    same: { answer: INVALID, isSame: true },
+    same: { response: INVALID, isSame: true },
     run: async (context) => {
       const callee = await open(context, {})
       await register(callee, `${context.uri}.x`, () => ({}))
       const isSame = await keepsSession(context)
-      const answer = await context.call('/x', ['x'.repeat(2 ** 24)])
-      return { answer, isSame: await isSame() }
+      const response = await context.call('/x', ['x'.repeat(2 ** 24)])
+      return { response, isSame: await isSame() }
     },
   },
   {
@@ -171,14 +171,14 @@ export const CALL_CASES: readonly FaultCase[] = [
         return {}
       })
       const forged = { method: 'POST', json: { kwargs: { a: 1, _caller: { authid: 'root' } } } }
-      const answers = [
+      const responses = [
         await context.ask('/plain', { method: 'POST' }),
         await context.ask('/disclosed', { method: 'POST' }),
         await context.ask('/forwarded', forged),
         await context.ask('/forged', forged),
       ]
       return {
-        answers: answers.map(({ status }) => status),
+        responses: responses.map(({ status }) => status),
         discloses: seen.map(({ details }) => typeof details['caller'] === 'number'),
         kwargs: seen.map(({ kwargs }) => kwargs),
       }
@@ -188,7 +188,7 @@ export const CALL_CASES: readonly FaultCase[] = [
 
 function identity(always: boolean): unknown {
   return {
-    answers: [200, 200, 200, 400],
+    responses: [200, 200, 200, 400],
     discloses: [always, true, always],
     kwargs: [{}, {}, { a: 1, _caller: ANONYMOUS }],
   }

@@ -3,7 +3,7 @@
 
 import { eventually } from '../../support/eventually.ts'
 import { publish, register } from '../../support/wamp-peer.ts'
-import type { Answered, FaultCase, FaultContext, Paths } from './fault-case.ts'
+import type { ReceivedResponse, FaultCase, FaultContext, Paths } from './fault-case.ts'
 import { distinct } from './router-cases.ts'
 import { calls, follows, publishes } from './wamp-operations.ts'
 
@@ -13,21 +13,21 @@ const LOADS = 10
 
 export const DOCUMENT_CASES: readonly FaultCase[] = [
   {
-    name: 'a request right after the load waits for the session, and gets its answer',
-    same: { answers: Array.from({ length: LOADS }, () => [200, 200, 200]), sessions: 0 },
+    name: 'a request right after the load waits for the session, and gets its response',
+    same: { responses: Array.from({ length: LOADS }, () => [200, 200, 200]), sessions: 0 },
     run: async (context) => {
       await context.realm({ url: context.router.ws })
-      const answers: (readonly number[])[] = []
+      const responses: (readonly number[])[] = []
       for (let load = 0; load < LOADS; load++) {
         await context.serve({
           '/count': { post: calls('wamp.session.count', { args: [] }) },
           '/publish': { post: publishes(`${context.uri}.topic`) },
         })
         const three = ['/count', '/publish', '/count'].map((path) => context.call(path))
-        answers.push((await Promise.all(three)).map(({ status }) => status))
+        responses.push((await Promise.all(three)).map(({ status }) => status))
         await context.manage('DELETE', `/api_specs/${context.id}`)
       }
-      return { answers, sessions: await context.untilSessions(0) }
+      return { responses, sessions: await context.untilSessions(0) }
     },
   },
   {
@@ -139,15 +139,15 @@ export const DOCUMENT_CASES: readonly FaultCase[] = [
   },
   {
     name: 'a realm that is put again, by another transport, under load: no call fails',
-    same: { answers: [200], sessions: 1, isOther: true },
+    same: { responses: [200], sessions: 1, isOther: true },
     run: async (context) => {
       const { router } = context
       await serveHeld(context, 'old')
       const [before] = await context.sessions()
       const state = { isRunning: true }
-      const answers: Answered[] = []
+      const responses: ReceivedResponse[] = []
       const lane = async (): Promise<void> => {
-        while (state.isRunning) answers.push(await context.call('/echo', [1]))
+        while (state.isRunning) responses.push(await context.call('/echo', [1]))
       }
       const lanes = Array.from({ length: 8 }, lane)
       for (const transport of ['rawsocket', 'ws', 'rawsocket'] as const) {
@@ -162,7 +162,7 @@ export const DOCUMENT_CASES: readonly FaultCase[] = [
       await Promise.all(lanes)
       const [after] = await context.sessions()
       return {
-        answers: distinct(answers.map(({ status }) => status)),
+        responses: distinct(responses.map(({ status }) => status)),
         sessions: await context.untilSessions(1),
         isOther: before?.url !== after?.url,
       }
@@ -186,9 +186,9 @@ export const DOCUMENT_CASES: readonly FaultCase[] = [
       const ended = await inFlight
       await context.realm({ url: context.router.ws })
       const { status } = await eventually(async () => {
-        const answer = await context.call('/echo', [1])
-        if (answer.status !== 200) throw new Error(JSON.stringify(answer))
-        return answer
+        const response = await context.call('/echo', [1])
+        if (response.status !== 200) throw new Error(JSON.stringify(response))
+        return response
       })
       return { gone, inFlight: ended, back: status, sessions: await context.untilSessions(1) }
     },

@@ -26,7 +26,7 @@ export type Transport = 'ws' | 'rawsocket'
 /** Methods of each path. */
 export type Paths = Readonly<Record<string, Readonly<Record<string, Operation>>>>
 
-export interface Answered {
+export interface ReceivedResponse {
   readonly status: number
   /** The `code` of an error record, the whole body of anything else. */
   readonly body: unknown
@@ -157,12 +157,16 @@ export class FaultContext implements AsyncDisposable {
     return `${this.gateway.public}/${this.id}${path}`
   }
 
-  async ask(path: string, options: HttpOptions = {}): Promise<Answered> {
+  async ask(path: string, options: HttpOptions = {}): Promise<ReceivedResponse> {
     return answered(this.url(path), options)
   }
 
   /** POST of arguments. */
-  call(path: string, args: readonly unknown[] = [], options: HttpOptions = {}): Promise<Answered> {
+  call(
+    path: string,
+    args: readonly unknown[] = [],
+    options: HttpOptions = {},
+  ): Promise<ReceivedResponse> {
     return this.ask(path, { method: 'POST', json: { args }, timeoutMs: 30_000, ...options })
   }
 
@@ -178,7 +182,7 @@ export class FaultContext implements AsyncDisposable {
   }
 
   /** Of a realm with a router of its own. */
-  async neighbour(): Promise<Answered> {
+  async neighbour(): Promise<ReceivedResponse> {
     await this.#world.neighbour.serveOn(this.gateway)
     return answered(`${this.gateway.public}${NEIGHBOUR_PATH}`, { method: 'POST' })
   }
@@ -193,11 +197,11 @@ export const sessionCount = async (peer: RawPeer): Promise<number> => {
   return Array.isArray(args) ? Number(args[0]) : NaN
 }
 
-const answered = async (url: string, options: HttpOptions): Promise<Answered> => {
-  const answer = await request(url, options)
-  const { status, text } = answer
-  if (status < 400) return { status, body: text === '' ? '' : answer.json() }
-  const { code } = answer.json() as { readonly code?: unknown }
+const answered = async (url: string, options: HttpOptions): Promise<ReceivedResponse> => {
+  const response = await request(url, options)
+  const { status, text } = response
+  if (status < 400) return { status, body: text === '' ? '' : response.json() }
+  const { code } = response.json() as { readonly code?: unknown }
   return { status, body: code }
 }
 

@@ -13,7 +13,7 @@ const binary = (...parts: (number | string | Uint8Array)[]): Frame => ({
 })
 
 export const NET_FAILURE = { status: 502, code: 'wamp.error.net_failure' }
-const BAD_ANSWER = { status: 504, code: 'svc.error.bad_gateway' }
+const BAD_RESPONSE = { status: 504, code: 'svc.error.bad_gateway' }
 export const RIGHT = { status: 200, code: undefined }
 
 export interface Garbage {
@@ -21,14 +21,14 @@ export interface Garbage {
   readonly serializer?: SerializerName
   readonly script: Script
   /** Of the call that it came for. */
-  readonly answer: { readonly status: number; readonly code: string | undefined }
+  readonly response: { readonly status: number; readonly code: string | undefined }
   /** Whether another session has taken the place of the one that it came by. */
   readonly isReplaced: boolean
 }
 
-const REPLACED = { answer: NET_FAILURE, isReplaced: true }
-/** The call is known that it belongs to: nobody else pays for it. */
-const UNREADABLE = { answer: BAD_ANSWER, isReplaced: false }
+const REPLACED = { response: NET_FAILURE, isReplaced: true }
+/** The call is known that it belongs to: no other call fails for it. */
+const UNREADABLE = { response: BAD_RESPONSE, isReplaced: false }
 
 /** Something that is no message, for the session. */
 const sends =
@@ -57,7 +57,7 @@ const JSON_GARBAGE: readonly Garbage[] = [
   { name: 'a RESULT without details', script: sends([50, 1]), ...REPLACED },
   { name: 'an ERROR without a URI', script: sends([8, 48, 1, {}]), ...REPLACED },
   { name: 'an ERROR with a number for a URI', script: sends([8, 48, 1, {}, 7]), ...REPLACED },
-  { name: 'an answer to a call never made', script: sends([50, 999, {}]), ...REPLACED },
+  { name: 'a response to a call never made', script: sends([50, 999, {}]), ...REPLACED },
   { name: 'an error of a call never made', script: sends([8, 48, 999, {}, 'a.b']), ...REPLACED },
   { name: 'an error of no request', script: sends([8, 7, 1, {}, 'a.b']), ...REPLACED },
   { name: 'a subscription never asked for', script: sends([33, 1, 5]), ...REPLACED },
@@ -95,13 +95,13 @@ const JSON_GARBAGE: readonly Garbage[] = [
       codec.frame([68, 5, 999, {}]),
       codec.frame([50, id, {}, ['right']]),
     ],
-    answer: RIGHT,
+    response: RIGHT,
     isReplaced: false,
   },
   {
     name: 'a key __proto__ in the details',
     script: (id) => [text(`[50,${id},{"__proto__":{"progress":true}},["right"]]`)],
-    answer: RIGHT,
+    response: RIGHT,
     isReplaced: false,
   },
   {
@@ -110,7 +110,7 @@ const JSON_GARBAGE: readonly Garbage[] = [
       codec.frame([50, id, {}, ['right']]),
       codec.frame([50, id, {}, ['wrong']]),
     ],
-    answer: RIGHT,
+    response: RIGHT,
     isReplaced: false,
   },
 ]
@@ -133,7 +133,7 @@ const MSGPACK_GARBAGE = writtenBy('msgpack', [
   {
     name: 'a key __proto__ in the arguments',
     script: (id) => [binary(0x94, 50, id, 0x80, 0x91, PROTO)],
-    answer: RIGHT,
+    response: RIGHT,
     isReplaced: false,
   },
   {
@@ -160,7 +160,7 @@ const CBOR_GARBAGE = writtenBy('cbor', [
   {
     name: 'a key __proto__ in the arguments',
     script: (id) => [binary(0x84, 0x18, 50, id, 0xa0, 0x81, 0xa1, 0x69, '__proto__', 0xa0)],
-    answer: RIGHT,
+    response: RIGHT,
     isReplaced: false,
   },
 ])

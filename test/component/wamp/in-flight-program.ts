@@ -8,14 +8,14 @@ import { createInterface } from 'node:readline'
 /** Of one round. */
 export interface RoundReport {
   /** Status or code → how many. */
-  readonly answers: Readonly<Record<string, number>>
+  readonly responses: Readonly<Record<string, number>>
   /** Answers with another number than was posted. */
   readonly wrong: number
-  /** More than one answer to one request, or bytes that are none. */
+  /** More than one response to one request, or bytes that are none. */
   readonly surplus: number
   /** Connections that ended before they were answered. */
   readonly lost: number
-  /** From the first request to the last answer. */
+  /** From the first request to the last response. */
   readonly tookMs: number
 }
 
@@ -27,7 +27,7 @@ const AT_ONCE = 200
 class Client {
   readonly #socket: Socket
   #text = ''
-  #answered: ((answer: string | undefined) => void) | undefined
+  #answered: ((response: string | undefined) => void) | undefined
   surplus = 0
 
   constructor(socket: Socket) {
@@ -56,12 +56,12 @@ class Client {
     if (end < 0) return
     const length = Number(/content-length: (\d+)/i.exec(this.#text.slice(0, end))?.[1])
     if (!(this.#text.length >= end + 4 + length)) return
-    const answer = this.#text.slice(0, end + 4 + length)
-    this.#text = this.#text.slice(answer.length)
+    const response = this.#text.slice(0, end + 4 + length)
+    this.#text = this.#text.slice(response.length)
     const answered = this.#answered
     this.#answered = undefined
     if (answered === undefined || this.#text !== '') this.surplus += 1
-    answered?.(answer)
+    answered?.(response)
   }
 
   destroy(): void {
@@ -83,20 +83,20 @@ const openClients = async (count: number): Promise<Client[]> => {
 }
 
 const runRound = async (clients: readonly Client[], path: string): Promise<RoundReport> => {
-  const answers: Record<string, number> = {}
+  const responses: Record<string, number> = {}
   let wrong = 0
   let lost = 0
   const sinceMs = performance.now()
-  const validate = (answer: string | undefined, n: number): void => {
-    if (answer === undefined) {
+  const validate = (response: string | undefined, n: number): void => {
+    if (response === undefined) {
       lost += 1
       return
     }
-    const status = answer.slice(9, 12)
+    const status = response.slice(9, 12)
     const name =
-      status === '200' ? status : `${status} ${/"code":"([^"]*)"/.exec(answer)?.[1] ?? ''}`
-    answers[name] = (answers[name] ?? 0) + 1
-    if (status === '200' && !answer.endsWith(`\r\n\r\n[${n}]`)) wrong += 1
+      status === '200' ? status : `${status} ${/"code":"([^"]*)"/.exec(response)?.[1] ?? ''}`
+    responses[name] = (responses[name] ?? 0) + 1
+    if (status === '200' && !response.endsWith(`\r\n\r\n[${n}]`)) wrong += 1
   }
   await Promise.all(
     clients.map(async (client, n) => {
@@ -104,10 +104,10 @@ const runRound = async (clients: readonly Client[], path: string): Promise<Round
     }),
   )
   const tookMs = performance.now() - sinceMs
-  // A second answer to a request would be right behind the first.
+  // A second response to a request would be right behind the first.
   await new Promise((resolve) => setTimeout(resolve, 50))
   const surplus = clients.reduce((sum, client) => sum + client.surplus, 0)
-  return { answers, wrong, surplus, lost, tookMs }
+  return { responses, wrong, surplus, lost, tookMs }
 }
 
 const tell = (message: object): void => {

@@ -1,4 +1,4 @@
-// The router does not let the gateway in: whoever runs the gateway learns why, clients learn that it fails, nobody
+// The router does not let the gateway in: the people who run the gateway learn why, clients learn that it fails, none
 // learns a secret; once the realm is put right, it works at once.
 
 import type { RouterRecord } from '../../../language/realm/record.ts'
@@ -49,7 +49,7 @@ export const JOINING_CASES: readonly FaultCase[] = [
     same: {
       state: 'refused',
       reason: 'wamp.error.no_such_realm',
-      answer: { status: 502, body: 'wamp.error.no_such_realm' },
+      response: { status: 502, body: 'wamp.error.no_such_realm' },
       metric: ['refused'],
       neighbour: 200,
       ready: 204,
@@ -60,7 +60,7 @@ export const JOINING_CASES: readonly FaultCase[] = [
       await context.realm({ url: router.ws }, { uri: NOWHERE })
       await context.serve({ '/x': { post: calls(`${uri}.x`) } }, { realmUri: NOWHERE })
       const { state, reason } = await context.become('refused', NOWHERE)
-      const answer = await context.call('/x')
+      const response = await context.call('/x')
       const metric = await statesOf(context, NOWHERE)
       const { status } = await context.neighbour()
       const ready = (await request(`${context.gateway.management}/ready`)).status
@@ -70,14 +70,14 @@ export const JOINING_CASES: readonly FaultCase[] = [
       await context.realm({ url: router.ws })
       await context.serve({ '/x': { post: calls(`${uri}.x`) } })
       const right = await untilAnswered(context)
-      return { state, reason: uriOf(reason), answer, metric, neighbour: status, ready, right }
+      return { state, reason: uriOf(reason), response, metric, neighbour: status, ready, right }
     },
   },
   ...IDENTITIES.map(({ right, wrong }): FaultCase => {
     const expected = (router: RouterName): unknown => ({
       state: 'refused',
       reason: REASONS[router],
-      answer: { status: 502, body: 'wamp.error.net_failure' },
+      response: { status: 502, body: 'wamp.error.net_failure' },
       after: { status: 200, body: ['in'] },
       told: [],
     })
@@ -94,7 +94,7 @@ export const JOINING_CASES: readonly FaultCase[] = [
         await context.realm({ url: router.rawsocket, auth: { ...right, secret: wrong } }, secured)
         await context.serve({ '/x': { post: calls(`${uri}.x`) } }, { realmUri: SECURED_REALM })
         const { state, reason } = await context.become('refused', SECURED_REALM)
-        const answer = await context.call('/x')
+        const response = await context.call('/x')
         const before = await everythingTold(context)
         const callee = await context.open({ ...ON_SECURED, ...asTicket(context) })
         await register(callee, `${uri}.x`, ({ args }) => ({ args }))
@@ -107,7 +107,7 @@ export const JOINING_CASES: readonly FaultCase[] = [
         const told = [wrong, right.secret].filter((secret) =>
           texts.some((text) => text.includes(secret)),
         )
-        return { state, reason: uriOf(reason), answer, after, told }
+        return { state, reason: uriOf(reason), response, after, told }
       },
     }
   }),
@@ -121,9 +121,9 @@ const asTicket = ({ router }: FaultContext): object => ({
 
 const untilAnswered = (context: FaultContext): Promise<unknown> =>
   eventually(async () => {
-    const answer = await context.call('/x', ['in'])
-    if (answer.status !== 200) throw new Error(JSON.stringify(answer))
-    return answer
+    const response = await context.call('/x', ['in'])
+    if (response.status !== 200) throw new Error(JSON.stringify(response))
+    return response
   })
 
 /** What follows the URI is for people. */
@@ -134,12 +134,12 @@ const statesOf = async (context: FaultContext, realmUri: string): Promise<readon
     .filter((line) => !line.endsWith(' 0'))
     .map((line) => /state="(\w+)"/.exec(line)?.[1] ?? line)
 
-/** All that can be read of a gateway, and an answer that fails. */
+/** All that can be read of a gateway, and a response that fails. */
 const everythingTold = async (context: FaultContext): Promise<readonly string[]> => {
   const { gateway } = context
   const paths = ['/realms', `/realms/${SECURED_REALM}`, '/metrics', '/api_specs']
   const read = [...paths, '/api_specs?view=state'].map((path) => request(gateway.management + path))
   const failed = request(context.url('/x'), { method: 'POST', json: { args: [] } })
-  const answers = await Promise.all([...read, failed])
-  return answers.map(({ text, headers }) => text + JSON.stringify(headers))
+  const responses = await Promise.all([...read, failed])
+  return responses.map(({ text, headers }) => text + JSON.stringify(headers))
 }

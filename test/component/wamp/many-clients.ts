@@ -1,4 +1,4 @@
-// So many keep-alive clients of one gateway come in, as a process of their own; rounds of requests go out, one
+// Starts many keep-alive clients of one gateway in a process of their own, and has them send rounds of requests, one
 // from each client.
 
 import { spawn, spawnSync } from 'node:child_process'

@@ -33,15 +33,15 @@ export const PAYLOAD_CASES: readonly FaultCase[] = WIRES.flatMap((wire): FaultCa
       // Text of three-byte characters too, which JSON does not write shorter.
       const args = ['x'.repeat(4 * MB), { text: '€'.repeat(MB / 3) }]
       const sinceMs = performance.now()
-      const answer = await request(context.url('/echo'), {
+      const response = await request(context.url('/echo'), {
         method: 'POST',
         json: { args },
         timeoutMs: 30_000,
       })
       const what = `5 MB there and back (${wire.transport} ${wire.serializer})`
       measured(context.router.name, what, performance.now() - sinceMs)
-      const isSame = answer.text === JSON.stringify(args)
-      return { status: answer.status, isSame, next: await context.call('/echo', [1]) }
+      const isSame = response.text === JSON.stringify(args)
+      return { status: response.status, isSame, next: await context.call('/echo', [1]) }
     },
   },
   {
@@ -51,14 +51,14 @@ export const PAYLOAD_CASES: readonly FaultCase[] = WIRES.flatMap((wire): FaultCa
       await serveEcho(context, wire)
       const headers = { 'content-type': 'application/msgpack', accept: 'application/msgpack' }
       const body = Buffer.from(encode({ args: BYTES }))
-      const answer = await openRequest(context.url('/echo'), { method: 'POST', headers, body })
-      const args = decode(await buffer(answer)) as readonly unknown[]
+      const response = await openRequest(context.url('/echo'), { method: 'POST', headers, body })
+      const args = decode(await buffer(response)) as readonly unknown[]
       const asJson = await request(context.url('/echo'), {
         method: 'POST',
         headers: { ...headers, accept: 'application/json' },
         body,
       })
-      return { status: answer.statusCode, args: args.map(plain), asJson: asJson.json() }
+      return { status: response.statusCode, args: args.map(plain), asJson: asJson.json() }
     },
   },
 ])

@@ -4,7 +4,7 @@
 import { eventually } from '../../support/eventually.ts'
 import { call, idOf, register } from '../../support/wamp-peer.ts'
 import { request } from '../../support/http-request.ts'
-import type { Answered, FaultCase, FaultContext, Transport } from './fault-case.ts'
+import type { ReceivedResponse, FaultCase, FaultContext, Transport } from './fault-case.ts'
 import { measured } from './measured.ts'
 import { calls, follows, publishes, registers } from './wamp-operations.ts'
 
@@ -12,7 +12,7 @@ const TRANSPORTS: readonly Transport[] = ['ws', 'rawsocket']
 const IN_FLIGHT = 50
 /** Far below the time-out of the calls, 60 s. */
 const AT_ONCE_MS = 20_000
-const NET_FAILURE: Answered = { status: 502, body: 'wamp.error.net_failure' }
+const NET_FAILURE: ReceivedResponse = { status: 502, body: 'wamp.error.net_failure' }
 
 /** What is seen around a router that goes and comes back. */
 const INTERRUPTED = {
@@ -118,7 +118,7 @@ export const ROUTER_CASES: readonly FaultCase[] = [
     run: async (context) => {
       await context.realm({ url: context.router.ws })
       await context.serve({ '/count': { post: calls('wamp.session.count', { args: [] }) } })
-      const asked: Promise<Answered>[] = []
+      const asked: Promise<ReceivedResponse>[] = []
       const timer = setInterval(() => asked.push(context.call('/count')), 20)
       const stop = (): Promise<void> => {
         clearInterval(timer)
@@ -129,9 +129,9 @@ export const ROUTER_CASES: readonly FaultCase[] = [
       await context.router.stop({ kill: true })
       // Back-off begins within milliseconds of the first failure: the call that sees it may be the only one that fails.
       await eventually(async () => {
-        const answer = context.call('/count')
-        asked.push(answer)
-        if ((await answer).status === 200) throw new Error('it is still there')
+        const response = context.call('/count')
+        asked.push(response)
+        if ((await response).status === 200) throw new Error('it is still there')
       })
       await context.router.restart()
       await context.become('open')
@@ -140,9 +140,9 @@ export const ROUTER_CASES: readonly FaultCase[] = [
         if (asked.length < before + 25) throw new Error('more are to come')
       })
       await stop()
-      const answers = await Promise.all(asked)
-      const again = distinct(answers.slice(before).map(({ status }) => status))
-      const failed = distinct(answers.filter(({ status }) => status !== 200))
+      const responses = await Promise.all(asked)
+      const again = distinct(responses.slice(before).map(({ status }) => status))
+      const failed = distinct(responses.filter(({ status }) => status !== 200))
       const leftOver = (await succeed(context, '/count', [])).status
       return { failed, again, leftOver, sessions: await context.untilSessions(1) }
     },
@@ -199,36 +199,36 @@ export const ROUTER_CASES: readonly FaultCase[] = [
   },
   {
     name: 'cut off three times: no session is left behind',
-    same: { answers: [200], sessions: 1 },
+    same: { responses: [200], sessions: 1 },
     run: async (context) => {
       const peer = await context.open()
       await register(peer, `${context.uri}.echo`, ({ args }) => ({ args }))
       const { relay, url } = await context.relayTo('rawsocket')
       await context.realm({ url })
       await context.serve({ '/echo': { post: calls(`${context.uri}.echo`) } })
-      const answers = new Set<number>()
+      const responses = new Set<number>()
       for (let round = 0; round <= 3; round += 1) {
-        const answer = await eventually(() => succeed(context, '/echo', [round]))
-        answers.add(answer.status)
+        const response = await eventually(() => succeed(context, '/echo', [round]))
+        responses.add(response.status)
         if (round < 3) relay.cut()
       }
-      return { answers: [...answers], sessions: await context.untilSessions(1) }
+      return { responses: [...responses], sessions: await context.untilSessions(1) }
     },
   },
   {
     name: 'loaded and unloaded ten times: a session each, none is left behind',
-    same: { answers: [200], sessions: 0 },
+    same: { responses: [200], sessions: 0 },
     run: async (context) => {
       const peer = await context.open()
       await register(peer, `${context.uri}.echo`, ({ args }) => ({ args }))
       await context.realm({ url: context.router.ws, pool: 3 })
-      const answers = new Set<number>()
+      const responses = new Set<number>()
       for (let round = 0; round < 10; round += 1) {
         await context.serve({ '/echo': { post: calls(`${context.uri}.echo`) } })
-        answers.add((await eventually(() => succeed(context, '/echo', [round]))).status)
+        responses.add((await eventually(() => succeed(context, '/echo', [round]))).status)
         await context.manage('DELETE', `/api_specs/${context.id}`)
       }
-      return { answers: [...answers], sessions: await context.untilSessions(0) }
+      return { responses: [...responses], sessions: await context.untilSessions(0) }
     },
   },
 ]
@@ -260,7 +260,7 @@ const registerEcho = async (context: FaultContext): Promise<void> => {
 }
 
 /** Resolves when all have reached their callee. */
-const startCalls = async (context: FaultContext): Promise<readonly Promise<Answered>[]> => {
+const startCalls = async (context: FaultContext): Promise<readonly Promise<ReceivedResponse>[]> => {
   const callee = await context.open()
   let count = 0
   const silent = (): undefined => {
@@ -276,14 +276,14 @@ const startCalls = async (context: FaultContext): Promise<readonly Promise<Answe
 
 const settle = async (
   { router }: FaultContext,
-  inFlight: readonly Promise<Answered>[],
+  inFlight: readonly Promise<ReceivedResponse>[],
   sinceMs: number,
   what: string,
 ): Promise<{ inFlight: readonly unknown[]; isAtOnce: boolean }> => {
-  const answers = await Promise.all(inFlight)
+  const responses = await Promise.all(inFlight)
   const tookMs = performance.now() - sinceMs
   measured(router.name, `${IN_FLIGHT} calls in flight were settled ${what}`, tookMs)
-  return { inFlight: distinct(answers), isAtOnce: tookMs < AT_ONCE_MS }
+  return { inFlight: distinct(responses), isAtOnce: tookMs < AT_ONCE_MS }
 }
 
 /** While the router is away. */
@@ -304,7 +304,7 @@ const lookAround = async (context: FaultContext): Promise<unknown> => {
 const succeedAgain = async (
   context: FaultContext,
   what: string,
-): Promise<{ back: Answered; metric: readonly string[] }> => {
+): Promise<{ back: ReceivedResponse; metric: readonly string[] }> => {
   const sinceMs = performance.now()
   // Its realm may be later than the router.
   const callee = await eventually(() => context.open())
@@ -326,10 +326,10 @@ const succeed = async (
   context: FaultContext,
   path: string,
   args: readonly unknown[],
-): Promise<Answered> => {
-  const answer = await context.call(path, args)
-  if (answer.status !== 200) throw new Error(JSON.stringify(answer))
-  return answer
+): Promise<ReceivedResponse> => {
+  const response = await context.call(path, args)
+  if (response.status !== 200) throw new Error(JSON.stringify(response))
+  return response
 }
 
 const callerOf = async (context: FaultContext): Promise<number> => {
@@ -359,14 +359,14 @@ const loadAnother = async (context: FaultContext): Promise<number> => {
       v1: { base_path: `/${id}`, paths: { '/back': { post: calls(`${uri}.back`) } } },
     },
   }
-  const answer = await request(`${gateway.management}/api_specs`, {
+  const response = await request(`${gateway.management}/api_specs`, {
     method: 'POST',
     json: document,
   })
   context.use({
     [Symbol.asyncDispose]: () => context.manage('DELETE', `/api_specs/${id}-other`),
   })
-  return answer.status
+  return response.status
 }
 
 export const distinct = (values: readonly unknown[]): readonly unknown[] =>

@@ -1,5 +1,5 @@
 // A router that lets everybody in and, when a call comes, sends the bytes that its realm's script names instead of
-// an answer. It speaks WebSocket and every serializer, and keeps count of what it was sent.
+// a response. It speaks WebSocket and every serializer, and keeps count of what it was sent.
 
 import { once } from 'node:events'
 import type { AddressInfo } from 'node:net'

@@ -160,7 +160,7 @@ export const STREAM_CASES: readonly FaultCase[] = [
           throw new Error('a stream has not ended')
       })
       released.resolve(undefined)
-      const answer = await inFlight
+      const response = await inFlight
       const { code } = await own.gateway.exited
       const tookMs = performance.now() - sinceMs
       measured(router.name, `a gateway with ${streams.length} streams stopped`, tookMs)
@@ -171,7 +171,7 @@ export const STREAM_CASES: readonly FaultCase[] = [
       )
       return {
         streams: [...ends].map((text) => JSON.parse(text) as unknown),
-        inFlight: { status: answer.status, body: answer.json() },
+        inFlight: { status: response.status, body: response.json() },
         exit: code,
         isInTime: tookMs < DRAIN_MS,
         sessions: await context.untilSessions(0),

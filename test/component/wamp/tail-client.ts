@@ -37,7 +37,7 @@ export class TailClient {
 /** A listener's backlog is smaller than what a test opens. */
 const AT_ONCE = 100
 
-/** Each has got the head of its answer, which begins with that status. */
+/** Each has got the head of its response, which begins with that status. */
 export const openTailClients = async (url: string, count: number): Promise<TailClient[]> => {
   const { pathname } = new URL(url)
   const head = `GET ${pathname} HTTP/1.1\r\nHost: a.test\r\nAccept: text/event-stream\r\n\r\n`

@@ -4,20 +4,20 @@
 import { eventually } from '../../support/eventually.ts'
 import { addressOf, openRawClient } from '../../support/raw-client.ts'
 import { register } from '../../support/wamp-peer.ts'
-import type { Answered, FaultCase, FaultContext } from './fault-case.ts'
+import type { ReceivedResponse, FaultCase, FaultContext } from './fault-case.ts'
 import { calls } from './wamp-operations.ts'
 
-const FULL: Answered = { status: 503, body: 'svc.error.overloaded' }
+const FULL: ReceivedResponse = { status: 503, body: 'svc.error.overloaded' }
 const PATIENT_MS = 60_000
 
 export const WAITING_CASES: readonly FaultCase[] = [
   {
-    name: 'a router that hangs: places are bounded and given back, and nobody is called late',
+    name: 'a router that hangs: places are bounded and given back, and no callee is called late',
     on: ['embedded', 'nexus'],
     same: {
       inTime: { status: 504, body: 'svc.error.timeout' },
       full: FULL,
-      answers: [
+      responses: [
         { status: 200, body: ['stays'] },
         { status: 200, body: ['comes later'] },
       ],
@@ -39,20 +39,20 @@ export const WAITING_CASES: readonly FaultCase[] = [
       const leave = await openCall(context, 'leaves')
       const stays = context.call('/echo', ['stays'])
       const full = await eventually(async () => {
-        const answer = await context.call('/short', ['one too many'])
-        if (answer.status !== FULL.status) throw new Error('there is a place')
-        return answer
+        const response = await context.call('/short', ['one too many'])
+        if (response.status !== FULL.status) throw new Error('there is a place')
+        return response
       })
       leave()
       await eventually(async () => {
-        const answer = await context.call('/short', ['too short'])
-        if (answer.status === FULL.status) throw new Error('there is no place')
+        const response = await context.call('/short', ['too short'])
+        if (response.status === FULL.status) throw new Error('there is no place')
       })
       const comesLater = context.call('/echo', ['comes later'])
       relay.thaw()
-      const answers = await Promise.all([stays, comesLater])
+      const responses = await Promise.all([stays, comesLater])
       const sessions = await context.untilSessions(1)
-      return { inTime, full, answers, invoked: invoked.sort(), sessions }
+      return { inTime, full, responses, invoked: invoked.sort(), sessions }
     },
   },
 ]
@@ -74,7 +74,7 @@ const serveBehindRelay = async (
   return relay
 }
 
-/** By a client that does not wait for its answer: the function it returns leaves. */
+/** By a client that does not wait for its response: the function it returns leaves. */
 const openCall = async (context: FaultContext, arg: string): Promise<() => void> => {
   const url = context.url('/echo')
   const body = JSON.stringify({ args: [arg] })

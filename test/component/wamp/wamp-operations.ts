@@ -1,4 +1,4 @@
-// Operations of documents for the WAMP component tests: what they call or follow comes in, the rest is the same
+// Makes operations of documents for the WAMP component tests from what they call or follow; the rest is the same
 // everywhere.
 
 import type { Operation } from '../gateway-client.ts'

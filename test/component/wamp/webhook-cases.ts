@@ -13,7 +13,7 @@ import {
   echoes,
   startReceiver,
 } from './callback-receiver.ts'
-import type { Answered, FaultCase, FaultContext } from './fault-case.ts'
+import type { ReceivedResponse, FaultCase, FaultContext } from './fault-case.ts'
 import { registers, releases, subscribes } from './wamp-operations.ts'
 
 const SECRET = 'webhook-secret-1f2e3d'
@@ -73,7 +73,7 @@ const receiverOf = (): Promise<CallbackReceiver> =>
 
 export const WEBHOOK_CASES: readonly FaultCase[] = [
   {
-    name: 'what callers get of a callback that fails, and nobody else pays for it',
+    name: 'what callers get of a callback that fails, and no other caller is affected',
     same: {
       outcomes: Object.fromEntries(
         Object.entries(BEHAVIOURS).map(([path, [, outcome]]) => [path, outcome]),
@@ -310,7 +310,11 @@ const serveWebhooks = async (
 const uriOf = ({ uri }: FaultContext, path: string): string =>
   uri + path.replace('/', '.').replace('-', '_')
 
-const register = (context: FaultContext, path: string, callback: string): Promise<Answered> =>
+const register = (
+  context: FaultContext,
+  path: string,
+  callback: string,
+): Promise<ReceivedResponse> =>
   context.ask('/register', { method: 'POST', json: { uri: uriOf(context, path), callback } })
 
 const registerAt = async (
@@ -323,7 +327,7 @@ const registerAt = async (
   return (body as { readonly registration_id?: unknown }).registration_id
 }
 
-const release = (context: FaultContext, path: string, id: unknown): Promise<Answered> =>
+const release = (context: FaultContext, path: string, id: unknown): Promise<ReceivedResponse> =>
   context.ask(path, { method: 'POST', json: { id } })
 
 interface Listing {

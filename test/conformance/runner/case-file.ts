@@ -1,5 +1,5 @@
-// Case files come in from a directory; typed data goes out. A word that the runner does not know is an
-// error, so that no expectation is ever passed over in silence.
+// Reads case files of a directory as typed data. A word that the runner does not know is an error, so that no
+// expectation is ever passed over in silence.
 
 import { readdir, readFile } from 'node:fs/promises'
 import { basename, join } from 'node:path'

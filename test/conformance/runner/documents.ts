@@ -1,5 +1,5 @@
-// What a case says about a document comes in, the document goes out: given, varied by JSON pointers,
-// and grown where a generator stands for something big.
+// Makes the document of a case: as given, varied by JSON pointers, and grown where a generator stands for something
+// big.
 
 import { pointerKeys } from '../../../base/json-pointer.ts'
 import type { LoadSpec } from './case-file.ts'

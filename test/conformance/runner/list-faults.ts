@@ -1,4 +1,4 @@
-// What a case expects and what came go in; the faults go out as texts: none means that all is right.
+// Compares what came with what a case expects, and lists the differences as texts: none means that all is right.
 
 import { bigBytes, GZIPPED } from '../../support/echo-behaviours.ts'
 import type { EchoUpstream } from '../../support/echo-upstream.ts'
@@ -9,7 +9,7 @@ import { mismatches, patternOf } from './match.ts'
 import { decodeMsgpack } from './msgpack.ts'
 
 export interface StepResult {
-  readonly answers: readonly RawResponse[]
+  readonly responses: readonly RawResponse[]
   readonly elapsedMs: number
   /** The gateway has closed the connection of a `raw` step. */
   readonly closed: boolean
@@ -25,7 +25,7 @@ export const listFaults = (
 ): string[] => {
   const results = (expect.any_of ?? [expect]).map((option) => [
     ...connectionFaults(option, outcome),
-    ...answerFaults(option, outcome.answers[0]),
+    ...responseFaults(option, outcome.responses[0]),
     ...upstreamFaults(option, upstreams),
   ])
   return results.reduce((best, faults) => (faults.length < best.length ? faults : best))
@@ -56,10 +56,10 @@ const lastFaults = (want: JsonMap, last: unknown): string[] =>
 
 const connectionFaults = (
   expect: Expectation,
-  { answers, elapsedMs, closed }: StepResult,
+  { responses, elapsedMs, closed }: StepResult,
 ): string[] => {
   const faults: string[] = []
-  const got = answers.map(({ status }) => status)
+  const got = responses.map(({ status }) => status)
   const counts = [expect.answers ?? got.length].flat()
   if (!counts.includes(got.length)) {
     faults.push(`answers: expected ${counts.join(' or ')}, got ${got.length}: ${shorten(got)}`)
@@ -74,37 +74,39 @@ const connectionFaults = (
   return faults
 }
 
-const answerFaults = (expect: Expectation, answer: RawResponse | undefined): string[] => {
-  if (answer === undefined) {
+const responseFaults = (expect: Expectation, response: RawResponse | undefined): string[] => {
+  if (response === undefined) {
     const words = ['status', 'headers', 'json', 'json_has', 'text', 'error']
     return words.some((word) => word in expect)
-      ? ['the connection was closed without an answer']
+      ? ['the connection was closed without a response']
       : []
   }
   const [first, ...rest] = [
-    ...statusFaults(expect, answer),
+    ...statusFaults(expect, response),
     ...Object.entries(expect.headers ?? {}).flatMap(([name, want]) =>
-      headerFaults(name, want, answer),
+      headerFaults(name, want, response),
     ),
-    ...bodyFaults(expect, answer.body),
-    ...valueFaults(expect, answer),
+    ...bodyFaults(expect, response.body),
+    ...valueFaults(expect, response),
   ]
   if (first === undefined) return []
-  return [`${first} [${answer.status} ${shorten(answer.body.toString(), 220)}]`, ...rest]
+  return [`${first} [${response.status} ${shorten(response.body.toString(), 220)}]`, ...rest]
 }
 
-const statusFaults = ({ status }: Expectation, answer: RawResponse): string[] => {
+const statusFaults = ({ status }: Expectation, response: RawResponse): string[] => {
   if (status === undefined) return []
   const options = [status].flat()
   const fits = options.some((want) =>
-    typeof want === 'string' ? patternOf(want).test(String(answer.status)) : want === answer.status,
+    typeof want === 'string'
+      ? patternOf(want).test(String(response.status))
+      : want === response.status,
   )
-  return fits ? [] : [`status: expected ${options.join(' or ')}, got ${answer.status}`]
+  return fits ? [] : [`status: expected ${options.join(' or ')}, got ${response.status}`]
 }
 
-const headerFaults = (name: string, want: Json, answer: RawResponse): string[] => {
+const headerFaults = (name: string, want: Json, response: RawResponse): string[] => {
   const at = `header ${name}`
-  const values = headerValues(answer, name)
+  const values = headerValues(response, name)
   if (want === null)
     return values.length === 0 ? [] : [`${at}: expected none, got ${shorten(values)}`]
   if (isList(want) || isListPattern(want)) return mismatches(want, values, { at, subset: false })
@@ -159,17 +161,17 @@ const byteFaults = (expect: Expectation, body: Buffer): string[] => {
 
 const ERROR_RECORD = { code: '@string', message: '@string', description: '@string' }
 
-const valueFaults = (expect: Expectation, answer: RawResponse): string[] => {
+const valueFaults = (expect: Expectation, response: RawResponse): string[] => {
   if (!['json', 'json_has', 'error', 'msgpack'].some((word) => word in expect)) return []
-  const types = headerValues(answer, 'content-type')
+  const types = headerValues(response, 'content-type')
   const packed = types.some((type) => type.includes('msgpack'))
   if (expect.msgpack !== undefined && !packed) {
     return [`content-type: expected msgpack, got ${shorten(types)}`]
   }
-  const decoded = decode(answer.body, packed)
+  const decoded = decode(response.body, packed)
   if ('trouble' in decoded) {
     const kind = packed ? 'msgpack' : 'JSON'
-    return [`body: not ${kind} (${decoded.trouble}): ${shorten(answer.body.toString())}`]
+    return [`body: not ${kind} (${decoded.trouble}): ${shorten(response.body.toString())}`]
   }
   const { value } = decoded
   return [

@@ -1,4 +1,4 @@
-// A pattern of a case and a value that came go in, the differences go out as texts: none means it fits.
+// Compares a value with a pattern of a case, and lists the differences as texts: none means that it fits.
 
 import { isList, isMap, onlyKey, shorten, spacedJson, type Json, type JsonMap } from './json.ts'
 

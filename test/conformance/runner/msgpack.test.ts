@@ -1,4 +1,4 @@
-// The runner's own msgpack is checked against known bytes and against an implementation that nobody here wrote.
+// The runner's own msgpack is checked against known bytes and against an independent implementation.
 
 import { describe, expect, it } from '@jest/globals'
 import { decode, encode } from '@msgpack/msgpack'

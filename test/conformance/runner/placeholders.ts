@@ -1,5 +1,5 @@
-// A value of a case file comes in, and goes out with `@ID@`, `@UPSTREAM@`, `@scrypt:password@` … filled
-// in, keys included. An unknown placeholder is an error of the case, never an empty text.
+// Fills in `@ID@`, `@UPSTREAM@`, `@scrypt:password@` … in a value of a case file, keys included. An unknown placeholder
+// is an error of the case, never an empty text.
 
 import { createHash, randomBytes, scryptSync } from 'node:crypto'
 import { isList, isMap, type Json } from './json.ts'
@@ -9,10 +9,10 @@ export class CaseError extends Error {
   override readonly name = 'CaseError'
 }
 
-export interface Surroundings {
+export interface GatewayAddresses {
   /** `127.0.0.1:PORT` of the first and the second echo upstream. */
   readonly upstreams: readonly [first: string, second: string]
-  /** `127.0.0.1:PORT` where nobody listens. */
+  /** `127.0.0.1:PORT` where nothing listens. */
   readonly refused: string
   readonly publicPort: number
 }
@@ -22,19 +22,19 @@ export interface Placeholders {
   readonly host: string
   /** Fills every text in a value. */
   readonly fill: <T>(value: T) => T
-  /** Makes `@$name@` stand for a value that an answer gave. */
+  /** Makes `@$name@` stand for a value that a response gave. */
   readonly save: (name: string, value: string) => void
 }
 
 const PLACEHOLDER = /@([A-Z][A-Z0-9_]*|scrypt:[^@]+|sha256:[^@]+|\$[a-z_0-9]+)@/g
 
 /** The placeholders of one file: its own id, host and realm, so that files can run side by side. */
-export const placeholdersFor = (stem: string, around: Surroundings): Placeholders => {
+export const placeholdersFor = (stem: string, addresses: GatewayAddresses): Placeholders => {
   const slug = stem
     .toLowerCase()
     .replace(/[^a-z0-9]+/g, '-')
     .replace(/^-+|-+$/g, '')
-  const [first, second] = around.upstreams
+  const [first, second] = addresses.upstreams
   const known = new Map([
     ['ID', slug],
     ['HOST', `${slug}.test`],
@@ -43,9 +43,9 @@ export const placeholdersFor = (stem: string, around: Surroundings): Placeholder
     ['UPSTREAM_AUTHORITY', first],
     ['UPSTREAM2', `http://${second}`],
     ['UPSTREAM2_AUTHORITY', second],
-    ['REFUSED', `http://${around.refused}`],
-    ['REFUSED_AUTHORITY', around.refused],
-    ['PUBLIC_PORT', String(around.publicPort)],
+    ['REFUSED', `http://${addresses.refused}`],
+    ['REFUSED_AUTHORITY', addresses.refused],
+    ['PUBLIC_PORT', String(addresses.publicPort)],
   ])
   const lookUp = (name: string): string => {
     const value = known.get(name) ?? compute(name)

@@ -1,5 +1,5 @@
-// A request as a case declares it comes in; its bytes and pauses go out. Nothing is repaired: what a
-// case says stands on the wire as it says it.
+// Writes a request as a case declares it, as bytes and pauses. Nothing is repaired: what a case says stands on the wire
+// as it says it.
 
 import type { Part } from '../../support/raw-client.ts'
 import type { HeaderPairs, Parts, PartSpec, RequestSpec } from './case-file.ts'

@@ -1,5 +1,5 @@
 // Whole case files against a server that only pretends to be a gateway: what the runner says of right
-// and wrong answers.
+// and wrong responses.
 
 import { once } from 'node:events'
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
@@ -19,7 +19,7 @@ const accept: Pretence = (_, response) => response.writeHead(204).end()
 
 const refuse: Pretence = (_, response) => response.writeHead(404).end()
 
-/** By the first segment of the path: `/status/N`, `/json?TEXT`, no answer, a cut one, and loads; 404 for others. */
+/** By the first segment of the path: `/status/N`, `/json?TEXT`, no response, a cut one, and loads; 404 for others. */
 const PRETENCES = new Map<string, Pretence>([
   ['realms', accept],
   ['api_specs', accept],
@@ -112,7 +112,7 @@ describe('a step that is right', () => {
       { raw: 'GET /json?1 HTTP/1.0\r\n\r\n', expect: { statuses: [200], json: 1, closed: true } },
     ],
     ['hanging up', { raw: 'GET /hang HTTP/1.1\r\nHost: x\r\n\r\n', hang_up_ms: 20 }],
-    ['a broken answer that may break', { request: { path: '/cut' }, expect: { broken: true } }],
+    ['a broken response that may break', { request: { path: '/cut' }, expect: { broken: true } }],
     [
       'side by side, again and again',
       { together: [{ ...get('/json?1'), repeat: 3 }, { wait_ms: 1 }] },
@@ -203,23 +203,23 @@ describe('a step that is wrong', () => {
       /^status: expected 400, got 204/,
     ],
     [
-      'no answer',
+      'no response',
       { request: { path: '/hang' }, expect: { status: 200 }, timeout_s: 0.05 },
-      /^no answer: no complete answer in time/,
+      /^no response: no complete response in time/,
     ],
-    ['a broken answer', get('/cut'), /^broken: connection closed after/],
+    ['a broken response', get('/cut'), /^broken: connection closed after/],
     [
       'left open',
       { raw: 'GET /json?1 HTTP/1.1\r\nHost: x\r\n\r\n', expect: { closed: true } },
       /left open$/,
     ],
     [
-      'another answer',
+      'another response',
       { raw: 'GET /json?1 HTTP/1.1\r\nHost: x\r\n\r\n', expect: { statuses: [404] } },
       /^statuses: expected \[404\], got \[200\]/,
     ],
     [
-      'an answer too many',
+      'a response too many',
       {
         raw: 'GET /json?1 HTTP/1.1\r\nHost: x\r\n\r\nGET /status/404 HTTP/1.1\r\nHost: x\r\n\r\n',
         expect: { statuses: [200] },
@@ -252,7 +252,7 @@ describe('a step that is wrong', () => {
 it('three silent steps in a row, and the rest is not waited for', async () => {
   const silent: Step = { ...get('/hang'), timeout_s: 0.05 }
   const faults = await run(silent, silent, silent, get('/json?1'))
-  expect(faults[3]).toBe('not run: the gateway left 3 steps in a row without an answer')
+  expect(faults[3]).toBe('not run: the gateway left 3 steps in a row without a response')
 })
 
 it('creates the realm first, and deletes what was loaded in the end', async () => {

@@ -1,5 +1,5 @@
-// A case file and a running gateway come in; one result per step goes out, in order, as each is done.
-// What the file has loaded is deleted after it. It never throws for what a case or the gateway does.
+// Runs a case file against a running gateway, and gives one result for each step, in order, as each is done. What the
+// file has loaded is deleted after it. It never throws for what a case or the gateway does.
 
 import type { CaseFile, Step } from './case-file.ts'
 import type { Upstreams } from './list-faults.ts'
@@ -12,14 +12,14 @@ export interface Bench {
   readonly public: Address
   readonly management: Address
   readonly upstreams: Upstreams
-  /** `127.0.0.1:PORT` where nobody listens. */
+  /** `127.0.0.1:PORT` where nothing listens. */
   readonly refused: string
 }
 
 /** Faults of each step: empty lists for those that pass. */
 export type Results = ReadonlyMap<Step, readonly string[]>
 
-/** So many steps in a row without an answer, and the rest of a file is not waited for. */
+/** So many steps in a row without a response, and the rest of a file is not waited for. */
 const MAX_SILENT_STEPS = 3
 
 /**
@@ -37,9 +37,9 @@ export const runFile = async (file: CaseFile, bench: Bench): Promise<Results> =>
   for (const step of file.steps) {
     const faults = blocked === undefined ? await attempt(stage, step) : [blocked]
     results.set(step, faults)
-    silent = faults.some((fault) => fault.includes('no answer')) ? silent + 1 : 0
+    silent = faults.some((fault) => fault.includes('no response')) ? silent + 1 : 0
     if (silent === MAX_SILENT_STEPS) {
-      blocked = `not run: the gateway left ${MAX_SILENT_STEPS} steps in a row without an answer`
+      blocked = `not run: the gateway left ${MAX_SILENT_STEPS} steps in a row without a response`
     }
   }
   await cleanUp(stage)
@@ -48,13 +48,13 @@ export const runFile = async (file: CaseFile, bench: Bench): Promise<Results> =>
 
 const stageFor = (file: CaseFile, bench: Bench): Stage => {
   const [first, second] = bench.upstreams
-  const around = {
+  const addresses = {
     upstreams: [first.authority, second.authority],
     refused: bench.refused,
     publicPort: bench.public.port,
   } as const
   return {
-    placeholders: placeholdersFor(file.stem, around),
+    placeholders: placeholdersFor(file.stem, addresses),
     documents: file.documents,
     upstreams: bench.upstreams,
     listeners: { public: bench.public, management: bench.management },

@@ -1,5 +1,5 @@
-// A step of a case file comes in and is sent; what was wrong with the outcome goes out. It looks at the
-// gateway from outside only: its two listeners, and what the upstreams saw.
+// Sends a step of a case file, and lists what was wrong with the result. It looks at the gateway from outside only: its
+// two listeners, and what the upstreams saw.
 
 import { setTimeout as sleep } from 'node:timers/promises'
 import { BrokenError, HungError } from '../../support/byte-stream.ts'
@@ -46,7 +46,7 @@ export const runStep = async (stage: Stage, step: Step): Promise<string[]> => {
   return faults
 }
 
-/** Sends one request and reads its answer; throws `HungError` or `BrokenError`. */
+/** Sends one request and reads its response; throws `HungError` or `BrokenError`. */
 export const send = async (
   stage: Stage,
   request: RequestSpec,
@@ -86,12 +86,12 @@ const runOnce = async (stage: Stage, step: Step): Promise<string[]> => {
   const expect = expectationOf(stage, step)
   const startedAt = performance.now()
   try {
-    const { answers, closed } = await perform(stage, step)
-    const outcome: StepResult = { answers, closed, elapsedMs: performance.now() - startedAt }
+    const { responses, closed } = await perform(stage, step)
+    const outcome: StepResult = { responses, closed, elapsedMs: performance.now() - startedAt }
     const faults = listFaults(expect, outcome, stage.upstreams)
-    return faults.length > 0 ? faults : save(stage, step, answers[0])
+    return faults.length > 0 ? faults : save(stage, step, responses[0])
   } catch (error) {
-    if (error instanceof HungError) return [`no answer: ${error.message}`]
+    if (error instanceof HungError) return [`no response: ${error.message}`]
     if (!(error instanceof BrokenError)) throw error
     return expect.broken === true
       ? upstreamFaults(expect, stage.upstreams)
@@ -121,12 +121,12 @@ const rejection = (rejects: NonNullable<Step['rejects']>): Expectation => {
   }
 }
 
-type Performed = Pick<StepResult, 'answers' | 'closed'>
+type Performed = Pick<StepResult, 'responses' | 'closed'>
 
 const perform = async (stage: Stage, step: Step): Promise<Performed> => {
   if (step.raw !== undefined) return performRaw(stage, step, step.raw)
-  const answer = await send(stage, requestOf(stage, step), step.timeout_s)
-  return { answers: [answer], closed: false }
+  const response = await send(stage, requestOf(stage, step), step.timeout_s)
+  return { responses: [response], closed: false }
 }
 
 const requestOf = (stage: Stage, step: Step): RequestSpec => {
@@ -175,67 +175,67 @@ const performRaw = async (
   client.send(partsOf(stage.placeholders.fill(raw)))
   if (step.hang_up_ms !== undefined) {
     await client.more(step.hang_up_ms)
-    return { answers: [], closed: false }
+    return { responses: [], closed: false }
   }
-  const answers = await readAnswers(client, step)
-  const last = answers.at(-1)
+  const responses = await readResponses(client, step)
+  const last = responses.at(-1)
   return last !== undefined && answersLast(last)
-    ? { answers: answers.slice(0, -1), closed: false }
-    : { answers, closed: client.stream.ended }
+    ? { responses: responses.slice(0, -1), closed: false }
+    : { responses, closed: client.stream.ended }
 }
 
-const readAnswers = async (client: RawClient, step: Step): Promise<readonly RawResponse[]> => {
-  const answers: RawResponse[] = []
-  const awaited = awaitedAnswers(step.expect ?? {})
+const readResponses = async (client: RawClient, step: Step): Promise<readonly RawResponse[]> => {
+  const responses: RawResponse[] = []
+  const awaited = awaitedResponses(step.expect ?? {})
   let isLast = false
   for (;;) {
-    if (!isLast && answers.length >= awaited) {
+    if (!isLast && responses.length >= awaited) {
       isLast = true
       client.send([LAST_REQUEST])
     }
     const hasMore = client.stream.length > 0 || (await client.more(isLast ? IDLE_MS : undefined))
-    if (!hasMore) return answers
-    answers.push(await client.response(step.head))
+    if (!hasMore) return responses
+    responses.push(await client.response(step.head))
   }
 }
 
-/** Of a path and a host that nobody serves. */
+/** Of a path and a host that no document serves. */
 const LAST_REQUEST = Buffer.from(
   'GET /last HTTP/1.1\r\nHost: last.invalid\r\nConnection: close\r\n\r\n',
 )
 
 /** Garbage is not answered with 404, and no request of a case asks for both. */
-const answersLast = (answer: RawResponse): boolean =>
-  answer.status === 404 &&
-  headerValues(answer, 'connection').some((value) => /^close$/i.test(value))
+const answersLast = (response: RawResponse): boolean =>
+  response.status === 404 &&
+  headerValues(response, 'connection').some((value) => /^close$/i.test(value))
 
-const awaitedAnswers = (expect: Expectation): number =>
+const awaitedResponses = (expect: Expectation): number =>
   Math.max(...(expect.any_of ?? [expect]).map(({ statuses = [0] }) => statuses.length))
 
-/** Keeps values of an answer for later steps: a JSON pointer, or `header:NAME`, or `header:NAME (pattern)`. */
-const save = ({ placeholders }: Stage, step: Step, answer: RawResponse | undefined): string[] => {
+/** Keeps values of a response for later steps: a JSON pointer, or `header:NAME`, or `header:NAME (pattern)`. */
+const save = ({ placeholders }: Stage, step: Step, response: RawResponse | undefined): string[] => {
   for (const [name, source] of Object.entries(step.save ?? {})) {
     const value =
-      answer &&
+      response &&
       (source.startsWith('header:')
-        ? headerPart(answer, source.slice(7))
-        : bodyPart(answer, source))
+        ? headerPart(response, source.slice(7))
+        : bodyPart(response, source))
     if (value === undefined) return [`nothing to save as ${name} at ${source}`]
     placeholders.save(name, value)
   }
   return []
 }
 
-const headerPart = (answer: RawResponse, source: string): string | undefined => {
+const headerPart = (response: RawResponse, source: string): string | undefined => {
   const [name = '', ...pattern] = source.split(' ')
-  const [value] = headerValues(answer, name)
+  const [value] = headerValues(response, name)
   if (value === undefined || pattern.length === 0) return value
   return patternOf(pattern.join(' ')).exec(value)?.[1] ?? value
 }
 
-const bodyPart = (answer: RawResponse, pointer: string): string | undefined => {
+const bodyPart = (response: RawResponse, pointer: string): string | undefined => {
   try {
-    const value = valueAt(JSON.parse(answer.body.toString()) as Json, pointer)
+    const value = valueAt(JSON.parse(response.body.toString()) as Json, pointer)
     return value === undefined || typeof value === 'string' ? value : spacedJson(value)
   } catch {
     return undefined

@@ -1,5 +1,5 @@
-// A router's address comes in, a bridge with one realm and one document in it goes out, as the gateway makes it,
-// and what it does as plain data.
+// Opens a bridge to a router's address, with one realm and one document, as the gateway makes it, and records what it
+// does as plain data.
 
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Value, ValueMap } from '../../../language/expression/value.ts'
@@ -146,7 +146,7 @@ const errorParts = (error: unknown): Settled => {
 export interface RunningCall {
   readonly settled: Promise<Settled>
   readonly progress: readonly Payload[]
-  /** Of the answer. */
+  /** Of the response. */
   readonly details: () => ValueMap
   readonly times: () => number
   readonly cancel: () => void

@@ -34,9 +34,13 @@ describe('bodies', () => {
     ['__proto__', '{"__proto__": {"id": "x"}}', 400, INVALID],
   ])('%s: %s', async (_name, body, status, code) => {
     await using gateway = await startGateway()
-    const answer = await gateway.send('POST', '/api_specs', { body, headers: JSON_TYPE })
-    expect([answer.status, answer.record.code, isErrorRecord(answer)]).toEqual([status, code, true])
-    expect(answer.text.length).toBeLessThan(10_000)
+    const response = await gateway.send('POST', '/api_specs', { body, headers: JSON_TYPE })
+    expect([response.status, response.record.code, isErrorRecord(response)]).toEqual([
+      status,
+      code,
+      true,
+    ])
+    expect(response.text.length).toBeLessThan(10_000)
     expect(gateway.served()).toEqual([])
   })
 
@@ -58,7 +62,7 @@ describe('bodies', () => {
     expect((await gateway.send('GET', '/api_specs/a')).text).toContain('"__proto__":{"polluted":1}')
   })
 
-  it('bounds the faults of an answer', async () => {
+  it('bounds the faults of a response', async () => {
     await using gateway = await startGateway()
     const paths = Object.fromEntries(Array.from({ length: 1000 }, (_, n) => [`/p${n}`, 7]))
     const json = { ...makeDocument('a'), versions: { v1: { base_path: '/v1', paths } } }
@@ -67,11 +71,11 @@ describe('bodies', () => {
     expect(record.description).toMatch(/more problems are not listed/)
   })
 
-  it('bounds the texts of an answer', async () => {
+  it('bounds the texts of a response', async () => {
     await using gateway = await startGateway()
     const json = { ...makeDocument('a'), versions: { ['v'.repeat(100_000)]: 7 } }
-    const answer = await gateway.send('POST', '/api_specs', { json })
-    expect([answer.status, answer.text.length < 10_000]).toEqual([400, true])
+    const response = await gateway.send('POST', '/api_specs', { json })
+    expect([response.status, response.text.length < 10_000]).toEqual([400, true])
   })
 })
 
@@ -87,11 +91,11 @@ describe('content types', () => {
     ['application/msgpack', 415],
   ])('%s: %d', async (type, status) => {
     await using gateway = await startGateway()
-    const answer = await gateway.send('POST', '/api_specs', {
+    const response = await gateway.send('POST', '/api_specs', {
       body,
       headers: { 'content-type': type },
     })
-    expect(answer.status).toBe(status)
+    expect(response.status).toBe(status)
   })
 
   it('may not be left out: a web page can send a body without', async () => {
@@ -109,8 +113,8 @@ describe('content types', () => {
   ])('encoded as %s', async (encoding, bytes, status) => {
     await using gateway = await startGateway()
     const headers = { ...JSON_TYPE, 'content-encoding': encoding }
-    const answer = await gateway.send('POST', '/api_specs', { body: bytes, headers })
-    expect(answer.status).toBe(status)
+    const response = await gateway.send('POST', '/api_specs', { body: bytes, headers })
+    expect(response.status).toBe(status)
   })
 })
 
@@ -138,11 +142,11 @@ describe('sizes', () => {
     ['a list over 4 MiB', `[${filled(3 * MIB)},${filled(3 * MIB)}]`, {}, 200],
   ])('%s', async (_name, body, headers, status) => {
     await using gateway = await startGateway()
-    const answer = await gateway.send('POST', '/api_specs', {
+    const response = await gateway.send('POST', '/api_specs', {
       body,
       headers: { ...JSON_TYPE, ...headers },
     })
-    expect(answer.status).toBe(status)
+    expect(response.status).toBe(status)
   })
 
   it('refuses a length over 64 MiB unread', async () => {
@@ -151,17 +155,17 @@ describe('sizes', () => {
     })
     await using client = await openRawClient(addressOf(gateway.url), 5000)
     client.send([Buffer.from(`${POST_HEAD}Content-Length: ${65 * MIB}\r\n\r\n[`)])
-    const answer: RawResponse = await client.response()
-    expect(answer.status).toBe(413)
+    const response: RawResponse = await client.response()
+    expect(response.status).toBe(413)
   })
 
   it('refuses what goes over the memory for all bodies, and recovers', async () => {
     await using gateway = await startGateway({ app: { bodyBudget: new Limiter(10_000) } })
-    const answer = await gateway.send('POST', '/api_specs', {
+    const response = await gateway.send('POST', '/api_specs', {
       body: filled(20_000),
       headers: JSON_TYPE,
     })
-    expect([answer.status, answer.headers.get('retry-after')]).toEqual([503, '1'])
+    expect([response.status, response.headers.get('retry-after')]).toEqual([503, '1'])
     for (let n = 0; n < 3; n++)
       expect(
         (await gateway.send('POST', '/api_specs', { body: filled(5000), headers: JSON_TYPE }))
@@ -213,12 +217,15 @@ describe('credentials', () => {
     'GET %s without any is 401',
     async (path) => {
       await using gateway = await startGateway({ app: { authorize } })
-      const answer = await gateway.send('GET', path)
-      expect([answer.status, answer.headers.get('www-authenticate')]).toEqual([
+      const response = await gateway.send('GET', path)
+      expect([response.status, response.headers.get('www-authenticate')]).toEqual([
         401,
         'Bearer realm="management"',
       ])
-      expect([isErrorRecord(answer), answer.record.code]).toEqual([true, 'svc.error.unauthorized'])
+      expect([isErrorRecord(response), response.record.code]).toEqual([
+        true,
+        'svc.error.unauthorized',
+      ])
       const allowed = await gateway.send('GET', path, {
         headers: { authorization: 'Bearer token-1' },
       })
@@ -228,31 +235,31 @@ describe('credentials', () => {
 
   it('are asked for before a body is looked at', async () => {
     await using gateway = await startGateway({ app: { authorize } })
-    const answer = await gateway.send('POST', '/api_specs', {
+    const response = await gateway.send('POST', '/api_specs', {
       body: 'x'.repeat(3_000_000),
       headers: JSON_TYPE,
     })
-    expect(answer.status).toBe(401)
+    expect(response.status).toBe(401)
   })
 
   it('that are not allowed are 403', async () => {
     await using gateway = await startGateway({
       app: { authorize: () => ({ status: 403, headers: {} }) },
     })
-    const answer = await gateway.send('GET', '/api_specs')
-    expect([answer.status, answer.record.code]).toEqual([403, 'svc.error.forbidden'])
+    const response = await gateway.send('GET', '/api_specs')
+    expect([response.status, response.record.code]).toEqual([403, 'svc.error.forbidden'])
   })
 })
 
 describe('too many changes at once', () => {
   it('are refused with 503, the others done', async () => {
     await using gateway = await startGateway()
-    const answers = await Promise.all(
+    const responses = await Promise.all(
       Array.from({ length: 200 }, (_, n) =>
         gateway.send('POST', '/api_specs', { json: makeDocument(`d${n}`) }),
       ),
     )
-    const statuses = answers.map(({ status }) => status)
+    const statuses = responses.map(({ status }) => status)
     expect(new Set([204, 503, ...statuses])).toEqual(new Set([204, 503]))
     expect(gateway.served()).toHaveLength(statuses.filter((status) => status === 204).length)
   })

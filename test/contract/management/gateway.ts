@@ -14,7 +14,7 @@ import type { ErrorRecord } from '../../../language/wire/wire.ts'
 import { createSilentLog } from '../../../telemetry/log.ts'
 import { makeRig, REALM, type Rig } from '../../dataplane/store/rig.ts'
 
-export interface Answer {
+export interface ManagementResponse {
   readonly status: number
   readonly headers: Headers
   readonly text: string
@@ -27,7 +27,7 @@ export interface Answer {
 export interface Gateway extends AsyncDisposable, Rig {
   readonly url: string
   readonly readiness: Readiness
-  send(method: string, path: string, options?: Sending): Promise<Answer>
+  send(method: string, path: string, options?: Sending): Promise<ManagementResponse>
 }
 
 interface Sending {
@@ -99,7 +99,7 @@ const send = async (
   url: string,
   method: string,
   { json, body, headers = {} }: Sending = {},
-): Promise<Answer> => {
+): Promise<ManagementResponse> => {
   const content = json === undefined ? body : JSON.stringify(json)
   const type = json === undefined ? {} : { 'content-type': 'application/json; charset=utf-8' }
   const response = await fetch(url, {
@@ -115,11 +115,11 @@ const send = async (
     headers: response.headers,
     text,
     json: parsed,
-    record: parsed as Answer['record'],
+    record: parsed as ManagementResponse['record'],
   }
 }
 
 /** An error record as §2.14 has it. */
-export const isErrorRecord = ({ record, headers }: Answer): boolean =>
+export const isErrorRecord = ({ record, headers }: ManagementResponse): boolean =>
   headers.get('content-type') === 'application/json; charset=utf-8' &&
   [record.code, record.message, record.description].every((text) => typeof text === 'string')

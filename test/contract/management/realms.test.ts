@@ -65,10 +65,10 @@ describe('/realms', () => {
     [{ uri: 'com.acme.people', users: 'all' }, 'invalid_datatype'],
   ])('rejects %j', async (json, code) => {
     await using gateway = await startGateway()
-    const answer = await gateway.send('POST', '/realms', { json })
-    expect([answer.status, isErrorRecord(answer)]).toEqual([400, true])
-    expect(answer.record.code).toBe('wamp.error.invalid_argument')
-    expect(answer.record.errors?.[0]?.code).toBe(code)
+    const response = await gateway.send('POST', '/realms', { json })
+    expect([response.status, isErrorRecord(response)]).toEqual([400, true])
+    expect(response.record.code).toBe('wamp.error.invalid_argument')
+    expect(response.record.errors?.[0]?.code).toBe(code)
   })
 
   it.each([
@@ -78,7 +78,7 @@ describe('/realms', () => {
   ])('rejects the body %j', async (body, code) => {
     await using gateway = await startGateway()
     const headers = { 'content-type': 'application/json' }
-    const answer = await gateway.send('POST', '/realms', { body, headers })
-    expect([answer.status, answer.record.code]).toEqual([400, code])
+    const response = await gateway.send('POST', '/realms', { body, headers })
+    expect([response.status, response.record.code]).toEqual([400, code])
   })
 })

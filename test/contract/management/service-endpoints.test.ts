@@ -1,6 +1,6 @@
 import { afterEach, describe, expect, it } from '@jest/globals'
 import { ServiceDirectory } from '../../../dataplane/upstream/endpoints/service-directory.ts'
-import { type Answer, type Gateway, startGateway, toldEndpoints } from './gateway.ts'
+import { type ManagementResponse, type Gateway, startGateway, toldEndpoints } from './gateway.ts'
 
 let gateway: Gateway
 afterEach(async () => {
@@ -13,7 +13,7 @@ const start = async (manager: string | null = 'op'): Promise<ServiceDirectory> =
   return directory
 }
 
-const tell = (json: unknown): Promise<Answer> =>
+const tell = (json: unknown): Promise<ManagementResponse> =>
   gateway.send('POST', '/service_endpoints', { json })
 
 let sequence = 0
@@ -56,7 +56,7 @@ describe('POST /service_endpoints', () => {
   })
 
   it.each<[what: string, more: object, refusal: string, manager: string | null]>([
-    ['of nobody', {}, '403 svc.error.not_owner', null],
+    ['of no manager', {}, '403 svc.error.not_owner', null],
     ['of another manager', { managedBy: 'other' }, '403 svc.error.not_owner', 'op'],
     ['of an earlier leader', { epoch: 2 }, '409 svc.error.stale_epoch', 'op'],
     ['that was overtaken', { sequence: 0 }, '409 svc.error.stale_sequence', 'op'],
@@ -64,8 +64,8 @@ describe('POST /service_endpoints', () => {
     const directory = await start(manager)
     await tell(call({ put: [service('a')] }))
     const held = directory.all()
-    const answer = await tell(call({ put: [service('b')], only: [], ...more }))
-    expect(`${answer.status} ${answer.record.code}`).toBe(refusal)
+    const response = await tell(call({ put: [service('b')], only: [], ...more }))
+    expect(`${response.status} ${response.record.code}`).toBe(refusal)
     expect(directory.all()).toEqual(held)
   })
 
@@ -74,8 +74,8 @@ describe('POST /service_endpoints', () => {
     await gateway.send('POST', '/api_specs/_sync', {
       json: { managedBy: 'op', epoch: 7, base: gateway.store.state().text() },
     })
-    const answer = await tell(call())
-    expect([answer.status, answer.record['epoch']]).toEqual([409, 7])
+    const response = await tell(call())
+    expect([response.status, response.record['epoch']]).toEqual([409, 7])
   })
 
   it('takes the first call of another sender, whatever its number', async () => {
@@ -104,9 +104,9 @@ describe('POST /service_endpoints', () => {
     ['/only/0', { only: ['shop'] }],
   ])('refuses what is unfit at %s', async (where, more) => {
     const directory = await start()
-    const answer = await tell({ ...call(), ...(more as object) })
-    expect(answer.status).toBe(400)
-    expect(answer.record.message).toContain(`${where}: expected`)
+    const response = await tell({ ...call(), ...(more as object) })
+    expect(response.status).toBe(400)
+    expect(response.record.message).toContain(`${where}: expected`)
     expect(directory.size).toBe(0)
   })
 
@@ -118,15 +118,15 @@ describe('POST /service_endpoints', () => {
     for (let at = 0; at < 50; at += 50) await tell(call({ put: full.slice(at, at + 50) }))
     const rest = Array.from({ length: 50 }, (_, at) => service(`u${at}`, ...many(1000)))
     expect((await tell(call({ put: rest }))).status).toBe(200)
-    const answer = await tell(call({ put: full.slice(50) }))
-    expect([answer.status, answer.record.code]).toEqual([503, 'svc.error.overloaded'])
+    const response = await tell(call({ put: full.slice(50) }))
+    expect([response.status, response.record.code]).toEqual([503, 'svc.error.overloaded'])
     expect(directory.size).toBe(200)
   })
 
   it('is for POST only', async () => {
     await start()
-    const answer = await gateway.send('GET', '/service_endpoints')
-    expect([answer.status, answer.headers.get('allow')]).toEqual([405, 'POST'])
+    const response = await gateway.send('GET', '/service_endpoints')
+    expect([response.status, response.headers.get('allow')]).toEqual([405, 'POST'])
   })
 })
 

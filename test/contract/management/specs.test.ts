@@ -16,21 +16,21 @@ const LOADERS = ['/api_specs', '/services/load_api_spec']
 describe.each(LOADERS)('POST %s', (path) => {
   it('loads: 204 without a body', async () => {
     await using gateway = await startGateway()
-    const answer = await gateway.send('POST', path, { json: document })
-    expect([answer.status, answer.text, gateway.served()]).toEqual([204, '', ['a']])
+    const response = await gateway.send('POST', path, { json: document })
+    expect([response.status, response.text, gateway.served()]).toEqual([204, '', ['a']])
   })
 
   it('rejects with every fault: 400, an error record, nothing changed', async () => {
     await using gateway = await startGateway()
-    const answer = await gateway.send('POST', path, { json: { id: 'bad' } })
-    expect([answer.status, isErrorRecord(answer)]).toEqual([400, true])
-    expect(answer.record.code).toBe('wamp.error.invalid_argument')
-    expect(answer.record.errors?.map(({ path, code }) => `${path} ${code}`)).toEqual([
+    const response = await gateway.send('POST', path, { json: { id: 'bad' } })
+    expect([response.status, isErrorRecord(response)]).toEqual([400, true])
+    expect(response.record.code).toBe('wamp.error.invalid_argument')
+    expect(response.record.errors?.map(({ path, code }) => `${path} ${code}`)).toEqual([
       '/host missing_required_value',
       '/realm_uri missing_required_value',
       '/versions missing_required_value',
     ])
-    expect(answer.record.message).toBe(answer.record.errors?.[0]?.message)
+    expect(response.record.message).toBe(response.record.errors?.[0]?.message)
     expect(gateway.served()).toEqual([])
   })
 
@@ -57,9 +57,9 @@ describe.each(LOADERS)('POST %s', (path) => {
   it('names the winner of a conflict', async () => {
     await using gateway = await startGateway()
     await gateway.send('POST', path, { json: document })
-    const answer = await gateway.send('POST', path, { json: { ...document, id: 'rival' } })
-    expect([answer.status, answer.record.errors?.[0]?.code]).toEqual([400, 'conflict'])
-    expect(answer.record.message).toContain("'a'")
+    const response = await gateway.send('POST', path, { json: { ...document, id: 'rival' } })
+    expect([response.status, response.record.errors?.[0]?.code]).toEqual([400, 'conflict'])
+    expect(response.record.message).toContain("'a'")
   })
 
   it('takes a list: 200 with a result for each', async () => {
@@ -97,11 +97,11 @@ describe('GET', () => {
   it('/api_specs/:id is what was submitted, plus ts', async () => {
     await using gateway = await startGateway()
     await gateway.send('POST', '/api_specs', { json: document })
-    const answer = await gateway.send('GET', '/api_specs/a')
-    expect(answer.json).toEqual({ ...document, ts: gateway.clock.now() })
-    expect(answer.headers.get('content-type')).toBe('application/json; charset=utf-8')
-    expect(answer.headers.get('x-content-type-options')).toBe('nosniff')
-    expect(answer.headers.get('cache-control')).toBe('no-store')
+    const response = await gateway.send('GET', '/api_specs/a')
+    expect(response.json).toEqual({ ...document, ts: gateway.clock.now() })
+    expect(response.headers.get('content-type')).toBe('application/json; charset=utf-8')
+    expect(response.headers.get('x-content-type-options')).toBe('nosniff')
+    expect(response.headers.get('cache-control')).toBe('no-store')
   })
 
   it('/api_specs/:id/info is the info record', async () => {
@@ -203,8 +203,8 @@ describe('GET', () => {
     '/v1/a',
   ])('%s is 404', async (path) => {
     await using gateway = await startGateway()
-    const answer = await gateway.send('GET', path)
-    expect([answer.status, isErrorRecord(answer), answer.record.code]).toEqual([
+    const response = await gateway.send('GET', path)
+    expect([response.status, isErrorRecord(response), response.record.code]).toEqual([
       404,
       true,
       'svc.error.not_found',
@@ -219,8 +219,8 @@ describe('GET', () => {
 
   it('a path that cannot be decoded is 400', async () => {
     await using gateway = await startGateway()
-    const answer = await gateway.send('GET', '/api_specs/%ff')
-    expect([answer.status, answer.record.code]).toEqual([400, 'svc.error.invalid_data'])
+    const response = await gateway.send('GET', '/api_specs/%ff')
+    expect([response.status, response.record.code]).toEqual([400, 'svc.error.invalid_data'])
   })
 })
 
@@ -264,9 +264,9 @@ describe('methods', () => {
     ['DELETE', '/metrics', 'GET, HEAD'],
   ])('%s %s is 405, Allow: %s', async (method, path, allow) => {
     await using gateway = await startGateway()
-    const answer = await gateway.send(method, path)
-    expect([answer.status, answer.headers.get('allow')]).toEqual([405, allow])
-    expect([isErrorRecord(answer), answer.record.code]).toEqual([
+    const response = await gateway.send(method, path)
+    expect([response.status, response.headers.get('allow')]).toEqual([405, allow])
+    expect([isErrorRecord(response), response.record.code]).toEqual([
       true,
       'svc.error.method_not_allowed',
     ])
@@ -286,8 +286,8 @@ describe('probes', () => {
     await using gateway = await startGateway()
     expect((await gateway.send('GET', '/ready')).status).toBe(204)
     gateway.readiness.drain()
-    const answer = await gateway.send('GET', '/ready')
-    expect([answer.status, isErrorRecord(answer)]).toEqual([503, true])
+    const response = await gateway.send('GET', '/ready')
+    expect([response.status, isErrorRecord(response)]).toEqual([503, true])
     expect((await gateway.send('HEAD', '/ready')).status).toBe(503)
   })
 
@@ -314,11 +314,11 @@ const fromHealth = async (
   )
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
   const { port } = server.address() as AddressInfo
-  const answer = await fetch(`http://127.0.0.1:${port}${path}`)
-  const text = await answer.text()
+  const response = await fetch(`http://127.0.0.1:${port}${path}`)
+  const text = await response.text()
   server.closeAllConnections()
   await new Promise((resolve) => server.close(resolve))
-  return { status: answer.status, text }
+  return { status: response.status, text }
 }
 
 describe('GET /upstreams', () => {
@@ -364,8 +364,8 @@ describe('the health listener', () => {
     ['/realms', 404],
   ])('GET %s: %d', async (path, status) => {
     const readiness = new Readiness({ isManaged: false, readyFromSnapshotMs: 0, now: () => 0 })
-    const answer = await fromHealth(path, readiness)
-    expect(answer.status).toBe(status)
+    const response = await fromHealth(path, readiness)
+    expect(response.status).toBe(status)
   })
 })
 
@@ -373,13 +373,13 @@ describe('what fails inside', () => {
   it('is 500 without a word of it, and changes nothing', async () => {
     await using gateway = await startGateway()
     gateway.failNext()
-    const answer = await gateway.send('POST', '/api_specs', { json: document })
-    expect([answer.status, answer.record.code]).toEqual([500, 'svc.error.internal'])
-    expect(answer.text).not.toContain('worker')
+    const response = await gateway.send('POST', '/api_specs', { json: document })
+    expect([response.status, response.record.code]).toEqual([500, 'svc.error.internal'])
+    expect(response.text).not.toContain('worker')
     expect((await gateway.send('GET', '/api_specs/a')).status).toBe(404)
   })
 
-  it('after the answer has begun ends the connection', async () => {
+  it('after the response has begun ends the connection', async () => {
     await using gateway = await startGateway({
       app: {
         metrics: (_req, res) => {

@@ -1,12 +1,12 @@
 import { describe, expect, it } from '@jest/globals'
 import { Readable } from 'node:stream'
 import { gzipSync } from 'node:zlib'
-import { answerBound, readBounded } from '../../../operator/fleet/client/bounded-body.ts'
+import { responseBound, readBounded } from '../../../operator/fleet/client/bounded-body.ts'
 import { digestOf, rootDigest } from '../../../language/wire/digest.ts'
 import { reportedBytes, reportedItemBytes } from '../../../language/wire/report-bounds.ts'
 import type { SyncReply } from '../../../language/wire/wire.ts'
 import { makeDocument, REALM } from '../../dataplane/store/rig.ts'
-import { type Answer, type Gateway, isErrorRecord, startGateway } from './gateway.ts'
+import { type ManagementResponse, type Gateway, isErrorRecord, startGateway } from './gateway.ts'
 
 const realm = { uri: REALM }
 const spec = makeDocument('a')
@@ -24,7 +24,7 @@ const fill = { ...call, realms: { put: [realmPut] }, specs: { put: [specPut] } }
 const managed = (allowUnmanaged = false): Promise<Gateway> =>
   startGateway({ store: { manager: 'op', allowUnmanaged } })
 
-const sync = (gateway: Gateway, json: unknown): Promise<Answer> =>
+const sync = (gateway: Gateway, json: unknown): Promise<ManagementResponse> =>
   gateway.send('POST', '/api_specs/_sync', { json })
 
 describe('POST /api_specs/_sync', () => {
@@ -49,8 +49,8 @@ describe('POST /api_specs/_sync', () => {
     expect(await ready()).toBe(503)
     await sync(gateway, fill)
     expect(await ready()).toBe(503)
-    const answer = await sync(gateway, { ...call, base: FULL, complete: FULL })
-    expect(answer.json).toMatchObject({ rootDigest: FULL, items: [] })
+    const response = await sync(gateway, { ...call, base: FULL, complete: FULL })
+    expect(response.json).toMatchObject({ rootDigest: FULL, items: [] })
     expect(await ready()).toBe(204)
     await sync(gateway, { ...call, base: FULL, specs: { delete: ['a'] } })
     expect(await ready()).toBe(204)
@@ -58,9 +58,9 @@ describe('POST /api_specs/_sync', () => {
 
   it('answers 409 with what is held when it is not complete', async () => {
     await using gateway = await managed()
-    const answer = await sync(gateway, { ...fill, complete: EMPTY })
-    expect([answer.status, isErrorRecord(answer)]).toEqual([409, true])
-    expect(answer.record).toMatchObject({
+    const response = await sync(gateway, { ...fill, complete: EMPTY })
+    expect([response.status, isErrorRecord(response)]).toEqual([409, true])
+    expect(response.record).toMatchObject({
       rootDigest: FULL,
       held: { [`realm\t${REALM}`]: realmPut.digest, 'spec\ta': specPut.digest },
       items: [{ result: 'loaded' }, { result: 'loaded' }],
@@ -74,16 +74,16 @@ describe('POST /api_specs/_sync', () => {
   ])('refuses %s', async (_name, more, status, record) => {
     await using gateway = await managed()
     await sync(gateway, call)
-    const answer = await sync(gateway, { ...fill, ...more })
-    expect([answer.status, isErrorRecord(answer)]).toEqual([status, true])
-    expect(answer.record).toMatchObject(record)
+    const response = await sync(gateway, { ...fill, ...more })
+    expect([response.status, isErrorRecord(response)]).toEqual([status, true])
+    expect(response.record).toMatchObject(record)
     expect(gateway.served()).toEqual([])
   })
 
   it('is refused by a gateway without a manager', async () => {
     await using gateway = await startGateway()
-    const answer = await sync(gateway, fill)
-    expect([answer.status, answer.record.code]).toEqual([403, 'svc.error.not_owner'])
+    const response = await sync(gateway, fill)
+    expect([response.status, response.record.code]).toEqual([403, 'svc.error.not_owner'])
   })
 
   it('says no more of an entry than its operator takes', async () => {
@@ -97,8 +97,8 @@ describe('POST /api_specs/_sync', () => {
     }
     const wrong = Object.fromEntries(Array.from({ length: 90 }, (_, i) => [`v[${i},`, 'none']))
     const puts = [specOf('a', {}), specOf('b', { versions: wrong })]
-    const answer = await sync(gateway, { ...fill, specs: { put: puts } })
-    const [, loaded, rejected] = (answer.json as SyncReply).items
+    const response = await sync(gateway, { ...fill, specs: { put: puts } })
+    const [, loaded, rejected] = (response.json as SyncReply).items
     expect([loaded?.result, rejected?.result]).toEqual(['loaded', 'rejected'])
     expect(loaded?.warnings.length).toBeGreaterThan(0)
     expect(rejected?.errors.length).toBe(16)
@@ -106,9 +106,12 @@ describe('POST /api_specs/_sync', () => {
     const BASE = 1024
     const itemBytes = [REALM, 'a', 'b'].reduce((sum, key) => sum + reportedItemBytes(key), 0)
     const entryBytes = reportedBytes('realm', REALM) + reportedBytes('spec', 'a')
-    for (const [{ json }, bytes] of [[answer, itemBytes] as const, [state, entryBytes] as const]) {
+    for (const [{ json }, bytes] of [
+      [response, itemBytes] as const,
+      [state, entryBytes] as const,
+    ]) {
       const body = Readable.from([Buffer.from(JSON.stringify(json))])
-      expect(await readBounded(body, { bound: answerBound(BASE, bytes) })).not.toBe('')
+      expect(await readBounded(body, { bound: responseBound(BASE, bytes) })).not.toBe('')
     }
   })
 
@@ -126,8 +129,8 @@ describe('POST /api_specs/_sync', () => {
     await using gateway = await managed()
     const body = JSON.stringify(fill).replace('"since":5', '"since":five')
     const headers = { 'content-type': 'application/json' }
-    const answer = await gateway.send('POST', '/api_specs/_sync', { body, headers })
-    expect([answer.status, answer.record.code]).toEqual([400, 'svc.error.invalid_data'])
+    const response = await gateway.send('POST', '/api_specs/_sync', { body, headers })
+    expect([response.status, response.record.code]).toEqual([400, 'svc.error.invalid_data'])
     const state = await gateway.send('GET', '/api_specs?view=state')
     expect(state.json).toMatchObject({ specs: {}, realms: {} })
   })
@@ -136,8 +139,8 @@ describe('POST /api_specs/_sync', () => {
     await using gateway = await managed()
     const headers = { 'content-type': 'application/json', 'content-encoding': 'gzip' }
     const body = gzipSync(JSON.stringify(fill))
-    const answer = await gateway.send('POST', '/api_specs/_sync', { body, headers })
-    expect([answer.status, gateway.served()]).toEqual([200, ['a']])
+    const response = await gateway.send('POST', '/api_specs/_sync', { body, headers })
+    expect([response.status, gateway.served()]).toEqual([200, ['a']])
   })
 
   it('never reads variables back', async () => {
@@ -170,8 +173,8 @@ describe('hands on a managed gateway', () => {
   it.each(attempts)('%s %s is 403', async (method, path, json) => {
     await using gateway = await managed()
     await sync(gateway, fill)
-    const answer = await gateway.send(method, path, { json })
-    expect([answer.status, isErrorRecord(answer), answer.record.code]).toEqual([
+    const response = await gateway.send(method, path, { json })
+    expect([response.status, isErrorRecord(response), response.record.code]).toEqual([
       403,
       true,
       'svc.error.not_owner',
@@ -190,7 +193,7 @@ describe('hands on a managed gateway', () => {
     },
   )
 
-  it('are told per item of a list', async () => {
+  it('are reported for each item of a list', async () => {
     await using gateway = await managed(true)
     await sync(gateway, fill)
     const { json } = await gateway.send('POST', '/api_specs', { json: [spec, makeDocument('b')] })

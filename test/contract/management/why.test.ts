@@ -14,8 +14,8 @@ describe('GET /why/:id', () => {
   it('returns the decisions of all processes', async () => {
     const decisions = ringsWith(['{"status":404}'], ['{"status":502}', '{"status":503}'], undefined)
     await using gateway = await startGateway({ app: { decisions } })
-    const answer = await gateway.send('GET', '/why/kept%2F1')
-    expect([answer.status, answer.json]).toEqual([
+    const response = await gateway.send('GET', '/why/kept%2F1')
+    expect([response.status, response.json]).toEqual([
       200,
       {
         decisions: [{ status: 404 }, { status: 502 }, { status: 503 }],
@@ -38,9 +38,9 @@ describe('GET /why/:id', () => {
     ['/why/%C3%A4', 400, /X-Request-Id/],
   ])('GET %s is %i', async (path, status, description) => {
     await using gateway = await startGateway({ app: { decisions: ringsWith(['{}'], undefined) } })
-    const answer = await gateway.send('GET', path)
-    expect([answer.status, isErrorRecord(answer)]).toEqual([status, true])
-    expect(answer.record.description).toMatch(description)
+    const response = await gateway.send('GET', path)
+    expect([response.status, isErrorRecord(response)]).toEqual([status, true])
+    expect(response.record.description).toMatch(description)
   })
 
   it('needs the credentials of the management API', async () => {
@@ -90,8 +90,11 @@ describe('GET /why', () => {
     ['match=a&match=b', /match must be/],
   ])('refuses %s', async (query, message) => {
     await using gateway = await startGateway({ app: { failures: failing([1]) } })
-    const answer = await gateway.send('GET', `/why?${query}`)
-    expect([answer.status, answer.record.message]).toEqual([400, expect.stringMatching(message)])
+    const response = await gateway.send('GET', `/why?${query}`)
+    expect([response.status, response.record.message]).toEqual([
+      400,
+      expect.stringMatching(message),
+    ])
   })
 
   it('needs the credentials of the management API', async () => {

@@ -114,7 +114,7 @@ export const rowsOf = (
 
 export type Reaction = ReplyPlan | 'not answered' | 'session dropped' | { readonly abort: string }
 
-const NOBODY = 'com.example.there.is.no.such.procedure'
+const NO_PROCEDURE = 'com.example.there.is.no.such.procedure'
 
 export interface Asking {
   /** `peer.send(request)` otherwise. */
@@ -125,7 +125,7 @@ export interface Asking {
 
 /**
  * Sends a request and, right behind it, a call that is always answered. Nothing overtakes between two sessions:
- * when that answer has come and the other has not, none will come.
+ * when that response has come and the other has not, none will come.
  */
 export const reactionTo = async (
   peer: RawPeer,
@@ -134,23 +134,23 @@ export const reactionTo = async (
 ): Promise<Reaction> => {
   if (sendIt === undefined) peer.send(request)
   else sendIt()
-  return await answerSoFar(peer, request, behind)
+  return await responseSoFar(peer, request, behind)
 }
 
-/** The answer to what was sent before, if there will be one. */
-export const answerSoFar = async (
+/** The response to what was sent before, if there will be one. */
+export const responseSoFar = async (
   peer: RawPeer,
   request: WampMessage,
-  behind = NOBODY,
+  behind = NO_PROCEDURE,
 ): Promise<Reaction> => {
   try {
     await peer.ask([MESSAGE.call, peer.nextId(), {}, behind])
     // RawSocket ends after that answer, or before: a session that still answers has not ended.
-    await peer.ask([MESSAGE.call, peer.nextId(), {}, NOBODY])
+    await peer.ask([MESSAGE.call, peer.nextId(), {}, NO_PROCEDURE])
   } catch {
     return endOf(peer)
   }
-  return await peer.answerTo(request, 0).then(outcomeOf, () => 'not answered')
+  return await peer.responseTo(request, 0).then(outcomeOf, () => 'not answered')
 }
 
 const endOf = (peer: RawPeer): Reaction => {

@@ -24,7 +24,7 @@ describe('prepareStatic', () => {
     expect(exchange.results).toEqual([result])
   })
 
-  it('what nobody reads is not evaluated', () => {
+  it('what no template reads is not evaluated', () => {
     const exchange = probeExchange()
     prepare({ body: '{{request.body.nope}}' }, { on_result: { body: 'own' } })(exchange)
     expect(exchange.results).toEqual([{}])

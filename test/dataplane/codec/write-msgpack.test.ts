@@ -230,7 +230,7 @@ describe('any value', () => {
     )
   })
 
-  it('is read alike by an implementation that nobody here wrote', () => {
+  it('is read alike by an independent implementation', () => {
     const hasNoProto = (value: Value): boolean => !JSON.stringify(value).includes('__proto__')
     fc.assert(
       // It refuses that key.

@@ -161,7 +161,7 @@ const ask = async (
   return text(secure)
 }
 
-const bodyOf = (answer: string): unknown => JSON.parse(answer.split('\r\n\r\n')[1] ?? '')
+const bodyOf = (response: string): unknown => JSON.parse(response.split('\r\n\r\n')[1] ?? '')
 
 const KINDS: readonly Kind[] = ['plain', 'TLS']
 const SENDINGS: readonly Sending[] = ['in one piece', 'header first', 'byte by byte']
@@ -218,7 +218,7 @@ describe('a connection of a balancer', () => {
   it.each([
     ['without a header', POST, 'it does not begin with a PROXY header'],
     ['with a malformed one', `PROXY TCP4 a b 1 2\r\n${POST}`, 'version 1: an address is not TCP4'],
-  ])('%s is closed without an answer', async (_, sent, fault) => {
+  ])('%s is closed without a response', async (_, sent, fault) => {
     const { port } = await serve('plain')
     const socket = await open(port)
     socket.write(sent)
@@ -237,7 +237,7 @@ describe('a connection of a balancer', () => {
     ])
   })
 
-  it('that ends without a byte is nobody’s fault', async () => {
+  it('that ends without a byte is no failure', async () => {
     const { server, port } = await serve('plain')
     const socket = await open(port)
     socket.end()
@@ -372,9 +372,9 @@ describe('where all connections are in use', () => {
     const socket = await open(port, ELSEWHERE)
     expect(await text(socket).catch(() => 'reset')).toMatch(/^(reset)?$/)
     expect(refused).toEqual(['full'])
-    const answers = Promise.all(opened.map((each) => once(each, 'data')))
+    const allReceived = Promise.all(opened.map((each) => once(each, 'data')))
     for (const response of responses) response.end()
-    await answers
+    await allReceived
   })
 
   it('those that ask at the same moment stay, and the new one is closed', async () => {
@@ -394,9 +394,9 @@ describe('where all connections are in use', () => {
     await eventually(() => {
       expect(responses).toHaveLength(8)
     })
-    const answers = Promise.all(opened.map((each) => once(each, 'data')))
+    const allReceived = Promise.all(opened.map((each) => once(each, 'data')))
     for (const response of responses.slice(4)) response.end()
-    await answers
+    await allReceived
   })
 
   it('upgraded ones stay', async () => {

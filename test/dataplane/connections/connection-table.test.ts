@@ -69,7 +69,7 @@ describe('the share of one place', () => {
 
 describe('where all are in use', () => {
   it.each<[string, readonly (readonly [Place, number, boolean])[], Place, unknown]>([
-    ['nobody is idle', [[from('a'), 25, false]], from('new'), FULL],
+    ['no connection is idle', [[from('a'), 25, false]], from('new'), FULL],
     ['the place with most', [[from('a'), 25, true]], from('new'), closing('a#0')],
     ['a proxy too', [[proxy('a'), 60, true]], from('new'), closing('a#0')],
     [

@@ -33,7 +33,7 @@ describe('the token of a caller', () => {
       undefined,
     ],
     ['basic', 'basic', ['authorization', 'Basic abc'], undefined],
-    ['nobody', undefined, ['authorization', 'Bearer abc'], undefined],
+    ['no caller', undefined, ['authorization', 'Bearer abc'], undefined],
     ['an empty one', 'oauth2', ['authorization', 'Bearer '], undefined],
   ])('%s', (_, scheme, rawHeaders, expected) => {
     expect(subjectToken(rawHeaders, scheme, 'com.acme')).toBe(expected)

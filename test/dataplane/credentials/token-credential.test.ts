@@ -106,7 +106,7 @@ describe('the same refusal of several callers', () => {
     return room
   }
 
-  it('is reported, holds nobody back, and is no longer reported when as many are given a token', async () => {
+  it('is reported, delays no caller, and is no longer reported when as many are given a token', async () => {
     const room = await refusedFor(['alice', 'bob', 'carol'])
     expect(room.credential.trouble()).toEqual(WRONG)
     expect(await room.said('dave')).toBe('Bearer for-dave')

@@ -161,7 +161,7 @@ describe('a token endpoint', () => {
 describe('an exchange', () => {
   it('sends the token of the caller, and blames it where the server does', async () => {
     const forms: URLSearchParams[] = []
-    const answers = [
+    const responses = [
       { ...GOOD, issued_token_type: 'x' },
       { error: 'invalid_request' },
       { error: 'unauthorized_client' },
@@ -171,7 +171,7 @@ describe('an exchange', () => {
       request.on('data', (chunk: Buffer) => (text += chunk.toString()))
       request.on('end', () => {
         forms.push(new URLSearchParams(text))
-        const body = answers[forms.length - 1] ?? {}
+        const body = responses[forms.length - 1] ?? {}
         sending('error' in body ? 400 : 200, body)(request, response)
       })
     })

@@ -35,7 +35,7 @@ const room = () => {
 }
 
 describe('a stored token', () => {
-  it('is read by others of the same credential alone, and nobody sees it', async () => {
+  it('is read by others of the same credential alone, and is stored encrypted', async () => {
     const { open, token, written, journaled, shared } = room()
     await open().isFirst()
     open().write(token)

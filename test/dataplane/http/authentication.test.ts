@@ -48,11 +48,11 @@ describe.each(ways)('a verdict that comes %s', (_, give) => {
       { get: answers('{{security}}') },
       JSON.stringify(identityOf({ meta: { dept: 'hats' } })),
     ],
-  ])('lets the answer through: %s', async (_name, operations, body) => {
+  ])('lets the response through: %s', async (_name, operations, body) => {
     await serve(() => give(accepted({ meta: { dept: 'hats' } })), secured(operations))
     for (let round = 0; round < 2; round++) {
-      const answer = await gateway.ask('GET', '/x')
-      expect([answer.status, answer.text]).toEqual([200, body])
+      const response = await gateway.ask('GET', '/x')
+      expect([response.status, response.text]).toEqual([200, body])
     }
     const head = await gateway.ask('HEAD', '/x')
     expect([head.status, head.text]).toEqual([200, ''])
@@ -74,11 +74,11 @@ describe.each(ways)('a verdict that comes %s', (_, give) => {
     [500, 'svc.error.internal', new Error('secret reason')],
   ])('refuses: %i %s', async (status, code, error) => {
     await serve(() => give(refused(error)), secured({ get: answers('secret') }, BASIC, ECHO))
-    const answer = await gateway.ask('GET', '/x', { headers: { origin: 'https://app.test' } })
-    expect(answer.status).toBe(status)
-    expect(answer.json()).toMatchObject({ code })
-    expect(answer.text).not.toContain('secret')
-    expect(answer.headers).toMatchObject({
+    const response = await gateway.ask('GET', '/x', { headers: { origin: 'https://app.test' } })
+    expect(response.status).toBe(status)
+    expect(response.json()).toMatchObject({ code })
+    expect(response.text).not.toContain('secret')
+    expect(response.headers).toMatchObject({
       'access-control-allow-origin': 'https://app.test',
       ...(error instanceof GatewayError ? error.headers : {}),
     })
@@ -92,11 +92,11 @@ describe.each(ways)('a verdict that comes %s', (_, give) => {
       () => give(refused(new GatewayError('svc.error.forbidden', '', { reason: 'csrf' }))),
       secured({ post: answers('done') }, { type: 'oidc' }, ECHO),
     )
-    const answer = await gateway.ask('POST', '/x', {
+    const response = await gateway.ask('POST', '/x', {
       headers: { accept: 'application/msgpack', origin: 'https://app.test' },
     })
-    expect([answer.status, answer.text]).toEqual([403, '{"error":"csrf_validation_failed"}'])
-    expect(answer.headers).toMatchObject({
+    expect([response.status, response.text]).toEqual([403, '{"error":"csrf_validation_failed"}'])
+    expect(response.headers).toMatchObject({
       'content-type': 'application/json',
       'access-control-allow-origin': 'https://app.test',
     })
@@ -119,11 +119,11 @@ describe.each(ways)('a verdict that comes %s', (_, give) => {
 
   it('a body is read after it', async () => {
     await serve(() => give(accepted()), secured({ post: answers('{{request.body.name}}') }))
-    const answer = await gateway.ask('POST', '/x', {
+    const response = await gateway.ask('POST', '/x', {
       headers: { 'content-type': 'application/json' },
       body: '{"name":"constructor"}',
     })
-    expect([answer.status, answer.text]).toEqual([200, '"constructor"'])
+    expect([response.status, response.text]).toEqual([200, '"constructor"'])
   })
 
   it('OPTIONS is not asked for, nor is what is open', async () => {
@@ -204,7 +204,7 @@ describe('a page whose document redirects to the login', () => {
     expect(text).not.toContain('redirected')
   })
 
-  it('says why it is 401 all the same, in an answer that no cache keeps', async () => {
+  it('says why it is 401 all the same, in a response that no cache keeps', async () => {
     await open(unauthorized('oidc', 'com.acme'))
     const { status, headers, text } = await gateway.ask('GET', '/x', {
       headers: { ...NAVIGATION, host: 'other.test' },
@@ -221,8 +221,8 @@ describe('a page whose document redirects to the login', () => {
     [500, new Error('secret')],
   ])('stays where it is for %i', async (status, error) => {
     await open(error)
-    const answer = await gateway.ask('GET', '/x', { headers: NAVIGATION })
-    expect([answer.status, answer.headers.location]).toEqual([status, undefined])
+    const response = await gateway.ask('GET', '/x', { headers: NAVIGATION })
+    expect([response.status, response.headers.location]).toEqual([status, undefined])
   })
 
   it('stays where it is unless the document says so', async () => {
@@ -291,7 +291,7 @@ describe('while it is waited for', () => {
     expect(gateway.inFlight.count).toBe(0)
   })
 
-  it('whoever has gone is known by the address', async () => {
+  it('a client that has gone is known by the address', async () => {
     const seen: string[] = []
     await serve(
       async (_, __, caller) => {
@@ -346,9 +346,9 @@ describe('an authenticator that breaks its word', () => {
     ],
   ] as const)('%s: 500, and nothing is performed', async (_, authenticate) => {
     await serve(authenticate, secured({ get: answers('x') }))
-    const answer = await gateway.ask('GET', '/x')
-    expect([answer.status, gateway.unexpected]).toEqual([500, [new Error('secret')]])
-    expect(answer.text).not.toContain('secret')
+    const response = await gateway.ask('GET', '/x')
+    expect([response.status, gateway.unexpected]).toEqual([500, [new Error('secret')]])
+    expect(response.text).not.toContain('secret')
     expect(gateway.inFlight.count).toBe(0)
   })
 })

@@ -320,7 +320,7 @@ it('One success in a hundred is recorded', async () => {
 
 it('The id of a client behind no trusted proxy is not the id of its decision', async () => {
   await serve({ trustedProxies: [] })
-  const answer = await gateway.ask('GET', '/nothing', { headers: { 'x-request-id': 'chosen' } })
+  const response = await gateway.ask('GET', '/nothing', { headers: { 'x-request-id': 'chosen' } })
   expect(gateway.decisions.find('chosen')).toEqual([])
-  expect(gateway.decisions.find(String(answer.headers['x-request-id']))).toHaveLength(1)
+  expect(gateway.decisions.find(String(response.headers['x-request-id']))).toHaveLength(1)
 })

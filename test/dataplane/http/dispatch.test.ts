@@ -15,19 +15,19 @@ afterEach(async () => {
   if (gateway.inFlight.count !== 0) throw new Error(`${gateway.inFlight.count} are in flight`)
 })
 
-const codeOf = (answer: { json: () => unknown }) => (answer.json() as { code: string }).code
+const codeOf = (response: { json: () => unknown }) => (response.json() as { code: string }).code
 
-describe('what nobody serves', () => {
+describe('what no document serves', () => {
   it('is a 404 record, counted apart from documents', async () => {
     await gateway.load(apiOf({ '/x': { get: answers('x') } }))
-    const answer = await gateway.ask('GET', '/nope')
-    expect(answer.status).toBe(404)
-    expect(answer.json()).toEqual({
+    const response = await gateway.ask('GET', '/nope')
+    expect(response.status).toBe(404)
+    expect(response.json()).toEqual({
       code: 'svc.error.not_found',
       message: expect.any(String),
       description: expect.any(String),
     })
-    expect(answer.headers).toMatchObject({
+    expect(response.headers).toMatchObject({
       'content-type': 'application/json',
       'x-content-type-options': 'nosniff',
       'x-request-id': 'id-1',
@@ -40,9 +40,9 @@ describe('what nobody serves', () => {
   })
 
   it('is answered as HEAD is: the head alone', async () => {
-    const answer = await gateway.ask('HEAD', '/nope')
-    expect([answer.status, answer.text]).toEqual([404, ''])
-    expect(Number(answer.headers['content-length'])).toBeGreaterThan(10)
+    const response = await gateway.ask('HEAD', '/nope')
+    expect([response.status, response.text]).toEqual([404, ''])
+    expect(Number(response.headers['content-length'])).toBeGreaterThan(10)
   })
 
   it('in msgpack for whom only takes that, JSON for whom takes neither', async () => {
@@ -64,7 +64,7 @@ describe('what nobody serves', () => {
     ['dots', 'GET /a/../x HTTP/1.1\r\nHost: a\r\n\r\n', 404],
     ['a method that is no HTTP', 'NOPE /x HTTP/1.1\r\nHost: a\r\n\r\n', 400],
     [
-      'an upgrade that nobody takes',
+      'an upgrade that no route takes',
       'GET /x HTTP/1.1\r\nHost: a\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n\r\n',
       200,
     ],
@@ -94,8 +94,8 @@ describe('what nobody serves', () => {
     await gateway.load(apiOf({ '/x': { get: answers('x') } }))
     const behind = 'GET /x HTTP/1.1\r\nHost: a\r\n\r\n'
     await using client = await gateway.raw(sent + behind, behind)
-    const answer = await client.response()
-    expect([answer.status, headerValues(answer, 'connection')]).toEqual([400, ['close']])
+    const response = await client.response()
+    expect([response.status, headerValues(response, 'connection')]).toEqual([400, ['close']])
     expect(await client.more()).toBe(false)
     expect(gateway.log.map(({ status }) => status)).toEqual([400])
     expect(gateway.inFlight.count).toBe(0)
@@ -130,9 +130,9 @@ describe('methods', () => {
     ['OPTIONS', '/post', 204, ''],
   ])('%s %s', async (method, path, status, text) => {
     await gateway.load(apiOf(paths))
-    const answer = await gateway.ask(method, path)
-    expect([answer.status, answer.text]).toEqual([status, text])
-    expect(answer.headers.allow).toBe(
+    const response = await gateway.ask(method, path)
+    expect([response.status, response.text]).toEqual([status, text])
+    expect(response.headers.allow).toBe(
       status === 200 ? undefined : path === '/get' ? 'GET, HEAD, OPTIONS' : 'OPTIONS, POST',
     )
   })
@@ -154,10 +154,10 @@ describe('schemes', () => {
     await gateway.load(
       apiOf({ '/x': { schemes: ['https'], headers: { 'x-a': 'a' }, get: answers('x') } }),
     )
-    const answer = await gateway.ask('GET', '/x')
-    expect(answer.status).toBe(404)
-    expect(answer.json()).toMatchObject({ description: 'This path is served over https.' })
-    expect(answer.headers['x-a']).toBe('a')
+    const response = await gateway.ask('GET', '/x')
+    expect(response.status).toBe(404)
+    expect(response.json()).toMatchObject({ description: 'This path is served over https.' })
+    expect(response.headers['x-a']).toBe('a')
     expect((await gateway.ask('OPTIONS', '/x')).status).toBe(404)
   })
 
@@ -173,9 +173,9 @@ describe('schemes', () => {
       'x-forwarded-for': '1.2.3.4',
       'x-request-id': 'mine',
     }
-    const answer = await proxied.ask('GET', '/x', { headers })
-    expect(answer.text).toBe('"https 1.2.3.4:0"')
-    expect(answer.headers['x-request-id']).toBe('mine')
+    const response = await proxied.ask('GET', '/x', { headers })
+    expect(response.text).toBe('"https 1.2.3.4:0"')
+    expect(response.headers['x-request-id']).toBe('mine')
     expect(proxied.log[0]).toMatchObject({
       peername: '1.2.3.4:0',
       id: 'mine',
@@ -236,23 +236,23 @@ describe('headers of a path', () => {
   ])('%s: what the request is enough for is there', async (method, status) => {
     await gateway.load(document)
     const sent = { origin: 'http://o.test', 'accept-language': 'es' }
-    const answer = await gateway.ask(method, '/x/7?q=2', { headers: sent })
-    expect(answer.status).toBe(status)
-    expect(answer.headers).toMatchObject({
+    const response = await gateway.ask(method, '/x/7?q=2', { headers: sent })
+    expect(response.status).toBe(status)
+    expect(response.headers).toMatchObject({
       'access-control-allow-origin': 'http://o.test',
       'x-fixed': 'a',
       'x-bound': `7 2 es ${method.toLowerCase()}`,
       'x-code': '410',
       allow: 'GET, HEAD, OPTIONS',
     })
-    for (const name of ['x-later', 'x-who']) expect(answer.headers[name]).toBeUndefined()
+    for (const name of ['x-later', 'x-who']) expect(response.headers[name]).toBeUndefined()
   })
 
   it('without an origin there is none to echo', async () => {
     await gateway.load(document)
-    const answer = await gateway.ask('OPTIONS', '/x/7')
-    expect(answer.headers['access-control-allow-origin']).toBeUndefined()
-    expect(answer.headers['x-fixed']).toBe('a')
+    const response = await gateway.ask('OPTIONS', '/x/7')
+    expect(response.headers['access-control-allow-origin']).toBeUndefined()
+    expect(response.headers['x-fixed']).toBe('a')
   })
 })
 
@@ -268,11 +268,11 @@ describe('security', () => {
   ])('%j refuses whom it can not check', async (security, scheme) => {
     await gateway.load(secured(security))
     for (const headers of [{}, { authorization: 'Basic YTpi' }]) {
-      const answer = await gateway.ask('GET', '/x', { headers })
-      expect([answer.status, codeOf(answer)]).toEqual([401, 'svc.error.unauthorized'])
-      const challenge = answer.headers['www-authenticate']
+      const response = await gateway.ask('GET', '/x', { headers })
+      expect([response.status, codeOf(response)]).toEqual([401, 'svc.error.unauthorized'])
+      const challenge = response.headers['www-authenticate']
       expect(challenge).toContain(`${scheme} realm="com.acme%22%C3%A9"`)
-      expect(answer.headers['x-cors']).toBe('*')
+      expect(response.headers['x-cors']).toBe('*')
     }
   })
 
@@ -284,20 +284,20 @@ describe('security', () => {
 
   it('comes before Accept and Content-Type', async () => {
     await gateway.load(secured({ type: 'basic' }, { post: answers('x') }))
-    const answer = await gateway.ask('POST', '/x', {
+    const response = await gateway.ask('POST', '/x', {
       headers: { accept: 'text/html', 'content-type': 'a/b' },
       body: 'x',
     })
-    expect(answer.status).toBe(401)
+    expect(response.status).toBe(401)
   })
 })
 
 describe('faults of the program', () => {
   it('of whatever builds an operation: 500 that says nothing, and a line in the log', async () => {
     await gateway.load(apiOf({ '/x': { get: { action: { type: 'forward', host: 'a' } } } }))
-    const answer = await gateway.ask('GET', '/x')
-    expect([answer.status, codeOf(answer)]).toEqual([500, 'svc.error.internal'])
-    expect(answer.text).not.toMatch(/TypeError|scope|undefined/)
+    const response = await gateway.ask('GET', '/x')
+    expect([response.status, codeOf(response)]).toEqual([500, 'svc.error.internal'])
+    expect(response.text).not.toMatch(/TypeError|scope|undefined/)
     expect(gateway.unexpected).toHaveLength(1)
   })
 })
@@ -335,20 +335,20 @@ it('reserved words are hosts, paths, bindings, headers and parameters like other
   await using client = await gateway.raw(
     'GET /constructor/toString?constructor=c HTTP/1.1\r\nHost: constructor\r\n__proto__: h\r\n__proto__: i\r\n\r\n',
   )
-  const answer = await client.response()
-  expect(JSON.parse(answer.body.toString())).toEqual({
+  const response = await client.response()
+  expect(JSON.parse(response.body.toString())).toEqual({
     binding: 'toString',
     query: 'c',
     headers: 'h, i',
     host: 'constructor',
   })
-  expect(headerValues(answer, 'content-type')).toEqual(['application/json'])
+  expect(headerValues(response, 'content-type')).toEqual(['application/json'])
 })
 
 it('a request as a whole is all that is known of it', async () => {
   await gateway.load(apiOf({ '/x/:id': { post: answers('{{request}}') } }))
-  const answer = await gateway.ask('POST', '/x/7?a=b', { json: { c: 1 } })
-  expect(answer.json()).toMatchObject({
+  const response = await gateway.ask('POST', '/x/7?a=b', { json: { c: 1 } })
+  expect(response.json()).toMatchObject({
     id: 'id-1',
     method: 'post',
     scheme: 'http',

@@ -1,4 +1,4 @@
-// Outcomes that come late, twice, or to nobody: one response, one settlement, whatever comes first.
+// Outcomes that come late, twice, or when the client has gone: one response, one settlement, whatever comes first.
 
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals'
 import { once } from 'node:events'
@@ -148,8 +148,8 @@ describe('what fails on the way', () => {
       if (side === 'on_error') exchange.fail(FAILURE)
       else exchange.succeed({ status_code: 200, body: 'a' })
     }
-    const answer = await gateway.ask('GET', '/x')
-    expect(answer.json()).toMatchObject({ code: 'svc.error.http_gateway.invalid_expression' })
+    const received = await gateway.ask('GET', '/x')
+    expect(received.json()).toMatchObject({ code: 'svc.error.http_gateway.invalid_expression' })
     expect(gateway.refused).toEqual(['svc.error.http_gateway.invalid_expression'])
   })
 
@@ -164,12 +164,12 @@ describe('what fails on the way', () => {
         new GatewayError('svc.error.too_many_requests', 'no', { headers: { 'retry-after': '3' } }),
       )
     }
-    const answer = await gateway.ask('GET', '/x')
-    expect([answer.status, answer.headers['retry-after'], answer.headers['content-type']]).toEqual([
-      429,
-      '3',
-      'application/json',
-    ])
+    const response = await gateway.ask('GET', '/x')
+    expect([
+      response.status,
+      response.headers['retry-after'],
+      response.headers['content-type'],
+    ]).toEqual([429, '3', 'application/json'])
   })
 })
 
@@ -186,8 +186,8 @@ describe('a result that a document reads', () => {
     perform = (exchange) => {
       exchange.succeed({ status_code: 202, headers: {}, body: { a: 1 }, uri: '' })
     }
-    const answer = await gateway.ask('GET', '/x')
-    expect([answer.status, answer.text]).toEqual([202, text])
+    const received = await gateway.ask('GET', '/x')
+    expect([received.status, received.text]).toEqual([202, text])
   })
 
   it('a status that is no number is not taken', async () => {
@@ -226,8 +226,8 @@ describe('a body that passes through', () => {
   ) => {
     await gateway.load(apiOf(forward(response, more), api))
     await using client = await gateway.raw(GET)
-    const answer = await client.response()
-    return answer
+    const received = await client.response()
+    return received
   }
 
   it.each([
@@ -235,29 +235,29 @@ describe('a body that passes through', () => {
     ['in pieces', ['abc', '', 'def']],
   ])('%s', async (_, chunks) => {
     perform = pass(chunks)
-    const answer = await passed({}, { version: { is_deprecated: true } })
-    expect([answer.status, answer.body.toString()]).toEqual([200, 'abcdef'])
-    expect(headerValues(answer, 'set-cookie')).toEqual(['a=1', 'b=2'])
+    const response = await passed({}, { version: { is_deprecated: true } })
+    expect([response.status, response.body.toString()]).toEqual([200, 'abcdef'])
+    expect(headerValues(response, 'set-cookie')).toEqual(['a=1', 'b=2'])
     for (const [name, value] of [
       ['x-up', 'up'],
       ['x-request-id', 'id-1'],
       ['deprecation', 'theirs'],
       ['content-length', '6'],
     ] as const)
-      expect(headerValues(answer, name)).toEqual([value])
+      expect(headerValues(response, name)).toEqual([value])
     expect(gateway.log).toMatchObject([{ status: 200, bytes: 6 }])
   })
 
   it('headers of the path lie over those of the upstream, by name', async () => {
     perform = pass(['abcdef'])
-    const answer = await passed(
+    const response = await passed(
       {},
       { defaults: { headers: { 'X-Up': 'ours', 'set-cookie': 'c=3', 'x-id': '{{request.id}}' } } },
     )
-    expect(headerValues(answer, 'x-up')).toEqual(['ours'])
-    expect(headerValues(answer, 'set-cookie')).toEqual(['c=3'])
-    expect(headerValues(answer, 'x-id')).toEqual(['id-1'])
-    expect(headerValues(answer, 'location')).toEqual(['/theirs'])
+    expect(headerValues(response, 'x-up')).toEqual(['ours'])
+    expect(headerValues(response, 'set-cookie')).toEqual(['c=3'])
+    expect(headerValues(response, 'x-id')).toEqual(['id-1'])
+    expect(headerValues(response, 'location')).toEqual(['/theirs'])
   })
 
   it.each([
@@ -268,20 +268,22 @@ describe('a body that passes through', () => {
     },
   ])('headers of on_result stand alone, with the framing: %j', async (own) => {
     perform = pass(['abcdef'], 203)
-    const answer = await passed({ on_result: { headers: own } })
-    expect([answer.status, answer.body.toString()]).toEqual([203, 'abcdef'])
-    expect(headerValues(answer, 'content-type')).toEqual(['text/plain'])
-    expect(headerValues(answer, 'content-length')).toEqual(['6'])
-    expect(headerValues(answer, 'x-up')).toEqual([])
-    expect(headerValues(answer, 'x-own')).toEqual(Object.values(own).map(() => 'up 2 /theirs 203'))
+    const response = await passed({ on_result: { headers: own } })
+    expect([response.status, response.body.toString()]).toEqual([203, 'abcdef'])
+    expect(headerValues(response, 'content-type')).toEqual(['text/plain'])
+    expect(headerValues(response, 'content-length')).toEqual(['6'])
+    expect(headerValues(response, 'x-up')).toEqual([])
+    expect(headerValues(response, 'x-own')).toEqual(
+      Object.values(own).map(() => 'up 2 /theirs 203'),
+    )
   })
 
   it('a status of its own; one without a body has nothing that describes it', async () => {
     perform = pass(['abcdef'])
-    const answer = await passed({ on_result: { status_code: 204 } })
-    expect(answer.status).toBe(204)
+    const response = await passed({ on_result: { status_code: 204 } })
+    expect(response.status).toBe(204)
     for (const name of ['content-length', 'content-type'])
-      expect(headerValues(answer, name)).toEqual([])
+      expect(headerValues(response, name)).toEqual([])
     await using client = await gateway.raw(GET, GET)
     for (let turn = 0; turn < 2; turn++) expect((await client.response()).status).toBe(204)
   })
@@ -301,16 +303,18 @@ describe('a body that passes through', () => {
         ),
       ),
     )
-    const answer = await gateway.ask('POST', '/x')
-    expect([answer.status, answer.headers.location]).toEqual([201, '/%C3%A4'])
+    const response = await gateway.ask('POST', '/x')
+    expect([response.status, response.headers.location]).toEqual([201, '/%C3%A4'])
   })
 
-  it('headers that fail: 500, and the upstream is told to stop', async () => {
+  it('headers that fail: 500, and the upstream is stopped', async () => {
     perform = (exchange) => {
       expect(exchange.stream({ statusCode: 200, headers, hasBody: true })).toBeUndefined()
     }
-    const answer = await passed({ on_result: { headers: { x: '{{action.result.headers.nope}}' } } })
-    expect(answer.status).toBe(500)
+    const response = await passed({
+      on_result: { headers: { x: '{{action.result.headers.nope}}' } },
+    })
+    expect(response.status).toBe(500)
     expect(gateway.statuses).toEqual([500])
   })
 
@@ -371,7 +375,7 @@ describe('a body that passes through', () => {
 })
 
 describe('a client that goes away', () => {
-  it('while an action waits: it is told once, and 499 is counted', async () => {
+  it('while an action waits: it is cancelled once, and 499 is counted', async () => {
     let cancelled = 0
     perform = (exchange) => {
       exchange.onCancel(() => cancelled++)
@@ -425,7 +429,7 @@ describe('a client that goes away', () => {
     })
   })
 
-  it('when nobody waits for it any more, nobody is told', async () => {
+  it('when the client has gone, nothing is written or reported', async () => {
     let cancelled = 0
     perform = (exchange) => {
       exchange.onCancel(() => cancelled++)
@@ -459,7 +463,7 @@ describe('memory of a request that is over', () => {
       expect(memory.held).toBe(1000)
     })
     const [exchange] = exchanges
-    // As what inflates an answer does, and hears nothing of the end.
+    // As what inflates a response does, and hears nothing of the end.
     const late = exchange?.memory
     if (exchange !== undefined) overs[name]?.(exchange)
     await eventually(() => {
@@ -483,8 +487,8 @@ describe('why a request failed', () => {
       exchange.explain({ reason: 'dns', upstream: 'http://hidden', detail: 'of hidden' })
       exchange.fail(FAILURE)
     }
-    const answer = await gateway.ask('GET', '/x')
-    expect(answer.text).not.toContain('hidden')
+    const received = await gateway.ask('GET', '/x')
+    expect(received.text).not.toContain('hidden')
     expect(gateway.log).toEqual([
       expect.objectContaining({ status, code, reason: 'dns', upstream: 'http://hidden' }),
     ])

@@ -42,7 +42,7 @@ import { compile } from '../../../language/compile.ts'
 import type { RealmRecord } from '../../../language/realm/record.ts'
 import type { AccessEntry } from '../../../telemetry/access-log.ts'
 import { createSilentLog } from '../../../telemetry/log.ts'
-import { type HttpAnswer, type HttpOptions, request } from '../../support/http-request.ts'
+import { type HttpResponse, type HttpOptions, request } from '../../support/http-request.ts'
 import { type Address, openRawClient, type Part, type RawClient } from '../../support/raw-client.ts'
 
 export interface ServedOptions {
@@ -78,7 +78,7 @@ export interface ServedGateway extends AsyncDisposable {
   load(...documents: readonly unknown[]): Promise<void>
   remove(id: string): Promise<void>
   /** By HTTP/1.1 with Host `a.test` and no Accept, unless said otherwise. */
-  ask(method: string, path: string, options?: Omit<HttpOptions, 'method'>): Promise<HttpAnswer>
+  ask(method: string, path: string, options?: Omit<HttpOptions, 'method'>): Promise<HttpResponse>
   raw(...parts: readonly (string | Part)[]): Promise<RawClient>
   /** Open now. */
   connections(): Promise<number>
@@ -222,7 +222,7 @@ export const serveGateway = async (options: ServedOptions = {}): Promise<ServedG
       request(`${url}${path}`, {
         method,
         ...more,
-        // As nearly all clients do: the last answer on a connection has a head of its own.
+        // As nearly all clients do: the last response on a connection has a head of its own.
         headers: { host: 'a.test', connection: 'keep-alive', ...more.headers },
       }),
     raw: async (...parts) => {

@@ -96,7 +96,7 @@ describe('what is written to a client', () => {
 
 describe('a client that nothing waits for', () => {
   it.each<[string, Partial<Connection>, boolean]>([
-    ['waits for its answer, or for an event', {}, false],
+    ['waits for its response, or for an event', {}, false],
     ['is no HTTP any more', { _httpMessage: null, parser: undefined }, false],
     ['is between two requests', { _httpMessage: null }, true],
   ])('%s', (_, state, isCutOff) => {

@@ -84,12 +84,12 @@ const publicUrl = (listeners: Listeners): string => listeners.urls().public ?? '
 const talk = async (listeners: Listeners, text: string): Promise<string> => {
   const { port } = new URL(publicUrl(listeners))
   const socket = connectTcp(Number(port), '127.0.0.1')
-  let answer = ''
-  socket.setEncoding('utf8').on('data', (chunk: string) => (answer += chunk))
+  let response = ''
+  socket.setEncoding('utf8').on('data', (chunk: string) => (response += chunk))
   socket.on('error', () => undefined)
   socket.write(text)
   await once(socket, 'close')
-  return answer
+  return response
 }
 
 describe('openListeners', () => {
@@ -185,21 +185,21 @@ describe('hardening', () => {
         },
       }),
     })
-    const answer = await talk(
+    const response = await talk(
       listeners,
       `GET / HTTP/1.1\r\nHost: a\r\nX: ${'x'.repeat(2000)}\r\n\r\n`,
     )
-    expect(answer).toContain('431 Mine')
+    expect(response).toContain('431 Mine')
     expect(codes).toEqual(['HPE_HEADER_OVERFLOW'])
   })
 
   it('leaves a missing Host and an unknown Expect to the handler', async () => {
     const listeners = await open([])
-    const answer = await talk(
+    const response = await talk(
       listeners,
       'GET / HTTP/1.1\r\nExpect: magic\r\nConnection: close\r\n\r\n',
     )
-    expect(answer).toMatch(/^HTTP\/1\.1 200 /)
+    expect(response).toMatch(/^HTTP\/1\.1 200 /)
   })
 
   it('does not wait for a head for ever', async () => {
@@ -266,9 +266,9 @@ describe('draining and closing', () => {
     const agent = new Agent({ keepAlive: true })
     const ask = (): Promise<string | undefined> =>
       new Promise((resolve, reject) => {
-        get(publicUrl(listeners), { agent }, (answer) => {
-          answer.resume().on('end', () => {
-            resolve(answer.headers.connection)
+        get(publicUrl(listeners), { agent }, (response) => {
+          response.resume().on('end', () => {
+            resolve(response.headers.connection)
           })
         }).on('error', reject)
       })
@@ -324,7 +324,7 @@ describe('draining and closing', () => {
     expect(text.match(/connection: [a-z-]+|body \d/gi)).toEqual(expected)
   })
 
-  it('closes idle connections alone when told to, and takes new ones', async () => {
+  it('closes idle connections alone on request, and takes new ones', async () => {
     const arrived = Promise.withResolvers<ServerResponse>()
     const listeners = await open([], {
       publicHandlers: () => ({
@@ -358,7 +358,7 @@ describe('draining and closing', () => {
         },
       }),
     })
-    const answer = request(publicUrl(listeners))
+    const received = request(publicUrl(listeners))
     const response = await arrived.promise
     let isClosed = false
     const closed = listeners.close().then(() => (isClosed = true))
@@ -368,7 +368,7 @@ describe('draining and closing', () => {
     }
     expect(isClosed).toBe(false)
     response.end('late')
-    expect((await answer).text).toBe('late')
+    expect((await received).text).toBe('late')
     await closed
   })
 
@@ -381,12 +381,12 @@ describe('draining and closing', () => {
         },
       }),
     })
-    const answer = request(publicUrl(listeners)).catch((error: unknown) => String(error))
+    const response = request(publicUrl(listeners)).catch((error: unknown) => String(error))
     await arrived.promise
     const closed = listeners.close()
     listeners.abort()
     await closed
-    expect(await answer).toMatch(/socket hang up|ECONNRESET/)
+    expect(await response).toMatch(/socket hang up|ECONNRESET/)
   })
 })
 
@@ -541,10 +541,10 @@ describe('TLS', () => {
     await writeFile(paths.key, renewed.key)
     await writeFile(paths.cert, renewed.cert)
     await followed(async () => {
-      const answer = await request(url, {
+      const response = await request(url, {
         tls: { ...tls, ...client, servername: 'renewed.example' },
       })
-      expect(answer.text).toBe('management')
+      expect(response.text).toBe('management')
     })
   })
 

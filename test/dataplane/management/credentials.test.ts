@@ -48,7 +48,7 @@ describe('bearerAuthorizer', () => {
     })
   })
 
-  it('lets nobody in when there are no tokens', () => {
+  it('lets no client in when there are no tokens', () => {
     expect(bearerAuthorizer(() => [])(withHeader('Bearer x'))).not.toBe(true)
   })
 
@@ -143,7 +143,7 @@ describe('clientCertificateAuthorizer', () => {
     expect(await verdictOn(clientCertificateAuthorizer(name), credential)).toEqual(verdict)
   })
 
-  it('lets nobody in over plain HTTP', async () => {
+  it('lets no client in over plain HTTP', async () => {
     const server = createServer((req, res) => {
       res.end(JSON.stringify(clientCertificateAuthorizer(NAME)(req)))
     })
@@ -157,7 +157,7 @@ describe('clientCertificateAuthorizer', () => {
         ),
     )
     const { port } = server.address() as AddressInfo
-    const answer = await fetch(`http://127.0.0.1:${port}/`)
-    expect(await answer.json()).toEqual({ status: 401, headers: {} })
+    const response = await fetch(`http://127.0.0.1:${port}/`)
+    expect(await response.json()).toEqual({ status: 401, headers: {} })
   })
 })

@@ -146,12 +146,12 @@ describe('what keeps it waiting', () => {
   const spec = (id: string, result: 'loaded' | 'rejected' | 'deleted') =>
     ({ kind: 'spec', id, result }) as const
   const realm = { kind: 'realm', id: 'com.a', result: 'rejected' } as const
-  const NOBODY = expect.stringMatching(/^No sync call of the manager was accepted/)
+  const NOT_CALLED = expect.stringMatching(/^No sync call of the manager was accepted/)
   const refused = (what: string) =>
     expect.stringMatching(`^Of what the manager has sent this gateway rejected ${what}\\. `)
 
   it.each<[string, readonly Items[], unknown]>([
-    ['nobody has called', [], NOBODY],
+    ['no manager has called', [], NOT_CALLED],
     [
       'nothing was refused',
       [[spec('a', 'loaded')]],

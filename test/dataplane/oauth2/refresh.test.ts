@@ -30,9 +30,9 @@ afterEach(async () => {
 })
 
 const refreshed = async (endpointDeps: TokenRoom, token: string): Promise<TokenBody> => {
-  const answer = await refresh(endpointDeps, token)
-  expect(answer.status).toBe(200)
-  return bodyOf(answer)
+  const response = await refresh(endpointDeps, token)
+  expect(response.status).toBe(200)
+  return bodyOf(response)
 }
 
 /** The error code, or `given`. */
@@ -41,8 +41,8 @@ const outcomeOf = async (
   token: string,
   authorization?: string,
 ): Promise<string> => {
-  const answer = await refresh(endpointDeps, token, {}, authorization)
-  return answer.status === 200 ? 'given' : bodyOf(answer).error
+  const response = await refresh(endpointDeps, token, {}, authorization)
+  return response.status === 200 ? 'given' : bodyOf(response).error
 }
 
 describe('a refresh', () => {
@@ -78,8 +78,8 @@ describe('a refresh', () => {
   it('may not ask for more than was granted, and costs nothing then', async () => {
     const endpointDeps = open()
     const { refresh_token: token } = await logIn(endpointDeps, { scope: 'staff' })
-    const answer = await refresh(endpointDeps, token, { scope: 'resource_owners' })
-    expect(bodyOf(answer).error).toBe('invalid_scope')
+    const response = await refresh(endpointDeps, token, { scope: 'resource_owners' })
+    expect(bodyOf(response).error).toBe('invalid_scope')
     expect((await refreshed(endpointDeps, token)).scope).toBe('staff')
   })
 
@@ -108,22 +108,22 @@ describe('a refresh', () => {
     expect(await outcomeOf(endpointDeps, third.refresh_token)).toBe('invalid_grant')
   })
 
-  it('works in another realm for nobody', async () => {
+  it('does not work in another realm', async () => {
     const endpointDeps = open()
     const { refresh_token: token } = await logIn(endpointDeps)
     const form = { grant_type: 'refresh_token', refresh_token: token }
-    const answer = await endpointDeps.oauth2.token(
+    const response = await endpointDeps.oauth2.token(
       formRequest(form, basic('app', 'app-secret'), { realmUri: OTHER_REALM }),
     )
-    expect(bodyOf(answer).error).toBe('invalid_grant')
+    expect(bodyOf(response).error).toBe('invalid_grant')
     expect(await outcomeOf(endpointDeps, token)).toBe('given')
   })
 
   it('works for its client only, whose token it stays', async () => {
     const endpointDeps = open()
     const { refresh_token: token } = await logIn(endpointDeps)
-    const answer = await refresh(endpointDeps, token, {}, APP2)
-    expect(bodyOf(answer).error).toBe('invalid_grant')
+    const response = await refresh(endpointDeps, token, {}, APP2)
+    expect(bodyOf(response).error).toBe('invalid_grant')
     expect(endpointDeps.audited.at(-1)).toMatchObject({ clientId: 'app2', reason: 'other_client' })
     expect(await outcomeOf(endpointDeps, token)).toBe('given')
   })
@@ -196,7 +196,7 @@ describe('a refresh token that comes back', () => {
     expect(await outcomeOf(endpointDeps, second.refresh_token)).toBe('given')
   })
 
-  it('has to be one: whoever knows the family alone can not end it', async () => {
+  it('must be complete: knowing the family alone is not enough to end it', async () => {
     const endpointDeps = open()
     const first = await logIn(endpointDeps)
     const second = await refreshed(endpointDeps, first.refresh_token)
@@ -215,10 +215,10 @@ describe('a refresh token that comes back', () => {
   it.each([2, 3, 20])('%i times at once: one wins, and the family is dead', async (count) => {
     const endpointDeps = open()
     const { refresh_token: token, access_token: jwt } = await logIn(endpointDeps)
-    const answers = await Promise.all(
+    const responses = await Promise.all(
       Array.from({ length: count }, () => refresh(endpointDeps, token)),
     )
-    const won = answers.filter(({ status }) => status === 200)
+    const won = responses.filter(({ status }) => status === 200)
     expect(won).toHaveLength(1)
     const [winner] = won.map(bodyOf)
     expect(await outcomeOf(endpointDeps, winner?.refresh_token ?? '')).toBe('invalid_grant')
@@ -226,12 +226,18 @@ describe('a refresh token that comes back', () => {
     expect(await endpointDeps.isGood(jwt)).toBe(false)
   })
 
-  it('beside a revocation: the family is dead whoever was first', async () => {
+  it('beside a revocation: the family is dead, whichever was first', async () => {
     const endpointDeps = open()
     const { refresh_token: token } = await logIn(endpointDeps)
-    const [answer] = await Promise.all([refresh(endpointDeps, token), revoke(endpointDeps, token)])
+    const [response] = await Promise.all([
+      refresh(endpointDeps, token),
+      revoke(endpointDeps, token),
+    ])
     expect(
-      await outcomeOf(endpointDeps, answer.status === 200 ? bodyOf(answer).refresh_token : token),
+      await outcomeOf(
+        endpointDeps,
+        response.status === 200 ? bodyOf(response).refresh_token : token,
+      ),
     ).toBe('invalid_grant')
   })
 })

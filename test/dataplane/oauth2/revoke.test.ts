@@ -34,9 +34,9 @@ describe('revocation', () => {
   it.each(HINTS)('of a refresh token, hint %s: the family is dead', async (hint) => {
     const endpointDeps = open()
     const { refresh_token: token, access_token: jwt } = await logIn(endpointDeps)
-    const answer = await revoke(endpointDeps, token, APP, hint)
-    expect([answer.status, answer.body]).toEqual([200, ''])
-    expect(headersOf(answer).get('cache-control')).toBe('no-store')
+    const response = await revoke(endpointDeps, token, APP, hint)
+    expect([response.status, response.body]).toEqual([200, ''])
+    expect(headersOf(response).get('cache-control')).toBe('no-store')
     expect(bodyOf(await refresh(endpointDeps, token)).error).toBe('invalid_grant')
     expect(await endpointDeps.isGood(jwt)).toBe(false)
     expect(endpointDeps.audited).toMatchObject([
@@ -51,8 +51,8 @@ describe('revocation', () => {
     const { refresh_token: token, access_token: jwt } = await logIn(endpointDeps)
     expect((await revoke(endpointDeps, jwt, APP, hint)).status).toBe(200)
     expect(await endpointDeps.isGood(jwt)).toBe(false)
-    const answer = await refresh(endpointDeps, token)
-    expect(await endpointDeps.isGood(bodyOf(answer).access_token)).toBe(true)
+    const response = await refresh(endpointDeps, token)
+    expect(await endpointDeps.isGood(bodyOf(response).access_token)).toBe(true)
   })
 
   it('of a token that was exchanged before ends what followed it', async () => {
@@ -78,8 +78,8 @@ describe('revocation', () => {
     '__proto__',
   ])('of %j does nothing and says nothing', async (token) => {
     const endpointDeps = open()
-    const answer = await revoke(endpointDeps, token)
-    expect([answer.status, answer.body]).toEqual([200, ''])
+    const response = await revoke(endpointDeps, token)
+    expect([response.status, response.body]).toEqual([200, ''])
     expect(endpointDeps.audited).toMatchObject([
       { event: 'revocation', outcome: 'failure', reason: 'unknown_token' },
     ])
@@ -122,8 +122,8 @@ describe('revocation', () => {
       scope: { realm: REALM, client_id: 'all', device_id: 'all' },
       oidc_provider: 'corp',
     })
-    const answer = await revoke(endpointDeps, jwt)
-    expect([answer.status, bodyOf(answer).error]).toEqual([400, 'unsupported_token_type'])
+    const response = await revoke(endpointDeps, jwt)
+    expect([response.status, bodyOf(response).error]).toEqual([400, 'unsupported_token_type'])
   })
 })
 
@@ -166,9 +166,9 @@ describe('a refused revocation', () => {
       error: 'invalid_client',
     },
   ])('$name: $error', async ({ form, authorization, status, error }) => {
-    const answer = await open().oauth2.revoke(formRequest(form, authorization))
-    expect([answer.status, bodyOf(answer).error]).toEqual([status, error])
-    expect(headersOf(answer).get('cache-control')).toBe('no-store')
+    const response = await open().oauth2.revoke(formRequest(form, authorization))
+    expect([response.status, bodyOf(response).error]).toEqual([status, error])
+    expect(headersOf(response).get('cache-control')).toBe('no-store')
   })
 
   it('JSON and a token in the query: invalid_request', async () => {
@@ -194,9 +194,9 @@ describe('a refused revocation', () => {
     })
     const { refresh_token: token, access_token: jwt } = await logIn(endpointDeps)
     for (const each of [token, jwt]) {
-      const answer = await revoke(endpointDeps, each)
-      expect([answer.status, bodyOf(answer).error]).toEqual([503, 'temporarily_unavailable'])
-      expect(headersOf(answer).get('retry-after')).toBe('5')
+      const response = await revoke(endpointDeps, each)
+      expect([response.status, bodyOf(response).error]).toEqual([503, 'temporarily_unavailable'])
+      expect(headersOf(response).get('retry-after')).toBe('5')
     }
   })
 })

@@ -173,10 +173,10 @@ export interface TokenBody {
   readonly error_description: string
 }
 
-export const bodyOf = (answer: OAuthResponse): TokenBody => JSON.parse(answer.body) as TokenBody
+export const bodyOf = (response: OAuthResponse): TokenBody => JSON.parse(response.body) as TokenBody
 
-export const headersOf = (answer: OAuthResponse): ReadonlyMap<string, string> =>
-  new Map(answer.headers)
+export const headersOf = (response: OAuthResponse): ReadonlyMap<string, string> =>
+  new Map(response.headers)
 
 export const PASSWORD_FORM = {
   grant_type: 'password',

@@ -39,16 +39,16 @@ afterEach(async () => {
 describe('a password grant', () => {
   it('gives an access token, a refresh token and the groups as scope', async () => {
     const endpointDeps = open()
-    const answer = await endpointDeps.oauth2.token(formRequest(PASSWORD_FORM))
-    expect(answer.status).toBe(200)
-    expect(bodyOf(answer)).toEqual({
+    const response = await endpointDeps.oauth2.token(formRequest(PASSWORD_FORM))
+    expect(response.status).toBe(200)
+    expect(bodyOf(response)).toEqual({
       access_token: expect.stringMatching(/^[\w-]+\.[\w-]+\.[\w-]+$/),
       token_type: 'Bearer',
       expires_in: 900,
       refresh_token: expect.stringMatching(/^svcrt_[\w-]{22}\.0\.[\w-]{65}$/),
       scope: 'resource_owners staff',
     })
-    expect(answer.headers).toEqual([
+    expect(response.headers).toEqual([
       ['content-type', 'application/json'],
       ['cache-control', 'no-store'],
       ['pragma', 'no-cache'],
@@ -90,8 +90,8 @@ describe('a password grant', () => {
   })
 
   it('takes a client that names itself beside its Basic credentials', async () => {
-    const answer = await open().oauth2.token(formRequest({ ...PASSWORD_FORM, client_id: 'app' }))
-    expect(answer.status).toBe(200)
+    const response = await open().oauth2.token(formRequest({ ...PASSWORD_FORM, client_id: 'app' }))
+    expect(response.status).toBe(200)
   })
 
   it('decodes both parts of Basic credentials', async () => {
@@ -105,8 +105,8 @@ describe('a password grant', () => {
     const endpointDeps = open()
     const form = { grant_type: 'password', username: '__proto__', password: 'toString' }
     const header = basic('constructor', '__proto__')
-    const answer = await endpointDeps.oauth2.token(formRequest(form, header))
-    expect(bodyOf(answer)).toMatchObject({ scope: 'resource_owners hasOwnProperty' })
+    const response = await endpointDeps.oauth2.token(formRequest(form, header))
+    expect(bodyOf(response)).toMatchObject({ scope: 'resource_owners hasOwnProperty' })
   })
 
   it.each([
@@ -114,24 +114,24 @@ describe('a password grant', () => {
     'Application/X-WWW-Form-Urlencoded;charset="UTF-8"',
   ])('takes a form of type %s', async (type) => {
     const headers = { 'content-type': type, authorization: APP }
-    const answer = await open().oauth2.token(formRequest(PASSWORD_FORM, null, { headers }))
-    expect(answer.status).toBe(200)
+    const response = await open().oauth2.token(formRequest(PASSWORD_FORM, null, { headers }))
+    expect(response.status).toBe(200)
   })
 
   it('ignores what it does not know, however often', async () => {
     const form = `${new URLSearchParams(PASSWORD_FORM).toString()}&resource=a&resource=b&__proto__=x&`
-    const answer = await open().oauth2.token(formRequest(form, APP, { query: 'trace=1' }))
-    expect(answer.status).toBe(200)
+    const response = await open().oauth2.token(formRequest(form, APP, { query: 'trace=1' }))
+    expect(response.status).toBe(200)
   })
 })
 
 describe('client credentials', () => {
   it('give an access token of the client itself, and no refresh token', async () => {
     const endpointDeps = open()
-    const answer = await endpointDeps.oauth2.token(
+    const response = await endpointDeps.oauth2.token(
       formRequest({ grant_type: 'client_credentials' }),
     )
-    const body = bodyOf(answer)
+    const body = bodyOf(response)
     expect(body).toEqual({
       access_token: expect.any(String),
       token_type: 'Bearer',
@@ -280,15 +280,15 @@ const APP_USER = user('app', 'app-secret', ['api_clients'])
 describe('a refusal', () => {
   it.each(refusals)('$error: $name', async ({ form, authorization, more, ...expected }) => {
     const endpointDeps = open()
-    const answer = await endpointDeps.oauth2.token(
+    const response = await endpointDeps.oauth2.token(
       formRequest(form ?? PASSWORD_FORM, authorization, more),
     )
-    expect(answer.status).toBe(expected.status)
-    expect(bodyOf(answer)).toEqual({
+    expect(response.status).toBe(expected.status)
+    expect(bodyOf(response)).toEqual({
       error: expected.error,
       error_description: expect.stringMatching(/^[\x20\x21\x23-\x5b\x5d-\x7e]+$/),
     })
-    const headers = headersOf(answer)
+    const headers = headersOf(response)
     expect(headers.get('content-type')).toBe('application/json')
     expect(headers.get('cache-control')).toBe('no-store')
     expect(headers.get('pragma')).toBe('no-cache')
@@ -302,7 +302,7 @@ describe('a refusal', () => {
 
   it('is the same for an unknown owner, a wrong password and no owner', async () => {
     const endpointDeps = open()
-    const answers = await Promise.all(
+    const responses = await Promise.all(
       [
         ['nobody', 'x'],
         ['alice', 'x'],
@@ -311,7 +311,7 @@ describe('a refusal', () => {
         endpointDeps.oauth2.token(formRequest({ grant_type: 'password', username, password })),
       ),
     )
-    expect(new Set(answers.map(({ body }) => body)).size).toBe(1)
+    expect(new Set(responses.map(({ body }) => body)).size).toBe(1)
   })
 
   it.each<{
@@ -331,8 +331,8 @@ describe('a refusal', () => {
   ])('unauthorized_client where the realm narrows to $grants', async ({ grants, form, status }) => {
     const endpointDeps = open()
     endpointDeps.setRealm({ oauth2: { grants } })
-    const answer = await endpointDeps.oauth2.token(formRequest(form))
-    expect([answer.status, bodyOf(answer).error]).toEqual([
+    const response = await endpointDeps.oauth2.token(formRequest(form))
+    expect([response.status, bodyOf(response).error]).toEqual([
       status,
       status === 200 ? undefined : 'unauthorized_client',
     ])
@@ -351,8 +351,8 @@ describe('a refusal', () => {
       users: [...USERS, user('busy', 'bee', ['resource_owners', ...groups])],
     })
     const form = { grant_type: 'password', username: 'busy', password: 'bee' }
-    const answer = await endpointDeps.oauth2.token(formRequest(form))
-    expect(bodyOf(answer)).toMatchObject({ error: 'invalid_scope' })
+    const response = await endpointDeps.oauth2.token(formRequest(form))
+    expect(bodyOf(response)).toMatchObject({ error: 'invalid_scope' })
     const narrow = await endpointDeps.oauth2.token(
       formRequest({ ...form, scope: 'department-number-7' }),
     )
@@ -385,7 +385,7 @@ describe('a refusal', () => {
     expect(headersOf(damped).get('retry-after')).toBe('1')
   })
 
-  it('nobody is damped behind a trusted proxy that names no client', async () => {
+  it('no client is throttled behind a trusted proxy that names none', async () => {
     const endpointDeps = open()
     const form = { ...PASSWORD_FORM, password: 'guess' }
     const guess = () => endpointDeps.oauth2.token(formRequest(form, APP, { isAddressKnown: false }))
@@ -410,9 +410,9 @@ describe('a refusal', () => {
 
   it('503 with Retry-After while too many passwords are hashed', async () => {
     const passwords = { check: () => ({ kind: 'overloaded', retryAfterSeconds: 1 }) as const }
-    const answer = await open({ passwords }).oauth2.token(formRequest(PASSWORD_FORM))
-    expect([answer.status, bodyOf(answer).error]).toEqual([503, 'temporarily_unavailable'])
-    expect(headersOf(answer).get('retry-after')).toBe('1')
+    const response = await open({ passwords }).oauth2.token(formRequest(PASSWORD_FORM))
+    expect([response.status, bodyOf(response).error]).toEqual([503, 'temporarily_unavailable'])
+    expect(headersOf(response).get('retry-after')).toBe('1')
   })
 
   it('503 while the shared state is away, but for what does not need it', async () => {
@@ -431,9 +431,9 @@ describe('a refusal', () => {
         close: () => state.close(),
       }),
     })
-    const answer = await endpointDeps.oauth2.token(formRequest(PASSWORD_FORM))
-    expect([answer.status, bodyOf(answer).error]).toEqual([503, 'temporarily_unavailable'])
-    expect(headersOf(answer).get('retry-after')).toBe('5')
+    const response = await endpointDeps.oauth2.token(formRequest(PASSWORD_FORM))
+    expect([response.status, bodyOf(response).error]).toEqual([503, 'temporarily_unavailable'])
+    expect(headersOf(response).get('retry-after')).toBe('5')
     const robot = await endpointDeps.oauth2.token(formRequest({ grant_type: 'client_credentials' }))
     expect(robot.status).toBe(200)
   })
@@ -442,8 +442,8 @@ describe('a refusal', () => {
     const endpointDeps = open({
       accessTokens: (own) => ({ ...own, issue: () => Promise.reject(new Error('/keys/a.pem')) }),
     })
-    const answer = await endpointDeps.oauth2.token(formRequest(PASSWORD_FORM))
-    expect([answer.status, bodyOf(answer)]).toEqual([
+    const response = await endpointDeps.oauth2.token(formRequest(PASSWORD_FORM))
+    expect([response.status, bodyOf(response)]).toEqual([
       500,
       { error: 'server_error', error_description: 'The gateway failed to process this request' },
     ])
@@ -529,9 +529,9 @@ describe('whatever comes', () => {
     )
     await fc.assert(
       fc.asyncProperty(forms, headers, async (form, header) => {
-        const answer = await endpointDeps.oauth2.token(formRequest(form, header))
-        expect([400, 401, 429]).toContain(answer.status)
-        expect(bodyOf(answer).error).toMatch(/^[a-z_]+$/)
+        const response = await endpointDeps.oauth2.token(formRequest(form, header))
+        expect([400, 401, 429]).toContain(response.status)
+        expect(bodyOf(response).error).toMatch(/^[a-z_]+$/)
       }),
       { numRuns: 150 },
     )

@@ -42,7 +42,7 @@ describe('who a request says that we are', () => {
     { forwarded: 'host=evil.example;proto=http' },
     { origin: 'https://evil.example', referer: 'https://evil.example/' },
     { 'x-original-url': '//evil.example/', 'x-rewrite-url': '//evil.example/' },
-  ])('leads nobody anywhere: %j', async (said) => {
+  ])('leads to no other site: %j', async (said) => {
     const endpointDeps = open()
     const browser = new Browser()
     const saying = () => ({ headers: { ...browser.headers(), ...said } })
@@ -82,7 +82,7 @@ describe('RFC 9700', () => {
     },
   )
 
-  it('§4.2: no answer lets a code, a state or a hint leave as a referrer', async () => {
+  it('§4.2: no response lets a code, a state or a hint leave as a referrer', async () => {
     const endpointDeps = open()
     const browser = new Browser()
     const login = await browser.login(endpointDeps)
@@ -90,7 +90,7 @@ describe('RFC 9700', () => {
     const callback = await browser.callback(endpointDeps, query)
     const again = await browser.callback(endpointDeps, query)
     const form = requestOf({ method: 'POST', pathProvider: 'corp' })
-    const answers = [
+    const responses = [
       login,
       callback,
       again,
@@ -98,26 +98,26 @@ describe('RFC 9700', () => {
       await endpointDeps.oidc.backChannelLogout(form),
     ]
 
-    expect(answers.map(({ status }) => status)).toEqual([302, 302, 400, 302, 400])
-    for (const answer of answers) {
-      expect(headerOf(answer, 'referrer-policy')).toBe('no-referrer')
-      expect(headerOf(answer, 'cache-control')).toBe('no-store')
+    expect(responses.map(({ status }) => status)).toEqual([302, 302, 400, 302, 400])
+    for (const response of responses) {
+      expect(headerOf(response, 'referrer-policy')).toBe('no-referrer')
+      expect(headerOf(response, 'cache-control')).toBe('no-store')
     }
     expect(headerOf(again, 'x-content-type-options')).toBe('nosniff')
   })
 
   it('§4.12: a POST that logs out is never sent on as a POST', async () => {
     const endpointDeps = open()
-    const answer = await endpointDeps.oidc.logout(
+    const response = await endpointDeps.oidc.logout(
       requestOf({ method: 'POST', path: '/v1/oidc/logout' }),
     )
-    expect(answer.status).toBe(302)
+    expect(response.status).toBe(302)
   })
 })
 
 describe('RFC 8725', () => {
   it.each([
-    ['a critical header that nobody knows', { crit: ['exp'], exp: 1 }],
+    ['a critical header that is unknown', { crit: ['exp'], exp: 1 }],
     ['a payload that is not encoded', { crit: ['b64'], b64: false }],
     ['an empty list of critical headers', { crit: [] }],
   ])('an ID token with %s is none', async (_, header) => {
@@ -130,12 +130,12 @@ describe('RFC 8725', () => {
     const endpointDeps = open()
     const browser = new Browser()
     const login = await browser.login(endpointDeps)
-    const answer = await browser.callback(
+    const response = await browser.callback(
       endpointDeps,
       op.authorize(headerOf(login, 'location') ?? ''),
     )
 
-    expect(answer).toMatchObject({ status: 400, body: '{"error":"token_exchange_failed"}' })
+    expect(response).toMatchObject({ status: 400, body: '{"error":"token_exchange_failed"}' })
     expect(browser.ticket()).toBe('')
   })
 })
@@ -151,11 +151,11 @@ describe('cookies that somebody has planted', () => {
 
     expect(lines.length).toBeLessThanOrEqual(21)
     expect(lines.filter((line) => !line.includes('; Max-Age=0;'))).toHaveLength(1)
-    const answer = await browser.callback(
+    const response = await browser.callback(
       endpointDeps,
       op.authorize(headerOf(login, 'location') ?? ''),
     )
-    expect(answer.status).toBe(302)
+    expect(response.status).toBe(302)
   })
 
   it.each<[string, (name: string, value: string) => string, number]>([
@@ -184,9 +184,9 @@ describe('cookies that somebody has planted', () => {
     const [[name = '', value = ''] = []] = browser.jar
 
     // As a program: without any such cookie the callback would pass.
-    const answer = await browser.callback(endpointDeps, query, {
+    const response = await browser.callback(endpointDeps, query, {
       headers: { cookie: cookie(name, value) },
     })
-    expect(answer.status).toBe(status)
+    expect(response.status).toBe(status)
   })
 })

@@ -75,9 +75,9 @@ describe('the Set-Cookie lines', () => {
   it.each(table.logout)('of logout: $id', async ({ query, clear }) => {
     const realmUri = 'com.example.realm'
     const endpointDeps = openFor(realmUri)
-    const answer = await new Browser().logout(endpointDeps, { realmUri, query })
+    const response = await new Browser().logout(endpointDeps, { realmUri, query })
 
-    expect(setCookies(answer)).toEqual(clear)
+    expect(setCookies(response)).toEqual(clear)
   })
 
   it('hide the ticket alone with cookie_http_only, before the Domain', async () => {
@@ -97,14 +97,14 @@ describe('the Set-Cookie lines', () => {
   it('never carry a header in a Domain', async () => {
     const realmUri = 'com.example.realm'
     const endpointDeps = openFor(realmUri, { cookie_domain: 'example.com' })
-    const answers = await Promise.all(
+    const responses = await Promise.all(
       ['x%0d%0aset-cookie:a=b', '', 'a;b', 'a%20b', 'x&cookie_domain=y', 'a'.repeat(254)].map(
         (value) =>
           new Browser().logout(endpointDeps, { realmUri, query: `cookie_domain=${value}` }),
       ),
     )
-    for (const answer of answers)
-      expect(setCookies(answer)[0]).toMatch(/; Secure; Domain=example\.com$/)
+    for (const response of responses)
+      expect(setCookies(response)[0]).toMatch(/; Secure; Domain=example\.com$/)
   })
 
   it('are those of a login: HttpOnly, for one host, at most five alive', async () => {

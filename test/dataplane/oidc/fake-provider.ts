@@ -12,13 +12,13 @@ export type Claims = Record<string, unknown>
 export interface Misbehaviour {
   discovery?: (response: ServerResponse, document: Claims) => void
   jwks?: (response: ServerResponse) => void
-  token?: (response: ServerResponse, answer: Claims) => void
+  token?: (response: ServerResponse, fields: Claims) => void
   /** Over, and from, the claims of an otherwise good ID token. */
   claims?: Claims
   without?: readonly string[]
   idToken?: (claims: Claims, provider: FakeProvider) => Promise<string> | string
-  /** Over the parameters of the authorization answer; undefined takes one away. */
-  answer?: Record<string, string | undefined>
+  /** Over the parameters of the authorization response; undefined takes one away. */
+  response?: Record<string, string | undefined>
 }
 
 export interface SigningPair {
@@ -86,16 +86,16 @@ export class FakeProvider {
       challenge: asked.get('code_challenge') ?? '',
       redirectUri: asked.get('redirect_uri') ?? '',
     })
-    const answer = new URLSearchParams({
+    const response = new URLSearchParams({
       code,
       state: asked.get('state') ?? '',
       iss: this.issuer,
     })
-    for (const [name, value] of Object.entries(this.misbehaviour.answer ?? {})) {
-      if (value === undefined) answer.delete(name)
-      else answer.set(name, value)
+    for (const [name, value] of Object.entries(this.misbehaviour.response ?? {})) {
+      if (value === undefined) response.delete(name)
+      else response.set(name, value)
     }
-    return answer
+    return response
   }
 
   sign(claims: Claims, pair = this.pair, header: Claims = {}): Promise<string> {
@@ -177,7 +177,7 @@ export class FakeProvider {
     }
     const claims = this.goodClaims(grant.nonce)
     const makeToken = this.misbehaviour.idToken ?? ((each: Claims) => this.sign(each))
-    const answer = {
+    const fields = {
       access_token: 'at',
       token_type: 'Bearer',
       expires_in: 120,
@@ -185,7 +185,7 @@ export class FakeProvider {
       id_token: await makeToken(claims, this),
     }
     const { token = sendJson } = this.misbehaviour
-    token(response, answer)
+    token(response, fields)
   }
 }
 

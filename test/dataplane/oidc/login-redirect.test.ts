@@ -142,14 +142,14 @@ it.each<[string, Asked]>([
   ['an image', { headers: { 'sec-fetch-mode': 'no-cors', 'sec-fetch-dest': 'image' } }],
   ['a WebSocket', { headers: { 'sec-fetch-mode': 'websocket' } }],
   ['a program', { without: 'sec-fetch-mode' }],
-  ['whoever says it twice', { headers: { 'sec-fetch-mode': 'navigate, navigate' } }],
+  ['a client that says it twice', { headers: { 'sec-fetch-mode': 'navigate, navigate' } }],
   ['a form', { method: 'POST' }],
   ['HEAD', { method: 'HEAD' }],
 ])('%s gets 401 as ever', (_name, asked) => {
   expect(decide(asked)).toEqual({ kind: 'reject' })
 })
 
-it('nobody leaves the host, whatever path and query say', () => {
+it('no redirect leaves the host, whatever path and query say', () => {
   const piece = fc.constantFrom(
     '/',
     '//',

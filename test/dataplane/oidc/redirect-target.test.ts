@@ -37,12 +37,12 @@ describe('redirect_uri at logout', () => {
         }),
       }),
     )
-    const answer = await endpointDeps.oidc.logout(
+    const response = await endpointDeps.oidc.logout(
       requestOf({ query: queryOf(row), ownOrigin: table.base_url }),
     )
 
-    expect(answer.status).toBe(302)
-    expect(row.accept).toContain(headerOf(answer, 'location'))
+    expect(response.status).toBe(302)
+    expect(row.accept).toContain(headerOf(response, 'location'))
   })
 })
 
@@ -165,7 +165,7 @@ describe('the redirect rule', () => {
 })
 
 describe('a refused redirect_uri', () => {
-  it('is counted and told, without what it was', async () => {
+  it('is counted and logged, without what it was', async () => {
     const shared: SharedState = createMemoryState({ now: Date.now })
     const endpointDeps = openRoom({ shared })
     endpointDeps.realms.set(

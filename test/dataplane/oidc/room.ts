@@ -150,14 +150,14 @@ export class Browser {
     return { 'sec-fetch-site': 'cross-site', ...(cookie !== '' && { cookie }) }
   }
 
-  take(answer: OidcResponse): OidcResponse {
-    for (const line of setCookies(answer)) {
+  take(response: OidcResponse): OidcResponse {
+    for (const line of setCookies(response)) {
       const [pair = '', ...attributes] = line.split('; ')
       const at = pair.indexOf('=')
       if (attributes.includes('Max-Age=0')) this.jar.delete(pair.slice(0, at))
       else this.jar.set(pair.slice(0, at), pair.slice(at + 1))
     }
-    return answer
+    return response
   }
 
   async login(endpointDeps: TestRoom, more: Partial<OidcRequest> = {}): Promise<OidcResponse> {

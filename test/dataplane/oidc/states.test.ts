@@ -71,7 +71,7 @@ const withState = (begun: Begun, state: string): Promise<OidcResponse> =>
 const flipped = (begun: Begun, part: number): Promise<OidcResponse> => {
   const parts = (begun.query.get('state') ?? '').split('.')
   const text = parts[part] ?? ''
-  // In the middle: the last character of a part may have bits that nobody reads.
+  // In the middle: the last character of a part may have bits that are not read.
   const at = Math.floor(text.length / 2)
   parts[part] = `${text.slice(0, at)}${text[at] === 'A' ? 'B' : 'A'}${text.slice(at + 1)}`
   return withState(begun, parts.join('.'))
@@ -131,8 +131,8 @@ const ACTS: Readonly<Record<string, (begun: Begun) => Promise<OidcResponse>>> = 
   'no-browser': (begun) => withoutMetadata(begun),
   'two-tabs': async (first) => {
     const second = await begin(first.endpointDeps, first.browser)
-    const answer = await second.browser.callback(second.endpointDeps, second.query)
-    expect(answer.status).toBe(302)
+    const response = await second.browser.callback(second.endpointDeps, second.query)
+    expect(response.status).toBe(302)
     return first.browser.callback(first.endpointDeps, first.query)
   },
   replay: async (begun) => {
@@ -152,12 +152,12 @@ describe('what somebody does to a callback', () => {
   it.each(cases)('$id: $request', async (row) => {
     const act = ACTS[row.id] ?? (() => Promise.reject(new Error('not acted out')))
     const begun = await begin()
-    const answer = await act(begun)
+    const response = await act(begun)
 
-    expect(answer.status).toBe(row.status)
-    expect(bodies(row)).toContain(answer.body)
+    expect(response.status).toBe(row.status)
+    expect(bodies(row)).toContain(response.body)
     // Exactly the two cookies of a success, and none else.
-    expect(setCookies(answer)).toHaveLength(row.status === 302 ? 2 : 0)
+    expect(setCookies(response)).toHaveLength(row.status === 302 ? 2 : 0)
   })
 })
 
@@ -166,9 +166,9 @@ describe('a state', () => {
     const begun = await begin()
     begun.endpointDeps.clock.advance(629_999)
     // The ID token is then from the past: the state was accepted.
-    const answer = await begun.browser.callback(begun.endpointDeps, begun.query)
+    const response = await begun.browser.callback(begun.endpointDeps, begun.query)
 
-    expect(answer.status).toBe(302)
+    expect(response.status).toBe(302)
   })
 
   it('says nothing to who reads it, and only characters that every provider gives back', async () => {
@@ -198,7 +198,7 @@ describe('a state', () => {
     expect([first.status, second.status]).toEqual([503, 302])
   })
 
-  it('ignores parameters that nobody knows, and a JARM answer', async () => {
+  it('ignores unknown parameters, and a JARM response', async () => {
     const begun = await begin()
     const query = `${begun.query.toString()}&session_state=x&id_token=y&response=z&__proto__=1`
 
@@ -221,26 +221,26 @@ describe('RFC 9700', () => {
     const victim = await begin()
     const thief = await begin(victim.endpointDeps)
     const code = victim.query.get('code') ?? ''
-    const answer = await send(thief, changed(thief, { code }))
+    const response = await send(thief, changed(thief, { code }))
 
-    expect(answer).toMatchObject({ status: 400, body: '{"error":"token_exchange_failed"}' })
+    expect(response).toMatchObject({ status: 400, body: '{"error":"token_exchange_failed"}' })
   })
 
   it('§4.7: a state and a code that belong together are of no use in another browser', async () => {
     const attacker = await begin()
     const victim = await begin(attacker.endpointDeps)
-    const answer = await victim.browser.callback(attacker.endpointDeps, attacker.query)
+    const response = await victim.browser.callback(attacker.endpointDeps, attacker.query)
 
-    expect(answer).toMatchObject({ status: 400, body: '{"error":"invalid_state"}' })
+    expect(response).toMatchObject({ status: 400, body: '{"error":"invalid_state"}' })
     expect(victim.browser.ticket()).toBe('')
   })
 
-  it('§4.4: the answer of another issuer is not taken to our token endpoint', async () => {
+  it('§4.4: the response of another issuer is not taken to our token endpoint', async () => {
     const begun = await begin()
     const before = op.count('/token')
-    const answer = await send(begun, changed(begun, { iss: 'https://evil.example' }))
+    const response = await send(begun, changed(begun, { iss: 'https://evil.example' }))
 
-    expect([answer.status, op.count('/token') - before]).toEqual([400, 0])
+    expect([response.status, op.count('/token') - before]).toEqual([400, 0])
   })
 
   it('§4.4: an iss that is given twice is not half used', async () => {
@@ -249,7 +249,7 @@ describe('RFC 9700', () => {
     expect(await send(begun, `${begun.query.toString()}&iss=x`)).toMatchObject({ status: 400 })
   })
 
-  it('asks nobody before a callback is sure to be of a login of ours', async () => {
+  it('asks no provider before a callback is sure to be of a login of ours', async () => {
     const begun = await begin()
     const before = op.asked.length
     for (const id of ['nonsense', 'flip-tag', 'other-realm', 'other-browser', 'wrong-cookie'])

@@ -1,5 +1,5 @@
-// An issuer of bearer tokens on loopback: its keys go out at /jwks, its tokens are signed here. A test may rotate
-// keys, change the answer, and see how often it was asked.
+// Starts an issuer of bearer tokens on loopback, which serves its keys at /jwks and signs tokens. A test may rotate
+// keys, change the response, and see how often it was asked.
 
 import { generateKeyPairSync, type KeyObject } from 'node:crypto'
 import { createServer, type ServerResponse } from 'node:http'

@@ -1,4 +1,4 @@
-// A Redis that holds nothing and refuses what it is told to, for tests: commands come in, replies of RESP3 go out.
+// Starts a Redis for tests that stores nothing and refuses the commands that a test names, over RESP3.
 
 import { once } from 'node:events'
 import { createServer, type AddressInfo, type Socket } from 'node:net'

@@ -1,4 +1,4 @@
-// Where a Redis is comes in; its shared state as one process opens it goes out, and once it is ready, if asked.
+// Opens the shared state of a Redis as one process does, and waits until it is ready, if asked to.
 
 import { expect } from '@jest/globals'
 import { randomUUID } from 'node:crypto'

@@ -24,7 +24,7 @@ const learns = (state: SharedState, key: string): Promise<void> =>
   )
 
 describe('a Redis that refuses', () => {
-  it('is told of a revocation once it takes it', async () => {
+  it('gets a revocation once it accepts it', async () => {
     await using redis = await startFakeRedis()
     const state = openRedisState(redis.url)
     await haveHealth('ok', state)
@@ -178,7 +178,7 @@ describeWhenAvailable('a real Redis', redisAvailability(), () => {
     await close(state, fresh)
   }, 60_000)
 
-  it('that lost its data without a word is told it again by each who has it', async () => {
+  it('that lost its data without a word gets it again from each process that has it', async () => {
     await using redis = await startRedis()
     const state = openRedisState(redis.url)
     await haveHealth('ok', state)

@@ -180,7 +180,7 @@ describe('createControl', () => {
     expect((await request(`${managed.management}/ping`)).status).toBe(204)
   })
 
-  it('holds the answer to a probe until it is ready, for as long as the probe allows', async () => {
+  it('holds the response to a probe until it is ready, for as long as the probe allows', async () => {
     const { control, health } = await start({ settings: settingsOf('--managed', 'op') })
     const [ready, started] = ['/ready?wait=60', '/started?wait=60'].map((path) =>
       request(`${health}${path}`),
@@ -193,7 +193,7 @@ describe('createControl', () => {
     expect((await started)?.status).toBe(204)
   })
 
-  it('holds no answer while it drains', async () => {
+  it('holds no response while it drains', async () => {
     const { control, health } = await start({ settings: settingsOf('--managed', 'op') })
     const held = request(`${health}/ready?wait=60`)
     await request(`${health}/ping`)
@@ -269,7 +269,7 @@ describe('createControl', () => {
     expect((await post(management, '/realms', { uri: 'a' }, right)).status).toBe(204)
   })
 
-  it('a token or a certificate is enough; without either nobody gets in', async () => {
+  it('a token or a certificate is enough; without either no client gets in', async () => {
     await using dir = await makeTempDir()
     await mkdir(dir.path, { recursive: true })
     const file = async (name: string, text: string) => {

@@ -22,7 +22,7 @@ it.each([
   ['a method that went', { api: 'a', path: '/v1/x', method: 'PUT' }, false],
   ['a path that went', { api: 'a', path: '/v1/y', method: 'GET' }, false],
   ['a document that went', { api: 'gone', path: '/v1/x', method: 'GET' }, false],
-  ['a document that nobody touched', { api: 'b', path: '/v1/y', method: 'GET' }, true],
+  ['a document that was not touched', { api: 'b', path: '/v1/y', method: 'GET' }, true],
   ['no document', { api: '', path: '', method: '' }, true],
   ['the rest of the document', { api: 'a', path: 'other', method: 'other' }, true],
 ])('%s', (_, labels, expected) => {

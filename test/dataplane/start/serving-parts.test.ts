@@ -90,8 +90,8 @@ describe('a gateway with --managed', () => {
 
   it('answers 503 until its operator has sent something, and keeps its own endpoints', async () => {
     const url = await start('--managed', 'op')
-    const answer = await request(`${url}/x`)
-    expect([answer.status, answer.headers['retry-after'], answer.json()]).toEqual([
+    const response = await request(`${url}/x`)
+    expect([response.status, response.headers['retry-after'], response.json()]).toEqual([
       503,
       '1',
       {
@@ -158,8 +158,11 @@ describe('createServingParts', () => {
     const url = await start()
     parts.announce?.([url])
     await load(apiOf({ '/x': { get: { action: { type: 'forward', host: url } } } }))
-    const answer = await request(`${url}/x`)
-    expect([answer.status, answer.json()]).toMatchObject([504, { code: 'svc.error.bad_gateway' }])
+    const response = await request(`${url}/x`)
+    expect([response.status, response.json()]).toMatchObject([
+      504,
+      { code: 'svc.error.bad_gateway' },
+    ])
     expect(await metrics()).toContain(
       `svc_gateway_upstream_failures_total{origin="${url}",failure="denied"} 1`,
     )

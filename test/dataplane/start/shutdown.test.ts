@@ -79,7 +79,7 @@ describe('createShutdown', () => {
     expect(steps).toEqual(['drain', 'close', 'finish'])
   })
 
-  it('skips the delay when told to', async () => {
+  it('skips the delay on request', async () => {
     const { shutdown, steps } = prepare({ delay: 3600 })
     await shutdown.stop({ skipDelay: true })
     expect(steps).toEqual(['drain', 'close', 'finish'])

@@ -37,7 +37,7 @@ describe('a document', () => {
   type Row = [string, Document, (UpstreamsView | undefined)[], unknown[]]
   it.each<Row>([
     ['whose upstream answers', document('a'), [{ origins: [], isTruncated: false }], []],
-    ['whose upstream answers nobody', document('a'), [view()], REFUSED],
+    ['whose upstream answers no request', document('a'), [view()], REFUSED],
     ['of which one process knows nothing', document('a'), [undefined, view()], REFUSED],
     [
       'whose upstream answers another process',
@@ -45,8 +45,8 @@ describe('a document', () => {
       [view(), view({ isFailing: false })],
       [],
     ],
-    ['whose realm gets no good answer', document('a'), [view({ realm: 'com.acme' })], REFUSED],
-    ['whose neighbour gets no good answer', document('a'), [view({ realm: 'com.other' })], []],
+    ['whose realm gets no good response', document('a'), [view({ realm: 'com.acme' })], REFUSED],
+    ['whose neighbour gets no good response', document('a'), [view({ realm: 'com.other' })], []],
     ['whose upstream is another one', document('a'), [view({}, { origin: 'http://other' })], []],
     ['that is confined, where all else fails', document('a', { confinedTo: 'shop' }), [view()], []],
     [
@@ -73,7 +73,7 @@ describe('a document', () => {
     expect([...troublesOf([held], views)]).toEqual(troubles)
   })
 
-  it('is told of with 199 others at most, and not more than fits', () => {
+  it('is reported with 199 others at most, and not more than fits', () => {
     const many = (id: (at: number) => string): readonly Document[] =>
       Array.from({ length: 1000 }, (_, at) => document(id(at)))
     expect(troublesOf(many(String), [view()]).size).toBe(200)

@@ -264,7 +264,7 @@ describe('a document by hand that requires a group', () => {
     ['a user is in', {}, { type: 'basic', groups: ['staff', 'ops'] }, []],
     ['an issuer may give', { trusted_issuers: [issuer] }, oauth2, []],
   ])(
-    'that %s loads, with a warning where nobody can be in it',
+    'that %s loads, with a warning where no caller can be in it',
     async (_, realm, security, paths) => {
       const { store, load } = makeRig()
       await store.putRealm({ uri: REALM, users, ...realm })

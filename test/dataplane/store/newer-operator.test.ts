@@ -74,7 +74,7 @@ describe('what a newer operator adds to a document', () => {
     expect(await sync(managed(), { spec })).toEqual(results)
   })
 
-  it('refuses it where there is more that is unknown than is told', async () => {
+  it('refuses it where more is unknown than is listed', async () => {
     const many = Object.fromEntries(Array.from({ length: 1000 }, (__, i) => [`a${i}`, 1]))
     const spec = specPut({ ...makeDocument('a'), ...many, quota: 3 }, 1, {
       critical: ['/spec/quota'],
@@ -253,7 +253,7 @@ describe('a snapshot under another version', () => {
 describe('the resource that a document comes from', () => {
   const put = (more: object): (() => unknown) => specPut(makeDocument('a'), 1, more)
 
-  it('is kept, told to the operator and served, and is a change by itself', async () => {
+  it('is kept, reported to the operator and served, and is a change by itself', async () => {
     const files = new MemoryFiles()
     const open = async (): Promise<Rig> => {
       const snapshot = new Snapshot({ files, log: createSilentLog(), now: () => 0 })

@@ -208,7 +208,7 @@ describe('a restart under another owner', () => {
 })
 
 describe('a full disk', () => {
-  it('does not stop a load, is told, and is tried again', async () => {
+  it('does not stop a load, is logged, and is tried again', async () => {
     const files = new MemoryFiles()
     const failing: boolean[] = []
     const rig = await start(files, {

@@ -343,7 +343,7 @@ describe('complete', () => {
     expect(marks(byHand)).toEqual([false, false])
   })
 
-  it('that does not match: the changes are in force, the difference is told', async () => {
+  it('that does not match: the changes are in force, the difference is reported', async () => {
     const rig = managed()
     const outcome = await sync(rig, { ...put(spec), complete: 'something else' })
     expect(outcome.reason).toBe('incomplete')
@@ -366,7 +366,7 @@ describe('who may call', () => {
     expect([rig.changes, rig.store.realms()]).toEqual([[], []])
   })
 
-  it('a leader of the past is refused and told the epoch', async () => {
+  it('an earlier leader is refused, with the epoch', async () => {
     const rig = managed()
     await sync(rig, { epoch: 7 })
     expect(await sync(rig, { epoch: 6 })).toEqual({ reason: 'stale_epoch', epoch: 7 })

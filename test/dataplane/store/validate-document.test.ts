@@ -63,7 +63,7 @@ describe('where a document leads', () => {
     expect(validated(versions, { up: 'stock' })).toEqual(origins)
   })
 
-  it('is told of 32 origins', () => {
+  it('is reported for 32 origins', () => {
     const paths = Array.from({ length: 100 }, (_, at) => [`/${at}`, forward(`up-${at}`)] as const)
     expect(validated(version(Object.fromEntries(paths)))).toHaveLength(32)
   })

@@ -117,10 +117,10 @@ describe.each(UPSTREAM_CLIENTS)('over %s', (client) => {
   describe('requests are spread', () => {
     it('over 1, 2 and 6 instances as they come, each with its fair share', async () => {
       const { up, load, pass, refreshed } = await rig(6)
-      up.answer = first(up, 1)
+      up.response = first(up, 1)
       expect((await load(50)).shares).toEqual([50, 0, 0, 0, 0, 0])
       for (const count of [2, 6]) {
-        up.answer = first(up, count)
+        up.response = first(up, count)
         await refreshed(count)
         pass(10 * SECOND)
         const { shares, failed } = await load(300 * count)
@@ -129,7 +129,7 @@ describe.each(UPSTREAM_CLIENTS)('over %s', (client) => {
       }
     })
 
-    it('at once where nothing was known, whatever comes first in the answer', async () => {
+    it('at once where nothing was known, whatever comes first in the response', async () => {
       const { load } = await rig(3)
       const { shares } = await load(8)
       expect(shares.every((share) => share > 0)).toBe(true)
@@ -156,16 +156,16 @@ describe.each(UPSTREAM_CLIENTS)('over %s', (client) => {
 
     it('slowly to what is new', async () => {
       const { up, load, refreshed } = await rig(2)
-      up.answer = first(up, 1)
+      up.response = first(up, 1)
       await load(8)
-      up.answer = first(up, 2)
+      up.response = first(up, 2)
       await refreshed(2)
       const { shares } = await load(400)
       expect(shares[1]).toBeGreaterThan(4)
       expect(shares[1]).toBeLessThan(120)
     })
 
-    it('to whoever has fewer outstanding', async () => {
+    it('to the address that has fewer outstanding', async () => {
       const { up, load } = await rig(2)
       const held: ServerResponse[] = []
       await load(8)
@@ -183,7 +183,7 @@ describe.each(UPSTREAM_CLIENTS)('over %s', (client) => {
 
     it('with AAAA records, however they are spelled', async () => {
       const { up, load, upstream, events } = await rig(1)
-      up.answer = ['0:0:0:0:0:ffff:127.0.0.1', '127.0.0.1']
+      up.response = ['0:0:0:0:0:ffff:127.0.0.1', '127.0.0.1']
       const { failed } = await load(40)
       expect({ failed, events, size: sizeOf(upstream) }).toEqual({ failed: 0, events: [], size: 2 })
       expect(upstream.stats()[0]?.running).toBe(0)
@@ -271,12 +271,12 @@ describe.each(UPSTREAM_CLIENTS)('over %s', (client) => {
       expect(up.all[0]?.opened).toBeLessThan(40)
     })
 
-    it('survive answers that name other addresses each time', async () => {
+    it('survive results that name other addresses each time', async () => {
       const { up, load, pass } = await rig(4)
       const opened = (): number => up.all.reduce((sum, each) => sum + each.opened, 0)
       const turn = async (round: number): Promise<void> => {
         const lookups = up.lookups()
-        up.answer = round % 2 === 0 ? ['127.0.0.1', '127.0.0.2'] : ['127.0.0.3', '127.0.0.4']
+        up.response = round % 2 === 0 ? ['127.0.0.1', '127.0.0.2'] : ['127.0.0.3', '127.0.0.4']
         pass(10 * SECOND)
         await load(8)
         await until(() => up.lookups() > lookups, 'it is looked up')
@@ -303,7 +303,7 @@ describe.each(UPSTREAM_CLIENTS)('over %s', (client) => {
       ])
       expect((await load(300, { realm: 'a' })).shares[1]).toBe(0)
       expect(countsOf(upstream)).toEqual({ healthy: 2, ejected: 0, ejected_for_realms: 1 })
-      // Others validate for themselves, and who is nobody in particular validates nothing.
+      // Others validate for themselves, and requests of no realm validate nothing.
       expect((await load(30, { realm: 'b' })).shares[1]).toBeGreaterThan(0)
       expect((await load(30)).shares[1]).toBeGreaterThan(0)
 
@@ -554,7 +554,7 @@ describe.each(UPSTREAM_CLIENTS)('over %s', (client) => {
     it('that stop resolving serve on with what is known, for a minute', async () => {
       const { up, upstream, pass, load } = await rig(2)
       await load(20)
-      up.answer = 'ENOTFOUND'
+      up.response = 'ENOTFOUND'
       for (let round = 0; round < 5; round++) {
         pass(11 * SECOND)
         expect((await load(20)).failed).toBe(0)
@@ -563,18 +563,18 @@ describe.each(UPSTREAM_CLIENTS)('over %s', (client) => {
       await load(1)
       const heard = await ask(upstream, { origin: up.origin }).done
       expect(heard.error).toMatchObject({ code: 'refused' })
-      up.answer = first(up, 2)
+      up.response = first(up, 2)
       pass(SECOND)
       expect((await load(20)).failed).toBe(0)
     })
 
-    it('that are looked up slowly hold nobody up who has an address', async () => {
+    it('that are looked up slowly delay no request that has an address', async () => {
       const { up, pass, load } = await rig(2)
       await load(20)
-      up.answer = undefined
+      up.response = undefined
       pass(11 * SECOND)
       expect((await load(40)).failed).toBe(0)
-      // All connections are too old, and so is the answer: the lookup has its chance, no more.
+      // All connections are too old, and so is the response: the lookup has its chance, no more.
       pass(100 * SECOND)
       const loading = load(8)
       await settled()
@@ -584,7 +584,7 @@ describe.each(UPSTREAM_CLIENTS)('over %s', (client) => {
 
     it('that are never answered blame no address', async () => {
       const { up, upstream, events, load, pass } = await rig(2)
-      up.answer = undefined
+      up.response = undefined
       const asked = Array.from({ length: 10 }, () =>
         ask(upstream, { origin: up.origin, connectTimeoutMs: 1000 }),
       )
@@ -592,7 +592,7 @@ describe.each(UPSTREAM_CLIENTS)('over %s', (client) => {
       jest.advanceTimersByTime(1100)
       for (const { done } of asked) expect((await done).error?.code).toBe('connect_timeout')
       expect(events).toEqual([])
-      up.answer = first(up, 2)
+      up.response = first(up, 2)
       // A lookup that is lost is not waited for for ever.
       pass(31 * SECOND)
       expect((await load(8)).failed).toBe(0)
@@ -602,7 +602,7 @@ describe.each(UPSTREAM_CLIENTS)('over %s', (client) => {
       const guard = createGuard({ deny: readRules(['127.0.0.2', '127.0.0.3']).rules })
       const { up, upstream, load, pass } = await rig(3, { guard })
       expect((await load(60)).shares).toEqual([60, 0, 0])
-      up.answer = ['127.0.0.2', '127.0.0.3']
+      up.response = ['127.0.0.2', '127.0.0.3']
       pass(11 * SECOND)
       await load(1)
       await settled()
@@ -613,7 +613,7 @@ describe.each(UPSTREAM_CLIENTS)('over %s', (client) => {
 
     it('with thousands of addresses count with 64', async () => {
       const { up, upstream, load } = await rig(1)
-      up.answer = [
+      up.response = [
         '127.0.0.1',
         ...Array.from({ length: 5000 }, (_, at) => `127.1.${at >> 8}.${at & 255}`),
       ]
@@ -675,7 +675,7 @@ describe.each(UPSTREAM_CLIENTS)('over %s', (client) => {
     })
   })
 
-  describe('what is told of an origin', () => {
+  describe('what is reported of an origin', () => {
     const troublesOf = (upstream: BalancingUpstream): unknown[] =>
       upstream
         .counts()
@@ -684,7 +684,7 @@ describe.each(UPSTREAM_CLIENTS)('over %s', (client) => {
 
     it.each<[what: string, breakIt: (up: Instances) => unknown, cause: string]>([
       ['that refuses connections', ({ all: [one] }) => one?.stop(), 'refused'],
-      ['whose name stands for nothing', (up) => (up.answer = 'ENOTFOUND'), 'dns'],
+      ['whose name stands for nothing', (up) => (up.response = 'ENOTFOUND'), 'dns'],
       ['that answers 503', ({ all: [one] }) => one && (one.behave = answers(503)), 'status_503'],
     ])('%s is the failure, %s', async (_, breakIt, cause) => {
       const { up, upstream } = await rig(1)
@@ -737,7 +737,7 @@ describe.each(UPSTREAM_CLIENTS)('over %s', (client) => {
 
     it('reports an upstream that answers no request, also without addresses and after its connections', async () => {
       const { up, upstream, pass } = await rig(1)
-      up.answer = 'ENOTFOUND'
+      up.response = 'ENOTFOUND'
       for (let count = 0; count < 5; count++) {
         await ask(upstream, { origin: up.origin }).done
         pass(8 * SECOND)
@@ -748,7 +748,7 @@ describe.each(UPSTREAM_CLIENTS)('over %s', (client) => {
         addresses: [],
         troubles: [{ realm: undefined, cause: 'dns', isFailing: true }],
       })
-      up.answer = first(up, 1)
+      up.response = first(up, 1)
       expect((await ask(upstream, { origin: up.origin }).done).status).toBe(200)
       expect(upstream.view(false).origins).toMatchObject([{ troubles: [{ isFailing: false }] }])
     })

@@ -67,7 +67,7 @@ describe.each(UPSTREAM_CLIENTS)('over %s', (client) => {
       // There is no such Service: it is a domain, and anybody can have it.
       ['evil.shop', '10.0.0.9', false],
       ['api.shop', '203.0.113.1', false],
-      // A Service of type ExternalName, and one of which nobody knows.
+      // A Service of type ExternalName, and one that is unknown.
       ['alias.shop', '10.0.0.9', false],
       ['broken.shop', '10.0.0.9', false],
       ['vault.bank', '10.0.0.9', false],
@@ -78,12 +78,12 @@ describe.each(UPSTREAM_CLIENTS)('over %s', (client) => {
       ['good.example', '203.0.113.1', false],
       ['nowhere.shop', undefined, false],
     ])('%s: %s, of a Service of its own: %s', async (name, address, isOwnService) => {
-      const answer = await new Promise((resolve) => {
+      const response = await new Promise((resolve) => {
         lookUp(name, { all: true }, (error, addresses, isOwn) => {
           resolve([error === null ? addresses[0]?.address : undefined, isOwn])
         })
       })
-      expect(answer).toEqual([address, isOwnService])
+      expect(response).toEqual([address, isOwnService])
     })
   })
 
@@ -119,7 +119,7 @@ describe.each(UPSTREAM_CLIENTS)('over %s', (client) => {
       },
     )
 
-    it('is counted once, whoever has connections to it', async () => {
+    it('is counted once, whichever clients have connections to it', async () => {
       const { server, upstream } = await start()
       const { origin } = server
       await ask(upstream, { origin }).done

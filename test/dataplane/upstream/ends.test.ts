@@ -209,8 +209,8 @@ describe.each(UPSTREAM_CLIENTS)('over %s', (client) => {
   })
 
   describe('while it connects', () => {
-    type Answer = Parameters<NonNullable<UpstreamOptions['resolve']>>[2]
-    it.each<readonly [string, (asking: Asking, answer: Answer) => void]>([
+    type Callback = Parameters<NonNullable<UpstreamOptions['resolve']>>[2]
+    it.each<readonly [string, (asking: Asking, callback: Callback) => void]>([
       [
         'it is aborted, and the name found after that',
         (asking, answer) => {
@@ -239,10 +239,10 @@ describe.each(UPSTREAM_CLIENTS)('over %s', (client) => {
       ],
     ])('%s: one end', async (_, bring) => {
       const server = await opened(listenRaw(() => undefined))
-      const answers: Answer[] = []
+      const callbacks: Callback[] = []
       const upstream = upstreamOf({
         resolve: (_host, _options, callback) => {
-          answers.push(callback)
+          callbacks.push(callback)
         },
       })
       const scope = createPoolScope(1)
@@ -253,9 +253,9 @@ describe.each(UPSTREAM_CLIENTS)('over %s', (client) => {
         method: 'POST',
         body,
       })
-      await until(() => answers.length > 0, 'the name is asked for')
-      const [answer] = answers
-      if (answer !== undefined) bring(asking, answer)
+      await until(() => callbacks.length > 0, 'the name is asked for')
+      const [callback] = callbacks
+      if (callback !== undefined) bring(asking, callback)
       expect(await left({ upstream, scope, server }, ends)).toEqual(ONE_END)
       expect(body.destroyed).toBe(true)
     })

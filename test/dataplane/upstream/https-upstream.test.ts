@@ -66,7 +66,7 @@ describe.each(UPSTREAM_CLIENTS)('over %s', (client) => {
       await upstream.close()
     })
 
-    it('that nobody vouches for fail, and are counted so', async () => {
+    it('that no trusted CA has signed fail, and are counted so', async () => {
       const upstream = createUpstream({ client, guard: createGuard(), resolve })
       for (const host of ['upstream.test', '127.0.0.1']) {
         const origin = `https://${host}:${port}`

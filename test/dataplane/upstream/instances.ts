@@ -24,7 +24,7 @@ export interface Instances {
   readonly port: number
   readonly all: readonly Instance[]
   /** What the name stands for at present; an error code: the lookup fails; undefined: it is never answered. */
-  answer: readonly string[] | string | undefined
+  response: readonly string[] | string | undefined
   readonly lookups: () => number
   readonly resolve: Resolve
   close(): Promise<void>
@@ -45,20 +45,20 @@ const named = (all: readonly Instance[], port: number): Instances => {
     origin: `http://up.test:${port}`,
     port,
     all,
-    answer: all.map(({ address }) => address),
+    response: all.map(({ address }) => address),
     lookups: () => lookups,
     resolve: (_name, _options, callback) => {
       lookups++
-      const { answer } = instances
-      if (answer === undefined) return
+      const { response } = instances
+      if (response === undefined) return
       // Not at once, as names are.
       setImmediate(() => {
-        if (typeof answer === 'string')
-          callback(Object.assign(new Error(answer), { code: answer }), [])
+        if (typeof response === 'string')
+          callback(Object.assign(new Error(response), { code: response }), [])
         else
           callback(
             null,
-            answer.map((address) => ({ address, family: address.includes(':') ? 6 : 4 })),
+            response.map((address) => ({ address, family: address.includes(':') ? 6 : 4 })),
           )
       })
     },

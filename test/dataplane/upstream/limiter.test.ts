@@ -10,7 +10,7 @@ describe('a limiter', () => {
   })
 
   const heard: string[] = []
-  /** Those of one client begin with the same letter; of `p` nobody knows whose they are. */
+  /** Those of one client begin with the same letter; of `p` it is not known whose they are. */
   const aCall = (name: string): Waiting => ({
     from: name.startsWith('p') ? undefined : name[0],
     onGranted: () => heard.push(`${name} granted`),
@@ -63,7 +63,7 @@ describe('a limiter', () => {
     expect(heard).toEqual(['c granted'])
   })
 
-  it('is one per origin, forgotten when nobody uses it', () => {
+  it('is one per origin, forgotten when no request uses it', () => {
     const scope = createPoolScope(1)
     const limiter = scope.limiterOf('http://a')
     expect(acquire(limiter, aCall('a'), 1)).toBe('granted')
@@ -96,7 +96,7 @@ describe('a limiter', () => {
     expect(heard.map((each) => each.split(' ')[0]).join(' ')).toBe(granted)
   })
 
-  it('whose client is not known is bounded by nobody else, and takes turns by itself', () => {
+  it('whose client is not known is bounded by no other, and takes turns by itself', () => {
     const limiter = createPoolScope(2).limiterOf('http://a')
     for (const name of ['p1', 'p2', 'p3', 'p4']) acquire(limiter, aCall(name), 1000)
     acquire(limiter, aCall('a'), 1000)
@@ -104,7 +104,7 @@ describe('a limiter', () => {
     expect(heard).toEqual(['p3 granted', 'p4 granted', 'a granted'])
   })
 
-  it('whoever has most of a full line gives way, and has half of it at most while others wait', () => {
+  it('the client with most of a full queue gives way, and has half of it at most while others wait', () => {
     const limiter = createPoolScope(1, 4).limiterOf('http://a')
     const entries = ['x', 'a1', 'a2', 'a3', 'a4', 'a5', 'b1', 'b2', 'b3', 'a6'].map((name) =>
       acquire(limiter, aCall(name), 1000),

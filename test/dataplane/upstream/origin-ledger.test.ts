@@ -104,8 +104,8 @@ describe('failures', () => {
     const record = open('http://up', 'a')
     record.onFailure('refused', 'shared', 'a')
     record.onFailure('refused', 'shared', 'a')
-    record.onAnswer(503, 'a')
-    record.onAnswer(200, 'a')
+    record.onResponse(503, 'a')
+    record.onResponse(200, 'a')
     open('http://made-up').onFailure('dns', 'shared')
     expect(ledger.counts.readFailures()).toEqual([
       { origin: 'http://up', cause: 'refused', count: 2 },

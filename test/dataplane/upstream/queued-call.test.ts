@@ -63,7 +63,7 @@ describe('a request that waits for a slot', () => {
     expect(limiter.tryAcquire(undefined)).toBe(true)
   })
 
-  it('is refused where too many wait, after whoever sent it has its call', async () => {
+  it('is refused where too many wait, after its sender has its call', async () => {
     const { heard, enqueue } = waitingLine(createPoolScope(1, 0))
     const call = enqueue('x')
     expect(heard).toEqual([])

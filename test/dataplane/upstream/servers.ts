@@ -99,7 +99,7 @@ const serveTls = (secured: Secured, serve: (socket: Socket) => void): TcpServer 
   })
 }
 
-/** Of a port that nobody listens on, unless the test does. */
+/** Of a port that nothing listens on, unless the test does. */
 export const refusedOrigin = async (): Promise<string> => `http://127.0.0.1:${await freePort()}`
 
 interface Heard {

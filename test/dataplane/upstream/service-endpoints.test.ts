@@ -196,7 +196,7 @@ describe.each(UPSTREAM_CLIENTS)('over %s', (client) => {
       expect(await get()).toBe('denied')
     })
 
-    it('is no way round a port that nobody may reach', async () => {
+    it('is no way round a port that is denied', async () => {
       const { tell, load, pods } = await rig(2)
       expect(await load(1)).toEqual([1, 0, 0])
       const closed = await rig(2, {
@@ -310,12 +310,12 @@ describe.each(UPSTREAM_CLIENTS)('over %s', (client) => {
       const { tell, load, pass, get, name, pods } = await rig(1)
       tell([0])
       await load(3)
-      name.answer = 'EAI_AGAIN'
+      name.response = 'EAI_AGAIN'
       pass(70 * SECOND)
       await get()
       pass(70 * SECOND)
       expect(await load(3)).toEqual([0, 3])
-      name.answer = ['127.0.0.9']
+      name.response = ['127.0.0.9']
       await pods.all[0]?.stop()
       pass(10 * SECOND)
       await get()

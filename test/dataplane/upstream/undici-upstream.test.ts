@@ -63,8 +63,8 @@ describe.each(CASES)('over %s, with %s', (client, _scheme, secured) => {
     return listening
   }
 
-  const answering = (answer: string) =>
-    opened(listenRaw((socket) => socket.write(answer, 'latin1')))
+  const answering = (response: string) =>
+    opened(listenRaw((socket) => socket.write(response, 'latin1')))
 
   describe('a request', () => {
     it('goes out as it is, with the upstream as Host', async () => {
@@ -204,8 +204,8 @@ describe.each(CASES)('over %s, with %s', (client, _scheme, secured) => {
       ['HEAD', 'HTTP/1.1 200 OK\r\nContent-Length: 500\r\n\r\n', 200],
       ['GET', 'HTTP/1.1 204 No Content\r\n\r\n', 204],
       ['GET', 'HTTP/1.1 304 Not Modified\r\nContent-Length: 5\r\n\r\n', 304],
-    ])('%s has no body: %s', async (method, answer, status) => {
-      const server = await answering(answer)
+    ])('%s has no body: %s', async (method, response, status) => {
+      const server = await answering(response)
       const heard = await ask(upstreamOf(), { origin: server.origin, method }).done
       expect(heard).toMatchObject({ status, body: '', ended: true })
     })
@@ -215,13 +215,13 @@ describe.each(CASES)('over %s, with %s', (client, _scheme, secured) => {
       ['102', 'HTTP/1.1 102 Processing\r\n\r\n'],
       ['103', 'HTTP/1.1 103 Early Hints\r\nLink: </a>\r\n\r\n'],
       ['all', 'HTTP/1.1 100 Continue\r\n\r\nHTTP/1.1 103 Early Hints\r\n\r\n'],
-    ])('interim answers are not reported: %s', async (_, interim) => {
+    ])('interim responses are not reported: %s', async (_, interim) => {
       const server = await answering(`${interim}HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok`)
       const heard = await ask(upstreamOf(), { origin: server.origin, method: 'POST' }).done
       expect(heard).toMatchObject({ status: 200, body: 'ok', ended: true })
     })
 
-    it('an interim answer in a packet of its own', async () => {
+    it('an interim response in a packet of its own', async () => {
       const server = await opened(
         listenRaw((socket) => {
           socket.write('HTTP/1.1 100 Continue\r\n\r\n')
@@ -234,7 +234,7 @@ describe.each(CASES)('over %s, with %s', (client, _scheme, secured) => {
       expect(heard).toMatchObject({ status: 200, body: 'ok' })
     })
 
-    it('a body that looks like an interim answer is a body', async () => {
+    it('a body that looks like an interim response is a body', async () => {
       const text = 'HTTP/1.1 100 Continue\r\n\r\nrest'
       const sockets: Socket[] = []
       const server = await opened(
@@ -364,7 +364,7 @@ describe.each(CASES)('over %s, with %s', (client, _scheme, secured) => {
   })
 
   describe('what goes wrong', () => {
-    it('nobody listens', async () => {
+    it('nothing listens', async () => {
       const heard = await ask(upstreamOf(), { origin: await refusedOrigin() }).done
       expect(heard.error).toMatchObject({ code: 'refused', headSeen: false })
     })
@@ -407,23 +407,23 @@ describe.each(CASES)('over %s, with %s', (client, _scheme, secured) => {
         'malformed',
       ],
       ['a chunk', 'HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\nzz\r\n', 'malformed'],
-    ])('malformed: %s', async (_, answer, failure) => {
-      const server = await answering(answer)
+    ])('malformed: %s', async (_, response, failure) => {
+      const server = await answering(response)
       const heard = await ask(upstreamOf(), { origin: server.origin }).done
       expect(heard.error).toMatchObject({ code: failure })
       expect(heard.ended).toBe(false)
     })
 
     it.each([
-      ['before an answer', '', false],
+      ['before a response', '', false],
       ['in the head', 'HTTP/1.1 200 OK\r\nContent-', true],
       ['in a body of known length', 'HTTP/1.1 200 OK\r\nContent-Length: 10\r\n\r\nabc', true],
       ['in a chunked body', 'HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n5\r\nabc', true],
-    ])('broken off %s', async (_, answer, headSeen) => {
+    ])('broken off %s', async (_, response, headSeen) => {
       for (const end of ['end', 'resetAndDestroy'] as const) {
         const server = await opened(
           listenRaw((socket) => {
-            socket.write(answer)
+            socket.write(response)
             void roundTrip().then(() => socket[end]())
           }),
         )
@@ -518,14 +518,14 @@ describe.each(CASES)('over %s, with %s', (client, _scheme, secured) => {
 
   describe('a connection in doubt serves no other request', () => {
     const SMUGGLED = 'HTTP/1.1 200 OK\r\nContent-Length: 6\r\n\r\nhidden'
-    const answerTo = (text: string): string => {
+    const responseTo = (text: string): string => {
       const path = /^\w+ (\S+)/.exec(text)?.[1] ?? ''
       return `HTTP/1.1 200 OK\r\nContent-Length: ${path.length}\r\n\r\n${path}`
     }
 
     it.each([
-      ['bytes behind a response', 'GET', (text: string) => answerTo(text) + SMUGGLED],
-      ['a body after HEAD', 'HEAD', (text: string) => answerTo(text)],
+      ['bytes behind a response', 'GET', (text: string) => responseTo(text) + SMUGGLED],
+      ['a body after HEAD', 'HEAD', (text: string) => responseTo(text)],
       [
         'a body after 204',
         'GET',
@@ -540,7 +540,7 @@ describe.each(CASES)('over %s, with %s', (client, _scheme, secured) => {
       let isFirst = true
       const server = await opened(
         listenRaw((socket, text) => {
-          socket.write(isFirst ? misbehave(text) : answerTo(text))
+          socket.write(isFirst ? misbehave(text) : responseTo(text))
           isFirst = false
         }),
       )
@@ -558,7 +558,7 @@ describe.each(CASES)('over %s, with %s', (client, _scheme, secured) => {
       const server = await opened(
         listenRaw((socket, text) => {
           sockets.push(socket)
-          socket.write(answerTo(text))
+          socket.write(responseTo(text))
         }),
       )
       const upstream = upstreamOf()
@@ -574,7 +574,7 @@ describe.each(CASES)('over %s, with %s', (client, _scheme, secured) => {
     it('after a response that came before all of its request was sent', async () => {
       const server = await opened(
         listenRaw((socket, text) => {
-          if (/^\w+ /.test(text)) socket.write(answerTo(text))
+          if (/^\w+ /.test(text)) socket.write(responseTo(text))
         }),
       )
       const upstream = upstreamOf()
@@ -599,7 +599,7 @@ describe.each(CASES)('over %s, with %s', (client, _scheme, secured) => {
         const server = await opened(
           listenRaw((socket, text) => {
             if (!/^\w+ /.test(text)) return
-            socket.write(answerTo(text))
+            socket.write(responseTo(text))
             if (text.startsWith('POST')) socket.pause()
           }),
         )
@@ -616,7 +616,7 @@ describe.each(CASES)('over %s, with %s', (client, _scheme, secured) => {
     it('but one whose last bytes were waited for does', async () => {
       const server = await opened(
         listenRaw((socket, text) => {
-          socket.write(answerTo(text))
+          socket.write(responseTo(text))
         }),
       )
       const upstream = upstreamOf()
@@ -807,7 +807,7 @@ describe.each(CASES)('over %s, with %s', (client, _scheme, secured) => {
       let asked = 0
       const upstream = upstreamOf({
         resolve: (_host, _options, callback) => {
-          // The second answer would be denied; it is never asked for.
+          // The second response would be denied; it is never asked for.
           const address = asked++ === 0 ? '127.0.0.1' : '169.254.169.254'
           callback(null, [{ address, family: 4 }])
         },

@@ -1,4 +1,4 @@
-// What connects comes in; its socket goes out with it: how much has come through it, no transport tells.
+// Gives the socket of a connection with what connected: no transport tells how much has come through it.
 
 import { subscribe, unsubscribe } from 'node:diagnostics_channel'
 import type { Socket } from 'node:net'

@@ -22,7 +22,7 @@ export interface FakeRouterOptions {
   readonly tls?: Certificate
   /** RawSocket: a unix socket instead of a port. */
   readonly path?: string
-  /** RawSocket: the upper half of its answer's second byte; 15, that is 16 MiB, when absent. */
+  /** RawSocket: the upper half of its response's second byte; 15, that is 16 MiB, when absent. */
   readonly lengthNibble?: number
   /** Sends all that it receives back. */
   readonly isEcho?: boolean
@@ -64,7 +64,7 @@ class Books {
   }
 
   get socket(): Socket {
-    if (this.last === undefined) throw new Error('nobody is connected')
+    if (this.last === undefined) throw new Error('no client is connected')
     return this.last
   }
 
@@ -143,7 +143,7 @@ export const startWebSocketRouter = async (
       return authorization
     },
     get webSocket() {
-      if (webSocket === undefined) throw new Error('nobody is connected')
+      if (webSocket === undefined) throw new Error('no client is connected')
       return webSocket
     },
     send: (message) => {

@@ -29,7 +29,7 @@ import {
 type Operation = 'subscribe' | 'unsubscribe' | 'register' | 'unregister' | 'publish'
 
 /** What the router answers; undefined: yes. A promise that stays open: nothing. */
-export type Answer = (operation: Operation, uri: string) => Promise<void> | WampError | undefined
+export type Respond = (operation: Operation, uri: string) => Promise<void> | WampError | undefined
 
 const lostError = (): WampError =>
   new WampError('wamp.error.net_failure', 'The session has ended', { wasSent: true })
@@ -41,7 +41,7 @@ export class ScriptedSession implements WampSession {
   readonly asked: string[] = []
   readonly calls: { readonly request: CallRequest; readonly handler: CallHandler }[] = []
   readonly options: ValueMap[] = []
-  readonly #answer: Answer
+  readonly #answer: Respond
   readonly #events = new Map<string, (event: WampEvent) => void>()
   readonly #handlers = new Map<string, InvocationHandler>()
   readonly #open = new Set<(error: WampError) => void>()
@@ -49,9 +49,9 @@ export class ScriptedSession implements WampSession {
   #nextId = 1
   #isOver = false
 
-  constructor(id: number, answer: Answer) {
+  constructor(id: number, respond: Respond) {
     this.id = id
-    this.#answer = answer
+    this.#answer = respond
   }
 
   call(request: CallRequest, handler: CallHandler): PendingCall {
@@ -134,12 +134,12 @@ export class ScriptedSession implements WampSession {
   #ask(operation: Operation, uri: string): Promise<void> {
     if (this.#isOver) return Promise.reject(lostError())
     this.asked.push(`${operation} ${uri}`)
-    const answer = this.#answer(operation, uri)
-    if (answer instanceof WampError) return Promise.reject(answer)
-    if (answer === undefined) return Promise.resolve()
+    const response = this.#answer(operation, uri)
+    if (response instanceof WampError) return Promise.reject(response)
+    if (response === undefined) return Promise.resolve()
     return new Promise((resolve, reject) => {
       this.#open.add(reject)
-      answer.then(resolve, reject)
+      response.then(resolve, reject)
     })
   }
 }
@@ -219,7 +219,7 @@ export interface Scene {
   statusCalls(): number
   readonly logged: string[]
   readonly elsewhere: string[]
-  answer: Answer
+  answer: Respond
 }
 
 /** A bridge on scripted links; times short enough for tests, but for those that a test sets. */
@@ -232,7 +232,7 @@ export const createScene = (
   const elsewhere: string[] = []
   let statusCalls = 0
   let sessions = 0
-  const scene: { answer: Answer } = { answer: () => undefined }
+  const scene: { answer: Respond } = { answer: () => undefined }
   const log: Log = {
     ...createSilentLog(),
     info: (message) => logged.push(message),

@@ -95,8 +95,8 @@ const logIn = async (browser: Browser, username: string) => {
   return client.authorizationCodeGrant(config, end, { ...checks, idTokenExpected: true })
 }
 
-const page = async (answer: Promise<Page | URL>): Promise<Page> => {
-  const end = await answer
+const page = async (response: Promise<Page | URL>): Promise<Page> => {
+  const end = await response
   if (end instanceof URL) throw new Error(`a redirect to ${end.href}`)
   return end
 }
@@ -118,7 +118,7 @@ describe('the provider', () => {
     })
   })
 
-  it('asks nobody twice in one browser', async () => {
+  it('asks no one twice in one browser', async () => {
     const browser = new Browser()
     await logIn(browser, 'alice')
     const { url } = await newLogin()
@@ -145,9 +145,9 @@ describe('the provider', () => {
   })
 
   it('has a page for what can not go on', async () => {
-    const nobody = await page(new Browser().follow(`${proxy.issuer}/auth?client_id=%3Cb%3E`))
-    expect([nobody.status, nobody.text]).toEqual([400, expect.stringContaining('invalid_client')])
-    expect(nobody.text).not.toContain('<b>')
+    const unknown = await page(new Browser().follow(`${proxy.issuer}/auth?client_id=%3Cb%3E`))
+    expect([unknown.status, unknown.text]).toEqual([400, expect.stringContaining('invalid_client')])
+    expect(unknown.text).not.toContain('<b>')
     const stale = await page(new Browser().follow(`${proxy.issuer}/interaction/nothing`))
     expect(stale.status).toBe(400)
   })
@@ -198,7 +198,7 @@ it.each([
 })
 
 describe('the proxy', () => {
-  it('misbehaves while it is told to, and counts', async () => {
+  it('misbehaves while a test asks for it, and counts', async () => {
     const before = proxy.count('jwks')
     proxy.behave({ jwks: (response) => response.writeHead(500).end() })
     expect((await fetch(`${proxy.issuer}/jwks`)).status).toBe(500)

@@ -36,10 +36,10 @@ describe('a publication', () => {
       publish({}, 'com.t.a', [1], { k: null }),
       [event('sub', 1, {}, [1], { k: null }), event('plain', 1, {}, [1], { k: null })],
     ],
-    ['to nobody is acknowledged too', [], publish({ acknowledge: true }), [PUBLISHED]],
+    ['without a subscriber is acknowledged too', [], publish({ acknowledge: true }), [PUBLISHED]],
     ['is acknowledged when that is true alone', [], publish({ acknowledge: 1 }), []],
     [
-      'is told once per matching subscription, with its topic where that is not known',
+      'is sent once per matching subscription, with its topic where that is not known',
       [
         subscribe('sub', 1, 'com.t', { match: 'prefix' }),
         subscribe('sub', 2, 'com..a', { match: 'wildcard' }),
@@ -56,7 +56,7 @@ describe('a publication', () => {
     ],
     ['is not told to its publisher', [subscribe('pub', 1, 'com.t.a')], publish({}), []],
     [
-      'is told to its publisher when it wants that',
+      'is sent to its publisher when it wants that',
       [subscribe('pub', 1, 'com.t.a')],
       publish({ exclude_me: false }),
       [event('pub', 1)],
@@ -139,9 +139,9 @@ describe('UNSUBSCRIBE', () => {
     ['one’s own', 'sub', 1, [MESSAGE.unsubscribed, 2]],
     ['another’s', 'pub', 1, NO_SUCH],
     ['an unknown one', 'sub', 4711, NO_SUCH],
-  ])('%s', (_name, who, id, answer) => {
+  ])('%s', (_name, who, id, response) => {
     const steps: Step[] = [subscribe('sub', 1, 'com.t.a'), [who, [MESSAGE.unsubscribe, 2, id]]]
-    expect(last(steps)).toEqual([[who, answer]])
+    expect(last(steps)).toEqual([[who, response]])
   })
 
   it.each<[string, Step]>([

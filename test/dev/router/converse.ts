@@ -1,9 +1,9 @@
-// A script of what clients say comes in; what the router's core says to whom goes out, in order. Time stands
+// Plays a script of what clients say to the router's core, and records what it says to whom, in order. Time stands
 // still until the script moves it, and chance is a counter.
 
 import { createRouterCore, type RouterCore } from '../../../dev/router/router-core.ts'
 import type { RealmOptions } from '../../../dev/router/router-options.ts'
-import type { Surroundings } from '../../../dev/router/surroundings.ts'
+import type { RouterDeps } from '../../../dev/router/router-deps.ts'
 import { MESSAGE, type WampMessage } from '../../../dataplane/wamp/protocol/messages.ts'
 import type { ValueMap } from '../../../language/expression/value.ts'
 
@@ -65,8 +65,8 @@ export const createStage = (
   carries: (client: string, message: WampMessage) => boolean = () => true,
 ): Stage => {
   const told: Told[] = []
-  const { surroundings, pass } = standStill()
-  const core = createRouterCore(realms, surroundings)
+  const { deps, pass } = standStill()
+  const core = createRouterCore(realms, deps)
   const lost = new Set<string>()
   const inlets = new Map<string, ReturnType<RouterCore['accept']>>()
   const inletOf = (client: string): ReturnType<RouterCore['accept']> => {
@@ -97,11 +97,11 @@ export const createStage = (
 }
 
 /** Time that only `pass` moves. */
-const standStill = (): { surroundings: Surroundings; pass: (ms: number) => void } => {
+const standStill = (): { deps: RouterDeps; pass: (ms: number) => void } => {
   let nowMs = 0
   let drawn = 999
   const timers = new Map<object, { readonly dueMs: number; readonly run: () => void }>()
-  const surroundings: Surroundings = {
+  const deps: RouterDeps = {
     now: () => new Date(nowMs),
     randomBytes: (count) => {
       const bytes = Buffer.alloc(count)
@@ -122,5 +122,5 @@ const standStill = (): { surroundings: Surroundings; pass: (ms: number) => void 
       run()
     }
   }
-  return { surroundings, pass }
+  return { deps, pass }
 }

@@ -72,7 +72,7 @@ describe('calls', () => {
     expect(play([REGISTER, CALL, ...steps])).toEqual([REGISTERED, INVOKED, ...told])
   })
 
-  it('of what nobody has registered fail', () => {
+  it('of what no callee has registered fail', () => {
     expect(play([CALL])).toEqual([failed('wamp.error.no_such_procedure')])
     expect(play([REGISTER, ['callee', [MESSAGE.unregister, 2, 1]], CALL])).toEqual([
       REGISTERED,
@@ -111,7 +111,7 @@ describe('calls', () => {
 describe('progressive results', () => {
   const asked = called({ receive_progress: true })
 
-  it('go to whoever asked for them', () => {
+  it('go to the caller that asked for them', () => {
     expect(play([REGISTER, asked, ['callee', PROGRESS], ['callee', END]])).toEqual([
       REGISTERED,
       ['callee', [MESSAGE.invocation, 1, 1, { receive_progress: true }]],
@@ -120,7 +120,7 @@ describe('progressive results', () => {
     ])
   })
 
-  it('are dropped when nobody asked', () => {
+  it('are dropped when no caller asked', () => {
     expect(play([REGISTER, called({}), ['callee', PROGRESS], ['callee', END]]).slice(2)).toEqual([
       ['caller', [MESSAGE.result, 1, {}, ['whole']]],
     ])
@@ -181,7 +181,7 @@ describe('CANCEL', () => {
     expect(play([cancel({ mode: 'kill' })])).toEqual([])
   })
 
-  it('leaves a late answer to nobody', () => {
+  it('drops a late response', () => {
     const late: Step[] = [cancel({ mode: 'skip' }), ['callee', END]]
     expect(play([REGISTER, called({}), ...late]).slice(2)).toEqual([CANCELED])
   })

@@ -129,8 +129,8 @@ describe('UNREGISTER', () => {
     ['one’s own', 'a', 1, [MESSAGE.unregistered, 2]],
     ['another’s', 'b', 1, NO_SUCH],
     ['an unknown one', 'a', 4711, NO_SUCH],
-  ])('%s', (_name, who, id, answer) => {
+  ])('%s', (_name, who, id, response) => {
     const steps: Step[] = [register('a', 1, 'com.x'), [who, [MESSAGE.unregister, 2, id]]]
-    expect(converse(clients, steps)[1]).toEqual([who, answer])
+    expect(converse(clients, steps)[1]).toEqual([who, response])
   })
 })

@@ -1,4 +1,4 @@
-// The embedded router over real sockets: by autobahn, which nobody here wrote, and by peers that may misbehave.
+// The embedded router over real sockets: by autobahn, an independent client, and by peers that may misbehave.
 // What it says is held to tables elsewhere; here it is who can talk to it, its limits, and its end.
 
 import { once } from 'node:events'
@@ -60,7 +60,7 @@ describe('autobahn', () => {
     await client.close()
   })
 
-  it('is told why it may not join', async () => {
+  it('learns why it may not join', async () => {
     const { wsUrl } = await start()
     await expect(connectAutobahn(wsUrl, 'com.example.other')).rejects.toThrow(
       'wamp.error.no_such_realm',
@@ -138,7 +138,7 @@ describe.each(['ws', 'rawsocket'] as const)('peers over %s', (transport) => {
     slow.close()
   })
 
-  it('are told by name when they are to go', async () => {
+  it('get a reason when their session is killed', async () => {
     const running = await start()
     const peer = await join(urlOf(running, transport))
     expect(running.sessionIds(REALM)).toEqual([peer.sessionId])
@@ -198,7 +198,7 @@ describe('a WebSocket', () => {
     ])
   })
 
-  it('is what plain HTTP is told to ask for', async () => {
+  it('is what plain HTTP is asked to upgrade to', async () => {
     const { wsUrl } = await start()
     expect((await fetch(wsUrl.replace('ws:', 'http:'))).status).toBe(426)
   })
@@ -206,7 +206,7 @@ describe('a WebSocket', () => {
 
 describe('a RawSocket', () => {
   /** All that the router says to these bytes, up to its end. */
-  const answerTo = async (...said: number[]): Promise<readonly number[]> => {
+  const responseTo = async (...said: number[]): Promise<readonly number[]> => {
     const { rawSocketUrl } = await start()
     const socket = connect({ host: '127.0.0.1', port: Number(new URL(rawSocketUrl).port) })
     socket.write(Buffer.from(said))
@@ -220,8 +220,8 @@ describe('a RawSocket', () => {
     ['an unknown serializer', [0x7f, 0xf7, 0, 0], [0x7f, 0x10, 0, 0]],
     ['no serializer', [0x7f, 0xf0, 0, 0], [0x7f, 0x10, 0, 0]],
     ['reserved bits', [0x7f, 0xf1, 0, 1], [0x7f, 0x30, 0, 0]],
-  ])('with %s is refused', async (_name, said, answer) => {
-    expect(await answerTo(...said)).toEqual(answer)
+  ])('with %s is refused', async (_name, said, response) => {
+    expect(await responseTo(...said)).toEqual(response)
   })
 
   it('answers pings, however the bytes come', async () => {
@@ -243,16 +243,16 @@ describe('a RawSocket', () => {
   })
 
   it('with a frame of an unknown type is no WAMP', async () => {
-    const answer = Buffer.from(await answerTo(0x7f, 0xf1, 0, 0, 3, 0, 0, 0))
-    expect(answer.subarray(8).toString()).toContain('wamp.error.protocol_violation')
+    const response = Buffer.from(await responseTo(0x7f, 0xf1, 0, 0, 3, 0, 0, 0))
+    expect(response.subarray(8).toString()).toContain('wamp.error.protocol_violation')
   })
 
   it('takes messages as long as it says, in powers of two', async () => {
     const { rawSocketUrl } = await start({ maxMessageBytes: 5000 })
     const socket = connect({ host: '127.0.0.1', port: Number(new URL(rawSocketUrl).port) })
     socket.write(Buffer.of(0x7f, 0xf1, 0, 0))
-    const [answer] = (await once(socket, 'data')) as [Buffer]
-    expect([...answer]).toEqual([0x7f, 0x31, 0, 0])
+    const [response] = (await once(socket, 'data')) as [Buffer]
+    expect([...response]).toEqual([0x7f, 0x31, 0, 0])
     socket.destroy()
   })
 })
@@ -272,7 +272,7 @@ describe('the ports', () => {
     expect((await join(second.wsUrl)).sessionId).toBeGreaterThan(0)
   })
 
-  it('that are taken are told, and nothing is left behind', async () => {
+  it('that are taken are reported, and nothing is left behind', async () => {
     const taken = createServer().listen(0, '127.0.0.1')
     await once(taken, 'listening')
     const { port } = taken.address() as AddressInfo

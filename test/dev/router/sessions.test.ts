@@ -108,19 +108,19 @@ describe('HELLO', () => {
 })
 
 describe('authentication', () => {
-  type Answer = (extra: ValueMap) => string
+  type Respond = (extra: ValueMap) => string
 
   const text = (value: Value | undefined): string => (typeof value === 'string' ? value : '')
-  const ofTicket: Answer = () => 'tom-ticket'
-  const ofCra: Answer = ({ challenge }) =>
+  const ofTicket: Respond = () => 'tom-ticket'
+  const ofCra: Respond = ({ challenge }) =>
     createHmac('sha256', 'cra-secret').update(text(challenge)).digest('base64')
   const signed = (hex: Value | undefined): string => {
     const challenge = Buffer.from(text(hex), 'hex')
     return Buffer.concat([sign(null, challenge, privateKey), challenge]).toString('hex')
   }
-  const ofKey: Answer = ({ challenge }) => signed(challenge)
+  const ofKey: Respond = ({ challenge }) => signed(challenge)
 
-  const joining = (method: string, authid: string, answer: Answer): WampMessage | 'closed' => {
+  const joining = (method: string, authid: string, answer: Respond): WampMessage | 'closed' => {
     const stage = createRealms()
     stage.run(hello('s', { authmethods: [method], authid }))
     const [, challenge] = stage.told[0] ?? []
@@ -130,16 +130,16 @@ describe('authentication', () => {
     return stage.told[1]?.[1] ?? 'closed'
   }
 
-  it.each<[string, string, Answer]>([
+  it.each<[string, string, Respond]>([
     ['ticket', 'tom', ofTicket],
     ['wampcra', 'cra', ofCra],
     ['cryptosign', 'key', ofKey],
-  ])('by %s', (method, authid, answer) => {
+  ])('by %s', (method, authid, response) => {
     const identity = { authid, authrole: 'gateway', authmethod: method }
-    expect(joining(method, authid, answer)).toMatchObject([MESSAGE.welcome, 1001, identity])
+    expect(joining(method, authid, response)).toMatchObject([MESSAGE.welcome, 1001, identity])
   })
 
-  it.each<[string, string, Answer]>([
+  it.each<[string, string, Respond]>([
     ['ticket', 'tom', () => ''],
     ['ticket', 'tom', () => 'tom-ticket '],
     ['ticket', 'nobody', ofTicket],
@@ -153,10 +153,10 @@ describe('authentication', () => {
     ['cryptosign', 'key', ({ challenge }) => text(challenge).repeat(3)],
     ['cryptosign', 'nobody', ofKey],
     ['cryptosign', 'broken', ofKey],
-  ])('by %s of %j with a wrong answer', (method, authid, answer) => {
-    const [abort, details, reason] = joining(method, authid, answer) as WampMessage
+  ])('by %s of %j with a wrong response', (method, authid, response) => {
+    const [abort, details, reason] = joining(method, authid, response) as WampMessage
     expect([abort, reason]).toEqual([MESSAGE.abort, 'wamp.error.authentication_failed'])
-    expect(details).toEqual({ message: 'the answer to the challenge is wrong' })
+    expect(details).toEqual({ message: 'the response to the challenge is wrong' })
   })
 
   it('tells a stranger from a user in nothing', () => {
@@ -225,7 +225,7 @@ describe('what is no WAMP', () => {
     expect(converse({ client: undefined }, steps)).toEqual(expected)
   })
 
-  it('is told with no more of the message than its type and the place', () => {
+  it('is reported with no more of the message than its type and the place', () => {
     const steps: Step[] = [['client', [MESSAGE.call, 1, {}, { secret: 'hidden' }]]]
     expect(JSON.stringify(converse({ client: undefined }, steps))).not.toContain('hidden')
   })
@@ -300,7 +300,7 @@ describe('the router’s own procedures', () => {
       call('wamp.session.kill', [TWO], { reason: 'a b' }),
       [failed('wamp.error.invalid_uri')],
     ],
-    ['kill of nobody', call('wamp.session.kill'), [failed('wamp.error.no_such_session')]],
+    ['kill of no session', call('wamp.session.kill'), [failed('wamp.error.no_such_session')]],
     ['kill of a stranger', call('wamp.session.kill', [7]), [failed('wamp.error.no_such_session')]],
     ['kill of oneself', call('wamp.session.kill', [ONE]), [failed('wamp.error.no_such_session')]],
     ['what is not there', call('wamp.registration.list'), [failed('wamp.error.no_such_procedure')]],

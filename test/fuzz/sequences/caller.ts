@@ -34,7 +34,7 @@ export class Caller implements UpstreamSink {
   #status: number | undefined
   #pieces = 0
   #isPaused = false
-  /** What it was given and does not say to have finished with: nobody may change it. */
+  /** What it was given and does not say to have finished with: it must not change. */
   #kept: { readonly at: number; readonly bytes: Buffer }[] = []
 
   constructor(plan: RequestPlan, events: CallerEvents) {
@@ -68,7 +68,7 @@ export class Caller implements UpstreamSink {
     const at = headers.findIndex((each, index) => index % 2 === 0 && String(each) === 'x-number')
     const number = String(headers[at + 1] ?? '')
     if (this.#status !== undefined) this.#fault('got two heads')
-    if (number !== `${plan.number}`) this.#fault(`got the response to ${number || 'nobody'}`)
+    if (number !== `${plan.number}`) this.#fault(`got the response to ${number || 'no request'}`)
     if (statusCode !== plan.response.status) this.#fault(`got status ${statusCode}`)
     this.#status = statusCode
     this.#abortAt('head')

@@ -29,9 +29,9 @@ const describeRequest = ({
     pauseEvery === 0 ? '' : ` pauses at each ${pauseEvery} for ${shown(caller.resumeAfter)}`
   const aborts =
     abortsAt === 'never' ? '' : ` aborts at ${abortsAt} after ${shown(caller.abortAfter)}`
-  const answers = ` answered at ${answersAt}${readsBody ? '' : ' unread'}: ${response.words}`
+  const answered = ` answered at ${answersAt}${readsBody ? '' : ' unread'}: ${response.words}`
   const pieces = `, ${response.pieces.length} pieces ${shown(response.wait)} then after ${shown(response.thenAfter)}`
-  return `${number} ${method}${sent}${pauses} recycles ${caller.recycles}${aborts}${answers}${pieces}, next after ${shown(caller.nextAfter)}`
+  return `${number} ${method}${sent}${pauses} recycles ${caller.recycles}${aborts}${answered}${pieces}, next after ${shown(caller.nextAfter)}`
 }
 
 const shown = ({ turns, ms }: Wait): string => (ms > 0 ? `${ms}ms` : `${turns}t`)

@@ -1,6 +1,6 @@
 // Counts the intervals of a process that were set and not cleared: a list of deadlines has one while anything is in it.
 
-/** Once they are watched they stay watched: whoever has set one clears it by the same function. */
+/** Once they are watched they stay watched: the code that has set one clears it by the same function. */
 export const watchIntervals = (): (() => number) => {
   const open = new Set<unknown>()
   const { setInterval: set, clearInterval: clear } = globalThis

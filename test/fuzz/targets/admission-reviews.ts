@@ -1,13 +1,13 @@
-// AdmissionReviews come from whoever reaches the port: each is answered for its own uid, in bounded words, with a patch
+// AdmissionReviews come from any client that reaches the port: each is answered for its own uid, in bounded words, with a patch
 // that fits its Pod, or is none that is known. Nothing is thrown.
 
 import { createInjector } from '../../../operator/admission/inject-review.ts'
 import { readSidecarSettings } from '../../../operator/admission/inject-settings.ts'
 import {
-  type AdmissionAnswer,
+  type AdmissionResponse,
   type AdmissionRequest,
   readReview,
-  reviewAnswer,
+  reviewResponse,
 } from '../../../operator/admission/review.ts'
 import { validateReview } from '../../../operator/admission/validate-review.ts'
 import { API_VERSION, GROUP } from '../../../operator/resource/resource.ts'
@@ -168,9 +168,9 @@ class Reviews implements Checker {
     const request = readReview(parsed(input))
     if (request === undefined) return 'no review'
     const validated = await validateReview(request, { className: 'svc' })
-    checkAnswer(request, validated)
+    checkResponse(request, validated)
     const injected = await this.#inject(request)
-    checkAnswer(request, injected)
+    checkResponse(request, injected)
     if (!injected.allowed) throw new Error('a Pod is refused')
     if (injected.patch !== undefined) checkPatch(request, injected.patch)
     const faults = this.#faults.splice(0)
@@ -193,15 +193,17 @@ const parsed = (input: Buffer): unknown => {
 }
 
 /** What kubectl prints must stay readable, and in headers. */
-const checkAnswer = (request: AdmissionRequest, answer: AdmissionAnswer): void => {
-  const sent = JSON.parse(JSON.stringify(reviewAnswer(request, answer))) as {
+const checkResponse = (request: AdmissionRequest, response: AdmissionResponse): void => {
+  const sent = JSON.parse(JSON.stringify(reviewResponse(request, response))) as {
     readonly response: { readonly uid: string; readonly allowed: boolean }
   }
-  if (sent.response.uid !== request.uid) throw new Error('the answer has another uid')
-  const texts = answer.allowed ? [] : [answer.message, ...answer.causes.map((each) => each.message)]
+  if (sent.response.uid !== request.uid) throw new Error('the response has another uid')
+  const texts = response.allowed
+    ? []
+    : [response.message, ...response.causes.map((each) => each.message)]
   if (texts.some((text) => text.length > 31_000)) throw new Error('a message is too long')
-  if (answer.warnings.length > 40) throw new Error(`${answer.warnings.length} warnings`)
-  for (const warning of answer.warnings)
+  if (response.warnings.length > 40) throw new Error(`${response.warnings.length} warnings`)
+  for (const warning of response.warnings)
     if (warning.length > 256 || /\p{Cc}/u.test(warning)) throw new Error(`the warning ${warning}`)
 }
 

@@ -1,4 +1,4 @@
-// Bodies of requests and answers go through the codec: it refuses by its own error or gives a value that stands for no
+// Bodies of requests and responses go through the codec: it refuses by its own error or gives a value that stands for no
 // more than its bytes, that a second reader agrees with, and that comes back from what is written of it.
 
 import { decode as decodeByReference } from '@msgpack/msgpack'

@@ -72,9 +72,9 @@ const checkRaw = (input: Buffer): string => {
 
 /** The first bytes of a connection, and a limit, which are as hostile. */
 const checkGreeting = (input: Buffer): void => {
-  const answer = readResponse(input.subarray(0, 4), 1)
-  if (answer.kind === 'ready' && !(answer.takesBytes >= 512 && answer.takesBytes < 2 ** 24))
-    throw new Error(`a router takes ${answer.takesBytes} bytes`)
+  const response = readResponse(input.subarray(0, 4), 1)
+  if (response.kind === 'ready' && !(response.takesBytes >= 512 && response.takesBytes < 2 ** 24))
+    throw new Error(`a router takes ${response.takesBytes} bytes`)
   const limit = input.length < 4 ? 0 : input.readUInt32BE(0)
   if (limit >= 512 && takenBytes(limit) > Math.max(limit, 2 ** 24))
     throw new Error('more is announced than the limit')
@@ -137,10 +137,10 @@ const checkSocket = (input: Buffer): string => {
   })
   checkWritten(input)
   const asked = { key: 'dGhlIHNhbXBsZSBub25jZQ==', protocols: ['wamp.2.json'] }
-  const answer = readHandshakeResponse(input, asked)
-  if (answer.kind === 'accepted' && answer.headBytes > input.length)
+  const response = readHandshakeResponse(input, asked)
+  if (response.kind === 'accepted' && response.headBytes > input.length)
     throw new Error('frames begin beyond the end')
-  return `${outcomes.join()} ${answer.kind}`
+  return `${outcomes.join()} ${response.kind}`
 }
 
 /** The bytes as messages of ours: a scanner lets pass all that we write of them. */

@@ -1,5 +1,5 @@
 // Bytes of a client go to a whole gateway, which forwards what it takes for requests: each of those must be one by the
-// letter of RFC 9112, with the same method, target and body, and answered to whoever sent it.
+// letter of RFC 9112, with the same method, target and body, and answered to its sender.
 
 import type { Socket } from 'node:net'
 import { BrokenError } from '../../support/byte-stream.ts'
@@ -135,13 +135,13 @@ class Conversations implements Checker {
   async check(input: Buffer): Promise<string> {
     const reading = readRequests(Buffer.concat([input, LAST]), MAX_HEADER_LINES)
     this.#upstream.begin()
-    const answers = await this.#converse(input, reading)
+    const responses = await this.#converse(input, reading)
     await this.#expectServing()
     this.#checkUpstream(reading)
-    checkAnswers(answers, reading, this.#upstream.seen)
+    checkResponses(responses, reading, this.#upstream.seen)
     const faults = this.#served.unexpected()
     if (faults.length > 0) throw new Error(`the gateway did not expect this: ${faults.join('')}`)
-    return `${reading.end} ${reading.why} ${answers.map(({ status }) => status).join(' ')}`
+    return `${reading.end} ${reading.why} ${responses.map(({ status }) => status).join(' ')}`
   }
 
   close(): Promise<void> {
@@ -151,18 +151,18 @@ class Conversations implements Checker {
   async #converse(input: Buffer, reading: StrictReading): Promise<readonly RawResponse[]> {
     await using client = await this.#served.connect()
     client.send([input, LAST])
-    const answers: RawResponse[] = []
+    const responses: RawResponse[] = []
     for (const { method } of reading.requests) {
-      const answer = await nextAnswer(client, method === 'HEAD')
-      if (answer === undefined) return answers
-      answers.push(answer)
+      const response = await nextResponse(client, method === 'HEAD')
+      if (response === undefined) return responses
+      responses.push(response)
     }
-    // For what is incomplete an answer would come when time is up: the client goes away instead.
-    if (reading.end === 'incomplete' || reading.end === 'between') return answers
-    const refusal = await nextAnswer(client, false)
-    if (refusal === undefined) return answers
-    if (await nextAnswer(client, false)) throw new Error('answers after the last one')
-    return [...answers, refusal]
+    // For what is incomplete a response would come when time is up: the client goes away instead.
+    if (reading.end === 'incomplete' || reading.end === 'between') return responses
+    const refusal = await nextResponse(client, false)
+    if (refusal === undefined) return responses
+    if (await nextResponse(client, false)) throw new Error('answers after the last one')
+    return [...responses, refusal]
   }
 
   async #expectServing(): Promise<void> {
@@ -182,7 +182,7 @@ class Conversations implements Checker {
       if (valuesOf(each, 'host').length !== 1 || valuesOf(each, 'x-request-id').length !== 1)
         throw new Error(`the upstream is sent several hosts or ids: ${keyOf(each)}`)
       if (!this.#unseen.some((sent) => takeOne(sent, each)))
-        throw new Error(`nobody sent what is forwarded, or not so often: ${keyOf(each)}`)
+        throw new Error(`no client sent what is forwarded, or not so often: ${keyOf(each)}`)
     }
   }
 }
@@ -190,7 +190,10 @@ class Conversations implements Checker {
 const LAST = request('GET /fine', ['Connection: close'])
 
 /** Undefined at the end of the connection. */
-const nextAnswer = async (client: RawClient, isHead: boolean): Promise<RawResponse | undefined> => {
+const nextResponse = async (
+  client: RawClient,
+  isHead: boolean,
+): Promise<RawResponse | undefined> => {
   try {
     return await client.response(isHead)
   } catch (error) {
@@ -200,22 +203,24 @@ const nextAnswer = async (client: RawClient, isHead: boolean): Promise<RawRespon
   }
 }
 
-/** What the upstream answered belongs to the request that it answers; what nobody could read is refused. */
-const checkAnswers = (
-  answers: readonly RawResponse[],
+/** What the upstream answered belongs to the request that it answers; what can't be read is refused. */
+const checkResponses = (
+  responses: readonly RawResponse[],
   { requests, why }: StrictReading,
   seen: readonly StrictRequest[],
 ): void => {
-  for (const [index, answer] of answers.entries()) {
-    const [ordinal] = headerValues(answer, 'x-ordinal')
-    if (ordinal === undefined && answer.status >= 500)
-      throw new Error(`an answer of the gateway's own has status ${answer.status}`)
+  for (const [index, response] of responses.entries()) {
+    const [ordinal] = headerValues(response, 'x-ordinal')
+    if (ordinal === undefined && response.status >= 500)
+      throw new Error(`a response of the gateway's own has status ${response.status}`)
     if (ordinal === undefined) continue
     const [asked, got] = [requests[index], seen[Number(ordinal)]]
     if (asked === undefined)
       throw new Error(`taken for a request, and forwarded, in spite of: ${why}`)
     if (got === undefined || !isSame(asked, got))
-      throw new Error(`${keyOf(asked)} gets the answer to ${got === undefined ? '?' : keyOf(got)}`)
+      throw new Error(
+        `${keyOf(asked)} gets the response to ${got === undefined ? '?' : keyOf(got)}`,
+      )
   }
 }
 

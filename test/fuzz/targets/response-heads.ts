@@ -1,4 +1,4 @@
-// Bytes of an upstream are the answer to a forwarded request: the client gets a well-formed answer or none, and the next
+// Bytes of an upstream are the response to a forwarded request: the client gets a well-formed response or none, and the next
 // one on its connection, which comes from the same upstream, is the right one, or the connection is closed.
 
 import type { Socket } from 'node:net'
@@ -10,7 +10,7 @@ import { mutateBytes } from '../mutate.ts'
 import { readRequests } from '../strict-http.ts'
 import { serveForwards, type ServedForwards } from './served-forwards.ts'
 
-/** How the first byte of an input is read: what asks for the answer, and how the upstream sends it. */
+/** How the first byte of an input is read: what asks for the response, and how the upstream sends it. */
 interface Way {
   readonly method: 'GET' | 'HEAD'
   readonly path: string
@@ -35,7 +35,7 @@ const response = (line: string, headers: readonly string[] = [], body = ''): str
 const CHUNKED = 'Transfer-Encoding: chunked'
 const NEXT = response('200 OK', ['Content-Length: 6', 'X-Smuggled: yes'], 'hidden')
 
-export const ANSWERS = [
+export const RESPONSES = [
   response('200 OK', ['Content-Length: 5', 'Content-Type: text/plain'], 'hello'),
   response('200 OK', ['Content-Type: application/json'], '{"a":[1,"x"]}'),
   response('200 OK', [CHUNKED], '5\r\nhello\r\n3;e=1\r\n123\r\n0\r\nX-T: 1\r\n\r\n'),
@@ -57,10 +57,10 @@ export const ANSWERS = [
   'HTTP/1.0 200 OK\r\n\r\nold',
 ]
 
-/** Each answer asked for in three ways. */
-const SEEDS = ANSWERS.flatMap((answer, index) =>
+/** Each response asked for in three ways. */
+const SEEDS = RESPONSES.flatMap((head, index) =>
   [0x08, 0x09, 0x2a].map((way) =>
-    Buffer.from(`${String.fromCharCode(way + ((index & 1) << 2))}${answer}`, 'latin1'),
+    Buffer.from(`${String.fromCharCode(way + ((index & 1) << 2))}${head}`, 'latin1'),
   ),
 )
 
@@ -136,14 +136,14 @@ class Conversations implements Checker {
 
   async check(input: Buffer): Promise<string> {
     const way = wayOf(input[0] ?? 0)
-    this.#upstream.answer = { way, bytes: input.subarray(1) }
+    this.#upstream.response = { way, bytes: input.subarray(1) }
     const mark = `m${++this.#cases}`
     await using client = await this.#served.connect()
     const first = await ask(client, way.method, way.path)
     const second = first && (await ask(client, 'GET', `/good?${mark}`, 'Connection: close\r\n'))
     if (second !== undefined) {
       checkGood(second, mark)
-      if (await client.more()) throw new Error('bytes follow the last answer')
+      if (await client.more()) throw new Error('bytes follow the last response')
     }
     if (second === undefined) await this.#expectServing(mark)
     const faults = this.#served.unexpected()
@@ -158,14 +158,14 @@ class Conversations implements Checker {
   async #expectServing(mark: string): Promise<void> {
     await using client = await this.#served.connect()
     const good = await ask(client, 'GET', `/good?${mark}`, 'Connection: close\r\n')
-    if (good === undefined) throw new Error('the next client gets no answer')
+    if (good === undefined) throw new Error('the next client gets no response')
     checkGood(good, mark)
   }
 }
 
 const checkGood = ({ status, body }: RawResponse, mark: string): void => {
   if (status !== 200 || body.toString() !== mark)
-    throw new Error(`the next answer is another one: ${status} ${body.toString().slice(0, 200)}`)
+    throw new Error(`the next response is another one: ${status} ${body.toString().slice(0, 200)}`)
 }
 
 /** Undefined: the connection was closed instead. */
@@ -177,9 +177,9 @@ const ask = async (
 ): Promise<RawResponse | undefined> => {
   client.send([Buffer.from(`${method} ${target} HTTP/1.1\r\nHost: a.test\r\n${more}\r\n`)])
   try {
-    const answer = await client.response(method === 'HEAD')
-    checkHead(answer)
-    return answer
+    const received = await client.response(method === 'HEAD')
+    checkHead(received)
+    return received
   } catch (error) {
     if (error instanceof BrokenError && error.message.startsWith('connection closed'))
       return undefined
@@ -194,17 +194,17 @@ const checkHead = ({ status, headers }: RawResponse): void => {
   const names = headers.map(([name]) => name.toLowerCase())
   for (const [name, value] of headers)
     if (!VALUE.test(value))
-      throw new Error(`header ${name} of the answer holds a control character`)
+      throw new Error(`header ${name} of the response holds a control character`)
   for (const name of ['content-length', 'transfer-encoding', 'x-request-id', 'location', 'date'])
     if (names.filter((each) => each === name).length > 1)
-      throw new Error(`the answer has several headers ${name}`)
+      throw new Error(`the response has several headers ${name}`)
   if (status === 204 && names.includes('content-length'))
-    throw new Error('an answer with 204 has a Content-Length')
+    throw new Error('a response with 204 has a Content-Length')
 }
 
-/** Sends bytes for answers, but to who asks for `/good`. */
+/** Sends bytes for responses, but to who asks for `/good`. */
 class LyingUpstream {
-  answer: { readonly way: Way; readonly bytes: Buffer } | undefined
+  response: { readonly way: Way; readonly bytes: Buffer } | undefined
 
   readonly serve = (socket: Socket): void => {
     let held = Buffer.alloc(0)
@@ -212,18 +212,18 @@ class LyingUpstream {
       held = Buffer.concat([held, data])
       const { requests, readBytes } = readRequests(held)
       held = held.subarray(readBytes)
-      for (const { target } of requests) this.#answerTo(target, socket)
+      for (const { target } of requests) this.#respondTo(target, socket)
     })
     socket.on('end', () => socket.end())
   }
 
-  #answerTo(target: string, socket: Socket): void {
+  #respondTo(target: string, socket: Socket): void {
     const [path, mark = ''] = target.split('?')
     if (path === '/good') {
       socket.write(response('200 OK', [`Content-Length: ${mark.length}`], mark))
       return
     }
-    const { way, bytes } = this.answer ?? { way: wayOf(0), bytes: Buffer.alloc(0) }
+    const { way, bytes } = this.response ?? { way: wayOf(0), bytes: Buffer.alloc(0) }
     const middle = way.isSplit ? bytes.length >> 1 : 0
     socket.write(bytes.subarray(0, middle))
     setImmediate(() => {

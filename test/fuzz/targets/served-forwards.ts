@@ -20,7 +20,7 @@ export interface ServedForwards {
   close(): Promise<void>
 }
 
-/** No answer within this time is none. */
+/** No response within this time is none. */
 const HANGS_MS = 8000
 /** Heads and requests that do not come to an end are refused soon, so that a case costs little. */
 const LIMITS = { headersTimeoutSeconds: 1, requestTimeoutSeconds: 1, checkMs: 100 }

@@ -12,7 +12,7 @@ import { seededRandom } from '../../support/seeded-random.ts'
 import type { FuzzTarget, Random } from '../fuzz.ts'
 import { generateResponse } from '../generate-response.ts'
 import { mutateBytes } from '../mutate.ts'
-import { ANSWERS, TOKENS } from './response-heads.ts'
+import { RESPONSES, TOKENS } from './response-heads.ts'
 
 /** How the first two bytes of an input are read. */
 const wayOf = (
@@ -82,7 +82,9 @@ const withWay = (way: number, seed: number, text: string): Buffer =>
 
 export const upstreamResponses: FuzzTarget = {
   name: 'upstream-responses',
-  seeds: ANSWERS.flatMap((answer, index) => [0, 1, 2, 3].map((way) => withWay(way, index, answer))),
+  seeds: RESPONSES.flatMap((response, index) =>
+    [0, 1, 2, 3].map((way) => withWay(way, index, response)),
+  ),
   mutate: (input, random, pool) => {
     const generated = withWay(
       Math.floor(random() * 4),

@@ -1,5 +1,5 @@
-// What compile() gave comes in, YAML for a golden file goes out: everything of it, but for the 233 status
-// codes that every version begins with.
+// Prints what compile() gave as YAML for a golden file: everything of it, but for the 233 status codes that every
+// version begins with.
 
 import { Document, isCollection, visit } from 'yaml'
 import type { Compilation } from '../../../language/compile.ts'

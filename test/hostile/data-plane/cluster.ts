@@ -107,9 +107,9 @@ export const failing = (status: ResourceStatus | undefined): readonly string[] =
     .map(({ type, reason, message }) => `${type} ${reason}: ${message}`)
 
 export const hostileWith = async (
-  answers: HostileDataPlane['answers'],
+  responses: HostileDataPlane['responses'],
 ): Promise<HostileDataPlane> => {
-  const hostile = await startHostileDataPlane(answers)
+  const hostile = await startHostileDataPlane(responses)
   closeLater(() => hostile[Symbol.asyncDispose]())
   return hostile
 }

@@ -1,5 +1,5 @@
-// A data plane that answers whatever a test makes up: how it answers comes in, a URL and what it was asked go out. Where
-// a test says nothing it answers as an empty gateway that takes everything.
+// Starts a data plane that answers whatever a test makes up, and records what it was asked. Where a test says nothing
+// it answers as an empty gateway that takes everything.
 
 import { once } from 'node:events'
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
@@ -17,18 +17,18 @@ export interface Asked {
   readonly sync: SyncRequest | undefined
 }
 
-export type Answerer = (response: ServerResponse, asked: Asked) => void
+export type Respond = (response: ServerResponse, asked: Asked) => void
 
 export interface HostileDataPlane extends AsyncDisposable {
   readonly url: string
   /** What it was asked so far. */
   readonly asked: readonly Call[]
   /** From now on; a call that is not named is answered as by an empty gateway. */
-  answers: Readonly<Partial<Record<Call, Answerer>>>
+  responses: Readonly<Partial<Record<Call, Respond>>>
 }
 
 export const startHostileDataPlane = async (
-  answers: HostileDataPlane['answers'],
+  responses: HostileDataPlane['responses'],
 ): Promise<HostileDataPlane> => {
   const asked: Call[] = []
   const sockets = new Set<Socket>()
@@ -37,8 +37,8 @@ export const startHostileDataPlane = async (
       const call = callOf(request)
       asked.push(call)
       response.on('error', () => undefined)
-      const answer = plane.answers[call] ?? USUAL[call]
-      answer(response, { call, request, sync })
+      const respond = plane.responses[call] ?? USUAL[call]
+      respond(response, { call, request, sync })
     })
   })
   server.on('connection', (socket) => {
@@ -49,7 +49,7 @@ export const startHostileDataPlane = async (
   const plane: HostileDataPlane = {
     url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
     asked,
-    answers,
+    responses,
     [Symbol.asyncDispose]: async () => {
       for (const socket of sockets) socket.destroy()
       server.close()
@@ -86,7 +86,7 @@ export const stateOf = (more: object = {}): object => ({
 })
 
 export const json =
-  (value: unknown, status = 200): Answerer =>
+  (value: unknown, status = 200): Respond =>
   (response) => {
     sendText(JSON.stringify(value), status)(response)
   }
@@ -97,9 +97,9 @@ export const sendText =
     response.writeHead(status, { 'content-type': 'application/json' }).end(text)
   }
 
-/** As fast as it is read, until nobody reads any more. */
+/** As fast as it is read, until it is not read any more. */
 export const endless =
-  (part: string, { start = '', status = 200, bytes = Infinity } = {}): Answerer =>
+  (part: string, { start = '', status = 200, bytes = Infinity } = {}): Respond =>
   (response) => {
     response.writeHead(status, { 'content-type': 'application/json' })
     response.write(start)
@@ -135,7 +135,7 @@ const itemOf = (kind: SyncItem['kind'], id: string, result: SyncItem['result']):
 export const allItems = (sync: SyncRequest | undefined, result: SyncItem['result']): SyncItem[] =>
   sync === undefined ? [] : itemsOf(sync, result)
 
-const USUAL: Readonly<Record<Call, Answerer>> = {
+const USUAL: Readonly<Record<Call, Respond>> = {
   state: json(stateOf()),
   sync: (response, asked) => {
     const items = allItems(asked.sync, 'loaded')

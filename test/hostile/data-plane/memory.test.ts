@@ -13,7 +13,7 @@ import { aSpecification } from '../../support/resources.ts'
 import { makeTempDir } from '../../support/temp-dir.ts'
 import { hostileWith, LEFT_ALONE } from './cluster.ts'
 import {
-  type Answerer,
+  type Respond,
   endless,
   type HostileDataPlane,
   json,
@@ -25,7 +25,7 @@ afterEach(closeAll)
 
 /** A document of so many bytes, of which nearly all are empty maps. */
 const sized =
-  (bytes: number): Answerer =>
+  (bytes: number): Respond =>
   (response) => {
     const start = '{"meta":['
     const maps = '{},'.repeat(Math.floor((bytes - start.length - 4) / 3))
@@ -43,7 +43,7 @@ describe('a document asked for', () => {
     return client
   }
 
-  it.each<[string, Answerer, RegExp]>([
+  it.each<[string, Respond, RegExp]>([
     ['as large as one may be', sized(4 * 1024 * 1024), /^$/],
     ['larger than one may be', sized(4 * 1024 * 1024 + 2000), LEFT_ALONE],
     ['without end', endless(' '), LEFT_ALONE],
@@ -51,8 +51,8 @@ describe('a document asked for', () => {
   ])('%s', async (_name, source, words) => {
     const hostile = await hostileWith({ source })
     const client = clientOf(hostile)
-    const answer = await client.source('a')
-    expect(answer.result === 'failed' ? answer.message : '').toMatch(words)
+    const response = await client.source('a')
+    expect(response.result === 'failed' ? response.message : '').toMatch(words)
     // It is left alone in all else too.
     const state = await client.state(undefined, { bytes: 10_000, values: 1_000 })
     expect(state.result).toBe(isTaken(words) ? 'ok' : 'failed')
@@ -79,7 +79,7 @@ describe('an operator with the memory of a container of 512 MiB', () => {
     })
 
   /** Another 60,000 each time, all of them ours. */
-  const claims: Answerer = (response, asked) => {
+  const claims: Respond = (response, asked) => {
     const boot = String(performance.now())
     const entry = { digest: 'd', managedBy: 'svc-operator', warnings: [] }
     const specs = Array.from({ length: 60_000 }, (_, i) => [`${boot}-${i}`, entry] as const)

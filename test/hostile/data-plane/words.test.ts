@@ -18,7 +18,7 @@ import {
 } from './cluster.ts'
 import {
   allItems,
-  type Answerer,
+  type Respond,
   type HostileDataPlane,
   json,
   stateOf,
@@ -58,16 +58,16 @@ describe('words', () => {
       }),
     )
   }
-  const rejects: Answerer = (response, asked) => {
+  const rejects: Respond = (response, asked) => {
     const items = allItems(asked.sync, 'rejected').map((item) => ({ ...item, errors: [SHOWN] }))
     const more = ['bank', 'com.bank'].flatMap((id) =>
       ['spec', 'realm'].map((kind) => ({ id, kind, result: 'rejected', errors: [SHOWN] })),
     )
     json({ rootDigest: rootDigest([]), items: [...items, ...more] })(response, asked)
   }
-  const refuses = (status: number): Answerer => json({ ...SHOWN, description: WORDS }, status)
+  const refuses = (status: number): Respond => json({ ...SHOWN, description: WORDS }, status)
 
-  const LIARS: readonly (readonly [string, HostileDataPlane['answers']])[] = [
+  const LIARS: readonly (readonly [string, HostileDataPlane['responses']])[] = [
     ['in a state', { state: lies(true), sync: rejects }],
     ['in a state of one that is not ready', { state: lies(false), sync: rejects }],
     ['of its manager', { state: json(stateOf({ manager: WORDS })) }],
@@ -90,19 +90,22 @@ describe('words', () => {
         ]),
     )
 
-  it.each(LIARS)('%s of a sidecar reach no object of another namespace', async (_name, answers) => {
-    const hostile = await hostileWith(answers)
-    const cluster = await startCluster(hostile, SIDECAR)
-    await eventually(() => {
-      expect(hostile.asked.length).toBeGreaterThan(3)
-    }, PATIENCE)
-    expect(toldOf('bank', cluster)).not.toContain(MARK)
-    await cluster.othersAreServed()
-    expect(toldOf('bank', cluster)).not.toContain(MARK)
-    const { report } = cluster
-    const own = [report(), podEventsOf(new Map(), [report()]), toldOf('shop', cluster)]
-    expect(textsIn(own).filter((text) => UNPRINTABLE.test(text))).toEqual([])
-  })
+  it.each(LIARS)(
+    '%s of a sidecar reach no object of another namespace',
+    async (_name, responses) => {
+      const hostile = await hostileWith(responses)
+      const cluster = await startCluster(hostile, SIDECAR)
+      await eventually(() => {
+        expect(hostile.asked.length).toBeGreaterThan(3)
+      }, PATIENCE)
+      expect(toldOf('bank', cluster)).not.toContain(MARK)
+      await cluster.othersAreServed()
+      expect(toldOf('bank', cluster)).not.toContain(MARK)
+      const { report } = cluster
+      const own = [report(), podEventsOf(new Map(), [report()]), toldOf('shop', cluster)]
+      expect(textsIn(own).filter((text) => UNPRINTABLE.test(text))).toEqual([])
+    },
+  )
 
   it.each([
     ['a sidecar of its namespace', 'shop', 'Realm/shop/shop'],
@@ -128,7 +131,7 @@ describe('words', () => {
 
 describe('a claim', () => {
   /** Of a sidecar that holds what it was given, and says that it holds a document of `bank` too. */
-  const holding = (digest: string | undefined): Answerer => {
+  const holding = (digest: string | undefined): Respond => {
     const { documents, realms } = reconcile(1).desired
     const entry = (held = '') => ({ digest: held, managedBy: 'svc-operator' })
     return json(
@@ -141,7 +144,7 @@ describe('a claim', () => {
   }
   const REFUSED = { code: 'invalid_value', path: '/a', message: 'too new' } as const
 
-  /** As long as nobody else holds the document of `bank`, it is not to be deleted there. */
+  /** As long as no other data plane holds the document of `bank`, it is not to be deleted there. */
   const startReady = async (digest: string | undefined): Promise<Cluster> => {
     const cluster = await startCluster(await hostileWith({ state: holding(digest) }), SIDECAR)
     cluster.honest.refuses.set('bank', REFUSED)
@@ -174,7 +177,7 @@ describe('a claim', () => {
 
   it('to hold ever more does not raise what it may say', async () => {
     let count = 500
-    const claims: Answerer = (response, asked) => {
+    const claims: Respond = (response, asked) => {
       count *= 2
       const entry = { digest: 'd', managedBy: 'svc-operator', warnings: [] }
       const specs = Array.from({ length: count }, (_, i) => [`${count}-${i}`, entry] as const)

@@ -54,7 +54,7 @@ describe('a credential of a forward', () => {
       withAction({ credential: 'refunds', headers: { authorization: 'x' } }),
     ],
     [
-      'of a realm that nobody knows',
+      'of a realm that is not known',
       withAction({ credential: 'any' }, {}, { authmethods: [], oidcProviders: [] }),
     ],
   ])('may stand %s', (_, parts) => {
@@ -145,7 +145,7 @@ describe('a credential of a forward', () => {
     ])
   })
 
-  it('is refused for OPTIONS, which nobody authenticates for', () => {
+  it('is refused for OPTIONS, which is not authenticated', () => {
     const action = { type: 'forward', host: HOST, credential: 'exchanged' }
     const paths = { '/x': { ...OAUTH2, options: { action } } }
     expect(problemsOf({ realm: REALM, paths })).toMatchObject([

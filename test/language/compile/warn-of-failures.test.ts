@@ -119,7 +119,7 @@ describe('an expression that fails for every request', () => {
     ])
   })
 
-  it('is told where headers are inherited', () => {
+  it('is reported where headers are inherited', () => {
     const headers = { 'x-a': BAD }
     expect(ofGet({ action: { type: 'static', body: 1 } }, { headers })).toEqual([
       ['AlwaysFails', '/versions/v1/paths/~1x~1:id/headers/x-a', expect.any(String)],
@@ -157,7 +157,7 @@ describe('an expression that fails, though some requests are answered all the sa
       '/action/hosts/0/host',
     ],
     [
-      'that a static answer never shows',
+      'that a static response never shows',
       { action: { type: 'static', body: BAD }, response: { on_result: { body: 1 } } },
       '/action/body',
     ],
@@ -196,7 +196,7 @@ describe('an expression that fails, though some requests are answered all the sa
     ])
   })
 
-  it('is told of a default that always counts', () => {
+  it('is reported for a default that always counts', () => {
     expect(ofBody('{{request.headers |> get(User-Agent, none)}}')).toEqual([
       [
         'UnknownContextKey',
@@ -285,7 +285,7 @@ describe('the place of a warning', () => {
     ])
   })
 
-  it('is told once of a variable that many paths use', () => {
+  it('is reported once for a variable that many paths use', () => {
     const get = { action: { type: 'static', body: '{{variables.a}}' } }
     const paths = Object.fromEntries(Array.from({ length: 9 }, (_, i) => [`/p${i}`, { get }]))
     expect(told({ api: { variables: { a: BAD } }, paths })).toHaveLength(1)
@@ -310,7 +310,7 @@ describe('the host of a forward', () => {
     ])
   })
 
-  it('is shown in no message, as a variable may be a Secret, and told where it is written', () => {
+  it('is shown in no message, as a variable may be a Secret, and reported where it is written', () => {
     const get = { action: { ...FORWARD, host: '{{variables.backend}}' } }
     const [warning, ...more] = ofGet(get, {}, { backend: 'http://pa55@x' })
     expect([warning?.[1], more]).toEqual(['/variables/backend', []])

@@ -19,7 +19,7 @@ const HOSTILE = JSON.parse(
 const MAP: ValueMap = { ...HOSTILE, bytes: BYTES }
 const INHERITED = ['constructor', 'toString', '__proto__', 'hasOwnProperty', 'absent']
 
-describe('a member of a map that nobody has validated', () => {
+describe('a member of a map that was not validated', () => {
   it.each<[string, (map: ValueMap, name: string) => unknown, ValueMap, unknown]>([
     ['memberAt', memberAt, { yes: true, seven: 7, text: 'a', bytes: BYTES }, undefined],
     ['textAt', textAt, { text: 'a' }, ''],

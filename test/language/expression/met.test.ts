@@ -1,4 +1,4 @@
-// Expressions that a document repeats: what is kept of them, and that nobody can tell.
+// Expressions that a document repeats: what is kept of them, and that results do not show it.
 
 import { describe, expect, it } from '@jest/globals'
 import { readFileSync } from 'node:fs'

@@ -30,7 +30,7 @@ describe('warnings of a realm', () => {
   })
 
   it.each([{}, { allow_unsafe_http: false }])(
-    'say that nobody logs in at an issuer without TLS: %j',
+    'say that no login works at an issuer without TLS: %j',
     (more) => {
       expect(warnOfRealm(realmWith({ issuer: 'HTTP://id.test', ...more }))).toEqual([
         {

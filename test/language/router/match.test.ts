@@ -111,7 +111,7 @@ describe('paths', () => {
     '/v1/__proto__',
     '/v1/toString',
     '/v1/opt/5/6',
-  ])('%p is served by nobody', (path) => {
+  ])('%p is served by no route', (path) => {
     expect(match(table, 'h', path)).toBeUndefined()
   })
 
@@ -274,12 +274,12 @@ describe('hosts', () => {
     ['xdeep.com', '/who'],
     ['[::2]', '/who'],
     ['constructor', '/who'],
-  ])('%s %s is served by nobody', (host, path) => {
+  ])('%s %s is served by no route', (host, path) => {
     expect(match(table, host, path)).toBeUndefined()
     expect(match(table, host, path)).toBeUndefined()
   })
 
-  it('has nobody when it is empty', () => {
+  it('has no route when it is empty', () => {
     expect(match(emptyTable(), 'h', '/')).toBeUndefined()
   })
 

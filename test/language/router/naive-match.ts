@@ -4,7 +4,7 @@ import type { HostPattern } from '../../../language/routes/host-pattern.ts'
 import type { PathPattern } from '../../../language/routes/path-pattern.ts'
 import type { RouteSet } from '../../../language/router/route.ts'
 
-export type Answer = 'malformed' | undefined | Served
+export type MatchResult = 'malformed' | undefined | Served
 
 interface Served {
   readonly targets: readonly string[]
@@ -22,7 +22,11 @@ interface Fit {
   readonly order: readonly (number | string)[]
 }
 
-export function naiveMatch(sets: readonly RouteSet<string>[], host: string, path: string): Answer {
+export function naiveMatch(
+  sets: readonly RouteSet<string>[],
+  host: string,
+  path: string,
+): MatchResult {
   const segments = segmentsOf(path)
   if (segments === 'malformed') return 'malformed'
   if (segments.some((segment) => ['', '.', '..'].includes(segment))) return undefined

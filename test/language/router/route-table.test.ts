@@ -4,14 +4,14 @@ import { parseAuthority } from '../../../language/routes/authority.ts'
 import { match, matchWebSocket } from '../../../language/router/match.ts'
 import { edit, emptyTable, type RouteTable } from '../../../language/router/route-table.ts'
 import type { RouteSet } from '../../../language/router/route.ts'
-import { naiveMatch, type Answer } from './naive-match.ts'
+import { naiveMatch, type MatchResult } from './naive-match.ts'
 import { routeSet, type SetSource } from './routes.ts'
 
 type Table = RouteTable<string, string>
 type TestSet = RouteSet<string, string>
 
 /** `sent` is a Host as clients write it. */
-const answer = (table: Table, sent: string, path: string, find = match<string>): Answer => {
+const resultOf = (table: Table, sent: string, path: string, find = match<string>): MatchResult => {
   const authority = parseAuthority(sent)
   if (authority === undefined) throw new Error(`${sent} is no host`)
   const found = find(table, authority.host, path)
@@ -21,9 +21,9 @@ const answer = (table: Table, sent: string, path: string, find = match<string>):
 }
 
 /** Of paths, and of `/ws`. */
-const answers = (table: Table, host: string, path: string): readonly Answer[] => [
-  answer(table, host, path),
-  answer(table, host, path, (_, ...place) => matchWebSocket(table, ...place)),
+const resultsOf = (table: Table, host: string, path: string): readonly MatchResult[] => [
+  resultOf(table, host, path),
+  resultOf(table, host, path, (_, ...place) => matchWebSocket(table, ...place)),
 ]
 
 /** As routes. */
@@ -145,7 +145,7 @@ describe('a route table', () => {
         (sets, requests) => {
           const table = tableOf(sets)
           for (const [host, path] of requests) {
-            expect([host, path, ...answers(table, host, path)]).toEqual([
+            expect([host, path, ...resultsOf(table, host, path)]).toEqual([
               host,
               path,
               naiveMatch(sets, host, path),
@@ -166,9 +166,9 @@ describe('a route table', () => {
       fc.property(anyBatches, anyRequests, (batches, requests) => {
         let table = emptyTable<string, string>()
         const held = new Map<string, TestSet>()
-        const past: { table: Table; answers: readonly Answer[] }[] = []
-        const ask = (asked: Table): readonly Answer[] =>
-          requests.flatMap(([host, path]) => answers(asked, host, path))
+        const past: { table: Table; results: readonly MatchResult[] }[] = []
+        const ask = (asked: Table): readonly MatchResult[] =>
+          requests.flatMap(([host, path]) => resultsOf(asked, host, path))
         for (const batch of batches) {
           const editor = edit(table)
           for (const change of batch) {
@@ -181,12 +181,12 @@ describe('a route table', () => {
             }
           }
           table = editor.done()
-          past.push({ table, answers: ask(table) })
+          past.push({ table, results: ask(table) })
           expect(ask(table)).toEqual(ask(tableOf([...held.values()].reverse())))
         }
-        for (const { table: older, answers } of past) {
+        for (const { table: older, results } of past) {
           // Not from what the table remembers of its hosts, but from its tries.
-          expect(ask({ ...older, cache: emptyTable<string, string>().cache })).toEqual(answers)
+          expect(ask({ ...older, cache: emptyTable<string, string>().cache })).toEqual(results)
         }
       }),
       { numRuns: 150 },
@@ -217,9 +217,9 @@ describe('a route table', () => {
     const first = editor.done()
     editor.put(routeSet({ id: 'b', host: 'x', paths: ['/a', '/b'] }))
     const second = editor.done()
-    expect(answer(first, 'x', '/a')).toMatchObject({ targets: ['a /a'] })
-    expect(answer(first, 'x', '/b')).toBeUndefined()
-    expect(answer(second, 'x', '/a')).toMatchObject({ targets: ['a /a', 'b /a'] })
+    expect(resultOf(first, 'x', '/a')).toMatchObject({ targets: ['a /a'] })
+    expect(resultOf(first, 'x', '/b')).toBeUndefined()
+    expect(resultOf(second, 'x', '/a')).toMatchObject({ targets: ['a /a', 'b /a'] })
     expect(editor.done()).toBe(second)
   })
 
@@ -243,7 +243,7 @@ describe('a route table', () => {
     const editor = edit(tableOf(others))
     editor.put({ ...source, routes })
     const table = editor.done()
-    expect(answer(table, 'x', '/')).toMatchObject({ targets: { length: 100 + others.length } })
+    expect(resultOf(table, 'x', '/')).toMatchObject({ targets: { length: 100 + others.length } })
     editor.remove('a')
     editor.done()
     expect(reads / (paths.length * 64)).toBeLessThan(8)
@@ -297,11 +297,11 @@ describe('a route table', () => {
     const paths = Array.from({ length: 2000 }, (_, at) => `/p${at}`)
     const table = tableOf([...many, routeSet({ id: 'wide', host: 'wide.com', paths })])
     const missing = [
-      ...many.filter((_, at) => answer(table, `h${at}.example.com`, '/x') === undefined),
-      ...paths.filter((path) => answer(table, 'wide.com', path) === undefined),
+      ...many.filter((_, at) => resultOf(table, `h${at}.example.com`, '/x') === undefined),
+      ...paths.filter((path) => resultOf(table, 'wide.com', path) === undefined),
     ]
     expect(missing).toEqual([])
-    expect(answer(table, 'h3000.example.com', '/x')).toBeUndefined()
-    expect(answer(table, 'wide.com', '/p2000')).toBeUndefined()
+    expect(resultOf(table, 'h3000.example.com', '/x')).toBeUndefined()
+    expect(resultOf(table, 'wide.com', '/p2000')).toBeUndefined()
   })
 })

@@ -282,13 +282,13 @@ describe('the conflict index', () => {
     ],
     ['the lower rank', claimant('a', 1, [claim('x')], 1), claimant('b', 2, [claim('x')]), 'b'],
     [
-      'nobody: other routes',
+      'none: other routes',
       claimant('a', 1, [claim('x')]),
       claimant('b', 2, [claim('y')]),
       'neither',
     ],
     [
-      'nobody: shared in a realm',
+      'none: shared in a realm',
       claimant('a', 1, [claim('x', 'r')]),
       claimant('b', 2, [claim('x', 'r')]),
       'neither',

@@ -65,7 +65,7 @@ describe('values that are read otherwise than they look', () => {
     ).toEqual([])
   })
 
-  it('are told 1000 times at most, in time that grows with the document', () => {
+  it('are reported 1000 times at most, in time that grows with the document', () => {
     const many = Array.from({ length: 2000 }, () => '{request.id.x}')
     expect(misreadValues(many)).toHaveLength(1000)
     expect(told('{'.repeat(1_000_000))).toEqual([])

@@ -2,7 +2,7 @@
 
 import { describe, expect, it } from '@jest/globals'
 import fc from 'fast-check'
-import { answerBound, readBounded } from '../../../operator/fleet/client/bounded-body.ts'
+import { responseBound, readBounded } from '../../../operator/fleet/client/bounded-body.ts'
 import type { Problem, Warning } from '../../../language/problem.ts'
 import {
   reportedBytes,
@@ -66,7 +66,7 @@ async function* bytesOf(value: unknown): AsyncGenerator<Uint8Array> {
 
 /** Rejects where an operator would: with nothing to spare but the brackets around it. */
 const take = (value: unknown, entryBytes: number): Promise<string> =>
-  readBounded(bytesOf(value), { bound: answerBound(16, entryBytes) })
+  readBounded(bytesOf(value), { bound: responseBound(16, entryBytes) })
 
 describe('what a data plane says is taken', () => {
   it('of documents in its state', () =>
@@ -110,7 +110,7 @@ describe('what a data plane says is taken', () => {
     ))
 })
 
-describe('what is told first', () => {
+describe('what is reported first', () => {
   const aWarning = (code: Warning['code'], message = 'm'): Warning => ({
     code,
     path: '/a',

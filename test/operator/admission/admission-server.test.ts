@@ -102,8 +102,8 @@ describe('what is asked', () => {
   ])('%s', async (_, line, body, status) => {
     const server = await start()
     const [method = '', path = ''] = line.split(' ')
-    const answer = await request(`${server.url}${path}`, { method, body, tls })
-    expect([answer.status, answer.json()]).toEqual([
+    const response = await request(`${server.url}${path}`, { method, body, tls })
+    expect([response.status, response.json()]).toEqual([
       status,
       expect.objectContaining({ kind: 'Status', code: status, message: expect.any(String) }),
     ])
@@ -136,10 +136,10 @@ describe('what is asked', () => {
         },
       },
     })
-    const answer = await post(server, reviewOf(aSpecification('orders', { name: 'hunter2' })))
-    expect(answer.status).toBe(500)
+    const response = await post(server, reviewOf(aSpecification('orders', { name: 'hunter2' })))
+    expect(response.status).toBe(500)
     expect(lines.join('')).toContain('a bug')
-    expect(lines.join('') + answer.text).not.toContain('hunter2')
+    expect(lines.join('') + response.text).not.toContain('hunter2')
   })
 })
 
@@ -150,8 +150,11 @@ it('what is not validated in time is a 503, and no fault in the log', async () =
     log: createLog({ level: 'debug', name: 'test', destination }),
     paths: { '/validate': () => Promise.reject(new ReviewError('timeout', 'it took too long')) },
   })
-  const answer = await post(server, reviewOf(aSpecification('orders')))
-  expect([answer.status, answer.text]).toEqual([503, expect.stringContaining('it took too long')])
+  const response = await post(server, reviewOf(aSpecification('orders')))
+  expect([response.status, response.text]).toEqual([
+    503,
+    expect.stringContaining('it took too long'),
+  ])
   expect(lines.map((line) => (JSON.parse(line) as { level: unknown }).level)).not.toContain('error')
   expect(lines).toHaveLength(1)
 })
@@ -166,21 +169,21 @@ describe('size', () => {
     ['20 MiB', 20 * MIB, 413],
   ])('%s', async (_, bytes, status) => {
     const server = await start()
-    const answer = await request(`${server.url}/validate`, {
+    const response = await request(`${server.url}/validate`, {
       method: 'POST',
       body: padded(bytes),
       tls,
     })
-    expect(answer.status).toBe(status)
-    expect(answer.text).toMatch(status === 200 ? /"allowed":true/ : /8388608 bytes/)
+    expect(response.status).toBe(status)
+    expect(response.text).toMatch(status === 200 ? /"allowed":true/ : /8388608 bytes/)
   })
 
   it.each<[string, unknown, RegExp]>([
     ['too many values', [Array<object>(500_000).fill({})], /holds too many values/],
     ['nested too deeply', JSON.parse(`${'['.repeat(130)}${']'.repeat(130)}`), /nested too deeply/],
   ])('%s: not even parsed', async (_, value, words) => {
-    const answer = await post(await start(), { ...reviewOf(aSpecification('orders')), value })
-    expect([answer.status, answer.text]).toEqual([413, expect.stringMatching(words)])
+    const response = await post(await start(), { ...reviewOf(aSpecification('orders')), value })
+    expect([response.status, response.text]).toEqual([413, expect.stringMatching(words)])
   })
 
   it('without end is cut off', async () => {
@@ -245,7 +248,7 @@ describe('the certificate', () => {
     expect((await post(server, {})).status).toBe(400)
   })
 
-  it('that is not there yet lets nobody in; its coming does', async () => {
+  it('that is not there yet lets no client in; its coming does', async () => {
     const issued: ReturnType<typeof ca.issue>[] = []
     const server = await start({ certificate: () => issued[0] })
     await expect(post(server, {})).rejects.toThrow()
@@ -253,7 +256,7 @@ describe('the certificate', () => {
     expect((await post(server, {})).status).toBe(400)
   })
 
-  it('is not asked for by plain HTTP: nothing is told', async () => {
+  it('is not asked for by plain HTTP: nothing is shown', async () => {
     const server = await start()
     const socket = connectPlain(Number(new URL(server.url).port), '127.0.0.1')
     socket.on('error', () => undefined)
@@ -266,7 +269,7 @@ describe('the certificate', () => {
   })
 })
 
-it('a taken address is told', async () => {
+it('a taken address is an error that names it', async () => {
   const { url } = await start()
   const address = { kind: 'tcp', host: '127.0.0.1', port: Number(new URL(url).port) } as const
   await expect(start({ address })).rejects.toMatchObject({ code: 'EADDRINUSE' })

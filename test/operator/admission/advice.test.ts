@@ -76,12 +76,12 @@ const aWorld = ({ resources = [SHOP], validating = {}, ...world }: World = {}) =
   const api: Pick<KubernetesApi, 'get' | 'list'> = {
     get: async ({ kind }, { namespace, name }) => {
       asked.push(`${kind} ${namespace}/${name}`)
-      const answer = world.objects?.[`${kind}/${name}`] ?? 404
-      if (answer === 'late') return new Promise(() => undefined)
+      const response = world.objects?.[`${kind}/${name}`] ?? 404
+      if (response === 'late') return new Promise(() => undefined)
       await settled()
-      if (typeof answer === 'number') throw new ApiError('no', { status: answer })
+      if (typeof response === 'number') throw new ApiError('no', { status: response })
       const metadata = { name, namespace, uid: 'u', resourceVersion: '1' }
-      return { apiVersion: 'v1', kind, metadata, ...answer }
+      return { apiVersion: 'v1', kind, metadata, ...response }
     },
     list: (_type, { labelSelector = '' }) => {
       const { classes = [] } = world
@@ -134,24 +134,24 @@ const aWorld = ({ resources = [SHOP], validating = {}, ...world }: World = {}) =
       },
     })
     if (review === undefined) throw new Error('that was no review')
-    const answer = validateReview(review, { className: 'svc', adviser })
+    const response = validateReview(review, { className: 'svc', adviser })
     const running = { isDone: false }
-    void answer.finally(() => {
+    void response.finally(() => {
       running.isDone = true
     })
     for (let i = 0; i < 200 && !running.isDone; i += 1) {
       await settled()
       if (clock.pending > 0) clock.advance(25)
     }
-    return answer
+    return response
   }
   return { ask, asked, come, reconciler, clock }
 }
 
 const warningsOf = async (world: World, object: object): Promise<readonly string[]> => {
-  const answer = await aWorld(world).ask(object)
-  expect(answer.allowed).toBe(true)
-  return answer.warnings
+  const response = await aWorld(world).ask(object)
+  expect(response.allowed).toBe(true)
+  return response.warnings
 }
 
 const PREFIX = 'not in service yet: '
@@ -347,7 +347,7 @@ describe('what is wrong beside a resource', () => {
     expect(warnings[0]?.length).toBeLessThanOrEqual(512)
   })
 
-  it('is told word for word as the conditions will', async () => {
+  it('is worded as the conditions will be', async () => {
     for (const [, world, object] of cases) {
       const [warning = ''] = await warningsOf(world, object)
       const { metadata, ...rest } = object as ValueMap & { readonly metadata: { name: string } }
@@ -472,11 +472,11 @@ describe('nothing is said', () => {
   })
 
   it('of what is refused but its problems', async () => {
-    const answer = await aWorld().ask(specification('a', { realm_uri: 'com.none', host: 'a..b' }))
-    expect(answer).toMatchObject({ allowed: false, warnings: [] })
+    const response = await aWorld().ask(specification('a', { realm_uri: 'com.none', host: 'a..b' }))
+    expect(response).toMatchObject({ allowed: false, warnings: [] })
   })
 
-  it('of more Secrets than are looked up, and of those that watches hold nobody is asked', async () => {
+  it('of more Secrets than are looked up, and those that watches hold are not looked up', async () => {
     const many = Array.from({ length: 9 }, (_, i) => ({ secretRef: { name: `s${i}` } }))
     const { ask, asked } = aWorld()
     expect((await ask(specification('a', {}, { variablesFrom: many }))).allowed).toBe(true)
@@ -489,10 +489,10 @@ describe('nothing is said', () => {
 
 it('what was applied a moment before is waited for', async () => {
   const { ask, come, clock } = aWorld({ resources: [] })
-  const answer = ask(specification('a'))
+  const response = ask(specification('a'))
   for (let i = 0; i < 5; i += 1) await settled()
   come(SHOP)
-  expect((await answer).warnings).toEqual([])
+  expect((await response).warnings).toEqual([])
   expect(clock.pending).toBe(0)
 })
 
@@ -536,7 +536,7 @@ it.each<[string, World, object, string | undefined]>([
 
 describe('another class', () => {
   it.each<[string, World, string, number]>([
-    ['that nobody serves', {}, 'nginx', 1],
+    ['that no operator serves', {}, 'nginx', 1],
     ['that another release serves', { classes: ['other'] }, 'other', 0],
     ['where the operator may not see all Pods', { classes: 403 }, 'nginx', 0],
     ['that no label could tell', {}, 'no class!', 1],
@@ -564,8 +564,8 @@ describe('a Realm that goes', () => {
   }
 
   it('tells how many documents use it, and names those of its namespace alone', async () => {
-    const answer = await remove([open, ...users])
-    expect(answer).toEqual({
+    const response = await remove([open, ...users])
+    expect(response).toEqual({
       allowed: true,
       warnings: [
         '5 documents use this Realm (stored-a, stored-b, stored-c and 1 more of this namespace; 1 of other namespaces): ' +
@@ -596,8 +596,8 @@ describe('a Realm that goes', () => {
   })
 
   it.each<[string, readonly Resource[], string]>([
-    ['nobody uses', [open], 'com-shop'],
-    ['nobody knows', [open, ...users], 'unknown'],
+    ['no user has', [open], 'com-shop'],
+    ['is not known', [open, ...users], 'unknown'],
     [
       "whose uri is another's",
       [

@@ -82,7 +82,7 @@ describe('a pod', () => {
     expect(rig.seeded).toEqual([])
   })
 
-  // Whoever reaches the port may ask.
+  // Any client that reaches the port may ask.
   it.each<[string, object, Partial<InjectorOptions>]>([
     ['of kube-system', { namespace: 'kube-system' }, {}],
     ["of the operator's namespace", { namespace: 'gateways' }, {}],
@@ -100,7 +100,7 @@ describe('a pod', () => {
     expect(rig.lines).toEqual([])
   })
 
-  it('is told why it begins without a certificate, in pieces that are not cut', async () => {
+  it('learns why it begins without a certificate, in pieces that are not cut', async () => {
     const grant = `kubectl create rolebinding ${'x'.repeat(300)}`
     const rig = aRig({
       ensureNamespaceCertificate: () => Promise.resolve(`may not; allow it with: ${grant}`),
@@ -112,17 +112,17 @@ describe('a pod', () => {
 
   it('does not wait for an API server that is slow', async () => {
     const rig = aRig({ ensureNamespaceCertificate: () => new Promise(() => undefined) })
-    const answer = rig.admit(aRequest())
+    const response = rig.admit(aRequest())
     for (let i = 0; i < 5; i += 1) await Promise.resolve()
     rig.clock.advance(2000)
-    expect((await answer).warnings.join()).toContain('the API server is slow')
+    expect((await response).warnings.join()).toContain('the API server is slow')
   })
 
   it('is let in as it is where the operator fails', async () => {
     const rig = aRig({ settings: () => Promise.reject(new Error('broken')) })
-    const answer = await rig.admit(aRequest())
-    expect(answer).toMatchObject({ allowed: true })
-    expect(answer).not.toHaveProperty('patch')
+    const response = await rig.admit(aRequest())
+    expect(response).toMatchObject({ allowed: true })
+    expect(response).not.toHaveProperty('patch')
     expect(rig.lines.join('')).toContain('broken')
   })
 
@@ -135,7 +135,7 @@ describe('a pod', () => {
 
   it('with the name of a container that is endless is answered in a few words', async () => {
     const containers = [{ name: 'x'.repeat(1_000_000), ports: [{ containerPort: 18080 }] }]
-    const answer = await aRig().admit(aRequest({ object: { ...POD, spec: { containers } } }))
-    expect(answer.warnings.length).toBeLessThan(5)
+    const response = await aRig().admit(aRequest({ object: { ...POD, spec: { containers } } }))
+    expect(response.warnings.length).toBeLessThan(5)
   })
 })

@@ -96,7 +96,7 @@ describe('pods without the gateway that they ask for', () => {
     expect([missed.count, missed.note, lines.length]).toEqual([0, undefined, 2])
   })
 
-  it('are none of those that nobody asks about, or that go', async () => {
+  it('are none of those that do not ask for a sidecar, or that go', async () => {
     const { missed, rest } = aWorld({
       labelled: ['system', 'kube-system'],
       pods: {
@@ -138,7 +138,7 @@ describe('pods without the gateway that they ask for', () => {
     expect(missed.note?.length).toBeLessThan(400)
   })
 
-  it('stay what they were while the API server does not answer, which is told once', async () => {
+  it('stay what they were while the API server does not answer, which is logged once', async () => {
     const { missed, state, rest, later, lines } = aWorld({
       pods: { [` ${OF_POD}`]: [pod('billing/a-1')] },
     })

@@ -41,9 +41,13 @@ const aRig = () => {
 describe('large documents at the webhook', () => {
   it('are validated, beside those of the namespace', async () => {
     const { asked, ask, clock } = aRig()
-    const answer = ask('shop')
+    const response = ask('shop')
     asked[0]?.done()
-    expect([await answer, asked[0]?.group, clock.pending]).toEqual(['validated', 'webhook shop', 0])
+    expect([await response, asked[0]?.group, clock.pending]).toEqual([
+      'validated',
+      'webhook shop',
+      0,
+    ])
   })
 
   it('with stand-ins for Secrets are other documents than their text alone, which may be of others', () => {
@@ -58,11 +62,11 @@ describe('large documents at the webhook', () => {
 
   it('are not waited for longer than the API server waits', async () => {
     const { asked, ask, clock } = aRig()
-    const answer = ask('shop')
+    const response = ask('shop')
     await clock.run(2_499)
     expect(asked[0]?.signal?.aborted).toBe(false)
     await clock.run(1)
-    expect([await answer, asked[0]?.signal?.aborted]).toEqual([
+    expect([await response, asked[0]?.signal?.aborted]).toEqual([
       'it is large, and took too long',
       true,
     ])
@@ -76,9 +80,9 @@ describe('large documents at the webhook', () => {
     ['eight of all', ['a', 'b', 'c', 'd', 'e', 'f', 'g', 'h'], 'i'],
   ])('wait, %s; one more is refused', async (_, namespaces, more) => {
     const { asked, ask } = aRig()
-    const answers = namespaces.map(ask)
+    const responses = namespaces.map(ask)
     expect(await ask(more)).toBe('other large documents are being validated')
     for (const { done } of asked) done()
-    expect(new Set(await Promise.all(answers))).toEqual(new Set(['validated']))
+    expect(new Set(await Promise.all(responses))).toEqual(new Set(['validated']))
   })
 })

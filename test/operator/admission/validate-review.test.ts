@@ -3,7 +3,7 @@
 import { describe, expect, it } from '@jest/globals'
 import { problemMessage, warningTexts } from '../../../operator/admission/problem-text.ts'
 import { validateResource } from '../../../operator/admission/validate-resource.ts'
-import { readReview, reviewAnswer } from '../../../operator/admission/review.ts'
+import { readReview, reviewResponse } from '../../../operator/admission/review.ts'
 import { validateReview } from '../../../operator/admission/validate-review.ts'
 import { API_VERSION, GROUP } from '../../../operator/resource/resource.ts'
 import type { ValueMap } from '../../../language/expression/value.ts'
@@ -133,14 +133,14 @@ describe('refused', () => {
       ...bad,
       versions: { v1: { base_path: 'v1', paths: { '/': {}, '/x': { get: { action: 'x' } } } } },
     }
-    const answer = await ask({ object: specification(document) })
-    if (answer.allowed) throw new Error('it was allowed')
-    const [first = '', ...lines] = answer.message.split('\n')
+    const response = await ask({ object: specification(document) })
+    if (response.allowed) throw new Error('it was allowed')
+    const [first = '', ...lines] = response.message.split('\n')
     expect(first).toBe(`${lines.length} problems in ApiSpecification shop/orders:`)
     for (const path of ['/host', '/id', '/versions/v1/base_path', '/versions/v1/paths/~1'])
       expect(lines.filter((line) => line.startsWith(`/spec/document${path}:`))).not.toEqual([])
-    expect(answer.causes).toHaveLength(lines.length)
-    expect(answer.causes).toContainEqual(
+    expect(response.causes).toHaveLength(lines.length)
+    expect(response.causes).toContainEqual(
       expect.objectContaining({ reason: 'invalid_value', field: '/spec/document/host' }),
     )
   })
@@ -178,13 +178,13 @@ describe('refused', () => {
       '/spec/router/url',
     ],
   ])('%s', async (_, asked, words) => {
-    const answer = await ask(asked)
-    expect(answer).toMatchObject({ allowed: false })
-    expect('message' in answer && answer.message).toContain(words)
+    const response = await ask(asked)
+    expect(response).toMatchObject({ allowed: false })
+    expect('message' in response && response.message).toContain(words)
   })
 
   it('says nothing of the values of a realm', async () => {
-    const answer = await ask({
+    const response = await ask({
       kind: 'Realm',
       object: objectOf('Realm', {
         ...realm,
@@ -192,22 +192,22 @@ describe('refused', () => {
         callbackSecret: 'hunter3',
       }),
     })
-    expect(answer.allowed).toBe(false)
-    expect(JSON.stringify(answer)).not.toMatch(/hunter/)
+    expect(response.allowed).toBe(false)
+    expect(JSON.stringify(response)).not.toMatch(/hunter/)
   })
 })
 
 describe('warnings', () => {
-  it('of properties that nobody reads', async () => {
-    const answer = await ask({ object: specification({ ...good, colour: 'red', __proto__x: 1 }) })
-    expect(answer.allowed).toBe(true)
-    expect(answer.warnings).toHaveLength(2)
-    expect(answer.warnings[0]).toMatch(/^\/spec\/document\/colour: /)
+  it('of properties that are not read', async () => {
+    const response = await ask({ object: specification({ ...good, colour: 'red', __proto__x: 1 }) })
+    expect(response.allowed).toBe(true)
+    expect(response.warnings).toHaveLength(2)
+    expect(response.warnings[0]).toMatch(/^\/spec\/document\/colour: /)
   })
 
   it('beside the problems of a document that is refused', async () => {
-    const answer = await ask({ object: specification({ ...bad, colour: 'red' }) })
-    expect([answer.allowed, answer.warnings]).toEqual([
+    const response = await ask({ object: specification({ ...bad, colour: 'red' }) })
+    expect([response.allowed, response.warnings]).toEqual([
       false,
       [expect.stringMatching(/^\/spec\/document\/colour: /)],
     ])
@@ -258,23 +258,23 @@ describe('variables from Secrets', () => {
     ['another than was named', '{{variables.other}}', named, 1],
     ['made into something else', '{{variables.token |> json:decode |> get(a)}}', named, 0],
   ])('%s: allowed', async (_, expression, from, warnings) => {
-    const answer = await ask({ object: specification(withVariable(expression), from) })
-    expect(answer.allowed).toBe(true)
-    expect(answer.warnings).toHaveLength(warnings)
-    expect(answer.warnings.join()).toMatch(warnings === 0 ? /^$/ : /keys/)
+    const response = await ask({ object: specification(withVariable(expression), from) })
+    expect(response.allowed).toBe(true)
+    expect(response.warnings).toHaveLength(warnings)
+    expect(response.warnings.join()).toMatch(warnings === 0 ? /^$/ : /keys/)
   })
 
   it('what is wrong whatever they are is refused', async () => {
     const document = withVariable('{{variables.other}}', { host: 'a..b', realm_uri: 5 })
-    const answer = await ask({ object: specification(document, named) })
-    if (answer.allowed) throw new Error('it was allowed')
-    expect(answer.message).toMatch(/^2 problems/)
-    expect(answer.warnings).toHaveLength(1)
+    const response = await ask({ object: specification(document, named) })
+    if (response.allowed) throw new Error('it was allowed')
+    expect(response.message).toMatch(/^2 problems/)
+    expect(response.warnings).toHaveLength(1)
   })
 
   it('without any, an expression that fails is a fault', async () => {
-    const answer = await ask({ object: specification(withVariable('{{variables.other}}')) })
-    expect(answer.allowed).toBe(false)
+    const response = await ask({ object: specification(withVariable('{{variables.other}}')) })
+    expect(response.allowed).toBe(false)
   })
 
   it.each<[string, object]>([
@@ -291,7 +291,7 @@ describe('variables from Secrets', () => {
 describe('bounds', () => {
   const problem = (path: string, message = 'wrong') => ({ code: 'invalid_value', path, message })
 
-  it('one answer holds at most 30 KB, and says what it left out', () => {
+  it('one response holds at most 30 KB, and says what it left out', () => {
     const problems = Array.from({ length: 1000 }, (_, i) => problem(`/a/${i}`, 'x'.repeat(200)))
     const message = problemMessage('X', problems)
     expect(message.length).toBeLessThan(30_000)
@@ -340,9 +340,9 @@ describe('bounds', () => {
     ['that six times as much is stored of', large(3e5, '<'), false, /takes 1,\d{3},\d{3} bytes/],
     ['of 250 KB, that is stored longer', large(2.5e5, '&'), true, /^$/],
   ])('a document %s', async (_, object, isAllowed, words) => {
-    const answer = await ask({ object })
-    expect(answer.allowed).toBe(isAllowed)
-    expect(answer.allowed ? answer.warnings.join() : answer.message).toMatch(words)
+    const response = await ask({ object })
+    expect(response.allowed).toBe(isAllowed)
+    expect(response.allowed ? response.warnings.join() : response.message).toMatch(words)
   })
 
   it('what the store has taken before is no reason to refuse a change', async () => {
@@ -353,8 +353,10 @@ describe('bounds', () => {
 
   it('a Realm of 2 MB is refused without advice on documents', async () => {
     const info = { text: 'x'.repeat(2e6) }
-    const answer = await ask({ kind: 'Realm', object: objectOf('Realm', { ...realm, info }) })
-    expect('message' in answer && answer.message).toMatch(/1 problem.*\n.*Make the Realm smaller$/)
+    const response = await ask({ kind: 'Realm', object: objectOf('Realm', { ...realm, info }) })
+    expect('message' in response && response.message).toMatch(
+      /1 problem.*\n.*Make the Realm smaller$/,
+    )
   })
 })
 
@@ -384,13 +386,13 @@ describe('reviews', () => {
       request: { uid: 'a', kind: { group: 'g', kind: 'K' }, name: 'n' },
     })
     if (request === undefined) throw new Error('that was no review')
-    expect(reviewAnswer(request, { allowed: true, warnings: [] })).toEqual({
+    expect(reviewResponse(request, { allowed: true, warnings: [] })).toEqual({
       apiVersion: 'admission.k8s.io/v1',
       kind: 'AdmissionReview',
       response: { uid: 'a', allowed: true },
     })
     const refusal = { allowed: false, warnings: ['w'], message: 'm', causes: [] } as const
-    expect(reviewAnswer(request, refusal)).toMatchObject({
+    expect(reviewResponse(request, refusal)).toMatchObject({
       response: {
         uid: 'a',
         allowed: false,

@@ -78,7 +78,7 @@ const aWorld = (object: ValueMap | undefined) => {
 }
 
 describe('the configuration for Pods, without sidecars', () => {
-  it('is removed by the leader, once, and nobody else', async () => {
+  it('is removed by the leader, once, and by no other replica', async () => {
     const { clock, calls, lines, remover, rest } = aWorld(configuration({}))
     await rest()
     expect(calls).toEqual([])
@@ -115,7 +115,7 @@ describe('the configuration for Pods, without sidecars', () => {
     },
   )
 
-  it('is removed later where the API server does not answer, which is told once', async () => {
+  it('is removed later where the API server does not answer, which is logged once', async () => {
     const { clock, lines, state, remover, rest } = aWorld(configuration({}))
     state.fault = new ApiError('away', { status: 503 })
     remover.lead()

@@ -305,7 +305,7 @@ describe('what is due', () => {
     expect((await keeper.credentialsFor('shop')).tls.ca).toBe(before.tls.ca)
   })
 
-  it('the CA: trusted before it signs, the old one until nobody shows what it signed', async () => {
+  it('the CA: trusted before it signs, the old one until no program shows what it signed', async () => {
     const world = aWorld()
     await leading(world)
     const old = certificateOf(world, OWN, SECRET_NAMES.authority)
@@ -352,7 +352,7 @@ describe('what is due', () => {
 })
 
 describe('when what is kept ends', () => {
-  it('is told by Secret, of all namespaces the first', async () => {
+  it('is reported by Secret, of all namespaces the first', async () => {
     const world = aWorld()
     const keeper = await leading(world, { namespaces: () => ['shop', 'billing'] })
     const endOf = (name: string, namespace = OWN): number =>
@@ -619,7 +619,7 @@ describe('an API that does not answer', () => {
     const keeper = await leading(world)
     const before = await keeper.credentialsFor('shop')
     world.secrets.onCall = () => {
-      throw new ApiError('nobody there', { status: 0 })
+      throw new ApiError('no connection', { status: 0 })
     }
     await pass(world, 2 * MINUTE_MS)
     const asked = world.secrets.calls.length
@@ -628,7 +628,7 @@ describe('an API that does not answer', () => {
     await pass(world, 1000)
     expect(world.secrets.calls.length).toBeGreaterThan(asked)
     expect(await keeper.credentialsFor('shop')).toBe(before)
-    expect([...keeper.failures]).toEqual([[OWN, 'nobody there']])
+    expect([...keeper.failures]).toEqual([[OWN, 'no connection']])
   })
 
   it('a listener that throws is logged, and stops nothing', async () => {

@@ -19,7 +19,7 @@ export interface FakeSecrets {
   readonly put: (namespace: string, name: string, texts: Readonly<Record<string, string>>) => void
   readonly annotate: (namespace: string, name: string, annotations: ValueMap) => void
   readonly remove: (namespace: string, name: string) => void
-  /** Before each call; what it throws is the answer. */
+  /** Before each call; what it throws is the response. */
   onCall: (call: string) => void | Promise<void>
 }
 

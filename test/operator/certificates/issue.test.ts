@@ -155,7 +155,7 @@ describe('TLS', () => {
     })
     listener.on('secureConnection', (socket: TLSSocket) => {
       socket.on('error', () => undefined)
-      socket.end(socket.getPeerX509Certificate()?.checkHost('operator.test') ?? 'nobody')
+      socket.end(socket.getPeerX509Certificate()?.checkHost('operator.test') ?? 'no name')
     })
     listener.listen(0, '127.0.0.1')
     await once(listener, 'listening')

@@ -207,11 +207,11 @@ describe('the keys of realms', () => {
   it('that can not be asked for are not known; what was read before stays', async () => {
     const world = aWorld()
     world.secrets.onCall = () => {
-      throw new ApiError('nobody there', { status: 0 })
+      throw new ApiError('no connection', { status: 0 })
     }
     const keeper = await leading(world)
     expect([keeper.isKnown, keeper.ring]).toEqual([false, undefined])
-    expect(keeper.failure).toContain('nobody there')
+    expect(keeper.failure).toContain('no connection')
     world.secrets.onCall = () => undefined
     await pass(world, 60_000)
     expect(keeper.isKnown).toBe(true)

@@ -382,7 +382,7 @@ describe('what is written into a status', () => {
       { spec: { document: bad } },
       { generation: 2 },
     )
-    // Nobody has put it, as far as its status goes: nothing is kept for it.
+    // No data plane has it, as far as its status goes: nothing is kept for it.
     source.show([realm, { ...broken, conditions: [] } as Resource])
     source.renew(told('sha256:other', { document: bad, generation: 2 }))
     leadership.events?.onLead(startEpoch(() => 7))
@@ -430,7 +430,7 @@ describe('turns', () => {
     expect(turns).toEqual(['lead', 'follow', 'lead'])
   })
 
-  it('gives its turn back when it stops, after its leaderOnlyTasks were told', async () => {
+  it('gives its turn back when it stops, after its leader-only tasks were stopped', async () => {
     const leadership = new TakingTurns()
     const { controller, turns } = await aController(HASTY, leadership)
     leadership.events?.onLead(startEpoch(() => 1))

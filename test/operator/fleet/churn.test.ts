@@ -168,7 +168,7 @@ describe('data planes that come and go', () => {
     })
   })
 
-  it('two that are alike but for a label that nobody selects by are sent one compressed batch', async () => {
+  it('two that are alike but for a label that no document selects by are sent one compressed batch', async () => {
     const fakes = await planes(4)
     const told = new ToldDataPlanes()
     const { fleet } = aFleet([], { dataPlanes: told })
@@ -181,7 +181,7 @@ describe('data planes that come and go', () => {
 })
 
 describe('a data plane that was restarted', () => {
-  it('is gone round at once when that is told, though it was backing off', async () => {
+  it('gets a round at once when its restart is known, though it was backing off', async () => {
     const plane = await aPlane(await freePort())
     const { port } = plane
     const told = new ToldDataPlanes()
@@ -202,7 +202,7 @@ describe('a data plane that was restarted', () => {
     expect(plane.specs.size).toBe(3)
   })
 
-  it('that is told of before it listens is found within moments of listening', async () => {
+  it('that is known before it listens is found within moments of listening', async () => {
     const plane = await aPlane(await freePort())
     const { port } = plane
     await plane.close()

@@ -2,7 +2,7 @@ import { describe, expect, it } from '@jest/globals'
 import { planEndpointCalls } from '../../../operator/fleet/endpoint-calls.ts'
 import type { DesiredDocument } from '../../../operator/desired-set.ts'
 import { servicesNamedBy, WantedServices } from '../../../operator/fleet/wanted-services.ts'
-import type { ServiceAnswer } from '../../../operator/service-endpoints.ts'
+import type { ServiceState } from '../../../operator/service-endpoints.ts'
 import type { ServiceEndpoints } from '../../../language/wire/wire.ts'
 import { aDocument } from '../../support/desired.ts'
 
@@ -14,42 +14,42 @@ const NEW_A = endpoints('shop/a')
 interface Case {
   readonly sent?: readonly ServiceEndpoints[]
   readonly wanted?: readonly string[]
-  readonly answers?: Readonly<Record<string, ServiceAnswer>>
+  readonly states?: Readonly<Record<string, ServiceState>>
   readonly isWhole?: boolean
 }
 
-const plan = ({ sent = [], answers = {}, wanted = Object.keys(answers), isWhole = false }: Case) =>
+const plan = ({ sent = [], states = {}, wanted = Object.keys(states), isWhole = false }: Case) =>
   planEndpointCalls({
     sent: new Map(sent.map((each) => [each.service, each])),
     wanted,
     isWhole,
-    answerOf: (service) => answers[service] ?? 'unknown',
+    stateOf: (service) => states[service] ?? 'unknown',
     sizeOf: () => 100 * 1024,
   })
 
-describe('what a gateway is told', () => {
+describe('what a gateway is sent', () => {
   it.each<[what: string, given: Case, calls: readonly object[]]>([
-    ['nothing', { sent: [A], answers: { 'shop/a': A } }, []],
-    ['what is new', { answers: { 'shop/a': A } }, [{ put: [A], delete: [] }]],
+    ['nothing', { sent: [A], states: { 'shop/a': A } }, []],
+    ['what is new', { states: { 'shop/a': A } }, [{ put: [A], delete: [] }]],
     [
       'what has changed',
-      { sent: [A, B], answers: { 'shop/a': NEW_A, 'shop/b': B } },
+      { sent: [A, B], states: { 'shop/a': NEW_A, 'shop/b': B } },
       [{ put: [NEW_A], delete: [] }],
     ],
     [
       'what is not wanted any more',
-      { sent: [A, B], answers: { 'shop/a': A } },
+      { sent: [A, B], states: { 'shop/a': A } },
       [{ put: [], delete: ['shop/b'] }],
     ],
     [
       'what has its own address now',
-      { sent: [A], answers: { 'shop/a': 'own address' } },
+      { sent: [A], states: { 'shop/a': 'own address' } },
       [{ put: [], delete: ['shop/a'] }],
     ],
     ['nothing of what is not known yet', { sent: [A], wanted: ['shop/a', 'shop/b'] }, []],
     [
       'all of it',
-      { sent: [A], answers: { 'shop/a': A, 'shop/b': B }, isWhole: true },
+      { sent: [A], states: { 'shop/a': A, 'shop/b': B }, isWhole: true },
       [{ put: [A, B], delete: [], only: ['shop/a', 'shop/b'] }],
     ],
     ['that there is nothing', { sent: [A], isWhole: true }, [{ put: [], delete: [], only: [] }]],
@@ -64,8 +64,8 @@ describe('what a gateway is told', () => {
 
   it('comes in calls of some 256 KiB, and what is to be forgotten with the last', () => {
     const many = Array.from({ length: 7 }, (_, at) => endpoints(`shop/s${at}`))
-    const answers = Object.fromEntries(many.map((each) => [each.service, each]))
-    const { calls, sent } = plan({ answers, isWhole: true })
+    const states = Object.fromEntries(many.map((each) => [each.service, each]))
+    const { calls, sent } = plan({ states, isWhole: true })
     expect(calls.map(({ put }) => put.length)).toEqual([3, 3, 1])
     expect(calls.map(({ only }) => only?.length)).toEqual([undefined, undefined, 7])
     expect(sent.size).toBe(7)

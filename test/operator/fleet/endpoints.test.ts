@@ -1,7 +1,7 @@
 // A fleet that tells fake data planes of the Pods of Services.
 
 import { afterEach, describe, expect, it } from '@jest/globals'
-import type { EndpointSource, ServiceAnswer } from '../../../operator/service-endpoints.ts'
+import type { EndpointSource, ServiceState } from '../../../operator/service-endpoints.ts'
 import type { FakeDataPlane } from '../../support/fake-data-plane.ts'
 import type { ServiceEndpoints } from '../../../language/wire/wire.ts'
 import { aDesiredSet, aDocument, aRealm } from '../../support/desired.ts'
@@ -19,7 +19,7 @@ const endpoints = (service: string, ...addresses: string[]): ServiceEndpoints =>
 class FakeSource implements EndpointSource {
   wanted: ReadonlySet<string> = new Set()
   isStopped = false
-  readonly #answers = new Map<string, ServiceAnswer>()
+  readonly #states = new Map<string, ServiceState>()
   #onChange: () => void = () => undefined
 
   start(onChange: () => void): void {
@@ -30,12 +30,12 @@ class FakeSource implements EndpointSource {
     this.wanted = services
   }
 
-  of(service: string): ServiceAnswer {
-    return this.#answers.get(service) ?? 'unknown'
+  of(service: string): ServiceState {
+    return this.#states.get(service) ?? 'unknown'
   }
 
   tell(...all: readonly ServiceEndpoints[]): void {
-    for (const each of all) this.#answers.set(each.service, each)
+    for (const each of all) this.#states.set(each.service, each)
     this.#onChange()
   }
 
@@ -182,7 +182,7 @@ describe('a gateway', () => {
     ['breaks off', { status: 200, body: 'no JSON' }],
     ['is overtaken', { status: 409, body: { code: 'svc.error.stale_sequence' } }],
   ])(
-    'of which a call %s is told all of it again, and its documents are none the worse',
+    'of which a call %s is sent all of it again, and its documents are served as before',
     async (_, fault) => {
       const { source, plane, fleet } = await start(await aPlane())
       plane.endpointFaults.push(fault, fault)
@@ -194,7 +194,7 @@ describe('a gateway', () => {
     },
   )
 
-  it('of another manager is told nothing', async () => {
+  it('of another manager is sent nothing', async () => {
     const plane = await aPlane()
     const other = await aPlane()
     other.manager = 'somebody'

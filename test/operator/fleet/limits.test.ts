@@ -115,7 +115,7 @@ describe('what all data planes share', () => {
       fake.onMoment = async (moment) => {
         if (moment === 'arrived') most = Math.max(most, (inside += 1))
         else inside -= 1
-        // Whoever else may come arrives meanwhile.
+        // Others may arrive meanwhile.
         for (let turns = 0; turns < 20; turns += 1) await settled()
       }
     }

@@ -103,7 +103,7 @@ describe('epochSource without a Lease', () => {
     expect(epochSource.epoch()).toBe(1_000_000)
   })
 
-  it('raises its epoch above one that nobody can have started with', async () => {
+  it('raises its epoch above one that no leader can have started with', async () => {
     const epochSource = startEpoch(() => 1_000_000)
     expect(await epochSource.challenge(9_000_000)).toBe(true)
     expect(epochSource.epoch()).toBe(9_000_001)
@@ -515,7 +515,7 @@ describe('sync bodies', () => {
   })
 })
 
-describe('answers', () => {
+describe('responses', () => {
   const good = state({ a: 'x' })
   it.each([
     ['good', good, true],

@@ -150,7 +150,7 @@ describe('real gateways', () => {
     await directory[Symbol.asyncDispose]()
   })
 
-  it('hold what is desired, in compressed batches, and are told by their version', async () => {
+  it('hold what is desired, in compressed batches, and are reported by their version', async () => {
     const places = [await aPlace(files), await aPlace(files)]
     await Promise.all(places.map(start))
     const { told, fleet } = aRealFleet(ca)
@@ -209,7 +209,7 @@ describe('real gateways', () => {
     }, WITHIN)
   })
 
-  it('one gives the text of a version that nobody else has', async () => {
+  it('one gives the text of a version that no other has', async () => {
     const { told, fleet } = aRealFleet(ca)
     const secretVersions = [{ name: 's', uid: 'u', resourceVersion: '7' }]
     const plain = aDocument('plain')
@@ -235,7 +235,7 @@ describe('real gateways', () => {
       log: createSilentLog(),
     })
     source.want(
-      [plain.digest, secret.digest, 'nobody’s'].map((digest) => ({ digest, namespace: 'default' })),
+      [plain.digest, secret.digest, 'unknown'].map((digest) => ({ digest, namespace: 'default' })),
     )
     await eventually(() => {
       expect([...found.keys()].sort()).toEqual([plain.digest, secret.digest].sort())

@@ -1,5 +1,5 @@
 import { afterEach, describe, expect, it } from '@jest/globals'
-import type { Answer } from '../../../operator/fleet/management-client.ts'
+import type { ManagementResponse } from '../../../operator/fleet/management-client.ts'
 import { type Holder, RecoverSource } from '../../../operator/fleet/recover-source.ts'
 import { createSilentLog } from '../../../telemetry/log.ts'
 import { aDesiredSet, aDocument } from '../../support/desired.ts'
@@ -24,7 +24,7 @@ const wanted = (id: string): Wanted => ({
   namespace: 'default',
 })
 
-const good = (id: string): Answer<unknown> => ({
+const good = (id: string): ManagementResponse<unknown> => ({
   result: 'ok',
   value: { id },
   etag: `"digest-of-${id}"`,
@@ -53,7 +53,7 @@ const aSource = (holdersOf: (version: Wanted) => readonly Holder[], isGood = tru
   return { source, recovered, rounds, clock }
 }
 
-const answers = (key: string, ...list: readonly Answer<unknown>[]) => {
+const answers = (key: string, ...list: readonly ManagementResponse<unknown>[]) => {
   const left = [...list]
   const state = { asked: 0 }
   const holder: Holder = {
@@ -68,7 +68,7 @@ const answers = (key: string, ...list: readonly Answer<unknown>[]) => {
 }
 
 describe('texts that only data planes have', () => {
-  it('are asked of one that holds them, and told once for all', async () => {
+  it('are asked of one that holds them, and reported once for all of them', async () => {
     const { source, recovered, rounds } = aSource(({ key }) => [answers('p', good(key)).holder])
     source.want(Array.from({ length: 20 }, (_, i) => wanted(`d${i}`)))
     await settled()
@@ -84,7 +84,7 @@ describe('texts that only data planes have', () => {
     ['another version by now', { ...good('d'), etag: '"other"' }],
     ['no tag', { result: 'ok', value: { id: 'd' }, etag: undefined }],
     ['no document', { result: 'ok', value: [], etag: '"digest-of-d"' }],
-  ] as const)('an answer that is %s: the next one is asked', async (_name, bad) => {
+  ] as const)('a response that is %s: the next one is asked', async (_name, bad) => {
     const [first, second] = [answers('p', bad), answers('q', good('d'))]
     const { source, rounds } = aSource(() => [first.holder, second.holder])
     source.want([wanted('d')])
@@ -94,7 +94,7 @@ describe('texts that only data planes have', () => {
     source.stop()
   })
 
-  it('nobody has them yet: asked when somebody has', async () => {
+  it('no data plane has them yet: asked when one has', async () => {
     const holders: Holder[] = []
     const { source, rounds } = aSource(() => holders)
     source.want([wanted('d')])
@@ -155,7 +155,7 @@ describe('texts that only data planes have', () => {
 
   it.each([
     [
-      'nobody wants it any more',
+      'it is not wanted any more',
       (source: RecoverSource<Wanted>): void => {
         source.want([])
       },
@@ -166,12 +166,14 @@ describe('texts that only data planes have', () => {
         source.stop()
       },
     ],
-  ])('an answer that comes when %s is not taken', async (_name, end) => {
-    const answer = Promise.withResolvers<Answer<unknown>>()
-    const { source, recovered, clock } = aSource(() => [{ key: 'p', source: () => answer.promise }])
+  ])('a response that comes when %s is not taken', async (_name, end) => {
+    const response = Promise.withResolvers<ManagementResponse<unknown>>()
+    const { source, recovered, clock } = aSource(() => [
+      { key: 'p', source: () => response.promise },
+    ])
     source.want([wanted('d')])
     end(source)
-    answer.resolve(good('d'))
+    response.resolve(good('d'))
     await clock.run(A_WHILE_MS)
     expect(recovered).toEqual([])
     source.stop()
@@ -201,8 +203,8 @@ describe('texts that only data planes have', () => {
     ['confined since', '"digest-of-d@shop"'],
     ['confined no more', '"digest-of-d"', '@shop'],
   ])('a text that was %s is that text', async (_name, etag, suffix = '') => {
-    const answer = { result: 'ok', value: { id: 'd' }, etag } as const
-    const { source, recovered } = aSource(() => [answers('p', answer).holder])
+    const response = { result: 'ok', value: { id: 'd' }, etag } as const
+    const { source, recovered } = aSource(() => [answers('p', response).holder])
     source.want([{ ...wanted('d'), digest: `digest-of-d${suffix}` }])
     await settled()
     expect(recovered).toEqual(['d {"id":"d"}'])

@@ -83,7 +83,7 @@ describe('a provider that fails', () => {
     redirect_uri: 'https://r',
   }
 
-  it('is told where the Realm has it', () => {
+  it('is reported where the Realm has it', () => {
     const record = { uri: 'com.shop', info: { oidc_providers: { corp } } }
     const given = new Map([['com.shop', aRealm('com.shop', { record })]])
     expect(reportedRealms(held, given).get('com.shop')?.failingProviders).toEqual([

@@ -55,11 +55,11 @@ export const whileTimePasses = (
 
 /** Is back when all has arrived that was sent to it before. */
 export const roundTrip = async ({ url }: FakeDataPlane): Promise<void> => {
-  const answer = await fetch(`${url}/api_specs?view=state`)
-  await answer.text()
+  const response = await fetch(`${url}/api_specs?view=state`)
+  await response.text()
 }
 
-/** Of an answer that does not come. */
+/** Of a response that does not come. */
 export const NEVER = new Promise<never>(() => undefined)
 
 export interface FleetRig {
@@ -82,7 +82,7 @@ export const aFleet = (
     confirmDeletes: () => Promise.resolve(true),
     clock: HASTY,
     pollMs: 20,
-    // Whoever tests a time-out says so: all else holds however slow the machine is.
+    // A test of a time-out says so: all else holds however slow the machine is.
     timeoutMs: 20_000,
     ...more,
   })

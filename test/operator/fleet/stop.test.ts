@@ -140,7 +140,7 @@ describe('a fleet that is stopped', () => {
         expect(epochs).toEqual(epochs.toSorted((left, right) => left - right))
         expect(fake.epoch).toBe(2)
       }
-      // Nobody asked for credentials, or for the epoch, or told a report, on behalf of the first.
+      // No credentials, epoch or report were asked for or sent on behalf of the first.
       expect(point.passedByFleet).toBe(passed)
     },
   )
@@ -153,7 +153,7 @@ describe('a fleet that is stopped', () => {
   it.each<[string, (plane: FakeDataPlane, reached: () => void) => Partial<FleetOptions>]>([
     ['credentials that never come', (_, reached) => ({ credentials: never(reached) })],
     [
-      'an answer to a challenge that never comes',
+      'a response to a challenge that never comes',
       (plane, reached) => {
         plane.epoch = 5
         return { epochSource: { epoch: () => 1, challenge: never(reached) } }

@@ -224,7 +224,7 @@ describe('mutual TLS per data plane', () => {
     expect(fleet.counters()).toMatchObject({ pushes: { failed: 0 }, polls: { failed: 0 } })
   })
 
-  it('a client certificate that can not be used is told in words', async () => {
+  it('a client certificate that can not be used is reported in words', async () => {
     const ca = createCertificateAuthority('ours')
     const plane = await aPlane(0, tlsOf('shop', ca))
     const told = new ToldDataPlanes()

@@ -54,7 +54,7 @@ const without = (key: keyof typeof STATE): object =>
 describe('the state as another version tells it', () => {
   it.each([
     ['as we do', STATE, {}],
-    ['before versions were told', without('gatewayVersion'), { gatewayVersion: undefined }],
+    ['before versions were reported', without('gatewayVersion'), { gatewayVersion: undefined }],
     ['without a counter', without('version'), { version: 0 }],
     ['without an epoch', without('epoch'), { epoch: 0 }],
     ['without realms', without('realms'), { realms: {} }],
@@ -121,7 +121,7 @@ describe('the state as another version tells it', () => {
   })
 })
 
-describe('the answer to a sync call as another version gives it', () => {
+describe('the response to a sync call as another version gives it', () => {
   const ITEM = { id: 'a', kind: 'spec', result: 'loaded', errors: [], warnings: [] }
   it.each([
     ['as we do', { rootDigest: 'x', items: [ITEM] }, [ITEM]],
@@ -149,7 +149,7 @@ describe('the answer to a sync call as another version gives it', () => {
 describe('a data plane of another version', () => {
   const PROBLEM = { code: 'invalid_value', path: '/new', message: 'unknown here' } as const
 
-  it('is told as such, and serves', async () => {
+  it('is reported as such, and serves', async () => {
     const plane = await aPlane()
     plane.gatewayVersion = '1.3.0'
     const { fleet } = aFleet([plane], { version: '1.4.0' })

@@ -267,20 +267,20 @@ describe('a data plane that misbehaves', () => {
     ['404', { status: 404, on: 'state' }],
     ['418', { status: 418, on: 'sync' }],
     ['304 to a sync call', { status: 304, on: 'sync' }],
-    ['an answer that is none', { status: 200, body: { hello: 1 } }],
+    ['a response that is none', { status: 200, body: { hello: 1 } }],
     ['a broken connection', { reset: true, on: 'sync' }],
     ['silence', { until: NEVER, on: 'state' }],
   ] as const)('%s: tried again until it is well', async (_name, misbehaviour) => {
     const plane = await aPlane()
     plane.misbehaviours.push(misbehaviour, misbehaviour)
-    // Short for `silence`. Whoever is stopped meanwhile tries again, too.
+    // Short for `silence`. A worker that is stopped meanwhile tries again, too.
     const { fleet } = aFleet([plane], { timeoutMs: 100 })
     fleet.apply(many(2))
     await synced(fleet)
     expect(plane.specs.size).toBe(2)
   })
 
-  it('leaves an item out of its answer: observed again', async () => {
+  it('leaves an item out of its response: observed again', async () => {
     const plane = await aPlane()
     plane.forgets.add('d0000')
     const { fleet } = aFleet([plane])
@@ -289,7 +289,7 @@ describe('a data plane that misbehaves', () => {
     expect(report(fleet).documents.has('d0000')).toBe(true)
   })
 
-  it('nobody listens: said in words, and found when it comes', async () => {
+  it('nothing listens: said in words, and found when it comes', async () => {
     const port = await freePort()
     const { fleet, reports } = aFleet([], {
       dataPlanes: staticDataPlanes([`http://127.0.0.1:${port}`]),

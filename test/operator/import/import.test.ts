@@ -88,12 +88,13 @@ const bring = async (manifests: string, gateway: GatewayProcess): Promise<boolea
 }
 
 const post = async (gateway: GatewayProcess, path: string, body: unknown): Promise<void> => {
-  const answer = await fetch(`${gateway.management}${path}`, {
+  const response = await fetch(`${gateway.management}${path}`, {
     method: 'POST',
     headers: { 'content-type': 'application/json' },
     body: JSON.stringify(body),
   })
-  if (answer.status !== 204) throw new Error(`${path}: ${answer.status} ${await answer.text()}`)
+  if (response.status !== 204)
+    throw new Error(`${path}: ${response.status} ${await response.text()}`)
 }
 
 const read = async (gateway: GatewayProcess, path: string): Promise<unknown> =>
@@ -312,10 +313,10 @@ describe('import', () => {
     for (const path of ['/hello/Ada', '/from-configmap/hello', '/partner/stock', '/nowhere']) {
       const [a, b] = await Promise.all(
         [first, second].map(async (each) => {
-          const answer = await fetch(`${each.public}${path}`)
+          const response = await fetch(`${each.public}${path}`)
           // An error has the id of its request.
-          const text = await answer.text()
-          return [answer.status, answer.ok ? text : '']
+          const text = await response.text()
+          return [response.status, response.ok ? text : '']
         }),
       )
       expect(b).toEqual(a)
@@ -378,8 +379,9 @@ describe('adoption', () => {
     let [sent, isOver] = [0, false]
     const asking = (async () => {
       while (!isOver) {
-        const answer = await fetch(`${gateway.public}/v1/a`)
-        if ((await answer.text()) !== '"a"' || answer.status !== 200) failures.push(answer.status)
+        const response = await fetch(`${gateway.public}/v1/a`)
+        if ((await response.text()) !== '"a"' || response.status !== 200)
+          failures.push(response.status)
         sent += 1
       }
     })()

@@ -1,5 +1,5 @@
-// A handler comes in; an HTTP server that answers as it says, and remembers what it was asked, goes out: for what a
-// real API server will not do when a test wants it to. It listens on loopback.
+// Starts an HTTP server on loopback that answers by a handler, and records what it was asked: for what a real API
+// server will not do when a test wants it to.
 
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
 import { createServer as createTlsServer } from 'node:https'
@@ -15,7 +15,7 @@ export interface FakeRequest {
   readonly body: string
 }
 
-export type Answering = (request: FakeRequest, response: ServerResponse) => void
+export type RequestHandler = (request: FakeRequest, response: ServerResponse) => void
 
 export interface FakeApiServer extends AsyncDisposable {
   readonly cluster: Cluster
@@ -23,7 +23,7 @@ export interface FakeApiServer extends AsyncDisposable {
   /** Connections that were ever made. */
   readonly connections: number
   /** The handler from now on. */
-  answering(handler: Answering): void
+  answering(handler: RequestHandler): void
 }
 
 export interface FakeApiServerOptions {
@@ -32,7 +32,7 @@ export interface FakeApiServerOptions {
 }
 
 export const startFakeApiServer = async (
-  handler: Answering,
+  handler: RequestHandler,
   { tls, cluster }: FakeApiServerOptions = {},
 ): Promise<FakeApiServer> => {
   const requests: FakeRequest[] = []

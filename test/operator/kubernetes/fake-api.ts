@@ -28,7 +28,7 @@ export type Asked =
 
 export interface FakeApi {
   readonly api: KubernetesApi
-  /** What was asked and nobody took yet. */
+  /** What was asked and was not taken yet. */
   readonly asked: Asked[]
   /** The API server is back after it was away. */
   returned(): void

@@ -1,4 +1,4 @@
-// Options of reflectors in; watches that hold what a test puts into them, and answers about CRDs, out.
+// Makes watches that hold what a test puts into them, from the options of reflectors, and responses about CRDs.
 
 import {
   ApiError,
@@ -174,11 +174,11 @@ const createFakeWatch = <T>(
   return { fake, watched }
 }
 
-export type DefinitionAnswer = ValueMap | number
+export type DefinitionResponse = ValueMap | number
 
 export interface FakeApi extends KubernetesApi {
   /** By plural: the definition, or the status of the refusal. */
-  readonly definitions: Map<string, DefinitionAnswer>
+  readonly definitions: Map<string, DefinitionResponse>
   looks: number
 }
 
@@ -190,9 +190,9 @@ export const aDefinition = (uid = 'd1', more: ValueMap = {}): ValueMap => ({
 /** Answers for CustomResourceDefinitions only. */
 export const createFakeApi = (): FakeApi => {
   const refuse = (): never => {
-    throw new Error('nobody should ask this')
+    throw new Error('this should not be asked')
   }
-  const definitions = new Map<string, DefinitionAnswer>([
+  const definitions = new Map<string, DefinitionResponse>([
     ['apispecifications', aDefinition('d1')],
     ['realms', aDefinition('d2')],
   ])
@@ -202,9 +202,9 @@ export const createFakeApi = (): FakeApi => {
     get: (type, { name }) => {
       if (type !== TYPES.customResourceDefinitions) return refuse()
       api.looks += 1
-      const answer = definitions.get(name.split('.')[0] ?? '') ?? 404
-      if (typeof answer !== 'number') return Promise.resolve(answer)
-      return Promise.reject(new ApiError(`HTTP ${answer}`, { status: answer }))
+      const response = definitions.get(name.split('.')[0] ?? '') ?? 404
+      if (typeof response !== 'number') return Promise.resolve(response)
+      return Promise.reject(new ApiError(`HTTP ${response}`, { status: response }))
     },
     list: refuse,
     watch: refuse,

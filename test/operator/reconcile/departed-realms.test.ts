@@ -161,7 +161,7 @@ describe('a Realm that is deleted while a document uses it', () => {
     expect(world.desired.documents.size).toBe(0)
   })
 
-  it('is told as deleted by an operator that starts later, too', () => {
+  it('is reported as deleted by an operator that starts later, too', () => {
     const digest = new World().stand([realm(), orders()]).desired.documents.get('orders')?.digest
     const served = orders({ status: { programmedGeneration: 1, programmedDigest: digest } })
     const world = new World().stand([served])
@@ -194,7 +194,7 @@ describe('a Realm that is deleted while a document uses it', () => {
     },
   )
 
-  it('is not told as deleted where the document has gone on to another realm', () => {
+  it('is not reported as deleted where the document has gone on to another realm', () => {
     const world = new World().stand([realm(), orders()])
     const moved = orders({
       spec: { document: aSpecification('orders', { realm_uri: 'com.nowhere' }) },

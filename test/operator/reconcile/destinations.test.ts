@@ -183,7 +183,7 @@ describe('the policy of a namespace', () => {
   it.each<[string, ConstructorParameters<typeof Reconciler>[0], readonly Resource[], string]>([
     ['any, by default', ANY, [], 'any'],
     ['any, without an annotation', ANY, [namespace('shop')], 'any'],
-    ['as the operator was told', OWN, [namespace('shop')], 'own'],
+    ['as the settings of the operator say', OWN, [namespace('shop')], 'own'],
     ['also where there is no Namespace', OWN, [], 'own'],
     ['own, by annotation', ANY, [namespace('shop', 'own')], 'own'],
     ['any, by annotation', OWN, [namespace('shop', ' any ')], 'any'],

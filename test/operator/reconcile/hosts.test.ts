@@ -184,7 +184,7 @@ describe('a host belongs to the namespace of its oldest accepted document', () =
       STRICT,
     ],
     [
-      'whoever is refused owns none of its other hosts',
+      'a document that is refused owns none of its other hosts',
       [
         specification('x', 'www.h.test', a),
         specification('y', '[www.]h.test', b),
@@ -232,7 +232,7 @@ describe('a host belongs to the namespace of its oldest accepted document', () =
   /** Of two hosts, and of one path of both. */
   const both = (name: string, place: Place): Resource => onPath(name, '[www.]h.test', '/p', place)
 
-  it('whoever lost a path owns no host; the younger has it, and keeps it', () => {
+  it('a document that lost a path owns no host; the younger has it, and keeps it', () => {
     const reconciler = new Reconciler(STRICT)
     const first = onPath('w', 'h.test', '/p', { namespace: 'a', createdAt: 1 })
     const loser = both('x', { namespace: 'a', createdAt: 2 })
@@ -247,7 +247,7 @@ describe('a host belongs to the namespace of its oldest accepted document', () =
     expect(step(loser)).toEqual({ 'a/x': 'good' })
   })
 
-  it('whoever serves and loses a path with its next version keeps the hosts that serve', () => {
+  it('a document that serves and loses a path with its next version keeps the hosts that serve', () => {
     const reconciler = new Reconciler(STRICT)
     const first = onPath('w', 'h.test', '/p', { namespace: 'a', createdAt: 1 })
     const before = onPath('x', 'own.test', '/p', { namespace: 'a', createdAt: 2 })
@@ -264,7 +264,7 @@ describe('a host belongs to the namespace of its oldest accepted document', () =
     })
   })
 
-  it('is settled the same way again, and refuses nobody for one who is not accepted: random documents', () => {
+  it('is settled the same way again, and refuses none for one that is not accepted: random documents', () => {
     const hosts = ['h.test', 'www.h.test', '[www.]h.test', 'own.test', '[www.]own.test']
     for (let seed = 1; seed <= 150; seed += 1) {
       const random = seededRandom(seed)
@@ -337,7 +337,7 @@ describe('a host belongs to the namespace of its oldest accepted document', () =
     expect(JSON.stringify(verdict)).not.toContain('secret')
   })
 
-  it('an older document that comes to want a host takes it from nobody, and stays as it was', () => {
+  it('an older document that comes to want a host takes it from no other, and stays as it was', () => {
     const reconciler = new Reconciler(STRICT)
     const young = specification('y', 'h.test', b)
     reconciler.reconcile(cacheOf([realm, specification('x', 'own.test', a), young]))

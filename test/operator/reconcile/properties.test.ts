@@ -5,7 +5,7 @@ import { describe, expect, it } from '@jest/globals'
 import fc from 'fast-check'
 import type { DataPlane, DataPlanePhase, DataPlaneReport } from '../../../operator/data-plane.ts'
 import {
-  type Answer,
+  type State,
   FleetView,
   type Subject,
 } from '../../../operator/reconcile/status/fleet-view.ts'
@@ -255,7 +255,7 @@ const aSubject: fc.Arbitrary<Subject> = fc.oneof(
     })),
 )
 
-const ANSWERS: readonly Answer[] = [
+const STATES: readonly State[] = [
   ...(['holds', 'shadowed', 'differs', 'rejected', 'withheld', 'syncing'] as const),
   ...(['unreachable', 'connecting', 'forbidden', 'fine', 'refused', 'closed'] as const),
 ]
@@ -264,9 +264,9 @@ const seen = (view: FleetView, key: string): object => {
   const sight = view.look(key)
   return {
     total: sight.total,
-    counts: ANSWERS.map((answer) => sight.count(answer)),
+    counts: STATES.map((response) => sight.count(response)),
     first: (['rejected', 'withheld', 'shadowed', 'refused', 'closed', 'unreachable'] as const).map(
-      (answer) => sight.first(answer)?.dataPlane.name,
+      (response) => sight.first(response)?.dataPlane.name,
     ),
   }
 }
@@ -295,7 +295,7 @@ describe('what data planes answer', () => {
     )
   })
 
-  it('what is not told as news is not news', () => {
+  it('what is not reported as a change is no change', () => {
     fc.assert(
       fc.property(aSubject, fc.array(aFleet, { minLength: 2, maxLength: 6 }), (subject, fleets) => {
         const view = new FleetView()
@@ -343,7 +343,7 @@ describe('statuses', () => {
         const steps = fleets.map(named)
         const last = steps.at(-1) ?? []
         const book = new StatusRegistry()
-        // An hour apart: whoever differs has done so for long enough, once it is asked again.
+        // An hour apart: a data plane that differs has done so for long enough, once it is asked again.
         steps.forEach((fleet, i) => said(book, fleet, i * 3_600_000))
         const isLatched = [...book.update(verdicts, last, 1e12)].some(([, { conditions }]) =>
           conditions.some(({ type, status }) => type === 'Programmed' && status === 'True'),
@@ -355,7 +355,7 @@ describe('statuses', () => {
   })
 })
 
-/** Which version serves is remembered while nobody can be asked. */
+/** Which version serves is remembered while no data plane can be asked. */
 const withoutServing = (message: string): string =>
   message.replace(/; [^;]* (serves?|served)\b[^;]*$/, '')
 

@@ -184,7 +184,7 @@ describe('who of a namespace is within its quota', () => {
       { a: 'QuotaExceeded' },
     ],
     [
-      'one with faults counts too, so that mending it takes nobody out',
+      'one with faults counts too, so that correcting it takes no other out',
       { documents: 1 },
       [specification('a', { more: { host: 'b ad' } }, old), specification('b', {}, young)],
       { a: 'Invalid', b: 'QuotaExceeded' },

@@ -35,7 +35,7 @@ const keysOf = (record: RealmRecord): readonly string[] =>
   (record.signing_keys ?? []).map((key) => (isMap(key) ? JSON.stringify(key['d']) : key))
 
 describe('a Realm that gives no signing keys', () => {
-  it('has those of the operator, the same for whoever knows its secrets', () => {
+  it('has those of the operator, the same for each replica that knows its secrets', () => {
     const [one, again] = [1, 2].map(() => desiredOf([realm()], { realmKeys: ring(1) }))
     expect(one).toEqual(again)
     expect(keysOf(one?.record ?? { uri: '' })).toHaveLength(1)

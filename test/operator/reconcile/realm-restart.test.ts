@@ -128,7 +128,7 @@ describe('a Realm whose Secret can not be read when an operator starts', () => {
     expect(said(REALM)['ResolvedRefs']).toMatch(/^False SecretNotFound/)
   })
 
-  it('is told as before to a document that has not served yet', () => {
+  it('is reported as before to a document that has not served yet', () => {
     const { said } = start(realm({ spec }), orders(undefined))
     expect(said(DOCUMENT)['ResolvedRefs']).toMatch(/^False RealmNotFound: .*not valid itself/)
   })

@@ -118,7 +118,7 @@ describe('settling claims', () => {
   const doc = (id: string, since: number, keys: readonly string[], digest = '1'): DesiredDocument =>
     aDocument(id, { since, digest, claims: keys.map(claim) })
 
-  it('whoever is refused blocks nobody', () => {
+  it('a document that is refused blocks no other', () => {
     const settlement = new Settlement()
     const result = settle(
       settlement,

@@ -134,7 +134,7 @@ describe('who may use a realm', () => {
   const selector = { matchLabels: { team: 'core' } }
 
   it.each<[string, readonly Resource[], string]>([
-    ['nobody but neighbours', [realm('shop')], 'RefNotPermitted'],
+    ['none but neighbours', [realm('shop')], 'RefNotPermitted'],
     ['all', [realm('shop', { allowedNamespaces: { from: 'All' } })], 'ResolvedRefs'],
     ['same', [realm('shop', { allowedNamespaces: { from: 'Same' } })], 'RefNotPermitted'],
     [

@@ -73,7 +73,7 @@ describe('a chain of renames of which each waits for the next', () => {
     spec: { uri: 'com.shop', allowedNamespaces: { from: 'All' } },
   })
 
-  it('is refused as a whole, serves on, and holds up nobody', () => {
+  it('is refused as a whole, serves on, and delays no other', () => {
     const reconciler = new Reconciler({ className: 'svc' })
     const at = (ids: readonly string[], other: string): readonly Resource[] => [
       open,

@@ -56,7 +56,7 @@ describe('a document that requires a group', () => {
   it.each<[string, Resource, Resource]>([
     ['that no user is in', realmOf([['ops']]), documentOf()],
     ['of a realm without users', realmOf([]), documentOf()],
-    ['that is declared, and nobody is in', realmOf([], { groups: ['staff'] }), documentOf()],
+    ['that is declared, and no user is in', realmOf([], { groups: ['staff'] }), documentOf()],
   ])('%s is served, with a warning', (_, realm, document) => {
     const { verdicts, desired } = open().reconcile(realm, document)
     expect(verdicts.get(KEY)).toMatchObject({

@@ -83,7 +83,7 @@ const firstOperator = (
 }
 
 describe('statuses after a restart', () => {
-  it('nothing is written: the conditions are the very ones that stand there, whoever answers when', () => {
+  it('nothing is written: the conditions are the very ones that stand there, in whichever order data planes answer', () => {
     const { statuses } = firstOperator()
     const result = new Reconciler({ className: 'svc' }).reconcile(
       cacheOf([realm, orders(document(), statusOf(statuses))]),
@@ -113,7 +113,7 @@ describe('statuses after a restart', () => {
 
   it.each<[string, Partial<DataPlaneReport>]>([
     ['refused', {}],
-    ['unreachable', { phase: 'unreachable', ready: false, message: 'nobody listens there' }],
+    ['unreachable', { phase: 'unreachable', ready: false, message: 'nothing listens there' }],
     ['not ready', { phase: 'syncing', ready: false, documents: new Map() }],
     ['without it', { documents: new Map() }],
   ])('%s: said once, and not anew before the data planes were asked', (name, more) => {
@@ -188,7 +188,7 @@ describe('statuses after a restart', () => {
           type: 'Accepted',
           status: 'Unknown',
           reason: 'Pending',
-          message: 'nobody yet',
+          message: 'none yet',
           lastTransitionTime: '1970-01-01T00:00:00Z',
         },
       ],
@@ -278,7 +278,7 @@ describe('what stands in a status', () => {
     expect(read).not.toHaveProperty('resource.errors.0')
   })
 
-  it('the class is told also where the rest can not be read', () => {
+  it('the class is reported also where the rest can not be read', () => {
     const read = readResource({ ...manifest({}), spec: { gatewayClassName: 'b', x: 1 } }, known)
     expect(read).toMatchObject({ resource: { className: 'b', checked: { problems: [{}] } } })
   })
@@ -387,7 +387,7 @@ describe('last good versions after a restart', () => {
     expect(next[0] === missing).toBe(false)
   })
 
-  it('under an id that nobody can tell: deletes are held until it is recovered', async () => {
+  it('under an id that is not known: deletes are held until it is recovered', async () => {
     const { statuses, result: before } = firstOperator()
     const from = { documentFrom: { configMap: { name: 'gone', key: 'k' } } }
     const resources = [realm, orders(from, statusOf(statuses), second)]
@@ -402,7 +402,7 @@ describe('last good versions after a restart', () => {
     expect([...after.desired.documents.keys()]).toEqual(['orders'])
   })
 
-  it('what an operator has validated and no data plane ever held holds nobody back', () => {
+  it('what an operator has validated and no data plane ever held delays nothing', () => {
     const from = { documentFrom: { configMap: { name: 'gone', key: 'k' } } }
     const { verdicts } = new Reconciler({ className: 'svc' }).reconcile(cacheOf([orders(from)]))
     const status = statusOf(new StatusRegistry().update(verdicts, [], 1000))

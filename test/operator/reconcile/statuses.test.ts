@@ -63,7 +63,7 @@ const programmed = (statuses: ReadonlyMap<string, ResourceStatus>): string => {
 }
 
 describe('Programmed', () => {
-  const AWAY = { phase: 'unreachable', ready: false, message: 'nobody listens there' } as const
+  const AWAY = { phase: 'unreachable', ready: false, message: 'nothing listens there' } as const
   const FRESH = { phase: 'withheld', ready: false } as const
   it.each<[string, readonly DataPlaneReport[], string]>([
     [
@@ -88,7 +88,7 @@ describe('Programmed', () => {
       'False Pending: being sent to the data planes; nothing serves',
     ],
     [
-      'refused by one, told by name whoever came first',
+      'refused by one, which is named whichever came first',
       [plane('b', 'refuses'), plane('a', 'refuses'), plane('c', 'holds')],
       'False PartiallyProgrammed: rejected by a and others: /host: not on a; generation 1 serves where it is loaded',
     ],
@@ -110,7 +110,7 @@ describe('Programmed', () => {
     [
       'away',
       [plane('b', 'holds', AWAY), plane('a', 'holds', AWAY)],
-      'False Unreachable: a: nobody listens there (none of the others responds either); no version is known to serve',
+      'False Unreachable: a: nothing listens there (none of the others responds either); no version is known to serve',
     ],
     [
       'one away, one holds',
@@ -148,7 +148,7 @@ describe('Programmed', () => {
     const first = book.update(verdicts, [plane('a', 'lacks', AWAY)], 1000)
     const second = book.update(verdicts, [plane('a', 'lacks', { ...AWAY, message: 'TLS' })], 2000)
     expect([programmed(first), programmed(second)]).toEqual([
-      'False Unreachable: a: nobody listens there; no version is known to serve',
+      'False Unreachable: a: nothing listens there; no version is known to serve',
       'False Unreachable: a: TLS; no version is known to serve',
     ])
   })
@@ -176,7 +176,7 @@ describe('Programmed', () => {
     expect(book.isWaiting).toBe(false)
   })
 
-  it('none for half a minute is told: it serves nowhere', () => {
+  it('none for half a minute is reported: it serves nowhere', () => {
     const book = new StatusRegistry()
     const first = book.update(verdicts, [plane('a', 'holds')], 1000).get(KEY)
     expect(book.update(verdicts, [], 2000).get(KEY)?.conditions).toBe(first?.conditions)

@@ -128,7 +128,7 @@ describe('reading a resource', () => {
     expect(readResource({ apiVersion: 'apps/v1', kind: 'Secret' }, KNOWN).result).toBe('foreign')
   })
 
-  it('metadata: the age of a file, the identity of whoever reads it', () => {
+  it('metadata: the age of a file, the identity of its reader', () => {
     const metadata = {
       name: 'a',
       creationTimestamp: '2026-01-31T08:00:00Z',

@@ -205,7 +205,7 @@ describe('pods as data planes', () => {
     }
   })
 
-  it('nothing is told before every watch has listed; then all of them, by name', () => {
+  it('nothing is reported before every watch has listed; then all of them, by name', () => {
     const { watches, told, planes, names } = watchPods({ sidecarNamespaces: ['shop'] })
     watches.of(TYPES.pods, { namespace: 'shop' }).sync(aPod(SIDECAR))
     expect(planes.synced()).toBe(false)
@@ -232,13 +232,13 @@ describe('pods as data planes', () => {
     expect(other.told).toEqual([])
   })
 
-  it('none at all is told too', () => {
+  it('none at all is reported too', () => {
     const { watches, told } = watchPods()
     watches.of(TYPES.pods).sync()
     expect(told).toEqual([[]])
   })
 
-  it('what changes nothing that is read is not told; the rest stays the same object', () => {
+  it('what changes nothing that is read is not reported; the rest stays the same object', () => {
     const { watches, told } = watchPods()
     const watch = watches.of(TYPES.pods).sync(aPod({ name: 'a' }), aPod({ name: 'b' }))
     watch.put(aPod({ name: 'a', status: { conditions: [{ type: 'Ready', status: 'True' }] } }))
@@ -257,7 +257,7 @@ describe('pods as data planes', () => {
     expect(names()).toEqual([])
   })
 
-  it('the API server away: all stay; what is wrong is told', () => {
+  it('the API server unavailable: all stay; what is wrong is reported', () => {
     const { watches, planes, told } = watchPods()
     const watch = watches.of(TYPES.pods).sync(aPod(), aPod({ name: 'odd', spec: {} }))
     watch.fail(0)
@@ -268,7 +268,7 @@ describe('pods as data planes', () => {
     ])
   })
 
-  it('nothing is told after the stop', () => {
+  it('nothing is reported after the stop', () => {
     const { watches, planes, told } = watchPods()
     const watch = watches.of(TYPES.pods).sync(aPod())
     planes.stop()

@@ -220,7 +220,7 @@ describe('what is watched', () => {
 })
 
 describe('what is kept of an object', () => {
-  it('drops what nobody reads', async () => {
+  it('drops what is not read', async () => {
     const annotations = {
       'kubectl.kubernetes.io/last-applied-configuration': '{"data":"c2VjcmV0"}',
       'gateway.svc.dev/paused': 'true',
@@ -297,7 +297,7 @@ describe('what is kept of an object', () => {
     expect(fixture.keys()).toEqual(isKept ? ['Realm/shop/r'] : [])
   })
 
-  it('nobody asks for the Secrets of a Realm of another class', async () => {
+  it('the Secrets of a Realm of another class are not read', async () => {
     const callbackSecret = { secretRef: { name: 'theirs', key: 'k' } }
     const theirs = aRealm('r', {}, { gatewayClassName: 'other', callbackSecret })
     const fixture = await aSyncedSource([withVariables('a', 'ours', 'k'), theirs])
@@ -344,7 +344,7 @@ describe('what has not changed is the same object', () => {
 
   it.each<[string, ValueMap, 'same' | 'renewed' | 'same checked' | 'other']>([
     ['nothing but the version', aDocument('a', { version: 2 }), 'same'],
-    ['a status that nobody reads', aDocument('a', { version: 2, status: { other: 1 } }), 'same'],
+    ['a status that is not read', aDocument('a', { version: 2, status: { other: 1 } }), 'same'],
     ['what was programmed', aDocument('a', { version: 2, status: status('t', 2) }), 'renewed'],
     ['a label', aDocument('a', { version: 2, metadata: { labels: { x: 'y' } } }), 'same checked'],
     ['another uid', aDocument('a', { uid: 'other' }), 'same checked'],
@@ -370,7 +370,7 @@ describe('what has not changed is the same object', () => {
     expect(checkedOf(after) === checkedOf(before)).toBe(expected !== 'other')
   })
 
-  it('statuses make no change, and are there for whoever looks', async () => {
+  it('statuses make no change, and can be read', async () => {
     const fixture = await aSyncedSource([aDocument('a'), aDocument('b'), aRealm('r')])
     const { version } = fixture.source.current()
     const [changes, realm] = [fixture.changes(), fixture.find('Realm/shop/r')]
@@ -394,7 +394,7 @@ describe('what has not changed is the same object', () => {
     expect(fixture.renewed).toHaveLength(2)
   })
 
-  it('a status that came while nobody could look makes no change either', async () => {
+  it('a status that came while none could be read makes no change either', async () => {
     const fixture = await aSyncedSource([aDocument('a'), aDocument('b')])
     const changes = fixture.changes()
     fixture.watches.of(apiSpecifications).fail(0)
@@ -449,7 +449,7 @@ describe('what has not changed is the same object', () => {
 })
 
 describe('synced', () => {
-  it('when every watch has listed and every reference has an answer', async () => {
+  it('when every watch has listed and the state of every reference is known', async () => {
     const { watches, source, publish, changes } = await aSource()
     expect(source.current().version).toBe(0)
     for (const type of [apiSpecifications, realms]) {
@@ -478,7 +478,7 @@ describe('synced', () => {
     expect(source.current()).toMatchObject({ notes: [] })
   })
 
-  it('is told even where it changes nothing in the cache', async () => {
+  it('is reported even where it changes nothing in the cache', async () => {
     const { watches, source, publish, changes } = await aSource()
     watches.of(apiSpecifications).sync()
     watches.of(realms).sync()
@@ -493,7 +493,7 @@ describe('synced', () => {
   it.each([
     ['found', 0],
     ['forbidden', 403],
-  ])('a Secret that is %s is an answer', async (_, status) => {
+  ])('a Secret that is %s is known', async (_, status) => {
     const { watches, source, publish } = await aSyncedSource([withVariables('a', 'keys', 'one')])
     expect(source.synced()).toBe(false)
     if (status === 0) watches.of(secrets).sync(aSecret('keys', { one: 'MQ==' }))
@@ -502,7 +502,7 @@ describe('synced', () => {
     expect(source.synced()).toBe(true)
   })
 
-  it('one that can not be reached is waited for so long and no longer, and told', async () => {
+  it('one that can not be reached is waited for so long and no longer, and reported', async () => {
     const { watches, source, clock, keys } = await aSyncedSource([
       withVariables('a', 'keys', 'one'),
       withVariables('b', 'more', 'one'),
@@ -650,7 +650,7 @@ describe('references that change', () => {
     expect(fixture.keys()).toContain('ApiSpecification/shop/b')
   })
 
-  it('the old answer stands while the new one can not be had', async () => {
+  it('the old values stay while the new ones can not be read', async () => {
     const fixture = await aSyncedSource([withVariables('a', 'keys', 'one')])
     const first = fixture.watches.of(secrets)
     first.sync(aSecret('keys', { one: 'MQ==' }))
@@ -720,7 +720,7 @@ describe('a Secret that may not be read', () => {
     expect(watch.relists).toBe(1)
   })
 
-  it('once read and then taken away: told, and not held any more', async () => {
+  it('once read and then taken away: reported, and not kept any more', async () => {
     const fixture = await aSyncedSource([withVariables('a', 'keys', 'one')])
     fixture.watches.of(secrets).sync(aSecret('keys', { one: 'MQ==' }))
     await fixture.publish()
@@ -746,7 +746,7 @@ describe('a Secret that may not be read', () => {
 })
 
 describe('the API server is in trouble', () => {
-  it('away: nothing changes, nothing is deleted, and it is told since when', async () => {
+  it('away: nothing changes, nothing is deleted, and it is reported since when', async () => {
     const fixture = await aSyncedSource([
       withVariables('a', 'keys', 'one'),
       withVariables('b', 'k2'),
@@ -904,10 +904,10 @@ describe('departures', () => {
     ['not established', { metadata: { uid: 'd1' }, status: {} }],
   ])(
     'with a CRD that is %s: all stays until it is back, and for a while after',
-    async (_, answer) => {
+    async (_, response) => {
       const fixture = await aSyncedSource([aDocument('a'), aDocument('b')])
       const before = fixture.find(DOC)
-      fixture.api.definitions.set('apispecifications', answer)
+      fixture.api.definitions.set('apispecifications', response)
       fixture.watches.of(apiSpecifications).remove('shop/a', 'shop/b')
       await fixture.publish()
       expect(fixture.find(DOC)).toBe(before)
@@ -927,11 +927,11 @@ describe('departures', () => {
     },
   )
 
-  it('whoever waits for a kind looks as soon as its CRD is back, one at a time', async () => {
+  it('a listener that waits for a kind reads as soon as its CRD is back, one at a time', async () => {
     const fixture = await aSyncedSource([aDocument('a')])
     const watch = fixture.watches.of(apiSpecifications)
-    const answers: ((isTold: boolean) => void)[] = []
-    watch.onRelist = () => new Promise((answer) => answers.push(answer))
+    const resolvers: ((isListed: boolean) => void)[] = []
+    watch.onRelist = () => new Promise((resolve) => resolvers.push(resolve))
     fixture.api.definitions.set('apispecifications', 404)
     watch.remove('shop/a').fail(404)
     await fixture.clock.run(600_000)
@@ -940,11 +940,11 @@ describe('departures', () => {
     await fixture.clock.run(10_000)
     expect(watch.relists).toBe(1)
     // The API server needs a moment more.
-    answers.shift()?.(false)
+    resolvers.shift()?.(false)
     await fixture.clock.run(2_000)
     expect(watch.relists).toBe(2)
     watch.sync(aDocument('a', { uid: 'new' }))
-    answers.shift()?.(true)
+    resolvers.shift()?.(true)
     await fixture.clock.run(600_000)
     expect(watch.relists).toBe(2)
     expect(fixture.watches.of(realms).relists).toBe(0)
@@ -964,7 +964,7 @@ describe('departures', () => {
     expect(fixture.source.current().holdDeletes).toBeUndefined()
   })
 
-  it('a CRD that was away before anything was listed: nobody knows what went with it', async () => {
+  it('a CRD that was away before anything was listed: it is not known what went with it', async () => {
     const fixture = await aSource()
     for (const plural of ['apispecifications', 'realms']) fixture.api.definitions.set(plural, 404)
     for (const type of [apiSpecifications, realms]) fixture.watches.of(type).fail(404)
@@ -1027,7 +1027,7 @@ describe('departures', () => {
     expect(fixture.keys()).toEqual([])
   })
 
-  it('of a Realm that is to be deleted now: told as such, and no CRD is asked about it', async () => {
+  it('of a Realm that is to be deleted now: reported as such, and no CRD is asked about it', async () => {
     const fixture = await aSyncedSource([anObject('Realm', 'a'), anObject('Realm', 'b')])
     fixture.api.definitions.set('realms', 500)
     const annotations = { 'gateway.svc.dev/delete-now': 'true' }
@@ -1068,7 +1068,7 @@ describe('confirm', () => {
   it.each([
     ['a list fails', (f: Fixture) => (f.watches.of(realms).onRelist = () => false)],
     ['a CRD is gone', (f: Fixture) => f.api.definitions.set('realms', 404)],
-    ['a CRD can not be told', (f: Fixture) => f.api.definitions.set('realms', 500)],
+    ['a CRD can not be read', (f: Fixture) => f.api.definitions.set('realms', 500)],
     [
       'a CRD goes while it lists',
       (f: Fixture) =>

@@ -94,7 +94,7 @@ describe('debug pages', () => {
     ['/debug/pods/:namespace/:name/diff', ['gateways', 'constructor']],
     ['/debug/data-planes/:name/diff', ['__proto__']],
     ['/debug/resources/:namespace/:name', ['default', '__proto__']],
-  ])('%s of nobody', async (path, values) => {
+  ])('%s of no object', async (path, values) => {
     expect(await home(() => new Map()).get(path, ...values)).toBe(PAGE_NOT_FOUND)
   })
 

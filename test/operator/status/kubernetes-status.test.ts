@@ -17,7 +17,7 @@ interface Applied {
   readonly atMs: number
 }
 
-const aWriter = (log: Log = createSilentLog(), answerMs = 5, operator?: string) => {
+const aWriter = (log: Log = createSilentLog(), responseMs = 5, operator?: string) => {
   const clock = createManualClock({ random: seededRandom(1) })
   const applied: Applied[] = []
   const under = { now: 0, most: 0 }
@@ -45,7 +45,7 @@ const aWriter = (log: Log = createSilentLog(), answerMs = 5, operator?: string) 
         under.most = Math.max(under.most, under.now)
         const { promise, resolve, reject } = Promise.withResolvers<ValueMap>()
         const fault = faults.shift()
-        clock.after(answerMs, () => {
+        clock.after(responseMs, () => {
           under.now -= 1
           if (fault === undefined) resolve({ metadata: { resourceVersion: `w${applied.length}` } })
           else reject(fault)
@@ -427,7 +427,7 @@ describe('it is written again', () => {
     expect(applied).toHaveLength(2)
   })
 
-  it('when somebody else has changed it, of which nothing but that is told', async () => {
+  it('when somebody else has changed it, which alone is logged', async () => {
     const { writer, applied, pass } = aWriter()
     writer.start()
     const validated = aStatus()
@@ -443,7 +443,7 @@ describe('it is written again', () => {
       metadata: { resourceVersion: '12' },
       status: { conditions: validated.conditions },
     })
-    // Another one of that name, or one that nobody has validated, is not ours to write to yet.
+    // Another one of that name, or one that was not validated, is not ours to write to yet.
     writer.renew(readBack({ conditions: [] }, '13', { uid: 'other' }))
     writer.renew(readBack({ conditions: [] }, '14', { name: 'new' }))
     await pass(1_000)
@@ -665,7 +665,7 @@ describe('a write fails', () => {
     expect(applied).toHaveLength(2)
   })
 
-  it.each([403, 422])('with %i: told once, and tried now and then', async (status) => {
+  it.each([403, 422])('with %i: logged once, and tried now and then', async (status) => {
     const lines: unknown[] = []
     const log: Log = { ...createSilentLog(), warn: (_message, fields) => lines.push(fields) }
     const { writer, applied, faults, pass } = aWriter(log)
@@ -681,7 +681,7 @@ describe('a write fails', () => {
     expect(writer.facts).toMatchObject({ pending: 0, failing: 0 })
   })
 
-  it('by a fault of ours: told, and tried slowly', async () => {
+  it('by an error of ours: logged, and tried slowly', async () => {
     const { writer, applied, faults, pass } = aWriter()
     faults.push(new TypeError('a bug'))
     writer.start()
@@ -703,7 +703,7 @@ describe('a write fails', () => {
 })
 
 describe('our leader term is over', () => {
-  it('nothing more is written, and an answer that comes then is forgotten', async () => {
+  it('nothing more is written, and a response that comes then is forgotten', async () => {
     const { writer, applied, faults, pass } = aWriter(createSilentLog(), 2_000)
     faults.push(new ApiError('no', { status: 500 }))
     writer.start()

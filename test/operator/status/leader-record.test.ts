@@ -80,7 +80,7 @@ describe('who leads', () => {
       'no replica leads: the Lease gateways/svc-operator has no holder. A running replica takes it within seconds',
     ],
     [
-      'this replica holds it, and waits for whoever may have led before',
+      'this replica holds it, and waits for an earlier leader that may still act',
       { holder: 'operator-7d4f-a_00000001' },
       'no replica leads yet: this replica holds the Lease gateways/svc-operator, and its leader term begins in seconds',
     ],
@@ -94,7 +94,7 @@ describe('who leads', () => {
       { failure: 'the API server\nis away', isExpired: true },
       `it is not known who leads: the Lease gateways/svc-operator can't be read or written: the API server is away${LAST}`,
     ],
-  ])('nobody is named where %s', (_title, more, message) => {
+  ])('no replica is named where %s', (_title, more, message) => {
     expect(leaderRecord(facts(more), PLACE)).toEqual({ role: 'standby', leader: null, message })
   })
 

@@ -135,12 +135,12 @@ describe('the table', () => {
           },
           { severity: 'error', message: 'not YAML' },
         ],
-        dataPlanes: [plane({ phase: 'unreachable', message: 'nobody listens there' })],
+        dataPlanes: [plane({ phase: 'unreachable', message: 'nothing listens there' })],
       }),
     )
     expect(faults).toContain('a.yaml:3:1 Realm default/shop /spec/uri warning: on is read as true')
     expect(faults).toContain('not YAML')
-    expect(faults).toContain('data plane gateway:1: nobody listens there')
+    expect(faults).toContain('data plane gateway:1: nothing listens there')
   })
 })
 
@@ -211,14 +211,14 @@ describe('the status server', () => {
     unready: () => unready,
     metrics: createOperatorMetrics(() => aStatus()),
   }
-  const answers = { ...statusPages(sources), ...healthPages(sources) }
+  const pages = { ...statusPages(sources), ...healthPages(sources) }
   let unready: string | undefined
 
   it('answers status, probes and metrics', async () => {
     const server = await startStatusServer(
       { kind: 'tcp', host: '127.0.0.1', port: 0 },
       'people',
-      answers,
+      pages,
     )
     try {
       const get = (path: string, method = 'GET'): Promise<Response> =>
@@ -248,7 +248,7 @@ describe('the status server', () => {
     }
   })
 
-  it('holds what is asked before there are pages, and a fault for as long as it is told to', async () => {
+  it('holds what is asked before there are pages, and a fault for as long as the request says', async () => {
     const server = await startStatusServer({ kind: 'tcp', host: '127.0.0.1', port: 0 }, 'probes')
     try {
       const get = async (path: string): Promise<number> =>
@@ -256,7 +256,7 @@ describe('the status server', () => {
       const [live, missing] = [get('/livez'), get('/nothing?wait=60')]
       unready = 'nothing was read'
       const [held, atOnce] = [get('/readyz?wait=60'), get('/readyz')]
-      server.serve(answers)
+      server.serve(pages)
       expect([await live, await missing, await atOnce]).toEqual([204, 404, 503])
       unready = undefined
       expect(await held).toBe(204)
@@ -285,7 +285,7 @@ describe('the status server', () => {
   it.each(loopbackAddresses())(
     'listens on every address, where none is named: %s',
     async (host) => {
-      const server = await startStatusServer({ kind: 'tcp', host: '', port: 0 }, 'people', answers)
+      const server = await startStatusServer({ kind: 'tcp', host: '', port: 0 }, 'people', pages)
       const { port } = new URL(server.url)
       expect((await fetch(`http://${host}:${port}/status`)).status).toBe(200)
       await server.close()
@@ -295,7 +295,7 @@ describe('the status server', () => {
   it('listens on a unix socket', async () => {
     await using dir = await makeTempDir()
     const path = join(dir.path, 's.sock')
-    const server = await startStatusServer({ kind: 'unix', path }, 'people', answers)
+    const server = await startStatusServer({ kind: 'unix', path }, 'people', pages)
     expect(server.url).toBe(`unix:${path}`)
     const status = await new Promise((resolve) => {
       request({ socketPath: path, path: '/ping' }, ({ statusCode }) => {
@@ -318,11 +318,11 @@ describe('the status server', () => {
     const first = await startStatusServer(
       { kind: 'tcp', host: '127.0.0.1', port: 0 },
       'people',
-      answers,
+      pages,
     )
     const port = Number(new URL(first.url).port)
     await expect(
-      startStatusServer({ kind: 'tcp', host: '127.0.0.1', port }, 'people', answers),
+      startStatusServer({ kind: 'tcp', host: '127.0.0.1', port }, 'people', pages),
     ).rejects.toMatchObject({ code: 'EADDRINUSE' })
     await first.close()
   })

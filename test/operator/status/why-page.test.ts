@@ -1,5 +1,5 @@
 // Tests `/why/ID` of the operator with gateways that are servers on loopback: who is asked, what is collected, and what
-// is said if nobody knows.
+// is said if none of them knows.
 
 import { afterEach, describe, expect, it } from '@jest/globals'
 import { createServer, type Server } from 'node:http'
@@ -99,7 +99,7 @@ describe('/why/ID of the operator', () => {
     })
   })
 
-  it.each(['', 'a b', 'ä', 'x'.repeat(129)])('is 400 for %j, and asks nobody', async (id) => {
+  it.each(['', 'a b', 'ä', 'x'.repeat(129)])('is 400 for %j, and asks no gateway', async (id) => {
     const find = (): never => {
       throw new Error('asked')
     }

@@ -135,7 +135,7 @@ describe('releasing', () => {
     expect(await release({ withinMs: 5_000 })).toMatchObject({ released: 1, isCut: false })
   })
 
-  it('says that nobody stands behind it, and keeps what the next one needs', async () => {
+  it('says that no operator stands behind it, and keeps what the next one needs', async () => {
     const { release, applied } = aServer([
       object('ApiSpecification', 'a', written()),
       object('Realm', 'r', {
@@ -180,7 +180,7 @@ describe('releasing', () => {
       'what says so already',
       { conditions: [condition('Ready', { status: 'Unknown', reason: 'Released' })] },
     ],
-    ['what nobody says whose it is', { operator: '' }],
+    ['what does not say whose it is', { operator: '' }],
   ])('leaves alone %s', async (_title, more) => {
     const { release, applied } = aServer([object('ApiSpecification', 'a', written(more))])
     expect((await release()).released).toBe(0)

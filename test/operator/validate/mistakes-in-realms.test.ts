@@ -111,7 +111,7 @@ describe('a realm', () => {
       'authmethods: [oidcrp, cookie]\n  info:\n    oidcProviders:\n      login: {issuer: "https://idp.test", clientId: a, redirectUri: "https://a.test/v1/oidc/login/callback", clientSecret: {secretRef: {name: idp, key: secret}}}',
       ['        get:', '        security: {type: oidc, provider: logn}\n        get:'],
       [
-        "12:42 warning UnsatisfiedSecurity the realm has no OpenID provider named 'logn'; did you mean 'login'? Nobody can log in until it has",
+        "12:42 warning UnsatisfiedSecurity the realm has no OpenID provider named 'logn'; did you mean 'login'? No login is possible until it has one",
         "realm.yaml:9:143 notice SecretNotFound no Secret 'idp' of namespace default in these files. What it holds is not validated",
       ],
     ],

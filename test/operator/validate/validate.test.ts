@@ -302,7 +302,7 @@ describe('the command', () => {
     })
   })
 
-  it('has the limit of routes that it is told', async () => {
+  it('has the limit of routes that its flag sets', async () => {
     const document = JSON.stringify(
       aSpecification('a', {
         realm_uri: 'com.none',

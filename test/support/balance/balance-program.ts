@@ -33,7 +33,7 @@ await using rig = await startBalanceRig({
   fastPerSecond: PER_SECOND,
   updatePerSecond: PER_SECOND,
   sampleOf: () => 20 * PER_SECOND,
-  answerMs: 100,
+  responseMs: 100,
 })
 
 console.log('| scenario | what | measured | must be | |\n|---|---|---|---|---|')

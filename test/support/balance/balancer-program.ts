@@ -2,7 +2,7 @@
 // Service of Kubernetes with a cluster IP does with `ipvs`. It reads nothing of what passes, and tries no second place.
 
 import { connect, createServer, type Socket } from 'node:net'
-import type { BalancerAnswer, BalancerOrder } from './balancer.ts'
+import type { BalancerResponse, BalancerOrder } from './balancer.ts'
 import type { Place } from './instance.ts'
 
 const [port] = process.argv.slice(2)
@@ -33,7 +33,7 @@ const relay = (near: Socket): void => {
   }
 }
 
-const tell = (message: BalancerAnswer): void => {
+const tell = (message: BalancerResponse): void => {
   process.send?.(message)
 }
 

@@ -8,7 +8,7 @@ export interface BalancerOrder {
   readonly places: readonly Place[]
 }
 
-export interface BalancerAnswer {
+export interface BalancerResponse {
   readonly kind: 'listening' | 'leads'
 }
 

@@ -61,7 +61,7 @@ export const wholeUpstreamDownAndBack = (front: Front): Scenario => ({
   },
 })
 
-/** What is known of a name without an answer. */
+/** What is known of a name without a response. */
 const FORGOTTEN_MS = 75_000
 
 export const nameStopsResolving = (until: 'it is known yet' | 'it is forgotten'): Scenario => ({

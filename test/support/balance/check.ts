@@ -1,4 +1,4 @@
-// What a scenario of load balancing measured, and the limits that it must keep.
+// Compares what a scenario of load balancing measured with the limits that it must keep.
 
 import type { BalanceRig } from './rig.ts'
 

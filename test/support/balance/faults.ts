@@ -99,7 +99,7 @@ export const connectionsCutAsRequestsCome: Scenario = {
     const received = ((await only?.received()) ?? 0) - before
     return [
       { what: 'failed of 150 GET', measured: failed, most: 0 },
-      // Nobody knows what became of one that was sent.
+      // It is not known what became of one that was sent.
       { what: `failed of ${sent} POST`, measured: failedPosts, least: 1 },
       { what: 'POST that were sent twice', measured: received - sent, least: 0, most: 0 },
     ]

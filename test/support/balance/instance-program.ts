@@ -1,11 +1,11 @@
 // Serves HTTP as one instance of an upstream, in a process of its own, at the address, port and name that it is started with:
-// every answer holds its name. Whoever started it says over IPC how it behaves and asks how many requests it got. SIGTERM
+// every response holds its name. The process that started it says over IPC how it behaves and asks how many requests it got. SIGTERM
 // ends it as a well-behaved server ends: requests in flight are answered, idle connections closed.
 
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
 import type { Socket } from 'node:net'
 import { setTimeout as sleep } from 'node:timers/promises'
-import type { Behaviour, InstanceAnswer, InstanceOrder } from './instance.ts'
+import type { Behaviour, InstanceReport, InstanceOrder } from './instance.ts'
 
 const [address, port, name = ''] = process.argv.slice(2)
 
@@ -30,7 +30,7 @@ const answer = async (request: IncomingMessage, response: ServerResponse): Promi
   response.writeHead(status, { 'x-instance': name }).end(name)
 }
 
-// One that is frozen has room for a few connections that nobody accepts; the kernel drops further attempts.
+// One that is frozen has room for a few connections that are not accepted; the kernel drops further attempts.
 const BACKLOG = 1
 
 const server = createServer({ keepAliveTimeout: 60_000, noDelay: true }, (request, response) => {
@@ -38,7 +38,7 @@ const server = createServer({ keepAliveTimeout: 60_000, noDelay: true }, (reques
 })
 server.listen({ host: address, port: Number(port), backlog: name === 'frozen' ? BACKLOG : 511 })
 
-const tell = (message: InstanceAnswer, told: () => void = () => undefined): void => {
+const tell = (message: InstanceReport, told: () => void = () => undefined): void => {
   process.send?.(message, told)
 }
 

@@ -21,7 +21,7 @@ export interface InstanceOrder {
   readonly behaviour: Behaviour
 }
 
-export type InstanceAnswer =
+export type InstanceReport =
   | { readonly kind: 'listening' }
   | { readonly kind: 'received'; readonly id: number; readonly requests: number }
 
@@ -31,7 +31,7 @@ export interface Place {
 }
 
 export interface Instance extends Place, AsyncDisposable {
-  /** As its answers tell it. */
+  /** As its responses tell it. */
   readonly name: string
   readonly behave: (behaviour: Behaviour) => Promise<void>
   /** Requests that it got so far, answered or not. */
@@ -113,10 +113,10 @@ const createAsking = (
 ): ((kind: InstanceOrder['kind'], behaviour: Behaviour) => Promise<number>) => {
   let id = 0
   const waiting = new Map<number, (requests: number) => void>()
-  child.on('message', (answer: InstanceAnswer) => {
-    if (answer.kind !== 'received') return
-    waiting.get(answer.id)?.(answer.requests)
-    waiting.delete(answer.id)
+  child.on('message', (response: InstanceReport) => {
+    if (response.kind !== 'received') return
+    waiting.get(response.id)?.(response.requests)
+    waiting.delete(response.id)
   })
   return (kind, behaviour) =>
     new Promise((resolve, reject) => {

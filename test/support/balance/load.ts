@@ -1,5 +1,5 @@
 // Sends requests to a URL at an even rate until it is told to stop, and counts what becomes of them, window by window. It
-// never waits for an answer before it sends the next request, and makes up for nothing that a busy machine made it miss.
+// never waits for a response before it sends the next request, and makes up for nothing that a busy machine made it miss.
 
 import { Agent, request } from 'node:http'
 
@@ -31,7 +31,7 @@ export interface Load extends AsyncDisposable {
 const TICK_MS = 10
 /** Beyond it the machine was busy. */
 const MOST_AT_ONCE = 15
-/** More would only wait, and take the machine from whoever answers. */
+/** More would only wait, and take the machine from the servers that answer. */
 const MOST_OUTSTANDING = 100
 
 export const startLoad = ({ url, method = 'GET', ...options }: LoadOptions): Load => {

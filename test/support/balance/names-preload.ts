@@ -15,18 +15,18 @@ const ofMachine: LookupAll = dns.lookup
 
 const lookup: LookupAll = (name, options, callback) => {
   const names = JSON.parse(readFileSync(file, 'utf8')) as Names
-  const answer = names[name]
-  if (answer === undefined) {
+  const known = names[name]
+  if (known === undefined) {
     ofMachine(name, options, callback)
     return
   }
   setImmediate(() => {
-    if (typeof answer === 'string')
-      callback(Object.assign(new Error(`lookup ${answer} ${name}`), { code: answer }), [])
+    if (typeof known === 'string')
+      callback(Object.assign(new Error(`lookup ${known} ${name}`), { code: known }), [])
     else
       callback(
         null,
-        answer.map((address) => ({ address, family: address.includes(':') ? 6 : 4 })),
+        known.map((address) => ({ address, family: address.includes(':') ? 6 : 4 })),
       )
   })
 }

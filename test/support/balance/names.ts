@@ -12,7 +12,7 @@ export const NAMES_FILE_VARIABLE = 'TEST_NAMES_FILE'
 export interface NamesFile {
   /** For the program that is to know them. */
   readonly environment: Readonly<Record<string, string>>
-  readonly set: (name: string, answer: Names[string]) => Promise<void>
+  readonly set: (name: string, response: Names[string]) => Promise<void>
 }
 
 const PRELOAD = pathToFileURL(join(import.meta.dirname, 'names-preload.ts')).href
@@ -22,15 +22,15 @@ export const writeNames = async (directory: string): Promise<NamesFile> => {
   let names: Names = {}
   let written = Promise.resolve()
   const write = async (): Promise<void> => {
-    // Whoever reads it at this moment finds a whole one.
+    // A reader at this moment finds a whole one.
     await writeFile(`${path}.new`, JSON.stringify(names))
     await rename(`${path}.new`, path)
   }
   await write()
   return {
     environment: { NODE_OPTIONS: `--import=${PRELOAD}`, [NAMES_FILE_VARIABLE]: path },
-    set: (name, answer) => {
-      names = { ...names, [name]: answer }
+    set: (name, response) => {
+      names = { ...names, [name]: response }
       return (written = written.then(write))
     },
   }

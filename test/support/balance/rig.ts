@@ -25,14 +25,14 @@ export interface Pace {
   /** Requests of which shares are measured. */
   readonly sampleOf: (instances: number) => number
   /** Of the instances behind one address: the number of connections follows from it and the rate. */
-  readonly answerMs: number
+  readonly responseMs: number
 }
 
 export interface BalanceRig extends AsyncDisposable {
   readonly pace: Pace
   readonly gateway: GatewayProcess
   /** What a name without a port stands for; `answers` may be changed at any time. */
-  readonly setName: (name: string, answer: Names[string]) => Promise<void>
+  readonly setName: (name: string, response: Names[string]) => Promise<void>
   /** Loads a document that forwards `GET` and `POST`. @returns its URL */
   readonly expose: (name: string, port: number, options: ForwardOptions) => Promise<string>
   readonly load: (url: string, method?: 'GET' | 'POST') => Load
@@ -59,7 +59,7 @@ export const startBalanceRig = async (pace: Pace): Promise<BalanceRig> => {
   return {
     pace,
     gateway,
-    setName: (name, answer) => names.set(`${name}.test`, answer),
+    setName: (name, response) => names.set(`${name}.test`, response),
     expose: async (name, port, options) => {
       const action = { type: 'forward', host: `http://${name}.test:${port}`, path: '/', ...options }
       const operation = { action, response: {} }
@@ -155,7 +155,7 @@ const createLeading = (
         await balancer.leadTo(to)
       }
 
-const expectLoaded = async (answer: ReturnType<typeof post>): Promise<void> => {
-  const { status, text } = await answer
+const expectLoaded = async (response: ReturnType<typeof post>): Promise<void> => {
+  const { status, text } = await response
   if (status !== 204) throw new Error(`expected 204, got ${status}: ${text}`)
 }

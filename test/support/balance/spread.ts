@@ -39,7 +39,7 @@ export const spreadOverAddresses = (steps: readonly number[]): Scenario => ({
 export const spreadBehindOneAddress = (steps: readonly number[]): Scenario => ({
   name: `one address ${steps.join(' → ')}`,
   run: async (rig) => {
-    const { renewedMs, answerMs } = rig.pace
+    const { renewedMs, responseMs } = rig.pace
     await using up = await startUpstreams(rig, {
       name: 'one-spread',
       count: Math.max(...steps),
@@ -47,7 +47,7 @@ export const spreadBehindOneAddress = (steps: readonly number[]): Scenario => ({
       retries: 1,
     })
     for (const each of up.instances)
-      await each.behave({ kind: 'answers', status: 200, delayMs: answerMs })
+      await each.behave({ kind: 'answers', status: 200, delayMs: responseMs })
     const checks: Check[] = []
     for (const [at, count] of steps.entries()) {
       await leadToFirst(up, count)

@@ -1,5 +1,5 @@
-// Names come in; the objects of an application around gateways go out, from our own images: an HTTP backend and a WAMP
-// router, each a Deployment and a Service of its name.
+// Makes the objects of an application around gateways, from our own images: an HTTP backend and a WAMP router, each a
+// Deployment and a Service of its name.
 
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'

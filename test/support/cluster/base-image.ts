@@ -1,5 +1,4 @@
-// Nothing comes in; the image that Dockerfiles call `node:24-slim` is there afterwards: Debian's packages and npm's
-// copy of Node, made once.
+// Builds the image that Dockerfiles call `node:24-slim`: Debian's packages and npm's copy of Node, made once.
 
 import { join } from 'node:path'
 import { arch, env } from 'node:process'

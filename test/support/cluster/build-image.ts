@@ -1,5 +1,4 @@
-// A Dockerfile and its context come in; an image goes out under its name, for nodes of tests. What has not changed is
-// not built again.
+// Builds an image for nodes of tests from a Dockerfile and its context. What has not changed is not built again.
 
 import { access, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
@@ -8,7 +7,7 @@ import { ensureBaseImage } from './base-image.ts'
 import { buildah, makeScratchDirectory } from './image-store.ts'
 
 export interface ImageOptions {
-  /** `localhost/echo:test`: nobody asks a registry for it. */
+  /** `localhost/echo:test`: no registry is asked for it. */
   readonly tag: string
   readonly context: string
   /** Of the context where left out. */

@@ -1,5 +1,5 @@
-// Nothing comes in; the directories of all programs of a cluster go out, built with Go into a cache outside the
-// checkout when they are not there yet.
+// Gives the directories of all programs of a cluster, and builds them with Go into a cache outside the checkout when
+// they are not there yet.
 
 import { createHash } from 'node:crypto'
 import { mkdir, readFile, rm, symlink, writeFile } from 'node:fs/promises'

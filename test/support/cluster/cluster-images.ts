@@ -1,5 +1,4 @@
-// Names come in; the images of tests that they stand for are built as far as anything has changed, and loaded into a
-// cluster where one is given.
+// Builds images of tests by name, as far as anything has changed, and loads them into a cluster where one is given.
 
 import { cp, mkdir, readdir, readFile, stat } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
@@ -28,7 +27,7 @@ const ALL = Object.keys(CLUSTER_IMAGES) as readonly ClusterImageName[]
 const BUILD_MS = 1_200_000
 
 /**
- * Those named, or all. A second each where nothing has changed: whoever needs one asks for it again.
+ * Those named, or all. A second each where nothing has changed: a test that needs one asks for it again.
  *
  * @returns what pods name them by
  * @throws with the end of the build's output

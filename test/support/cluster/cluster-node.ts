@@ -1,5 +1,5 @@
-// Options come in; a whole Kubernetes of one node goes out: pods are real containers, Services real addresses. Everything
-// it starts and makes ends with it, and with whoever started it.
+// Starts a whole Kubernetes of one node: pods are real containers, Services real addresses. Everything it starts and
+// makes ends with it, and with the process that started it.
 
 import { mkdir } from 'node:fs/promises'
 import { join } from 'node:path'
@@ -62,7 +62,7 @@ export interface HelmOptions {
 const HELM_MS = 300_000
 
 /**
- * Builds the programs when nobody has yet. Ready after 5 s on a quiet machine. Throws with the ends of the logs, and
+ * Builds the programs unless they are built. Ready after 5 s on a quiet machine. Throws with the ends of the logs, and
  * leaves nothing then.
  *
  * @example

@@ -1,5 +1,6 @@
-// For people and for CI: `build` builds a node's programs into the cache; `images` builds images of tests, those named
-// or all; `up` starts a cluster with the images named in it, prints its kubeconfig as JSON, and ends it when told to.
+// Builds and starts clusters, for people and for CI: `build` builds a node's programs into the cache; `images` builds
+// images of tests, those named or all; `up` starts a cluster with the images named in it, prints its kubeconfig as
+// JSON, and ends it at SIGTERM.
 
 import { once } from 'node:events'
 import { argv } from 'node:process'

@@ -1,4 +1,4 @@
-// Tests that need a whole cluster come in; they are run with one, or its absence is told of.
+// Runs tests that need a whole cluster, or reports that there is none.
 
 import { availableWhenBuilt } from '../availability.ts'
 import { describeWithReal } from '../kubernetes/describe-with-real.ts'

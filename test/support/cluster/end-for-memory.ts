@@ -1,5 +1,5 @@
-// A container of a Pod comes in; the kernel has killed its processes for memory afterwards, as it does where they exceed
-// their limit: the limit goes down until that is so. The next container has its old limit again.
+// Has the kernel kill the processes of a container of a Pod for memory, as it does where they exceed their limit: the
+// limit goes down until that is so. The next container has its old limit again.
 
 import type { ClusterNode } from './cluster-node.ts'
 

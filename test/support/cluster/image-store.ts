@@ -1,5 +1,5 @@
-// A name comes in; images of tests are kept, asked for and handed on from a store of their own in the cache. No
-// daemon, no registry, and never the machine's own images.
+// Keeps images of tests by name in a store of their own in the cache. No daemon, no registry, and never the machine's
+// own images.
 
 import { access, mkdir, mkdtemp, rm, statfs } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
@@ -66,7 +66,7 @@ export interface ScratchDirectory extends AsyncDisposable {
 const MEMORY = '/dev/shm'
 const ENOUGH_BYTES = 2_000_000_000
 
-/** In memory where there is enough: an image is hundreds of MB that nobody needs on disk. */
+/** In memory where there is enough: an image is hundreds of MB that need not be on disk. */
 export const makeScratchDirectory = async (): Promise<ScratchDirectory> => {
   const path = await mkdtemp(join((await hasMemory()) ? MEMORY : tmpdir(), 'svc-gateway-image-'))
   return {

@@ -1,5 +1,4 @@
-// A cluster and values come in; the chart in it goes out, installed as people do it, in a namespace that lets in nothing
-// but restricted Pods.
+// Installs the chart in a cluster as people do it, in a namespace that admits nothing but restricted Pods.
 
 import { CHART } from '../helm.ts'
 import type { CommandResult } from '../kubernetes/run-command.ts'

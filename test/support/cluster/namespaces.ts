@@ -1,5 +1,5 @@
-// A directory comes in; a node's namespaces go out, which hide and end everything that is started in them: processes,
-// containers, mounts, bridges, rules of the firewall. The host keeps nothing of them.
+// Creates the Linux namespaces of a node, which hide and end everything that is started in them: processes, containers,
+// mounts, bridges, rules of the firewall. The host keeps nothing of them.
 
 import { access, mkdir, readFile, readlink } from 'node:fs/promises'
 import { join } from 'node:path'

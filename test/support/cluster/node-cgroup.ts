@@ -1,4 +1,5 @@
-// A name comes in; the cgroups of a node are there until disposed of, or until the process that made them is no more.
+// Creates the cgroups of a node, which are there until they are disposed of, or until the process that created them is
+// no more.
 
 import { spawn } from 'node:child_process'
 import { existsSync } from 'node:fs'

@@ -1,5 +1,4 @@
-// What a node is called and where its parts lie come in; the configurations of containerd, the kubelet, its network
-// and DNS go out as text. It starts nothing.
+// Writes the configurations of containerd, the kubelet, the network and the DNS of a node as text. It starts nothing.
 
 import { PAUSE_IMAGE } from './node-recipe.ts'
 import type { NodeNetwork } from './node-network.ts'
@@ -61,7 +60,7 @@ export interface KubeletPlaces {
   readonly resolvConf: string
 }
 
-/** JSON is YAML. Whoever shows a certificate of our authority may have logs and exec: the API server alone has one. */
+/** JSON is YAML. A client that shows a certificate of our authority may have logs and exec: the API server alone has one. */
 export const kubeletConfig = (
   { nodeAddress }: NodeNetwork,
   { caFile, cgroup, resolvConf }: KubeletPlaces,

@@ -1,4 +1,4 @@
-// The namespaces of a node come in; the host reaches it over a link of its own afterwards, and its nets are named.
+// Connects the host with the namespaces of a node over a link of its own, and names its networks.
 
 import { demandCommand, runCommand } from '../kubernetes/run-command.ts'
 import type { Namespaces } from './namespaces.ts'

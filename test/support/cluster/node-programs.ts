@@ -1,5 +1,4 @@
-// The namespaces of a node, its network and its control plane come in; what makes it a node runs afterwards:
-// containerd, the kubelet, kube-proxy and DNS.
+// Starts what makes a node of its namespaces, network and control plane: containerd, the kubelet, kube-proxy and DNS.
 
 import { mkdir, readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
@@ -122,8 +121,8 @@ interface NodeObject {
 }
 
 const isNodeReady = async (plane: ControlPlane): Promise<void> => {
-  const answer = demand(await plane.request({ path: `/api/v1/nodes/${NODE_NAME}` }))
-  const { conditions = [] } = (answer.json() as NodeObject).status
+  const response = demand(await plane.request({ path: `/api/v1/nodes/${NODE_NAME}` }))
+  const { conditions = [] } = (response.json() as NodeObject).status
   if (!conditions.some(({ type, status }) => type === 'Ready' && status === 'True'))
     throw new Error(`the node is not ready: ${JSON.stringify(conditions)}`)
 }

@@ -1,5 +1,4 @@
-// Nothing comes in; what a node is built from, where the built programs lie, and whether this machine can have one
-// go out. Builds nothing.
+// Says what a node is built from, where the built programs lie, and whether this machine can have one. Builds nothing.
 
 import { createHash } from 'node:crypto'
 import { accessSync, constants, existsSync, readFileSync } from 'node:fs'

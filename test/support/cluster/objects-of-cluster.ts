@@ -1,5 +1,5 @@
-// A cluster comes in; every object that it has goes out, of whatever kind, in all namespaces: what differs between two
-// times is what somebody has made or removed. Events are no objects here, they come and go by themselves.
+// Lists every object of a cluster, of whatever kind, in all namespaces: what differs between two times is what somebody
+// has made or removed. Events are no objects here, they come and go by themselves.
 
 import type { ClusterNode } from './cluster-node.ts'
 import { demandKubectl } from './install.ts'

@@ -1,5 +1,5 @@
-// For people: a commit comes in; under steady traffic the charts and images of that commit and of this checkout take
-// each other's place in a whole cluster, there and back, also one program at a time. What was lost is told, and fails.
+// Upgrades a whole cluster under steady traffic from the chart and images of a commit to those of this checkout and
+// back, also one program at a time; for people. What was lost is printed, and is a failure.
 
 import { argv } from 'node:process'
 import { documentObject, realmObject } from '../../component/kubernetes/objects.ts'

@@ -1,5 +1,5 @@
-// What users of a gateway do comes in, request by request; how many there were, which failed, and which are under way
-// goes out. It asks nothing by itself.
+// Records the requests of users of a gateway: how many there were, which failed, and which are under way. It sends
+// nothing itself.
 
 /** What is asked, and how. */
 export const KINDS = {
@@ -7,7 +7,7 @@ export const KINDS = {
   fresh: 'new connections',
   /** One connection for each user, as long as it is kept. */
   kept: 'keep-alive',
-  /** Seconds until the answer; kept alive. */
+  /** Seconds until the response; kept alive. */
   long: 'long',
   /** Not idempotent: no client would repeat them. */
   published: 'publications',
@@ -24,7 +24,7 @@ export type Kind = keyof typeof KINDS
 export interface Failure {
   readonly kind: Kind
   readonly what: string
-  /** Of the system or of undici: `ECONNREFUSED`; empty for a wrong answer. */
+  /** Of the system or of undici: `ECONNREFUSED`; empty for a wrong response. */
   readonly code: string
   /** Of the gateway it was sent to, where that is known. */
   readonly pod: string | undefined
@@ -40,7 +40,7 @@ export const isRefused = ({ code, what }: Failure): boolean =>
 export interface Entry {
   readonly kind: Kind
   readonly startedMs: number
-  /** Address of the gateway that has it; undefined: nobody can know. */
+  /** Address of the gateway that has it; undefined: it can't be known. */
   pod: string | undefined
 }
 
@@ -60,7 +60,7 @@ export interface Tally {
   readonly failures: readonly Failure[]
 }
 
-export class WrongAnswer extends Error {}
+export class WrongResponse extends Error {}
 
 export class TrafficBook {
   #counts = emptyCounts()
@@ -73,7 +73,7 @@ export class TrafficBook {
     return entry
   }
 
-  /** The right answer; of a stream its first event, and it goes on. */
+  /** The right response; of a stream its first event, and it goes on. */
   answered({ kind, startedMs }: Entry, isResumed = false): void {
     const count = this.#counts[kind]
     count.requests += 1

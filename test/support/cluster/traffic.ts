@@ -1,11 +1,11 @@
-// The address of gateways comes in; steady traffic of every kind goes there until it is stopped. It repeats nothing:
-// what has no right answer is a failure, but for streams that end in order, whose clients come back at once.
+// Sends steady traffic of every kind to the address of gateways until it is stopped. It repeats nothing: what has no
+// right response is a failure, but for streams that end in order, whose clients come back at once.
 
 import { setTimeout as sleep } from 'node:timers/promises'
 import { Agent, request as undiciRequest } from 'undici'
 import { WebSocket } from 'ws'
 import { request } from '../http-request.ts'
-import { type Entry, type Kind, TrafficBook, WrongAnswer } from './traffic-book.ts'
+import { type Entry, type Kind, TrafficBook, WrongResponse } from './traffic-book.ts'
 
 export interface TrafficOptions {
   /** Of the Service. */
@@ -21,7 +21,7 @@ export interface Traffic extends AsyncDisposable {
   readonly stop: () => Promise<void>
 }
 
-/** Some 200 requests a second in all, where nobody waits: what two busy cores can bear. */
+/** Some 200 requests a second in all, where none waits: what two busy cores can bear. */
 export const USERS = {
   fresh: { count: 8, everyMs: 100 },
   kept: { count: 12, everyMs: 120 },
@@ -32,7 +32,7 @@ export const USERS = {
   sockets: { count: 4, everyMs: 500 },
 } as const satisfies Record<Kind, { readonly count: number; readonly everyMs: number }>
 
-/** An answer that takes longer is a failure: on a machine as busy as one that builds. */
+/** A response that takes longer is a failure: on a machine as busy as one that builds. */
 const PATIENCE_MS = 30_000
 const LONG_MS = 3000
 /** RFC 6455 §7.4.1. */
@@ -149,8 +149,8 @@ const askFresh = async (tools: Tools, user: number): Promise<void> => {
     next = (next + USERS.fresh.count) % tools.documents
     const name = `doc-${next}`
     const headers = { host: tools.host }
-    const answer = await request(`${tools.url}/${name}/x`, { headers, timeoutMs: PATIENCE_MS })
-    expectAnswer(name, answer, { status: 200, text: JSON.stringify(name) })
+    const response = await request(`${tools.url}/${name}/x`, { headers, timeoutMs: PATIENCE_MS })
+    expectResponse(name, response, { status: 200, text: JSON.stringify(name) })
   })
 }
 
@@ -164,29 +164,33 @@ const askKept = async (tools: Tools, kind: 'kept' | 'long', path: () => string):
   await askAgain(tools, kind, async (entry) => {
     agent.carry(entry)
     const asked = path()
-    const answer = await agent.ask('GET', `/traffic${asked}`)
-    expectAnswer(asked, answer, { status: 200, text: `"url":"${asked}"` })
-    agent.pod = podIn(answer.text)
+    const response = await agent.ask('GET', `/traffic${asked}`)
+    expectResponse(asked, response, { status: 200, text: `"url":"${asked}"` })
+    agent.pod = podIn(response.text)
   })
 }
 
 const publish = async (tools: Tools): Promise<void> => {
   await using agent = new OneConnection(tools)
   await askAgain(tools, 'published', async () => {
-    const answer = await agent.ask('POST', '/traffic/topic')
-    expectAnswer('POST /topic', answer, { status: 202, text: 'publication_id' })
+    const response = await agent.ask('POST', '/traffic/topic')
+    expectResponse('POST /topic', response, { status: 202, text: 'publication_id' })
   })
 }
 
-interface Answer {
+interface ReceivedResponse {
   readonly status: number
   readonly text: string
 }
 
 /** @throws WrongAnswer for another status, or a text without that part */
-const expectAnswer = (what: string, { status, text }: Answer, wanted: Answer): void => {
+const expectResponse = (
+  what: string,
+  { status, text }: ReceivedResponse,
+  wanted: ReceivedResponse,
+): void => {
   if (status !== wanted.status || !text.includes(wanted.text))
-    throw new WrongAnswer(`${what}: ${status} ${text.slice(0, 300)}`)
+    throw new WrongResponse(`${what}: ${status} ${text.slice(0, 300)}`)
 }
 
 /** The gateway's, as the application has seen it. */
@@ -215,7 +219,7 @@ class OneConnection implements AsyncDisposable {
     this.#entry = entry
   }
 
-  async ask(method: 'GET' | 'POST', path: string): Promise<Answer> {
+  async ask(method: 'GET' | 'POST', path: string): Promise<ReceivedResponse> {
     const { statusCode, body } = await this.open(method, path)
     return { status: statusCode, text: await body.text() }
   }
@@ -243,7 +247,7 @@ type StreamKind = 'forwardedEvents' | 'topicEvents' | 'sockets'
 const holdStream = async (
   { book, stopping }: Tools,
   kind: StreamKind,
-  hold: (entry: Entry, onAnswer: () => void) => Promise<void>,
+  hold: (entry: Entry, onResponse: () => void) => Promise<void>,
 ): Promise<void> => {
   let isResumed = false
   const isStopped = (): boolean => stopping.aborted
@@ -271,16 +275,16 @@ const followEvents = async (
   path: string,
 ): Promise<void> => {
   await using agent = new OneConnection(tools)
-  await holdStream(tools, kind, async (entry, onAnswer) => {
+  await holdStream(tools, kind, async (entry, onResponse) => {
     const { statusCode, body } = await agent.open('GET', path, { signal: tools.stopping })
-    if (statusCode !== 200) throw new WrongAnswer(`${path}: ${statusCode} ${await body.text()}`)
+    if (statusCode !== 200) throw new WrongResponse(`${path}: ${statusCode} ${await body.text()}`)
     let head: string | undefined = ''
     for await (const chunk of body) {
       if (head === undefined) continue
       head += String(chunk)
       if (!/^data: .*\n\n/m.test(head)) continue
       entry.pod = podIn(head)
-      onAnswer()
+      onResponse()
       head = undefined
     }
   })
@@ -293,7 +297,7 @@ const CALL = 48
 
 /** Joins the realm, then calls what is not there: the router answers each. */
 const holdSocket = (tools: Tools): Promise<void> =>
-  holdStream(tools, 'sockets', async (_, onAnswer) => {
+  holdStream(tools, 'sockets', async (_, onResponse) => {
     const { book, host, stopping } = tools
     const url = `${tools.url.replace('http:', 'ws:')}/traffic/ws`
     const socket = new WebSocket(url, ['wamp.2.json'], {
@@ -312,20 +316,20 @@ const holdSocket = (tools: Tools): Promise<void> =>
         })
         socket.on('message', (data: Buffer) => {
           const [type] = JSON.parse(data.toString()) as readonly number[]
-          if (type === WELCOME) onAnswer()
+          if (type === WELCOME) onResponse()
           if (type === WELCOME || type === ERROR) pulse.answered()
         })
         socket.once('error', reject)
         socket.once('close', resolve)
       })
-      if (code !== GOING_AWAY) throw new WrongAnswer(`a socket was closed with ${code}`)
+      if (code !== GOING_AWAY) throw new WrongResponse(`a socket was closed with ${code}`)
     } finally {
       stopping.removeEventListener('abort', end)
       pulse.stop()
     }
   })
 
-/** Calls of one socket, each after the answer to the one before; without an answer in time the socket is cut. */
+/** Calls of one socket, each after the response to the one before; without a response in time the socket is cut. */
 class Pulse {
   readonly #socket: WebSocket
   readonly #book: TrafficBook

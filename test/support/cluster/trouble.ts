@@ -1,5 +1,5 @@
-// A cluster and its namespaces come in; what it has to say when something went wrong goes out, as text: Pods, our
-// resources, Events, the ends of the logs.
+// Collects, as text, what a cluster shows of its namespaces when something went wrong: Pods, our resources, Events, the
+// ends of the logs.
 
 import * as jest from '@jest/globals'
 import type { ClusterNode } from './cluster-node.ts'

@@ -1,5 +1,5 @@
-// Somebody and what they would do come in; whether the API server lets them goes out. It learns of roles and bindings
-// by watches of its own: what is granted or taken away counts a moment after it was written.
+// Asks the API server whether someone may do something. It learns of roles and bindings by watches of its own: what is
+// granted or taken away counts a moment after it was written.
 
 import { eventually } from '../eventually.ts'
 import { demand } from './api-client.ts'
@@ -28,8 +28,8 @@ export const isGranted = async (
 ): Promise<boolean> => {
   const path = '/apis/authorization.k8s.io/v1/subjectaccessreviews'
   const body = { spec: { user, resourceAttributes } }
-  const answer = demand(await plane.request({ method: 'POST', path, body }))
-  return (answer.json() as { readonly status: { readonly allowed: boolean } }).status.allowed
+  const response = demand(await plane.request({ method: 'POST', path, body }))
+  return (response.json() as { readonly status: { readonly allowed: boolean } }).status.allowed
 }
 
 /** @example await untilGranted(plane, { user: userOf('default', 'watcher'), verb: 'list', resource: 'pods' }) */

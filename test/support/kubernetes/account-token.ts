@@ -1,5 +1,4 @@
-// The name of a service account comes in; a token of it goes out. The account, and its namespace, are made where
-// they are missing.
+// Creates a token of a service account. The account, and its namespace, are made where they are missing.
 
 import { type ApiRequest, type ApiResponse, demand } from './api-client.ts'
 
@@ -18,6 +17,6 @@ export const createAccountToken = async (
   await create('/api/v1/namespaces', namespace)
   await create(accounts, name)
   const body = { spec: { expirationSeconds: TOKEN_S } }
-  const answer = demand(await send({ method: 'POST', path: `${accounts}/${name}/token`, body }))
-  return (answer.json() as { readonly status: { readonly token: string } }).status.token
+  const response = demand(await send({ method: 'POST', path: `${accounts}/${name}/token`, body }))
+  return (response.json() as { readonly status: { readonly token: string } }).status.token
 }

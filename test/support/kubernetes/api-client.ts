@@ -1,4 +1,4 @@
-// A request comes in; what the API server says to an administrator goes out, whatever its status. It repeats
+// Sends a request to the API server as an administrator, and returns the response, whatever its status. It repeats
 // nothing.
 
 import { Agent, request as httpsRequest } from 'node:https'
@@ -21,18 +21,18 @@ export interface ApiResponse {
 }
 
 export interface ApiClient extends Disposable {
-  /** @throws when there is no answer within 30 s */
+  /** @throws when there is no response within 30 s */
   send(request: ApiRequest): Promise<ApiResponse>
 }
 
-const ANSWER_MS = 30_000
+const RESPONSE_MS = 30_000
 
 export const createApiClient = (server: string, ca: string, token: string): ApiClient => {
   const agent = new Agent({ keepAlive: true, ca })
   const send = ({ method = 'GET', path, body, contentType }: ApiRequest): Promise<ApiResponse> => {
     const type = method === 'PATCH' ? 'application/merge-patch+json' : 'application/json'
     const headers = { authorization: `Bearer ${token}`, 'content-type': contentType ?? type }
-    const signal = AbortSignal.timeout(ANSWER_MS)
+    const signal = AbortSignal.timeout(RESPONSE_MS)
     return new Promise((resolve, reject) => {
       const request = httpsRequest(`${server}${path}`, { method, headers, agent, signal })
       request.once('error', reject)
@@ -58,7 +58,7 @@ export const createApiClient = (server: string, ca: string, token: string): ApiC
   }
 }
 
-/** @throws unless the answer is one of `expected`, or any 2xx. */
+/** @throws unless the response is one of `expected`, or any 2xx. */
 export const demand = (response: ApiResponse, ...expected: readonly number[]): ApiResponse => {
   const { status, text } = response
   if (Math.floor(status / 100) === 2 || expected.includes(status)) return response

@@ -1,4 +1,4 @@
-// Objects come in, as text or as data; the API server has them afterwards.
+// Applies objects, as text or as data, to the API server.
 
 import { eventually } from '../eventually.ts'
 import type { KubectlOptions, KubectlResult } from './kubectl.ts'

@@ -147,7 +147,7 @@ it.each([
   expect(stderr).toMatch(expected)
 })
 
-it('no compiler is told', async () => {
+it('the lack of a compiler is reported', async () => {
   await using dir = await makeTempDir()
   const workshop = await openWorkshop(dir, { hasGo: false })
   const { code, stderr } = await resultOf(workshop.build())

@@ -1,5 +1,5 @@
-// Nothing comes in; the directory of Kubernetes' programs goes out, built with Go into a cache outside the
-// checkout when they are nowhere yet. What is built already is not looked at again.
+// Gives the directory of Kubernetes' programs, and builds them with Go into a cache outside the checkout when they are
+// nowhere yet. What is built already is not checked again.
 
 import { symlink } from 'node:fs/promises'
 import { join } from 'node:path'

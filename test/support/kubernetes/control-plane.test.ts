@@ -1,5 +1,5 @@
-// A real control plane comes up, answers, bears every fault as it says, and leaves nobody and nothing behind,
-// whatever becomes of whoever started it.
+// A real control plane comes up, answers, bears every fault as it says, and leaves no process and nothing else behind,
+// whatever becomes of the process that started it.
 
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
@@ -354,7 +354,7 @@ await describeWithKubernetes('a fake pod', (plane) => {
   )
 
   it(
-    'a flag that does not exist is told',
+    'a flag that does not exist is reported',
     async () => {
       const starting = startControlPlane({ apiserverFlags: ['--no-such-flag'] })
       await expect(starting).rejects.toThrow('unknown flag: --no-such-flag')

@@ -1,5 +1,5 @@
-// Options come in; etcd, an API server and controllers go out, real ones on loopback, with everything they write in
-// a directory of their own, and with the faults that a client must outlive. They end with whoever started them.
+// Starts etcd, an API server and controllers, real ones on loopback, with everything they write in a directory of their
+// own, and with the faults that a client must outlive. They end with the process that started them.
 
 import { join } from 'node:path'
 import { makeTempDir } from '../temp-dir.ts'
@@ -74,7 +74,7 @@ export interface ControlPlane extends AsyncDisposable {
 }
 
 /**
- * Builds the programs when nobody has yet. Throws with the end of the logs unless it is ready in time.
+ * Builds the programs unless they are built. Throws with the end of the logs unless it is ready in time.
  *
  * @example
  * await using plane = await startControlPlane()
@@ -88,7 +88,7 @@ export const startControlPlane = async (
     try {
       return await startOnce(programs, options)
     } catch (error) {
-      // Nobody reserves a port.
+      // No port can be reserved.
       const isTaken = String(error).includes('address already in use')
       if (!isTaken || attempt === 3) throw error
     }

@@ -1,5 +1,5 @@
-// A directory comes in; the keys of a control plane stand in it afterwards, and kubeconfigs of whoever is named.
-// It talks to nobody.
+// Writes the keys of a control plane, and kubeconfigs of the users that are named, into a directory. It opens no
+// connection.
 
 import { generateKeyPairSync, randomBytes } from 'node:crypto'
 import { writeFile } from 'node:fs/promises'

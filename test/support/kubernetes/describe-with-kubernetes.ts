@@ -1,4 +1,4 @@
-// Tests that need a real control plane come in; they are run with one, or its absence is told of.
+// Runs tests that need a real control plane, or reports that there is none.
 
 import { availableWhenBuilt } from '../availability.ts'
 import { buildKube } from './build-kube.ts'

@@ -1,5 +1,5 @@
-// Something real that this machine may lack and tests that need it come in; they are run with it, or its absence is
-// told of, never silently left out: with REQUIRE_REAL=1 it is a failure.
+// Runs tests that need something real that this machine may lack, or reports that it is missing; tests are never left
+// out silently, and with REQUIRE_REAL=1 they fail.
 
 import * as jest from '@jest/globals'
 import type { Availability } from '../availability.ts'

@@ -1,4 +1,4 @@
-// What etcd holds is copied, put back, or loses its history. It starts and stops nothing.
+// Copies what etcd stores, restores it, or compacts its history. It starts and stops nothing.
 
 import { cp, rm } from 'node:fs/promises'
 import { etcdDataDirectory } from './server-commands.ts'
@@ -28,12 +28,12 @@ export const replaceData = async (directory: string, copy: string): Promise<void
 /** One write of our own first, so that the newest resource version that anyone has seen is old, too. */
 export const forgetHistory = async (url: string): Promise<void> => {
   const ask = async (method: string, body: unknown): Promise<unknown> => {
-    const answer = await fetch(`${url}/v3/kv/${method}`, {
+    const response = await fetch(`${url}/v3/kv/${method}`, {
       method: 'POST',
       body: JSON.stringify(body),
     })
-    if (!answer.ok) throw new Error(`etcd answered ${answer.status}: ${await answer.text()}`)
-    return answer.json()
+    if (!response.ok) throw new Error(`etcd answered ${response.status}: ${await response.text()}`)
+    return response.json()
   }
   const key = Buffer.from('compacted').toString('base64')
   const { header } = (await ask('put', { key })) as {

@@ -1,5 +1,5 @@
-// A name, an address and a port come in; a Pod that no scheduler and no kubelet touches goes out, whose status says
-// what the test wants. So a process of this machine can be the Pod of a data plane.
+// Creates a Pod that no scheduler and no kubelet touches, with a name, an address and a port, and the status that the
+// test wants. So a process of this machine can be the Pod of a data plane.
 
 import { randomBytes } from 'node:crypto'
 import { eventually } from '../eventually.ts'
@@ -97,7 +97,7 @@ const create = async (send: Send, options: FakePodOptions, namespace: string): P
   demand(await send({ method: 'POST', path: '/api/v1/namespaces', body: namespaceBody }), 409)
   const path = `/api/v1/namespaces/${namespace}/pods`
   // In a new namespace the controllers have yet to make the account `default`: 403 until then.
-  const answer = await eventually(
+  const received = await eventually(
     async () => {
       const response = await send({ method: 'POST', path, body: podOf(options) })
       if (response.status === 403) throw new Error(response.text)
@@ -105,8 +105,8 @@ const create = async (send: Send, options: FakePodOptions, namespace: string): P
     },
     { withinMs: 20_000 },
   )
-  demand(answer)
-  return (answer.json() as { readonly metadata: { readonly uid: string } }).metadata.uid
+  demand(received)
+  return (received.json() as { readonly metadata: { readonly uid: string } }).metadata.uid
 }
 
 const IMAGE = 'none'

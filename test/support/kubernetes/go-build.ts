@@ -1,5 +1,5 @@
-// A Go module and a directory outside the checkout come in; what is built of it lies there afterwards, built once
-// by however many ask at once. It never leaves anything there that is not complete.
+// Builds a Go module into a directory outside the checkout, once, however many ask at a time. It never leaves anything
+// there that is not complete.
 
 import { mkdir, readdir, readFile, rename, rm, stat } from 'node:fs/promises'
 import { basename, dirname, join } from 'node:path'
@@ -7,7 +7,7 @@ import { whileLocked } from '../routers/build-lock.ts'
 import { startChild } from '../routers/router-child.ts'
 import { isAlive } from '../is-alive.ts'
 
-/** Of whoever waits for another's build. */
+/** Of a process that waits for another's build. */
 const PATIENCE_MS = 3_600_000
 const PROGRESS_MS = 20_000
 

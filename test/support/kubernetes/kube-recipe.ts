@@ -1,5 +1,5 @@
-// Nothing comes in; what Kubernetes is built from, where the built programs lie, and whether this machine can
-// have them go out. Builds nothing.
+// Says what Kubernetes is built from, where the built programs lie, and whether this machine can have them. Builds
+// nothing.
 
 import { spawnSync } from 'node:child_process'
 import { createHash } from 'node:crypto'

@@ -1,4 +1,4 @@
-// Arguments come in; what kubectl prints and its exit code go out. It reads and writes nothing of the user's.
+// Runs kubectl with arguments, and returns what it prints and its exit code. It reads and writes nothing of the user's.
 
 import { dirname } from 'node:path'
 import { type CommandResult, runCommand } from './run-command.ts'

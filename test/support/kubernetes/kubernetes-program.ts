@@ -1,5 +1,5 @@
-// For people and for CI: `build` builds Kubernetes' programs into the cache and prints where they are; `up` starts a
-// control plane, prints its kubeconfig as JSON, and ends it when told to.
+// Builds and starts control planes, for people and for CI: `build` builds Kubernetes' programs into the cache and
+// prints where they are; `up` starts a control plane, prints its kubeconfig as JSON, and ends it at SIGTERM.
 
 import { once } from 'node:events'
 import { dirname } from 'node:path'

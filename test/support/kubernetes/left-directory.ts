@@ -1,4 +1,4 @@
-// A directory comes in; it is gone once the process that named it is, however that ended.
+// Removes a directory once the process that named it has ended, in whatever way.
 
 import { spawn } from 'node:child_process'
 

@@ -1,5 +1,5 @@
-// Ids, bodies and labels come in; manifests of documents and their realm, and what their status said from a moment
-// on, write by write, go out.
+// Makes manifests of documents and their realm from ids, bodies and labels, and reads what their status said from a
+// moment on, write by write.
 
 import { aSpecification } from '../resources.ts'
 import { demand } from './api-client.ts'
@@ -75,7 +75,7 @@ interface WatchEvent {
 
 /**
  * Every reason of a condition that was ever written since a resource version, with the generation that it stood
- * beside: also those that nobody saw, as the API server tells what was.
+ * beside: also those that no client saw, as the API server tells what was.
  * @example await reasonsSince(plane, before, { name: 'orders', type: 'Programmed' }) // ['2 Programmed']
  */
 export const reasonsSince = async (

@@ -1,5 +1,5 @@
-// A gateway's management URL comes in; a server that speaks for it as an older version would, without the members that
-// came later, goes out. It adds nothing, and changes no request.
+// Starts a server that speaks for a gateway's management URL as an older version would, without the members that came
+// later. It adds nothing, and changes no request.
 
 import { createServer, request as httpRequest, type IncomingMessage } from 'node:http'
 import type { AddressInfo } from 'node:net'
@@ -50,13 +50,13 @@ interface Forwarded {
 const forward = async (management: string, incoming: IncomingMessage): Promise<Forwarded> => {
   const { method, url = '', headers } = incoming
   const sent = await buffer(incoming)
-  const answer = await new Promise<IncomingMessage>((resolve, reject) => {
+  const response = await new Promise<IncomingMessage>((resolve, reject) => {
     httpRequest(`${management}${url}`, { method, headers }, resolve).once('error', reject).end(sent)
   })
-  const text = (await buffer(answer)).toString()
+  const text = (await buffer(response)).toString()
   return {
-    status: answer.statusCode ?? 0,
-    etag: answer.headers.etag,
+    status: response.statusCode ?? 0,
+    etag: response.headers.etag,
     body: text === '' ? '' : JSON.stringify(JSON.parse(text, dropNewer)),
   }
 }

@@ -1,4 +1,4 @@
-// An operator's base URL comes in; what its pages say of a pod and of trouble goes out, to wait for.
+// Reads what the pages of an operator say of a pod and of trouble, to wait for.
 
 import { eventually } from '../eventually.ts'
 

@@ -1,5 +1,5 @@
-// A name and labels come in; a Pod whose data plane is a fake in this process, which can be told to misbehave, goes
-// out. It never serves a request.
+// Creates a Pod, by name and labels, whose data plane is a fake in this process that misbehaves as a test wants. It
+// never serves a request.
 
 import { FakeDataPlane } from '../fake-data-plane.ts'
 import type { ControlPlane } from './control-plane.ts'

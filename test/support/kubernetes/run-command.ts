@@ -1,4 +1,4 @@
-// A command comes in; what it prints and its exit code go out. It never throws for what the command says.
+// Runs a command, and returns what it prints and its exit code. It never throws for what the command says.
 
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'

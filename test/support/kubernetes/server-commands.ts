@@ -1,4 +1,4 @@
-// Ports, keys and options of a control plane come in; the flags of its three servers go out. It starts nothing.
+// Makes the flags of the three servers of a control plane from its ports, keys and options. It starts nothing.
 
 import { join } from 'node:path'
 import type { Credentials } from './credentials.ts'
@@ -57,7 +57,7 @@ export const apiServerFlags = (settings: ServerSettings): readonly string[] => {
     '--profiling=false',
     '--authorization-mode=Node,RBAC',
     '--enable-admission-plugins=NodeRestriction',
-    // Without controllers nobody makes the account `default`, which it would ask every Pod for.
+    // Without controllers nothing creates the account `default`, which it would ask every Pod for.
     ...(hasControllers ? [] : ['--disable-admission-plugins=ServiceAccount']),
     `--token-auth-file=${credentials.tokensFile}`,
     `--tls-cert-file=${credentials.certFile}`,

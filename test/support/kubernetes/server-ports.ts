@@ -1,5 +1,4 @@
-// A count comes in; that many TCP ports of 127.0.0.1 go out, each as `freePort` chooses it: a server that stops
-// finds its own again when it comes back.
+// Chooses TCP ports of 127.0.0.1, each as `freePort` does: a server that stops finds its own again when it comes back.
 
 import { freePort } from '../free-port.ts'
 

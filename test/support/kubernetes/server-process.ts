@@ -1,5 +1,5 @@
-// A command comes in; a server goes out that can be ended, killed, frozen and started again. It signals nothing
-// but the process it started, and ends with whoever started it.
+// Starts a server by a command; it can be ended, killed, frozen and started again. It signals nothing but the process
+// it started, and ends with the process that started it.
 
 import { readdir, readFile } from 'node:fs/promises'
 import { setTimeout as sleep } from 'node:timers/promises'
@@ -65,7 +65,7 @@ export const createServerProcess = (options: ChildOptions): ServerProcess => {
   }
 }
 
-/** Where there is no /proc nobody knows. */
+/** Where there is no /proc it is not known. */
 const hasAwakeThread = async (pid: number): Promise<boolean> => {
   const threads = await readdir(`/proc/${pid}/task`).catch(() => [])
   for (const thread of threads) {

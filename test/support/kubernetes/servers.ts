@@ -1,4 +1,4 @@
-// Settings come in; the servers of a control plane go out as one, which starts, stops and is killed as a whole.
+// Starts, stops and kills the servers of a control plane as a whole.
 
 import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'

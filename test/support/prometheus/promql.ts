@@ -1,5 +1,5 @@
-// Expressions, alerts and made-up series come in; what Prometheus' own parser and engine make of them goes out. Its
-// program is built with Go into a cache outside the checkout.
+// Evaluates expressions and alerts over made-up series with Prometheus' own parser and engine. Its program is built
+// with Go into a cache outside the checkout.
 
 import { createHash } from 'node:crypto'
 import { existsSync, readFileSync } from 'node:fs'
@@ -53,7 +53,7 @@ interface Question {
   readonly cases?: readonly Case[]
 }
 
-export interface Answer {
+export interface QueryResponse {
   readonly expressions: readonly ParsedExpression[]
   /** For each case. */
   readonly cases: readonly (readonly Firing[])[]
@@ -72,11 +72,11 @@ export const buildPromql = async (): Promise<void> => {
   await buildOnce({ directory: builtDirectory(), isBuilt, make: build })
 }
 
-export const askPromql = async (question: Question): Promise<Answer> => {
+export const askPromql = async (question: Question): Promise<QueryResponse> => {
   await buildPromql()
   const input = JSON.stringify({ expressions: [], alerts: [], cases: [], ...question })
-  const answer = await demandCommand({ program: builtProgram(), args: [], input })
-  return JSON.parse(answer) as Answer
+  const response = await demandCommand({ program: builtProgram(), args: [], input })
+  return JSON.parse(response) as QueryResponse
 }
 
 const MODULE = join(import.meta.dirname, 'promql')

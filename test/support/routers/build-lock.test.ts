@@ -1,4 +1,4 @@
-// Two workers never build at once, and a worker that died holds up nobody.
+// Two workers never build at once, and a worker that died delays no other.
 
 import { readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'

@@ -1,5 +1,5 @@
-// A path comes in; one process at a time holds it. A lock whose holder is no more is taken over; one that
-// lives is waited for, as long as a build may take.
+// Locks a path for one process at a time. A lock whose holder is no more is taken over; one that lives is waited for,
+// as long as a build may take.
 
 import { mkdir, readFile, rm, writeFile } from 'node:fs/promises'
 import { dirname } from 'node:path'

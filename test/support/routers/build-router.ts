@@ -1,5 +1,5 @@
-// The name of a router comes in; its program goes out, built once per recipe into a cache outside the
-// checkout. What is built already is not looked at again.
+// Builds the program of a router, once per recipe, into a cache outside the checkout. What is built already is not
+// checked again.
 
 import { spawn } from 'node:child_process'
 import { mkdir, rm, writeFile } from 'node:fs/promises'

@@ -1,5 +1,4 @@
-// The name of a router comes in; what it is built from, where the built one lies, and whether this machine
-// can have it go out. Builds nothing.
+// Says what a router is built from, where the built one lies, and whether this machine can have it. Builds nothing.
 
 import { spawnSync } from 'node:child_process'
 import { createHash } from 'node:crypto'
@@ -9,7 +8,7 @@ import { join } from 'node:path'
 import { arch, env, platform } from 'node:process'
 import { type Availability, availableWhenBuilt } from '../availability.ts'
 
-/** Routers that nobody here wrote: nexus in Go, Crossbar.io in Python. */
+/** Independent routers: nexus in Go, Crossbar.io in Python. */
 export type RealRouterName = 'nexus' | 'crossbar'
 
 /** For tests. Runs one short command at most. */

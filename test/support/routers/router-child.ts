@@ -1,5 +1,5 @@
-// A command comes in, a process of its own group goes out, which ends with whoever started it, and leaves
-// nobody behind. It does not know what it runs.
+// Runs a command in a process group of its own, which ends with the process that started it, and leaves none behind. It
+// does not know what it runs.
 
 import { spawn } from 'node:child_process'
 import { closeSync, openSync } from 'node:fs'

@@ -1,5 +1,4 @@
-// A router's configuration as it lies here, ports and realms come in; the configuration to write and the
-// command that reads it go out. Starts nothing.
+// Makes the configuration of a router for ports and realms, and the command that reads it. Starts nothing.
 
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'

@@ -1,5 +1,5 @@
-// For people: `node test/support/routers/router-program.ts start nexus|crossbar [realm…]` runs a real router
-// until it is interrupted and prints where it listens, one line of JSON.
+// Runs a real router until it is interrupted, for people, and prints where it listens, as one line of JSON: `node
+// test/support/routers/router-program.ts start nexus|crossbar [realm…]`.
 
 import { once } from 'node:events'
 import type { RealRouterName } from './recipe.ts'

@@ -1,6 +1,5 @@
-// The name of a router comes in, ours or a real one; one that runs goes out in a shape that is the same for
-// all, so that one suite can be held to each. A real one that this machine cannot have is told of, never silently
-// left out.
+// Starts a router by name, ours or a real one, behind an interface that is the same for all, so that one suite can test
+// each. A real one that this machine cannot have is reported, never left out silently.
 
 import { startRouter as startEmbedded } from '../../../dev/router/router.ts'
 import { freePort } from '../free-port.ts'

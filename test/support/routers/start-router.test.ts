@@ -1,5 +1,5 @@
-// Real routers come up, stop as they are told, come back where they were, and leave nobody behind, whatever
-// becomes of whoever started them.
+// Real routers come up, stop as they are told, come back where they were, and leave no process behind, whatever
+// becomes of the process that started them.
 
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
@@ -88,7 +88,7 @@ const ROWS: readonly ObservedRow[] = [
       peer.send([48, 1, {}, 'com.example.nobody'])
       const ended = await peer.endsWithin(100)
       router.thaw()
-      await peer.answerTo([48, 1])
+      await peer.responseTo([48, 1])
       return { ended, thawed: await answers() }
     },
   },

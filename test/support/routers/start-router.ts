@@ -1,5 +1,5 @@
-// The name of a router comes in; a real one goes out that answers on loopback, WebSocket and RawSocket, with
-// the realms that tests need. It ends with the process that started it.
+// Starts a real router by name, which answers on loopback, WebSocket and RawSocket, with the realms that tests need. It
+// ends with the process that started it.
 
 import { mkdir, readFile, writeFile } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
@@ -39,7 +39,7 @@ export interface RealRouter extends AsyncDisposable {
   readonly rawsocket: string
   readonly ports: RouterPorts
   readonly realms: readonly string[]
-  /** For whoever asked for a certificate: `wss://…/ws`, `rss://…`, `unix:/…`. */
+  /** For a test that asked for a certificate: `wss://…/ws`, `rss://…`, `unix:/…`. */
   readonly secure?: { readonly wss: string; readonly rss: string; readonly unix: string }
   /** Crossbar's own; on the realm com.example.realm. */
   readonly httpBridge?: { readonly call: string; readonly publish: string }
@@ -60,7 +60,7 @@ const START_MS = 60_000
 const STOP_MS = 10_000
 
 /**
- * Builds the router when nobody has yet. Throws with the end of its log unless it answers within a minute.
+ * Builds the router unless it is built. Throws with the end of its log unless it answers within a minute.
  *
  * @example
  * await using router = await startRouter('nexus', { realms: ['com.acme'] })

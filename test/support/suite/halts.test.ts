@@ -23,7 +23,7 @@ describe('the table of processes', () => {
     })
   })
 
-  it('finds children, their children, and nobody else', () => {
+  it('finds children, their children, and no other process', () => {
     const table = [
       [2, 1],
       [3, 2],

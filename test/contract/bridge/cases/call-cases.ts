@@ -142,7 +142,7 @@ const CASES: readonly BridgeCase[] = [
         await roundTrip(rig)
         late.resolve(undefined)
         await settled()
-        // Once this is answered, the router has dealt with the answer that came late.
+        // Once this is answered, the router has dealt with the response that came late.
         idOf(await register(callee, `${uri}.behind`, () => ({})))
         await roundTrip(rig)
         times = call.times()

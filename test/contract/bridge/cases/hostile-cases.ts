@@ -18,20 +18,20 @@ const NEVER = 'pending'
 /** The error, or the arguments as JSON: one for all serializers of the bridge, or each. */
 type Outcome = string | Readonly<Record<SerializerName, string>>
 
-interface HostileAnswer {
+interface HostileResponse {
   readonly name: string
   /** One argument, as msgpack. */
   readonly argument: Uint8Array
   readonly outcomes: Readonly<Record<RouterName, Outcome>>
 }
 
-const inAll = (outcome: string): HostileAnswer['outcomes'] => ({
+const inAll = (outcome: string): HostileResponse['outcomes'] => ({
   embedded: outcome,
   nexus: outcome,
   crossbar: outcome,
 })
 
-const ANSWERS: readonly HostileAnswer[] = [
+const RESPONSES: readonly HostileResponse[] = [
   {
     name: 'an extension type',
     argument: Buffer.of(0xd4, 5, 7),
@@ -98,14 +98,14 @@ const ANSWERS: readonly HostileAnswer[] = [
 ]
 
 export const hostileCases = (serializer: SerializerName): readonly BridgeCase[] =>
-  ANSWERS.map(({ name, argument, outcomes }): BridgeCase => {
+  RESPONSES.map(({ name, argument, outcomes }): BridgeCase => {
     const kept = (outcome: Outcome): unknown => ({
       outcome: typeof outcome === 'string' ? outcome : outcome[serializer],
       isKept: true,
       others: '["other"]',
     })
     return {
-      name: `an answer with ${name}`,
+      name: `a response with ${name}`,
       each: {
         embedded: kept(outcomes.embedded),
         nexus: kept(outcomes.nexus),

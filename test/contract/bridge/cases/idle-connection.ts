@@ -1,5 +1,5 @@
-// A bridge that has nothing to say comes in; what its followers heard meanwhile goes out, and how often its router
-// had to answer something. Time passes by hand: however slow a router is, it answers in time.
+// Leaves a bridge idle, and counts what its followers received meanwhile and how often its router had to answer
+// something. Time passes by hand: however slow a router is, it answers in time.
 
 import { withSocket } from '../../../dataplane/wamp/client-socket.ts'
 import { everyOf } from '../../../dataplane/wamp/every-of.ts'

@@ -9,7 +9,7 @@ const MANY = 10_000
 
 export const LOAD_CASES: readonly BridgeCase[] = [
   {
-    name: `${MANY} calls in flight are each answered once, with their own answer`,
+    name: `${MANY} calls in flight are each answered once, with their own response`,
     same: { right: MANY, once: MANY },
     run: async ({ rig, open, uri }) => {
       const callee = await open()
@@ -17,8 +17,8 @@ export const LOAD_CASES: readonly BridgeCase[] = [
       const calls = Array.from({ length: MANY }, (_, n) =>
         startCall(rig.client, uri, { args: [n] }),
       )
-      const answers = await Promise.all(calls.map(({ settled }) => settled))
-      const right = answers.filter(({ args }, n) => Array.isArray(args) && args[0] === n).length
+      const responses = await Promise.all(calls.map(({ settled }) => settled))
+      const right = responses.filter(({ args }, n) => Array.isArray(args) && args[0] === n).length
       return { right, once: calls.filter(({ times }) => times() === 1).length }
     },
   },
@@ -32,7 +32,7 @@ export const LOAD_CASES: readonly BridgeCase[] = [
   },
 ]
 
-/** Calls that nobody answers until their callee is dealt with. */
+/** Calls that stay unanswered until their callee is dealt with. */
 const inFlight = async (
   { bridge, open, uri }: BridgeContext,
   deal: (callee: Awaited<ReturnType<BridgeContext['open']>>) => void,

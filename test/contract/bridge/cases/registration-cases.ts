@@ -111,8 +111,8 @@ export const REGISTRATION_CASES: readonly BridgeCase[] = [
         return { args, kwargs }
       })
       const calls = Array.from({ length: 50 }, (_, n) => call(peer, uri, { args: [n] }))
-      const answers = await Promise.all(calls)
-      return answers.filter(({ args }, n) => JSON.stringify(args) === `[${n}]`).length
+      const responses = await Promise.all(calls)
+      return responses.filter(({ args }, n) => JSON.stringify(args) === `[${n}]`).length
     },
   },
 ]

@@ -1,5 +1,5 @@
-// A router that is restarted while requests come, fifty a second, from before its first session on: who has come while a
-// session was being opened gets an answer; who has come in a pause after a failed attempt is told so at once.
+// A router that is restarted while requests come, fifty a second, from before its first session on: what comes while a
+// session is being opened gets a response; what comes in the back-off after a failed attempt fails at once.
 
 import type { Perform } from '../../../../dataplane/actions/performer.ts'
 import { eventually } from '../../../support/eventually.ts'

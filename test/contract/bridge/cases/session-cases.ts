@@ -119,10 +119,10 @@ export const SESSION_CASES: readonly BridgeCase[] = [
     },
   },
   {
-    name: 'fail-over: the second address is used where nobody is at the first',
+    name: 'fail-over: the second address is used where nothing listens at the first',
     same: { state: 'open', isSecond: true },
     run: async ({ bridge, router }) => {
-      // Port 9 of loopback: nobody discards there.
+      // Port 9 of loopback: nothing listens there.
       const rig = await bridge({
         urls: ['rs://127.0.0.1:9', router.rawsocket],
         url: 'ws://127.0.0.1:9/ws',

@@ -1,5 +1,5 @@
 // Calls that somebody gives up: the caller by CANCEL or by leaving, the router by time. What the callee says
-// afterwards must harm nobody.
+// afterwards must do no harm.
 
 import type { ValueMap } from '../../../../language/expression/value.ts'
 import { MESSAGE, type WampMessage } from '../../../../dataplane/wamp/protocol/messages.ts'
@@ -14,7 +14,12 @@ import {
   register,
   unregister,
 } from '../../../support/wamp-peer.ts'
-import { ABLE_CALLEE, answerSoFar, type CaseContext, type ContractCase } from '../contract-case.ts'
+import {
+  ABLE_CALLEE,
+  responseSoFar,
+  type CaseContext,
+  type ContractCase,
+} from '../contract-case.ts'
 
 /** Announces nothing, as autobahn-js. */
 const PLAIN_CALLEE: ValueMap = { callee: { features: {} } }
@@ -22,26 +27,26 @@ const CANCELED: ReplyPlan = { error: 'wamp.error.canceled' }
 
 export const CANCEL_CASES: readonly ContractCase[] = [
   ...['skip', 'kill', 'killnowait'].map((mode): ContractCase => {
-    const answered = { interrupt: undefined, answer: CANCELED, late: 'dropped', calleeKept: true }
+    const answered = { interrupt: undefined, response: CANCELED, late: 'dropped', calleeKept: true }
     return {
       name: `${mode}, callee without call_canceling`,
       each: {
         embedded: answered,
         nexus: answered,
-        // No answer, ever: whoever cancels must settle the call itself.
-        crossbar: { ...answered, answer: 'not answered' },
+        // No response, ever: the canceller must settle the call itself.
+        crossbar: { ...answered, response: 'not answered' },
       },
       run: (context) => cancelled(context, mode, PLAIN_CALLEE),
     }
   }),
   {
     name: 'killnowait, callee with call_canceling: INTERRUPT, ERROR at once',
-    same: { interrupt: 'killnowait', answer: CANCELED, late: 'dropped', calleeKept: true },
+    same: { interrupt: 'killnowait', response: CANCELED, late: 'dropped', calleeKept: true },
     run: (context) => cancelled(context, 'killnowait', ABLE_CALLEE),
   },
   {
     name: 'killnowait, and the callee answers late with an ERROR',
-    same: { interrupt: 'killnowait', answer: CANCELED, late: 'dropped', calleeKept: true },
+    same: { interrupt: 'killnowait', response: CANCELED, late: 'dropped', calleeKept: true },
     run: (context) =>
       cancelled(context, 'killnowait', ABLE_CALLEE, (requestId) => [
         MESSAGE.error,
@@ -59,9 +64,9 @@ export const CANCEL_CASES: readonly ContractCase[] = [
       const [request, invocation] = await callInFlight({ caller, callee, uri })
       caller.send([MESSAGE.cancel, Number(request[1]), { mode: 'kill' }])
       const [, , options] = await callee.next(([type]) => type === MESSAGE.interrupt)
-      const before = await answerSoFar(caller, request)
+      const before = await responseSoFar(caller, request)
       callee.send([MESSAGE.error, MESSAGE.invocation, invocation.requestId, {}, CANCELED_URI])
-      const after = outcomeOf(await caller.answerTo(request))
+      const after = outcomeOf(await caller.responseTo(request))
       return { interrupt: (options as ValueMap)['mode'], before, after }
     },
   },
@@ -77,7 +82,7 @@ export const CANCEL_CASES: readonly ContractCase[] = [
     },
   },
   {
-    name: 'the caller leaves during a call: the callee is kept, its answer dropped',
+    name: 'the caller leaves during a call: the callee is kept, its response dropped',
     same: { args: ['next'] },
     run: async ({ caller, callee, open, uri }) => {
       const leaving = await open()
@@ -106,7 +111,7 @@ export const CANCEL_CASES: readonly ContractCase[] = [
       // the router has looked at its clock before it answers something else.
       const isOver = async (): Promise<WampMessage> => {
         await call(caller, `${uri}.nobody`)
-        return await caller.answerTo(twenty, 0)
+        return await caller.responseTo(twenty, 0)
       }
       const unit = await eventually(isOver, { looks: 20 }).then(
         () => 'ms',
@@ -143,21 +148,21 @@ const cancelled = async (
   { caller, open, uri }: CaseContext,
   mode: string,
   roles: ValueMap,
-  lateAnswer = (requestId: number): WampMessage => [MESSAGE.yield, requestId, {}, ['late']],
+  lateResponse = (requestId: number): WampMessage => [MESSAGE.yield, requestId, {}, ['late']],
 ): Promise<unknown> => {
   const callee = await open({ roles })
   const [request, invocation] = await callInFlight({ caller, callee, uri })
   caller.send([MESSAGE.cancel, Number(request[1]), { mode }])
-  const answer = await answerSoFar(caller, request)
-  callee.send(lateAnswer(invocation.requestId))
-  // Once it can be called again, the router has dealt with its answer.
+  const response = await responseSoFar(caller, request)
+  callee.send(lateResponse(invocation.requestId))
+  // Once it can be called again, the router has dealt with its response.
   await register(callee, `${uri}.next`, () => ({ args: ['next'] }))
-  const late = await answerSoFar(caller, request, `${uri}.next`)
+  const late = await responseSoFar(caller, request, `${uri}.next`)
   const interrupt = callee.unread.find(([type]) => type === MESSAGE.interrupt)?.[2] as
     ValueMap | undefined
   return {
     interrupt: interrupt?.['mode'],
-    answer,
+    response,
     late: late === 'not answered' ? 'dropped' : late,
     calleeKept: !callee.hasEnded,
   }

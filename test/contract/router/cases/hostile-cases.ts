@@ -1,4 +1,4 @@
-// What a client may get wrong, and what it costs: an ERROR, no answer at all, or the session. The gateway
+// What a client may get wrong, and what it costs: an ERROR, no response at all, or the session. The gateway
 // checks before it sends because of this table.
 
 import type { Value } from '../../../../language/expression/value.ts'
@@ -43,7 +43,7 @@ export const HOSTILE_CASES: readonly ContractCase[] = [
   ...(
     [
       ['timeout', 'x'],
-      // nexus takes what is before the point, as milliseconds: a call of 1.5 may be over before its answer.
+      // nexus takes what is before the point, as milliseconds: a call of 1.5 may be over before its response.
       ['timeout', 60_000.5],
       ['timeout', -1],
       ['receive_progress', 'x'],
@@ -91,7 +91,7 @@ export const HOSTILE_CASES: readonly ContractCase[] = [
     },
   },
   {
-    name: 'an answer to an invocation that never was',
+    name: 'a response to an invocation that never was',
     same: NO_SUCH_PROCEDURE,
     run: async ({ open, uri }) => {
       const peer = await open()

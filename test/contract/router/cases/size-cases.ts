@@ -42,8 +42,8 @@ export const SIZE_CASES: readonly ContractCase[] = [
       await register(callee, uri, ({ args }) => ({ args }))
       const calls = Array.from({ length: 64 }, (_, n) => callMessage(caller, uri, { args: [n] }))
       for (const message of calls) caller.send(message)
-      const answers = await Promise.all(calls.map((message) => caller.answerTo(message)))
-      return answers.filter((answer, n) => isSame(outcomeOf(answer), n)).length
+      const responses = await Promise.all(calls.map((message) => caller.responseTo(message)))
+      return responses.filter((response, n) => isSame(outcomeOf(response), n)).length
     },
   },
 ]

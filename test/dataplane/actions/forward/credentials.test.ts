@@ -74,8 +74,8 @@ describe.each(UPSTREAM_CLIENTS)('a request with a credential, over %s', (client)
     const { origin, seen } = await upstreamTaking('token-2')
     const credentials = walletFor([origin])
     const gateway = await gatewayTo(origin, { action: ACTION }, { credentials, realm: 'r' })
-    const answer = await call(gateway, { method: 'POST', body: 'hello' })
-    expect([answer.status, answer.text]).toEqual([200, 'said'])
+    const response = await call(gateway, { method: 'POST', body: 'hello' })
+    expect([response.status, response.text]).toEqual([200, 'said'])
     expect(seen).toEqual([
       ['Bearer token-1', 'hello'],
       ['Bearer token-2', 'hello'],
@@ -111,9 +111,9 @@ describe.each(UPSTREAM_CLIENTS)('a request with a credential, over %s', (client)
         { action: ACTION, ...READ_ALL },
         { credentials, realm: 'r' },
       )
-      const answer = await call(gateway)
-      expect([answer.status, gateway.outcomes]).toEqual([504, ['fail']])
-      expect(answer.text).not.toContain('127.0.0.1')
+      const response = await call(gateway)
+      expect([response.status, gateway.outcomes]).toEqual([504, ['fail']])
+      expect(response.text).not.toContain('127.0.0.1')
       expect(gateway.failures[0]?.reason).toMatch(/^credential_(missing|origin)$/)
     }
     expect(seen).toEqual([])

@@ -18,7 +18,7 @@ describe.each(UPSTREAM_CLIENTS)('over %s', (client) => {
   const broken = async (): Promise<string> =>
     (await opened(listenRaw((socket) => socket.destroy()))).origin
 
-  const sending = async (answer: string): Promise<string> => (await answering(answer)).origin
+  const sending = async (response: string): Promise<string> => (await answering(response)).origin
 
   const overTls = async (): Promise<string> =>
     (await sending('HTTP/1.1 400 Bad Request\r\n\r\n')).replace('http:', 'https:')
@@ -30,7 +30,7 @@ describe.each(UPSTREAM_CLIENTS)('over %s', (client) => {
 
   it.each<[string, () => Promise<string>, Partial<RequestFailure>, string]>([
     [
-      'nobody listens',
+      'nothing listens',
       refusedOrigin,
       { reason: 'refused', detail: expect.stringContaining('ECONNREFUSED') as unknown as string },
       'The upstream could not be reached.',

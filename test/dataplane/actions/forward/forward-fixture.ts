@@ -276,7 +276,7 @@ export const bodyOf = async (message: IncomingMessage): Promise<Buffer> => {
   return Buffer.concat(chunks)
 }
 
-export interface Answer {
+export interface ReceivedResponse {
   readonly status: number
   readonly headers: IncomingMessage['headers']
   readonly rawHeaders: string[]
@@ -294,7 +294,10 @@ export interface Call {
 }
 
 /** A client of its own: no pool, nothing added but `Host` and framing. */
-export const call = (gateway: { readonly origin: string }, asked: Call = {}): Promise<Answer> =>
+export const call = (
+  gateway: { readonly origin: string },
+  asked: Call = {},
+): Promise<ReceivedResponse> =>
   new Promise((resolve, reject) => {
     const { method = 'GET', path = '/x', headers = {}, body, chunked = false } = asked
     const length = chunked
@@ -308,9 +311,9 @@ export const call = (gateway: { readonly origin: string }, asked: Call = {}): Pr
       (response) => {
         bodyOf(response).then((bytes) => {
           const { statusCode = 0, rawHeaders } = response
-          const answer = { status: statusCode, headers: response.headers, rawHeaders, bytes }
+          const received = { status: statusCode, headers: response.headers, rawHeaders, bytes }
           resolve({
-            ...answer,
+            ...received,
             text: bytes.toString(),
             json: () => JSON.parse(bytes.toString()) as Record<string, never>,
           })

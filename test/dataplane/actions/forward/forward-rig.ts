@@ -29,9 +29,9 @@ export const opened = async (server: Promise<Listening>): Promise<Listening> => 
 export const serving = (listener: RequestListener): Promise<Listening> =>
   opened(listenHttp(listener))
 
-/** Whatever comes, these bytes are the answer to it. */
-export const answering = (answer: string): Promise<Listening> =>
-  opened(listenRaw((socket) => socket.write(answer, 'latin1')))
+/** Whatever comes, these bytes are the response to it. */
+export const answering = (response: string): Promise<Listening> =>
+  opened(listenRaw((socket) => socket.write(response, 'latin1')))
 
 type StartTo = (
   origin: string,
@@ -49,7 +49,7 @@ export const gatewayOver =
     return gateway
   }
 
-/** Asks, reads nothing of an answer, and goes away then. */
+/** Asks, reads nothing of a response, and goes away then. */
 export const leave = async (
   gateway: Gateway,
   path: string,

@@ -30,7 +30,7 @@ describe.each(UPSTREAM_CLIENTS)('over %s', (client) => {
   /** Attempts are counted; pauses are as short as they get. */
   const RETRYING = { limits: { retries: constant(3) } }
 
-  describe('an answer that passes through', () => {
+  describe('a response that passes through', () => {
     it('goes as it is: status, headers and bytes', async () => {
       const bytes = gzipSync('x'.repeat(1000))
       const server = await serving((_, response) => {
@@ -46,16 +46,16 @@ describe.each(UPSTREAM_CLIENTS)('over %s', (client) => {
         response.end(bytes)
       })
       const gateway = await gatewayTo(server.origin)
-      const answer = await call(gateway)
-      expect(answer.status).toBe(202)
-      expect(answer.bytes.equals(bytes)).toBe(true)
-      expect(answer.headers).toMatchObject({
+      const received = await call(gateway)
+      expect(received.status).toBe(202)
+      expect(received.bytes.equals(bytes)).toBe(true)
+      expect(received.headers).toMatchObject({
         'x-case': 'Kept',
         'set-cookie': ['a=1', 'b=2'],
         'content-encoding': 'gzip',
         'content-length': String(bytes.length),
       })
-      expect(answer.headers).not.toHaveProperty('x-hop')
+      expect(received.headers).not.toHaveProperty('x-hop')
       expect(gateway.outcomes).toEqual(['stream'])
     })
 
@@ -69,8 +69,8 @@ describe.each(UPSTREAM_CLIENTS)('over %s', (client) => {
         response.write(bytes.subarray(0, 1_000_000))
         response.end(bytes.subarray(1_000_000))
       })
-      const answer = await call(await gatewayTo(server.origin))
-      expect(answer.bytes.equals(bytes)).toBe(true)
+      const received = await call(await gatewayTo(server.origin))
+      expect(received.bytes.equals(bytes)).toBe(true)
     })
 
     it.each([
@@ -82,12 +82,12 @@ describe.each(UPSTREAM_CLIENTS)('over %s', (client) => {
       ['204', 'HTTP/1.1 204 No Content\r\n\r\n', 204],
       ['304', 'HTTP/1.1 304 Not Modified\r\nETag: "x"\r\n\r\n', 304],
       [
-        'interim answers',
+        'interim responses',
         'HTTP/1.1 103 Early Hints\r\n\r\nHTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n',
         200,
       ],
-    ])('%s', async (_, answer, status) => {
-      const server = await answering(answer)
+    ])('%s', async (_, response, status) => {
+      const server = await answering(response)
       const got = await call(await gatewayTo(server.origin))
       expect({ status: got.status, text: got.text }).toEqual({ status, text: '' })
     })
@@ -121,8 +121,8 @@ describe.each(UPSTREAM_CLIENTS)('over %s', (client) => {
         methods.push(request.method)
         response.writeHead(200, { 'content-length': 500, 'x-case': 'Kept' }).end()
       })
-      const answer = await call(await gatewayTo(server.origin), { method: 'HEAD' })
-      expect({ methods, case: answer.headers['x-case'], text: answer.text }).toEqual({
+      const received = await call(await gatewayTo(server.origin), { method: 'HEAD' })
+      expect({ methods, case: received.headers['x-case'], text: received.text }).toEqual({
         methods: ['HEAD'],
         case: 'Kept',
         text: '',
@@ -134,8 +134,8 @@ describe.each(UPSTREAM_CLIENTS)('over %s', (client) => {
         response.end(Buffer.alloc(1_000_000))
       })
       const gateway = await gatewayTo(server.origin, { action: { method: 'get' } })
-      const answer = await call(gateway, { method: 'HEAD' })
-      expect({ status: answer.status, length: answer.bytes.length }).toEqual({
+      const received = await call(gateway, { method: 'HEAD' })
+      expect({ status: received.status, length: received.bytes.length }).toEqual({
         status: 200,
         length: 0,
       })
@@ -143,7 +143,7 @@ describe.each(UPSTREAM_CLIENTS)('over %s', (client) => {
     })
   })
 
-  describe('an answer that is read', () => {
+  describe('a response that is read', () => {
     it('is action.result', async () => {
       const server = await serving((_, response) => {
         response.writeHead(201, [
@@ -156,8 +156,8 @@ describe.each(UPSTREAM_CLIENTS)('over %s', (client) => {
         ])
         response.end('{"a":1}')
       })
-      const answer = await call(await gatewayTo(server.origin, READ_ALL))
-      expect(answer.json()).toEqual({
+      const received = await call(await gatewayTo(server.origin, READ_ALL))
+      expect(received.json()).toEqual({
         result: {
           status_code: 201,
           headers: {
@@ -180,9 +180,9 @@ describe.each(UPSTREAM_CLIENTS)('over %s', (client) => {
         response.write(bytes.subarray(0, 10))
         void roundTrip().then(() => response.end(bytes.subarray(10)))
       })
-      const answer = await call(await gatewayTo(server.origin, READ_ALL))
-      expect(answer.json()).toMatchObject({ result: { body: { text: 'x'.repeat(100_000) } } })
-      expect(answer.json()).not.toHaveProperty(['result', 'headers', 'content-encoding'])
+      const received = await call(await gatewayTo(server.origin, READ_ALL))
+      expect(received.json()).toMatchObject({ result: { body: { text: 'x'.repeat(100_000) } } })
+      expect(received.json()).not.toHaveProperty(['result', 'headers', 'content-encoding'])
     })
 
     it('as bytes where it is no text', async () => {
@@ -219,9 +219,9 @@ describe.each(UPSTREAM_CLIENTS)('over %s', (client) => {
     ])('%s is a bad gateway', async (_, bytes) => {
       const server = await answering(bytes)
       const gateway = await gatewayTo(server.origin, READ_ALL)
-      const answer = await call(gateway)
-      expect(answer.status).toBe(504)
-      expect(answer.json()).toMatchObject({
+      const response = await call(gateway)
+      expect(response.status).toBe(504)
+      expect(response.json()).toMatchObject({
         error: { error_uri: 'svc.error.bad_gateway', body: '' },
       })
       expect(gateway.outcomes).toEqual(['fail'])
@@ -244,7 +244,7 @@ describe.each(UPSTREAM_CLIENTS)('over %s', (client) => {
     })
   })
 
-  describe('an answer of 400 or more', () => {
+  describe('a response of 400 or more', () => {
     const failing = () =>
       serving((_, response) => {
         response.writeHead(422, { 'x-up': 'from-upstream', 'content-type': 'application/json' })
@@ -253,9 +253,9 @@ describe.each(UPSTREAM_CLIENTS)('over %s', (client) => {
 
     it('is action.error', async () => {
       const server = await failing()
-      const answer = await call(await gatewayTo(server.origin, READ_ALL))
-      expect(answer.status).toBe(422)
-      expect(answer.json()).toMatchObject({
+      const response = await call(await gatewayTo(server.origin, READ_ALL))
+      expect(response.status).toBe(422)
+      expect(response.json()).toMatchObject({
         error: {
           error_uri: 'svc.error.upstream.422',
           args: [],
@@ -269,7 +269,7 @@ describe.each(UPSTREAM_CLIENTS)('over %s', (client) => {
       })
     })
 
-    it('never passes through, and is not read where nobody reads it', async () => {
+    it('never passes through, and is not read where no template reads it', async () => {
       const server = await failing()
       const gateway = await gatewayTo(server.origin)
       expect((await call(gateway)).json()).toMatchObject({ error: { status_code: 422, body: '' } })
@@ -280,14 +280,14 @@ describe.each(UPSTREAM_CLIENTS)('over %s', (client) => {
       const server = await answering(
         'HTTP/1.1 500 X\r\nContent-Type: application/json\r\nContent-Length: 6\r\n\r\n<html>',
       )
-      const answer = await call(await gatewayTo(server.origin, READ_ALL))
-      expect(answer.json()).toMatchObject({ error: { status_code: 500, body: '<html>' } })
+      const response = await call(await gatewayTo(server.origin, READ_ALL))
+      expect(response.json()).toMatchObject({ error: { status_code: 500, body: '<html>' } })
     })
   })
 
-  describe('no answer', () => {
+  describe('no response', () => {
     it.each<[string, () => Promise<string>, string, Partial<OperationParts>]>([
-      ['nobody listens', refusedOrigin, 'svc.error.bad_gateway', {}],
+      ['nothing listens', refusedOrigin, 'svc.error.bad_gateway', {}],
       [
         'a denied destination',
         () => Promise.resolve('http://169.254.169.254'),
@@ -325,12 +325,12 @@ describe.each(UPSTREAM_CLIENTS)('over %s', (client) => {
       ],
     ])('%s', async (_, origin, uri, parts) => {
       const gateway = await gatewayTo(await origin(), { ...READ_ALL, ...parts })
-      const answer = await call(gateway)
-      expect(answer.status).toBe(504)
-      expect(answer.json()).toMatchObject({
+      const response = await call(gateway)
+      expect(response.status).toBe(504)
+      expect(response.json()).toMatchObject({
         error: { error_uri: uri, status_code: 504, headers: {} },
       })
-      expect(answer.text).not.toMatch(/127\.0|169\.254|ECONN/)
+      expect(response.text).not.toMatch(/127\.0|169\.254|ECONN/)
       expect(gateway.outcomes).toEqual(['fail'])
       expect(gateway.scope.size).toBe(0)
     })
@@ -395,23 +395,29 @@ describe.each(UPSTREAM_CLIENTS)('over %s', (client) => {
       ['POST', 'reset', '', 1],
     ])('%s after %s', async (method, how, text, count) => {
       const { server, attempts } = await flaky(2, how)
-      const answer = await call(await gatewayTo(server.origin, RETRYING), { method })
-      expect({ isAnswer: answer.text === text, attempts: attempts() }).toEqual({
-        isAnswer: text !== '',
+      const response = await call(await gatewayTo(server.origin, RETRYING), { method })
+      expect({ isComplete: response.text === text, attempts: attempts() }).toEqual({
+        isComplete: text !== '',
         attempts: count,
       })
     })
 
     it('none by default', async () => {
       const { server, attempts } = await flaky(1, 503)
-      const answer = await call(await gatewayTo(server.origin))
-      expect({ status: answer.status, attempts: attempts() }).toEqual({ status: 503, attempts: 1 })
+      const response = await call(await gatewayTo(server.origin))
+      expect({ status: response.status, attempts: attempts() }).toEqual({
+        status: 503,
+        attempts: 1,
+      })
     })
 
     it('as many as there are', async () => {
       const { server, attempts } = await flaky(99, 503)
-      const answer = await call(await gatewayTo(server.origin, RETRYING))
-      expect({ status: answer.status, attempts: attempts() }).toEqual({ status: 503, attempts: 4 })
+      const response = await call(await gatewayTo(server.origin, RETRYING))
+      expect({ status: response.status, attempts: attempts() }).toEqual({
+        status: 503,
+        attempts: 4,
+      })
     })
 
     it('in a pool of one', async () => {
@@ -431,9 +437,9 @@ describe.each(UPSTREAM_CLIENTS)('over %s', (client) => {
     ])('PUT with %s', async (...[, length, chunked, how, text]) => {
       const { server } = await flaky(1, how)
       const gateway = await gatewayTo(server.origin, RETRYING)
-      const answer = await call(gateway, { method: 'PUT', body: Buffer.alloc(length), chunked })
-      const isGivenUp = answer.status === 503
-      expect(isGivenUp ? '' : answer.text).toBe(text)
+      const response = await call(gateway, { method: 'PUT', body: Buffer.alloc(length), chunked })
+      const isGivenUp = response.status === 503
+      expect(isGivenUp ? '' : response.text).toBe(text)
     })
 
     it.each([
@@ -454,12 +460,12 @@ describe.each(UPSTREAM_CLIENTS)('over %s', (client) => {
       }
       const parts = { limits: { retries: constant(9), retryTimeout: constant(60_000) } }
       const gateway = await gatewayTo(origin, parts, { clock, buffers })
-      const answer = await call(gateway, { method: 'POST', body: Buffer.alloc(length) })
+      const response = await call(gateway, { method: 'POST', body: Buffer.alloc(length) })
       await (await comesUp.server)?.close()
-      expect(answer.text).toBe(String(length))
+      expect(response.text).toBe(String(length))
     })
 
-    it('in the line of whoever has come since, also where nobody was there for a while', async () => {
+    it('in the queue of the clients that have come since, also where none was there for a while', async () => {
       const held: ServerResponse[] = []
       let attempts = 0
       const server = await serving((request, response) => {
@@ -537,7 +543,7 @@ describe.each(UPSTREAM_CLIENTS)('over %s', (client) => {
         {},
         { poolSize: 2, change: () => (asked += 1) },
       )
-      const answers = Promise.all(Array.from({ length: 10 }, () => call(gateway)))
+      const responses = Promise.all(Array.from({ length: 10 }, () => call(gateway)))
       await until(() => asked === 10, 'all have asked')
       for (let round = 0; round < 5; round++) {
         await until(() => held.length >= 2, 'two are on their way')
@@ -545,7 +551,7 @@ describe.each(UPSTREAM_CLIENTS)('over %s', (client) => {
         expect(held).toHaveLength(2)
         for (const response of held.splice(0)) response.end('x')
       }
-      const statuses = (await answers).map(({ status }) => status)
+      const statuses = (await responses).map(({ status }) => status)
       expect(statuses).toEqual(Array.from({ length: 10 }, () => 200))
       expect(gateway.scope.size).toBe(0)
     })
@@ -570,7 +576,7 @@ describe.each(UPSTREAM_CLIENTS)('over %s', (client) => {
       await until(() => clients.length === 2, 'the other waits')
       gone.destroy()
       await until(() => clients[1]?.closed === true, 'the other is gone')
-      for (const answer of held) answer()
+      for (const respond of held) respond()
       expect((await first).text).toBe('x')
       expect((await call(gateway)).text).toBe('x')
       expect(gateway.outcomes).toEqual(['stream', 'stream'])

@@ -31,7 +31,7 @@ const contextWith = (params: Readonly<Record<string, string>>): Context => {
   return context
 }
 
-const NOBODY = contextWith({})
+const NO_CALLER = contextWith({})
 const param = (name: string): Template => read(`request.query_params.${name}`)
 
 /** Every hundredth from 0 on, over and over: shares come out exactly. */
@@ -109,7 +109,7 @@ describe('the shares of hosts', () => {
 describe('another attempt', () => {
   const attempts = (hosts: readonly WeightedHost[], count: number): readonly string[] => {
     const choose = prepareHosts(hosts, { clock: { now: () => 0, random: () => 0 } })
-    const choice = choose(NOBODY)
+    const choice = choose(NO_CALLER)
     return Array.from({ length: count }, () => {
       const { hostname } = new URL(choice.origin)
       choice.goOn()
@@ -145,7 +145,7 @@ describe('a host that cannot be reached', () => {
       onHealth: (event) => events.push(event),
     })
     const isDown = new Set<string>()
-    const send = (context = NOBODY): HostChoice => {
+    const send = (context = NO_CALLER): HostChoice => {
       const choice = choose(context)
       if (isDown.has(new URL(choice.origin).hostname)) choice.onUnreached()
       else choice.onReached()
@@ -180,13 +180,13 @@ describe('a host that cannot be reached', () => {
     expect(hundred(send)).toEqual({ a: 50, b: 50 })
   })
 
-  it('gets a retry only where nobody else is left', () => {
+  it('gets a retry only where no other host is left', () => {
     const { isDown, send } = start(hostsOf(['a', 1], ['b', 1]))
     isDown.add('b')
     hundred(send)
     const choice = send()
     choice.goOn()
-    // `a` has other addresses, or recovers; nobody has reached `b`.
+    // `a` has other addresses, or recovers; no request has reached `b`.
     expect(choice.origin).toBe('http://a')
   })
 
@@ -226,7 +226,7 @@ describe.each(UPSTREAM_CLIENTS)('over %s', (client) => {
     return gateway
   }
 
-  /** Nobody listens there any more. */
+  /** Nothing listens there any more. */
   const deserted = async (): Promise<string> => {
     const server: Listening = await listenRaw(() => undefined)
     await server.close()

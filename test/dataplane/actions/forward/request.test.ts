@@ -64,13 +64,13 @@ describe.each(UPSTREAM_CLIENTS)('over %s', (client) => {
     setup: Setup = {},
     options: GatewayOptions = {},
   ): Promise<Echo> => {
-    const answer = await call(await gatewayTo(setup, options), asked)
-    return answer.json() as unknown as Echo
+    const response = await call(await gatewayTo(setup, options), asked)
+    return response.json() as unknown as Echo
   }
 
   const refusal = async (asked: Call, setup: Setup = {}): Promise<unknown> => {
-    const answer = await call(await gatewayTo(setup), asked)
-    return (answer.json() as { refused?: string }).refused
+    const response = await call(await gatewayTo(setup), asked)
+    return (response.json() as { refused?: string }).refused
   }
 
   describe('defaults', () => {

@@ -7,8 +7,8 @@ import {
 } from 'node:zlib'
 import { describe, expect, it } from '@jest/globals'
 import {
-  decodeAnswer,
-  type DecodedAnswer,
+  decodeResponse,
+  type DecodedResponse,
 } from '../../../../dataplane/actions/forward/response-body.ts'
 import { createUnboundedMemory } from '../../../../dataplane/memory/memory-budget.ts'
 import { writeMsgpack } from '../../../../dataplane/codec/write-msgpack.ts'
@@ -20,14 +20,14 @@ const decode = (
   bytes: Buffer | string,
   isLenient = false,
   memory = createUnboundedMemory(),
-): Promise<DecodedAnswer> =>
+): Promise<DecodedResponse> =>
   new Promise((resolve, reject) => {
-    decodeAnswer(
+    decodeResponse(
       Object.entries(headers),
       Buffer.from(bytes as string),
       { isLenient, memory: memory.open() },
-      (fault, answer) => {
-        if (answer !== undefined) resolve(answer)
+      (fault, result) => {
+        if (result !== undefined) resolve(result)
         else reject(fault instanceof Error ? fault : new Error(fault))
       },
     )
@@ -36,7 +36,7 @@ const decode = (
 const JSON_TYPE = { 'content-type': 'application/json' }
 const json = Buffer.from('{"a":1}')
 
-describe('decodeAnswer', () => {
+describe('decodeResponse', () => {
   it.each<[string, Headers, Buffer | string, unknown]>([
     ['JSON', { 'content-type': 'application/json; charset=utf-8' }, json, { a: 1 }],
     ['a kind of JSON', { 'content-type': 'application/problem+json' }, json, { a: 1 }],
@@ -53,8 +53,8 @@ describe('decodeAnswer', () => {
     ['nothing', JSON_TYPE, '', ''],
     ['reserved words', JSON_TYPE, '{"constructor":1}', { constructor: 1 }],
   ])('%s', async (_, headers, bytes, body) => {
-    const answer = await decode(headers, bytes)
-    expect(answer).toEqual({ body, headers: Object.entries(headers) })
+    const result = await decode(headers, bytes)
+    expect(result).toEqual({ body, headers: Object.entries(headers) })
   })
 
   it('bytes that are no UTF-8 are kept', async () => {
@@ -78,10 +78,10 @@ describe('decodeAnswer', () => {
       'content-encoding': coding,
       'content-length': String(bytes.length),
     }
-    const answer = await decode(headers, bytes)
-    expect(answer.body).toEqual({ a: 1 })
+    const result = await decode(headers, bytes)
+    expect(result.body).toEqual({ a: 1 })
     const isCoded = bytes !== json
-    expect(answer.headers.map(([name]) => name)).toEqual(
+    expect(result.headers.map(([name]) => name)).toEqual(
       isCoded ? ['content-type'] : ['content-type', 'content-encoding', 'content-length'],
     )
   })

@@ -24,7 +24,7 @@ describe.each(UPSTREAM_CLIENTS)('over %s', (client) => {
   const connectTo = (gateway: Gateway): Socket =>
     connect(Number(new URL(gateway.origin).port), '127.0.0.1').on('error', () => undefined)
 
-  describe('an answer that passes through', () => {
+  describe('a response that passes through', () => {
     it('waits for a slow client, and keeps little in memory', async () => {
       let sent = 0
       const server = await serving((_, response) => {
@@ -69,8 +69,8 @@ describe.each(UPSTREAM_CLIENTS)('over %s', (client) => {
     })
   })
 
-  describe('an answer that is read', () => {
-    it('is not waited for where nobody reads its body', async () => {
+  describe('a response that is read', () => {
+    it('is not waited for where no template reads its body', async () => {
       const server = await serving((_, response) => {
         response.writeHead(200, { 'content-length': 100 }).flushHeaders()
       })
@@ -104,9 +104,9 @@ describe.each(UPSTREAM_CLIENTS)('over %s', (client) => {
       await roundTrip()
       expect(gateway.outcomes).toEqual([])
       pass(1)
-      const answer = await second
-      expect(answer.status).toBe(503)
-      expect(answer.json()).toMatchObject({
+      const received = await second
+      expect(received.status).toBe(503)
+      expect(received.json()).toMatchObject({
         error: { error_uri: 'svc.error.overloaded', status_code: 503 },
       })
       held[0]?.end('x')
@@ -133,24 +133,24 @@ describe.each(UPSTREAM_CLIENTS)('over %s', (client) => {
 
     it('is, and holds no slot meanwhile', async () => {
       const { gateway, attempts } = await asking('3')
-      const answer = call(gateway)
+      const response = call(gateway)
       await until(() => attempts() === 1 && gateway.scope.size === 0, 'it pauses')
       pass(2999)
       await roundTrip()
       expect(attempts()).toBe(1)
       pass(1)
-      expect((await answer).text).toBe('back')
+      expect((await response).text).toBe('back')
       expect(attempts()).toBe(2)
     })
 
-    it('for longer than there is time: its answer is that of the operation', async () => {
+    it('for longer than there is time: its response is that of the operation', async () => {
       const { gateway, attempts } = await asking('6')
-      const answer = await call(gateway)
-      expect([answer.status, attempts()]).toEqual([503, 1])
+      const response = await call(gateway)
+      expect([response.status, attempts()]).toEqual([503, 1])
     })
   })
 
-  describe('an answer that is retried, and that does not end', () => {
+  describe('a response that is retried, and that does not end', () => {
     it('is given up after the pause, so that the retry has its slot', async () => {
       let attempts = 0
       let isCut = false
@@ -168,13 +168,13 @@ describe.each(UPSTREAM_CLIENTS)('over %s', (client) => {
         poolSize: 1,
         clock: { now: () => 0, random: () => (attempts === 0 ? 0 : 1) },
       })
-      const answer = call(gateway)
+      const received = call(gateway)
       await until(() => attempts === 1, 'the first is on its way')
       await roundTrip()
       await roundTrip()
       expect(isCut).toBe(false)
       pass(25)
-      expect((await answer).text).toBe('back')
+      expect((await received).text).toBe('back')
       await until(() => isCut, 'the first is given up')
       expect([attempts, gateway.scope.size]).toEqual([2, 0])
     })
@@ -216,22 +216,22 @@ describe.each(UPSTREAM_CLIENTS)('over %s', (client) => {
       })
       const gateway = await gatewayTo(server.origin, { body })
       const asked = { method: 'POST', body: Buffer.alloc(1_000_000), chunked: true }
-      const answer = await call(gateway, asked).catch(() => undefined)
-      expect(answer?.json() ?? { refused: 'svc.error.payload_too_large' }).toMatchObject({
+      const response = await call(gateway, asked).catch(() => undefined)
+      expect(response?.json() ?? { refused: 'svc.error.payload_too_large' }).toMatchObject({
         refused: 'svc.error.payload_too_large',
       })
       expect(gateway.outcomes).toEqual(['refuse'])
       await until(() => server.open() === 0, 'the connection is closed')
     })
 
-    it('too large after the answer has begun: cut', async () => {
+    it('too large after the response has begun: cut', async () => {
       const server = await serving((_, response) => {
         response.write('early')
       })
       const gateway = await gatewayTo(server.origin, { body })
       const socket = connectTo(gateway)
       socket.write('POST /x HTTP/1.1\r\nHost: x\r\nContent-Length: 1000000\r\n\r\nabc')
-      await until(() => gateway.outcomes.length === 1, 'the answer has begun')
+      await until(() => gateway.outcomes.length === 1, 'the response has begun')
       socket.write(Buffer.alloc(300_000))
       await until(() => gateway.outcomes.length > 1, 'it is cut')
       expect(gateway.outcomes.slice(0, 2)).toEqual(['stream', 'cut'])
@@ -260,7 +260,7 @@ describe.each(UPSTREAM_CLIENTS)('over %s', (client) => {
       expect(gateway.outcomes).toEqual(['refuse'])
     })
 
-    it('an upstream that answers before it has the body: the answer counts', async () => {
+    it('an upstream that answers before it has the body: the response counts', async () => {
       const server = await serving((_, response) => {
         response.writeHead(413, { connection: 'close' }).end('too much')
       })
@@ -272,7 +272,7 @@ describe.each(UPSTREAM_CLIENTS)('over %s', (client) => {
       let text = ''
       socket.on('data', (chunk) => (text += chunk.toString()))
       socket.write('POST /x HTTP/1.1\r\nHost: x\r\nContent-Length: 900000000\r\n\r\nabc')
-      await until(() => text.includes('svc.error.upstream.413'), 'the answer is there')
+      await until(() => text.includes('svc.error.upstream.413'), 'the response is there')
       socket.destroy()
       expect(gateway.outcomes).toEqual(['fail'])
     })

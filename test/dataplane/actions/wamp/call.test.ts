@@ -225,7 +225,7 @@ describe('retries of a call', () => {
     expect(exchange.failures).toMatchObject([{ error_uri: uri }])
   })
 
-  it('what is thrown is tried again too, and a later answer counts', () => {
+  it('what is thrown is tried again too, and a later response counts', () => {
     const world = worldOf(RETRIED)
     world.client.throws.push(error('wamp.error.net_failure', { wasSent: false }))
     const exchange = exchangeOf()
@@ -284,7 +284,7 @@ describe('progressive results of a call', () => {
     expect(exchange.streams).toMatchObject([{ sent: [{ name: 'result' }], isOpen: false }])
   })
 
-  it('a failure before the first event is an ordinary answer', () => {
+  it('a failure before the first event is an ordinary response', () => {
     const { call, exchange } = streaming()
     call?.handler.onFailure(error('wamp.error.no_such_procedure'))
     expect(exchange.failures).toMatchObject([{ status_code: 501 }])
@@ -470,7 +470,7 @@ describe('the caller of a call', () => {
     expect(kwargsOf({ _caller: { authid: 'root' } })).toEqual({ _caller: ALICE })
   })
 
-  it('is nobody where nobody was authenticated', () => {
+  it('is empty where no caller was authenticated', () => {
     const { call } = started(FORWARDING, {}, exchangeOf({ request: { body: {} } }))
     expect(call?.request.kwargs).toEqual({
       _caller: {
@@ -489,7 +489,7 @@ describe('the caller of a call', () => {
   })
 
   it.each([{}, { options: { forward_identity: false } }])(
-    'can be forged by nobody with %j',
+    'can not be forged with %j',
     (members) => {
       const exchange = exchangeOf({ request: { body: { _caller: { authid: 'root' } } }, security })
       const action = { ...PLAIN, kwargs: '{{request.body}}', ...members }

@@ -49,7 +49,7 @@ describe('wamp_register', () => {
     expect(exchange.failures).toMatchObject([{ status_code: 400 }])
   })
 
-  it('that nobody hears of is released again', async () => {
+  it('whose id reaches no client is released again', async () => {
     const { client, exchange } = started('https://hooks.acme/')
     exchange.cancel?.()
     client.registered[0]?.resolve({ id: 12 })
@@ -87,7 +87,7 @@ describe('wamp_register', () => {
     expect(client.registered).toEqual([])
   })
 
-  it('nobody is called back where the realm lists no origins', () => {
+  it('no callback is called where the realm lists no origins', () => {
     const { exchange } = started('https://hooks.acme/', { rules: {} })
     expect(exchange.failures).toMatchObject([{ status_code: 403 }])
   })

@@ -148,7 +148,7 @@ describe('wamp_subscribe', () => {
     expect([follow.isEnded, calls.used]).toEqual([true, 0])
   })
 
-  it('is told of its end before it knows what to end', () => {
+  it('learns of its end before it knows what to end', () => {
     const world = worldOf(SUBSCRIBE)
     const { client } = world
     const follow = client.follow.bind(client)
@@ -255,7 +255,7 @@ describe('wamp_subscribe with a callback', () => {
     expect(world.client.follows).toEqual([])
   })
 
-  it('that nobody hears of is released again', async () => {
+  it('whose id reaches no client is released again', async () => {
     const world = worldOf(action)
     const exchange = exchangeOf()
     world.perform(exchange)

@@ -93,7 +93,7 @@ describe.each(WAITING)('%s', (_name, action) => {
     expect(exchange.failures).toMatchObject([{ error_uri: 'svc.error.timeout' }])
   })
 
-  it('beyond pool_size nobody waits', () => {
+  it('beyond pool_size no request waits', () => {
     const world = waiting(action, { poolSize: 1 })
     const exchange = exchangeOf()
     world.perform(exchange)

@@ -1,5 +1,5 @@
 // A WAMP world without a router: a client that writes down what it is asked and answers when told to, and a
-// performer that knows nobody else.
+// performer that knows nothing else.
 
 import { Limiter } from '../../../../base/limiter.ts'
 import { createPerformer } from '../../../../dataplane/actions/action-table.ts'

@@ -90,8 +90,8 @@ describe('a request', () => {
     ['POST', '/v1/oidc/corp/backchannel-logout', 'backChannelLogout'],
   ])('%s %s goes to %s', async (method, path, name) => {
     await gateway.load(secured())
-    const answer = await gateway.ask(method, path)
-    expect([answer.status, answer.text]).toEqual([200, name])
+    const response = await gateway.ask(method, path)
+    expect([response.status, response.text]).toEqual([200, name])
   })
 
   it.each([
@@ -102,7 +102,7 @@ describe('a request', () => {
     expect((await gateway.ask(method, path)).text).toBe(name)
   })
 
-  it('is told as it is', async () => {
+  it('is passed on as it is', async () => {
     await gateway[Symbol.asyncDispose]()
     await serve()
     await gateway.load(
@@ -142,8 +142,8 @@ describe('a request', () => {
       await gateway.load(secured({}, { host: '_' }))
       const line = `GET ${target} HTTP/1.1\r\nHost: a.test\r\nConnection: close\r\n\r\n`
       await using client = await gateway.raw(line)
-      const answer = await client.response()
-      expect([answer.status, JSON.parse(answer.body.toString())]).toEqual([
+      const response = await client.response()
+      expect([response.status, JSON.parse(response.body.toString())]).toEqual([
         400,
         expect.objectContaining({ code: 'svc.error.invalid_data' }),
       ])
@@ -151,7 +151,7 @@ describe('a request', () => {
     },
   )
 
-  it('for a token that authenticates twice is told as if it did not at all', async () => {
+  it('for a token that authenticates twice is passed on as if it did not at all', async () => {
     await gateway.load(secured({}, OAUTH))
     const line = 'POST /v1/oauth/token HTTP/1.1\r\nHost: a.test\r\nConnection: close\r\n'
     await using client = await gateway.raw(
@@ -176,7 +176,7 @@ describe('a request', () => {
     expect((await gateway.ask('POST', '/v1/oauth/token')).status).toBe(404)
   })
 
-  it('for a token is told with its form', async () => {
+  it('for a token is passed on with its form', async () => {
     await gateway.load(
       secured(
         { '/x': { security: { type: 'oauth2', flow: 'implicit' }, get: answers('x') } },
@@ -234,8 +234,8 @@ describe('a body', () => {
     await gateway.load(secured({}, api))
     const most = 'x'.repeat(65_536)
     expect((await gateway.ask('POST', path, { headers: form, body: most })).status).toBe(200)
-    const answer = await gateway.ask('POST', path, { headers: form, body: `${most}x` })
-    expect([answer.status, answer.json()]).toMatchObject([
+    const response = await gateway.ask('POST', path, { headers: form, body: `${most}x` })
+    expect([response.status, response.json()]).toMatchObject([
       413,
       { code: 'svc.error.payload_too_large' },
     ])
@@ -249,7 +249,7 @@ describe('a body', () => {
     expect(gateway.refused).toEqual(['svc.error.payload_too_large', 'svc.error.payload_too_large'])
   })
 
-  it('of a client that goes is nobody’s', async () => {
+  it('of a client that goes is discarded', async () => {
     await gateway.load(secured({}, OAUTH))
     const client = await gateway.raw(
       'POST /v1/oauth/token HTTP/1.1\r\nHost: a.test\r\nContent-Length: 9\r\n\r\na=',
@@ -265,7 +265,7 @@ describe('a body', () => {
   })
 })
 
-describe('an answer', () => {
+describe('a response', () => {
   it('goes out as it is given', async () => {
     await gateway.load(secured({}, { version: { is_deprecated: true } }))
     give = () => ({
@@ -279,25 +279,24 @@ describe('an answer', () => {
       body: '',
     })
     const client = await gateway.raw('GET /v1/oidc/login HTTP/1.1\r\nHost: a.test\r\n\r\n')
-    const answer = await client.response()
+    const response = await client.response()
     client.close()
-    expect(answer.status).toBe(302)
-    expect(headerValues(answer, 'set-cookie')).toEqual([
+    expect(response.status).toBe(302)
+    expect(headerValues(response, 'set-cookie')).toEqual([
       'svc_ticket_com.acme=a.b.c; Path=/; Max-Age=2592000; SameSite=Lax; Secure',
       'svc_csrf_a%2Fb=1; Path=/; Max-Age=2592000; SameSite=Lax; Secure',
     ])
     const names = ['location', 'cache-control', 'content-length', 'x-content-type-options']
-    expect(names.map((name) => headerValues(answer, name))).toEqual([
+    expect(names.map((name) => headerValues(response, name))).toEqual([
       ['https://idp.test/authorize?state=%20a'],
       ['no-store'],
       ['0'],
       ['nosniff'],
     ])
-    expect(headerValues(answer, 'x-powered-by')).toEqual([])
-    expect([headerValues(answer, 'x-request-id'), headerValues(answer, 'deprecation')]).toEqual([
-      ['id-1'],
-      ['true'],
-    ])
+    expect(headerValues(response, 'x-powered-by')).toEqual([])
+    expect([headerValues(response, 'x-request-id'), headerValues(response, 'deprecation')]).toEqual(
+      [['id-1'], ['true']],
+    )
   })
 
   it('is counted and logged like any other', async () => {
@@ -319,16 +318,18 @@ describe('an answer', () => {
       },
     ],
     [
-      'a header that would split the answer',
+      'a header that would split the response',
       () => ({ status: 302, headers: [['location', '/a\r\nset-cookie: b']], body: '' }),
     ],
   ] as const)('instead of %s: 500, and nothing of it is told', async (_, giving) => {
     await gateway.load(secured())
     give = giving as typeof give
-    const answer = await gateway.ask('GET', '/v1/oidc/login', { headers: { origin: 'https://x' } })
-    expect([answer.status, answer.json()]).toMatchObject([500, { code: 'svc.error.internal' }])
-    expect(answer.text).not.toMatch(/secret|set-cookie|\.ts/)
-    expect(answer.headers).toMatchObject({
+    const response = await gateway.ask('GET', '/v1/oidc/login', {
+      headers: { origin: 'https://x' },
+    })
+    expect([response.status, response.json()]).toMatchObject([500, { code: 'svc.error.internal' }])
+    expect(response.text).not.toMatch(/secret|set-cookie|\.ts/)
+    expect(response.headers).toMatchObject({
       'access-control-allow-origin': 'https://x',
       'cache-control': 'no-store',
     })
@@ -339,14 +340,17 @@ describe('an answer', () => {
   it('that a room refuses with is an error record', async () => {
     await gateway.load(secured())
     give = () => Promise.reject(new GatewayError('svc.error.overloaded', 'busy'))
-    const answer = await gateway.ask('GET', '/v1/oidc/login')
-    expect([answer.status, answer.json()]).toMatchObject([503, { code: 'svc.error.overloaded' }])
+    const response = await gateway.ask('GET', '/v1/oidc/login')
+    expect([response.status, response.json()]).toMatchObject([
+      503,
+      { code: 'svc.error.overloaded' },
+    ])
     expect([gateway.unexpected, gateway.refused]).toEqual([[], ['svc.error.overloaded']])
   })
 
-  it('comes to nobody when the client has gone', async () => {
+  it('is not written when the client has gone', async () => {
     await gateway.load(secured())
-    let settle: (answer: OidcResponse) => void = () => undefined
+    let settle: (response: OidcResponse) => void = () => undefined
     give = () =>
       new Promise((resolve) => {
         settle = resolve
@@ -418,10 +422,10 @@ describe('methods', () => {
     ['TRACE', '/v1/oidc/logout', 'GET, OPTIONS, POST'],
   ])('%s %s: 405', async (method, path, allow) => {
     await gateway.load(secured())
-    const answer = await gateway.ask(method, path, { headers: { origin: 'https://app.test' } })
-    expect([answer.status, answer.headers.allow]).toEqual([405, allow])
+    const response = await gateway.ask(method, path, { headers: { origin: 'https://app.test' } })
+    expect([response.status, response.headers.allow]).toEqual([405, allow])
     expect(gateway.refused).toEqual(['svc.error.method_not_allowed'])
-    expect(answer.headers).toMatchObject({
+    expect(response.headers).toMatchObject({
       'access-control-allow-origin': 'https://app.test',
       vary: 'Origin',
       'cache-control': 'no-store',
@@ -433,23 +437,23 @@ describe('methods', () => {
     'OPTIONS %s echoes the origin, never with credentials',
     async (path) => {
       await gateway.load(secured())
-      const answer = await gateway.ask('OPTIONS', path, {
+      const response = await gateway.ask('OPTIONS', path, {
         headers: {
           origin: 'https://app.test',
           'access-control-request-method': 'GET',
           'access-control-request-headers': 'x-csrf-token, content-type',
         },
       })
-      expect([answer.status, answer.text]).toEqual([204, ''])
-      expect(answer.headers).toMatchObject({
+      expect([response.status, response.text]).toEqual([204, ''])
+      expect(response.headers).toMatchObject({
         'access-control-allow-origin': 'https://app.test',
         'access-control-allow-headers': 'x-csrf-token, content-type',
-        'access-control-allow-methods': answer.headers.allow,
+        'access-control-allow-methods': response.headers.allow,
         vary: 'Origin',
         'cache-control': 'no-store',
         'referrer-policy': 'no-referrer',
       })
-      expect(answer.headers['access-control-allow-credentials']).toBeUndefined()
+      expect(response.headers['access-control-allow-credentials']).toBeUndefined()
     },
   )
 
@@ -520,8 +524,8 @@ describe('where endpoints and documents meet', () => {
     await gateway.load(
       secured({}, { defaults: { schemes: ['https'], security: { type: 'oidc' } } }),
     )
-    const answer = await gateway.ask('GET', '/v1/oidc/login')
-    expect([answer.status, answer.json()]).toMatchObject([
+    const response = await gateway.ask('GET', '/v1/oidc/login')
+    expect([response.status, response.json()]).toMatchObject([
       404,
       { description: 'This path is served over https.' },
     ])
@@ -555,15 +559,15 @@ describe('verify', () => {
       session: 't1',
       scope: { realm: 'com.acme', client_id: 'spa', device_id: 'all' },
     })
-    const answer = await gateway.ask('GET', '/v1/oidc/verify')
-    expect(answer.json()).toMatchObject({
+    const response = await gateway.ask('GET', '/v1/oidc/verify')
+    expect(response.json()).toMatchObject({
       type: 'oidc',
       authid: 'zoë\n%',
       authroles: ['a,b', 'staff'],
       groups: [],
       scope: { client_id: 'spa' },
     })
-    const own = Object.entries(answer.headers).filter(([name]) => name.startsWith('x-svc-'))
+    const own = Object.entries(response.headers).filter(([name]) => name.startsWith('x-svc-'))
     expect(Object.fromEntries(own)).toEqual({
       'x-svc-type': 'oidc',
       'x-svc-realm-uri': 'com.acme',
@@ -573,7 +577,7 @@ describe('verify', () => {
       'x-svc-authroles': 'a%2Cb,staff',
       'x-svc-session': 't1',
     })
-    expect(answer.headers).toMatchObject({
+    expect(response.headers).toMatchObject({
       'cache-control': 'no-store',
       'content-type': 'application/json',
     })
@@ -587,9 +591,12 @@ describe('verify', () => {
     ['/v1/oauth/verify', OAUTH, 'oauth2'],
   ])('%s refuses with an error record', async (path, api, scheme) => {
     await gateway.load(secured({}, api))
-    const answer = await gateway.ask('GET', path)
-    expect([answer.status, answer.json()]).toMatchObject([401, { code: 'svc.error.unauthorized' }])
-    expect(answer.headers).toMatchObject({
+    const response = await gateway.ask('GET', path)
+    expect([response.status, response.json()]).toMatchObject([
+      401,
+      { code: 'svc.error.unauthorized' },
+    ])
+    expect(response.headers).toMatchObject({
       'cache-control': 'no-store',
       'www-authenticate': expect.stringContaining('Bearer realm='),
     })
@@ -640,23 +647,23 @@ describe('/.well-known/jwks.json', () => {
   const PATH = '/.well-known/jwks.json'
 
   it('holds public keys alone, for a while', async () => {
-    const answer = await gateway.ask('GET', PATH)
-    expect([answer.status, answer.json()]).toEqual([200, { keys: [KEY] }])
-    expect(answer.headers).toMatchObject({
+    const response = await gateway.ask('GET', PATH)
+    expect([response.status, response.json()]).toEqual([200, { keys: [KEY] }])
+    expect(response.headers).toMatchObject({
       'cache-control': 'public, max-age=300',
       'access-control-allow-origin': '*',
       'content-type': 'application/json',
       etag: expect.stringMatching(/^"[\w-]{43}"$/),
     })
-    expect(answer.headers.vary).toBeUndefined()
+    expect(response.headers.vary).toBeUndefined()
     expect([gateway.rows, gateway.log[0]?.api]).toEqual([[`GET ${PATH}`], ''])
   })
 
   it.each(['*', '"x", W/%', '%'])('If-None-Match: %s', async (header) => {
     const { etag = '' } = (await gateway.ask('GET', PATH)).headers
     const headers = { 'if-none-match': header.replace('%', etag) }
-    const answer = await gateway.ask('GET', PATH, { headers })
-    expect([answer.status, answer.text, answer.headers.etag]).toEqual([304, '', etag])
+    const response = await gateway.ask('GET', PATH, { headers })
+    expect([response.status, response.text, response.headers.etag]).toEqual([304, '', etag])
     const other = await gateway.ask('GET', PATH, { headers: { 'if-none-match': '"x"' } })
     expect(other.status).toBe(200)
   })

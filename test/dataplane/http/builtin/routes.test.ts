@@ -105,9 +105,9 @@ describe('a visit', () => {
     ['GET', '/v1/oidc/login', '/v1/oidc/login'],
   ])('%s %s that led to %s is refused, whatever the table says', async (method, path, tail) => {
     await serveAs(leadsTo(tail))
-    const answer = await gateway.ask(method, path)
-    expect([answer.status, asked]).toEqual([405, []])
-    expect(answer.headers.allow).toMatch(/OPTIONS/)
+    const response = await gateway.ask(method, path)
+    expect([response.status, asked]).toEqual([405, []])
+    expect(response.headers.allow).toMatch(/OPTIONS/)
     expect([gateway.refused, gateway.inFlight.count]).toEqual([['svc.error.method_not_allowed'], 0])
   })
 

@@ -66,8 +66,8 @@ describe('what a body is to a document', () => {
     ['another charset', '/read', 'application/json; charset=latin1', '{}', 415, undefined],
     ['no type', '/read', undefined, '{}', 415, undefined],
     ['broken', '/read', 'application/json', '{', 400, undefined],
-    ['broken, and nobody reads it', '/unread', 'application/json', '{', 200, 'fine'],
-    ['of a wrong type, and nobody reads it', '/unread', 'text/plain', '{', 415, undefined],
+    ['broken, and no template reads it', '/unread', 'application/json', '{', 200, 'fine'],
+    ['of a wrong type, and no template reads it', '/unread', 'text/plain', '{', 415, undefined],
     ['counted', '/length', 'application/json', '"é"', 200, 4],
     ['forwarded unread, of no type', '/forward', undefined, 'x', 200, 'got unread'],
     ['forwarded unread, of a wrong type', '/forward', 'text/plain', 'x', 415, undefined],
@@ -87,9 +87,9 @@ describe('what a body is to a document', () => {
             '\r\n0\r\n\r\n',
           )
         : await post(path, `${type}Content-Length: ${bytes.length}\r\n`, bytes.toString('latin1'))
-      const answer = await client.response()
-      expect(answer.status).toBe(status)
-      expect(status === 200 ? JSON.parse(answer.body.toString()) : undefined).toEqual(value)
+      const response = await client.response()
+      expect(response.status).toBe(status)
+      expect(status === 200 ? JSON.parse(response.body.toString()) : undefined).toEqual(value)
     }
   })
 
@@ -102,8 +102,8 @@ describe('what a body is to a document', () => {
     await using client = await gateway.raw(
       `${method} /read HTTP/1.1\r\nHost: a\r\n${head}\r\n${body}`,
     )
-    const answer = await client.response()
-    expect([answer.status, answer.body.length]).toEqual([method === 'GET' ? 200 : 204, 0])
+    const response = await client.response()
+    expect([response.status, response.body.length]).toEqual([method === 'GET' ? 200 : 204, 0])
   })
 
   it.each([
@@ -114,8 +114,8 @@ describe('what a body is to a document', () => {
     await using client = await gateway.raw(
       `GET /read HTTP/1.1\r\nHost: a\r\nContent-Type: ${type}\r\nContent-Length: ${body.length}\r\n\r\n${body}`,
     )
-    const answer = await client.response()
-    expect([answer.status, answer.body.toString()]).toEqual([status, text])
+    const response = await client.response()
+    expect([response.status, response.body.toString()]).toEqual([status, text])
   })
 })
 
@@ -130,7 +130,7 @@ describe('limits', () => {
     ],
     ['any byte where none is taken', '/none', `${JSON_TYPE}Content-Length: 1\r\n`, ''],
     [
-      'of a body that nobody reads',
+      'of a body that no template reads',
       '/none',
       `${JSON_TYPE}Transfer-Encoding: chunked\r\n`,
       '1\r\n1\r\n',
@@ -139,9 +139,9 @@ describe('limits', () => {
     '%s over the limit: 413, before the rest has come, and the connection ends',
     async (_, path, head, body) => {
       await using client = await post(path, head, body)
-      const answer = await client.response()
-      expect(answer.status).toBe(413)
-      expect(JSON.parse(answer.body.toString())).toMatchObject({
+      const response = await client.response()
+      expect(response.status).toBe(413)
+      expect(JSON.parse(response.body.toString())).toMatchObject({
         code: 'svc.error.payload_too_large',
       })
       expect(await client.more()).toBe(false)
@@ -183,8 +183,8 @@ describe('limits', () => {
       jest.advanceTimersByTime(50)
     }
     jest.advanceTimersByTime(40)
-    const answer = await client.response()
-    expect([answer.status, JSON.parse(answer.body.toString())]).toMatchObject([
+    const response = await client.response()
+    expect([response.status, JSON.parse(response.body.toString())]).toMatchObject([
       408,
       { code: 'svc.error.request_timeout' },
     ])

@@ -66,11 +66,11 @@ describe('requests that are no HTTP', () => {
     ],
   ])('%s: an error record, and the end', async (_, text, status, code) => {
     await using client = await gateway.raw(text)
-    const answer = await client.response()
-    expect(answer.status).toBe(status)
-    expect(JSON.parse(answer.body.toString())).toMatchObject({ code, description: '' })
-    expect(headerValues(answer, 'x-request-id')).toEqual(['client-error'])
-    expect(headerValues(answer, 'connection')).toEqual(['close'])
+    const response = await client.response()
+    expect(response.status).toBe(status)
+    expect(JSON.parse(response.body.toString())).toMatchObject({ code, description: '' })
+    expect(headerValues(response, 'x-request-id')).toEqual(['client-error'])
+    expect(headerValues(response, 'connection')).toEqual(['close'])
     expect(await client.more()).toBe(false)
   })
 
@@ -109,13 +109,13 @@ describe('requests that are no HTTP', () => {
     expect((await client.response()).status).toBe(200)
   })
 
-  it('noise behind a request whose answer is made at once ends the connection with it', async () => {
+  it('noise behind a request whose response is made at once ends the connection with it', async () => {
     await using client = await gateway.raw('GET /x HTTP/1.1\r\nHost: a\r\n\r\nnonsense\r\n\r\n')
     expect((await client.response()).status).toBe(200)
     expect(await client.more()).toBe(false)
   })
 
-  it('a body that breaks behind its answer ends the connection, without another one', async () => {
+  it('a body that breaks behind its response ends the connection, without another one', async () => {
     await using client = await gateway.raw(
       'POST /none HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\n5\r\n',
     )
@@ -124,7 +124,7 @@ describe('requests that are no HTTP', () => {
     expect(await client.more()).toBe(false)
   })
 
-  it('an answer before it is whole', async () => {
+  it('a response before it is whole', async () => {
     await using client = await gateway.raw('GET /x HTTP/1.1\r\nHost: a\r\n\r\n')
     expect((await client.response()).body.toString()).toBe('"x"')
     client.send([Buffer.from('nonsense\r\n\r\n')])
@@ -147,7 +147,7 @@ describe('requests that are no HTTP', () => {
   })
 })
 
-describe('what comes behind a request whose answer is still to come', () => {
+describe('what comes behind a request whose response is still to come', () => {
   const GET = 'GET /x HTTP/1.1\r\nHost: a\r\n'
   const READ = { on_result: { body: '{{action.result.body}}' } }
 
@@ -155,7 +155,7 @@ describe('what comes behind a request whose answer is still to come', () => {
     ['no HTTP', `${GET}\r\n`, 'nonsense\r\n\r\n'],
     ['no well-formed head', `${GET}\r\n`, 'GET /x HTTP/1.1\r\nHost : a\r\n\r\n'],
     ['a request behind `Connection: close`', `${GET}Connection: close\r\n\r\n`, `${GET}\r\n`],
-  ])('%s: the answer comes, and the end', async (_, first, behind) => {
+  ])('%s: the response comes, and the end', async (_, first, behind) => {
     let answer = (): void => undefined
     await using slow = await serveGateway({
       forward: (exchange) => {
@@ -179,7 +179,7 @@ describe('what comes behind a request whose answer is still to come', () => {
     expect([slow.statuses, slow.unmatched]).toEqual([[200], []])
   })
 
-  it('an answer that is on its way is not cut', async () => {
+  it('a response that is on its way is not cut', async () => {
     const sinks: (ByteSink | undefined)[] = []
     await using slow = await serveGateway({
       forward: (exchange) => {
@@ -207,7 +207,7 @@ describe('a connection that is past talking to', () => {
     ['was reset', 'ECONNRESET', () => undefined],
     ['can not be written', 'HPE_INVALID_METHOD', (socket) => socket.end()],
     [
-      'is in the middle of an answer',
+      'is in the middle of a response',
       'HPE_INVALID_METHOD',
       (socket) => Object.assign(socket, { _httpMessage: { headersSent: true } }),
     ],
@@ -219,7 +219,7 @@ describe('a connection that is past talking to', () => {
     expect(socket.read()).toBeNull()
   })
 
-  it('while an answer has not begun the refusal is written', () => {
+  it('while a response has not begun the refusal is written', () => {
     const socket = new PassThrough()
     Object.assign(socket, { _httpMessage: { headersSent: false } })
     handle(failure('ERR_HTTP_REQUEST_TIMEOUT'), socket)

@@ -30,7 +30,7 @@ describe('who sent a request', () => {
   })
 
   it.each([
-    ['nobody named', undefined, '10.0.0.1:5000'],
+    ['no client named', undefined, '10.0.0.1:5000'],
     ['the client', '1.2.3.4', '1.2.3.4:0'],
     ['the last untrusted', '9.9.9.9, 1.2.3.4, 10.1.1.1, 192.0.2.7', '1.2.3.4:0'],
     ['all trusted: the first', '10.2.2.2, 10.1.1.1', '10.2.2.2:0'],

@@ -1,4 +1,4 @@
-// Answers that are streams of events, over real sockets: what is written, who ends them, who hears of it.
+// Responses that are streams of events, over real sockets: what is written, who ends them, who hears of it.
 
 import { afterEach, beforeEach, describe, expect, it, jest } from '@jest/globals'
 import type { Socket } from 'node:net'
@@ -129,7 +129,7 @@ const FAILURE = {
 }
 
 describe('the head of a stream', () => {
-  it('comes at once, as an answer of the gateway', async () => {
+  it('comes at once, as a response of the gateway', async () => {
     await gateway.load(feed({}, { version: { is_deprecated: true } }))
     const client = await open()
     await eventually(() => {
@@ -187,9 +187,9 @@ describe('the head of a stream', () => {
       sink = exchange.events({ subscription_id: 7 })
     }
     await gateway.load(feed({ on_result: { ...onResult, body: 'x' } }))
-    const answer = await gateway.ask('GET', '/feed/1', { headers: { accept: EVENTS } })
-    expect([answer.status, answer.headers['content-type']]).toEqual([500, 'application/json'])
-    expect(answer.json()).toMatchObject({ code: 'svc.error.http_gateway.invalid_expression' })
+    const response = await gateway.ask('GET', '/feed/1', { headers: { accept: EVENTS } })
+    expect([response.status, response.headers['content-type']]).toEqual([500, 'application/json'])
+    expect(response.json()).toMatchObject({ code: 'svc.error.http_gateway.invalid_expression' })
     expect([sink, streams.size, gateway.inFlight.count]).toEqual([undefined, 0, 0])
   })
 
@@ -228,7 +228,7 @@ describe('the head of a stream', () => {
     expect([gateway.unexpected.length, streams.size]).toEqual([1, 0])
   })
 
-  it('is for requests without an answer', async () => {
+  it('is for requests without a response', async () => {
     let late: unknown = 'unset'
     perform = (exchange) => {
       exchange.succeed({ args: [] })
@@ -249,8 +249,8 @@ describe('Accept', () => {
       else exchange.events({})?.end()
     }
     await gateway.load(feed())
-    const answer = await gateway.ask('GET', path, { headers: { accept } })
-    return { answer, ratings }
+    const response = await gateway.ask('GET', path, { headers: { accept } })
+    return { response, ratings }
   }
 
   it.each([
@@ -261,8 +261,8 @@ describe('Accept', () => {
     ['/call', 'application/json', 'refused'],
     ['/feed/1', EVENTS, 'preferred'],
   ])('%s takes %s: %s', async (path, accept, rating) => {
-    const { answer, ratings } = await rated(path, accept)
-    expect([answer.status, ratings]).toEqual([200, [rating]])
+    const { response, ratings } = await rated(path, accept)
+    expect([response.status, ratings]).toEqual([200, [rating]])
   })
 
   it.each([
@@ -271,9 +271,9 @@ describe('Accept', () => {
     ['/feed/1', 'text/html', 0],
     ['/feed/1', 'application/json', 1],
   ])('%s refuses %s', async (path, accept, asked) => {
-    const { answer, ratings } = await rated(path, accept)
-    expect([answer.status, ratings.length]).toEqual([406, asked])
-    expect(answer.json()).toMatchObject({
+    const { response, ratings } = await rated(path, accept)
+    expect([response.status, ratings.length]).toEqual([406, asked])
+    expect(response.json()).toMatchObject({
       code: 'svc.error.not_acceptable',
       description: expect.stringContaining(EVENTS) as unknown,
     })
@@ -285,9 +285,9 @@ describe('Accept', () => {
     }
     await gateway.load(feed({}, { defaults: { provides: ['application/msgpack'] } }))
     for (const path of ['/call', '/feed/1']) {
-      const answer = await gateway.ask('GET', path, { headers: { accept: EVENTS } })
-      expect([answer.status, answer.headers['content-type']]).toEqual([500, 'application/json'])
-      expect(answer.json()).toMatchObject({ code: 'com.acme.gone' })
+      const response = await gateway.ask('GET', path, { headers: { accept: EVENTS } })
+      expect([response.status, response.headers['content-type']]).toEqual([500, 'application/json'])
+      expect(response.json()).toMatchObject({ code: 'com.acme.gone' })
     }
   })
 })
@@ -396,7 +396,7 @@ describe('events', () => {
     })
   })
 
-  it('of a stream that waits behind an answer wait too', async () => {
+  it('of a stream that waits behind a response wait too', async () => {
     await gateway.load(feed(BODY))
     await using client = await gateway.raw(CALL.repeat(2))
     await opened(1)
@@ -481,9 +481,9 @@ describe('a stream that fails', () => {
       exchange.events({})
       throw error
     }
-    const answer = await gateway.ask('GET', '/feed/1')
-    expect(answer.text).toContain(`event: failure\ndata: {"code":"${code}"`)
-    expect(answer.text).not.toContain('hunter2')
+    const response = await gateway.ask('GET', '/feed/1')
+    expect(response.text).toContain(`event: failure\ndata: {"code":"${code}"`)
+    expect(response.text).not.toContain('hunter2')
     expect([gateway.refused, gateway.unexpected.length]).toEqual([[code], unexpected])
   })
 

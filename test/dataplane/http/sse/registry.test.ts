@@ -36,7 +36,7 @@ describe('the streams of a process', () => {
     expect(jest.getTimerCount()).toBe(1)
   })
 
-  it('all are told to end, also those that leave at that', () => {
+  it('all are ended, also those that leave at that', () => {
     const streams = createEventStreams()
     const all = Array.from({ length: 100 }, () => {
       const stream = streamOf()

@@ -10,7 +10,7 @@ import { roundTrip } from '../../round-trip.ts'
 import { headerValues } from '../../../support/raw-client.ts'
 import { frame } from '../../wamp/frames.ts'
 import {
-  answerText,
+  responseText,
   startRawRouter,
   startTestRouter,
   type TestRouter,
@@ -76,7 +76,7 @@ const handshake = (path: string, more: Head = {}, line = `GET ${path} HTTP/1.1`)
   return `${line}\r\n${lines.join('')}\r\n`
 }
 
-/** The status line and headers of an answer that may be a 101, which has no end. */
+/** The status line and headers of a response that may be a 101, which has no end. */
 const headOf = async (...requests: readonly string[]) => {
   const socket = createConnection(gateway.address)
   socket.on('error', () => undefined)
@@ -219,8 +219,8 @@ describe('the handshake', () => {
     ],
   ])('%s', async (_, more, status, code = '') => {
     await gateway.load(at('/'))
-    const answer = await headOf(handshake('/ws', more))
-    expect(answer.status).toBe(status)
+    const response = await headOf(handshake('/ws', more))
+    expect(response.status).toBe(status)
     expect(gateway.refused).toEqual(code === '' ? [] : [code])
     expect(gateway.statuses).toEqual([status])
   })
@@ -239,13 +239,13 @@ describe('the handshake', () => {
     await gateway.load(at('/'))
     await using client = await gateway.raw(
       handshake('/ws', { 'Sec-WebSocket-Key': '', Accept: 'application/json' }),
-      'frames that nobody waits for',
+      'frames before the handshake is over',
     )
-    const answer = await client.response()
-    expect(answer.status).toBe(400)
-    expect(headerValues(answer, 'connection')).toEqual(['close'])
-    expect(headerValues(answer, 'x-request-id')).toEqual(['id-1'])
-    expect(JSON.parse(answer.body.toString())).toEqual({
+    const response = await client.response()
+    expect(response.status).toBe(400)
+    expect(headerValues(response, 'connection')).toEqual(['close'])
+    expect(headerValues(response, 'x-request-id')).toEqual(['id-1'])
+    expect(JSON.parse(response.body.toString())).toEqual({
       code: 'svc.error.invalid_data',
       message: 'Sec-WebSocket-Key is not 16 bytes in base64',
       description: '',
@@ -287,12 +287,12 @@ describe('what asks for no WebSocket', () => {
     ['another case', handshake('/WS'), 404],
   ])('%s', async (_, text, status) => {
     await gateway.load(at('/'))
-    const answer = await headOf(text)
-    expect(answer.status).toBe(status)
+    const response = await headOf(text)
+    expect(response.status).toBe(status)
     const is426 = status === 426
-    expect(answer.headers['upgrade']).toBe(is426 ? 'websocket' : undefined)
+    expect(response.headers['upgrade']).toBe(is426 ? 'websocket' : undefined)
     expect(gateway.refused.includes('svc.error.upgrade_required')).toBe(is426)
-    expect(answer.headers['allow'] ?? '').not.toContain('WS')
+    expect(response.headers['allow'] ?? '').not.toContain('WS')
     expect(router.heads).toEqual([])
     expect(gateway.inFlight.count).toBe(0)
   })
@@ -469,8 +469,8 @@ describe('who may', () => {
     })
     await serve({ authenticate: () => accepted(), ...(baseUrl && { baseUrl }) })
     await gateway.load(at('/', { defaults: { security: { type: 'oidc' } } }))
-    const answer = await headOf(handshake('/ws', { Cookie: COOKIE, ...head }))
-    expect(answer.status).toBe(status)
+    const response = await headOf(handshake('/ws', { Cookie: COOKIE, ...head }))
+    expect(response.status).toBe(status)
     expect(gateway.authentications).toEqual(status === 101 ? ['oidc identity'] : [])
   })
 
@@ -499,14 +499,14 @@ describe('who may', () => {
     await serve({ authenticate: () => accepted(), ...(baseUrl && { baseUrl }) })
     await gateway.load(at('/', { defaults: { security: { type: 'basic' } } }))
     const authorization = `Basic ${Buffer.from('ada:x').toString('base64')}`
-    const answer = await headOf(handshake('/ws', { Authorization: authorization, ...head }))
-    expect(answer.status).toBe(status)
+    const response = await headOf(handshake('/ws', { Authorization: authorization, ...head }))
+    expect(response.status).toBe(status)
     expect(gateway.authentications).toEqual(status === 101 ? ['basic identity'] : [])
   })
 
   const secured = at('/', { defaults: { security: { type: 'basic', groups: ['staff'] } } })
 
-  it('nobody, without credentials', async () => {
+  it('no client, without credentials', async () => {
     await gateway.load(secured)
     const { status, headers } = await headOf(handshake('/ws'))
     expect([status, headers['www-authenticate']]).toEqual([
@@ -609,7 +609,7 @@ describe('when the router does not', () => {
     const received: Buffer[] = []
     await using late = await startRawRouter('', (socket) => {
       socket.on('data', (chunk) => received.push(chunk))
-      answer = () => socket.write(answerText())
+      answer = () => socket.write(responseText())
     })
     realms.set('com.acme', { uri: 'com.acme', router: { url: late.url } })
     await gateway.load(at('/'))

@@ -141,8 +141,8 @@ describe('while it serves', () => {
     })
     const ask = async (): Promise<string> => {
       socket.write('GET / HTTP/1.1\r\nHost: two.test\r\n\r\n')
-      const [answer] = (await once(socket, 'data')) as [Buffer]
-      return answer.toString()
+      const [response] = (await once(socket, 'data')) as [Buffer]
+      return response.toString()
     }
     expect(await ask()).toMatch(/^HTTP\/1\.1 200 /)
     await other.update(pairOf('two-renewed.test', 'two.test'))
@@ -216,7 +216,7 @@ describe('when nothing is there yet', () => {
     expect(lines.join('')).toContain('public TLS listener is open now')
   })
 
-  it('an address that is taken then is told, and tried again with the next certificate', async () => {
+  it('an address that is taken then is logged, and tried again with the next certificate', async () => {
     const holder = createServer()
     await once(holder.listen(0, '127.0.0.1'), 'listening')
     const bound = holder.address()

@@ -160,21 +160,21 @@ const MISBEHAVIOURS: Readonly<Record<string, Misbehaviour>> = {
     },
   },
   'no-id-token': {
-    token: (response, answer) => {
-      sendJson(response, omit(answer, 'id_token'))
+    token: (response, received) => {
+      sendJson(response, omit(received, 'id_token'))
     },
   },
   // Within the five seconds that are asked for, and later than everything else: the component test takes the time.
   'token-slow': {
-    token: (response, answer) => {
+    token: (response, received) => {
       void settled().then(() => {
-        sendJson(response, answer)
+        sendJson(response, received)
       })
     },
   },
   'no-refresh': {
-    token: (response, answer) => {
-      sendJson(response, omit(answer, 'refresh_token'))
+    token: (response, received) => {
+      sendJson(response, omit(received, 'refresh_token'))
     },
   },
   'jwks-500': { jwks: status(500) },
@@ -212,15 +212,15 @@ const MISBEHAVIOURS: Readonly<Record<string, Misbehaviour>> = {
     },
   },
   unreachable: {},
-  'iss-other': { answer: { iss: 'https://evil.example' } },
-  'iss-missing': { answer: { iss: undefined } },
+  'iss-other': { response: { iss: 'https://evil.example' } },
+  'iss-missing': { response: { iss: undefined } },
   'iss-not-promised': {
-    answer: { iss: undefined },
+    response: { iss: undefined },
     discovery: (response, document) => {
       sendJson(response, { ...document, authorization_response_iss_parameter_supported: false })
     },
   },
-  'access-denied': { answer: { code: undefined, error: 'access_denied' } },
+  'access-denied': { response: { code: undefined, error: 'access_denied' } },
   'authid-10k': over({ preferred_username: 'a'.repeat(10_000) }),
   'roles-huge': over({ roles: Array.from({ length: 1000 }, (_, index) => `role-number-${index}`) }),
   'id-token-large': over({ picture: 'p'.repeat(4000) }),
@@ -258,18 +258,18 @@ const impatientFetch = (hanging: string | undefined): ReturnType<typeof createGu
   }
 }
 
-/** What of an answer the table speaks of, as the row has it where one of its alternatives fits. */
-const validated = (answer: OidcResponse, row: Case): object => {
+/** What of a response the table speaks of, as the row has it where one of its alternatives fits. */
+const validated = (response: OidcResponse, row: Case): object => {
   const fits = [row, ...(row.or ?? [])].some(
     (each) =>
-      [each.status].flat().includes(answer.status) &&
-      answer.body === JSON.stringify({ error: each.error }),
+      [each.status].flat().includes(response.status) &&
+      response.body === JSON.stringify({ error: each.error }),
   )
   const shown = { status: row.status, body: JSON.stringify({ error: row.error }) }
   return {
-    ...(fits ? shown : { status: answer.status, body: answer.body }),
-    cookies: setCookies(answer),
-    isRetried: answer.status !== 503 || /^[0-9]+$/.test(headerOf(answer, 'retry-after') ?? ''),
+    ...(fits ? shown : { status: response.status, body: response.body }),
+    cookies: setCookies(response),
+    isRetried: response.status !== 503 || /^[0-9]+$/.test(headerOf(response, 'retry-after') ?? ''),
   }
 }
 
@@ -319,10 +319,10 @@ describe('what the identity provider does', () => {
     '$id: $idp',
     async (row) => {
       const tried = await tryLogin(row)
-      const answer = await finish(tried)
+      const response = await finish(tried)
 
       expect(tried.login.status).toBe(302)
-      expect(validated(answer, row)).toEqual(refusalOf(row))
+      expect(validated(response, row)).toEqual(refusalOf(row))
       expect(tried.endpointDeps.logged.join()).not.toMatch(/eyJ|code-[0-9]|db-1/)
       expect(tried.endpointDeps.audits).toMatchObject([{ outcome: 'failure', reason: row.error }])
     },
@@ -330,9 +330,9 @@ describe('what the identity provider does', () => {
 
   it.each(cases.filter((row) => row.status === 302))('$id: $idp', async (row) => {
     const tried = await tryLogin(row)
-    const answer = await finish(tried)
+    const response = await finish(tried)
 
-    expect(answer).toMatchObject({ status: 302, body: '' })
+    expect(response).toMatchObject({ status: 302, body: '' })
     const claims = decodeJwt<Record<string, unknown>>(tried.browser.ticket())
     const shown = Object.entries(row.ticket ?? {}).map(([name, value]) => {
       const isThere = Object.hasOwn(claims, name) ? 'present' : 'absent'

@@ -103,10 +103,10 @@ describe('the steps', () => {
 describe('login', () => {
   it('sends the browser to the provider with all that the flow needs', async () => {
     const endpointDeps = open()
-    const answer = await new Browser().login(endpointDeps)
-    const url = new URL(headerOf(answer, 'location') ?? '')
+    const response = await new Browser().login(endpointDeps)
+    const url = new URL(headerOf(response, 'location') ?? '')
 
-    expect(answer.status).toBe(302)
+    expect(response.status).toBe(302)
     expect(`${url.origin}${url.pathname}`).toBe(`${op.issuer}/authorize`)
     expect(Object.fromEntries(url.searchParams)).toEqual({
       response_type: 'code',
@@ -118,14 +118,14 @@ describe('login', () => {
       code_challenge: expect.stringMatching(/^[\w-]{43}$/),
       code_challenge_method: 'S256',
     })
-    expect(headerOf(answer, 'cache-control')).toBe('no-store')
-    expect(headerOf(answer, 'referrer-policy')).toBe('no-referrer')
+    expect(headerOf(response, 'cache-control')).toBe('no-store')
+    expect(headerOf(response, 'referrer-policy')).toBe('no-referrer')
   })
 
   it('never uses a value twice', async () => {
     const endpointDeps = open()
     const urls = await Promise.all([1, 2].map(() => new Browser().login(endpointDeps)))
-    const [first, second] = urls.map((answer) => new URL(headerOf(answer, 'location') ?? ''))
+    const [first, second] = urls.map((response) => new URL(headerOf(response, 'location') ?? ''))
     for (const name of ['state', 'nonce', 'code_challenge'])
       expect(first?.searchParams.get(name)).not.toBe(second?.searchParams.get(name))
     expect(op.count('/.well-known/openid-configuration')).toBeGreaterThan(0)
@@ -188,13 +188,13 @@ describe('login', () => {
     const browser = new Browser()
     const text =
       typeof uri === 'string' ? new URLSearchParams({ redirect_uri: uri }).toString() : ''
-    const answer = await browser.callback(
+    const response = await browser.callback(
       endpointDeps,
       await begin(endpointDeps, browser, query ?? text),
     )
 
-    expect(answer.status).toBe(302)
-    expect(accept).toContain(headerOf(answer, 'location'))
+    expect(response.status).toBe(302)
+    expect(accept).toContain(headerOf(response, 'location'))
   })
 
   it('says when to try again while the provider is away', async () => {
@@ -203,9 +203,9 @@ describe('login', () => {
       REALM,
       realmRecord(REALM, { corp: providerRecord('http://127.0.0.1:1') }),
     )
-    const answer = await new Browser().login(endpointDeps)
+    const response = await new Browser().login(endpointDeps)
 
-    expect([answer.status, headerOf(answer, 'retry-after')]).toEqual([503, '5'])
+    expect([response.status, headerOf(response, 'retry-after')]).toEqual([503, '5'])
     expect(endpointDeps.counts).toEqual([{ endpoint: 'login', outcome: 'provider_unavailable' }])
     expect(endpointDeps.audits).toMatchObject([{ event: 'login', reason: 'provider_unavailable' }])
   })
@@ -275,7 +275,7 @@ describe('the ticket of a login', () => {
     ])
   })
 
-  it('loses the ID token before it is too large for a cookie, and that is told', async () => {
+  it('loses the ID token before it is too large for a cookie, and that is logged', async () => {
     op.misbehaviour = { claims: { picture: 'p'.repeat(4000) } }
     const endpointDeps = open()
     const browser = new Browser()
@@ -305,10 +305,10 @@ describe('the ticket of a login', () => {
     const endpointDeps = open()
     endpointDeps.tickets.issueTicket = () => Promise.reject(new Error('no key'))
     const browser = new Browser()
-    const answer = await browser.callback(endpointDeps, await begin(endpointDeps, browser))
+    const response = await browser.callback(endpointDeps, await begin(endpointDeps, browser))
 
-    expect(answer).toMatchObject({ status: 500, body: '{"error":"ticket_issue_failed"}' })
-    expect(setCookies(answer)).toEqual([])
+    expect(response).toMatchObject({ status: 500, body: '{"error":"ticket_issue_failed"}' })
+    expect(setCookies(response)).toEqual([])
   })
 })
 
@@ -336,10 +336,10 @@ describe('two gateways', () => {
     const browser = new Browser()
     const query = await begin(endpointDeps, browser)
     const headers = browser.headers()
-    const answers = await Promise.all(
+    const responses = await Promise.all(
       [1, 2, 3, 4].map(() => browser.callback(endpointDeps, query, { headers })),
     )
-    expect(answers.map(({ status }) => status).sort()).toEqual([302, 400, 400, 400])
+    expect(responses.map(({ status }) => status).sort()).toEqual([302, 400, 400, 400])
   })
 
   it('do not read each other’s states with other keys', async () => {
@@ -372,9 +372,9 @@ describe('while the shared state is away', () => {
     const endpointDeps = open({ whenSharedAway })
     endpointDeps.shared.takeOnce = away
     const browser = new Browser()
-    const answer = await browser.callback(endpointDeps, await begin(endpointDeps, browser))
+    const response = await browser.callback(endpointDeps, await begin(endpointDeps, browser))
 
-    expect(answer.status).toBe(status)
+    expect(response.status).toBe(status)
   })
 })
 
@@ -427,9 +427,9 @@ describe('keys of the provider', () => {
     op.pair = next
     op.published = [pair, next]
     endpointDeps.clock.advance(11_000)
-    const answer = await browser.callback(endpointDeps, await begin(endpointDeps, browser))
+    const response = await browser.callback(endpointDeps, await begin(endpointDeps, browser))
 
-    expect(answer.status).toBe(302)
+    expect(response.status).toBe(302)
   })
 
   it('are not asked for again and again by tokens of unknown keys', async () => {
@@ -462,21 +462,21 @@ describe('keys of the provider', () => {
   })
 })
 
-describe('every answer', () => {
+describe('every response', () => {
   it('echoes the Origin and never allows credentials', async () => {
     const endpointDeps = open()
     const headers = { origin: 'https://app.test' }
-    const answers = await Promise.all([
+    const responses = await Promise.all([
       endpointDeps.oidc.login(requestOf({ headers })),
       endpointDeps.oidc.login(requestOf({ headers, query: 'provider=nobody' })),
       endpointDeps.oidc.callback(requestOf({ headers, pathProvider: 'corp' })),
       endpointDeps.oidc.logout(requestOf({ headers })),
     ])
-    for (const answer of answers) {
-      expect(headerOf(answer, 'access-control-allow-origin')).toBe('https://app.test')
-      expect(headerOf(answer, 'vary')).toBe('Origin')
-      expect(headerOf(answer, 'access-control-allow-credentials')).toBeUndefined()
-      expect(headerOf(answer, 'cache-control')).toBe('no-store')
+    for (const response of responses) {
+      expect(headerOf(response, 'access-control-allow-origin')).toBe('https://app.test')
+      expect(headerOf(response, 'vary')).toBe('Origin')
+      expect(headerOf(response, 'access-control-allow-credentials')).toBeUndefined()
+      expect(headerOf(response, 'cache-control')).toBe('no-store')
     }
   })
 })

@@ -79,10 +79,10 @@ describe('a back-channel logout', () => {
   it('ends the session that it names, and no other', async () => {
     const mine = await logIn()
     const elsewhere = await logIn({ sid: 'session-2' })
-    const answer = await tell(await signed())
+    const response = await tell(await signed())
 
-    expect([answer.status, answer.body]).toEqual([200, ''])
-    expect(headerOf(answer, 'cache-control')).toBe('no-store')
+    expect([response.status, response.body]).toEqual([200, ''])
+    expect(headerOf(response, 'cache-control')).toBe('no-store')
     expect([await endpointDeps.isRevoked(mine), await endpointDeps.isRevoked(elsewhere)]).toEqual([
       true,
       false,
@@ -105,11 +105,11 @@ describe('a back-channel logout', () => {
     const before = [await logIn(), await logIn({ sid: undefined }), await logIn({ sid: 's-9' })]
     const stranger = await logIn({ sub: 'u-bob', sid: 's-b' })
     endpointDeps.clock.advance(1000)
-    const answer = await tell(await signed({ sid: undefined, sub: 'u-alice' }))
+    const response = await tell(await signed({ sid: undefined, sub: 'u-alice' }))
     endpointDeps.clock.advance(2000)
     const after = await logIn()
 
-    expect(answer.status).toBe(200)
+    expect(response.status).toBe(200)
     expect(await Promise.all(before.map((each) => endpointDeps.isRevoked(each)))).toEqual([
       true,
       true,
@@ -123,9 +123,9 @@ describe('a back-channel logout', () => {
 
   it('means the provider that was called', async () => {
     const mine = await logIn()
-    const answer = await tell(await signed(), { pathProvider: 'second' })
+    const response = await tell(await signed(), { pathProvider: 'second' })
 
-    expect([answer.status, await endpointDeps.isRevoked(mine)]).toEqual([200, false])
+    expect([response.status, await endpointDeps.isRevoked(mine)]).toEqual([200, false])
   })
 
   it.each([
@@ -160,10 +160,10 @@ describe('a back-channel logout', () => {
     ['an empty sub and no sid', { sid: undefined, sub: '' }],
   ])('is refused with %s', async (_, claims) => {
     const mine = await logIn()
-    const answer = await tell(await signed(claims))
+    const response = await tell(await signed(claims))
 
-    expect([answer.status, answer.body]).toEqual([400, '{"error":"invalid_request"}'])
-    expect(headerOf(answer, 'cache-control')).toBe('no-store')
+    expect([response.status, response.body]).toEqual([400, '{"error":"invalid_request"}'])
+    expect(headerOf(response, 'cache-control')).toBe('no-store')
     expect(await endpointDeps.isRevoked(mine)).toBe(false)
   })
 
@@ -213,9 +213,9 @@ describe('a back-channel logout', () => {
 
   it('is good once', async () => {
     const token = await signed()
-    const answers = [await tell(token), await tell(token)]
+    const responses = [await tell(token), await tell(token)]
 
-    expect(answers.map(({ status }) => status)).toEqual([200, 400])
+    expect(responses.map(({ status }) => status)).toEqual([200, 400])
   })
 
   it('that could not be done is taken when it comes again', async () => {

@@ -53,10 +53,10 @@ describe('logging out', () => {
   it('goes to the provider with exactly two parameters, and revokes the ticket', async () => {
     const { endpointDeps, browser, ticket } = await logIn()
     const before = await endpointDeps.isRevoked(ticket)
-    const answer = await browser.logout(endpointDeps, { query: 'redirect_uri=/bye?x=1' })
+    const response = await browser.logout(endpointDeps, { query: 'redirect_uri=/bye?x=1' })
 
-    expect(answer.status).toBe(302)
-    expect(parameters(headerOf(answer, 'location'))).toEqual({
+    expect(response.status).toBe(302)
+    expect(parameters(headerOf(response, 'location'))).toEqual({
       to: `${op.issuer}/end`,
       id_token_hint: decodeJwt(ticket)['oidc_id_token'],
       post_logout_redirect_uri: `${OWN}/bye?x=1`,
@@ -77,7 +77,7 @@ describe('logging out', () => {
     })
   })
 
-  it('works by POST too, whoever sends it', async () => {
+  it('works by POST too, from any page', async () => {
     const { endpointDeps, browser, ticket } = await logIn()
     await browser.logout(endpointDeps, {
       method: 'POST',
@@ -91,9 +91,9 @@ describe('logging out', () => {
     const { endpointDeps, browser } = await logIn({
       end_session_endpoint: 'https://idp.example/out?a=1',
     })
-    const answer = await browser.logout(endpointDeps)
+    const response = await browser.logout(endpointDeps)
 
-    expect(parameters(headerOf(answer, 'location'))).toMatchObject({
+    expect(parameters(headerOf(response, 'location'))).toMatchObject({
       to: 'https://idp.example/out',
       a: '1',
       post_logout_redirect_uri: `${OWN}/`,
@@ -102,9 +102,9 @@ describe('logging out', () => {
 
   it('resolves a path against --base-url first', async () => {
     const { endpointDeps, browser } = await logIn()
-    const answer = await browser.logout(endpointDeps, { ownOrigin: 'https://gw.example/base' })
+    const response = await browser.logout(endpointDeps, { ownOrigin: 'https://gw.example/base' })
 
-    expect(parameters(headerOf(answer, 'location'))).toMatchObject({
+    expect(parameters(headerOf(response, 'location'))).toMatchObject({
       post_logout_redirect_uri: 'https://gw.example/',
     })
   })
@@ -112,9 +112,9 @@ describe('logging out', () => {
   it('still gives the hint when the ticket has expired', async () => {
     const { endpointDeps, browser } = await logIn({ ticket_expiry_secs: 60 })
     endpointDeps.clock.advance(120_000)
-    const answer = await browser.logout(endpointDeps)
+    const response = await browser.logout(endpointDeps)
 
-    expect(headerOf(answer, 'location')).toContain('id_token_hint=')
+    expect(headerOf(response, 'location')).toContain('id_token_hint=')
   })
 
   const withoutProvider = (endpointDeps: TestRoom): void => {
@@ -142,10 +142,10 @@ describe('logging out', () => {
       })
       browser.jar.set(`svc_ticket_${REALM}`, jwt)
     }
-    const answer = await browser.logout(endpointDeps, { query: 'redirect_uri=/bye' })
+    const response = await browser.logout(endpointDeps, { query: 'redirect_uri=/bye' })
 
-    expect([answer.status, headerOf(answer, 'location')]).toEqual([302, '/bye'])
-    expect(setCookies(answer)).toHaveLength(2)
+    expect([response.status, headerOf(response, 'location')]).toEqual([302, '/bye'])
+    expect(setCookies(response)).toHaveLength(2)
   })
 
   it('goes straight on when the provider can not be asked', async () => {
@@ -155,27 +155,27 @@ describe('logging out', () => {
       REALM,
       realmRecord(REALM, { corp: providerRecord('http://127.0.0.1:1') }),
     )
-    const answer = await browser.logout(endpointDeps, { query: 'redirect_uri=/bye' })
+    const response = await browser.logout(endpointDeps, { query: 'redirect_uri=/bye' })
 
-    expect([answer.status, headerOf(answer, 'location')]).toEqual([302, '/bye'])
+    expect([response.status, headerOf(response, 'location')]).toEqual([302, '/bye'])
     expect(await endpointDeps.isRevoked(ticket)).toBe(true)
   })
 
   it('goes on where nothing can be revoked, and says so in the audit log', async () => {
     const { endpointDeps, browser } = await logIn()
     endpointDeps.shared.revoke = () => Promise.reject(new SharedStateError('unavailable', 'away'))
-    const answer = await browser.logout(endpointDeps)
+    const response = await browser.logout(endpointDeps)
 
-    expect([answer.status, setCookies(answer).length]).toEqual([302, 2])
+    expect([response.status, setCookies(response).length]).toEqual([302, 2])
     expect(endpointDeps.audits.at(-1)).toMatchObject({ outcome: 'failure', reason: 'not_revoked' })
   })
 
   it('answers 302 and clears cookies whatever fails within', async () => {
     const endpointDeps = openRoom({ realm: () => { throw new Error('broken') } }) // prettier-ignore
-    const answer = await endpointDeps.oidc.logout(requestOf({ query: 'redirect_uri=/bye' }))
+    const response = await endpointDeps.oidc.logout(requestOf({ query: 'redirect_uri=/bye' }))
 
-    expect([answer.status, headerOf(answer, 'location')]).toEqual([302, '/'])
-    expect(setCookies(answer)).toHaveLength(2)
+    expect([response.status, headerOf(response, 'location')]).toEqual([302, '/'])
+    expect(setCookies(response)).toHaveLength(2)
   })
 
   it.each([
@@ -185,9 +185,9 @@ describe('logging out', () => {
   ])('tells the provider nothing about %s', async (_, value) => {
     const { endpointDeps } = await logIn()
     const headers = { cookie: `svc_ticket_${REALM}=${value}` }
-    const answer = await endpointDeps.oidc.logout(requestOf({ headers }))
+    const response = await endpointDeps.oidc.logout(requestOf({ headers }))
 
-    expect(headerOf(answer, 'location')).toBe('/')
+    expect(headerOf(response, 'location')).toBe('/')
     expect(endpointDeps.audits.filter(({ event }) => event === 'logout')).toEqual([])
   })
 
@@ -212,9 +212,9 @@ describe('logging out', () => {
     const open = providerRecord(op.issuer, { allowed_redirect_origins: ['*'] })
     endpointDeps.realms.set('com.example.other', realmRecord('com.example.other', { corp: open }))
     const query = 'realm=com.example.other&redirect_uri=https://evil.example/'
-    const answer = await endpointDeps.oidc.logout(requestOf({ query }))
+    const response = await endpointDeps.oidc.logout(requestOf({ query }))
 
-    expect(headerOf(answer, 'location')).toBe('/')
+    expect(headerOf(response, 'location')).toBe('/')
   })
 
   it.each([
@@ -227,9 +227,9 @@ describe('logging out', () => {
     ['realm=__proto__', '__proto__'],
     ['realm=urn:x', 'urn%3Ax'],
   ])('with %j clears the cookies of %s', async (query, realm) => {
-    const answer = await openRoom().oidc.logout(requestOf({ query }))
+    const response = await openRoom().oidc.logout(requestOf({ query }))
 
-    expect(setCookies(answer)[0]).toMatch(
+    expect(setCookies(response)[0]).toMatch(
       new RegExp(`^svc_ticket_${realm.replaceAll('.', '\\.')}=; Path=/; Max-Age=0;`),
     )
   })

@@ -18,7 +18,7 @@ const shownBy = async (
   const record = providerRecord(metadata.issuer, {
     ...(method !== undefined && { token_endpoint_auth_method: method }),
   })
-  // Some answer at once, some later, whatever their type says.
+  // Some response at once, some later, whatever their type says.
   const authenticate: (...given: Parameters<ClientAuth>) => unknown = await clientAuthentication(
     record,
     {

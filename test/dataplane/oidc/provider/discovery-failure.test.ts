@@ -90,10 +90,10 @@ const discover = async (
   throw new Error('the discovery has not failed')
 }
 
-type Answer = Parameters<typeof answering>[0]
+type Respond = Parameters<typeof answering>[0]
 
 describe('a discovery that fails', () => {
-  it.each<[string, Answer, object]>([
+  it.each<[string, Respond, object]>([
     [
       'a status',
       (response) => {
@@ -164,8 +164,8 @@ describe('a discovery that fails', () => {
       },
       { cause: 'issuer' },
     ],
-  ])('for %s', async (_, answer, failure) => {
-    await using peer = await answering(answer)
+  ])('for %s', async (_, response, failure) => {
+    await using peer = await answering(response)
     expect(await discover(`http://${peer.host}`)).toEqual(failure)
   })
 
@@ -182,7 +182,7 @@ describe('a discovery that fails', () => {
     expect(await discover(`http://${peer.host}`, { timeoutMs: 50 })).toEqual({ cause: 'timeout' })
   })
 
-  it('for TLS on a plain port, and for a certificate that nobody trusts', async () => {
+  it('for TLS on a plain port, and for a certificate that is not trusted', async () => {
     await using plain = await socketThat((socket) => socket.end('HTTP/1.1 400 Bad Request\r\n\r\n'))
     const server = createTlsServer(createCertificateAuthority('a CA').issue('idp.example'))
     await using untrusted = await listening(server)
@@ -191,7 +191,7 @@ describe('a discovery that fails', () => {
   })
 
   it.each([
-    ['a port that nobody listens at', 'http://127.0.0.1:1', 'refused'],
+    ['a port that nothing listens at', 'http://127.0.0.1:1', 'refused'],
     ['a name that there is not', 'http://no-such-host.test', 'dns'],
     ['an address that is denied', 'http://169.254.169.254', 'denied'],
   ])('for %s', async (_, issuer, cause) => {

@@ -29,7 +29,7 @@ describe('authid', () => {
   })
 
   it.each(['', 42, true, [], ['alice'], {}, 'a\u0000b', 'a\nb', 'a\u007f', 'a\u0085b'])(
-    'is nobody for %j, whoever sub is',
+    'is no identity for %j, whatever sub is',
     (preferred_username) => {
       expect(readAuthid({ sub: 's', preferred_username }, {})).toBeUndefined()
     },

@@ -226,7 +226,7 @@ describe('a provider that fails', () => {
     expect(fixture.failure()).toEqual({ cause: 'metadata' })
   })
 
-  it('is unknown where nobody has tried to log in', () => {
+  it('is unknown where no login was tried', () => {
     const fixture = open()
     expect([fixture.failure(), fixture.hasFailures(), fixture.asked()]).toEqual([
       undefined,

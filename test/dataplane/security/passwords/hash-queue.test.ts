@@ -91,7 +91,7 @@ describe('createHashQueue', () => {
     ['one that has less comes in', [...names('a', 66), ...names('b', 3)], ['a65', 'a64', 'a63']],
     ['one that has as many does not', [...names('a', 34), ...names('b', 33)], ['b32']],
     [
-      'of 65 that nobody has heard of: who came last',
+      'of 65 unknown clients: the last one',
       ['r0', 'r1', ...Array.from({ length: 65 }, (_, at) => `${String.fromCharCode(200 + at)}0`)],
       [`${String.fromCharCode(264)}0`],
     ],

@@ -48,14 +48,14 @@ describe('matchesHash', () => {
       expect(await matchesHash(wrong, hash)).toBe(false)
   })
 
-  it('takes nothing for nobody', async () => {
+  it('accepts no password for an unknown user', async () => {
     for (const password of ['', 'a', '\u0000'.repeat(32)])
       expect(await matchesHash(password, DUMMY_HASH)).toBe(false)
   })
 })
 
 describe('validatePasswordHashes', () => {
-  it('points at hashes that nobody could log in with', () => {
+  it('reports hashes that no login could match', () => {
     const users = [
       { username: 'a', password_hash: quickHash('a') },
       { username: 'b' },

@@ -179,7 +179,7 @@ describe('who fails too often', () => {
     ['another /64', { from: '2001:db8::1' }],
     ['another user', { username: 'bob' }],
     ['another realm', { record: realm('wonderland', 'a.c') }],
-    ['nobody knows where', { from: undefined }],
+    ['from an unknown address', { from: undefined }],
   ])('is not who asks of %s', async (_, other) => {
     const ask = asking(setUp().passwords)
     await failOften(ask)
@@ -282,7 +282,7 @@ describe('many at once', () => {
     expect(kinds.filter((kind) => kind === 'unknown_user')).toHaveLength(65)
   })
 
-  it('ask the same and wait for one answer', async () => {
+  it('ask the same and wait for one response', async () => {
     const ask = asking(setUp().passwords)
     const verdicts = await Promise.all(Array.from({ length: 200 }, () => later(ask())))
     expect(new Set(verdicts.map(kindOf))).toEqual(new Set(['right']))

@@ -161,7 +161,7 @@ describe('the basic scheme', () => {
     expect(statusOf(await home.call({ type: 'basic' }, twice))).toBe(401)
   })
 
-  it('damps nobody who comes by a trusted proxy that names no client', async () => {
+  it('throttles no client behind a trusted proxy that names none', async () => {
     const guess = (password: string) =>
       home.call({ type: 'basic' }, [['Authorization', `Basic ${encode(`alice:${password}`)}`]], {
         isAddressKnown: false,

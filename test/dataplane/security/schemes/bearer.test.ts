@@ -438,7 +438,7 @@ describe('a token of a trusted issuer', () => {
     expect(statusOf(await ask(token))).toBe(401)
   })
 
-  it('counts while revocations may be missed: nobody here can revoke it', async () => {
+  it('counts while revocations may be missed: it can not be revoked here', async () => {
     home.health = 'away'
     const token = await issuer.sign()
     for (let round = 0; round < 2; round++) expect(statusOf(await ask(token))).toBe(200)
@@ -543,8 +543,8 @@ describe('keys of an issuer', () => {
     ],
     ['too much', (response) => response.end(`{"keys": [], "x": "${'x'.repeat(1 << 21)}"}`)],
     ['a hang-up', (response) => response.destroy()],
-  ])('can not be had: %s', async (_, answer) => {
-    issuer.answer = answer
+  ])('can not be had: %s', async (_, response) => {
+    issuer.answer = response
     const token = await issuer.sign()
     const verdict = await ask(token)
     expect([statusOf(verdict), headersOf(verdict)]).toEqual([503, { 'retry-after': '5' }])

@@ -141,7 +141,7 @@ describe('what is not kept', () => {
     expect(find({ ...seen, method: 'GET' }, source)).toBeUndefined()
   })
 
-  it('whoever was refused', () => {
+  it('a caller that was rejected', () => {
     const identityCache = createConnectionIdentityCache(
       () => 'good',
       () => 0,

@@ -44,7 +44,7 @@ const BASIC = [['Authorization', `Basic ${RIGHT}`]] as const
 describe.each(DEMANDS)('%s', (scheme, demand) => {
   it.each<[string, readonly RealmRecord[]]>([
     ['a realm that is not there', []],
-    ['a realm that has nobody', [{ uri: REALM }]],
+    ['a realm without users', [{ uri: REALM }]],
     ['a realm of a reserved name', [{ uri: '__proto__' }]],
   ])('refuses in %s', async (_, realms) => {
     const home = securityHome({ realms })
@@ -192,7 +192,7 @@ describe('a fault', () => {
     throw new Error('a bug')
   }
 
-  it('at once lets nobody in, and nothing out', () => {
+  it('at once lets no caller in, and nothing out', () => {
     const home = securityHome({ realms: [RECORD] })
     home.realms.get = failing
     expect(home.authenticate({ type: 'basic' }, REALM, callerOf(BASIC))).toMatchObject({
@@ -201,7 +201,7 @@ describe('a fault', () => {
     })
   })
 
-  it('later lets nobody in either', async () => {
+  it('later lets no caller in either', async () => {
     const home = securityHome({
       realms: [RECORD],
       wrap: (shared) => Object.assign(shared, { isRevoked: failing }),

@@ -34,14 +34,14 @@ const open = (): Home => {
 }
 
 describe('keys at hand', () => {
-  it('are waited for with nobody once the issuer has failed to answer', async () => {
+  it('delay no request once the issuer has failed to answer', async () => {
     const home = open()
     const set = await home.keys.at(URI).find()
     home.clock.advance(600_000)
     home.answer = () => Promise.reject(new Error('reset'))
     expect(await home.keys.at(URI).find()).toBe(set)
     home.clock.advance(5000)
-    // Never: whoever waited for it would not end.
+    // Never: a caller that waited for it would not end.
     home.answer = () => new Promise<Response>(() => undefined)
     expect(await home.keys.at(URI).find()).toBe(set)
     expect(home.asked).toHaveLength(3)

@@ -57,9 +57,9 @@ describe('refresh', () => {
   it.each([
     ['gave no response', away],
     ['gave another status', () => Promise.resolve(new Response('', { status: 503 }))],
-  ])('repeats what it has of a publisher that %s, as long as it is let be', async (_, answer) => {
+  ])('repeats what it has of a publisher that %s, as long as it is let be', async (_, response) => {
     const fixture = open()
-    fixture.answer = answer
+    fixture.answer = response
     const [first] = await Promise.allSettled([fixture.cache.refresh()])
     fixture.answer = () => Promise.resolve(published('k'))
     fixture.clock.advance(4999)

@@ -366,7 +366,7 @@ describe('verifyTicket', () => {
   it('refuses whatever is changed in a token', async () => {
     const letters = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_.'
     const [, , signature] = parts(genuine)
-    // The last letter of a signature holds four bits that nobody reads: other spellings of the same token.
+    // The last letter of a signature holds four bits that are not read: other spellings of the same token.
     const last = genuine.length - 1
     expect(signature).toHaveLength(86)
     await fc.assert(

@@ -81,9 +81,9 @@ const requestsIn = ({ requests }: ServedMetrics): (readonly [api: string, count:
     .flatMap((family) => [...family.samples()])
     .map(([series, count]) => [/api="(\w*)"/.exec(series)?.[1] ?? '', count])
 
-type Answer = (message: ToWorker) => ToPrimary | undefined
+type Respond = (message: ToWorker) => ToPrimary | undefined
 
-const obedient: Answer = (message) => {
+const obedient: Respond = (message) => {
   if (message.kind === 'measure')
     return { kind: 'metrics', task: message.task, state: requestsOf(1), requests: NO_COUNTS }
   if (message.kind === 'listen') {
@@ -97,19 +97,19 @@ const obedient: Answer = (message) => {
 class FakeWorker implements ForkedWorker {
   readonly id: number
   readonly received: ToWorker[] = []
-  answer: Answer
+  answer: Respond
   readonly #events = new EventEmitter()
 
-  constructor(id: number, answer: Answer) {
+  constructor(id: number, respond: Respond) {
     this.id = id
-    this.answer = answer
+    this.answer = respond
   }
 
   send(message: ToWorker): void {
     this.received.push(message)
     if (message.kind === 'close') this.die()
-    const answer = this.answer(message)
-    if (answer !== undefined) queueMicrotask(() => this.#events.emit('message', answer))
+    const response = this.answer(message)
+    if (response !== undefined) queueMicrotask(() => this.#events.emit('message', response))
   }
 
   say(message: ToPrimary): void {
@@ -143,7 +143,7 @@ interface Fixture {
 
 const prepare = (
   processes: number,
-  answers: readonly Answer[] = [],
+  responders: readonly Respond[] = [],
   argv: readonly string[] = [],
 ): Fixture => {
   const workers: FakeWorker[] = []
@@ -163,7 +163,7 @@ const prepare = (
     security,
     onRestart: () => restarts++,
     fork: () => {
-      const worker = new FakeWorker(workers.length + 1, answers[workers.length] ?? obedient)
+      const worker = new FakeWorker(workers.length + 1, responders[workers.length] ?? obedient)
       workers.push(worker)
       return worker
     },
@@ -250,7 +250,7 @@ describe('the primary', () => {
     expect(await counted({ a: 5, b: 1 }, { a: 7 })).toEqual({ a: 12, b: 1 })
     expect(await counted({ b: 1 }, { a: 8 })).toEqual({ a: 13, b: 1 })
     expect(await counted({ a: 1, b: 1 }, { a: 8 })).toEqual({ a: 14, b: 1 })
-    // Nobody counts it: it may begin anew.
+    // It is not counted: it may begin anew.
     expect(await counted({ b: 1 }, {})).toEqual({ b: 1 })
     expect(await counted({ a: 1, b: 1 }, {})).toEqual({ a: 1, b: 1 })
     await cluster.close()
@@ -304,7 +304,7 @@ describe('the primary', () => {
   })
 
   it('tells every worker of the Pods of Services, also one that comes later, and waits for all', async () => {
-    const known: Answer = (message) =>
+    const known: Respond = (message) =>
       message.kind === 'endpoints' ? { kind: 'known', task: message.task } : obedient(message)
     const { cluster, workers } = prepare(2, [known, known, known])
     await cluster.listen()
@@ -341,7 +341,7 @@ describe('the primary', () => {
     await cluster.close()
   })
 
-  it('asks for the real port once nobody holds the first socket any more', async () => {
+  it('asks for the real port once the first socket is closed', async () => {
     const { cluster, workers } = prepare(1)
     await cluster.listen()
     workers[0]?.die()
@@ -354,11 +354,11 @@ describe('the primary', () => {
     await cluster.close()
   })
 
-  const failing: Answer = (message) =>
+  const failing: Respond = (message) =>
     message.kind === 'apply'
       ? { kind: 'failed', task: message.task, message: 'broken', isStartError: false }
       : obedient(message)
-  const healthyUntilTold = (): { answer: Answer; fail: () => void } => {
+  const healthyUntilTold = (): { answer: Respond; fail: () => void } => {
     let current = obedient
     return { answer: (message) => current(message), fail: () => (current = failing) }
   }
@@ -503,7 +503,7 @@ describe('the primary', () => {
     await cluster.close()
   })
 
-  it.each<[string, Answer, string]>([
+  it.each<[string, Respond, string]>([
     [
       'cannot listen',
       (message) =>
@@ -513,8 +513,8 @@ describe('the primary', () => {
       '--public x: taken',
     ],
     ['is silent', () => undefined, 'a serving process ended at its start'],
-  ])('does not start when the first worker %s', async (_, answer, message) => {
-    const { cluster, restarts } = prepare(2, [answer])
+  ])('does not start when the first worker %s', async (_, respond, message) => {
+    const { cluster, restarts } = prepare(2, [respond])
     const failed = cluster.listen().catch((caught: unknown) => caught)
     await pass(30_000)
     const error = await failed
@@ -538,7 +538,7 @@ describe('the primary', () => {
     await cluster.close()
   })
 
-  it('passes on draining, and replaces nobody from then on', async () => {
+  it('passes on draining, and replaces no worker from then on', async () => {
     const { cluster, workers } = prepare(2)
     await cluster.listen()
     cluster.beginDraining()
@@ -671,7 +671,7 @@ const startWorker = (
   sent: ToPrimary[]
   codes: number[]
   tell: (message: ToWorker) => void
-  answerTo: (task: number) => Promise<ToPrimary>
+  responseTo: (task: number) => Promise<ToPrimary>
   /** How often it has said that it listens. */
   listenings: () => number
 } => {
@@ -708,17 +708,17 @@ const startWorker = (
     codes,
     listenings: () => listenings,
     tell: (message) => channel.emit('message', message),
-    answerTo: (task) =>
+    responseTo: (task) =>
       eventually(() => {
-        const answer = sent.find((message) => 'task' in message && message.task === task)
-        if (answer === undefined) throw new Error(`no answer to ${task}`)
-        return answer
+        const response = sent.find((message) => 'task' in message && message.task === task)
+        if (response === undefined) throw new Error(`no response to ${task}`)
+        return response
       }),
   }
 }
 
 describe('a worker', () => {
-  it('starts, applies, listens, measures, drains and closes as told', async () => {
+  it('starts, applies, listens, measures, drains and closes at the primary’s messages', async () => {
     const urls: (readonly string[])[] = []
     const changes: string[] = []
     let ended = 0
@@ -737,18 +737,18 @@ describe('a worker', () => {
     worker.tell({ kind: 'start', task: 1, settings: settingsOf(), rings: securityState().rings })
     worker.tell({ kind: 'announce', task: 2, urls: ['http://own'] })
     worker.tell({ kind: 'apply', task: 3, change: put('a') })
-    await worker.answerTo(3)
+    await worker.responseTo(3)
     expect(worker.listenings()).toBe(0)
     worker.tell({ kind: 'listen', task: 4, at: {} })
-    const answer = await worker.answerTo(4)
+    const response = await worker.responseTo(4)
     expect(worker.listenings()).toBe(1)
-    const address = answer.kind === 'done' ? answer.addresses?.public : undefined
-    if (address?.kind !== 'tcp') throw new Error(JSON.stringify(answer))
+    const address = response.kind === 'done' ? response.addresses?.public : undefined
+    if (address?.kind !== 'tcp') throw new Error(JSON.stringify(response))
     expect([urls, changes]).toEqual([[['http://own']], ['a']])
     const url = `http://127.0.0.1:${address.port}`
     expect((await request(url)).text).toBe('served')
     worker.tell({ kind: 'measure', task: 5 })
-    const measured = await worker.answerTo(5)
+    const measured = await worker.responseTo(5)
     const state = measured.kind === 'metrics' ? measured.state : []
     expect(state.slice(0, 2)).toEqual(requestsOf(5))
     expect(state[2]?.series).toEqual(['svc_gateway_connections{listener="public"}'])
@@ -778,7 +778,7 @@ describe('a worker', () => {
     })
     worker.tell({ kind: 'apply', task: 3, change: put() })
     worker.tell({ kind: 'listen', task: 4, at: {} })
-    expect(await worker.answerTo(4)).toMatchObject({ kind: 'failed', isStartError: true })
+    expect(await worker.responseTo(4)).toMatchObject({ kind: 'failed', isStartError: true })
     expect(worker.sent).toMatchObject([
       { kind: 'failed', task: 1, message: 'the worker has not started yet', isStartError: false },
       { kind: 'done', task: 2 },
@@ -791,7 +791,7 @@ describe('a worker', () => {
   it('measures nothing before it has started', async () => {
     const worker = startWorker()
     worker.tell({ kind: 'measure', task: 1 })
-    expect(await worker.answerTo(1)).toEqual({
+    expect(await worker.responseTo(1)).toEqual({
       kind: 'metrics',
       task: 1,
       state: [],
@@ -837,7 +837,7 @@ describe('what bridges say across processes', () => {
     { holder: undefined, found: false },
   ])('asks the other workers for what one does not hold: $found', async ({ holder, found }) => {
     const holds =
-      (index: number): Answer =>
+      (index: number): Respond =>
       (message) =>
         message.kind === 'release'
           ? { kind: 'released', task: message.task, found: index === holder }
@@ -877,14 +877,14 @@ describe('what bridges say across processes', () => {
     })
     await settled()
     expect(sent).toContainEqual({ kind: 'bridge', status })
-    const answer = ask?.(name)
+    const response = ask?.(name)
     const question = sent.find(({ kind }) => kind === 'release')
     expect(question).toEqual({ kind: 'release', ask: 1, name })
     channel.emit('message', { kind: 'released', ask: 1, found: true })
-    expect(await answer).toBe(true)
+    expect(await response).toBe(true)
   })
 
-  it('shares one state: a revocation is known everywhere before anybody is told', async () => {
+  it('shares one state: a revocation is known everywhere before it is confirmed', async () => {
     const { cluster, workers } = prepare(3)
     await cluster.listen()
     const until = Math.floor(Date.now() / 1000) + 60
@@ -925,21 +925,21 @@ describe('what bridges say across processes', () => {
       releaseHere: (asked) => Promise.resolve(names.push(asked) > 0),
     })
     worker.tell({ kind: 'release', task: 3, name })
-    expect(await worker.answerTo(3)).toEqual({ kind: 'released', task: 3, found: false })
+    expect(await worker.responseTo(3)).toEqual({ kind: 'released', task: 3, found: false })
     worker.tell({ kind: 'start', task: 1, settings: settingsOf(), rings: securityState().rings })
-    await worker.answerTo(1)
+    await worker.responseTo(1)
     worker.tell({ kind: 'release', task: 4, name })
-    expect(await worker.answerTo(4)).toEqual({ kind: 'released', task: 4, found: true })
+    expect(await worker.responseTo(4)).toEqual({ kind: 'released', task: 4, found: true })
     expect(names).toEqual([name])
   })
 })
 
-describe('a worker that is told of Pods of Services', () => {
+describe('a worker that gets the Pods of Services', () => {
   it('knows them before it has started, and says so', async () => {
-    const { tell, answerTo } = startWorker()
+    const { tell, responseTo } = startWorker()
     const service = { service: 'shop/orders', addresses: [], ports: [] }
     tell({ kind: 'endpoints', task: 5, change: { put: [service], delete: [] } })
-    expect(await answerTo(5)).toEqual({ kind: 'known', task: 5 })
+    expect(await responseTo(5)).toEqual({ kind: 'known', task: 5 })
   })
 })
 

@@ -22,7 +22,7 @@ const log = createLog({ level: 'silent', name: 'cluster-program' })
 
 const createParts = (): ServingParts => {
   const documents = new Map<string, Uint8Array>()
-  /** Answers that wait for the end. */
+  /** Responses that wait for the end. */
   const held: (() => void)[] = []
   const { metrics, requests } = createMeasurements()
   const row = requests.rowFor({ api: 'test', version: 'v1', path: '/', method: 'get' })

@@ -6,7 +6,7 @@ import { afterAll, beforeAll, describe, expect, it } from '@jest/globals'
 import { eventually } from '../../../support/eventually.ts'
 import { programEnvironment } from '../../../support/program-environment.ts'
 
-interface Answer {
+interface ReceivedResponse {
   readonly status: number
   readonly text: string
   readonly pid: string
@@ -34,12 +34,12 @@ const reply = async (child: ChildProcess): Promise<{ value?: unknown; error?: st
 }
 
 const ask = (child: ChildProcess, order: object): Promise<{ value?: unknown; error?: string }> => {
-  const answer = reply(child)
+  const response = reply(child)
   child.send(order)
-  return answer
+  return response
 }
 
-const fetchText = (url: string): Promise<Answer> =>
+const fetchText = (url: string): Promise<ReceivedResponse> =>
   new Promise((resolve, reject) => {
     const request = get(url, { agent: false }, (response) => {
       let text = ''
@@ -51,26 +51,26 @@ const fetchText = (url: string): Promise<Answer> =>
       })
     })
     request.on('error', reject)
-    // A connection that a dying worker was being handed is answered by nobody.
-    request.setTimeout(2000, () => request.destroy(new Error('no answer')))
+    // A connection that a dying worker was being handed is not answered.
+    request.setTimeout(2000, () => request.destroy(new Error('no response')))
   })
 
-/** One answer from each of two workers. */
-const askEachWorker = (url: string): Promise<ReadonlyMap<string, Answer>> => {
-  const answers = new Map<string, Answer>()
+/** One response from each of two workers. */
+const askEachWorker = (url: string): Promise<ReadonlyMap<string, ReceivedResponse>> => {
+  const responses = new Map<string, ReceivedResponse>()
   return eventually(
     async () => {
-      const answer = await fetchText(url)
-      answers.set(answer.pid, answer)
-      if (answers.size < 2) throw new Error('only one worker answers')
-      return answers
+      const response = await fetchText(url)
+      responses.set(response.pid, response)
+      if (responses.size < 2) throw new Error('only one worker answers')
+      return responses
     },
     { withinMs: 30_000, everyMs: 5 },
   )
 }
 
-const texts = (answers: ReadonlyMap<string, Answer>): string[] =>
-  [...answers.values()].map(({ text }) => text)
+const texts = (responses: ReadonlyMap<string, ReceivedResponse>): string[] =>
+  [...responses.values()].map(({ text }) => text)
 
 afterAll(async () => {
   for (const child of children.splice(0)) {
@@ -115,8 +115,8 @@ describe('a cluster of two workers', () => {
     const { error } = await ask(child, { put: { bad: 'x' }, remove: ['poison'] })
     expect(error).toContain('no serving process could apply the change: poisoned')
     await expect(fetchText(`${url}/crash`)).rejects.toThrow()
-    const answers = await askEachWorker(`${url}/bad`)
-    expect([...answers.values()].map(({ status }) => status)).toEqual([404, 404])
+    const responses = await askEachWorker(`${url}/bad`)
+    expect([...responses.values()].map(({ status }) => status)).toEqual([404, 404])
   }, 60_000)
 
   it('kills a worker that hangs, and answers all the same', async () => {

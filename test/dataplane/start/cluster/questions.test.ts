@@ -5,16 +5,16 @@ import { createRelayedState } from '../../../../dataplane/shared/relayed-state.t
 import { SharedStateError } from '../../../../dataplane/shared/shared-state.ts'
 
 describe('a primary that does not reply', () => {
-  it('is away for whoever waits, and may answer too late', async () => {
+  it('is unavailable for callers that wait, and may answer too late', async () => {
     const sent: ToPrimary[] = []
     const line = askPrimary((message) => sent.push(message), 20)
     const state = createRelayedState((call) => line.share(call), Date.now)
     await expect(state.takeOnce('oidc-state:1', 60)).rejects.toBeInstanceOf(SharedStateError)
     expect(sent).toMatchObject([{ kind: 'shared', ask: 1, call: { kind: 'takeOnce' } }])
-    line.answer({ kind: 'shared', ask: 1, reply: { ok: true, value: true } })
+    line.receive({ kind: 'shared', ask: 1, reply: { ok: true, value: true } })
 
     const second = state.takeOnce('oidc-state:2', 60)
-    line.answer({ kind: 'shared', ask: 2, reply: { ok: true, value: true } })
+    line.receive({ kind: 'shared', ask: 2, reply: { ok: true, value: true } })
     expect(await second).toBe(true)
     await state.close()
   })

@@ -75,7 +75,7 @@ describe('in a cluster', () => {
     expect(isClosed('other.cloud.test', '203.0.113.1', 443)).toBe(false)
   })
 
-  it('closes the ports that it is told of, and no other', () => {
+  it('closes the ports that it is given, and no other', () => {
     const { isClosed } = clusterOf({ gatewayPorts: [9000] })
     expect([9000, 18081].map((port) => isClosed('a', '10.1.1.1', port))).toEqual([true, false])
   })
@@ -162,7 +162,7 @@ describe('a guard, for documents that are confined to their namespace', () => {
     expect(guard.allowsConfined(address, port)).toBe(expected)
   })
 
-  it('has no application beside it unless it was told of one', () => {
+  it('has no application beside it unless it was given one', () => {
     expect(createGuard({ cluster: clusterOf() }).allowsConfined('127.0.0.1', 8080)).toBe(false)
   })
 

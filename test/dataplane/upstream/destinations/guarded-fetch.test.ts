@@ -68,29 +68,29 @@ afterAll(async () => {
 })
 
 describe('a guarded fetch', () => {
-  it('brings the whole answer, and asks for it without compression', async () => {
-    const answer = await fetch(`${plain}/ok`, {}, LIMITS)
+  it('brings the whole response, and asks for it without compression', async () => {
+    const response = await fetch(`${plain}/ok`, {}, LIMITS)
 
-    expect([answer.status, await answer.text()]).toEqual([200, 'ok'])
-    expect(answer.headers.get('x-seen')).toBe('identity')
+    expect([response.status, await response.text()]).toEqual([200, 'ok'])
+    expect(response.headers.get('x-seen')).toBe('identity')
   })
 
   it('sends a method, headers and a body', async () => {
     const init = { method: 'POST', headers: { 'content-type': 'text/plain' }, body: 'hello' }
-    const answer = await fetch(`${plain}/echo`, init, LIMITS)
+    const response = await fetch(`${plain}/echo`, init, LIMITS)
 
-    expect(await answer.text()).toBe('hello')
+    expect(await response.text()).toBe('hello')
   })
 
   it('follows no redirect', async () => {
     asked.length = 0
-    const answer = await fetch(`${plain}/redirect`, {}, LIMITS)
+    const response = await fetch(`${plain}/redirect`, {}, LIMITS)
 
-    expect([answer.status, answer.headers.get('location')]).toEqual([302, '/ok'])
+    expect([response.status, response.headers.get('location')]).toEqual([302, '/ok'])
     expect(asked).toEqual(['/redirect'])
   })
 
-  it('takes an empty answer, and headers that stand twice', async () => {
+  it('takes an empty response, and headers that stand twice', async () => {
     const empty = await fetch(`${plain}/empty`, {}, LIMITS)
     const cookies = await fetch(`${plain}/cookies`, {}, LIMITS)
 
@@ -111,15 +111,15 @@ describe('a guarded fetch', () => {
     })
   })
 
-  it('gives up when it is told to', async () => {
+  it('gives up when it is aborted', async () => {
     const controller = new AbortController()
     onHang = () => {
       controller.abort()
     }
     const init = { signal: controller.signal }
 
-    const answer = fetch(`${plain}/hang`, init, { ...LIMITS, timeoutMs: 1_000_000 })
-    await expect(answer).rejects.toMatchObject({ code: 'timeout' })
+    const response = fetch(`${plain}/hang`, init, { ...LIMITS, timeoutMs: 1_000_000 })
+    await expect(response).rejects.toMatchObject({ code: 'timeout' })
   })
 
   it.each(['http://127.0.0.1:1/', 'nonsense', 'ftp://127.0.0.1/', 'http://'])(
@@ -154,9 +154,9 @@ describe('where it goes', () => {
 
 describe('over TLS', () => {
   it('trusts the CA of this peer alone', async () => {
-    const answer = await fetch(`${secure}/ok`, {}, { ...LIMITS, ca: authority.cert })
+    const response = await fetch(`${secure}/ok`, {}, { ...LIMITS, ca: authority.cert })
 
-    expect(await answer.text()).toBe('ok')
+    expect(await response.text()).toBe('ok')
     await expect(fetch(`${secure}/ok`, {}, LIMITS)).rejects.toMatchObject({ code: 'unreachable' })
     await expect(
       fetch(`${secure}/ok`, {}, { ...LIMITS, ca: createCertificateAuthority('other').cert }),

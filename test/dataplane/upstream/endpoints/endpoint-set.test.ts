@@ -42,7 +42,7 @@ describe('a choice', () => {
     expect(new EndpointSet().choose({ random: () => 0, nowMs: 0 })).toBeUndefined()
   })
 
-  it('is for whoever has fewer outstanding', () => {
+  it('is for the address that has fewer outstanding', () => {
     const set = setOf('a', 'b')
     const a = set.find('a')
     if (a !== undefined) a.outstanding = 1
@@ -98,7 +98,7 @@ describe('a choice', () => {
   })
 })
 
-describe('an answer', () => {
+describe('a response', () => {
   it('takes the place of the one before; what stays is the same object', () => {
     const set = setOf('a', 'b')
     const b = set.find('b')

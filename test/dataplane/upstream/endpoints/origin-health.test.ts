@@ -65,7 +65,7 @@ describe('a fault', () => {
     expect(events).toMatchObject([{ realm: isShared ? undefined : 'a', fault }])
   })
 
-  it('of nobody in particular that others might not see counts for nobody', () => {
+  it('of no realm that others might not see counts for none', () => {
     const { registry, fail, events } = rig()
     fail(registry.acquire('http://up'), undefined)
     expect([events, registry.size]).toEqual([[], 0])
@@ -105,7 +105,7 @@ describe('detectors of realms', () => {
     expect([registry.size, health.realms.size]).toEqual([500, 500])
   })
 
-  it('that nobody would miss go first', () => {
+  it('that are not needed go first', () => {
     const { registry, set, pass } = rig()
     const health = registry.acquire('http://up')
     const [endpoint] = set.members

@@ -2,8 +2,8 @@ import { describe, expect, it } from '@jest/globals'
 import { OriginStreaks } from '../../../../dataplane/upstream/endpoints/origin-streaks.ts'
 
 /**
- * Letters are requests of realm `a`, one every ten seconds: `+` a good answer, `x` no connection, `5` a 503, `t` a 503 to
- * realm `b`, `?` a 503 to nobody in particular, `.` nothing.
+ * Letters are requests of realm `a`, one every ten seconds: `+` a good response, `x` no connection, `5` a 503, `t` a 503 to
+ * realm `b`, `?` a 503 to a request of no realm, `.` nothing.
  */
 const after = (requests: string): string[] => {
   const streaks = new OriginStreaks()
@@ -39,7 +39,7 @@ describe('an origin', () => {
     ['that answers one realm with 503', '55555', ['a status_503 fails']],
     ['that answers one realm with 503, and another too', '555tt55', ['a status_503 fails']],
     ['that answers one realm with 503, and another well', '+t+t+t+t+t', ['b status_503 fails']],
-    ['that answers nobody in particular with 503', '?????', []],
+    ['that answers requests of no realm with 503', '?????', []],
     ['that can be connected to again, and answers 503', 'xxxxx5', ['all refused ok']],
   ])('%s', (_, requests, troubles) => {
     expect(after(requests)).toEqual(troubles)

@@ -1,4 +1,4 @@
-// What is kept of a read is never overwritten before its reader has said that nobody holds it, buffers of which that is
+// What is kept of a read is never overwritten before its reader has said that it is not held any more, buffers of which that is
 // known are used again, and all of them are within the memory of the process.
 
 import { expect, it } from '@jest/globals'
@@ -49,7 +49,7 @@ it('a buffer of which little was taken is used again, and none is held by little
   expect(reader.next(true)).not.toBe(first)
 })
 
-it('a buffer that nobody holds any more is used again, by whoever needs one', () => {
+it('a buffer that is not held any more is used again, by any connection that needs one', () => {
   const buffers = buffersOf()
   const reader = readerOf(buffers)
   const first = reader.next(true)

@@ -223,7 +223,7 @@ describe('status', () => {
     ])
   })
 
-  it('is told once a tick, however much has changed, and not without a change', async () => {
+  it('is notified once a tick, however much has changed, and not without a change', async () => {
     const scene = createScene()
     scene.bridge.follow(change({ put: [document('a')], realms: [realm()] }))
     scene.bridge.follow(change({ put: [document('b', 'b')], realms: [realm(URL_TWO, 'b')] }))
@@ -254,7 +254,7 @@ describe('close', () => {
     expect(scene.open()).toEqual([])
   })
 
-  it('waits no longer than it was told for links that do not end', async () => {
+  it('waits no longer than its setting for links that do not end', async () => {
     const scene = joinedScene({ closeMs: 20 })
     scene.link.closing = new Promise(() => undefined)
 
@@ -270,11 +270,11 @@ describe('close', () => {
     await scene.bridge
       .clientOf(REALM)
       .register({ procedure: 'com.acme.add', options: {}, callback: '', handler })
-    return { scene, finish, answer: scene.session.invoke('com.acme.add') }
+    return { scene, finish, response: scene.session.invoke('com.acme.add') }
   }
 
-  it('lets callbacks finish their answers', async () => {
-    const { scene, finish, answer } = await answering(60_000)
+  it('lets callbacks finish their responses', async () => {
+    const { scene, finish, response } = await answering(60_000)
     const closing = scene.bridge.close()
     await settled()
     const isOpen = !scene.link.isClosed
@@ -284,17 +284,17 @@ describe('close', () => {
     expect(isOpen).toBe(true)
     expect(scene.session.asked).toContain('unregister com.acme.add')
     expect(scene.link.isClosed).toBe(true)
-    expect(await answer).toEqual({ args: [], kwargs: {} })
+    expect(await response).toEqual({ args: [], kwargs: {} })
   })
 
   it('but not for ever', async () => {
-    const { scene, finish, answer } = await answering(20)
+    const { scene, finish, response } = await answering(20)
     await scene.bridge.close()
 
     expect(scene.session.asked).toContain('unregister com.acme.add')
     expect(scene.link.isClosed).toBe(true)
     finish.resolve({ args: [], kwargs: {} })
-    expect(await answer).toEqual({ args: [], kwargs: {} })
+    expect(await response).toEqual({ args: [], kwargs: {} })
   })
 
   it('is final', async () => {

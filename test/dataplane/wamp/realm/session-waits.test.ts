@@ -303,7 +303,7 @@ describe('waiting is over', () => {
 })
 
 describe('a list of those who wait', () => {
-  it('tells the others when one fails, and nobody whom another one took with it', () => {
+  it('notifies the others when one fails, but none that another one removed', () => {
     const lines: unknown[] = []
     const log = { ...createSilentLog(), error: (_: string, fields?: object) => lines.push(fields) }
     const waits = new SessionWaits(REALM, log)

@@ -186,7 +186,7 @@ describe('followers of one topic', () => {
 })
 
 describe('events that come with the acknowledgement', () => {
-  it('are told after it, in order', async () => {
+  it('are passed on after it, in order', async () => {
     const scene = joinedScene()
     let acknowledge = (): void => undefined
     scene.answer = () =>
@@ -195,7 +195,7 @@ describe('events that come with the acknowledgement', () => {
       })
     const heard = follow(scene)
     acknowledge()
-    // The session has its handler one step after the answer, the bridge hears of it some steps later.
+    // The session has its handler one step after the response, the bridge hears of it some steps later.
     for (let step = 0; step < 2; step++) await Promise.resolve()
     scene.session.emit(TOPIC, 1)
     scene.session.emit(TOPIC, 2)
@@ -322,16 +322,16 @@ describe('a router that refuses', () => {
 })
 
 describe('a router that answers too late', () => {
-  it('is told in time that the earlier of two subscriptions has no use either', async () => {
+  it('learns in time that the earlier of two subscriptions has no use either', async () => {
     const scene = joinedScene({ acknowledgeMs: 20, lingerMs: 1 })
-    const answers: (() => void)[] = []
+    const resolvers: (() => void)[] = []
     scene.answer = (operation) =>
-      operation === 'subscribe' ? new Promise((resolve) => answers.push(resolve)) : undefined
+      operation === 'subscribe' ? new Promise((resolve) => resolvers.push(resolve)) : undefined
     const first = follow(scene)
     await jest.advanceTimersByTimeAsync(20)
     expect(first.heard).toEqual(['failure svc.error.timeout'])
     const second = follow(scene)
-    for (const answer of answers) answer()
+    for (const resolve of resolvers) resolve()
     await settled()
     const meanwhile = [...scene.session.asked]
 
@@ -376,7 +376,7 @@ describe('a router that revokes a subscription', () => {
     ])
   })
 
-  it('is not asked again for what nobody follows', async () => {
+  it('is not asked again for what no client follows', async () => {
     const scene = joinedScene({ lingerMs: 1 })
     const heard = follow(scene)
     await settled()
@@ -438,7 +438,7 @@ describe('a router that goes away', () => {
     expect(ended.heard).toEqual([])
   })
 
-  it('lets who comes while it is asked again wait for the answer', async () => {
+  it('lets who comes while it is asked again wait for the response', async () => {
     const scene = joinedScene()
     follow(scene)
     await settled()
@@ -505,7 +505,7 @@ describe('a router that goes away', () => {
     expect(heard.heard).toEqual(['followed 1001', 'interrupted', 'resumed'])
   })
 
-  it('survives a follower that throws when it is told so', async () => {
+  it('survives a follower that throws when it is notified', async () => {
     const scene = createScene()
     scene.bridge.clientOf(REALM).follow(
       TOPIC,
@@ -522,7 +522,7 @@ describe('a router that goes away', () => {
     expect(scene.logged).toEqual(['a follower of a topic threw'])
   })
 
-  it('does not bring back what nobody follows', async () => {
+  it('does not bring back what no client follows', async () => {
     const scene = joinedScene({ lingerMs: 10_000 })
     follow(scene).following.end()
     await settled()

@@ -21,7 +21,7 @@ export interface TestRouter extends AsyncDisposable {
   readonly heads: readonly Readonly<Record<string, string | string[] | undefined>>[]
 }
 
-/** Speaks `wamp.2.json`, offers compression, and echoes unless told otherwise. */
+/** Speaks `wamp.2.json`, offers compression, and echoes unless a test sets something else. */
 export const startTestRouter = async (
   onMessage = (socket: WebSocket, data: RawData, isBinary: boolean): void => {
     socket.send(data, { binary: isBinary })
@@ -87,7 +87,7 @@ export interface RawRouter extends SocketServer {
   readonly url: string
 }
 
-export const answerText = (more: Readonly<Record<string, string | undefined>> = {}): string => {
+export const responseText = (more: Readonly<Record<string, string | undefined>> = {}): string => {
   const headers: Readonly<Record<string, string | undefined>> = {
     Upgrade: 'websocket',
     Connection: 'Upgrade',
@@ -103,7 +103,7 @@ export const answerText = (more: Readonly<Record<string, string | undefined>> = 
 
 /** Answers each handshake with `answer`, then leaves the socket to `onOpen`. */
 export const startRawRouter = async (
-  answer = answerText(),
+  response = responseText(),
   onOpen: (socket: Socket) => void = () => undefined,
 ): Promise<RawRouter> => {
   const server = await listen(false, (socket) => {
@@ -116,7 +116,7 @@ export const startRawRouter = async (
       const accept = createHash('sha1')
         .update(`${key}258EAFA5-E914-47DA-95CA-C5AB0DC85B11`)
         .digest('base64')
-      socket.write(answer.replace(ACCEPT, accept), 'latin1')
+      socket.write(response.replace(ACCEPT, accept), 'latin1')
       onOpen(socket)
     }
     socket.on('data', onData)

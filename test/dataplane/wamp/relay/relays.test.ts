@@ -17,7 +17,7 @@ import { freePort } from '../../../support/free-port.ts'
 import { createManualClock } from '../../../support/manual-clock.ts'
 import { close, frame } from '../frames.ts'
 import {
-  answerText,
+  responseText,
   type Front,
   HANDSHAKE,
   openClient,
@@ -66,10 +66,10 @@ afterEach(async () => {
 })
 
 /** A raw router whose one connection a test can speak on. */
-const startSpeaker = async (answer?: string) => {
+const startSpeaker = async (response?: string) => {
   const sockets: Socket[] = []
   const received: Buffer[] = []
-  const router = await startRawRouter(answer, (socket) => {
+  const router = await startRawRouter(response, (socket) => {
     sockets.push(socket)
     socket.on('data', (chunk) => received.push(chunk))
   })
@@ -109,7 +109,7 @@ describe('frames', () => {
   })
 
   it('that came with either handshake are the first', async () => {
-    await using router = await startSpeaker(`${answerText()}${frame('early').toString('latin1')}`)
+    await using router = await startSpeaker(`${responseText()}${frame('early').toString('latin1')}`)
     await using front = await startFront(relaysTo({ url: router.url }), frame('sooner', masked))
     await using client = await openClient(front.port)
     client.socket.write(frame('later', masked))
@@ -167,24 +167,24 @@ describe('the handshake with the router', () => {
 
   it.each([
     ['refuses', 'HTTP/1.1 403 Forbidden\r\n\r\n'],
-    ['is no WebSocket', answerText({ Upgrade: 'h2c' })],
-    ['does not upgrade the connection', answerText({ Connection: 'keep-alive' })],
-    ['computes another key', answerText({ 'Sec-WebSocket-Accept': 'AAAA' })],
-    ['gives no key', answerText({ 'Sec-WebSocket-Accept': undefined })],
+    ['is no WebSocket', responseText({ Upgrade: 'h2c' })],
+    ['does not upgrade the connection', responseText({ Connection: 'keep-alive' })],
+    ['computes another key', responseText({ 'Sec-WebSocket-Accept': 'AAAA' })],
+    ['gives no key', responseText({ 'Sec-WebSocket-Accept': undefined })],
     [
-      'picks a protocol that nobody offered',
-      answerText({ 'Sec-WebSocket-Protocol': 'wamp.2.cbor' }),
+      'picks a protocol that was not offered',
+      responseText({ 'Sec-WebSocket-Protocol': 'wamp.2.cbor' }),
     ],
-    ['picks no protocol', answerText({ 'Sec-WebSocket-Protocol': undefined })],
-    ['uses extensions', answerText({ 'Sec-WebSocket-Extensions': 'permessage-deflate' })],
+    ['picks no protocol', responseText({ 'Sec-WebSocket-Protocol': undefined })],
+    ['uses extensions', responseText({ 'Sec-WebSocket-Extensions': 'permessage-deflate' })],
     ['speaks no HTTP', 'SSH-2.0-OpenSSH_9.6\r\n\r\n'],
     ['speaks without end', 'HTTP/1.1 101 Switching Protocols\r\n'.padEnd(20_000, 'x')],
     ['says nothing', ''],
-  ])('%s: bad gateway, told once', async (_, answer) => {
-    await using router = await startRawRouter(answer)
+  ])('%s: bad gateway, told once', async (_, response) => {
+    await using router = await startRawRouter(response)
     const relays = relaysTo(
       { url: router.url.replace('//', '//me:secret@') },
-      answer === '' ? { answerTimeoutMs: 20 } : {},
+      response === '' ? { responseTimeoutMs: 20 } : {},
     )
     await using front = await startFront(relays)
     for (let turn = 1; turn <= 2; turn++) {
@@ -522,7 +522,7 @@ describe('the end', () => {
     })
   })
 
-  it('a large answer that is on its way when the router hangs up arrives', async () => {
+  it('a large response that is on its way when the router hangs up arrives', async () => {
     const large = frame(Buffer.alloc(5_000_000, 1))
     await using router = await startRawRouter(undefined, (socket) => socket.end(large))
     await using front = await startFront(relaysTo({ url: router.url }, { lingerMs: 5000 }))

@@ -72,7 +72,7 @@ describe('autobahn keeps nothing of a call that', () => {
       ({ receive }) => receive([50, 1, { progress: 1 }]),
     ],
     ['has failed', ({ receive }) => receive([8, 48, 1, {}, 'com.e'])],
-    ['has an answer that can’t be read', ({ parts }) => readHead(parts, [50, 1], 'bad')],
+    ['has a response that can’t be read', ({ parts }) => readHead(parts, [50, 1], 'bad')],
   ])('%s', (_name, settle) => {
     const started = start()
     started.call()
@@ -99,12 +99,12 @@ describe('autobahn keeps nothing of a call that', () => {
   })
 })
 
-describe('an answer is settled by autobahn', () => {
+describe('a response is settled by autobahn', () => {
   const listen = (started: ReturnType<typeof start>, pending: PendingRequest) => {
     const heard: unknown[] = []
     pending.listener = {
-      onAnswer: (answer, value) => heard.push([answer, value, started.books()]),
-      onProgress: (answer) => heard.push([answer, 'progress']),
+      onResponse: (response, value) => heard.push([response, value, started.books()]),
+      onProgress: (response) => heard.push([response, 'progress']),
       onFailure: ({ uri }) => heard.push(uri),
     }
     return heard
@@ -113,14 +113,14 @@ describe('an answer is settled by autobahn', () => {
   const call = (started: ReturnType<typeof start>, options = {}) =>
     started.peer.session.call('com.p', undefined, undefined, options)
 
-  it('which finds the request, forgets it, and has its listener told of the whole answer', () => {
+  it('which finds the request, forgets it, and has its listener called with the whole response', () => {
     const started = start()
     const first = listen(started, call(started))
     const second = listen(started, call(started))
-    const answer: WampMessage = [50, 2, { callee: 5 }, [1, 2], { a: 1 }]
-    expect(started.peer.settle(answer)).toBe(true)
+    const response: WampMessage = [50, 2, { callee: 5 }, [1, 2], { a: 1 }]
+    expect(started.peer.settle(response)).toBe(true)
     expect(second).toEqual([
-      [answer, expect.objectContaining({ args: [1, 2], kwargs: { a: 1 } }), ['1']],
+      [response, expect.objectContaining({ args: [1, 2], kwargs: { a: 1 } }), ['1']],
     ])
     expect(started.peer.fail(48, 1, peerError('com.e', 'no'))).toBe(true)
     expect(first).toEqual(['com.e'])
@@ -137,7 +137,7 @@ describe('an answer is settled by autobahn', () => {
       [17, 1, 5],
       [65, 1, 5],
     ]
-    for (const answer of later) expect(started.peer.settle(answer)).toBe(false)
+    for (const response of later) expect(started.peer.settle(response)).toBe(false)
     expect(started.peer.fail(48, 1, peerError('com.e', 'no'))).toBe(false)
     expect(heard).toEqual(['com.e'])
     expect([started.closes, Object.keys(globalThis)]).toEqual([[], globals])

@@ -94,7 +94,7 @@ describe('call', () => {
     ])
   })
 
-  it('drops progressive results that nobody asked for, and takes other marks for none', () => {
+  it('drops progressive results that were not asked for, and takes other marks for none', () => {
     const { session, transport, ends } = join()
     const { told } = startCall(session, { options: { receive_progress: true } })
     transport.receive(50, 1, { progress: true }, [1])
@@ -104,7 +104,7 @@ describe('call', () => {
     expect(ends).toEqual([])
   })
 
-  it('settles in the order of the answers, not of the calls', () => {
+  it('settles in the order of the responses, not of the calls', () => {
     const { session, transport } = join()
     const told: Told[] = []
     for (let count = 0; count < 3; count++) {
@@ -191,7 +191,7 @@ describe('call', () => {
     expect(() => startCall(session)).toThrow('has ended')
   })
 
-  it('a handler that throws harms nobody else', () => {
+  it('a handler that throws harms no other', () => {
     const { session, transport, errors, ends } = join()
     const angry = (): never => {
       throw new Error('angry')

@@ -89,7 +89,7 @@ it('keeps nothing of what was removed from the collection of young garbage', () 
   }
   let lastId = 0
   churn(100)
-  // What is there has become old, as it does while nobody asks for anything.
+  // What is there has become old, as it does while nothing is asked for.
   for (let times = 0; times < 3; times++) collectYoung()
   const before = oldBytes()
   for (let round = 0; round < 20; round++) {

@@ -179,7 +179,7 @@ describe('a link', () => {
     expect(transports.opened).toHaveLength(3)
   })
 
-  it('a refusal is told by its URI and tried less and less often', async () => {
+  it('a refusal is reported with its URI and tried less and less often', async () => {
     const { link, told, transports } = await start()
     const refuse = () => {
       transports.last.open()
@@ -213,7 +213,7 @@ describe('a link', () => {
     expect(transports.opened).toHaveLength(length + 1)
   })
 
-  it('a secret that can’t serve is a refusal, and dials nobody', async () => {
+  it('a secret that can’t serve is a refusal, and opens no connection', async () => {
     const auth = { method: 'cryptosign', secret: 'SECRET-TEXT' } as const
     const { link, lines, transports } = await start({ auth })
     await pass(60_000)

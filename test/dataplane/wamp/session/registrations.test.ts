@@ -49,12 +49,12 @@ describe('register', () => {
       [8, 68, 5, {}, 'com.e', [1], { a: 1 }],
     ],
     [
-      'a bug is told as one, without its text',
+      'a bug is reported as one, without its text',
       new Error('SECRET-TEXT'),
       [8, 68, 5, {}, 'wamp.error.runtime_error', ['the handler failed']],
     ],
     [
-      'a fault that can’t be encoded is told as that',
+      'an error that can’t be encoded is reported as that',
       peerError('com.e', 'text', { args: [UNENCODABLE] }),
       [8, 68, 5, {}, 'wamp.error.invalid_argument', [expect.any(String)]],
     ],
@@ -77,7 +77,7 @@ describe('register', () => {
     expect(errors).toHaveLength(1)
   })
 
-  it('a result that can’t be encoded is told', async () => {
+  it('a result that can’t be encoded is an error for the caller', async () => {
     const { transport } = await register(() => Promise.resolve({ args: [UNENCODABLE], kwargs: {} }))
     transport.receive(68, 5, 12, {})
     await settled()
@@ -163,7 +163,7 @@ describe('register', () => {
     ])
   })
 
-  it('a router that reads nothing gets small answers for large ones', async () => {
+  it('a router that reads nothing gets small responses for large ones', async () => {
     const { transport, ends } = await register(() =>
       Promise.resolve({ args: ['large'], kwargs: {} }),
     )
@@ -190,7 +190,7 @@ describe('register', () => {
     await settled()
     expect(transport.sent).toHaveLength(1)
     expect(transport.isClosed).toBe(true)
-    expect(ends).toMatchObject([{ kind: 'lost', text: 'the router reads no answers' }])
+    expect(ends).toMatchObject([{ kind: 'lost', text: 'the router reads no responses' }])
     await expect(session.register('com.q', {}, () => Promise.reject(new Error()))).rejects.toThrow(
       WampError,
     )

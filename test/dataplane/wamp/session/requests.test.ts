@@ -29,7 +29,7 @@ describe('publish', () => {
     expect(ends).toHaveLength(1)
   })
 
-  it('is given up when the router leaves 10,000 younger ones unanswered; its answer is late then', async () => {
+  it('is given up when the router leaves 10,000 younger ones unanswered; its response is late then', async () => {
     const { session, transport, ends } = join()
     const publish = () => session.publish('com.t', { args: [], kwargs: {} }, {})
     const [first, second] = [publish(), publish()]

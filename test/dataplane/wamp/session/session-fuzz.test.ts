@@ -82,7 +82,7 @@ const tell = ({ transport }: Opened, all: readonly Told[]): void => {
 
 const NOTHING = { args: [], kwargs: {} }
 
-/** Something of everything that waits for an answer; gives how often each was settled. */
+/** Something of everything that waits for a response; gives how often each was settled. */
 const startAll = ({ session }: ReturnType<typeof join>) => {
   const counts: number[] = []
   const count = (): (() => void) => {

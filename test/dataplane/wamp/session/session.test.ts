@@ -199,7 +199,7 @@ describe('what can’t be read', () => {
     expect(ends).toEqual([])
   })
 
-  it('INVOCATION: the caller is told', () => {
+  it('INVOCATION: the caller gets an ERROR', () => {
     const { transport, ends } = join()
     transport.receiveUnreadable(68, 9)
     transport.receive(68, 10, 3, {}, 'no list')
@@ -245,13 +245,13 @@ describe('a router that misbehaves', () => {
     ['RESULT with a list for details', [50, 1, []]],
     ['ERROR without a URI', [8, 48, 1, {}]],
     ['ERROR with a number for a URI', [8, 48, 1, {}, 5]],
-    ['PUBLISHED that nobody asked for', [17, 1, 5]],
+    ['PUBLISHED without a request', [17, 1, 5]],
     ['PUBLISHED for a call', [17, 1, 5]],
-    ['SUBSCRIBED that nobody asked for', [33, 1, 5]],
+    ['SUBSCRIBED without a request', [33, 1, 5]],
     ['SUBSCRIBED with a text id', [33, 1, '__proto__']],
-    ['UNSUBSCRIBED that nobody asked for', [35, 1]],
-    ['REGISTERED that nobody asked for', [65, 1, 5]],
-    ['UNREGISTERED that nobody asked for', [67, 1]],
+    ['UNSUBSCRIBED without a request', [35, 1]],
+    ['REGISTERED without a request', [65, 1, 5]],
+    ['UNREGISTERED without a request', [67, 1]],
     ['EVENT without a publication', [36, 1]],
     ['EVENT with details that are none', [36, 1, 2, 'x']],
     ['EVENT of a subscription from the prototype', [36, 'constructor', 2, {}]],
@@ -304,12 +304,12 @@ describe('a quiet router', () => {
   it.each([
     ['answers', [50, 1, {}, [3]]],
     ['refuses', [8, 48, 1, {}, 'wamp.error.not_authorized']],
-  ])('is asked for anything at all, and %s', (_name, answer) => {
+  ])('is asked for anything at all, and %s', (_name, response) => {
     const { session, transport, ends } = join()
     transport.quiet()
     expect(transport.sent).toEqual([[48, 1, {}, 'wamp.session.count']])
     expect(session.pendingCalls).toBe(0)
-    transport.receive(...answer)
+    transport.receive(...response)
     expect(ends).toEqual([])
     const { told } = startCall(session)
     transport.receive(50, 2, {})
@@ -353,41 +353,44 @@ describe('the end', () => {
     ],
   ]
 
-  it.each(ways)('by %s: all that waits fails before it is told', async (_name, end, expected) => {
-    const { session, transport, ends } = join()
-    const told: string[] = []
-    const fail = (what: string) => (error: WampError) => {
-      expect(ends).toEqual([])
-      told.push(`${what} ${error.uri} ${String(error.wasSent)}`)
-    }
-    const nobody = () => undefined
-    const subscribed = session.subscribe('com.t', {}, nobody)
-    const registered = session.register('com.p', {}, () => Promise.reject(new Error('no')))
-    transport.receive(33, 1, 11)
-    transport.receive(65, 2, 12)
-    const subscription = await subscribed
-    const registration = await registered
-    session.call(request(), { onResult: nobody, onFailure: fail('call') })
-    const waiting = [
-      session.publish('com.t', { args: [], kwargs: {} }, {}),
-      session.subscribe('com.t2', {}, nobody),
-      session.register('com.p2', {}, () => Promise.reject(new Error('no'))),
-      subscription.release(),
-    ]
-    const settled = Promise.allSettled(waiting)
-    end(transport)
-    expect(told).toEqual(['call wamp.error.net_failure true'])
-    expect(ends).toEqual([expected])
-    expect(await settled).toEqual(
-      waiting.map(() => ({
-        status: 'rejected',
-        reason: expect.objectContaining({ uri: 'wamp.error.net_failure' }),
-      })),
-    )
-    expect(session.pendingCalls).toBe(0)
-    await registration.release()
-    expect(transport.isClosed).toBe(true)
-  })
+  it.each(ways)(
+    'by %s: all that waits fails before the end is reported',
+    async (_name, end, expected) => {
+      const { session, transport, ends } = join()
+      const told: string[] = []
+      const fail = (what: string) => (error: WampError) => {
+        expect(ends).toEqual([])
+        told.push(`${what} ${error.uri} ${String(error.wasSent)}`)
+      }
+      const ignore = () => undefined
+      const subscribed = session.subscribe('com.t', {}, ignore)
+      const registered = session.register('com.p', {}, () => Promise.reject(new Error('no')))
+      transport.receive(33, 1, 11)
+      transport.receive(65, 2, 12)
+      const subscription = await subscribed
+      const registration = await registered
+      session.call(request(), { onResult: ignore, onFailure: fail('call') })
+      const waiting = [
+        session.publish('com.t', { args: [], kwargs: {} }, {}),
+        session.subscribe('com.t2', {}, ignore),
+        session.register('com.p2', {}, () => Promise.reject(new Error('no'))),
+        subscription.release(),
+      ]
+      const settled = Promise.allSettled(waiting)
+      end(transport)
+      expect(told).toEqual(['call wamp.error.net_failure true'])
+      expect(ends).toEqual([expected])
+      expect(await settled).toEqual(
+        waiting.map(() => ({
+          status: 'rejected',
+          reason: expect.objectContaining({ uri: 'wamp.error.net_failure' }),
+        })),
+      )
+      expect(session.pendingCalls).toBe(0)
+      await registration.release()
+      expect(transport.isClosed).toBe(true)
+    },
+  )
 
   it('answers GOODBYE with GOODBYE', () => {
     const { transport } = join()

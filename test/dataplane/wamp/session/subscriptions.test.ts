@@ -53,7 +53,7 @@ describe('subscribe', () => {
     expect(ends).toEqual([])
   })
 
-  it('two that share a router subscription are both told, and the last ends it', async () => {
+  it('two that share a router subscription both get events, and the last ends it', async () => {
     const { session, transport, events, hold } = await subscribe()
     const others: WampEvent[] = []
     const asked = session.subscribe('com.t', {}, (event) => others.push(event))
@@ -68,7 +68,7 @@ describe('subscribe', () => {
     expect(transport.sent.at(-1)).toEqual([34, 3, 11])
   })
 
-  it('a refused release is told', async () => {
+  it('a refused release is reported', async () => {
     const { transport, hold, ends } = await subscribe()
     const released = hold.release()
     transport.receive(8, 34, 2, {}, 'wamp.error.no_such_subscription')
@@ -103,7 +103,7 @@ describe('subscribe', () => {
     expect(ends).toEqual([])
   })
 
-  it('a revocation on the heels of the acknowledgement is told, to all who share it', async () => {
+  it('a revocation right after the acknowledgement is reported to all that share it', async () => {
     const { transport, session, hold } = await subscribe()
     const asked = session.subscribe('com.t', {}, () => undefined)
     transport.receive(33, 2, 11)

@@ -21,7 +21,7 @@ describe('the greeting', () => {
   })
 })
 
-describe('the answer', () => {
+describe('the response', () => {
   it.each([
     ['7ff10000', { kind: 'ready', takesBytes: 2 ** 24 - 1 }],
     ['7f010000', { kind: 'ready', takesBytes: 512 }],
@@ -35,7 +35,7 @@ describe('the answer', () => {
     ['7ff10001', { kind: 'refused', why: expect.stringContaining('not asked for') }],
     ['48545450', { kind: 'refused', why: expect.stringContaining('does not speak') }],
     ['', { kind: 'refused', why: expect.stringContaining('does not speak') }],
-  ])('%s to serializer 1', (hex, answer) => {
-    expect(readResponse(Buffer.from(hex, 'hex'), 1)).toEqual(answer)
+  ])('%s to serializer 1', (hex, response) => {
+    expect(readResponse(Buffer.from(hex, 'hex'), 1)).toEqual(response)
   })
 })

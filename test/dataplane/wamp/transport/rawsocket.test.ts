@@ -66,7 +66,7 @@ describe('RawSocket', () => {
     const probe = openProbe(router.url, { keepaliveMs: 1600, every: everyOf(clock) })
     await probe.untilOpen()
     await clock.run(5000)
-    // Nobody would make the router say something: silence is no fault then.
+    // Nothing would make the router say something: silence is no fault then.
     expect(probe.ends).toEqual([])
     router.socket.write(
       Buffer.concat([frameOf(1, Buffer.from('abc')), frameOf(1, Buffer.alloc(0))]),
@@ -117,7 +117,7 @@ describe('RawSocket', () => {
     ['7f200000', 'maximum message length'],
     ['7f400000', 'maximum connection count'],
     ['7ff30000', 'not asked for'],
-  ])('the answer %s is a refusal', async (hex, why) => {
+  ])('the response %s is a refusal', async (hex, why) => {
     const server = createServer((socket) => {
       socket.on('error', () => undefined).once('data', () => socket.write(Buffer.from(hex, 'hex')))
     })
@@ -131,7 +131,7 @@ describe('RawSocket', () => {
     await new Promise((resolve) => server.close(resolve))
   })
 
-  it('an answer may come byte by byte, with messages right behind it', async () => {
+  it('a response may come byte by byte, with messages right behind it', async () => {
     const bytes = Buffer.concat([
       Buffer.from('7ff10000', 'hex'),
       frameOf(0, Buffer.from('[2,1]')),

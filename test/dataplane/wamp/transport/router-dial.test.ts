@@ -44,7 +44,7 @@ describe('a router that may not be dialled', () => {
       const connecting = connectRouter(
         [url],
         { key: 'dGhlIHNhbXBsZSBub25jZQ==', protocols: ['wamp.2.json'] },
-        { dial, connectTimeoutMs: 5000, answerTimeoutMs: 5000, totalMs: 5000, now: () => 0 },
+        { dial, connectTimeoutMs: 5000, responseTimeoutMs: 5000, totalMs: 5000, now: () => 0 },
         new AbortController().signal,
       )
       await expect(connecting).rejects.toMatchObject({

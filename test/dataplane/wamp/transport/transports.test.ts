@@ -190,7 +190,7 @@ describe.each([
     expect(memory.held).toBe(0)
   })
 
-  it('nothing is told of messages after a close', async () => {
+  it('messages after a close are not passed on', async () => {
     await using router = await start()
     const probe = openProbe(router.url)
     await probe.untilOpen()
@@ -243,7 +243,7 @@ describe.each([
     expect(probe.ends).toHaveLength(1)
   })
 
-  it('a message whose payload cannot be read is told with its head, and the next one goes on', async () => {
+  it('a message whose payload cannot be read is reported with its head, and the next one is read', async () => {
     await using router = await start()
     const probe = openProbe(router.url)
     await probe.untilOpen()
@@ -345,7 +345,7 @@ describe.each([
       await opened.untilOpen()
       return opened
     })
-    for (let answers = 0; answers < 6; answers++) {
+    for (let responses = 0; responses < 6; responses++) {
       const { bytesRead } = socket
       await clock.run(KEEPALIVE_MS / 2)
       await eventually(
@@ -375,7 +375,7 @@ describe.each([
     await probe.untilEnd()
   })
 
-  it('an answer that comes in single bytes is whole in the end', async () => {
+  it('a response that comes in single bytes is whole in the end', async () => {
     await using router = await start()
     const probe = openProbe(router.url, { serializers: ['msgpack'] })
     await probe.untilOpen()
@@ -423,7 +423,7 @@ describe.each([
     },
   )
 
-  it('a fault of onClose harms nobody', async () => {
+  it('an error of onClose does no harm', async () => {
     await using router = await start()
     let ends = 0
     const probe = openProbe(router.url, {
@@ -456,7 +456,7 @@ describe.each([
     expect(await probe.untilEnd()).toMatchObject({ kind: 'closed' })
   })
 
-  it('whatever bytes come, in whatever pieces: what was whole before them is told, and one end', async () => {
+  it('whatever bytes come, in whatever pieces: what was whole before them is passed on, and one end', async () => {
     await using router = await start()
     const bytes = fc.oneof(
       fc.uint8Array({ maxLength: 40 }),
@@ -535,7 +535,7 @@ describe.each([
     await new Promise((resolve) => silent.close(resolve))
   })
 
-  it('nobody there is unreachable, and no secret is told', async () => {
+  it('an address where nothing listens is unreachable, and no secret is shown', async () => {
     await using router = await start()
     const { url } = router
     await router[Symbol.asyncDispose]()
@@ -552,9 +552,9 @@ describe.each([
     ['speaks something else', 'HTTP/1.1 404 Not Found\r\ncontent-length: 0\r\n\r\n'],
     ['hangs up', ''],
     ['hangs up in the middle', '\x7f'],
-  ])('a peer that %s is unreachable', async (_, answer) => {
+  ])('a peer that %s is unreachable', async (_, response) => {
     const server = createServer((socket) => {
-      socket.on('error', () => undefined).once('data', () => socket.end(answer, 'latin1'))
+      socket.on('error', () => undefined).once('data', () => socket.end(response, 'latin1'))
     })
     await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
     const { port } = server.address() as AddressInfo

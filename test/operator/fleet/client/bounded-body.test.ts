@@ -1,8 +1,8 @@
 import { describe, expect, it } from '@jest/globals'
 import { Limiter } from '../../../../base/limiter.ts'
 import {
-  answerBound,
-  AnswerError,
+  responseBound,
+  ResponseError,
   readBounded,
 } from '../../../../operator/fleet/client/bounded-body.ts'
 
@@ -14,8 +14,8 @@ async function* pieces(text: string, size: number): AsyncGenerator<Uint8Array> {
 
 const BOUND = { bytes: 1000, values: 10 }
 
-const isExcessive = (error: unknown): error is AnswerError =>
-  error instanceof AnswerError && error.code === 'excessive'
+const isExcessive = (error: unknown): error is ResponseError =>
+  error instanceof ResponseError && error.code === 'excessive'
 
 /** The text, or why it was not read. */
 const read = (text: string, size = 7): Promise<string> =>
@@ -27,7 +27,7 @@ const LARGE = /^excess: .*larger than 1000 bytes/
 const MANY = /^excess: .*more than 10 values/
 const DEEP = /^excess: .*nested more than 80 levels/
 
-describe('an answer', () => {
+describe('a response', () => {
   it.each([
     ['nothing', '', /^$/],
     ['as much as it may have', 'x'.repeat(1000), /^x{1000}$/],
@@ -55,14 +55,14 @@ describe('an answer', () => {
   ])('%s', async (_name, levels, expected) => {
     const bound = { bytes: 1000, values: 1000 }
     const text = '['.repeat(levels) + ']'.repeat(levels)
-    const answer = await readBounded(pieces(text, 7), { bound }).catch((error: unknown) =>
+    const result = await readBounded(pieces(text, 7), { bound }).catch((error: unknown) =>
       isExcessive(error) ? `excess: ${error.message}` : 'other',
     )
-    expect(answer).toMatch(expected)
+    expect(result).toMatch(expected)
   })
 
   it('may have more with every entry that is expected in it', () => {
-    const [small, large] = [answerBound(1000, 0), answerBound(1000, 10_000)]
+    const [small, large] = [responseBound(1000, 0), responseBound(1000, 10_000)]
     expect(large.bytes - small.bytes).toBe(10_000)
     expect(large.values).toBeGreaterThan(small.values)
   })

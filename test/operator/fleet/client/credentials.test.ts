@@ -70,9 +70,9 @@ describe('mutual TLS', () => {
         { name: 'a', url, labels: {} },
         { credentials: () => Promise.resolve({ tls }), timeoutMs: 2000 },
       )
-      const answer = await client.state(undefined, BOUND)
+      const response = await client.state(undefined, BOUND)
       await client.close()
-      return answer.result === 'failed' ? answer.message : answer.result
+      return response.result === 'failed' ? response.message : response.result
     }
     try {
       expect(await ask({ ...own, ca: ca.cert, servername: 'shop.gateway' })).toBe('ok')

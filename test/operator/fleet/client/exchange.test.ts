@@ -15,9 +15,9 @@ afterEach(async () => {
   closing = []
 })
 
-type Answer = (request: IncomingMessage, response: ServerResponse) => void
+type Respond = (request: IncomingMessage, response: ServerResponse) => void
 
-const open = async (answer: Answer) => {
+const open = async (answer: Respond) => {
   const ended: IncomingMessage[] = []
   const server = createServer((request, response) => {
     response.once('close', () => ended.push(request))
@@ -49,7 +49,7 @@ const aRequest = (more: Partial<ExchangeRequest> = {}): ExchangeRequest => ({
 })
 
 describe('a call to a data plane', () => {
-  it.each<[string, Answer, object]>([
+  it.each<[string, Respond, object]>([
     [
       'a response in one piece',
       (_request, response) => response.writeHead(200, { etag: '"a"' }).end('{"ä":1}'),
@@ -66,15 +66,15 @@ describe('a call to a data plane', () => {
     ],
     ['no body', (_request, response) => response.writeHead(304).end(), { status: 304, text: '' }],
     [
-      'an answer of the server alone, after one that it goes on',
+      'a response of the server alone, after one that it goes on',
       (_request, response) => {
         response.writeProcessing()
         response.writeHead(403).end('no')
       },
       { status: 403, text: 'no' },
     ],
-  ])('gives %s', async (_name, answer, expected) => {
-    const { pool } = await open(answer)
+  ])('gives %s', async (_name, received, expected) => {
+    const { pool } = await open(received)
     const response = await exchange(pool, aRequest())
     expect(response).toMatchObject(expected)
   })
@@ -97,7 +97,7 @@ describe('a call to a data plane', () => {
     expect(seen).toEqual([['POST', '/b', '1', '3']])
   })
 
-  it.each<[string, Answer, Partial<ExchangeRequest>, object]>([
+  it.each<[string, Respond, Partial<ExchangeRequest>, object]>([
     [
       'is larger than it may be',
       (_request, response) => response.write('x'.repeat(5000)),
@@ -129,8 +129,8 @@ describe('a call to a data plane', () => {
     ],
   ])(
     'rejects where the response %s, and gives up the connection',
-    async (_name, answer, more, expected) => {
-      const { pool, ended } = await open(answer)
+    async (_name, response, more, expected) => {
+      const { pool, ended } = await open(response)
       const budget = more.budget ?? new Limiter(1000)
       await expect(exchange(pool, aRequest({ budget, ...more }))).rejects.toMatchObject(expected)
       expect(budget.used).toBe(0)

@@ -197,7 +197,7 @@ describe('what data planes hold alike', () => {
     expect(entries.of('1', { digest: 'd', warnings: [] })).not.toBe(before[1])
   })
 
-  it('is not remembered, where nobody desires it: a data plane may claim to hold anything', () => {
+  it('is not remembered, where it is not desired: a data plane may claim to hold anything', () => {
     const entries = new SharedEntries()
     entries.retain(new Set(['a']))
     const stray = entries.of('stray', { digest: 'd', warnings: [] })

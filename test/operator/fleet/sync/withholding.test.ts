@@ -98,7 +98,7 @@ describe('a fresh data plane', () => {
   }
 
   it.each<[string, Refusing]>([
-    ['nobody serves', { isRefusedByAll: true }],
+    ['no data plane serves', { isRefusedByAll: true }],
     [
       'others serve in the version before, and refuse as well',
       { isRefusedByAll: true, served: 'older' },
@@ -155,7 +155,7 @@ describe('a realm that is revoked', () => {
   it.each<[string, Parameters<typeof aDesiredSet>]>([
     ['nothing may be deleted', [[aDocument('a')], { holdDeletes: 'a CRD is gone' }]],
     [
-      'its uri is kept for whoever names it',
+      'its uri is kept for a Realm that names it',
       [[aDocument('a')], { kept: { documents: new Set(), realms: new Set(['com.shop']) } }],
     ],
     ['very many documents go at once', [[]]],

@@ -1,7 +1,7 @@
 import { describe, expect, it } from '@jest/globals'
 import { TYPES } from '../../../../operator/kubernetes/client/api.ts'
 import {
-  errorFromAnswer,
+  errorFromResponse,
   errorFromNetwork,
   isBroken,
   TOO_LARGE_VERSION,
@@ -9,7 +9,7 @@ import {
 
 const status = (more: object): object => ({ kind: 'Status', status: 'Failure', ...more })
 
-describe('an answer that is no success', () => {
+describe('a response that is no success', () => {
   it.each([
     [
       { status: 404, body: status({ reason: 'NotFound', message: 'pods "a" not found' }) },
@@ -35,8 +35,8 @@ describe('an answer that is no success', () => {
     ],
     [{ status: 429, retryAfter: '-1', body: undefined }, { retryAfterMs: undefined }],
     [{ status: 500, body: ['constructor'] }, { reason: '' }],
-  ])('%#: %j', (answer, expected) => {
-    const error = errorFromAnswer({ type: TYPES.pods, retryAfter: undefined, ...answer })
+  ])('%#: %j', (response, expected) => {
+    const error = errorFromResponse({ type: TYPES.pods, retryAfter: undefined, ...response })
     expect(error).toMatchObject(expected)
     expect(error.message).not.toContain('abc')
   })
@@ -48,7 +48,7 @@ describe('an answer that is no success', () => {
       field: '.spec.uri',
     }
     const body = status({ reason: 'Conflict', details: { causes: [cause] } })
-    const error = errorFromAnswer({ type: TYPES.pods, status: 409, retryAfter: undefined, body })
+    const error = errorFromResponse({ type: TYPES.pods, status: 409, retryAfter: undefined, body })
     expect(error).toMatchObject({ code: 'conflict', causes: [cause] })
   })
 
@@ -60,7 +60,12 @@ describe('an answer that is no success', () => {
         causes: [{ reason: 'FieldValueInvalid', message: '"hunter2"', field: 'data[b]' }],
       },
     })
-    const error = errorFromAnswer({ type: TYPES.secrets, status: 422, retryAfter: undefined, body })
+    const error = errorFromResponse({
+      type: TYPES.secrets,
+      status: 422,
+      retryAfter: undefined,
+      body,
+    })
     expect(error.message).toBe('secrets: the API server rejects the Secret for data[b] (HTTP 422)')
     expect(error).toMatchObject({
       reason: 'Invalid',
@@ -70,7 +75,7 @@ describe('an answer that is no success', () => {
 
   it('is not longer than a line that one reads', () => {
     const body = status({ message: 'x'.repeat(100_000) })
-    const error = errorFromAnswer({ type: TYPES.pods, status: 422, retryAfter: undefined, body })
+    const error = errorFromResponse({ type: TYPES.pods, status: 422, retryAfter: undefined, body })
     expect(error.message.length).toBeLessThan(1100)
   })
 })
@@ -78,7 +83,7 @@ describe('an answer that is no success', () => {
 const withCode = (code: string, more?: ErrorOptions): Error =>
   Object.assign(new Error('of the network', more), { code })
 
-describe('no answer', () => {
+describe('no response', () => {
   it.each([
     [withCode('ECONNREFUSED'), 'unreachable: connection refused', false],
     [

@@ -2,7 +2,7 @@ import { expect, it } from '@jest/globals'
 import { ApiError, isApiError } from '../../../../operator/kubernetes/client/api.ts'
 
 it.each([
-  [0, 'no_answer'],
+  [0, 'no_response'],
   [301, 'rejected'],
   [400, 'rejected'],
   [401, 'unauthorized'],
@@ -15,7 +15,7 @@ it.each([
   [429, 'too_many_requests'],
   [500, 'server_error'],
   [504, 'server_error'],
-] as const)('an answer of status %d is %s', (status, code) => {
+] as const)('a response of status %d is %s', (status, code) => {
   const error = new ApiError('no', { status })
   expect(error).toMatchObject({ name: 'ApiError', status, code })
   expect(isApiError(error, code)).toBe(true)

@@ -26,7 +26,7 @@ import { createManualClock } from '../../../support/manual-clock.ts'
 import { settled } from '../../../support/settled.ts'
 import {
   answerJson,
-  type Answering,
+  type RequestHandler,
   failWith,
   startFakeApiServer,
   type FakeApiServer,
@@ -70,7 +70,7 @@ const clientOf = (cluster: Cluster, more: Partial<KubernetesApiOptions> = {}): K
 }
 
 const serve = async (
-  handler: Answering,
+  handler: RequestHandler,
   options?: FakeApiServerOptions,
 ): Promise<FakeApiServer> => {
   const server = await startFakeApiServer(handler, options)
@@ -90,7 +90,7 @@ const failureOf = async (work: Promise<unknown>): Promise<ApiError> => {
 
 const AS_A_CHECK = { limit: 1, resourceVersion: '7', resourceVersionMatch: 'NotOlderThan' } as const
 const A_MAP = { namespace: 'shop', name: 'a' }
-const echo: Answering = ({ method, path }, response) => {
+const echo: RequestHandler = ({ method, path }, response) => {
   answerJson(response, 200, { method, path })
 }
 
@@ -272,7 +272,7 @@ describe('requests that fail', () => {
   })
 
   it('because the connection broke are sent again at once, where that is safe', async () => {
-    const breaking: Answering = (_, response) => {
+    const breaking: RequestHandler = (_, response) => {
       server.answering(echo)
       response.destroy()
     }
@@ -369,7 +369,7 @@ describe('requests that fail', () => {
     })
   })
 
-  it('because nobody listens say so', async () => {
+  it('because nothing listens say so', async () => {
     const server = `http://127.0.0.1:${await freePort()}`
     const credentials = { headers: {}, tls: {} }
     const api = clientOf({
@@ -587,7 +587,7 @@ describe('a watch', () => {
     }
   }
 
-  it.each<[string, Answering, object]>([
+  it.each<[string, RequestHandler, object]>([
     [
       'is refused',
       (_, r) => {
@@ -629,9 +629,9 @@ describe('a watch', () => {
   })
 
   // All at once: undici looks at its times once in half a second.
-  it('or an answer that never begins or falls silent ends in time', async () => {
-    const IMPATIENT = { timeouts: { answerMs: 100 } }
-    const beginning: Answering = (_, response) => void response.write(ADDED)
+  it('or a response that never begins or falls silent ends in time', async () => {
+    const IMPATIENT = { timeouts: { responseMs: 100 } }
+    const beginning: RequestHandler = (_, response) => void response.write(ADDED)
     const [silent, begun] = [await serve(() => undefined), await serve(beginning)]
     const getFrom = ({ cluster }: FakeApiServer) =>
       failureOf(clientOf(cluster, IMPATIENT).get(TYPES.pods, A_MAP))
@@ -643,13 +643,13 @@ describe('a watch', () => {
     const untilHushed = eventually(async () => {
       expect(await getFrom(begun)).toMatchObject(hushed)
     })
-    const [noAnswer, noWatch, halfWatch] = await Promise.all([
+    const [noResponse, noWatch, halfWatch] = await Promise.all([
       getFrom(silent),
       watchFrom(silent, IMPATIENT.timeouts),
       watchFrom(begun, { watchSilenceMs: 100 }),
       untilHushed,
     ])
-    expect(noAnswer).toMatchObject(late)
+    expect(noResponse).toMatchObject(late)
     expect(noWatch).toMatchObject(late)
     expect(halfWatch).toMatchObject({ ...hushed, reason: 'Silent' })
     const watches = [...silent.requests, ...begun.requests].filter(({ query }) =>
@@ -685,7 +685,7 @@ describe('a watch', () => {
     isAway = false
     await api.get(TYPES.leases, A_MAP)
     expect(returns).toEqual([clock.now()])
-    // Whoever asks now has a new connection.
+    // A request that is sent now has a new connection.
     const { connections } = server
     await api.get(TYPES.pods, A_MAP)
     expect(server.connections).toBe(connections + 1)
@@ -717,7 +717,7 @@ describe('a watch', () => {
     })
   })
 
-  it('that nobody reads on ends its connection', async () => {
+  it('that is not read on ends its connection', async () => {
     const gone: boolean[] = []
     const server = await serve((_, response) => {
       response.on('close', () => gone.push(true))

@@ -4,7 +4,7 @@ import { createManualClock } from '../../../support/manual-clock.ts'
 
 type Outcome = 'answered' | { readonly status: number; readonly reason?: string }
 
-const NOBODY = { status: 0 } as const
+const NO_RESPONSE = { status: 0 } as const
 
 describe('an API server', () => {
   it.each<[string, readonly (readonly [atSecond: number, Outcome])[], readonly string[]]>([
@@ -17,7 +17,7 @@ describe('an API server', () => {
       [],
     ],
     [
-      'that nobody asked for long',
+      'that was not asked for long',
       [
         [1, 'answered'],
         [600, 'answered'],
@@ -27,7 +27,7 @@ describe('an API server', () => {
     [
       'that was away is back once',
       [
-        [1, NOBODY],
+        [1, NO_RESPONSE],
         [5, 'answered'],
         [20, 'answered'],
       ],
@@ -37,9 +37,9 @@ describe('an API server', () => {
       'that was away since it had answered',
       [
         [100, 'answered'],
-        [101, NOBODY],
+        [101, NO_RESPONSE],
         [102, 'answered'],
-        [104, NOBODY],
+        [104, NO_RESPONSE],
         [108, 'answered'],
       ],
       ['108 silent'],
@@ -82,7 +82,7 @@ describe('an API server', () => {
       [
         [1, { status: 0, reason: 'NoCredentials' }],
         [2, { status: 0, reason: 'Unreadable' }],
-        [3, { status: 0, reason: 'AnswerTooLarge' }],
+        [3, { status: 0, reason: 'ResponseTooLarge' }],
         [9, 'answered'],
       ],
       [],

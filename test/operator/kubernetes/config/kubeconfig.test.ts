@@ -120,10 +120,10 @@ describe('a kubeconfig', () => {
   it('asks its program again where the API server refused what it said', async () => {
     const directory = await tempDir()
     const program = join(directory, 'login')
-    const answer = '{\\"status\\":{\\"token\\":\\"token-$N\\"}}'
+    const response = '{\\"status\\":{\\"token\\":\\"token-$N\\"}}'
     await writeFile(
       program,
-      `#!/bin/sh\necho x >> ${directory}/count\nN=$(wc -l < ${directory}/count)\necho "${answer}"\n`,
+      `#!/bin/sh\necho x >> ${directory}/count\nN=$(wc -l < ${directory}/count)\necho "${response}"\n`,
     )
     await chmod(program, 0o755)
     const clock = createManualClock()
@@ -299,7 +299,7 @@ describe('the cluster', () => {
     expect(cluster).toMatchObject({ namespace: 'there', server: 'https://127.0.0.1:6443' })
   })
 
-  it('that nobody names is asked for', async () => {
+  it('that is not named is asked for', async () => {
     const env = { HOME: await tempDir() }
     expect(await wordsOf(loadCluster({ env, clock: SYSTEM_CLOCK }))).toContain('name a kubeconfig')
   })

@@ -68,7 +68,7 @@ const anEvent = (note = 'valid', more: Partial<EventFacts> = {}, name = 'shop'):
 })
 
 describe('an event', () => {
-  it('is told as the API wants it', async () => {
+  it('is written as the API wants it', async () => {
     const { recorder, sent, pass } = aRecorder()
     recorder.record(anEvent())
     await pass(10)
@@ -137,7 +137,7 @@ describe('the same again', () => {
     expect(new Set(sent.map(({ name }) => name)).size).toBe(1)
   })
 
-  it('before the first was told is told with it', async () => {
+  it('before the first was written is written with it', async () => {
     const { recorder, sent, pass } = aRecorder()
     for (let i = 0; i < 50; i += 1) recorder.record(anEvent())
     await pass(1_000)
@@ -182,12 +182,12 @@ describe('the same again', () => {
   })
 })
 
-describe('nobody is flooded', () => {
+describe('no object is flooded', () => {
   it.each([
     { type: 'Normal', burst: 5, refillMs: 5 * MINUTE_MS },
     { type: 'Warning', burst: 30, refillMs: MINUTE_MS },
   ] as const)(
-    'of one object $burst of type $type are told at once',
+    'of one object $burst of type $type are written at once',
     async ({ type, burst, refillMs }) => {
       const { recorder, sent, pass } = aRecorder()
       for (let i = 0; i < 100; i += 1) recorder.record(anEvent(`note ${i}`, { type }))
@@ -203,7 +203,7 @@ describe('nobody is flooded', () => {
     },
   )
 
-  it('of thirty good and thirty bad generations by turns within a minute every bad one is told', async () => {
+  it('of thirty good and thirty bad generations by turns within a minute every bad one is written', async () => {
     const { recorder, sent, pass } = aRecorder()
     for (let i = 1; i <= 60; i += 1) {
       const bad = { type: 'Warning', reason: 'Rejected', action: 'Validate' } as const
@@ -270,7 +270,7 @@ describe('nobody is flooded', () => {
     expect(recorder.facts).toMatchObject({ queued: 0, sent: 500 })
   })
 
-  it('a thousand may wait: what is Normal gives way first, then whoever has the most', async () => {
+  it('a thousand may wait: what is Normal gives way first, then the object that has the most', async () => {
     const { recorder, sent, pass } = aRecorder()
     const bad = { type: 'Warning' } as const
     const fill = (type: EventFacts['type'], namespaces: number, each: number): void => {
@@ -341,7 +341,7 @@ describe('the API does not take it', () => {
     expect(recorder.facts).toEqual({ queued: 0, sent: 1, dropped: 1 })
   })
 
-  it('since it has it already, after an answer that got lost: taken for told', async () => {
+  it('since it has it already, after a response that got lost: taken for written', async () => {
     const { recorder, faults, pass } = aRecorder()
     faults.push(new ApiError('lost', { status: 0 }), new ApiError('exists', { status: 409 }))
     recorder.record(anEvent())
@@ -349,7 +349,7 @@ describe('the API does not take it', () => {
     expect(recorder.facts).toEqual({ queued: 0, sent: 1, dropped: 0 })
   })
 
-  it('forbidden: told once in ten minutes, though others are taken', async () => {
+  it('forbidden: logged once in ten minutes, though others are accepted', async () => {
     const lines: string[] = []
     const log: Log = { ...createSilentLog(), warn: (message) => lines.push(message) }
     const { recorder, faults, pass } = aRecorder(log)
@@ -396,7 +396,7 @@ describe('stopped', () => {
     expect(sent).toHaveLength(2)
   })
 
-  it('an answer that comes after it changes nothing', async () => {
+  it('a response that comes after it changes nothing', async () => {
     const { recorder, sent, faults, pass } = aRecorder()
     faults.push(new ApiError('no', { status: 500 }))
     recorder.record(anEvent())

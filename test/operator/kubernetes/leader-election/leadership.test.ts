@@ -7,7 +7,7 @@ import { createManualClock } from '../../../support/manual-clock.ts'
 import { QUICK, type Travel } from './fake-leases.ts'
 import { Contest } from './rig.ts'
 
-/** A Lease that nobody holds, as a chart may install it: the first one need not wait. */
+/** A Lease that no replica holds, as a chart may install it: the first one need not wait. */
 const FREE = { metadata: { name: 'lease' } }
 
 const aContest = (): Contest => {
@@ -17,7 +17,7 @@ const aContest = (): Contest => {
 }
 
 describe('a leader term begins', () => {
-  it('at once where nobody holds the Lease', async () => {
+  it('at once where no replica holds the Lease', async () => {
     const contest = aContest()
     const a = await contest.add('a')
     await contest.pass(10)
@@ -36,7 +36,7 @@ describe('a leader term begins', () => {
     })
   })
 
-  it('where there is no Lease, only when whoever held one must have stopped', async () => {
+  it('where there is no Lease, only when the holder of an earlier one must have stopped', async () => {
     const contest = new Contest()
     const a = await contest.add('a')
     await contest.pass(5_900)
@@ -172,7 +172,7 @@ describe('a leader term goes on', () => {
 })
 
 describe('a leader term ends', () => {
-  it('ten seconds after the last renewal, and goes on under the same epoch when nobody else held it', async () => {
+  it('ten seconds after the last renewal, and goes on under the same epoch when no other held it', async () => {
     const contest = aContest()
     const a = await contest.add('a')
     await contest.pass(5_000)
@@ -267,7 +267,7 @@ describe('a data plane knows a higher epoch', () => {
     expect(epochSource?.epoch()).toBe(epoch)
     expect(Number(contest.leases.epochOf())).toBe(epoch)
     expect(a.terms).toHaveLength(1)
-    // Whoever comes next is above it too, and keeps it through renewals.
+    // The next leader is above it too, and keeps it through renewals.
     await contest.pass(10_000)
     expect(Number(contest.leases.epochOf())).toBe(epoch)
     await contest.during(a.leadership.stop())
@@ -379,7 +379,7 @@ describe('an operator ends', () => {
     expect(contest.leases.requests).toBe(requests)
   })
 
-  it('and gives back what it was given by an answer that got lost', async () => {
+  it('and gives back what it was given by a response that got lost', async () => {
     const contest = aContest()
     let calls = 0
     const a = await contest.add('a', {
@@ -394,7 +394,7 @@ describe('an operator ends', () => {
 })
 
 describe('a standby sees', () => {
-  it('nothing at first, then who holds it and since when, then that nobody renews it', async () => {
+  it('nothing at first, then who holds it and since when, then that it is not renewed', async () => {
     const contest = aContest()
     const leader = await contest.add('a')
     await contest.pass(10)

@@ -80,7 +80,7 @@ class Telling {
       this.#expectLeaders(this.#contest.leaders().slice(0, 1))
     })
     const left = this.#contest.contenders.filter((each) => !this.#gone.has(each))
-    if (left.length > 0 && this.#contest.leaders().length === 0) throw new Error('nobody leads')
+    if (left.length > 0 && this.#contest.leaders().length === 0) throw new Error('no replica leads')
     for (const { process } of this.#contest.contenders) process.kill()
     return this.acts
   }

@@ -154,7 +154,7 @@ describe('the next step', () => {
     ['a candidate sees that it was given back', { record: nobodys }, 'acquire'],
     ['a candidate sees none', { record: undefined }, 'wait'],
     [
-      '… for so long that nobody makes it again',
+      '… for so long that it is not created again',
       { record: undefined, unchangedMs: 4_000 },
       'acquire',
     ],

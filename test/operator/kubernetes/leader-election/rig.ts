@@ -58,7 +58,7 @@ export class Contest {
     this.contenders.push(contender)
     await leadership.start({
       onLead: (epochSource) => {
-        if (contender.epochSource !== undefined) throw new Error(`${name} was told twice`)
+        if (contender.epochSource !== undefined) throw new Error(`${name} was notified twice`)
         contender.epochSource = epochSource
         contender.terms.push({ beganMs: this.time.nowMs, epoch: epochSource.epoch() })
       },

@@ -186,7 +186,7 @@ describe('what says the same as before', () => {
     expect(items.current.size).toBe(objects.length)
   })
 
-  it('one that is gone, or changed, right after is told', () => {
+  it('one that is gone, or changed, right after is reported', () => {
     const { items, renewed } = saying()
     list(items, [object('a', 1, { word: 1 })])
     items.publish()
@@ -201,7 +201,7 @@ describe('what says the same as before', () => {
   })
 })
 
-it('what a watch says is deleted is told as it was at its end; what a list lacks is not told', () => {
+it('what a watch says is deleted is reported as it was at its end; what a list lacks is not reported', () => {
   const deleted: string[] = []
   const items = createItems<string>({
     read: ({ word = '' }) => (word === 'other' ? undefined : JSON.stringify(word)),

@@ -7,7 +7,7 @@ import {
 } from '../../../../operator/kubernetes/client/api.ts'
 import { createReflector } from '../../../../operator/kubernetes/watch/reflector.ts'
 import {
-  TOO_LARGE_ANSWER,
+  TOO_LARGE_RESPONSE,
   TOO_LARGE_VERSION,
 } from '../../../../operator/kubernetes/client/api-error.ts'
 import { WatchLog } from '../../../../operator/kubernetes/watch/watch-log.ts'
@@ -42,7 +42,7 @@ interface Rig {
 }
 
 const START_MS = 1_800_000_000_000
-/** So many turns of the event loop lie between an answer and the next question, at most. */
+/** So many turns of the event loop lie between a response and the next question, at most. */
 const MOST_TURNS = 20
 
 /** A reflector of texts under `data`. */
@@ -400,9 +400,9 @@ describe('a reflector', () => {
     })
   })
 
-  it('asks for less where an answer is too large', async () => {
+  it('asks for less where a response is too large', async () => {
     const rig = run({ pageSize: 50 })
-    ;(await rig.list()).fail(away(TOO_LARGE_ANSWER))
+    ;(await rig.list()).fail(away(TOO_LARGE_RESPONSE))
     expect((await rig.list()).options).toEqual({ limit: 25 })
   })
 

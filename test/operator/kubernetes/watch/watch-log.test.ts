@@ -71,7 +71,7 @@ describe('watches that fail', () => {
     expect(lines.length).toBeLessThanOrEqual(7)
   })
 
-  it('and are stopped are forgotten, with what was to be told of them', () => {
+  it('and are stopped are forgotten, with what was to be logged of them', () => {
     const { clock, lines, secrets, watchLog } = aWatchLog()
     for (const each of secrets) watchLog.failed(each, { resource: 'secrets', ...AWAY })
     for (const each of secrets) watchLog.forget(each)

@@ -26,7 +26,7 @@ const programmed = { ...unprogrammed('Pending'), programmedGeneration: 1, progra
 
 /** The status of a resource, and whether a data plane may have loaded it. */
 const MAY_BE_LOADED: readonly (readonly [string, object | undefined, boolean])[] = [
-  ['nobody has validated it', undefined, true],
+  ['it was not validated', undefined, true],
   ['programmed', programmed, true],
   ['Pending', unprogrammed('Pending'), true],
   ['PartiallyProgrammed', unprogrammed('PartiallyProgrammed'), true],
@@ -125,7 +125,7 @@ describe('after a restart a broken document is kept where a data plane may hold 
   })
 
   it.each<[string, object | undefined, boolean]>([
-    ['nobody has validated it', undefined, true],
+    ['it was not validated', undefined, true],
     ['bad now', { conditions: [condition('Accepted', 'False', 'Invalid')] }, true],
     ["another's uri", { conditions: [condition('Accepted', 'False', 'Conflicted')] }, false],
   ])('a realm: %s', (_name, status, expected) => {
@@ -136,7 +136,7 @@ describe('after a restart a broken document is kept where a data plane may hold 
   })
 })
 
-describe('after a restart a document whose id nobody can tell holds deletes back', () => {
+describe('after a restart a document whose id is not known holds deletes back', () => {
   it.each(MAY_BE_LOADED)('%s', (_name, status, expected) => {
     const documentFrom = { configMap: { name: 'gone', key: 'k' } }
     const reconciler = new Reconciler({ className: 'svc' })
@@ -172,7 +172,7 @@ describe('after a restart a document whose id nobody can tell holds deletes back
     expect(another.holdDeletes).toBeDefined()
   })
 
-  it('and nobody else gets it meanwhile', () => {
+  it('and no other document gets it meanwhile', () => {
     const documentFrom = { configMap: { name: 'gone', key: 'k' } }
     const status = { ...programmed, id: 'constructor', serving: '1', gateways: '1/1' }
     const unread = resourceOf(

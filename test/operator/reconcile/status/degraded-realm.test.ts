@@ -63,7 +63,7 @@ describe('a Realm whose provider gateways can not discover', () => {
       status: 'True',
       reason: 'ProviderUnavailable',
       message:
-        "g1: nobody can log in by provider 'corp', as the name of its issuer is not found: correct issuer",
+        "g1: no login is possible with provider 'corp', as the name of its issuer is not found: correct issuer",
     })
     expect(find(failed, 'Ready')?.status).toBe('True')
     const again = operator.take(WORKING, WORKING)
@@ -74,7 +74,7 @@ describe('a Realm whose provider gateways can not discover', () => {
   it('has the issuer that the provider names, and what to do', () => {
     const issuer = { provider: 'corp', cause: 'issuer', found: 'https://idp.example/' } as const
     expect(find(new Operator().take(failing(issuer)), 'Degraded')?.message).toBe(
-      "g0: nobody can log in by provider 'corp', as its metadata names another issuer (https://idp.example/): " +
+      "g0: no login is possible with provider 'corp', as its metadata names another issuer (https://idp.example/): " +
         'write issuer exactly as its metadata does, with or without a slash at the end',
     )
   })
@@ -94,7 +94,7 @@ describe('a Realm whose provider gateways can not discover', () => {
       cause: 'status' as const,
     }))
     const message = find(new Operator().take(failing(...many), failing(DNS)), 'Degraded')?.message
-    expect(message).toMatch(/^g0 and others: nobody can log in by provider 'p0x/)
+    expect(message).toMatch(/^g0 and others: no login is possible with provider 'p0x/)
     expect(Buffer.byteLength(message ?? '')).toBeLessThanOrEqual(1024)
   })
 

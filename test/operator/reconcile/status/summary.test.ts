@@ -14,7 +14,7 @@ import { aSpecification, cacheOf, resourceOf } from '../../../support/resources.
 const KEY = 'ApiSpecification/default/orders'
 const REALM = resourceOf('Realm', 'shop', { spec: { uri: 'com.shop' } })
 
-/** `old` and `new` are two texts; `bad` is none; `elsewhere` selects what nobody is. */
+/** `old` and `new` are two texts; `bad` is none; `elsewhere` selects no data plane. */
 type Text = 'old' | 'new' | 'bad' | 'elsewhere'
 
 const orders = (text: Text, generation: number): Resource =>
@@ -63,7 +63,7 @@ class Operator {
   }
 
   #report(name: string, { text, more }: Held, realms: DataPlaneReport['realms']): DataPlaneReport {
-    const digest = text === undefined ? undefined : (this.#digests.get(text) ?? 'nobody knows it')
+    const digest = text === undefined ? undefined : (this.#digests.get(text) ?? 'unknown')
     return {
       dataPlane: { name, url: `http://${name}`, labels: {} },
       phase: 'synced',
@@ -137,7 +137,7 @@ describe('which generation serves', () => {
       '2 at 1/2: generation 2 still serves',
     ],
     [
-      'a selector that fits nobody',
+      'a selector that fits no data plane',
       [
         ['old', [OLD]],
         ['elsewhere', [OLD]],
@@ -145,14 +145,14 @@ describe('which generation serves', () => {
       '1 at 0/0: generation 1 still serves',
     ],
     [
-      'a selector that fits nobody, and the old ones have gone',
+      'a selector that fits no data plane, and the old ones have gone',
       [
         ['old', [OLD]],
         ['elsewhere', []],
       ],
       '– at 0/0: nothing serves',
     ],
-    ['a text that nobody remembers', [['new', [OLD]]], '? at 0/1: another version serves'],
+    ['a text that is not remembered', [['new', [OLD]]], '? at 0/1: another version serves'],
     [
       'out of reach',
       [
@@ -270,7 +270,7 @@ describe('a router that is away', () => {
   })
 })
 
-describe('an upstream that answers nobody', () => {
+describe('an upstream that answers no request', () => {
   const resource = orders('old', 1)
   const says = (origin: string, cause: UpstreamCause = 'refused'): Partial<DataPlaneReport> => ({
     upstreams: new Map([['orders', { origin, cause }]]),
@@ -305,7 +305,7 @@ describe('an upstream that answers nobody', () => {
     ['at two that can not be reached', holding({ ...UP, ...AWAY }, { ...UP, ...AWAY }), undefined],
     ['at gateways that do not hold the document', [{ more: UP }, { more: UP }], undefined],
     [
-      'in the words of most, whoever answers first',
+      'in the words of most, whichever answers first',
       holding(says('http://lie'), UP, UP, WELL),
       told('3 of 4'),
     ],
@@ -420,7 +420,7 @@ describe('a resource that has left our class', () => {
     expect(book.update(verdicts, [], 9_000)).toBe(statuses)
   })
 
-  it('is nothing to an operator that nobody says has written it', () => {
+  it('is ignored by an operator that does not appear to have written it', () => {
     const { verdicts } = new Reconciler({ className: 'svc' }).reconcile(
       cacheOf([REALM, leaving({ ...RECORDED, operator: '' })]),
     )

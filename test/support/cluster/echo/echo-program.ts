@@ -1,6 +1,6 @@
-// An application of tests, in a pod: requests come in on port 8080; what they were, from where and which pod they came
-// to goes out. `/slow/MS` answers after that time, `/events` or `/events/MS` are server-sent events without end, one
-// every MS (100), `/ready` is 200. On SIGTERM it ends what runs and then itself; with the argument `abrupt`, at once.
+// Runs an application of tests in a pod: it answers requests on port 8080 with what they were, from where, and to which
+// pod. `/slow/MS` answers after that time, `/events` or `/events/MS` are server-sent events without end, one every MS
+// (100), `/ready` is 200. On SIGTERM it ends what runs and then itself; with the argument `abrupt`, at once.
 
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
 import { hostname } from 'node:os'
@@ -37,7 +37,7 @@ const server = createServer((request, response) => {
   const chunks: Buffer[] = []
   request.on('data', (chunk: Buffer) => chunks.push(chunk))
   request.once('end', () => {
-    const answer = JSON.stringify({
+    const received = JSON.stringify({
       pod,
       from: addressOf(request),
       method,
@@ -46,7 +46,7 @@ const server = createServer((request, response) => {
       body: String(Buffer.concat(chunks)),
     })
     const reply = (): void => {
-      response.writeHead(200, { 'content-type': 'application/json' }).end(`${answer}\n`)
+      response.writeHead(200, { 'content-type': 'application/json' }).end(`${received}\n`)
     }
     if (url.startsWith('/slow')) setTimeout(reply, numberIn(url))
     else reply()

@@ -1,5 +1,5 @@
-// An OpenID provider in a pod: its options come in as JSON, the first argument; it listens on every address until it is
-// told to end.
+// Runs an OpenID provider in a pod, with its options as JSON in the first argument; it listens on every address until
+// SIGTERM.
 
 import { argv } from 'node:process'
 import { type IdpOptions, startIdp } from '../../../../dev/idp/idp.ts'

@@ -56,16 +56,16 @@ describe.each(UPSTREAM_CLIENTS)('over %s', (client) => {
     readonly body: Buffer
   }
 
-  type Answer = (response: ServerResponse, received: Received) => void
+  type Respond = (response: ServerResponse, received: Received) => void
 
   const json =
-    (value: unknown, status = 200): Answer =>
+    (value: unknown, status = 200): Respond =>
     (response) => {
       response.writeHead(status, { 'content-type': 'application/json' })
       response.end(JSON.stringify(value))
     }
 
-  const receiver = async (answer: Answer) => {
+  const receiver = async (answer: Respond) => {
     const received: Received[] = []
     const server = createServer((request, response) => {
       void bodyOf(request).then((body) => {
@@ -132,8 +132,8 @@ describe.each(UPSTREAM_CLIENTS)('over %s', (client) => {
     throw new Error('it was answered')
   }
 
-  const invoking = async (answer: Answer, options: PosterOptions = {}) => {
-    const { origin, received } = await receiver(answer)
+  const invoking = async (respond: Respond, options: PosterOptions = {}) => {
+    const { origin, received } = await receiver(respond)
     const { callbacks, target, realm } = posterFor(origin, options)
     return { handler: callbacks.invocations(target), received, realm }
   }
@@ -173,7 +173,7 @@ describe.each(UPSTREAM_CLIENTS)('over %s', (client) => {
       expect(isGenuine({ ...first, body: Buffer.from('{}') }, 'shared secret')).toBe(false)
     })
 
-    it.each<[string, Answer, object]>([
+    it.each<[string, Respond, object]>([
       ['args alone', json({ args: [1] }), { args: [1], kwargs: {} }],
       ['kwargs alone', json({ kwargs: { a: 1 } }), { args: [], kwargs: { a: 1 } }],
       ['an empty map', json({}), { args: [], kwargs: {} }],
@@ -189,12 +189,12 @@ describe.each(UPSTREAM_CLIENTS)('over %s', (client) => {
       ],
       ['nothing', (response) => response.writeHead(200).end(), { args: [], kwargs: {} }],
       ['204', (response) => response.writeHead(204).end(), { args: [], kwargs: {} }],
-    ])('answered with %s', async (_, answer, payload) => {
-      const { handler } = await invoking(answer)
+    ])('answered with %s', async (_, response, payload) => {
+      const { handler } = await invoking(response)
       expect(await handler(INVOCATION)).toEqual(payload)
     })
 
-    it.each<[string, Answer, string, object]>([
+    it.each<[string, Respond, string, object]>([
       [
         'an error of its own',
         json({ error_uri: 'com.acme.no', args: [1], kwargs: { a: 2 }, more: 3 }, 409),
@@ -242,16 +242,16 @@ describe.each(UPSTREAM_CLIENTS)('over %s', (client) => {
         'svc.error.bad_gateway',
         { args: ['The callback responded with more than 1 MiB.'] },
       ],
-    ])('that fails: %s', async (_, answer, uri, more) => {
-      const { handler, received } = await invoking(answer)
+    ])('that fails: %s', async (_, response, uri, more) => {
+      const { handler, received } = await invoking(response)
       expect(await errorOf(handler(INVOCATION))).toMatchObject({ uri, ...more })
       expect(received).toHaveLength(1)
     })
 
-    it.each<[string, Answer]>([
-      ['no answer', () => undefined],
+    it.each<[string, Respond]>([
+      ['no response', () => undefined],
       [
-        'an answer that never ends',
+        'a response that never ends',
         (response) => {
           response.writeHead(200, { 'content-type': 'application/json' })
           const more = (): void => {
@@ -261,8 +261,8 @@ describe.each(UPSTREAM_CLIENTS)('over %s', (client) => {
           more()
         },
       ],
-    ])('times out: %s', async (_, answer) => {
-      const { handler, received } = await invoking(answer, { timeoutMs: 100 })
+    ])('times out: %s', async (_, response) => {
+      const { handler, received } = await invoking(response, { timeoutMs: 100 })
       const error = errorOf(handler(INVOCATION))
       await eventually(() => {
         expect(received).toHaveLength(1)
@@ -271,7 +271,7 @@ describe.each(UPSTREAM_CLIENTS)('over %s', (client) => {
       expect(received).toHaveLength(1)
     })
 
-    it('fails where nobody listens, and where nobody may', async () => {
+    it('fails where nothing listens, and where the destination is denied', async () => {
       const origin = `http://127.0.0.1:${await freePort()}`
       const { callbacks, target } = posterFor(origin)
       expect(await passing(errorOf(callbacks.invocations(target)(INVOCATION)))).toMatchObject({
@@ -322,7 +322,7 @@ describe.each(UPSTREAM_CLIENTS)('over %s', (client) => {
         if (mayAnswer) response.writeHead(204).end()
         else held.push(response)
       })
-      const answers = Array.from({ length: 64 + 256 }, () => handler(INVOCATION))
+      const responses = Array.from({ length: 64 + 256 }, () => handler(INVOCATION))
       expect(await errorOf(handler(INVOCATION))).toMatchObject({ uri: 'svc.error.overloaded' })
       await eventually(() => {
         expect(received).toHaveLength(64)
@@ -331,7 +331,7 @@ describe.each(UPSTREAM_CLIENTS)('over %s', (client) => {
       expect(received).toHaveLength(64)
       mayAnswer = true
       for (const response of held.splice(0)) response.writeHead(204).end()
-      await Promise.all(answers)
+      await Promise.all(responses)
       expect(received).toHaveLength(64 + 256)
     })
   })

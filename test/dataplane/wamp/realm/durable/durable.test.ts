@@ -34,14 +34,14 @@ afterEach(() => {
 })
 
 const CALLBACK = 'https://hooks.acme.com/add'
-const ANSWER: Payload = { args: [42], kwargs: {} }
+const RESPONSE: Payload = { args: [42], kwargs: {} }
 
 const register = (scene: Scene, more: Partial<Registration> = {}): Promise<DurableHandle> =>
   scene.bridge.clientOf(REALM).register({
     procedure: 'com.acme.add',
     options: {},
     callback: CALLBACK,
-    handler: () => Promise.resolve(ANSWER),
+    handler: () => Promise.resolve(RESPONSE),
     ...more,
   })
 
@@ -65,7 +65,7 @@ const KINDS = [
 ] as const
 
 describe.each(KINDS)('a held %s', (kind, hold, asked, ended) => {
-  it('is with the router when its id is told, and listed', async () => {
+  it('is with the router when its id is returned, and listed', async () => {
     const scene = joinedScene({}, { random: () => 0.5 })
     const { id } = await hold(scene)
     const status = scene.statusCalls()
@@ -336,7 +336,7 @@ describe('registrations', () => {
     const again = scene.link.join()
     await settled()
 
-    expect([first, await again.invoke('com.acme.add')]).toEqual([ANSWER, ANSWER])
+    expect([first, await again.invoke('com.acme.add')]).toEqual([RESPONSE, RESPONSE])
   })
 
   it('hand on what a handler rejects with', async () => {
@@ -384,21 +384,21 @@ describe('registrations', () => {
 
   it('keep a replaced session open until they have answered', async () => {
     const scene = joinedScene()
-    let finish: (answer: Payload) => void = () => undefined
+    let finish: (response: Payload) => void = () => undefined
     await register(scene, {
       handler: () =>
         new Promise((resolve) => {
           finish = resolve
         }),
     })
-    const answer = scene.session.invoke('com.acme.add')
+    const received = scene.session.invoke('com.acme.add')
     scene.bridge.follow(change({ realms: [realm(URL_TWO)] }))
     linkAt(scene, 1).join()
     await jest.advanceTimersByTimeAsync(1000)
     const isOpen = !scene.link.isClosed
-    finish(ANSWER)
+    finish(RESPONSE)
 
-    expect([isOpen, await answer]).toEqual([true, ANSWER])
+    expect([isOpen, await received]).toEqual([true, RESPONSE])
     await jest.advanceTimersByTimeAsync(100)
     expect(scene.link.isClosed).toBe(true)
   })

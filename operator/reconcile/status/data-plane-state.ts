@@ -1,9 +1,9 @@
-// Reduces the report of one data plane about one document or realm to one word. Pure.
+// Reduces the report of one data plane about one document or realm to one state. Pure.
 
 import type { SessionState, UpstreamCause } from '../../../language/wire/wire.ts'
 import type { DataPlanePhase, DataPlaneReport } from '../../data-plane.ts'
 
-export type DocumentAnswer =
+export type DocumentState =
   /** Ready, with this digest loaded. */
   | 'holds'
   /** Likewise, but another document has some of its routes. */
@@ -22,11 +22,11 @@ export type DocumentAnswer =
   /** A sidecar that is not sent the document, as it may not receive the realm. */
   | 'forbidden'
 
-export const answerOnDocument = (
+export const documentStateOf = (
   report: DataPlaneReport,
   id: string,
   digest: string,
-): DocumentAnswer => {
+): DocumentState => {
   const { phase, ready, rejected, documents } = report
   if (phase === 'connecting') return 'connecting'
   if (UNREACHABLE.has(phase)) return 'unreachable'
@@ -37,63 +37,63 @@ export const answerOnDocument = (
   return held.warnings.some(({ code }) => code === 'Shadowed') ? 'shadowed' : 'holds'
 }
 
-export type RealmAnswer =
+export type RealmState =
   | 'fine'
   | 'refused'
   /** It has sessions with the router, but none is open. */
   | 'closed'
   | 'connecting'
 
-export type RouterAnswer =
+export type RouterState =
   | 'joined'
   /** It has loaded the document, but no session with the router of its realm is open. */
   | 'apart'
 
 /** What a gateway reports about the upstreams of a document; each failure has a text of its own. */
-export type UpstreamAnswer = typeof UPSTREAMS_ANSWER | `${UpstreamCause} ${string}`
+export type UpstreamState = typeof UPSTREAMS_GOOD | `${UpstreamCause} ${string}`
 
 /** As far as the gateway knows, all respond. */
-export const UPSTREAMS_ANSWER = 'answer'
+export const UPSTREAMS_GOOD = 'good'
 
 /**
  * @returns undefined for a sidecar, which its owner can make report anything
  * @param isHeld the gateway is ready and has loaded the document; others know nothing about its upstreams
  */
-export const answerOnUpstreams = (
+export const upstreamStateOf = (
   { dataPlane, upstreams }: DataPlaneReport,
   id: string,
   isHeld: boolean,
-): UpstreamAnswer | undefined => {
+): UpstreamState | undefined => {
   if (dataPlane.namespace !== undefined) return undefined
   const failure = isHeld ? upstreams?.get(id) : undefined
-  return failure === undefined ? UPSTREAMS_ANSWER : `${failure.cause} ${failure.origin}`
+  return failure === undefined ? UPSTREAMS_GOOD : `${failure.cause} ${failure.origin}`
 }
 
 /**
  * @param realmUri of the document
  * @returns undefined: the data plane reports nothing about the realm, or was not given it
  */
-export const answerOnRouter = (
+export const routerStateOf = (
   { ready, realms, realmsGiven }: DataPlaneReport,
   realmUri: string,
-): RouterAnswer | undefined => {
+): RouterState | undefined => {
   const realm = realms.get(realmUri)
   if (!ready || realm === undefined || !realmsGiven.has(realmUri)) return undefined
   return realm.sessions.some(({ state }) => state === 'open') ? 'joined' : 'apart'
 }
 
-export type PeersAnswer =
+export type PeersState =
   | 'working'
   /** The discovery of an identity provider of the realm fails, or a credential for upstreams can't be used. */
   | 'failing'
 
-export const answerOnPeers = ({ ready, realms }: DataPlaneReport, uri: string): PeersAnswer => {
+export const peersStateOf = ({ ready, realms }: DataPlaneReport, uri: string): PeersState => {
   const { failingProviders = [], failingCredentials = [] } =
     (ready ? realms.get(uri) : undefined) ?? {}
   return failingProviders.length + failingCredentials.length === 0 ? 'working' : 'failing'
 }
 
-export const answerOnRealm = (report: DataPlaneReport, uri: string): RealmAnswer => {
+export const realmStateOf = (report: DataPlaneReport, uri: string): RealmState => {
   if (report.phase === 'connecting') return 'connecting'
   if (report.rejected.realms.has(uri)) return 'refused'
   const sessions = report.ready ? (report.realms.get(uri)?.sessions ?? NO_SESSIONS) : NO_SESSIONS

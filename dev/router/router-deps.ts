@@ -2,7 +2,7 @@
 
 import { randomBytes } from 'node:crypto'
 
-export interface Surroundings {
+export interface RouterDeps {
   readonly now: () => Date
   /** Unpredictable bytes: challenges are made of them. */
   readonly randomBytes: (count: number) => Buffer
@@ -10,7 +10,7 @@ export interface Surroundings {
   readonly schedule: (delayMs: number, run: () => void) => () => void
 }
 
-export const realSurroundings = (): Surroundings => ({
+export const createRouterDeps = (): RouterDeps => ({
   now: () => new Date(),
   randomBytes,
   schedule: (delayMs, run) => {

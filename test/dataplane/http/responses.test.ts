@@ -1,4 +1,4 @@
-// What goes on the wire: status, headers and body of answers, by the rules of behaviour §5.
+// What goes on the wire: status, headers and body of responses, by the rules of behaviour §5.
 
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals'
 import { decodeBody } from '../../../dataplane/codec/codec.ts'
@@ -63,9 +63,9 @@ describe('the status of a success', () => {
       await gateway.load(
         path({ get: answers('x', { on_result: { status_code: '{{request.query_params.s}}' } }) }),
       )
-      const answer = await gateway.ask('GET', `/x?s=${status}`)
-      expect(answer.status).toBe(500)
-      expect(answer.json()).toMatchObject({ code: 'svc.error.http_gateway.invalid_expression' })
+      const response = await gateway.ask('GET', `/x?s=${status}`)
+      expect(response.status).toBe(500)
+      expect(response.json()).toMatchObject({ code: 'svc.error.http_gateway.invalid_expression' })
     },
   )
 
@@ -75,9 +75,9 @@ describe('the status of a success', () => {
       'GET /x HTTP/1.1\r\nHost: a\r\n\r\nGET /x HTTP/1.1\r\nHost: a\r\n\r\n',
     )
     for (let turn = 0; turn < 2; turn++) {
-      const answer = await client.response()
-      expect(answer.status).toBe(status)
-      expect(headerValues(answer, 'content-length')).toEqual([])
+      const response = await client.response()
+      expect(response.status).toBe(status)
+      expect(headerValues(response, 'content-length')).toEqual([])
     }
   })
 })
@@ -88,8 +88,12 @@ it('205 has no body, and says so', async () => {
     apiOf({ '/x': { get: answers('body', response), put: answers('{{request.path}}', response) } }),
   )
   for (const method of ['GET', 'HEAD', 'PUT', 'GET']) {
-    const answer = await gateway.ask(method, '/x')
-    expect([answer.status, answer.headers['content-length'], answer.text]).toEqual([205, '0', ''])
+    const received = await gateway.ask(method, '/x')
+    expect([received.status, received.headers['content-length'], received.text]).toEqual([
+      205,
+      '0',
+      '',
+    ])
   }
 })
 
@@ -99,9 +103,9 @@ describe('Location', () => {
     ['{{request.body.id}}', 'a%0D%0Aset-cookie:%20b'],
   ])('of the uri %p', async (uri, location) => {
     await gateway.load(path({ post: answers('x', { on_result: { uri } }) }))
-    const answer = await gateway.ask('POST', '/x', json({ id: 'a\r\nset-cookie: b' }))
-    expect(answer.headers.location).toBe(location)
-    expect(answer.headers['set-cookie']).toBeUndefined()
+    const response = await gateway.ask('POST', '/x', json({ id: 'a\r\nset-cookie: b' }))
+    expect(response.headers.location).toBe(location)
+    expect(response.headers['set-cookie']).toBeUndefined()
   })
 
   it("the document's own wins; a uri that is no text fails", async () => {
@@ -146,11 +150,11 @@ describe('which headers', () => {
     }
     await gateway.load(path({ get: answers('x', { on_result: { headers } }) }))
     await using client = await gateway.raw('GET /x HTTP/1.1\r\nHost: a\r\n\r\n')
-    const answer = await client.response()
-    expect(headerValues(answer, 'set-cookie')).toEqual(['a=1', 'b=2'])
-    expect(headerValues(answer, 'x-list')).toEqual(['1', '2'])
-    expect(headerValues(answer, 'x-number')).toEqual(['7'])
-    expect(headerValues(answer, 'x-null')).toEqual([])
+    const response = await client.response()
+    expect(headerValues(response, 'set-cookie')).toEqual(['a=1', 'b=2'])
+    expect(headerValues(response, 'x-list')).toEqual(['1', '2'])
+    expect(headerValues(response, 'x-number')).toEqual(['7'])
+    expect(headerValues(response, 'x-null')).toEqual([])
   })
 
   it('those that the gateway sets by itself give way to those of a document, but for the id and Vary', async () => {
@@ -165,8 +169,8 @@ describe('which headers', () => {
       apiOf({ '/x': { headers, get: answers('x') } }, { version: { languages: ['en', 'es'] } }),
     )
     for (let turn = 0; turn < 3; turn++) {
-      const answer = await gateway.ask('GET', '/x')
-      expect(answer.headers).toMatchObject({
+      const response = await gateway.ask('GET', '/x')
+      expect(response.headers).toMatchObject({
         'x-content-type-options': 'own',
         'content-language': 'own',
         'x-request-id': `id-${turn + 1}`,
@@ -185,12 +189,12 @@ describe('which headers', () => {
     expect((await gateway.ask('GET', '/x')).headers.vary).toBe(expected)
   })
 
-  it('a language is picked, and answers of two types vary', async () => {
+  it('a language is picked, and responses of two types vary', async () => {
     const get = answers('{{request.language}}')
     await gateway.load(apiOf({ '/x': { get } }, { version: { languages: ['en', 'es-AR'] } }))
-    const answer = await gateway.ask('GET', '/x', { headers: { 'accept-language': 'es' } })
-    expect(answer.text).toBe('"es-AR"')
-    expect(answer.headers).toMatchObject({
+    const response = await gateway.ask('GET', '/x', { headers: { 'accept-language': 'es' } })
+    expect(response.text).toBe('"es-AR"')
+    expect(response.headers).toMatchObject({
       'content-language': 'es-AR',
       vary: 'accept, accept-language',
     })
@@ -249,8 +253,8 @@ describe('which headers', () => {
     const headers = { 'x-cors': '*', 'x-echo': '{{request.body}}' }
     await gateway.load(path({ post: answers('x') }, { headers }))
     for (const body of ['a\r\nset-cookie: b', { a: 1 }]) {
-      const answer = await gateway.ask('POST', '/x', json(body))
-      expect([answer.status, answer.headers['x-cors'], answer.headers['x-echo']]).toEqual([
+      const response = await gateway.ask('POST', '/x', json(body))
+      expect([response.status, response.headers['x-cors'], response.headers['x-echo']]).toEqual([
         500,
         '*',
         undefined,
@@ -302,11 +306,11 @@ describe('which body', () => {
       apiOf({ '/x': { get: answers(body) }, '/y': { post: answers('{{request.body.b}}') } }),
     )
     for (const more of [{}, MSGPACK]) {
-      for (const answer of [
+      for (const response of [
         await gateway.ask('GET', '/x', more),
         await gateway.ask('POST', '/y', { ...more, json: { b: body } }),
       ]) {
-        expect([answer.text, answer.headers['content-type']]).toEqual(['', undefined])
+        expect([response.text, response.headers['content-type']]).toEqual(['', undefined])
       }
     }
   })
@@ -337,16 +341,16 @@ describe('which body', () => {
         await gateway.ask('POST', '/y', { headers, json: body }),
       ]
       const isMap = typeof body === 'object' && contentType === 'text/plain'
-      for (const answer of got) {
-        expect(answer.text).toBe(text)
-        expect(answer.headers['content-type']).toBe(
+      for (const received of got) {
+        expect(received.text).toBe(text)
+        expect(received.headers['content-type']).toBe(
           text === '' ? undefined : isMap ? 'application/json' : contentType,
         )
       }
     },
   )
 
-  it('of a type that nobody accepts: 406 in a type that the client accepts', async () => {
+  it('of a type that is not offered: 406 in a type that the client accepts', async () => {
     await gateway.load(apiOf({ '/x': { provides: ['application/msgpack'], get: answers('x') } }))
     const refused = await gateway.ask('GET', '/x', { headers: { accept: 'application/json' } })
     expect([refused.status, refused.headers['content-type']]).toEqual([406, 'application/json'])
@@ -378,14 +382,14 @@ describe('expressions that fail', () => {
     await gateway.load(
       path({ get: answers('{{request.body.nope}}', response) }, { headers: { 'x-cors': '*' } }),
     )
-    const answer = await gateway.ask('GET', '/x')
-    expect(answer.status).toBe(500)
-    expect(answer.json()).toEqual({
+    const received = await gateway.ask('GET', '/x')
+    expect(received.status).toBe(500)
+    expect(received.json()).toEqual({
       code: 'svc.error.http_gateway.invalid_expression',
       message: expect.stringContaining('{{request.body.nope}}'),
       description: expect.any(String),
     })
-    expect(answer.headers['x-cors']).toBe('*')
+    expect(received.headers['x-cors']).toBe('*')
     expect(gateway.refused).toEqual(['svc.error.http_gateway.invalid_expression'])
   })
 
@@ -419,8 +423,8 @@ describe('failures of an action', () => {
     await served.load(
       apiOf({ '/x': { get: { action: { type: 'forward', host: 'a' }, response } } }, api),
     )
-    const answer = await served.ask('GET', '/x')
-    return { answer, served }
+    const received = await served.ask('GET', '/x')
+    return { response: received, served }
   }
 
   it.each<[string, string, object | undefined, number]>([
@@ -449,42 +453,44 @@ describe('failures of an action', () => {
     ['500 for a reserved word', 'constructor', {}, 500],
     ['left out: the table', 'a.b', undefined, 410],
   ])('answer with %s', async (...[, uri, onError, status]) => {
-    const { answer, served } = await failed(failing(uri), onError, { status_codes: { 'a.b': 410 } })
-    expect(answer.status).toBe(status)
+    const { response, served } = await failed(failing(uri), onError, {
+      status_codes: { 'a.b': 410 },
+    })
+    expect(response.status).toBe(status)
     expect(served.refused).toEqual([])
   })
 
   it('see the error with the status that it maps to', async () => {
-    const { answer } = await failed(failing('svc.error.timeout'), { body: '{{action.error}}' })
-    expect(answer.json()).toMatchObject({
+    const { response } = await failed(failing('svc.error.timeout'), { body: '{{action.error}}' })
+    expect(response.json()).toMatchObject({
       error_uri: 'svc.error.timeout',
       args: [1],
       kwargs: { a: 'b' },
       status_code: 504,
     })
-    expect(answer.text).not.toContain('it went wrong')
+    expect(response.text).not.toContain('it went wrong')
   })
 
   it('left out: a record of the error', async () => {
-    const { answer } = await failed(failing('a.b'), undefined, {
+    const { response } = await failed(failing('a.b'), undefined, {
       defaults: { headers: { 'x-cors': '*', 'x-later': '{{action.result.x}}' } },
     })
-    expect(answer.json()).toEqual({ code: 'a.b', message: 'it went wrong', description: '' })
-    expect([answer.headers['x-cors'], answer.headers['x-later']]).toEqual(['*', undefined])
+    expect(response.json()).toEqual({ code: 'a.b', message: 'it went wrong', description: '' })
+    expect([response.headers['x-cors'], response.headers['x-later']]).toEqual(['*', undefined])
   })
 
   it.each([undefined, {}])('overloaded says when to come again (on_error: %j)', async (onError) => {
-    const { answer } = await failed(failing('svc.error.overloaded'), onError)
-    expect([answer.status, answer.headers['retry-after']]).toEqual([503, '1'])
+    const { response } = await failed(failing('svc.error.overloaded'), onError)
+    expect([response.status, response.headers['retry-after']]).toEqual([503, '1'])
   })
 
-  it('the budget of an answer is spent once', async () => {
+  it('the budget of a response is spent once', async () => {
     const text = 'x'.repeat(3_000_000)
-    const { answer } = await failed(failing('a.b', { kwargs: { text } }), {
+    const { response } = await failed(failing('a.b', { kwargs: { text } }), {
       body: { long: '-{{action.error.kwargs.text}}', status_code: '{{action.error.args |> head}}' },
     })
-    expect(answer.status).toBe(500)
-    expect(answer.text.length).toBeGreaterThan(3_000_000)
+    expect(response.status).toBe(500)
+    expect(response.text.length).toBeGreaterThan(3_000_000)
   })
 
   it('WAMP while no router is there', async () => {
@@ -496,8 +502,11 @@ describe('failures of an action', () => {
         },
       }),
     )
-    const answer = await gateway.ask('GET', '/x')
-    expect([answer.status, answer.json()]).toMatchObject([502, { code: 'wamp.error.net_failure' }])
+    const response = await gateway.ask('GET', '/x')
+    expect([response.status, response.json()]).toMatchObject([
+      502,
+      { code: 'wamp.error.net_failure' },
+    ])
     expect((await gateway.ask('GET', '/y')).status).toBe(500)
     await using without = await serveGateway({ hasRealm: false })
     await without.load(path({ get: { action: { type: 'wamp_publish', topic: 'a.b' } } }))

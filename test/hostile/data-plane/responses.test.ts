@@ -11,7 +11,7 @@ import { createManualClock, type ManualClock } from '../../support/manual-clock.
 import { hostileWith, LEFT_ALONE, PATIENCE, SIDECAR, startCluster } from './cluster.ts'
 import {
   allItems,
-  type Answerer,
+  type Respond,
   endless,
   type HostileDataPlane,
   json,
@@ -21,11 +21,11 @@ import {
 
 afterEach(closeAll)
 
-describe('an answer that is larger than it can be', () => {
+describe('a response that is larger than it can be', () => {
   const MAPS = { start: '{"specs":{"a":[', bytes: 60_000_000 }
   const NESTED = `${'['.repeat(100_000)}${']'.repeat(100_000)}`
 
-  it.each<[string, HostileDataPlane['answers']]>([
+  it.each<[string, HostileDataPlane['responses']]>([
     ['a state of empty maps', { state: endless('{},', MAPS) }],
     ['a state of nothing but blanks', { state: endless(' ') }],
     ['a state of one text', { state: endless('x', { start: '{"bootId":"' }) }],
@@ -33,10 +33,10 @@ describe('an answer that is larger than it can be', () => {
     ['a refusal', { state: endless(' ', { status: 403 }) }],
     ['a failure', { state: endless(' ', { status: 500 }) }],
     ['a status that means nothing', { state: endless(' ', { status: 299 }) }],
-    ['the answer to a sync call', { sync: endless('{},', { start: '{"items":[' }) }],
+    ['the response to a sync call', { sync: endless('{},', { start: '{"items":[' }) }],
     ['the refusal of a sync call', { sync: endless(' ', { status: 409 }) }],
-  ])('%s', async (_name, answers) => {
-    const hostile = await hostileWith(answers)
+  ])('%s', async (_name, responses) => {
+    const hostile = await hostileWith(responses)
     const { report, othersAreServed } = await startCluster(hostile, SIDECAR)
     await eventually(() => {
       expect([report().phase, report().message]).toEqual([
@@ -59,8 +59,8 @@ describe('an answer that is larger than it can be', () => {
     expect(hostile.asked).toEqual(['state'])
     isLeftAlone()
     await othersAreServed()
-    expect(fleet.counters().excessiveAnswers).toBe(1)
-    hostile.answers = {}
+    expect(fleet.counters().excessiveResponses).toBe(1)
+    hostile.responses = {}
     await eventually(async () => {
       await pass(clock, 1_000)
       expect(hostile.asked.slice(0, 2)).toEqual(['state', 'state'])
@@ -80,11 +80,11 @@ const ODD_ITEMS = ['rejected', 'deleted', 'loaded'].flatMap((result) =>
   ),
 )
 
-const redirect: Answerer = (response) => {
+const redirect: Respond = (response) => {
   response.writeHead(302, { location: 'http://127.0.0.1:1/' }).end()
 }
 
-const longHead: Answerer = (response) => {
+const longHead: Respond = (response) => {
   const { socket } = response
   socket?.write('HTTP/1.1 200 OK\r\n')
   const pour = (): void => {
@@ -95,23 +95,23 @@ const longHead: Answerer = (response) => {
   pour()
 }
 
-const wrongLength: Answerer = (response) => {
+const wrongLength: Respond = (response) => {
   response.socket?.end('HTTP/1.1 200 OK\r\ncontent-length: 5000000000\r\n\r\n{}')
 }
 
-const trailers: Answerer = (response) => {
+const trailers: Respond = (response) => {
   const { socket } = response
   socket?.write('HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\n2\r\n{}\r\n0\r\n')
   socket?.write('x-more: abc\r\n'.repeat(10_000))
 }
 
-describe('an answer that makes no sense', () => {
+describe('a response that makes no sense', () => {
   const ODD_SPECS = { a: { digest: 7, managedBy: [], warnings: { length: 1e9 } } }
-  const text = (body: string): HostileDataPlane['answers'] => ({ state: sendText(body) })
-  const state = (more: object): HostileDataPlane['answers'] => ({ state: json(stateOf(more)) })
+  const text = (body: string): HostileDataPlane['responses'] => ({ state: sendText(body) })
+  const state = (more: object): HostileDataPlane['responses'] => ({ state: json(stateOf(more)) })
   const state_ = (body: string): string => JSON.stringify(stateOf()).replace('"specs":{}', body)
 
-  it.each<[string, HostileDataPlane['answers']]>([
+  it.each<[string, HostileDataPlane['responses']]>([
     ['nothing', text('')],
     ['null', text('null')],
     ['a number', text('1e999')],
@@ -134,7 +134,7 @@ describe('an answer that makes no sense', () => {
       text(state_('"specs":{"a":{"digest":"d","managedBy":"svc-operator"},"a":5}')),
     ],
     ['numbers beyond all', text(state_('"version":1e999,"epoch":-1e999,"specs":{}'))],
-    ['an epoch that nobody can exceed', state({ epoch: Number.MAX_SAFE_INTEGER })],
+    ['an epoch that can not be exceeded', state({ epoch: Number.MAX_SAFE_INTEGER })],
     ['another manager', state({ manager: 'x'.repeat(100_000) })],
     ['items that were not asked for', { sync: json({ rootDigest: 'r', items: ODD_ITEMS }) }],
     [
@@ -147,8 +147,8 @@ describe('an answer that makes no sense', () => {
     ['a head without end', { state: longHead }],
     ['another length than it says', { state: wrongLength }],
     ['trailers without end', { state: trailers }],
-  ])('%s', async (_name, answers) => {
-    const hostile = await hostileWith(answers)
+  ])('%s', async (_name, responses) => {
+    const hostile = await hostileWith(responses)
     const { othersAreServed } = await startCluster(hostile, SIDECAR)
     await eventually(() => {
       expect(hostile.asked.length).toBeGreaterThan(3)
@@ -157,8 +157,8 @@ describe('an answer that makes no sense', () => {
   })
 })
 
-it('an answer about what was not asked for counts for nothing', async () => {
-  const sync: Answerer = (response, asked) => {
+it('a response about what was not asked for counts for nothing', async () => {
+  const sync: Respond = (response, asked) => {
     const items = [...allItems(asked.sync, 'loaded'), ...ODD_ITEMS.toReversed()]
     json({ rootDigest: rootDigest([]), items })(response, asked)
   }
@@ -172,17 +172,17 @@ it('an answer about what was not asked for counts for nothing', async () => {
   await othersAreServed()
 })
 
-describe('an answer that does not end', () => {
-  const begun: Answerer = (response) => {
+describe('a response that does not end', () => {
+  const begun: Respond = (response) => {
     response.writeHead(200, { 'content-type': 'application/json' }).write('{"bootId":"')
   }
-  const early: Answerer = (response) => {
+  const early: Respond = (response) => {
     const timer = setInterval(() => response.socket?.write('HTTP/1.1 103 Early Hints\r\n\r\n'), 5)
     response.on('close', () => {
       clearInterval(timer)
     })
   }
-  const dripping: Answerer = (response) => {
+  const dripping: Respond = (response) => {
     response.writeHead(200).write('{"bootId":"')
     const timer = setInterval(() => response.write('x'), 5)
     response.on('close', () => {
@@ -190,14 +190,14 @@ describe('an answer that does not end', () => {
     })
   }
 
-  it.each<[string, HostileDataPlane['answers']]>([
+  it.each<[string, HostileDataPlane['responses']]>([
     ['no head', { state: () => undefined }],
     ['no end of the body', { state: begun }],
     ['a byte now and then', { state: dripping }],
     ['early hints', { state: early }],
-    ['no answer to a sync call', { sync: () => undefined }],
-  ])('%s: others are served meanwhile, and it is broken off', async (_name, answers) => {
-    const hostile = await hostileWith(answers)
+    ['no response to a sync call', { sync: () => undefined }],
+  ])('%s: others are served meanwhile, and it is broken off', async (_name, responses) => {
+    const hostile = await hostileWith(responses)
     const { report, othersAreServed } = await startCluster(hostile, { ...SIDECAR, timeoutMs: 400 })
     await othersAreServed()
     await eventually(() => {

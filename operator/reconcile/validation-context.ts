@@ -6,7 +6,7 @@ import type { HostGrant } from './claims/host-grants.ts'
 import type { RealmAccess } from './realms/realm-access.ts'
 import type { Quota } from './quotas/namespace-quotas.ts'
 
-export interface Surroundings {
+export interface ValidationContext {
   readonly cache: ResourceCache
   readonly access: (realmUri: string, namespace: string) => RealmAccess
   readonly grant: (namespace: string) => HostGrant
