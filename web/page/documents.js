@@ -14,14 +14,14 @@ import { listView, shownText } from './list.js'
 import { definitions, table } from './table.js'
 
 /** @import { ConditionRow, DiagnosticRow, DocumentDetail, DocumentRow, DocumentsPage, State, VersionRow } from '../overview.ts' */
-/** @import { Surroundings, View } from './list.js' */
+/** @import { ViewDeps, View } from './list.js' */
 /** @import { Column } from './table.js' */
 
 /**
- * @param {Surroundings} surroundings
+ * @param {ViewDeps} deps
  * @returns {View}
  */
-export const documentsView = (surroundings) =>
+export const documentsView = (deps) =>
   listView(
     {
       view: 'documents',
@@ -38,10 +38,10 @@ export const documentsView = (surroundings) =>
         },
       ],
     },
-    surroundings,
+    deps,
     async (parameters) => {
       /** @type {DocumentsPage} */
-      const { documents, total, next } = await surroundings.read('/overview/documents', parameters)
+      const { documents, total, next } = await deps.read('/overview/documents', parameters)
       return {
         content: [documents.length > 0 && table('Documents', COLUMNS, documents)],
         count: shownText(documents.length, total, 'document'),
@@ -94,7 +94,7 @@ const COLUMNS = [
 ]
 
 /**
- * @param {Surroundings} surroundings
+ * @param {ViewDeps} deps
  * @returns {View}
  */
 export const documentView = ({ parameters, read }) => {

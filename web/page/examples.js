@@ -4,13 +4,13 @@ import { code, element, fill } from './dom.js'
 import { isWebAddress } from './format.js'
 import { table } from './table.js'
 
-/** @import { Surroundings, View } from './list.js' */
+/** @import { ViewDeps, View } from './list.js' */
 /** @import { Column } from './table.js' */
 
 /** @typedef {{ file: string, title: string, pages: readonly string[], tries: readonly { command: string, expected: string }[] }} Example */
 
 /**
- * @param {Surroundings} surroundings
+ * @param {ViewDeps} deps
  * @returns {View}
  */
 export const examplesView = ({ read }) => {

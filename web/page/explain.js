@@ -6,12 +6,12 @@ import { hashOf } from './format.js'
 import { definitions, table } from './table.js'
 
 /** @import { Check, Explanation, RouteTaken, TriedHost } from '../../language/explain/explanation.ts' */
-/** @import { Surroundings } from './list.js' */
+/** @import { ViewDeps } from './list.js' */
 /** @import { Column } from './table.js' */
 
 const METHODS = ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS']
 
-/** @param {Surroundings} surroundings */
+/** @param {ViewDeps} deps */
 export const explainForm = ({ parameters, read, say, attempt }) => {
   const method = element(
     'select',

@@ -7,22 +7,22 @@ import { definitions, table } from './table.js'
 
 /** @import { Decision, DecisionDocument, TriedRoute } from '../../dataplane/decisions/decision.ts' */
 /** @import { Child } from './dom.js' */
-/** @import { Surroundings, View } from './list.js' */
+/** @import { ViewDeps, View } from './list.js' */
 /** @import { Column } from './table.js' */
 
 /** @typedef {Decision & { ended_ms: number, gateway?: string }} Failure */
 
 /**
- * @param {Surroundings} surroundings
+ * @param {ViewDeps} deps
  * @returns {View}
  */
-export const failuresView = (surroundings) =>
+export const failuresView = (deps) =>
   listView(
     {
       view: 'failures',
       title: 'Failures',
       hint: 'document, path, code or status',
-      filters: gatewayFilter(surroundings, 'all'),
+      filters: gatewayFilter(deps, 'all'),
       above: [
         element(
           'p',
@@ -32,16 +32,16 @@ export const failuresView = (surroundings) =>
         requestForm(),
       ],
     },
-    surroundings,
+    deps,
     async ({ match = '', gateway = '', after = '' }) => {
       const query = { match, gateway, before: after }
       /** @type {{ failures: readonly Failure[], next: number | null, silent?: readonly string[], skipped?: number }} */
-      const found = await surroundings.read('/why', query)
+      const found = await deps.read('/why', query)
       const { failures, next, silent = [], skipped = 0 } = found
       return {
         content: [
           silent.length > 0 &&
-            element('p', { class: 'problem' }, `No answer from ${silent.join(', ')}.`),
+            element('p', { class: 'problem' }, `No response from ${silent.join(', ')}.`),
           skipped > 0 &&
             element(
               'p',
@@ -115,7 +115,7 @@ const COLUMNS = [
 ]
 
 /**
- * @param {Surroundings} surroundings
+ * @param {ViewDeps} deps
  * @returns {View}
  */
 export const whyView = ({ parameters, read }) => {
@@ -142,7 +142,7 @@ export const whyView = ({ parameters, read }) => {
 
 /**
  * An operator has them by gateway.
- * @param {{ decisions?: readonly Decision[], gateways?: readonly { name: string, decisions: readonly Decision[] }[] }} answer
+ * @param {{ decisions?: readonly Decision[], gateways?: readonly { name: string, decisions: readonly Decision[] }[] }} response
  * @returns {readonly (readonly [Decision, string | null])[]}
  */
 export const decisionsOf = ({ decisions = [], gateways = [] }) => [

@@ -88,7 +88,7 @@ export const timeText = (iso) => {
 }
 
 /**
- * What a view shows stands in the fragment, which browsers send to nobody.
+ * What a view shows stands in the fragment, which browsers never send.
  * @param {string} view
  * @param {Readonly<Record<string, string | null | undefined>>} [parameters]
  * @example hashOf('documents', { match: 'a b' }) // '#/documents?match=a+b'

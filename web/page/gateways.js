@@ -7,20 +7,20 @@ import { listView, shownText } from './list.js'
 import { definitions, table } from './table.js'
 
 /** @import { DifferenceRow, GatewayDetail, GatewayRow, GatewaysPage } from '../overview.ts' */
-/** @import { Surroundings, View } from './list.js' */
+/** @import { ViewDeps, View } from './list.js' */
 /** @import { Column } from './table.js' */
 
 /**
- * @param {Surroundings} surroundings
+ * @param {ViewDeps} deps
  * @returns {View}
  */
-export const gatewaysView = (surroundings) =>
+export const gatewaysView = (deps) =>
   listView(
     { view: 'gateways', title: 'Gateways', hint: 'name, address or phase' },
-    surroundings,
+    deps,
     async (parameters) => {
       /** @type {GatewaysPage} */
-      const { gateways, total, next } = await surroundings.read('/overview/gateways', parameters)
+      const { gateways, total, next } = await deps.read('/overview/gateways', parameters)
       return {
         content: [gateways.length > 0 && table('Gateways', COLUMNS, gateways)],
         count: shownText(gateways.length, total, 'gateway'),
@@ -66,7 +66,7 @@ const COLUMNS = [
 const digestOf = ({ digest }) => (digest === null ? 'unknown' : code(shortDigest(digest)))
 
 /**
- * @param {Surroundings} surroundings
+ * @param {ViewDeps} deps
  * @returns {View}
  */
 export const gatewayView = ({ parameters, read }) => {

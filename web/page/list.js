@@ -6,7 +6,7 @@ import { countText, hashOf } from './format.js'
 
 /** @import { Child } from './dom.js' */
 
-/** What a view has of the page. @typedef {object} Surroundings
+/** What a view has of the page. @typedef {object} ViewDeps
  * @property {URLSearchParams} parameters of the fragment
  * @property {(path: string, parameters?: Readonly<Record<string, string | readonly string[] | null | undefined>>) => Promise<any>} read ends with the view
  * @property {(words: string) => void} say tells readers of screens
@@ -34,16 +34,12 @@ import { countText, hashOf } from './format.js'
  * @param {string} list.hint of the search
  * @param {readonly Filter[]} [list.filters]
  * @param {readonly Child[]} [list.above] stands above the search
- * @param {Surroundings} surroundings
+ * @param {ViewDeps} deps
  * @param {(parameters: Readonly<Record<string, string>>) => Promise<ListPage>} readPage
  * @returns {View}
  */
-export const listView = (
-  { view, title, hint, filters = [], above = [] },
-  surroundings,
-  readPage,
-) => {
-  const { parameters, say } = surroundings
+export const listView = ({ view, title, hint, filters = [], above = [] }, deps, readPage) => {
+  const { parameters, say } = deps
   const search = element('input', {
     type: 'search',
     id: 'search',
@@ -90,7 +86,7 @@ export const listView = (
 
 /**
  * Which gateway is asked, where there are several.
- * @param {Surroundings} surroundings
+ * @param {ViewDeps} deps
  * @param {string} otherwise what is asked where none is chosen
  * @returns {readonly Filter[]}
  */

@@ -13,11 +13,11 @@ import { realmsView } from './realms.js'
 import { routesView } from './routes.js'
 
 /** @import { GatewayNamesPage, Overview } from '../overview.ts' */
-/** @import { Surroundings, View } from './list.js' */
+/** @import { ViewDeps, View } from './list.js' */
 
 /** @typedef {Overview & { examples?: boolean }} PageOverview of the playground there are examples too */
 
-/** @typedef {{ make: (surroundings: Surroundings) => View, title?: string, under?: string, count?: (overview: PageOverview) => number, asksOne?: boolean, isThere?: (overview: PageOverview) => boolean }} ViewEntry */
+/** @typedef {{ make: (deps: ViewDeps) => View, title?: string, under?: string, count?: (overview: PageOverview) => number, asksOne?: boolean, isThere?: (overview: PageOverview) => boolean }} ViewEntry */
 
 /** Name in the fragment → how to make it; those with a title are in the navigation, of some a person chooses a gateway. @type {Readonly<Record<string, ViewEntry>>} */
 const VIEWS = {

@@ -7,27 +7,23 @@ import { listView, shownText } from './list.js'
 import { table } from './table.js'
 
 /** @import { ProviderRow, RealmRow, RealmsPage } from '../overview.ts' */
-/** @import { Surroundings, View } from './list.js' */
+/** @import { ViewDeps, View } from './list.js' */
 /** @import { Column } from './table.js' */
 
 /**
- * @param {Surroundings} surroundings
+ * @param {ViewDeps} deps
  * @returns {View}
  */
-export const realmsView = (surroundings) =>
-  listView(
-    { view: 'realms', title: 'Realms', hint: 'uri or name' },
-    surroundings,
-    async (parameters) => {
-      /** @type {RealmsPage} */
-      const { realms, total, next } = await surroundings.read('/overview/realms', parameters)
-      return {
-        content: [realms.length > 0 && table('Realms', COLUMNS, realms)],
-        count: shownText(realms.length, total, 'realm'),
-        next,
-      }
-    },
-  )
+export const realmsView = (deps) =>
+  listView({ view: 'realms', title: 'Realms', hint: 'uri or name' }, deps, async (parameters) => {
+    /** @type {RealmsPage} */
+    const { realms, total, next } = await deps.read('/overview/realms', parameters)
+    return {
+      content: [realms.length > 0 && table('Realms', COLUMNS, realms)],
+      count: shownText(realms.length, total, 'realm'),
+      next,
+    }
+  })
 
 /** @type {readonly Column<RealmRow>[]} */
 const COLUMNS = [

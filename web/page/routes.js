@@ -7,7 +7,7 @@ import { gatewayFilter, listView } from './list.js'
 import { table } from './table.js'
 
 /** @import { RouteRow } from '../../language/explain/list-routes.ts' */
-/** @import { Surroundings, View } from './list.js' */
+/** @import { ViewDeps, View } from './list.js' */
 /** @import { Column } from './table.js' */
 
 /** A server looks at some documents for each page, so that one may be empty although more follow. */
@@ -16,22 +16,22 @@ const MOST_PAGES_READ = 20
 /** @typedef {{ routes: readonly RouteRow[], left_out: readonly string[], next: string | null, gateway?: string }} RoutesPage */
 
 /**
- * @param {Surroundings} surroundings
+ * @param {ViewDeps} deps
  * @returns {View}
  */
-export const routesView = (surroundings) => {
-  const explain = explainForm(surroundings)
+export const routesView = (deps) => {
+  const explain = explainForm(deps)
   const view = listView(
     {
       view: 'routes',
       title: 'Routes',
       hint: 'host, path, action, realm or document',
-      filters: gatewayFilter(surroundings, 'any that is ready'),
+      filters: gatewayFilter(deps, 'any that is ready'),
       above: [explain.content],
     },
-    surroundings,
+    deps,
     async (parameters) => {
-      const { routes, leftOut, next, gateway } = await readRoutes(surroundings, parameters)
+      const { routes, leftOut, next, gateway } = await readRoutes(deps, parameters)
       return {
         content: [
           routes.length > 0 && table('Routes', COLUMNS, routes),
@@ -57,7 +57,7 @@ export const routesView = (surroundings) => {
 }
 
 /**
- * @param {Surroundings} surroundings
+ * @param {ViewDeps} deps
  * @param {Readonly<Record<string, string>>} parameters of the fragment: of them those of the list
  */
 const readRoutes = async ({ read }, { match = '', gateway = '', after = '' }) => {

@@ -60,12 +60,12 @@ const GOOD = {
 }
 
 /** What a view shows when it is given this. */
-const shownBy = async (make: typeof failuresView, answer: object): Promise<string> => {
+const shownBy = async (make: typeof failuresView, response: object): Promise<string> => {
   const view = make({
     parameters: new URLSearchParams(),
     say: () => undefined,
     gateways: [],
-    read: () => Promise.resolve(answer),
+    read: () => Promise.resolve(response),
     attempt: (task) => task(),
   }) as unknown as { readonly content: FakeElement; readonly load: () => Promise<void> }
   const { content, load } = view
