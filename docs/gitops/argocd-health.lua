@@ -12,7 +12,7 @@ local function health(name, condition)
 end
 
 local ready = found.Ready
--- Whoever served it does so no more, whatever has changed since.
+-- The gateways that served it do so no more, whatever has changed since.
 if ready ~= nil and ready.reason == "Released" then
   return health("Degraded", ready)
 end

@@ -105,15 +105,15 @@ describe('the cookbook', () => {
 
 const tries = recipes.flatMap(({ title, tries: each }) => each.map((one) => ({ title, ...one })))
 
-const answerTo = async ({ command, expected }: Try): Promise<string> => {
+const outputOf = async ({ command, expected }: Try): Promise<string> => {
   const { host } = new URL(playground.urls.public)
-  const answer = await send(command.replaceAll('127.0.0.1:18080', host))
-  return holds(answer, expected) ? expected : answer.text
+  const response = await send(command.replaceAll('127.0.0.1:18080', host))
+  return holds(response, expected) ? expected : response.text
 }
 
 if (canSend()) {
   it.each(tries)('$title: $command', async (one) => {
-    expect(await answerTo(one)).toBe(one.expected)
+    expect(await outputOf(one)).toBe(one.expected)
   })
 } else {
   process.stderr.write('skipped: there is no curl to try the cookbook with\n')

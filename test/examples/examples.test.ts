@@ -1,5 +1,5 @@
 // Every request that an example tells its reader to send is sent, as it stands there, to a playground of
-// its own; the answer must be the one that stands below it.
+// its own; the response must be the one that stands below it.
 
 import { once } from 'node:events'
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals'
@@ -54,8 +54,8 @@ describe('the examples', () => {
     ['another status', { status: 200, text: 'a b' }, '201 … a'],
     ['another order', { status: 200, text: 'a b' }, '200 … b … a'],
     ['a part that is not there', { status: 200, text: 'a b' }, '200 … c'],
-  ])('%s does not pass', (_name, answer, expected) => {
-    expect(holds(answer, expected)).toBe(false)
+  ])('%s does not pass', (_name, response, expected) => {
+    expect(holds(response, expected)).toBe(false)
   })
 })
 
@@ -72,11 +72,11 @@ it('14-publish.yaml: who listens in a second terminal hears what is sent', async
   }
 })
 
-/** `expected` where the answer is as it says, else the whole answer. */
-const answerTo = async ({ command, expected }: TryLine): Promise<string> => {
+/** `expected` where the response is as it says, else the whole response. */
+const outputOf = async ({ command, expected }: TryLine): Promise<string> => {
   const { host } = new URL(playground.urls.public)
-  const answer = await send(command.replaceAll('127.0.0.1:18080', host))
-  return holds(answer, expected) ? expected : answer.text
+  const response = await send(command.replaceAll('127.0.0.1:18080', host))
+  return holds(response, expected) ? expected : response.text
 }
 
 const isForSeconds = ({ command }: TryLine): boolean => command.includes('--max-time')
@@ -84,11 +84,11 @@ const isForSeconds = ({ command }: TryLine): boolean => command.includes('--max-
 if (canSend()) {
   describe('what a reader sends', () => {
     it.concurrent.each(lines.filter(isForSeconds))('$file: $command', async (line) => {
-      expect(await answerTo(line)).toBe(line.expected)
+      expect(await outputOf(line)).toBe(line.expected)
     })
 
     it.each(lines.filter((line) => !isForSeconds(line)))('$file: $command', async (line) => {
-      expect(await answerTo(line)).toBe(line.expected)
+      expect(await outputOf(line)).toBe(line.expected)
     })
   })
 } else {

@@ -15,6 +15,7 @@ const FOLDERS = [
   'language',
   'operator',
   'telemetry',
+  'test/support',
   'web',
 ] as const
 
@@ -22,7 +23,7 @@ const filesBelow = (folder: string): readonly string[] =>
   readdirSync(folder, { withFileTypes: true }).flatMap((entry) => {
     const path = join(folder, entry.name)
     if (entry.isDirectory()) return filesBelow(path)
-    return /\.(?:ts|js)$/.test(path) ? [path] : []
+    return /(?<!\.test)\.(?:ts|js)$/.test(path) ? [path] : []
   })
 
 /** The text of the comment at the very top, which may follow a `#!` line; undefined: there is none. */

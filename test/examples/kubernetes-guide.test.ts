@@ -70,7 +70,7 @@ const reasonRows = [...section('Reasons and their cures').matchAll(/^\| `(\w+)` 
   .filter(({ of }) => !EVENT_TYPES.test(of))
 
 describe('reasons', () => {
-  it('are told, all of them and no others', () => {
+  it('are listed, all of them and no others', () => {
     const known = [...VOCABULARY.values()].flat()
     expect(reasonRows.map(({ reason }) => reason).sort()).toEqual([...new Set(known)].sort())
   })

@@ -92,7 +92,7 @@ const CHECKS: Readonly<Record<string, Check>> = {
   '': ({ text }) => checkCommands(commandsIn(text)),
   console: ({ text }) => checkCommands(commandsIn(text)),
   sh: ({ text }) => checkCommands(text),
-  yaml: ({ text }) => faultsOfYaml(text) ?? ['nobody knows what this YAML stands for'],
+  yaml: ({ text }) => faultsOfYaml(text) ?? ['it is not known what this YAML stands for'],
   json: ({ text }) => {
     try {
       JSON.parse(text.trim().startsWith('"') ? `{${text}}` : text)

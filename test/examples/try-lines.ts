@@ -1,5 +1,5 @@
-// The examples in; every request that their comments tell one to send, in order, and a real shell that
-// sends it, out. Where a machine has no curl there is nothing to send with: none go out then.
+// Reads every request that the comments of the examples say to send, in order, and sends them by a real shell. Where a
+// machine has no curl there is nothing to send with: none go out then.
 
 import { execFile, spawnSync } from 'node:child_process'
 import { readdirSync, readFileSync } from 'node:fs'
@@ -26,14 +26,14 @@ export const tryLinesOf = (file: string): readonly TryLine[] =>
 export const canSend = (): boolean =>
   env['REQUIRE_REAL'] === '1' || spawnSync('curl', ['--version']).status === 0
 
-export interface Answer {
+export interface ReceivedResponse {
   readonly status: number
   /** Head and body as they came; what is no text is shown as latin-1. */
   readonly text: string
 }
 
 /** @param command its last curl has -i; with -N it may end by its own --max-time, as a stream does */
-export const send = async (command: string): Promise<Answer> => {
+export const send = async (command: string): Promise<ReceivedResponse> => {
   const line = command.replaceAll('curl ', 'curl --silent --show-error --max-time 10 ')
   const { stdout } = await run('sh', ['-c', line], { encoding: 'latin1' }).catch(
     (error: unknown) => {
@@ -55,8 +55,8 @@ const isStreamThatTimedOut = (error: unknown): error is { readonly stdout: strin
   error.code === 28 &&
   'stdout' in error
 
-/** Status, and the parts of the answer in their order. */
-export const holds = ({ status, text }: Answer, expected: string): boolean => {
+/** Status, and the parts of the response in their order. */
+export const holds = ({ status, text }: ReceivedResponse, expected: string): boolean => {
   const [wanted = '', ...parts] = expected.split(' … ')
   let from = 0
   return (

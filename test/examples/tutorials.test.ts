@@ -77,7 +77,7 @@ describeTutorials('tutorials', () => {
 
   describe('docs/tutorials/login.md', () => {
     /** The script of the page, run as its browser runs it. */
-    const answerOfScript = async (
+    const responseOfScript = async (
       browser: Browser,
       page: URL,
       csrf: string | undefined,
@@ -111,18 +111,18 @@ describeTutorials('tutorials', () => {
       const openPage = async (url: string): Promise<void> => {
         const [alice, page] = await logInAs('alice', url)
         expect(page).toMatchObject({ status: 200, text: expect.stringContaining('Hello alice.') })
-        const saved = await answerOfScript(alice, page.url, csrfOf(alice, page.url))
+        const saved = await responseOfScript(alice, page.url, csrfOf(alice, page.url))
         expect([saved.status, JSON.parse(saved.text)]).toEqual([
           200,
           { saved: { text: 'hello' }, by: 'alice' },
         ])
-        const refused = await answerOfScript(alice, page.url, undefined)
+        const refused = await responseOfScript(alice, page.url, undefined)
         expect([refused.status, refused.text]).toEqual([
           403,
           expect.stringContaining('csrf_validation_failed'),
         ])
         const [bob, his] = await logInAs('bob', url)
-        const forbidden = await answerOfScript(bob, his.url, csrfOf(bob, his.url))
+        const forbidden = await responseOfScript(bob, his.url, csrfOf(bob, his.url))
         expect([forbidden.status, forbidden.text]).toEqual([
           403,
           expect.stringContaining('svc.error.forbidden'),

@@ -1,4 +1,4 @@
-// Nothing comes in; what `svc-operator validate examples` ends with and says goes out.
+// Runs `svc-operator validate examples`, and returns its exit code and output.
 
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'

@@ -9,7 +9,7 @@ import { env, execPath } from 'node:process'
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals'
 import { eventually } from '../support/eventually.ts'
 import { type GatewayProcess, startGateway } from '../support/gateway-process.ts'
-import { type HttpAnswer, request } from '../support/http-request.ts'
+import { type HttpResponse, request } from '../support/http-request.ts'
 import { textOf } from '../support/pages.ts'
 import { builtDirectory } from '../support/routers/recipe.ts'
 import { OPEN_REALM } from '../support/routers/router-config.ts'
@@ -111,11 +111,11 @@ afterAll(async () => {
 }, START_MS)
 
 const manage = async (path: string, json: unknown): Promise<void> => {
-  const answer = await request(`${gateway.management}${path}`, { method: 'POST', json })
-  expect(answer.status).toBe(204)
+  const response = await request(`${gateway.management}${path}`, { method: 'POST', json })
+  expect(response.status).toBe(204)
 }
 
-const get = (path: string, headers = {}): Promise<HttpAnswer> =>
+const get = (path: string, headers = {}): Promise<HttpResponse> =>
   request(`${gateway.public}/guide${path}`, { headers })
 
 /** nexus hands on the members of a map in any order. */

@@ -124,7 +124,7 @@ const FAULTS: Readonly<Record<string, Fault>> = {
       [`svc_gateway_upstream_failures_total{${GATEWAY},origin="http://up",failure="refused"}`]:
         '0+594x60',
     },
-    says: 'Upstream http://up answers nobody',
+    says: 'Upstream http://up answers no request',
   },
   SvcGatewayCertificateEnds: {
     series: {

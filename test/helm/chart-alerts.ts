@@ -1,4 +1,4 @@
-// The chart comes in; the alerts it renders and every expression of its dashboard go out.
+// Reads the alerts that the chart renders, and every expression of its dashboard.
 
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'

@@ -61,8 +61,8 @@ await describeWithKubernetes('the chart', (plane) => {
   }
 
   const stampOf = async (name: string): Promise<string | undefined> => {
-    const answer = demand(await plane().request({ path: `${CRD}/${name}` }), 200)
-    const { metadata } = answer.json() as KubernetesObject
+    const response = demand(await plane().request({ path: `${CRD}/${name}` }), 200)
+    const { metadata } = response.json() as KubernetesObject
     return metadata.annotations?.[STAMP]
   }
 
@@ -104,8 +104,8 @@ await describeWithKubernetes('the chart', (plane) => {
             path: `/api/v1/namespaces/${NAMESPACE}/pods?dryRun=All`,
             body: { metadata: { name: pod }, spec: body },
           })
-        const answer = await create(spec)
-        expect({ status: answer.status, text: answer.text.slice(0, 300) }).toMatchObject({
+        const response = await create(spec)
+        expect({ status: response.status, text: response.text.slice(0, 300) }).toMatchObject({
           status: 201,
         })
         // The same without what makes it so.
@@ -197,7 +197,7 @@ await describeWithKubernetes('the chart', (plane) => {
       expect(await replicas()).toBe(3)
     })
 
-    it("are nobody's at a first installation: the API server has one", async () => {
+    it('are not set at a first installation: the API server sets one', async () => {
       await helm(['uninstall', 'demo', '--no-hooks'])
       const set = 'crds.install=false,gateway.replicas=null'
       await helm(['install', 'demo', CHART, '--no-hooks', '--set', set])
@@ -258,7 +258,7 @@ await describeWithKubernetes('the chart', (plane) => {
   })
 
   describe('its kinds', () => {
-    it('take the place of older ones that somebody else has installed, when told to', async () => {
+    it('take the place of older ones that somebody else has installed, with the flag for that', async () => {
       await plane().apply(readFileSync(join(CHART, 'generated/crds/realms.yaml'), 'utf8'))
       await plane().apply(
         readFileSync(join(CHART, 'generated/crds/apispecifications.yaml'), 'utf8'),

@@ -1,5 +1,5 @@
-// What the chart makes of its default values and of other values comes in; what differs goes out, in a form that people
-// read, and is applied again: the former with it is the latter.
+// Writes how what the chart makes of other values differs from what it makes of its default values, in a form that
+// people read, and applies such a difference again: the former with it is the latter.
 
 import { isDeepStrictEqual } from 'node:util'
 import { Document, isScalar, visit, type YAMLMap } from 'yaml'

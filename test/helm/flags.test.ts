@@ -1,5 +1,5 @@
 // The forms of values that the chart goes by, against the functions by which the programs validate: it lets through all that
-// they take, and of what nobody would write otherwise nothing that they refuse.
+// they take, and of what no person would write otherwise nothing that they refuse.
 
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'

@@ -141,7 +141,7 @@ describeWhenAvailable('the chart', helmAvailability(), () => {
       })
   })
 
-  it('shows no monitor, rule or sidecar where nobody knows or wants them', async () => {
+  it('shows no monitor, rule or sidecar where they are not known or not wanted', async () => {
     const kinds = (await renderObjects({ kinds: [] })).map(({ kind }) => kind)
     expect(kinds).toContain('Deployment')
     expect(MONITORING.filter((kind) => kinds.includes(kind.split('/')[2] ?? ''))).toEqual([])

@@ -101,7 +101,7 @@ const useGateway = async (gateway: GatewayProcess, upstream: EchoUpstream): Prom
     await request(`${gateway.public}/shown/${path}`, { headers: { authorization } })
 }
 
-/** What nobody shows, in words for a person; empty where all is there. */
+/** What no program shows, in words for a person; empty where all is there. */
 const missing = (expression: ParsedExpression, shown: Shown): readonly string[] => {
   const used = expression.selectors.filter(({ metric }) => !OF_PROMETHEUS.includes(metric))
   const unknown = used.filter(({ metric }) => !shown.has(metric)).map(({ metric }) => metric)
@@ -178,7 +178,7 @@ await describeWithKubernetes('what alerts and dashboard ask for', (plane) => {
     })
 
     it.each([
-      ['a metric that nobody has', 'sum(svc_gateway_nothing)', ['svc_gateway_nothing']],
+      ['a metric that no program has', 'sum(svc_gateway_nothing)', ['svc_gateway_nothing']],
       ['a label', 'svc_gateway_ready{path="/"}', ['svc_gateway_ready{path}']],
       ['a label to group by', 'sum by (phase) (svc_operator_leading)', ['phase']],
     ])('%s would be found', async (_what, text, wrong) => {

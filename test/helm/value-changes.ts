@@ -1,4 +1,4 @@
-// Two values of JSON come in; the changes that make one of the other go out, each at its place, and are applied again.
+// Lists the changes that make one JSON value of another, each at its place, and applies them again.
 //
 // A place is written as a JSON pointer (RFC 6901) with one liberty: where all elements of a list have names, an element
 // is called by its name, as in `/containers/gateway/args/--log-level`. Elsewhere a change stands for a run of elements,

@@ -127,7 +127,7 @@ securityContext:
 
 {{- /* What the Deployment of the gateways says of replicas; empty: nothing, they are somebody else's. A number that Helm alone
        has written stays until somebody has scaled: left out, the API server would take it for 1. Of a number that was
-       never written whoever scales is not noted either: it is nobody's, and left alone. */}}
+       never written it is not recorded either who scales: no one manages it, and it stays as it is. */}}
 {{- define "svc-gateway.writtenReplicas" -}}
 {{- $gateway := .Values.gateway }}
 {{- if or $gateway.autoscaling.enabled (kindIs "invalid" $gateway.replicas) }}
