@@ -1,13 +1,11 @@
 import { describe, expect, it } from '@jest/globals'
 import fc from 'fast-check'
-import { setFlagsFromString } from 'node:v8'
-import { runInNewContext } from 'node:vm'
 import {
   createOperationCache,
   type OperationCache,
 } from '../../../dataplane/http/operation-cache.ts'
 import type { OperationSlot, ServedPath } from '../../../dataplane/served.ts'
-import { settled } from '../../support/settled.ts'
+import { collectReleased } from '../../support/collect-released.ts'
 
 const slotOf = (name: string): OperationSlot<string> => ({
   method: 'get',
@@ -106,17 +104,13 @@ describe('createOperationCache', () => {
   })
 
   it('lets go of documents that have been replaced', async () => {
-    setFlagsFromString('--expose-gc')
-    const collect = runInNewContext('gc') as () => void
     const cache = createOperationCache({ build, hasRoom: () => true, least: 100 })
     const gone = (() => {
       const slot = slotOf('gone')
       cache.get(slot)
       return new WeakRef(slot)
     })()
-    // A reference that was just made lives to the end of its turn.
-    await settled()
-    collect()
+    await collectReleased()
     expect(gone.deref()).toBeUndefined()
     expect(cache.get(slotOf('next'))).toBe('built next')
   })

@@ -1,9 +1,7 @@
 // A change costs what it concerns, and has the same result as if everything were looked at again.
 
-import { setImmediate } from 'node:timers/promises'
 import { describe, expect, it } from '@jest/globals'
 import fc from 'fast-check'
-import { collectGarbage } from '../../../base/collect-garbage.ts'
 import { edited } from '../../../operator/edited-map.ts'
 import {
   compileAtOnce,
@@ -16,6 +14,7 @@ import {
 } from '../../../operator/reconcile/reconciler.ts'
 import { keyOf, type Resource } from '../../../operator/resource/resource.ts'
 import type { ResourceCache } from '../../../operator/resource/resource-source.ts'
+import { collectReleased } from '../../support/collect-released.ts'
 import { aSpecification, resourceOf } from '../../support/resources.ts'
 
 const NAMESPACES = ['n', 'm', 'o']
@@ -314,9 +313,7 @@ describe('of many documents', () => {
     const resources = all(2)
     reconciler.reconcile(cacheWith(resources))
     reconciler.reconcile(cacheWith(resources))
-    // What a WeakRef gave is held until the end of the turn.
-    await setImmediate()
-    collectGarbage(Infinity)
+    await collectReleased()
     expect(former).toHaveLength(COUNT)
     expect(former.filter((each) => each.deref() !== undefined)).toHaveLength(0)
   })

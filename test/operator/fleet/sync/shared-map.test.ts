@@ -1,15 +1,14 @@
 // Maps that data planes share: each holds what a map of its own would, and those that hold the same are the same one.
 
-import { setImmediate } from 'node:timers/promises'
 import { describe, expect, it } from '@jest/globals'
 import fc from 'fast-check'
-import { collectGarbage } from '../../../../base/collect-garbage.ts'
 import { LoadedState } from '../../../../operator/fleet/sync/loaded-state.ts'
 import { Selections } from '../../../../operator/fleet/sync/selection.ts'
 import { SharedEntries } from '../../../../operator/fleet/sync/shared-entries.ts'
 import { SharedMap, SharedSteps } from '../../../../operator/fleet/sync/shared-map.ts'
 import type { StateView, SyncItem } from '../../../../language/wire/wire.ts'
 import type { Warning } from '../../../../language/problem.ts'
+import { collectReleased } from '../../../support/collect-released.ts'
 import { aDesiredSet, aDocument, aRealm } from '../../../support/desired.ts'
 
 const PLANE = { name: 'a', url: 'http://127.0.0.1:1', labels: {} }
@@ -137,9 +136,7 @@ it('a map that every data plane begins with keeps nothing of the later ones', as
     return new WeakRef(sent)
   }
   const sent = firstSent()
-  // What a WeakRef gave is held until the end of the turn.
-  await setImmediate()
-  collectGarbage(Infinity)
+  await collectReleased()
   expect(sent.deref()).toBeUndefined()
   expect(steps.edited(empty, new Map([['a', {}]])).size).toBe(1)
 })
