@@ -1,9 +1,10 @@
 // Checks that every source file opens with one sentence that begins with a verb and says what the file does ("Reads the
 // head of …"), and that none opens with a telegraph such as "A head in, its fields out".
 
-import { readdirSync, readFileSync } from 'node:fs'
+import { readFileSync } from 'node:fs'
 import { join, relative } from 'node:path'
 import { describe, expect, it } from '@jest/globals'
+import { filesBelow } from '../support/files-below.ts'
 
 const ROOT = join(import.meta.dirname, '../..')
 const FOLDERS = [
@@ -19,12 +20,7 @@ const FOLDERS = [
   'web',
 ] as const
 
-const filesBelow = (folder: string): readonly string[] =>
-  readdirSync(folder, { withFileTypes: true }).flatMap((entry) => {
-    const path = join(folder, entry.name)
-    if (entry.isDirectory()) return filesBelow(path)
-    return /(?<!\.test)\.(?:ts|js)$/.test(path) ? [path] : []
-  })
+const SOURCE = /(?<!\.test)\.(?:ts|js)$/
 
 /** The text of the comment at the very top, which may follow a `#!` line; undefined: there is none. */
 const headerOf = (source: string): string | undefined => {
@@ -55,7 +51,7 @@ const problemOf = (source: string): string | undefined => {
 
 describe('the headers of source files', () => {
   it.each(FOLDERS)('of %s/ are sentences that say what the file does', (folder) => {
-    const files = filesBelow(join(ROOT, folder))
+    const files = filesBelow(join(ROOT, folder), SOURCE)
     expect(files.length).toBeGreaterThan(0)
     const problems = files.flatMap((file) => {
       const problem = problemOf(readFileSync(file, 'utf8'))

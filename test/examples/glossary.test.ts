@@ -1,9 +1,10 @@
 // Checks docs/glossary.md: its terms are sorted, none of them is a name that it retires, and a retired noun that many
 // sentences could bring back is in no file.
 
-import { readdirSync, readFileSync } from 'node:fs'
+import { readFileSync } from 'node:fs'
 import { join, relative } from 'node:path'
 import { describe, expect, it } from '@jest/globals'
+import { filesBelow } from '../support/files-below.ts'
 
 const ROOT = join(import.meta.dirname, '../..')
 const GLOSSARY = readFileSync(join(ROOT, 'docs/glossary.md'), 'utf8')
@@ -57,10 +58,9 @@ describe('the glossary', () => {
   })
 
   it.each(FOLDERS)('has %s/ call what is returned a response', (folder) => {
-    const files = readdirSync(join(ROOT, folder), { withFileTypes: true, recursive: true })
-      .filter((entry) => entry.isFile() && /\.(?:js|json|md|tpl|ts|yaml)$/.test(entry.name))
-      .map((entry) => join(entry.parentPath, entry.name))
-      .filter((path) => !NOT_OURS.test(relative(ROOT, path)))
+    const files = filesBelow(join(ROOT, folder), /\.(?:js|json|md|tpl|ts|yaml)$/).filter(
+      (path) => !NOT_OURS.test(relative(ROOT, path)),
+    )
     expect(files.length).toBeGreaterThan(0)
     const found = files.flatMap((path) =>
       readFileSync(path, 'utf8')
