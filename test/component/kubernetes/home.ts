@@ -3,6 +3,7 @@
 
 import { mkdir, readFile, rename, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
 import { GROUP } from '../../../operator/resource/resource.ts'
 import { rolesFor, type RolesOptions } from '../../../operator/resource/roles-for.ts'
 import type { StateView } from '../../../language/wire/wire.ts'
@@ -251,12 +252,12 @@ export class Home implements AsyncDisposable {
   async #tlsFlags(namespace: string): Promise<readonly string[]> {
     const dir = this.#stack.use(await makeTempDir())
     await mkdir(join(dir.path, 'tls'))
-    const refresh = setInterval(() => {
-      // While the API server is away the files stay as they are.
-      this.#copySecret(namespace, dir.path).catch(() => undefined)
-    }, 500)
+    const stopped = new AbortController()
+    const refreshed = this.#refreshSecret(namespace, dir.path, stopped.signal)
     this.#stack.defer(() => {
-      clearInterval(refresh)
+      stopped.abort()
+      // A copy under way would put a file into the directory while it is removed.
+      return refreshed
     })
     const file = (name: string): string => join(dir.path, 'tls', name)
     return [
@@ -269,6 +270,14 @@ export class Home implements AsyncDisposable {
       '--management-client-name',
       'svc-operator',
     ]
+  }
+
+  async #refreshSecret(namespace: string, directory: string, signal: AbortSignal): Promise<void> {
+    while (!signal.aborted) {
+      // While the API server is away the files stay as they are.
+      await this.#copySecret(namespace, directory).catch(() => undefined)
+      await sleep(500, undefined, { signal }).catch(() => undefined)
+    }
   }
 
   async #copySecret(namespace: string, directory: string): Promise<void> {
