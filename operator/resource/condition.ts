@@ -272,10 +272,12 @@ const wholeSeconds = (timeMs: number): string => `${new Date(timeMs).toISOString
 
 /**
  * A message and what is to be read of it in any case: where both are too long, the message is cut.
- * @example joinMessages('/host: host is missing', 'nothing serves') // '/host: host is missing; nothing serves'
+ * @example joinMessages('/host: Expected a text.', 'nothing serves') // '/host: Expected a text; nothing serves'
  */
-export const joinMessages = (message: string, ending: string): string =>
-  `${cutMessage(message, MESSAGE_MAX_BYTES - Buffer.byteLength(ending) - 2)}; ${ending}`
+export const joinMessages = (message: string, ending: string): string => {
+  const maxBytes = MESSAGE_MAX_BYTES - Buffer.byteLength(ending) - 2
+  return `${cutMessage(message.replace(/\.$/, ''), maxBytes)}; ${ending}`
+}
 
 const cutMessage = (message: string, maxBytes = MESSAGE_MAX_BYTES): string =>
   Buffer.byteLength(message) <= maxBytes
