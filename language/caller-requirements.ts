@@ -7,7 +7,7 @@ import { createDiagnostics, type FindPlace } from './compile/diagnostics.ts'
 import type { CompiledSecurity, SecurityScheme } from './compile/security.ts'
 import type { CompiledApi } from './compiled.ts'
 import type { Warning } from './problem.ts'
-import type { RealmRecord } from './realm/record.ts'
+import type { RealmRecord, UserRecord } from './realm/record.ts'
 import { isServedFlow } from './realm/token-flows.ts'
 
 /** What one Security Object requires. Plain data: it may come from another thread. */
@@ -68,23 +68,26 @@ const sizeOf = ({ pointer, groups = [], roles = [], scopes = [] }: CallerRequire
 
 /** The groups that users of a realm are in. They are the roles of a user as well, and the scopes of its tokens. */
 export interface CallerGroups {
-  readonly ofUsers: ReadonlySet<string>
-  /** Of users who have an API key. */
-  readonly ofKeyOwners: ReadonlySet<string>
+  /** undefined: the realm has no users. */
+  readonly ofUsers: ReadonlySet<string> | undefined
+  /** Of users who have an API key; undefined: the realm has no API keys. */
+  readonly ofKeyOwners: ReadonlySet<string> | undefined
 }
 
 /** @example callerGroupsOf({ uri: 'com.acme', users: [{ username: 'bob', groups: ['staff'] }] }).ofUsers // new Set(['staff']) */
-export const callerGroupsOf = oncePer((realm: RealmRecord): CallerGroups => {
-  const ofUsers = new Set<string>()
-  const ofKeyOwners = new Set<string>()
-  const keyOwners = new Set((realm.api_keys ?? []).map(({ username }) => username))
-  for (const { username, groups = [] } of realm.users ?? [])
-    for (const group of groups) {
-      ofUsers.add(group)
-      if (keyOwners.has(username)) ofKeyOwners.add(group)
+export const callerGroupsOf = oncePer(
+  ({ users = [], api_keys: apiKeys = [] }: RealmRecord): CallerGroups => {
+    const keyOwners = new Set(apiKeys.map(({ username }) => username))
+    const owners = users.filter(({ username }) => keyOwners.has(username))
+    return {
+      ofUsers: users.length === 0 ? undefined : groupsOf(users),
+      ofKeyOwners: apiKeys.length === 0 ? undefined : groupsOf(owners),
     }
-  return { ofUsers, ofKeyOwners }
-})
+  },
+)
+
+const groupsOf = (users: readonly UserRecord[]): ReadonlySet<string> =>
+  new Set(users.flatMap(({ groups = [] }) => groups))
 
 export interface RealmCallers {
   readonly groups: CallerGroups
@@ -105,8 +108,10 @@ export const warnOfRequirements = (
   for (const requirement of requirements) {
     const { pointer, type } = requirement
     if (type === 'oauth2' && hasIssuers) continue
+    const known = type === 'api_key' ? groups.ofKeyOwners : groups.ofUsers
+    // A realm without any caller has a warning already, where the document is compiled.
+    if (known === undefined) continue
     for (const member of MEMBERS) {
-      const known = type === 'api_key' ? groups.ofKeyOwners : groups.ofUsers
       const missing = missingNames(requirement, member, known)
       if (missing.length === 0) continue
       diagnostics.warning(

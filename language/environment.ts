@@ -19,6 +19,10 @@ export interface RealmFacts {
   readonly authmethods: readonly string[]
   /** Names of `info.oidc_providers`. */
   readonly oidcProviders: readonly string[]
+  /** undefined: not known. */
+  readonly hasUsers?: boolean
+  /** undefined: not known. */
+  readonly hasApiKeys?: boolean
   /** Whether it trusts issuers of tokens. */
   readonly hasIssuers?: boolean
   /** `oauth2.grants`; undefined: all. */
@@ -26,7 +30,7 @@ export interface RealmFacts {
   /** Whether a user of it is in the group that may ask for tokens at the token endpoint; undefined: not known. */
   readonly hasClients?: boolean
   /** Whether its record gives `signing_keys`. */
-  readonly hasKeys?: boolean
+  readonly hasSigningKeys?: boolean
   /** By name. Left out: not known, so that documents may name any. */
   readonly credentials?: Readonly<Record<string, CredentialFacts>> | undefined
   /** Several replicas serve it, and each signs with keys of its own. */

@@ -142,7 +142,7 @@ export const amongReplicas =
       ...environment,
       realm: (uri) => {
         const facts = environment.realm(uri)
-        return facts && { ...facts, isSignedApart: facts.hasKeys !== true }
+        return facts && { ...facts, isSignedApart: facts.hasSigningKeys !== true }
       },
     })
 

@@ -88,17 +88,23 @@ const noEndpoint = (): undefined => undefined
 const SCHEMES: { readonly [K in SchemeName]: SchemeKind<K> } = {
   basic: {
     own: [],
-    compile: (reader) => ({ type: 'basic', ...requirementsOf(reader, 'basic') }),
+    compile: (reader) => {
+      if (reader.realm?.hasUsers === false) warnOfNoCallers(reader, 'users')
+      return { type: 'basic', ...requirementsOf(reader, 'basic') }
+    },
     credentialHeader: inAuthorization,
     endpoint: noEndpoint,
   },
   api_key: {
     own: ['header_name'],
-    compile: (reader) => ({
-      type: 'api_key',
-      headerName: headerName(reader),
-      ...requirementsOf(reader, 'api_key'),
-    }),
+    compile: (reader) => {
+      if (reader.realm?.hasApiKeys === false) warnOfNoCallers(reader, 'API keys')
+      return {
+        type: 'api_key',
+        headerName: headerName(reader),
+        ...requirementsOf(reader, 'api_key'),
+      }
+    },
     credentialHeader: (scheme) => scheme.headerName,
     endpoint: noEndpoint,
   },
@@ -209,6 +215,14 @@ const compileOAuth2 = (reader: Reader): SecurityScheme<'oauth2'> | undefined => 
 }
 
 /** Behaviour §6: a scheme that can't be satisfied yet loads with a warning and rejects every request. */
+const warnOfNoCallers = ({ map, diagnostics }: Reader, lacking: string): void => {
+  diagnostics.warning(
+    'UnsatisfiedSecurity',
+    childPointer(map.pointer, 'type'),
+    `the realm has no ${lacking}: every request is rejected (401) until it has one`,
+  )
+}
+
 const warnOfNoIssuer = ({ map, realm, diagnostics }: Reader, flow: OAuth2Flow): void => {
   if (realm?.hasIssuers !== false || isServedFlow(flow)) return
   diagnostics.warning(

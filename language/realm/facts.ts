@@ -12,7 +12,9 @@ export const factsOf = (realm: RealmRecord): RealmFacts => ({
   oidcProviders: Object.keys(realm.info?.oidc_providers ?? {}),
   hasIssuers: (realm.trusted_issuers ?? []).length > 0,
   ...(realm.oauth2?.grants !== undefined && { grants: realm.oauth2.grants }),
+  hasUsers: (realm.users ?? []).length > 0,
+  hasApiKeys: (realm.api_keys ?? []).length > 0,
   hasClients: (realm.users ?? []).some(({ groups = [] }) => groups.includes(CLIENT_GROUP)),
-  hasKeys: (realm.signing_keys ?? []).length > 0,
+  hasSigningKeys: (realm.signing_keys ?? []).length > 0,
   credentials: credentialFactsOf(realm),
 })

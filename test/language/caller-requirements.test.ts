@@ -19,11 +19,14 @@ const requirementsOf = (security: ValueMap) =>
   requirementsIn({ paths: { '/x': { security, get: STATIC, post: STATIC } } })
 
 interface Callers {
-  readonly groups?: readonly string[]
-  /** Of users who have an API key. */
-  readonly ofKeyOwners?: readonly string[]
+  /** null: the realm has no users. */
+  readonly groups?: readonly string[] | null
+  /** Of users who have an API key; null: the realm has none. */
+  readonly ofKeyOwners?: readonly string[] | null
   readonly hasIssuers?: boolean
 }
+
+const setOf = (groups: readonly string[] | null) => (groups === null ? undefined : new Set(groups))
 
 const warningsOf = (
   security: ValueMap,
@@ -31,7 +34,7 @@ const warningsOf = (
 ) =>
   warnOfRequirements(
     requirementsOf(security),
-    { groups: { ofUsers: new Set(groups), ofKeyOwners: new Set(ofKeyOwners) }, hasIssuers },
+    { groups: { ofUsers: setOf(groups), ofKeyOwners: setOf(ofKeyOwners) }, hasIssuers },
     { findPlace: (path) => ({ path, beyond: '' }), hasSecrets: false },
   )
 
@@ -54,6 +57,21 @@ describe('a warning of requirements', () => {
       'a flow by which no caller gets in, which has a warning',
       { type: 'oauth2', flow: 'implicit', groups: ['nobody'] },
       {},
+    ],
+    [
+      'a realm without users, which has a warning',
+      { type: 'basic', groups: ['staff'] },
+      { groups: null, ofKeyOwners: [] },
+    ],
+    [
+      'a realm without keys, which has a warning',
+      { type: 'api_key', groups: ['staff'] },
+      { ofKeyOwners: null },
+    ],
+    [
+      'scopes in a realm without users, which has a warning',
+      { ...OAUTH2, scopes: ['staff'] },
+      { groups: null },
     ],
     ['no names at all', { type: 'basic', groups: [], roles: [] }, {}],
   ])('is not made of %s', (_, security, callers) => {
@@ -118,7 +136,10 @@ describe('a warning of requirements', () => {
     const said = (secrets: ValueMap) =>
       warnOfRequirements(
         requirements,
-        { groups: callerGroupsOf({ uri: 'com.acme' }), hasIssuers: false },
+        {
+          groups: callerGroupsOf({ uri: 'com.acme', users: [{ username: 'a' }] }),
+          hasIssuers: false,
+        },
         {
           findPlace: writtenPlaces(document, secrets),
           hasSecrets: Object.keys(secrets).length > 0,
@@ -178,8 +199,12 @@ describe('groups of users', () => {
       ofKeyOwners: new Set(['z', 'y']),
     })
     expect(callerGroupsOf({ uri: 'com.acme' })).toEqual({
-      ofUsers: new Set(),
-      ofKeyOwners: new Set(),
+      ofUsers: undefined,
+      ofKeyOwners: undefined,
     })
+    const nameless = [{ key_sha256: 'x', username: 'nobody' }]
+    expect(
+      callerGroupsOf({ uri: 'com.acme', users: [{ username: 'a' }], api_keys: nameless }),
+    ).toEqual({ ofUsers: new Set(), ofKeyOwners: new Set() })
   })
 })

@@ -309,8 +309,13 @@ const carryOver = (
 const isSameGroups = (left: CallerGroups, right: CallerGroups): boolean =>
   isSameSet(left.ofUsers, right.ofUsers) && isSameSet(left.ofKeyOwners, right.ofKeyOwners)
 
-const isSameSet = (left: ReadonlySet<string>, right: ReadonlySet<string>): boolean =>
-  left.size === right.size && [...left].every((each) => right.has(each))
+const isSameSet = (
+  left: ReadonlySet<string> | undefined,
+  right: ReadonlySet<string> | undefined,
+): boolean =>
+  left === undefined || right === undefined
+    ? left === right
+    : left.size === right.size && [...left].every((each) => right.has(each))
 
 interface UriState {
   readonly good: GoodRealm | undefined

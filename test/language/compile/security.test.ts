@@ -133,6 +133,24 @@ describe('what is not understood does not load', () => {
     expect(warnings.map(({ code, path }) => `${code} ${path}`)).toEqual(expected)
   })
 
+  it.each<[string, Partial<RealmFacts>, readonly string[]]>([
+    ['basic', { hasUsers: false, hasApiKeys: true }, ['the realm has no users']],
+    ['basic', { hasUsers: true, hasApiKeys: false }, []],
+    ['api_key', { hasUsers: true, hasApiKeys: false }, ['the realm has no API keys']],
+    ['api_key', { hasUsers: false, hasApiKeys: true }, []],
+    ['basic', {}, []],
+    ['api_key', {}, []],
+  ])('%s in a realm with %j', (type, more, begins) => {
+    const { warnings } = compiled({ realm: { ...realm, ...more }, api: { security: { type } } })
+    expect(warnings).toEqual(
+      begins.map((begin) => ({
+        code: 'UnsatisfiedSecurity',
+        path: '/security/type',
+        message: `${begin}: every request is rejected (401) until it has one`,
+      })),
+    )
+  })
+
   const NONE = 'none is in it'
   const LEFT_OUT = 'leave out'
   it.each<[string, string, Partial<RealmFacts>, readonly string[]]>([

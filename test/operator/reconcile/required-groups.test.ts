@@ -55,8 +55,11 @@ const WARNING = {
 describe('a document that requires a group', () => {
   it.each<[string, Resource, Resource]>([
     ['that no user is in', realmOf([['ops']]), documentOf()],
-    ['of a realm without users', realmOf([]), documentOf()],
-    ['that is declared, and no user is in', realmOf([], { groups: ['staff'] }), documentOf()],
+    [
+      'that is declared, and no user is in',
+      realmOf([['ops']], { groups: ['staff'] }),
+      documentOf(),
+    ],
   ])('%s is served, with a warning', (_, realm, document) => {
     const { verdicts, desired } = open().reconcile(realm, document)
     expect(verdicts.get(KEY)).toMatchObject({
@@ -68,6 +71,16 @@ describe('a document that requires a group', () => {
       },
     })
     expect(desired.documents.has('d')).toBe(true)
+  })
+
+  it('of a realm without users is served, with a warning of that alone', () => {
+    expect(open().verdict(realmOf([]), documentOf())?.warnings).toEqual([
+      {
+        code: 'UnsatisfiedSecurity',
+        path: '/spec/document/security/type',
+        message: 'the realm has no users: every request is rejected (401) until it has one',
+      },
+    ])
   })
 
   it.each([
@@ -114,7 +127,7 @@ describe('a document that requires a group', () => {
     const secret = resourceOf('Secret', 'vars', {
       data: { group: Buffer.from('hunter2').toString('base64') },
     })
-    const verdict = open().verdict(realmOf([]), document, secret)
+    const verdict = open().verdict(realmOf([['ops']]), document, secret)
     expect(verdict?.warnings).toMatchObject([{ code: 'UnsatisfiedSecurity' }])
     expect(JSON.stringify(verdict)).not.toContain('hunter2')
   })
@@ -161,7 +174,7 @@ describe('a warning of a document in a ConfigMap', () => {
   it('says where in it', () => {
     const text = JSON.stringify(aSpecification('d', { security: BASIC }))
     const verdict = open().verdict(
-      realmOf([]),
+      realmOf([['ops']]),
       resourceOf('ApiSpecification', 'd', {
         spec: { documentFrom: { configMap: { name: 'api', key: 'api.json' } } },
       }),
