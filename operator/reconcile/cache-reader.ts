@@ -85,7 +85,7 @@ export class CacheReader {
       references,
       isNewToRealms:
         edits.realms.size + namespaces.size + references.size > 0 ||
-        before.departed !== cache.departed ||
+        before.deletedRealms !== cache.deletedRealms ||
         before.realmKeys !== cache.realmKeys,
     }
   }

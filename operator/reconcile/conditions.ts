@@ -107,8 +107,8 @@ export const realmUnusable = (
     'or let allowedNamespaces of the existing one admit the namespace',
 })
 
-/** Its Realm was deleted a moment ago. */
-export const realmDeparting = ({
+/** Of a document whose Realm was deleted, and serves for a while. */
+export const realmStillServes = ({
   uri,
 }: {
   readonly uri: string

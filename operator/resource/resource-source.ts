@@ -34,14 +34,14 @@ export interface ResourceCache {
   /** Uids of what was deleted lately and had the annotation `delete-now` then, whatever it had when it was listed. */
   readonly deletedNow?: ReadonlySet<string>
   /** Realms that were deleted lately, by key, in that order. */
-  readonly departed?: ReadonlyMap<string, DepartedRealm>
+  readonly deletedRealms?: ReadonlyMap<string, DeletedRealm>
   /** Why nothing may be deleted from any data plane now, in words for a person. */
   readonly holdDeletes?: string
   /** What could not be read at all, and what was read but is worth a word. */
   readonly notes: readonly SourceNote[]
 }
 
-export interface DepartedRealm {
+export interface DeletedRealm {
   /** As it was last. */
   readonly resource: RealmResource
   /** It is to be gone at once; else its last good version serves as long as it stands here. */

@@ -72,7 +72,7 @@ export class KeptIds<R extends Named> {
     return kept
   }
 
-  /** Whether the resource, or a deleted one of the same name (`departed-claims.ts`), has served the id or may have. */
+  /** Whether the resource, or a deleted one of the same name (`deleted-realm-claims.ts`), has served the id or may have. */
   isHolder(id: string, key: string): boolean {
     const holder = this.#holders.get(id)
     return holder === key || holder?.startsWith(`${key} `) === true

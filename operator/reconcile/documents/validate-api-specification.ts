@@ -28,7 +28,7 @@ import {
   acceptedWith,
   invalid,
   missing,
-  realmDeparting,
+  realmStillServes,
   realmHeld,
   realmUnready,
   realmUnusable,
@@ -254,7 +254,8 @@ const referenceOf = (
   read: Readable,
   access: RealmAccess,
 ): NewCondition<'ResolvedRefs'> => {
-  if (access.access === 'granted') return access.isDeleted ? realmDeparting(access.realm) : RESOLVED
+  if (access.access === 'granted')
+    return access.isDeleted ? realmStillServes(access.realm) : RESOLVED
   if (read.realmUri === undefined) return REFERENCES_PENDING
   const { namespace } = resource.metadata
   if (access.access !== 'unready') return realmUnusable(access.access, read.realmUri, namespace)

@@ -10,7 +10,11 @@ import { changedKeys } from '../../edited-map.ts'
 import type { ResourceCache } from '../../resource/resource-source.ts'
 import { isPaused, keyOf, type RealmResource } from '../../resource/resource.ts'
 import { isSameValue } from '../../resource/same-value.ts'
-import { type DepartedClaim, DepartedClaims, isKin } from './departed-claims.ts'
+import {
+  type DeletedRealmClaim,
+  DeletedRealmClaims,
+  isOfSameNamespace,
+} from './deleted-realm-claims.ts'
 import { conflicted } from '../conditions.ts'
 import {
   type GoodRealm,
@@ -57,7 +61,7 @@ interface ValidatedRealm extends Claimant<RealmResource> {
 }
 
 /** A Realm that stands there, or one that was deleted and still serves. */
-type RealmClaimant = ValidatedRealm | DepartedClaim
+type RealmClaimant = ValidatedRealm | DeletedRealmClaim
 
 export class RealmRegistry {
   readonly #secretNames = new Memo<readonly string[]>()
@@ -67,7 +71,7 @@ export class RealmRegistry {
   /** By key of the resource. */
   readonly #lastGood = new Map<string, GoodRealm>()
   readonly #keptIds = new KeptIds<RealmResource>(mayRealmBeHeld)
-  readonly #departed = new DepartedClaims()
+  readonly #deletedRealms = new DeletedRealmClaims()
   readonly #quotas = new RealmQuotas()
   /** As they were last validated. */
   #last: readonly RealmClaimant[] = []
@@ -92,7 +96,7 @@ export class RealmRegistry {
       const good = this.#latest(each)
       if (good !== undefined) served.set(each.id, good)
     }
-    const revoked = this.#departed.revoked(served)
+    const revoked = this.#deletedRealms.revoked(served)
     for (const uri of revoked) this.#keptIds.revoke(uri)
     const kept = this.#keptIds.keep(standing, owners, served)
     this.#forget(resources, owners)
@@ -122,14 +126,14 @@ export class RealmRegistry {
     resources: ReadonlyMap<string, RealmResource>,
     cache: ResourceCache,
   ): readonly RealmClaimant[] {
-    this.#departed.follow(cache, {
+    this.#deletedRealms.follow(cache, {
       lastGood: this.#lastGood,
       isHolder: (uri, key) => this.#keptIds.isHolder(uri, key),
     })
     const validated = [...resources].map(([key, resource]) =>
       this.#validateOne(key, resource, cache),
     )
-    return withoutRefused(this.#departed.joinTo(validated))
+    return withoutRefused(this.#deletedRealms.joinTo(validated))
   }
 
   /** Of its quota. */
@@ -148,7 +152,7 @@ export class RealmRegistry {
     const mine = { key, resource, id: uri ?? '', lastId }
     const others = this.#last.filter((each) => each.key !== key && each.id !== '')
     const owner = uri === undefined ? undefined : ownersOf([...others, mine]).get(uri)
-    const winner = owner?.key === key || isHeir(resource, owner) ? undefined : owner
+    const winner = owner?.key === key || isSuccessor(resource, owner) ? undefined : owner
     return verdictOf(resource, validation, { uri, winner, good: undefined, isHeld: false })
   }
 
@@ -201,7 +205,7 @@ export class RealmRegistry {
     const isOwner = owner?.key === key
     const good = isOwner && uri !== undefined ? served.get(uri) : undefined
     const isHeld = isPaused(resource) && validation.good?.desired.digest !== good?.desired.digest
-    const winner = refusedBy ?? (isOwner || isHeir(resource, owner) ? undefined : owner)
+    const winner = refusedBy ?? (isOwner || isSuccessor(resource, owner) ? undefined : owner)
     return this.#verdicts.get(key, [resource, validation, winner?.resource, good], () =>
       verdictOf(resource, validation, { uri, winner, good, isHeld }),
     )
@@ -289,10 +293,12 @@ const isValidated = (standing: RealmClaimant): standing is ValidatedRealm =>
   'validation' in standing
 
 /** It has the uri of one that was deleted in its own namespace: as soon as it is good it serves in its place. */
-const isHeir = (resource: RealmResource, owner: Claimant<RealmResource> | undefined): boolean =>
-  owner !== undefined && isDeparted(owner) && isKin(resource, owner)
+const isSuccessor = (
+  resource: RealmResource,
+  owner: Claimant<RealmResource> | undefined,
+): boolean => owner !== undefined && isOfDeletedRealm(owner) && isOfSameNamespace(resource, owner)
 
-const isDeparted = (owner: Claimant<RealmResource>): boolean => !('validation' in owner)
+const isOfDeletedRealm = (owner: Claimant<RealmResource>): boolean => !('validation' in owner)
 
 /** What says the same is the same object: a new Secret of a realm must not look like news to its documents. */
 const carryOver = (
@@ -350,7 +356,7 @@ const isSameToDocuments = (left: UriState, right: UriState): boolean => {
     left.good.groups === right.good.groups &&
     left.good.namespace === right.good.namespace &&
     isSameValue(allowedIn(left.good), allowedIn(right.good)) &&
-    isDepartedOwner(left) === isDepartedOwner(right)
+    hasDeletedOwner(left) === hasDeletedOwner(right)
   )
 }
 
@@ -362,8 +368,8 @@ const allowedIn = ({ spec }: GoodRealm): unknown => [
   ]),
 ]
 
-const isDepartedOwner = ({ owner }: Pick<UriState, 'owner'>): boolean =>
-  owner !== undefined && isDeparted(owner)
+const hasDeletedOwner = ({ owner }: Pick<UriState, 'owner'>): boolean =>
+  owner !== undefined && isOfDeletedRealm(owner)
 
 /** Outside of `validate`, whose variables it would keep. */
 const accessIn =
@@ -378,7 +384,7 @@ const accessOf = (
 ): RealmAccess => {
   if (good !== undefined) {
     if (!admitsNamespace(good, namespace, cache)) return { access: 'RefNotPermitted' }
-    const isDeleted = isDepartedOwner({ owner })
+    const isDeleted = hasDeletedOwner({ owner })
     const withheld = withheldCredentials(good, namespace, cache)
     const { terms: realm, groups } = good
     return { access: 'granted', realm, groups, withheld, ...(isDeleted && { isDeleted }) }

@@ -887,7 +887,7 @@ const anApiWithoutDefinitions = (): FakeApi => {
   return api
 }
 
-describe('departures', () => {
+describe('deletions', () => {
   it('are believed once the CRDs have been looked at', async () => {
     const fixture = await aSyncedSource([aDocument('a'), aDocument('b')])
     const { looks } = fixture.api

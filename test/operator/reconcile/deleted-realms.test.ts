@@ -2,7 +2,7 @@
 // after, and what is left of them.
 
 import { describe, expect, it } from '@jest/globals'
-import { withDepartedRealms } from '../../../operator/controller/departed-realms.ts'
+import { withDeletedRealms } from '../../../operator/controller/deleted-realms.ts'
 import type { DesiredSet } from '../../../operator/desired-set.ts'
 import { type Reconciliation, Reconciler } from '../../../operator/reconcile/reconciler.ts'
 import { StatusRegistry } from '../../../operator/reconcile/status/status-registry.ts'
@@ -61,7 +61,7 @@ class World {
   #last: Reconciliation | undefined
 
   constructor(servedMs = 60_000) {
-    this.#source = withDepartedRealms(
+    this.#source = withDeletedRealms(
       {
         start: () => Promise.resolve(),
         synced: () => true,
@@ -352,7 +352,7 @@ it('a clock that is set back gives a deleted Realm no more time', () => {
   let offsetMs = 0
   let cache = cacheOf([realm(), realm({ name: 'later', spec: { uri: 'com.later' } })])
   let changes = 0
-  const source = withDepartedRealms(
+  const source = withDeletedRealms(
     {
       start: () => Promise.resolve(),
       synced: () => true,
@@ -365,18 +365,18 @@ it('a clock that is set back gives a deleted Realm no more time', () => {
   void source.start(() => {
     changes += 1
   })
-  const departed = (): number => source.current().departed?.size ?? 0
+  const deletedRealms = (): number => source.current().deletedRealms?.size ?? 0
   source.current()
   cache = cacheOf([realm({ name: 'later', spec: { uri: 'com.later' } })])
-  expect(departed()).toBe(1)
+  expect(deletedRealms()).toBe(1)
   clock.advance(30_000)
   cache = cacheOf([])
-  expect(departed()).toBe(2)
+  expect(deletedRealms()).toBe(2)
   offsetMs = -3_600_000
   clock.advance(30_000)
-  expect(departed()).toBe(1)
+  expect(deletedRealms()).toBe(1)
   clock.advance(30_000)
-  expect([departed(), changes]).toEqual([0, 2])
+  expect([deletedRealms(), changes]).toEqual([0, 2])
 })
 
 it('Realms that come and go all day are forgotten: of a namespace the last 500 serve on', () => {
