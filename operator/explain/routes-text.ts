@@ -16,11 +16,15 @@ const MAX_CELL = 300
 /** @example routesText([{ row, at: 'users.yaml:12:5' }]) */
 export const routesText = (routes: readonly PlacedRoute[]): string => {
   const rows = [HEADINGS, ...routes.map(cellsOf)]
-  const widths = HEADINGS.map((_, column) =>
-    Math.min(MOST_WIDTH, Math.max(...rows.map((cells) => cells[column]?.length ?? 0))),
-  )
+  const widths = HEADINGS.map((_, column) => widthOf(rows, column))
   return rows.map((cells) => `${lineOf(cells, widths)}\n`).join('')
 }
+
+const widthOf = (rows: readonly (readonly string[])[], column: number): number =>
+  rows.reduce(
+    (width, cells) => Math.min(MOST_WIDTH, Math.max(width, cells[column]?.length ?? 0)),
+    0,
+  )
 
 const cellsOf = ({ row, at }: PlacedRoute): readonly string[] =>
   [
