@@ -137,7 +137,7 @@ const start = async (...flags: readonly string[]): Promise<GatewayProcess> => {
   const sync = async (base: string, more: object): Promise<string> => {
     const call = { managedBy: 'me', epoch: 1, base, ...more }
     const { status, text } = await post(gateway, '/api_specs/_sync', call)
-    if (status !== 200 || text.includes('rejected')) throw new Error(text)
+    if (status !== 200 || text.includes('"result":"rejected"')) throw new Error(text)
     return rootDigestIn(text)
   }
   const loaded = await sync(rootDigestIn(state.text), {

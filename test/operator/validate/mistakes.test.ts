@@ -167,6 +167,7 @@ describe('a name that is misspelt, or is another one here', () => {
       '        get:',
       '        security: {type: basic, group: [a]}\n        get:',
       [
+        '12:26 warning UnsatisfiedSecurity the realm has no users: every request is rejected (401) until it has one',
         "12:40 error invalid_value There is no property 'group' here. Did you mean 'groups'? There are type, description, schemes, groups, roles, scopes.",
       ],
     ],
@@ -462,6 +463,7 @@ describe('security', () => {
       '        get:',
       "        security: {type: api_key, header_name: 'x-key:'}\n        get:",
       [
+        '12:26 warning UnsatisfiedSecurity the realm has no API keys: every request is rejected (401) until it has one',
         '12:48 error invalid_value "x-key:" does not fit here: Name of the header that carries the key (RFC 9110 §5.1).',
       ],
     ],
