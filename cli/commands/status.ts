@@ -98,7 +98,7 @@ const readCluster = async (settings: StatusSettings, io: CommandIo): Promise<Rea
 
 /** An operator has a page that a gateway does not have. */
 const readAddress = async (url: string, settings: ManagementSettings): Promise<Read> => {
-  const asked = await askGateway<Standing | { readonly fault: string }>(
+  const response = await askGateway<Standing | { readonly fault: string }>(
     url,
     settings,
     async (client) => {
@@ -112,8 +112,8 @@ const readAddress = async (url: string, settings: ManagementSettings): Promise<R
       return state.result === 'ok' ? { ...state, value: standingOfGateway(state.value) } : state
     },
   )
-  if ('fault' in asked) return asked
-  return 'fault' in asked.value ? asked.value : { ...asked.value, where: url }
+  if ('fault' in response) return response
+  return 'fault' in response.value ? response.value : { ...response.value, where: url }
 }
 
 const STATE_BOUND = { bytes: 32 * 1024 * 1024, values: 2_000_000 }

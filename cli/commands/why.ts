@@ -28,12 +28,12 @@ export const why = defineCommand(
       io.complain(`svc why: ${problem ?? ''}\n`)
       return 2
     }
-    const asked = await askGateway(url, settings, (client) => client.why(id))
-    if ('fault' in asked) {
-      io.complain(`svc why: ${asked.fault}\n`)
+    const response = await askGateway(url, settings, (client) => client.why(id))
+    if ('fault' in response) {
+      io.complain(`svc why: ${response.fault}\n`)
       return 1
     }
-    io.print(`${JSON.stringify(asked.value satisfies readonly ValueMap[], null, 2)}\n`)
+    io.print(`${JSON.stringify(response.value satisfies readonly ValueMap[], null, 2)}\n`)
     return 0
   },
 )

@@ -31,14 +31,14 @@ const MOST_CREDENTIALS = 200
 /** @example watchCredentials({ credentials, realms: () => realms.values(), report, now: Date.now, every }) */
 export const watchCredentials = (options: CredentialWatchOptions): void => {
   const { report, now, every } = options
-  let told = '[]'
-  let toldMs = -Infinity
+  let reported = '[]'
+  let reportedMs = -Infinity
   const look = singleFlight(async () => {
     const failing = await inspectAll(options)
     const text = JSON.stringify(failing)
-    if (text === told || Math.abs(now() - toldMs) < REST_MS) return
-    told = text
-    toldMs = now()
+    if (text === reported || Math.abs(now() - reportedMs) < REST_MS) return
+    reported = text
+    reportedMs = now()
     report(failing)
   })
   every(LOOKS_MS, () => void look())

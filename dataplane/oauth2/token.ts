@@ -23,10 +23,10 @@ export const TOKEN_PARAMETERS: ReadonlySet<string> = new Set([
 
 /** @throws OAuthError */
 export const giveToken = async (exchange: OAuth2Context): Promise<OAuthResponse> => {
-  const asked = required(exchange.parameters, 'grant_type')
+  const grant = required(exchange.parameters, 'grant_type')
   const client = await authenticateClient(exchange)
   const { endpointDeps, request } = exchange
-  const type = grantTypeOf(asked, request.flows)
+  const type = grantTypeOf(grant, request.flows)
   const hasGrant = (grant: GrantType): boolean =>
     isGiven(endpointDeps.realm(request.realmUri), grant)
   if (!hasGrant(type))
@@ -38,8 +38,8 @@ export const giveToken = async (exchange: OAuth2Context): Promise<OAuthResponse>
   return tokenResponse(await GRANTS[type]({ ...exchange, client, hasGrant }))
 }
 
-const grantTypeOf = (asked: string, flows: readonly OAuth2Flow[]): GrantType => {
-  if (isGrantType(asked) && flows.some(isServedFlow)) return asked
+const grantTypeOf = (grant: string, flows: readonly OAuth2Flow[]): GrantType => {
+  if (isGrantType(grant) && flows.some(isServedFlow)) return grant
   throw new OAuthError(
     'unsupported_grant_type',
     'unsupported_grant',

@@ -61,8 +61,8 @@ const requestedProvider = (
   endpoint: OidcEndpointName,
   { query, pathProvider, routeProvider }: OidcRequest,
 ): string => {
-  const asked = endpoint === 'login' ? new URLSearchParams(query).get('provider') : null
-  return (asked ?? pathProvider ?? routeProvider).slice(0, MAX_NAME)
+  const requested = endpoint === 'login' ? new URLSearchParams(query).get('provider') : null
+  return (requested ?? pathProvider ?? routeProvider).slice(0, MAX_NAME)
 }
 
 /** Where to look, by its path in the Realm: `info.oidcProviders.corp.issuer`. */

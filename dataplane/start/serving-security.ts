@@ -153,11 +153,11 @@ const openShared = (options: ServingSecurityOptions): SharedState => {
       log.warn('Redis cannot be reached', { reason, whileAway: settings.redisAway })
     },
   })
-  const tell = (): void => {
+  const reportHealth = (): void => {
     peers.healthChanged(shared.health)
   }
-  shared.onHealth(tell)
-  tell()
+  shared.onHealth(reportHealth)
+  reportHealth()
   return shared
 }
 

@@ -34,8 +34,8 @@ export const createServedClasses = ({ api, clock }: ServedClassesOptions): IsCla
     try {
       // Any version will do: the API server answers from its own cache, however many Pods there are.
       const labelSelector = `${CLASS_LABEL}=${className}`
-      const asked = { labelSelector, resourceVersion: '0', onlyMetadata: true }
-      const listed = api.list(TYPES.pods, asked)
+      const options = { labelSelector, resourceVersion: '0', onlyMetadata: true }
+      const listed = api.list(TYPES.pods, options)
       const pods = await withTimeout(listed, { ms: WAIT_MS, clock, onTimeout: () => undefined })
       return pods && pods.items.length > 0
     } catch {

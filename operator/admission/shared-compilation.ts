@@ -11,19 +11,19 @@ import { isSameValue } from '../resource/same-value.ts'
 import type { CompileForReview } from './validate-resource.ts'
 
 export class SharedCompilation implements DocumentCompiler {
-  #asked: DocumentRequest | undefined
+  #latest: DocumentRequest | undefined
   #known: { readonly request: DocumentRequest; readonly result: DocumentResult } | undefined
 
   /** Undefined: `run` compiles the document of this request. */
   compile(request: DocumentRequest): DocumentResult | undefined {
-    this.#asked = request
+    this.#latest = request
     const known = this.#known
     return known !== undefined && asksForSame(known.request, request) ? known.result : undefined
   }
 
   /** Rejects as `compile` does. */
   async run(compile: CompileForReview): Promise<void> {
-    const request = this.#asked
+    const request = this.#latest
     if (request === undefined) return
     const { document, realm, secrets, namespace } = request
     const task = {

@@ -127,7 +127,7 @@ export class Controller {
     return {
       reconciliation,
       cache,
-      preview: (...asked) => this.#reconciler.preview(...asked),
+      preview: (...request) => this.#reconciler.preview(...request),
       usersOf: (realmKey) => this.#reconciler.usersOf(realmKey),
     }
   }

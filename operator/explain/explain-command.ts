@@ -91,8 +91,8 @@ const byGateway = async (
   request: ExplainRequest,
   settings: ExplainSettings,
 ): Promise<Result> => {
-  const asked = await askGateway(url, settings, (client) => client.explain(request))
-  if ('fault' in asked) return asked
-  const { value: explanation } = asked
+  const response = await askGateway(url, settings, (client) => client.explain(request))
+  if ('fault' in response) return response
+  const { value: explanation } = response
   return { explanation, at: explanation.route?.document ?? null, leftOut: [] }
 }

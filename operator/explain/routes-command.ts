@@ -87,9 +87,9 @@ export const routersOfGateway = async (
   url: string,
   settings: SourceSettings,
 ): Promise<Read<{ readonly routers: ReadonlyMap<string, boolean> }>> => {
-  const asked = await askGateway(url, settings, (client) => client.realms())
-  if ('fault' in asked) return asked
-  return { routers: new Map(asked.value.map(({ uri, realm }) => [uri, hasRouterUrl(realm)])) }
+  const response = await askGateway(url, settings, (client) => client.realms())
+  if ('fault' in response) return response
+  return { routers: new Map(response.value.map(({ uri, realm }) => [uri, hasRouterUrl(realm)])) }
 }
 
 /** All routes of a gateway, read page by page. */
@@ -97,9 +97,9 @@ export const routesOfGateway = async (
   url: string,
   settings: RoutesSettings,
 ): Promise<Read<Listed>> => {
-  const asked = await askGateway(url, settings, (client) => allRoutes(client, settings.match))
-  if ('fault' in asked) return asked
-  const { rows, leftOut } = asked.value
+  const response = await askGateway(url, settings, (client) => allRoutes(client, settings.match))
+  if ('fault' in response) return response
+  const { rows, leftOut } = response.value
   return { routes: rows.map((row) => ({ row, at: row.document || 'gateway' })), leftOut }
 }
 

@@ -18,7 +18,7 @@ export interface FleetDecisions {
   readonly silent: readonly string[]
 }
 
-export interface AskedGateway extends Ordered {
+export interface SearchedGateway extends Ordered {
   readonly client: Pick<ManagementClient, 'why'>
 }
 
@@ -30,12 +30,12 @@ const MOST_GATEWAYS = 32
 
 /** Asks all at once, or nearly so. Never rejects. */
 export const findDecisions = async (
-  asked: readonly AskedGateway[],
+  gateways: readonly SearchedGateway[],
   id: string,
 ): Promise<FleetDecisions> => {
   let found: readonly Found[] = []
   const silent: string[] = []
-  await inParallel(asked, WIDTH, async ({ name, isShared, client }) => {
+  await inParallel(gateways, WIDTH, async ({ name, isShared, client }) => {
     const response = await client.why(id)
     if (response.result === 'ok') {
       // At once, so that no more are in memory, however many answer.
@@ -47,8 +47,8 @@ export const findDecisions = async (
   })
   return {
     gateways: found.map(({ name, decisions }) => ({ name, decisions })),
-    asked: asked.length,
-    answered: asked.length - silent.length,
+    asked: gateways.length,
+    answered: gateways.length - silent.length,
     silent: silent.sort().slice(0, MOST_SILENT),
   }
 }

@@ -13,11 +13,11 @@ export interface FleetFailures {
   readonly asked: number
   /** Names of gateways that have not answered. */
   readonly silent: readonly string[]
-  /** How many were not asked, as there are too many. */
+  /** How many were not called, as there are too many. */
   readonly skipped: number
 }
 
-export interface AskedForFailures {
+export interface FailuresGateway {
   readonly name: string
   readonly client: Pick<ManagementClient, 'failures'>
 }
@@ -29,17 +29,17 @@ const MOST_GATEWAYS = 64
 
 /**
  * Never rejects.
- * @param gateways in the order in which they are asked, as the last of many are not
+ * @param gateways in the order in which they are called, as the last of many are not
  */
 export const findFailures = async (
-  gateways: readonly AskedForFailures[],
+  gateways: readonly FailuresGateway[],
   query: FailuresQuery,
 ): Promise<FleetFailures> => {
-  const asked = gateways.slice(0, MOST_GATEWAYS)
+  const called = gateways.slice(0, MOST_GATEWAYS)
   const silent: string[] = []
   let found: readonly Row[] = []
   let next: number | null = null
-  await inParallel(asked, WIDTH, async ({ name, client }) => {
+  await inParallel(called, WIDTH, async ({ name, client }) => {
     const response = await client.failures(query)
     if (response.result !== 'ok') {
       silent.push(name)
@@ -56,9 +56,9 @@ export const findFailures = async (
   return {
     failures: found.map(({ failure }) => failure),
     next,
-    asked: asked.length,
+    asked: called.length,
     silent: silent.sort(),
-    skipped: gateways.length - asked.length,
+    skipped: gateways.length - called.length,
   }
 }
 

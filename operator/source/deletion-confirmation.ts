@@ -119,9 +119,9 @@ export class DeletionConfirmation {
   }
 
   async #lookNow(): Promise<void> {
-    const asked = this.#open
+    const keys = this.#open
     this.#isLooking = true
-    const againMs = await this.#checkOpen(asked)
+    const againMs = await this.#checkOpen(keys)
     this.#isLooking = false
     if (this.#isStopped) return
     if (againMs !== undefined) this.#lookSoon(againMs)
@@ -129,7 +129,7 @@ export class DeletionConfirmation {
   }
 
   /** @returns when to check again */
-  async #checkOpen(asked: readonly string[]): Promise<number | undefined> {
+  async #checkOpen(keys: readonly string[]): Promise<number | undefined> {
     const { clock, log, retryMs, returnMs, onEstablished } = this.#options
     try {
       const definitions = await this.#look()
@@ -143,7 +143,7 @@ export class DeletionConfirmation {
       this.#away = undefined
       this.#seen = definitions
       if (this.#isReturning()) return this.#returnedAtMs + returnMs - clock.now()
-      for (const key of asked) this.#confirmed.add(key)
+      for (const key of keys) this.#confirmed.add(key)
       return undefined
     } catch (error) {
       log.warn('the CRDs cannot be read: resources that are gone from the API stay in service', {

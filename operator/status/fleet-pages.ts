@@ -29,8 +29,8 @@ export const fleetPages = ({ fleet, leader }: FleetSources): Pages => {
       gateways: () => fleet()?.reachable().toSorted(sharedFirst),
       findFailures: (query, name) => {
         const reachable = fleet()?.reachable().toSorted(sharedFirst)
-        const asked = reachable?.filter((each) => name === undefined || each.name === name)
-        return asked && findFailures(asked, query)
+        const gateways = reachable?.filter((each) => name === undefined || each.name === name)
+        return gateways && findFailures(gateways, query)
       },
       ...ofLeader,
     }),

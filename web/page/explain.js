@@ -58,17 +58,17 @@ export const explainForm = ({ parameters, read, say, attempt }) => {
       return
     }
     const gateway = parameters.get('gateway')
-    const asked = requestOf(method.value, url.value, headers.value)
+    const request = requestOf(method.value, url.value, headers.value)
     /** @type {Explanation & { gateway?: string }} */
-    const explanation = await read('/explain', { ...asked, gateway })
+    const explanation = await read('/explain', { ...request, gateway })
     fill(result, ...explanationOf(explanation))
     say(verdictText(explanation))
   }
   form.addEventListener('submit', (event) => {
     event.preventDefault()
-    const asked = requestOf(method.value, url.value, headers.value)
-    parameters.set('method', asked.method)
-    parameters.set('url', asked.url)
+    const request = requestOf(method.value, url.value, headers.value)
+    parameters.set('method', request.method)
+    parameters.set('url', request.url)
     // Without an event: the view stays, with the headers as they were typed.
     history.replaceState(null, '', hashOf('routes', Object.fromEntries(parameters)))
     fill(result)

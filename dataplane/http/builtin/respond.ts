@@ -82,15 +82,15 @@ export const endpointHeaders = ({ origin }: IncomingHttpHeaders): HeaderList => 
 
 /** The header names (RFC 9110 §5.1) that a preflight asks for. */
 const askedHeaders = (headers: IncomingHttpHeaders): HeaderList => {
-  const asked = headers['access-control-request-headers']
+  const requested = headers['access-control-request-headers']
   const isSound =
-    asked !== undefined &&
-    asked.length <= MAX_ASKED &&
-    asked.split(',').every((name) => NAME.test(name))
-  return isSound ? [['access-control-allow-headers', asked]] : []
+    requested !== undefined &&
+    requested.length <= MAX_REQUESTED &&
+    requested.split(',').every((name) => NAME.test(name))
+  return isSound ? [['access-control-allow-headers', requested]] : []
 }
 
-const MAX_ASKED = 1024
+const MAX_REQUESTED = 1024
 const NAME = /^ ?[A-Za-z0-9!#$%&'*+.^_`|~-]+ ?$/
 
 /** Node validates every name and value here, as they may contain input of clients and identity providers. */

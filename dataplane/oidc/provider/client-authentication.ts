@@ -18,8 +18,8 @@ export const clientAuthentication = async (
     client_secret_jwt: () => client.ClientSecretJwt(secret),
     none: () => client.None(),
   } satisfies Record<NonNullable<OidcProviderRecord['token_endpoint_auth_method']>, unknown>
-  const asked = record.token_endpoint_auth_method
-  if (asked !== undefined) return methods[asked]()
+  const method = record.token_endpoint_auth_method
+  if (method !== undefined) return methods[method]()
   const listed = metadata.token_endpoint_auth_methods_supported ?? ['client_secret_basic']
   const isPostOnly =
     !listed.includes('client_secret_basic') && listed.includes('client_secret_post')

@@ -63,10 +63,10 @@ export const createAuthenticate = (deps: AuthenticateDeps): Authenticate => {
   const report = createFailureReport(deps.audit, deps.now)
 
   const check = (
-    asked: Asked,
+    input: AuthenticationInput,
     record: RealmRecord,
   ): AuthenticateResult | Promise<AuthenticateResult> => {
-    const { security, caller } = asked
+    const { security, caller } = input
     const { request } = caller
     const source = {
       scheme: security.type,
@@ -74,10 +74,10 @@ export const createAuthenticate = (deps: AuthenticateDeps): Authenticate => {
       mayBeCookie: SCHEMES[security.type].sentByBrowsers === 'cookie',
     }
     const known = identityCache.find(request, source, record)
-    if (known !== undefined) return settle(asked, known, report)
+    if (known !== undefined) return settle(input, known, report)
     const conclude = (outcome: AuthenticationResult): AuthenticateResult => {
       identityCache.keep(request, source, record, outcome)
-      return settle(asked, outcome, report)
+      return settle(input, outcome, report)
     }
     const outcome = authenticators[security.type](attemptOf(source, record, caller))
     return outcome instanceof Promise ? outcome.then(conclude).catch(fail) : conclude(outcome)
@@ -94,26 +94,26 @@ export const createAuthenticate = (deps: AuthenticateDeps): Authenticate => {
   }
 }
 
-interface Asked {
+interface AuthenticationInput {
   readonly security: Secured
   readonly realmUri: string
   readonly caller: Caller
 }
 
 const settle = (
-  asked: Asked,
+  input: AuthenticationInput,
   given: AuthenticationResult,
   report: ReportFailure,
 ): AuthenticateResult => {
-  const outcome = withinFlow(asked, given)
-  return outcome.kind === 'identity' && meetsRequirements(asked.security, outcome.identity)
+  const outcome = withinFlow(input, given)
+  return outcome.kind === 'identity' && meetsRequirements(input.security, outcome.identity)
     ? outcome
-    : refuse(asked, outcome, report)
+    : refuse(input, outcome, report)
 }
 
 /** Here, as a token that was known before is asked again for every path. */
 const withinFlow = (
-  { security, realmUri }: Asked,
+  { security, realmUri }: AuthenticationInput,
   outcome: AuthenticationResult,
 ): AuthenticationResult =>
   outcome.kind === 'refused' || fitsFlow(security, outcome)
@@ -157,7 +157,7 @@ const fail = (cause: unknown): AuthenticateResult => ({
 
 /** Known, and may not; or not known. */
 const refuse = (
-  { security, realmUri, caller }: Asked,
+  { security, realmUri, caller }: AuthenticationInput,
   outcome: AuthenticationResult,
   report: ReportFailure,
 ): AuthenticateResult => {

@@ -131,10 +131,10 @@ class Primary {
   readonly #held: ReplicatedContent = createReplicatedContent()
   #addresses: Addresses = {}
   /**
-   * The addresses that workers ask for. node:cluster shares a socket between those that ask for the same, port 0
-   * included; once the last of them is gone, the port that 0 became must be asked for by its number.
+   * The addresses that workers request. node:cluster shares a socket between those that request the same, port 0
+   * included; once the last of them is gone, the port that 0 became must be requested by its number.
    */
-  #asked: Addresses = {}
+  #requestedAddresses: Addresses = {}
   /** The counts of the workers that are gone, so that totals never decrease. */
   #retired: MetricsState = []
   #urls: readonly string[] = []
@@ -286,7 +286,7 @@ class Primary {
   }
 
   async #listen(peer: ClusterPeer): Promise<TaskResult> {
-    const outcome = await peer.perform({ kind: 'listen', at: this.#asked })
+    const outcome = await peer.perform({ kind: 'listen', at: this.#requestedAddresses })
     if (outcome.kind === 'done') this.#addresses = { ...outcome.addresses, ...this.#addresses }
     else peer.kill()
     return outcome
@@ -299,7 +299,7 @@ class Primary {
     const counted = peer.lastMetrics.filter(({ type }) => type !== 'gauge')
     this.#retired = mergeStates([this.#retired, peer.takeForgotten(), counted])
     if (this.peers.size === 0) {
-      this.#asked = this.#addresses
+      this.#requestedAddresses = this.#addresses
       this.#onEmpty?.()
     }
     if (this.phase !== 'serving') return

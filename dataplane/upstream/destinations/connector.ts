@@ -142,12 +142,12 @@ const createLookup = ({
   const find = createFindAllowed({ guard, confinement, resolve })
   return (port) => (hostname, options, callback) => {
     const { family, hints } = options
-    const asked = {
+    const lookup = {
       all: true,
       ...(typeof family === 'number' && { family }),
       ...(hints !== undefined && { hints }),
     } as const
-    find({ hostname, port }, asked, (error, allowed) => {
+    find({ hostname, port }, lookup, (error, allowed) => {
       const first = allowed?.[0]
       if (error !== null || first === undefined) callback(error ?? NO_ADDRESS, '')
       else if (options.all === true) callback(null, [...allowed])

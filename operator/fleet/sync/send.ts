@@ -44,7 +44,7 @@ export const sendBatch = async (
   const release = await bodyBytes.acquire({ weight: content.bytes.length, urgency, signal })
   try {
     const body = joinBody(headOf(loaded, context), content)
-    const response = await push(body, sending, askedOf(batch).bytes)
+    const response = await push(body, sending, sentOf(batch).bytes)
     if (response.result !== 'ok') return await refused(response, memory, context)
     recordItems(batch, response.value, { ...sending, loaded })
     return undefined
@@ -113,7 +113,7 @@ const push = async (
 }
 
 /** The entries of a batch, which its response may be about; computed once for all data planes that are sent it. */
-const askedOf = oncePer(
+const sentOf = oncePer(
   ({
     realmPuts,
     puts,
@@ -216,9 +216,9 @@ const itemsAskedFor = (
   batch: Batch,
   { items }: SyncReply,
 ): Readonly<Record<SyncItem['kind'], ReadonlyMap<string, SyncItem>>> => {
-  const asked = askedOf(batch)
+  const sent = sentOf(batch)
   const found = { realm: new Map<string, SyncItem>(), spec: new Map<string, SyncItem>() }
-  for (const item of items) if (asked[item.kind].has(item.id)) found[item.kind].set(item.id, item)
+  for (const item of items) if (sent[item.kind].has(item.id)) found[item.kind].set(item.id, item)
   return found
 }
 

@@ -23,19 +23,19 @@ export const getCall = (type: ResourceType, name: ObjectName): ApiCall => ({
   path: objectPath(type, name),
 })
 
-export const listCall = (type: ResourceType, asked: ListOptions): ApiCall => {
-  const { namespace, labelSelector, fieldSelector, onlyMetadata, ...rest } = asked
+export const listCall = (type: ResourceType, options: ListOptions): ApiCall => {
+  const { namespace, labelSelector, fieldSelector, onlyMetadata, ...rest } = options
   const query = queryOf({ labelSelector, fieldSelector, ...rest } satisfies Query)
   return {
     ...asking(type, 'list', namespace),
     path: collectionPath(type, namespace) + query,
     ...(onlyMetadata === true && { accept: ONLY_METADATA_LIST }),
-    ...(asked.resourceVersionMatch === 'NotOlderThan' && { retriedAs: 'check' }),
+    ...(options.resourceVersionMatch === 'NotOlderThan' && { retriedAs: 'check' }),
   }
 }
 
-export const watchCall = (type: ResourceType, asked: WatchOptions): ApiCall => {
-  const { namespace, labelSelector, fieldSelector, resourceVersion, timeoutSeconds } = asked
+export const watchCall = (type: ResourceType, options: WatchOptions): ApiCall => {
+  const { namespace, labelSelector, fieldSelector, resourceVersion, timeoutSeconds } = options
   const query = queryOf({
     labelSelector,
     fieldSelector,

@@ -34,14 +34,14 @@ export const createLoop = (options: LoopOptions): Loop => {
   const { changes } = options
   const progress = startProgress(options.pageSize)
   const stopping = new AbortController()
-  let asked: OnListed[] = []
+  let waiting: OnListed[] = []
   let isListing = false
   let step = new AbortController()
   let running: Promise<void> | undefined
 
   const list = async (signal: AbortSignal): Promise<void> => {
-    const listeners = asked
-    asked = []
+    const listeners = waiting
+    waiting = []
     isListing = true
     progress.isVerified = false
     let isListed = false
@@ -59,7 +59,7 @@ export const createLoop = (options: LoopOptions): Loop => {
       step = new AbortController()
       const { signal } = step
       try {
-        if (progress.version === undefined || asked.length > 0) await list(signal)
+        if (progress.version === undefined || waiting.length > 0) await list(signal)
         else await followStep(options, progress, progress.version, signal)
       } catch (error) {
         if (!signal.aborted) await recover(options, progress, error, signal)
@@ -74,7 +74,7 @@ export const createLoop = (options: LoopOptions): Loop => {
     relist: () => {
       if (running === undefined || stopping.signal.aborted) return Promise.resolve(false)
       return new Promise((onListed) => {
-        asked.push(onListed)
+        waiting.push(onListed)
         // A list under way is older than this request: the next one counts. Its end must not be delayed for ever.
         if (!isListing) step.abort(new Error('lists again'))
       })
@@ -84,8 +84,8 @@ export const createLoop = (options: LoopOptions): Loop => {
       stopping.abort()
       step.abort(new Error('stopped'))
       await running
-      for (const onListed of asked) onListed(false)
-      asked = []
+      for (const onListed of waiting) onListed(false)
+      waiting = []
     },
     hasSynced: () => progress.listedAtMs !== undefined,
   }

@@ -60,8 +60,8 @@ export const checkVersion = async (
   signal: AbortSignal,
 ): Promise<void> => {
   const { api, type } = options
-  const asked = { ...scopeOf(options), limit: 1, resourceVersion }
-  await api.list(type, { ...asked, resourceVersionMatch: 'NotOlderThan' }, signal)
+  const check = { ...scopeOf(options), limit: 1, resourceVersion }
+  await api.list(type, { ...check, resourceVersionMatch: 'NotOlderThan' }, signal)
 }
 
 export interface WatchStep {
@@ -77,13 +77,13 @@ const SHORTEST_WATCH_MS = 1000
 
 export const watchOnce = async (
   options: StepOptions,
-  { onEvent, ...asked }: WatchStep,
+  { onEvent, ...watch }: WatchStep,
   signal: AbortSignal,
 ): Promise<void> => {
   const { api, type, clock, items } = options
   const startedAtMs = clock.now()
   let hasHeard = false
-  for await (const event of api.watch(type, { ...scopeOf(options), ...asked }, signal)) {
+  for await (const event of api.watch(type, { ...scopeOf(options), ...watch }, signal)) {
     hasHeard = true
     if (event.type === 'BOOKMARK') {
       onEvent(event.resourceVersion, false)

@@ -34,7 +34,10 @@ export class ClaimResolution {
   /** Keys of documents that ask for another id. */
   readonly #renamed = new Set<string>()
   /** Key → the rejected document, and why it keeps its id. */
-  #refusedRenames = new Map<string, { readonly asked: ValidatedDocument; readonly stand: Stand }>()
+  #refusedRenames = new Map<
+    string,
+    { readonly submitted: ValidatedDocument; readonly stand: Stand }
+  >()
   #lostHosts: LostHosts = NO_LOST_HOSTS
   #refusedHosts: ReadonlySet<string> = new Set()
   #documents: ReadonlyMap<string, DesiredDocument> = new Map()
@@ -57,8 +60,8 @@ export class ClaimResolution {
   }
 
   /** How the document stands to the others with the id that it asks for. */
-  standOf(asked: ValidatedDocument): Stand {
-    return this.#refusedRenames.get(asked.key)?.stand ?? this.#standNow(asked)
+  standOf(submitted: ValidatedDocument): Stand {
+    return this.#refusedRenames.get(submitted.key)?.stand ?? this.#standNow(submitted)
   }
 
   /**
@@ -69,8 +72,8 @@ export class ClaimResolution {
   resolve(changes: ValidatedChanges): Touched {
     const ids = new Set<string>()
     const keys = new Set([...this.#refusedRenames.keys(), ...this.#inConflict()])
-    for (const [key, { asked }] of this.#refusedRenames)
-      if (!changes.has(key)) this.#replace(key, asked)
+    for (const [key, { submitted }] of this.#refusedRenames)
+      if (!changes.has(key)) this.#replace(key, submitted)
     this.#refusedRenames = new Map()
     for (const [key, validated] of changes) this.#replace(key, validated)
     for (let round = 0; ; round += 1) {
@@ -80,9 +83,9 @@ export class ClaimResolution {
       const standOf = (each: ValidatedDocument): Stand => this.#standNow(each)
       const refused = refusedRenames(renamed, { standOf, documents }, round)
       if (refused.size === 0) break
-      for (const [asked, stand] of refused) {
-        this.#refusedRenames.set(asked.key, { asked, stand })
-        this.#replace(asked.key, stay(asked))
+      for (const [submitted, stand] of refused) {
+        this.#refusedRenames.set(submitted.key, { submitted, stand })
+        this.#replace(submitted.key, stay(submitted))
       }
     }
     for (const key of [...this.#refusedRenames.keys(), ...this.#inConflict()]) keys.add(key)

@@ -3,14 +3,14 @@
 
 import { describe, expect, it } from '@jest/globals'
 import { readFailures } from '../../../operator/fleet/client/read-decisions.ts'
-import { type AskedForFailures, findFailures } from '../../../operator/fleet/find-failures.ts'
+import { type FailuresGateway, findFailures } from '../../../operator/fleet/find-failures.ts'
 import type { ValueMap } from '../../../language/expression/value.ts'
 import { aDecision } from '../../support/a-decision.ts'
 
 const NOW = 1_000_000_000
 const QUERY = { match: '', before: null, limit: 50 }
 
-const gateway = (name: string, failures: readonly ValueMap[]): AskedForFailures => ({
+const gateway = (name: string, failures: readonly ValueMap[]): FailuresGateway => ({
   name,
   client: {
     failures: () => {
