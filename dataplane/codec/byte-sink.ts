@@ -1,6 +1,9 @@
 // Collects the bytes that an encoder writes. Small results share slabs and a large one has a buffer of its own, so
 // that no more than one slab is kept whatever was written.
 
+import { ExpressionError } from '../../language/expression/errors.ts'
+import { MAX_WRITTEN } from '../../language/expression/room.ts'
+
 /** The fixed size of a slab: a small result that is kept retains no more than this. */
 const SLAB_BYTES = 65_536
 /** A slab with less room is replaced: many messages would have to be copied to another. */
@@ -13,6 +16,8 @@ const HUGE_TEXT = 4096
 const SAMPLE = 512
 
 const utf8 = new TextEncoder()
+
+const TOO_LARGE = 'a value is too large to be written'
 
 let slab = Buffer.allocUnsafeSlow(SLAB_BYTES)
 let slabView = new DataView(slab.buffer)
@@ -205,6 +210,7 @@ export class ByteSink {
 
   #grow(count: number): void {
     const { size } = this
+    if (size > MAX_WRITTEN) throw new ExpressionError(TOO_LARGE)
     const before = this.#bytes
     const isLarge = size + count > SLAB_BYTES / 2
     if (isLarge && before === slab) usedBytes = this.#start

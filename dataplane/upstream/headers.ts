@@ -2,6 +2,7 @@
 // always created here.
 
 import { isHeaderName, isHeaderValue } from '../../language/compile/headers.ts'
+import { Room } from '../../language/expression/room.ts'
 import type { Value, ValueMap } from '../../language/expression/value.ts'
 import { isOwnCookie, setsOwnCookie } from '../own-cookies.ts'
 
@@ -111,12 +112,15 @@ export const fromDocument = (
   { toText, isClients, credential }: DocumentReading,
 ): DocumentHeaders => {
   const list: HeaderList = []
+  const room = new Room(MAX_CHARACTERS)
   for (const key of Object.keys(map)) {
     const name = key.toLowerCase()
     if (!isHeaderName(name)) return { list, fault: `'${key.slice(0, 64)}' is not a header name` }
     const plain = dashed(name)
     if (FRAMED.has(plain)) continue
     for (const value of textsOf(map[key] ?? null, toText)) {
+      if (!room.take(HEADER_CHARACTERS + value.length))
+        return { list, fault: `together they have more than ${MAX_CHARACTERS} characters` }
       if (!isHeaderValue(value)) {
         return {
           list,
@@ -130,10 +134,16 @@ export const fromDocument = (
   return { list }
 }
 
+/** Of all headers that a document sends: it may name one value of a request 100,000 times. */
+const MAX_CHARACTERS = 2 ** 20
+/** Of each header, whatever it contains. */
+const HEADER_CHARACTERS = 32
+
 /** Null means no header, a list several. */
-const textsOf = (value: Value, toText: (value: Value) => string): readonly string[] => {
-  if (value === null) return []
-  return Array.isArray(value) ? (value as readonly Value[]).map(toText) : [toText(value)]
+function* textsOf(value: Value, toText: (value: Value) => string): Generator<string, void> {
+  if (value === null) return
+  if (Array.isArray(value)) for (const item of value as readonly Value[]) yield toText(item)
+  else yield toText(value)
 }
 
 /** Header values are bytes. Text beyond Latin-1 is sent as UTF-8; values of requests are Latin-1 already. */

@@ -6,6 +6,7 @@ import type { StatusCodes } from '../compiled.ts'
 import { ExpressionError } from '../expression/errors.ts'
 import { someRead } from '../expression/reads.ts'
 import { evaluator } from '../expression/run.ts'
+import type { LoadBudget } from '../expression/scope.ts'
 import { constant, type PipeArgument, type Root, type Template } from '../expression/template.ts'
 import { FAULT, fold } from '../expression/fold.ts'
 import type { Value } from '../expression/value.ts'
@@ -14,7 +15,7 @@ import type { Scope } from './scope.ts'
 
 interface Binding {
   readonly codes: StatusCodes
-  readonly budget: { left: number }
+  readonly budget: LoadBudget
   readonly diagnostics: Diagnostics
 }
 
@@ -67,10 +68,12 @@ const evaluate = (template: Template, pointer: string, binding: Binding): Templa
     security: {},
     status_codes: binding.codes,
     budget: binding.budget.left,
+    readable: binding.budget.readable,
   }
   try {
     const value = evaluator(template)(context)
     binding.budget.left = context.budget
+    binding.budget.readable = context.readable
     return constant(value)
   } catch (error) {
     if (!(error instanceof ExpressionError)) throw error

@@ -6,7 +6,7 @@ import { type Allowance, createAllowance } from './expansion-budget.ts'
 import type { StatusCodes } from '../compiled.ts'
 import { boundMessage } from '../expression/errors.ts'
 import { FAULT, type FoldScope, fold, type LoadRoot, type Report } from '../expression/fold.ts'
-import type { Met } from '../expression/scope.ts'
+import type { LoadBudget, Met } from '../expression/scope.ts'
 import type { ReadTemplate, Template } from '../expression/template.ts'
 import { setOwn, type Value } from '../expression/value.ts'
 import type { Diagnostics } from './diagnostics.ts'
@@ -75,7 +75,7 @@ interface ScopeDeps {
 
 /** The names of one level, over those of its parent. Complete once all its entries have been resolved. */
 class LevelFold implements FoldScope {
-  readonly budget: { left: number }
+  readonly budget: LoadBudget
   readonly met: Map<string, Met>
   readonly #entries: ReadonlyMap<string, Entry>
   /** The same by name, so that no label need be concatenated for each read. */

@@ -77,13 +77,15 @@ const applyToValue = (
   if (!definition.isPure || values.length < args.length) return undefined
   // The budget is exceeded and that has been reported: once is enough.
   if (site.scope.budget.left < 0) return FAULT
-  const host: Host = { budget: site.scope.budget.left }
+  const { budget } = site.scope
+  const host: Host = { budget: budget.left, readable: budget.readable }
   try {
     return constant(definition.apply(value, values, host))
   } catch (error) {
     return refuseTag(tag, site, explainFunctionError(definition.name, error, kindOf), offset)
   } finally {
-    site.scope.budget.left = host.budget
+    budget.left = host.budget
+    budget.readable = host.readable
   }
 }
 

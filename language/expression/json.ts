@@ -4,7 +4,8 @@
 import { ExpressionError } from './errors.ts'
 import { memoReads } from './memo-reads.ts'
 import { memoTemplates } from './memo-templates.ts'
-import { toJson } from './render.ts'
+import { toJson, TOO_LARGE } from './render.ts'
+import { MAX_WRITTEN } from './room.ts'
 import { type EvaluationContext, evaluator } from './run.ts'
 import { createListShare } from './share-list.ts'
 import { createTextShare } from './share-text.ts'
@@ -56,8 +57,10 @@ export class JsonText {
     const tails = this.#tails
     let json = this.#lead
     try {
-      for (let index = 0; index < writes.length; index++)
+      for (let index = 0; index < writes.length; index++) {
         json += (writes[index]?.(context) ?? '') + (tails[index] ?? '')
+        if (json.length > MAX_WRITTEN) throw new ExpressionError(TOO_LARGE)
+      }
     } catch (error) {
       throw asExpressionError(error)
     }

@@ -1,7 +1,8 @@
 // Renders a value as JSON text or as plain text (the template rule of behaviour §1).
 
 import { ExpressionError } from './errors.ts'
-import { isList, type Value } from './value.ts'
+import { Room } from './room.ts'
+import { isList, type Value, type ValueMap } from './value.ts'
 
 /**
  * Compact JSON; bytes are base64 text.
@@ -36,21 +37,44 @@ const jsonOfText = (text: string): string => {
   return JSON.stringify(text)
 }
 
-const TOO_LARGE = 'a value is too large or nested too deeply to be written as JSON'
+export const TOO_LARGE = 'a value is too large or nested too deeply to be written as JSON'
 
 const jsonOfContainer = (value: Value): string => {
   try {
-    return JSON.stringify(holdsBytes(value) ? withoutBytes(value) : value)
+    return JSON.stringify(holdsBytes(value, new Room()) ? withoutBytes(value) : value)
   } catch (cause) {
     throw new ExpressionError(TOO_LARGE, { cause })
   }
 }
 
-const holdsBytes = (value: Value): boolean => {
-  if (typeof value === 'string' && value.length > MAX_TEXT) throw new RangeError(TOO_LARGE)
+/** Walks to the end, as nothing is written of a value that is too large. @throws RangeError */
+const holdsBytes = (value: Value, room: Room): boolean => {
+  if (!room.take(lengthOf(value))) throw new RangeError(TOO_LARGE)
   if (typeof value !== 'object' || value === null) return false
   if (value instanceof Uint8Array) return true
-  return (isList(value) ? value : Object.values(value)).some(holdsBytes)
+  return isList(value) ? listHoldsBytes(value, room) : mapHoldsBytes(value, room)
+}
+
+const listHoldsBytes = (list: readonly Value[], room: Room): boolean => {
+  let hasBytes = false
+  for (const item of list) if (holdsBytes(item, room)) hasBytes = true
+  return hasBytes
+}
+
+const mapHoldsBytes = (map: ValueMap, room: Room): boolean => {
+  let hasBytes = false
+  for (const key of Object.keys(map)) {
+    if (!room.take(key.length)) throw new RangeError(TOO_LARGE)
+    if (holdsBytes(map[key] ?? null, room)) hasBytes = true
+  }
+  return hasBytes
+}
+
+/** At most what it is written to, without what is in it. */
+const lengthOf = (value: Value): number => {
+  if (typeof value === 'string') return value.length
+  if (value instanceof Uint8Array) return Math.ceil(value.length / 3) * 4
+  return typeof value === 'object' && value !== null ? 2 : 1
 }
 
 const withoutBytes = (value: Value): Value => {

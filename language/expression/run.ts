@@ -8,7 +8,7 @@ import { explainStep, ownValue } from './lookup.ts'
 import { reader } from './read.ts'
 import { toText } from './render.ts'
 import { sourceOf } from './source.ts'
-import { bytesOfText, LIMITS } from './functions/spend.ts'
+import { bytesOfText, LIMITS, refuseSpent } from './functions/spend.ts'
 import type { PipeArgument, PipeCall, PipeTemplate, Template, TextTemplate } from './template.ts'
 import { setOwn, type Value, type ValueMap } from './value.ts'
 
@@ -76,6 +76,7 @@ export const joiner = (
   }
   return (context) => {
     context.budget -= cost
+    if (context.budget < 0) throw overspent(template)
     let text = lead
     for (const { part, run, tail } of waiting) {
       const piece = insert(run(context), part)
@@ -129,6 +130,7 @@ const stepOf = (call: PipeCall, pipe: PipeTemplate, show: Show): Step => {
     if (value === '') return value
     const values = args(value, context)
     try {
+      refuseSpent(context)
       return apply(value, values, context)
     } catch (error) {
       const reason = explainFunctionError(call.name, error, show)

@@ -8,6 +8,12 @@ import { constant, type ConstantTemplate, type Template } from './template.ts'
 /** Roots that are known at load. */
 export type LoadRoot = 'variables' | 'defaults' | 'status_codes'
 
+/** Of a whole document, as `Host` has it for one request. */
+export interface LoadBudget {
+  left: number
+  readable?: number | undefined
+}
+
 /** Values may be templates themselves: a variable may wait for the request. */
 export interface FoldScope {
   /**
@@ -22,7 +28,7 @@ export interface FoldScope {
   /** Takes notice of what is read otherwise than it looks. */
   readonly remark?: (path: string, message: string, offset: number) => void
   /** Bytes that templates and functions may still produce at load; shared by a whole document. */
-  readonly budget: { left: number }
+  readonly budget: LoadBudget
   /**
    * Expressions seen before, by source; shared by a whole document, which writes the same ones on path after path.
    * Measured: saves half of the time that folding takes. Absent: nothing is cached.

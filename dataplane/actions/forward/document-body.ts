@@ -1,8 +1,10 @@
 // Prepares the body that a document sends to an upstream: a closure that evaluates its template to bytes and their
 // content type.
 
+import { ExpressionError } from '../../../language/expression/errors.ts'
 import { jsonWriter, toJson } from '../../../language/expression/json.ts'
 import { type EvaluationContext, evaluator } from '../../../language/expression/run.ts'
+import { Room } from '../../../language/expression/room.ts'
 import type { Template } from '../../../language/expression/template.ts'
 import { toText } from '../../../language/expression/text.ts'
 import { isMap, type Value, type ValueMap } from '../../../language/expression/value.ts'
@@ -56,7 +58,12 @@ const ENCODERS = {
   other: (value) => Buffer.from(toText(value)),
 } as const satisfies Record<MediaKind, (value: Value) => Buffer>
 
-const toForm = (map: ValueMap): string =>
-  new URLSearchParams(
-    Object.keys(map).map((name): [string, string] => [name, toText(map[name] ?? null)]),
-  ).toString()
+const toForm = (map: ValueMap): string => {
+  const room = new Room()
+  const pairs = Object.keys(map).map((name): [string, string] => {
+    const text = toText(map[name] ?? null)
+    if (room.take(name.length + text.length)) return [name, text]
+    throw new ExpressionError('the value is too large to be written as a form')
+  })
+  return new URLSearchParams(pairs).toString()
+}

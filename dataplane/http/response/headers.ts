@@ -5,6 +5,7 @@ import { oncePer } from '../../../base/once.ts'
 import { createEqualShare } from '../../../base/weak-share.ts'
 import { isHeaderName, isHeaderValue } from '../../../language/compile/headers.ts'
 import { ExpressionError } from '../../../language/expression/errors.ts'
+import { Room } from '../../../language/expression/room.ts'
 import { type EvaluationContext, evaluator } from '../../../language/expression/run.ts'
 import type { Template } from '../../../language/expression/template.ts'
 import { toText } from '../../../language/expression/text.ts'
@@ -45,7 +46,7 @@ export const prepareHeaders = (template: Template): HeaderWriter => {
   const evaluate = evaluator(template)
   const write = (context: EvaluationContext): HeaderList => {
     const value = evaluate(context)
-    if (isMap(value)) return toHeaderList(Object.entries(value))
+    if (isMap(value)) return toHeaderList(Object.entries(value), createRoom())
     throw new ExpressionError('headers: the expression did not yield a map')
   }
   return { constant: undefined, write, writeWhatIsKnown: (context) => orNone(() => write(context)) }
@@ -61,7 +62,7 @@ const NO_HEADERS = writerOf(NONE)
 
 /** The operations of a document mostly have the same map, and many documents equal ones. */
 const constantHeaders = oncePer((map: ValueMap) =>
-  writerOfList(shareEqual(toHeaderList(Object.entries(map)))),
+  writerOfList(shareEqual(toHeaderList(Object.entries(map), createRoom()))),
 )
 
 const shareEqual = createEqualShare()
@@ -69,15 +70,21 @@ const writerOfList = oncePer(writerOf)
 
 const prepareEntries = (entries: readonly (readonly [string, Template])[]): HeaderWriter => {
   const prepared = entries.map(([name, value]) => [name, evaluator(value)] as const)
-  const writeEntry = (index: number, context: EvaluationContext): HeaderList => {
-    const entry = prepared[index]
-    return entry === undefined ? NONE : toHeaderList([[entry[0], entry[1](context)]])
-  }
+  type Entry = (typeof prepared)[number]
+  const writeEntry = ([name, run]: Entry, context: EvaluationContext, room: Room): HeaderList =>
+    toHeaderList([[name, run(context)]], room)
   return {
     constant: undefined,
-    write: (context) => prepared.flatMap((_, index) => writeEntry(index, context)),
-    writeWhatIsKnown: (context) =>
-      prepared.flatMap((_, index) => orNone(() => writeEntry(index, context))),
+    write: (context) => {
+      const room = createRoom()
+      return prepared.flatMap((entry) => writeEntry(entry, context, room))
+    },
+    writeWhatIsKnown: (context) => {
+      const room = createRoom()
+      return prepared.flatMap((entry) =>
+        room.isFull ? NONE : orNone(() => writeEntry(entry, context, room)),
+      )
+    },
   }
 }
 
@@ -90,7 +97,14 @@ const orNone = (write: () => HeaderList): HeaderList => {
   }
 }
 
-const toHeaderList = (entries: readonly (readonly [string, Value])[]): HeaderList => {
+/** Characters of all headers of a response: a document may name one value of a request 100,000 times. */
+const MAX_CHARACTERS = 2 ** 20
+/** Of each header, whatever it contains. */
+const HEADER_CHARACTERS = 32
+
+const createRoom = (): Room => new Room(MAX_CHARACTERS)
+
+const toHeaderList = (entries: readonly (readonly [string, Value])[], room: Room): HeaderList => {
   const list: (readonly [string, string])[] = []
   for (const [written, value] of entries) {
     if (!isHeaderName(written))
@@ -98,7 +112,7 @@ const toHeaderList = (entries: readonly (readonly [string, Value])[]): HeaderLis
     const name = written.toLowerCase()
     if (FRAMING.has(name) || value === null) continue
     for (const item of isList(value) ? value : [value]) {
-      const text = headerText(name, item)
+      const text = headerText(name, item, room)
       // An upstream's value may be part of it.
       if (name !== 'set-cookie' || !setsOwnCookie(text)) list.push([name, text])
     }
@@ -106,10 +120,12 @@ const toHeaderList = (entries: readonly (readonly [string, Value])[]): HeaderLis
   return list
 }
 
-const headerText = (name: string, value: Value): string => {
+const headerText = (name: string, value: Value, room: Room): string => {
   if (typeof value === 'object' && value !== null)
     throw new ExpressionError(`headers: the value of '${name}' is a map or a list, not text`)
   const text = toText(value)
+  if (!room.take(HEADER_CHARACTERS + text.length))
+    throw new ExpressionError(`headers: together they have more than ${MAX_CHARACTERS} characters`)
   if (!isHeaderValue(text))
     throw new ExpressionError(
       `headers: the value of '${name}' contains a line break or control character`,

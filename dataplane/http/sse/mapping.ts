@@ -38,6 +38,7 @@ export const prepareEvents = ({ isEndless, body, failure }: EventTemplates): Eve
   const render: Render = (event, context) => {
     context.action = { result: event.result }
     context.budget = BUDGET
+    context.readable = undefined
     return toEventBytes(formatEvent({ ...event, data: data(context) }))
   }
   return {

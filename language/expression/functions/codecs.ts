@@ -4,20 +4,24 @@ import { findExcess, type JsonBounds } from '../../../base/json-weight.ts'
 import type { Apply } from './apply.ts'
 import { FunctionError } from '../errors.ts'
 import { base64Of, toJson } from '../render.ts'
-import { bytesOfText, spend } from './spend.ts'
+import { bytesOfText, spend, spendReading } from './spend.ts'
 import type { Value } from '../value.ts'
 
 /** Deeper JSON text is rejected: code that reads it afterwards may recurse. */
 const MAX_NESTING = 512
+/** As many as a body may have: 8 MB of empty lists would take 120 MB. */
+const MAX_VALUES = 1_000_000
 
 export const encodeBase64: Apply = (input, _args, host) => {
   const bytes = input instanceof Uint8Array ? input : Buffer.from(textFrom(input))
+  spendReading(host, bytes.length)
   spend(host, Math.ceil(bytes.length / 3) * 4)
   return base64Of(bytes)
 }
 
 export const decodeBase64: Apply = (input, _args, host) => {
   const encoded = textFrom(input)
+  spendReading(host, encoded.length)
   const bytes = Buffer.from(encoded, 'base64')
   if (base64Of(bytes) !== encoded) throw new FunctionError('takes base64 text with padding', input)
   spend(host, bytes.length)
@@ -30,16 +34,17 @@ export const decodeBase64: Apply = (input, _args, host) => {
 
 export const encodeJson: Apply = (input, _args, host) => {
   const text = toJson(input)
+  spendReading(host, text.length)
   spend(host, bytesOfText(text))
   return text
 }
 
 export const decodeJson: Apply = (input, _args, host) => {
   const text = textFrom(input)
+  spendReading(host, text.length)
   spend(host, bytesOfText(text))
-  if (isTooDeep(text)) {
-    throw new FunctionError(`takes JSON text of at most ${MAX_NESTING} levels`, input)
-  }
+  const excess = excessOf(text)
+  if (excess !== undefined) throw new FunctionError(EXCESS[excess], input)
   try {
     return JSON.parse(text) as Value
   } catch (cause) {
@@ -53,7 +58,12 @@ const textFrom = (input: Value): string => {
 }
 
 /** Text that is no longer than the bound cannot be deeper. */
-const isTooDeep = (text: string): boolean =>
-  text.length > MAX_NESTING && findExcess(Buffer.from(text), NESTING_BOUNDS) !== undefined
+const excessOf = (text: string): keyof typeof EXCESS | undefined =>
+  text.length > MAX_NESTING ? findExcess(Buffer.from(text), BOUNDS) : undefined
 
-const NESTING_BOUNDS: JsonBounds = { maxDepth: MAX_NESTING, maxValues: Infinity }
+const BOUNDS: JsonBounds = { maxDepth: MAX_NESTING, maxValues: MAX_VALUES }
+
+const EXCESS = {
+  depth: `takes JSON text of at most ${MAX_NESTING} levels`,
+  values: `takes JSON text of at most ${MAX_VALUES} values`,
+} as const satisfies Record<NonNullable<ReturnType<typeof findExcess>>, string>

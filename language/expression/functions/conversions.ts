@@ -1,19 +1,20 @@
 // Converts one value to another type: integer, float, string, boolean, abs.
 
-import type { Apply } from './apply.ts'
+import type { Apply, Host } from './apply.ts'
 import { FunctionError } from '../errors.ts'
 import { toText } from '../render.ts'
-import { bytesOfText, spend } from './spend.ts'
+import { bytesOfText, spend, spendReading } from './spend.ts'
 import type { Value } from '../value.ts'
 
 /** Truncates toward zero; never -0. */
-export const integerOf: Apply = (input) => Math.trunc(numberFrom(input)) + 0
+export const integerOf: Apply = (input, _args, host) => Math.trunc(numberFrom(input, host)) + 0
 
-export const floatOf: Apply = (input) => numberFrom(input)
+export const floatOf: Apply = (input, _args, host) => numberFrom(input, host)
 
 export const textOf: Apply = (input, _args, host) => {
   if (typeof input === 'string') return input
   const text = toText(input)
+  spendReading(host, text.length)
   spend(host, bytesOfText(text))
   return text
 }
@@ -29,7 +30,8 @@ export const magnitudeOf: Apply = (input) => {
   throw new FunctionError('takes a number', input)
 }
 
-const numberFrom = (input: Value): number => {
+const numberFrom = (input: Value, host: Host): number => {
+  if (typeof input === 'string') spendReading(host, input.length)
   const number = typeof input === 'string' ? decimalOf(input) : input
   if (typeof number === 'number' && Number.isFinite(number)) return number
   throw new FunctionError('takes a number or decimal text', input)

@@ -1,10 +1,10 @@
 // Implements the functions on lists, which give an element, a part or a number. Positions count from 1, as documents
 // write them.
 
-import type { Apply, VerifyArguments } from './apply.ts'
+import type { Apply, Host, VerifyArguments } from './apply.ts'
 import { decimalOf } from './conversions.ts'
 import { kindOf, FunctionError } from '../errors.ts'
-import { bytesOfPlaces, spend } from './spend.ts'
+import { bytesOfPlaces, spend, spendReading, unitsOfElements } from './spend.ts'
 import { isList, type Value } from '../value.ts'
 
 export const firstOf: Apply = (input) => listFrom(input)[0] ?? emptyFor(input)
@@ -32,9 +32,9 @@ export const verifyPosition: VerifyArguments = ([position]) => {
 
 export const lengthOf: Apply = (input) => listFrom(input).length
 
-export const smallestOf: Apply = (input) => extremeOf(input, -1)
+export const smallestOf: Apply = (input, _args, host) => extremeOf(input, -1, host)
 
-export const greatestOf: Apply = (input) => extremeOf(input, 1)
+export const greatestOf: Apply = (input, _args, host) => extremeOf(input, 1, host)
 
 /** Elements of distinct positions, in the order in which they were drawn. */
 export const pickRandom: Apply = (input, args, host) => {
@@ -76,13 +76,16 @@ const countFrom = (arg: Value | undefined): number => {
 }
 
 /** Numbers come before texts. */
-const extremeOf = (input: Value, direction: 1 | -1): Value => {
+const extremeOf = (input: Value, direction: 1 | -1, host: Host): Value => {
   const list = listFrom(input)
+  spendReading(host, unitsOfElements(list.length))
   let extreme: number | string | undefined
   for (const element of list) {
     if (typeof element !== 'number' && typeof element !== 'string') {
       throw new FunctionError('takes numbers and texts in its list', element)
     }
+    // Texts that begin alike are compared to their ends.
+    if (typeof element === 'string') spendReading(host, element.length)
     if (extreme === undefined || compare(element, extreme) === direction) extreme = element
   }
   return extreme ?? ''

@@ -3,10 +3,10 @@
 
 import type { Apply, Host, VerifyArguments } from './apply.ts'
 import { kindOf, FunctionError, showKey } from '../errors.ts'
-import { bytesOfPlaces, spend } from './spend.ts'
+import { bytesOfPlaces, spend, spendReading, unitsOfKeys } from './spend.ts'
 import { isList, isMap, setOwn, type Value, type ValueMap } from '../value.ts'
 
-export const sizeOf: Apply = (input) => Object.keys(mapFrom(input)).length
+export const sizeOf: Apply = (input, _args, host) => keysOf(mapFrom(input), host).length
 
 export const getFrom: Apply = (input, [key, otherwise]) => {
   const map = mapFrom(input)
@@ -66,11 +66,17 @@ export const verifyMaps: VerifyArguments = (sides) => {
 }
 
 const chosen = (map: ValueMap, isChosen: (key: string) => boolean, host: Host): ValueMap => {
-  const keys = Object.keys(map).filter(isChosen)
+  const keys = keysOf(map, host).filter(isChosen)
   spend(host, bytesOfPlaces(keys.length))
   const copy: Record<string, Value> = {}
   for (const key of keys) setOwn(copy, key, map[key] ?? null)
   return copy
+}
+
+const keysOf = (map: ValueMap, host: Host): readonly string[] => {
+  const keys = Object.keys(map)
+  spendReading(host, unitsOfKeys(keys.length))
+  return keys
 }
 
 /** Spreading defines own members, `__proto__` among them, where assigning would lose it. */

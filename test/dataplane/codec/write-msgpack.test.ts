@@ -4,6 +4,7 @@ import fc from 'fast-check'
 import { readMsgpack } from '../../../dataplane/codec/read-msgpack.ts'
 import { ValueMeter } from '../../../dataplane/memory/value-meter.ts'
 import { writeMsgpack } from '../../../dataplane/codec/write-msgpack.ts'
+import { ExpressionError } from '../../../language/expression/errors.ts'
 import type { Value } from '../../../language/expression/value.ts'
 import { anyValue } from '../../support/any-value.ts'
 
@@ -16,6 +17,13 @@ const nested = (depth: number, wrap: (value: unknown) => unknown): unknown => {
   for (let level = 0; level < depth; level++) value = wrap(value)
   return value
 }
+
+it('a value that names another one many times is written to a bounded number of bytes', () => {
+  const text = 'x'.repeat(2 ** 20)
+  const many = (count: number) => Array.from({ length: count }, () => text)
+  expect(writeMsgpack(many(31)).length).toBeGreaterThan(31 * 2 ** 20)
+  expect(() => writeMsgpack(many(200))).toThrow(ExpressionError)
+})
 
 describe('values and their bytes (msgpack specification, Formats)', () => {
   it.each<[unknown, string]>([

@@ -316,6 +316,26 @@ describe('fromUpstream', () => {
   })
 })
 
+it('headers of a document have a bounded number of characters together', () => {
+  const value = 'v'.repeat(2 ** 16)
+  let written = 0
+  const send = (values: ValueMap) =>
+    fromDocument(values, {
+      toText: (each) => {
+        written++
+        return toText(each)
+      },
+      credential: undefined,
+      isClients: () => false,
+    }).fault
+  const many = (count: number) =>
+    Object.fromEntries(Array.from({ length: count }, (_, at) => [`x-${at}`, value]))
+  expect(send(many(15))).toBeUndefined()
+  expect(send(many(1000))).toBe('together they have more than 1048576 characters')
+  expect(send({ x: Array.from({ length: 1000 }, () => value) })).toBeDefined()
+  expect(written).toBe(15 + 16 + 16)
+})
+
 describe('hasForeignCoding', () => {
   it.each<[Pairs, boolean]>([
     [[['content-encoding', 'gzip']], false],

@@ -172,6 +172,29 @@ describe('jsonWriter', () => {
   })
 })
 
+describe('what names one large value many times', () => {
+  const body = { text: 'x'.repeat(2 ** 20), bytes, 'a key': [1] }
+  const many = (count: number): Value => Array.from({ length: count }, () => body)
+
+  it('is no longer than 32 MiB as JSON of a template', () => {
+    const write = (count: number) =>
+      jsonWriter(folded(Array.from({ length: count }, () => '{{request.body.text}}')).template)(
+        contextOf({ request: { body } }),
+      )
+    expect(write(31)).toHaveLength(31 * 2 ** 20 + 31 * 3 + 1)
+    expect(failureOf(() => write(32))).toBeInstanceOf(ExpressionError)
+  })
+
+  it('is no longer as JSON of a value, with bytes in it or without', () => {
+    expect(toJson(many(31)).length).toBeGreaterThan(31 * 2 ** 20)
+    expect(failureOf(() => toJson(many(33)))).toBeInstanceOf(ExpressionError)
+    const keys = { ['k'.repeat(2 ** 20)]: 1 }
+    expect(failureOf(() => toJson(Array.from({ length: 33 }, () => keys)))).toBeInstanceOf(
+      ExpressionError,
+    )
+  })
+})
+
 describe('urlWriter without encoding', () => {
   it.each<[Value, string]>([
     ['plain', 'plain'],

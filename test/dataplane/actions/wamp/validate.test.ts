@@ -125,6 +125,18 @@ describe('findInvalid', () => {
     expect(unfit?.place.length).toBeLessThan(300)
   })
 
+  it.each<[string, Value]>([
+    ['texts', 'x'.repeat(2 ** 20)],
+    ['keys', { ['k'.repeat(2 ** 20)]: 1 }],
+    ['bytes', new Uint8Array(2 ** 20)],
+    ['numbers', Array.from({ length: 2 ** 17 }, () => 1.5)],
+    ['maps', Array.from({ length: 2 ** 14 }, () => ({}))],
+  ])('a value that names large %s many times is not walked to its end', (_, value) => {
+    const many = (count: number): Value => Array.from({ length: count }, () => value)
+    expect(findInvalid(many(50))).toBeUndefined()
+    expect(findInvalid(many(70))?.reason).toBe('larger than any message may be')
+  })
+
   it('a very deep value is no danger', () => {
     let value: Value = []
     for (let level = 0; level < 100_000; level++) value = [value]

@@ -45,6 +45,23 @@ describe('header values', () => {
   })
 })
 
+describe('headers that name one large value many times', () => {
+  const request = { x: 'v'.repeat(2 ** 16) }
+  const many = (count: number) =>
+    prepareHeaders(mapOf(Array.from({ length: count }, (_, at) => [`x-${at}`, read] as const)))
+
+  it('have a bounded number of characters together', () => {
+    expect(many(15).write(contextOf({ request }))).toHaveLength(15)
+    expect(() => many(1000).write(contextOf({ request }))).toThrow('together they have more than')
+    const listed = { x: Array.from({ length: 1000 }, () => request.x) }
+    expect(() => many(1).write(contextOf({ request: listed }))).toThrow(ExpressionError)
+  })
+
+  it('are left out of an error beyond that', () => {
+    expect(many(1000).writeWhatIsKnown(contextOf({ request }))).toHaveLength(15)
+  })
+})
+
 describe("the gateway's cookies", () => {
   const cookies = ['a=1', 'svc_ticket_com.acme=x; Path=/', ' svc_csrf_x=1', '=__Host-svc_oidc_1=x']
 

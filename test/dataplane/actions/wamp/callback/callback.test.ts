@@ -337,6 +337,9 @@ describe.each(UPSTREAM_CLIENTS)('over %s', (client) => {
   })
 
   /** Fails each attempt as told, in turn; a number answers with that status. */
+  /** Three bytes for each character. */
+  const textOf = (mebibytes: number): string => '漢'.repeat((mebibytes * 2 ** 20) / 3)
+
   const scripted = (
     script: readonly (number | ConstructorParameters<typeof UpstreamError>[0])[],
   ) => {
@@ -364,7 +367,7 @@ describe.each(UPSTREAM_CLIENTS)('over %s', (client) => {
     const { upstream } = scripted([])
     const { callbacks, target } = posterFor('http://hooks', { upstream })
     const invoke = callbacks.invocations(target)
-    const large = { ...INVOCATION, args: ['x'.repeat(33 * 1024 * 1024)] }
+    const large = { ...INVOCATION, args: [textOf(33)] }
     const first = invoke(large)
     expect(await errorOf(invoke(large))).toMatchObject({ uri: 'svc.error.overloaded' })
     expect(await first).toEqual({ args: [], kwargs: {} })
@@ -444,7 +447,7 @@ describe.each(UPSTREAM_CLIENTS)('over %s', (client) => {
       const { upstream, sent } = scripted([])
       const { callbacks, target, lost } = posterFor('http://hooks', { upstream })
       const { onEvent: tell } = callbacks.events(target)
-      const ofMebibytes = (count: number) => eventOf({ args: ['x'.repeat(count * 1024 * 1024)] })
+      const ofMebibytes = (count: number) => eventOf({ args: [textOf(count)] })
       tell(ofMebibytes(65))
       tell(ofMebibytes(0))
       expect(lost).toEqual(['overloaded'])
