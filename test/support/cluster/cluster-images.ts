@@ -6,7 +6,7 @@ import { whileLocked } from '../routers/build-lock.ts'
 import { buildRouter } from '../routers/build-router.ts'
 import { buildImage } from './build-image.ts'
 import type { ClusterNode } from './cluster-node.ts'
-import { forgetOldLayers, imageStore, makeScratchDirectory } from './image-store.ts'
+import { forgetOldImages, imageStore, makeScratchDirectory } from './image-store.ts'
 
 /** Of what the tests run in pods: the project's own, and those around it. */
 export const CLUSTER_IMAGES = {
@@ -37,7 +37,7 @@ export const clusterImages = async (
 ): Promise<typeof CLUSTER_IMAGES> => {
   for (const name of names.length === 0 ? ALL : names)
     await whileLocked(join(imageStore(), `${name}.lock`), BUILDS[name], { patienceMs: BUILD_MS })
-  await forgetOldLayers(Date.now())
+  await forgetOldImages(Date.now())
   return CLUSTER_IMAGES
 }
 

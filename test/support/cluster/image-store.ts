@@ -39,20 +39,32 @@ export const buildah = async (args: readonly string[]): Promise<string> => {
 export const hasImage = async (name: string): Promise<boolean> =>
   (await runCommand(command(['inspect', '--type', 'image', name]))).code === 0
 
-/** What a build leaves behind for the next one is of use until its sources change: a day of work leaves gigabytes. */
-const KEPT_MS = 2 * 86_400_000
-
-/** Removes what has no name and is older; who has newer layers on top of it keeps it. */
-export const forgetOldLayers = async (nowMs: number): Promise<void> => {
+/** Removes images without a name that the next build has no use for; layers below newer ones stay. */
+export const forgetOldImages = async (nowMs: number): Promise<void> => {
   const format = '{{.ID}} {{.CreatedAtRaw}}'
   const nameless = ['images', '--all', '--filter', 'dangling=true', '--format', format]
-  const old = (await buildah(nameless)).split('\n').flatMap((line) => {
-    const [id = '', day, time = ''] = line.split(' ')
-    const createdMs = Date.parse(`${day}T${time.slice(0, 8)}Z`)
-    return nowMs - createdMs > KEPT_MS ? [id] : []
-  })
+  const old = oldImages((await buildah(nameless)).split('\n'), nowMs)
   if (old.length > 0) await runCommand(command(['rmi', ...old]))
 }
+
+const KEPT_MS = 2 * 86_400_000
+/** Each build leaves three, of up to 0.7 GB. */
+const KEPT_IMAGES = 12
+
+/**
+ * The ids of all but the newest.
+ * @param lines `ID YYYY-MM-DD HH:MM:SS… +0000 UTC`
+ * @example oldImages(['a 2026-11-01 10:00:00 +0000 UTC'], Date.parse('2026-11-09')) // ['a']
+ */
+export const oldImages = (lines: readonly string[], nowMs: number): readonly string[] =>
+  lines
+    .map((line) => {
+      const [id = '', day, time = ''] = line.split(' ')
+      return { id, createdMs: Date.parse(`${day}T${time.slice(0, 8)}Z`) }
+    })
+    .sort((a, b) => b.createdMs - a.createdMs)
+    .filter(({ createdMs }, i) => i >= KEPT_IMAGES || nowMs - createdMs > KEPT_MS)
+    .map(({ id }) => id)
 
 /** Writes an image as one file that containerd and docker understand. @throws where there is no such image */
 export const exportImage = async (name: string, path: string): Promise<void> => {
