@@ -99,8 +99,9 @@ describeWhenAvailable('two replicas with one Redis', redisAvailability(), () => 
     expect((await refresh(one, third.refresh_token)).status).toBe(503)
 
     await redis.restart()
+    // Each notices by itself.
     await eventually(async () => {
-      expect(await readiness(one)).toEqual([204, undefined])
+      for (const gateway of [one, two]) expect(await readiness(gateway)).toEqual([204, undefined])
     })
     expect(await statusOf(one, '/me', third.access_token)).toBe(200)
     // What Redis has lost its replicas have told it again.
