@@ -78,7 +78,6 @@ describe('two workers that trust no proxy', () => {
 describe('a collector that takes nothing', () => {
   interface Ending {
     readonly statuses: readonly number[]
-    readonly isSoon: boolean
     readonly lines: number
   }
   const endings = new Map<string, Ending>()
@@ -87,11 +86,10 @@ describe('a collector that takes nothing', () => {
     await using gateway = await rig.start(['--otlp', url])
     const asked = await Promise.all(Array.from({ length: 9 }, () => askMany(gateway, 100)))
     expect(asked.flat()).toHaveLength(900)
-    const startedMs = performance.now()
+    // It throws for a gateway that does not end by itself.
     await gateway.stop()
-    const isSoon = performance.now() - startedMs < 8000
     const { length: lines } = gateway.logs().filter((line) => line.includes('traces are lost'))
-    return { statuses: [...new Set(asked.flat())], isSoon, lines }
+    return { statuses: [...new Set(asked.flat())], lines }
   }
 
   beforeAll(async () => {
@@ -111,7 +109,7 @@ describe('a collector that takes nothing', () => {
   it.each(['hangs', 'answers 500', 'is away'])(
     'and %s costs requests nothing, and one line',
     (name) => {
-      expect(endings.get(name)).toEqual({ statuses: [200], isSoon: true, lines: 1 })
+      expect(endings.get(name)).toEqual({ statuses: [200], lines: 1 })
     },
   )
 })
