@@ -113,7 +113,7 @@ const untilStreams = (wanted: number): Promise<void> =>
       const count = await metric('svc_gateway_event_streams')
       if (count !== wanted) throw new Error(`${count} streams are open, not ${wanted}`)
     },
-    { withinMs: 10_000 },
+    { withinMs: 30_000 },
   )
 
 it(`memory stays flat with ${STREAMS} streams that come and go`, async () => {

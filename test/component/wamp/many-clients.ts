@@ -34,7 +34,7 @@ export const startClients = async (origin: string, count: number): Promise<ManyC
       return (await read()) as RoundReport
     },
     [Symbol.asyncDispose]: async () => {
-      if (child.exitCode !== null) return
+      if (child.exitCode !== null || child.signalCode !== null) return
       child.kill('SIGKILL')
       await once(child, 'close')
     },

@@ -275,7 +275,7 @@ export const WEBHOOK_CASES: readonly FaultCase[] = [
           if (all.length < 257) throw new Error(`${all.length} were delivered`)
           return all
         },
-        { withinMs: 10_000 },
+        { withinMs: 30_000 },
       )
       return { isOrdered: order.every((n, index) => n === index), lost, alive }
     },
