@@ -23,6 +23,7 @@ import { rolesFor } from '../../../operator/resource/roles-for.ts'
 import { createSilentLog } from '../../../telemetry/log.ts'
 import { createManualClock } from '../../support/manual-clock.ts'
 import { eventually } from '../../support/eventually.ts'
+import { freePort } from '../../support/free-port.ts'
 import { untilGranted, userOf } from '../../support/kubernetes/access-review.ts'
 import { demand } from '../../support/kubernetes/api-client.ts'
 import { describeWithKubernetes } from '../../support/kubernetes/describe-with-kubernetes.ts'
@@ -142,7 +143,8 @@ await describeWithKubernetes('admission', (plane) => {
         webhook.check()
       },
     })
-    server = await start(0)
+    // It comes back there.
+    server = await start(await freePort())
     webhook = new WebhookManager({
       api,
       clock,
