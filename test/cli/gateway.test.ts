@@ -32,7 +32,7 @@ beforeAll(async () => {
   const realm = { uri: 'com.example' }
   await request(`${gateway.management}/realms`, { method: 'POST', json: realm })
   await request(`${gateway.management}/api_specs`, { method: 'POST', json: DOCUMENT })
-}, 30_000)
+})
 
 afterAll(async () => {
   await gateway.stop()

@@ -74,13 +74,13 @@ beforeAll(async () => {
       'operator.test',
     ],
   })
-}, 30_000)
+})
 
 afterAll(async () => {
   await keeper.stop()
   await gateway.stop()
   await dir[Symbol.asyncDispose]()
-}, 30_000)
+})
 
 let mounts = 0
 

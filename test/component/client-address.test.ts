@@ -66,14 +66,14 @@ beforeAll(async () => {
     }),
     withSecurity(guarded),
   )
-}, 30_000)
+})
 
 afterAll(async () => {
   await gateway.stop()
   await upstream.close()
   await collector[Symbol.asyncDispose]()
   await dir[Symbol.asyncDispose]()
-}, 30_000)
+})
 
 /** Of its version, where documents have it. */
 const withSecurity = (document: object): object => {
@@ -201,7 +201,7 @@ describe('the address of the client', () => {
       },
       { withinMs: 15_000 },
     )
-  }, 30_000)
+  })
 
   it('comes before TLS', async () => {
     const socket = connect(tlsPort, '127.0.0.1')

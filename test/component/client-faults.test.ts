@@ -29,9 +29,9 @@ beforeAll(async () => {
       },
     },
   })
-}, 30_000)
+})
 
-afterAll(() => gateway.stop(), 30_000)
+afterAll(() => gateway.stop())
 
 const open = async (...parts: readonly (string | number)[]): Promise<RawClient> => {
   const client = await openRawClient(addressOf(gateway.public), 25_000)
@@ -48,44 +48,32 @@ const FINE = '"fine"'
 const POST = 'POST /body/read HTTP/1.1\r\nHost: a\r\nContent-Type: application/json\r\n'
 
 describe('a client that sends a byte now and then', () => {
-  it.concurrent(
-    'in its head: let go, with 408 or without a word',
-    async () => {
-      const drops = Array.from({ length: 20 }, (_, i) => [`X-${i}: 1\r\n`, 250]).flat()
-      await using client = await open('GET /body/read HTTP/1.1\r\n', 250, ...drops)
-      expect(await readFine()).toBe(FINE)
-      const bytes = await client.stream.takeToEnd()
-      expect(bytes.toString()).toMatch(/^$|^HTTP\/1\.1 408 /)
-    },
-    30_000,
-  )
+  it.concurrent('in its head: let go, with 408 or without a word', async () => {
+    const drops = Array.from({ length: 20 }, (_, i) => [`X-${i}: 1\r\n`, 250]).flat()
+    await using client = await open('GET /body/read HTTP/1.1\r\n', 250, ...drops)
+    expect(await readFine()).toBe(FINE)
+    const bytes = await client.stream.takeToEnd()
+    expect(bytes.toString()).toMatch(/^$|^HTTP\/1\.1 408 /)
+  })
 
-  it.concurrent(
-    'in a body with a length: 408, and the connection ends',
-    async () => {
-      const drops = Array.from({ length: 20 }, () => ['1', 200]).flat()
-      await using client = await open(`${POST}Content-Length: 1000\r\n\r\n`, ...drops)
-      const response = await client.response()
-      expect(response.status).toBe(408)
-      expect(JSON.parse(response.body.toString())).toMatchObject({
-        code: 'svc.error.request_timeout',
-      })
-      expect(await client.more()).toBe(false)
-      expect(await readFine()).toBe(FINE)
-    },
-    30_000,
-  )
+  it.concurrent('in a body with a length: 408, and the connection ends', async () => {
+    const drops = Array.from({ length: 20 }, () => ['1', 200]).flat()
+    await using client = await open(`${POST}Content-Length: 1000\r\n\r\n`, ...drops)
+    const response = await client.response()
+    expect(response.status).toBe(408)
+    expect(JSON.parse(response.body.toString())).toMatchObject({
+      code: 'svc.error.request_timeout',
+    })
+    expect(await client.more()).toBe(false)
+    expect(await readFine()).toBe(FINE)
+  })
 
-  it.concurrent(
-    'in a chunked body: 408',
-    async () => {
-      const drops = Array.from({ length: 20 }, () => ['1\r\n1\r\n', 200]).flat()
-      await using client = await open(`${POST}Transfer-Encoding: chunked\r\n\r\n`, ...drops)
-      expect((await client.response()).status).toBe(408)
-      expect(await readFine()).toBe(FINE)
-    },
-    30_000,
-  )
+  it.concurrent('in a chunked body: 408', async () => {
+    const drops = Array.from({ length: 20 }, () => ['1\r\n1\r\n', 200]).flat()
+    await using client = await open(`${POST}Transfer-Encoding: chunked\r\n\r\n`, ...drops)
+    expect((await client.response()).status).toBe(408)
+    expect(await readFine()).toBe(FINE)
+  })
 })
 
 it('a body that is too large is refused before it has come', async () => {
@@ -108,7 +96,7 @@ it('500 connections that say nothing, or half of something, keep no client waiti
   for (let i = 0; i < 20; i += 1) expect(await readFine()).toBe(FINE)
   for (const client of clients) client.close()
   expect(await readFine()).toBe(FINE)
-}, 30_000)
+})
 
 it('clients that hang up in the middle of anything leave nothing behind', async () => {
   const beginnings = [
@@ -126,4 +114,4 @@ it('clients that hang up in the middle of anything leave nothing behind', async 
   await Promise.all(Array.from({ length: 20 }, () => beginnings.map(hangUp)).flat())
   expect(await readFine()).toBe(FINE)
   expect(gateway.logs().join('\n')).not.toMatch(/uncaught|unhandled|TypeError/i)
-}, 30_000)
+})

@@ -55,13 +55,13 @@ beforeAll(async () => {
   otherGateway = await listen('the realms', '127.0.0.2')
   managementPort = portOf(otherGateway)
   gateway = await start()
-}, 30_000)
+})
 
 afterAll(async () => {
   await gateway.stop()
   await Promise.all([close(upstream), close(otherGateway)])
   await dir[Symbol.asyncDispose]()
-}, 30_000)
+})
 
 const documentOf = (id: string): object =>
   api(id, {
@@ -122,7 +122,7 @@ it('a snapshot keeps it', async () => {
   gateway = await start()
   expect(await statusOf('/free/bank')).toEqual(SERVED)
   expect(await statusOf('/shop/bank')).toEqual(DENIED)
-}, 30_000)
+})
 
 it('a policy that changes takes effect with the next sync call', async () => {
   expect(await sync({ free: 'shop', shop: undefined })).toEqual(['unchanged', 'loaded', 'loaded'])
@@ -134,4 +134,4 @@ it('outside of a cluster nothing of it is closed', async () => {
   await gateway.stop()
   gateway = await start({})
   expect(await statusOf('/shop/gateway')).toEqual([200, 'the realms'])
-}, 30_000)
+})

@@ -32,7 +32,7 @@ beforeAll(async () => {
   }
   for (const [name, value] of Object.entries(files))
     await writeFile(join(dir.path, 'apis', name), JSON.stringify(value, null, 2))
-}, 30_000)
+})
 
 afterAll(async () => {
   await router.close()
@@ -213,7 +213,7 @@ describe.each([
   let gateway: GatewayProcess
   beforeAll(async () => {
     gateway = await start(...flags)
-  }, 30_000)
+  })
   afterAll(() => gateway.kill())
 
   it.each(ROWS)(
@@ -246,7 +246,6 @@ describe.each([
       })
       expect(response.status).toBe(status)
     },
-    30_000,
   )
 
   it('explains in words, with the place in the file, and shows no secret', async () => {
@@ -263,7 +262,7 @@ describe.each([
     expect(offline.out).toMatch(/^result +served: The action forward responds$/m)
     expect(online.out).toBe(offline.out.replace(/ \(apis\/.*\)$/m, ''))
     expect(`${offline.out}${offline.err}${online.out}${online.err}`).not.toContain(SECRET)
-  }, 30_000)
+  })
 
   it('lists the same routes by files and by the gateway', async () => {
     const read = async (...argv: readonly string[]): Promise<readonly object[]> => {
@@ -280,7 +279,7 @@ describe.each([
     expect(online).toEqual(offline)
     expect(offline).toHaveLength(12)
     expect(some).toEqual([expect.objectContaining({ action: `forward → ${upstream.origin}` })])
-  }, 30_000)
+  })
 
   it('has pages of routes, and the folded document, with entity tags', async () => {
     const read = async (
@@ -319,19 +318,15 @@ it.each([
     ['GET', 'http://a.test/', 'http://127.0.0.1:9'],
     /127\.0\.0\.1:9/,
   ],
-])(
-  'says in one line that it can say nothing of %s',
-  async (_what, argv, words) => {
-    const { code, out, err } = await run('explain', ...argv)
-    expect({ code, out, lines: err.trimEnd().split('\n').length }).toEqual({
-      code: 2,
-      out: '',
-      lines: 1,
-    })
-    expect(err).toMatch(words)
-  },
-  30_000,
-)
+])('says in one line that it can say nothing of %s', async (_what, argv, words) => {
+  const { code, out, err } = await run('explain', ...argv)
+  expect({ code, out, lines: err.trimEnd().split('\n').length }).toEqual({
+    code: 2,
+    out: '',
+    lines: 1,
+  })
+  expect(err).toMatch(words)
+})
 
 it('says which documents are left out, and why', async () => {
   await writeFile(
@@ -341,4 +336,4 @@ it('says which documents are left out, and why', async () => {
   const { code, err } = await run('routes', 'faulty.yaml')
   expect(code).toBe(1)
   expect(err).toMatch(/^left out: faulty\.yaml:4:\d+ faulty .*base_path/m)
-}, 30_000)
+})

@@ -42,7 +42,7 @@ describe.each(UPSTREAM_CLIENTS)('over %s', (client) => {
 
   afterAll(async () => {
     await rig[Symbol.asyncDispose]()
-  }, 30_000)
+  })
 
   const evidenceOf = ({ name }: Row): readonly [Evidence, Evidence] => {
     const found = evidence.get(name)

@@ -61,13 +61,13 @@ describe.each(UPSTREAM_CLIENTS)('over %s', (client) => {
       '"/{{request.bindings.number}}/{{request.bindings.length}}/{{request.bindings.way}}"'
     const patient = { timeout: PATIENCE_MS, connect_timeout: PATIENCE_MS }
     await load(gateway, api('many', { '/:number/:length/:way': forwards(origin, path, patient) }))
-  }, 30_000)
+  })
 
   afterAll(async () => {
     await gateway.stop()
     upstream.closeAllConnections()
     await new Promise((resolve) => upstream.close(resolve))
-  }, 30_000)
+  })
 
   /** Gives what is wrong. */
   const download = async (number: number): Promise<string | undefined> => {

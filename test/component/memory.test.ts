@@ -30,12 +30,12 @@ describe.each(UPSTREAM_CLIENTS)('over %s', (client) => {
       env: { NODE_OPTIONS: `--inspect-port=127.0.0.1:${inspectorPort}` },
     })
     await load(gateway, api('big', { '/x': forwards(source.origin, `/${STREAMED}`) }))
-  }, 30_000)
+  })
 
   afterAll(async () => {
     await gateway.stop()
     await source[Symbol.asyncDispose]()
-  }, 30_000)
+  })
 
   it('512 MiB stream through to a reader that starts slowly', async () => {
     const download = await openRequest(`${gateway.public}/big/x`, { timeoutMs: 60_000 })

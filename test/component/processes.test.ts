@@ -24,12 +24,12 @@ beforeAll(async () => {
   const tls = ['--public-tls', `127.0.0.1:${tlsPort}`, '--tls-dir', dir.path]
   gateway = await startGateway({ flags: ['--processes', '2', '--public', ':0', ...tls] })
   origin = originAt('127.0.0.1')
-}, 30_000)
+})
 
 afterAll(async () => {
   await gateway.kill()
   await dir[Symbol.asyncDispose]()
-}, 30_000)
+})
 
 const originAt = (host: string): string => `http://${host}:${new URL(gateway.public).port}`
 
@@ -72,43 +72,35 @@ describe('two workers', () => {
     60_000,
   )
 
-  it.concurrent(
-    'right after its 204 a load is served on every connection',
-    async () => {
-      for (const round of [1, 2, 3]) {
-        await load(gateway, api('shared', { '/x': answers({ round }) }))
-        const bodies = await Promise.all(Array.from({ length: 100 }, () => read('/shared/x')))
-        expect(bodies).toEqual(Array.from({ length: 100 }, () => ({ round })))
-      }
-      await request(`${gateway.management}/api_specs/shared`, { method: 'DELETE' })
-      const statuses = await Promise.all(Array.from({ length: 100 }, () => read('/shared/x')))
-      expect(new Set(statuses)).toEqual(new Set([404]))
-    },
-    30_000,
-  )
+  it.concurrent('right after its 204 a load is served on every connection', async () => {
+    for (const round of [1, 2, 3]) {
+      await load(gateway, api('shared', { '/x': answers({ round }) }))
+      const bodies = await Promise.all(Array.from({ length: 100 }, () => read('/shared/x')))
+      expect(bodies).toEqual(Array.from({ length: 100 }, () => ({ round })))
+    }
+    await request(`${gateway.management}/api_specs/shared`, { method: 'DELETE' })
+    const statuses = await Promise.all(Array.from({ length: 100 }, () => read('/shared/x')))
+    expect(new Set(statuses)).toEqual(new Set([404]))
+  })
 
-  it.concurrent(
-    'a load under traffic drops no request and shows no mix',
-    async () => {
-      const version = (n: number): object => api('live', { '/x': answers({ a: n, b: n }) })
-      await load(gateway, version(0))
-      let isLoading = true
-      const watch = async (): Promise<string[]> => {
-        const faults: string[] = []
-        while (isLoading) {
-          const body = (await read('/live/x')) as { a: number; b: number }
-          if (body.a !== body.b) faults.push(JSON.stringify(body))
-        }
-        return faults
+  it.concurrent('a load under traffic drops no request and shows no mix', async () => {
+    const version = (n: number): object => api('live', { '/x': answers({ a: n, b: n }) })
+    await load(gateway, version(0))
+    let isLoading = true
+    const watch = async (): Promise<string[]> => {
+      const faults: string[] = []
+      while (isLoading) {
+        const body = (await read('/live/x')) as { a: number; b: number }
+        if (body.a !== body.b) faults.push(JSON.stringify(body))
       }
-      const watches = Array.from({ length: 8 }, watch)
-      for (let n = 1; n <= 30; n += 1) await load(gateway, version(n))
-      isLoading = false
-      expect((await Promise.all(watches)).flat()).toEqual([])
-      expect(await read('/live/x')).toEqual({ a: 30, b: 30 })
-    },
-    30_000,
-  )
+      return faults
+    }
+    const watches = Array.from({ length: 8 }, watch)
+    for (let n = 1; n <= 30; n += 1) await load(gateway, version(n))
+    isLoading = false
+    expect((await Promise.all(watches)).flat()).toEqual([])
+    expect(await read('/live/x')).toEqual({ a: 30, b: 30 })
+  })
 
   it.concurrent.each(loopbackAddresses())(
     'listen with `:PORT` at every address: %s',
@@ -118,7 +110,6 @@ describe('two workers', () => {
       const answered = await Promise.all(Array.from({ length: 10 }, () => request(url)))
       expect(new Set(answered.map(({ status }) => status))).toEqual(new Set([200]))
     },
-    30_000,
   )
 })
 
@@ -135,7 +126,7 @@ describe('the log is lines of JSON and nothing else', () => {
     await load(own, api('quiet', { '/x': answers({}) }))
     expect((await request(`${own.public}/quiet/x`)).status).toBe(200)
     expect(own.logs().filter(isOther)).toEqual([])
-  }, 30_000)
+  })
 })
 
 it('the end of the primary is the end of its workers', async () => {
@@ -144,4 +135,4 @@ it('the end of the primary is the end of its workers', async () => {
   await eventually(async () => {
     await expect(request(`${origin}/orphan/x`)).rejects.toThrow(/ECONNREFUSED|ECONNRESET/)
   })
-}, 30_000)
+})

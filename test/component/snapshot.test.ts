@@ -59,12 +59,12 @@ let gateway: GatewayProcess
 beforeAll(async () => {
   dir = await makeTempDir()
   gateway = await start(dir.path)
-}, 30_000)
+})
 
 afterAll(async () => {
   await gateway[Symbol.asyncDispose]()
   await dir[Symbol.asyncDispose]()
-}, 30_000)
+})
 
 it('what was acknowledged survives kill -9 in the middle of loading', async () => {
   await load(gateway, api('steady', { '/x': answers('steady') }), version(1))
@@ -104,7 +104,7 @@ it('what was deleted stays deleted, and the files are for their owner alone', as
   const modes = await Promise.all(paths.map(async (path) => (await stat(path)).mode & 0o077))
   expect(modes.length).toBeGreaterThan(0)
   expect(modes.every((mode) => mode === 0)).toBe(true)
-}, 30_000)
+})
 
 it('damaged files have been set aside, and the rest serves', async () => {
   expect(await bodyOf(gateway, '/torn/x')).toBe(404)
@@ -112,19 +112,15 @@ it('damaged files have been set aside, and the rest serves', async () => {
   // It is no poison: the same document loads again.
   await load(gateway, api('torn', { '/x': answers('mended') }))
   expect(await bodyOf(gateway, '/torn/x')).toBe('mended')
-}, 30_000)
+})
 
 it.each([
   ['garbage', 'not an index \u0000'],
   ['nothing', ''],
-])(
-  'an index of %s costs no document',
-  async (_, content) => {
-    await gateway.stop()
-    await writeFile((await filesIn(dir.path)).find(isIndex) ?? '', content)
-    gateway = await start(dir.path)
-    expect(await bodyOf(gateway, '/kept/x')).toBe('kept')
-    expect(await bodyOf(gateway, '/torn/x')).toBe('mended')
-  },
-  30_000,
-)
+])('an index of %s costs no document', async (_, content) => {
+  await gateway.stop()
+  await writeFile((await filesIn(dir.path)).find(isIndex) ?? '', content)
+  gateway = await start(dir.path)
+  expect(await bodyOf(gateway, '/kept/x')).toBe('kept')
+  expect(await bodyOf(gateway, '/torn/x')).toBe('mended')
+})

@@ -21,7 +21,7 @@ let rig: TraceRig
 
 beforeAll(async () => {
   rig = await startTraceRig()
-}, 30_000)
+})
 
 afterAll(async () => {
   await rig[Symbol.asyncDispose]()
@@ -37,7 +37,7 @@ it('a share of 0 exports nothing, whatever strangers ask for, and still hands a 
   const [sent = ''] = rig.seenBy('/echo/zero')['traceparent'] ?? []
   expect(sent).toMatch(/^00-[\da-f]{32}-[\da-f]{16}-00$/)
   expect(sent).not.toContain(TRACE)
-}, 30_000)
+})
 
 describe('two workers that trust no proxy', () => {
   let collector: OtlpReceiver

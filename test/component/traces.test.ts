@@ -42,14 +42,14 @@ beforeAll(async () => {
   collector = await startOtlpReceiver()
   const flags = ['--otlp', collector.url, '--node-name', 'gateway-7', '--access-log', 'on']
   gateway = await rig.start([...flags, ...FROM_PROXY], watchLoading(dir))
-}, 30_000)
+})
 
 afterAll(async () => {
   await gateway[Symbol.asyncDispose]()
   await collector[Symbol.asyncDispose]()
   await dir[Symbol.asyncDispose]()
   await rig[Symbol.asyncDispose]()
-}, 30_000)
+})
 
 /** The spans of one request: its own first. */
 const trace = async (

@@ -227,7 +227,7 @@ it('a process that is killed takes its callbacks along, and another one takes it
   })
   expect(await sessionCount(peer)).toBe(WORKERS + 1)
   for (const { socket } of [...streams, ...young]) socket.destroy()
-}, 30_000)
+})
 
 it('SIGTERM: streams of all processes end in order, all sessions say goodbye', async () => {
   const streams = await openStreams(10)
@@ -238,4 +238,4 @@ it('SIGTERM: streams of all processes end in order, all sessions say goodbye', a
   await eventually(async () => {
     expect(await sessionCount(peer)).toBe(1)
   })
-}, 30_000)
+})

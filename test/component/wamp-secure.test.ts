@@ -120,7 +120,7 @@ for (const { name, availability } of routers) {
         await startCallee(realmOf(keyOf(way)))
         expect(await echo(gateway, keyOf(way), ['back'])).toEqual({ status: 200, body: ['back'] })
       }
-    }, 30_000)
+    })
   })
 }
 

@@ -13,7 +13,7 @@ let router: Router
 
 beforeAll(async () => {
   router = await startRouter({ realms: [{ uri: REALM, anonymous: true }] })
-}, 30_000)
+})
 
 afterAll(() => router.close())
 

@@ -42,12 +42,12 @@ describe.each(UPSTREAM_CLIENTS)('over %s', (client) => {
   beforeAll(async () => {
     bench = startBench()
     await bench
-  }, 30_000)
+  })
 
   afterAll(async () => {
     await Promise.allSettled(runs)
     for (const stop of stops) await stop()
-  }, 30_000)
+  })
 
   describe.each(files.map((file, index) => ({ file, index })))('$file.stem', ({ file, index }) => {
     let results: Results = new Map()

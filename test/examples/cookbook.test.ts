@@ -73,7 +73,7 @@ beforeAll(async () => {
   })
   const onLine = (): void => undefined
   playground = await startPlayground({ ports: ANY_PORTS, examples: directory.path, onLine })
-}, 30_000)
+})
 
 afterAll(async () => {
   await playground.stop()

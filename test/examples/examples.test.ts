@@ -23,7 +23,7 @@ let playground: Playground
 beforeAll(async () => {
   const onLine = (): void => undefined
   playground = await startPlayground({ ports: ANY_PORTS, examples: EXAMPLES, onLine })
-}, 30_000)
+})
 
 afterAll(() => playground.stop())
 

@@ -24,12 +24,12 @@ beforeAll(async () => {
   const action = { type: 'forward', host: upstream.origin, headers }
   const versions = { v1: { base_path: '/', paths: { '/:n': { get: { action, response: {} } } } } }
   await load(gateway, { id: 'bound', host: '[...]acme.test', realm_uri: REALM, versions })
-}, 30_000)
+})
 
 afterAll(async () => {
   await gateway.stop()
   await upstream.close()
-}, 30_000)
+})
 
 interface Told {
   readonly status: number

@@ -30,7 +30,7 @@ beforeAll(async () => {
     ],
   })
   await load(gateway, api('here', { '/ok': answers('fine') }))
-}, 30_000)
+})
 
 afterEach(async () => {
   for (const socket of sockets.splice(0)) socket.destroy()

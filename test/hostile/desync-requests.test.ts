@@ -26,12 +26,12 @@ describe.each(UPSTREAM_CLIENTS)('over %s', (client) => {
       v1: { base_path: '/', paths: { ...paths, '/ok': { get: answers('fine') } } },
     }
     await load(gateway, { id: 'desync', host: '_', realm_uri: REALM, versions })
-  }, 30_000)
+  })
 
   afterAll(async () => {
     await gateway.stop()
     await upstream.close()
-  }, 30_000)
+  })
 
   interface Outcome {
     /** In order; the last is that of the request behind, where the connection lives. */

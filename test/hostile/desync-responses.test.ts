@@ -254,12 +254,12 @@ describe.each(UPSTREAM_CLIENTS)('over %s', (client) => {
     }
     const versions = { v1: { base_path: '/', paths: { '/row/:n': { get }, '/next': { get } } } }
     await load(gateway, { id: 'desync', host: '_', realm_uri: REALM, versions })
-  }, 30_000)
+  })
 
   afterAll(async () => {
     await gateway.stop()
     await upstream.close()
-  }, 30_000)
+  })
 
   it.each(ROWS.map((row, index) => [row[0], row, index] as const))('%s', async (_, row, index) => {
     const [, , expected, { method = 'GET', undici = expected } = {}] = row

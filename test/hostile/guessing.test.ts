@@ -148,5 +148,5 @@ describe('a gateway behind a trusted proxy', () => {
     } finally {
       await gateway.stop()
     }
-  }, 40_000)
+  })
 })

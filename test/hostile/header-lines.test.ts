@@ -19,7 +19,7 @@ beforeAll(async () => {
     flags: ['--health', '127.0.0.1:0', '--max-connections', '10000'],
   })
   await load(gateway, api('heads', { '/ok': answers('fine') }))
-}, 30_000)
+})
 
 afterAll(() => gateway.stop(), 15_000)
 
@@ -100,4 +100,4 @@ it('129 are served and reported where new limits only report', async () => {
   await eventually(() => {
     expect(lenient.logs().filter((line) => line.includes('"limit":"header_lines"'))).toHaveLength(1)
   })
-}, 30_000)
+})

@@ -11,7 +11,7 @@ let gateway: GatewayProcess
 beforeAll(async () => {
   gateway = await startGateway()
   await request(`${gateway.management}/realms`, { method: 'POST', json: { uri: 'com.hostile' } })
-}, 30_000)
+})
 
 afterAll(() => gateway.stop(), 15_000)
 

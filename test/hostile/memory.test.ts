@@ -71,13 +71,13 @@ describe.each(UPSTREAM_CLIENTS)('over %s', (client) => {
       },
     })
     if (loaded.status !== 204) throw new Error(loaded.text)
-  }, 30_000)
+  })
 
   afterAll(async () => {
     upstream.closeAllConnections()
     upstream.close()
     await gateway.stop()
-  }, 30_000)
+  })
 
   beforeEach(() => {
     sockets = []
@@ -104,7 +104,7 @@ describe.each(UPSTREAM_CLIENTS)('over %s', (client) => {
   afterEach(async () => {
     for (const socket of sockets) socket.destroy()
     await eventually(serves, { withinMs: 20_000 })
-  }, 30_000)
+  })
 
   /** Sends a head and a part of a body; the response, if any, is collected. */
   const open = async (head: string, body: Uint8Array = Buffer.alloc(0)): Promise<() => string> => {
@@ -166,7 +166,7 @@ describe.each(UPSTREAM_CLIENTS)('over %s', (client) => {
       const body = Buffer.from(JSON.stringify({ small: 'a', large: 'x'.repeat(20 * MB) }))
       const { status, text } = await send('/read', 'application/json', body)
       expect([status, JSON.parse(text)]).toEqual([200, { length: body.length, is: 'a' }])
-    }, 30_000)
+    })
   })
 
   it('thirty bodies that withhold their last byte are not held together', async () => {

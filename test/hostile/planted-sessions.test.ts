@@ -60,13 +60,13 @@ beforeAll(async () => {
       },
     }),
   )
-}, 30_000)
+})
 
 afterAll(async () => {
   upstream.closeAllConnections()
   upstream.close()
   await gateway.stop()
-}, 30_000)
+})
 
 describe('Set-Cookie of an upstream', () => {
   it.each([

@@ -108,12 +108,12 @@ describe.each(UPSTREAM_CLIENTS)('over %s', (client) => {
       v1: { base_path: '/', paths: { ...Object.fromEntries(paths), '/ok': ok } },
     }
     await load(gateway, { id: 'framing', host: '_', realm_uri: REALM, versions })
-  }, 30_000)
+  })
 
   afterAll(async () => {
     await gateway.stop()
     await upstream.close()
-  }, 30_000)
+  })
 
   interface Expected {
     readonly status: number

@@ -26,17 +26,13 @@ it.each([
   ['a process id file that is a directory', '--pid-file', '.'],
   ['CAs in no file', '--upstream-ca', 'nowhere'],
   ['CAs in an empty file', '--upstream-ca', 'file'],
-])(
-  '%s',
-  async (_, flag, path) => {
-    const local = ['--public', '127.0.0.1:0', '--management', '127.0.0.1:0']
-    const { code, stdout, stderr } = await runGateway([...local, flag, join(dir.path, path)])
-    expect(stdout).toBe('')
-    expect(stderr).toMatch(new RegExp(`^svc-gateway: ${flag} [^\n]*: [^\n]+\n$`))
-    expect(code).toBe(2)
-  },
-  30_000,
-)
+])('%s', async (_, flag, path) => {
+  const local = ['--public', '127.0.0.1:0', '--management', '127.0.0.1:0']
+  const { code, stdout, stderr } = await runGateway([...local, flag, join(dir.path, path)])
+  expect(stdout).toBe('')
+  expect(stderr).toMatch(new RegExp(`^svc-gateway: ${flag} [^\n]*: [^\n]+\n$`))
+  expect(code).toBe(2)
+})
 
 it('a password in the URL of a data plane is not shown', () => {
   const argv = ['--manifests', '.', '--data-planes', 'http://admin:hunter2@127.0.0.1:1']

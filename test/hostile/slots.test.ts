@@ -33,7 +33,7 @@ describe.each(UPSTREAM_CLIENTS)('over %s', (client) => {
       v2: { base_path: '/narrow', paths, pool_size: 2 },
     }
     await load(gateway, { id: 'slow', host: '_', realm_uri: REALM, versions })
-  }, 30_000)
+  })
 
   afterEach(async () => {
     for (const socket of sockets.splice(0)) socket.destroy()
@@ -48,7 +48,7 @@ describe.each(UPSTREAM_CLIENTS)('over %s', (client) => {
   afterAll(async () => {
     await gateway.stop()
     await upstream.close()
-  }, 30_000)
+  })
 
   const send = (text: string): Socket => {
     const socket = connect(addressOf(gateway.public)).on('error', () => undefined)
@@ -78,20 +78,15 @@ describe.each(UPSTREAM_CLIENTS)('over %s', (client) => {
     ['of unknown length', 'POST', 'Transfer-Encoding: chunked\r\n\r\n6\r\nslowly\r\n'],
     ['that are declared to be large', 'POST', 'Content-Length: 1000000\r\n\r\nslowly'],
     ['of requests that have none', 'GET', 'Transfer-Encoding: chunked\r\n\r\n6\r\nslowly\r\n'],
-  ])(
-    '250 bodies %s leave half of the slots',
-    async (_, method, rest) => {
-      for (let each = 0; each < 250; each++)
-        send(`${method} /slow/x HTTP/1.1\r\nHost: a\r\n${rest}`)
-      // A request is at work before its connection to the upstream is open.
-      await eventually(async () => {
-        expect([await requestsInFlight(), await inUse()]).toEqual([250, 100])
-      })
-      await expectAnotherServed()
-      expect(await inUse()).toBe(100)
-    },
-    30_000,
-  )
+  ])('250 bodies %s leave half of the slots', async (_, method, rest) => {
+    for (let each = 0; each < 250; each++) send(`${method} /slow/x HTTP/1.1\r\nHost: a\r\n${rest}`)
+    // A request is at work before its connection to the upstream is open.
+    await eventually(async () => {
+      expect([await requestsInFlight(), await inUse()]).toEqual([250, 100])
+    })
+    await expectAnotherServed()
+    expect(await inUse()).toBe(100)
+  })
 
   it('500 requests on one connection take one slot', async () => {
     send('GET /slow/hang HTTP/1.1\r\nHost: a\r\n\r\n'.repeat(500))

@@ -27,7 +27,7 @@ beforeAll(async () => {
   const paths = { '/body': { post: echoes, put: echoes, get: echoes } }
   const versions = { v1: { base_path: '/echo', paths } }
   await post(gateway, '/api_specs', { id: 'echo', host: '_', realm_uri: REALM, versions })
-}, 30_000)
+})
 
 afterAll(() => gateway.stop(), 15_000)
 
@@ -71,7 +71,7 @@ it('100 clients that never read a large response cost one copy of it', async () 
   expect((await residentBytes(gateway.pid)) - before).toBeLessThan(150_000_000)
   for (const client of clients) client.close()
   await expectServing()
-}, 30_000)
+})
 
 /** Parts of requests, right and wrong. Whatever is joined of them must be answered or ended. */
 const piece = fc.oneof(
@@ -178,7 +178,7 @@ it('any sequence of requests and parts of requests', async () => {
     { numRuns: 60 },
   )
   await expectServing()
-}, 30_000)
+})
 
 it('any body, whatever it says it is', async () => {
   const types = ['application/json', 'application/msgpack', 'application/x-www-form-urlencoded', '']
@@ -215,7 +215,7 @@ it('any body, whatever it says it is', async () => {
     { numRuns: 150 },
   )
   await expectServing()
-}, 30_000)
+})
 
 it('clients that leave at any byte', async () => {
   const text =
@@ -229,4 +229,4 @@ it('clients that leave at any byte', async () => {
   await Promise.all(Array.from({ length: text.length / 3 + 1 }, (_, third) => leaveAt(third * 3)))
   await expectServing()
   expect((await request(`${gateway.public}/wire/all`)).status).toBe(200)
-}, 30_000)
+})

@@ -40,11 +40,11 @@ let rig: LoginRig
 
 beforeAll(async () => {
   rig = await startLoginRig()
-}, 30_000)
+})
 
 afterAll(async () => {
   await rig[Symbol.asyncDispose]()
-}, 30_000)
+})
 
 const actOf = ({ id, claims, without }: CallbackRow): Act => {
   const act = ACTS[id]

@@ -33,11 +33,11 @@ beforeAll(async () => {
   rig = await startLoginRig()
   const { issuer } = await rig.idp({ apis: [...rows.map(({ id }) => id), 'v1'] })
   await rig.serve({ name: 'v1', realm: 'com.example.realm', providers: { corp: { issuer } } })
-}, 30_000)
+})
 
 afterAll(async () => {
   await rig[Symbol.asyncDispose]()
-}, 30_000)
+})
 
 const JWT = /=[\w-]+\.[\w-]+\.[\w-]+;/
 const UUID = /=[\da-f]{8}-[\da-f]{4}-[\da-f]{4}-[\da-f]{4}-[\da-f]{12};/

@@ -26,11 +26,11 @@ let issuer: string
 beforeAll(async () => {
   rig = await startLoginRig()
   issuer = (await rig.idp()).issuer
-}, 30_000)
+})
 
 afterAll(async () => {
   await rig[Symbol.asyncDispose]()
-}, 30_000)
+})
 
 const serveWith = (...signingKeys: readonly JsonWebKey[]): Promise<void> =>
   rig.serve({ name: 'v1', realm: REALM, providers: { corp: { issuer } }, signingKeys })
@@ -70,7 +70,7 @@ it('a realm signs with its first key, and takes what its others have signed', as
   await serveWith(newer)
   expect(await publishedKids()).not.toContain(kidOf(early))
   expect([await change(early), await change(late)]).toEqual([401, 200])
-}, 30_000)
+})
 
 it('a login under way survives a new state key, until the old one is taken away', async () => {
   await serveWith(newSigningKey())
@@ -104,4 +104,4 @@ it('a login under way survives a new state key, until the old one is taken away'
     expect(await sealedBy()).toBe('last')
   })
   expect(await late()).toBe(400)
-}, 30_000)
+})

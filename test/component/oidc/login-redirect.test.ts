@@ -32,11 +32,11 @@ beforeAll(async () => {
     },
   })
   if (status !== 204) throw new Error(text)
-}, 30_000)
+})
 
 afterAll(async () => {
   await rig[Symbol.asyncDispose]()
-}, 30_000)
+})
 
 /** The response of the callback, whose cookies the browser keeps. */
 const comeBack = async (browser: Browser): Promise<Page> => {

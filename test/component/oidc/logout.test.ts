@@ -25,7 +25,7 @@ beforeAll(async () => {
   })
   const providers = { corp: { issuer: proxy.issuer } }
   await rig.serve({ name: 'v1', realm: REALM, providers })
-}, 30_000)
+})
 
 afterEach(() => {
   proxy.behave({})
@@ -34,7 +34,7 @@ afterEach(() => {
 afterAll(async () => {
   await rig[Symbol.asyncDispose]()
   jest.restoreAllMocks()
-}, 30_000)
+})
 
 const statusOf = async (ticket: string): Promise<number> => {
   const headers = { authorization: `Bearer ${ticket}` }

@@ -53,7 +53,7 @@ beforeAll(async () => {
 
 afterAll(async () => {
   await rig[Symbol.asyncDispose]()
-}, 30_000)
+})
 
 const authorizes = async (
   api: string,

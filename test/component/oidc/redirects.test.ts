@@ -27,11 +27,11 @@ beforeAll(async () => {
   const { issuer } = await rig.idp()
   const corp = { issuer, allowed_redirect_origins: table.allowed_redirect_origins }
   await rig.serve({ name: 'v1', realm: 'com.example.realm', providers: { corp } })
-}, 30_000)
+})
 
 afterAll(async () => {
   await rig[Symbol.asyncDispose]()
-}, 30_000)
+})
 
 const queryOf = ({ query, redirect_uri: wanted }: RedirectRow): string =>
   query ?? (typeof wanted === 'string' ? `redirect_uri=${encodeURIComponent(wanted)}` : '')

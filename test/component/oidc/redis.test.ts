@@ -45,7 +45,7 @@ describeWhenAvailable('replicas with one Redis', redisAvailability(), () => {
     // Not there where `beforeAll` has failed, whatever their types say.
     const parts: readonly (AsyncDisposable | undefined)[] = [two, lenient, rig, redis]
     for (const part of parts) await part?.[Symbol.asyncDispose]()
-  }, 30_000)
+  })
 
   /** All of them, in readiness and in metrics. */
   const areAware = (isThere: boolean): Promise<void> =>
@@ -98,7 +98,7 @@ describeWhenAvailable('replicas with one Redis', redisAvailability(), () => {
       [two, one, two, one].map((gateway) => finishAt(gateway, browser, callback)),
     )
     expect(pages.map(({ status }) => status).toSorted()).toEqual([302, 400, 400, 400])
-  }, 30_000)
+  })
 
   it('who logs out at one is out at the others', async () => {
     const ticket = await ticketFrom()
@@ -106,7 +106,7 @@ describeWhenAvailable('replicas with one Redis', redisAvailability(), () => {
     await eventually(async () => {
       for (const gateway of [two, lenient]) expect(await statusAt(gateway, ticket)).toBe(401)
     })
-  }, 30_000)
+  })
 
   const kill = (): Promise<void> => redis.kill()
   const fill = (): Promise<unknown> => redis.tell('CONFIG SET maxmemory 1')

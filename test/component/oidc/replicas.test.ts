@@ -30,11 +30,11 @@ beforeAll(async () => {
   keyless = { name: 'v1', realm: REALM, providers: { corp: { issuer } } }
   api = { ...keyless, signingKeys: [newSigningKey()] }
   await rig.serve(api)
-}, 30_000)
+})
 
 afterAll(async () => {
   await rig[Symbol.asyncDispose]()
-}, 30_000)
+})
 
 const statusAt = async (origin: string, ticket: string): Promise<number> => {
   const headers = { authorization: `Bearer ${ticket}` }
@@ -50,9 +50,9 @@ describe('a replica with the same keys, of two workers', () => {
   beforeAll(async () => {
     replica = await startGateway({ flags: [...rig.flags, '--processes', '2'] })
     await serve(replica, api)
-  }, 30_000)
+  })
 
-  afterAll(() => replica.stop(), 30_000)
+  afterAll(() => replica.stop())
 
   it('shares a login and its ticket', async () => {
     const browser = rig.browser()
@@ -65,7 +65,7 @@ describe('a replica with the same keys, of two workers', () => {
     const keysOf = async (origin: string): Promise<string> =>
       (await request(`${origin}/.well-known/jwks.json`)).text
     expect(await keysOf(replica.public)).toBe(await keysOf(rig.gateway.public))
-  }, 30_000)
+  })
 
   it('has workers that finish the logins of each other, once', async () => {
     // Each request is a connection of its own: it may go to either.

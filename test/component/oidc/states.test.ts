@@ -34,11 +34,11 @@ beforeAll(async () => {
   const providers = { corp: { issuer }, other: { issuer } }
   await rig.serve({ name: 'a', realm: 'com.example.a', providers })
   await rig.serve({ name: 'b', realm: 'com.example.b', providers })
-}, 30_000)
+})
 
 afterAll(async () => {
   await rig[Symbol.asyncDispose]()
-}, 30_000)
+})
 
 /** A browser that comes back from the provider, and with what. */
 interface Return {

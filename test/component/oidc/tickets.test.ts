@@ -64,11 +64,11 @@ beforeAll(async () => {
   stranger = await openSession('other', OTHER, 'alice')
   const callback = await authorize(rig.browser(), loginOf('v1'), 'alice')
   state = callback.searchParams.get('state') ?? ''
-}, 30_000)
+})
 
 afterAll(async () => {
   await rig[Symbol.asyncDispose]()
-}, 30_000)
+})
 
 const openSession = async (api: string, realm: string, username: string): Promise<Session> => {
   const browser = rig.browser()

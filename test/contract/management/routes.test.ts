@@ -41,7 +41,7 @@ beforeAll(async () => {
   )
   const { json } = await gateway.send('POST', '/api_specs', { json: documents })
   if (JSON.stringify(json).includes('"rejected"')) throw new Error('a document was rejected')
-}, 30_000)
+})
 
 afterAll(async () => {
   await gateway[Symbol.asyncDispose]()

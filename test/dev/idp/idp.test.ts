@@ -54,7 +54,7 @@ beforeAll(async () => {
     client.ClientSecretBasic('secret'),
     { execute: [plainHttp(client), client.enableNonRepudiationChecks] },
   )
-}, 30_000)
+})
 
 afterAll(async () => {
   await proxy.close()

@@ -310,7 +310,7 @@ describe('a directory of manifests', () => {
       { withinMs: 20_000 },
     )
     expect(names(fixture)).toEqual(['a'])
-  }, 30_000)
+  })
 
   it('an unreadable file is a note', async () => {
     const fixture = await aSource({ 'a.yaml': secret('a') })

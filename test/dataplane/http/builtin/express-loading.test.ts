@@ -28,4 +28,4 @@ it('Express is loaded by the first login, not by verify, OPTIONS, public keys or
     'POST /v1/oidc/login 405 nothing',
     'GET /v1/oidc/login 302 Express',
   ])
-}, 30_000)
+})
