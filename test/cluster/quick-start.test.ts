@@ -2,6 +2,7 @@
 // Only the image is another, as there is no registry; and ports are free ones of this machine.
 
 import { type ChildProcess, spawn } from 'node:child_process'
+import { once } from 'node:events'
 import { readFile, symlink, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { env } from 'node:process'
@@ -82,7 +83,13 @@ await describeWithClusterNode('docs/quick-start.md', (cluster) => {
     for (const [name, text] of FILES) await writeFile(join(home.path, name), hereAs(text))
   }, ROLLOUT_MS)
   afterAll(async () => {
-    for (const tunnel of tunnels) tunnel.kill()
+    // kubectl keeps what it learns of the API server in there.
+    for (const tunnel of tunnels) {
+      if (tunnel.exitCode !== null || tunnel.signalCode !== null) continue
+      const ended = once(tunnel, 'exit')
+      tunnel.kill()
+      await ended
+    }
     await home[Symbol.asyncDispose]()
   })
 

@@ -173,19 +173,22 @@ const openShell = async (
     cwd: directory,
     detached: true,
     env: { PATH: [bin, PATH, env['PATH']].filter(Boolean).join(':'), HOME: directory, ...rest },
-    stdio: ['pipe', 'pipe', 'inherit'],
+    // The last one is open as long as any program of it runs, wherever its output goes.
+    stdio: ['pipe', 'pipe', 'inherit', 'pipe'],
   })
-  bash.stdin.write('exec 2>&1\n')
+  // Characters may come in two chunks.
+  bash.stdout?.setEncoding('utf8')
+  bash.stdin?.write('exec 2>&1\n')
   const typeHere = (command: string): Promise<string> => outputOf(bash, command)
   return {
     type: typeHere,
     directory: async () => (await typeHere('pwd')).trim(),
     [Symbol.asyncDispose]: async () => {
       if (bash.pid === undefined || bash.exitCode !== null) return
-      const exited = once(bash, 'exit')
-      // Programs in the background are of its group.
+      // Programs in the background are of its group, and write into the directory until they have ended.
+      const closed = once(bash, 'close')
       process.kill(-bash.pid, 'SIGKILL')
-      await exited
+      await closed
     },
   }
 }
@@ -202,8 +205,8 @@ const outputOf = ({ stdin, stdout, exitCode }: ChildProcess, command: string): P
       stdout.off('data', read).off('end', ended)
       act()
     }
-    const read = (chunk: Buffer): void => {
-      printed += chunk.toString()
+    const read = (chunk: string): void => {
+      printed += chunk
       const end = printed.indexOf(`\n${END}`)
       if (end !== -1)
         done(() => {
