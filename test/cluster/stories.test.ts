@@ -240,7 +240,7 @@ await describeWithClusterNode('stories of an installation', (cluster) => {
     'the Realm is gone once no document uses it',
     telling(async () => {
       await kubectl('delete', 'apispec', '--all', '-n', TEAM)
-      await kubectl('wait', `realm/${TEAM}`, '-n', TEAM, '--for=delete', '--timeout=60s')
+      await kubectl('wait', `realm/${TEAM}`, '-n', TEAM, '--for=delete', '--timeout=180s')
       await eventually(async () => {
         expect(await statusAt(url, ['GET', `${TEAM}.test`, '/hello/x'])).toBe(404)
       }, PATIENCE)
@@ -331,7 +331,7 @@ await describeWithClusterNode('stories of an installation', (cluster) => {
     'a namespace that is deleted goes, with its documents and nothing else',
     telling(async () => {
       const lost = await lostDuring('a namespace deleted', async () => {
-        await kubectl('delete', 'namespace', LEAVING, '--timeout=60s')
+        await kubectl('delete', 'namespace', LEAVING, '--timeout=180s')
         for (const name of ['one', 'two', 'three'])
           await eventually(async () => {
             const status = await statusAt(url, ['GET', `${LEAVING}.test`, `/${name}/x`])

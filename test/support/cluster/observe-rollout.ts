@@ -36,8 +36,9 @@ export const untilSettled = (settling: Settling): Promise<void> =>
       throw new Error(`${what}: ${pods.length} of ${replicas}, ${others.length} old or not Ready`)
   }, settling.patience)
 
-/** A client that lost its place must have found another by then. */
+/** A client that lost its place finds another, on a busy machine later; whoever does not is counted then. */
 const AFTERMATH_MS = 2000
+const BACK_WITHIN = { withinMs: 60_000, everyMs: 100 }
 
 /** What became of the traffic meanwhile; it goes on for a while after. */
 export const tallyDuring = async (
@@ -49,6 +50,10 @@ export const tallyDuring = async (
   const startedMs = performance.now()
   await act()
   await sleep(AFTERMATH_MS)
+  const untilBack = eventually(() => {
+    if (book.away > 0) throw new Error(`${book.away} streams are not back`)
+  }, BACK_WITHIN)
+  await untilBack.catch(() => undefined)
   const tally = book.take()
   if (tally.requests <= 100) throw new Error(`${tally.requests} requests say nothing: ${name}`)
   const secondsTo = (ms: number): string => ((ms - startedMs) / 1000).toFixed(1)

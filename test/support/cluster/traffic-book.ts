@@ -100,6 +100,15 @@ export class TrafficBook {
     return [...this.#open]
   }
 
+  /** Streams and sockets that have ended in order and are not back; those that have failed instead are. */
+  get away(): number {
+    return Object.values(this.#counts).reduce(
+      (sum, { endedInOrder, resumed, failures }) =>
+        sum + Math.max(0, endedInOrder - resumed - failures),
+      0,
+    )
+  }
+
   /** Since it was called last. */
   take(): Tally {
     const [counts, failures] = [this.#counts, this.#failures]
