@@ -20,7 +20,8 @@ const BLOCK = Buffer.alloc(65_536, 'svc')
 export const startByteSource = async (): Promise<ByteSource> => {
   let running = 0
   let given = 0
-  const server = createServer((request, response) => {
+  // It closes no idle connection, on which a request may have come that it has not read yet.
+  const server = createServer({ keepAliveTimeout: 0 }, (request, response) => {
     const [, count, how] = request.url?.split('/') ?? []
     let left = Number(count)
     running += 1

@@ -30,8 +30,12 @@ const bodyOf = (number: number, length: number): Buffer => {
   return body
 }
 
+/**
+ * It closes no idle connection: while it makes bytes, the time of one may be up before it has read the request that has
+ * come on it.
+ */
 const serveBytes = (): Server =>
-  createServer((request, response) => {
+  createServer({ keepAliveTimeout: 0 }, (request, response) => {
     const [, number, length, way] = (request.url ?? '').split('/')
     const body = bodyOf(Number(number), Number(length))
     if (way === 'sized') {
