@@ -16,8 +16,8 @@ import { request } from '../support/http-request.ts'
 import { describeWhenAvailable } from '../support/when-available.ts'
 
 const EXAMPLES = join(import.meta.dirname, '../../examples')
-const PATIENCE_MS = 60_000
-const WITHIN = { timeout: 15_000 }
+const PATIENCE_MS = 120_000
+const WITHIN = { timeout: 30_000 }
 
 describeWhenAvailable('the pages of the examples', chromiumAvailability(), () => {
   let browser: Browser
