@@ -62,7 +62,7 @@ describe.each(UPSTREAM_CLIENTS)('over %s', (client) => {
 
   /** Sends a GET and gives the connection back without reading the response. */
   const begin = async (path: string) => {
-    const client = await openRawClient(addressOf(gateway.public), 10_000)
+    const client = await openRawClient(addressOf(gateway.public), 15_000)
     client.send([Buffer.from(`GET /faults${path} HTTP/1.1\r\nHost: a\r\n\r\n`)])
     return client
   }

@@ -40,7 +40,7 @@ beforeAll(async () => {
   const { ws, rawsocket } = suite.running()
   const inspectorPort = await freePort()
   gateway = await startGateway({
-    flags: ['--drain-seconds', '2'],
+    flags: ['--drain-seconds', '5'],
     env: { NODE_OPTIONS: `--inspect-port=127.0.0.1:${inspectorPort}` },
   })
   inspector = await openInspector(gateway.pid, inspectorPort)

@@ -74,7 +74,7 @@ const untilWhole = (relay: TcpRelay): Promise<void> =>
       if (counts.some((count) => count !== POOL) || !text.includes('"isActive":true'))
         throw new Error(`not all are back: ${counts.join(', ')}: ${text}`)
     },
-    { withinMs: 15_000 },
+    { withinMs: 30_000 },
   )
 
 const untilRestored = (streams: readonly TailClient[]): Promise<void> =>
@@ -83,7 +83,7 @@ const untilRestored = (streams: readonly TailClient[]): Promise<void> =>
       const lacking = streams.filter(({ tail }) => !tail.includes('router connection restored'))
       if (lacking.length > 0) throw new Error(`${lacking.length} streams are not restored`)
     },
-    { withinMs: 15_000 },
+    { withinMs: 30_000 },
   )
 
 it.each(['ws', 'rawsocket'] as const)(
@@ -123,5 +123,5 @@ it.each(['ws', 'rawsocket'] as const)(
       expect(await sessionCount(peer)).toBe(others)
     })
   },
-  60_000,
+  120_000,
 )

@@ -77,7 +77,7 @@ describe('an id that no URL can name', () => {
 it.each(['public', 'management'] as const)(
   'CONNECT on the %s listener is answered, not hung up on',
   async (listener) => {
-    await using client = await openRawClient(addressOf(gateway[listener]), 5000)
+    await using client = await openRawClient(addressOf(gateway[listener]), 15_000)
     client.send([Buffer.from('CONNECT a:443 HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n')])
     const response = await client.response()
     expect(response.status).toBe(404)

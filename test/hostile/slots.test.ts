@@ -121,7 +121,7 @@ describe.each(UPSTREAM_CLIENTS)('over %s', (client) => {
   })
 
   it('responses of endpoints of the gateway come in their turn too', async () => {
-    await using client = await openRawClient(addressOf(gateway.public), 10_000)
+    await using client = await openRawClient(addressOf(gateway.public), 15_000)
     client.send(
       ['/slow/hang', '/.well-known/jwks.json', '/slow/x'].map((path) =>
         Buffer.from(`GET ${path} HTTP/1.1\r\nHost: a\r\n\r\n`),

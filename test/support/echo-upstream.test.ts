@@ -15,7 +15,7 @@ beforeAll(async () => {
 afterAll(() => upstream.close())
 
 const ask = async (head: string, body = ''): Promise<RawResponse> => {
-  await using client = await openRawClient(addressOf(upstream.origin), 5000)
+  await using client = await openRawClient(addressOf(upstream.origin), 15_000)
   client.send([Buffer.from(`${head}\r\nHost: up\r\n\r\n${body}`)])
   return await client.response(head.startsWith('HEAD'))
 }
@@ -131,7 +131,7 @@ describe('on demand', () => {
 
   it('closing ends what hangs', async () => {
     const other = await startEchoUpstream()
-    await using client = await openRawClient(addressOf(other.origin), 5000)
+    await using client = await openRawClient(addressOf(other.origin), 15_000)
     client.send([Buffer.from('GET /hang HTTP/1.1\r\n\r\n')])
     expect(await client.more(50)).toBe(false)
     expect(other.connections()).toBe(1)

@@ -30,7 +30,7 @@ export interface GatewayProcess extends AsyncDisposable {
   readonly logs: () => readonly string[]
   readonly signal: (name: NodeJS.Signals) => void
   readonly exited: Promise<Exit>
-  /** SIGTERM, then its end; SIGKILL after 15 s. Throws with the log unless it ends with 0. */
+  /** SIGTERM, then its end; SIGKILL after 30 s. Throws with the log unless it ends with 0. */
   readonly stop: () => Promise<void>
   /** kill -9. */
   readonly kill: () => Promise<void>
@@ -45,11 +45,12 @@ const DEFAULT_FLAGS = [
   '--drain-delay-seconds',
   '0',
 ]
-const START_MS = 20_000
-const STOP_MS = 15_000
+/** Only what fails waits for so long: less than a test may take. */
+const START_MS = 45_000
+const STOP_MS = 30_000
 
 /**
- * Starts a gateway and waits until it listens. Throws with its output if it ends before, or takes 20 s.
+ * Starts a gateway and waits until it listens. Throws with its output if it ends before, or takes 45 s.
  *
  * @example
  * await using gateway = await startGateway({ flags: ['--state-dir', dir.path] })
@@ -91,7 +92,7 @@ export interface Run extends Exit {
   readonly stderr: string
 }
 
-/** Runs a gateway with exactly these flags until it ends by itself; killed after 15 s. */
+/** Runs a gateway with exactly these flags until it ends by itself; killed after 30 s. */
 export const runGateway = async (
   flags: readonly string[],
   env: Readonly<Record<string, string>> = {},

@@ -36,7 +36,7 @@ export const addressOf = (url: string): Address => {
  * `timeoutMs` bounds the whole conversation: then reading throws `HungError`.
  *
  * @example
- * await using client = await openRawClient(address, 5000)
+ * await using client = await openRawClient(address, 15_000)
  * client.send([Buffer.from('GET / HTTP/1.1\r\nHost: a\r\n\r\n')])
  * const { status } = await client.response()
  */

@@ -36,7 +36,7 @@ const hears = (stream: ByteStream): Promise<boolean> => {
 
 it('passes bytes both ways, nothing while frozen, what waited once thawed', async () => {
   const socket = await dial()
-  const stream = new ByteStream(socket, performance.now() + 5000)
+  const stream = new ByteStream(socket, performance.now() + 15_000)
   socket.write('one\r\n')
   expect(await stream.line()).toBe('one')
   relay.freeze()
@@ -54,7 +54,7 @@ it('passes bytes both ways, nothing while frozen, what waited once thawed', asyn
 it('takes connections while frozen, which wake with the rest', async () => {
   relay.freeze()
   const socket = await dial()
-  const stream = new ByteStream(socket, performance.now() + 5000)
+  const stream = new ByteStream(socket, performance.now() + 15_000)
   socket.write('late\r\n')
   expect(await hears(stream)).toBe(false)
   relay.thaw()
@@ -69,7 +69,7 @@ it('cuts what is open and takes new connections', async () => {
   await cut.line()
   relay.cut()
   expect(await cut.more()).toBe(false)
-  const next = new ByteStream(await dial(), performance.now() + 5000)
+  const next = new ByteStream(await dial(), performance.now() + 15_000)
   next.socket.write('again\r\n')
   expect(await next.line()).toBe('again')
   next.socket.destroy()

@@ -38,10 +38,10 @@ export interface OperatorProgram {
 
 /** From source. */
 export const OPERATOR_MAIN = join(import.meta.dirname, '../../../operator/main.ts')
-const START_MS = 30_000
+const START_MS = 45_000
 /** V8 writes some 40 when the heap is full. */
 const LAST_LINES = 60
-const STOP_MS = 20_000
+const STOP_MS = 30_000
 
 /** Resolves when it listens; it may not have read anything yet. */
 export const startOperator = async (

@@ -153,7 +153,7 @@ describe('sizes', () => {
     await using gateway = await startGateway({
       app: { times: { idleMs: 500, totalMs: 500, lingerMs: 10 } },
     })
-    await using client = await openRawClient(addressOf(gateway.url), 5000)
+    await using client = await openRawClient(addressOf(gateway.url), 15_000)
     client.send([Buffer.from(`${POST_HEAD}Content-Length: ${65 * MIB}\r\n\r\n[`)])
     const response: RawResponse = await client.response()
     expect(response.status).toBe(413)
@@ -183,7 +183,7 @@ describe('slow and broken senders', () => {
     ['takes too long', { ...times, idleMs: 5000, totalMs: 30 }],
   ])('one that %s gets 408 and is let go', async (_name, slow) => {
     await using gateway = await startGateway({ app: { times: slow } })
-    await using client = await openRawClient(addressOf(gateway.url), 5000)
+    await using client = await openRawClient(addressOf(gateway.url), 15_000)
     client.send([Buffer.from(`${head}{"id":`)])
     const { status, headers } = await client.response()
     expect([status, headers.find(([name]) => name.toLowerCase() === 'connection')?.[1]]).toEqual([
@@ -196,7 +196,7 @@ describe('slow and broken senders', () => {
     const bodyBudget = new Limiter(1000)
     await using gateway = await startGateway({ app: { bodyBudget } })
     for (let n = 0; n < 5; n++) {
-      const client = await openRawClient(addressOf(gateway.url), 5000)
+      const client = await openRawClient(addressOf(gateway.url), 15_000)
       client.send([Buffer.from(`${POST_HEAD}Content-Length: 900\r\n\r\n{${' '.repeat(800)}`)])
       await eventually(() => {
         expect(bodyBudget.used).toBe(801)

@@ -226,7 +226,7 @@ export const serveGateway = async (options: ServedOptions = {}): Promise<ServedG
         headers: { host: 'a.test', connection: 'keep-alive', ...more.headers },
       }),
     raw: async (...parts) => {
-      const client = await openRawClient(address, 10_000)
+      const client = await openRawClient(address, 15_000)
       client.send(
         parts.map((part) => (typeof part === 'string' ? Buffer.from(part, 'latin1') : part)),
       )

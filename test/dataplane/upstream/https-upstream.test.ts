@@ -187,7 +187,7 @@ describe.each(UPSTREAM_CLIENTS)('over %s', (client) => {
       const upstream = createUpstream({ client, guard: createGuard(), extraCa: [CERT], resolve })
       closers.push(() => upstream.close())
       const request = { origin, path: '/', headers: [], body: null } as const
-      const times = { connectTimeoutMs: 2000, timeoutMs: 2000 }
+      const times = { connectTimeoutMs: 10_000, timeoutMs: 10_000 }
       await new Promise<void>((ended) => {
         const call = upstream.send(
           { ...request, ...times, method: 'GET' },

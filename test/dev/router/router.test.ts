@@ -84,7 +84,7 @@ describe.each(['ws', 'rawsocket'] as const)('peers over %s', (transport) => {
     bad.sendBytes(Buffer.from('{nonsense'))
     const [, , reason] = await bad.next(([type]) => type === MESSAGE.abort)
     expect(reason).toBe('wamp.error.protocol_violation')
-    expect(await bad.endsWithin(5000)).toBe(true)
+    expect(await bad.endsWithin(15_000)).toBe(true)
     expect(await call(good, 'wamp.session.count')).toEqual({ args: [1] })
   })
 
@@ -107,7 +107,7 @@ describe.each(['ws', 'rawsocket'] as const)('peers over %s', (transport) => {
     const url = urlOf(await start({ maxMessageBytes: 4096 }), transport)
     const peer = await join(url)
     peer.send([MESSAGE.publish, 1, {}, 'com.example.topic', ['x'.repeat(5000)]])
-    expect(await peer.endsWithin(5000)).toBe(true)
+    expect(await peer.endsWithin(15_000)).toBe(true)
   })
 
   it('are not sent what is too large for them', async () => {
@@ -146,7 +146,7 @@ describe.each(['ws', 'rawsocket'] as const)('peers over %s', (transport) => {
     expect(running.killSession(REALM, peer.sessionId)).toBe(true)
     const goodbye = await peer.next(([type]) => type === MESSAGE.goodbye)
     expect(goodbye).toEqual([MESSAGE.goodbye, {}, 'wamp.close.killed'])
-    expect(await peer.endsWithin(5000)).toBe(true)
+    expect(await peer.endsWithin(15_000)).toBe(true)
     expect(running.killSession(REALM, peer.sessionId)).toBe(false)
   })
 
@@ -156,14 +156,14 @@ describe.each(['ws', 'rawsocket'] as const)('peers over %s', (transport) => {
     await running.close()
     const goodbye = await peer.next(([type]) => type === MESSAGE.goodbye)
     expect(goodbye).toEqual([MESSAGE.goodbye, {}, 'wamp.close.system_shutdown'])
-    expect(await peer.endsWithin(5000)).toBe(true)
+    expect(await peer.endsWithin(15_000)).toBe(true)
   })
 
   it('hear nothing when it closes hard', async () => {
     const running = await start()
     const peer = await join(urlOf(running, transport))
     await running.close({ hard: true })
-    expect(await peer.endsWithin(5000)).toBe(true)
+    expect(await peer.endsWithin(15_000)).toBe(true)
     expect(peer.unread).toEqual([])
   })
 })
@@ -266,7 +266,7 @@ describe('the ports', () => {
     await first.close({ hard: true })
     const second = await start(ports)
     expect([second.wsUrl, second.rawSocketUrl]).toEqual([first.wsUrl, first.rawSocketUrl])
-    expect(await peer.endsWithin(5000)).toBe(true)
+    expect(await peer.endsWithin(15_000)).toBe(true)
     expect((await join(second.wsUrl)).sessionId).toBeGreaterThan(0)
   })
 
@@ -285,6 +285,6 @@ describe('the ports', () => {
     const silent = await connectRawPeer({ url: running.rawSocketUrl })
     await Promise.all([running.close(), running.close({ hard: true })])
     await running.close()
-    expect(await silent.endsWithin(5000)).toBe(true)
+    expect(await silent.endsWithin(15_000)).toBe(true)
   })
 })

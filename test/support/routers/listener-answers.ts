@@ -5,7 +5,7 @@ import { once } from 'node:events'
 import { connect } from 'node:net'
 import { WEBSOCKET_PATH } from './router-config.ts'
 
-const RESPONSE_MS = 2000
+const RESPONSE_MS = 5000
 
 /** RawSocket handshake: JSON, 16 MiB. */
 export const rawSocketAnswers = async (port: number): Promise<boolean> => {

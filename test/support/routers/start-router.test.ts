@@ -74,7 +74,7 @@ const ROWS: readonly ObservedRow[] = [
     observe: async () => {
       await using peer = await openRawPeer({ url: router.rawsocket, realm: 'com.example.more' })
       await router.stop({ kill: true })
-      const hasEnded = await peer.endsWithin(2000)
+      const hasEnded = await peer.endsWithin(15_000)
       await router.restart()
       return hasEnded
     },

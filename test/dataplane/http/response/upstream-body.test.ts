@@ -52,7 +52,7 @@ const serve = async (content: Content, pieces: readonly string[]): Promise<RawCl
     await once(server, 'close')
   }
   const { port } = server.address() as AddressInfo
-  return openRawClient({ host: '127.0.0.1', port }, 10_000)
+  return openRawClient({ host: '127.0.0.1', port }, 15_000)
 }
 
 const requests = (method: string, version = '1.1', more = ''): Buffer[] => [

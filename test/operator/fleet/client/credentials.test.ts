@@ -68,7 +68,7 @@ describe('mutual TLS', () => {
     const ask = async (tls: object): Promise<string> => {
       const client = createManagementClient(
         { name: 'a', url, labels: {} },
-        { credentials: () => Promise.resolve({ tls }), timeoutMs: 2000 },
+        { credentials: () => Promise.resolve({ tls }), timeoutMs: 10_000 },
       )
       const response = await client.state(undefined, BOUND)
       await client.close()
@@ -98,7 +98,7 @@ describe('mutual TLS', () => {
     await new Promise<void>((resolve) => server.listen(path, resolve))
     const client = createManagementClient(
       { name: 'a', url: `unix:${path}`, labels: {} },
-      { credentials: () => Promise.resolve({ tls: {} }), timeoutMs: 2000 },
+      { credentials: () => Promise.resolve({ tls: {} }), timeoutMs: 10_000 },
     )
     expect((await client.state(undefined, BOUND)).result).toBe('ok')
     expect((await client.source('a/b')).result).toBe('ok')
