@@ -314,7 +314,10 @@ await describeWithKubernetes('our kinds', (plane) => {
   it('kubectl explain tells what a field is for', async () => {
     const told = await Promise.all(
       // Lines are wrapped where the terminal ends.
-      EXPLAINED.map(async ([path]) => (await kubectl('explain', path)).replaceAll(/\s+/g, ' ')),
+      EXPLAINED.map(async ([path]) =>
+        // What the server publishes of a kind follows the kind.
+        (await eventually(() => kubectl('explain', path))).replaceAll(/\s+/g, ' '),
+      ),
     )
     for (const [i, [, words]] of EXPLAINED.entries()) expect(told[i]).toContain(words)
   })
@@ -515,7 +518,10 @@ await describeWithKubernetes('our kinds', (plane) => {
   it('kubectl finds an id', async () => {
     await apply(specification('found', { document: document('com.found') }))
     const args = ['get', 'apispec', '--field-selector', 'spec.document.id=com.found', '-o', 'name']
-    expect(await kubectl(...args)).toBe('apispecification.gateway.svc.dev/found\n')
+    // The list is served from a cache.
+    await eventually(async () => {
+      expect(await kubectl(...args)).toBe('apispecification.gateway.svc.dev/found\n')
+    })
   })
 
   describe('people of a namespace', () => {

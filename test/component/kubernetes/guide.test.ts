@@ -5,6 +5,7 @@ import { readdir, readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { beforeAll, expect, it } from '@jest/globals'
 import { parseAllDocuments } from 'yaml'
+import { eventually } from '../../support/eventually.ts'
 import { describeWithKubernetes } from '../../support/kubernetes/describe-with-kubernetes.ts'
 import { guideOf, PAGES, textOf } from '../../support/pages.ts'
 import { snippetsOf } from '../../support/snippets.ts'
@@ -79,11 +80,10 @@ await describeWithKubernetes('docs/kubernetes.md', (plane) => {
     expect(INSTALL.map((line) => line.split(' ')[1])).toEqual(['create', 'apply', 'wait'])
     const again = await run(INSTALL[1] ?? '')
     expect(again.trim().split('\n').length).toBeGreaterThan(20)
-    expect(
-      await run(
-        'kubectl auth can-i list realms.gateway.svc.dev -A --as=system:serviceaccount:svc-gateway-system:svc-operator',
-      ),
-    ).toContain('yes')
+    const canI =
+      'kubectl auth can-i list realms.gateway.svc.dev -A --as=system:serviceaccount:svc-gateway-system:svc-operator'
+    // What is granted counts a moment after it was written.
+    expect(await eventually(() => run(canI))).toContain('yes')
   })
 
   it.each(BLOCKS)('what stands at $name is taken', async ({ yaml }) => {

@@ -1,5 +1,6 @@
-// Applies objects, as text or as data, to the API server.
+// Applies objects, as text or as data, to the API server. What they define is served when it resolves.
 
+import { parseAllDocuments } from 'yaml'
 import { eventually } from '../eventually.ts'
 import type { KubectlOptions, KubectlResult } from './kubectl.ts'
 
@@ -20,5 +21,35 @@ export const applyObjects = async (
   if (!input.includes('CustomResourceDefinition')) return
   const established = ['wait', '--for=condition=Established', '--timeout=60s', 'crd', '--all']
   // kubectl fails at once on a kind that has no status at all yet.
-  await eventually(() => run(established), { withinMs: 60_000, everyMs: 200 })
+  await eventually(() => run(established), PATIENCE)
+  // A kind is served, and told of to kubectl, by others than who calls it established, and after that.
+  const kinds = definedKinds(input)
+  if (kinds.length > 0)
+    await eventually(() => run(['get', kinds.join(), '-A', '-o', 'name']), PATIENCE)
 }
+
+const PATIENCE = { withinMs: 60_000, everyMs: 200 }
+
+interface Definition {
+  readonly kind?: string
+  readonly items?: readonly Definition[]
+  readonly spec?: {
+    readonly group: string
+    readonly names: { readonly plural: string }
+    readonly versions: readonly { readonly name: string; readonly served: boolean }[]
+  }
+}
+
+/** As kubectl takes them: `widgets.v1.example.test`. */
+const definedKinds = (input: string): readonly string[] =>
+  parseAllDocuments(input)
+    .flatMap((document): readonly Definition[] => {
+      const object = document.toJS() as Definition | null
+      return object === null ? [] : (object.items ?? [object])
+    })
+    .filter(({ kind }) => kind === 'CustomResourceDefinition')
+    .flatMap(({ spec }) =>
+      (spec?.versions ?? [])
+        .filter(({ served }) => served)
+        .map(({ name }) => `${spec?.names.plural ?? ''}.${name}.${spec?.group ?? ''}`),
+    )
