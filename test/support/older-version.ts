@@ -1,7 +1,7 @@
 // Checks out an earlier commit into a directory from which its programs run, with the packages that are installed here.
 // Where the history is missing, it says so instead.
 
-import { mkdir, rename, rm, symlink } from 'node:fs/promises'
+import { mkdir, readlink, rename, rm, symlink } from 'node:fs/promises'
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import { env } from 'node:process'
@@ -69,6 +69,11 @@ const layOut = async (hash: string, directory: string): Promise<void> => {
   }
   // Of the checkout that asks: another one may have gone.
   const modules = join(directory, 'node_modules')
-  await rm(modules, { force: true })
-  await symlink(join(ROOT, 'node_modules'), modules)
+  const wanted = join(ROOT, 'node_modules')
+  if ((await readlink(modules).catch(() => '')) === wanted) return
+  // At once: a program of another test may be about to load from there.
+  const next = `${modules}.next`
+  await rm(next, { force: true })
+  await symlink(wanted, next)
+  await rename(next, modules)
 }
