@@ -8,6 +8,7 @@ import { parseAllDocuments, stringify } from 'yaml'
 import { type Playground, startPlayground } from '../../dev/playground.ts'
 import { ANY_PORTS } from '../../dev/ports.ts'
 import { isReady } from '../../dev/status-view.ts'
+import { eventually } from '../support/eventually.ts'
 import { makeTempDir, type TempDir } from '../support/temp-dir.ts'
 import { canSend, EXAMPLES, holds, send } from './try-lines.ts'
 
@@ -112,8 +113,17 @@ const outputOf = async ({ command, expected }: Try): Promise<string> => {
 }
 
 if (canSend()) {
-  it.each(tries)('$title: $command', async (one) => {
+  const isForSeconds = ({ command }: Try): boolean => command.includes('--max-time')
+
+  it.each(tries.filter((one) => !isForSeconds(one)))('$title: $command', async (one) => {
     expect(await outputOf(one)).toBe(one.expected)
+  })
+
+  // On a busy machine its seconds may be over before an event has come: then the reader sends it again.
+  it.each(tries.filter(isForSeconds))('$title: $command', async (one) => {
+    await eventually(async () => {
+      expect(await outputOf(one)).toBe(one.expected)
+    })
   })
 } else {
   process.stderr.write('skipped: there is no curl to try the cookbook with\n')

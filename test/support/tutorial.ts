@@ -96,9 +96,13 @@ const runStep = async (
     case 'command':
       return isNotHere(step.command)
         ? undefined
-        : type(here(step.command), here(step.output), shell)
+        : type(patient(here(step.command)), here(step.output), shell)
   }
 }
+
+/** Seconds that a page names are those of a machine with nothing else to do. */
+const patient = (command: string): string =>
+  command.replaceAll(/(?<=^sleep |--max-time )\d+/g, (seconds) => String(5 * Number(seconds)))
 
 /** A reader who sees something else looks again: what was saved is served within a second or so. */
 const LOOKING_MS = 15_000
