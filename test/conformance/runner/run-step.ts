@@ -29,7 +29,7 @@ export interface Stage {
   readonly realmUris: Set<string>
 }
 
-const TIMEOUT_S = 10
+const TIMEOUT_S = 30
 /** Of a connection that is asked to close and takes that for something else. */
 const IDLE_MS = 1500
 const JSON_TYPE = { 'content-type': 'application/json; charset=utf-8' }
