@@ -93,6 +93,8 @@ await describeWithKubernetes('an API server with faults', (plane) => {
     await untilLeading(operator)
     await change('changing', 'first')
     await expectTrueStatus('kept')
+    // A status that counts them later would be one that has changed.
+    for (const name of ['kept', 'changing']) await home.untilCounted('shop', name, '2/2')
   }, RESTART_MS)
 
   afterAll(() => open.disposeAsync())

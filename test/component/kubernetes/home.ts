@@ -68,6 +68,8 @@ export interface ResourceStatus {
   readonly observedGeneration?: number
   readonly programmedGeneration?: number
   readonly programmedDigest?: string
+  /** At which it is programmed, of those that it is for: `2/2`. */
+  readonly gateways?: string
   readonly conditions: readonly {
     readonly type: string
     readonly status: string
@@ -204,7 +206,16 @@ export class Home implements AsyncDisposable {
     return this.#until('apispecifications', { namespace, name, type, reason })
   }
 
-  /** The same of a Realm. */
+  /** Waits until a status counts these gateways: where nothing else changes, that is written after a minute. */
+  async untilCounted(namespace: string, name: string, gateways: string): Promise<void> {
+    await eventually(async () => {
+      const { gateways: counted = 'none' } = await this.status('apispecifications', namespace, name)
+      if (counted !== gateways)
+        throw new Error(`${namespace}/${name}: ${counted} gateways, not ${gateways}`)
+    }, LONG)
+  }
+
+  /** The same as `until`, of a Realm. */
   async untilRealm(
     namespace: string,
     name: string,

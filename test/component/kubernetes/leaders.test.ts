@@ -64,6 +64,7 @@ await describeWithKubernetes('two operators of one Lease', (plane) => {
     await plane().apply([documentObject('shop', 'changing', { paths: { '/x': response } })])
     await home.until('shop', 'changing', 'Programmed', 'Programmed')
     expect((await gateway.get(HOST, '/changing/x')).text).toBe(`"${response}"`)
+    await home.until('shop', 'changing', 'Ready', 'Ready')
   }
 
   /** What no change of the leader may touch. */
@@ -92,6 +93,7 @@ await describeWithKubernetes('two operators of one Lease', (plane) => {
     standby = await startWarm()
     await change('first')
     await home.until('shop', 'kept', 'Ready', 'Ready')
+    for (const name of ['kept', 'changing']) await home.untilCounted('shop', name, '2/2')
   }, RESTART_MS)
 
   afterAll(() => open.disposeAsync())

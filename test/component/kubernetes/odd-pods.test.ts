@@ -206,6 +206,7 @@ await describeWithKubernetes('an odd pod', (plane) => {
     await using again = await odd({ name: 'again' })
     await apply('restarted', 'one')
     await home.until('shop', 'restarted', 'Programmed', 'Programmed')
+    await home.until('shop', 'restarted', 'Ready', 'Ready')
     const digest = await programmedDigest('restarted')
     const before = await resourceVersionOf(plane(), 'restarted')
     const known = again.fake.calls.length
@@ -267,8 +268,7 @@ await describeWithKubernetes('an odd pod', (plane) => {
     const { gateway, get, remove } = await home.startGatewayPod({ name: 'drifting', labels })
     await apply('drift', 'one')
     await apply('drift-too', 'one')
-    for (const id of ['drift', 'drift-too'])
-      await home.until('shop', id, 'Programmed', 'Programmed')
+    for (const id of ['drift', 'drift-too']) await home.until('shop', id, 'Ready', 'Ready')
     const before = await resourceVersionOf(plane(), 'drift')
     const inLine = await stateOf(gateway.management)
     const { epoch } = inLine

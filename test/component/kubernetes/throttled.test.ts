@@ -140,6 +140,7 @@ await describeWithKubernetes('an API server that answers 429', (plane) => {
     await apply('changing', 'first')
     await home.until('shop', 'kept', 'Ready', 'Ready')
     await home.until('shop', 'changing', 'Ready', 'Ready')
+    await home.untilCounted('shop', 'kept', '2/2')
   }, RESTART_MS)
 
   afterAll(() => open.disposeAsync())
