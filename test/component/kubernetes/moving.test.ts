@@ -9,6 +9,7 @@ import {
   describeWithKubernetes,
   RESTART_MS,
 } from '../../support/kubernetes/describe-with-kubernetes.ts'
+import { untilPhase } from '../../support/kubernetes/odd-pages.ts'
 import { type GatewayPod, Home, PATIENCE } from './home.ts'
 import { documentObject, realmObject } from './objects.ts'
 import { makeNamespace } from './operator-api.ts'
@@ -35,6 +36,9 @@ await describeWithKubernetes('under a steady load', (plane) => {
       await home.startGatewayPod({ name: 'two-workers', flags: ['--processes', '2'] }),
     ]
     await plane().apply([realmObject('shop')])
+    // Pods come by a watch of their own: one that the operator does not know yet serves nothing.
+    for (const { pod } of gateways)
+      await untilPhase(operator, `${pod.namespace}/${pod.name}`, 'synced')
   }, RESTART_MS)
 
   afterAll(() => open.disposeAsync())

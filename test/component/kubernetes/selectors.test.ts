@@ -8,6 +8,7 @@ import {
   describeWithKubernetes,
   RESTART_MS,
 } from '../../support/kubernetes/describe-with-kubernetes.ts'
+import { untilPhase } from '../../support/kubernetes/odd-pages.ts'
 import { type GatewayPod, Home, OPERATOR_NAMESPACE, PATIENCE } from './home.ts'
 import { documentObject, realmObject } from './objects.ts'
 import { makeNamespace } from './operator-api.ts'
@@ -26,7 +27,7 @@ await describeWithKubernetes('gateways north, south and beside an application', 
   beforeAll(async () => {
     for (const namespace of ['shop', 'team']) await makeNamespace(plane(), namespace)
     home = open.use(await Home.open(plane()))
-    await home.startOperator()
+    const operator = await home.startOperator()
     north = await home.startGatewayPod({ name: 'north', labels: { region: 'north' } })
     south = await home.startGatewayPod({ name: 'south', labels: { region: 'south' } })
     sidecar = await home.startGatewayPod({
@@ -36,6 +37,9 @@ await describeWithKubernetes('gateways north, south and beside an application', 
       labels: { region: 'north' },
     })
     await plane().apply([realmObject('shop'), realmObject('team')])
+    // Pods come by watches of their own.
+    for (const { pod } of [north, south, sidecar])
+      await untilPhase(operator, `${pod.namespace}/${pod.name}`, 'synced')
   }, RESTART_MS)
 
   afterAll(() => open.disposeAsync())
