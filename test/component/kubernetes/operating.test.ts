@@ -112,7 +112,10 @@ await describeWithKubernetes('an operator in service', (plane) => {
       ports: {},
       labels: { [CLASS_LABEL]: 'other' },
     })
-    expect((await apply([foreign], '--dry-run=server')).warnings).toEqual([])
+    // The list is served from a cache.
+    await eventually(async () => {
+      expect((await apply([foreign], '--dry-run=server')).warnings).toEqual([])
+    }, PATIENCE)
 
     const near = await apply([at(specification('near', meta(ETCD_REQUEST_BYTES - 40_000)))])
     expect([near.code, near.text]).toEqual([0, expect.stringContaining('close to the limit')])
@@ -174,12 +177,16 @@ await describeWithKubernetes('an operator in service', (plane) => {
     expect((await fetch(`http://${health}/livez`)).status).toBe(204)
     expect((await fetch(`http://${health}/readyz`)).status).toBe(204)
     expect((await fetch(`http://${health}/debug/desired`)).status).toBe(404)
-    const metrics = await (await fetch(`http://${health}/metrics`)).text()
+    // The gateway is told that this is all after it has the document.
+    const metrics = await eventually(async () => {
+      const text = await (await fetch(`http://${health}/metrics`)).text()
+      expect(text).toMatch(/^svc_operator_data_planes\{phase="synced"\} 1$/m)
+      return text
+    }, PATIENCE)
     expect(metrics).toMatch(/^svc_operator_leading 1$/m)
     expect(metrics).toMatch(/^svc_operator_api_requests_total\{verb="list",code="200"\} [1-9]/m)
     expect(metrics).toMatch(/^svc_operator_items_total\{result="loaded"\} [1-9]/m)
     expect(metrics).toMatch(/^svc_operator_status_writes_total [1-9]/m)
-    expect(metrics).toMatch(/^svc_operator_data_planes\{phase="synced"\} 1$/m)
 
     const difference = await operator.page(`/debug/pods/${pod.namespace}/${pod.name}/diff`)
     expect(difference).toMatchObject({ phase: 'synced', documents: { put: {}, delete: [] } })

@@ -7,6 +7,7 @@ import { REALM_KEYS_SECRET } from '../../../operator/resource/roles.ts'
 import { rolesFor } from '../../../operator/resource/roles-for.ts'
 import { eventually } from '../../support/eventually.ts'
 import { request } from '../../support/http-request.ts'
+import { untilForbidden, userOf } from '../../support/kubernetes/access-review.ts'
 import {
   describeWithKubernetes,
   RESTART_MS,
@@ -148,13 +149,23 @@ await describeWithKubernetes('a Realm without signing keys', (plane) => {
     const older = JSON.stringify(role).replaceAll(`,"${REALM_KEYS_SECRET}"`, '')
     expect(older).not.toContain(REALM_KEYS_SECRET)
     await plane().apply([JSON.parse(older) as object])
+    await untilForbidden(plane(), {
+      user: userOf(OPERATOR_NAMESPACE, ACCOUNT.serviceAccount),
+      verb: 'get',
+      resource: 'secrets',
+      namespace: OPERATOR_NAMESPACE,
+      name: REALM_KEYS_SECRET,
+    })
     await operator.stop()
     operator = await startOperator()
     await untilLeading(operator)
     await plane().apply([documentObject('shop', 'other')])
     await home.until('shop', 'other', 'Ready', 'Ready')
-    const note = (await notesOf(operator)).find((each) => each.includes(PLACE))
-    expect(note).toContain('each gateway signs with its own key')
+    const note = await eventually(async () => {
+      const found = (await notesOf(operator)).find((each) => each.includes(PLACE))
+      expect(found).toContain('each gateway signs with its own key')
+      return found
+    }, PATIENCE)
     await allAre(401)
     const fresh = await startGateway('gw-6')
     await eventually(async () => {

@@ -236,13 +236,11 @@ await describeWithKubernetes('pods that come and go', (plane) => {
     it('a gateway that refuses what others serve is kept back for a while, and then no more', async () => {
       // For requests of others it is as good as any.
       await add(['tight-1'], ['--max-routes', '2'])
-      const { stdout } = await plane().kubectl([
-        'events',
-        '--for=pod/tight-1',
-        '-n',
-        OPERATOR_NAMESPACE,
-      ])
-      expect(stdout).toMatch(/Withheld.*wide/)
+      // Events go out by themselves.
+      await eventually(async () => {
+        const args = ['events', '--for=pod/tight-1', '-n', OPERATOR_NAMESPACE]
+        expect((await plane().kubectl(args)).stdout).toMatch(/Withheld.*wide/)
+      }, PATIENCE)
       await serves(podOf('tight-1'))
       await home.until(TEAM, 'wide', 'Programmed', 'PartiallyProgrammed')
       await applyLast('a tight one')

@@ -65,7 +65,10 @@ await describeWithKubernetes('with mutual TLS, as in a cluster', (plane) => {
     await eventually(() => kubectl('get', 'apispec,realm'), PATIENCE)
     await plane().apply([documentObject('shop', 'orders', { paths: { '/x': 'first' } })])
     expect(await waitFor('orders', 'Programmed')).toContain('orders condition met')
-    expect(await gateway.isReady()).toBe(true)
+    // It is told that this is all in a call of its own.
+    await eventually(async () => {
+      expect(await gateway.isReady()).toBe(true)
+    }, PATIENCE)
     expect(await body('/orders/x')).toBe('"first"')
 
     await plane().apply([documentObject('shop', 'orders', { paths: { '/x': '{{nope}}' } })])
