@@ -42,7 +42,7 @@ export interface Playground extends AsyncDisposable {
 
 /** The name under which the operator owns the gateway; other documents may be loaded through its management API. */
 const MANAGER = 'playground'
-/** Who ends before is known at once. */
+/** A program that ends earlier is noticed at once. */
 const START_MS = 60_000
 const JOIN_MS = 5000
 const POLL_MS = 50

@@ -36,7 +36,7 @@ export const untilSettled = (settling: Settling): Promise<void> =>
       throw new Error(`${what}: ${pods.length} of ${replicas}, ${others.length} old or not Ready`)
   }, settling.patience)
 
-/** A client that lost its place finds another, on a busy machine later; whoever does not is counted then. */
+/** A client that lost its place finds another, on a busy machine later; one that does not is counted then. */
 const AFTERMATH_MS = 2000
 const BACK_WITHIN = { withinMs: 60_000, everyMs: 100 }
 

@@ -22,7 +22,7 @@ export const applyObjects = async (
   const established = ['wait', '--for=condition=Established', '--timeout=60s', 'crd', '--all']
   // kubectl fails at once on a kind that has no status at all yet.
   await eventually(() => run(established), PATIENCE)
-  // A kind is served, and told of to kubectl, by others than who calls it established, and after that.
+  // A kind is served, and told of to kubectl, by other parts of the API server than the one that calls it established, and later.
   const kinds = definedKinds(input)
   if (kinds.length > 0)
     await eventually(() => run(['get', kinds.join(), '-A', '-o', 'name']), PATIENCE)
