@@ -1,4 +1,4 @@
-import { describe, expect, it } from '@jest/globals'
+import { describe, expect, it, jest } from '@jest/globals'
 import { match } from '../../../language/router/match.ts'
 import { edit, emptyTable, type RouteTable } from '../../../language/router/route-table.ts'
 import { routeSet, type SetSource } from './routes.ts'
@@ -302,5 +302,70 @@ describe('hosts', () => {
     expect(served(table, 'h1.acme.com', '/who')).toEqual(['label /who'])
     expect(served(table, 'h49999.acme.com', '/who')).toEqual(['label /who'])
     expect(served(table, 'h30000.acme.com', '/who')).toEqual(['label /who'])
+  })
+})
+
+describe('a path that leads nowhere in very many ways', () => {
+  /** Each of the first levels is `a` or a binding, and no path ends as the request does. */
+  const deadEnds = (levels: number, depth: number): readonly string[] =>
+    Array.from({ length: 2 ** levels }, (_, number) => {
+      const steps = Array.from({ length: levels }, (__, at) =>
+        ((number >> at) & 1) === 1 ? 'a' : `:b${at}`,
+      )
+      return `/${[...steps, ...Array.from({ length: depth - levels }, () => 'a'), 'end'].join('/')}`
+    })
+
+  it.each(['a', '%61'])('is not followed in all of them (/%s/…)', (segment) => {
+    const path = `/${segment}`.repeat(64)
+    const few = tableOf({ id: 'd', host: 'h', paths: [...deadEnds(5, 63), '/[...]'] })
+    expect(served(few, 'h', path)).toEqual(['d /[...]'])
+    // What is less specific is not served in the place of what was not looked at.
+    const many = tableOf({ id: 'd', host: 'h', paths: [...deadEnds(8, 63), '/[...]'] })
+    expect(served(many, 'h', path)).toBeUndefined()
+    expect(served(many, 'h', `${path.slice(0, -segment.length)}end`)).toHaveLength(1)
+  })
+
+  it('nor is the rest of it read at each tail', () => {
+    const tails = deadEnds(8, 8).map((path) => path.replace(/end$/, '[...]'))
+    const table = tableOf({ id: 'd', host: 'h', paths: tails })
+    const path = '/a'.repeat(8) + '/x'.repeat(4000)
+    const reads = jest.spyOn(String.prototype, 'indexOf')
+    expect(served(table, 'h', `${path}/..`)).toBeUndefined()
+    expect(reads.mock.calls.length).toBeLessThan(80 * 4000)
+    reads.mockRestore()
+    expect(served(table, 'h', path)).toHaveLength(1)
+  })
+
+  it('nor over all host patterns together', () => {
+    const sets = ['a.b', ':x.b', '_'].map((host) => ({
+      id: host,
+      host,
+      paths: host === '_' ? ['/[...]'] : deadEnds(5, 63),
+    }))
+    expect(served(tableOf(...sets), 'a.b', '/a'.repeat(64))).toEqual(['_ /[...]'])
+    const more = sets.map((set) => (set.host === '_' ? set : { ...set, paths: deadEnds(6, 50) }))
+    expect(served(tableOf(...more), 'a.b', '/a'.repeat(51))).toBeUndefined()
+    expect(served(tableOf(...more), 'a.b', '/c')).toEqual(['_ /[...]'])
+  })
+})
+
+describe('a host that very many patterns match', () => {
+  const hostsOf = (labels: number): readonly SetSource[] =>
+    Array.from({ length: 2 ** labels }, (_, number) => {
+      const host = Array.from({ length: labels }, (__, at) =>
+        ((number >> at) & 1) === 1 ? 'a' : ':_',
+      ).join('.')
+      return { id: host, host, paths: ['/p'] }
+    })
+
+  it.each([
+    [8, 1],
+    [11, undefined],
+  ])('of %d labels in each place is served by so many documents: %p', (labels, count) => {
+    const table = tableOf(...hostsOf(labels), { id: 'other', host: 'x.test', paths: ['/p'] })
+    const host = Array.from({ length: labels }, () => 'a').join('.')
+    const found = served(table, host, '/p')
+    expect(Array.isArray(found) ? found.length : found).toBe(count)
+    expect(served(table, 'x.test', '/p')).toEqual(['other /p'])
   })
 })
