@@ -5,6 +5,7 @@ import { childPointer } from '../../base/json-pointer.ts'
 import type { StatusCodes } from '../compiled.ts'
 import { ExpressionError } from '../expression/errors.ts'
 import { someRead } from '../expression/reads.ts'
+import { READABLE_AT_LOAD } from '../expression/functions/spend.ts'
 import { evaluator } from '../expression/run.ts'
 import type { LoadBudget } from '../expression/scope.ts'
 import { constant, type PipeArgument, type Root, type Template } from '../expression/template.ts'
@@ -68,7 +69,7 @@ const evaluate = (template: Template, pointer: string, binding: Binding): Templa
     security: {},
     status_codes: binding.codes,
     budget: binding.budget.left,
-    readable: binding.budget.readable,
+    readable: binding.budget.readable ?? READABLE_AT_LOAD,
   }
   try {
     const value = evaluator(template)(context)

@@ -2,6 +2,7 @@
 // wait.
 
 import type { Host } from './functions/apply.ts'
+import { isSpent, READABLE_AT_LOAD } from './functions/spend.ts'
 import type { TagAst } from './syntax/ast.ts'
 import { explainFunctionError, kindOf, showKey } from './errors.ts'
 import type { ExpressionFunction } from './functions/functions.ts'
@@ -75,10 +76,10 @@ const applyToValue = (
     else if (isKnown(arg)) values.push(arg.value)
   }
   if (!definition.isPure || values.length < args.length) return undefined
-  // The budget is exceeded and that has been reported: once is enough.
-  if (site.scope.budget.left < 0) return FAULT
   const { budget } = site.scope
-  const host: Host = { budget: budget.left, readable: budget.readable }
+  const host: Host = { budget: budget.left, readable: budget.readable ?? READABLE_AT_LOAD }
+  // One of the two is exceeded and that has been reported: once is enough.
+  if (isSpent(host)) return FAULT
   try {
     return constant(definition.apply(value, values, host))
   } catch (error) {

@@ -23,10 +23,12 @@ export const spend = (host: Host, bytes: number): void => {
 }
 
 /**
- * For one request, and for one document at load: 0.2 to 2 s. A document may call functions 100,000 times for one
- * request, and each may walk a value of 25 MB: that would take hours, whatever little they produce.
+ * For one request: 0.2 to 2 s. A document may call functions 100,000 times for one request, and each may walk a value of
+ * 25 MB: that would take hours, whatever little they produce.
  */
 const READABLE = 2 ** 26
+/** For one document. It may be a small one, which is compiled in the main thread, with large values from Secrets. */
+export const READABLE_AT_LOAD = 2 ** 24
 
 /** V8 lists the keys of a large map at some 300 ns each, those of a small one at 10. */
 const LARGE_MAP_KEYS = 1024
@@ -44,6 +46,9 @@ export const spendReading = (host: Host, units: number): void => {
   if (host.readable < 0) throw new FunctionError(`reads too much: ${READING_LIMIT}`)
 }
 
+/** Either of the two is used up. */
+export const isSpent = ({ budget, readable = 0 }: Host): boolean => budget < 0 || readable < 0
+
 /**
  * Where one expression that spends too much is left out, such as that of a header, the next one begins with this.
  * @throws FunctionError when there is nothing left
@@ -54,6 +59,6 @@ export const refuseSpent = (host: Host): void => {
 }
 
 const READING_LIMIT =
-  'functions may read 64 MiB of text at load and 64 MiB per request (an element of a list counts as 4 bytes, a key of a large map as 32)'
+  'functions may read 16 MiB of text at load and 64 MiB per request (an element of a list counts as 4 bytes, a key of a large map as 32)'
 
 export const LIMITS = 'templates and functions may produce 1 MiB at load, 8 MiB per request'

@@ -294,7 +294,7 @@ describe('functions read no more than 64 MiB', () => {
     const sizes = Array.from({ length: 30 }, () => '{{variables.x |> size}}')
     const { messages } = folded(sizes, { variables: { x: large } })
     expect(messages[0]).toContain('size reads too much')
-    expect(messages).toHaveLength(10)
+    expect(messages).toHaveLength(1)
   })
 })
 
