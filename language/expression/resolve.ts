@@ -70,7 +70,7 @@ const resolveKnown = (root: LoadRoot, tag: TagAst, site: Site): Template => {
   if (name === undefined) return site.scope.whole(root)
   const template = site.scope.read(root, name)
   if (template === undefined) {
-    const hint = didYouMean(name, site.scope.names?.(root) ?? [])
+    const hint = hintFor(name, root, site)
     return refuseKey(tag, 1, site, `there is no key ${showKey(name)} in ${root}${hint}`)
   }
   if (template === FAULT) return FAULT
@@ -78,6 +78,15 @@ const resolveKnown = (root: LoadRoot, tag: TagAst, site: Site): Template => {
   return followed.kind === 'missing'
     ? refuseKey(tag, tag.keys.length + 1 - followed.left, site, followed.reason)
     : followed
+}
+
+/** Of a document: each is compared with up to 2000 names. */
+const MAX_HINTS = 100
+
+const hintFor = (name: string, root: LoadRoot, { scope }: Site): string => {
+  const left = scope.budget.hints ?? MAX_HINTS
+  scope.budget.hints = left - 1
+  return left <= 0 ? '' : didYouMean(name, scope.names?.(root) ?? [])
 }
 
 /** @param index of the key that is wrong, where the root is 0 */

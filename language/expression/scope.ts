@@ -12,6 +12,8 @@ export type LoadRoot = 'variables' | 'defaults' | 'status_codes'
 export interface LoadBudget {
   left: number
   readable?: number | undefined
+  /** Names for which nearest ones may still be looked for; absent until one was. */
+  hints?: number | undefined
 }
 
 /** Values may be templates themselves: a variable may wait for the request. */

@@ -61,6 +61,18 @@ describe('the nearest name', () => {
     expect(nearestName('ruote', [...many, 'route'])).toBeUndefined()
   })
 
+  it.each([
+    ['abcdefgh', 'abXdefgY', 'abXdeZgY'],
+    ['abcdefgh', 'badcefgh', 'badcfegh'],
+    ['abcdefgh', 'abcdefghij', 'abcdefghijk'],
+    ['abcdefgh', 'cdefgh', 'defgh'],
+    ['abcdefgh', 'bcdefgha', 'cdefghab'],
+  ])('to %j is %j, two letters away, and not %j, three or more', (name, near, far) => {
+    expect(nearestName(name, [far])).toBeUndefined()
+    expect(nearestName(name, [far, near])).toBe(near)
+    expect(nearestName(near, [name])).toBe(name)
+  })
+
   it('ends a sentence', () => {
     expect(didYouMean('ruote', ['route'])).toBe("; did you mean 'route'?")
     expect(didYouMean('x', ['route'])).toBe('')

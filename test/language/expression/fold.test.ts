@@ -414,6 +414,25 @@ describe('weightOf', () => {
   })
 })
 
+it('nearest names are looked for a bounded number of times in a document', () => {
+  let looks = 0
+  const messages: string[] = []
+  const scope: FoldScope = {
+    budget: { left: 1000 },
+    read: () => undefined,
+    whole: () => constant({}),
+    names: () => {
+      looks++
+      return ['name']
+    },
+  }
+  const unknown = Array.from({ length: 300 }, (_, index) => `{{variables.naem${index}}}`)
+  fold(['{{variables.naem}}', ...unknown], '', scope, ({ message }) => messages.push(message))
+  expect(messages).toHaveLength(301)
+  expect(messages[0]).toContain("did you mean 'name'?")
+  expect(looks).toBe(100)
+})
+
 describe('reads of status codes that wait', () => {
   const scope: FoldScope = {
     budget: { left: 1000 },
