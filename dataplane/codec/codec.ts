@@ -85,9 +85,19 @@ const countForm = (bytes: Buffer, meter: ValueMeter): void => {
 /** The last of two equal names wins; `+` is a space; the value of a name alone is `""`. */
 export const decodeForm = (text: string): ValueMap => {
   const map: Record<string, Value> = {}
-  for (const [name, value] of new URLSearchParams(text)) setOwn(map, name, value)
+  for (const [name, value] of new URLSearchParams(withSigns(text))) setOwn(map, name, value)
   return map
 }
+
+/** A name alone with its `=`: Node looks for that of each name to the end of the text, 7 s for 490,000 names in 2.4 MB. */
+const withSigns = (text: string): string =>
+  text
+    .split('&')
+    .map((pair, at) => (pair.includes('=') || isNoPair(pair, at) ? pair : `${pair}=`))
+    .join('&')
+
+/** A `?` at the begin is skipped. */
+const isNoPair = (pair: string, at: number): boolean => pair === '' || (at === 0 && pair === '?')
 
 /** Only a body that is long enough to be deep is walked. */
 const checkDepth = (length: number, value: Value): void => {

@@ -1,4 +1,4 @@
-import { describe, expect, it } from '@jest/globals'
+import { describe, expect, it, jest } from '@jest/globals'
 import fc from 'fast-check'
 import { decodeBody, decodeForm } from '../../../dataplane/codec/codec.ts'
 import { mediaKind } from '../../../language/routes/media-kind.ts'
@@ -192,6 +192,21 @@ describe('forms', () => {
     ['constructor=1', { constructor: '1' }],
   ])('%j', (text, value) => {
     expect(decode('application/x-www-form-urlencoded', text)).toEqual(value)
+  })
+
+  it.each([
+    ['a&b&&c=1&d', 'a=&b=&&c=1&d='],
+    ['?', '?'],
+    ['?&?', '?&?='],
+  ])('names alone are read in linear time: Node gets %j as %j', (text, passed) => {
+    const Parser = URLSearchParams
+    const expected = Object.fromEntries(new Parser(text))
+    const parser = jest.spyOn(globalThis, 'URLSearchParams')
+    parser.mockImplementation((init) => new Parser(init))
+    const map = decodeForm(text)
+    expect(parser).toHaveBeenCalledWith(passed)
+    parser.mockRestore()
+    expect(map).toEqual(expected)
   })
 
   it('a reserved word is a plain key', () => {
