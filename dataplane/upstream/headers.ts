@@ -69,7 +69,7 @@ export const dashed = (name: string): string =>
  */
 export const fromClient = (raw: readonly string[], credential: string | undefined): HeaderList => {
   const list: HeaderList = []
-  let named: ReadonlySet<string> | undefined
+  let named: Set<string> | undefined
   for (let at = 0; at + 1 < raw.length; at += 2) {
     const name = (raw[at] ?? '').toLowerCase()
     const value = raw[at + 1] ?? ''
@@ -172,7 +172,7 @@ export const fromUpstream = (
   raw: readonly (string | Buffer)[],
 ): [name: string, value: string][] => {
   const pairs: [string, string][] = []
-  let named: ReadonlySet<string> | undefined
+  let named: Set<string> | undefined
   let isChunked = false
   for (let at = 0; at + 1 < raw.length; at += 2) {
     const name = textOf(raw[at]).toLowerCase()
@@ -224,13 +224,12 @@ const textOf = (part: string | Buffer | undefined): string =>
   typeof part === 'string' ? part : (part?.toString('latin1') ?? '')
 
 /** `keep-alive` and `close` name no header that could pass; most `Connection` headers contain nothing else. */
-const addTokens = (
-  named: ReadonlySet<string> | undefined,
-  value: string,
-): ReadonlySet<string> | undefined => {
+const addTokens = (named: Set<string> | undefined, value: string): Set<string> | undefined => {
   const text = value.toLowerCase()
   if (text === 'keep-alive' || text === 'close') return named
-  return new Set([...(named ?? []), ...text.split(',').map((each) => each.trim())])
+  const names = named ?? new Set<string>()
+  for (const each of text.split(',')) names.add(each.trim())
+  return names
 }
 
 const without = (list: HeaderList, names: ReadonlySet<string>): HeaderList => {

@@ -1,4 +1,4 @@
-import { describe, expect, it } from '@jest/globals'
+import { describe, expect, it, jest } from '@jest/globals'
 import {
   dashed,
   fromClient,
@@ -314,6 +314,16 @@ describe('fromUpstream', () => {
   it('values by name', () => {
     expect(valuesOf(['Host', 'a', 'hosT', 'b', 'hose', 'c'], 'host')).toEqual(['a', 'b'])
   })
+})
+
+it('names in many Connection lines are each taken once', () => {
+  const lines = Array.from({ length: 500 }, (_, at): [string, string] => ['Connection', `x-${at}`])
+  const add = jest.spyOn(Set.prototype, 'add')
+  const kept = fromUpstream(raw([...lines, ['x-7', 'a'], ['y', 'b']]))
+  const added = add.mock.calls.length
+  add.mockRestore()
+  expect(kept).toEqual([['y', 'b']])
+  expect(added).toBe(500)
 })
 
 it('headers of a document have a bounded number of characters together', () => {
