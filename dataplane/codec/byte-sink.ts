@@ -2,7 +2,7 @@
 // that no more than one slab is kept whatever was written.
 
 import { ExpressionError } from '../../language/expression/errors.ts'
-import { MAX_WRITTEN } from '../../language/expression/room.ts'
+import { MAX_WRITTEN } from '../../language/expression/size-budget.ts'
 
 /** The fixed size of a slab: a small result that is kept retains no more than this. */
 const SLAB_BYTES = 65_536

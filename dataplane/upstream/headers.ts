@@ -2,7 +2,7 @@
 // always created here.
 
 import { isHeaderName, isHeaderValue } from '../../language/compile/headers.ts'
-import { Room } from '../../language/expression/room.ts'
+import { SizeBudget } from '../../language/expression/size-budget.ts'
 import type { Value, ValueMap } from '../../language/expression/value.ts'
 import { isOwnCookie, setsOwnCookie } from '../own-cookies.ts'
 
@@ -112,14 +112,14 @@ export const fromDocument = (
   { toText, isClients, credential }: DocumentReading,
 ): DocumentHeaders => {
   const list: HeaderList = []
-  const room = new Room(MAX_CHARACTERS)
+  const budget = new SizeBudget(MAX_CHARACTERS)
   for (const key of Object.keys(map)) {
     const name = key.toLowerCase()
     if (!isHeaderName(name)) return { list, fault: `'${key.slice(0, 64)}' is not a header name` }
     const plain = dashed(name)
     if (FRAMED.has(plain)) continue
     for (const value of textsOf(map[key] ?? null, toText)) {
-      if (!room.take(HEADER_CHARACTERS + value.length))
+      if (!budget.take(HEADER_CHARACTERS + value.length))
         return { list, fault: `together they have more than ${MAX_CHARACTERS} characters` }
       if (!isHeaderValue(value)) {
         return {

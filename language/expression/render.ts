@@ -1,7 +1,7 @@
 // Renders a value as JSON text or as plain text (the template rule of behaviour §1).
 
 import { ExpressionError } from './errors.ts'
-import { Room } from './room.ts'
+import { SizeBudget } from './size-budget.ts'
 import { isList, type Value, type ValueMap } from './value.ts'
 
 /**
@@ -41,31 +41,31 @@ export const TOO_LARGE = 'a value is too large or nested too deeply to be writte
 
 const jsonOfContainer = (value: Value): string => {
   try {
-    return JSON.stringify(holdsBytes(value, new Room()) ? withoutBytes(value) : value)
+    return JSON.stringify(holdsBytes(value, new SizeBudget()) ? withoutBytes(value) : value)
   } catch (cause) {
     throw new ExpressionError(TOO_LARGE, { cause })
   }
 }
 
 /** Walks to the end, as nothing is written of a value that is too large. @throws RangeError */
-const holdsBytes = (value: Value, room: Room): boolean => {
-  if (!room.take(lengthOf(value))) throw new RangeError(TOO_LARGE)
+const holdsBytes = (value: Value, budget: SizeBudget): boolean => {
+  if (!budget.take(lengthOf(value))) throw new RangeError(TOO_LARGE)
   if (typeof value !== 'object' || value === null) return false
   if (value instanceof Uint8Array) return true
-  return isList(value) ? listHoldsBytes(value, room) : mapHoldsBytes(value, room)
+  return isList(value) ? listHoldsBytes(value, budget) : mapHoldsBytes(value, budget)
 }
 
-const listHoldsBytes = (list: readonly Value[], room: Room): boolean => {
+const listHoldsBytes = (list: readonly Value[], budget: SizeBudget): boolean => {
   let hasBytes = false
-  for (const item of list) if (holdsBytes(item, room)) hasBytes = true
+  for (const item of list) if (holdsBytes(item, budget)) hasBytes = true
   return hasBytes
 }
 
-const mapHoldsBytes = (map: ValueMap, room: Room): boolean => {
+const mapHoldsBytes = (map: ValueMap, budget: SizeBudget): boolean => {
   let hasBytes = false
   for (const key of Object.keys(map)) {
-    if (!room.take(key.length)) throw new RangeError(TOO_LARGE)
-    if (holdsBytes(map[key] ?? null, room)) hasBytes = true
+    if (!budget.take(key.length)) throw new RangeError(TOO_LARGE)
+    if (holdsBytes(map[key] ?? null, budget)) hasBytes = true
   }
   return hasBytes
 }

@@ -4,7 +4,7 @@
 import { ExpressionError } from '../../../language/expression/errors.ts'
 import { jsonWriter, toJson } from '../../../language/expression/json.ts'
 import { type EvaluationContext, evaluator } from '../../../language/expression/run.ts'
-import { Room } from '../../../language/expression/room.ts'
+import { SizeBudget } from '../../../language/expression/size-budget.ts'
 import type { Template } from '../../../language/expression/template.ts'
 import { toText } from '../../../language/expression/text.ts'
 import { isMap, type Value, type ValueMap } from '../../../language/expression/value.ts'
@@ -59,10 +59,10 @@ const ENCODERS = {
 } as const satisfies Record<MediaKind, (value: Value) => Buffer>
 
 const toForm = (map: ValueMap): string => {
-  const room = new Room()
+  const budget = new SizeBudget()
   const pairs = Object.keys(map).map((name): [string, string] => {
     const text = toText(map[name] ?? null)
-    if (room.take(name.length + text.length)) return [name, text]
+    if (budget.take(name.length + text.length)) return [name, text]
     throw new ExpressionError('the value is too large to be written as a form')
   })
   return new URLSearchParams(pairs).toString()

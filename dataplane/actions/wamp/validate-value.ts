@@ -1,7 +1,7 @@
 // Checks in one walk whether a value may be sent to a router (behaviour §4), and finds the first invalid place. Two
 // routers were seen to end the session, or never to respond, for values that are rejected here.
 
-import { Room } from '../../../language/expression/room.ts'
+import { SizeBudget } from '../../../language/expression/size-budget.ts'
 import { isList, type Value, type ValueMap } from '../../../language/expression/value.ts'
 
 /** Deeper values end a session on some routers. The value itself is the first level. */
@@ -19,7 +19,7 @@ export interface InvalidPlace {
  * @example findInvalid({ name: '\u0000x' }) // {place: '.name', reason: 'the text begins with U+0000 …'}
  */
 export const findInvalid = (value: Value): InvalidPlace | undefined =>
-  findInValue(value, MAX_NESTING, new Room(MAX_WEIGHT))
+  findInValue(value, MAX_NESTING, new SizeBudget(MAX_WEIGHT))
 
 /**
  * Beyond what any message may have: 16 MiB, and a message may be copied while it is encoded. A map that names a body
@@ -37,31 +37,37 @@ const weightOf = (value: Value): number => {
 
 const TOO_LARGE: InvalidPlace = { reason: 'larger than any message may be', place: '' }
 
-const findInValue = (value: Value, levels: number, room: Room): InvalidPlace | undefined => {
-  if (!room.take(weightOf(value))) return TOO_LARGE
+const findInValue = (
+  value: Value,
+  levels: number,
+  budget: SizeBudget,
+): InvalidPlace | undefined => {
+  if (!budget.take(weightOf(value))) return TOO_LARGE
   if (typeof value === 'string') return isValidText(value) ? undefined : explainText(value, 'text')
   if (typeof value !== 'object' || value === null || value instanceof Uint8Array) return undefined
   if (levels === 0) return { reason: `nested more than ${MAX_NESTING} levels deep`, place: '' }
-  return isList(value) ? findInList(value, levels - 1, room) : findInMap(value, levels - 1, room)
+  return isList(value)
+    ? findInList(value, levels - 1, budget)
+    : findInMap(value, levels - 1, budget)
 }
 
 const findInList = (
   list: readonly Value[],
   levels: number,
-  room: Room,
+  budget: SizeBudget,
 ): InvalidPlace | undefined => {
   for (let index = 0; index < list.length; index++) {
-    const invalid = findInValue(list[index] ?? null, levels, room)
+    const invalid = findInValue(list[index] ?? null, levels, budget)
     if (invalid !== undefined) return below(`[${index}]`, invalid)
   }
   return undefined
 }
 
-const findInMap = (map: ValueMap, levels: number, room: Room): InvalidPlace | undefined => {
+const findInMap = (map: ValueMap, levels: number, budget: SizeBudget): InvalidPlace | undefined => {
   for (const key of Object.keys(map)) {
-    if (!room.take(key.length)) return TOO_LARGE
+    if (!budget.take(key.length)) return TOO_LARGE
     if (!isValidText(key)) return below(`.${showKey(key)}`, explainText(key, 'key'))
-    const invalid = findInValue(map[key] ?? null, levels, room)
+    const invalid = findInValue(map[key] ?? null, levels, budget)
     if (invalid !== undefined) return below(`.${showKey(key)}`, invalid)
   }
   return undefined

@@ -5,7 +5,7 @@ import { oncePer } from '../../../base/once.ts'
 import { createEqualShare } from '../../../base/weak-share.ts'
 import { isHeaderName, isHeaderValue } from '../../../language/compile/headers.ts'
 import { ExpressionError } from '../../../language/expression/errors.ts'
-import { Room } from '../../../language/expression/room.ts'
+import { SizeBudget } from '../../../language/expression/size-budget.ts'
 import { type EvaluationContext, evaluator } from '../../../language/expression/run.ts'
 import type { Template } from '../../../language/expression/template.ts'
 import { toText } from '../../../language/expression/text.ts'
@@ -46,7 +46,7 @@ export const prepareHeaders = (template: Template): HeaderWriter => {
   const evaluate = evaluator(template)
   const write = (context: EvaluationContext): HeaderList => {
     const value = evaluate(context)
-    if (isMap(value)) return toHeaderList(Object.entries(value), createRoom())
+    if (isMap(value)) return toHeaderList(Object.entries(value), createBudget())
     throw new ExpressionError('headers: the expression did not yield a map')
   }
   return { constant: undefined, write, writeWhatIsKnown: (context) => orNone(() => write(context)) }
@@ -62,7 +62,7 @@ const NO_HEADERS = writerOf(NONE)
 
 /** The operations of a document mostly have the same map, and many documents equal ones. */
 const constantHeaders = oncePer((map: ValueMap) =>
-  writerOfList(shareEqual(toHeaderList(Object.entries(map), createRoom()))),
+  writerOfList(shareEqual(toHeaderList(Object.entries(map), createBudget()))),
 )
 
 const shareEqual = createEqualShare()
@@ -71,18 +71,21 @@ const writerOfList = oncePer(writerOf)
 const prepareEntries = (entries: readonly (readonly [string, Template])[]): HeaderWriter => {
   const prepared = entries.map(([name, value]) => [name, evaluator(value)] as const)
   type Entry = (typeof prepared)[number]
-  const writeEntry = ([name, run]: Entry, context: EvaluationContext, room: Room): HeaderList =>
-    toHeaderList([[name, run(context)]], room)
+  const writeEntry = (
+    [name, run]: Entry,
+    context: EvaluationContext,
+    budget: SizeBudget,
+  ): HeaderList => toHeaderList([[name, run(context)]], budget)
   return {
     constant: undefined,
     write: (context) => {
-      const room = createRoom()
-      return prepared.flatMap((entry) => writeEntry(entry, context, room))
+      const budget = createBudget()
+      return prepared.flatMap((entry) => writeEntry(entry, context, budget))
     },
     writeWhatIsKnown: (context) => {
-      const room = createRoom()
+      const budget = createBudget()
       return prepared.flatMap((entry) =>
-        room.isFull ? NONE : orNone(() => writeEntry(entry, context, room)),
+        budget.isFull ? NONE : orNone(() => writeEntry(entry, context, budget)),
       )
     },
   }
@@ -102,9 +105,12 @@ const MAX_CHARACTERS = 2 ** 20
 /** Of each header, whatever it contains. */
 const HEADER_CHARACTERS = 32
 
-const createRoom = (): Room => new Room(MAX_CHARACTERS)
+const createBudget = (): SizeBudget => new SizeBudget(MAX_CHARACTERS)
 
-const toHeaderList = (entries: readonly (readonly [string, Value])[], room: Room): HeaderList => {
+const toHeaderList = (
+  entries: readonly (readonly [string, Value])[],
+  budget: SizeBudget,
+): HeaderList => {
   const list: (readonly [string, string])[] = []
   for (const [written, value] of entries) {
     if (!isHeaderName(written))
@@ -112,7 +118,7 @@ const toHeaderList = (entries: readonly (readonly [string, Value])[], room: Room
     const name = written.toLowerCase()
     if (FRAMING.has(name) || value === null) continue
     for (const item of isList(value) ? value : [value]) {
-      const text = headerText(name, item, room)
+      const text = headerText(name, item, budget)
       // An upstream's value may be part of it.
       if (name !== 'set-cookie' || !setsOwnCookie(text)) list.push([name, text])
     }
@@ -120,11 +126,11 @@ const toHeaderList = (entries: readonly (readonly [string, Value])[], room: Room
   return list
 }
 
-const headerText = (name: string, value: Value, room: Room): string => {
+const headerText = (name: string, value: Value, budget: SizeBudget): string => {
   if (typeof value === 'object' && value !== null)
     throw new ExpressionError(`headers: the value of '${name}' is a map or a list, not text`)
   const text = toText(value)
-  if (!room.take(HEADER_CHARACTERS + text.length))
+  if (!budget.take(HEADER_CHARACTERS + text.length))
     throw new ExpressionError(`headers: together they have more than ${MAX_CHARACTERS} characters`)
   if (!isHeaderValue(text))
     throw new ExpressionError(

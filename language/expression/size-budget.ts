@@ -6,8 +6,8 @@
  */
 export const MAX_WRITTEN = 2 ** 25
 
-/** @example if (!room.take(text.length)) throw tooLarge() */
-export class Room {
+/** @example if (!budget.take(text.length)) throw tooLarge() */
+export class SizeBudget {
   #left: number
 
   constructor(size = MAX_WRITTEN) {
@@ -18,7 +18,7 @@ export class Room {
     return this.#left < 0
   }
 
-  /** False: there is no room for it, nor for anything that follows. */
+  /** False: that is too much, as is anything that follows. */
   take(count: number): boolean {
     this.#left -= count
     return this.#left >= 0
