@@ -1,6 +1,7 @@
 // Remembers which data planes documents are for: a selector is compared with the labels of a data plane once, not once for
 // each report and document.
 
+import { createWeakShare } from '../../../base/weak-share.ts'
 import { type DataPlane, isSelected } from '../../data-plane.ts'
 import type { LabelSelector } from '../../resource/resource.ts'
 
@@ -10,22 +11,16 @@ export interface Audience {
   readonly selector?: LabelSelector
 }
 
-/** Beyond it all are forgotten, as many may not be in use any more. */
-const MAX_AUDIENCES = 10_000
-
 export class Audiences {
-  readonly #audiences = new Map<string, Audience>()
+  /** An audience ends with its last document: an owner who edits selectors all day must not fill the memory. */
+  readonly #share = createWeakShare<Audience>()
   readonly #selected = new WeakMap<DataPlane, WeakMap<Audience, boolean>>()
 
   /** The same object for the same namespace and selector. */
   of({ namespace, selector }: Audience): Audience {
-    if (this.#audiences.size > MAX_AUDIENCES) this.#audiences.clear()
-    const key = JSON.stringify([namespace, selector])
-    const known = this.#audiences.get(key)
-    if (known !== undefined) return known
-    const audience = selector === undefined ? { namespace } : { namespace, selector }
-    this.#audiences.set(key, audience)
-    return audience
+    return this.#share(JSON.stringify([namespace, selector]), () =>
+      selector === undefined ? { namespace } : { namespace, selector },
+    )
   }
 
   /** @param audience as `of` gave it */
