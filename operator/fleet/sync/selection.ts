@@ -169,32 +169,26 @@ const loadedOf = ({ digest, resource }: DesiredDocument): LoadedDocument => ({
   warnings: [],
 })
 
-/** Keeps the list of label keys by which documents select data planes. */
+/** Counts how often selectors of documents name each label. */
 class MentionedLabels {
   #documents: DesiredSet['documents'] = new Map()
-  readonly #counts = new Map<string, number>()
-  #keys: readonly string[] = []
+  #counts: ReadonlyMap<string, number> = new Map()
 
-  /** The same list while nothing changes. */
-  follow(documents: DesiredSet['documents']): readonly string[] {
+  /** By key of the label. Never changes; the same map while nothing changes. */
+  follow(documents: DesiredSet['documents']): ReadonlyMap<string, number> {
     const before = this.#documents
     this.#documents = documents
-    for (const id of changedKeys(before, documents)) {
-      for (const key of labelsOf(before.get(id))) this.#count(key, -1)
-      for (const key of labelsOf(documents.get(id))) this.#count(key, 1)
+    const counts = new Map<string, number>()
+    const count = (key: string, by: 1 | -1): void => {
+      counts.set(key, (counts.get(key) ?? this.#counts.get(key) ?? 0) + by)
     }
-    if (
-      this.#keys.length !== this.#counts.size ||
-      !this.#keys.every((key) => this.#counts.has(key))
-    )
-      this.#keys = [...this.#counts.keys()]
-    return this.#keys
-  }
-
-  #count(key: string, by: 1 | -1): void {
-    const count = (this.#counts.get(key) ?? 0) + by
-    if (count === 0) this.#counts.delete(key)
-    else this.#counts.set(key, count)
+    for (const id of changedKeys(before, documents)) {
+      for (const key of labelsOf(before.get(id))) count(key, -1)
+      for (const key of labelsOf(documents.get(id))) count(key, 1)
+    }
+    const edits = Array.from(counts, ([key, at]) => [key, at === 0 ? undefined : at] as const)
+    this.#counts = edited(this.#counts, new Map(edits))
+    return this.#counts
   }
 }
 
@@ -210,7 +204,7 @@ const MAX_IDLE = 64
 export class Selections {
   readonly desired: DesiredSet
   readonly #labels: MentionedLabels
-  readonly #labelKeys: readonly string[]
+  readonly #mentioned: ReadonlyMap<string, number>
   readonly #known = new Map<string, Selection>()
   readonly #lines: Map<string, SelectionLine>
   readonly #entries: SharedEntries
@@ -223,7 +217,7 @@ export class Selections {
     this.desired = desired
     this.#entries = entries
     this.#labels = before === undefined ? new MentionedLabels() : before.#labels
-    this.#labelKeys = this.#labels.follow(desired.documents)
+    this.#mentioned = this.#labels.follow(desired.documents)
     this.#lines = before === undefined ? new Map<string, SelectionLine>() : before.#lines
     for (const [key, { version }] of this.#lines)
       if (Math.abs(desired.version - version) > MAX_IDLE) this.#lines.delete(key)
@@ -231,11 +225,11 @@ export class Selections {
 
   for(dataPlane: DataPlane): Selection {
     const { namespace = null, labels } = dataPlane
-    // Only labels that documents select by matter: Pods of one Deployment or StatefulSet differ in others.
-    const selecting = this.#labelKeys.map((key) => [
-      key,
-      Object.hasOwn(labels, key) ? labels[key] : null,
-    ])
+    // Only labels that documents select by matter: Pods of one Deployment or StatefulSet differ in others. And only those
+    // that it has: the owner of a document may select by any number of others.
+    const selecting = Object.entries(labels)
+      .filter(([name]) => this.#mentioned.has(name))
+      .sort(([left], [right]) => (left < right ? -1 : 1))
     const key = JSON.stringify([namespace, selecting])
     const known = this.#known.get(key)
     if (known !== undefined) return known
