@@ -47,7 +47,11 @@ const typeSchema = (shape: Shape): ValueMap => {
     case 'list':
       return listSchema(shape)
     case 'map':
-      return { type: 'object', additionalProperties: shapeSchema(shape.of) }
+      return {
+        type: 'object',
+        ...(shape.maxEntries !== undefined && { maxProperties: shape.maxEntries }),
+        additionalProperties: shapeSchema(shape.of),
+      }
     case 'object':
       return objectSchema(shape)
     case 'open':

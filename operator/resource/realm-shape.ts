@@ -14,10 +14,6 @@ const objectOf = (fields: Readonly<Record<string, Field>>): ObjectShape => ({
   type: 'object',
   fields,
 })
-const listOf = (fields: Readonly<Record<string, Field>>): Shape => ({
-  type: 'list',
-  of: objectOf(fields),
-})
 const oneOf = (...values: readonly string[]): Shape => ({ type: 'string', oneOf: values })
 const field = (shape: Shape, description: string): Field => ({ shape, description })
 const required = (shape: Shape, description: string): Field => ({
@@ -28,22 +24,33 @@ const required = (shape: Shape, description: string): Field => ({
 
 const LABEL_VALUE = { type: 'string', mayBeEmpty: true } satisfies Shape
 
+/** It is compared with the labels of each namespace or gateway, for each document: 10,000 documents wait for all of it. */
+const MAX_LABELS = 64
+const MAX_LABEL_VALUES = 256
+
 export const LABEL_SELECTOR = {
   isAtomic: true,
   ...objectOf({
     matchLabels: field(
-      { type: 'map', of: LABEL_VALUE },
+      { type: 'map', of: LABEL_VALUE, maxEntries: MAX_LABELS },
       'Labels and their values; all must match.',
     ),
     matchExpressions: field(
-      listOf({
-        key: required(TEXT, 'Name of the label.'),
-        operator: required(
-          oneOf('In', 'NotIn', 'Exists', 'DoesNotExist'),
-          'How the label is compared with the values.',
-        ),
-        values: field({ type: 'list', of: LABEL_VALUE }, 'Values, for In and NotIn.'),
-      }),
+      {
+        type: 'list',
+        maxItems: MAX_LABELS,
+        of: objectOf({
+          key: required(TEXT, 'Name of the label.'),
+          operator: required(
+            oneOf('In', 'NotIn', 'Exists', 'DoesNotExist'),
+            'How the label is compared with the values.',
+          ),
+          values: field(
+            { type: 'list', of: LABEL_VALUE, maxItems: MAX_LABEL_VALUES },
+            'Values, for In and NotIn.',
+          ),
+        }),
+      },
       'Tests of labels; all must be true.',
     ),
   }),

@@ -15,8 +15,7 @@ export type Shape = (
   /** `{secretRef: {name, key}}`; where `inline` is true also the text itself (hashes, never secrets). */
   | { readonly type: 'secret'; readonly inline: boolean }
   | ListShape
-  /** Keys are data. */
-  | { readonly type: 'map'; readonly of: Shape }
+  | MapShape
   /** Keys are the field names below, camelCase. */
   | ObjectShape
   | OpenShape
@@ -42,6 +41,13 @@ export interface ListShape extends Ruled {
    * is one value, in its order. For the API server alone.
    */
   readonly keys?: readonly string[]
+}
+
+/** Keys are data. */
+interface MapShape extends Ruled {
+  readonly type: 'map'
+  readonly of: Shape
+  readonly maxEntries?: number
 }
 
 export interface ObjectShape extends Ruled {
@@ -132,13 +138,16 @@ const CHECKERS = {
   },
   list: (shape, value, path, problems) => {
     if (!isList(value)) problems.push(wrongType(path, 'a list', value))
-    else if (value.length > (shape.maxItems ?? Infinity)) problems.push(tooMany(path, shape))
+    else if (value.length > (shape.maxItems ?? Infinity))
+      problems.push(tooMany(path, shape.maxItems))
     else
       for (const [i, item] of value.entries())
         check(shape.of, item, childPointer(path, i), problems)
   },
   map: (shape, value, path, problems) => {
     if (!isMap(value)) problems.push(wrongType(path, 'a map', value))
+    else if (Object.keys(value).length > (shape.maxEntries ?? Infinity))
+      problems.push(tooMany(path, shape.maxEntries))
     else
       for (const [key, item] of Object.entries(value))
         check(shape.of, item, childPointer(path, key), problems)
@@ -241,10 +250,10 @@ const unknownField = (shape: ObjectShape, path: string, name: string): Problem =
 const isBeginning = (name: string, known: string): boolean =>
   name.length > 2 && known.toLowerCase().startsWith(name.toLowerCase())
 
-const tooMany = (path: string, { maxItems }: ListShape): Problem => ({
+const tooMany = (path: string, most: number | undefined): Problem => ({
   code: 'invalid_value',
   path,
-  message: `${path} has more than ${String(maxItems)} entries`,
+  message: `${path} has more than ${String(most)} entries`,
 })
 
 const inlineSecret = (path: string): Problem => ({

@@ -149,6 +149,10 @@ describe('a shape as a schema', () => {
       { type: 'object', additionalProperties: { type: 'boolean' } },
     ],
     [
+      { type: 'map', of: { type: 'boolean' }, maxEntries: 3 },
+      { type: 'object', maxProperties: 3, additionalProperties: { type: 'boolean' } },
+    ],
+    [
       { type: 'list', of: { type: 'boolean' }, maxItems: 3 },
       {
         type: 'array',

@@ -114,6 +114,26 @@ describe('reading a resource', () => {
       { ...HEAD, spec: { document: {}, dataPlaneSelector: { matchLabels: { edge: '' } } } },
       [],
     ],
+    [
+      'a selector of too many labels',
+      {
+        ...HEAD,
+        spec: {
+          document: {},
+          dataPlaneSelector: {
+            matchLabels: Object.fromEntries(Array.from({ length: 65 }, (_, i) => [`l${i}`, ''])),
+            matchExpressions: [
+              { key: 'a', operator: 'In', values: new Array(257).fill('') },
+              ...Array.from({ length: 63 }, () => ({ key: 'a', operator: 'Exists' })),
+            ],
+          },
+        },
+      },
+      [
+        ['/spec/dataPlaneSelector/matchLabels', 'invalid_value'],
+        ['/spec/dataPlaneSelector/matchExpressions/0/values', 'invalid_value'],
+      ],
+    ],
     ['good', { ...HEAD, spec: { document: {}, gatewayClassName: 'x' } }, []],
     ['a null counts as absent', { ...HEAD, spec: { document: {}, documentFrom: null } }, []],
   ])('%s', (_name, value, expected) => {
@@ -228,6 +248,17 @@ describe('the shape of a realm', () => {
       'a selector that is left out',
       { uri: 'a', allowedNamespaces: { from: 'Selector' } },
       ['/spec/allowedNamespaces/selector'],
+    ],
+    [
+      'a selector of too many expressions',
+      {
+        uri: 'a',
+        allowedNamespaces: {
+          from: 'Selector',
+          selector: { matchExpressions: new Array(65).fill({ key: 'a', operator: 'Exists' }) },
+        },
+      },
+      ['/spec/allowedNamespaces/selector/matchExpressions'],
     ],
     [
       'a selector',
