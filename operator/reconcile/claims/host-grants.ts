@@ -5,7 +5,7 @@ import type { HostPattern } from '../../../language/routes/host-pattern.ts'
 import type { NewCondition } from '../../resource/condition.ts'
 import type { ResourceCache } from '../../resource/resource-source.ts'
 import { ANNOTATIONS, resourceKey } from '../../resource/resource.ts'
-import { coversHosts, isWildcard } from './host-entries.ts'
+import { coversHosts, isWildcard, listEntries } from './host-entries.ts'
 import { Memo } from '../memo.ts'
 
 export type HostGrant =
@@ -74,7 +74,7 @@ export const refuseHost = (
   if (coversHosts(grant.entries, hosts)) return undefined
   return refused(
     `namespace ${namespace} may not claim the host '${host}': its annotation ${ANNOTATIONS.hosts} allows ` +
-      (grant.entries.join(', ') || 'none'),
+      (listEntries(grant.entries) || 'none'),
   )
 }
 

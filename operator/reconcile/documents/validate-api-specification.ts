@@ -38,7 +38,7 @@ import {
   tooExpensive,
   tooLarge,
 } from '../conditions.ts'
-import { coversHosts } from '../claims/host-entries.ts'
+import { coversHosts, listEntries } from '../claims/host-entries.ts'
 import { type HostGrant, refuseHost } from '../claims/host-grants.ts'
 import type { RealmTerms } from '../realms/validate-realm-resource.ts'
 import type { RealmAccess } from '../realms/realm-access.ts'
@@ -280,7 +280,7 @@ const hostOutsideRealm = (
     reason: 'RefNotPermitted',
     message:
       `the realm '${uri}' does not allow the host '${host}': ` +
-      `its allowedHosts are ${allowedHosts.join(', ')}`,
+      `its allowedHosts are ${listEntries(allowedHosts)}`,
   }
 }
 

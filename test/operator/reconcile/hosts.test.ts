@@ -1,7 +1,7 @@
 // Who may have which host: grants of namespaces, owners of patterns.
 
 import { describe, expect, it } from '@jest/globals'
-import { coversHost } from '../../../operator/reconcile/claims/host-entries.ts'
+import { coversHosts, listEntries } from '../../../operator/reconcile/claims/host-entries.ts'
 import { Reconciler, type ReconcilerOptions } from '../../../operator/reconcile/reconciler.ts'
 import type { Verdict } from '../../../operator/reconcile/verdict.ts'
 import type { Resource } from '../../../operator/resource/resource.ts'
@@ -92,7 +92,32 @@ describe('entries of lists of hosts', () => {
     const parsed = parseHost(host)
     const hosts = parsed.ok ? parsed.hosts : []
     expect(hosts.length).toBeGreaterThan(0)
-    expect(hosts.every((each) => coversHost(entry, each))).toBe(expected)
+    expect(coversHosts([entry], hosts)).toBe(expected)
+  })
+
+  it('are read once, however many documents they are compared with', () => {
+    let reads = 0
+    const entries = new Proxy(['b.test', '*.a.test'], {
+      get: (list, member, receiver) => {
+        reads += 1
+        return Reflect.get(list, member, receiver) as unknown
+      },
+    })
+    const parsed = parseHost('x.a.test')
+    const hosts = parsed.ok ? parsed.hosts : []
+    expect(coversHosts(entries, hosts)).toBe(true)
+    reads = 0
+    expect(coversHosts(entries, hosts)).toBe(true)
+    expect(reads).toBe(0)
+  })
+
+  it.each([
+    ['none', [], ''],
+    ['a few', ['a.test', '*.b.test'], 'a.test, *.b.test'],
+    ['many', new Array<string>(12).fill('a.test'), `${'a.test, '.repeat(9)}a.test and 2 more`],
+    ['a long one', ['a'.repeat(300)], `${'a'.repeat(255)}…`],
+  ])('are listed in a message: %s', (_name, entries, expected) => {
+    expect(listEntries(entries)).toBe(expected)
   })
 })
 
