@@ -389,3 +389,30 @@ it('Realms that come and go all day are forgotten: of a namespace the last 500 s
   world.pass(60)
   expect(world.desired.realms.size).toBe(0)
 })
+
+it('Realms that are deleted together are looked at once, not once for each', () => {
+  const clock = createManualClock()
+  let timers = 0
+  const after = (ms: number, callback: () => void): (() => void) => {
+    timers += 1
+    return clock.after(ms, callback)
+  }
+  const all = Array.from({ length: 40 }, (_, i) =>
+    realm({ name: `r${i}`, namespace: `n${i % 4}`, spec: { uri: `com.r${i}` } }),
+  )
+  let cache = cacheOf(all)
+  const source = withDeletedRealms(
+    {
+      start: () => Promise.resolve(),
+      synced: () => true,
+      current: () => cache,
+      confirm: () => Promise.resolve(true),
+      stop: () => Promise.resolve(),
+    },
+    { clock: { ...clock, after }, servedMs: 60_000 },
+  )
+  source.current()
+  cache = cacheOf([])
+  expect(source.current().deletedRealms?.size).toBe(40)
+  expect(timers).toBe(1)
+})
