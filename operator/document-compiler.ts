@@ -1,5 +1,5 @@
 // Creates the operator's one compiler, and a view of it for reconciling, which asks repeatedly and never waits: results
-// of large documents are cached until the resource changes.
+// of large documents are cached until the resource changes, and many small ones do not hold up the event loop.
 
 import {
   BoundedCompiler,
@@ -16,6 +16,7 @@ import {
   type DocumentResult,
   type DocumentRequest,
 } from './reconcile/documents/compile-document.ts'
+import { CompileTurn } from './compile-turn.ts'
 import { isSameValue } from './resource/same-value.ts'
 
 export type OperatorCompiler = BoundedCompiler<DocumentResult>
@@ -32,9 +33,11 @@ export const createOperatorCompiler = (
 
 export interface CachingCompilerOptions {
   readonly compiler: Pick<OperatorCompiler, 'compile' | 'isSmall' | 'limitsVersion'>
-  /** A result that was asked for is there. */
+  /** A result that was asked for is there, or there is time for what had to wait. */
   readonly onResult: () => void
   readonly log: Log
+  /** Milliseconds that never go back. `performance.now` when absent. */
+  readonly now?: () => number
 }
 
 interface Entry {
@@ -51,9 +54,16 @@ export class CachingCompiler implements DocumentCompiler {
   readonly #options: CachingCompilerOptions
   /** By key of the resource; of large documents only. */
   readonly #entries = new Map<string, Entry>()
+  readonly #turn: CompileTurn
 
   constructor(options: CachingCompilerOptions) {
     this.#options = options
+    const { onResult, now = () => performance.now() } = options
+    this.#turn = new CompileTurn({ onNext: onResult, now })
+  }
+
+  hasTime(): boolean {
+    return this.#turn.hasTime()
   }
 
   compile(request: DocumentRequest): DocumentResult | undefined {
@@ -65,6 +75,7 @@ export class CachingCompiler implements DocumentCompiler {
     }
     before?.giveUp.abort()
     this.#entries.delete(key)
+    if (request.mayWait === true && this.#isSmall(request) && !this.hasTime()) return undefined
     const giveUp = new AbortController()
     const isServing = this.#isServing(request)
     const result = this.#ask(request, { signal: giveUp.signal, isServing })
@@ -98,10 +109,14 @@ export class CachingCompiler implements DocumentCompiler {
     }
   }
 
+  #isSmall({ document }: DocumentRequest): boolean {
+    return this.#options.compiler.isSmall(document)
+  }
+
   /** Called only for large documents: the digests of all documents in service would take long. */
   #isServing(request: DocumentRequest): boolean {
-    const { document, programmedDigest } = request
-    if (programmedDigest === undefined || this.#options.compiler.isSmall(document)) return false
+    const { programmedDigest } = request
+    if (programmedDigest === undefined || this.#isSmall(request)) return false
     return digestOf(request) === programmedDigest
   }
 

@@ -31,7 +31,7 @@ export const ACCEPTED_COMPILING: NewCondition<'Accepted'> = {
   type: 'Accepted',
   status: 'Unknown',
   reason: 'Pending',
-  message: 'a large document: it is being compiled',
+  message: 'it is being compiled',
 }
 
 export const RESOLVED: NewCondition<'ResolvedRefs'> = {

@@ -1,5 +1,6 @@
 // Reconciling while large documents are compiled elsewhere.
 
+import { setImmediate } from 'node:timers/promises'
 import { describe, expect, it } from '@jest/globals'
 import type {
   BoundedCompiler,
@@ -316,5 +317,115 @@ describe('a restart', () => {
     const { result, conditions } = look(orders({ meta: { large: true, more: 1 } }, { status }))
     expect([[...result.desired.kept.documents], result.missing]).toEqual([['orders'], []])
     expect(conditions['Accepted']).toBe('True Accepted 1')
+  })
+})
+
+describe('many small documents that one edit concerns', () => {
+  const COST_MS = 60
+  const document = (name: string, namespace: string, more: object = {}): Resource =>
+    resourceOf(
+      'ApiSpecification',
+      name,
+      { spec: { document: aSpecification(name, more) } },
+      { namespace, uid: name },
+    )
+  const shop = (authmethods: readonly string[], allowed = 'All'): Resource =>
+    resourceOf('Realm', 'shop', {
+      spec: { uri: 'com.shop', authmethods, allowedNamespaces: { from: allowed } },
+    })
+  const crowd = Array.from({ length: 20 }, (_, i) => document(`c${i}`, 'crowd'))
+
+  const aSlowOperator = () => {
+    const compiled: string[] = []
+    const told: string[] = []
+    let nowMs = 0
+    const compile = (request: CompileRequest): DocumentResult => {
+      nowMs += COST_MS
+      const result = compileDocument(request, { maxRoutes: 10 })
+      compiled.push('compiled' in result ? result.compiled.id : '')
+      return result
+    }
+    const reconciler = new Reconciler({
+      className: 'svc',
+      compiler: new CachingCompiler({
+        compiler: { compile, isSmall: () => true, limitsVersion: '1' },
+        onResult: () => told.push('again'),
+        log: createSilentLog(),
+        now: () => nowMs,
+      }),
+    })
+    return { compiled, told, reconciler }
+  }
+
+  it('are compiled a few at a time, and serve meanwhile as they did', async () => {
+    const { compiled, told, reconciler } = aSlowOperator()
+    const first = reconciler.reconcile(cacheOf([shop([]), ...crowd]))
+    // What was never validated does not wait.
+    expect(compiled).toHaveLength(20)
+    await setImmediate()
+    compiled.length = 0
+    const cache = cacheOf([shop(['oidcrp', 'cookie']), ...crowd])
+    let last = reconciler.reconcile(cache)
+    expect(compiled).toHaveLength(4)
+    expect(last.desired.documents).toEqual(first.desired.documents)
+    for (let turn = 1; turn < 5; turn += 1) {
+      await setImmediate()
+      expect(told.splice(0)).toEqual(['again'])
+      last = reconciler.reconcile(cache)
+      expect(compiled).toHaveLength(4 * (turn + 1))
+    }
+    await setImmediate()
+    expect([new Set(compiled).size, told]).toEqual([20, []])
+    const atOnce = new Reconciler({ className: 'svc' }).reconcile(cache)
+    expect(new Map(last.desired.documents)).toEqual(new Map(atOnce.desired.documents))
+    expect([...last.verdicts.values()]).toEqual([...atOnce.verdicts.values()])
+  })
+
+  it('take turns with those of other namespaces, whose edits do not wait for them', async () => {
+    const { compiled, reconciler } = aSlowOperator()
+    const before = [document('mine', 'other'), document('edited', 'third')]
+    reconciler.reconcile(cacheOf([shop([]), ...crowd, ...before]))
+    await setImmediate()
+    reconciler.reconcile(cacheOf([shop(['oidcrp']), ...crowd, ...before]))
+    await setImmediate()
+    compiled.length = 0
+    const edited = document('edited', 'third', { variables: { n: 1 } })
+    const cache = cacheOf([shop(['oidcrp']), ...crowd, document('mine', 'other'), edited])
+    const { desired } = reconciler.reconcile(cache)
+    expect(compiled).toContain('edited')
+    expect(desired.documents.get('edited')?.spec['variables']).toEqual({ n: 1 })
+  })
+
+  it('lose at once what their namespace may not use any more', async () => {
+    const { reconciler } = aSlowOperator()
+    const token = { secretRef: { name: 'billing', key: 'token' } }
+    const billing = (from: string, authmethods: readonly string[]): Resource =>
+      resourceOf('Realm', 'shop', {
+        spec: {
+          uri: 'com.shop',
+          authmethods,
+          allowedNamespaces: { from: 'All' },
+          credentials: {
+            billing: {
+              origins: ['http://up.test'],
+              allowedNamespaces: { from },
+              bearer: { token },
+            },
+          },
+        },
+      })
+    const secret = resourceOf('Secret', 'billing', { data: { token: 'YWJj' } })
+    const action = { type: 'forward', host: 'http://up.test', credential: 'billing' }
+    const versions = {
+      v1: { base_path: '/v', paths: { '/a': { get: { action, response: {} } } } },
+    }
+    const users = Array.from({ length: 20 }, (_, i) => document(`c${i}`, 'crowd', { versions }))
+    reconciler.reconcile(cacheOf([billing('All', []), secret, ...users]))
+    await setImmediate()
+    const { desired } = reconciler.reconcile(
+      cacheOf([billing('Same', ['oidcrp']), secret, ...users]),
+    )
+    const withheld = [...desired.documents.values()].map((each) => each.withheld)
+    expect(withheld).toEqual(new Array(20).fill(['billing']))
   })
 })

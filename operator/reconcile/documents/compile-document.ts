@@ -84,11 +84,15 @@ export interface DocumentRequest {
   readonly quarantined?: Quarantined | undefined
   /** The digest of the version that data planes have loaded. */
   readonly programmedDigest?: string | undefined
+  /** It was validated before: until there is time for it, its last good version serves. */
+  readonly mayWait?: boolean
 }
 
 export interface DocumentCompiler {
   /** Undefined: it is being compiled. The creator of the compiler is notified when that is done, and calls this again. */
   compile(request: DocumentRequest): DocumentResult | undefined
+  /** False: what may wait does so, until the creator of the compiler is notified. */
+  hasTime(): boolean
   /** Waits for the result. */
   outcome(request: DocumentRequest): Promise<DocumentResult>
   /** Whether a version that data planes have loaded is being compiled. */
@@ -103,6 +107,7 @@ export const compileAtOnce = (maxRoutes: number = MAX_ROUTES): DocumentCompiler 
     compileDocument({ document, realm, variables: secrets.variables }, { maxRoutes })
   return {
     compile: compileNow,
+    hasTime: () => true,
     outcome: (request) => Promise.resolve(compileNow(request)),
     isAwaitingServing: () => false,
     retain: () => undefined,

@@ -1,8 +1,9 @@
 // Validates each ApiSpecification for itself, again where it or something beside it has changed that it depends on, and
 // nowhere else. Remembers validations; how documents stand to each other is settled elsewhere.
 
+import { FairQueue } from '../../../base/fair-queue.ts'
 import type { ResourceCache } from '../../resource/resource-source.ts'
-import type { ApiSpecificationResource } from '../../resource/resource.ts'
+import { type ApiSpecificationResource, keyOf } from '../../resource/resource.ts'
 import { confinementOf } from '../claims/destination-policies.ts'
 import { Memo } from '../memo.ts'
 import type { Amounts } from '../quotas/quota-amounts.ts'
@@ -68,7 +69,7 @@ export class DocumentValidations {
   }
 
   validate(resources: Specifications, changes: ResourceChanges, context: ValidationContext): void {
-    const keys = new Set([...changes.documents, ...this.#pending, ...this.#open])
+    const keys = new Set([...changes.documents, ...this.#open])
     for (const key of this.#index.concernedBy(changes)) keys.add(key)
     this.#open.clear()
     let isAnyGone = false
@@ -78,10 +79,16 @@ export class DocumentValidations {
       if (this.#forget(key)) isAnyGone = true
     }
     if (isAnyGone) this.#options.compiler.retain(resources)
-    for (const key of this.#settleQuotas(keys, resources, { changes, context })) keys.add(key)
-    for (const key of keys) {
-      const resource = resources.get(key)
-      if (resource !== undefined) this.#validateOne(key, resource, context)
+    const all = new Set([...keys, ...this.#pending])
+    for (const key of this.#settleQuotas(all, resources, { changes, context }))
+      for (const each of [keys, all]) each.add(key)
+    // Others see them in this order, whose turn it is notwithstanding.
+    for (const key of keys) this.#changed.add(key)
+    for (const resource of inTurns(all, resources)) {
+      const key = keyOf(resource)
+      // Nothing is new to what waits already, and looking at 10,000 of them takes as long as compiling a hundred.
+      if (keys.has(key) || this.#options.compiler.hasTime())
+        this.#validateOne(key, resource, context)
     }
   }
 
@@ -190,6 +197,7 @@ export class DocumentValidations {
         destinations,
         overQuota,
         variables: readVariables(resource, cache),
+        mayWait: this.#validated.has(key),
       }),
     )
     if (validation.isPending === true) this.#validations.forget(key)
@@ -216,6 +224,19 @@ export class DocumentValidations {
 }
 
 const NO_KEYS: ReadonlySet<string> = new Set()
+
+/** Namespaces take turns, so that one with many documents does not use up the time of all. */
+function* inTurns(
+  keys: Iterable<string>,
+  resources: Specifications,
+): Iterable<ApiSpecificationResource> {
+  const queue = new FairQueue<ApiSpecificationResource>()
+  for (const key of keys) {
+    const resource = resources.get(key)
+    if (resource !== undefined) queue.push(resource.metadata.namespace, resource)
+  }
+  for (let next = queue.shift(); next !== undefined; next = queue.shift()) yield next
+}
 
 const ownInputs = ({ checked, metadata }: ApiSpecificationResource): readonly unknown[] => [
   checked,

@@ -83,6 +83,8 @@ export interface DocumentContext {
   readonly destinations: DestinationPolicy
   /** The quota of its namespace has no room for it. */
   readonly overQuota: NewCondition<'Accepted'> | undefined
+  /** It was validated before. */
+  readonly mayWait?: boolean
 }
 
 /** What of it decides: the same values where nothing has changed for the document. */
@@ -131,7 +133,7 @@ const validateReadable = (
   resource: ApiSpecificationResource,
   read: Readable,
   secrets: SecretVariables,
-  { key, compiler, access, grant, destinations }: DocumentContext,
+  { key, compiler, access, grant, destinations, mayWait = false }: DocumentContext,
 ): ApiSpecificationValidation => {
   const { programmed } = resource
   const { namespace } = resource.metadata
@@ -144,6 +146,7 @@ const validateReadable = (
     secrets,
     quarantined: resource.quarantined,
     programmedDigest: programmed && plainDigest(programmed.digest),
+    mayWait,
   })
   const reference = referenceOf(resource, read, access)
   if (compilation === undefined) {
