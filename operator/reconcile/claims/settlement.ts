@@ -4,7 +4,7 @@
 import { countFirst } from '../../../base/bisect.ts'
 import { type Clash, ConflictIndex } from '../../../language/routes/conflicts.ts'
 import type { DesiredDocument } from '../../desired-set.ts'
-import { edited } from '../../edited-map.ts'
+import { changedKeys, edited } from '../../edited-map.ts'
 import { ClaimHolders } from './claim-holders.ts'
 
 /** The owner of a document id, with the version that it asks to serve. */
@@ -46,7 +46,10 @@ export class Settlement {
     const changed = new Set<string>()
     for (const [id, applicant] of changes) if (this.#hasChanged(id, applicant)) changed.add(id)
     for (const [id, applicant] of changes) this.#take(id, applicant)
-    if (changed.size > 0) this.#settleAll(changed)
+    let open: ReadonlySet<string> = changed
+    // A chain of documents that wait for each other ends with the next changes.
+    for (let round = 0; open.size > 0 && round < MAX_ROUNDS; round += 1)
+      open = this.#freedBy(this.#settleAll(open))
   }
 
   /** What a document would lose now if it replaced those with the ids `replaced`; nothing changes. */
@@ -78,8 +81,11 @@ export class Settlement {
     else this.#held.delete(id)
   }
 
-  /** @param changed ids; those that have lost a claim or are paused are looked at again too, as it may be free now */
-  #settleAll(changed: ReadonlySet<string>): void {
+  /**
+   * @param changed ids; those that have lost a claim or are paused are looked at again too, as it may be free now
+   * @returns ids that have another version now, or none
+   */
+  #settleAll(changed: ReadonlySet<string>): ReadonlySet<string> {
     const edits = new Map<string, DesiredDocument | undefined>()
     const placed = (id: string): DesiredDocument | undefined =>
       edits.has(id) ? edits.get(id) : this.#documents.get(id)
@@ -107,7 +113,25 @@ export class Settlement {
         if (wanted !== undefined) open.add(wanted)
       }
     }
-    this.#documents = edited(this.#documents, edits)
+    const before = this.#documents
+    this.#documents = edited(before, edits)
+    return changedKeys(before, this.#documents)
+  }
+
+  /**
+   * Ids that have lost a claim to one of `changed` which does not claim it any more: another resource, a younger one, has
+   * its id now, and so they were looked at before it.
+   */
+  #freedBy(changed: ReadonlySet<string>): ReadonlySet<string> {
+    const freed = new Set<string>()
+    for (const [id, lost] of this.#clashes) {
+      if (!lost.some(({ winnerId }) => changed.has(winnerId))) continue
+      const wanted = wantedBy(this.#applicants.get(id))
+      const isFreed =
+        wanted !== undefined && this.clashesOf(wanted, new Set([id])).length < lost.length
+      if (isFreed) freed.add(id)
+    }
+    return freed
   }
 
   /** Lets a document serve where no older one has its claims; elsewhere its last good version goes on. */
@@ -138,6 +162,8 @@ export class Settlement {
     this.#holders.replace(before, undefined)
   }
 }
+
+const MAX_ROUNDS = 16
 
 /** The version that it asks to serve; a last good version of another id does not count. */
 const wantedBy = (applicant: Applicant | undefined): DesiredDocument | undefined => {

@@ -179,3 +179,24 @@ describe('words', () => {
     expect(describeProblem(problem)).toBe(expected)
   })
 })
+
+it('a path is free for an older document once a younger one has the id of the document that had it', () => {
+  const at = (name: string, id: string, host: string, createdAt: number): Resource =>
+    resourceOf(
+      'ApiSpecification',
+      name,
+      { spec: { document: aSpecification(id, { host }) } },
+      { uid: name, createdAt },
+    )
+  const first = at('first', 'orders', 'y.test', 1)
+  const waiting = at('waiting', 'stock', 'y.test', 2)
+  const next = at('next', 'orders', 'x.test', 3)
+  const reconciler = new Reconciler({ className: 'svc' })
+  reconciler.reconcile(cacheOf([realm, first]))
+  const before = reconciler.reconcile(cacheOf([realm, first, waiting, next]))
+  expect([...before.desired.documents.keys()]).toEqual(['orders'])
+  const after = reconciler.reconcile(cacheOf([realm, waiting, next]))
+  expect([...after.desired.documents.keys()].sort()).toEqual(['orders', 'stock'])
+  const reasons = [...after.verdicts.values()].map(({ accepted }) => accepted.reason)
+  expect(reasons).toEqual(['Accepted', 'Accepted', 'Accepted'])
+})
