@@ -58,11 +58,23 @@ export class DeletedRealmClaims {
     const successors = ownersOf(
       existing.filter((each) => isGoodSuccessor(each, claims.get(each.id))),
     )
-    for (const uri of successors.keys()) claims.delete(uri)
+    for (const uri of successors.keys()) {
+      claims.delete(uri)
+      this.#endClaims(uri)
+    }
     const standing = existing.map((each) =>
       successors.get(each.id)?.key === each.key ? { ...each, lastId: each.id } : each,
     )
     return [...standing, ...claims.values()]
+  }
+
+  /**
+   * For good: where the successor is not valid later, its own last good version serves, and not what was deleted, with
+   * users and rights that may have been taken back.
+   */
+  #endClaims(uri: string): void {
+    for (const [key, { claim, ...rest }] of this.#deletions)
+      if (claim?.id === uri) this.#deletions.set(key, rest)
   }
 
   /** Uris that were revoked, without those that an existing Realm serves. */

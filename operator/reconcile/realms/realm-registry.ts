@@ -206,7 +206,7 @@ export class RealmRegistry {
     const good = isOwner && uri !== undefined ? served.get(uri) : undefined
     const isHeld = isPaused(resource) && validation.good?.desired.digest !== good?.desired.digest
     const winner = refusedBy ?? (isOwner || isSuccessor(resource, owner) ? undefined : owner)
-    return this.#verdicts.get(key, [resource, validation, winner?.resource, good], () =>
+    return this.#verdicts.get(key, [resource, validation, uri, winner?.resource, good], () =>
       verdictOf(resource, validation, { uri, winner, good, isHeld }),
     )
   }

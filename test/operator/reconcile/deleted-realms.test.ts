@@ -416,3 +416,21 @@ it('Realms that are deleted together are looked at once, not once for each', () 
   expect(source.current().deletedRealms?.size).toBe(40)
   expect(timers).toBe(1)
 })
+
+describe('a Realm that came in the place of a deleted one', () => {
+  it.each(['shop', 'again'])('serves on where it is not valid any more: %s', (name) => {
+    const serving = (world: World): unknown => world.desired.realms.get(URI)?.record.groups
+    const again = (spec: object): Resource =>
+      realm({ name, uid: 'uid-again', age: 9000, spec: { groups: ['new'], ...spec } })
+    const world = new World().stand([realm({ spec: { groups: ['old'] } }), orders()])
+    world.stand([orders()])
+    expect(serving(world)).toEqual(['old'])
+    world.stand([again({}), orders()])
+    expect(serving(world)).toEqual(['new'])
+    world.stand([again(BROKEN), orders()])
+    // Users and rights of the one before were taken back with it.
+    expect(serving(world)).toEqual(['new'])
+    world.pass(60)
+    expect(serving(world)).toEqual(['new'])
+  })
+})
