@@ -88,15 +88,19 @@ export interface DocumentContext {
 }
 
 /** What of it decides: the same values where nothing has changed for the document. */
-export const accessInputs = (access: RealmAccess): readonly unknown[] => [
-  access.access,
-  ...(access.access === 'granted'
-    ? [access.realm, access.isDeleted, access.withheld.join('\n')]
-    : []),
-  ...(access.access === 'unready'
-    ? [access.realm.namespace, access.realm.name, access.realm.isPaused, access.realm.isKept]
-    : []),
-]
+export const accessInputs = (access: RealmAccess): readonly unknown[] => {
+  switch (access.access) {
+    case 'granted':
+      return [access.access, access.realm, access.isDeleted, access.withheld.join('\n')]
+    case 'unready': {
+      const { namespace, name, isPaused, isKept } = access.realm
+      return [access.access, namespace, name, isPaused, isKept]
+    }
+    case 'RealmNotFound':
+    case 'RefNotPermitted':
+      return [access.access, access.isAbsent]
+  }
+}
 
 type Readable = Extract<ReadDocument, { readonly place: DocumentPlace }>
 

@@ -434,3 +434,13 @@ describe('a Realm that came in the place of a deleted one', () => {
     expect(serving(world)).toEqual(['new'])
   })
 })
+
+it('a document says that its Realm was deleted once no other one has its uri', () => {
+  const world = new World().stand([realm(), orders()])
+  const digest = world.desired.documents.get('orders')?.digest
+  const served = orders({ status: { programmedGeneration: 1, programmedDigest: digest } })
+  const rival = realm({ namespace: 'team', age: 9000, spec: BROKEN })
+  world.stand([realm(), rival, served]).stand([rival, served]).pass(60)
+  world.stand([served])
+  expect(world.said(served, 'ResolvedRefs')).toMatch(/^False RealmDeleted/)
+})
