@@ -30,6 +30,7 @@ import { type Claimant, isRenamed, ownedWords, ownersOf } from '../claims/owners
 import type { Amounts } from '../quotas/quota-amounts.ts'
 import type { QuotaUse } from '../quotas/quota-verdict.ts'
 import { admitsNamespace, type RealmAccess, withheldCredentials } from './realm-access.ts'
+import { ownersByStatus } from './owners-by-status.ts'
 import { RealmQuotas } from './realm-quotas.ts'
 import { KeptIds } from '../claims/kept-ids.ts'
 import type { Verdict } from '../verdict.ts'
@@ -68,6 +69,8 @@ export class RealmRegistry {
   readonly #validations = new Memo<RealmResourceValidation>()
   readonly #goods = new Memo<GoodRealm | undefined>()
   readonly #verdicts = new Memo<Verdict>()
+  /** Key → uid, by the first cache, as what this operator writes since is no proof; of Realms that were here since. */
+  #ownersBefore: Map<string, string> | undefined
   /** By key of the resource. */
   readonly #lastGood = new Map<string, GoodRealm>()
   readonly #keptIds = new KeptIds<RealmResource>(mayRealmBeHeld)
@@ -84,6 +87,7 @@ export class RealmRegistry {
     cache: ResourceCache,
     quotaOf?: (namespace: string) => Quota,
   ): ValidatedRealms {
+    this.#ownersBefore ??= ownersByStatus(resources)
     const remembered = new Map(this.#lastGood)
     const refusals = quotaOf && this.#quotas.settle(resources, this.#lastGood, quotaOf)
     const standing = this.#standing(resources, cache)
@@ -163,11 +167,7 @@ export class RealmRegistry {
     const validation = this.#validations.get(key, inputs, () =>
       validateRealmResource(resource, cache, overQuota),
     )
-    if (this.#lastGood.get(key)?.uid !== resource.metadata.uid) this.#lastGood.delete(key)
-    if (validation.good !== undefined && isPaused(resource) && wasServed(resource)) {
-      this.#lastGood.set(key, this.#lastGood.get(key) ?? validation.good)
-    }
-    const lastGood = this.#lastGood.get(key)
+    const lastGood = this.#recall(key, resource, validation)
     const latest = this.#goods.get(key, [validation.good], () =>
       carryOver(lastGood, validation.good),
     )
@@ -175,7 +175,23 @@ export class RealmRegistry {
     // A version that is not good does not rename: the uri that serves stays with its resource.
     const lastUri = lastGood?.desired.uri
     const uri = good === undefined ? (lastUri ?? validation.uri) : validation.uri
-    return { key, resource, validation, uri, id: uri ?? '', lastId: lastUri, good }
+    const wasOwner = this.#ownersBefore?.get(key) === resource.metadata.uid
+    const lastId = wasOwner ? (lastUri ?? uri) : lastUri
+    return { key, resource, validation, uri, id: uri ?? '', lastId, good }
+  }
+
+  /** Its last good version; that of a Realm of this name before it is forgotten. */
+  #recall(
+    key: string,
+    resource: RealmResource,
+    { good }: RealmResourceValidation,
+  ): GoodRealm | undefined {
+    const known = this.#lastGood.get(key)
+    if (known?.uid === resource.metadata.uid) return known
+    this.#lastGood.delete(key)
+    if (good === undefined || !isPaused(resource) || !wasServed(resource)) return undefined
+    this.#lastGood.set(key, good)
+    return good
   }
 
   /** The newest good version of an owner; a good one is remembered. */
@@ -191,6 +207,8 @@ export class RealmRegistry {
   ): void {
     const memos = [this.#secretNames, this.#validations, this.#goods, this.#verdicts]
     for (const memo of memos) memo.retain(resources)
+    for (const key of this.#ownersBefore?.keys() ?? [])
+      if (!resources.has(key)) this.#ownersBefore?.delete(key)
     for (const [key, good] of this.#lastGood) {
       if (owners.get(good.desired.uri)?.key !== key) this.#lastGood.delete(key)
     }

@@ -148,3 +148,26 @@ describe('a Realm whose Secret can not be read when an operator starts', () => {
     expect(said(DOCUMENT)['ResolvedRefs']).not.toContain('team')
   })
 })
+
+describe('a Realm whose uri an older one has named since', () => {
+  const rival = (status: object | undefined): Resource =>
+    resourceOf(
+      'Realm',
+      'rival',
+      { spec: { uri: 'com.shop', allowedNamespaces: { from: 'All' } }, ...(status && { status }) },
+      { namespace: 'team', createdAt: 1 },
+    )
+
+  const REFUSED = { conditions: [condition('Accepted', 'Conflicted', 'False')] }
+
+  it('keeps it when an operator starts anew', () => {
+    const { desired, said } = start(realm({ status: SERVED }), rival(REFUSED), orders(digest()))
+    expect(desired.realms.get('com.shop')?.namespace).toBe('default')
+    expect(said('Realm/team/rival')['Accepted']).toMatch(/^False Conflicted/)
+  })
+
+  it('loses it where no operator has accepted it before', () => {
+    const { desired } = start(realm(), rival(REFUSED))
+    expect(desired.realms.get('com.shop')?.namespace).toBe('team')
+  })
+})
