@@ -1,188 +1,21 @@
-// A change costs what it concerns, and has the same result as if everything were looked at again.
+// A change costs what it concerns. That the result is right all the same is what histories.test.ts is about.
 
 import { describe, expect, it } from '@jest/globals'
-import fc from 'fast-check'
 import { edited } from '../../../operator/edited-map.ts'
 import {
   compileAtOnce,
   type DocumentCompiler,
 } from '../../../operator/reconcile/documents/compile-document.ts'
-import {
-  type Reconciliation,
-  Reconciler,
-  type ReconcilerOptions,
-} from '../../../operator/reconcile/reconciler.ts'
+import { Reconciler } from '../../../operator/reconcile/reconciler.ts'
 import { keyOf, type Resource } from '../../../operator/resource/resource.ts'
 import type { ResourceCache } from '../../../operator/resource/resource-source.ts'
 import { collectReleased } from '../../support/collect-released.ts'
 import { aSpecification, resourceOf } from '../../support/resources.ts'
 
-const NAMESPACES = ['n', 'm', 'o']
-const namespace = fc.constantFrom(...NAMESPACES)
-const PAUSED = { 'gateway.svc.dev/paused': 'true' }
-const annotations = fc.oneof(
-  { weight: 8, arbitrary: fc.constant({}) },
-  { weight: 1, arbitrary: fc.constant(PAUSED) },
-)
-
-/** Few ids, hosts and paths, so that they clash; a generation that changes with each. */
-const aDocument = fc
-  .record({
-    name: fc.constantFrom('a', 'b', 'c', 'd'),
-    namespace,
-    annotations,
-    createdAt: fc.integer({ min: 1, max: 3 }),
-    generation: fc.integer({ min: 1, max: 1_000 }),
-    id: fc.constantFrom('1', '2', '3', '4', '5', '6'),
-    host: fc.constantFrom<unknown>('x.test', 'y.test', '[www.]x.test', '_', 7),
-    path: fc.constantFrom('/p', '/q'),
-    realmUri: fc.constantFrom('com.a', 'com.a', 'com.b'),
-    upstream: fc.constantFrom(undefined, 'svc.n', 'svc.m'),
-    secret: fc.constantFrom(undefined, undefined, 'one', 'two'),
-  })
-  .map(({ name, id, host, path, realmUri, upstream, secret, ...known }) => {
-    const action =
-      upstream === undefined ? { type: 'static', body: 'x' } : { type: 'forward', host: upstream }
-    const versions = {
-      v1: { base_path: '/v', paths: { [path]: { get: { action, response: {} } } } },
-    }
-    const document = aSpecification(id, { host, versions, realm_uri: realmUri })
-    const variablesFrom = [{ name: 'v', secretRef: { name: secret, key: 'k' } }]
-    const spec = { document, ...(secret !== undefined && { variablesFrom }) }
-    return resourceOf(
-      'ApiSpecification',
-      name,
-      { spec },
-      { ...known, uid: `${known.namespace}/${name}` },
-    )
-  })
-
-const aRealm = fc
-  .record({ namespace, annotations, uri: fc.constantFrom('com.a', 'com.b'), isOpen: fc.boolean() })
-  .map(({ uri, isOpen, ...known }) => {
-    const spec = { uri, ...(isOpen && { allowedNamespaces: { from: 'All' } }) }
-    return resourceOf('Realm', 'r', { spec }, { ...known, uid: `realm ${known.namespace}` })
-  })
-
-const aNamespace = fc
-  .record({
-    name: namespace,
-    hosts: fc.constantFrom(undefined, '*', 'x.test'),
-    destinations: fc.constantFrom(undefined, 'own', 'any'),
-    quota: fc.constantFrom(undefined, 'documents=1', 'documents=3', 'realms=0'),
-  })
-  .map(({ name, ...said }) => {
-    const told = Object.entries(said).filter(([, text]) => text !== undefined)
-    return resourceOf(
-      'Namespace',
-      name,
-      {},
-      {
-        annotations: Object.fromEntries(told.map(([of, text]) => [`gateway.svc.dev/${of}`, text])),
-      },
-    )
-  })
-
-const aSecret = fc
-  .record({
-    name: fc.constantFrom('one', 'two'),
-    namespace,
-    resourceVersion: fc.constantFrom('1', '2'),
-  })
-  .map(({ name, ...known }) => resourceOf('Secret', name, { data: { k: 'YQ==' } }, known))
-
-type Change = { readonly put: Resource } | { readonly remove: number } | 'statuses'
-
-const aChange: fc.Arbitrary<Change> = fc.oneof(
-  { weight: 6, arbitrary: aDocument.map((put) => ({ put })) },
-  { weight: 2, arbitrary: aRealm.map((put) => ({ put })) },
-  { weight: 1, arbitrary: aNamespace.map((put) => ({ put })) },
-  { weight: 1, arbitrary: aSecret.map((put) => ({ put })) },
-  { weight: 2, arbitrary: fc.nat(30).map((remove) => ({ remove })) },
-  { weight: 1, arbitrary: fc.constant('statuses' as const) },
-)
-
-const options: fc.Arbitrary<ReconcilerOptions> = fc.record({
-  className: fc.constant('svc'),
-  hostOwnership: fc.constantFrom('strict' as const, 'shared' as const),
-  wildcardNamespaces: fc.constantFrom<'all' | readonly string[]>('all', ['n']),
-  destinations: fc.constantFrom('own' as const, 'any' as const),
-  namespaceQuota: fc.constantFrom(undefined, { documents: 3, routes: 100, bytes: 1e6, realms: 1 }),
-})
-
-const said = ({ desired, verdicts, missing, isOpen }: Reconciliation): object => ({
-  documents: [...desired.documents].map(([id, { digest }]) => [id, digest]).sort(),
-  realms: [...desired.realms].map(([uri, { digest }]) => [uri, digest]).sort(),
-  kept: [...desired.kept.documents, ...desired.kept.realms].sort(),
-  holdDeletes: desired.holdDeletes,
-  missing: missing.map(({ key, digest }) => [key, digest]).sort(),
-  isOpen,
-  verdicts: Object.fromEntries(
-    [...verdicts].map(([key, { resource, ...verdict }]) => [
-      key,
-      { ...verdict, generation: resource.metadata.generation },
-    ]),
-  ),
-})
-
-/** As an operator writes it once data planes hold what they should. */
-const withStatus = (resource: Resource, { verdicts }: Reconciliation): Resource => {
-  const verdict = verdicts.get(keyOf(resource))
-  if (verdict === undefined) return resource
-  const conditions = [verdict.accepted, verdict.resolvedRefs].map((condition) => ({
-    ...condition,
-    observedGeneration: resource.metadata.generation,
-    lastTransitionTime: '2026-01-01T00:00:00Z',
-  }))
-  const { serving: programmed } = verdict
-  return { ...resource, conditions, ...(programmed && { programmed }) } as Resource
-}
-
-const take = (
-  resources: ReadonlyMap<string, Resource>,
-  change: Change,
-  last: Reconciliation | undefined,
-): ReadonlyMap<string, Resource> => {
-  const edits = new Map<string, Resource | undefined>()
-  if (change === 'statuses') {
-    for (const [key, resource] of resources) if (last) edits.set(key, withStatus(resource, last))
-  } else if ('put' in change) edits.set(keyOf(change.put), change.put)
-  else {
-    const key = [...resources.keys()][change.remove]
-    if (key !== undefined) edits.set(key, undefined)
-  }
-  return edited(resources, edits)
-}
-
 const cacheWith = (resources: ReadonlyMap<string, Resource>): ResourceCache => ({
   version: 1,
   resources,
   notes: [],
-})
-
-/** Every object is another one, and they are read in another order: nothing that was worked out before counts. */
-const anew = (resources: ReadonlyMap<string, Resource>): ReadonlyMap<string, Resource> =>
-  new Map([...resources].reverse().map(([key, resource]) => [key, structuredClone(resource)]))
-
-describe('a change', () => {
-  it('has the same result as if every resource were another object', () => {
-    const changes = fc.array(fc.array(aChange, { minLength: 1, maxLength: 3 }), {
-      minLength: 8,
-      maxLength: 24,
-    })
-    fc.assert(
-      fc.property(options, changes, (option, steps) => {
-        const [some, all] = [new Reconciler(option), new Reconciler(option)]
-        let resources: ReadonlyMap<string, Resource> = new Map()
-        let last: Reconciliation | undefined
-        for (const step of steps) {
-          for (const change of step) resources = take(resources, change, last)
-          last = some.reconcile(cacheWith(resources))
-          expect(said(last)).toEqual(said(all.reconcile(cacheWith(anew(resources)))))
-        }
-      }),
-    )
-  })
 })
 
 /** Counts what is compiled. */
