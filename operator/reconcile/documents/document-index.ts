@@ -16,6 +16,7 @@ export interface ChangesBeside {
 interface Place {
   readonly namespace: string
   readonly realmUri: string
+  readonly servedRealmUri: string
   readonly references: readonly string[]
 }
 
@@ -25,14 +26,21 @@ export class DocumentIndex {
   readonly #byRealm = new KeyIndex()
   readonly #byReference = new KeyIndex()
 
-  put(key: string, resource: ApiSpecificationResource, read: ReadDocument): void {
+  /** @param served the uri of the realm of its last good version, which may be another than the one that is wanted */
+  put(
+    key: string,
+    resource: ApiSpecificationResource,
+    { read, served }: { readonly read: ReadDocument; readonly served: string | undefined },
+  ): void {
     this.forget(key)
     const { namespace } = resource.metadata
     const realmUri = 'document' in read ? (read.realmUri ?? '') : ''
+    const servedRealmUri = served ?? realmUri
     const references = referencesOf(resource)
-    this.#places.set(key, { namespace, realmUri, references })
+    this.#places.set(key, { namespace, realmUri, servedRealmUri, references })
     this.#byNamespace.add(namespace, key)
     this.#byRealm.add(realmUri, key)
+    this.#byRealm.add(servedRealmUri, key)
     for (const reference of references) this.#byReference.add(reference, key)
   }
 
@@ -42,6 +50,7 @@ export class DocumentIndex {
     this.#places.delete(key)
     this.#byNamespace.remove(place.namespace, key)
     this.#byRealm.remove(place.realmUri, key)
+    this.#byRealm.remove(place.servedRealmUri, key)
     for (const reference of place.references) this.#byReference.remove(reference, key)
   }
 

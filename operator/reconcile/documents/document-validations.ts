@@ -158,12 +158,12 @@ export class DocumentValidations {
   #validateOne(key: string, resource: ApiSpecificationResource, context: ValidationContext): void {
     const { lastGood: versions } = this.#options
     const read = this.#read(key, resource, context.cache)
-    this.#index.put(key, resource, read)
     const overQuota = this.#quotas.refusalOf(key, resource)
     const validation = this.#validation(key, resource, read, { ...context, overQuota })
     versions.of(key, resource, validation.version)
     this.#restrict(key, resource, context)
     const lastGood = versions.get(key)?.document
+    this.#index.put(key, resource, { read, served: lastGood?.realmUri })
     const own = { key, resource, read, validation, lastGood, overQuota }
     this.#validated.set(key, toValidatedDocument(own))
     this.#changed.add(key)

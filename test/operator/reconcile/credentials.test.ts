@@ -165,6 +165,27 @@ describe('a credential that its document may no longer use', () => {
   })
 })
 
+describe('a credential of a realm that its document is about to leave', () => {
+  it('is taken from what serves at once too', () => {
+    const reconciler = new Reconciler({ className: 'svc' })
+    const secret = secretOf('t')
+    // It serves with com.shop until there is a com.next.
+    const leaving = resourceOf(
+      'ApiSpecification',
+      'd',
+      { spec: { document: aSpecification('d', { realm_uri: 'com.next' }) } },
+      { namespace: 'shop', generation: 2 },
+    )
+    reconciler.reconcile(cacheOf([realmOf({ from: 'All' }), secret, forwarding('billing')]))
+    const allowed = cacheOf([realmOf({ from: 'All' }), secret, leaving])
+    // Once more, as what has changed is looked at again.
+    reconciler.reconcile(allowed)
+    expect(reconciler.reconcile(allowed).desired.documents.get('d')?.withheld).toBeUndefined()
+    const { desired } = reconciler.reconcile(cacheOf([realmOf({ from: 'Same' }), secret, leaving]))
+    expect(desired.documents.get('d')?.withheld).toEqual(['billing'])
+  })
+})
+
 describe('a credential that was taken away before the operator restarted', () => {
   const SAME = { from: 'Same' }
   const PAUSED = { annotations: { 'gateway.svc.dev/paused': 'true' }, generation: 2 }
