@@ -261,6 +261,6 @@ it('a change has the same result as if every resource were another object', () =
         expect(described(last)).toEqual(described(all(anew(resources), passMs)))
       }
     }),
-    { numRuns: 1000 },
+    { numRuns: 300 },
   )
 })
