@@ -2,8 +2,8 @@
 // always created here.
 
 import { isHeaderName, isHeaderValue } from '../../language/compile/headers.ts'
-import { SizeBudget } from '../../language/expression/size-budget.ts'
 import type { Value, ValueMap } from '../../language/expression/value.ts'
+import { createHeaderBudget, HEADERS_TOO_LARGE, takeHeader } from '../header-budget.ts'
 import { isOwnCookie, setsOwnCookie } from '../own-cookies.ts'
 
 /** name, value, name, value; names lower case */
@@ -112,15 +112,14 @@ export const fromDocument = (
   { toText, isClients, credential }: DocumentReading,
 ): DocumentHeaders => {
   const list: HeaderList = []
-  const budget = new SizeBudget(MAX_CHARACTERS)
+  const budget = createHeaderBudget()
   for (const key of Object.keys(map)) {
     const name = key.toLowerCase()
     if (!isHeaderName(name)) return { list, fault: `'${key.slice(0, 64)}' is not a header name` }
     const plain = dashed(name)
     if (FRAMED.has(plain)) continue
     for (const value of textsOf(map[key] ?? null, toText)) {
-      if (!budget.take(HEADER_CHARACTERS + value.length))
-        return { list, fault: `together they have more than ${MAX_CHARACTERS} characters` }
+      if (!takeHeader(budget, value)) return { list, fault: HEADERS_TOO_LARGE }
       if (!isHeaderValue(value)) {
         return {
           list,
@@ -133,11 +132,6 @@ export const fromDocument = (
   }
   return { list }
 }
-
-/** Of all headers that a document sends: it may name one value of a request 100,000 times. */
-const MAX_CHARACTERS = 2 ** 20
-/** Of each header, whatever it contains. */
-const HEADER_CHARACTERS = 32
 
 /** Null means no header, a list several. */
 function* textsOf(value: Value, toText: (value: Value) => string): Generator<string, void> {

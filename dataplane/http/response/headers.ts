@@ -5,11 +5,12 @@ import { oncePer } from '../../../base/once.ts'
 import { createEqualShare } from '../../../base/weak-share.ts'
 import { isHeaderName, isHeaderValue } from '../../../language/compile/headers.ts'
 import { ExpressionError } from '../../../language/expression/errors.ts'
-import { SizeBudget } from '../../../language/expression/size-budget.ts'
+import type { SizeBudget } from '../../../language/expression/size-budget.ts'
 import { type EvaluationContext, evaluator } from '../../../language/expression/run.ts'
 import type { Template } from '../../../language/expression/template.ts'
 import { toText } from '../../../language/expression/text.ts'
 import { isList, isMap, type Value, type ValueMap } from '../../../language/expression/value.ts'
+import { createHeaderBudget, HEADERS_TOO_LARGE, takeHeader } from '../../header-budget.ts'
 import { setsOwnCookie } from '../../own-cookies.ts'
 
 /** Name and value, names lower case; a name may stand twice (`set-cookie`). */
@@ -46,7 +47,7 @@ export const prepareHeaders = (template: Template): HeaderWriter => {
   const evaluate = evaluator(template)
   const write = (context: EvaluationContext): HeaderList => {
     const value = evaluate(context)
-    if (isMap(value)) return toHeaderList(Object.entries(value), createBudget())
+    if (isMap(value)) return toHeaderList(Object.entries(value), createHeaderBudget())
     throw new ExpressionError('headers: the expression did not yield a map')
   }
   return { constant: undefined, write, writeWhatIsKnown: (context) => orNone(() => write(context)) }
@@ -62,7 +63,7 @@ const NO_HEADERS = writerOf(NONE)
 
 /** The operations of a document mostly have the same map, and many documents equal ones. */
 const constantHeaders = oncePer((map: ValueMap) =>
-  writerOfList(shareEqual(toHeaderList(Object.entries(map), createBudget()))),
+  writerOfList(shareEqual(toHeaderList(Object.entries(map), createHeaderBudget()))),
 )
 
 const shareEqual = createEqualShare()
@@ -79,11 +80,11 @@ const prepareEntries = (entries: readonly (readonly [string, Template])[]): Head
   return {
     constant: undefined,
     write: (context) => {
-      const budget = createBudget()
+      const budget = createHeaderBudget()
       return prepared.flatMap((entry) => writeEntry(entry, context, budget))
     },
     writeWhatIsKnown: (context) => {
-      const budget = createBudget()
+      const budget = createHeaderBudget()
       return prepared.flatMap((entry) =>
         budget.isFull ? NONE : orNone(() => writeEntry(entry, context, budget)),
       )
@@ -99,13 +100,6 @@ const orNone = (write: () => HeaderList): HeaderList => {
     throw error
   }
 }
-
-/** Characters of all headers of a response: a document may name one value of a request 100,000 times. */
-const MAX_CHARACTERS = 2 ** 20
-/** Of each header, whatever it contains. */
-const HEADER_CHARACTERS = 32
-
-const createBudget = (): SizeBudget => new SizeBudget(MAX_CHARACTERS)
 
 const toHeaderList = (
   entries: readonly (readonly [string, Value])[],
@@ -130,8 +124,7 @@ const headerText = (name: string, value: Value, budget: SizeBudget): string => {
   if (typeof value === 'object' && value !== null)
     throw new ExpressionError(`headers: the value of '${name}' is a map or a list, not text`)
   const text = toText(value)
-  if (!budget.take(HEADER_CHARACTERS + text.length))
-    throw new ExpressionError(`headers: together they have more than ${MAX_CHARACTERS} characters`)
+  if (!takeHeader(budget, text)) throw new ExpressionError(`headers: ${HEADERS_TOO_LARGE}`)
   if (!isHeaderValue(text))
     throw new ExpressionError(
       `headers: the value of '${name}' contains a line break or control character`,

@@ -10,6 +10,7 @@ import type { ResourceCache } from '../../../operator/resource/resource-source.t
 import { keyOf, type Resource } from '../../../operator/resource/resource.ts'
 import { createManualClock } from '../../support/manual-clock.ts'
 import { aSpecification, cacheOf, resourceOf } from '../../support/resources.ts'
+import { standingSource } from '../../support/standing-source.ts'
 
 const URI = 'com.shop'
 const NOW = { 'gateway.svc.dev/delete-now': 'true' }
@@ -62,13 +63,7 @@ class World {
 
   constructor(servedMs = 60_000) {
     this.#source = withDeletedRealms(
-      {
-        start: () => Promise.resolve(),
-        synced: () => true,
-        current: () => this.#cache,
-        confirm: () => Promise.resolve(true),
-        stop: () => Promise.resolve(),
-      },
+      standingSource(() => this.#cache),
       { clock: this.clock, servedMs },
     )
     void this.#source.start(() => {
@@ -353,13 +348,7 @@ it('a clock that is set back gives a deleted Realm no more time', () => {
   let cache = cacheOf([realm(), realm({ name: 'later', spec: { uri: 'com.later' } })])
   let changes = 0
   const source = withDeletedRealms(
-    {
-      start: () => Promise.resolve(),
-      synced: () => true,
-      current: () => cache,
-      confirm: () => Promise.resolve(true),
-      stop: () => Promise.resolve(),
-    },
+    standingSource(() => cache),
     { clock: { ...clock, now: () => clock.now() + offsetMs }, servedMs: 60_000 },
   )
   void source.start(() => {
@@ -402,13 +391,7 @@ it('Realms that are deleted together are looked at once, not once for each', () 
   )
   let cache = cacheOf(all)
   const source = withDeletedRealms(
-    {
-      start: () => Promise.resolve(),
-      synced: () => true,
-      current: () => cache,
-      confirm: () => Promise.resolve(true),
-      stop: () => Promise.resolve(),
-    },
+    standingSource(() => cache),
     { clock: { ...clock, after }, servedMs: 60_000 },
   )
   source.current()

@@ -14,6 +14,7 @@ import { keyOf, type Resource } from '../../../operator/resource/resource.ts'
 import type { ResourceCache } from '../../../operator/resource/resource-source.ts'
 import { createManualClock } from '../../support/manual-clock.ts'
 import { aSpecification, resourceOf } from '../../support/resources.ts'
+import { standingSource } from '../../support/standing-source.ts'
 
 const namespace = fc.constantFrom('n', 'm')
 const PAUSED = { 'gateway.svc.dev/paused': 'true' }
@@ -220,13 +221,7 @@ const anOperator = (option: ReconcilerOptions) => {
   const clock = createManualClock()
   let cache: ResourceCache = { version: 0, resources: new Map(), notes: [] }
   const source = withDeletedRealms(
-    {
-      start: () => Promise.resolve(),
-      synced: () => true,
-      current: () => cache,
-      confirm: () => Promise.resolve(true),
-      stop: () => Promise.resolve(),
-    },
+    standingSource(() => cache),
     { clock, servedMs: 60_000 },
   )
   const reconciler = new Reconciler(option)
