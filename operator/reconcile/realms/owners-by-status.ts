@@ -4,9 +4,9 @@ import { conditionOf } from '../../resource/condition.ts'
 import type { RealmResource } from '../../resource/resource.ts'
 
 /**
- * Key of the resource → uid. An older Realm may have been refused a uri, as it was of another class when a younger one got it: a restart must
- * not give it the uri, and with it the documents of others. A status that says Accepted is no proof by itself: the operator
- * of another class may have written it.
+ * Key of the resource → uid. An older Realm may have been refused a uri, as it was of another class when a younger one got
+ * it: a restart must not give it the uri, and with it the documents of others. A status that says Accepted is no proof by
+ * itself: the operator of another class may have written it.
  */
 export const ownersByStatus = (realms: ReadonlyMap<string, RealmResource>): Map<string, string> => {
   const refused = [...realms.values()].filter((realm) => acceptedOf(realm) === 'Conflicted')
