@@ -1,5 +1,5 @@
 // Writes the audit log: one JSON line for each security event, with who did what and how it ended. It never writes a
-// secret, a token or a password; names are logged as they were given, cut to 200 characters.
+// secret, a token or a password, nor a name that no user has; what is logged is cut to 200 characters.
 
 import type { SchemeName } from '../language/compile/security.ts'
 import type { Log } from '../telemetry/log.ts'

@@ -6,7 +6,7 @@ import { CLIENT_GROUP } from '../../language/realm/token-flows.ts'
 import { checkPassword, type WrongPassword } from './check-password.ts'
 import { decodeFormText } from './parameters.ts'
 import { malformed, OAuthError, type OAuthErrorOptions, TOO_MANY_FAILURES } from './oauth-error.ts'
-import { isInGroup, type OAuth2Context } from './context.ts'
+import { findUser, isInGroup, type OAuth2Context } from './context.ts'
 
 interface Credentials {
   readonly id: string
@@ -16,7 +16,8 @@ interface Credentials {
 /** @throws OAuthError `invalid_client`, the same for every reason; `invalid_request` */
 export const authenticateClient = async (exchange: OAuth2Context): Promise<UserRecord> => {
   const { id, secret } = credentialsOf(exchange)
-  exchange.audited.clientId = id
+  const known = findUser(exchange, id)
+  if (known !== undefined) exchange.audited.clientId = known.username
   const client = await checkPassword(exchange, id, secret, invalidClient)
   if (!isInGroup(client, CLIENT_GROUP)) throw invalidClient('not_a_client')
   return client

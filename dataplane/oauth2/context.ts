@@ -18,7 +18,10 @@ export interface OAuth2Context {
   readonly audited: AuditFacts
 }
 
-/** What is known for the audit line, filled in while the request is processed. */
+/**
+ * What is known for the audit line, filled in while the request is processed: names of users of the realm alone, as any
+ * other may be a password that was typed into the wrong field.
+ */
 export interface AuditFacts {
   clientId?: string
   authid?: string

@@ -41,7 +41,8 @@ const givePassword: GrantRun = async (exchange) => {
   const { parameters, audited, client, endpointDeps, request } = exchange
   const username = required(parameters, 'username')
   const password = required(parameters, 'password')
-  audited.authid = username
+  const known = findUser(exchange, username)
+  if (known !== undefined) audited.authid = known.username
   const owner = await checkPassword(exchange, username, password, invalidGrant)
   if (!isInGroup(owner, OWNER_GROUP)) throw invalidGrant('not_a_resource_owner')
   const granted = grantScopes(owner.groups ?? [], parameters.get('scope'))

@@ -27,9 +27,9 @@ export type PasswordResult =
   | { readonly kind: 'right'; readonly user: UserRecord; readonly until: number }
   | { readonly kind: 'wrong'; readonly reason: 'unknown_user' | 'wrong_password' }
   /** Wrong too often: 429. The result is the same whether this one was wrong, too, or was not verified. */
-  | { readonly kind: 'damped'; readonly retryAfterSeconds: number }
+  | { readonly kind: 'damped'; readonly isUser: boolean; readonly retryAfterSeconds: number }
   /** Not verified: 503. */
-  | { readonly kind: 'overloaded'; readonly retryAfterSeconds: number }
+  | { readonly kind: 'overloaded'; readonly isUser: boolean; readonly retryAfterSeconds: number }
 
 export interface Passwords {
   /** Synchronous if it was right within the last minute. Takes as long for a user that does not exist. */
@@ -46,8 +46,6 @@ export interface PasswordsOptions {
 
 const REMEMBERED_MS = 60_000
 const MAX_REMEMBERED = 10_000
-const OVERLOADED: PasswordResult = { kind: 'overloaded', retryAfterSeconds: 1 }
-const DAMPED: PasswordResult = { kind: 'damped', retryAfterSeconds: RETRY_SECONDS }
 
 /**
  * Create one for all password checks of a process, as it bounds them.
@@ -64,14 +62,16 @@ export const createPasswords = ({ shared, now, random }: PasswordsOptions): Pass
   const checkSlowly = async (guess: Guess): Promise<PasswordResult> => {
     const { user, digest, who } = guess
     const trial = await trials.run(guess)
-    if (trial === 'no room') return OVERLOADED
-    if (trial === 'not tried') return DAMPED
+    const isUser = user !== undefined
+    const damped = { kind: 'damped', isUser, retryAfterSeconds: RETRY_SECONDS } as const
+    if (trial === 'no room') return { kind: 'overloaded', isUser, retryAfterSeconds: 1 }
+    if (trial === 'not tried') return damped
     if (trial === 'fits' && user !== undefined) {
       if (who !== undefined) successes.add(placeKey(who), digest)
       return { kind: 'right', user, until: remembered.add(digest, who?.address) }
     }
-    if (who !== undefined && (await loginThrottle.failed(who))) return DAMPED
-    return { kind: 'wrong', reason: user === undefined ? 'unknown_user' : 'wrong_password' }
+    if (who !== undefined && (await loginThrottle.failed(who))) return damped
+    return { kind: 'wrong', reason: isUser ? 'wrong_password' : 'unknown_user' }
   }
 
   /** Returns undefined if a guesser from that place would learn from the time that a guess is right. */

@@ -26,7 +26,10 @@ export const createBasic = (passwords: Passwords): Authenticator => {
       const validity = { until: result.until, revocationKeys: [] }
       return { kind: 'identity', identity: identityOf(realmUri, result.user), validity }
     }
-    if (result.kind === 'wrong') return notAccepted('basic', realmUri, result.reason, username)
+    // What is no user's name may be a password, typed into the wrong field.
+    const isUser = result.kind === 'wrong' ? result.reason === 'wrong_password' : result.isUser
+    const authid = isUser ? username : undefined
+    if (result.kind === 'wrong') return notAccepted('basic', realmUri, result.reason, authid)
     const { retryAfterSeconds } = result
     const isDamped = result.kind === 'damped'
     return {
@@ -35,7 +38,7 @@ export const createBasic = (passwords: Passwords): Authenticator => {
         ? tooManyFailures(retryAfterSeconds)
         : uncheckable('Too many passwords are being checked', retryAfterSeconds),
       reason: isDamped ? 'too_many_failures' : 'overloaded',
-      authid: username,
+      ...(authid === undefined ? {} : { authid }),
     }
   }
 

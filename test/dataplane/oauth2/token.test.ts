@@ -409,7 +409,8 @@ describe('a refusal', () => {
   })
 
   it('503 with Retry-After while too many passwords are hashed', async () => {
-    const passwords = { check: () => ({ kind: 'overloaded', retryAfterSeconds: 1 }) as const }
+    const overloaded = { kind: 'overloaded', isUser: true, retryAfterSeconds: 1 } as const
+    const passwords = { check: () => overloaded }
     const response = await open({ passwords }).oauth2.token(formRequest(PASSWORD_FORM))
     expect([response.status, bodyOf(response).error]).toEqual([503, 'temporarily_unavailable'])
     expect(headersOf(response).get('retry-after')).toBe('1')
@@ -469,6 +470,40 @@ describe('the audit log', () => {
         requestId: 'r-1',
       },
     ])
+  })
+
+  it.each<[string, Form, string | undefined, object]>([
+    [
+      'a password as user name',
+      { ...PASSWORD_FORM, username: 'hunter2' },
+      APP,
+      { clientId: 'app', reason: 'wrong_password' },
+    ],
+    [
+      'a secret as client id',
+      PASSWORD_FORM,
+      basic('hunter2', 'x'),
+      { reason: 'wrong_client_secret' },
+    ],
+    [
+      'a wrong password of a user',
+      { ...PASSWORD_FORM, password: 'hunter2' },
+      APP,
+      { clientId: 'app', authid: 'alice', reason: 'wrong_password' },
+    ],
+  ])('has no name that no user has: %s', async (_, form, authorization, expected) => {
+    const { oauth2, audited, logged } = open()
+    for (let time = 0; time < 40; time++) await oauth2.token(formRequest(form, authorization))
+    expect(audited[0]).toEqual({
+      event: 'token',
+      outcome: 'failure',
+      realm: REALM,
+      scheme: 'oauth2',
+      address: '192.0.2.1',
+      requestId: 'r-1',
+      ...expected,
+    })
+    expect(JSON.stringify([audited, logged])).not.toContain('hunter2')
   })
 
   it('no secret of a session stands in the shared state, the log or the audit log', async () => {

@@ -152,6 +152,26 @@ describe('the basic scheme', () => {
     expect(one).toEqual(other)
   })
 
+  it.each([
+    ['an unknown user', 'hunter2', 1, 'unknown_user'],
+    ['an unknown user, too often', 'hunter2', 101, 'too_many_failures'],
+    ['a user', 'alice', 1, 'wrong_password'],
+    ['a user, too often', 'alice', 101, 'too_many_failures'],
+  ])('reports %s by name only if it is one', async (_, name, times, reason) => {
+    for (let time = 0; time < times; time++) await ask(`Basic ${encode(`${name}:x${time}`)}`)
+    const event = home.audited.find((each) => each.reason === reason)
+    expect(event?.reason).toBe(reason)
+    expect(event?.authid).toBe(name === 'alice' ? name : undefined)
+    expect(JSON.stringify(home.audited)).not.toContain('hunter2')
+  })
+
+  it('reports no unknown user of those for whom there was no room', async () => {
+    const names = Array.from({ length: 80 }, (__, index) => `hunter${index}`)
+    await Promise.all([...names, 'alice'].map((name) => ask(`Basic ${encode(`${name}:x`)}`)))
+    expect(home.audited.map(({ reason }) => reason)).toContain('overloaded')
+    expect(JSON.stringify(home.audited)).not.toContain('hunter')
+  })
+
   it('refuses two headers', async () => {
     const right = `Basic ${encode('alice:wonderland')}`
     const twice = [
