@@ -140,11 +140,11 @@ export class EndpointsSender {
       this.#isWhole = true
       return false
     }
-    const { manager, epochSource, client, bodyBytes, signal } = this.#options
+    const { dataPlane, manager, epochSource, client, bodyBytes, signal } = this.#options
     this.#sequence += 1
     const bytes = bodyOf(content, {
       managedBy: manager,
-      epoch: epochSource.epoch(),
+      epoch: epochSource.epoch(dataPlane),
       sender: this.#sender,
       sequence: this.#sequence,
     })

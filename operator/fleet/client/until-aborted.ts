@@ -1,6 +1,6 @@
 // Waits for a promise, but no longer than until a signal is aborted. What was begun goes on, and its result is ignored.
 
-/** @example await untilAborted(signal, epochSource.challenge(epoch)) */
+/** @example await untilAborted(signal, epochSource.challenge(epoch, dataPlane.name)) */
 export const untilAborted = <T>(signal: AbortSignal, promise: Promise<T>): Promise<T> =>
   new Promise((resolve, reject) => {
     const onAbort = (): void => {

@@ -5,6 +5,7 @@ import { plainText } from '../client/plain-text.ts'
 import type { Refusal } from '../client/read-response.ts'
 import { failed, type PlaneMemory, type RoundContext, type RoundResult } from './plane-memory.ts'
 import type { Selection } from './selection.ts'
+import { isPossibleEpoch } from '../../epoch.ts'
 import { untilAborted } from '../client/until-aborted.ts'
 
 /** Reads the state unless it is fresh; undefined: it is known. */
@@ -45,12 +46,13 @@ export const askOwner = async (
   memory: PlaneMemory,
   { manager, epochSource, signal }: RoundContext,
 ): Promise<RoundResult | undefined> => {
-  const { loaded } = memory
+  const { loaded, dataPlane } = memory
   if (loaded === undefined) return failed('its state is not known')
   if (loaded.manager !== null && loaded.manager !== manager)
     return notOwner(manager, loaded.manager)
-  if (loaded.epoch <= epochSource.epoch()) return undefined
-  if (await untilAborted(signal, epochSource.challenge(loaded.epoch))) return undefined
+  if (loaded.epoch <= epochSource.epoch(dataPlane.name)) return undefined
+  if (await untilAborted(signal, epochSource.challenge(loaded.epoch, dataPlane.name)))
+    return undefined
   return superseded(manager, loaded.epoch)
 }
 
@@ -85,10 +87,12 @@ const NOT_OWNER = 'svc.error.not_owner'
 
 export const superseded = (manager: string, epoch: number): RoundResult => ({
   phase: 'superseded',
-  message:
-    `another operator named '${manager}' that was started later (epoch ${epoch}) writes to it; this one ` +
-    'stopped doing so: stop one of the two, or give them different --manager names and data planes ' +
-    '(if there is no other, the clock of this machine has gone back: restart this one)',
+  message: isPossibleEpoch(epoch)
+    ? `another operator named '${manager}' that was started later (epoch ${epoch}) writes to it; this one ` +
+      'stopped doing so: stop one of the two, or give them different --manager names and data planes ' +
+      '(if there is no other, the clock of this machine has gone back: restart this one)'
+    : `it reports the epoch ${epoch}, which no operator can have sent, so nothing is sent to it: stop it, ` +
+      'empty its --state-dir and start it again; if it reports that again, it is not to be trusted',
   next: 'poll',
 })
 

@@ -43,7 +43,7 @@ export const sendBatch = async (
   const content = await bodies.content(batch)
   const release = await bodyBytes.acquire({ weight: content.bytes.length, urgency, signal })
   try {
-    const body = joinBody(headOf(loaded, context), content)
+    const body = joinBody(headOf(loaded, sending), content)
     const response = await push(body, sending, sentOf(batch).bytes)
     if (response.result !== 'ok') return await refused(response, memory, context)
     recordItems(batch, response.value, { ...sending, loaded })
@@ -64,7 +64,7 @@ export const complete = async (
   // Each namespace is asked separately, as each has its own time.
   const justified = lacking.filter(({ namespace }) => context.withholding.isJustified(namespace))
   if (justified.length > 0) return withheld(justified)
-  const body = completeBody(headOf(loaded, context), loaded.expectedRootDigest(selection))
+  const body = completeBody(headOf(loaded, sending), loaded.expectedRootDigest(selection))
   const response = await push(body, sending)
   if (response.result !== 'ok') return refused(response, memory, context)
   loaded.completed(response.value)
@@ -129,9 +129,12 @@ const sentOf = oncePer(
   },
 )
 
-const headOf = (loaded: LoadedState, { manager, epochSource }: RoundContext): CallHead => ({
+const headOf = (
+  loaded: LoadedState,
+  { memory, context: { manager, epochSource } }: Sending,
+): CallHead => ({
   managedBy: manager,
-  epoch: epochSource.epoch(),
+  epoch: epochSource.epoch(memory.dataPlane.name),
   base: loaded.rootDigest,
 })
 
@@ -178,8 +181,9 @@ const refused = async (
   }
   if (status !== 409) return describeRefusal(status, refusal, manager)
   const { epoch } = refusal
-  if (epoch !== undefined && epoch > epochSource.epoch()) {
-    const isRaised = await untilAborted(signal, epochSource.challenge(epoch))
+  const { name } = memory.dataPlane
+  if (epoch !== undefined && epoch > epochSource.epoch(name)) {
+    const isRaised = await untilAborted(signal, epochSource.challenge(epoch, name))
     return isRaised ? { phase: 'syncing', message: '', next: 'moved' } : superseded(manager, epoch)
   }
   return failed(`it has loaded something else than what was sent to it: ${refusal.message}`)

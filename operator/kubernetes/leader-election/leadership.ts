@@ -4,7 +4,7 @@
 import type { Log } from '../../../telemetry/log.ts'
 import type { Clock } from '../../../base/clock.ts'
 import type { Leadership } from '../../leadership.ts'
-import type { EpochSource } from '../../epoch.ts'
+import { type EpochSource, isPossibleEpoch } from '../../epoch.ts'
 import type { KubernetesApi } from '../client/api.ts'
 import type { LeaseFormat } from './lease.ts'
 
@@ -61,12 +61,6 @@ export interface LeaderTermHooks {
   readonly renewNow: () => void
 }
 
-/**
- * Milliseconds since 1970 reach it in 140,000 years. A data plane that reports more is faulty, and adopting its value
- * would use up the numbers that later leaders need.
- */
-const MAX_REPORTED_EPOCH = 2 ** 52
-
 /** Lasts from `onLead` to `onLose`, or to the stop of the election. */
 export class LeaderTerm implements EpochSource {
   readonly #hooks: LeaderTermHooks
@@ -99,7 +93,7 @@ export class LeaderTerm implements EpochSource {
 
   async challenge(reported: number): Promise<boolean> {
     this.#hooks.checkDeadline()
-    if (this.#isOver || !(reported < MAX_REPORTED_EPOCH)) return false
+    if (this.#isOver || !isPossibleEpoch(reported)) return false
     if (reported >= this.#wantedEpoch) {
       this.#wantedEpoch = Math.floor(reported) + 1
       this.#hooks.renewNow()

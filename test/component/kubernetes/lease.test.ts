@@ -97,7 +97,7 @@ await describeWithKubernetes('a Lease of an API server', (plane) => {
     await leadership.start({
       onLead: (epochSource) => {
         candidate.epochSource = epochSource
-        candidate.turns.push(epochSource.epoch())
+        candidate.turns.push(epochSource.epoch('gateway'))
       },
       onLose: () => {
         candidate.epochSource = undefined
@@ -170,17 +170,17 @@ await describeWithKubernetes('a Lease of an API server', (plane) => {
       const api = await anApi()
       const first = await aCandidate(name, 'first', api)
       const epochSource = await leads(first)
-      expect(await epochSource.challenge(41)).toBe(true)
+      expect(await epochSource.challenge(41, 'gateway')).toBe(true)
       expect((await theLease(name)).spec.leaseTransitions).toBe(42)
-      expect(await epochSource.challenge(1_795_000_000_000)).toBe(true)
-      expect(epochSource.epoch()).toBe(1_795_000_000_001)
+      expect(await epochSource.challenge(1_795_000_000_000, 'gateway')).toBe(true)
+      expect(epochSource.epoch('gateway')).toBe(1_795_000_000_001)
       expect(await theLease(name)).toMatchObject({
         metadata: { annotations: { 'gateway.svc.dev/epoch': '1795000000001' } },
         spec: { leaseTransitions: 42 },
       })
       await first.leadership.stop()
       const second = await aCandidate(name, 'second', api)
-      expect((await leads(second)).epoch()).toBe(1_795_000_000_002)
+      expect((await leads(second)).epoch('gateway')).toBe(1_795_000_000_002)
     },
     TEST_MS,
   )

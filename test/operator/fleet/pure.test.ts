@@ -99,15 +99,31 @@ describe('URLs of data planes', () => {
 describe('epochSource without a Lease', () => {
   it('steps back for an operator that was started later', async () => {
     const epochSource = startEpoch(() => 1_000_000)
-    expect(await epochSource.challenge(1_000_500)).toBe(false)
-    expect(epochSource.epoch()).toBe(1_000_000)
+    expect(await epochSource.challenge(1_000_500, 'gateway')).toBe(false)
+    expect(epochSource.epoch('gateway')).toBe(1_000_000)
   })
 
   it('raises its epoch above one that no leader can have started with', async () => {
     const epochSource = startEpoch(() => 1_000_000)
-    expect(await epochSource.challenge(9_000_000)).toBe(true)
-    expect(epochSource.epoch()).toBe(9_000_001)
+    expect(await epochSource.challenge(9_000_000, 'gateway')).toBe(true)
+    expect(epochSource.epoch('gateway')).toBe(9_000_001)
   })
+
+  it('raises it for the data plane that has reported it, and for no other', async () => {
+    const epochSource = startEpoch(() => 1_000_000)
+    expect(await epochSource.challenge(2 ** 52 - 1, 'hostile')).toBe(true)
+    expect(epochSource.epoch('hostile')).toBe(2 ** 52)
+    expect(epochSource.epoch('honest')).toBe(1_000_000)
+  })
+
+  it.each([2 ** 52, 2 ** 53 - 2, 2 ** 53 - 1, 2 ** 53, Infinity, Number.NaN])(
+    'raises it above no epoch that is none: %p',
+    async (reported) => {
+      const epochSource = startEpoch(() => 1_000_000)
+      expect(await epochSource.challenge(reported, 'gateway')).toBe(false)
+      expect(epochSource.epoch('gateway')).toBe(1_000_000)
+    },
+  )
 })
 
 describe('mass-delete guard', () => {

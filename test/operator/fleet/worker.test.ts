@@ -6,7 +6,17 @@ import { aDesiredSet, aDocument, aRealm } from '../../support/desired.ts'
 import { eventually } from '../../support/eventually.ts'
 import { freePort } from '../../support/free-port.ts'
 import { createManualClock } from '../../support/manual-clock.ts'
-import { aFleet, aPlane, closeAll, many, NEVER, report, synced, whileTimePasses } from './rig.ts'
+import {
+  aFleet,
+  aPlane,
+  closeAll,
+  edited,
+  many,
+  NEVER,
+  report,
+  synced,
+  whileTimePasses,
+} from './rig.ts'
 
 afterEach(closeAll)
 
@@ -405,6 +415,35 @@ describe('who owns a data plane', () => {
     await synced(fleet)
     expect(plane.syncs.at(-1)?.epoch).toBe(epoch + 1)
   })
+
+  it.each([
+    { epoch: 2 ** 52 - 1, how: 'state', phase: 'synced' },
+    { epoch: 2 ** 52, how: 'state', phase: 'superseded' },
+    { epoch: Number.MAX_SAFE_INTEGER, how: 'state', phase: 'superseded' },
+    { epoch: Number.MAX_SAFE_INTEGER, how: '409', phase: 'superseded' },
+  ])(
+    'an epoch of $epoch that one data plane reports ($how) changes nothing for the others',
+    async ({ epoch, how, phase }) => {
+      const [hostile, honest] = [await aPlane(), await aPlane()]
+      if (how === 'state') hostile.epoch = epoch
+      else
+        for (let i = 0; i < 100; i++)
+          hostile.misbehaviours.push({ status: 409, on: 'sync', body: { epoch } })
+      const { fleet } = aFleet([hostile, honest])
+      const desired = many(1)
+      fleet.apply(desired)
+      await synced(fleet, 1)
+      await eventually(() => {
+        expect(report(fleet, 0).phase).toBe(phase)
+      })
+      fleet.apply(edited(desired, aDocument('later')))
+      await eventually(() => {
+        expect(honest.specs.has('later')).toBe(true)
+      })
+      // An operator that is started later continues from there.
+      expect(honest.epoch).toBeLessThanOrEqual(Date.now())
+    },
+  )
 })
 
 describe('deletes', () => {

@@ -214,7 +214,7 @@ describe('a leader term ends', () => {
     const order: string[] = []
     a.process.deliver(() => {
       order.push(
-        `${String(epochSource?.epoch())} ${a.epochSource === undefined ? 'lost' : 'leading'}`,
+        `${String(epochSource?.epoch('gateway'))} ${a.epochSource === undefined ? 'lost' : 'leading'}`,
       )
     })
     a.process.thaw()
@@ -261,10 +261,10 @@ describe('a data plane knows a higher epoch', () => {
     const a = await contest.add('a')
     await contest.pass(10)
     const { epochSource } = a
-    expect(await contest.during(epochSource?.challenge(reported) ?? Promise.resolve(false))).toBe(
-      true,
-    )
-    expect(epochSource?.epoch()).toBe(epoch)
+    expect(
+      await contest.during(epochSource?.challenge(reported, 'gateway') ?? Promise.resolve(false)),
+    ).toBe(true)
+    expect(epochSource?.epoch('gateway')).toBe(epoch)
     expect(Number(contest.leases.epochOf())).toBe(epoch)
     expect(a.terms).toHaveLength(1)
     // The next leader is above it too, and keeps it through renewals.
@@ -282,7 +282,7 @@ describe('a data plane knows a higher epoch', () => {
     const a = await contest.add('a')
     await contest.pass(10)
     const writes = contest.leases.writes.length
-    expect(await a.epochSource?.challenge(0)).toBe(true)
+    expect(await a.epochSource?.challenge(0, 'gateway')).toBe(true)
     expect(contest.leases.writes).toHaveLength(writes)
   })
 
@@ -291,10 +291,12 @@ describe('a data plane knows a higher epoch', () => {
     const a = await contest.add('a')
     await contest.pass(10)
     const { requests } = contest.leases
-    const challenges = Array.from({ length: 100 }, async () => a.epochSource?.challenge(50))
+    const challenges = Array.from({ length: 100 }, async () =>
+      a.epochSource?.challenge(50, 'gateway'),
+    )
     expect(new Set(await contest.during(Promise.all(challenges)))).toEqual(new Set([true]))
     expect(contest.leases.requests - requests).toBeLessThanOrEqual(4)
-    expect(a.epochSource?.epoch()).toBe(51)
+    expect(a.epochSource?.epoch('gateway')).toBe(51)
   })
 
   it('since it has taken over: steps down', async () => {
@@ -303,9 +305,11 @@ describe('a data plane knows a higher epoch', () => {
     await contest.pass(10)
     contest.leases.edit((spec) => ({ ...spec, holderIdentity: 'b', leaseTransitions: 2 }))
     const { epochSource } = a
-    expect(await contest.during(epochSource?.challenge(2) ?? Promise.resolve(true))).toBe(false)
+    expect(
+      await contest.during(epochSource?.challenge(2, 'gateway') ?? Promise.resolve(true)),
+    ).toBe(false)
     expect(a.epochSource).toBeUndefined()
-    expect(await epochSource?.challenge(3)).toBe(false)
+    expect(await epochSource?.challenge(3, 'gateway')).toBe(false)
   })
 
   it('while the API server is away: waits, and is false when the term ends', async () => {
@@ -315,7 +319,9 @@ describe('a data plane knows a higher epoch', () => {
     await contest.pass(10)
     travel = { ...QUICK, fate: 500 }
     const { requests } = contest.leases
-    expect(await contest.during(a.epochSource?.challenge(9) ?? Promise.resolve(true))).toBe(false)
+    expect(
+      await contest.during(a.epochSource?.challenge(9, 'gateway') ?? Promise.resolve(true)),
+    ).toBe(false)
     expect(contest.leases.requests - requests).toBeLessThan(15)
     expect(a.terms[0]?.endedMs).toBeGreaterThan(9_900)
   })
@@ -326,7 +332,7 @@ describe('a data plane knows a higher epoch', () => {
     const a = await contest.add('a', { travel: () => travel })
     await contest.pass(10)
     travel = { ...QUICK, fate: 'lost_back' }
-    const challenge = a.epochSource?.challenge(9)
+    const challenge = a.epochSource?.challenge(9, 'gateway')
     await contest.pass(3_000)
     travel = QUICK
     expect(await contest.during(challenge ?? Promise.resolve(false))).toBe(true)
@@ -339,8 +345,8 @@ describe('a data plane knows a higher epoch', () => {
       const contest = aContest()
       const a = await contest.add('a')
       await contest.pass(10)
-      expect(await a.epochSource?.challenge(reported)).toBe(false)
-      expect(a.epochSource?.epoch()).toBe(1)
+      expect(await a.epochSource?.challenge(reported, 'gateway')).toBe(false)
+      expect(a.epochSource?.epoch('gateway')).toBe(1)
     },
   )
 
@@ -349,7 +355,7 @@ describe('a data plane knows a higher epoch', () => {
     const a = await contest.add('a')
     await contest.pass(10)
     const { epochSource } = a
-    const challenge = epochSource?.challenge(5)
+    const challenge = epochSource?.challenge(5, 'gateway')
     await contest.during(a.leadership.stop())
     expect(await challenge).toBe(false)
     expect(contest.leases.spec()).toMatchObject({ holderIdentity: '' })

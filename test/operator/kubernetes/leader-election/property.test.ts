@@ -95,7 +95,7 @@ class Telling {
     const { clock } = contender.process
     const act = (): void => {
       const { epochSource } = contender
-      const epoch = epochSource?.epoch()
+      const epoch = epochSource?.epoch('gateway')
       if (epoch !== undefined && contender.epochSource === epochSource) {
         this.acts.push({ name: contender.name, epoch })
         this.#expectLeaders([contender])
@@ -168,7 +168,10 @@ class Telling {
       },
       challenge: () => {
         process.deliver(() => {
-          void epochSource?.challenge(epochSource.epoch() + Math.floor(random() * 5))
+          void epochSource?.challenge(
+            epochSource.epoch('gateway') + Math.floor(random() * 5),
+            'gateway',
+          )
         })
       },
       delete: () => {

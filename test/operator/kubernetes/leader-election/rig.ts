@@ -60,7 +60,7 @@ export class Contest {
       onLead: (epochSource) => {
         if (contender.epochSource !== undefined) throw new Error(`${name} was notified twice`)
         contender.epochSource = epochSource
-        contender.terms.push({ beganMs: this.time.nowMs, epoch: epochSource.epoch() })
+        contender.terms.push({ beganMs: this.time.nowMs, epoch: epochSource.epoch('gateway') })
       },
       onLose: () => {
         if (contender.epochSource === undefined) throw new Error(`${name} lost what it had not`)
