@@ -3,7 +3,7 @@
 
 import { BlockList, isIP } from 'node:net'
 import { networkInterfaces } from 'node:os'
-import { addNetwork, addressRules, holdsAddress } from './address-rules.ts'
+import { addNetwork, addressRules, holdsAddress, surelyHoldsAddress } from './address-rules.ts'
 import type { ClusterDestinations } from './cluster-destinations.ts'
 
 export interface DestinationRules {
@@ -40,20 +40,30 @@ export interface GuardOptions {
   readonly cluster?: ClusterDestinations
 }
 
-/**
- * Link-local addresses, and the metadata services of clouds that answer anywhere else: AWS, Google and
- * Scaleway over IPv6, Alibaba, Azure, Oracle.
- */
 const DEFAULT_DENIED = addressRules([
+  // Of the link, where most metadata services are, and the deprecated addresses of a site.
   '169.254.0.0/16',
   'fe80::/10',
+  'fec0::/10',
+  // Metadata services of clouds, and what gives credentials to Pods, anywhere else: AWS (and of EKS), Google, Scaleway,
+  // Oracle, Akamai, Alibaba over IPv6; Alibaba, Azure, Oracle.
   'fd00:ec2::254/128',
+  'fd00:ec2::23/128',
   'fd20:ce::254/128',
   'fd00:42::42/128',
+  'fd00:c1::a9fe:a9fe/128',
+  'fd00:a9fe:a9fe::1/128',
+  'fd00:100::100:200/128',
   '100.100.100.200/32',
   '168.63.129.16/32',
   '192.0.0.192/32',
+  // Which IPv4 address a translator or a tunnel makes of them depends on the network, or none does it any more: NAT64 of
+  // a network's own, SIIT, Teredo; and below, IPv4-compatible ones, of which :: and ::1 are none.
+  '64:ff9b:1::/48',
+  '::ffff:0:0:0/96',
+  '2001::/32',
 ])
+DEFAULT_DENIED.addRange('::2', '::ffff:ffff', 'ipv6')
 
 /**
  * An explicit deny always wins, and the gateway's own listeners, the API server and the management ports of gateways
@@ -74,7 +84,7 @@ export const createGuard = (options: GuardOptions = {}): DestinationGuard => {
       if (isIP(plain) === 0 || isClosed(options, host, plain, port)) return false
       if (localPorts?.includes(port) === false && listensOn('::', plain)) return false
       if (holdsName(deny, host) || holdsAddress(deny.addresses, plain)) return false
-      if (holdsAddress(allow.addresses, plain)) return true
+      if (surelyHoldsAddress(allow.addresses, plain)) return true
       if (holdsAddress(DEFAULT_DENIED, plain)) return false
       return isOpen || holdsName(allow, host)
     },
@@ -98,7 +108,7 @@ export const createRouterGuard =
     const plain = withoutZone(address)
     if (isIP(plain) === 0 || isClosed(options, host, plain, port)) return false
     const { allow = NO_RULES } = options
-    return holdsAddress(allow.addresses, plain) || !holdsAddress(DEFAULT_DENIED, plain)
+    return surelyHoldsAddress(allow.addresses, plain) || !holdsAddress(DEFAULT_DENIED, plain)
   }
 
 export type RouterGuard = (host: string, address: string, port: number) => boolean
@@ -161,7 +171,7 @@ const listensOn = (bound: string, address: string): boolean => {
     here.addAddress(each, isIP(each) === 4 ? 'ipv4' : 'ipv6')
   }
   if (everywhere) here.addSubnet('127.0.0.0', 8, 'ipv4')
-  return here.check(address, isIP(address) === 4 ? 'ipv4' : 'ipv6')
+  return holdsAddress(here, address)
 }
 
 /** The addresses of this machine, including loopback. */
