@@ -15,7 +15,8 @@ export type ProblemCode =
 
 /** `path` is an RFC 6901 JSON pointer into the document as it was submitted. */
 export interface Problem {
-  readonly code: ProblemCode
+  /** `AlwaysFails`: of resources and manifests alone, as for a gateway that loads a document it is a warning. */
+  readonly code: ProblemCode | 'AlwaysFails'
   readonly path: string
   readonly message: string
   /** Position in the text at `path`, in UTF-16 code units. Absent: it is about the whole value. Never sent. */

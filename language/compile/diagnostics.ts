@@ -1,11 +1,11 @@
 // Collects the diagnostics of one document, so that all are reported at once and none twice.
 
-import type { Problem, ProblemCode, Warning, WarningCode } from '../problem.ts'
+import type { Problem, Warning, WarningCode } from '../problem.ts'
 import type { Culprit, WrittenPlace } from './written-place.ts'
 
 export interface Diagnostics {
   /** About a value, wherever it is written: the variable that it comes from is named instead. */
-  problem(code: ProblemCode, path: string, message: string): void
+  problem(code: Problem['code'], path: string, message: string): void
   /** As `problem`. */
   warning(code: WarningCode, path: string, message: string, culprit?: Culprit): void
   /** About the text at this place itself. */

@@ -7,14 +7,10 @@ import type { AdmissionCause } from './review.ts'
 const MESSAGE_MAX = 30_000
 const PROBLEM_MAX = 1_000
 const CAUSES_MAX = 100
-/** Kubernetes asks for at most 120 characters, and cuts at 256, all of them together at 4096. */
-const WARNING_MAX = 120
+/** The API server cuts texts, at 256 characters each, only where all of them have more than 4096. */
+const WARNING_MAX = 512
 const WARNINGS_MAX = 20
 const PATH_MAX = 60
-/**
- * Advice contains the message of a condition and a command that helps. The limit of all warnings in a response is 4096.
- */
-const ADVICE_MAX = 512
 const TOTAL_MAX = 4_000
 
 /** @example '2 problems in ApiSpecification default/orders:\n/spec/document/host: …\n/spec/document/id: …' */
@@ -23,7 +19,7 @@ export const problemMessage = (subject: string, problems: readonly Located[]): s
   const lines = [`${count} in ${subject}:`]
   let length = 0
   for (const [i, problem] of problems.entries()) {
-    const line = cut(oneLine(withPath(problem, problem.path)), PROBLEM_MAX)
+    const line = cut(oneLine(withPath(problem)), PROBLEM_MAX)
     length += line.length + 1
     if (length > MESSAGE_MAX - 200) {
       lines.push(`... and ${problems.length - i} more`)
@@ -41,10 +37,12 @@ export const problemCauses = (problems: readonly Located[]): readonly AdmissionC
     message: cut(oneLine(message), PROBLEM_MAX),
   }))
 
+/**
+ * What is wrong comes first, as terminals and pipelines cut at the end.
+ * @example ['few clients send a header of this name … (/spec/document/versions/…/action)']
+ */
 export const warningTexts = (warnings: readonly Located[]): readonly string[] => {
-  const texts = warnings
-    .slice(0, WARNINGS_MAX)
-    .map((warning) => cut(oneLine(withPath(warning, cutFront(warning.path))), WARNING_MAX))
+  const texts = warnings.slice(0, WARNINGS_MAX).map(withPlaceLast)
   const more = warnings.length - texts.length
   return more > 0 ? [...texts, `... and ${more} more warnings`] : texts
 }
@@ -57,7 +55,7 @@ export const notInServiceTexts = (problems: readonly string[]): readonly string[
   adviceTexts(problems.map((problem) => `not in service yet: ${problem}`))
 
 export const adviceTexts = (advice: readonly string[]): readonly string[] =>
-  advice.map((text) => cut(oneLine(text), ADVICE_MAX))
+  advice.map((text) => cut(oneLine(text), WARNING_MAX))
 
 /** As many of the first texts as fit into the total. */
 export const boundedTexts = (texts: readonly string[]): readonly string[] => {
@@ -68,8 +66,14 @@ export const boundedTexts = (texts: readonly string[]): readonly string[] => {
   })
 }
 
-const withPath = ({ path, message }: Located, shownPath: string): string =>
-  path === '' || message.startsWith(path) ? message : `${shownPath}: ${message}`
+const withPath = ({ path, message }: Located): string =>
+  path === '' || message.startsWith(path) ? message : `${path}: ${message}`
+
+const withPlaceLast = ({ path, message }: Located): string => {
+  if (path === '' || message.startsWith(path)) return cut(oneLine(message), WARNING_MAX)
+  const place = ` (${oneLine(cutFront(path))})`
+  return `${cut(oneLine(message), WARNING_MAX - place.length)}${place}`
+}
 
 /** The end of a pointer says more than its beginning. */
 const cutFront = (path: string): string =>

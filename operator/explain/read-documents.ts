@@ -49,7 +49,7 @@ export const foldResources = (
   const { resources: located } = collected
   const resources = new Map([...located].map(([key, { resource }]) => [key, resource]))
   const errors = validateCollected(collected, maxRoutes).diagnostics.filter(
-    ({ severity, code }) => severity === 'error' && code !== 'AlwaysFails',
+    ({ severity }) => severity === 'error',
   )
   const leftOut = errors.map(diagnosticLine)
   const faulty = new Set(errors.map(({ file, resource }) => `${file}\n${resource}`))

@@ -8,6 +8,7 @@ import { realmProblems, UNKNOWN_SECRET } from '../../language/realm/validate.ts'
 import { warnOfRealm } from '../../language/realm/warnings.ts'
 import { followPointer } from './json-pointer.ts'
 import { realmRecord, specPointer } from './realm-record.ts'
+import { refuseFailing } from './refuse-failing.ts'
 import type { RealmSpec } from './resource.ts'
 
 export interface RealmDiagnostics {
@@ -30,10 +31,11 @@ export const validateRealmSpec = (spec: RealmSpec): RealmDiagnostics => {
 export const validateCompleteRecord = (record: RealmRecord): RealmDiagnostics =>
   diagnosticsOf(record, realmProblems(record))
 
-const diagnosticsOf = (record: RealmRecord, problems: readonly Problem[]): RealmDiagnostics => ({
-  problems: problems.map(relocate),
-  warnings: problems.length > 0 ? [] : warnOfRealm(record).map(relocate),
-})
+const diagnosticsOf = (record: RealmRecord, problems: readonly Problem[]): RealmDiagnostics =>
+  refuseFailing({
+    problems: problems.map(relocate),
+    warnings: problems.length > 0 ? [] : warnOfRealm(record).map(relocate),
+  })
 
 const relocate = <D extends Problem | Warning>(diagnostic: D): D => ({
   ...diagnostic,

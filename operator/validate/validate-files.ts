@@ -69,13 +69,9 @@ const diagnosticsOf = (
     ...referenceDiagnostics(verdict, deps).map(({ severity, ...diagnostic }) =>
       at(severity, diagnostic),
     ),
-    ...verdict.warnings.filter(isCertain).map((warning) => at(severityOf(warning.code), warning)),
+    ...verdict.warnings.filter(isCertain).map((warning) => at('warning', warning)),
   ]
 }
-
-/** A gateway serves the other operations of such a document, but before a deployment it should be an error. */
-const severityOf = (code: Warning['code']): 'error' | 'warning' =>
-  code === 'AlwaysFails' ? 'error' : 'warning'
 
 /** Which diagnostics are certain for a document whose Secrets are not among the files. */
 const certainty = (

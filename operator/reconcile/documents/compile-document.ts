@@ -18,6 +18,7 @@ import type { Problem, Warning } from '../../../language/problem.ts'
 import { MAX_ROUTES } from '../../../language/routes/route-limit.ts'
 import { type ForwardHost, forwardHostsOf } from '../claims/destination-policies.ts'
 import type { SecretVariables } from './read-variables.ts'
+import { refuseFailing } from '../../resource/refuse-failing.ts'
 
 export interface CompiledDocument {
   readonly id: string
@@ -50,8 +51,13 @@ export type DocumentResult =
 
 export const compileDocument: CompileWork<DocumentResult> = (task, bounds) => {
   const outcome = compile(task.document, environmentOf(task), bounds)
-  if ('problems' in outcome) return outcome
-  const { compiled, warnings } = outcome
+  const problemsBefore = 'problems' in outcome ? outcome.problems : []
+  const { problems, warnings } = refuseFailing({
+    problems: problemsBefore,
+    warnings: outcome.warnings,
+  })
+  if ('problems' in outcome || problems.length > 0) return { problems, warnings }
+  const { compiled } = outcome
   const { id, realmUri, host, hosts } = compiled
   const claims = claimsOf(compiled)
   const forwardHosts = forwardHostsOf(compiled)

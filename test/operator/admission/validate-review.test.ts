@@ -202,14 +202,25 @@ describe('warnings', () => {
     const response = await ask({ object: specification({ ...good, colour: 'red', __proto__x: 1 }) })
     expect(response.allowed).toBe(true)
     expect(response.warnings).toHaveLength(2)
-    expect(response.warnings[0]).toMatch(/^\/spec\/document\/colour: /)
+    expect(response.warnings[0]).toBe(
+      "There is no property 'colour' here: it has no effect (/spec/document/colour)",
+    )
+  })
+
+  it('with the whole reason, before a place that is long', () => {
+    const at = `/spec/document/${'paths/'.repeat(50)}end`
+    const reason = `{{request.bindings.${'x'.repeat(64)}}} can only fail: the path has no such binding`
+    const [text] = warningTexts([{ code: 'UnknownContextKey', path: at, message: reason }])
+    expect(text).toMatch(
+      /^\{\{request\.bindings\.x+\}\} can only fail: the path has no such binding \(\.\.\./,
+    )
   })
 
   it('beside the problems of a document that is refused', async () => {
     const response = await ask({ object: specification({ ...bad, colour: 'red' }) })
     expect([response.allowed, response.warnings]).toEqual([
       false,
-      [expect.stringMatching(/^\/spec\/document\/colour: /)],
+      [expect.stringMatching(/^There is no property 'colour' .* \(\/spec\/document\/colour\)$/)],
     ])
   })
 
@@ -313,8 +324,8 @@ describe('bounds', () => {
     )
     expect(texts).toHaveLength(21)
     expect(texts[20]).toBe('... and 30 more warnings')
-    for (const text of texts) expect(text.length).toBeLessThanOrEqual(120)
-    expect(texts[0]).toMatch(/^\.\.\.[a-z/]+end: unknown property/)
+    for (const text of texts) expect(text.length).toBeLessThanOrEqual(512)
+    expect(texts[0]).toMatch(/^unknown property .*\.\.\. \(\.\.\.[a-z/]+end\)$/)
   })
 
   /** Of about so many bytes. */

@@ -73,7 +73,7 @@ describe('a host that a document writes out', () => {
     '10.1.2.3',
     '[fd00::1]:80',
     // And what a request makes of it.
-    'http://{{request.bindings.x}}',
+    'http://{{request.query_params.x}}',
   ])('%s is good', (host) => {
     expect(shown(validate(host))).toEqual(['ResolvedRefs', 'shop'])
   })

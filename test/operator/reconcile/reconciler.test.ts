@@ -170,6 +170,69 @@ describe('settling claims', () => {
   })
 })
 
+describe('what can only fail', () => {
+  const answering = (body: string, generation: number): Resource => {
+    const get = { action: { type: 'static', body } }
+    const other = { action: { type: 'static', body: 'good' } }
+    const paths = { '/a/:id': { get }, '/b': { get: other } }
+    return specification('d', { versions: { v1: { base_path: '/v1', paths } } }, generation)
+  }
+  const secret = resourceOf('Secret', 'idp', { data: { k: 'YWJj' } })
+  const provider = (issuer: string): object => ({
+    issuer,
+    clientId: 'gateway',
+    clientSecret: { secretRef: { name: 'idp', key: 'k' } },
+    redirectUri: 'https://a.test/v1/oidc/login/callback',
+  })
+  const realmWith = (issuer: string, generation: number): Resource =>
+    resourceOf(
+      'Realm',
+      'shop',
+      { spec: { uri: 'com.shop', info: { oidcProviders: { login: provider(issuer) } } } },
+      { generation },
+    )
+
+  it.each([
+    ['a binding that the path lacks', answering('{{request.bindings.name}}', 2)],
+    [
+      'a host that is none',
+      specification(
+        'd',
+        {
+          versions: {
+            v1: {
+              base_path: '/v1',
+              paths: {
+                '/a': { get: { action: { type: 'forward', host: 'http://a b', path: '/' } } },
+              },
+            },
+          },
+        },
+        2,
+      ),
+    ],
+  ])('does not replace a version that works: %s', (_, changed) => {
+    const reconciler = new Reconciler({ className: 'svc' })
+    const first = reconciler.reconcile(cacheOf([realm, answering('{{request.bindings.id}}', 1)]))
+    const second = reconciler.reconcile(cacheOf([realm, changed]))
+    const verdict = second.verdicts.get('ApiSpecification/default/d')
+    expect(verdict?.accepted).toMatchObject({ status: 'False', reason: 'Invalid' })
+    expect(verdict?.errors.map(({ code }) => code)).toEqual(['AlwaysFails'])
+    expect(second.desired.documents.get('d')).toBe(first.desired.documents.get('d'))
+    expect(first.desired.documents.get('d')).toBeDefined()
+  })
+
+  it('does not replace a Realm that works: every login at a provider fails', () => {
+    const reconciler = new Reconciler({ className: 'svc' })
+    const first = reconciler.reconcile(cacheOf([secret, realmWith('https://idp.test', 1)]))
+    const second = reconciler.reconcile(cacheOf([secret, realmWith('http://idp.test', 2)]))
+    const verdict = second.verdicts.get('Realm/default/shop')
+    expect(verdict?.errors.map(({ code }) => code)).toEqual(['AlwaysFails'])
+    expect(first.desired.realms.get('com.shop')).toBeDefined()
+    expect(second.desired.realms.get('com.shop')).toBe(first.desired.realms.get('com.shop'))
+  })
+})
+
 describe('words', () => {
   it.each([
     [{ code: 'invalid_value', path: '', message: 'm' }, 'm'],

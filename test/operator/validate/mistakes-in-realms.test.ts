@@ -83,6 +83,7 @@ describe('a realm', () => {
       'authmethods: [oidcrp, cookie]\n  info:\n    oidcProviders:\n      login: {issuer: "http://idp.test", clientId: a, redirectUri: "https://a.test/v1/oidc/login/callback", clientSecret: {secretRef: {name: idp, key: secret}}}',
       undefined,
       [
+        "3:12 notice RealmNotFound the Realm with uri 'com.acme' (realm.yaml:5:8) has errors: what this document needs of it is validated once they are corrected",
         'realm.yaml:9:23 error AlwaysFails every login at this provider fails, as its issuer is not https: write https://…, or, to try things out, set allow_unsafe_http (allowUnsafeHttp in a Realm resource)',
         "realm.yaml:9:142 notice SecretNotFound no Secret 'idp' of namespace default in these files. What it holds is not validated",
       ],
