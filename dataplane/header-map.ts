@@ -1,5 +1,6 @@
 // Makes maps of headers, as documents read them, out of lists of names and values.
 
+import { createHeaderMap } from '../language/expression/header-map.ts'
 import { setOwn, type Value, type ValueMap } from '../language/expression/value.ts'
 
 /**
@@ -9,7 +10,7 @@ import { setOwn, type Value, type ValueMap } from '../language/expression/value.
  * @param raw as `IncomingMessage.rawHeaders` has them
  */
 export const requestHeaderMap = (raw: readonly string[]): ValueMap => {
-  const map: Record<string, Value> = {}
+  const map = createHeaderMap()
   for (let at = 0; at + 1 < raw.length; at += 2) {
     const name = (raw[at] ?? '').toLowerCase()
     join(map, name, raw[at + 1] ?? '', name === 'cookie' ? '; ' : ', ')
@@ -26,7 +27,7 @@ export const requestHeaderMap = (raw: readonly string[]): ValueMap => {
 export const responseHeaderMap = (
   pairs: readonly (readonly [name: string, value: string])[],
 ): ValueMap => {
-  const map: Record<string, Value> = {}
+  const map = createHeaderMap()
   const cookies: string[] = []
   for (const [name, value] of pairs) {
     if (name === 'set-cookie') {

@@ -3,6 +3,7 @@
 
 import type { StaticAction } from '../../language/compile/action.ts'
 import type { CompiledOperation } from '../../language/compiled.ts'
+import { asHeaderMap } from '../../language/expression/header-map.ts'
 import { evaluator } from '../../language/expression/run.ts'
 import { constant } from '../../language/expression/template.ts'
 import type { ValueMap } from '../../language/expression/value.ts'
@@ -21,6 +22,6 @@ export const prepareStatic = (operation: CompiledOperation, action: StaticAction
   const body = evaluator(action.body)
   return (exchange) => {
     const { context } = exchange
-    exchange.succeed({ headers: headers(context), body: body(context) })
+    exchange.succeed({ headers: asHeaderMap(headers(context)), body: body(context) })
   }
 }

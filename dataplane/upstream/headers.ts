@@ -2,6 +2,7 @@
 // always created here.
 
 import { isHeaderName, isHeaderValue } from '../../language/compile/headers.ts'
+import { toHeaderMap } from '../../language/expression/header-map.ts'
 import type { Value, ValueMap } from '../../language/expression/value.ts'
 import { createHeaderBudget, HEADERS_TOO_LARGE, takeHeader } from '../header-budget.ts'
 import { isOwnCookie, setsOwnCookie } from '../own-cookies.ts'
@@ -113,12 +114,11 @@ export const fromDocument = (
 ): DocumentHeaders => {
   const list: HeaderList = []
   const budget = createHeaderBudget()
-  for (const key of Object.keys(map)) {
-    const name = key.toLowerCase()
-    if (!isHeaderName(name)) return { list, fault: `'${key.slice(0, 64)}' is not a header name` }
+  for (const [name, written] of Object.entries(toHeaderMap(map))) {
+    if (!isHeaderName(name)) return { list, fault: `'${name.slice(0, 64)}' is not a header name` }
     const plain = dashed(name)
     if (FRAMED.has(plain)) continue
-    for (const value of textsOf(map[key] ?? null, toText)) {
+    for (const value of textsOf(written, toText)) {
       if (!takeHeader(budget, value)) return { list, fault: HEADERS_TOO_LARGE }
       if (!isHeaderValue(value)) {
         return {

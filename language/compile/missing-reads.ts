@@ -1,5 +1,5 @@
 // Decides which reads of the context can never find anything where they stand, and says why: a binding that the path
-// does not have, a header name in upper case, `action.error` in a successful response.
+// does not have, a name that no header can have, `action.error` in a successful response.
 
 import { didYouMean } from '../../base/nearest-name.ts'
 import type { CompiledSecurity } from './security.ts'
@@ -143,13 +143,8 @@ const withBinding = (path: string, name: string): string => {
 }
 
 /** @returns undefined: some request may have the header */
-export const unmatchedHeader = (name: string): string | undefined => {
-  if (!isHeaderName(name)) return `no header can be called ${showKey(name)}`
-  const lower = name.toLowerCase()
-  return name === lower
-    ? undefined
-    : `names of headers are in lower case here: request.headers.${lower}`
-}
+export const unmatchedHeader = (name: string): string | undefined =>
+  isHeaderName(name) ? undefined : `no header can be called ${showKey(name)}`
 
 const USUAL_HEADERS: ReadonlySet<string> = new Set(
   (
@@ -165,7 +160,7 @@ const USUAL_HEADERS: ReadonlySet<string> = new Set(
  */
 export const usualHeader = (name: string): string | undefined => {
   if (!name.includes('_')) return undefined
-  const usual = name.replaceAll('_', '-')
+  const usual = name.toLowerCase().replaceAll('_', '-')
   return USUAL_HEADERS.has(usual) || usual.startsWith('x-') ? usual : undefined
 }
 

@@ -1,7 +1,9 @@
-// Looks a path of keys up in a value. Own keys only: no prototype member, no list index.
+// Looks a path of keys up in a value. Own keys only: no prototype member, no list index. Names of
+// headers are found in any case.
 
+import { isHeaderMap } from './header-map.ts'
 import { kindOf, showKey } from './errors.ts'
-import { isList, isMap, type Value } from './value.ts'
+import { isList, isMap, type Value, type ValueMap } from './value.ts'
 
 /**
  * Undefined: there is no such key, or the path goes on past a value that is not a map.
@@ -20,8 +22,17 @@ export const lookup = (value: Value, keys: readonly string[]): Value | undefined
  * One step of `lookup`; a value that is not a map has no keys. `members.ts` reads by type instead, and treats null as
  * absent.
  */
-export const ownValue = (value: unknown, key: string): Value | undefined =>
-  isMap(value) && Object.hasOwn(value, key) ? value[key] : undefined
+export const ownValue = (value: unknown, key: string): Value | undefined => {
+  if (!isMap(value)) return undefined
+  if (Object.hasOwn(value, key)) return value[key]
+  return isHeaderMap(value) ? headerIn(value, key) : undefined
+}
+
+/** Apart from the fast path: names are mostly written in lower case. */
+const headerIn = (headers: ValueMap, name: string): Value | undefined => {
+  const key = name.toLowerCase()
+  return Object.hasOwn(headers, key) ? headers[key] : undefined
+}
 
 /**
  * Why `lookup` found nothing; `name` is what the document calls the value.

@@ -1,5 +1,7 @@
 import { describe, expect, it } from '@jest/globals'
 import { requestHeaderMap, responseHeaderMap } from '../../dataplane/header-map.ts'
+import { isHeaderMap } from '../../language/expression/header-map.ts'
+import { lookup } from '../../language/expression/lookup.ts'
 import type { ValueMap } from '../../language/expression/value.ts'
 
 type Pairs = readonly (readonly [string, string])[]
@@ -36,6 +38,13 @@ describe.each([
     ],
   ])('as a map: %s', (_name, pairs, map) => {
     expect(mapOf(pairs)).toEqual(map)
+  })
+
+  it('is a map of headers, whose names are found in any case', () => {
+    const map = mapOf([['x-user', 'ada']])
+    expect(isHeaderMap(map)).toBe(true)
+    expect(lookup(map, ['X-User'])).toBe('ada')
+    expect(lookup(map, ['X-Userr'])).toBeUndefined()
   })
 
   it('__proto__ is a name like any other', () => {

@@ -4,6 +4,7 @@
 import { oncePer } from '../../../base/once.ts'
 import { createEqualShare } from '../../../base/weak-share.ts'
 import { isHeaderName, isHeaderValue } from '../../../language/compile/headers.ts'
+import { toHeaderMap } from '../../../language/expression/header-map.ts'
 import { ExpressionError } from '../../../language/expression/errors.ts'
 import type { SizeBudget } from '../../../language/expression/size-budget.ts'
 import { type EvaluationContext, evaluator } from '../../../language/expression/run.ts'
@@ -47,11 +48,14 @@ export const prepareHeaders = (template: Template): HeaderWriter => {
   const evaluate = evaluator(template)
   const write = (context: EvaluationContext): HeaderList => {
     const value = evaluate(context)
-    if (isMap(value)) return toHeaderList(Object.entries(value), createHeaderBudget())
+    if (isMap(value)) return headersIn(value)
     throw new ExpressionError('headers: the expression did not yield a map')
   }
   return { constant: undefined, write, writeWhatIsKnown: (context) => orNone(() => write(context)) }
 }
+
+const headersIn = (map: ValueMap): HeaderList =>
+  toHeaderList(Object.entries(toHeaderMap(map)), createHeaderBudget())
 
 const writerOf = (list: HeaderList): HeaderWriter => ({
   constant: list,
@@ -62,15 +66,15 @@ const writerOf = (list: HeaderList): HeaderWriter => ({
 const NO_HEADERS = writerOf(NONE)
 
 /** The operations of a document mostly have the same map, and many documents equal ones. */
-const constantHeaders = oncePer((map: ValueMap) =>
-  writerOfList(shareEqual(toHeaderList(Object.entries(map), createHeaderBudget()))),
-)
+const constantHeaders = oncePer((map: ValueMap) => writerOfList(shareEqual(headersIn(map))))
 
 const shareEqual = createEqualShare()
 const writerOfList = oncePer(writerOf)
 
 const prepareEntries = (entries: readonly (readonly [string, Template])[]): HeaderWriter => {
-  const prepared = entries.map(([name, value]) => [name, evaluator(value)] as const)
+  // Of several spellings of a name the last one counts, also where it has no value.
+  const last = new Map(entries.map(([name, value]) => [name.toLowerCase(), value]))
+  const prepared = Array.from(last, ([name, value]) => [name, evaluator(value)] as const)
   type Entry = (typeof prepared)[number]
   const writeEntry = (
     [name, run]: Entry,
@@ -106,10 +110,9 @@ const toHeaderList = (
   budget: SizeBudget,
 ): HeaderList => {
   const list: (readonly [string, string])[] = []
-  for (const [written, value] of entries) {
-    if (!isHeaderName(written))
-      throw new ExpressionError(`headers: '${written.slice(0, 100)}' is not a header name`)
-    const name = written.toLowerCase()
+  for (const [name, value] of entries) {
+    if (!isHeaderName(name))
+      throw new ExpressionError(`headers: '${name.slice(0, 100)}' is not a header name`)
     if (FRAMING.has(name) || value === null) continue
     for (const item of isList(value) ? value : [value]) {
       const text = headerText(name, item, budget)

@@ -4,23 +4,23 @@
 import type { Apply, Host, VerifyArguments } from './apply.ts'
 import { kindOf, FunctionError, showKey } from '../errors.ts'
 import { bytesOfPlaces, spend, spendReading, unitsOfKeys } from './spend.ts'
+import { copyOfMap, emptyLike, isHeaderMap, keyIn, toHeaderMap } from '../header-map.ts'
 import { isList, isMap, setOwn, type Value, type ValueMap } from '../value.ts'
 
 export const sizeOf: Apply = (input, _args, host) => keysOf(mapFrom(input), host).length
 
 export const getFrom: Apply = (input, [key, otherwise]) => {
   const map = mapFrom(input)
-  const name = keyFrom(key)
+  const name = keyIn(map, keyFrom(key))
   const found = Object.hasOwn(map, name) ? map[name] : otherwise
   if (found !== undefined) return found
-  throw new FunctionError(`finds no key ${showKey(name)} and has no default`)
+  throw new FunctionError(`finds no key ${showKey(keyFrom(key))} and has no default`)
 }
 
 export const putInto: Apply = (input, [key, value], host) => {
   const map = mapFrom(input)
-  const name = keyFrom(key)
-  const copy = copyOf(map)
-  setOwn(copy, name, value ?? null)
+  const copy = copyOfMap(map)
+  setOwn(copy, keyIn(map, keyFrom(key)), value ?? null)
   spend(host, bytesOfPlaces(Object.keys(copy).length))
   return copy
 }
@@ -28,8 +28,11 @@ export const putInto: Apply = (input, [key, value], host) => {
 /** The right side wins: `merge(M)` = `merge(_, M)`; the caller has put the piped map in its place. */
 export const merged: Apply = (input, [first, second], host) => {
   mapFrom(input)
-  const copy = copyOf(sideFrom(second === undefined ? input : first))
-  const winner = sideFrom(second ?? first)
+  const [left, winner] = sides(
+    sideFrom(second === undefined ? input : first),
+    sideFrom(second ?? first),
+  )
+  const copy = copyOfMap(left)
   for (const key of Object.keys(winner)) setOwn(copy, key, winner[key] ?? null)
   spend(host, bytesOfPlaces(Object.keys(copy).length))
   return copy
@@ -37,13 +40,13 @@ export const merged: Apply = (input, [first, second], host) => {
 
 export const keysKept: Apply = (input, [keys], host) => {
   const map = mapFrom(input)
-  const names = new Set(keysFrom(keys))
+  const names = namesFrom(map, keys)
   return chosen(map, (key) => names.has(key), host)
 }
 
 export const keysDropped: Apply = (input, [keys], host) => {
   const map = mapFrom(input)
-  const names = new Set(keysFrom(keys))
+  const names = namesFrom(map, keys)
   return chosen(map, (key) => !names.has(key), host)
 }
 
@@ -68,7 +71,7 @@ export const verifyMaps: VerifyArguments = (sides) => {
 const chosen = (map: ValueMap, isChosen: (key: string) => boolean, host: Host): ValueMap => {
   const keys = keysOf(map, host).filter(isChosen)
   spend(host, bytesOfPlaces(keys.length))
-  const copy: Record<string, Value> = {}
+  const copy = emptyLike(map)
   for (const key of keys) setOwn(copy, key, map[key] ?? null)
   return copy
 }
@@ -79,8 +82,12 @@ const keysOf = (map: ValueMap, host: Host): readonly string[] => {
   return keys
 }
 
-/** Spreading defines own members, `__proto__` among them, where assigning would lose it. */
-const copyOf = (map: ValueMap): Record<string, Value> => ({ ...map })
+/** What is merged with headers are headers. */
+const sides = (left: ValueMap, right: ValueMap): readonly [ValueMap, ValueMap] =>
+  isHeaderMap(left) || isHeaderMap(right) ? [toHeaderMap(left), toHeaderMap(right)] : [left, right]
+
+const namesFrom = (map: ValueMap, keys: Value | undefined): ReadonlySet<string> =>
+  new Set(keysFrom(keys).map((key) => keyIn(map, key)))
 
 const mapFrom = (value: Value): ValueMap => {
   if (isMap(value)) return value

@@ -158,6 +158,12 @@ describe('fromDocument', () => {
     ['beyond Latin-1 goes as UTF-8', { a: 'ž' }, ['a', '\u00c5\u00be']],
     ['bytes of a request stay', { a: 'caf\u00e9' }, ['a', 'caf\u00e9']],
     ['a tab is fine', { a: 'x\ty' }, ['a', 'x\ty']],
+    [
+      'two spellings are one name',
+      { 'x-user': 'c', b: 'b', 'X-User': 'd' },
+      ['x-user', 'd', 'b', 'b'],
+    ],
+    ['the last of them counts, also null', { 'X-User': 'd', 'x-user': null }, []],
     ['framing is ours', { Host: 'evil', 'content-length': '3', Connection: 'x', te: 'y' }, []],
     ['so are the forwarding headers', { 'x-forwarded-for': '1', 'X-Request-Id': '2' }, []],
     [

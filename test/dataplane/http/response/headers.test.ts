@@ -100,6 +100,37 @@ describe('header names', () => {
     expect(prepareHeaders(headers).constant).toEqual([['x-a', 'a']])
   })
 
+  it.each<[string, Template]>([
+    ['of a map that is known', constant({ 'X-A': '1', b: '2', 'x-a': '3' })],
+    [
+      'of a map in which one waits',
+      mapOf([
+        ['x-a', read],
+        ['b', constant('2')],
+        ['X-A', constant('3')],
+      ]),
+    ],
+    ['of a map that a request gives', { kind: 'read', root: 'request', keys: ['map'] }],
+  ])('are one whatever their case, %s: the last one counts', (_, template) => {
+    const request = { x: '1', map: { 'X-a': '1', b: '2', 'x-A': '3' } }
+    const writer = prepareHeaders(template)
+    const expected = [
+      ['x-a', '3'],
+      ['b', '2'],
+    ]
+    expect(writer.write(contextOf({ request }))).toEqual(expected)
+    expect(writer.writeWhatIsKnown(contextOf({ request }))).toEqual(expected)
+  })
+
+  it('that lack a value at last are left out, as null', () => {
+    const template = mapOf([
+      ['x-a', constant('1')],
+      ['X-A', read],
+    ])
+    expect(prepareHeaders(template).write(contextOf({ request: { x: null } }))).toEqual([])
+    expect(prepareHeaders(template).writeWhatIsKnown(contextOf())).toEqual([])
+  })
+
   it('a reserved word is a name like others', () => {
     const headers = constant(JSON.parse('{"__proto__": "p", "constructor": "c"}') as Value)
     const list = prepareHeaders(headers).write(contextOf())
