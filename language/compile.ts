@@ -55,7 +55,10 @@ export const compile = (
     return { problems: diagnostics.problems, warnings: warningsOf(document, diagnostics) }
   }
   const compiled = compileApi(document, environment, diagnostics)
-  if (diagnostics.problems.length === 0) conflictsWithin(compiled).forEach(diagnostics.report)
+  if (diagnostics.problems.length === 0) {
+    conflictsWithin(compiled).forEach(diagnostics.report)
+    warnOfNothingServed(compiled, environment, diagnostics)
+  }
   const { problems } = diagnostics
   const warnings = warningsOf(document, diagnostics)
   return problems.length > 0 ? { problems, warnings } : { compiled, warnings }
@@ -137,7 +140,22 @@ const compileApi = (
     host: text(document, 'host'),
     hosts,
     versions: versions.flatMap((version) => compileVersion(version, deps) ?? []),
+    ...(realm?.hasWebSocket === true && { hasWebSocket: true }),
   }
+}
+
+const warnOfNothingServed = (
+  { versions, realmUri }: CompiledApi,
+  environment: Environment,
+  diagnostics: Diagnostics,
+): void => {
+  if (environment.realm(realmUri)?.hasWebSocket !== false) return
+  if (versions.some(({ paths, endpoints }) => paths.length + endpoints.length > 0)) return
+  diagnostics.warning(
+    'ServesNothing',
+    '/versions',
+    'no version has paths, and the realm has no router for WebSocket connections at /ws: add paths, every request is answered 404',
+  )
 }
 
 const text = (map: ValueMap, key: string): string => {

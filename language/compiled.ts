@@ -18,10 +18,14 @@ export interface CompiledApi {
   /** The hosts that it means: `[www.]a.b` is two patterns. */
   readonly hosts: readonly HostPattern[]
   readonly versions: readonly CompiledVersion[]
+  /** Its realm has a router that takes WebSocket connections, so `/ws` of its versions is served. */
+  readonly hasWebSocket?: true
 }
 
 export interface CompiledVersion {
   readonly name: string
+  /** Of the version in a list; absent: versions are a map by name. */
+  readonly pointer?: string
   /** As written, brackets and all. */
   readonly basePath: string
   readonly isActive: boolean

@@ -33,6 +33,8 @@ export interface RealmFacts {
   readonly hasSigningKeys?: boolean
   /** By name. Left out: not known, so that documents may name any. */
   readonly credentials?: Readonly<Record<string, CredentialFacts>> | undefined
+  /** Whether its router has a WebSocket address, to which `/ws` of versions is carried; undefined: not known. */
+  readonly hasWebSocket?: boolean
   /** Several replicas serve it, and each signs with keys of its own. */
   readonly isSignedApart?: boolean
 }

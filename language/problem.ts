@@ -37,6 +37,7 @@ export type WarningCode =
   | 'AlwaysForbidden'
   | 'UnsatisfiedSecurity'
   | 'UnsharedKeys'
+  | 'ServesNothing'
   | 'Shadowed'
 
 /** A diagnostic of a document that loads, for its owner to know. */

@@ -3,6 +3,7 @@
 
 import type { Claim } from '../language/routes/conflicts.ts'
 import type { ValueMap } from '../language/expression/value.ts'
+import type { HostPattern } from '../language/routes/host-pattern.ts'
 import type { RealmRecord } from '../language/realm/record.ts'
 import type { LabelSelector } from './resource/resource.ts'
 
@@ -15,6 +16,8 @@ export interface DesiredDocument {
   readonly spec: ValueMap
   /** From Secrets. */
   readonly variables?: ValueMap
+  /** Every one that its `host` means, whatever it claims of it: it belongs to one namespace. */
+  readonly hosts: readonly HostPattern[]
   readonly claims: readonly Claim[]
   /** It has operations over WAMP. */
   readonly callsRouter?: boolean

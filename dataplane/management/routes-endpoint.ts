@@ -10,7 +10,7 @@ import {
 import type { FoldLoaded } from '../store/fold-loaded.ts'
 import type { Store } from '../store/store.ts'
 import type { Endpoint } from './endpoint.ts'
-import { webSocketUrls } from '../wamp/relay/router-urls.ts'
+import { webSocketUrls } from '../../language/realm/router-urls.ts'
 import { invalidArgument } from './management-error.ts'
 import { sendJson } from './respond.ts'
 import { sendNotModified } from './tagged.ts'

@@ -58,6 +58,7 @@ export const compileVersion = (
   const isDeprecated = ownValue(value, 'is_deprecated') === true
   return {
     name,
+    ...(pointer !== childPointer('/versions', name) && { pointer }),
     basePath: deps.basePath?.source ?? '',
     isActive: ownValue(value, 'is_active') !== false,
     ...(isDeprecated

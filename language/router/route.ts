@@ -12,7 +12,7 @@ export interface RouteSet<T, W = unknown> {
   readonly since: number
   readonly hosts: readonly HostPattern[]
   readonly routes: readonly Route<T>[]
-  /** Of each version. They are no claims: they hide no path with bindings, nor does one hide them (§2.2). */
+  /** Of each version. They hide no path with bindings, nor does one hide them (§2.2). */
   readonly webSockets?: readonly Route<W>[]
 }
 

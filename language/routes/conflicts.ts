@@ -12,7 +12,7 @@ import type { Problem } from '../problem.ts'
 
 /** A route that a document wants for itself, or, with `sharedBy`, with documents of that realm. */
 export interface Claim {
-  /** Host key ⇥ path key ⇥ method: names of bindings do not count. */
+  /** Host key ⇥ path key ⇥ method, or `websocket` for `/ws`: names of bindings do not count. */
   readonly key: string
   readonly pointer: string
   readonly sharedBy?: string
@@ -34,7 +34,8 @@ export interface Clash {
 }
 
 /**
- * Every claim of a document, endpoints of its security schemes included. Inactive versions claim nothing.
+ * Every claim of a document, endpoints of its security schemes and, where the realm has a router for it, `/ws` included.
+ * Inactive versions claim nothing.
  * @example claimsOf(compiled) // [{key: 'acme.com\t/v1/users/:\tget', pointer: '/versions/v1/…/get'}]
  */
 export function claimsOf(compiled: CompiledApi): readonly Claim[] {
@@ -70,7 +71,11 @@ export function conflictsWithin(compiled: CompiledApi): Problem[] {
 
 /** A lost claim as a problem of the document that lost it. */
 export function conflictProblem(claim: Claim, winnerId: string): Problem {
-  const message = `${shownRoute(claim.key)} belongs to the API '${winnerId}', which comes first; change the host, the path or the method`
+  const change = isWebSocket(claim)
+    ? 'the host or the base_path'
+    : 'the host, the path or the method'
+  const of = isWebSocket(claim) ? ', of another realm' : ''
+  const message = `${shownRoute(claim.key)} belongs to the API '${winnerId}'${of}, which comes first; change ${change}`
   return { code: 'conflict', path: claim.pointer, message }
 }
 
@@ -188,9 +193,14 @@ const mayShare = (a: Claim, b: Claim): boolean =>
 const routesOf = (compiled: CompiledApi): readonly Claim[] => {
   const before = known.get(compiled)
   if (before !== undefined) return before
+  const { realmUri, hasWebSocket } = compiled
   const routes = compiled.versions
     .filter((version) => version.isActive)
-    .flatMap((version) => [...endpointClaims(version, compiled.realmUri), ...pathClaims(version)])
+    .flatMap((version) => [
+      ...(hasWebSocket === true ? [webSocketClaim(version, realmUri)] : []),
+      ...endpointClaims(version, realmUri),
+      ...pathClaims(version),
+    ])
   known.set(compiled, routes)
   return routes
 }
@@ -222,13 +232,19 @@ const endpointClaims = (version: CompiledVersion, realmUri: string): readonly Cl
   )
 }
 
-/** Pointers know an array's versions by index, and this code by name: the pointer of a path has the index. */
-function versionPointer({ name, paths }: CompiledVersion): string {
-  const pointer = paths[0]?.pointer
-  return pointer === undefined
-    ? childPointer('/versions', name)
-    : pointer.slice(0, pointer.lastIndexOf('/paths/'))
-}
+/** Its method is none of those of paths: `/ws` hides no path of another version, nor is it hidden by one (§2.2). */
+const webSocketClaim = (version: CompiledVersion, realmUri: string): Claim => ({
+  key: `${pathKey(version.basePath, '/ws')}\t${WEB_SOCKET}`,
+  pointer: childPointer(versionPointer(version), 'base_path'),
+  sharedBy: realmUri,
+})
+
+const WEB_SOCKET = 'websocket'
+
+const isWebSocket = ({ key }: Claim): boolean => key.endsWith(`\t${WEB_SOCKET}`)
+
+const versionPointer = ({ name, pointer }: CompiledVersion): string =>
+  pointer ?? childPointer('/versions', name)
 
 /** `acme.com⇥/v1/users/:⇥get` → `GET acme.com/v1/users/:`. */
 function shownRoute(key: string): string {

@@ -6,6 +6,43 @@ import { compiled, compiledGet, documentOf, faultsOf, problemsOf, STATIC } from 
 
 const environment = { realm: () => ({ authmethods: ['oidcrp', 'cookie'], oidcProviders: [] }) }
 
+describe('a document that serves nothing', () => {
+  const paths = { '/x': { get: STATIC } }
+  const security = { type: 'oauth2', flow: 'client_credentials' }
+  it.each<[string, object, boolean | undefined, readonly string[]]>([
+    ['no paths', { v1: { base_path: '/', paths: {} } }, false, ['ServesNothing /versions']],
+    ['no paths, and /ws', { v1: { base_path: '/', paths: {} } }, true, []],
+    [
+      'no paths, and a realm that is not known',
+      { v1: { base_path: '/', paths: {} } },
+      undefined,
+      [],
+    ],
+    ['endpoints alone', { v1: { base_path: '/', paths: {}, security } }, false, []],
+    [
+      'paths of one version',
+      { a: { base_path: '/a', paths: {} }, b: { base_path: '/', paths } },
+      false,
+      [],
+    ],
+    [
+      'an inactive version with paths',
+      { a: { base_path: '/', paths, is_active: false } },
+      false,
+      [],
+    ],
+  ])('is warned of: %s', (_name, versions, hasWebSocket, expected) => {
+    const facts = {
+      authmethods: [],
+      oidcProviders: [],
+      ...(hasWebSocket !== undefined && { hasWebSocket }),
+    }
+    const document = { id: 'a', host: 'a.test', realm_uri: 'com.a', versions }
+    const { warnings } = compile(document, { realm: () => facts })
+    expect(warnings.map(({ code, path }) => `${code} ${path}`)).toEqual(expected)
+  })
+})
+
 describe('compile never throws', () => {
   it.each<[string, unknown]>([
     ['undefined', undefined],

@@ -9,6 +9,7 @@ export const aDocument = (id: string, more: Partial<DesiredDocument> = {}): Desi
   since: 1,
   realmUri: 'com.shop',
   spec: { id },
+  hosts: [],
   claims: [claim(`host\t/${id}\tget`)],
   namespace: 'default',
   resource: `default/${id}`,

@@ -15,7 +15,7 @@ import {
   RouterConnectError,
   type RouterConnection,
 } from './router-connection.ts'
-import { hasUrl, webSocketUrls } from './router-urls.ts'
+import { hasUrl, webSocketUrls } from '../../../language/realm/router-urls.ts'
 import type { RouterDial } from '../transport/router-dial.ts'
 
 export interface RelayLimits

@@ -3,6 +3,7 @@
 // that several namespaces claim cost time.
 
 import type { DesiredDocument } from '../../desired-set.ts'
+import { hostKey } from '../../../language/routes/host-pattern.ts'
 import { type ApiSpecificationResource, byAge } from '../../resource/resource.ts'
 import { KeyIndex } from '../key-index.ts'
 
@@ -184,12 +185,12 @@ export class HostOwners {
     }
   }
 
-  /** The hosts that a document claims routes of. */
+  /** All that the document names, whatever it has there: `/ws` alone, or nothing now. */
   #hostsOf(document: DesiredDocument | undefined): readonly string[] {
     if (document === undefined) return NO_HOSTS
     const known = this.#hosts.get(document)
     if (known !== undefined) return known
-    const hosts = [...new Set(document.claims.map(({ key }) => key.slice(0, key.indexOf('\t'))))]
+    const hosts = [...new Set(document.hosts.map(hostKey))]
     this.#hosts.set(document, hosts)
     return hosts
   }

@@ -43,6 +43,7 @@ export const makeDocument = (
     realmUri: compiled.realmUri,
     spec: document,
     ...(secrets.versions.length > 0 && { variables: secrets.variables }),
+    hosts: compiled.hosts,
     claims: compiled.claims,
     ...(compiled.callsRouter && { callsRouter: true }),
     ...(compiled.forwardHosts.length > 0 && { forwardHosts: hostsOf(compiled) }),

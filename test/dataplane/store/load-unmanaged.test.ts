@@ -159,6 +159,27 @@ describe('conflicts among documents loaded by hand', () => {
     expect(stateOf(store).specs['young']?.warnings.map(({ code }) => code)).toEqual(['Shadowed'])
   })
 
+  it.each([
+    ['of one realm', 'com.first', 'ws://r.test', ['b loaded']],
+    ['of another realm', 'com.second', 'ws://r.test', ['b rejected conflict']],
+    ['of another realm over RawSocket', 'com.second', 'rs://r.test:1', ['b loaded']],
+  ])('compares /ws of documents %s', async (_name, second, url, expected) => {
+    const { load, store } = makeRig()
+    for (const uri of ['com.first', 'com.second']) {
+      const put = await store.putRealm({ uri, router: { url } })
+      expect(put.item.errors).toEqual([])
+    }
+    const a = { ...makeDocument('a'), realm_uri: 'com.first' }
+    expect(outcomes(await load(a))).toEqual(['a loaded'])
+    const items = await load({ ...makeDocument('b'), realm_uri: second })
+    expect(outcomes(items)).toEqual(expected)
+    // It is the base_path alone that is at fault.
+    for (const { path, message } of items.flatMap(({ errors }) => errors)) {
+      expect(path).toBe('/versions/v1/base_path')
+      expect(message).toContain("'a', of another realm")
+    }
+  })
+
   it('leaves no claim behind by what was refused, deleted or moved', async () => {
     const { load, store } = await withRealm()
     await load(makeDocument('a', same), makeDocument('b', same))

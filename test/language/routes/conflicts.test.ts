@@ -172,6 +172,49 @@ describe('the claims of a document', () => {
   })
 })
 
+describe('the claim of /ws', () => {
+  const withRouter = (...versions: readonly VersionSource[]): CompiledApi => ({
+    ...api('[www.]h', ...versions),
+    hasWebSocket: true,
+  })
+
+  it.each<[string, CompiledApi, readonly string[]]>([
+    ['a realm without a router', api('h', { name: 'a', base: '/b' }), []],
+    [
+      'each host and active version',
+      withRouter({ name: 'a', base: '/[b]' }, { name: 'c', base: '/c', isActive: false }),
+      ['www.h\t[/b]/ws\twebsocket', 'h\t[/b]/ws\twebsocket'],
+    ],
+    [
+      'a base_path that is the root',
+      withRouter({ name: 'a', base: '/' }),
+      ['www.h\t/ws\twebsocket', 'h\t/ws\twebsocket'],
+    ],
+  ])('is one of %s', (_, compiled, keys) => {
+    expect(claimsOf(compiled).map(({ key }) => key)).toEqual(keys)
+  })
+
+  it('is shared in the realm, and points at the base_path, of a version in a list too', () => {
+    const compiled = withRouter({ name: 'a', base: '/' })
+    const inList = {
+      ...compiled,
+      versions: compiled.versions.map((each) => ({ ...each, pointer: '/versions/0' })),
+    }
+    const [claim] = claimsOf(compiled)
+    expect([claim?.sharedBy, claim?.pointer]).toEqual(['com.acme', '/versions/a/base_path'])
+    expect(claimsOf(inList)[0]?.pointer).toBe('/versions/0/base_path')
+  })
+
+  it('is in no conflict with a path of another version that has its place', () => {
+    const versions = [
+      { name: 'a', base: '/', paths: { '/chat/ws': ['get'] } },
+      { name: 'b', base: '/chat', paths: { '/:x': ['get'] } },
+      { name: 'c', base: '/chat' },
+    ] as const
+    expect(conflictsWithin(withRouter(...versions))).toEqual([])
+  })
+})
+
 describe('conflicts inside a document', () => {
   it.each<[string, readonly VersionSource[], readonly [string, string][]]>([
     ['none', [{ name: 'a', base: '/', paths: { '/x': ['get'], '/y': ['get'] } }], []],
@@ -241,6 +284,13 @@ describe('the fault of a lost claim', () => {
       path: claim.pointer,
       message: expect.stringMatching(/^GET acme\.com\/users\/: belongs to the API 'the-other'/),
     })
+  })
+
+  it('says of /ws what can be changed', () => {
+    const claim = { key: 'acme.com\t/chat/ws\twebsocket', pointer: '/versions/v1/base_path' }
+    expect(conflictProblem(claim, 'w').message).toBe(
+      "WEBSOCKET acme.com/chat/ws belongs to the API 'w', of another realm, which comes first; change the host or the base_path",
+    )
   })
 
   it('stays short', () => {

@@ -50,6 +50,7 @@ const aDocument = (id: string, body = 'first'): DesiredDocument => {
     digest: digestOf(spec),
     since: 1,
     realmUri: 'com.shop',
+    hosts: [],
     claims: [],
     namespace: 'shop',
     resource: `shop/${id}`,

@@ -103,7 +103,7 @@ describe('what validate says', () => {
       'a scalar that changes its type',
       [
         REALM,
-        'id: a\nhost: a.test\nrealm_uri: com.shop\nmeta: {x: on}\nversions: {v1: {base_path: /v1, paths: {}}}',
+        'id: a\nhost: a.test\nrealm_uri: com.shop\nmeta: {x: on}\nversions: {v1: {base_path: /v1, paths: {/a: {get: {action: {type: static, body: x}, response: {}}}}}}',
       ],
       [/^f1:4:\d+ a \/meta\/x YamlType warning: on is read as true/],
     ],

@@ -1,6 +1,6 @@
 // Lists the addresses of a router's record to which a WebSocket connection can be carried.
 
-import type { RouterRecord } from '../../../language/realm/record.ts'
+import type { RouterRecord } from './record.ts'
 
 /** In the order in which they are tried; none where the router speaks RawSocket alone. */
 export const webSocketUrls = (router: RouterRecord | undefined): readonly string[] =>
