@@ -42,10 +42,7 @@ export interface ByteSink {
   onDrain(resume: () => void): void
   /** Closes the client's connection if fewer bytes were written than declared. */
   end(): void
-  /**
-   * Call it when the upstream failed half-way: closes the client's connection, so that the client cannot take half a
-   * body for the whole.
-   */
+  /** Call it when the client is to blame: closes its connection, so that it cannot take half a body for the whole. */
   destroy(cause: Error): void
 }
 
@@ -95,16 +92,16 @@ export interface Exchange {
    * passes through is cut off; the last one counts.
    */
   explain(failure: RequestFailure): void
-  /** The action failed; goes through `on_error`. */
+  /** The action failed; goes through `on_error`. A response of which something was sent is cut off, and counts as failed. */
   fail(error: ActionError): void
   /**
    * The request is rejected, or an expression failed, which is no result of the action. Never goes through
-   * `on_error`.
+   * `on_error`. A response of which something was sent is cut off.
    */
   refuse(error: Error): void
   /**
-   * The body passes through: writes the head now and returns the sink of the bytes; undefined if the client has
-   * disconnected or the head was rejected.
+   * The body passes through: returns the sink of the bytes; undefined if the client has disconnected or the head was
+   * rejected. The head goes out with the first bytes, or at the end of this turn of the event loop.
    */
   stream(head: StreamHead): ByteSink | undefined
   /** How Accept rates `text/event-stream`: above the other types offered, acceptable, not acceptable. */

@@ -52,13 +52,15 @@ export const notAcceptable = (served: readonly string[]): GatewayError =>
     description: `This operation serves ${served.join(' and ')}.`,
   })
 
+export const statusOf = (error: GatewayError): number => error.status ?? STATUSES[error.code]
+
 /** The response to a rejected request; `headers` are the operation's, so that CORS works on errors. */
 export const renderGatewayError = (
   error: GatewayError,
   contentType: string,
   headers: HeaderList,
 ): RenderedResponse => ({
-  status: error.status ?? STATUSES[error.code],
+  status: statusOf(error),
   headers: [
     ...headers.filter(([name]) => name !== 'content-type' && !Object.hasOwn(error.headers, name)),
     ...Object.entries(error.headers),

@@ -17,7 +17,8 @@ import type {
 import type { Authority } from '../../language/routes/authority.ts'
 import { Context } from '../context.ts'
 import type { GatewayErrorCode } from '../gateway-error.ts'
-import { renderGatewayError, notAcceptable, toGatewayError } from './errors.ts'
+import { viewError } from './action-error.ts'
+import { renderGatewayError, notAcceptable, statusOf, toGatewayError } from './errors.ts'
 import { EventOutput } from './sse/writer.ts'
 import { HttpEventSink, type StreamEnd } from './sse/stream.ts'
 import type { EventStreams } from './sse/registry.ts'
@@ -76,7 +77,10 @@ export class HttpExchange implements Exchange {
   #place: RefusingPlace | undefined = undefined
   #cancel: (() => void) | undefined = undefined
   #watchesClient = false
+  /** Of a response that passes through. */
   #sink: ByteSink | undefined = undefined
+  /** What a response that was cut off counts as. */
+  #cutAs: Pick<Settlement, 'status' | 'refusal' | 'failure'> | undefined = undefined
   #events: HttpEventSink | undefined = undefined
 
   constructor(
@@ -114,20 +118,29 @@ export class HttpExchange implements Exchange {
   }
 
   fail(failure: ActionError): void {
-    if (this.#isSettled) return
+    const name = this.#nameOf(failure)
+    if (this.#isSettled) {
+      const { status } = viewError(failure, this.operation.shape.statusCodes)
+      this.#cut(
+        new Error(failure.message),
+        name === undefined ? { status } : { status, failure: name },
+      )
+      return
+    }
     try {
-      this.#respond(renderFailure(this, failure), undefined, this.#nameOf(failure))
+      this.#respond(renderFailure(this, failure), undefined, name)
     } catch (error) {
       this.refuse(asError(error))
     }
   }
 
   refuse(error: Error): void {
+    const known = toGatewayError(error)
     if (this.#isSettled) {
       this.#events?.refuse(error)
+      this.#cut(error, { status: statusOf(known), refusal: known.code })
       return
     }
-    const known = toGatewayError(error)
     if (error instanceof ExpressionError) {
       this.#why = { reason: 'expression', detail: boundDetail(error.message) }
       this.#place = error.place
@@ -141,25 +154,46 @@ export class HttpExchange implements Exchange {
   }
 
   stream(head: StreamHead): ByteSink | undefined {
-    if (this.#isSettled) return undefined
+    if (this.#isSettled || this.#sink !== undefined) return undefined
     let plan: FramedHead
-    let isEvents: boolean
     try {
       plan = planStream(this, head, this.#isHead)
-      isEvents = plan.framing.hasBody && isOpenEventStream(plan.headers)
-      if (isEvents) beLastOnConnection(this.response)
-      writeStreamHead(this.response, plan, this.envelope)
     } catch (error) {
       this.refuse(asError(error))
       return undefined
     }
-    this.#isSettled = true
-    const sink = createByteSink(this.response, plan.framing, (bytes) => {
-      this.#cancel = undefined
-      this.#settled({ status: plan.status, bytes })
+    const isEvents = plan.framing.hasBody && isOpenEventStream(plan.headers)
+    const sink = createByteSink(this.response, plan.framing, {
+      begin: () => this.#begin(plan, isEvents),
+      onEnd: (bytes) => {
+        this.#cancel = undefined
+        this.#settled({ status: plan.status, ...this.#cutAs, bytes })
+      },
     })
     this.#sink = sink
     return isEvents ? this.#followEvents(sink) : sink
+  }
+
+  /** Writes the head of a response that passes through; until then the request may still fail. */
+  #begin(plan: FramedHead, isEvents: boolean): boolean {
+    if (this.#isSettled) return false
+    try {
+      if (isEvents) beLastOnConnection(this.response)
+      writeStreamHead(this.response, plan, this.envelope)
+    } catch (error) {
+      const cancel = this.#cancel
+      this.refuse(asError(error))
+      cancel?.()
+      return false
+    }
+    this.#isSettled = true
+    return true
+  }
+
+  /** Ends a response that passes through and cannot become another one any more. */
+  #cut(cause: Error, counted: Pick<Settlement, 'status' | 'refusal' | 'failure'>): void {
+    this.#cutAs ??= counted
+    this.#sink?.destroy(cause)
   }
 
   /** Event streams that pass through have no end of their own either: they end in order when the gateway does. */
@@ -220,7 +254,7 @@ export class HttpExchange implements Exchange {
       this.#cancel = undefined
       if (pending === undefined) return
       pending()
-      if (this.#sink !== undefined) this.#sink.destroy(new Error('the client went away'))
+      if (this.#isSettled) this.#sink?.destroy(new Error('the client went away'))
       else this.abandon()
     })
   }

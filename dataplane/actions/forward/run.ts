@@ -119,7 +119,7 @@ export class Forwarding implements UpstreamSink {
   /** Rejects the request because of the client: its body is too large or too slow. */
   refuse(fault: Error): void {
     if (this.#isSettled) return
-    this.#giveUp(fault)
+    this.#giveUp()
     this.#exchange.refuse(fault)
   }
 
@@ -179,12 +179,6 @@ export class Forwarding implements UpstreamSink {
   onError(error: UpstreamError): void {
     const mode = this.#leave()
     if (mode === 'discard') return
-    if (mode === 'pass') {
-      this.#explain(causeOfError(error), detailOf(error))
-      this.#out?.destroy(error)
-      this.#settle()
-      return
-    }
     const { code: failure, headSeen } = error
     const { outgoing, limits } = this.#ready
     if (isOfHost(failure, limits)) outgoing.hosts?.onUnreached()

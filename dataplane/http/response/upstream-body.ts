@@ -1,5 +1,5 @@
-// Writes the body of an upstream's response that passes through into the client's response, with its back-pressure,
-// never more and never fewer bytes than the head has declared. It aborts the response if the upstream dies half-way.
+// Writes an upstream's response that passes through into the client's response, with its back-pressure, never more and
+// never fewer bytes than the head has declared. It aborts the response if the upstream dies half-way.
 
 import type { ServerResponse } from 'node:http'
 import type { ByteSink } from '../../actions/performer.ts'
@@ -10,28 +10,52 @@ const JOINED_BYTES = 4096
 
 const FLUSHED_BYTES = 64 * 1024
 
-/** `onEnd` is called once with the number of bytes written, also if either side aborted. */
+export interface ByteSinkEvents {
+  /** Writes the head, right before the first byte goes out. @returns false: the request has had its response */
+  readonly begin: () => boolean
+  /** Called once with the number of bytes written, also if either side aborted, unless `begin` has returned false. */
+  readonly onEnd: (bytes: number) => void
+}
+
+/**
+ * The head waits for what the upstream sends along with it, so that a small body goes out in the same write, and a
+ * response that breaks off at once can still be another one. It goes out at the end of this turn of the event loop.
+ */
 export const createByteSink = (
   response: ServerResponse,
   { length, hasBody }: Framing,
-  onEnd: (bytes: number) => void,
+  { begin, onEnd }: ByteSinkEvents,
 ): ByteSink => {
   let bytes = 0
+  let hasBegun = false
   let isEnded = false
   const finish = (): void => {
     if (isEnded) return
     isEnded = true
     onEnd(bytes)
   }
+  const beginOnce = (): boolean => {
+    if (hasBegun || isEnded) return !isEnded
+    hasBegun = true
+    isEnded = !begin()
+    return !isEnded
+  }
+  setImmediate(() => {
+    if (!hasBegun && beginOnce()) response.flushHeaders()
+  })
   const cut = (): void => {
-    // A client must never take half a response for a whole one, nor excess bytes for its next one.
-    if (!isEnded) response.destroy()
+    if (!isEnded) {
+      // What was written in this turn is still corked: without it the client would get no response at all.
+      response.uncork()
+      // A client must never take half a response for a whole one, nor excess bytes for its next one.
+      response.destroy()
+    }
     finish()
   }
   return {
     takesBody: hasBody,
     write: (chunk) => {
-      if (isEnded || !hasBody || response.destroyed) return true
+      if (!hasBody || response.destroyed || !beginOnce()) return true
       if (length !== undefined && bytes + chunk.length > length) {
         cut()
         return true
@@ -52,6 +76,7 @@ export const createByteSink = (
       response.once('drain', resume)
     },
     end: () => {
+      if (!beginOnce()) return
       if (hasBody && length !== undefined && bytes < length) {
         cut()
         return

@@ -2,6 +2,8 @@
 
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals'
 import { once } from 'node:events'
+import { connect } from 'node:net'
+import { buffer } from 'node:stream/consumers'
 import type { ByteSink, Exchange, Perform } from '../../../dataplane/actions/performer.ts'
 import { GatewayError } from '../../../dataplane/gateway-error.ts'
 import { ExpressionError } from '../../../language/expression/errors.ts'
@@ -318,29 +320,124 @@ describe('a body that passes through', () => {
     expect(gateway.statuses).toEqual([500])
   })
 
-  it('headers that node refuses: 500', async () => {
+  it('headers that node refuses: 500, and the upstream is stopped', async () => {
+    let cancelled = 0
     perform = (exchange) => {
-      expect(
-        exchange.stream({ statusCode: 200, headers: [['x', 'a\u0001']], hasBody: true }),
-      ).toBeUndefined()
+      exchange.onCancel(() => cancelled++)
+      const sink = sinkOf(exchange, [['x', 'a\u0001']])
+      sink.write(Buffer.from('abc'))
+      sink.end()
     }
     expect((await passed({})).status).toBe(500)
-    expect(gateway.unexpected).toHaveLength(1)
+    expect(gateway.unexpected.map(String)).toEqual([expect.stringContaining('ERR_INVALID_CHAR')])
+    expect([cancelled, gateway.statuses]).toEqual([1, [500]])
   })
 
-  it('an upstream that dies half-way cuts the connection', async () => {
+  it.each<[string, (exchange: Exchange) => void, number, string]>([
+    [
+      'the action fails',
+      (exchange) => {
+        exchange.fail(FAILURE)
+      },
+      504,
+      'svc.error.timeout',
+    ],
+    [
+      'the request is rejected',
+      (exchange) => {
+        exchange.refuse(new GatewayError('svc.error.payload_too_large', 'no'))
+      },
+      413,
+      'svc.error.payload_too_large',
+    ],
+  ])(
+    '%s half-way: the connection is cut, and that is what is counted',
+    async (_, fail, status, code) => {
+      perform = (exchange) => {
+        const sink = sinkOf(exchange, headers)
+        sink.write(Buffer.from('abc'))
+        fail(exchange)
+        sink.write(Buffer.from('def'))
+        sink.end()
+        exchange.fail({ ...FAILURE, status_code: 599 })
+      }
+      await gateway.load(apiOf(forward({ on_error: { status_code: 200, body: 'fine' } })))
+      await expect(gateway.ask('GET', '/x')).rejects.toThrow('aborted')
+      expect(gateway.statuses).toEqual([status])
+      expect(gateway.log).toMatchObject([{ status, code, bytes: 3 }])
+      expect(
+        gateway.decisions.find('id-1').map((text) => JSON.parse(text) as unknown),
+      ).toMatchObject([{ status, code }])
+    },
+  )
+
+  it('the client is to blame half-way: the connection is cut', async () => {
     perform = (exchange) => {
       const sink = sinkOf(exchange, headers)
       sink.write(Buffer.from('abc'))
-      sink.destroy(new Error('reset'))
-      sink.write(Buffer.from('def'))
-      sink.end()
+      sink.destroy(new Error('too slow'))
       sink.destroy(new Error('again'))
     }
     await gateway.load(apiOf(forward()))
-    await expect(gateway.ask('GET', '/x')).rejects.toThrow()
-    expect(gateway.statuses).toEqual([200])
-    expect(gateway.log).toMatchObject([{ bytes: 3 }])
+    await expect(gateway.ask('GET', '/x')).rejects.toThrow('aborted')
+    expect(gateway.log).toMatchObject([{ status: 200, bytes: 3 }])
+  })
+
+  it.each<[string, (exchange: Exchange) => void, number]>([
+    [
+      'the action fails',
+      (exchange) => {
+        exchange.fail(FAILURE)
+      },
+      504,
+    ],
+    [
+      'the request is rejected',
+      (exchange) => {
+        exchange.refuse(new GatewayError('svc.error.payload_too_large', 'no'))
+      },
+      413,
+    ],
+  ])('%s before anything was sent: that is the response', async (_, fail, status) => {
+    perform = (exchange) => {
+      const sink = sinkOf(exchange, headers)
+      fail(exchange)
+      sink.write(Buffer.from('abcdef'))
+      sink.end()
+      sink.destroy(new Error('over'))
+    }
+    await gateway.load(apiOf(forward()))
+    await using client = await gateway.raw(GET, GET)
+    for (let turn = 0; turn < 2; turn++) expect((await client.response()).status).toBe(status)
+    expect(gateway.statuses).toEqual([status, status])
+    expect(gateway.log).toMatchObject([{ status }, { status }])
+  })
+
+  it.each<[string, readonly (readonly [string, string])[]]>([
+    ['events', [['content-type', 'text/event-stream']]],
+    ['chunks', []],
+    ['of known length', [['content-length', '3']]],
+  ])('the head goes out before the body comes: %s', async (_, sent) => {
+    let sink: ByteSink | undefined
+    perform = (exchange) => {
+      sink = sinkOf(exchange, sent)
+    }
+    await gateway.load(apiOf(forward()))
+    const incoming = await openRequest(`${gateway.url}/x`)
+    sink?.write(Buffer.from('abc'))
+    sink?.end()
+    expect((await buffer(incoming)).toString()).toBe('abc')
+  })
+
+  it('head and small body go out in one piece', async () => {
+    perform = pass(['abcdef'])
+    await gateway.load(apiOf(forward()))
+    const socket = connect(gateway.address)
+    const pieces: string[] = []
+    socket.on('data', (piece) => pieces.push(piece.toString()))
+    socket.write('GET /x HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n')
+    await once(socket, 'close')
+    expect(pieces).toEqual([expect.stringMatching(/^HTTP\/1\.1 200 OK\r\n[^]*\r\n\r\nabcdef$/)])
   })
 
   it('a slow client holds the upstream back', async () => {
@@ -426,6 +523,21 @@ describe('a client that goes away', () => {
     incoming.destroy()
     await eventually(() => {
       expect([cancelled, gateway.statuses, gateway.log[0]?.bytes]).toEqual([1, [200], 3])
+    })
+  })
+
+  it('while it waits for the body, of which nothing has come', async () => {
+    let cancelled = 0
+    perform = (exchange) => {
+      exchange.onCancel(() => cancelled++)
+      sinkOf(exchange)
+    }
+    await gateway.load(apiOf(forward()))
+    const incoming = await openRequest(`${gateway.url}/x`)
+    incoming.on('error', () => undefined)
+    incoming.destroy()
+    await eventually(() => {
+      expect([cancelled, gateway.statuses, gateway.inFlight.count]).toEqual([1, [200], 0])
     })
   })
 

@@ -28,7 +28,7 @@ import type { StallTimes } from '../../../dataplane/listen/stalled-clients.ts'
 import { packDocument } from '../../../dataplane/store/pack.ts'
 import { createTableServing } from '../../../dataplane/store/table-serving.ts'
 import { createDeadlines } from '../../../dataplane/deadlines.ts'
-import type { PoolScope } from '../../../dataplane/upstream/limiter.ts'
+import { createPoolScope } from '../../../dataplane/upstream/limiter.ts'
 import type { Upstream } from '../../../dataplane/upstream/upstream.ts'
 import {
   createRelays,
@@ -49,6 +49,8 @@ export interface ServedOptions {
   readonly memory?: MemoryBudget
   /** Performs every forward. */
   readonly forward?: Perform
+  /** Without `forward`: where forwards send to. If left out, none is ever performed. */
+  readonly upstream?: Upstream
   /** Performs every WAMP action; without, there is no router. */
   readonly wamp?: Perform
   readonly eventStreams?: EventStreams
@@ -148,10 +150,9 @@ export const serveGateway = async (options: ServedOptions = {}): Promise<ServedG
       createPerformer: (operation) =>
         replacement(operation.action.type, options) ??
         createPerformer(operation, {
-          // Never reached: forwards are replaced.
           forward: {
-            upstream: {} as Upstream,
-            scope: {} as PoolScope,
+            upstream: options.upstream ?? ({} as Upstream),
+            scope: createPoolScope(200),
             callTimeoutMs: () => 1000,
           },
           wamp: withoutRouter(options.hasRealm ?? true),

@@ -145,11 +145,13 @@ class TestExchange implements Exchange {
   }
 
   fail(error: ActionError): void {
+    if (this.#isCut()) return
     this.outcomes.push('fail')
     this.#write(error.status_code, { error })
   }
 
   refuse(error: Error): void {
+    if (this.#isCut()) return
     this.outcomes.push('refuse')
     const { message } = error
     const code = error instanceof GatewayError ? error.code : error.name
@@ -183,6 +185,13 @@ class TestExchange implements Exchange {
 
   onCancel(cancel: (() => void) | undefined): void {
     this.#cancel = cancel
+  }
+
+  #isCut(): boolean {
+    if (!this.response.headersSent) return false
+    this.outcomes.push('cut')
+    this.response.destroy()
+    return true
   }
 
   #write(status: number, value: unknown): void {

@@ -38,8 +38,13 @@ const serve = async (content: Content, pieces: readonly string[]): Promise<RawCl
       }
       isFirst = false
       const framing = frameResponse(200, request.method === 'HEAD', content)
-      writeFramedHead(response, 200, [], framing)
-      const sink = createByteSink(response, framing, (bytes) => ended.push(bytes))
+      const sink = createByteSink(response, framing, {
+        begin: () => {
+          writeFramedHead(response, 200, [], framing)
+          return true
+        },
+        onEnd: (bytes) => ended.push(bytes),
+      })
       for (const piece of pieces) sink.write(Buffer.from(piece))
       sink.end()
       sink.end()

@@ -91,7 +91,7 @@ it('one that opens while the gateway goes ends at once, and its upstream is rele
 
 it.each([
   ['the upstream ends it', (sink: ByteSink | undefined) => sink?.end()],
-  ['the upstream breaks off', (sink: ByteSink | undefined) => sink?.destroy(new Error('gone'))],
+  ['it is cut off', (sink: ByteSink | undefined) => sink?.destroy(new Error('gone'))],
   ['the client goes', (_: unknown, client: EventClient) => client.socket.destroy()],
 ])('is forgotten when %s', async (_, end) => {
   const client = await openWith('data: 1\n\n')
