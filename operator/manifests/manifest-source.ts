@@ -13,7 +13,7 @@ import {
   watchDirectory,
 } from './directory-watch.ts'
 import { type ManifestFile, ManifestTable } from './manifest-table.ts'
-import { type ReadManifest, readManifest } from './read-manifest.ts'
+import { type ReadManifest, readManifest, unreadable } from './read-manifest.ts'
 import { readText } from './read-text.ts'
 import { MAX_BYTES, MAX_FILES, type ScannedFile, scanDirectory, scanFile } from './scan.ts'
 
@@ -83,7 +83,6 @@ export class ManifestSource implements ResourceSource {
     if (known === undefined) return undefined
     const read = known.parsed?.deref() ?? readManifest(known.text, known.scanned.path)
     known.parsed = new WeakRef(read)
-    if ('fault' in read) return undefined
     const key = keyOf(resource)
     return read.entries.find((entry) => keyOf(entry.resource) === key)?.positionOf(pointer, within)
   }
@@ -179,17 +178,13 @@ const readFileAs = async (
 ): Promise<{ readonly text: string; readonly read: ManifestFile['read'] }> => {
   try {
     const text = await readText(path)
-    const read = readManifest(text, path)
-    if ('fault' in read) return { text, read }
-    const kept = {
-      entries: read.entries.map(({ value, resource }) => ({ value, resource })),
-      notes: read.notes,
-    }
-    return { text, read: kept }
+    const { entries, notes, faults } = readManifest(text, path)
+    const kept = entries.map(({ value, resource }) => ({ value, resource }))
+    return { text, read: { entries: kept, notes, faults } }
   } catch (error) {
     const message = `can't be read: ${messageOf(error)}`
     const origin = { file: path, line: 1, column: 1 }
-    return { text: '', read: { fault: { severity: 'error', message, origin } } }
+    return { text: '', read: unreadable({ severity: 'error', message, origin }) }
   }
 }
 

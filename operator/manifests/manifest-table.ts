@@ -1,5 +1,5 @@
 // Makes one cache of resources after another from the files. Gives resources what an API server would: an identity, a
-// generation, an age; keeps the last good content of a broken file.
+// generation, an age; keeps what a file said before while some of it can't be read.
 
 import { digestOf } from '../../language/wire/digest.ts'
 import { isMap, type Value } from '../../language/expression/value.ts'
@@ -7,7 +7,7 @@ import { measure } from '../../language/measure.ts'
 import { readResource } from '../resource/read-resource.ts'
 import { keyOf, type Origin, type Resource } from '../resource/resource.ts'
 import { EMPTY_CACHE, type ResourceCache, type SourceNote } from '../resource/resource-source.ts'
-import type { ManifestEntry } from './read-manifest.ts'
+import type { ManifestEntry, ReadManifest } from './read-manifest.ts'
 
 /** Without the map from pointers to lines, which keeps the whole syntax tree. */
 export type TableEntry = Pick<ManifestEntry, 'value' | 'resource'>
@@ -17,9 +17,9 @@ export interface ManifestFile {
   readonly path: string
   /** Identifies its content in versions of resources. */
   readonly changedAt: string
-  readonly read:
-    | { readonly entries: readonly TableEntry[]; readonly notes: readonly SourceNote[] }
-    | { readonly fault: SourceNote }
+  readonly read: Pick<ReadManifest, 'notes' | 'faults'> & {
+    readonly entries: readonly TableEntry[]
+  }
 }
 
 export interface TableUpdate {
@@ -41,7 +41,7 @@ interface Known {
 
 export class ManifestTable {
   readonly #known = new Map<string, Known>()
-  /** Path → the content of the file while it could be read. */
+  /** Path → what the file said when all of it could be read last, and what was read of it since. */
   readonly #lastGood = new Map<string, readonly TableEntry[]>()
   readonly #missingSince = new Map<string, number>()
   #cache: ResourceCache = EMPTY_CACHE
@@ -81,26 +81,36 @@ export class ManifestTable {
   ): ReadonlyMap<string, { readonly entry: TableEntry; readonly file: ManifestFile }> {
     const found = new Map<string, { readonly entry: TableEntry; readonly file: ManifestFile }>()
     for (const file of files) {
-      for (const entry of this.#entriesOf(file, notes)) {
+      for (const entry of file.read.entries) {
         const key = keyOf(entry.resource)
         const other = found.get(key)
         if (other === undefined) found.set(key, { entry, file })
         else notes.push(duplicate(entry, other.entry))
       }
+      this.#noteFaults(file, notes)
     }
+    // What a file said before counts where no file says anything else.
+    for (const file of files)
+      for (const entry of this.#kept(file)) {
+        const key = keyOf(entry.resource)
+        if (!found.has(key)) found.set(key, { entry, file })
+      }
     return found
   }
 
-  #entriesOf({ path, read }: ManifestFile, notes: SourceNote[]): readonly TableEntry[] {
-    if ('entries' in read) {
-      notes.push(...read.notes)
-      return read.entries
-    }
-    const lastGood = this.#lastGood.get(path)
-    const { message } = read.fault
-    const kept = lastGood === undefined ? '' : '; its last good content is kept until it is fixed'
-    notes.push({ ...read.fault, message: `${message}${kept}` })
-    return lastGood ?? []
+  #noteFaults(file: ManifestFile, notes: SourceNote[]): void {
+    const { path, read } = file
+    notes.push(...read.notes)
+    const isKept = this.#lastGood.has(path)
+    const kept = isKept ? '; its last good content is kept until it is fixed' : ''
+    for (const fault of read.faults) notes.push({ ...fault, message: `${fault.message}${kept}` })
+  }
+
+  /** What is not in the file now, and may be what can't be read of it. */
+  #kept({ path, read }: ManifestFile): readonly TableEntry[] {
+    if (read.faults.length === 0) return []
+    const now = new Set(read.entries.map(({ resource }) => keyOf(resource)))
+    return (this.#lastGood.get(path) ?? []).filter(({ resource }) => !now.has(keyOf(resource)))
   }
 
   /** The same object as before where nothing changed. */
@@ -137,18 +147,25 @@ export class ManifestTable {
 
   /** A file that was read while it was written still counts with what has just disappeared from it. */
   #remember(files: readonly ManifestFile[]): void {
-    for (const { path, read } of files) {
-      if ('fault' in read) continue
-      const before = this.#lastGood.get(path) ?? []
-      const gone = before.filter(({ resource }) => this.#missingSince.has(keyOf(resource)))
+    for (const file of files) {
+      const { path, read } = file
+      const before = this.#lastGood.get(path)
+      if (read.faults.length > 0) {
+        // One that was never read whole may define anything else.
+        if (before !== undefined) this.#lastGood.set(path, [...read.entries, ...this.#kept(file)])
+        continue
+      }
+      const gone = before?.filter(({ resource }) => this.#missingSince.has(keyOf(resource))) ?? []
       this.#lastGood.set(path, gone.length === 0 ? read.entries : [...read.entries, ...gone])
     }
   }
 
   /** A file that could never be read may define anything. */
   #unreadable(files: readonly ManifestFile[]): string | undefined {
-    const file = files.find(({ path, read }) => 'fault' in read && !this.#lastGood.has(path))
-    return file && `${file.path} can't be read, so its resources are not known: fix or remove it`
+    const file = files.find(({ path, read }) => read.faults.length > 0 && !this.#lastGood.has(path))
+    if (file === undefined) return undefined
+    const what = file.read.entries.length > 0 ? `some of ${file.path}` : file.path
+    return `${what} can't be read, so its resources are not known: fix or remove it`
   }
 
   #publish(

@@ -1,5 +1,5 @@
-// Reads the resources of one manifest file with their lines and notes, or reports the error that makes the whole file
-// unreadable. Lists are flattened; objects of other kinds are left out.
+// Reads the resources of one manifest file with their lines and notes, and reports each object that can't be read, or
+// the error that makes the whole file unreadable. Lists are flattened; objects of other kinds are left out.
 
 import { isList, isMap } from '../../language/expression/value.ts'
 import type { Problem } from '../../language/problem.ts'
@@ -18,15 +18,18 @@ export interface ManifestEntry {
   readonly positionOf: PositionOf
 }
 
-export type ReadManifest =
-  | {
-      readonly entries: readonly ManifestEntry[]
-      /** Warnings. */
-      readonly notes: readonly SourceNote[]
-      /** `apiVersion kind` of objects that are not for us. */
-      readonly foreign: readonly string[]
-    }
-  | { readonly fault: SourceNote }
+export interface ReadManifest {
+  readonly entries: readonly ManifestEntry[]
+  /** Warnings. */
+  readonly notes: readonly SourceNote[]
+  /** `apiVersion kind` of objects that are not for us. */
+  readonly foreign: readonly string[]
+  /** What can't be read: objects, the first 100 of them, or the file as a whole. It may define anything. */
+  readonly faults: readonly SourceNote[]
+}
+
+/** Of one file: each is a note of every status. */
+const MAX_FAULTS = 100
 
 const NOTHING_KNOWN: KnownMetadata = { uid: '', resourceVersion: '', generation: 1, createdAt: 0 }
 
@@ -36,15 +39,17 @@ export const readManifest = (text: string, file: string): ReadManifest => {
   if ('fault' in parsed) {
     const { message, line, column } = parsed.fault
     const origin = { file, line, column }
-    return { fault: { severity: 'error', message: `not YAML: ${message}`, origin } }
+    return unreadable({ severity: 'error', message: `not YAML: ${message}`, origin })
   }
   const entries: ManifestEntry[] = []
   const notes: SourceNote[] = []
   const foreign: string[] = []
+  const faults: SourceNote[] = []
   for (const { document, item } of parsed.documents.flatMap(flatten)) {
     const read = readResource(item.value, NOTHING_KNOWN, { file, ...item.position })
-    if (read.result === 'fault') return { fault: faultNote(read.problems, { file, item }) }
-    if (read.result === 'foreign') {
+    if (read.result === 'fault') {
+      if (faults.length < MAX_FAULTS) faults.push(faultNote(read.problems, { file, item }))
+    } else if (read.result === 'foreign') {
       foreign.push(`${read.apiVersion} ${read.kind}`)
       const problem = misspeltKind(read.apiVersion, read.kind)
       if (problem !== undefined) notes.push(faultNote([problem], { file, item }))
@@ -53,8 +58,16 @@ export const readManifest = (text: string, file: string): ReadManifest => {
       notes.push(...warningNotes(document, item, { file, resource: read.resource }))
     }
   }
-  return { entries, notes, foreign }
+  return { entries, notes, foreign, faults }
 }
+
+/** What is known of a file of which nothing can be read. */
+export const unreadable = (fault: SourceNote): ReadManifest => ({
+  entries: [],
+  notes: [],
+  foreign: [],
+  faults: [fault],
+})
 
 /** An object of a document: the document itself, or an item of the list that it is. */
 export interface ManifestItem {

@@ -63,8 +63,13 @@ describe('the first document of README.md', () => {
   it('is a manifest whose document compiles', () => {
     const yaml = /```yaml\n(.*?)```/s.exec(textOf('README.md'))?.[1] ?? ''
     const read = readManifest(yaml, 'README.md')
-    expect(read).toMatchObject({ notes: [], foreign: [], entries: [{ position: { line: 1 } }] })
-    const resource = 'entries' in read ? read.entries[0]?.resource : undefined
+    expect(read).toMatchObject({
+      notes: [],
+      faults: [],
+      foreign: [],
+      entries: [{ position: { line: 1 } }],
+    })
+    const resource = read.entries[0]?.resource
     expect(resource).toMatchObject({ kind: 'ApiSpecification', checked: { spec: {} } })
     const spec =
       resource?.kind === 'ApiSpecification' && 'spec' in resource.checked

@@ -23,8 +23,13 @@ const startingWith = (word: string) => blocks.filter((text) => text.startsWith(w
 describe('manifests', () => {
   it.each(startingWith('apiVersion: '))('are Realms without a fault: %#', (text) => {
     const read = readManifest(text, 'security.md')
-    expect(read).toMatchObject({ notes: [], foreign: [], entries: [{ position: { line: 1 } }] })
-    const resource = 'entries' in read ? read.entries[0]?.resource : undefined
+    expect(read).toMatchObject({
+      notes: [],
+      faults: [],
+      foreign: [],
+      entries: [{ position: { line: 1 } }],
+    })
+    const resource = read.entries[0]?.resource
     expect(resource).toMatchObject({ kind: 'Realm', checked: { spec: {} } })
   })
 })

@@ -67,7 +67,8 @@ const checkDocument = (input: Buffer): string => {
 
 const checkManifest = (input: Buffer): string => {
   const read = readManifest(input.toString(), 'fuzz.yaml')
-  if ('fault' in read) return wordsOf(read.fault.message)
+  const fault = read.faults[0]
+  if (fault !== undefined && read.entries.length === 0) return wordsOf(fault.message)
   const outcomes = read.entries.map(({ value, positionOf }) => {
     if (!(positionOf('/spec/document').line >= 1)) throw new Error('an entry stands on no line')
     const spec = isMap(value) ? value['spec'] : undefined

@@ -151,6 +151,63 @@ describe('a directory of manifests', () => {
     expect(await fixture.source.confirm()).toBe(true)
   })
 
+  it('an object that breaks keeps what it said; the others of its file go on', async () => {
+    const fixture = await aSource({ 'a.yaml': `${secret('a', 'old')}---\n${secret('b')}` })
+    await fixture.write(
+      'a.yaml',
+      `${secret('a', 'new')}---\n${secret('b').replace('{name: b}', '')}`,
+    )
+    await eventually(() => {
+      expect(fixture.source.current().notes).toHaveLength(1)
+    })
+    expect(fixture.source.current().notes[0]).toMatchObject({
+      severity: 'error',
+      message: '/metadata/name is missing; its last good content is kept until it is fixed',
+      origin: { file: join(fixture.root, 'a.yaml'), line: 8 },
+    })
+    expect(names(fixture)).toEqual(['a', 'b'])
+    expect(find(fixture, 'a')).toMatchObject({
+      data: { key: Buffer.from('new').toString('base64') },
+    })
+    expect(fixture.source.current().holdDeletes).toBeUndefined()
+    // It has moved: what the broken file said of it before does not stand in the way.
+    await fixture.write('b.yaml', secret('b', 'moved'))
+    await eventually(() => {
+      expect(find(fixture, 'b')).toMatchObject({
+        data: { key: Buffer.from('moved').toString('base64') },
+      })
+    })
+    expect(fixture.source.current().notes).toHaveLength(1)
+  })
+
+  it('while an object is broken, what its file loses is kept, then it goes', async () => {
+    const clock = createManualClock()
+    const fixture = await aSource(
+      { 'a.yaml': `${secret('a')}---\n${secret('b')}---\n${secret('c')}` },
+      { now: () => clock.now(), debounceMs: 60_000 },
+    )
+    const readAt = async (text: string, ms: number): Promise<readonly string[]> => {
+      await fixture.write('a.yaml', text)
+      await fixture.source.confirm()
+      clock.advance(ms)
+      await fixture.source.confirm()
+      return names(fixture)
+    }
+    expect(await readAt(`${secret('a')}---\n- broken\n`, 300)).toEqual(['a', 'b', 'c'])
+    expect(await readAt('kind: [', 300)).toEqual(['a', 'b', 'c'])
+    expect(await readAt(`${secret('a')}---\n${secret('b')}`, 300)).toEqual(['a', 'b'])
+  })
+
+  it('of a file that never could be read whole, the rest serves, and every delete is held', async () => {
+    const fixture = await aSource({ 'a.yaml': `${secret('a')}---\n- broken\n` })
+    expect(names(fixture)).toEqual(['a'])
+    expect(fixture.source.current().holdDeletes).toContain('some of ')
+    await fixture.write('a.yaml', secret('a'))
+    await eventually(() => {
+      expect(fixture.source.current().holdDeletes).toBeUndefined()
+    })
+  })
+
   it('a resource that stands in two files: the first has it', async () => {
     const fixture = await aSource({
       'a.yaml': secret('x', 'first'),

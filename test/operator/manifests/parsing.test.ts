@@ -138,7 +138,7 @@ describe('a manifest file', () => {
       `${HEAD}kind: Raelm\n---\n${HEAD}kind: Realm\nmetadata: {name: a}\nspec: {uri: a}\n`,
       'f.yaml',
     )
-    if ('fault' in read) throw new Error('unread')
+    expect(read.faults).toEqual([])
     expect(read.entries.map(({ resource }) => resource.kind)).toEqual(['Realm'])
     expect(read.notes).toMatchObject([
       {
@@ -163,7 +163,7 @@ describe('a manifest file', () => {
       ].join('\n'),
       'x.yaml',
     )
-    if ('fault' in read) throw new Error('unread')
+    expect(read.faults).toEqual([])
     expect(
       read.entries.map(({ resource, position }) => [
         resource.kind,
@@ -191,13 +191,37 @@ describe('a manifest file', () => {
     [`${HEAD}kind: Realm\nmetadata: {}`, /name is missing/, 3],
     ['id: a\nhost: b\nversions: {}', /bare API Specification/, 1],
     ['- 1', /not a Kubernetes resource/, 1],
-  ])('%j: the whole file is unreadable', (text, words, line) => {
+  ])('%j: nothing of the file is readable', (text, words, line) => {
     const read = readManifest(text, 'x.yaml')
-    expect('fault' in read ? read.fault : undefined).toMatchObject({
+    expect(read.entries).toEqual([])
+    expect(read.faults).toHaveLength(1)
+    expect(read.faults[0]).toMatchObject({
       severity: 'error',
       message: expect.stringMatching(words) as unknown,
       origin: { file: 'x.yaml', line },
     })
+  })
+
+  it('an object that is unreadable hurts neither the others of its file nor their places', () => {
+    const read = readManifest(
+      `${HEAD}kind: Realm\nmetadata: {name: a}\nspec: {uri: a}\n---\n- 1\n---\n${HEAD}kind: Realm\n` +
+        `metadata: null\n---\n${HEAD}kind: Realm\nmetadata: {name: b}\nspec: {uri: b}\n`,
+      'f.yaml',
+    )
+    expect(
+      read.entries.map(({ resource, position }) => [resource.metadata.name, position.line]),
+    ).toEqual([
+      ['a', 1],
+      ['b', 12],
+    ])
+    expect(read.faults.map(({ message, origin }) => [message, origin?.line])).toEqual([
+      ['this is not a Kubernetes resource: it is not a map', 6],
+      ['/metadata/name is missing', 10],
+    ])
+  })
+
+  it('of many unreadable objects the first hundred are told', () => {
+    expect(readManifest('--- 1\n'.repeat(101), 'f.yaml').faults).toHaveLength(100)
   })
 })
 
