@@ -42,7 +42,7 @@ export interface ControllerOptions {
     'epochSource' | 'onReport' | 'onGone' | 'confirmDeletes' | 'clock' | 'log'
   >
   readonly leadership: Leadership
-  readonly validating: Omit<ReconcilerOptions, 'compiler'>
+  readonly validating: Omit<ReconcilerOptions, 'compiler' | 'onFailure'>
   /** If absent, everything is compiled synchronously. It calls back when a requested result is there. */
   readonly compiler?: (onResult: () => void) => DocumentCompiler
   /** How long a deleted Realm goes on serving; 60 s if absent; 0: it is revoked at once. */
@@ -95,7 +95,14 @@ export class Controller {
     const compiler = options.compiler?.(() => {
       this.#validateAgain()
     })
-    this.#reconciler = new Reconciler({ ...options.validating, ...(compiler && { compiler }) })
+    this.#reconciler = new Reconciler({
+      ...options.validating,
+      ...(compiler && { compiler }),
+      onFailure: (resource, error) => {
+        const message = 'the operator failed on a resource: what it said before stays in service'
+        options.log.error(message, { resource, error })
+      },
+    })
     this.#status = {
       isReady: false,
       isLeading: false,

@@ -12,6 +12,7 @@ import { compileAtOnce, type DocumentCompiler } from './documents/compile-docume
 import { DestinationPolicies } from './claims/destination-policies.ts'
 import { DocumentRegistry, type ValidatedDocuments } from './documents/document-registry.ts'
 import { ACCEPTED_PENDING, REFERENCES_PENDING } from './conditions.ts'
+import type { OnFailure } from './failed-resources.ts'
 import { HostGrants } from './claims/host-grants.ts'
 import { mayDocumentBeHeld } from './may-be-held.ts'
 import { Memo } from './memo.ts'
@@ -53,6 +54,8 @@ export interface ReconcilerOptions {
   readonly namespaceQuota?: Amounts | undefined
   /** If absent, everything is compiled synchronously. */
   readonly compiler?: DocumentCompiler
+  /** An exception was thrown for one resource: all others go on. */
+  readonly onFailure?: OnFailure
 }
 
 /**
@@ -62,7 +65,7 @@ export interface ReconcilerOptions {
  * @example new Reconciler({ className: 'svc' }).reconcile(source.current()).desired
  */
 export class Reconciler {
-  readonly #realms = new RealmRegistry()
+  readonly #realms: RealmRegistry
   readonly #documents: DocumentRegistry
   readonly #grants: HostGrants
   readonly #destinations: DestinationPolicies
@@ -87,9 +90,11 @@ export class Reconciler {
     clusterDomain = 'cluster.local',
     namespaceQuota,
     compiler = compileAtOnce(),
+    onFailure = () => undefined,
   }: ReconcilerOptions) {
     this.#reader = new CacheReader(className)
-    this.#documents = new DocumentRegistry(hostOwnership, compiler)
+    this.#realms = new RealmRegistry(onFailure)
+    this.#documents = new DocumentRegistry(hostOwnership, { compiler, onFailure })
     this.#grants = new HostGrants(wildcardNamespaces)
     this.#destinations = new DestinationPolicies({ destinations, clusterDomain })
     this.#quotas = namespaceQuota && new NamespaceQuotas(namespaceQuota)

@@ -8,7 +8,11 @@ import type { ResourceCache } from '../../resource/resource-source.ts'
 import type { ApiSpecificationResource } from '../../resource/resource.ts'
 import type { DocumentCompiler } from './compile-document.ts'
 import { ClaimResolution, type Touched } from './claim-resolution.ts'
-import { DocumentValidations, type Specifications } from './document-validations.ts'
+import {
+  DocumentValidations,
+  type Specifications,
+  type ValidationOptions,
+} from './document-validations.ts'
 import { clashText, placeOf, type ValidatedDocument, verdictAt } from './validated-document.ts'
 import { LastGoodVersions } from './last-good.ts'
 import { Memo } from '../memo.ts'
@@ -46,10 +50,17 @@ export class DocumentRegistry {
   #isSettled = false
 
   /** @param ownership `shared`: namespaces may share hosts */
-  constructor(ownership: 'strict' | 'shared', compiler: DocumentCompiler) {
+  constructor(
+    ownership: 'strict' | 'shared',
+    { compiler, onFailure }: Pick<ValidationOptions, 'compiler' | 'onFailure'>,
+  ) {
     this.#compiler = compiler
     this.#lastGood = new LastGoodVersions(compiler)
-    this.#validations = new DocumentValidations({ compiler, lastGood: this.#lastGood })
+    this.#validations = new DocumentValidations({
+      compiler,
+      lastGood: this.#lastGood,
+      onFailure,
+    })
     this.#resolution = new ClaimResolution(ownership)
   }
 

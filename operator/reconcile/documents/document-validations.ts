@@ -5,6 +5,7 @@ import { FairQueue } from '../../../base/fair-queue.ts'
 import type { ResourceCache } from '../../resource/resource-source.ts'
 import { type ApiSpecificationResource, keyOf } from '../../resource/resource.ts'
 import { confinementOf } from '../claims/destination-policies.ts'
+import { FailedResources, type OnFailure } from '../failed-resources.ts'
 import { Memo } from '../memo.ts'
 import type { Amounts } from '../quotas/quota-amounts.ts'
 import type { ResourceChanges, ValidationContext } from '../validation-context.ts'
@@ -25,9 +26,10 @@ import { toValidatedDocument, type ValidatedDocument } from './validated-documen
 
 export type Specifications = ReadonlyMap<string, ApiSpecificationResource>
 
-interface ValidationOptions {
+export interface ValidationOptions {
   readonly compiler: DocumentCompiler
   readonly lastGood: LastGoodVersions
+  readonly onFailure: OnFailure
 }
 
 export class DocumentValidations {
@@ -38,6 +40,7 @@ export class DocumentValidations {
   readonly #requirements = new Memo<ApiSpecificationValidation>()
   readonly #index = new DocumentIndex()
   readonly #quotas = new DocumentQuotas()
+  readonly #failures: FailedResources<ApiSpecificationResource>
   readonly #validated = new Map<string, ValidatedDocument>()
   /** Keys of documents that are being compiled. */
   readonly #pending = new Set<string>()
@@ -48,6 +51,7 @@ export class DocumentValidations {
 
   constructor(options: ValidationOptions) {
     this.#options = options
+    this.#failures = new FailedResources(options.onFailure)
   }
 
   get(key: string): ValidatedDocument | undefined {
@@ -88,7 +92,9 @@ export class DocumentValidations {
       const key = keyOf(resource)
       // Nothing is new to what waits already, and looking at 10,000 of them takes as long as compiling a hundred.
       if (keys.has(key) || this.#options.compiler.hasTime())
-        this.#validateOne(key, resource, context)
+        this.#failures.confine(key, resource, (each) => {
+          this.#validateOne(key, each, context)
+        })
     }
   }
 
@@ -139,7 +145,10 @@ export class DocumentValidations {
     if (quota === undefined) return NO_KEYS
     for (const key of keys) {
       const resource = resources.get(key)
-      if (resource !== undefined) this.#putQuota(key, resource, cache)
+      if (resource !== undefined)
+        this.#failures.confine(key, resource, (each) => {
+          this.#putQuota(key, each, cache)
+        })
     }
     return this.#quotas.settle(quota, changes.namespaces.size === 0)
   }

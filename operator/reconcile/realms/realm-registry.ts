@@ -23,6 +23,7 @@ import {
   realmInputs,
   secretNames,
 } from './validate-realm-resource.ts'
+import { FailedResources, type OnFailure } from '../failed-resources.ts'
 import { mayRealmBeHeld } from '../may-be-held.ts'
 import { Memo } from '../memo.ts'
 import type { Quota } from '../quotas/namespace-quotas.ts'
@@ -76,10 +77,15 @@ export class RealmRegistry {
   readonly #keptIds = new KeptIds<RealmResource>(mayRealmBeHeld)
   readonly #deletedRealms = new DeletedRealmClaims()
   readonly #quotas = new RealmQuotas()
+  readonly #failures: FailedResources<RealmResource>
   /** As they were last validated. */
   #last: readonly RealmClaimant[] = []
   #uris: ReadonlyMap<string, UriState> = new Map()
   #isSettled = false
+
+  constructor(onFailure: OnFailure) {
+    this.#failures = new FailedResources(onFailure)
+  }
 
   /** @param quotaOf a namespace; undefined: there are none */
   validate(
@@ -135,7 +141,7 @@ export class RealmRegistry {
       isHolder: (uri, key) => this.#keptIds.isHolder(uri, key),
     })
     const validated = [...resources].map(([key, resource]) =>
-      this.#validateOne(key, resource, cache),
+      this.#failures.confine(key, resource, (each) => this.#validateOne(key, each, cache)),
     )
     return withoutRefused(this.#deletedRealms.joinTo(validated))
   }

@@ -20,7 +20,7 @@ import {
   type ResourceCache,
   type ResourceSource,
 } from '../../../operator/resource/resource-source.ts'
-import { createSilentLog } from '../../../telemetry/log.ts'
+import { createLog, createSilentLog } from '../../../telemetry/log.ts'
 import { eventually } from '../../support/eventually.ts'
 import { FakeDataPlane } from '../../support/fake-data-plane.ts'
 import { createManualClock } from '../../support/manual-clock.ts'
@@ -104,7 +104,7 @@ const aController = async (
   clock: Clock = HASTY,
   leadership: Leadership = alwaysLeading(startEpoch(() => 1)),
   dataPlanesOf: (url: string) => DataPlanes = (url) => staticDataPlanes([url]),
-  more: Partial<Pick<ControllerOptions, 'compiler' | 'validating'>> = {},
+  more: Partial<Pick<ControllerOptions, 'compiler' | 'validating' | 'log'>> = {},
 ): Promise<Fixture> => {
   const plane = await FakeDataPlane.start()
   closing.push(() => plane.close())
@@ -115,12 +115,12 @@ const aController = async (
   const controller = new Controller({
     source,
     validating: { className: 'svc' },
-    ...more,
     leadership,
     onRecorded: (resource) => recorded.push(resource),
     leaderOnlyTasks: [{ lead: () => turns.push('lead'), follow: () => turns.push('follow') }],
     clock,
     log: createSilentLog(),
+    ...more,
     onStatus: (status) => statuses.push(status),
     fleet: {
       dataPlanes: dataPlanesOf(plane.url),
@@ -439,6 +439,34 @@ describe('turns', () => {
     expect(leadership.hasStopped).toBe(true)
     leadership.events?.onLead(startEpoch(() => 2))
     expect(turns).toEqual(['lead', 'follow'])
+  })
+
+  it('goes on where it fails on one document, and says so in the log and in its status', async () => {
+    const lines: string[] = []
+    const log = createLog({
+      level: 'error',
+      name: 'test',
+      destination: { write: (line) => lines.push(line) },
+    })
+    const atOnce = compileAtOnce()
+    const fixture = await aController(HASTY, undefined, undefined, {
+      log,
+      compiler: () => ({
+        ...atOnce,
+        compile: (request) => {
+          if (request.key.endsWith('/d1')) throw new TypeError('of one document')
+          return atOnce.compile(request)
+        },
+      }),
+    })
+    fixture.source.show(many(3))
+    await eventually(() => {
+      expect(ready(fixture)).toEqual(['Ready', 'Ready', 'Invalid', 'Ready'])
+    })
+    expect(lines).toHaveLength(1)
+    expect(lines[0]).toContain('the operator failed on a resource')
+    expect(lines[0]).toContain('"resource":"ApiSpecification/default/d1"')
+    expect(lines[0]).toContain('of one document')
   })
 
   it('says nothing of a status before the data planes are known', async () => {
