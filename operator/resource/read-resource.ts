@@ -5,9 +5,9 @@ import { didYouMean, nearestName } from '../../base/nearest-name.ts'
 import { mapAt, memberAt, textAt, textsAt } from '../../language/expression/members.ts'
 import { isMap, type ValueMap } from '../../language/expression/value.ts'
 import type { Problem } from '../../language/problem.ts'
-import { checkApiSpecificationSpec } from './api-specification-shape.ts'
+import { API_SPECIFICATION_SPEC, checkApiSpecificationSpec } from './api-specification-shape.ts'
 import { isObjectName } from './object-name.ts'
-import { checkRealmSpec } from './realm-shape.ts'
+import { checkRealmSpec, REALM_SPEC } from './realm-shape.ts'
 import { type RecordedStatus, readRecordedStatus } from './recorded-status.ts'
 import {
   API_VERSION,
@@ -22,6 +22,7 @@ import {
   type RealmSpec,
   type Resource,
 } from './resource.ts'
+import { type ObjectShape, pruneNulls } from './shape.ts'
 
 export type ReadResult =
   | { readonly result: 'resource'; readonly resource: Resource }
@@ -117,14 +118,18 @@ const READERS: Readonly<Record<Kind, (value: ValueMap, base: Base) => Resource>>
   ApiSpecification: (value, base) => ({
     kind: 'ApiSpecification',
     ...base,
-    checked: checkedSpec<ApiSpecificationSpec>(value, checkApiSpecificationSpec),
+    checked: checkedSpec<ApiSpecificationSpec>(
+      value,
+      API_SPECIFICATION_SPEC,
+      checkApiSpecificationSpec,
+    ),
     ...classOf(value),
     ...recordedIn(value, base),
   }),
   Realm: (value, base) => ({
     kind: 'Realm',
     ...base,
-    checked: checkedSpec<RealmSpec>(value, checkRealmSpec),
+    checked: checkedSpec<RealmSpec>(value, REALM_SPEC, checkRealmSpec),
     ...classOf(value),
     ...recordedOfRealm(value, base),
   }),
@@ -161,16 +166,21 @@ const recordedOfRealm = (value: ValueMap, base: Base): Partial<RecordedStatus> =
   }
 }
 
-/** The guards have seen every member that `Spec` names: the one place where a checked map gets its type. */
+/**
+ * The guards have seen every member that `Spec` names: the one place where a checked map gets its type, and so the one
+ * where nulls are left out, which its type does not have.
+ */
 const checkedSpec = <Spec>(
   value: ValueMap,
+  shape: ObjectShape,
   check: (spec: unknown) => readonly Problem[],
 ): CheckedSpec<Spec> => {
-  const spec = memberAt(value, 'spec')
-  if (spec === undefined) {
+  const written = memberAt(value, 'spec')
+  if (written === undefined) {
     const message = '/spec is missing'
     return { problems: [{ code: 'missing_required_value', path: '/spec', message }] }
   }
+  const spec = pruneNulls(shape, written)
   const problems = check(spec)
   return problems.length > 0 ? { problems } : { spec: spec as Spec }
 }

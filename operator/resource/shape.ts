@@ -4,7 +4,13 @@
 import { childPointer } from '../../base/json-pointer.ts'
 import { nearestName } from '../../base/nearest-name.ts'
 import { memberAt } from '../../language/expression/members.ts'
-import { isList, isMap, type Value } from '../../language/expression/value.ts'
+import {
+  isList,
+  isMap,
+  setOwn,
+  type Value,
+  type ValueMap,
+} from '../../language/expression/value.ts'
 import type { Problem } from '../../language/problem.ts'
 import { unitHint } from '../../language/validate/unit-hints.ts'
 
@@ -107,13 +113,53 @@ export const SECRET_REFERENCE = {
 } satisfies ObjectShape
 
 /**
- * Every problem of `value` by `shape`. A member that is null counts as absent, as in Kubernetes.
+ * Every problem of `value` by `shape`. A member of an object that is null counts as absent, as in Kubernetes.
  * @example checkShape(TEXT, 5, '/spec/uri') // [{code: 'invalid_datatype', path: '/spec/uri', …}]
  */
 export const checkShape = (shape: Shape, value: unknown, path: string): readonly Problem[] => {
   const problems: Problem[] = []
   check(shape, value, path, problems)
   return problems
+}
+
+/**
+ * `value` without the members of objects that are null, as an API server prunes them before it validates: what reads a
+ * checked value need not know of null. Entries of maps and items of lists stay, for `checkShape` to reject: without an
+ * entry, a selector would select more. The same object where there is nothing to leave out.
+ * @example pruneNulls(SECRET_REFERENCE, { secretRef: null }) // {}
+ */
+export const pruneNulls = (shape: Shape, value: Value): Value => {
+  if (shape.type === 'object' && isMap(value)) return pruneObject(shape, value)
+  if (shape.type === 'secret' && isMap(value)) return pruneObject(SECRET_REFERENCE, value)
+  if (shape.type === 'list' && isList(value)) {
+    const items = value.map((item) => pruneNulls(shape.of, item))
+    return items.every((item, i) => item === value[i]) ? value : items
+  }
+  if (shape.type === 'map' && isMap(value))
+    return changedMembers(value, (_name, item) => pruneNulls(shape.of, item))
+  return value
+}
+
+const pruneObject = ({ fields }: ObjectShape, value: ValueMap): ValueMap =>
+  changedMembers(value, (name, member) => {
+    const field = Object.hasOwn(fields, name) ? fields[name] : undefined
+    if (field === undefined) return member
+    return member === null ? undefined : pruneNulls(field.shape, member)
+  })
+
+/** @param change undefined: the member is left out */
+const changedMembers = (
+  value: ValueMap,
+  change: (name: string, member: Value) => Value | undefined,
+): ValueMap => {
+  const changed: Record<string, Value> = {}
+  let isSame = true
+  for (const [name, member] of Object.entries(value)) {
+    const next = change(name, member)
+    if (next !== member) isSame = false
+    if (next !== undefined) setOwn(changed, name, next)
+  }
+  return isSame ? value : changed
 }
 
 type Checkers = {

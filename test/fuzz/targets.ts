@@ -9,6 +9,7 @@ import { rawSocketFrames, webSocketFrames } from './targets/frames.ts'
 import { proxyHeaders } from './targets/proxy-headers.ts'
 import { requestHeads } from './targets/request-heads.ts'
 import { responseHeads, responseHeadsBuiltIn } from './targets/response-heads.ts'
+import { resources } from './targets/resources.ts'
 import { serviceEndpoints } from './targets/service-endpoints.ts'
 import { upstreamResponses } from './targets/upstream-responses.ts'
 import { upstreamSequences, upstreamSequencesBuiltIn } from './targets/upstream-sequences.ts'
@@ -30,6 +31,7 @@ export const TARGETS: readonly FuzzTarget[] = [
   webSocketFrames,
   documents,
   manifests,
+  resources,
   expressions,
   admissionReviews,
   serviceEndpoints,
