@@ -2,9 +2,11 @@
 
 import { createHeaderMap } from '../language/expression/header-map.ts'
 import { setOwn, type Value, type ValueMap } from '../language/expression/value.ts'
+import { withoutOwnCookies } from './own-cookies.ts'
 
 /**
- * `request.headers`: names in lower case; repeated headers joined with `, `, cookies with `; ` (RFC 9110 §5.3, RFC 6265
+ * `request.headers`, without the gateway's own cookies: with a ticket, which is good for every API of its realm, the
+ * author of a document could act as its owner. Names in lower case; repeated headers joined with `, `, cookies with `; ` (RFC 9110 §5.3, RFC 6265
  * §5.4).
  *
  * @param raw as `IncomingMessage.rawHeaders` has them
@@ -13,7 +15,12 @@ export const requestHeaderMap = (raw: readonly string[]): ValueMap => {
   const map = createHeaderMap()
   for (let at = 0; at + 1 < raw.length; at += 2) {
     const name = (raw[at] ?? '').toLowerCase()
-    join(map, name, raw[at + 1] ?? '', name === 'cookie' ? '; ' : ', ')
+    const value = raw[at + 1] ?? ''
+    if (name !== 'cookie') join(map, name, value, ', ')
+    else {
+      const others = withoutOwnCookies(value)
+      if (others !== undefined) join(map, name, others, '; ')
+    }
   }
   return map
 }

@@ -1,8 +1,23 @@
 // Recognises the gateway's own cookies (tickets, CSRF values, logins in progress), which upstreams and documents can
 // neither read nor set.
 
+/**
+ * What a Cookie header has besides them, byte for byte; undefined if that is nothing.
+ * @example withoutOwnCookies('a=1; svc_csrf_x=2; b=3') // 'a=1; b=3'
+ */
+export const withoutOwnCookies = (value: string): string | undefined => {
+  if (!value.includes('svc_')) return value
+  const pairs = value.split(';')
+  if (!pairs.some(isOwnCookie)) return value
+  const others = pairs.filter((pair) => pair.trim() !== '' && !isOwnCookie(pair))
+  if (others.length === 0) return undefined
+  const rest = others.join(';')
+  // The blank behind the semicolon that went.
+  return others[0] === pairs[0] ? rest : rest.trimStart()
+}
+
 /** @param pair one `name=value` of a Cookie header */
-export const isOwnCookie = (pair: string): boolean =>
+const isOwnCookie = (pair: string): boolean =>
   /^\s*(?:svc_ticket_|svc_csrf_|__Host-svc_oidc_)/.test(pair)
 
 /**

@@ -5,7 +5,7 @@ import { isHeaderName, isHeaderValue } from '../../language/compile/headers.ts'
 import { toHeaderMap } from '../../language/expression/header-map.ts'
 import type { Value, ValueMap } from '../../language/expression/value.ts'
 import { createHeaderBudget, HEADERS_TOO_LARGE, takeHeader } from '../header-budget.ts'
-import { isOwnCookie, setsOwnCookie } from '../own-cookies.ts'
+import { setsOwnCookie, withoutOwnCookies } from '../own-cookies.ts'
 
 /** name, value, name, value; names lower case */
 export type HeaderList = string[]
@@ -149,12 +149,6 @@ const BEYOND_LATIN1 = /[\u0100-\uffff]/
 const add = (list: HeaderList, name: string, value: string): void => {
   const passed = name === 'cookie' ? withoutOwnCookies(value) : value
   if (passed !== undefined) list.push(name, passed)
-}
-
-const withoutOwnCookies = (value: string): string | undefined => {
-  if (!value.includes('svc_')) return value
-  const passed = value.split(';').filter((each) => each.trim() !== '' && !isOwnCookie(each))
-  return passed.length === 0 ? undefined : passed.map((each) => each.trim()).join('; ')
 }
 
 /**

@@ -1,5 +1,6 @@
 import { describe, expect, it } from '@jest/globals'
 import { requestHeaderMap, responseHeaderMap } from '../../dataplane/header-map.ts'
+import { fromClient } from '../../dataplane/upstream/headers.ts'
 import { isHeaderMap } from '../../language/expression/header-map.ts'
 import { lookup } from '../../language/expression/lookup.ts'
 import type { ValueMap } from '../../language/expression/value.ts'
@@ -71,6 +72,38 @@ describe('cookies', () => {
     ],
   ])('%s', (_name, map, expected) => {
     expect(map).toEqual(expected)
+  })
+})
+
+describe("the gateway's own cookies", () => {
+  const ticket = 'svc_ticket_urn%3Aexample=eyJ.a.b'
+  const csrf = 'svc_csrf_com.example=c'
+  const login = '__Host-svc_oidc_1=s'
+
+  it.each<[string, readonly string[], string | undefined]>([
+    ['none of them', [' a=1;b="2;3" ;; c'], ' a=1;b="2;3" ;; c'],
+    ['one alone', [ticket], undefined],
+    ['all of them', [`${ticket}; ${csrf};${login}; ;`], undefined],
+    ['the first', [`${ticket};  a=1;b`], 'a=1;b'],
+    ['one between', [`a=1;${csrf};b=2 ; ${login}; c`], 'a=1;b=2 ; c'],
+    ['the last', [`a="x" ; ${login}`], 'a="x" '],
+    ['of several lines', [`${ticket}; a=1`, csrf, `b=2; ${login}`], 'a=1; b=2'],
+    ['that stand in no line alone', [ticket, csrf], undefined],
+    ['behind blanks', [`a=1; \t ${ticket}`], 'a=1'],
+    ['of a realm without a name', ['svc_ticket_=x; svc_csrf_=y; b'], 'b'],
+    [
+      'names that only look like them',
+      ['xsvc_ticket_a=1; svc_tickets=2; a=svc_ticket_x=1'],
+      'xsvc_ticket_a=1; svc_tickets=2; a=svc_ticket_x=1',
+    ],
+  ])('are invisible to documents: %s', (_, lines, cookie) => {
+    const map = requestHeaderMap(lines.flatMap((line) => ['Cookie', line]))
+    expect(map).toEqual(cookie === undefined ? {} : { cookie })
+    expect(Object.hasOwn(map, 'cookie')).toBe(cookie !== undefined)
+  })
+
+  it.each([ticket, csrf, login])('go to no upstream with the rest, which stays: %s', (own) => {
+    expect(fromClient(['cookie', `a=1;${own};b=2 ;c`], undefined)).toEqual(['cookie', 'a=1;b=2 ;c'])
   })
 })
 
