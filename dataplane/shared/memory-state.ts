@@ -31,7 +31,7 @@ export interface MemoryState extends SharedState {
   revoked(): readonly (readonly [key: string, untilUnixSeconds: number])[]
 }
 
-/** Most counts of failures at once; the oldest are dropped. */
+/** Most counts of failures at once; those whose last failure is oldest are dropped. */
 const MAX_COUNTS = 100_000
 const SWEEP_EVERY_MS = 60_000
 
@@ -102,7 +102,7 @@ class InMemory implements MemoryState {
 
   increment(key: string, windowSeconds: number): Promise<number> {
     const now = this.#nowSeconds()
-    const known = this.#counts.get(key)
+    const known = this.#counts.use(key)
     if (known !== undefined && known.until > now) return Promise.resolve(++known.count)
     this.#counts.set(key, { count: 1, until: now + windowSeconds })
     return Promise.resolve(1)

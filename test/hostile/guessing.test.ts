@@ -76,6 +76,87 @@ describe('one address that guesses', () => {
   })
 })
 
+/** One flood of guesses at alice: the address of each. */
+const FLOODS = {
+  'one address': () => '203.0.113.1',
+  'a /48': (at) => `2001:db8:7:${at.toString(16)}::1`,
+  'a /24': (at) => `203.0.113.${at % 256}`,
+  '300 addresses': (at) => `10.${(at % 300) >> 4}.${at % 16}.9`,
+  'a /24 and a /48': (at) => (at % 2 === 0 ? `203.0.113.${at % 256}` : `2001:db8:7:${at}::1`),
+} as const satisfies Record<string, (at: number) => string>
+
+describe.each([1, 3])('many addresses that guess at one user, at %d processes', (processes) => {
+  it.each([
+    // What is free for the user, for a network, or for each of 300 addresses; one a second; one in each process.
+    ['one address', 300 + 60 + 600],
+    ['a /48', 100 + 600],
+    ['a /24', 300 + 256 * 3 + 600],
+    ['300 addresses', 300 + 300 * 3 + 600],
+    ['a /24 and a /48', 300 + 256 * 3 + 100 + 600],
+  ] as const)('have a bounded number verified in ten minutes: %s', async (flood, most) => {
+    const { clock, ask, verified } = setUp(processes)
+    let guesses = 0
+    for (let tenths = 0; tenths < 6000; tenths++) {
+      for (let time = 0; time < 3; time++) {
+        await ask(guesses, FLOODS[flood](Math.floor(guesses / processes)), `guess ${guesses}`)
+        guesses++
+      }
+      clock.advance(100)
+    }
+    // A process learns of the others' failures by its own: one for each network.
+    const networks = flood === 'a /48' ? 1 : 300
+    expect(verified()).toBeLessThanOrEqual(most + processes * (networks + 3))
+  })
+
+  it.each([
+    ['the known address', '192.0.2.1', 'one address'],
+    ['the known address', '192.0.2.1', 'a /48'],
+    ['the known address', '192.0.2.1', 'a /24'],
+    ['the known address', '192.0.2.1', '300 addresses'],
+    ['the known address, which guesses too', '203.0.113.1', 'one address'],
+    ['the known address, which guesses too', '203.0.113.9', 'a /24'],
+    ['the known address, which guesses too', '2001:db8:7:3::5', 'a /48'],
+    ['a new address', '192.0.2.77', 'one address'],
+    ['a new address', '192.0.2.77', 'a /48'],
+    ['a new address', '192.0.2.77', 'a /24'],
+    ['a new address', '192.0.2.77', '300 addresses'],
+    ['a new address', '2001:db8:8::1', 'a /24 and a /48'],
+    ['a new address beside the one that guesses', '203.0.113.2', 'one address'],
+  ] as const)('let the owner in from %s (%s): %s', async (what, from, flood) => {
+    const { clock, ask } = setUp(processes)
+    let guesses = 0
+    const guess = async (times: number): Promise<void> => {
+      for (let time = 0; time < times; time++)
+        await ask(guesses, FLOODS[flood](Math.floor(guesses / processes)), `guess ${guesses++}`)
+    }
+    const everywhere = Array.from({ length: processes }, (_, at) => at)
+    const before = what.startsWith('the known') ? everywhere : []
+    const known = await Promise.all(before.map((at) => ask(at, from, 'wonderland')))
+    expect(known).toEqual(before.map(() => 'right'))
+    for (let minute = 0; minute < 15; minute++) {
+      await guess(100)
+      clock.advance(60_001)
+    }
+    await guess(1000)
+    const mistyped = what.startsWith('the known') ? [] : ['wnderland', 'wondrland']
+    for (const wrong of mistyped) expect(await ask(0, from, wrong)).toBe('wrong')
+    for (const at of everywhere) {
+      await guess(50)
+      expect(await ask(at, from, 'wonderland')).toBe('right')
+    }
+  })
+
+  it('slow down the owner at a new address of their own /48, as one more of them', async () => {
+    const { clock, ask } = setUp(processes)
+    for (let at = 0; at < 400; at++) await ask(0, FLOODS['a /48'](at), `guess ${at}`)
+    clock.advance(1000)
+    await ask(0, FLOODS['a /48'](401), 'the guess of this second')
+    expect(await ask(0, '2001:db8:7:ffff::1', 'wonderland')).toBe('damped')
+    clock.advance(1000)
+    expect(await ask(0, '2001:db8:7:ffff::1', 'wonderland')).toBe('right')
+  })
+})
+
 describe('many addresses that guess at once', () => {
   it.each([3, 10, 100])('%d of them do not keep out another', async (addresses) => {
     const { ask, clock } = setUp(1)

@@ -1,6 +1,6 @@
-// Throttles password guessing: it counts how often logins of a user from an address failed, and once that was too
-// often lets one attempt per second be verified. All processes share both counts; while the shared state is away each
-// process counts for itself.
+// Throttles password guessing: it counts how often logins of a user failed, from an address, from its network and from
+// anywhere, and once that was too often lets one attempt per second be verified. All processes share the counts; while
+// the shared state is away each process counts for itself.
 
 import { hash } from 'node:crypto'
 import { isIPv6 } from 'node:net'
@@ -9,10 +9,47 @@ import { plainAddress } from '../../plain-address.ts'
 import type { SharedState } from '../../shared/shared-state.ts'
 import { isWithin } from '../is-within.ts'
 
-const FREE_FAILURES = 30
+/** The longest time in which failures of one address are counted together. */
 export const WINDOW_SECONDS = 60
 /** The time in which one attempt is verified after too many failures; rejections tell clients to wait for it. */
 export const RETRY_SECONDS = 1
+/**
+ * While too many logins of a user fail, so many failures an hour are free to each network: the user gets in from a new
+ * one, whatever others do.
+ */
+const FREE_IN_NEW_NETWORK = 3
+
+type Level = 'user' | 'network' | 'place'
+
+interface LevelRule {
+  readonly freeFailures: number
+  readonly windowSeconds: number
+  /** In the shared state. */
+  readonly kind: string
+  /** What failures are counted for, besides realm and user. */
+  readonly scopeOf: (address: string) => string
+}
+
+const RULES = {
+  user: {
+    freeFailures: 300,
+    windowSeconds: 3600,
+    kind: 'failures-of-user',
+    scopeOf: () => '',
+  },
+  network: {
+    freeFailures: 100,
+    windowSeconds: 3600,
+    kind: 'failures-of-network',
+    scopeOf: (address) => networkOf(address),
+  },
+  place: {
+    freeFailures: 30,
+    windowSeconds: WINDOW_SECONDS,
+    kind: 'failures',
+    scopeOf: (address) => placeOf(address),
+  },
+} as const satisfies Record<Level, LevelRule>
 
 export interface Failing {
   readonly realmUri: string
@@ -25,7 +62,7 @@ export interface LoginThrottle {
   failed(who: Failing): Promise<boolean>
   /** Whether there were too many, by the counts of this process, without waiting. */
   isDamped(who: Failing): boolean
-  /** False: this process knows no user and address with too many failures. Costs nothing. */
+  /** False: this process knows nobody with too many failures. Costs nothing. */
   isAnybodyDamped(): boolean
   /**
    * For a throttled user and address: whether this attempt is the one of its second, in all processes. This process
@@ -40,7 +77,7 @@ export interface LoginThrottleOptions {
   readonly now: () => number
 }
 
-/** Most users and addresses that are tracked at once; the oldest are dropped. */
+/** Most users, networks and addresses that are tracked at once, of each; those whose last failure is oldest are dropped. */
 const MAX_SEEN = 10_000
 
 interface Seen {
@@ -51,48 +88,79 @@ interface Seen {
 }
 
 export const createLoginThrottle = ({ shared, now }: LoginThrottleOptions): LoginThrottle => {
-  const seen = new BoundedMap<string, Seen>(MAX_SEEN)
+  const seen = {
+    user: new BoundedMap<string, Seen>(MAX_SEEN),
+    network: new BoundedMap<string, Seen>(MAX_SEEN),
+    place: new BoundedMap<string, Seen>(MAX_SEEN),
+  } as const satisfies Record<Level, unknown>
   let dampedUntil = 0
 
-  const countHere = (key: string): Seen => {
-    const known = seen.get(key)
+  const countHere = (level: Level, key: string): Seen => {
+    const known = seen[level].use(key)
     if (known !== undefined && known.until > now()) {
       known.count++
       return known
     }
-    const fresh: Seen = { count: 1, until: now() + WINDOW_SECONDS * 1000, triedAt: -Infinity }
-    seen.set(key, fresh)
+    const until = now() + RULES[level].windowSeconds * 1000
+    const fresh: Seen = { count: 1, until, triedAt: -Infinity }
+    seen[level].set(key, fresh)
     return fresh
   }
 
-  const dampedOne = (key: string): Seen | undefined => {
-    const known = seen.get(key)
-    const isDamped = known !== undefined && known.until > now() && known.count > FREE_FAILURES
-    return isDamped ? known : undefined
+  /** Counts a failure. @returns how many there were with it */
+  const count = async (level: Level, who: Failing): Promise<number> => {
+    const { kind, windowSeconds } = RULES[level]
+    const key = keyOf(kind, level, who)
+    const here = countHere(level, key)
+    const own = here.count
+    try {
+      const all = Math.max(own, await shared.increment(key, windowSeconds))
+      here.count = Math.max(here.count, all)
+      return all
+    } catch {
+      // Meanwhile each process counts for itself.
+      return own
+    }
+  }
+
+  const seenAt = (level: Level, who: Failing): Seen | undefined => {
+    const known = seen[level].get(keyOf(RULES[level].kind, level, who))
+    return known !== undefined && known.until > now() ? known : undefined
+  }
+
+  const levelOf = (who: Failing): Level | undefined => {
+    // Each failure counts for the user: mostly this one look-up is all.
+    if (!seen.user.has(keyOf(RULES.user.kind, 'user', who))) return undefined
+    const countAt = (level: Level): number => seenAt(level, who)?.count ?? 0
+    return exceededLevel({
+      user: countAt('user'),
+      network: countAt('network'),
+      place: countAt('place'),
+    })
   }
 
   return {
     failed: async (who) => {
-      const key = keyOf('failures', who)
-      const here = countHere(key)
-      try {
-        here.count = Math.max(here.count, await shared.increment(key, WINDOW_SECONDS))
-      } catch {
-        // Meanwhile each process counts for itself.
-      }
-      if (here.count <= FREE_FAILURES) return false
-      dampedUntil = Math.max(dampedUntil, here.until)
+      const [user, network, place] = await Promise.all([
+        count('user', who),
+        count('network', who),
+        count('place', who),
+      ])
+      const level = exceededLevel({ user, network, place })
+      if (level === undefined) return false
+      dampedUntil = Math.max(dampedUntil, seenAt(level, who)?.until ?? 0)
       return true
     },
-    isDamped: (who) => dampedOne(keyOf('failures', who)) !== undefined,
+    isDamped: (who) => levelOf(who) !== undefined,
     isAnybodyDamped: () => now() < dampedUntil,
     mayTry: async (who) => {
-      const known = dampedOne(keyOf('failures', who))
-      if (known === undefined) return true
+      const level = levelOf(who)
+      const known = level && seenAt(level, who)
+      if (level === undefined || known === undefined) return true
       if (isWithin(RETRY_SECONDS * 1000, { now: now(), since: known.triedAt })) return false
       known.triedAt = now()
       try {
-        return (await shared.increment(keyOf('attempts', who), RETRY_SECONDS)) === 1
+        return (await shared.increment(keyOf('attempts', level, who), RETRY_SECONDS)) === 1
       } catch {
         return true
       }
@@ -100,8 +168,24 @@ export const createLoginThrottle = ({ shared, now }: LoginThrottleOptions): Logi
   }
 }
 
-const keyOf = (kind: 'failures' | 'attempts', { realmUri, username, address }: Failing): string =>
-  `${kind}:${hash('sha256', JSON.stringify([realmUri, username, placeOf(address)]), 'base64url')}`
+/** The widest one at which there were too many. */
+const exceededLevel = (counts: Readonly<Record<Level, number>>): Level | undefined => {
+  const isExceeded = (level: Level): boolean => counts[level] > RULES[level].freeFailures
+  if (counts.network >= FREE_IN_NEW_NETWORK && isExceeded('user')) return 'user'
+  if (isExceeded('network')) return 'network'
+  return isExceeded('place') ? 'place' : undefined
+}
+
+const keyOf = (kind: string, level: Level, { realmUri, username, address }: Failing): string => {
+  const parts = [realmUri, username, RULES[level].scopeOf(address)]
+  return `${kind}:${hash('sha256', JSON.stringify(parts), 'base64url')}`
+}
+
+/** A site is given a /48 of IPv6, with 65,536 networks in it, so all of it counts as one. IPv4 has no such rule. */
+export const networkOf = (address: string): string => {
+  const place = placeOf(address)
+  return place.includes(':') ? place.split(':').slice(0, 3).join(':') : place
+}
 
 /** A household has a whole /64 of IPv6, so these 2^64 addresses count as one. */
 export const placeOf = (given: string): string => {

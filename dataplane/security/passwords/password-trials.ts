@@ -3,10 +3,10 @@
 
 import type { RealmRecord, UserRecord } from '../../../language/realm/record.ts'
 import { oncePer } from '../../../base/once.ts'
-import { type LoginThrottle, type Failing, placeOf } from './login-throttle.ts'
-import { createHashQueue } from './hash-queue.ts'
+import { type LoginThrottle, type Failing, networkOf, placeOf } from './login-throttle.ts'
+import { createHashQueue, type HashCaller } from './hash-queue.ts'
 import { DUMMY_HASH, matchesHash, type PasswordHash, readPasswordHash } from './password-hash.ts'
-import type { RecentSuccesses } from './recent-successes.ts'
+import type { RecentSuccesses, UserPlace } from './recent-successes.ts'
 
 /** An attempt, and what is known of it without hashing. */
 export interface Guess {
@@ -43,7 +43,7 @@ export const createPasswordTrials = ({
   const running = new Map<string, Promise<Trial>>()
 
   const isLimited = ({ who, digest }: Guess): boolean =>
-    who !== undefined && loginThrottle.isDamped(who) && !successes.has(placeKey(who), digest)
+    who !== undefined && loginThrottle.isDamped(who) && !successes.has(userPlaceOf(who), digest)
 
   const mayTry = async ({ who }: Guess): Promise<boolean> =>
     who === undefined || (await loginThrottle.mayTry(who))
@@ -59,13 +59,19 @@ export const createPasswordTrials = ({
       const isRight = await matchesHash(password, known ?? dummyOf(record))
       return isRight && known !== undefined ? 'fits' : 'does not fit'
     }
-    return (await queue.run(task, fromOf(who))) ?? 'no room'
+    return (await queue.run(task, callerOf(who))) ?? 'no room'
+  }
+
+  const callerOf = (who: Failing | undefined): HashCaller => {
+    const address = who?.address ?? ''
+    const isKnown = who !== undefined && successes.knows(userPlaceOf(who))
+    return { network: networkOf(address), place: placeOf(address), isKnown }
   }
 
   return {
     isLimited,
     run: (guess) => {
-      const key = `${guess.digest} ${fromOf(guess.who)}`
+      const key = `${guess.digest} ${placeOf(guess.who?.address ?? '')}`
       const before = running.get(key)
       if (before !== undefined) return before
       const trial = tryOut(guess).finally(() => running.delete(key))
@@ -75,11 +81,11 @@ export const createPasswordTrials = ({
   }
 }
 
-/** The key under which successes are remembered. */
-export const placeKey = ({ realmUri, username, address }: Failing): string =>
-  JSON.stringify([realmUri, username, placeOf(address)])
-
-const fromOf = (who: Failing | undefined): string => placeOf(who?.address ?? '')
+/** What successes are remembered for. */
+export const userPlaceOf = ({ realmUri, username, address }: Failing): UserPlace => ({
+  user: JSON.stringify([realmUri, username]),
+  place: placeOf(address),
+})
 
 const hashOf = (user: UserRecord | undefined): PasswordHash | undefined =>
   user?.password_hash === undefined ? undefined : readPasswordHash(user.password_hash)

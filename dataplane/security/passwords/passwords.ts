@@ -7,7 +7,7 @@ import { BoundedMap } from '../../../base/bounded-map.ts'
 import type { RealmRecord, UserRecord } from '../../../language/realm/record.ts'
 import type { SharedState } from '../../shared/shared-state.ts'
 import { createLoginThrottle, RETRY_SECONDS } from './login-throttle.ts'
-import { createPasswordTrials, type Guess, placeKey } from './password-trials.ts'
+import { createPasswordTrials, type Guess, userPlaceOf } from './password-trials.ts'
 import { createRecentSuccesses } from './recent-successes.ts'
 import { createUserLookup } from './realm-users.ts'
 
@@ -67,7 +67,7 @@ export const createPasswords = ({ shared, now, random }: PasswordsOptions): Pass
     if (trial === 'no room') return { kind: 'overloaded', isUser, retryAfterSeconds: 1 }
     if (trial === 'not tried') return damped
     if (trial === 'fits' && user !== undefined) {
-      if (who !== undefined) successes.add(placeKey(who), digest)
+      if (who !== undefined) successes.add(userPlaceOf(who), digest)
       return { kind: 'right', user, until: remembered.add(digest, who?.address) }
     }
     if (who !== undefined && (await loginThrottle.failed(who))) return damped
@@ -81,7 +81,7 @@ export const createPasswords = ({ shared, now, random }: PasswordsOptions): Pass
     if (user === undefined || until === undefined) return undefined
     if (loginThrottle.isAnybodyDamped() && trials.isLimited(guess)) return undefined
     if (who !== undefined && remembered.isNewAddress(digest, who.address))
-      successes.add(placeKey(who), digest)
+      successes.add(userPlaceOf(who), digest)
     return { kind: 'right', user, until }
   }
 

@@ -297,6 +297,19 @@ const faultyJournal = () => {
   return { disk, journal }
 }
 
+describe('counts in memory', () => {
+  it('go on while very many others are counted, as long as they are used', async () => {
+    const state = createMemoryState({ now: Date.now })
+    for (let at = 0; at < 300_000; at++) {
+      if (at % 50_000 === 0) await state.increment('failures-of-user:alice', 3600)
+      await state.increment(`failures:${at}`, 3600)
+    }
+    expect(await state.increment('failures-of-user:alice', 3600)).toBe(7)
+    expect(await state.increment('failures:0', 3600)).toBe(1)
+    await state.close()
+  })
+})
+
 describe('what could not be kept', () => {
   it('counts as not done, and may be done again', async () => {
     const { disk, journal } = faultyJournal()

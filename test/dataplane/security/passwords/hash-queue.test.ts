@@ -1,10 +1,17 @@
 import { describe, expect, it } from '@jest/globals'
 import {
   createHashQueue,
+  type HashCaller,
   type HashQueue,
 } from '../../../../dataplane/security/passwords/hash-queue.ts'
 import { seededRandom } from '../../../support/seeded-random.ts'
 import { settled } from '../../../support/settled.ts'
+
+/** `network/place`, or a place that is its own network; with `!` one that had a right password. */
+const callerOf = (text: string): HashCaller => {
+  const place = text.replace('!', '')
+  return { network: place.split('/')[0] ?? '', place, isKnown: text.includes('!') }
+}
 
 /** Tasks that end when told to. */
 const work = () => {
@@ -31,7 +38,7 @@ const workshop = () => {
   const outcomes = new Map<string, 'done' | 'gave way'>()
   let ended = 0
   const ask = (name: string, from: string): void => {
-    void queue.run(task(name), from).then((result) => {
+    void queue.run(task(name), callerOf(from)).then((result) => {
       outcomes.set(name, result === undefined ? 'gave way' : 'done')
     })
   }
@@ -52,7 +59,7 @@ describe('createHashQueue', () => {
   it('runs two at once and gives what they give', async () => {
     const { started, task, end } = work()
     const queue = createHashQueue()
-    const results = ['1', '2', '3'].map((name) => queue.run(task(name), 'a'))
+    const results = ['1', '2', '3'].map((name) => queue.run(task(name), callerOf('a')))
     expect(started).toEqual(['1', '2'])
     end('1', true)
     expect(await results[0]).toBe(true)
@@ -66,8 +73,8 @@ describe('createHashQueue', () => {
   it('goes on after a failure', async () => {
     const { started, task, end } = work()
     const queue = createHashQueue()
-    const failing = queue.run(task('1'), 'a')
-    const rest = ['2', '3'].map((name) => queue.run(task(name), 'a'))
+    const failing = queue.run(task('1'), callerOf('a'))
+    const rest = ['2', '3'].map((name) => queue.run(task(name), callerOf('a')))
     end('1', new Error('no memory'))
     await expect(failing).rejects.toThrow('no memory')
     await settled()
@@ -103,13 +110,78 @@ describe('createHashQueue', () => {
     expect(new Set(outcomes.values())).toEqual(new Set(['gave way']))
   })
 
+  it('networks take turns, and addresses within them', async () => {
+    const { ask, turn, started } = workshop()
+    for (const name of ['n/1a', 'n/1b', 'n/2a', 'n/2b', 'n/3a', 'm/1a', 'm/1b'])
+      ask(name, name.slice(0, 3))
+    for (let time = 0; time < 7; time++) await turn()
+    expect(started).toEqual(['n/1a', 'n/1b', 'n/2a', 'm/1a', 'n/3a', 'm/1b', 'n/2b'])
+  })
+
+  it('a network of very many addresses, each used once, displaces no other', async () => {
+    const { ask, turn, outcomes, started } = workshop()
+    let asked = 0
+    const flood = (): void => {
+      for (let at = 0; at < 120; at++) ask(`guess ${asked++}`, `attacker/${asked}`)
+    }
+    flood()
+    for (const name of names('owner', 5)) {
+      ask(name, name)
+      flood()
+      for (let time = 0; time < 6; time++) await turn()
+      expect(outcomes.get(name)).not.toBe('gave way')
+      expect(started).toContain(name)
+    }
+  })
+
+  it.each([
+    ['in networks that never come again', (at: number) => `net ${at}`],
+    ['at their own address', () => 'owner'],
+  ])('others, however many, leave half to callers with a right password: %s', async (_, from) => {
+    const { ask, turn, outcomes, started } = workshop()
+    let asked = 0
+    const flood = (): void => {
+      for (let at = 0; at < 120; at++) ask(`guess ${asked++}`, from(asked))
+    }
+    for (let round = 0; round < 3; round++) {
+      flood()
+      const owners = names(`owner ${round} `, 32)
+      for (const name of owners) ask(name, `${name}!`)
+      for (let time = 0; time < 70; time++) {
+        flood()
+        await turn()
+      }
+      expect(owners.filter((name) => outcomes.get(name) !== 'done')).toEqual([])
+    }
+    // Others had half of the turns.
+    const guesses = started.filter((name) => name.startsWith('guess'))
+    expect(guesses.length / started.length).toBeGreaterThan(0.45)
+  })
+
+  it('callers with a right password leave half to others, and one of many to the rest', async () => {
+    const { ask, turn, outcomes } = workshop()
+    let asked = 0
+    const flood = (): void => {
+      for (let at = 0; at < 120; at++) ask(`known ${asked++}`, 'insider!')
+    }
+    flood()
+    for (const name of names('new', 32)) ask(name, name)
+    ask('other', 'other!')
+    for (let time = 0; time < 70; time++) {
+      flood()
+      await turn()
+    }
+    for (const name of ['other', ...names('new', 32)]) expect(outcomes.get(name)).toBe('done')
+  })
+
   it('ends empty whatever was asked, and every task ran once or gave way', async () => {
     const random = seededRandom(12)
     for (let round = 0; round < 20; round++) {
       const { ask, turn, started, outcomes } = workshop()
       const addresses = 1 + Math.floor(random() * 100)
       for (let at = 0; at < 500; at++) {
-        ask(`t${at}`, `from ${Math.floor(random() * addresses)}`)
+        const from = Math.floor(random() * addresses)
+        ask(`t${at}`, `${from % 7}/${from}${random() < 0.2 ? '!' : ''}`)
         if (random() < 0.3) await turn()
       }
       for (let time = 0; time < 100; time++) await turn()
