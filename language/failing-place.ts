@@ -11,11 +11,12 @@ import type { PipeArgument, Template } from './expression/template.ts'
 /**
  * JSON pointer into the document. What the operation inherits (headers, time limits) does not stand in it: then it is
  * the pointer of the operation.
- * @example pointerOf(operation, { source: '{{request.body.id}}' }) // '/versions/v1/paths/~1a/get/action/body/id'
+ * @example pointerOf(operation, { template: { kind: 'read', root: 'request', keys: ['body', 'id'] } }) // '/versions/v1/paths/~1a/get/action/body/id'
  */
 export const pointerOf = (operation: CompiledOperation, place: FailingPlace): string => {
-  const { source, member = '' } = place
-  return operation.pointer + (source === undefined ? member : (memberWith(operation, source) ?? ''))
+  const { template, member } = place
+  if (member !== undefined || template === undefined) return operation.pointer + (member ?? '')
+  return operation.pointer + (memberWith(operation, sourceOf(template)) ?? '')
 }
 
 /** A JSON pointer into the document, or what `pointerOf` takes. */

@@ -39,18 +39,20 @@ const prepareNumber = (
   template: Template,
 ): ((context: EvaluationContext) => number) => {
   if (template.kind === 'constant' && typeof template.value === 'number') {
-    const known = toCount(name, template.value)
+    const known = toCount(name, template.value, template)
     return () => known
   }
   const run = evaluator(template)
-  return (context) => toCount(name, run(context))
+  return (context) => toCount(name, run(context), template)
 }
 
 /** Times beyond the bound of the platform's timers count as infinite. */
 const LONGEST = 2 ** 31 - 1
 
-const toCount = (name: string, value: Value): number => {
+const toCount = (name: string, value: Value, template: Template): number => {
   const number = typeof value === 'string' && /^\d{1,15}$/.test(value) ? Number(value) : value
   if (typeof number === 'number' && number >= 0) return Math.min(Math.trunc(number), LONGEST)
-  throw new ExpressionError(`${name}: a whole number, 0 or more, is expected`)
+  throw new ExpressionError(`${name}: a whole number, 0 or more, is expected`, {
+    template,
+  })
 }

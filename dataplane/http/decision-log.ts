@@ -209,19 +209,25 @@ const STEPS = {
 } as const satisfies Record<GatewayErrorCode, DecisionStep>
 
 const stepOf = (
-  { status, refusal, failure, why, place }: Settlement,
+  settlement: Settlement,
   isMatched: boolean,
   tried: readonly TriedRoute[] | undefined,
 ): DecisionStep => {
+  const { status, refusal, failure, why } = settlement
   if (refusal !== undefined) {
     // Without a document only the head of the request has been read.
     if (!isMatched && refusal === 'svc.error.invalid_data') return 'head'
     if (tried?.some(({ reason }) => reason === 'scheme') === true) return 'scheme'
-    if (refusal === 'svc.error.forbidden' && place?.pointer !== undefined) return 'requirements'
-    return STEPS[refusal]
+    return stepOfRefusal(refusal, settlement)
   }
   if (status === CLIENT_WENT_AWAY) return 'client'
   return failure === undefined && why === undefined ? 'response' : 'action'
+}
+
+const stepOfRefusal = (refusal: GatewayErrorCode, { why, place }: Settlement): DecisionStep => {
+  if (why?.reason === 'expression') return 'expression'
+  if (refusal === 'svc.error.forbidden' && place?.pointer !== undefined) return 'requirements'
+  return STEPS[refusal]
 }
 
 const causeOf = ({ status, refusal }: Settlement): DecisionCause => {

@@ -1,5 +1,6 @@
 // Maps errors to statuses and error records. It is the only place where either is decided.
 
+import { clientFaultOf } from '../../language/expression/client-fault.ts'
 import { ExpressionError } from '../../language/expression/errors.ts'
 import { toJson } from '../../language/expression/json.ts'
 import type { ValueMap } from '../../language/expression/value.ts'
@@ -42,6 +43,19 @@ export const toGatewayError = (error: unknown): GatewayError => {
     })
   return new GatewayError('svc.error.internal', 'The gateway failed to answer this request', {
     description: 'Report the request id to the administrators of the gateway.',
+    cause: error,
+  })
+}
+
+/**
+ * An expression that failed before anything was done for the request, on values of the client alone (behaviour §1);
+ * undefined: it is another error.
+ */
+export const toClientError = (error: Error): GatewayError | undefined => {
+  const fault = error instanceof ExpressionError ? clientFaultOf(error.place) : undefined
+  if (fault === undefined) return undefined
+  return new GatewayError('svc.error.invalid_data', fault, {
+    description: 'Send what this operation needs of a request.',
     cause: error,
   })
 }

@@ -2,6 +2,7 @@
 // turns results into exactly one response, whichever comes first.
 
 import type { IncomingMessage, ServerResponse } from 'node:http'
+import type { ActionType } from '../../language/compile/action.ts'
 import type { ContentType } from '../../language/compiled.ts'
 import { ExpressionError } from '../../language/expression/errors.ts'
 import type { RefusingPlace } from '../../language/failing-place.ts'
@@ -18,7 +19,13 @@ import type { Authority } from '../../language/routes/authority.ts'
 import { Context } from '../context.ts'
 import type { GatewayErrorCode } from '../gateway-error.ts'
 import { viewError } from './action-error.ts'
-import { renderGatewayError, notAcceptable, statusOf, toGatewayError } from './errors.ts'
+import {
+  renderGatewayError,
+  notAcceptable,
+  statusOf,
+  toClientError,
+  toGatewayError,
+} from './errors.ts'
 import { EventOutput } from './sse/writer.ts'
 import { HttpEventSink, type StreamEnd } from './sse/stream.ts'
 import type { EventStreams } from './sse/registry.ts'
@@ -73,6 +80,8 @@ export class HttpExchange implements Exchange {
   readonly #observer: ExchangeObserver
   #memory: Holding | undefined = undefined
   #isSettled = false
+  /** Something was done for the request outside the gateway. */
+  #hasActed = false
   #why: RequestFailure | undefined = undefined
   #place: RefusingPlace | undefined = undefined
   #cancel: (() => void) | undefined = undefined
@@ -106,6 +115,7 @@ export class HttpExchange implements Exchange {
 
   succeed(result: ValueMap): void {
     if (this.#isSettled) return
+    this.#hasActed = !ACTS_NOT.has(this.operation.action)
     try {
       this.#respond(renderSuccess(this, result))
     } catch (error) {
@@ -127,6 +137,7 @@ export class HttpExchange implements Exchange {
       )
       return
     }
+    this.#hasActed = true
     try {
       this.#respond(renderFailure(this, failure), undefined, name)
     } catch (error) {
@@ -135,7 +146,7 @@ export class HttpExchange implements Exchange {
   }
 
   refuse(error: Error): void {
-    const known = toGatewayError(error)
+    const known = (this.#hasActed ? undefined : toClientError(error)) ?? toGatewayError(error)
     if (this.#isSettled) {
       this.#events?.refuse(error)
       this.#cut(error, { status: statusOf(known), refusal: known.code })
@@ -155,6 +166,7 @@ export class HttpExchange implements Exchange {
 
   stream(head: StreamHead): ByteSink | undefined {
     if (this.#isSettled || this.#sink !== undefined) return undefined
+    this.#hasActed = true
     let plan: FramedHead
     try {
       plan = planStream(this, head, this.#isHead)
@@ -228,6 +240,7 @@ export class HttpExchange implements Exchange {
 
   events(result: ValueMap): EventSink | undefined {
     if (this.#isSettled) return undefined
+    this.#hasActed = true
     if (this.response.destroyed) {
       this.abandon()
       return undefined
@@ -354,6 +367,9 @@ export class HttpExchange implements Exchange {
     })
   }
 }
+
+/** Actions that only respond. */
+const ACTS_NOT: ReadonlySet<string> = new Set(['static', 'empty'] satisfies ActionType[])
 
 /** Of an action that has failed at its peer. */
 const PLACE_OF_ACTION: RefusingPlace = { member: '/action' }

@@ -17,6 +17,8 @@ export interface FailedRequest {
   /** Of the error record, or the URI of the failed action. */
   readonly code: string | undefined
   readonly failure: RequestFailure
+  /** Finds what failed in the document, as a JSON pointer; if left out, the reason says enough. */
+  readonly pointerOf?: (() => string | undefined) | undefined
 }
 
 export type ReportFailure = (request: FailedRequest) => void
@@ -70,6 +72,7 @@ export const createFailureReport = ({ now, warn }: FailureReportOptions): Report
       upstream,
       attempts,
       detail,
+      pointer: request.pointerOf?.(),
       more: kind?.more ?? 0,
     })
   }

@@ -3,6 +3,7 @@
 import type { RequestFailure } from '../actions/request-failure.ts'
 import { clientPeername } from '../client-address.ts'
 import { toGatewayError, renderGatewayError } from './errors.ts'
+import type { FailedRequest } from './failure-report.ts'
 import type { GatewayErrorCode } from '../gateway-error.ts'
 import type {
   IncomingRequest,
@@ -107,9 +108,19 @@ export const report = (
       status,
       code,
       failure: why,
+      pointerOf: pointerFinder(operation, settlement),
     })
   log(options, incomingRequest, { status, seconds, bytes, api, version, code, why })
 }
+
+/** For the log, which tells the pointer of an expression only: other places are those of the action. */
+const pointerFinder = (
+  operation: ReportedOperation,
+  { why, place }: Settlement,
+): FailedRequest['pointerOf'] =>
+  why?.reason === 'expression' && place !== undefined
+    ? () => operation.pointerOf?.(place)
+    : undefined
 
 interface LoggedRequest {
   readonly status: number

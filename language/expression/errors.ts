@@ -2,6 +2,7 @@
 // what was expected. Bounded, whatever the values; never a stack, never a whole value.
 
 import { CodedError } from '../../base/coded-error.ts'
+import type { Template } from './template.ts'
 import { isList, type Value } from './value.ts'
 
 const MAX_MESSAGE_BYTES = 1024
@@ -10,16 +11,20 @@ const SHOWN_KEY = 80
 const SHOWN_TEXT = 32
 
 /**
- * An expression that can't be evaluated for this request (behaviour §1): 500 with this code.
+ * An expression that can't be evaluated for this request (behaviour §1): 500 with this code, unless `clientFaultOf` its
+ * place says that the client is to blame.
  * @example new ExpressionError("{{request.body.nope}}: there is no key 'nope' in request.body")
  */
 export class ExpressionError extends CodedError<'svc.error.http_gateway.invalid_expression'> {
   /** Not enumerable: loggers print what is. */
   readonly #place: FailingPlace
 
-  constructor(message: string, { source, member, ...options }: ExpressionErrorOptions = {}) {
+  constructor(
+    message: string,
+    { template, isMissing, member, ...options }: ExpressionErrorOptions = {},
+  ) {
     super('svc.error.http_gateway.invalid_expression', boundMessage(message), options)
-    this.#place = { source, member }
+    this.#place = { template, isMissing, member }
   }
 
   get place(): FailingPlace {
@@ -29,13 +34,21 @@ export class ExpressionError extends CodedError<'svc.error.http_gateway.invalid_
 
 /** Which value of an operation has failed, as far as the code that throws the error knows. */
 export interface FailingPlace {
-  /** The expression that has no value: its `sourceOf`. */
-  readonly source?: string | undefined
+  /** The expression that has no value, or a value of a wrong type. */
+  readonly template?: Template | undefined
+  /** The template is a read, and there is nothing to read. */
+  readonly isMissing?: boolean | undefined
   /** The member of the operation that has a value of a wrong type: `/action/host`. */
   readonly member?: string | undefined
 }
 
 interface ExpressionErrorOptions extends ErrorOptions, FailingPlace {}
+
+/** The error, with the template that it is about if it does not know one. */
+export const withTemplate = (error: unknown, template: Template | undefined): unknown =>
+  error instanceof ExpressionError && error.place.template === undefined
+    ? new ExpressionError(error.message, { ...error.place, template, cause: error })
+    : error
 
 /** Why a function gives no value, before it is known in which expression it stands: "takes a list". */
 export class FunctionError extends CodedError<'function_failed'> {

@@ -82,6 +82,8 @@ const nullOrMissing = (template: ReadTemplate, context: Roots): Value => {
   const value = lookup(top, keys)
   if (value !== undefined) return value
   const reason = explainMissing(top, keys, root)
-  const source = sourceOf(template)
-  throw new ExpressionError(`${showSource(source)}: ${reason}`, { source })
+  throw new ExpressionError(`${showSource(sourceOf(template))}: ${reason}`, {
+    template,
+    isMissing: true,
+  })
 }

@@ -94,7 +94,7 @@ const runOf = (part: Template, insert: Insert): Run =>
 
 const overspent = (template: TextTemplate): ExpressionError =>
   new ExpressionError(`${showSource(sourceOf(template))}: the text is too large: ${LIMITS}`, {
-    source: sourceOf(template),
+    template,
   })
 
 type Step = (value: Value, context: EvaluationContext) => Value
@@ -135,7 +135,7 @@ const stepOf = (call: PipeCall, pipe: PipeTemplate, show: Show): Step => {
     } catch (error) {
       const reason = explainFunctionError(call.name, error, show)
       throw new ExpressionError(`${showSource(pipe.source)}: ${reason}`, {
-        source: pipe.source,
+        template: pipe,
         cause: error,
       })
     }
@@ -162,5 +162,5 @@ const keyStep =
     const found = ownValue(value, key)
     if (found !== undefined) return found
     const reason = explainStep(value, key, 'what the pipe gives')
-    throw new ExpressionError(`${showSource(pipe.source)}: ${reason}`, { source: pipe.source })
+    throw new ExpressionError(`${showSource(pipe.source)}: ${reason}`, { template: pipe })
   }

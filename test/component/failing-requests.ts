@@ -80,22 +80,32 @@ const forwarded = (name: string, { msg, attempts = 1, ...more }: Upstreamed): Ro
   ...more,
 })
 
-const EXPRESSION = 'svc.error.http_gateway.invalid_expression'
+const INVALID_DATA = 'svc.error.invalid_data'
 
-const expression = (name: string, body: RegExp, pointer: string, more: Partial<Row> = {}): Row => ({
+/** An expression that fails on what the client has sent: only the log has the expression. */
+const expression = (
+  name: string,
+  body: RegExp,
+  {
+    detail,
+    pointer,
+    ...more
+  }: Partial<Row> & { readonly detail: RegExp; readonly pointer: string },
+): Row => ({
   name,
   path: `/v1/${name}`,
-  status: 500,
-  code: EXPRESSION,
+  status: 400,
+  code: INVALID_DATA,
   body,
   log: {
     msg: /an expression of the document could not be evaluated/,
-    detail: expect.stringMatching(body),
+    detail: expect.stringMatching(detail),
+    pointer,
   },
   reason: 'expression',
   step: 'expression',
   pointer,
-  type: EXPRESSION,
+  type: undefined,
   metric: requests(`/v1/${name}`),
   ...more,
 })
@@ -233,20 +243,16 @@ export const ROWS: readonly Row[] = [
     log: undefined,
     type: undefined,
   },
-  expression(
-    'expression',
-    /there is no key 'absent' in request\.headers/,
-    `${placeOf('expression')}/action/body/a/1`,
-  ),
-  expression(
-    'key',
-    /finds no key 'sku' and has no default/,
-    `${placeOf('key', 'post')}/action/body`,
-    {
-      options: { method: 'POST', json: {} },
-      metric: requests('/v1/key', 'POST'),
-    },
-  ),
+  expression('expression', /request\.headers\.absent is missing/, {
+    detail: /there is no key 'absent' in request\.headers/,
+    pointer: `${placeOf('expression')}/action/body/a/1`,
+  }),
+  expression('key', /request\.body\.sku is missing, or has a value that is not accepted here/, {
+    detail: /finds no key 'sku' and has no default/,
+    pointer: `${placeOf('key', 'post')}/action/body`,
+    options: { method: 'POST', json: {} },
+    metric: requests('/v1/key', 'POST'),
+  }),
   wamp('callee', {
     status: 500,
     body: /com\.app\.error\.broken/,

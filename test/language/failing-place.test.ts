@@ -3,6 +3,7 @@
 import { describe, expect, it } from '@jest/globals'
 import { compile } from '../../language/compile.ts'
 import type { CompiledOperation } from '../../language/compiled.ts'
+import { constant, type Template } from '../../language/expression/template.ts'
 import { pointerOf } from '../../language/failing-place.ts'
 
 const POINTER = '/versions/v1/paths/~1a/get'
@@ -22,6 +23,14 @@ const compiled = (operation: object, more: object = {}): CompiledOperation => {
   if (found === undefined) throw new Error('there is no operation')
   return found
 }
+
+/** An expression, of which only the text counts. */
+const written = (source: string): Template => ({
+  kind: 'pipe',
+  input: constant(''),
+  calls: [],
+  source,
+})
 
 const forward = (more: object): object => ({ type: 'forward', host: 'http://a', ...more })
 
@@ -107,7 +116,7 @@ describe('the place of an expression without a value', () => {
     ],
     ['nothing', { action: { type: 'static', body: 'x' } }, '{{request.body.a}}', ''],
   ])('%s', (_, operation, source, place) => {
-    expect(pointerOf(compiled(operation), { source })).toBe(POINTER + place)
+    expect(pointerOf(compiled(operation), { template: written(source) })).toBe(POINTER + place)
   })
 
   it('is the operation where the value is inherited', () => {
@@ -115,7 +124,7 @@ describe('the place of an expression without a value', () => {
       { action: { type: 'static', body: 'x' } },
       { headers: { x: '{{request.body.a}}' } },
     )
-    expect(pointerOf(operation, { source: '{{request.body.a}}' })).toBe(POINTER)
+    expect(pointerOf(operation, { template: written('{{request.body.a}}') })).toBe(POINTER)
   })
 
   it('is the member where that is known', () => {

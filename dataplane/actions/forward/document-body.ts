@@ -1,7 +1,7 @@
 // Prepares the body that a document sends to an upstream: a closure that evaluates its template to bytes and their
 // content type.
 
-import { ExpressionError } from '../../../language/expression/errors.ts'
+import { ExpressionError, withTemplate } from '../../../language/expression/errors.ts'
 import { jsonWriter, toJson } from '../../../language/expression/json.ts'
 import { type EvaluationContext, evaluator } from '../../../language/expression/run.ts'
 import { SizeBudget } from '../../../language/expression/size-budget.ts'
@@ -27,6 +27,19 @@ const JSON_TYPE = 'application/json'
  * @throws ExpressionError (of the closure)
  */
 export const prepareDocumentBody = (
+  template: Template,
+): ((context: EvaluationContext, own: string | undefined) => OutgoingBody) => {
+  const encode = prepareEncoding(template)
+  return (context, own) => {
+    try {
+      return encode(context, own)
+    } catch (error) {
+      throw withTemplate(error, template)
+    }
+  }
+}
+
+const prepareEncoding = (
   template: Template,
 ): ((context: EvaluationContext, own: string | undefined) => OutgoingBody) => {
   const evaluate = evaluator(template)

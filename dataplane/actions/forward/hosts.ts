@@ -109,7 +109,7 @@ const prepareWeight = (
     if (weight !== undefined) return weight
     throw new ExpressionError(
       `hosts ${index}: weight: a whole number from 0 to ${MAX_WEIGHT} is expected`,
-      { member: `/action/hosts/${index}/weight` },
+      { member: `/action/hosts/${index}/weight`, template },
     )
   }
 }

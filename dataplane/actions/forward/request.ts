@@ -109,7 +109,9 @@ export const prepareOrigin = (host: Template): ((context: EvaluationContext) => 
   const known = new Map<string, string>()
   return (context) => {
     const text = run(context)
-    if (typeof text !== 'string') throw new ExpressionError('host: text is expected', HOST)
+    if (typeof text !== 'string') {
+      throw new ExpressionError('host: text is expected', { ...HOST, template: host })
+    }
     const origin = known.get(text)
     if (origin !== undefined) return origin
     const reading = readOrigin(text)
@@ -181,7 +183,9 @@ const prepareDocumentHeaders = (
   const isExplicit = template.kind === 'map' || template.kind === 'constant'
   return (incoming, context) => {
     const map = run(context)
-    if (!isMap(map)) throw new ExpressionError('headers: a map is expected', HEADERS)
+    if (!isMap(map)) {
+      throw new ExpressionError('headers: a map is expected', { ...HEADERS, template })
+    }
     const { list, fault } = fromDocument(map, {
       toText,
       isClients: (plain, value) => isClients(incoming.rawHeaders, plain, value),

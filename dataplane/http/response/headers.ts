@@ -5,7 +5,7 @@ import { oncePer } from '../../../base/once.ts'
 import { createEqualShare } from '../../../base/weak-share.ts'
 import { isHeaderName, isHeaderValue } from '../../../language/compile/headers.ts'
 import { toHeaderMap } from '../../../language/expression/header-map.ts'
-import { ExpressionError } from '../../../language/expression/errors.ts'
+import { ExpressionError, withTemplate } from '../../../language/expression/errors.ts'
 import type { SizeBudget } from '../../../language/expression/size-budget.ts'
 import { type EvaluationContext, evaluator } from '../../../language/expression/run.ts'
 import type { Template } from '../../../language/expression/template.ts'
@@ -48,8 +48,12 @@ export const prepareHeaders = (template: Template): HeaderWriter => {
   const evaluate = evaluator(template)
   const write = (context: EvaluationContext): HeaderList => {
     const value = evaluate(context)
-    if (isMap(value)) return headersIn(value)
-    throw new ExpressionError('headers: the expression did not yield a map')
+    try {
+      if (isMap(value)) return headersIn(value)
+      throw new ExpressionError('headers: the expression did not yield a map')
+    } catch (error) {
+      throw withTemplate(error, template)
+    }
   }
   return { constant: undefined, write, writeWhatIsKnown: (context) => orNone(() => write(context)) }
 }
@@ -74,13 +78,20 @@ const writerOfList = oncePer(writerOf)
 const prepareEntries = (entries: readonly (readonly [string, Template])[]): HeaderWriter => {
   // Of several spellings of a name the last one counts, also where it has no value.
   const last = new Map(entries.map(([name, value]) => [name.toLowerCase(), value]))
-  const prepared = Array.from(last, ([name, value]) => [name, evaluator(value)] as const)
+  const prepared = Array.from(last, ([name, value]) => [name, value, evaluator(value)] as const)
   type Entry = (typeof prepared)[number]
   const writeEntry = (
-    [name, run]: Entry,
+    [name, template, run]: Entry,
     context: EvaluationContext,
     budget: SizeBudget,
-  ): HeaderList => toHeaderList([[name, run(context)]], budget)
+  ): HeaderList => {
+    const value = run(context)
+    try {
+      return toHeaderList([[name, value]], budget)
+    } catch (error) {
+      throw withTemplate(error, template)
+    }
+  }
   return {
     constant: undefined,
     write: (context) => {

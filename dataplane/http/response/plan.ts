@@ -3,7 +3,7 @@
 
 import type { CompiledResponse, ContentType } from '../../../language/compiled.ts'
 import type { Method } from '../../../language/document.ts'
-import { ExpressionError } from '../../../language/expression/errors.ts'
+import { ExpressionError, withTemplate } from '../../../language/expression/errors.ts'
 import { type JsonText, jsonText, toJson } from '../../../language/expression/json.ts'
 import { type EvaluationContext, evaluator } from '../../../language/expression/run.ts'
 import type { Template } from '../../../language/expression/template.ts'
@@ -89,14 +89,35 @@ class PreparedResponse implements ResponsePlan {
   }
 
   status(context: EvaluationContext): number | undefined {
-    return this.#status === undefined ? undefined : toStatus(this.#status(context))
+    if (this.#status === undefined) return undefined
+    const status = readStatus(this.#status(context))
+    if (status !== undefined) return status
+    throw new ExpressionError('status_code: a whole number from 200 to 599 is expected', {
+      member: '/response',
+      template: this.#source.templates().statusCode,
+    })
   }
 
   uri(context: EvaluationContext): string {
-    return this.#uri === undefined ? '' : toUri(this.#uri(context))
+    if (this.#uri === undefined) return ''
+    const value = this.#uri(context)
+    if (typeof value === 'string') return value
+    if (value === null) return ''
+    throw new ExpressionError('uri: text is expected', {
+      member: '/response',
+      template: this.#source.templates().uri,
+    })
   }
 
   body(context: EvaluationContext, contentType: ContentType, headers: HeaderList): EncodedBody {
+    try {
+      return this.#encode(context, contentType, headers)
+    } catch (error) {
+      throw withTemplate(error, this.#source.templates().body)
+    }
+  }
+
+  #encode(context: EvaluationContext, contentType: ContentType, headers: HeaderList): EncodedBody {
     const own = headerOf(headers, 'content-type')
     if (own !== undefined) return encodeAs(this.#valueOf(context), own, contentType)
     if (mediaKind(contentType) !== 'json') return encodeValue(this.#valueOf(context), contentType)
@@ -158,26 +179,12 @@ const prepareStatusOfBody = (
 /** A text of another JSON type (`application/problem+json`) was produced by the document itself. */
 const IS_JSON = /^\s*application\/json\s*(?:;|$)/i
 
-/** A number or numeric text from 200 to 599. @throws ExpressionError for anything else */
-const toStatus = (value: Value): number => {
-  const status = readStatus(value)
-  if (status !== undefined) return status
-  throw new ExpressionError('status_code: a whole number from 200 to 599 is expected', {
-    member: '/response',
-  })
-}
-
+/** A number or numeric text from 200 to 599. */
 const readStatus = (value: Value | undefined): number | undefined => {
   const number = typeof value === 'string' && /^\d{1,9}$/.test(value) ? Number(value) : value
   return typeof number === 'number' && Number.isInteger(number) && number >= 200 && number <= 599
     ? number
     : undefined
-}
-
-const toUri = (value: Value): string => {
-  if (typeof value === 'string') return value
-  if (value === null) return ''
-  throw new ExpressionError('uri: text is expected', { member: '/response' })
 }
 
 /** The status of a success, if the document sets none. */

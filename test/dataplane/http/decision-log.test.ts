@@ -147,9 +147,9 @@ describe('A failure is recorded with the step that decided it', () => {
       '/echo/x',
       {},
       {
-        status: 500,
+        status: 400,
         step: 'expression',
-        code: 'svc.error.http_gateway.invalid_expression',
+        code: 'svc.error.invalid_data',
         pointer: '/versions/v1/paths/~1echo~1:name/get/action/body',
         document: {
           id: 'shop',

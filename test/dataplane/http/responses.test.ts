@@ -64,8 +64,8 @@ describe('the status of a success', () => {
         path({ get: answers('x', { on_result: { status_code: '{{request.query_params.s}}' } }) }),
       )
       const response = await gateway.ask('GET', `/x?s=${status}`)
-      expect(response.status).toBe(500)
-      expect(response.json()).toMatchObject({ code: 'svc.error.http_gateway.invalid_expression' })
+      expect(response.status).toBe(400)
+      expect(response.json()).toMatchObject({ code: 'svc.error.invalid_data' })
     },
   )
 
@@ -113,7 +113,7 @@ describe('Location', () => {
     await gateway.load(path({ post: answers('x', response) }))
     expect((await gateway.ask('POST', '/x', json({ uri: '/y' }))).headers.location).toBe('/own')
     expect((await gateway.ask('POST', '/x', json({ uri: null }))).status).toBe(200)
-    expect((await gateway.ask('POST', '/x', json({ uri: 7 }))).status).toBe(500)
+    expect((await gateway.ask('POST', '/x', json({ uri: 7 }))).status).toBe(400)
   })
 })
 
@@ -249,13 +249,13 @@ describe('which headers', () => {
     }
   })
 
-  it('a value that no header can carry: 500, with the headers that are known', async () => {
+  it('a value that no header can carry: 400, with the headers that are known', async () => {
     const headers = { 'x-cors': '*', 'x-echo': '{{request.body}}' }
     await gateway.load(path({ post: answers('x') }, { headers }))
     for (const body of ['a\r\nset-cookie: b', { a: 1 }]) {
       const response = await gateway.ask('POST', '/x', json(body))
       expect([response.status, response.headers['x-cors'], response.headers['x-echo']]).toEqual([
-        500,
+        400,
         '*',
         undefined,
       ])
@@ -380,13 +380,13 @@ describe('expressions that fail', () => {
   it('500 with a record that names the expression; on_error is not asked', async () => {
     const response = { on_error: { status_code: 418 } }
     await gateway.load(
-      path({ get: answers('{{request.body.nope}}', response) }, { headers: { 'x-cors': '*' } }),
+      path({ get: answers('{{security.nope}}', response) }, { headers: { 'x-cors': '*' } }),
     )
     const received = await gateway.ask('GET', '/x')
     expect(received.status).toBe(500)
     expect(received.json()).toEqual({
       code: 'svc.error.http_gateway.invalid_expression',
-      message: expect.stringContaining('{{request.body.nope}}'),
+      message: expect.stringContaining('{{security.nope}}'),
       description: expect.any(String),
     })
     expect(received.headers['x-cors']).toBe('*')
@@ -507,7 +507,7 @@ describe('failures of an action', () => {
       502,
       { code: 'wamp.error.net_failure' },
     ])
-    expect((await gateway.ask('GET', '/y')).status).toBe(500)
+    expect((await gateway.ask('GET', '/y')).status).toBe(400)
     await using without = await serveGateway({ hasRealm: false })
     await without.load(path({ get: { action: { type: 'wamp_publish', topic: 'a.b' } } }))
     expect((await without.ask('GET', '/x')).json()).toMatchObject({
