@@ -29,6 +29,8 @@ export interface Connection {
   badResponses: number
   /** It has returned a response without a fault. */
   hasServed: boolean
+  /** The request that uses it is not its first one. */
+  isReused: boolean
   /** The realm of the request that uses it. */
   realm: string | undefined
   avoid: Endpoint | undefined
@@ -101,6 +103,7 @@ export const openConnection = (
     dueMs: options.dueMs,
     badResponses: 0,
     hasServed: false,
+    isReused: false,
     realm: undefined,
     avoid: undefined,
     method: '',

@@ -75,8 +75,16 @@ export class OriginPool implements ConnectionEvents {
     this.record = options.record
   }
 
-  /** @param avoid of the attempt before: another address is taken or, if there is none, a new connection */
-  take(realm: string | undefined, avoid: Endpoint | undefined, method: string): Connection {
+  /**
+   * @param avoid of the attempt before: another address is taken or, if there is none, a new connection
+   * @param isNew it must not have served a request
+   */
+  take(
+    realm: string | undefined,
+    avoid: Endpoint | undefined,
+    method: string,
+    isNew = false,
+  ): Connection {
     const { addresses, clock, ejectionCounter } = this.#options
     const nowMs = clock.now()
     this.record.counts.requests++
@@ -85,8 +93,11 @@ export class OriginPool implements ConnectionEvents {
     const endpoint = set.size === 1 ? set.members[0] : this.#choose(realm, avoid, method, nowMs)
     // Chosen although it should be avoided: there is no other, but a new connection may lead elsewhere.
     const idle =
-      endpoint === undefined || endpoint === avoid ? undefined : this.#takeIdle(endpoint, nowMs)
+      isNew || endpoint === undefined || endpoint === avoid
+        ? undefined
+        : this.#takeIdle(endpoint, nowMs)
     const connection = idle ?? this.#open(nowMs)
+    connection.isReused = idle !== undefined
     connection.isBusy = true
     connection.isValidated = false
     connection.realm = realm

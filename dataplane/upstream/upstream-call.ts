@@ -51,10 +51,10 @@ export class DispatchedCall implements ResponseHandler, UpstreamCall, Timed {
   due = 0
   slot = -1
   readonly #request: UpstreamRequest
-  readonly #body: Uint8Array | Readable | null
+  #body: Uint8Array | Readable | null
   readonly #sink: UpstreamSink
   readonly #pool: OriginPool
-  readonly #connection: Connection
+  #connection: Connection
   readonly #deadlines: Deadlines
   readonly #limiter: Limiter | undefined
   #phase: Phase = 'connecting'
@@ -69,7 +69,7 @@ export class DispatchedCall implements ResponseHandler, UpstreamCall, Timed {
     { deadlines, limiter }: CallTools,
   ) {
     this.#request = request
-    this.#body = typeof request.body === 'function' ? request.body() : request.body
+    this.#body = openBody(request)
     this.#sink = sink
     this.#pool = pool
     this.#connection = pool.take(request.realm, request.after?.endpoint, request.method)
@@ -79,15 +79,19 @@ export class DispatchedCall implements ResponseHandler, UpstreamCall, Timed {
 
   /** The sink is not called before this has returned. */
   dispatch(): this {
+    this.#deadlines.add(this)
+    this.#dispatchOn(this.#connection)
+    return this
+  }
+
+  #dispatchOn({ client }: Connection): void {
     const { method, path, headers, contentLength, connectTimeoutMs } = this.#request
     const body = this.#body
     this.due = this.#deadlines.dueIn(connectTimeoutMs)
-    this.#deadlines.add(this)
     this.#isDispatching = true
     const framedAs = isStream(body) ? contentLength : undefined
-    this.#connection.client.dispatch({ method, path, headers, body, contentLength: framedAs }, this)
+    client.dispatch({ method, path, headers, body, contentLength: framedAs }, this)
     this.#isDispatching = false
-    return this
   }
 
   get endpoint(): Endpoint | undefined {
@@ -170,19 +174,35 @@ export class DispatchedCall implements ResponseHandler, UpstreamCall, Timed {
 
   #fail(failure: UpstreamFailure, cause?: Error): void {
     if (this.#phase === 'over') return
+    const connection = this.#connection
+    const fault = failureOf({ failure, cause, request: this.#request, connection })
+    const isStale = fault === 'reset' && connection.isReused && !this.#responseBegun
+    const isSentAgain = isStale && this.#sink.onStale?.() === true
     this.#phase = 'over'
-    this.#deadlines.remove(this)
     const error = new UpstreamError(failure, FAILURE_MESSAGES[failure], this.#responseBegun, cause)
-    const fault = failureOf({
-      failure,
-      cause,
-      request: this.#request,
-      connection: this.#connection,
-    })
-    if (fault !== undefined) this.#pool.assess(this.#connection, fault)
+    if (fault !== undefined) this.#pool.assess(connection, fault)
     this.#control?.abort(error)
     this.#closeBody()
-    this.#pool.drop(this.#connection)
+    this.#recordFailure(failure, fault, cause)
+    if (isSentAgain) {
+      this.#sendAgain()
+      return
+    }
+    this.#deadlines.remove(this)
+    this.#pool.drop(connection)
+    // The next request must not start while the client is in the middle of this one.
+    if (this.#isDispatching) {
+      queueMicrotask(() => {
+        this.#tell(error)
+      })
+    } else this.#tell(error)
+  }
+
+  #recordFailure(
+    failure: UpstreamFailure,
+    fault: ReturnType<typeof failureOf>,
+    cause: Error | undefined,
+  ): void {
     const blame = blameOf(failure, fault)
     this.#pool.record.onFailure(
       causeOf(failure, cause),
@@ -190,12 +210,19 @@ export class DispatchedCall implements ResponseHandler, UpstreamCall, Timed {
       blame === 'shared' && this.#request.tls !== undefined ? 'realm' : blame,
       this.#request.realm,
     )
-    // The next request must not start while the client is in the middle of this one.
-    if (this.#isDispatching) {
-      queueMicrotask(() => {
-        this.#tell(error)
-      })
-    } else this.#tell(error)
+  }
+
+  /** On a new connection, with the slot that it has. */
+  #sendAgain(): void {
+    const { realm, method } = this.#request
+    const dead = this.#connection
+    this.#connection = this.#pool.take(realm, undefined, method, true)
+    // Later: the pool must not be empty in between.
+    this.#pool.drop(dead)
+    this.#phase = 'connecting'
+    this.#control = undefined
+    this.#body = openBody(this.#request)
+    this.#dispatchOn(this.#connection)
   }
 
   #tell(error: UpstreamError): void {
@@ -218,6 +245,9 @@ export class DispatchedCall implements ResponseHandler, UpstreamCall, Timed {
     return this.#phase === 'sending' && isStream(body) && !body.isPaused()
   }
 }
+
+const openBody = ({ body }: UpstreamRequest): Uint8Array | Readable | null =>
+  typeof body === 'function' ? body() : body
 
 const isStream = (body: Uint8Array | Readable | null): body is Readable =>
   body !== null && !(body instanceof Uint8Array)

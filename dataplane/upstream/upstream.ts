@@ -76,6 +76,11 @@ export interface UpstreamSink {
   onEnd(): void
   /** Exactly one of `onEnd` and `onError`, once. */
   onError(error: UpstreamError): void
+  /**
+   * A connection that had served requests before has died before a byte of a response came: most likely the upstream
+   * closed it while this request was sent. @returns true: the request is sent again, at once, on a new connection
+   */
+  onStale?(): boolean
 }
 
 export interface UpstreamCall {

@@ -81,6 +81,8 @@ export class Forwarding implements UpstreamSink {
   #call: UpstreamCall | undefined
   #isSettled = false
   #attempts = 0
+  /** It was sent once more, as a connection had died. */
+  #wasStale = false
   #mode: Mode = 'head'
   #status = 0
   #headers: Pairs = []
@@ -188,6 +190,15 @@ export class Forwarding implements UpstreamSink {
     if (!this.#settle()) return
     this.#explain(causeOfError(error), detailOf(error))
     this.#exchange.fail(outcome)
+  }
+
+  /** RFC 9110 §9.2.2, §9.3.1. Once for each request, outside its retries: the upstream did nothing wrong. */
+  onStale(): boolean {
+    if (this.#wasStale || !this.#canResend || !isIdempotent(this.#ready.outgoing.method))
+      return false
+    this.#wasStale = true
+    this.#attempts++
+    return true
   }
 
   get #origin(): string {

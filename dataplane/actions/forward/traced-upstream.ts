@@ -82,6 +82,10 @@ class TracedSink implements UpstreamSink {
     this.#sink.onError(error)
   }
 
+  onStale(): boolean {
+    return this.#sink.onStale?.() === true
+  }
+
   #end(error?: UpstreamError): void {
     const status = this.#status
     // A response that the gateway aborts after its head was no longer needed, which is no error.
