@@ -35,6 +35,10 @@ export interface Connection {
   realm: string | undefined
   avoid: Endpoint | undefined
   method: string
+  /** How long that request waits for it. */
+  connectTimeoutMs: number
+  /** The ejected endpoint that the request tries. */
+  probed: Endpoint | undefined
   /** Whether it is counted among the outstanding requests of the endpoint. */
   isCounted: boolean
   isValidated: boolean
@@ -47,22 +51,26 @@ export interface ConnectionOptions {
   readonly connector: Connector
   readonly keepAliveMs: number
   readonly dueMs: number
-  /** undefined: the host of the origin is an address itself. */
-  readonly whenKnown: ((callback: (error: Error | null) => void) => void) | undefined
+  readonly whenKnown: (callback: (error: Error | null) => void) => void
   /** Milliseconds in which the event loop ran, so that bytes which arrived were seen. */
   readonly heardMs: () => number
 }
 
 /** What the pool does for a connection. */
 export interface ConnectionEvents {
-  /** The endpoint to connect to first, and those to try if it does not respond. Called when addresses are known. */
-  candidates(connection: Connection): readonly Endpoint[]
+  /**
+   * The endpoint to connect to first, and those to try if it does not respond; an error: none is to be tried. Called
+   * when addresses are known.
+   */
+  candidates(connection: Connection): readonly Endpoint[] | Error
   /** It now connects to this endpoint. */
   assign(connection: Connection, endpoint: Endpoint): void
-  /** Its endpoint did not respond, or failed. */
-  onAttemptFailed(connection: Connection, fault: SharedFailure): void
+  /** Its endpoint did not respond, or failed. @param isSlow that took so long that requests should not wait for it */
+  onAttemptFailed(connection: Connection, fault: SharedFailure, isSlow: boolean): void
   /** Its endpoint accepted the connection. */
   onConnected(connection: Connection): void
+  /** Requests can use it: with TLS the handshake is over. */
+  onUsable(connection: Connection): void
   onDisconnected(connection: Connection): void
 }
 
@@ -89,6 +97,7 @@ export const openConnection = (
       },
       onConnected: () => {
         connection.isConnected = true
+        events.onUsable(connection)
       },
       onDisconnected: () => {
         connection.isConnected = false
@@ -107,6 +116,8 @@ export const openConnection = (
     realm: undefined,
     avoid: undefined,
     method: '',
+    connectTimeoutMs: 0,
+    probed: undefined,
     isCounted: false,
     isValidated: false,
     begunAt: 0,
@@ -126,17 +137,18 @@ const connectSocket =
   (connected, reading) => {
     const { origin, connector, whenKnown, heardMs } = options
     const to = destinationOf(origin)
-    if (whenKnown === undefined) {
-      connection.socket = connector(to, connected, { reading })
-      return
-    }
     whenKnown((error) => {
       // No request waits for it any more.
       if (error !== null || connection.client.isDestroyed) {
         connected(error ?? GIVEN_UP, null)
         return
       }
-      const groups = groupByPort(events.candidates(connection))
+      const candidates = events.candidates(connection)
+      if (candidates instanceof Error) {
+        connected(candidates, null)
+        return
+      }
+      const groups = groupByPort(candidates)
       const tryNext = (failure: Error): void => {
         const group = groups.shift()
         if (group === undefined || connection.client.isDestroyed) connected(failure, null)
@@ -186,7 +198,7 @@ const attempt = (
       const [failure] = outcome
       if (failure === null || isOpen) {
         // The peer accepted the connection, but the TLS handshake failed.
-        if (failure !== null) events.onAttemptFailed(connection, 'tls')
+        if (failure !== null) events.onAttemptFailed(connection, 'tls', false)
         connected(...outcome)
       } else onFailed(failure)
     },
@@ -196,7 +208,10 @@ const attempt = (
   const timer = isLast ? undefined : setTimeout(giveUp, ATTEMPT_MS * group.length)
   // An attempt that we have destroyed ourselves says nothing about the endpoint.
   const onAttemptFailed = (fault: SharedFailure) => (): void => {
-    if (socket?.destroyed === false) events.onAttemptFailed(connection, fault)
+    if (socket?.destroyed !== false) return
+    // A host that is gone is often reported only after some seconds, by a router or the kernel.
+    const isSlow = fault === 'refused' && heardMs() - attemptedMs >= ATTEMPT_MS
+    events.onAttemptFailed(connection, fault, isSlow)
   }
   const onUnheard = (): void => {
     if (heardMs() - attemptedMs >= TELLING_ATTEMPT_MS) onAttemptFailed('unreachable')()

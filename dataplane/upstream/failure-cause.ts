@@ -1,17 +1,29 @@
 // Names what made a request to an upstream fail, for people and metrics, with a word from a closed list.
 // failure-blame.ts decides who is to blame.
 
+import { CodedError } from '../../base/coded-error.ts'
 import type { UpstreamError, UpstreamFailure } from './upstream.ts'
 
 /** Those of `UpstreamFailure`, with `refused` divided as far as possible, and statuses that indicate a failure. */
 export type FailureCause =
   UpstreamFailure | 'dns' | 'tls' | 'status_502' | 'status_503' | 'status_504'
 
+/** No connection was attempted, as it would fail. */
+export class NotTriedError extends CodedError<FailureCause> {
+  constructor(cause: FailureCause) {
+    super(cause, NOT_TRIED)
+  }
+}
+
+const NOT_TRIED =
+  'not tried, as the last five attempts to connect to it were in vain; one request at a time tries again'
+
 /** @example causeOf('refused', Object.assign(new Error(), { code: 'ENOTFOUND' })) // 'dns' */
 export const causeOf = (failure: UpstreamFailure, error: unknown): FailureCause => {
   // With TLS 1.3 an upstream says only after the handshake that it does not accept our certificate.
   if (failure === 'reset' && isAlert(error)) return 'tls'
   if (failure !== 'refused' || error === undefined) return failure
+  if (error instanceof NotTriedError) return error.code
   // Of a connection to several addresses: an AggregateError.
   const errors: readonly unknown[] =
     typeof error === 'object' && error !== null && 'errors' in error && Array.isArray(error.errors)

@@ -35,8 +35,9 @@ export const createIdlePools = (
 
   return {
     put(key, pool) {
-      // With a single address nothing worth keeping is known.
-      if (pool.addresses.isLiteral || pool.addresses.set.size === 0) onGone(pool)
+      const { addresses, health } = pool
+      const isBlank = addresses.set.size === 0 || (addresses.isLiteral && health.isBlank)
+      if (isBlank) onGone(pool)
       else idle.set(key, { pool, sinceMs: now() })
       dropOld()
     },

@@ -17,7 +17,9 @@ import type { OpenClient } from './http-client.ts'
 import type { IdleConnections } from './idle-connections.ts'
 import type { OriginRecord } from './origin-ledger.ts'
 import type { EjectionCounter } from './endpoints/outlier-detector.ts'
+import { NotTriedError } from './failure-cause.ts'
 import { isIdempotent } from './retry.ts'
+import type { UpstreamRequest } from './upstream.ts'
 
 export interface PoolClock {
   /** Monotonic, milliseconds. */
@@ -45,6 +47,9 @@ export interface PoolOptions {
   /** Called when no connection is left. */
   readonly onEmpty: () => void
 }
+
+/** What the request is that a connection is taken for. */
+export type TakenFor = Pick<UpstreamRequest, 'realm' | 'after' | 'method' | 'connectTimeoutMs'>
 
 /**
  * After this many consecutive responses that indicate a fault a connection is closed, as the next may reach another
@@ -76,21 +81,16 @@ export class OriginPool implements ConnectionEvents {
   }
 
   /**
-   * @param avoid of the attempt before: another address is taken or, if there is none, a new connection
+   * If the request comes after another attempt, another address is taken or, if there is none, a new connection.
    * @param isNew it must not have served a request
    */
-  take(
-    realm: string | undefined,
-    avoid: Endpoint | undefined,
-    method: string,
-    isNew = false,
-  ): Connection {
+  take({ realm, after, method, connectTimeoutMs }: TakenFor, isNew = false): Connection {
     const { addresses, clock, ejectionCounter } = this.#options
     const nowMs = clock.now()
     this.record.counts.requests++
     addresses.touch(nowMs)
-    const { set } = addresses
-    const endpoint = set.size === 1 ? set.members[0] : this.#choose(realm, avoid, method, nowMs)
+    const avoid = isNew ? undefined : after?.endpoint
+    const { endpoint, probed } = this.#choose({ realm, avoid, method }, nowMs)
     // Chosen although it should be avoided: there is no other, but a new connection may lead elsewhere.
     const idle =
       isNew || endpoint === undefined || endpoint === avoid
@@ -103,6 +103,8 @@ export class OriginPool implements ConnectionEvents {
     connection.realm = realm
     connection.avoid = avoid
     connection.method = method
+    connection.connectTimeoutMs = connectTimeoutMs
+    connection.probed = probed
     connection.begunAt = ejectionCounter.count
     this.assign(connection, endpoint)
     return connection
@@ -178,28 +180,59 @@ export class OriginPool implements ConnectionEvents {
 
   /** Records the result of a request for the health of its address, once for each request. */
   assess(connection: Connection, fault: SharedFailure | RealmFailure | undefined): void {
-    const { endpoint, realm, begunAt } = connection
+    const { endpoint, realm: own, begunAt, connectTimeoutMs } = connection
     const { set } = this.#options.addresses
     // An endpoint that is not known any more needs no record.
     if (connection.isValidated || endpoint?.isKnown !== true) return
     connection.isValidated = true
-    if (set.size > 1) this.#options.health.report({ endpoint, realm, fault, begunAt }, set)
+    const waitedMs = fault === 'connect_timeout' ? connectTimeoutMs : undefined
+    // No realm can do without the only address.
+    const realm = set.size > 1 ? own : undefined
+    this.#options.health.report({ endpoint, realm, fault, begunAt, waitedMs }, set)
   }
 
-  candidates(connection: Connection): readonly Endpoint[] {
-    const { addresses, clock, health } = this.#options
+  candidates(connection: Connection): readonly Endpoint[] | Error {
+    const { addresses, clock } = this.#options
     addresses.touch(clock.now())
     const { members } = addresses.set
-    const { endpoint, realm, avoid, method } = connection
     // It was chosen when the connection was taken, unless the addresses were not known or have changed since.
-    const first =
-      endpoint !== undefined && members.includes(endpoint)
-        ? endpoint
-        : this.#choose(realm, avoid, method, clock.now())
-    const lastResort = addresses.lastResort().slice(0, 1)
-    if (first === undefined || members.length === 1) return [...members, ...lastResort]
-    const start = Math.floor(clock.random() * members.length)
-    const others = [...members.slice(start), ...members.slice(0, start)].filter(
+    if (connection.endpoint === undefined || !members.includes(connection.endpoint)) {
+      this.#endProbe(connection)
+      const { endpoint, probed } = this.#choose(connection, clock.now())
+      this.assign(connection, endpoint)
+      connection.probed = probed
+    }
+    const reachable = this.#reachable(connection)
+    if (reachable.length > 0) return reachable
+    const probed = this.#options.health.findLastProbe(members)
+    if (probed === undefined) return this.#refuse()
+    connection.probed = probed
+    return [probed]
+  }
+
+  #refuse(): Error {
+    const { addresses, health } = this.#options
+    const [first] = addresses.set.members
+    if (first === undefined) return new NotTriedError('refused')
+    // They may have changed.
+    addresses.doubt(first)
+    const [ejection] = health.ejectionsOf(first)
+    return new NotTriedError(ejection?.fault === 'connect_timeout' ? 'connect_timeout' : 'refused')
+  }
+
+  /** The endpoints to try, the first one first; none if all can't be reached. */
+  #reachable(connection: Connection): readonly Endpoint[] {
+    const { addresses, clock, health } = this.#options
+    const { members } = addresses.set
+    const { avoid, probed, connectTimeoutMs } = connection
+    const isReachable = (each: Endpoint): boolean =>
+      each === probed || !health.isUnreachable(each, connectTimeoutMs)
+    const lastResort = addresses.lastResort().slice(0, 1).filter(isReachable)
+    const usable = members.filter(isReachable)
+    const first = usable.find((each) => each === connection.endpoint) ?? usable[0]
+    if (first === undefined || members.length === 1) return [...usable, ...lastResort]
+    const start = Math.floor(clock.random() * usable.length)
+    const others = [...usable.slice(start), ...usable.slice(0, start)].filter(
       (each) => each !== first && each !== avoid && health.stateOf(each) !== 'ejected',
     )
     const ofFamily = (isSame: boolean): readonly Endpoint[] =>
@@ -221,17 +254,22 @@ export class OriginPool implements ConnectionEvents {
   }
 
   /** The request may continue with another address. */
-  onAttemptFailed(connection: Connection, fault: SharedFailure): void {
+  onAttemptFailed(connection: Connection, fault: SharedFailure, isSlow: boolean): void {
     const { endpoint, begunAt } = connection
     const { set } = this.#options.addresses
     if (endpoint === undefined) return
-    if (set.size > 1 && endpoint.isKnown)
-      this.#options.health.report({ endpoint, realm: undefined, fault, begunAt }, set)
+    const waitedMs = isSlow ? Infinity : undefined
+    if (endpoint.isKnown)
+      this.#options.health.report({ endpoint, realm: undefined, fault, begunAt, waitedMs }, set)
     this.#options.addresses.doubt(endpoint)
   }
 
   onConnected({ endpoint }: Connection): void {
     if (endpoint !== undefined) this.#options.addresses.trust(endpoint)
+  }
+
+  onUsable({ endpoint }: Connection): void {
+    if (endpoint !== undefined) this.#options.health.onConnected(endpoint)
   }
 
   onDisconnected(connection: Connection): void {
@@ -240,16 +278,16 @@ export class OriginPool implements ConnectionEvents {
   }
 
   #choose(
-    realm: string | undefined,
-    avoid: Endpoint | undefined,
-    method: string,
+    { realm, avoid, method }: Pick<Connection, 'realm' | 'avoid' | 'method'>,
     nowMs: number,
-  ): Endpoint | undefined {
+  ): Pick<Connection, 'endpoint' | 'probed'> {
     const { addresses, health, clock } = this.#options
     const { set } = addresses
-    const shares = set.size > 1 ? health.sharesFor(realm) : undefined
+    if (set.size <= 1) return { endpoint: set.members[0], probed: undefined }
+    const shares = health.sharesFor(realm)
     const probed = shares && health.findProbe(set, realm, avoid, isIdempotent(method))
-    return probed ?? set.choose({ random: clock.random, shares, avoid, nowMs })
+    const endpoint = probed ?? set.choose({ random: clock.random, shares, avoid, nowMs })
+    return { endpoint, probed }
   }
 
   #takeIdle(endpoint: Endpoint, nowMs: number): Connection | undefined {
@@ -274,7 +312,7 @@ export class OriginPool implements ConnectionEvents {
         connector,
         keepAliveMs,
         dueMs: maxAgeMs === 0 ? Infinity : nowMs + maxAgeMs * (1 - EARLIER * clock.random()),
-        whenKnown: addresses.isLiteral ? undefined : addresses.whenKnown,
+        whenKnown: addresses.whenKnown,
         heardMs,
       },
       this,
@@ -294,6 +332,13 @@ export class OriginPool implements ConnectionEvents {
   #leave(connection: Connection): void {
     connection.isBusy = false
     this.#discount(connection)
+    this.#endProbe(connection)
+  }
+
+  #endProbe(connection: Connection): void {
+    const { probed, realm } = connection
+    if (probed !== undefined) this.#options.health.endProbe(probed, realm)
+    connection.probed = undefined
   }
 
   #discount(connection: Connection): void {

@@ -72,7 +72,7 @@ export class DispatchedCall implements ResponseHandler, UpstreamCall, Timed {
     this.#body = openBody(request)
     this.#sink = sink
     this.#pool = pool
-    this.#connection = pool.take(request.realm, request.after?.endpoint, request.method)
+    this.#connection = pool.take(request)
     this.#deadlines = deadlines
     this.#limiter = limiter
   }
@@ -214,9 +214,8 @@ export class DispatchedCall implements ResponseHandler, UpstreamCall, Timed {
 
   /** On a new connection, with the slot that it has. */
   #sendAgain(): void {
-    const { realm, method } = this.#request
     const dead = this.#connection
-    this.#connection = this.#pool.take(realm, undefined, method, true)
+    this.#connection = this.#pool.take(this.#request, true)
     // Later: the pool must not be empty in between.
     this.#pool.drop(dead)
     this.#phase = 'connecting'

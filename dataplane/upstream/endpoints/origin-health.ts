@@ -30,6 +30,8 @@ export interface RequestReport {
   readonly realm: string | undefined
   /** undefined: a response that does not indicate a fault. */
   readonly fault: SharedFailure | RealmFailure | undefined
+  /** Of a failure to connect; see `RequestResult`. */
+  readonly waitedMs?: number | undefined
   /** `ejections.count` when the request was given its address. */
   readonly begunAt: number
 }
@@ -145,6 +147,11 @@ export class OriginHealth {
     this.#registry = registry
   }
 
+  /** No address of it has failed. */
+  get isBlank(): boolean {
+    return this.#shared === undefined && this.realms.size === 0
+  }
+
   /** For `Choice.shares`; undefined: all addresses have their full share for this realm. */
   sharesFor(realm: string | undefined): readonly ShareOf[] | undefined {
     const shared = this.#shared?.isTroubled === true ? this.#shared : undefined
@@ -153,7 +160,40 @@ export class OriginHealth {
     if (shared === undefined && own === undefined) return undefined
     const shareOfShared: ShareOf = ({ key }) => shared?.shareOf(key) ?? 1
     const shareOfOwn: ShareOf = ({ key }) => own?.shareOf(key) ?? 1
-    return [(each) => Math.min(shareOfShared(each), shareOfOwn(each)), shareOfShared]
+    const shareOfReachable: ShareOf = ({ key }) => (shared?.isUnreachable(key, 0) === true ? 0 : 1)
+    return [
+      (each) => Math.min(shareOfShared(each), shareOfOwn(each)),
+      shareOfShared,
+      shareOfReachable,
+    ]
+  }
+
+  /** Whether a request that would wait so long must not try to connect to it. */
+  isUnreachable({ key }: Endpoint, connectTimeoutMs: number): boolean {
+    return this.#shared?.isUnreachable(key, connectTimeoutMs) === true
+  }
+
+  /** Of addresses that can't be reached: one that a request should try, as there is no other. */
+  findLastProbe(endpoints: readonly Endpoint[]): Endpoint | undefined {
+    let next: { readonly endpoint: Endpoint; readonly dueMs: number } | undefined
+    for (const endpoint of endpoints) {
+      const dueMs = this.#shared?.dueAlone(endpoint.key) ?? -Infinity
+      if (next === undefined || dueMs < next.dueMs) next = { endpoint, dueMs }
+    }
+    if (next === undefined || next.dueMs > this.#registry.now()) return undefined
+    this.#shared?.beginProbe(next.endpoint.key)
+    return next.endpoint
+  }
+
+  /** Call it when the request that tried the address is over. */
+  endProbe({ key }: Endpoint, realm: string | undefined): void {
+    this.#shared?.endProbe(key)
+    this.#detectorOf(realm)?.endProbe(key)
+  }
+
+  /** Call it for a new connection that requests can use. */
+  onConnected({ key }: Endpoint): void {
+    this.#tell(key, this.#shared?.onConnected(key), {})
   }
 
   /** An ejected address that this request should try. */
@@ -224,10 +264,18 @@ export class OriginHealth {
   }
 
   #reportTo(detector: OutlierDetector, report: RequestReport, set: EndpointSet): void {
-    const { endpoint, realm, fault, begunAt } = report
+    const { endpoint, realm, fault, begunAt, waitedMs } = report
     const address = endpoint.key
     const isFailure = fault !== undefined && SHARED_FAILURES[fault] === (realm === undefined)
-    const verdict = detector.report({ address, isFailure, begunAt, fault }, set)
+    const verdict = detector.report({ address, isFailure, begunAt, fault, waitedMs }, set)
+    this.#tell(address, verdict, { realm, fault })
+  }
+
+  #tell(
+    address: string,
+    verdict: EjectionChange | undefined,
+    { realm, fault }: Partial<Pick<HealthEvent, 'realm' | 'fault'>>,
+  ): void {
     if (verdict !== undefined)
       this.#registry.onEvent({ origin: this.origin, address, realm, verdict, fault })
   }

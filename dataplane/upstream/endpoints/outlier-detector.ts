@@ -26,6 +26,8 @@ export interface RequestResult {
   readonly isFailure: boolean
   /** Shown as the reason of an ejection. */
   readonly fault?: string | undefined
+  /** Of a failure to connect: how long the request would have waited; Infinity: waiting longer would not have helped. */
+  readonly waitedMs?: number | undefined
   /** `turns.count` when the request was given its address. */
   readonly begunAt: number
 }
@@ -48,6 +50,11 @@ export interface Ejection {
 const FAILURES_IN_A_ROW = 5
 const EJECTED_MS = 10_000
 const LONGEST_EJECTED_MS = 300_000
+/** While no other address can be reached, an address is tried again after this time, doubled each time. */
+const ALONE_MS = 1000
+const LONGEST_ALONE_MS = 10_000
+/** After so many times it waits for the longest time. */
+const LOGGED_ALONE = 5
 const MOST_DOUBLINGS = 5
 const TIMES_THE_OTHERS = 3
 /** Below this rate, three times the rate of the others is chance. */
@@ -66,9 +73,12 @@ const MOST_ADDRESSES = 512
 
 interface Health {
   failuresInRow: number
+  /** How long the attempts to connect since the last connection waited in vain: the longest five, longest first. */
+  waits: readonly number[]
   /** Counts of this window and the one before. */
   counts: readonly [Counts, Counts]
   outUntilMs: number
+  ejectedMs: number
   why: EjectionCause
   fault: string | undefined
   /** The number of ejections without five good minutes between. */
@@ -131,6 +141,16 @@ export class OutlierDetector {
   }
 
   /**
+   * Whether no connection to it may be tried: it was ejected, and since the last connection five attempts have failed
+   * that would have waited at least as long. A document with a short `connect_timeout` proves nothing to others.
+   */
+  isUnreachable(address: string, connectTimeoutMs: number): boolean {
+    const health = this.#out.has(address) ? this.#known.get(address) : undefined
+    const patienceMs = health === undefined ? 0 : patienceOf(health)
+    return patienceMs > 0 && connectTimeoutMs <= patienceMs
+  }
+
+  /**
    * Whether it was ejected for long enough, and no other request is trying it.
    * @param isRepeatable of the request that would try it
    */
@@ -142,41 +162,70 @@ export class OutlierDetector {
     return this.#now() - health.probedMs >= PROBE_MS
   }
 
+  /** When a request may try it although it is ejected, as no other address can be reached. */
+  dueAlone(address: string): number {
+    const health = this.#out.has(address) ? this.#known.get(address) : undefined
+    if (health === undefined) return -Infinity
+    return health.probedMs === -Infinity ? health.ejectedMs + aloneMs(health) : Infinity
+  }
+
   /** The next result decides; without one within ten seconds another request may try. */
   beginProbe(address: string): void {
     const health = this.#known.get(address)
     if (health !== undefined) health.probedMs = this.#now()
   }
 
-  report(
-    { address, isFailure, begunAt, fault }: RequestResult,
-    members: Members,
-  ): EjectionChange | undefined {
+  /** Call it when the request that tried it is over, with or without a result. */
+  endProbe(address: string): void {
+    const health = this.#known.get(address)
+    if (health !== undefined) health.probedMs = -Infinity
+  }
+
+  /** Call it for a new connection that requests can use. */
+  onConnected(address: string): EjectionChange | undefined {
+    const health = this.#known.get(address)
+    if (health === undefined || health.waits.length === 0) return undefined
+    const wasUnreachable = patienceOf(health) > 0 && this.#out.has(address)
+    health.waits = []
+    return wasUnreachable ? this.#readmit(address, health) : undefined
+  }
+
+  report(result: RequestResult, members: Members): EjectionChange | undefined {
+    const { address, isFailure, begunAt } = result
     this.#turnWindow()
     if (isFailure) this.#lastFailureMs = this.#now()
     const health = this.#healthOf(address)
     if (begunAt < health.changedAt) return undefined
-    if (isFailure) health.fault = fault
-    if (this.#out.has(address)) {
-      if (this.#now() < health.outUntilMs) return undefined
-      return isFailure ? this.#eject(address, health, 'probe') : this.#readmit(address, health)
-    }
-    count(health, isFailure)
-    if (!isFailure) return undefined
-    const why = health.failuresInRow >= FAILURES_IN_A_ROW ? 'in a row' : 'rate'
+    if (isFailure) noteFailure(health, result)
+    const isOut = this.#out.has(address)
+    if (isOut && this.#now() < health.outUntilMs && health.probedMs === -Infinity) return undefined
+    if (!isOut) count(health, isFailure)
+    if (!isFailure) return isOut ? this.#readmit(address, health) : undefined
+    return isOut
+      ? this.#eject(address, health, 'probe', members)
+      : this.#ejectIfBad(address, health, members)
+  }
+
+  #ejectIfBad(address: string, health: Health, members: Members): EjectionChange | undefined {
+    // What can't be reached is of no use, however few addresses are left.
+    const isUnreachable = patienceOf(health) > 0
+    const why = isUnreachable || health.failuresInRow >= FAILURES_IN_A_ROW ? 'in a row' : 'rate'
     const isBad = why === 'in a row' || this.#isOutlier(health)
-    return isBad && this.#mayEject(members) ? this.#eject(address, health, why) : undefined
+    if (!isBad || !(isUnreachable || this.#mayEject(members))) return undefined
+    return this.#eject(address, health, why, members)
   }
 
   /** Readmits surplus ejections if the origin has fewer addresses than before. */
   matchEndpoints(members: Members): void {
     let left = Math.floor(members.size / 2)
-    for (const address of [...this.#out]) {
+    const surplus: [string, Health][] = []
+    for (const address of this.#out) {
       const health = this.#known.get(address)
       if (!members.has(address) || health === undefined) continue
-      if (left > 0) left--
-      else this.#readmit(address, health)
+      if (patienceOf(health) > 0) left--
+      else surplus.push([address, health])
     }
+    for (const [address, health] of surplus) if (left-- <= 0) this.#readmit(address, health)
   }
 
   #healthOf(address: string): Health {
@@ -212,21 +261,36 @@ export class OutlierDetector {
   }
 
   #mayEject(members: Members): boolean {
-    let outNow = 0
-    for (const address of this.#out) if (members.has(address)) outNow++
-    return outNow + 1 <= Math.floor(members.size / 2)
+    return this.#countOut(members) + 1 <= Math.floor(members.size / 2)
   }
 
-  #eject(address: string, health: Health, why: EjectionCause): EjectionChange {
+  #countOut(members: Members): number {
+    let outNow = 0
+    for (const address of this.#out) if (members.has(address)) outNow++
+    return outNow
+  }
+
+  /** @returns undefined: it was tried again in vain, and waits as long as before */
+  #eject(
+    address: string,
+    health: Health,
+    why: EjectionCause,
+    members: Members,
+  ): EjectionChange | undefined {
     const wasGood = why !== 'probe' && this.#now() - health.readmittedMs > LONGEST_EJECTED_MS
     const before = wasGood ? 0 : Math.min(health.ejections, MOST_DOUBLINGS)
     const forMs = Math.min(EJECTED_MS * 2 ** before, LONGEST_EJECTED_MS)
     health.ejections = before + 1
+    health.ejectedMs = this.#now()
     health.outUntilMs = this.#now() + forMs
     health.why = why
     this.#restart(health)
     this.#out.add(address)
-    return { kind: 'ejected', forMs, why }
+    if (patienceOf(health) === 0 || this.#countOut(members) < members.size)
+      return { kind: 'ejected', forMs, why }
+    // Otherwise an upstream that stays away would be logged every ten seconds.
+    const isNews = why !== 'probe' || before < LOGGED_ALONE
+    return isNews ? { kind: 'ejected', forMs: aloneMs(health), why } : undefined
   }
 
   #readmit(address: string, health: Health): EjectionChange {
@@ -255,12 +319,27 @@ const count = (health: Health, isFailure: boolean): void => {
   health.failuresInRow = isFailure ? health.failuresInRow + 1 : 0
 }
 
+/** The longest `connect_timeout` with which connecting has failed five times running; 0: there is none. */
+const patienceOf = ({ waits }: Health): number => waits[FAILURES_IN_A_ROW - 1] ?? 0
+
+const noteFailure = (health: Health, { fault, waitedMs }: RequestResult): void => {
+  health.fault = fault
+  if (waitedMs === undefined) return
+  const waits = [...health.waits, waitedMs].sort((left, right) => right - left)
+  health.waits = waits.slice(0, FAILURES_IN_A_ROW)
+}
+
+const aloneMs = ({ ejections }: Health): number =>
+  Math.min(ALONE_MS * 2 ** (ejections - 1), LONGEST_ALONE_MS)
+
 const newCounts = (): Counts => ({ requests: 0, failures: 0 })
 
 const freshHealth = (): Health => ({
   failuresInRow: 0,
+  waits: [],
   counts: [newCounts(), newCounts()],
   outUntilMs: 0,
+  ejectedMs: 0,
   why: 'in a row',
   fault: undefined,
   ejections: 0,

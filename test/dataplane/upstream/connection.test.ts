@@ -1,5 +1,5 @@
-// Attempts to connect that are given up after 250 ms, as a socket tells them: they say something of the address only where
-// this process heard what came in meanwhile.
+// Attempts to connect that fail or are given up after 250 ms, as a socket tells them: how long they took counts only as far
+// as this process heard what came in meanwhile.
 
 import { expect, it } from '@jest/globals'
 import { Socket } from 'node:net'
@@ -20,53 +20,63 @@ const SILENT: ResponseHandler = {
   onResponseError: () => undefined,
 }
 
+const TIMEOUT = 'connectionAttemptTimeout'
+const FAILED = 'connectionAttemptFailed'
+
 it.each([
-  { heardMs: 0, told: [] },
-  { heardMs: 100, told: [] },
-  { heardMs: 200, told: ['unreachable'] },
-  { heardMs: 260, told: ['unreachable'] },
-])('are told as $told where $heardMs ms of them were heard', async ({ heardMs, told }) => {
-  const endpoint = new Endpoint({ address: '10.0.0.1', family: 4 }, 0, -Infinity)
-  const faults: string[] = []
-  const events: ConnectionEvents = {
-    candidates: () => [endpoint],
-    assign: () => undefined,
-    onAttemptFailed: (_, fault) => faults.push(fault),
-    onConnected: () => undefined,
-    onDisconnected: () => undefined,
-  }
-  let passedMs = 1000
-  const socket = new Socket()
-  const attempted = Promise.withResolvers<undefined>()
-  const connector: Connector = ({ hostname }, _connected, options) => {
-    options?.lookup?.(hostname, { all: true }, () => {
-      socket.emit('connectionAttempt', endpoint.address, 80, 4)
-      passedMs += heardMs
-      socket.emit('connectionAttemptTimeout', endpoint.address, 80, 4)
-      attempted.resolve(undefined)
-    })
-    return socket
-  }
-  const { client } = openConnection(
-    {
-      origin: 'http://up.test',
-      openClient: openUndiciClient,
-      connector,
-      keepAliveMs: 1000,
-      dueMs: Infinity,
-      whenKnown: (callback) => {
-        process.nextTick(callback, null)
+  { event: TIMEOUT, heardMs: 0, told: [] },
+  { event: TIMEOUT, heardMs: 100, told: [] },
+  { event: TIMEOUT, heardMs: 200, told: ['unreachable'] },
+  { event: TIMEOUT, heardMs: 260, told: ['unreachable'] },
+  { event: FAILED, heardMs: 0, told: ['refused'] },
+  { event: FAILED, heardMs: 240, told: ['refused'] },
+  { event: FAILED, heardMs: 260, told: ['refused slowly'] },
+])(
+  'are told as $told at $event where $heardMs ms of them were heard',
+  async ({ event, heardMs, told }) => {
+    const endpoint = new Endpoint({ address: '10.0.0.1', family: 4 }, 0, -Infinity)
+    const faults: string[] = []
+    const events: ConnectionEvents = {
+      candidates: () => [endpoint],
+      assign: () => undefined,
+      onAttemptFailed: (_, fault, isSlow) => faults.push(isSlow ? `${fault} slowly` : fault),
+      onConnected: () => undefined,
+      onUsable: () => undefined,
+      onDisconnected: () => undefined,
+    }
+    let passedMs = 1000
+    const socket = new Socket()
+    const attempted = Promise.withResolvers<undefined>()
+    const connector: Connector = ({ hostname }, _connected, options) => {
+      options?.lookup?.(hostname, { all: true }, () => {
+        socket.emit('connectionAttempt', endpoint.address, 80, 4)
+        passedMs += heardMs
+        socket.emit(event, endpoint.address, 80, 4)
+        attempted.resolve(undefined)
+      })
+      return socket
+    }
+    const { client } = openConnection(
+      {
+        origin: 'http://up.test',
+        openClient: openUndiciClient,
+        connector,
+        keepAliveMs: 1000,
+        dueMs: Infinity,
+        whenKnown: (callback) => {
+          process.nextTick(callback, null)
+        },
+        heardMs: () => passedMs,
       },
-      heardMs: () => passedMs,
-    },
-    events,
-  )
-  client.dispatch(
-    { method: 'GET', path: '/', headers: [], body: null, contentLength: undefined },
-    SILENT,
-  )
-  await attempted.promise
-  expect(faults).toEqual(told)
-  client.destroy()
-  socket.destroy()
-})
+      events,
+    )
+    client.dispatch(
+      { method: 'GET', path: '/', headers: [], body: null, contentLength: undefined },
+      SILENT,
+    )
+    await attempted.promise
+    expect(faults).toEqual(told)
+    client.destroy()
+    socket.destroy()
+  },
+)

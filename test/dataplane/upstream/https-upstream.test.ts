@@ -11,25 +11,8 @@ import { UPSTREAM_CLIENTS } from '../../../dataplane/upstream/http-client.ts'
 import { createUpstream } from '../../../dataplane/upstream/undici-upstream.ts'
 import { seededRandom } from '../../support/seeded-random.ts'
 import { settled } from '../../support/settled.ts'
+import { CERT, KEY } from './self-signed.ts'
 import { ask } from './servers.ts'
-
-// A self-signed certificate for upstream.test and 127.0.0.1, good until the year 2126; used nowhere else.
-const KEY = `-----BEGIN PRIVATE KEY-----
-MIGHAgEAMBMGByqGSM49AgEGCCqGSM49AwEHBG0wawIBAQQgDs+tEagrn8JF6dSb
-K1buINFBNnIQCN6vwUzqsW75B7mhRANCAASh82/+G8ByMNRfzUvL9kjU37wcGdLw
-jtQbQiMe9bGYDM5ZLLLsu4hon2L86GIPHVHU59jA6n5V7SNDju9YUKEa
------END PRIVATE KEY-----`
-const CERT = `-----BEGIN CERTIFICATE-----
-MIIBqDCCAU2gAwIBAgIUeRvOVdtfZdwJ1XWr2DbLAdoXNd0wCgYIKoZIzj0EAwIw
-GDEWMBQGA1UEAwwNdXBzdHJlYW0udGVzdDAgFw0yNjExMjExNTQwMTJaGA8yMTI2
-MTAyODE1NDAxMlowGDEWMBQGA1UEAwwNdXBzdHJlYW0udGVzdDBZMBMGByqGSM49
-AgEGCCqGSM49AwEHA0IABKHzb/4bwHIw1F/NS8v2SNTfvBwZ0vCO1BtCIx71sZgM
-zlkssuy7iGifYvzoYg8dUdTn2MDqflXtI0OO71hQoRqjczBxMB0GA1UdDgQWBBSA
-50Er7uDuLPIF15twknzRGPYKiTAfBgNVHSMEGDAWgBSA50Er7uDuLPIF15twknzR
-GPYKiTAPBgNVHRMBAf8EBTADAQH/MB4GA1UdEQQXMBWCDXVwc3RyZWFtLnRlc3SH
-BH8AAAEwCgYIKoZIzj0EAwIDSQAwRgIhAJzjnrAx9Yxhht73sFm3Nw0Lj1zmxlG3
-Y45VaNrqmUtwAiEA6aFVr7zou19fAKbesxg4pHgybvlqvNRnxkp/gk+W83w=
------END CERTIFICATE-----`
 
 describe.each(UPSTREAM_CLIENTS)('over %s', (client) => {
   describe('https upstreams', () => {

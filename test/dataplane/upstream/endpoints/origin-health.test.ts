@@ -146,8 +146,11 @@ describe('a probe', () => {
 })
 
 describe('pools without connections', () => {
-  const poolOf = (isLiteral: boolean): OriginPool =>
-    ({ addresses: { isLiteral, set: { size: 1 } } }) as unknown as OriginPool
+  const poolOf = (isLiteral: boolean, isBlank = true): OriginPool =>
+    ({
+      addresses: { isLiteral, set: { size: 1 } },
+      health: { isBlank },
+    }) as unknown as OriginPool
 
   it('are kept for a minute, five hundred of them', () => {
     let nowMs = 0
@@ -165,6 +168,10 @@ describe('pools without connections', () => {
       undefined,
     ])
     expect(gone).toEqual([literal])
+    // Nothing is known of an address that has not failed.
+    const failed = poolOf(true, false)
+    idlePools.put('literal', failed)
+    expect(idlePools.take('literal')).toBe(failed)
     for (let at = 0; at < 600; at++) idlePools.put(`o${at}`, poolOf(false))
     expect([
       idlePools.size,

@@ -210,3 +210,59 @@ describe('a share grows', () => {
     expect(shareAfter(ms)).toBeCloseTo(share)
   })
 })
+
+describe('addresses that can not be reached', () => {
+  const WAIT_MS = 8 * SECOND
+
+  const unreachable = (count: number, dead: number, waitedMs = WAIT_MS) => {
+    const made = rig(count)
+    const { detector, members, ejectionCounter } = made
+    for (const address of [...members].slice(0, dead))
+      for (let failures = 0; failures < 5; failures++)
+        detector.report(
+          { address, isFailure: true, begunAt: ejectionCounter.count, waitedMs },
+          members,
+        )
+    const out = [...members].map((each) => detector.shareOf(each) === 0)
+    return { ...made, out }
+  }
+
+  it.each([
+    [1, 1],
+    [2, 2],
+    [4, 3],
+  ])('of %d, %d, are all ejected', (count, dead) => {
+    expect(unreachable(count, dead).out.filter(Boolean)).toHaveLength(dead)
+  })
+
+  it.each([
+    [WAIT_MS, WAIT_MS, true],
+    [WAIT_MS, WAIT_MS + 1, false],
+    [SECOND, WAIT_MS, false],
+    [Infinity, 600 * SECOND, true],
+  ])(
+    'after waits of %d ms are so for a request that waits %d ms: %s',
+    (waitedMs, connectTimeoutMs, expected) => {
+      const { detector } = unreachable(1, 1, waitedMs)
+      expect(detector.isUnreachable('10.0.0.1', connectTimeoutMs)).toBe(expected)
+    },
+  )
+
+  it('stay ejected where the origin loses others, and leave no room for those that fail otherwise', () => {
+    const { detector, tell } = unreachable(4, 1)
+    tell('10.0.0.2', '-----')
+    expect(detector.shareOf('10.0.0.2')).toBe(0)
+    detector.matchEndpoints(new Set(['10.0.0.1', '10.0.0.2', '10.0.0.3']))
+    expect(['10.0.0.1', '10.0.0.2'].map((each) => detector.shareOf(each) === 0)).toEqual([
+      true,
+      false,
+    ])
+  })
+
+  it('are open again with the first connection, whatever was waited for', () => {
+    const { detector } = unreachable(1, 1)
+    expect(detector.onConnected('10.0.0.1')).toEqual({ kind: 'readmitted' })
+    expect(detector.isUnreachable('10.0.0.1', WAIT_MS)).toBe(false)
+    expect(detector.onConnected('10.0.0.1')).toBeUndefined()
+  })
+})
