@@ -3,13 +3,18 @@
 
 import type { ContextRead } from './expression/reads.ts'
 import type { CompiledOperation, CompiledResponse } from './compiled.ts'
+import { childrenOf } from './expression/children.ts'
+import { STEP } from './expression/functions/functions.ts'
 import { readsOf } from './expression/reads.ts'
+import type { PipeArgument, PipeTemplate, Template } from './expression/template.ts'
 
 export interface ResponseNeeds {
   /** `on_result` passes the body through unchanged, or is left out, and nothing else reads it. */
   readonly passesThrough: boolean
   readonly readsResultBody: boolean
   readonly readsErrorBody: boolean
+  /** `on_result` fails if the body of the result is empty: it reads a member of it. */
+  readonly needsResultMember: boolean
 }
 
 export const responseNeedsOf = ({
@@ -25,6 +30,7 @@ export const responseNeedsOf = ({
     passesThrough: isUnchanged && !reads(rest, RESULT_BODY),
     readsResultBody,
     readsErrorBody: reads(onError, ERROR_BODY),
+    needsResultMember: templatesOf(onResult).some(readsMember),
   }
 }
 
@@ -40,6 +46,28 @@ const ERROR_BODY: ReadonlySet<ContextRead> = new Set([
 ])
 
 const reads = (response: CompiledResponse, body: ReadonlySet<ContextRead>): boolean =>
-  [response.headers, response.body, response.statusCode, response.uri].some(
-    (template) => template !== undefined && readsOf(template).some((read) => body.has(read)),
-  )
+  templatesOf(response).some((template) => readsOf(template).some((read) => body.has(read)))
+
+const templatesOf = ({ headers, body, statusCode, uri }: CompiledResponse): readonly Template[] =>
+  [headers, body, statusCode, uri].filter((template) => template !== undefined)
+
+/** Functions give the empty text unchanged, but it has no keys. */
+const readsMember = (template: PipeArgument): boolean => {
+  switch (template.kind) {
+    case 'constant':
+    case 'piped':
+      return false
+    case 'read':
+      return template.keys.length > 2 && template.keys.slice(0, 2).join('.') === 'result.body'
+    case 'pipe':
+      return readsKeyOfBody(template) || childrenOf(template).some(readsMember)
+    case 'map':
+    case 'list':
+    case 'text':
+      return childrenOf(template).some(readsMember)
+  }
+}
+
+/** A path that goes on after a pipe: `{{variables.order.id}}`, where the variable is one. */
+const readsKeyOfBody = ({ input, calls }: PipeTemplate): boolean =>
+  readsOf(input).includes('action.result.body') && calls.some(({ name }) => name === STEP)

@@ -9,6 +9,7 @@ export type FailureReason =
   | CredentialFailureCode
   | 'upstream_status' // a response of 400 or more, which is a result of the action as well
   | 'response_head' // a status, coding or framing that can't be passed on
+  | 'partial_response' // a 204, 206 or 304, where the document needs the whole body
   | 'response_too_large'
   | 'undecodable' // a body that is not what its Content-Type or coding says
   | 'no_memory'

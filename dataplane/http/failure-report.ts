@@ -112,6 +112,7 @@ export const FAILURE_SENTENCES = {
     'the client certificate of the credential can not be used; replace it in its Secret',
   upstream_status: 'the upstream answered with an error status',
   response_head: "the upstream sent a response head that can't be passed on",
+  partial_response: 'the upstream sent a response without the whole body, which the document reads',
   response_too_large: 'the upstream sent a body that is too large for a document to read',
   undecodable: "the upstream sent a body that can't be decoded",
   no_memory: 'the memory for responses that documents read was used up',

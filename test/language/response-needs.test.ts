@@ -1,11 +1,17 @@
 import { describe, expect, it } from '@jest/globals'
 import { responseNeedsOf } from '../../language/response-needs.ts'
 import type { CompiledResponse } from '../../language/compiled.ts'
-import { constant } from '../../language/expression/template.ts'
+import { constant, type PipeCall, type Template } from '../../language/expression/template.ts'
 import { map, read, text } from '../dataplane/actions/forward/forward-fixture.ts'
 
 const NONE: CompiledResponse = { declared: false }
 const whole = read('action.result.body')
+const pipe = (input: Template, ...calls: PipeCall[]): Template => ({
+  kind: 'pipe',
+  input,
+  calls,
+  source: '',
+})
 
 describe('responseNeedsOf', () => {
   it.each<[string, CompiledResponse, boolean, boolean]>([
@@ -48,11 +54,51 @@ describe('responseNeedsOf', () => {
       false,
     ],
   ])('%s', (_, onResult, passesThrough, readsResultBody) => {
-    expect(responseNeedsOf({ onResult, onError: NONE })).toEqual({
+    expect(responseNeedsOf({ onResult, onError: NONE })).toMatchObject({
       passesThrough,
       readsResultBody,
       readsErrorBody: false,
     })
+  })
+
+  it.each<[string, CompiledResponse, boolean]>([
+    ['nothing', NONE, false],
+    ['the body', { declared: true, body: map({ b: whole }) }, false],
+    ['a member', { declared: true, body: map({ b: read('action.result.body.id') }) }, true],
+    [
+      'a member in a text',
+      { declared: true, body: text('x', read('action.result.body.id')) },
+      true,
+    ],
+    [
+      'a member in a header',
+      { declared: true, headers: map({ x: read('action.result.body.id') }) },
+      true,
+    ],
+    [
+      'a member of what a function gives',
+      {
+        declared: true,
+        body: pipe(whole, { name: 'head', args: [] }, { name: '.', args: [constant('id')] }),
+      },
+      true,
+    ],
+    [
+      'an argument',
+      {
+        declared: true,
+        body: pipe(constant({}), { name: 'get', args: [read('action.result.body.id')] }),
+      },
+      true,
+    ],
+    [
+      'a key with get',
+      { declared: true, body: pipe(whole, { name: 'get', args: [constant('id')] }) },
+      false,
+    ],
+    ['a header', { declared: true, body: read('action.result.headers.etag') }, false],
+  ])('fails without a member, reading %s', (_, onResult, needsResultMember) => {
+    expect(responseNeedsOf({ onResult, onError: NONE })).toMatchObject({ needsResultMember })
   })
 
   it.each([

@@ -69,7 +69,8 @@ export const prepareForward = (
         ? prepareOrigin(action.host)
         : prepareHosts(action.hosts, { clock, onHealth }),
     security,
-    getsForHead: isServedByGet && outcome.readsResultBody && !outcome.passesThrough,
+    readsBody: outcome.readsResultBody && !outcome.passesThrough,
+    isServedByGet,
   })
   const limitsOf = prepareLimits(operation.limits, environment.callTimeoutMs)
   const credential =

@@ -21,6 +21,7 @@ import {
 } from '../../upstream/headers.ts'
 import { encodePart, encodePathText, encodeQueryText, requestTarget } from '../../upstream/url.ts'
 import { prepareDocumentBody } from './document-body.ts'
+import { askForWholeBody } from './read-response.ts'
 import type { Exchange } from '../performer.ts'
 
 /** The host, of several, that the current attempt goes to. */
@@ -55,8 +56,10 @@ export interface RequestOptions {
   /** The origin, or the choice among several. */
   readonly target: (context: EvaluationContext) => string | HostChoice
   readonly security: CompiledSecurity
-  /** HEAD is sent as GET, because the document reads a body, which the response to a HEAD would not have. */
-  readonly getsForHead: boolean
+  /** The document reads the body of the response. */
+  readonly readsBody: boolean
+  /** Then HEAD is sent as GET, as the response to a HEAD would have no body. */
+  readonly isServedByGet: boolean
 }
 
 type PrepareRequest = (exchange: Exchange) => OutgoingRequest
@@ -68,11 +71,15 @@ export const prepareRequest = ({
   action,
   target,
   security,
-  getsForHead,
+  readsBody,
+  isServedByGet,
 }: RequestOptions): PrepareRequest => {
   const pathAndQuery = preparePathAndQuery(action)
   const isNamed = isNamedByDocument(action)
-  const headers = prepareHeaders(action, credentialOf(security))
+  const allHeaders = prepareHeaders(action, credentialOf(security))
+  const headers = readsBody
+    ? (exchange: Exchange) => askForWholeBody(allHeaders(exchange), exchange.incoming.rawHeaders)
+    : allHeaders
   const documentBody = action.body && prepareDocumentBody(action.body)
   const method = action.method?.toUpperCase()
 
@@ -85,7 +92,7 @@ export const prepareRequest = ({
       origin: typeof chosen === 'string' ? chosen : chosen.origin,
       hosts: typeof chosen === 'string' ? undefined : chosen,
       isNamed,
-      method: getsForHead && own === 'HEAD' ? 'GET' : own,
+      method: readsBody && isServedByGet && own === 'HEAD' ? 'GET' : own,
       path: pathAndQuery(exchange),
       headers: list,
     }

@@ -26,6 +26,7 @@ import type {
   UpstreamFailure,
   UpstreamSink,
 } from '../../upstream/upstream.ts'
+import { explainPartialResponse } from './read-response.ts'
 import { decodeResponse, MAX_RESPONSE_BYTES } from './response-body.ts'
 import { statusError, failureError, gatewayError, type ForwardErrorUri } from '../failure.ts'
 import { boundDetail, type FailureReason } from '../request-failure.ts'
@@ -139,6 +140,15 @@ export class Forwarding implements UpstreamSink {
     const fault = faultOfHead(statusCode, raw)
     if (fault !== undefined) {
       this.#failWith('svc.error.bad_gateway', 'response_head', fault)
+      return
+    }
+    const lack = explainPartialResponse(
+      statusCode,
+      this.#ready.outgoing.headers,
+      this.#tools.outcome,
+    )
+    if (lack !== undefined) {
+      this.#failWith('svc.error.bad_gateway', 'partial_response', lack)
       return
     }
     this.#status = statusCode
