@@ -7,6 +7,7 @@ import { documents, manifests } from './targets/documents.ts'
 import { expressions } from './targets/expressions.ts'
 import { rawSocketFrames, webSocketFrames } from './targets/frames.ts'
 import { proxyHeaders } from './targets/proxy-headers.ts'
+import { relayedMessages } from './targets/relayed-messages.ts'
 import { requestHeads } from './targets/request-heads.ts'
 import { responseHeads, responseHeadsBuiltIn } from './targets/response-heads.ts'
 import { resources } from './targets/resources.ts'
@@ -29,6 +30,7 @@ export const TARGETS: readonly FuzzTarget[] = [
   ...wampMessages,
   rawSocketFrames,
   webSocketFrames,
+  ...relayedMessages,
   documents,
   manifests,
   resources,

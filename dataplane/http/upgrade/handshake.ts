@@ -6,7 +6,7 @@ import type { CompiledSecurity } from '../../../language/compile/security.ts'
 import type { Authority } from '../../../language/routes/authority.ts'
 import { GatewayError } from '../../gateway-error.ts'
 import { SCHEMES, type SchemeTraits } from '../../security/schemes/scheme-table.ts'
-import type { RelayHandshake } from '../../wamp/relay/handshake.ts'
+import { isRelayed, RELAYED, type RelayHandshake } from '../../wamp/relay/handshake.ts'
 import type { RealmOrigins } from '../realm-origins.ts'
 import { hasBody, type RequestHead } from '../request/head.ts'
 
@@ -29,19 +29,15 @@ export const readHandshake = ({ headers }: IncomingMessage): RelayHandshake => {
   if (!KEY.test(key))
     throw new GatewayError('svc.error.invalid_data', 'Sec-WebSocket-Key is not 16 bytes in base64')
   const offered = (headers['sec-websocket-protocol'] ?? '').split(',').map((name) => name.trim())
-  const protocols = offered.filter((name) => PROTOCOL.test(name))
+  const protocols = offered.filter(isRelayed)
   if (protocols.length === 0)
     throw new GatewayError('svc.error.invalid_data', 'No WAMP sub-protocol is offered', {
-      description: 'Offer one in Sec-WebSocket-Protocol: wamp.2.json, wamp.2.msgpack, wamp.2.cbor.',
+      description: `Offer one in Sec-WebSocket-Protocol: ${Object.keys(RELAYED).join(', ')}.`,
     })
-  return { key, protocols: protocols.slice(0, MAX_PROTOCOLS) }
+  return { key, protocols: [...new Set(protocols)] }
 }
 
 const KEY = /^[+/0-9A-Za-z]{22}==$/
-/** A token (RFC 9110 §5.6.2) of the WAMP registry. */
-const PROTOCOL = /^wamp\.2\.[\w.-]{1,64}$/
-/** More than exist. */
-const MAX_PROTOCOLS = 32
 
 /**
  * Browsers always send the Origin of a connection (RFC 6455 §10.2); a client without one is no browser, and could

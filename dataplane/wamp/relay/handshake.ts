@@ -2,18 +2,32 @@
 // opens nothing; the client's key is passed on, so that the router's response fits the client too.
 
 import { createHash } from 'node:crypto'
+import type { SerializerName } from '../protocol/messages.ts'
+
+/** The sub-protocols whose messages can be read far enough to know the realm of a session, with their format. */
+export const RELAYED = {
+  'wamp.2.json': 'json',
+  'wamp.2.msgpack': 'msgpack',
+  'wamp.2.cbor': 'cbor',
+} as const satisfies Readonly<Record<string, SerializerName>>
+
+export type RelayedProtocol = keyof typeof RELAYED
+
+export const isRelayed = (name: string): name is RelayedProtocol => Object.hasOwn(RELAYED, name)
 
 /** What is passed from a client's handshake to the router. */
 export interface RelayHandshake {
   /** `Sec-WebSocket-Key`, checked. */
   readonly key: string
-  /** Sub-protocols offered, `wamp.2.*` alone, in the client's order. */
-  readonly protocols: readonly string[]
+  /** Sub-protocols offered, those of `RELAYED` alone, in the client's order. */
+  readonly protocols: readonly RelayedProtocol[]
 }
 
-/** Nothing of the client but its key and protocols: no origin, cookie, credentials or extensions. */
+/**
+ * Nothing of the client but its key and protocols: no origin, cookie, credentials or extensions; and no user and password
+ * of the URL, which are for the gateway's own sessions: a router that trusts their owner would trust every client.
+ */
 export const handshakeText = (url: URL, { key, protocols }: RelayHandshake): string => {
-  const { username, password } = url
   const lines = [
     `GET ${url.pathname}${url.search} HTTP/1.1`,
     `Host: ${url.host}`,
@@ -22,23 +36,8 @@ export const handshakeText = (url: URL, { key, protocols }: RelayHandshake): str
     'Sec-WebSocket-Version: 13',
     `Sec-WebSocket-Key: ${key}`,
     `Sec-WebSocket-Protocol: ${protocols.join(', ')}`,
-    ...(username === '' && password === '' ? [] : [`Authorization: ${basic(username, password)}`]),
   ]
   return `${lines.join('\r\n')}\r\n\r\n`
-}
-
-/** The credentials in the router's URL: the gateway's own, which its other connections to the router use too. */
-const basic = (username: string, password: string): string => {
-  const pair = `${decoded(username)}:${decoded(password)}`
-  return `Basic ${Buffer.from(pair).toString('base64')}`
-}
-
-const decoded = (text: string): string => {
-  try {
-    return decodeURIComponent(text)
-  } catch {
-    return text
-  }
 }
 
 export type HandshakeResponse =
@@ -48,7 +47,7 @@ export type HandshakeResponse =
   | {
       readonly kind: 'accepted'
       readonly accept: string
-      readonly protocol: string
+      readonly protocol: RelayedProtocol
       /** Where frames begin. */
       readonly headBytes: number
     }
@@ -69,19 +68,18 @@ export const readHandshakeResponse = (
   const headers = readHeaders(lines)
   const why = findError(statusLine, headers, request)
   if (why !== undefined) return refused(why)
-  return {
-    kind: 'accepted',
-    accept: headers.get('sec-websocket-accept') ?? '',
-    protocol: headers.get('sec-websocket-protocol') ?? '',
-    headBytes: end + 4,
-  }
+  const chosen = headers.get('sec-websocket-protocol')
+  const protocol = request.protocols.find((offered) => offered === chosen)
+  if (protocol === undefined) return refused('it takes no sub-protocol on offer')
+  const accept = headers.get('sec-websocket-accept') ?? ''
+  return { kind: 'accepted', accept, protocol, headBytes: end + 4 }
 }
 
 /** Checks what a client must check of a response (RFC 6455 §4.1). undefined: nothing is wrong. */
 const findError = (
   statusLine: string,
   headers: ReadonlyMap<string, string>,
-  { key, protocols }: RelayHandshake,
+  { key }: RelayHandshake,
 ): string | undefined => {
   const status = /^HTTP\/1\.1 (\d{3})(?: |$)/.exec(statusLine)?.[1]
   if (status === undefined) return 'its response is no HTTP/1.1'
@@ -90,8 +88,6 @@ const findError = (
     return 'it switches to no WebSocket'
   if (headers.get('sec-websocket-accept') !== acceptOf(key))
     return 'its Sec-WebSocket-Accept is wrong'
-  if (!protocols.includes(headers.get('sec-websocket-protocol') ?? ''))
-    return 'it takes no sub-protocol on offer'
   if (headers.has('sec-websocket-extensions')) return 'it uses extensions that were not offered'
   return undefined
 }

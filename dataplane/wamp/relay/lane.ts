@@ -1,18 +1,16 @@
 // Passes the bytes of one direction of a relayed WebSocket connection on to the other socket unchanged, no faster than
-// that one takes them. Nothing but the gateway's own Close frame is ever inserted.
+// that one takes them. Nothing but the gateway's own last message and Close frame is ever inserted.
 
 import type { Duplex } from 'node:stream'
-import { type FrameError, FrameScanner } from './frames.ts'
+import type { FrameError } from './frame-error.ts'
+import { FrameScanner, type FrameScannerOptions } from './frames.ts'
 
 export interface LaneEnds {
   readonly from: Duplex
   readonly to: Duplex
 }
 
-export interface LaneOptions {
-  /** Frames of a client are masked. */
-  readonly isMasked: boolean
-  readonly maxMessageBytes: number
+export interface LaneOptions extends FrameScannerOptions {
   /** Monotonic, milliseconds. */
   readonly now: () => number
   /** The sender has violated the protocol, or exceeded a limit. */
@@ -26,10 +24,10 @@ export class Lane {
   readonly #to: Duplex
   readonly #options: LaneOptions
   readonly #scanner: FrameScanner
-  /** The beginning of an incomplete header, at most 13 bytes. */
+  /** What has not passed: bytes that the scanner holds, and behind them the beginning of an incomplete header. */
   #rest = NOTHING
-  /** A Close frame of ours that waits for the end of the current frame. */
-  #closeFrame: Buffer | undefined = undefined
+  /** Frames of ours that wait for the end of the current frame, and end with Close. */
+  #last: { readonly message: Buffer; readonly close: Buffer } | undefined = undefined
   #isOver = false
   #stuckSinceMs: number | undefined = undefined
   #lastByteMs: number
@@ -64,13 +62,14 @@ export class Lane {
   take(chunk: Buffer): void {
     this.#lastByteMs = this.#options.now()
     if (this.#isOver) return
-    if (this.#closeFrame !== undefined) {
+    if (this.#last !== undefined) {
       this.#pass(chunk.subarray(0, this.#scanner.finishFrame(chunk)))
-      this.#sendCloseFrame()
+      this.#sendLast()
       return
     }
     const bytes = this.#rest.length === 0 ? chunk : Buffer.concat([this.#rest, chunk])
-    const count = this.#scanner.scan(bytes)
+    const scanned = this.#scanner.heldBytes
+    const count = scanned + this.#scanner.scan(bytes.subarray(scanned)) - this.#scanner.heldBytes
     // A copy: a few bytes must not keep the whole chunk.
     this.#rest = count === bytes.length ? NOTHING : Buffer.from(bytes.subarray(count))
     this.#pass(bytes.subarray(0, count))
@@ -78,11 +77,14 @@ export class Lane {
     else if (this.#scanner.error !== undefined) this.#options.onError(this.#scanner.error)
   }
 
-  /** Sends `frame` to the receiver as soon as the current frame has ended, and nothing after it. */
-  close(frame: Buffer): void {
-    if (this.#isOver || this.#closeFrame !== undefined) return
-    this.#closeFrame = frame
-    this.#sendCloseFrame()
+  /**
+   * Sends the Close frame to the receiver as soon as the current frame has ended, and nothing after it. `message` is sent
+   * before it, unless that would be within another message.
+   */
+  close(close: Buffer, message: Buffer = NOTHING): void {
+    if (this.#isOver || this.#last !== undefined) return
+    this.#last = { message, close }
+    this.#sendLast()
   }
 
   /** Ends the receiver's half, as nothing more comes. */
@@ -91,9 +93,11 @@ export class Lane {
     this.#to.end()
   }
 
-  #sendCloseFrame(): void {
-    if (this.#closeFrame === undefined || this.#scanner.payloadLeft > 0) return
-    this.#pass(this.#closeFrame)
+  #sendLast(): void {
+    if (this.#last === undefined || this.#scanner.payloadLeft > 0) return
+    const { message, close } = this.#last
+    this.#rest = NOTHING
+    this.#pass(this.#scanner.isInMessage ? close : Buffer.concat([message, close]))
     this.end()
     // Read on, so that the sender's own Close frame does not meet a closed socket and reset ours.
     this.#from.resume()

@@ -2,8 +2,10 @@
 // until either ends or a limit is reached. It never throws: whatever happens to one end, the other one is closed.
 
 import type { Duplex } from 'node:stream'
+import type { SerializerName } from '../protocol/messages.ts'
 import { closeFrame } from './close-frame.ts'
-import type { FrameError } from './frames.ts'
+import type { FrameError } from './frame-error.ts'
+import { HelloGate } from './hello-gate.ts'
 import { Lane } from './lane.ts'
 
 export interface RelayEnds {
@@ -15,6 +17,10 @@ export interface RelayEnds {
 }
 
 export interface RelayOptions {
+  /** The realm that sessions of the client may join. */
+  readonly realmUri: string
+  /** Of the router's sub-protocol. */
+  readonly format: SerializerName
   readonly maxMessageBytes: number
   /** Longest time without a byte of either; pings count. */
   readonly idleMs: number
@@ -30,9 +36,8 @@ export interface RelayOptions {
   readonly onClosed: () => void
 }
 
-interface CloseReason {
+interface CloseReason extends Pick<FrameError, 'reason' | 'abort'> {
   readonly code: number
-  readonly reason: string
 }
 
 /** RFC 6455 §7.4.1. */
@@ -52,9 +57,10 @@ export class Relay {
     this.#ends = ends
     this.#options = options
     const { maxMessageBytes, now } = options
+    const gate = new HelloGate(options)
     this.#toRouter = new Lane(
       { from: client, to: router },
-      { isMasked: true, maxMessageBytes, now, onError: this.#closeForClient },
+      { isMasked: true, maxMessageBytes, now, gate, onError: this.#closeForClient },
     )
     this.#toClient = new Lane(
       { from: router, to: client },
@@ -97,8 +103,8 @@ export class Relay {
     this.#close(error, error.code)
   }
 
-  #close({ code, reason }: CloseReason, routerCode: number): void {
-    this.#toClient.close(closeFrame(code, reason))
+  #close({ code, reason, abort }: CloseReason, routerCode: number): void {
+    this.#toClient.close(closeFrame(code, reason), abort)
     this.#toRouter.close(closeFrame(routerCode, '', this.#options.mask()))
     this.#endSoon()
   }

@@ -8,7 +8,7 @@ import type { RouterRecord } from '../../../language/realm/record.ts'
 import type { Log } from '../../../telemetry/log.ts'
 import { GatewayError } from '../../gateway-error.ts'
 import { GOING_AWAY, Relay, type RelayOptions } from './relay.ts'
-import type { RelayHandshake } from './handshake.ts'
+import { RELAYED, type RelayHandshake } from './handshake.ts'
 import {
   type ConnectOptions,
   connectRouter,
@@ -180,14 +180,14 @@ class RelayRegistry implements Relays {
   }
 
   #opened(place: RelayPlace, connection: RouterConnection): OpenedRelay {
-    const { socket: router, head: routerHead, accept, protocol, url } = connection
+    const { socket: router, head: routerHead, accept, protocol } = connection
     return {
       accept,
       protocol,
       start: (client, clientHead) => {
         this.#opening -= 1
         if (client instanceof Socket) client.setTimeout(0)
-        this.#start(place, url, { client, clientHead, router, routerHead })
+        this.#start(place, connection, { client, clientHead, router, routerHead })
       },
       drop: () => {
         this.#opening -= 1
@@ -196,9 +196,15 @@ class RelayRegistry implements Relays {
     }
   }
 
-  #start(place: RelayPlace, url: string, ends: ConstructorParameters<typeof Relay>[0]): void {
+  #start(
+    place: RelayPlace,
+    { url, protocol }: RouterConnection,
+    ends: ConstructorParameters<typeof Relay>[0],
+  ): void {
     const relay = new Relay(ends, {
       ...this.#limits,
+      realmUri: place.realmUri,
+      format: RELAYED[protocol],
       now: this.#now,
       mask: () => randomBytes(4),
       onClosed: () => {

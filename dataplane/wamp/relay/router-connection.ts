@@ -4,7 +4,12 @@ import { connect as connectTcp, isIP, type Socket } from 'node:net'
 import { connect as connectTls } from 'node:tls'
 import { CodedError } from '../../../base/coded-error.ts'
 import { messageOf } from '../../../base/thrown.ts'
-import { handshakeText, type RelayHandshake, readHandshakeResponse } from './handshake.ts'
+import {
+  handshakeText,
+  readHandshakeResponse,
+  type RelayedProtocol,
+  type RelayHandshake,
+} from './handshake.ts'
 import type { RouterDial } from '../transport/router-dial.ts'
 import { describeRouterUrl, endpointOf } from '../transport/router-url.ts'
 
@@ -15,7 +20,7 @@ export interface RouterConnection {
   readonly head: Buffer
   /** For the client: `Sec-WebSocket-Accept`, `Sec-WebSocket-Protocol`. */
   readonly accept: string
-  readonly protocol: string
+  readonly protocol: RelayedProtocol
   /** The URL that it is connected to. */
   readonly url: string
 }

@@ -136,7 +136,7 @@ const checkSocket = (input: Buffer): string => {
     return `${whole.fault} ${whole.hasClosed}`
   })
   checkWritten(input)
-  const asked = { key: 'dGhlIHNhbXBsZSBub25jZQ==', protocols: ['wamp.2.json'] }
+  const asked = { key: 'dGhlIHNhbXBsZSBub25jZQ==', protocols: ['wamp.2.json'] } as const
   const response = readHandshakeResponse(input, asked)
   if (response.kind === 'accepted' && response.headBytes > input.length)
     throw new Error('frames begin beyond the end')

@@ -8,8 +8,9 @@ import type { RealmRecord } from '../../../../language/realm/record.ts'
 import { eventually } from '../../../support/eventually.ts'
 import { roundTrip } from '../../round-trip.ts'
 import { headerValues } from '../../../support/raw-client.ts'
-import { frame } from '../../wamp/frames.ts'
 import {
+  hello,
+  helloText,
   responseText,
   startRawRouter,
   startTestRouter,
@@ -115,8 +116,8 @@ describe('a connection', () => {
     expect([socket.protocol, socket.extensions]).toEqual(['wamp.2.json', ''])
     socket.send('[1,"com.acme",{}]')
     expect(await said(socket)).toBe('[1,"com.acme",{}]')
-    socket.send(Buffer.alloc(2_000_000, 'x'))
-    expect(await said(socket)).toHaveLength(2_000_000)
+    socket.send(helloText('x'.repeat(2_000_000)))
+    expect(await said(socket)).toBe(helloText('x'.repeat(2_000_000)))
     expect(router.heads[0]).toMatchObject({ 'sec-websocket-protocol': 'wamp.2.cbor, wamp.2.json' })
     expect(router.heads[0]).not.toHaveProperty('sec-websocket-extensions')
     expect(gateway.relays.size).toBe(1)
@@ -125,6 +126,22 @@ describe('a connection', () => {
     await eventually(async () => {
       expect([gateway.relays.size, await gateway.connections()]).toEqual([0, 0])
     })
+  })
+
+  it('of a client that says HELLO to another realm is ended, and the router hears nothing of it', async () => {
+    const heard: string[] = []
+    await router[Symbol.asyncDispose]()
+    router = await startTestRouter((_, data) => heard.push((data as Buffer).toString()))
+    realms.set('com.acme', { uri: 'com.acme', router: { url: router.url } })
+    realms.set('com.bank', { uri: 'com.bank', router: { url: router.url } })
+    await gateway.load(at('/v1'))
+    const socket = await open('/v1/ws', ['wamp.2.cbor', 'wamp.2.json'])
+    const closed = once(socket, 'close')
+    const answer = said(socket)
+    socket.send('[1,"com.bank",{}]')
+    expect(JSON.parse(await answer)).toMatchObject({ 0: 3, 2: 'wamp.error.no_such_realm' })
+    expect((await closed)[0]).toBe(1008)
+    expect(heard).toEqual([])
   })
 
   it('is answered, counted and logged', async () => {
@@ -210,10 +227,17 @@ describe('the handshake', () => {
     ['two keys', { 'Sec-WebSocket-Key': `${KEY}\r\nSec-WebSocket-Key: ${KEY}` }, 400, invalid],
     ['no protocol', { 'Sec-WebSocket-Protocol': undefined }, 400, invalid],
     ['no WAMP protocol', { 'Sec-WebSocket-Protocol': 'mqtt, wamp.1, wamp.2.' }, 400, invalid],
+    [
+      'a protocol that is not read',
+      { 'Sec-WebSocket-Protocol': 'wamp.2.json.batched' },
+      400,
+      invalid,
+    ],
+    ['a name that every object has', { 'Sec-WebSocket-Protocol': 'constructor' }, 400, invalid],
     ['a protocol that is no token', { 'Sec-WebSocket-Protocol': 'wamp.2.a b' }, 400, invalid],
     [
       'a protocol the router lacks',
-      { 'Sec-WebSocket-Protocol': 'wamp.2.x' },
+      { 'Sec-WebSocket-Protocol': 'wamp.2.cbor' },
       502,
       'svc.error.bad_gateway',
     ],
@@ -397,8 +421,8 @@ describe('the document that let a connection in', () => {
     // Both are looked at together.
     await gateway.remove('other')
     await closed
-    socket.send('x')
-    expect(await said(socket)).toBe('x')
+    socket.send(helloText('x'))
+    expect(await said(socket)).toBe(helloText('x'))
   })
 })
 
@@ -614,7 +638,7 @@ describe('when the router does not', () => {
     realms.set('com.acme', { uri: 'com.acme', router: { url: late.url } })
     await gateway.load(at('/'))
     const socket = createConnection(gateway.address)
-    const frames = [1, 2, 3].map((byte) => frame(Buffer.alloc(30_000, byte), { isMasked: true }))
+    const frames = [1, 2, 3].map((byte) => hello(String(byte).repeat(30_000)))
     socket.write(handshake('/ws'))
     await eventually(() => {
       expect(late.sockets.size).toBe(1)

@@ -5,11 +5,22 @@ import { createHash } from 'node:crypto'
 import { once } from 'node:events'
 import { type AddressInfo, connect, createServer, type Server, type Socket } from 'node:net'
 import { type RawData, type WebSocket, WebSocketServer } from 'ws'
+import type { RelayHandshake } from '../../../../dataplane/wamp/relay/handshake.ts'
 import type { Relays } from '../../../../dataplane/wamp/relay/relays.ts'
+import { frame } from '../frames.ts'
 
-export const HANDSHAKE = { key: 'dGhlIHNhbXBsZSBub25jZQ==', protocols: ['wamp.2.json'] }
+export const HANDSHAKE = { key: 'dGhlIHNhbXBsZSBub25jZQ==', protocols: ['wamp.2.json'] } as const
 export const REALM = 'com.acme'
 export const PLACE = { realmUri: REALM, isServed: (): boolean => true }
+
+/** A HELLO that a client may send, as text; a router would ignore the last element. */
+export const helloText = (word: string): string => `[1,"${REALM}",{},"${word}"]`
+
+/** As a client sends it. */
+export const hello = (word: string): Buffer => frame(helloText(word), { opcode: 1, isMasked: true })
+
+/** As `startTestRouter` sends it back. */
+export const echoed = (word: string): Buffer => frame(helloText(word), { opcode: 1 })
 
 /** RFC 6455 §1.3. */
 const ACCEPT = 's3pPLMBiTxaQ9kYGzzhZRbK+xOo='
@@ -133,6 +144,7 @@ export interface Front extends SocketServer {
 export const startFront = async (
   relays: Relays,
   head: Buffer = Buffer.alloc(0),
+  handshake: RelayHandshake = HANDSHAKE,
 ): Promise<Front> => {
   const outcomes: string[] = []
   // As a server of node:http has it.
@@ -141,7 +153,7 @@ export const startFront = async (
     socket.once('close', () => {
       gone.abort()
     })
-    relays.open(PLACE, HANDSHAKE, gone.signal).then(
+    relays.open(PLACE, handshake, gone.signal).then(
       (opened) => {
         outcomes.push('open')
         opened.start(socket, head)
