@@ -15,6 +15,9 @@ export type Encoded =
   | readonly ['m', ...(string | Encoded)[]]
   | readonly ['p', string, Encoded, ...(readonly [name: string, ...args: Encoded[]])[]]
 
+/** Before the name of a function that takes headers. */
+const OF_HEADERS = '^'
+
 /** @param share the number of a shared value; undefined for a value that is written in place */
 export const encodeTemplate = (
   template: PipeArgument,
@@ -50,7 +53,10 @@ export const encodeParts = (
         'p',
         template.source,
         encode(template.input),
-        ...template.calls.map(({ name, args }) => [name, ...args.map(encode)] as const),
+        ...template.calls.map(
+          ({ name, args, ofHeaders }) =>
+            [ofHeaders === true ? OF_HEADERS + name : name, ...args.map(encode)] as const,
+        ),
       ]
   }
 }
@@ -98,7 +104,11 @@ const decodeEntries = (
 
 const decodeCall =
   (decode: (part: Encoded) => Template) =>
-  ([name, ...args]: readonly [string, ...Encoded[]]): PipeCall => ({
-    name,
-    args: args.map((arg) => (arg[0] === '_' ? { kind: 'piped' } : decode(arg))),
-  })
+  ([written, ...parts]: readonly [string, ...Encoded[]]): PipeCall => {
+    const args = parts.map((arg): PipeArgument =>
+      arg[0] === '_' ? { kind: 'piped' } : decode(arg),
+    )
+    return written.startsWith(OF_HEADERS)
+      ? { name: written.slice(OF_HEADERS.length), args, ofHeaders: true }
+      : { name: written, args }
+  }

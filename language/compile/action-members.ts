@@ -1,6 +1,6 @@
 // Reads the members of Action Objects, whatever the type of the action.
 
-import { checkHeaders } from './headers.ts'
+import { compileHeaders } from './headers.ts'
 import type { Template } from '../expression/template.ts'
 import type { Diagnostics } from './diagnostics.ts'
 import { type FoldedMap, readShape, readTextOrWait } from './folded.ts'
@@ -39,9 +39,7 @@ export const textMember = (
 
 export const headersMember = (map: FoldedMap, diagnostics: Diagnostics): Template | undefined => {
   const headers = shapeMember(map, ['headers'], 'map', diagnostics)
-  if (headers !== undefined)
-    checkHeaders(headers, childPointer(map.pointer, 'headers'), diagnostics)
-  return headers
+  return headers && compileHeaders(headers, childPointer(map.pointer, 'headers'), diagnostics)
 }
 
 export const shapeMember = (

@@ -44,7 +44,7 @@ const bindStatusCodes = (template: Template, pointer: string, binding: Binding):
   switch (template.kind) {
     case 'map':
       return {
-        kind: 'map',
+        ...template,
         entries: template.entries.map(([key, child]) => [key, bind(child, key)] as const),
       }
     case 'list':

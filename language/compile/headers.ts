@@ -2,6 +2,7 @@
 // load, not when the first request fails (RFC 9110 §5.1, §5.5).
 
 import { childPointer } from '../../base/json-pointer.ts'
+import { placeAsHeaders } from '../expression/header-templates.ts'
 import type { Template } from '../expression/template.ts'
 import { isList, type Value } from '../expression/value.ts'
 import type { Diagnostics } from './diagnostics.ts'
@@ -24,12 +25,17 @@ export const isHeaderValue = (value: string): boolean => {
   return true
 }
 
-/** Reports the known problems of a header map; templates that wait are checked for each request. */
-export const checkHeaders = (
+/** Compiles what stands where headers stand. Reports known problems; what waits is checked for each request. */
+export const compileHeaders = (
   template: Template,
   pointer: string,
   diagnostics: Diagnostics,
-): void => {
+): Template => {
+  checkHeaders(template, pointer, diagnostics)
+  return placeAsHeaders(template)
+}
+
+const checkHeaders = (template: Template, pointer: string, diagnostics: Diagnostics): void => {
   for (const [name, value] of membersOf(template)) {
     const place = childPointer(pointer, name)
     if (!isHeaderName(name)) diagnostics.problem('invalid_value', place, NO_HEADER_NAME)

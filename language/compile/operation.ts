@@ -5,7 +5,7 @@ import { childPointer } from '../../base/json-pointer.ts'
 import { foldInScope } from './bind-status-codes.ts'
 import { compileAction } from './action.ts'
 import { compileBodyLimits, compileCallLimits, isLimit, nearest } from './limits.ts'
-import { checkHeaders } from './headers.ts'
+import { compileHeaders } from './headers.ts'
 import type { CompiledSecurity } from './security.ts'
 import type { CompiledOperation, CompiledResponse, ContentType } from '../compiled.ts'
 import type { Method } from '../document.ts'
@@ -150,9 +150,9 @@ export const compilePathHeaders = (deps: PathDeps): Template => {
   const validated = validatedHeaders.get(placed)
   if (validated !== undefined) return validated
   const template = readShape(placed.template, placed.pointer, 'map', diagnostics)
-  if (template !== undefined) checkHeaders(template, placed.pointer, diagnostics)
-  validatedHeaders.set(placed, template ?? NO_HEADERS)
-  return template ?? NO_HEADERS
+  const headers = template && compileHeaders(template, placed.pointer, diagnostics)
+  validatedHeaders.set(placed, headers ?? NO_HEADERS)
+  return headers ?? NO_HEADERS
 }
 
 const compileTypes = (
@@ -197,10 +197,10 @@ const compileResponse = (
   if (map === undefined) return { declared: false }
   const member = (name: string): Template | undefined => map.get(name)
   const headersPointer = childPointer(map.pointer, 'headers')
-  const headers =
+  const written =
     member('headers') &&
     readShape(member('headers') ?? constant({}), headersPointer, 'map', diagnostics)
-  if (headers !== undefined) checkHeaders(headers, headersPointer, diagnostics)
+  const headers = written && compileHeaders(written, headersPointer, diagnostics)
   const statusCode = member('status_code')
   const statusPointer = childPointer(map.pointer, 'status_code')
   if (statusCode !== undefined) checkStatus(statusCode, statusPointer, diagnostics)

@@ -6,6 +6,7 @@ import { type Allowance, createAllowance } from './expansion-budget.ts'
 import type { StatusCodes } from '../compiled.ts'
 import { boundMessage } from '../expression/errors.ts'
 import { FAULT, type FoldScope, fold, type LoadRoot, type Report } from '../expression/fold.ts'
+import { readAsHeaders } from '../expression/header-templates.ts'
 import type { LoadBudget, Met } from '../expression/scope.ts'
 import type { ReadTemplate, Template } from '../expression/template.ts'
 import { setOwn, type Value } from '../expression/value.ts'
@@ -181,7 +182,8 @@ class LevelFold implements FoldScope {
         : undefined
     const known = above ?? this.#settled.get(label)
     if (known === undefined) this.#lacks.add(label)
-    return known ?? FAULT
+    const template = known ?? FAULT
+    return group === 'defaults' && name === 'headers' ? readAsHeaders(template) : template
   }
 
   #merge(root: Exclude<LoadRoot, 'status_codes'>, own: readonly Entry[]): Template {

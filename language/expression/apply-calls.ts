@@ -7,6 +7,8 @@ import type { TagAst } from './syntax/ast.ts'
 import { explainFunctionError, kindOf, showKey } from './errors.ts'
 import type { ExpressionFunction } from './functions/functions.ts'
 import { refuseTag } from './resolve.ts'
+import { isHeaderMap, rememberAsHeaders, toHeaderMap } from './header-map.ts'
+import { entryOf, isKnownAsHeaders } from './header-templates.ts'
 import { FAULT, isKnown } from './scope.ts'
 import type { Site } from './site.ts'
 import {
@@ -16,7 +18,7 @@ import {
   type PipeCall,
   type Template,
 } from './template.ts'
-import type { Value } from './value.ts'
+import { isMap, type Value } from './value.ts'
 
 export interface PlannedCall {
   /** Of its name, in the string. */
@@ -44,7 +46,11 @@ export const applyCalls = (
 const pipe = (input: Template, calls: readonly PlannedCall[], source: string): Template => ({
   kind: 'pipe',
   input,
-  calls: calls.map(({ definition, args }): PipeCall => ({ name: definition.name, args })),
+  calls: calls.map(({ definition: { name }, args }, index): PipeCall => {
+    const isOfHeaders =
+      (index === 0 && isKnownAsHeaders(input)) || (name === 'merge' && args.some(isKnownAsHeaders))
+    return { name, args, ...(isOfHeaders && { ofHeaders: true }) }
+  }),
   source,
 })
 
@@ -81,13 +87,32 @@ const applyToValue = (
   // One of the two is exceeded and that has been reported: once is enough.
   if (isSpent(host)) return FAULT
   try {
-    return constant(definition.apply(value, values, host))
+    const result = definition.apply(value, values, host)
+    if (definition.level === 0) noteAsHeaders(result, { definition, args, value, values })
+    return constant(result)
   } catch (error) {
     return refuseTag(tag, site, explainFunctionError(definition.name, error, kindOf), offset)
   } finally {
     budget.left = host.budget
     budget.readable = host.readable
   }
+}
+
+interface Application extends Pick<PlannedCall, 'definition' | 'args'> {
+  readonly value: Value
+  readonly values: readonly Value[]
+}
+
+/**
+ * Where the result will stand is not known here. If it is among headers, its names had no case all along: `{X-A: 1} |>
+ * without([x-a])` is empty. It costs as much as the result, so that the budget need not count it.
+ */
+const noteAsHeaders = (result: Value, { definition, args, value, values }: Application): void => {
+  if (!isMap(result) || !isMap(value) || isHeaderMap(result)) return
+  const piped = toHeaderMap(value)
+  const of = values.map((each, index) => (args[index]?.kind === 'piped' ? piped : each))
+  const headers = definition.apply(piped, of, { budget: Infinity, readable: Infinity })
+  if (isMap(headers)) rememberAsHeaders(result, headers)
 }
 
 /** Taking one entry of a map in which others wait does not wait for those. */
@@ -97,7 +122,7 @@ const pick = (
   otherwise: PipeArgument | undefined,
   refuse: (reason: string) => Template,
 ): Template => {
-  const found = map.entries.findLast(([entryKey]) => entryKey === key)?.[1]
+  const found = entryOf(map, key)
   if (found !== undefined) return found
   return otherwise === undefined || otherwise.kind === 'piped'
     ? refuse(`get finds no key ${showKey(key)} and has no default`)

@@ -1,6 +1,7 @@
 // Follows a path as written to the template it leads to. Known values are looked up at once, waiting ones become longer
 // reads; for a path that leads nowhere it gives the reason.
 
+import { entryOf } from './header-templates.ts'
 import { explainMissing, explainStep, lookup } from './lookup.ts'
 import { STEP } from './functions/functions.ts'
 import type { TagAst } from './syntax/ast.ts'
@@ -28,7 +29,7 @@ export const follow = (
     case 'pipe':
       return { kind: 'pipe', input: template, calls: keys.map(stepCall), source: tag.source }
     case 'map': {
-      const child = template.entries.findLast(([entryKey]) => entryKey === key)?.[1]
+      const child = entryOf(template, key)
       return child === undefined
         ? missing(explainStep({}, key, name), keys.length)
         : follow(child, rest, `${name}.${key}`, tag)

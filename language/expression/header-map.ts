@@ -14,12 +14,24 @@ export const isHeaderMap = (value: unknown): boolean => value instanceof HeaderM
 /** To be filled with names in lower case. */
 export const createHeaderMap = (): Record<string, Value> => new HeaderMap()
 
+/** Of a map that functions have made of other ones at load, in which case counts: what it is where headers stand. */
+const madeAsHeaders = new WeakMap<ValueMap, ValueMap>()
+
+export const rememberAsHeaders = (map: ValueMap, headers: ValueMap): void => {
+  madeAsHeaders.set(map, headers)
+}
+
+/** Undefined: no function has made the map at load. */
+export const rememberedAsHeaders = (map: ValueMap): ValueMap | undefined => madeAsHeaders.get(map)
+
 /**
  * The headers that a map stands for: of several spellings of a name the last one counts.
  * @example toHeaderMap({ 'X-User': 'a', 'x-user': 'b' }) // { 'x-user': 'b' }
  */
 export const toHeaderMap = (map: ValueMap): ValueMap => {
   if (isHeaderMap(map)) return map
+  const known = madeAsHeaders.get(map)
+  if (known !== undefined) return known
   const headers = createHeaderMap()
   for (const key of Object.keys(map)) setOwn(headers, key.toLowerCase(), map[key] ?? null)
   return headers

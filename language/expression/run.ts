@@ -4,6 +4,7 @@
 import type { Host } from './functions/apply.ts'
 import { explainFunctionError, ExpressionError, kindOf, showSource, showValue } from './errors.ts'
 import { functionNamed, STEP } from './functions/functions.ts'
+import { asHeaderMap } from './header-map.ts'
 import { explainStep, ownValue } from './lookup.ts'
 import { reader } from './read.ts'
 import { toText } from './render.ts'
@@ -126,8 +127,10 @@ const stepOf = (call: PipeCall, pipe: PipeTemplate, show: Show): Step => {
   if (call.name === STEP) return keyStep(args, pipe)
   const apply = functionNamed(call.name)?.apply
   if (apply === undefined) throw new TypeError(`no function is called ${call.name}`)
-  return (value, context) => {
-    if (value === '') return value
+  const read = call.ofHeaders === true ? asHeaderMap : asItIs
+  return (given, context) => {
+    if (given === '') return given
+    const value = read(given)
     const values = args(value, context)
     try {
       refuseSpent(context)
@@ -141,6 +144,8 @@ const stepOf = (call: PipeCall, pipe: PipeTemplate, show: Show): Step => {
     }
   }
 }
+
+const asItIs = (value: Value): Value => value
 
 type Arguments = (piped: Value, context: EvaluationContext) => readonly Value[]
 

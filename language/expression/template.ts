@@ -22,6 +22,8 @@ export interface ConstantTemplate {
 export interface MapTemplate {
   readonly kind: 'map'
   readonly entries: readonly (readonly [key: string, value: Template])[]
+  /** While a document is compiled: it is a map of headers, with names in lower case. */
+  readonly isHeaders?: true
 }
 
 /** A list in which at least one element waits. */
@@ -54,6 +56,8 @@ export interface PipeTemplate {
 /** Arguments stand in the order written; `_` (the piped map in `merge`) is `{kind: 'piped'}`. */
 export interface PipeCall {
   readonly name: string
+  /** What it takes are headers, which nothing at run time would say. */
+  readonly ofHeaders?: true
   readonly args: readonly PipeArgument[]
 }
 

@@ -38,6 +38,8 @@ export interface ExpressionFunction {
   readonly isPure: boolean
   /** How many of the first arguments only choose from the input, so that nothing of them is in the result. */
   readonly choosing: number
+  /** Whether its result is made of its whole input (0), or is one member of it (1). Absent: of something else. */
+  readonly level?: 0 | 1
   /** Whether it never gives a map or a list. */
   readonly isScalar: boolean
   readonly apply: Apply
@@ -56,7 +58,10 @@ const define = (
   [least, most]: readonly [number, number],
   apply: Apply,
   special: Partial<
-    Pick<ExpressionFunction, 'form' | 'isPure' | 'choosing' | 'isScalar' | 'verifyArguments'>
+    Pick<
+      ExpressionFunction,
+      'form' | 'isPure' | 'choosing' | 'level' | 'isScalar' | 'verifyArguments'
+    >
   > = {},
 ): ExpressionFunction => ({ ...DEFAULTS, name, least, most, ...special, apply })
 
@@ -70,10 +75,10 @@ const FUNCTIONS: ReadonlyMap<string, ExpressionFunction> = new Map(
     define('string', [0, 0], textOf, SCALAR),
     define('boolean', [0, 0], booleanOf, SCALAR),
     define('abs', [0, 0], magnitudeOf, SCALAR),
-    define('head', [0, 0], firstOf),
-    define('last', [0, 0], lastOf),
-    define('tail', [0, 0], restOf),
-    define('nth', [1, 1], elementAt, { choosing: 1, verifyArguments: verifyPosition }),
+    define('head', [0, 0], firstOf, { level: 1 }),
+    define('last', [0, 0], lastOf, { level: 1 }),
+    define('tail', [0, 0], restOf, { level: 0 }),
+    define('nth', [1, 1], elementAt, { choosing: 1, level: 1, verifyArguments: verifyPosition }),
     define('min', [0, 0], smallestOf),
     define('max', [0, 0], greatestOf),
     define('length', [0, 0], lengthOf, SCALAR),
@@ -81,19 +86,22 @@ const FUNCTIONS: ReadonlyMap<string, ExpressionFunction> = new Map(
     define('random', [1, 1], pickRandom, {
       isPure: false,
       choosing: 1,
+      level: 0,
       verifyArguments: verifyCount,
     }),
-    define('get', [1, 2], getFrom, { choosing: 1, verifyArguments: verifyKey }),
-    define('put', [2, 2], putInto, { verifyArguments: verifyKey }),
-    define('merge', [1, 2], merged, { form: 'piped', verifyArguments: verifyMaps }),
+    define('get', [1, 2], getFrom, { choosing: 1, level: 1, verifyArguments: verifyKey }),
+    define('put', [2, 2], putInto, { level: 0, verifyArguments: verifyKey }),
+    define('merge', [1, 2], merged, { form: 'piped', level: 0, verifyArguments: verifyMaps }),
     define('with', [1, 1], keysKept, {
       form: 'brackets',
       choosing: 1,
+      level: 0,
       verifyArguments: verifyKeys,
     }),
     define('without', [1, 1], keysDropped, {
       form: 'brackets',
       choosing: 1,
+      level: 0,
       verifyArguments: verifyKeys,
     }),
     define('base64:encode', [0, 0], encodeBase64, SCALAR),
