@@ -2,6 +2,7 @@
 // so that no value can add a line to the head or end it.
 
 import type { ClientRequest } from '../http-client.ts'
+import { CONNECTION_SCHEME } from './connection-scheme.ts'
 
 /** How the body is sent. */
 export type BodyFraming =
@@ -57,10 +58,20 @@ export const formatHead = (request: ClientRequest, host: string): RequestHead =>
   const hasContent = framing.kind === 'chunked' || (framing.kind === 'sized' && framing.bytes > 0)
   // Some servers send a body after HEAD, others read the body of a GET as the next request. Neither may affect the request
   // after it.
-  const closes = method === 'HEAD' || (hasContent && !WITH_CONTENT.has(method))
+  const isMisread = method === 'HEAD' || (hasContent && !WITH_CONTENT.has(method))
+  const closes = isMisread || authenticatesConnection(request)
   const connection = closes ? 'close' : 'keep-alive'
   const text = `${method} ${path} HTTP/1.1\r\nhost: ${host}\r\nconnection: ${connection}\r\n${fieldLines(request)}${framingLine(framing)}\r\n`
   return { text, framing, closes }
+}
+
+const authenticatesConnection = ({ headers }: ClientRequest): boolean => {
+  for (let at = 0; at + 1 < headers.length; at += 2) {
+    const name = headers[at]
+    const isCredential = name === 'authorization' || name === 'proxy-authorization'
+    if (isCredential && CONNECTION_SCHEME.test(headers[at + 1] ?? '')) return true
+  }
+  return false
 }
 
 const fieldLines = ({ headers }: ClientRequest): string => {

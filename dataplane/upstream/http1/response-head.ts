@@ -1,6 +1,7 @@
 // Reads the status line and the fields of a response strictly (RFC 9112), and derives from them how the message is
 // framed. It reads complete heads only; `response-parser.ts` finds where they end.
 
+import { CONNECTION_SCHEME } from './connection-scheme.ts'
 import { COLON, CR, SP, TAB, TOKEN } from './octets.ts'
 
 /** What makes a response invalid, for the log. */
@@ -144,8 +145,14 @@ class HeadFields implements FieldSink {
         return undefined
       case 14:
         return name === 'content-length' ? this.#readLength(value) : undefined
+      case 16:
+        if (name === 'www-authenticate') this.#readChallenge(value)
+        return undefined
       case 17:
         return name === 'transfer-encoding' ? this.#readCoding(value, hasBlanksBehind) : undefined
+      case 18:
+        if (name === 'proxy-authenticate') this.#readChallenge(value)
+        return undefined
       default:
         return undefined
     }
@@ -176,6 +183,11 @@ class HeadFields implements FieldSink {
       if (name === 'close') this.#hasClose = true
       else if (name === 'keep-alive') this.#hasKeepAlive = true
     }
+  }
+
+  /** The next request on the connection would count as that of this client, once it has authenticated it. */
+  #readChallenge(value: string): void {
+    if (CONNECTION_SCHEME.test(value)) this.#hasClose = true
   }
 
   #readKeepAlive(value: string): void {

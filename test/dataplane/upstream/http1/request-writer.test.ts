@@ -38,6 +38,21 @@ describe('frames', () => {
   it.each<readonly [string, Partial<ClientRequest>, string | undefined, boolean]>([
     ['a GET', {}, undefined, false],
     ['a HEAD, after which some servers send a body', { method: 'HEAD' }, undefined, true],
+    ...(
+      [
+        ['authorization', 'Negotiate YII=', true],
+        ['authorization', 'ntlm TlRM', true],
+        ['authorization', 'NTLM', true],
+        ['proxy-authorization', 'NTLM TlRM', true],
+        ['authorization', 'Basic bnRsbTpuZWdvdGlhdGU=', false],
+        ['authorization', 'Bearer ntlm', false],
+        ['authorization', 'NTLM-like x', false],
+        ['x-authorization', 'NTLM TlRM', false],
+      ] as const
+    ).map(
+      ([name, value, closes]) =>
+        [`${name}: ${value}`, { headers: ['x-a', '1', name, value] }, undefined, closes] as const,
+    ),
     ['a DELETE', { method: 'DELETE' }, undefined, false],
     ['a POST without a body', { method: 'POST' }, 'content-length: 0', false],
     [
