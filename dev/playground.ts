@@ -187,7 +187,7 @@ const startOperator = (
 
 /** The record that a line holds, where its message is this one. */
 const saidWith = (line: string, message: string): Readonly<Record<string, unknown>> | undefined => {
-  if (!line.startsWith(`{"msg":"${message}"`)) return undefined
+  if (!line.startsWith('{') || !line.endsWith(`"msg":"${message}"}`)) return undefined
   const record: unknown = JSON.parse(line)
   return typeof record === 'object' && record !== null ? { ...record } : undefined
 }

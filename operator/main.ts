@@ -7,7 +7,7 @@ import { text } from 'node:stream/consumers'
 import { messageOf } from '../base/thrown.ts'
 import { breakHabitsOfV8 } from '../base/tune-v8.ts'
 import { readVersion } from '../telemetry/version.ts'
-import { createLog, type Log, type LogLevel } from '../telemetry/log.ts'
+import { createLog, type Log, logFirstLine, type LogLevel } from '../telemetry/log.ts'
 import { startToMeasure } from '../telemetry/process-metrics.ts'
 import { renderHelpOf } from '../telemetry/settings-help.ts'
 import {
@@ -148,8 +148,8 @@ const startOnKubernetes = async (
   settings: OperatorSettings,
   log: Log,
 ): Promise<Pick<RunningOperator, 'stop'>> => {
-  const onOpen = (facts: object): void => {
-    process.stdout.write(`${JSON.stringify({ msg: 'operating', ...facts })}\n`)
+  const onOpen = (facts: Readonly<Record<string, unknown>>): void => {
+    logFirstLine('svc-operator', 'operating', facts)
     void startToMeasure()
   }
   try {
@@ -172,8 +172,8 @@ const start = async (
   try {
     const { manifests, manager, dataPlanes } = settings
     const onOpen = (status: string | undefined): void => {
-      const line = { msg: 'operating', manifests, manager, dataPlanes, status }
-      if (!isTerminal) output.write(`${JSON.stringify(line)}\n`)
+      if (isTerminal) return
+      logFirstLine('svc-operator', 'operating', { manifests, manager, dataPlanes, status })
     }
     const { operate } = await import('./operate.ts')
     return await operate({ settings, log, output, onOpen })

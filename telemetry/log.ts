@@ -43,6 +43,15 @@ export const createLog = ({ level, name, destination }: LogOptions): Log => {
   return wrap(logger)
 }
 
+/** Says on stdout, whatever the level of the log, that a program is at work: other programs wait for this line. */
+export const logFirstLine = (
+  name: string,
+  message: string,
+  facts: Readonly<Record<string, unknown>>,
+): void => {
+  createLog({ level: 'info', name, destination: process.stdout }).info(message, facts)
+}
+
 /** Accepts everything and writes nothing: for tests, and for commands that speak for themselves. */
 export const createSilentLog = (): Log => ({
   debug: () => undefined,

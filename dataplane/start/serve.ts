@@ -2,7 +2,7 @@
 // that serves.
 
 import { validate } from '../../language/validate.ts'
-import { createLog, type Log } from '../../telemetry/log.ts'
+import { createLog, type Log, logFirstLine } from '../../telemetry/log.ts'
 import { startToMeasure } from '../../telemetry/process-metrics.ts'
 import { ProcessStatusRegistry, peersOfOne } from './cluster/process-status.ts'
 import { collectGarbage } from '../../base/collect-garbage.ts'
@@ -70,7 +70,7 @@ export const serve = async (
     log,
   })
   stopOnSignals(process, shutdown, (code) => process.exit(code))
-  process.stdout.write(`${JSON.stringify({ msg: 'listening', ...publicUrls, ...controlUrls })}\n`)
+  logFirstLine('svc-gateway', 'listening', { ...publicUrls, ...controlUrls })
   setImmediate(prepareForWork)
 }
 

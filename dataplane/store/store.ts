@@ -33,7 +33,7 @@ import {
 } from './plan-unmanaged.ts'
 import { planSync } from './plan-sync.ts'
 import { restoreSnapshot } from './restore.ts'
-import { logItem } from './log-item.ts'
+import { isPlain, logItem, logPlainItems } from './log-item.ts'
 import { COMPLETION, type Serving, type ServingChange } from './serving.ts'
 import type { Snapshot } from './snapshot.ts'
 import { SnapshotKeeper } from './snapshot-keeper.ts'
@@ -365,9 +365,10 @@ export class Store {
   /** A line costs up to 0.4 ms: a large batch that is rejected must not delay other work. */
   async #report(items: readonly SyncItem[]): Promise<void> {
     const { log, observer } = this.#options
+    logPlainItems(log, items)
     for (const [index, item] of items.entries()) {
       if (index % REPORTED_AT_ONCE === REPORTED_AT_ONCE - 1) await this.#pause()
-      logItem(log, item)
+      if (!isPlain(item)) logItem(log, item)
       observer?.item?.(item)
     }
   }

@@ -4,7 +4,7 @@
 import type { Log } from '../../telemetry/log.ts'
 import type { Clock } from '../../base/clock.ts'
 import type { DataPlaneReport } from '../data-plane.ts'
-import type { DesiredSet } from '../desired-set.ts'
+import { type DesiredSet, EMPTY_DESIRED } from '../desired-set.ts'
 import type { FleetOptions } from '../fleet/fleet.ts'
 import type { Leadership } from '../leadership.ts'
 import type { DocumentCompiler } from '../reconcile/documents/compile-document.ts'
@@ -15,6 +15,7 @@ import type { ResourceSource, SourceNote } from '../resource/resource-source.ts'
 import type { Resource } from '../resource/resource.ts'
 import type { EpochSource } from '../epoch.ts'
 import { withDeletedRealms } from './deleted-realms.ts'
+import { describeChange } from './describe-change.ts'
 import { PacedTask } from './paced-task.ts'
 import { LeaderTerm } from './leader-term.ts'
 
@@ -248,6 +249,7 @@ export class Controller {
     if (isNew)
       log.info('desired state has changed', {
         version: desired.version,
+        ...describeChange(before ?? EMPTY_DESIRED, desired),
         documents: desired.documents.size,
         realms: desired.realms.size,
         ms: Math.round(performance.now() - startedAt),

@@ -35,6 +35,9 @@ const PHASES_WITHOUT_RESPONSE: ReadonlySet<DataPlanePhase> = new Set([
   'unauthorized',
 ])
 
+/** Of a data plane with which all is well, whatever the message says. */
+const NORMAL_PHASES: ReadonlySet<DataPlanePhase> = new Set(['connecting', 'syncing', 'synced'])
+
 export class PlaneReporter {
   readonly #options: PlaneReporterOptions
   #report: DataPlaneReport
@@ -120,7 +123,7 @@ export class PlaneReporter {
     if (before.phase === phase && !isLate) return
     const { log } = this.#options
     const fields = { dataPlane: dataPlane.name, phase, ...(message !== '' && { reason: message }) }
-    if (message === '' || isAwaited) log.info('data plane has changed its phase', fields)
+    if (NORMAL_PHASES.has(phase) || isAwaited) log.info('data plane has changed its phase', fields)
     else log.warn('data plane has changed its phase', fields)
   }
 }

@@ -122,8 +122,11 @@ describe('the table of reasons', () => {
 
 describe('metrics', () => {
   it('are all in docs/operations/observability.md', () => {
-    const names = /name: '(svc_gateway_\w+)'/g
-    const source = readFileSync(join(ROOT, 'dataplane/metrics.ts'), 'utf8')
+    const names = /name: '(svc_\w+)'/g
+    const source = ['dataplane/metrics.ts', 'operator/metrics.ts', 'operator/metrics-kubernetes.ts']
+      .map((path) => readFileSync(join(ROOT, path), 'utf8'))
+      .join('\n')
+    expect(source).toMatch(/svc_gateway_.*svc_operator_/s)
     const page = textOf('docs/operations/observability.md')
     const missing = [...source.matchAll(names)]
       .map(([, name = '']) => name)

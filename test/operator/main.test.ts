@@ -144,7 +144,12 @@ describe('the operator and a gateway', () => {
     })
     expect(await get('/one/a')).toBe('second')
     const [first] = operator.out().split('\n')
-    expect(JSON.parse(first ?? '')).toMatchObject({ msg: 'operating', manager: 'svc-operator' })
+    expect(JSON.parse(first ?? '')).toMatchObject({
+      level: 'info',
+      time: expect.any(String),
+      msg: 'operating',
+      manager: 'svc-operator',
+    })
     operator.kill('SIGTERM')
     expect(await operator.exited).toBe(0)
     expect(await get('/one/a')).toBe('second')

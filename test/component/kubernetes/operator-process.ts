@@ -135,7 +135,7 @@ const untilOperating = (
   })
 
 const readStatusUrl = (line: string): string | undefined => {
-  if (!line.startsWith('{"msg":"operating"')) return undefined
+  if (!line.startsWith('{') || !line.endsWith('"msg":"operating"}')) return undefined
   const { status } = JSON.parse(line) as { readonly status: string | readonly string[] }
   return [status].flat()[0]
 }

@@ -468,9 +468,12 @@ describe('deletes', () => {
     const clock = createManualClock()
     let confirmations = 0
     let isConfirmed = false
+    const lines: string[] = []
+    const say = (line: string): void => void lines.push(line)
     const plane = await aPlane()
     const { fleet } = aFleet([plane], {
       clock,
+      log: createLog({ level: 'info', name: 'svc-operator', destination: { write: say } }),
       epochSource: startEpoch(() => 1),
       confirmDeletes: () => {
         confirmations += 1
@@ -494,6 +497,9 @@ describe('deletes', () => {
       expect(plane.specs.size).toBe(0)
       expect(report(fleet).phase).toBe('synced')
     })
+    const syncing = lines.filter((line) => line.includes('"phase":"syncing"'))
+    expect(syncing.join()).toContain('the deletes are confirmed')
+    for (const line of syncing) expect(line).toContain('"level":"info"')
   })
 
   it('do not stand in the way of what is put', async () => {
