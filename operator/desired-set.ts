@@ -52,6 +52,8 @@ export interface DesiredSet {
    * Ids and uris of resources that exist and have no version that could be sent: what a data plane has of them stays.
    */
   readonly kept: { readonly documents: ReadonlySet<string>; readonly realms: ReadonlySet<string> }
+  /** Ids of documents that were revoked, and that every data plane must remove, even while other deletes are held back. */
+  readonly revokedDocuments?: ReadonlySet<string>
   /** Uris of realms that were revoked, and that every data plane must remove, even while other deletes are held back. */
   readonly revokedRealms?: ReadonlySet<string>
   /** Why nothing may be deleted now, in words for a person. */

@@ -17,6 +17,10 @@ export const mayDocumentBeHeld = ({
   return recorded === undefined || !NOT_SENT.has(recorded.reason)
 }
 
+/** Whether the status says that it was on its way to data planes. */
+export const wasSent = (resource: ApiSpecificationResource): boolean =>
+  conditionOf(resource.conditions ?? [], 'Programmed') !== undefined && mayDocumentBeHeld(resource)
+
 /** The status of a Realm has no version: one that is invalid now may have been loaded, unless it never had its uri. */
 export const mayRealmBeHeld = ({ conditions = [] }: RealmResource): boolean =>
   conditionOf(conditions, 'Accepted')?.reason !== 'Conflicted'

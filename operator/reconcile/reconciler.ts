@@ -297,6 +297,7 @@ const buildDesired = (
   documents: documents.served,
   realms: sameOrNew(before.realms, realms),
   kept: { documents: documents.kept, realms: realms.kept },
+  ...(documents.revoked.size > 0 && { revokedDocuments: documents.revoked }),
   ...(realms.revoked.size > 0 && { revokedRealms: realms.revoked }),
   ...(holdDeletes !== undefined && { holdDeletes }),
 })
@@ -313,11 +314,13 @@ const sameDesired = (left: DesiredSet, right: DesiredSet): boolean =>
   left.documents === right.documents &&
   left.realms === right.realms &&
   left.holdDeletes === right.holdDeletes &&
+  sameSet(left.revokedDocuments ?? NO_IDS, right.revokedDocuments ?? NO_IDS) &&
   sameSet(left.revokedRealms ?? NO_URIS, right.revokedRealms ?? NO_URIS) &&
   sameSet(left.kept.documents, right.kept.documents) &&
   sameSet(left.kept.realms, right.kept.realms)
 
 const NO_URIS: ReadonlySet<string> = new Set()
+const NO_IDS: ReadonlySet<string> = new Set()
 
 const sameEntries = <T>(left: ReadonlyMap<string, T>, right: ReadonlyMap<string, T>): boolean => {
   if (left.size !== right.size) return false

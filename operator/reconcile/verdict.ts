@@ -35,6 +35,8 @@ export interface Verdict {
   readonly isReleased?: boolean
   /** The realm whose router the serving (or else the new) version needs for its operations over WAMP. */
   readonly routerRealm?: string
+  /** Its last good version was taken out of service, as its namespace has lost a right, and no other one serves. */
+  readonly isRevoked?: boolean
   /** It is paused, and its current version was not sent. */
   readonly isHeld?: boolean
 }

@@ -47,7 +47,7 @@ export const planBatches = (difference: Difference, facts: BatchFacts): BatchPla
   return { batches: [...batches.slice(0, -1), { ...last, realmDeletes }], urgentCount }
 }
 
-export const EMPTY_BATCH: Batch = { realmPuts: [], puts: [], deletes: [], realmDeletes: [] }
+const EMPTY_BATCH: Batch = { realmPuts: [], puts: [], deletes: [], realmDeletes: [] }
 
 /** What must not be parted. */
 interface Unit {

@@ -78,16 +78,27 @@ export const withoutDeletes = ({ realms, documents }: Difference): Difference =>
   documents: { ...documents, delete: [] },
 })
 
-/** Realms that must go at once, and all else. */
+/** Separates the deletes that must not wait from all else. */
 export const splitRevoked = (
   difference: Difference,
-  { revokedRealms = NO_URIS }: DesiredSet,
-): { readonly revoked: readonly string[]; readonly rest: Difference } => {
-  const { realms } = difference
-  const revoked = realms.delete.filter((uri) => revokedRealms.has(uri))
-  if (revoked.length === 0) return { revoked, rest: difference }
-  const others = realms.delete.filter((uri) => !revokedRealms.has(uri))
-  return { revoked, rest: { ...difference, realms: { put: realms.put, delete: others } } }
+  { revokedRealms = NONE, revokedDocuments = NONE }: DesiredSet,
+): { readonly revoked: Difference; readonly rest: Difference } => {
+  const realms = Object.groupBy(difference.realms.delete, (uri) => nameOf(revokedRealms.has(uri)))
+  const documents = Object.groupBy(difference.documents.delete, (id) =>
+    nameOf(revokedDocuments.has(id)),
+  )
+  return {
+    revoked: {
+      realms: { put: [], delete: realms.revoked ?? [] },
+      documents: { put: [], delete: documents.revoked ?? [], waiting: [] },
+    },
+    rest: {
+      realms: { ...difference.realms, delete: realms.other ?? [] },
+      documents: { ...difference.documents, delete: documents.other ?? [] },
+    },
+  }
 }
 
-const NO_URIS: ReadonlySet<string> = new Set()
+const NONE: ReadonlySet<string> = new Set()
+
+const nameOf = (isRevoked: boolean): 'revoked' | 'other' => (isRevoked ? 'revoked' : 'other')

@@ -1,7 +1,7 @@
 // Runs one round with one data plane: observe → difference → sync calls → complete → verify. It throws only when it is
 // aborted, and waits only for responses and for its share of the resources of the fleet.
 
-import { type BatchPlan, EMPTY_BATCH } from './batches.ts'
+import { type BatchPlan, planBatches } from './batches.ts'
 import {
   type Difference,
   differenceOf,
@@ -68,16 +68,22 @@ const differenceFor = ({ loaded, selection, memory, context }: Round): Differenc
       )
 
 /**
- * Revokes realms before everything else, in a call of its own, so that neither many edits nor many deletes delay it.
+ * Revokes documents and realms before everything else, in calls of their own, so that neither many edits nor many deletes
+ * delay it.
  * @returns undefined: it is done
  */
 const revoke = async (
-  uris: readonly string[],
+  revoked: Difference,
   { loaded, selection, memory, context }: Round,
-): Promise<RoundResult | undefined> =>
-  uris.length === 0
-    ? undefined
-    : sendBatch({ ...EMPTY_BATCH, realmDeletes: uris }, loaded, { selection, memory, context })
+): Promise<RoundResult | undefined> => {
+  if (isEmpty(revoked)) return undefined
+  const facts = factsFor(memory, context, memory.since(loaded, selection))
+  for (const batch of planBatches(revoked, facts).batches) {
+    const failure = await sendBatch(batch, loaded, { selection, memory, context })
+    if (failure !== undefined) return failure
+  }
+  return undefined
+}
 
 /** @returns undefined: everything was sent */
 const sendAll = async (

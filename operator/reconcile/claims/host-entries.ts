@@ -14,6 +14,23 @@ export const coversHosts = (entries: readonly string[], hosts: readonly HostPatt
   return hosts.every((host) => covers(covered, host))
 }
 
+/**
+ * How closely the entries name all of the hosts, which they cover: 0 where `*` alone covers one of them, the more labels
+ * of a domain the more, and a host by itself most.
+ * @example closenessOf(['*', '*.example.com'], hosts) // 2 for x.example.com
+ */
+export const closenessOf = (entries: readonly string[], hosts: readonly HostPattern[]): number => {
+  const { below, keys } = readEntries(entries)
+  const closeness = (host: HostPattern): number => {
+    if (keys.has(hostKey(host))) return hostKey(host) === ANY_HOST ? 0 : Infinity
+    const domains = domainsAbove(host).filter((domain) => below.has(domain))
+    return Math.max(0, ...domains.map((domain) => domain.split('.').length))
+  }
+  return Math.min(...hosts.map(closeness))
+}
+
+const ANY_HOST = '_'
+
 /** The first of them, for a message: a list may be as long as its resource. */
 export const listEntries = (entries: readonly string[]): string => {
   const shown = entries

@@ -5,7 +5,7 @@ import type { HostPattern } from '../../../language/routes/host-pattern.ts'
 import type { NewCondition } from '../../resource/condition.ts'
 import type { ResourceCache } from '../../resource/resource-source.ts'
 import { ANNOTATIONS, resourceKey } from '../../resource/resource.ts'
-import { coversHosts, isWildcard, listEntries } from './host-entries.ts'
+import { closenessOf, coversHosts, isWildcard, listEntries } from './host-entries.ts'
 import { Memo } from '../memo.ts'
 
 export type HostGrant =
@@ -58,25 +58,40 @@ export interface HostClaim {
   readonly hosts: readonly HostPattern[]
 }
 
+export const mayClaimHosts = (grant: HostGrant, hosts: readonly HostPattern[]): boolean => {
+  switch (grant.may) {
+    case 'any':
+      return true
+    case 'exact':
+      return !hosts.some(isWildcard)
+    case 'listed':
+      return coversHosts(grant.entries, hosts)
+  }
+}
+
 /** @returns undefined: the namespace may claim the host */
 export const refuseHost = (
   grant: HostGrant,
   { namespace, host, hosts }: HostClaim,
 ): NewCondition<'ResolvedRefs'> | undefined => {
-  if (grant.may === 'any') return undefined
-  if (grant.may === 'exact') {
-    if (!hosts.some(isWildcard)) return undefined
+  if (mayClaimHosts(grant, hosts)) return undefined
+  if (grant.may !== 'listed')
     return refused(
       `namespace ${namespace} may not claim the host '${host}': wildcards are for the namespaces of ` +
         `--wildcard-namespaces (wildcardNamespaces of the chart), and for those whose annotation ${ANNOTATIONS.hosts} names the host`,
     )
-  }
-  if (coversHosts(grant.entries, hosts)) return undefined
   return refused(
     `namespace ${namespace} may not claim the host '${host}': its annotation ${ANNOTATIONS.hosts} allows ` +
       (listEntries(grant.entries) || 'none'),
   )
 }
+
+/**
+ * Which of two namespaces a host goes to before age counts: that whose annotation names it more closely. 0: no annotation
+ * names it, and `*` names none.
+ */
+export const rankOfGrant = (grant: HostGrant, hosts: readonly HostPattern[]): number =>
+  grant.may === 'listed' ? closenessOf(grant.entries, hosts) : 0
 
 const refused = (message: string): NewCondition<'ResolvedRefs'> => ({
   type: 'ResolvedRefs',

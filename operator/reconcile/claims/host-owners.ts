@@ -1,11 +1,12 @@
-// Decides which namespace a host pattern belongs to: the one that has it keeps it, else it is that of the oldest valid
-// document that claims it. Lists for each document the hosts that belong to another namespace. Only documents with a host
+// Decides which namespace a host pattern belongs to: that whose annotation names it most closely; of equals the one that
+// has it keeps it, else it is that of the oldest valid document that claims it. Lists for each document the hosts that belong to another namespace. Only documents with a host
 // that several namespaces claim cost time.
 
 import type { DesiredDocument } from '../../desired-set.ts'
 import { hostKey } from '../../../language/routes/host-pattern.ts'
 import { type ApiSpecificationResource, byAge } from '../../resource/resource.ts'
 import { KeyIndex } from '../key-index.ts'
+import { type HostGrant, rankOfGrant } from './host-grants.ts'
 
 export interface HostClaimant {
   readonly key: string
@@ -15,6 +16,8 @@ export interface HostClaimant {
   readonly lastGood: DesiredDocument | undefined
   /** Paused: the candidate is validated and claims nothing. */
   readonly isHeld: boolean
+  /** Of its namespace. */
+  readonly grant: HostGrant
 }
 
 /** Key of a document → keys of the hosts of its candidate that belong to another namespace. */
@@ -33,7 +36,16 @@ export class HostOwners {
   #refused: ReadonlySet<string> = NONE
   #lost: LostHosts = new Map()
   /** Contested host → its namespace. */
-  #owners: ReadonlyMap<string, string> = new Map()
+  #owners: HostSettlement['owners'] = new Map()
+  #ousted: ReadonlySet<string> = NONE
+
+  /**
+   * Keys of claimants whose last good version has a host that was given, by an annotation which names it more closely, to
+   * another namespace: it may not serve any longer.
+   */
+  get ousted(): ReadonlySet<string> {
+    return this.#ousted
+  }
 
   /** @param claimant the owner of its id from now on; undefined: the resource owns none */
   replace(key: string, claimant: HostClaimant | undefined): void {
@@ -49,9 +61,10 @@ export class HostOwners {
    */
   settle(refused: ReadonlySet<string> = NONE): LostHosts {
     if (!this.#isSettled || !isSameSet(refused, this.#refused)) {
-      const { lost, owners } = this.#settleAll(refused)
+      const { lost, owners, ousted } = this.#settleAll(refused)
       this.#lost = lost
       this.#owners = owners
+      this.#ousted = ousted
     }
     this.#isSettled = true
     this.#refused = new Set(refused)
@@ -79,9 +92,9 @@ export class HostOwners {
     const hosts = new Set([...this.#lost.values()].flat())
     const blocking = claimants.filter(({ key, resource, candidate, lastGood }) => {
       const { namespace } = resource.metadata
-      const isTaken = (host: string): boolean => (this.#owners.get(host) ?? namespace) !== namespace
+      const isTaken = (host: string): boolean => isOfOther(this.#owners.get(host), namespace)
       return (
-        this.#hostsOf(lastGood).some(isTaken) ||
+        (!this.#ousted.has(key) && this.#hostsOf(lastGood).some(isTaken)) ||
         (!this.#lost.has(key) && this.#hostsOf(candidate).some((host) => hosts.has(host)))
       )
     })
@@ -130,25 +143,33 @@ export class HostOwners {
   }
 
   /**
-   * Claimants that ask for no other hosts than they have come first, so that no older document takes a host from them
-   * later. Those that move come before the new ones, since a claimant that is rejected keeps the hosts it would leave.
+   * Of equal rank, claimants that ask for no other hosts than they have come first, so that no older document takes a host
+   * from them later. Those that move come before the new ones, since a claimant that is rejected keeps the hosts it would
+   * leave.
    */
   #settleAll(refused: ReadonlySet<string>): HostSettlement {
-    const bySteps: Record<ClaimStep, HostClaimant[]> = {
-      stays: [],
-      moves: [],
-      comes: [],
-      waits: [],
-    }
-    for (const claimant of this.#contesting(refused))
-      this.#stepsOf(claimant).forEach((step) => bySteps[step].push(claimant))
-    const owners = new Map<string, string>()
+    const claimants = this.#contesting(refused)
+    const turns = claimants.flatMap((claimant) =>
+      this.#stepsOf(claimant).map((step): Turn => {
+        const { candidate, lastGood, grant, isHeld } = claimant
+        const document = isHeld && step === 'stays' ? lastGood : (candidate ?? lastGood)
+        return { step, claimant, rank: rankOf(document, grant) }
+      }),
+    )
+    const owners = new Map<string, HostOwner>()
     const lost = new Map<string, readonly string[]>()
-    for (const step of CLAIM_STEPS) {
-      for (const claimant of bySteps[step].sort(oldestFirst))
-        this.#take(step, claimant, owners, lost)
+    for (const turn of turns.sort(inTurn)) this.#take(turn, owners, lost)
+    const ousted = new Set<string>()
+    for (const { key, resource, lastGood, grant } of claimants) {
+      const { namespace } = resource.metadata
+      const rank = rankOf(lastGood, grant)
+      const isOusted = this.#hostsOf(lastGood).some((host) => {
+        const owner = owners.get(host)
+        return isOfOther(owner, namespace) && owner.rank > rank
+      })
+      if (isOusted) ousted.add(key)
     }
-    return { lost, owners }
+    return { lost, owners, ousted }
   }
 
   #contesting(refused: ReadonlySet<string>): readonly HostClaimant[] {
@@ -169,19 +190,19 @@ export class HostOwners {
   }
 
   #take(
-    step: ClaimStep,
-    { key, resource, candidate, lastGood, isHeld }: HostClaimant,
-    owners: Map<string, string>,
+    { step, rank, claimant }: Turn,
+    owners: Map<string, HostOwner>,
     lost: Map<string, readonly string[]>,
   ): void {
+    const { key, resource, candidate, lastGood, isHeld } = claimant
     const { namespace } = resource.metadata
     const wanted = this.#hostsOf(isHeld && step === 'stays' ? undefined : candidate)
-    const theirs = wanted.filter((host) => (owners.get(host) ?? namespace) !== namespace)
+    const theirs = wanted.filter((host) => isOfOther(owners.get(host), namespace))
     if (theirs.length > 0) lost.set(key, theirs)
     if (step === 'waits') return
     const isTaken = candidate !== undefined && !isHeld && theirs.length === 0
     for (const host of isTaken ? wanted : this.#hostsOf(lastGood)) {
-      if (!owners.has(host)) owners.set(host, namespace)
+      if (!owners.has(host)) owners.set(host, { namespace, rank })
     }
   }
 
@@ -198,7 +219,20 @@ export class HostOwners {
 
 interface HostSettlement {
   readonly lost: LostHosts
-  readonly owners: ReadonlyMap<string, string>
+  readonly owners: ReadonlyMap<string, HostOwner>
+  readonly ousted: ReadonlySet<string>
+}
+
+interface HostOwner {
+  readonly namespace: string
+  readonly rank: number
+}
+
+/** When a claimant takes hosts: the higher the rank the sooner. */
+interface Turn {
+  readonly step: ClaimStep
+  readonly claimant: HostClaimant
+  readonly rank: number
 }
 
 type ClaimStep = 'stays' | 'moves' | 'comes' | 'waits'
@@ -208,14 +242,26 @@ const CLAIM_STEPS = ['stays', 'moves', 'comes', 'waits'] as const satisfies read
 const NO_HOSTS: readonly string[] = []
 const NONE: ReadonlySet<string> = new Set()
 
+const isOfOther = (owner: HostOwner | undefined, namespace: string): owner is HostOwner =>
+  owner !== undefined && owner.namespace !== namespace
+
+const rankOf = (document: DesiredDocument | undefined, grant: HostGrant): number =>
+  document === undefined ? 0 : rankOfGrant(grant, document.hosts)
+
+const inTurn = (left: Turn, right: Turn): number => {
+  if (left.rank !== right.rank) return left.rank > right.rank ? -1 : 1
+  const steps = CLAIM_STEPS.indexOf(left.step) - CLAIM_STEPS.indexOf(right.step)
+  return steps === 0 ? oldestFirst(left.claimant, right.claimant) : steps
+}
+
 const oldestFirst = (left: HostClaimant, right: HostClaimant): number =>
   byAge(left.resource, right.resource)
 
+const DECIDING = ['candidate', 'lastGood', 'isHeld', 'grant'] as const
+
 /** Whether both want and have the same. */
 const isSameClaimant = (left: HostClaimant | undefined, right: HostClaimant | undefined): boolean =>
-  left?.candidate === right?.candidate &&
-  left?.lastGood === right?.lastGood &&
-  left?.isHeld === right?.isHeld &&
+  DECIDING.every((member) => left?.[member] === right?.[member]) &&
   left?.resource.metadata.createdAt === right?.resource.metadata.createdAt
 
 const isSameSet = (left: ReadonlySet<string>, right: ReadonlySet<string>): boolean =>

@@ -65,12 +65,17 @@ export class Settlement {
     return this.#holders.isHeld(key)
   }
 
-  /** Whether it asks for another version than before, or has a last good version where nothing could be sent. */
+  /**
+   * Whether it asks for another version than before, has a last good version where nothing could be sent, or has lost the
+   * one that is sent.
+   */
   #hasChanged(id: string, applicant: Applicant | undefined): boolean {
+    const sent = this.#documents.get(id)
     return (
+      (sent !== undefined && sent !== applicant?.candidate && sent !== applicant?.lastGood) ||
       wantedBy(applicant) !== wantedBy(this.#applicants.get(id)) ||
       isHeldBack(applicant) !== this.#held.has(id) ||
-      (applicant?.lastGood?.id === id && !this.#documents.has(id))
+      (applicant?.lastGood?.id === id && sent === undefined)
     )
   }
 

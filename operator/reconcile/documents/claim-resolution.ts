@@ -39,6 +39,7 @@ export class ClaimResolution {
     { readonly submitted: ValidatedDocument; readonly stand: Stand }
   >()
   #lostHosts: LostHosts = NO_LOST_HOSTS
+  #ousted: ReadonlySet<string> = new Set()
   #refusedHosts: ReadonlySet<string> = new Set()
   #documents: ReadonlyMap<string, DesiredDocument> = new Map()
   /** Ids that must be settled again. */
@@ -57,6 +58,11 @@ export class ClaimResolution {
   /** Keys of documents that are rejected for good, and so get no hosts for their candidates. */
   get refusedHosts(): ReadonlySet<string> {
     return this.#refusedHosts
+  }
+
+  /** Keys of documents whose last good version has a host that was given to another namespace. */
+  get ousted(): ReadonlySet<string> {
+    return this.#ousted
   }
 
   /** How the document stands to the others with the id that it asks for. */
@@ -138,10 +144,13 @@ export class ClaimResolution {
   #takeLostHosts(lost: LostHosts): void {
     const before = this.#lostHosts
     if (lost === before) return
+    const [oustedBefore, ousted] = [this.#ousted, this.hosts?.ousted ?? NO_KEYS]
     this.#lostHosts = lost
-    for (const key of [...before.keys(), ...lost.keys()]) {
+    this.#ousted = ousted
+    for (const key of [...before.keys(), ...lost.keys(), ...oustedBefore, ...ousted]) {
       const id = this.owners.claimant(key)?.id
-      if (id !== undefined && before.has(key) !== lost.has(key)) this.#open.add(id)
+      const isSame = before.has(key) === lost.has(key) && oustedBefore.has(key) === ousted.has(key)
+      if (id !== undefined && !isSame) this.#open.add(id)
     }
   }
 
@@ -153,8 +162,16 @@ export class ClaimResolution {
 
   #applicantOf(id: string): ValidatedDocument | undefined {
     const owner = this.owners.owner(id)
-    const isLost = owner !== undefined && this.#lostHosts.has(owner.key)
-    return isLost ? { ...owner, candidate: undefined } : owner
+    if (owner === undefined) return undefined
+    const { key, candidate, lastGood } = owner
+    const isLost = this.#lostHosts.has(key)
+    const isOusted = this.#ousted.has(key)
+    if (!isLost && !isOusted) return owner
+    return {
+      ...owner,
+      candidate: isLost ? undefined : candidate,
+      lastGood: isOusted ? undefined : lastGood,
+    }
   }
 
   /** Owners that lose a path or a host and are not rejected for good yet. */
@@ -181,6 +198,8 @@ export class ClaimResolution {
     }
   }
 }
+
+const NO_KEYS: ReadonlySet<string> = new Set()
 
 /** Rejecting one by one is exact; with hundreds of documents the rounds would take most of the time. */
 const refusalsOf = (round: number): number => 2 ** Math.max(0, round - EXACT_ROUNDS)

@@ -27,6 +27,8 @@ import type { Verdict } from '../verdict.ts'
 export interface ValidatedDocuments {
   /** id → the version that is to be sent. The same map where nothing has changed. */
   readonly served: ReadonlyMap<string, DesiredDocument>
+  /** Ids whose version was taken out of service, as its namespace has lost a right: no data plane may keep it. */
+  readonly revoked: ReadonlySet<string>
   /** Ids without a version to send, but with a resource that may have brought them into service. */
   readonly kept: ReadonlySet<string>
   /** The same map where nothing changed. */
@@ -77,15 +79,19 @@ export class DocumentRegistry {
     this.#isSettled = true
     const { documents, owners } = this.#resolution
     const ownerOf = (id: string): ValidatedDocument | undefined => owners.owner(id)
+    for (const key of this.#resolution.ousted) this.#lastGood.revoke(key)
     this.#lastGood.settle(touched.ids, { ownerOf, documents })
     const moved = this.#lastGood.takeTouched()
     this.#verdicts = edited(this.#verdicts, this.#newVerdicts(touched, [...changed, ...moved]))
     for (const id of touched.ids) this.#keptIds.update(id, ownerOf(id), documents.has(id))
+    const revoked = this.#revokedIds()
+    for (const id of revoked) this.#keptIds.revoke(id)
     const isOpen = this.#validations.settleQuotasAgain(moved, context)
     this.#validations.lookAgain(moved)
     return {
       isOpen,
       served: documents,
+      revoked,
       kept: this.#keptIds.keepOpen((id) => owners.claimantsOf(id)),
       verdicts: this.#verdicts,
       nameless: owners.claimantsOf('').map(({ resource }) => resource),
@@ -174,10 +180,20 @@ export class DocumentRegistry {
     const place = placeOf(validated, stand, (id) => this.#resolution.owners.owner(id))
     const { owner, isHostLost, isEntangled, lost, winners } = place
     const lastGood = this.#lastGood.get(key)
-    const inputs = [resource, read, validation, owner?.resource, lastGood, isHostLost, isEntangled]
+    const isRevoked = lastGood === undefined && this.#lastGood.revoked.has(key)
+    const own = [resource, read, validation, owner?.resource, lastGood, isRevoked]
+    const inputs = [...own, isHostLost, isEntangled]
     return this.#verdictMemo.get(key, [...inputs, ...lost.map(clashText), ...winners], () =>
-      verdictAt(validated, place, lastGood),
+      verdictAt(validated, place, { lastGood, isRevoked }),
     )
+  }
+
+  #revokedIds(): ReadonlySet<string> {
+    const { documents, owners } = this.#resolution
+    const ids = [...this.#lastGood.revoked].flatMap(([key, { id, isCertain }]) =>
+      !documents.has(id) && (isCertain || owners.owner(id)?.key === key) ? [id] : [],
+    )
+    return ids.length === 0 ? NO_IDS : new Set(ids)
   }
 
   /** Documents without an id, and owners of ids without a version to send. */
@@ -190,3 +206,5 @@ export class DocumentRegistry {
     }
   }
 }
+
+const NO_IDS: ReadonlySet<string> = new Set()

@@ -14,6 +14,7 @@ import { DocumentIndex } from './document-index.ts'
 import { DocumentQuotas } from './document-quotas.ts'
 import type { LastGoodVersions } from './last-good.ts'
 import { documentInput, readDocument, type ReadDocument } from './read-document.ts'
+import { isPermitted, rightsOf } from './permitted.ts'
 import { readVariables, variableInputs } from './read-variables.ts'
 import {
   accessInputs,
@@ -169,11 +170,14 @@ export class DocumentValidations {
     const read = this.#read(key, resource, context.cache)
     const overQuota = this.#quotas.refusalOf(key, resource)
     const validation = this.#validation(key, resource, read, { ...context, overQuota })
-    versions.of(key, resource, validation.version)
+    versions.follow(key, resource, validation.version, (document) =>
+      isPermitted(document, rightsOf(document, context)),
+    )
     this.#restrict(key, resource, context)
     const lastGood = versions.get(key)?.document
     this.#index.put(key, resource, { read, served: lastGood?.realmUri })
-    const own = { key, resource, read, validation, lastGood, overQuota }
+    const grant = context.grant(resource.metadata.namespace)
+    const own = { key, resource, read, validation, lastGood, overQuota, grant }
     this.#validated.set(key, toValidatedDocument(own))
     this.#changed.add(key)
     if (validation.isPending === true) this.#pending.add(key)

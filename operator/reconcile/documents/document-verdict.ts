@@ -22,6 +22,8 @@ export interface Standing {
   readonly isEntangled: boolean
   readonly clashes: readonly LostClaim[]
   readonly serving: Serving | undefined
+  /** See `Verdict`. */
+  readonly isRevoked: boolean
   readonly isHeld: boolean
   /** The realm of the version that serves. */
   readonly servingRealmUri?: string | undefined
@@ -39,7 +41,7 @@ export const documentVerdict = (
   validation: ApiSpecificationValidation,
   standing: Standing,
 ): Verdict => {
-  const { id, host, realmUri, routerRealm, serving, isHeld } = standing
+  const { id, host, realmUri, routerRealm, serving, isHeld, isRevoked } = standing
   const conflicts = conflictsOf(resource, standing)
   const accepted = acceptedOf(validation, conflicts)
   const servesOn = accepted.status === 'True' && isHeldByRealm(validation, serving)
@@ -58,6 +60,7 @@ export const documentVerdict = (
     ...(servesOn && { servesOn }),
     ...(serving !== undefined && { serving }),
     ...(isHeld && { isHeld }),
+    ...(isRevoked && { isRevoked }),
   }
 }
 

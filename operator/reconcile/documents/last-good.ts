@@ -13,6 +13,7 @@ import {
   type Restrictions,
   withholdAsRecorded,
 } from './make-document.ts'
+import { wasSent } from '../may-be-held.ts'
 import { Memo } from '../memo.ts'
 import type { MissingVersion } from './missing-version.ts'
 import type { Claimant } from '../claims/owners.ts'
@@ -23,6 +24,13 @@ export interface LastGood {
   readonly generation: number
   /** The uid of the resource. */
   readonly uid: string
+}
+
+/** A version that was taken out of service, as its namespace has lost a right. */
+export interface RevokedVersion {
+  readonly id: string
+  /** False: the status alone says that it may have served, and the resource may not have the id. */
+  readonly isCertain: boolean
 }
 
 interface Claim extends Claimant<ApiSpecificationResource> {
@@ -44,6 +52,8 @@ export class LastGoodVersions {
   readonly #holders = new Map<string, string>()
   /** Keys of resources whose version has changed since the last `takeTouched`. */
   readonly #touched = new Set<string>()
+  /** By key of the resource. */
+  readonly #revoked = new Map<string, RevokedVersion>()
   readonly #missing = new Memo<MissingVersion>()
   #resources: ReadonlyMap<string, ApiSpecificationResource> = new Map()
   #list: readonly MissingVersion[] = []
@@ -55,6 +65,20 @@ export class LastGoodVersions {
   begin(resources: ReadonlyMap<string, ApiSpecificationResource>): void {
     this.#resources = resources
     this.#missing.retain(resources)
+    for (const key of this.#revoked.keys()) if (!resources.has(key)) this.#revoked.delete(key)
+  }
+
+  /** By key of the resource, until it has another version. */
+  get revoked(): ReadonlyMap<string, RevokedVersion> {
+    return this.#revoked
+  }
+
+  /** Takes the version of the resource out of service for good, as its namespace may not have it any more. */
+  revoke(key: string): void {
+    const known = this.#versions.get(key)
+    if (known === undefined) return
+    this.#set(key, undefined)
+    this.#revoked.set(key, { id: known.document.id, isCertain: true })
   }
 
   get(key: string): LastGood | undefined {
@@ -71,22 +95,35 @@ export class LastGoodVersions {
 
   /**
    * After a restart, the current version of the resource is a last good version if data planes have loaded it, even if
-   * its realm is missing now or it has lost a claim.
+   * its realm is missing now or it has lost a claim. A version that its namespace may not have any more is revoked.
    * @param version the current one, if the document itself is valid
    */
-  of(
+  follow(
     key: string,
-    { metadata: { uid }, programmed }: ApiSpecificationResource,
+    resource: ApiSpecificationResource,
     version: DesiredDocument | undefined,
-  ): LastGood | undefined {
+    isPermitted: (document: DesiredDocument) => boolean,
+  ): void {
+    const { uid } = resource.metadata
     if (this.#versions.has(key) && this.#versions.get(key)?.uid !== uid) this.#set(key, undefined)
     const known = this.#versions.get(key)
-    if (known !== undefined || version === undefined || programmed === undefined) return known
-    if (!isSameText(version.digest, programmed.digest)) return undefined
+    if (known !== undefined) {
+      if (!isPermitted(known.document)) this.revoke(key)
+    } else if (version !== undefined && !this.#revoked.has(key)) {
+      if (isPermitted(version)) this.#recall(key, resource, version)
+      else if (mayServe(resource, version))
+        this.#revoked.set(key, { id: version.id, isCertain: false })
+    }
+  }
+
+  #recall(
+    key: string,
+    { metadata: { uid }, programmed }: ApiSpecificationResource,
+    version: DesiredDocument,
+  ): void {
+    if (programmed === undefined || !isSameText(version.digest, programmed.digest)) return
     const document = withholdAsRecorded(version, programmed.digest)
-    const lastGood = { document, generation: programmed.generation, uid }
-    this.#set(key, lastGood)
-    return lastGood
+    this.#set(key, { document, generation: programmed.generation, uid })
   }
 
   /**
@@ -137,7 +174,10 @@ export class LastGoodVersions {
   #set(key: string, version: LastGood | undefined): void {
     this.#touched.add(key)
     if (version === undefined) this.#versions.delete(key)
-    else this.#versions.set(key, version)
+    else {
+      this.#versions.set(key, version)
+      this.#revoked.delete(key)
+    }
   }
 
   /**
@@ -152,7 +192,7 @@ export class LastGoodVersions {
     const list: MissingVersion[] = []
     for (const { key, id, resource, isPending } of claims) {
       // Its text may be that very version.
-      if (isPending) continue
+      if (isPending || this.#revoked.has(key)) continue
       const isKept = id === '' || ownerOf(id)?.key === key
       if (isKept && isRecoverable(resource)) list.push(this.#describe({ key, id, resource }, cache))
     }
@@ -189,7 +229,10 @@ export class LastGoodVersions {
     resource: ApiSpecificationResource,
   ): resource is ApiSpecificationResource & { readonly programmed: ProgrammedVersion } {
     return (
-      resource.programmed?.digest === digest && !this.#versions.has(key) && isRecoverable(resource)
+      resource.programmed?.digest === digest &&
+      !this.#versions.has(key) &&
+      !this.#revoked.has(key) &&
+      isRecoverable(resource)
     )
   }
 
@@ -213,3 +256,9 @@ export class LastGoodVersions {
 /** Where the spec can't be read, it is not known which data planes it selects. */
 const isRecoverable = ({ checked, programmed }: ApiSpecificationResource): boolean =>
   'spec' in checked && programmed !== undefined
+
+/** By its status, whether data planes may have loaded this very version. */
+const mayServe = (resource: ApiSpecificationResource, { digest }: DesiredDocument): boolean =>
+  resource.programmed === undefined
+    ? wasSent(resource)
+    : isSameText(digest, resource.programmed.digest)

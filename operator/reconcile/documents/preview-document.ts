@@ -61,10 +61,19 @@ export const previewDocument = (
   const validation = withRequirements(compiled, read, context)
   const known = standing.lastGood(key)
   const lastGood = known?.uid === uid ? known : undefined
-  const own = { key, resource, read, validation, overQuota, lastGood: lastGood?.document }
+  const { grant: ownGrant } = context
+  const own = {
+    key,
+    resource,
+    read,
+    validation,
+    overQuota,
+    lastGood: lastGood?.document,
+    grant: ownGrant,
+  }
   const validated = toValidatedDocument(own)
   const { stand, ownerOf } = standWith(validated, standing.resolution)
-  return verdictAt(validated, placeOf(validated, stand, ownerOf), lastGood)
+  return verdictAt(validated, placeOf(validated, stand, ownerOf), { lastGood, isRevoked: false })
 }
 
 /** Others may come first: then the condition says something else. */

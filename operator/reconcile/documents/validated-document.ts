@@ -40,7 +40,7 @@ export const NO_LOST_HOSTS: LostHosts = new Map()
 
 type Own = Pick<
   ValidatedDocument,
-  'key' | 'resource' | 'read' | 'validation' | 'lastGood' | 'overQuota'
+  'key' | 'resource' | 'read' | 'validation' | 'lastGood' | 'overQuota' | 'grant'
 >
 
 /**
@@ -89,7 +89,7 @@ export const placeOf = (
 export const verdictAt = (
   { resource, id, read, validation, isHeld }: ValidatedDocument,
   { isOwner, owner, isHostLost, isEntangled, lost, winners }: Place,
-  lastGood: LastGood | undefined,
+  { lastGood, isRevoked }: Served,
 ): Verdict =>
   documentVerdict(resource, validation, {
     id: lastGood?.document.id ?? id,
@@ -100,9 +100,26 @@ export const verdictAt = (
     clashes: lost.map((clash, i) => ({ problem: problemOf(clash), winner: winners[i] })),
     isHostLost,
     isEntangled,
-    serving: lastGood === undefined ? recordedServing(resource, isOwner) : servingOf(lastGood),
+    serving: servingIn(resource, isOwner, { lastGood, isRevoked }),
+    isRevoked,
     isHeld: isHeld && waits(validation.good, lastGood?.document),
   })
+
+/** What of a resource serves. */
+export interface Served {
+  readonly lastGood: LastGood | undefined
+  /** Its last good version was taken out of service, as its namespace has lost a right. */
+  readonly isRevoked: boolean
+}
+
+const servingIn = (
+  resource: ApiSpecificationResource,
+  isOwner: boolean,
+  { lastGood, isRevoked }: Served,
+): Serving | undefined => {
+  if (lastGood !== undefined) return servingOf(lastGood)
+  return isRevoked ? undefined : recordedServing(resource, isOwner)
+}
 
 /** A key for caches. */
 export const clashText = (clash: Clash): string => JSON.stringify(problemOf(clash))

@@ -8,12 +8,10 @@ import type { CompiledDocument } from './compile-document.ts'
 
 /** Credentials that the serving version loses; it may have named them while its namespace was allowed to use them. */
 export const withheldFrom = (
-  { credentials = [], withheld = [] }: Pick<DesiredDocument, 'credentials' | 'withheld'>,
+  { withheld = [] }: Pick<DesiredDocument, 'withheld'>,
   access: RealmAccess,
 ): readonly string[] => {
   if (access.access === 'granted') return access.withheld
-  // The realm exists, but this namespace may not use it (any more).
-  if (access.access === 'RefNotPermitted') return credentials
   // Nothing is known about the realm now: gateways keep the credentials that they have, also after a restart.
   return withheld
 }

@@ -26,6 +26,8 @@ export type RealmAccess =
       readonly access: 'RealmNotFound' | 'RefNotPermitted'
       /** There is none, for any document. */
       readonly isAbsent?: true
+      /** The labels of the namespace, which decide, are not known. */
+      readonly isUncertain?: true
     }
 
 interface UnreadyRealm {
@@ -45,6 +47,22 @@ export const admitsNamespace = (
   return (
     realm.namespace === namespace || admits(allowedNamespaces(realm.spec) ?? {}, namespace, cache)
   )
+}
+
+/** Whether labels of the namespace decide whether it is admitted, and the Namespace is not known. */
+export const isAdmissionUncertain = (
+  { spec }: Pick<GoodRealm, 'spec'>,
+  namespace: string,
+  cache: ResourceCache,
+): boolean => {
+  const { from, selector } = allowedNamespaces(spec) ?? {}
+  if (from !== 'Selector' || selector === undefined) return false
+  if (cache.resources.has(resourceKey('Namespace', '', namespace))) return false
+  const keys = [
+    ...Object.keys(selector.matchLabels ?? {}),
+    ...(selector.matchExpressions ?? []).map(({ key }) => key),
+  ]
+  return keys.some((key) => key !== NAME_LABEL)
 }
 
 /**
@@ -80,11 +98,13 @@ const allowedNamespaces = (of: RealmSpec | ValueMap): AllowedNamespaces | undefi
   return isMap(allowed) ? allowed : undefined
 }
 
+const NAME_LABEL = 'kubernetes.io/metadata.name'
+
 /** Kubernetes puts the name of a namespace among its labels; without a Namespace object so do we. */
 const labelsOfNamespace = (
   cache: ResourceCache,
   namespace: string,
 ): Readonly<Record<string, string>> => {
   const labels = cache.resources.get(resourceKey('Namespace', '', namespace))?.metadata.labels
-  return { ...labels, 'kubernetes.io/metadata.name': namespace }
+  return { ...labels, [NAME_LABEL]: namespace }
 }

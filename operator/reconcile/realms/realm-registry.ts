@@ -30,7 +30,12 @@ import type { Quota } from '../quotas/namespace-quotas.ts'
 import { type Claimant, isRenamed, ownedWords, ownersOf } from '../claims/owners.ts'
 import type { Amounts } from '../quotas/quota-amounts.ts'
 import type { QuotaUse } from '../quotas/quota-verdict.ts'
-import { admitsNamespace, type RealmAccess, withheldCredentials } from './realm-access.ts'
+import {
+  admitsNamespace,
+  isAdmissionUncertain,
+  type RealmAccess,
+  withheldCredentials,
+} from './realm-access.ts'
 import { ownersByStatus } from './owners-by-status.ts'
 import { RealmQuotas } from './realm-quotas.ts'
 import { KeptIds } from '../claims/kept-ids.ts'
@@ -407,7 +412,10 @@ const accessOf = (
   cache: ResourceCache,
 ): RealmAccess => {
   if (good !== undefined) {
-    if (!admitsNamespace(good, namespace, cache)) return { access: 'RefNotPermitted' }
+    if (!admitsNamespace(good, namespace, cache)) {
+      const isUncertain = isAdmissionUncertain(good, namespace, cache)
+      return { access: 'RefNotPermitted', ...(isUncertain && { isUncertain }) }
+    }
     const isDeleted = hasDeletedOwner({ owner })
     const withheld = withheldCredentials(good, namespace, cache)
     const { terms: realm, groups } = good

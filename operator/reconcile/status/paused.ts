@@ -11,11 +11,13 @@ const UNKNOWN_WORDS = {
 } as const
 
 /** @example 'paused: generation 3 is validated and waits, generation 2 serves; remove the annotation … to go on' */
-export const pausedWords = ({ resource, serving }: Verdict): string => {
+export const pausedWords = ({ resource, serving, isRevoked }: Verdict): string => {
   const { generation } = resource.metadata
   const before =
     serving === undefined
-      ? UNKNOWN_WORDS[resource.kind]
+      ? isRevoked === true
+        ? 'nothing serves'
+        : UNKNOWN_WORDS[resource.kind]
       : serving.generation === generation
         ? 'the version accepted before serves'
         : `generation ${serving.generation} serves`

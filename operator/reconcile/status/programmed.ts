@@ -110,10 +110,13 @@ const notGood = (verdict: Verdict): Programmed => ({
 })
 
 /** A generation that serves may become invalid: its references change, or another document has precedence. */
-const notGoodWords = ({ serving, resource }: Verdict): string =>
-  serving?.generation === resource.metadata.generation
+const notGoodWords = ({ serving, resource, isRevoked }: Verdict): string => {
+  if (isRevoked === true)
+    return 'this generation is not valid, and no other one may serve: its namespace has no right to its host or its realm any more'
+  return serving?.generation === resource.metadata.generation
     ? 'this generation is no longer valid'
     : 'this generation is not valid'
+}
 
 /** The admission webhook warns with it, too. */
 export const NO_DATA_PLANES =

@@ -124,7 +124,8 @@ const documentEntry = (verdict: Verdict, sight: Sight, moment: Moment): Entry =>
     const isSame = sameApart(before.apart, apart) && before.known === delivery.known
     return isSame ? before : withApart({ ...before, known: delivery.known }, apart)
   }
-  const last = latch ?? before?.status.programmed
+  // A revoked version must not look to the next operator as if it served.
+  const last = verdict.isRevoked === true ? undefined : (latch ?? before?.status.programmed)
   const { summary } = made
   const conditions = documentConditions(verdict, made.programmed, {
     ...made,

@@ -66,17 +66,21 @@ await describeWithKubernetes('a Realm', (plane) => {
     await home.until('team', 'guest', 'Ready', 'Ready')
     expect(await status('team.test', '/guest/x')).toBe(200)
 
-    // What serves goes on serving: the owner of the API decides what follows when a realm is taken away.
+    // A right that is taken back ends at once, whether the Realm or a label of the namespace says so.
     await plane().apply([
       shared({ from: 'Selector', selector: { matchLabels: { guests: 'welcome' } } }),
     ])
     await home.until('team', 'guest', 'ResolvedRefs', 'RefNotPermitted')
     await home.until('team', 'guest', 'Stalled', 'RefNotPermitted')
-    expect(await status('team.test', '/guest/x')).toBe(200)
+    await becomes([404], ['team.test', '/guest/x'])
+    const ended = await home.until('team', 'guest', 'Ready', 'RefNotPermitted')
+    expect(ended.message).toContain('nothing serves')
     await plane().kubectl(['label', 'namespace', 'team', 'guests=welcome'])
     await home.until('team', 'guest', 'Ready', 'Ready')
+    expect(await status('team.test', '/guest/x')).toBe(200)
     await plane().kubectl(['label', 'namespace', 'team', 'guests-'])
     await home.until('team', 'guest', 'ResolvedRefs', 'RefNotPermitted')
+    await becomes([404], ['team.test', '/guest/x'])
   })
 
   it('may be for some hosts only', async () => {
@@ -98,6 +102,8 @@ await describeWithKubernetes('a Realm', (plane) => {
     await plane().apply([limited('one.test', '*.many.test', 'else.test')])
     await home.until('shop', 'else', 'Ready', 'Ready')
     expect(await status('else.test', '/else/x')).toBe(200)
+    await plane().apply([limited('one.test', '*.many.test')])
+    await becomes([404, 200], ['else.test', '/else/x'], ['one.test', '/one/x'])
   })
 
   it('brings its secrets to the gateway, and what they become', async () => {

@@ -1,9 +1,10 @@
 // Fresh data planes that refuse documents: which refusals keep one out of service, and for how long at most. And realms
-// that are revoked, past all that holds deletes back.
+// and documents that are revoked, past all that holds deletes back.
 
 import { afterEach, describe, expect, it } from '@jest/globals'
 import { Withholding } from '../../../../operator/fleet/sync/withholding.ts'
 import type { Problem } from '../../../../language/problem.ts'
+import type { DesiredDocument } from '../../../../operator/desired-set.ts'
 import { aDesiredSet, aDocument } from '../../../support/desired.ts'
 import { eventually } from '../../../support/eventually.ts'
 import type { FakeDataPlane } from '../../../support/fake-data-plane.ts'
@@ -171,5 +172,57 @@ describe('a realm that is revoked', () => {
     })
     // Of the documents those stay that are held back.
     expect(plane.specs.size).toBeGreaterThanOrEqual(10)
+  })
+})
+
+describe('documents that are revoked', () => {
+  const without = (count: number, ...gone: readonly string[]): readonly DesiredDocument[] =>
+    [...many(count).documents.values()].filter(({ id }) => !gone.includes(id))
+
+  it('go while nothing else may be deleted', async () => {
+    const plane = await aPlane()
+    const { fleet } = aFleet([plane])
+    fleet.apply(many(3))
+    await synced(fleet)
+    const ids = [...plane.specs.keys()]
+    const [revoked = '', deleted = ''] = ids
+    const more = { revokedDocuments: new Set([revoked]), holdDeletes: 'a CRD is gone' }
+    fleet.apply(aDesiredSet(without(3, revoked, deleted), more))
+    await eventually(() => {
+      expect(report(fleet).phase).toBe('holding')
+    })
+    expect([...plane.specs.keys()].sort()).toEqual(ids.filter((id) => id !== revoked).sort())
+  })
+
+  it('go at once, however many they are', async () => {
+    const plane = await aPlane()
+    const { fleet } = aFleet([plane])
+    fleet.apply(many(500))
+    await synced(fleet)
+    const revokedDocuments = new Set(plane.specs.keys())
+    fleet.apply(aDesiredSet([], { ...many(0), documents: new Map(), revokedDocuments }))
+    await eventually(() => {
+      expect(plane.specs.size).toBe(0)
+    })
+  })
+
+  it('go from a data plane that comes back with them', async () => {
+    const [steady, late] = [await aPlane(), await aPlane()]
+    const told = new ToldDataPlanes()
+    const { fleet } = aFleet([], { dataPlanes: told })
+    told.tell([named('steady', steady), named('late', late)])
+    const desired = many(3)
+    fleet.apply(desired)
+    await synced(fleet, 0)
+    await synced(fleet, 1)
+    told.tell([named('steady', steady)])
+    const [revoked = ''] = [...late.specs.keys()]
+    const more = { revokedDocuments: new Set([revoked]), holdDeletes: 'a CRD is gone' }
+    fleet.apply(aDesiredSet(without(3, revoked), more))
+    await synced(fleet, 0)
+    told.tell([named('steady', steady), named('late', late)])
+    await eventually(() => {
+      expect(late.specs.has(revoked)).toBe(false)
+    })
   })
 })
