@@ -34,7 +34,7 @@ const METRICS = {
   upstreamFailures: {
     kind: 'counter',
     name: 'svc_gateway_upstream_failures_total',
-    help: 'Requests to upstreams that failed, by origin and failure: refused, dns, tls, denied, connect_timeout, timeout, reset, malformed, aborted (by the client), status_502, status_503, status_504.',
+    help: 'Requests to upstreams that failed, by origin and failure: refused, no_service, no_endpoints, dns, tls, denied, connect_timeout, timeout, reset, malformed, aborted (by the client), status_502, status_503, status_504.',
     labels: ['origin', 'failure'],
     mostSeries: 3000,
     isForgetful: true,
@@ -63,7 +63,7 @@ const METRICS = {
   upstreamEjections: {
     kind: 'counter',
     name: 'svc_gateway_upstream_ejections_total',
-    help: 'Addresses of upstreams that were ejected, by fault: refused, unreachable, connect_timeout, tls, reset, status (502 to 504), timeout, malformed.',
+    help: 'Addresses of upstreams that were ejected, by fault: refused, no_service, no_endpoints, unreachable, connect_timeout, tls, reset, status (502 to 504), timeout, malformed.',
     labels: ['fault'],
   },
   wampSessions: {

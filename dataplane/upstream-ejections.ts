@@ -14,6 +14,7 @@ const WHY = {
   'in a row': 'five requests failed in a row',
   rate: 'it fails three times as often as the other addresses',
   probe: 'it failed again when it was tried',
+  reported: 'nothing is behind it, as the operator reports',
 } as const
 
 export interface EjectionReport {

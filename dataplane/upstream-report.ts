@@ -157,6 +157,7 @@ const WHY = {
   'in a row': 'five failures in a row',
   rate: 'three times the failure rate of the others',
   probe: 'it failed again when it was tried',
+  reported: 'nothing is behind it, as the operator reports',
 } as const satisfies Record<EjectionView['why'], string>
 
 const rankOf = ({ addresses, unhealthy }: OriginReport): number =>

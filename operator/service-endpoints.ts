@@ -5,7 +5,7 @@ import type { ServiceEndpoints } from '../language/wire/wire.ts'
 export type ServiceState =
   /** Not known yet: gateways keep what they have of it. */
   | 'unknown'
-  /** Use its own address: there is no such Service, it may not be read, or gateways should not balance for it. */
+  /** Use its own address: it was never there, it may not be read, or gateways should not balance for it. */
   | 'own address'
   /** The same object until something changes. */
   | ServiceEndpoints

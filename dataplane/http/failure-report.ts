@@ -86,6 +86,9 @@ const isExpected = (reason: FailureReason, status: number): boolean =>
 /** @internal exported for tests */
 export const FAILURE_SENTENCES = {
   refused: 'the upstream does not accept connections; is it running, and is the port right?',
+  no_service: 'the Kubernetes Service does not exist any more; is the name still right?',
+  no_endpoints:
+    'no Pod of the Kubernetes Service is ready; do its Pods run, and does its selector match them?',
   dns: "the name of the upstream can't be resolved; is it spelt correctly?",
   tls: 'TLS with the upstream failed; check its certificate, its name, --upstream-ca, and the client certificate if it requires one',
   denied:

@@ -83,6 +83,7 @@ const readService = (value: Value, path: string): ServiceEndpoints => {
     service: readKey(own(map, 'service'), `${path}/service`),
     addresses: readAddresses(own(map, 'addresses'), `${path}/addresses`),
     ports: listOf(own(map, 'ports'), `${path}/ports`, readPortEndpoints, MOST_PORTS),
+    ...(own(map, 'isAbsent') === true && { isAbsent: true }),
   }
 }
 
@@ -91,6 +92,7 @@ const readPortEndpoints = (value: Value, path: string): ServicePortEndpoints => 
   return {
     port: readPort(own(map, 'port'), `${path}/port`),
     targets: listOf(own(map, 'targets'), `${path}/targets`, readTarget, MOST_ADDRESSES),
+    ...(own(map, 'isEmpty') === true && { isEmpty: true }),
   }
 }
 

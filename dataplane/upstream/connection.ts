@@ -39,6 +39,8 @@ export interface Connection {
   connectTimeoutMs: number
   /** The ejected endpoint that the request tries. */
   probed: Endpoint | undefined
+  /** Why it will probably fail: the request does not wait long for it. */
+  doubt: Error | undefined
   /** Whether it is counted among the outstanding requests of the endpoint. */
   isCounted: boolean
   isValidated: boolean
@@ -118,6 +120,7 @@ export const openConnection = (
     method: '',
     connectTimeoutMs: 0,
     probed: undefined,
+    doubt: undefined,
     isCounted: false,
     isValidated: false,
     begunAt: 0,
@@ -151,9 +154,10 @@ const connectSocket =
       const groups = groupByPort(candidates)
       const tryNext = (failure: Error): void => {
         const group = groups.shift()
-        if (group === undefined || connection.client.isDestroyed) connected(failure, null)
+        if (group === undefined || connection.client.isDestroyed)
+          connected(connection.doubt ?? failure, null)
         else {
-          const isLast = groups.length === 0
+          const isLast = groups.length === 0 && connection.doubt === undefined
           attempt(
             { connection, group, isLast, to, reading, connector, heardMs, events },
             connected,

@@ -2,21 +2,31 @@
 // failure-blame.ts decides who is to blame.
 
 import { CodedError } from '../../base/coded-error.ts'
+import type { GoneCause } from '../../language/wire/wire.ts'
 import type { UpstreamError, UpstreamFailure } from './upstream.ts'
 
 /** Those of `UpstreamFailure`, with `refused` divided as far as possible, and statuses that indicate a failure. */
 export type FailureCause =
-  UpstreamFailure | 'dns' | 'tls' | 'status_502' | 'status_503' | 'status_504'
+  UpstreamFailure | GoneCause | 'dns' | 'tls' | 'status_502' | 'status_503' | 'status_504'
 
 /** No connection was attempted, as it would fail. */
-export class NotTriedError extends CodedError<FailureCause> {
-  constructor(cause: FailureCause) {
-    super(cause, NOT_TRIED)
+export class NotTriedError extends CodedError<NotTriedCause> {
+  constructor(cause: NotTriedCause) {
+    super(cause, NOT_TRIED[cause])
   }
 }
 
-const NOT_TRIED =
+export type NotTriedCause = keyof typeof NOT_TRIED
+
+const IN_VAIN =
   'not tried, as the last five attempts to connect to it were in vain; one request at a time tries again'
+
+const NOT_TRIED = {
+  refused: IN_VAIN,
+  connect_timeout: IN_VAIN,
+  no_service: 'the operator reports that the Service was deleted',
+  no_endpoints: 'the operator reports that no Pod of the Service is ready',
+} as const satisfies Partial<Record<FailureCause, string>>
 
 /** @example causeOf('refused', Object.assign(new Error(), { code: 'ENOTFOUND' })) // 'dns' */
 export const causeOf = (failure: UpstreamFailure, error: unknown): FailureCause => {

@@ -3,6 +3,7 @@
 // time, so that a request can abort its connection while it is still connecting. The limiters bound how many there
 // are.
 
+import type { ServiceEndpoints } from '../../language/wire/wire.ts'
 import {
   type Connection,
   type ConnectionEvents,
@@ -17,7 +18,7 @@ import type { OpenClient } from './http-client.ts'
 import type { IdleConnections } from './idle-connections.ts'
 import type { OriginRecord } from './origin-ledger.ts'
 import type { EjectionCounter } from './endpoints/outlier-detector.ts'
-import { NotTriedError } from './failure-cause.ts'
+import { type NotTriedCause, NotTriedError } from './failure-cause.ts'
 import { isIdempotent } from './retry.ts'
 import type { UpstreamRequest } from './upstream.ts'
 
@@ -74,6 +75,9 @@ export class OriginPool implements ConnectionEvents {
   readonly #idle = new Map<Endpoint, Connection[]>()
   #isClosing = false
   #badResponses = BAD_RESPONSES
+  /** The report by which nothing is behind the addresses. */
+  #goneBy: ServiceEndpoints | undefined
+  #withdrawn: readonly Endpoint[] = []
 
   constructor(options: PoolOptions) {
     this.#options = options
@@ -93,7 +97,7 @@ export class OriginPool implements ConnectionEvents {
     const { endpoint, probed } = this.#choose({ realm, avoid, method }, nowMs)
     // Chosen although it should be avoided: there is no other, but a new connection may lead elsewhere.
     const idle =
-      isNew || endpoint === undefined || endpoint === avoid
+      isNew || endpoint === undefined || endpoint === avoid || this.#isGone(endpoint)
         ? undefined
         : this.#takeIdle(endpoint, nowMs)
     const connection = idle ?? this.#open(nowMs)
@@ -105,6 +109,7 @@ export class OriginPool implements ConnectionEvents {
     connection.method = method
     connection.connectTimeoutMs = connectTimeoutMs
     connection.probed = probed
+    connection.doubt = undefined
     connection.begunAt = ejectionCounter.count
     this.assign(connection, endpoint)
     return connection
@@ -158,12 +163,30 @@ export class OriginPool implements ConnectionEvents {
 
   /** Call it when the addresses have changed. */
   onAddresses(): void {
+    this.#followGone()
     this.#options.health.matchEndpoints(this.#options.addresses.set)
     for (const [endpoint, idle] of this.#idle) {
       if (endpoint.isKnown) continue
       this.#idle.delete(endpoint)
       for (const each of idle) this.drop(each)
     }
+  }
+
+  /** All gateways alike serve nothing from a Service that is gone, also those with connections to its own address. */
+  #isGone(endpoint: Endpoint): boolean {
+    const { addresses, health } = this.#options
+    return addresses.gone !== undefined && health.stateOf(endpoint) === 'ejected'
+  }
+
+  #followGone(): void {
+    const { addresses, health } = this.#options
+    const { gone } = addresses
+    // Once a request has got through nevertheless, the same report is not believed again.
+    if (gone?.reported === this.#goneBy) return
+    this.#goneBy = gone?.reported
+    for (const each of this.#withdrawn) health.restore(each)
+    this.#withdrawn = gone === undefined ? [] : addresses.set.members
+    if (gone !== undefined) for (const each of this.#withdrawn) health.withdraw(each, gone.cause)
   }
 
   /** Call it when the head of a response has arrived. */
@@ -205,19 +228,19 @@ export class OriginPool implements ConnectionEvents {
     const reachable = this.#reachable(connection)
     if (reachable.length > 0) return reachable
     const probed = this.#options.health.findLastProbe(members)
-    if (probed === undefined) return this.#refuse()
+    const [first] = members
+    // They may have changed.
+    if (first !== undefined) addresses.doubt(first)
+    const gone = addresses.gone && new NotTriedError(addresses.gone.cause)
+    if (probed === undefined) return gone ?? new NotTriedError(this.#lastFault(first))
     connection.probed = probed
+    connection.doubt = gone
     return [probed]
   }
 
-  #refuse(): Error {
-    const { addresses, health } = this.#options
-    const [first] = addresses.set.members
-    if (first === undefined) return new NotTriedError('refused')
-    // They may have changed.
-    addresses.doubt(first)
-    const [ejection] = health.ejectionsOf(first)
-    return new NotTriedError(ejection?.fault === 'connect_timeout' ? 'connect_timeout' : 'refused')
+  #lastFault(endpoint: Endpoint | undefined): NotTriedCause {
+    const [ejection] = endpoint === undefined ? [] : this.#options.health.ejectionsOf(endpoint)
+    return ejection?.fault === 'connect_timeout' ? 'connect_timeout' : 'refused'
   }
 
   /** The endpoints to try, the first one first; none if all can't be reached. */

@@ -34,6 +34,8 @@ export interface UpstreamTrouble {
 
 export type UpstreamCause =
   | 'refused'
+  /** The operator says that the Service does not exist, or has no Pod that takes requests. */
+  | GoneCause
   | 'dns'
   | 'tls'
   /** It is not an allowed destination. */
@@ -45,6 +47,8 @@ export type UpstreamCause =
   | 'status_502'
   | 'status_503'
   | 'status_504'
+
+export type GoneCause = 'no_service' | 'no_endpoints'
 
 export interface SpecState {
   readonly digest: string
@@ -242,6 +246,8 @@ export interface ServiceEndpoints {
   /** Its own addresses (`clusterIPs`): the rest is used only where its name resolves to these. */
   readonly addresses: readonly string[]
   readonly ports: readonly ServicePortEndpoints[]
+  /** It was deleted; `addresses` are those that it had. Older gateways connect to them. */
+  readonly isAbsent?: true
 }
 
 export interface ServicePortEndpoints {
@@ -249,6 +255,8 @@ export interface ServicePortEndpoints {
   readonly port: number
   /** By the port of the Pods, which may have different ones. */
   readonly targets: readonly { readonly port: number; readonly addresses: readonly string[] }[]
+  /** No Pod is behind it that takes requests; without this, no targets mean that the Service's own address is used. */
+  readonly isEmpty?: true
 }
 
 /** §2.14, and what behaviour §2 adds to it. */

@@ -3,7 +3,7 @@
 
 import { isIP } from 'node:net'
 import { listAt, mapAt, mapsAt, memberAt, textAt } from '../../language/expression/members.ts'
-import type { Value } from '../../language/expression/value.ts'
+import type { Value, ValueMap } from '../../language/expression/value.ts'
 import type { ServiceEndpoints, ServicePortEndpoints } from '../../language/wire/wire.ts'
 import type {
   Endpoint,
@@ -49,7 +49,8 @@ const MOST_PORTS = 100
  */
 export const readService = (service: Service): ServiceFacts => {
   const spec = mapAt(service, 'spec')
-  const annotations = mapAt(mapAt(service, 'metadata'), 'annotations')
+  const metadata = mapAt(service, 'metadata')
+  const annotations = mapAt(metadata, 'annotations')
   const addresses = clusterAddresses(spec)
   const isBalanced =
     (textAt(spec, 'type') || 'ClusterIP') !== 'ExternalName' &&
@@ -57,10 +58,18 @@ export const readService = (service: Service): ServiceFacts => {
     Object.keys(mapAt(spec, 'selector')).length > 0 &&
     (textAt(spec, 'sessionAffinity') || 'None') === 'None' &&
     (textAt(spec, 'internalTrafficPolicy') || 'Cluster') === 'Cluster' &&
-    textAt(annotations, ANNOTATIONS.endpoints) !== 'off'
+    textAt(annotations, ANNOTATIONS.endpoints) !== 'off' &&
+    !isOfOtherProxy(metadata)
   if (!isBalanced) return 'own address'
   return { addresses, ports: portsOf(mapsAt(spec, 'ports')).slice(0, MOST_PORTS) }
 }
+
+/** Its Pods may be in other clusters too, or be chosen by rules that only another proxy knows. */
+const isOfOtherProxy = (metadata: ValueMap): boolean =>
+  textAt(mapAt(metadata, 'labels'), 'service.kubernetes.io/service-proxy-name') !== '' ||
+  ['service.cilium.io/global', 'io.cilium/global-service'].some(
+    (each) => textAt(mapAt(metadata, 'annotations'), each) === 'true',
+  )
 
 /** undefined: a kind of address that gateways do not dial. */
 export const readSlice = (slice: EndpointSlice): SliceFacts | undefined => {
@@ -76,11 +85,13 @@ export const readSlice = (slice: EndpointSlice): SliceFacts | undefined => {
 /**
  * The ready endpoints; where none is, those that serve while they terminate.
  * @param service `namespace/name`
+ * @param former addresses of a Service of this name that was deleted: names may still resolve to them
  */
 export const endpointsOf = (
   service: string,
   facts: ServiceFacts,
   slices: Iterable<SliceFacts>,
+  former: readonly string[] = [],
 ): ServiceEndpoints | 'own address' => {
   if (facts === 'own address') return facts
   const { addresses, ports } = facts
@@ -93,8 +104,19 @@ export const endpointsOf = (
       addressType.startsWith('IPv') && endpoints.every(({ isPod }) => isPod),
   )
   if (!isOfPods) return 'own address'
-  return { service, addresses, ports: ports.map((port) => portEndpoints(port, fit)) }
+  return {
+    service,
+    addresses: [...new Set([...addresses, ...former])],
+    ports: ports.map((port) => {
+      const isEmpty = !known.some((slice) => hasEndpoints(port.name, slice))
+      return { ...portEndpoints(port, fit), ...(isEmpty && { isEmpty }) }
+    }),
+  }
 }
+
+/** Whether kube-proxy, too, has a Pod for the port, of whatever address family. */
+const hasEndpoints = (name: string, { ports, endpoints }: SliceFacts): boolean =>
+  ports.some((each) => each.name === name) && endpoints.some(({ state }) => state !== 'neither')
 
 const portEndpoints = (
   { name, port }: { readonly name: string; readonly port: number },

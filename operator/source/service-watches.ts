@@ -73,6 +73,9 @@ class ServiceWatch {
   /** While the Service is one that gateways balance for. */
   #slices: Watched<SliceFacts> | undefined
   readonly #stopping: Promise<void>[] = []
+  /** Of the Service while it is there, and of one that was deleted. */
+  #addresses: readonly string[] = []
+  #former: readonly string[] = []
   #isStopped = false
 
   constructor(key: string, options: ServiceWatchesOptions, onChange: () => void) {
@@ -122,16 +125,34 @@ class ServiceWatch {
     const { failure, hasSynced, items } = this.#service
     if (isRefused(failure?.status)) return this.#without()
     if (!hasSynced) return this.state
-    const facts = items.get(this.#key) ?? 'own address'
+    const facts = items.get(this.#key)
+    if (facts === undefined) return this.#deleted()
     if (facts === 'own address') return this.#without()
+    this.#addresses = facts.addresses
     const slices = (this.#slices ??= this.#openSlices())
     if (isRefused(slices.failure?.status)) return 'own address'
-    return slices.hasSynced ? endpointsOf(this.#key, facts, slices.items.values()) : this.state
+    return slices.hasSynced
+      ? endpointsOf(this.#key, facts, slices.items.values(), this.#former)
+      : this.state
   }
 
   #without(): ServiceState {
     this.#closeSlices()
+    this.#addresses = []
+    this.#former = []
     return 'own address'
+  }
+
+  /**
+   * Its addresses are named, as its name resolves to them for a while. A Service that was never seen is none for
+   * certain: its name may be that of a host elsewhere.
+   */
+  #deleted(): ServiceState {
+    if (this.#addresses.length > 0) this.#former = this.#addresses
+    const former = this.#former
+    if (former.length === 0) return this.#without()
+    this.#closeSlices()
+    return { service: this.#key, addresses: former, ports: [], isAbsent: true }
   }
 
   #openSlices(): Watched<SliceFacts> {

@@ -3,7 +3,7 @@
 
 import { isIP, SocketAddress } from 'node:net'
 import { readServiceKey } from '../../../language/service-name.ts'
-import type { ServiceEndpoints } from '../../../language/wire/wire.ts'
+import type { GoneCause, ServiceEndpoints } from '../../../language/wire/wire.ts'
 import type { Destination } from '../destinations/allowed-addresses.ts'
 import type { Address } from './endpoint-set.ts'
 import type { DestinationGuard } from '../destinations/guard.ts'
@@ -17,6 +17,8 @@ export interface EndpointList {
   readonly endpoints: readonly Address[]
   /** The Service's own addresses: the name must resolve to these, or it is another Service than the operator means. */
   readonly serviceAddresses: ReadonlySet<string>
+  /** Nothing is behind these. */
+  readonly gone: GoneCause | undefined
 }
 
 export interface ListedEndpoints {
@@ -62,8 +64,8 @@ export const createListedEndpoints = (options: ListedOptions): ListedEndpoints |
 }
 
 const listOf = (reported: ServiceEndpoints, { to, guard, random }: ListedOptions): EndpointList => {
-  const { addresses, ports } = reported
-  const targets = ports.find(({ port }) => port === to.port)?.targets ?? []
+  const { addresses, ports, isAbsent } = reported
+  const { targets = [], isEmpty } = ports.find(({ port }) => port === to.port) ?? {}
   const endpoints = targets.flatMap((target) =>
     target.addresses
       .filter((address) => guard.allows(to.hostname, address, target.port))
@@ -74,6 +76,7 @@ const listOf = (reported: ServiceEndpoints, { to, guard, random }: ListedOptions
     // If there are more than are used, each process takes different ones.
     endpoints: shuffle(endpoints, random),
     serviceAddresses: new Set(addresses.map(plainAddress)),
+    gone: isAbsent === true ? 'no_service' : isEmpty === true ? 'no_endpoints' : undefined,
   }
 }
 

@@ -5,6 +5,7 @@
 
 import { ADDRCONFIG } from 'node:dns'
 import { isIP } from 'node:net'
+import type { GoneCause, ServiceEndpoints } from '../../../language/wire/wire.ts'
 import { DestinationError } from '../../destination-error.ts'
 import type { Destination, FindAllowed } from '../destinations/allowed-addresses.ts'
 import { type Address, Endpoint, EndpointSet } from './endpoint-set.ts'
@@ -23,9 +24,17 @@ export interface AddressesOptions {
   readonly onChange: () => void
 }
 
+export interface GoneService {
+  readonly cause: GoneCause
+  /** Another object once the operator has reported something else. */
+  readonly reported: ServiceEndpoints
+}
+
 export interface OriginAddresses {
   readonly set: EndpointSet
   readonly isLiteral: boolean
+  /** The operator says that nothing is behind them. */
+  readonly gone: GoneService | undefined
   /** Looks them up again in the background if they are old. Call it with each request. */
   readonly touch: (nowMs: number) => void
   /** Call it when this one does not respond: they may have changed. */
@@ -64,6 +73,7 @@ export const createOriginAddresses = (options: AddressesOptions): OriginAddresse
 class KnownAddresses implements OriginAddresses {
   readonly set = new EndpointSet()
   readonly isLiteral: boolean
+  gone: GoneService | undefined
   readonly #options: AddressesOptions
   #waiting: Waiter[] = []
   /** The last good result, and its time. */
@@ -180,6 +190,7 @@ class KnownAddresses implements OriginAddresses {
     const wasListUsed = this.#isListUsed
     const list = this.#goodList()
     this.#isListUsed = list !== undefined
+    this.gone = this.#goneService()
     if (list !== undefined) this.set.replace(list, now(), most('list'))
     else if (this.#found.length === 0) this.set.clear()
     else if (wasListUsed) this.set.replace(this.#found, now(), most('lookup'))
@@ -190,12 +201,23 @@ class KnownAddresses implements OriginAddresses {
 
   /** The list, if the name resolves to the Service here: elsewhere the same name may be another host. */
   #goodList(): readonly Address[] | undefined {
-    const { endpoints = [], serviceAddresses } = this.#list ?? {}
-    const isMeant =
+    const { endpoints = [] } = this.#list ?? {}
+    const isInvalidated = this.#options.now() < this.#invalidUntilMs
+    return endpoints.length > 0 && this.#isMeant() && !isInvalidated ? endpoints : undefined
+  }
+
+  #goneService(): GoneService | undefined {
+    const { gone: cause, reported } = this.#list ?? {}
+    const isGone = cause !== undefined && reported !== undefined && this.#isMeant()
+    return isGone ? { cause, reported } : undefined
+  }
+
+  #isMeant(): boolean {
+    const { serviceAddresses } = this.#list ?? {}
+    return (
       this.#found.length > 0 &&
       this.#found.every(({ address }) => serviceAddresses?.has(plainAddress(address)) === true)
-    const isInvalidated = this.#options.now() < this.#invalidUntilMs
-    return endpoints.length > 0 && isMeant && !isInvalidated ? endpoints : undefined
+    )
   }
 }
 

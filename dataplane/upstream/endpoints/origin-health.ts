@@ -2,6 +2,7 @@
 // Failed connections count for all users of the origin; responses that indicate a fault count only for the realm that
 // got them, so that no tenant can eject an address for others. It holds no connections.
 
+import type { GoneCause } from '../../../language/wire/wire.ts'
 import type { Endpoint, EndpointSet, ShareOf } from './endpoint-set.ts'
 import {
   type Ejection,
@@ -22,7 +23,7 @@ export interface HealthEvent {
   /** undefined: for all users of the origin. */
   readonly realm: string | undefined
   readonly verdict: EjectionChange
-  readonly fault: SharedFailure | RealmFailure | undefined
+  readonly fault: SharedFailure | RealmFailure | GoneCause | undefined
 }
 
 export interface RequestReport {
@@ -171,6 +172,17 @@ export class OriginHealth {
   /** Whether a request that would wait so long must not try to connect to it. */
   isUnreachable({ key }: Endpoint, connectTimeoutMs: number): boolean {
     return this.#shared?.isUnreachable(key, connectTimeoutMs) === true
+  }
+
+  /** Call it when the operator says that nothing is behind it. */
+  withdraw({ key }: Endpoint, fault: GoneCause): void {
+    this.#shared ??= new OutlierDetector(this.#registry)
+    this.#tell(key, this.#shared.withdraw(key, fault), { fault })
+  }
+
+  /** Call it when the operator does not say that any more. */
+  restore({ key }: Endpoint): void {
+    this.#tell(key, this.#shared?.restore(key), {})
   }
 
   /** Of addresses that can't be reached: one that a request should try, as there is no other. */

@@ -32,7 +32,7 @@ export interface RequestResult {
   readonly begunAt: number
 }
 
-export type EjectionCause = 'in a row' | 'rate' | 'probe'
+export type EjectionCause = 'in a row' | 'rate' | 'probe' | 'reported'
 
 export type EjectionChange =
   | { readonly kind: 'ejected'; readonly forMs: number; readonly why: EjectionCause }
@@ -53,6 +53,8 @@ const LONGEST_EJECTED_MS = 300_000
 /** While no other address can be reached, an address is tried again after this time, doubled each time. */
 const ALONE_MS = 1000
 const LONGEST_ALONE_MS = 10_000
+/** One behind which nothing is, as the operator says, is tried more rarely. */
+const LONGEST_WITHDRAWN_MS = 60_000
 /** After so many times it waits for the longest time. */
 const LOGGED_ALONE = 5
 const MOST_DOUBLINGS = 5
@@ -73,6 +75,8 @@ const MOST_ADDRESSES = 512
 
 interface Health {
   failuresInRow: number
+  /** The operator says that nothing is behind it. */
+  isWithdrawn: boolean
   /** How long the attempts to connect since the last connection waited in vain: the longest five, longest first. */
   waits: readonly number[]
   /** Counts of this window and the one before. */
@@ -162,6 +166,27 @@ export class OutlierDetector {
     return this.#now() - health.probedMs >= PROBE_MS
   }
 
+  /**
+   * Takes an address out of use because of what the operator says. Should that be wrong by now, as the operator may be
+   * away, a request that tries it finds out.
+   */
+  withdraw(address: string, fault: string): EjectionChange | undefined {
+    const health = this.#healthOf(address)
+    if (health.isWithdrawn) return undefined
+    health.isWithdrawn = true
+    health.fault = fault
+    health.ejections = 0
+    return this.#eject(address, health, 'reported', new Set())
+  }
+
+  /** The operator does not say that any more. */
+  restore(address: string): EjectionChange | undefined {
+    const health = this.#known.get(address)
+    if (health?.isWithdrawn !== true) return undefined
+    health.isWithdrawn = false
+    return this.#out.has(address) ? this.#readmit(address, health) : undefined
+  }
+
   /** When a request may try it although it is ejected, as no other address can be reached. */
   dueAlone(address: string): number {
     const health = this.#out.has(address) ? this.#known.get(address) : undefined
@@ -184,9 +209,10 @@ export class OutlierDetector {
   /** Call it for a new connection that requests can use. */
   onConnected(address: string): EjectionChange | undefined {
     const health = this.#known.get(address)
-    if (health === undefined || health.waits.length === 0) return undefined
+    if (health === undefined || (health.waits.length === 0 && !health.isWithdrawn)) return undefined
     const wasUnreachable = patienceOf(health) > 0 && this.#out.has(address)
     health.waits = []
+    health.isWithdrawn = false
     return wasUnreachable ? this.#readmit(address, health) : undefined
   }
 
@@ -289,7 +315,7 @@ export class OutlierDetector {
     if (patienceOf(health) === 0 || this.#countOut(members) < members.size)
       return { kind: 'ejected', forMs, why }
     // Otherwise an upstream that stays away would be logged every ten seconds.
-    const isNews = why !== 'probe' || before < LOGGED_ALONE
+    const isNews = why !== 'probe' || (before < LOGGED_ALONE && !health.isWithdrawn)
     return isNews ? { kind: 'ejected', forMs: aloneMs(health), why } : undefined
   }
 
@@ -320,7 +346,8 @@ const count = (health: Health, isFailure: boolean): void => {
 }
 
 /** The longest `connect_timeout` with which connecting has failed five times running; 0: there is none. */
-const patienceOf = ({ waits }: Health): number => waits[FAILURES_IN_A_ROW - 1] ?? 0
+const patienceOf = ({ waits, isWithdrawn }: Health): number =>
+  isWithdrawn ? Infinity : (waits[FAILURES_IN_A_ROW - 1] ?? 0)
 
 const noteFailure = (health: Health, { fault, waitedMs }: RequestResult): void => {
   health.fault = fault
@@ -329,13 +356,16 @@ const noteFailure = (health: Health, { fault, waitedMs }: RequestResult): void =
   health.waits = waits.slice(0, FAILURES_IN_A_ROW)
 }
 
-const aloneMs = ({ ejections }: Health): number =>
-  Math.min(ALONE_MS * 2 ** (ejections - 1), LONGEST_ALONE_MS)
+const aloneMs = ({ ejections, isWithdrawn }: Health): number =>
+  isWithdrawn
+    ? Math.min(EJECTED_MS * 2 ** (ejections - 1), LONGEST_WITHDRAWN_MS)
+    : Math.min(ALONE_MS * 2 ** (ejections - 1), LONGEST_ALONE_MS)
 
 const newCounts = (): Counts => ({ requests: 0, failures: 0 })
 
 const freshHealth = (): Health => ({
   failuresInRow: 0,
+  isWithdrawn: false,
   waits: [],
   counts: [newCounts(), newCounts()],
   outUntilMs: 0,

@@ -45,6 +45,8 @@ const isOrigin = (value: Value | undefined): value is string =>
 
 const UPSTREAM_CAUSES = {
   refused: true,
+  no_service: true,
+  no_endpoints: true,
   dns: true,
   tls: true,
   denied: true,

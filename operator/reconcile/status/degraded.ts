@@ -73,6 +73,8 @@ const upstreamWords = ({ unhealthy }: Sight): string | undefined => {
 
 const WORDS = {
   refused: 'it refuses connections or cannot be reached',
+  no_service: 'the Service does not exist',
+  no_endpoints: 'the Service has no ready Pod',
   dns: 'its name is not found',
   tls: 'the TLS handshake fails',
   denied: 'it is not an allowed destination',

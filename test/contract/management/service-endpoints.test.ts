@@ -43,6 +43,23 @@ describe('POST /service_endpoints', () => {
     expect(directory.all()).toEqual([service('c')])
   })
 
+  it('is told of Services and ports behind which nothing is, by true alone', async () => {
+    const directory = await start()
+    const gone = { service: 'shop/a', addresses: ['10.0.0.1'], ports: [], isAbsent: true }
+    const empty = (isEmpty: unknown): object => ({
+      service: 'shop/b',
+      addresses: ['10.0.0.2'],
+      ports: [{ port: 80, targets: [], isEmpty }],
+    })
+    await tell(call({ put: [gone, empty(true)] }))
+    expect(directory.all()).toEqual([gone, empty(true)])
+    await tell(call({ put: [{ ...gone, isAbsent: 'yes' }, empty(1)] }))
+    expect(directory.all()).toEqual([
+      { service: 'shop/a', addresses: ['10.0.0.1'], ports: [] },
+      { service: 'shop/b', addresses: ['10.0.0.2'], ports: [{ port: 80, targets: [] }] },
+    ])
+  })
+
   it('keeps what is repeated as it was, and changes no digest', async () => {
     const directory = await start()
     const state = async (): Promise<string> =>

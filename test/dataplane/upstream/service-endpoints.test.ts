@@ -6,6 +6,7 @@ import { createClusterDestinations } from '../../../dataplane/upstream/destinati
 import { createGuard, readRules } from '../../../dataplane/upstream/destinations/guard.ts'
 import { createListedEndpoints } from '../../../dataplane/upstream/endpoints/listed-endpoints.ts'
 import { ServiceDirectory } from '../../../dataplane/upstream/endpoints/service-directory.ts'
+import { causeOfError } from '../../../dataplane/upstream/failure-cause.ts'
 import { UPSTREAM_CLIENTS } from '../../../dataplane/upstream/http-client.ts'
 import {
   type BalancingUpstream,
@@ -321,6 +322,103 @@ describe.each(UPSTREAM_CLIENTS)('over %s', (client) => {
       await get()
       await until(() => name.lookups() > 3, 'the name is looked up')
       expect(await get()).toBe('refused')
+    })
+  })
+
+  describe('a Service that is gone', () => {
+    /** By what the operator tells of the port, or of the Service. */
+    const tellGone = (
+      { directory, name, service }: Rig,
+      how: 'no_service' | 'no_endpoints',
+    ): void => {
+      const known = { service: 'shop/orders', addresses: [service.address] }
+      const told: ServiceEndpoints =
+        how === 'no_service'
+          ? { ...known, ports: [], isAbsent: true }
+          : { ...known, ports: [{ port: name.port, targets: [], isEmpty: true }] }
+      directory.apply({ put: [told], delete: [] })
+    }
+
+    const causeFor = async ({ upstream, origin }: Rig): Promise<string> => {
+      const { error } = await ask(upstream, { origin }).done
+      return error === undefined ? 'served' : causeOfError(error)
+    }
+
+    it.each(['no_service', 'no_endpoints'] as const)(
+      'is not asked (%s), over open connections neither, and is at once when it is back',
+      async (how) => {
+        const made = await rig(2)
+        const { tell, load, service } = made
+        await load(10)
+        const { opened } = service
+        tellGone(made, how)
+        expect(await causeFor(made)).toBe(how)
+        expect(await load(20)).toEqual([0, 0, 0])
+        expect(service.opened).toBe(opened)
+        tell([0, 1])
+        const [own, ...shares] = await load(20)
+        expect([own, shares.every((each) => each > 0)]).toEqual([0, true])
+        tellGone(made, how)
+        expect(await load(20)).toEqual([0, 0, 0])
+        // Its Pods are for kube-proxy alone from now on.
+        tell([])
+        expect(await load(20)).toEqual([20, 0, 0])
+      },
+    )
+
+    it('is asked where its name is that of another host', async () => {
+      const made = await rig(1)
+      const { directory } = made
+      directory.apply({
+        put: [{ service: 'shop/orders', addresses: ['10.96.0.5'], ports: [], isAbsent: true }],
+        delete: [],
+      })
+      expect(await made.load(10)).toEqual([10, 0])
+    })
+
+    it('is tried again after 10 s, in case that the operator is away, and is used if it responds', async () => {
+      const made = await rig(1)
+      const { pass, load, service } = made
+      tellGone(made, 'no_endpoints')
+      expect(await load(10)).toEqual([0, 0])
+      pass(9999)
+      expect(await load(10)).toEqual([0, 0])
+      pass(1)
+      expect(await causeFor(made)).toBe('served')
+      expect(await load(10)).toEqual([10, 0])
+      // A lookup says nothing new of the Service, and neither does the operator.
+      pass(11 * SECOND)
+      tellGone(made, 'no_endpoints')
+      expect(await load(10)).toEqual([10, 0])
+      expect(service.opened).toBeLessThan(10)
+    })
+
+    it('is tried ever more rarely, a minute apart at most, by one request each time', async () => {
+      const made = await rig(1)
+      const { pass, service } = made
+      tellGone(made, 'no_endpoints')
+      expect(await causeFor(made)).toBe('no_endpoints')
+      await service.stop()
+      for (const seconds of [10, 20, 40, 60, 60]) {
+        pass(seconds * SECOND)
+        expect(await causeFor(made)).toBe('no_endpoints')
+        pass(9 * SECOND)
+        await service.start()
+        expect(await causeFor(made)).toBe('no_endpoints')
+        await service.stop()
+        pass(-9 * SECOND)
+      }
+      await service.start()
+      pass(60 * SECOND)
+      expect(await causeFor(made)).toBe('served')
+    })
+
+    it('is asked again once the operator says nothing of it', async () => {
+      const made = await rig(1)
+      tellGone(made, 'no_service')
+      expect(await made.load(10)).toEqual([0, 0])
+      made.directory.apply({ put: [], delete: [], only: [] })
+      expect(await made.load(10)).toEqual([10, 0])
     })
   })
 

@@ -65,6 +65,7 @@ describe('a Service', () => {
     ['with session affinity', { sessionAffinity: 'ClientIP' }],
     ['for Pods of the same node', { internalTrafficPolicy: 'Local' }],
     ['whose owner says so', {}, { 'gateway.svc.dev/endpoints': 'off' }],
+    ['of several clusters', {}, { 'service.cilium.io/global': 'true' }],
     ['that is odd', { type: 7, clusterIPs: {}, clusterIP: null, selector: [], ports: 'x' }],
   ])('%s is reached by its own address', (_, spec, annotations = {}) => {
     expect(told(service(spec, annotations), slice([pod('10.0.0.1')]))).toBe('own address')
@@ -169,5 +170,39 @@ describe('the Pods of a Service', () => {
       slice(Array.from({ length: count }, (_, at) => pod(`10.0.${at >> 8}.${at & 255}`)))
     expect(told(service(), many(251))).toEqual({ 80: [] })
     expect(JSON.stringify(told(service(), many(250)))).toContain('10.0.0.249')
+  })
+})
+
+describe('a port that no Pod serves', () => {
+  const emptyPorts = (...slices: readonly ValueMap[]): unknown => {
+    const read = slices.map(readSlice).filter((each): each is SliceFacts => each !== undefined)
+    const endpoints = endpointsOf('shop/orders', readService(service()), read)
+    return endpoints === 'own address' ? endpoints : endpoints.ports.map(({ isEmpty }) => isEmpty)
+  }
+
+  it.each<[what: string, slices: readonly ValueMap[], isEmpty: boolean]>([
+    ['without slices', [], true],
+    ['without endpoints', [slice([])], true],
+    ['with Pods that are not ready', [slice([pod('10.0.0.1', NOT_READY)])], true],
+    ['with Pods that are gone', [slice([pod('10.0.0.1', GONE)])], true],
+    ['with a Pod that serves while it terminates', [slice([pod('10.0.0.1', TERMINATING)])], false],
+    ['with a Pod that is ready', [slice([pod('10.0.0.1', READY)])], false],
+    [
+      'with Pods of another port',
+      [slice([pod('10.0.0.1', READY)], { ports: [{ name: 'x', port: 1 }] })],
+      true,
+    ],
+    [
+      'with Pods of the other address family alone',
+      [slice([pod('fd00::1', READY)], { addressType: 'IPv6' })],
+      false,
+    ],
+    [
+      'with more Pods than gateways balance over',
+      [slice(Array.from({ length: 251 }, (_, at) => pod(`10.0.1.${at}`, READY)))],
+      false,
+    ],
+  ])('%s is said to be empty: %#', (_, slices, isEmpty) => {
+    expect(emptyPorts(...slices)).toEqual([isEmpty ? true : undefined])
   })
 })

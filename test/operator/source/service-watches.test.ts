@@ -25,8 +25,14 @@ const slice = (...addresses: string[]): ValueMap => ({
 const told = (...addresses: string[]) => ({
   service: 'shop/orders',
   addresses: ['10.96.0.5'],
-  ports: [{ port: 80, targets: addresses.length === 0 ? [] : [{ port: 8080, addresses }] }],
+  ports: [
+    addresses.length === 0
+      ? { port: 80, targets: [], isEmpty: true }
+      : { port: 80, targets: [{ port: 8080, addresses }] },
+  ],
 })
+
+const DELETED = { service: 'shop/orders', addresses: ['10.96.0.5'], ports: [], isAbsent: true }
 
 const start = () => {
   const watches = createFakeWatches()
@@ -89,7 +95,27 @@ describe('a Service that is wanted', () => {
     // Those of before are not believed.
     slices().sync(slice('10.0.0.2'))
     expect(answer()).toEqual(told('10.0.0.2'))
+    services.put(service({ sessionAffinity: 'ClientIP' }))
     services.remove('shop/orders')
+    expect(answer()).toBe('own address')
+  })
+
+  it('is gone once it was deleted, at the addresses that it had, and back with those and its own', () => {
+    const { services, watches, slices, answer, changes } = start()
+    services.sync(service())
+    slices().sync(slice('10.0.0.1'))
+    services.remove('shop/orders')
+    expect([answer(), watches.open.length, changes()]).toEqual([DELETED, 1, 2])
+    // Names may resolve to the address of before for a while.
+    services.put(service({ clusterIPs: ['10.96.0.9'] }))
+    slices().sync(slice('10.0.0.2'))
+    expect(answer()).toEqual({ ...told('10.0.0.2'), addresses: ['10.96.0.9', '10.96.0.5'] })
+    services.remove('shop/orders')
+    expect(answer()).toEqual({ ...DELETED, addresses: ['10.96.0.9'] })
+    // Of what may not be read any more nothing is known.
+    services.fail(403)
+    expect(answer()).toBe('own address')
+    services.heal().sync()
     expect(answer()).toBe('own address')
   })
 
