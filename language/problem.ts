@@ -37,6 +37,7 @@ export type WarningCode =
   | 'AlwaysForbidden'
   | 'UnsatisfiedSecurity'
   | 'UnsharedKeys'
+  | 'OpenWebSocket'
   | 'ServesNothing'
   | 'Shadowed'
 

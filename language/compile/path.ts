@@ -173,9 +173,8 @@ export const compileSchemes = (
   (placed && readTexts(placed.template, placed.pointer, SCHEMES, diagnostics)) ?? SCHEMES
 
 /** For versions: the security of paths that set none. */
-export const inheritedSecurity = (version: VersionDeps): CompiledSecurity | undefined =>
-  compileSecurity(
-    version.scope.default('security') ?? { template: constant({}), pointer: '' },
-    version.realm,
-    version.diagnostics,
-  )
+export const inheritedSecurity = (
+  placed: Placed | undefined,
+  { realm, diagnostics }: VersionDeps,
+): CompiledSecurity | undefined =>
+  compileSecurity(placed ?? { template: constant({}), pointer: '' }, realm, diagnostics)

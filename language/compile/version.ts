@@ -2,6 +2,7 @@
 
 import { childPointer } from '../../base/json-pointer.ts'
 import { endpointsOf } from './security.ts'
+import { warnOfOpenWebSocket } from './open-web-socket.ts'
 import {
   compilePath,
   compileSchemes,
@@ -51,16 +52,20 @@ export const compileVersion = (
     diagnostics,
     validatedHeaders: new Map(),
   }
-  const own = inheritedSecurity(deps)
+  const placed = scope.default('security')
+  const own = inheritedSecurity(placed, deps)
   const results = pathsOf(value, pointer).map(([source, raw, place]) =>
     compilePath(source, raw, place, deps),
   )
+  const isActive = ownValue(value, 'is_active') !== false
+  const hasSecurity = placed !== undefined
+  warnOfOpenWebSocket({ isActive, hasSecurity, version: deps }, results)
   const isDeprecated = ownValue(value, 'is_deprecated') === true
   return {
     name,
     ...(pointer !== childPointer('/versions', name) && { pointer }),
     basePath: deps.basePath?.source ?? '',
-    isActive: ownValue(value, 'is_active') !== false,
+    isActive,
     ...(isDeprecated
       ? { deprecation: deprecationHeaders(ownValue(value, 'meta') ?? api.meta) }
       : {}),

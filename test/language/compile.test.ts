@@ -43,6 +43,72 @@ describe('a document that serves nothing', () => {
   })
 })
 
+describe('a WebSocket that is open beside paths that are not', () => {
+  const basic = { type: 'basic' }
+  const open = { '/x': { get: STATIC } }
+  const closed = { '/x': { get: STATIC, security: basic } }
+  const both = {
+    ...open,
+    '/y': { get: STATIC, security: basic },
+    '/z': { get: STATIC, security: basic },
+  }
+  const AT_X = ['OpenWebSocket /versions/v1/paths/~1x/security']
+  it.each<[string, object, object, boolean | undefined, readonly string[]]>([
+    ['one path', {}, { paths: closed }, true, AT_X],
+    [
+      'a path of several',
+      {},
+      { paths: both },
+      true,
+      ['OpenWebSocket /versions/v1/paths/~1y/security'],
+    ],
+    [
+      'defaults of the path',
+      {},
+      { paths: { '/x': { get: STATIC, defaults: { security: basic } } } },
+      true,
+      AT_X,
+    ],
+    ['no router', {}, { paths: closed }, false, []],
+    ['a realm that is not known', {}, { paths: closed }, undefined, []],
+    ['paths that are open too', {}, { paths: open }, true, []],
+    [
+      'paths that say that they are open',
+      {},
+      { paths: { '/x': { get: STATIC, security: {} } } },
+      true,
+      [],
+    ],
+    ['security of the version', {}, { paths: closed, security: basic }, true, []],
+    ['defaults of the version', {}, { paths: closed, defaults: { security: basic } }, true, []],
+    ['security of the API', { security: basic }, { paths: closed }, true, []],
+    ['defaults of the API', { defaults: { security: basic } }, { paths: closed }, true, []],
+    ['a version that says that it is open', {}, { paths: closed, security: {} }, true, []],
+    ['a version that is not active', {}, { paths: closed, is_active: false }, true, []],
+  ])('is warned of: %s', (...[, api, version, hasWebSocket, expected]) => {
+    const facts = {
+      authmethods: [],
+      oidcProviders: [],
+      hasUsers: true,
+      ...(hasWebSocket !== undefined && { hasWebSocket }),
+    }
+    const versions = { v1: { base_path: '/v1', ...version } }
+    const document = { id: 'a', host: 'a.test', realm_uri: 'com.a', ...api, versions }
+    const { warnings } = compile(document, { realm: () => facts })
+    expect(warnings.map(({ code, path }) => `${code} ${path}`)).toEqual(expected)
+  })
+
+  it('names the paths, the WebSocket and what to do', () => {
+    const versions = { v1: { base_path: '/v1', paths: both } }
+    const document = { id: 'a', host: 'a.test', realm_uri: 'com.a', versions }
+    const facts = { authmethods: [], oidcProviders: [], hasUsers: true, hasWebSocket: true }
+    const [warning] = compile(document, { realm: () => facts }).warnings
+    expect(warning?.message).toBe(
+      "this protects '/v1/y' and 1 more, but not the WebSocket at '/v1/ws', which anybody may open: set 'security' of the version, beside its paths ('security: {}' there says that it is meant to be open)",
+    )
+  })
+})
+
 describe('compile never throws', () => {
   it.each<[string, unknown]>([
     ['undefined', undefined],
