@@ -3,38 +3,14 @@
 
 import { isHeaderName, isHeaderValue } from '../../language/compile/headers.ts'
 import { toHeaderMap } from '../../language/expression/header-map.ts'
+import { ownValue } from '../../language/expression/lookup.ts'
 import type { Value, ValueMap } from '../../language/expression/value.ts'
+import { HOP_BY_HOP_NAMES, UNSENT_IN_REQUESTS } from '../../language/unsent-headers.ts'
 import { createHeaderBudget, HEADERS_TOO_LARGE, takeHeader } from '../header-budget.ts'
 import { setsOwnCookie, withoutOwnCookies } from '../own-cookies.ts'
 
 /** name, value, name, value; names lower case */
 export type HeaderList = string[]
-
-/** RFC 9110 §7.6.1, and those of older proxies. Names in `Connection` are added to them. */
-const HOP_BY_HOP: ReadonlySet<string> = new Set([
-  'connection',
-  'http2-settings',
-  'keep-alive',
-  'proxy-authenticate',
-  'proxy-authorization',
-  'proxy-connection',
-  'te',
-  'trailer',
-  'transfer-encoding',
-  'upgrade',
-])
-
-/** Set by the gateway for every request, whatever else names them. */
-const FRAMED: ReadonlySet<string> = new Set([
-  ...HOP_BY_HOP,
-  'content-length',
-  'expect',
-  'host',
-  'x-forwarded-for',
-  'x-forwarded-host',
-  'x-forwarded-proto',
-  'x-request-id',
-])
 
 /**
  * Clients could forge these; a document may set them. Some servers (IIS, older Symfony and Zend) route by the latter
@@ -50,7 +26,7 @@ const CLAIMS: ReadonlySet<string> = new Set([
 /** Never sent upstream from a client. Servers read `_` as `-`, so both spellings count as one name. */
 const isWithheld = (name: string): boolean => {
   const plain = dashed(name)
-  return FRAMED.has(plain) || isClaim(plain)
+  return UNSENT_IN_REQUESTS.has(plain) || isClaim(plain)
 }
 
 const isClaim = (plain: string): boolean =>
@@ -100,6 +76,10 @@ export interface DocumentReading {
   readonly toText: (value: Value) => string
   /** Whether the client sent the same value under this `dashed` name. */
   readonly isClients: (plain: string, value: string) => boolean
+  /** `request.headers`, as the document has read them. */
+  readonly clients: ValueMap
+  /** Names, in lower case, that are known to be the document's own. */
+  readonly written: ReadonlySet<string>
   /** As in `fromClient`; undefined if the document names its headers one by one. */
   readonly credential: string | undefined
 }
@@ -108,16 +88,16 @@ export interface DocumentReading {
  * Selects the headers of a document that are sent to the upstream. A claim or credential that is just the client's
  * own value passed on (`{{request.headers}}`) is the client's, and removed.
  */
-export const fromDocument = (
-  map: ValueMap,
-  { toText, isClients, credential }: DocumentReading,
-): DocumentHeaders => {
+export const fromDocument = (map: ValueMap, reading: DocumentReading): DocumentHeaders => {
+  const { toText, isClients, clients, credential } = reading
   const list: HeaderList = []
   const budget = createHeaderBudget()
-  for (const [name, written] of Object.entries(toHeaderMap(map))) {
+  const headers = toHeaderMap(map)
+  const disguised = disguisedNames(headers, reading)
+  for (const [name, written] of Object.entries(headers)) {
     if (!isHeaderName(name)) return { list, fault: `'${name.slice(0, 64)}' is not a header name` }
     const plain = dashed(name)
-    if (FRAMED.has(plain)) continue
+    if (UNSENT_IN_REQUESTS.has(plain) || disguised.has(name)) continue
     for (const value of textsOf(written, toText)) {
       if (!takeHeader(budget, value)) return { list, fault: HEADERS_TOO_LARGE }
       if (!isHeaderValue(value)) {
@@ -127,10 +107,37 @@ export const fromDocument = (
         }
       }
       const isSuspect = plain === credential || isClaim(plain)
-      if (!isSuspect || !isClients(plain, value)) add(list, name, asLatin1(value))
+      if (!isSuspect || !(isPassedOn(name, value, clients) || isClients(plain, value)))
+        add(list, name, asLatin1(value))
     }
   }
   return { list }
+}
+
+const isPassedOn = (name: string, value: Value, clients: ValueMap): boolean =>
+  ownValue(clients, name) === value
+
+const NONE: ReadonlySet<string> = new Set()
+
+/**
+ * Names of the client beside which there is the same one with `-` for `_`, or the document has written it: CGI and WSGI
+ * make one variable of both, and may take the client's value (`x_user` beside the document's `x-user`). A value of the
+ * document may happen to be what the client sent; so `x-user` always counts more.
+ */
+const disguisedNames = (
+  headers: ValueMap,
+  { clients, written }: DocumentReading,
+): ReadonlySet<string> => {
+  const names = Object.keys(headers)
+  if (!names.some((name) => name.includes('_'))) return NONE
+  const isOfClient = (name: string): boolean =>
+    !written.has(name) && isPassedOn(name, headers[name] ?? null, clients)
+  const ofDocument = new Set(names.filter((name) => !isOfClient(name)).map(dashed))
+  const isDisguised = (name: string): boolean => {
+    const plain = dashed(name)
+    return ofDocument.has(plain) || (name !== plain && Object.hasOwn(headers, plain))
+  }
+  return new Set(names.filter((name) => isOfClient(name) && isDisguised(name)))
 }
 
 /** Null means no header, a list several. */
@@ -167,7 +174,7 @@ export const fromUpstream = (
     const value = textOf(raw[at + 1])
     if (name === 'connection') named = addTokens(named, value)
     else if (name === 'transfer-encoding') isChunked = true
-    else if (!HOP_BY_HOP.has(name) && !(name === 'set-cookie' && setsOwnCookie(value)))
+    else if (!HOP_BY_HOP_NAMES.has(name) && !(name === 'set-cookie' && setsOwnCookie(value)))
       pairs.push([name, value])
   }
   if (named === undefined && !isChunked) return pairs

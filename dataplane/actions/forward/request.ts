@@ -5,6 +5,7 @@ import type { IncomingMessage } from 'node:http'
 import type { ForwardAction } from '../../../language/compile/forward-action.ts'
 import { type CompiledSecurity, credentialHeaderOf } from '../../../language/compile/security.ts'
 import { ExpressionError } from '../../../language/expression/errors.ts'
+import { visitNames } from '../../../language/expression/header-templates.ts'
 import { type EvaluationContext, evaluator } from '../../../language/expression/run.ts'
 import type { Template } from '../../../language/expression/template.ts'
 import { toText, urlWriter } from '../../../language/expression/text.ts'
@@ -184,10 +185,14 @@ const prepareHeaders = (
 const prepareDocumentHeaders = (
   template: Template,
   credential: string | undefined,
-): ((incoming: IncomingMessage, context: EvaluationContext) => HeaderList) => {
+): ((incoming: IncomingMessage, context: Exchange['context']) => HeaderList) => {
   const run = evaluator(template)
   // If the headers are written name by name, the document means what it sets; a whole map is just passed on.
   const isExplicit = template.kind === 'map' || template.kind === 'constant'
+  const written = new Set<string>()
+  visitNames(template, (names) => {
+    for (const name of names) written.add(name.toLowerCase())
+  })
   return (incoming, context) => {
     const map = run(context)
     if (!isMap(map)) {
@@ -195,6 +200,8 @@ const prepareDocumentHeaders = (
     }
     const { list, fault } = fromDocument(map, {
       toText,
+      clients: context.request.headers,
+      written,
       isClients: (plain, value) => isClients(incoming.rawHeaders, plain, value),
       credential: isExplicit ? undefined : credential,
     })

@@ -11,24 +11,12 @@ import { type EvaluationContext, evaluator } from '../../../language/expression/
 import type { Template } from '../../../language/expression/template.ts'
 import { toText } from '../../../language/expression/text.ts'
 import { isList, isMap, type Value, type ValueMap } from '../../../language/expression/value.ts'
+import { UNSENT_IN_RESPONSES } from '../../../language/unsent-headers.ts'
 import { createHeaderBudget, HEADERS_TOO_LARGE, takeHeader } from '../../header-budget.ts'
 import { setsOwnCookie } from '../../own-cookies.ts'
 
 /** Name and value, names lower case; a name may stand twice (`set-cookie`). */
 export type HeaderList = readonly (readonly [name: string, value: string])[]
-
-/** Hop-by-hop and framing fields (RFC 9110 §7.6.1): never taken from a document or an upstream. */
-const FRAMING: ReadonlySet<string> = new Set([
-  'connection',
-  'content-length',
-  'keep-alive',
-  'proxy-authenticate',
-  'proxy-connection',
-  'te',
-  'trailer',
-  'transfer-encoding',
-  'upgrade',
-])
 
 export interface HeaderWriter {
   /** Known from the start, if no header depends on the request. */
@@ -124,7 +112,7 @@ const toHeaderList = (
   for (const [name, value] of entries) {
     if (!isHeaderName(name))
       throw new ExpressionError(`headers: '${name.slice(0, 100)}' is not a header name`)
-    if (FRAMING.has(name) || value === null) continue
+    if (UNSENT_IN_RESPONSES.has(name) || value === null) continue
     for (const item of isList(value) ? value : [value]) {
       const text = headerText(name, item, budget)
       // An upstream's value may be part of it.

@@ -7,6 +7,7 @@ import {
   hasForeignCoding,
   valuesOf,
 } from '../../../dataplane/upstream/headers.ts'
+import { requestHeaderMap } from '../../../dataplane/header-map.ts'
 import { toText } from '../../../language/expression/text.ts'
 import type { ValueMap } from '../../../language/expression/value.ts'
 
@@ -141,10 +142,17 @@ describe('fromClient', () => {
 })
 
 describe('fromDocument', () => {
-  const read = (map: ValueMap, sent: Pairs = [], credential?: string) =>
+  const read = (
+    map: ValueMap,
+    sent: Pairs = [],
+    credential?: string,
+    written: readonly string[] = [],
+  ) =>
     fromDocument(map, {
       toText,
       credential,
+      clients: requestHeaderMap(raw(sent)),
+      written: new Set(written),
       isClients: (plain, value) =>
         sent.some(([name, each]) => dashed(name) === plain && each === value),
     })
@@ -225,6 +233,63 @@ describe('fromDocument', () => {
     ],
   ])('%s', (...[, map, sent, credential, list]) => {
     expect(read(map, sent, credential)).toEqual({ list })
+  })
+
+  it.each<[string, ValueMap, Pairs, string[], string[]]>([
+    [
+      'with _ beside one that it writes',
+      { x_user: 'admin', 'x-user': 'ada' },
+      [['X_User', 'admin']],
+      ['x-user'],
+      ['x-user', 'ada'],
+    ],
+    [
+      'with _ beside one of the same value as the client has sent',
+      { x_user: 'admin', 'x-user': 'ada' },
+      [
+        ['X_User', 'admin'],
+        ['X-User', 'ada'],
+      ],
+      [],
+      ['x-user', 'ada'],
+    ],
+    [
+      'with - beside one that it writes with _',
+      { 'x-user': 'admin', x_user: 'ada' },
+      [['X-User', 'admin']],
+      [],
+      ['x_user', 'ada'],
+    ],
+    [
+      'with - beside one that it writes with _, of the same value',
+      { 'x-a-b': 'admin', 'x_a-b': 'c', x_a_b: 'ada' },
+      [
+        ['X-A-B', 'admin'],
+        ['x_a-B', 'c'],
+        ['X_A_B', 'ada'],
+      ],
+      ['x_a_b'],
+      ['x_a_b', 'ada'],
+    ],
+    ['with _ alone', { x_a: '1', b: '2' }, [['x_a', '1']], ['b'], ['x_a', '1', 'b', '2']],
+  ])('passes on no name of the client %s', (...[, map, sent, written, list]) => {
+    expect(read(map, sent, undefined, written)).toEqual({ list })
+  })
+
+  it('sends both spellings if both are of the document', () => {
+    const both = ['x_a', '1', 'x-a', '2']
+    expect(read({ x_a: '1', 'x-a': '2' })).toEqual({ list: both })
+    const sent: Pairs = [['x_a', '1']]
+    expect(read({ x_a: '1', 'x-a': '2' }, sent, undefined, ['x_a'])).toEqual({ list: both })
+  })
+
+  it('passes on no claim of several lines in several spellings', () => {
+    const sent: Pairs = [
+      ['X-Svc-User', 'root'],
+      ['x-svc-user', ''],
+      ['x_svc_user', 'z'],
+    ]
+    expect(read(requestHeaderMap(raw(sent)), sent)).toEqual({ list: [] })
   })
 
   it.each<[string, ValueMap]>([
@@ -342,6 +407,8 @@ it('headers of a document have a bounded number of characters together', () => {
         return toText(each)
       },
       credential: undefined,
+      clients: {},
+      written: new Set<string>(),
       isClients: () => false,
     }).fault
   const many = (count: number) =>

@@ -1,0 +1,50 @@
+// Lists the headers that no document can set: the gateway makes them itself, or they concern one connection alone. Each has
+// what to do instead, for the author of a document that writes one.
+
+const OF_CONNECTION =
+  'it concerns one connection, and those on both sides of the gateway are its own: leave it out'
+const OF_BODY = 'the gateway knows how long the body is: leave it out'
+const OF_CLIENT =
+  'the gateway sends what it knows of the client: leave it out, or choose another name'
+
+/** RFC 9110 §7.6.1, and those of older proxies. */
+const HOP_BY_HOP = {
+  connection: OF_CONNECTION,
+  'keep-alive': OF_CONNECTION,
+  'proxy-authenticate': OF_CONNECTION,
+  'proxy-connection': OF_CONNECTION,
+  te: OF_CONNECTION,
+  trailer: OF_CONNECTION,
+  'transfer-encoding': OF_CONNECTION,
+  upgrade: OF_CONNECTION,
+} as const
+
+/** Name in lower case → what to do instead. */
+type UnsentHeaders = ReadonlyMap<string, string>
+
+const HOP_BY_HOP_OF_REQUESTS = {
+  ...HOP_BY_HOP,
+  'http2-settings': OF_CONNECTION,
+  'proxy-authorization': `${OF_CONNECTION}, or authenticate with authorization or a credential`,
+} as const
+
+/** The gateway itself writes them on each connection. Names in `Connection` are added to them. */
+export const HOP_BY_HOP_NAMES: ReadonlySet<string> = new Set(Object.keys(HOP_BY_HOP_OF_REQUESTS))
+
+/** In requests to upstreams. Servers read `_` as `-`, so that both spellings count. */
+export const UNSENT_IN_REQUESTS: UnsentHeaders = new Map(
+  Object.entries({
+    ...HOP_BY_HOP_OF_REQUESTS,
+    'content-length': OF_BODY,
+    expect: 'the gateway answers the client itself: leave it out',
+    host: 'the upstream gets the host of the action: write it there',
+    'x-forwarded-for': OF_CLIENT,
+    'x-forwarded-host': OF_CLIENT,
+    'x-forwarded-proto': OF_CLIENT,
+    'x-request-id': 'the gateway sends request.id: leave it out, or choose another name',
+  }),
+)
+
+export const UNSENT_IN_RESPONSES: UnsentHeaders = new Map(
+  Object.entries({ ...HOP_BY_HOP, 'content-length': OF_BODY }),
+)
