@@ -5,7 +5,11 @@ import { type AnyReason, conditionOf } from '../resource/condition.ts'
 import type { ApiSpecificationResource, RealmResource } from '../resource/resource.ts'
 
 /** Reasons of `Programmed` for documents that were not sent, or to no data plane. */
-const NOT_SENT: ReadonlySet<AnyReason<'Programmed'>> = new Set(['Invalid', 'NoDataPlanes'])
+const NOT_SENT: ReadonlySet<AnyReason<'Programmed'>> = new Set([
+  'Invalid',
+  'Unresolved',
+  'NoDataPlanes',
+])
 
 /** With any other reason (partly programmed, pending, rejected) a data plane may have it, or an earlier version. */
 export const mayDocumentBeHeld = ({

@@ -19,6 +19,7 @@ const NOT_PROGRAMMED = [
   'Unreachable',
   'NoDataPlanes',
   'Invalid',
+  'Unresolved',
 ] as const
 
 type ResourceKind = 'ApiSpecification' | 'Realm'

@@ -88,7 +88,7 @@ export const stalledOf = (
   rejection: string | undefined,
 ): NewCondition<'Stalled'> | undefined => {
   for (const { type, reason, message } of parts) {
-    // Programmed is Invalid also where a missing reference may still arrive.
+    // Programmed repeats what Accepted says, or waits for a reference that may still arrive.
     if (type === 'Programmed') continue
     const stalling = CONDITIONS.Stalled.reasons.True.find((each) => each === reason)
     if (stalling !== undefined) {

@@ -104,19 +104,40 @@ const isRejectedByAll = (sight: Sight): boolean => {
 }
 
 const notGood = (verdict: Verdict): Programmed => ({
-  condition:
-    verdict.isPending === true ? COMPILING : unprogrammed('Invalid', notGoodWords(verdict)),
+  condition: verdict.isPending === true ? COMPILING : notSent(verdict),
   rejectedByAll: false,
 })
 
 /** A generation that serves may become invalid: its references change, or another document has precedence. */
-const notGoodWords = ({ serving, resource, isRevoked }: Verdict): string => {
-  if (isRevoked === true)
-    return 'this generation is not valid, and no other one may serve: its namespace has no right to its host or its realm any more'
-  return serving?.generation === resource.metadata.generation
-    ? 'this generation is no longer valid'
-    : 'this generation is not valid'
+const notSent = ({
+  accepted,
+  serving,
+  resource,
+  isRevoked,
+}: Verdict): NewCondition<'Programmed'> => {
+  const reason = accepted.status === 'False' ? 'Invalid' : 'Unresolved'
+  if (isRevoked === true) return unprogrammed(reason, REVOKED)
+  const hasServed = serving?.generation === resource.metadata.generation
+  return unprogrammed(reason, NOT_SENT[reason][hasServed ? 'served' : 'new'])
 }
+
+const REVOKED =
+  'this generation can not serve, nor any other one: its namespace has no right to its host or its realm any more'
+
+const NOT_SENT = {
+  Invalid: {
+    new: 'this generation is not valid',
+    served: 'this generation is no longer valid',
+  },
+  Unresolved: {
+    new: 'sent once its references resolve: see ResolvedRefs',
+    served: 'a reference of this generation does not resolve any more: see ResolvedRefs',
+  },
+} as const
+
+/** Whether the verdict alone decides, whatever data planes report. */
+export const isDecided = ({ condition: { reason } }: Programmed): boolean =>
+  reason === 'Invalid' || reason === 'Unresolved'
 
 /** The admission webhook warns with it, too. */
 export const NO_DATA_PLANES =

@@ -33,6 +33,7 @@ import {
 import {
   firstRefusing,
   computeProgrammed,
+  isDecided,
   type Latch,
   type Programmed,
   withServing,
@@ -298,9 +299,8 @@ const computeEarlyProgrammed = (
   early: Inherited,
   nowMs: number,
 ): Programmed | undefined => {
-  const isDecided =
-    computeProgrammed(verdict, sight, undefined, nowMs).condition.reason === 'Invalid'
-  return isDecided || verdict.isHeld === true ? undefined : inheritedProgrammed(early, verdict)
+  const isFinal = isDecided(computeProgrammed(verdict, sight, undefined, nowMs))
+  return isFinal || verdict.isHeld === true ? undefined : inheritedProgrammed(early, verdict)
 }
 
 const isUnchanged = (before: Entry, verdict: Verdict, made: Made): boolean =>

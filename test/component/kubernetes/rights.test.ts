@@ -174,7 +174,7 @@ await describeWithKubernetes('rights that are taken away', (plane) => {
       const { message } = await home.until('shop', 'secretive', 'ResolvedRefs', 'SecretForbidden')
       expect(message).toContain(grantCommand(ACCOUNT, SECRET_READER, 'shop'))
     }, LONG)
-    await home.until('shop', 'secretive', 'Programmed', 'Invalid')
+    await home.until('shop', 'secretive', 'Programmed', 'Unresolved')
     expect(await textAt('secretive')).toBe('"secret"')
     // Another document is none the worse.
     await plane().apply([aDocument('orders', 'third')])

@@ -33,6 +33,7 @@ const MAY_BE_LOADED: readonly (readonly [string, object | undefined, boolean])[]
   ['Unreachable', unprogrammed('Unreachable'), true],
   ['Rejected', unprogrammed('Rejected'), true],
   ['Invalid', unprogrammed('Invalid'), false],
+  ['Unresolved', unprogrammed('Unresolved'), false],
   ['NoDataPlanes', unprogrammed('NoDataPlanes'), false],
 ]
 
