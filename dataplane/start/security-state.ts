@@ -4,7 +4,7 @@
 import { randomBytes } from 'node:crypto'
 import type { Log } from '../../telemetry/log.ts'
 import type { GatewaySettings } from '../config.ts'
-import { loadKeyRing } from '../security/tokens/key-files.ts'
+import { hasKeyRing, loadKeyRing } from '../security/tokens/key-files.ts'
 import { createKeyRing, type KeyRing } from '../../language/realm/key-ring.ts'
 import { openJournal } from '../shared/journal.ts'
 import { createMemoryState } from '../shared/memory-state.ts'
@@ -46,6 +46,9 @@ export const openSecurityState = async (
   try {
     const opened = await openJournal(stateDir, () => Date.now() / 1000)
     const shared = createMemoryState({ now: Date.now, ...opened })
+    if (opened.found === 'torn') log.warn(TORN_JOURNAL, { stateDir })
+    if (opened.found === 'new' && (await hasKeyRing(stateDir, 'signing')))
+      log.warn(NO_JOURNAL, { stateDir })
     const rings = {
       signing: await loadKeyRing(stateDir, 'signing', randomBytes),
       oidcState: await loadKeyRing(stateDir, 'oidc-state', randomBytes),
@@ -57,3 +60,9 @@ export const openSecurityState = async (
     throw new StartError(`--state-dir ${stateDir}: cannot be used: ${messageOf(error)}`, error)
   }
 }
+
+const TORN_JOURNAL =
+  'the last line of the journal was not written to its end, as the process was killed meanwhile: it is left out'
+
+const NO_JOURNAL =
+  'the journal is not in the state directory, but keys are: what was revoked or used before may count again'

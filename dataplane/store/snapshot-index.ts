@@ -1,6 +1,7 @@
 // Encodes and decodes the index of a snapshot: its owner, the state of its syncs, and the files that it consists of. A
 // change is durable once the index is replaced, or has one more line.
 
+import { checkedLine, readCheckedLines } from '../checked-lines.ts'
 import { isMap, type ValueMap } from '../../language/expression/value.ts'
 import type { Ownership } from './loaded-content.ts'
 import { isEntryFileName, parse, sha256 } from './snapshot-record.ts'
@@ -35,37 +36,28 @@ export const writeChange = ({
   drop,
 }: IndexChange & Ownership): Buffer => {
   const text = JSON.stringify({ manager, epoch, complete, put, drop })
-  return Buffer.from(`${sha256(text)} ${text}\n`)
+  return Buffer.from(checkedLine(text))
 }
 
 /** undefined: damaged, or of another format. A last line that a kill or a power cut has left does not count. */
 export const readIndex = (bytes: Buffer): SnapshotIndex | undefined => {
   const [checksum, first = '', ...rest] = bytes.toString().split('\n')
   const index = readChecked(checksum, first)
+  const { texts, damagedLine } = readCheckedLines(rest.join('\n'))
   const format = index?.['format']
-  if (index === undefined || (format !== FORMAT && format !== FIRST_FORMAT)) return undefined
+  if (index === undefined || damagedLine !== undefined) return undefined
+  if (format !== FORMAT && format !== FIRST_FORMAT) return undefined
   const files = new Set(namesOf(index['files']))
   let ownership = ownershipOf(index)
-  for (const line of completeLines(rest)) {
-    const change = readChecked(line.slice(0, CHECKSUM_LENGTH), line.slice(CHECKSUM_LENGTH + 1))
-    if (change === undefined) return undefined
+  for (const text of texts) {
+    const change = parse(text)
+    if (!isMap(change)) return undefined
     for (const name of namesOf(change['drop'])) files.delete(name)
     for (const name of namesOf(change['put'])) files.add(name)
     ownership = ownershipOf(change)
   }
   return { ...ownership, files: [...files] }
 }
-
-/**
- * A kill leaves a line without its end. After a power cut the end may be there and have zeros before it, in place of a
- * page that was not written: only the last line can, as each is durable before the next.
- */
-const completeLines = (rest: readonly string[]): readonly string[] => {
-  const lines = rest.slice(0, -1)
-  return lines.at(-1)?.includes('\0') === true ? lines.slice(0, -1) : lines
-}
-
-const CHECKSUM_LENGTH = 64
 
 const readChecked = (checksum: string | undefined, text: string): ValueMap | undefined => {
   if (sha256(text) !== checksum) return undefined

@@ -22,7 +22,7 @@ export const loadKeyRing = async (
   purpose: KeyPurpose,
   random: (size: number) => Buffer,
 ): Promise<KeyRing> => {
-  const path = join(stateDirectory, 'keys', `${purpose}.json`)
+  const path = pathOf(stateDirectory, purpose)
   const text = await readIfThere(path)
   if (text !== undefined) return readRing(path, text)
   const ring = createKeyRing(random)
@@ -33,6 +33,13 @@ export const loadKeyRing = async (
   }
   return ring
 }
+
+/** Whether `loadKeyRing` would not create it. @throws StartError for a file that cannot be read */
+export const hasKeyRing = async (stateDirectory: string, purpose: KeyPurpose): Promise<boolean> =>
+  (await readIfThere(pathOf(stateDirectory, purpose))) !== undefined
+
+const pathOf = (stateDirectory: string, purpose: KeyPurpose): string =>
+  join(stateDirectory, 'keys', `${purpose}.json`)
 
 export interface KeyRingWatch {
   readonly path: string
