@@ -7,6 +7,7 @@ import { GatewayError } from '../gateway-error.ts'
 import type { Identity } from '../security/schemes/authentication.ts'
 import type { MatchedRequest, Served } from './incoming-request.ts'
 import { checkDeclaredLength, readBody } from './request/body.ts'
+import { inflateRequest, readableCodings } from './request/content-coding.ts'
 import { notAcceptable } from './errors.ts'
 import { type ExchangeObserver, HttpExchange } from './exchange.ts'
 import {
@@ -113,6 +114,7 @@ const checkAdmission = (
   if (operation.shape.checksAccept && !isAcceptable) throw notAcceptable(servedBy(operation.shape))
   if (!hasBody(head)) return
   checkContentType(head, operation)
+  if (decodesBody(head, operation)) readableCodings(incomingRequest.request)
   checkDeclaredLength(head, operation.shape.bodyLimits)
 }
 
@@ -169,25 +171,39 @@ const readThenPerform = (
       refuse(exchange, outcome)
       return
     }
+    exchange.context.request.body_length = length
+    if (operation.shape.forwardsBody) exchange.rawBody = bytes
+    if (bytes.length === 0 || !decodesBody(head, operation)) perform(exchange)
+    else decodeThenPerform(exchange, head, bytes)
+  })
+}
+
+/** Whether something reads the body, and its type is one that is decoded. */
+const decodesBody = (head: RequestHead, { shape }: PreparedOperation): boolean =>
+  shape.needs.body && (isWithBody(shape.method) || isAcceptedType(head.contentType, shape.accepts))
+
+const decodeThenPerform = (exchange: HttpExchange, head: RequestHead, bytes: Buffer): void => {
+  const { operation, incoming, memory } = exchange
+  const codings = readableCodings(incoming)
+  let isGone = false
+  if (codings.length > 0) {
+    exchange.onCancel(() => {
+      isGone = true
+    })
+  }
+  const source = { codings, limits: operation.shape.bodyLimits, memory }
+  inflateRequest(bytes, source, (fault, plain) => {
+    if (isGone) return
+    exchange.onCancel(undefined)
     try {
-      exchange.context.request.body_length = length
-      takeBody(exchange, head, bytes)
+      if (fault !== undefined) throw fault
+      exchange.context.request.body = decodeBody(head.contentType ?? '', plain, memory)
     } catch (error) {
       refuse(exchange, error)
       return
     }
     perform(exchange)
   })
-}
-
-const takeBody = (exchange: HttpExchange, head: RequestHead, bytes: Buffer): void => {
-  const { operation, context } = exchange
-  const view = context.request
-  if (operation.shape.forwardsBody) exchange.rawBody = bytes
-  if (!operation.shape.needs.body || bytes.length === 0) return
-  const isKnown = isAcceptedType(head.contentType, operation.shape.accepts)
-  if (isKnown || isWithBody(operation.shape.method))
-    view.body = decodeBody(head.contentType ?? '', bytes, exchange.memory)
 }
 
 const perform = (exchange: HttpExchange): void => {

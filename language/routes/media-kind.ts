@@ -1,12 +1,36 @@
-// Determines the kind of body that a Content-Type names: JSON, MessagePack, a form, or none that the gateway decodes.
+// Reads Content-Type values: the kind of body that one names (JSON, MessagePack, a form, or none that the gateway
+// decodes), and its charset.
 
 export type MediaKind = 'json' | 'msgpack' | 'form' | 'other'
 
 /** The kind of a Content-Type value; parameters and case do not matter. `+json` types are JSON. */
 export const mediaKind = (contentType: string): MediaKind => {
-  const end = contentType.indexOf(';')
-  const type = (end < 0 ? contentType : contentType.slice(0, end)).trim().toLowerCase()
+  const type = mediaTypeOf(contentType)
   if (type === 'application/json' || type.endsWith('+json')) return 'json'
   if (type === 'application/msgpack' || type === 'application/x-msgpack') return 'msgpack'
   return type === 'application/x-www-form-urlencoded' ? 'form' : 'other'
 }
+
+/** The type without parameters, in lower case. */
+export const mediaTypeOf = (contentType: string): string => {
+  const end = contentType.indexOf(';')
+  return (end < 0 ? contentType : contentType.slice(0, end)).trim().toLowerCase()
+}
+
+/**
+ * The charset that a Content-Type value names, in lower case.
+ * @example charsetOf('text/plain; Charset="ISO-8859-1"') // 'iso-8859-1'
+ */
+export const charsetOf = (contentType: string): string | undefined =>
+  CHARSET.exec(contentType)?.[1]?.replaceAll('"', '').trim().toLowerCase()
+
+/** The Content-Type for text that is written as UTF-8, where the value may name the charset that it was read from. */
+export const writtenAsUtf8 = (contentType: string): string => {
+  const charset = charsetOf(contentType)
+  return charset === undefined || UTF_8.has(charset)
+    ? contentType
+    : contentType.replace(CHARSET, '; charset=utf-8')
+}
+
+const CHARSET = /;\s*charset\s*=\s*("[^"]*"|[^;]*)/i
+const UTF_8: ReadonlySet<string> = new Set(['utf-8', 'utf8'])

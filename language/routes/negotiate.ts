@@ -3,7 +3,7 @@
 
 import type { ContentType } from '../compiled.ts'
 import type { Method } from '../document.ts'
-import { mediaKind } from './media-kind.ts'
+import { charsetOf, mediaKind, mediaTypeOf } from './media-kind.ts'
 
 interface Range {
   readonly name: string
@@ -119,9 +119,8 @@ export const isAcceptedType = (
   accepts: readonly ContentType[],
 ): boolean => {
   if (contentType === undefined) return false
-  const semicolon = contentType.indexOf(';')
-  const type = (semicolon < 0 ? contentType : contentType.slice(0, semicolon)).trim().toLowerCase()
-  if (semicolon >= 0 && !isUtf8(contentType.slice(semicolon + 1))) return false
+  if (!isUtf8(contentType)) return false
+  const type = mediaTypeOf(contentType)
   return accepts.some((accepted) => accepted === type || accepted.startsWith(`${type};`))
 }
 
@@ -148,16 +147,15 @@ export const isServedType = (
 ): boolean =>
   !isWithBody(method) ||
   (contentType === undefined && goesUnread) ||
-  isAcceptedType(contentType, accepts)
+  isAcceptedType(goesUnread ? mediaTypeOf(contentType ?? '') : contentType, accepts)
 
-/** Every type that the language knows is UTF-8 by definition, so the charset must be absent or UTF-8. */
-const isUtf8 = (parameters: string): boolean =>
-  parameters.split(';').every((parameter) => {
-    const [name = '', value = ''] = parameter.split('=', 2)
-    if (name.trim().toLowerCase() !== 'charset') return true
-    const charset = value.trim().replaceAll('"', '').toLowerCase()
-    return charset === 'utf-8' || charset === 'utf8' || charset === 'us-ascii'
-  })
+/** JSON and forms are UTF-8 by definition, so the charset must be absent or UTF-8 where they are read. */
+const isUtf8 = (contentType: string): boolean => {
+  const charset = charsetOf(contentType)
+  return charset === undefined || UTF_8.has(charset)
+}
+
+const UTF_8: ReadonlySet<string> = new Set(['utf-8', 'utf8', 'us-ascii'])
 
 /**
  * Picks the language of the response (RFC 4647 §3.3, both ways: `es` picks `es-AR`, `es-AR` picks `es`): the best by

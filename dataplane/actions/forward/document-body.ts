@@ -15,9 +15,11 @@ export interface OutgoingBody {
   readonly bytes: Buffer | null
   /** undefined: the present one (the document's, otherwise the request's) is right. */
   readonly contentType: string | undefined
+  /** It is text in UTF-8, whatever charset the present content type names. */
+  readonly isText: boolean
 }
 
-const NOTHING: OutgoingBody = { bytes: null, contentType: undefined }
+const NOTHING: OutgoingBody = { bytes: null, contentType: undefined, isText: false }
 const JSON_TYPE = 'application/json'
 
 /**
@@ -49,16 +51,24 @@ const prepareEncoding = (
   const write = jsonWriter(template)
   return (context, own) =>
     own === undefined || mediaKind(own) === 'json'
-      ? { bytes: Buffer.from(write(context)), contentType: own ?? JSON_TYPE }
+      ? { bytes: Buffer.from(write(context)), contentType: own ?? JSON_TYPE, isText: true }
       : encode(evaluate(context), own)
 }
 
 const encode = (value: Value, own: string | undefined): OutgoingBody => {
   if (value === null || value === '') return NOTHING
-  if (typeof value === 'string') return { bytes: Buffer.from(value), contentType: undefined }
-  if (value instanceof Uint8Array) return { bytes: Buffer.from(value), contentType: undefined }
+  if (typeof value === 'string' || value instanceof Uint8Array)
+    return {
+      bytes: Buffer.from(value as string),
+      contentType: undefined,
+      isText: typeof value === 'string',
+    }
   const kind = own === undefined ? 'json' : mediaKind(own)
-  return { bytes: ENCODERS[kind](value), contentType: own ?? JSON_TYPE }
+  return {
+    bytes: ENCODERS[kind](value),
+    contentType: own ?? JSON_TYPE,
+    isText: kind !== 'msgpack',
+  }
 }
 
 const toBytes = (value: Value): Buffer => Buffer.from(toJson(value))

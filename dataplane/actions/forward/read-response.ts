@@ -1,17 +1,9 @@
 // Keeps a response whole where the document reads it: leaves out of the request what lets an upstream answer without the
 // body, or in a coding that is not decoded here, and finds responses that lack it all the same.
 
+import { canInflate } from '../../codec/content-coding.ts'
 import type { ResponseNeeds } from '../../../language/response-needs.ts'
 import { type HeaderList, valuesOf } from '../../upstream/headers.ts'
-
-/** Codings that `response-body.ts` decodes. */
-export const READ_CODINGS: ReadonlySet<string> = new Set([
-  'gzip',
-  'x-gzip',
-  'deflate',
-  'br',
-  'zstd',
-])
 
 /** They ask for a 304 or a 206. `If-Match` and `If-Unmodified-Since` protect from lost updates, and go up. */
 const ASKS_FOR_LESS: ReadonlySet<string> = new Set([
@@ -40,10 +32,7 @@ export const askForWholeBody = (list: HeaderList, raw: readonly string[]): Heade
 const readCodings = (accepted: string): string => {
   const read = accepted.split(',').filter((item) => {
     const [coding = '', ...parameters] = item.split(';')
-    return (
-      READ_CODINGS.has(coding.trim().toLowerCase()) &&
-      !parameters.some((each) => REFUSES.test(each))
-    )
+    return canInflate(coding.trim().toLowerCase()) && !parameters.some((each) => REFUSES.test(each))
   })
   return read.length === 0 ? 'identity' : read.map((item) => item.trim()).join(', ')
 }

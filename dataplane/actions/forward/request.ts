@@ -10,6 +10,7 @@ import { type EvaluationContext, evaluator } from '../../../language/expression/
 import type { Template } from '../../../language/expression/template.ts'
 import { toText, urlWriter } from '../../../language/expression/text.ts'
 import { isMap, type Value } from '../../../language/expression/value.ts'
+import { writtenAsUtf8 } from '../../../language/routes/media-kind.ts'
 import { readOrigin } from '../../../language/upstream-origin.ts'
 import { clientAddress } from '../../client-address.ts'
 import { GatewayError } from '../../gateway-error.ts'
@@ -21,7 +22,7 @@ import {
   valuesOf,
 } from '../../upstream/headers.ts'
 import { encodePart, encodePathText, encodeQueryText, requestTarget } from '../../upstream/url.ts'
-import { prepareDocumentBody } from './document-body.ts'
+import { type OutgoingBody, prepareDocumentBody } from './document-body.ts'
 import { askForWholeBody } from './read-response.ts'
 import type { Exchange } from '../performer.ts'
 
@@ -98,12 +99,17 @@ export const prepareRequest = ({
       headers: list,
     }
     if (documentBody === undefined) return { ...outgoing, body: clientBody(exchange) }
-    const { bytes, contentType } = documentBody(context, ownContentType(action, list))
-    removeHeader(list, 'content-encoding')
-    if (bytes === null || contentType !== undefined) removeHeader(list, 'content-type')
-    if (contentType !== undefined) list.push('content-type', contentType)
-    return { ...outgoing, body: bytes }
+    const written = documentBody(context, ownContentType(action, list))
+    describeBody(list, written)
+    return { ...outgoing, body: written.bytes }
   }
+}
+
+const describeBody = (list: HeaderList, { bytes, contentType, isText }: OutgoingBody): void => {
+  const type = bytes === null ? undefined : (contentType ?? headerOf(list, 'content-type'))
+  removeHeader(list, 'content-encoding')
+  removeHeader(list, 'content-type')
+  if (type !== undefined) list.push('content-type', isText ? writtenAsUtf8(type) : type)
 }
 
 const isNamedByDocument = ({ host, hosts }: ForwardAction): boolean =>

@@ -1,17 +1,11 @@
 // Decodes the body of an upstream's response if the document reads it. Compressed bodies are inflated within a bound,
 // off the event loop.
 
-import {
-  brotliDecompress,
-  gunzip,
-  inflate,
-  inflateRaw,
-  type InputType,
-  zstdDecompress,
-} from 'node:zlib'
 import type { Value } from '../../../language/expression/value.ts'
+import { toUtf8 } from '../../codec/charset.ts'
 import { decodeBody } from '../../codec/codec.ts'
-import { mediaKind } from '../../../language/routes/media-kind.ts'
+import { canInflate, codingsIn, inflate, type InflateFault } from '../../codec/content-coding.ts'
+import { charsetOf, mediaKind } from '../../../language/routes/media-kind.ts'
 import { GatewayError } from '../../gateway-error.ts'
 import type { Holding } from '../../memory/memory-budget.ts'
 import { noMemory } from '../../memory/no-memory.ts'
@@ -37,8 +31,12 @@ interface DecodeOptions {
 
 type Done = (fault: Error | 'no memory' | undefined, response?: DecodedResponse) => void
 
+/** More are an attack: each layer may expand a thousandfold. */
+const MAX_CODINGS = 3
+
 /**
- * JSON and msgpack become values, everything else text, or bytes if it is not UTF-8. An empty body is `""`.
+ * JSON and msgpack become values; everything else text in the charset that it names, or bytes if it names none and is
+ * not UTF-8. An empty body is `""`.
  *
  * @param done called later, or synchronously if there is nothing to inflate
  */
@@ -48,25 +46,42 @@ export const decodeResponse = (
   options: DecodeOptions,
   done: Done,
 ): void => {
-  const codings = codingsOf(headers)
-  inflateAll(bytes, codings, (error, plain) => {
-    if (error !== null) {
-      done(
-        new Error('The upstream sent a compressed body that is invalid or too large.', {
-          cause: error,
-        }),
-      )
-      return
-    }
-    if (plain !== bytes && !options.memory.reserve(plain.length)) {
-      done('no memory')
-      return
-    }
-    const kept =
-      codings.length === 0 ? headers : headers.filter(([name]) => !DESCRIBES_CODED.has(name))
-    readValue(kept, plain, options, done)
-  })
+  const codings = codingsIn(valuesOf(headers, 'content-encoding').join(','))
+  if (bytes.length > 0 && !codings.every(canInflate)) {
+    if (options.isLenient) readValue(headers, bytes, options, done)
+    else done(new Error('The upstream sent a body in a coding that is not decoded here.'))
+    return
+  }
+  if (codings.length > MAX_CODINGS) {
+    done(INFLATE_FAULTS.invalid)
+    return
+  }
+  inflate(
+    bytes,
+    codings,
+    { maxBytes: MAX_RESPONSE_BYTES, memory: options.memory },
+    (fault, plain) => {
+      if (fault !== undefined) {
+        done(INFLATE_FAULTS[fault])
+        return
+      }
+      const kept =
+        codings.length === 0 ? headers : headers.filter(([name]) => !DESCRIBES_CODED.has(name))
+      readValue(kept, plain, options, done)
+    },
+  )
 }
+
+const INVALID = new Error('The upstream sent a compressed body that is invalid or too large.')
+
+const INFLATE_FAULTS = {
+  invalid: INVALID,
+  too_large: INVALID,
+  no_memory: 'no memory',
+} as const satisfies Record<InflateFault, Error | 'no memory'>
+
+const valuesOf = (headers: Pairs, name: string): readonly string[] =>
+  headers.filter((each) => each[0] === name).map(([, value]) => value)
 
 const DESCRIBES_CODED: ReadonlySet<string> = new Set(['content-encoding', 'content-length'])
 
@@ -76,12 +91,9 @@ const readValue = (
   { isLenient, memory }: DecodeOptions,
   done: Done,
 ): void => {
-  const contentType = headers.find(([name]) => name === 'content-type')?.[1] ?? ''
-  const kind = mediaKind(contentType)
-  const isDecoded = bytes.length > 0 && (kind === 'json' || kind === 'msgpack')
   let body: Value
   try {
-    body = isDecoded ? decodeBody(contentType, bytes, memory) : asText(bytes, memory)
+    body = toValue(valuesOf(headers, 'content-type')[0] ?? '', bytes, memory)
   } catch (cause) {
     if (isNoMemory(cause) || !isLenient) {
       done(isNoMemory(cause) ? 'no memory' : new Error(unreadable(cause), { cause }))
@@ -90,6 +102,25 @@ const readValue = (
     body = textOrBytes(bytes)
   }
   done(undefined, { body, headers })
+}
+
+/** @throws GatewayError */
+const toValue = (contentType: string, bytes: Buffer, memory: Holding): Value => {
+  const kind = mediaKind(contentType)
+  if (bytes.length === 0) return ''
+  if (kind === 'msgpack') return decodeBody(contentType, bytes, memory)
+  const charset = charsetOf(contentType)
+  const text = charset === undefined ? bytes : inUtf8(bytes, charset, memory)
+  return kind === 'json' ? decodeBody(contentType, text, memory) : asText(text, memory)
+}
+
+/** @throws GatewayError */
+const inUtf8 = (bytes: Buffer, charset: string, memory: Holding): Buffer => {
+  const text = toUtf8(bytes, charset)
+  if (text === undefined || text.length > MAX_RESPONSE_BYTES)
+    throw new GatewayError('svc.error.invalid_data', 'The body is not in the charset that it names')
+  if (!memory.reserve(text.length)) throw noMemory()
+  return text
 }
 
 /** @throws GatewayError `svc.error.overloaded` */
@@ -106,59 +137,11 @@ const unreadable = (cause: unknown): string =>
     ? 'The upstream sent a body with too many values.'
     : 'The upstream sent a body that does not match its content type.'
 
+/** A byte order mark is no part of a text. */
 const textOrBytes = (bytes: Buffer): Value => {
   const text = bytes.toString('utf8')
   // The text may also contain a replacement character of its own; only then are the bytes compared.
-  return !text.includes('\uFFFD') || Buffer.from(text).equals(bytes) ? text : bytes
-}
-
-type Inflate = (
-  bytes: InputType,
-  options: { readonly maxOutputLength: number },
-  done: (error: Error | null, result: Buffer) => void,
-) => void
-
-/** RFC 9110 §8.4.1. `deflate` is zlib, but some servers send the bare stream. */
-const INFLATERS: ReadonlyMap<string, Inflate> = new Map<string, Inflate>([
-  ['gzip', gunzip],
-  ['x-gzip', gunzip],
-  ['br', brotliDecompress],
-  ['zstd', zstdDecompress],
-  [
-    'deflate',
-    (bytes, options, done) => {
-      const isZlib = bytes instanceof Uint8Array && ((bytes[0] ?? 0) & 0x0f) === 8
-      ;(isZlib ? inflate : inflateRaw)(bytes, options, done)
-    },
-  ],
-])
-
-/** Codings that can be decoded, last applied first. An unknown one leaves the body as it is. */
-const codingsOf = (headers: Pairs): readonly Inflate[] => {
-  const names = headers
-    .filter(([name]) => name === 'content-encoding')
-    .flatMap(([, value]) => value.toLowerCase().split(','))
-    .map((each) => each.trim())
-    .filter((each) => each !== '' && each !== 'identity')
-  const inflaters = names.map((name) => INFLATERS.get(name))
-  return inflaters.every((each) => each !== undefined) ? inflaters.reverse() : []
-}
-
-/** More are an attack: each layer may expand a thousandfold. */
-const MAX_CODINGS = 3
-
-const inflateAll = (
-  bytes: Buffer,
-  codings: readonly Inflate[],
-  done: (error: Error | null, result: Buffer) => void,
-): void => {
-  const [first, ...rest] = codings
-  if (first === undefined || bytes.length === 0) done(null, bytes)
-  else if (codings.length > MAX_CODINGS) done(new Error('too many content codings'), bytes)
-  else {
-    first(bytes, { maxOutputLength: MAX_RESPONSE_BYTES }, (error, result) => {
-      if (error !== null) done(error, bytes)
-      else inflateAll(result, rest, done)
-    })
-  }
+  return !text.includes('\uFFFD') || Buffer.from(text).equals(bytes)
+    ? text.replace(/^\uFEFF/, '')
+    : bytes
 }

@@ -3,7 +3,7 @@
 import type { IncomingMessage } from 'node:http'
 import type { BodyLimits } from '../../../language/compiled.ts'
 import { BodyWatch, type SlowBody } from '../../body-watch.ts'
-import { GatewayError } from '../../gateway-error.ts'
+import { GatewayError, type GatewayErrorOptions } from '../../gateway-error.ts'
 import { BELOW_LEAST_RATE, type IsScarce, NEVER_SCARCE } from '../../least-rate.ts'
 import { ByteCollector } from '../../memory/byte-collector.ts'
 import type { Holding } from '../../memory/memory-budget.ts'
@@ -86,12 +86,17 @@ export const readBody = (
   request.on('close', onClose)
 }
 
+const CLOSE = { connection: 'close' }
+
 /** The rest of the body will not be read, so the connection cannot be used for another request. */
-const tooLarge = (limits: BodyLimits): GatewayError =>
+export const tooLarge = (
+  limits: BodyLimits,
+  headers: GatewayErrorOptions['headers'] = CLOSE,
+): GatewayError =>
   new GatewayError(
     'svc.error.payload_too_large',
     `The body is larger than the ${limits.maxBytes} bytes that are accepted here`,
-    { headers: { connection: 'close' } },
+    { headers },
   )
 
 const tooSlow = (limitMs: number, slow: SlowBody): GatewayError =>

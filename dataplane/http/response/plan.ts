@@ -9,7 +9,7 @@ import { type EvaluationContext, evaluator } from '../../../language/expression/
 import type { Template } from '../../../language/expression/template.ts'
 import { toText } from '../../../language/expression/text.ts'
 import { isList, isMap, type Value } from '../../../language/expression/value.ts'
-import { mediaKind } from '../../../language/routes/media-kind.ts'
+import { mediaKind, writtenAsUtf8 } from '../../../language/routes/media-kind.ts'
 import { writeMsgpack } from '../../codec/write-msgpack.ts'
 import { type HeaderList, headerOf, type HeaderWriter, prepareHeaders } from './headers.ts'
 
@@ -150,11 +150,13 @@ const encodeAs = (value: Value, own: string, negotiated: string): EncodedBody =>
   if (value === '' || value === null) return EMPTY
   if (value instanceof Uint8Array) return { contentType: own, bytes: Buffer.from(value) }
   const kind = mediaKind(own)
-  if (typeof value === 'string' && kind !== 'msgpack' && !IS_JSON.test(own))
-    return { contentType: own, bytes: value }
-  if (kind === 'json' || kind === 'msgpack') return encodeValue(value, own)
+  if (kind === 'msgpack') return encodeValue(value, own)
+  // The document may have copied the type of a text in another charset.
+  const type = writtenAsUtf8(own)
+  if (typeof value === 'string' && !IS_JSON.test(own)) return { contentType: type, bytes: value }
+  if (kind === 'json') return encodeValue(value, type)
   if (isMap(value) || isList(value)) return encodeValue(value, negotiated)
-  return { contentType: own, bytes: toText(value) }
+  return { contentType: type, bytes: toText(value) }
 }
 
 /** Evaluates only that member of a map: the body has been evaluated already, and is charged to the budget. */

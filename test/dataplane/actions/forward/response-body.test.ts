@@ -10,7 +10,7 @@ import {
   decodeResponse,
   type DecodedResponse,
 } from '../../../../dataplane/actions/forward/response-body.ts'
-import { createUnboundedMemory } from '../../../../dataplane/memory/memory-budget.ts'
+import { createUnboundedMemory, MemoryBudget } from '../../../../dataplane/memory/memory-budget.ts'
 import { writeMsgpack } from '../../../../dataplane/codec/write-msgpack.ts'
 
 type Headers = Readonly<Record<string, string>>
@@ -86,12 +86,54 @@ describe('decodeResponse', () => {
     )
   })
 
-  it('an unknown coding is left as it is', async () => {
-    const { body } = await decode(
-      { 'content-type': 'text/plain', 'content-encoding': 'rot13' },
-      'nopx',
+  it('an unknown coding is an error, unless the body is that of one', async () => {
+    const headers = { 'content-type': 'text/plain', 'content-encoding': 'rot13' }
+    await expect(decode(headers, 'nopx')).rejects.toThrow('a coding that is not decoded here')
+    expect((await decode(headers, 'nopx', true)).body).toBe('nopx')
+    expect((await decode(headers, '')).body).toBe('')
+  })
+
+  it.each<[string, Buffer, unknown]>([
+    ['text/plain; charset=iso-8859-1', Buffer.from('Zo\xeb', 'latin1'), 'Zoë'],
+    ['text/plain;Charset="ISO-8859-1"; x=y', Buffer.from('Zo\xeb', 'latin1'), 'Zoë'],
+    ['text/plain; charset=windows-1252', Buffer.from([0x80]), '€'],
+    ['text/plain; charset=utf-16', Buffer.from('Zoë', 'utf16le'), 'Zoë'],
+    ['text/html; charset=shift_jis', Buffer.from([0x82, 0xa0]), 'あ'],
+    ['text/plain; charset=utf-8', Buffer.from('\uFEFFZoë'), 'Zoë'],
+    ['text/plain', Buffer.from('\uFEFFZoë'), 'Zoë'],
+    ['application/xml; charset=us-ascii', Buffer.from('<a/>'), '<a/>'],
+    ['application/json; charset=iso-8859-1', Buffer.from('{"a":"\xeb"}', 'latin1'), { a: 'ë' }],
+    [
+      'application/problem+json; charset=utf-16be',
+      Buffer.from('{"a":"ë"}', 'utf16le').swap16(),
+      { a: 'ë' },
+    ],
+    ['application/msgpack; charset=utf-16', writeMsgpack({ a: 1 }), { a: 1 }],
+    ['text/plain; charset=latin1', gzipSync(Buffer.from([0xeb])), 'ë'],
+  ])('%s is read by its charset', async (type, bytes, body) => {
+    const coding = type.endsWith('latin1') ? { 'content-encoding': 'gzip' } : {}
+    expect((await decode({ 'content-type': type, ...coding }, bytes)).body).toEqual(body)
+  })
+
+  it.each([
+    ['text/plain; charset=utf-8', Buffer.from([0x5a, 0xeb])],
+    ['text/plain; charset=utf-16', Buffer.from([0x00, 0xd8, 0x00])],
+    ['text/plain; charset=none', Buffer.from('x')],
+    ['text/plain; charset=', Buffer.from('x')],
+    ['application/json; charset=utf-16', Buffer.from('{}')],
+    ['text/plain; charset=windows-1252', Buffer.alloc(10_000_000, 0x80)],
+  ])('%s that does not decode, or to too much, is an error', async (type, bytes) => {
+    const headers = { 'content-type': type }
+    await expect(decode(headers, bytes)).rejects.toThrow(/^The upstream sent/)
+    expect((await decode(headers, bytes, true)).body).toBeDefined()
+  })
+
+  it('is refused where there is no memory for what it inflates to', async () => {
+    const memory = new MemoryBudget({ size: 1 << 20 })
+    const bomb = gzipSync(Buffer.alloc(20_000_000))
+    await expect(decode({ 'content-encoding': 'gzip' }, bomb, false, memory)).rejects.toThrow(
+      'no memory',
     )
-    expect(body).toBe('nopx')
   })
 
   it('an empty body is not inflated', async () => {
