@@ -48,9 +48,9 @@ const WITHOUT_BODY: ReadonlySet<number> = new Set([204, 205, 304])
 export const explainPartialResponse = (
   status: number,
   headers: readonly string[],
-  { passesThrough, needsResultMember }: ResponseNeeds,
+  { passesThrough, readsResultBody, needsResultMember }: ResponseNeeds,
 ): string | undefined => {
-  if (passesThrough) return undefined
+  if (passesThrough || !readsResultBody) return undefined
   if (status === 304 && !isConditional(headers))
     return 'The upstream answered with status 304, which was not asked for.'
   if (!needsResultMember) return undefined
