@@ -67,7 +67,8 @@ export const CONDITIONS = {
   },
   Ready: {
     reasons: {
-      True: ['Ready'],
+      // The second beside the condition Degraded, whose message it has: `kubectl get` shows only Ready.
+      True: ['Ready', 'Degraded'],
       False: [...NOT_ACCEPTED, ...NOT_RESOLVED, ...NOT_PROGRAMMED],
       Unknown: ['Pending', 'Released'],
     },

@@ -4,6 +4,7 @@ import type { Problem } from '../../language/problem.ts'
 import type { EventFacts } from '../kubernetes/events/object.ts'
 import type { ResourceStatus } from '../reconcile/status/status-registry.ts'
 import { type Condition, conditionOf } from '../resource/condition.ts'
+import { isReleased } from '../resource/released.ts'
 import {
   API_VERSION,
   type ApiSpecificationResource,
@@ -18,6 +19,7 @@ export interface Reported {
   readonly acceptance?: ReportedFact
   readonly references?: ReportedFact
   readonly delivery?: ReportedFact
+  readonly health?: ReportedFact
   /** Missing references that are not reported yet, as they may still arrive. */
   readonly waiting?: WaitingFact
 }
@@ -50,6 +52,8 @@ const EVENTS = {
   Unresolved: { type: 'Warning', action: 'Validate' },
   Programmed: { type: 'Normal', action: 'Load' },
   LoadFailed: { type: 'Warning', action: 'Load' },
+  Degraded: { type: 'Warning', action: 'Serve' },
+  Recovered: { type: 'Normal', action: 'Serve' },
 } as const satisfies Readonly<Record<string, Pick<EventFacts, 'type' | 'action'> | undefined>>
 
 /**
@@ -78,15 +82,18 @@ export const eventsOf = (
   const delivery = deliveryOf(status.conditions, status.programmed, status.errors)
   const references = followReferences(before, status, nowMs)
   const deliveryBefore = reportedDelivery(before, acceptance)
+  const health = healthOf(before?.health, status.conditions)
   const newFacts = [
     ...(isNew(before?.acceptance, acceptance) ? [acceptance] : []),
     ...references.newFacts,
     ...(isNew(deliveryBefore, delivery) ? [delivery] : []),
+    ...(isNew(before?.health, health) ? [health] : []),
   ]
   const next = {
     acceptance: acceptance ?? before?.acceptance,
     references: references.reported,
     delivery: delivery ?? deliveryBefore,
+    health,
     waiting: references.waiting,
   }
   const events = newFacts.flatMap((fact) => eventOf(resource, fact))
@@ -157,6 +164,7 @@ export const reportedBefore = (resource: ApiSpecificationResource | RealmResourc
       references: unresolvedOf(conditions),
       // A status has its errors shortened, so they can't be compared with those of a data plane.
       delivery: delivery && withoutErrors(delivery),
+      health: healthOf(undefined, conditions),
       waiting: undefined,
     }),
   }
@@ -201,6 +209,28 @@ const deliveryOf = (
   return { reason: 'LoadFailed', generation, cause: JSON.stringify(errors), note }
 }
 
+/**
+ * Degraded is reported when it begins, when it has another reason, and when it ends, but not with each edit. Nothing is
+ * reported of a resource that is released.
+ */
+const healthOf = (
+  reported: ReportedFact | undefined,
+  conditions: readonly Condition[],
+): Fact | undefined => {
+  const found = conditionOf(conditions, 'Degraded')
+  if (found !== undefined) {
+    const { reason: cause, message: note, observedGeneration } = found
+    const isSame = reported?.reason === 'Degraded' && reported.cause === cause
+    const generation = isSame ? reported.generation : observedGeneration
+    return { reason: 'Degraded', generation, cause, note }
+  }
+  if (reported === undefined || isReleased(conditions)) return undefined
+  const { reason, generation, cause = '' } = reported
+  return reason === 'Recovered'
+    ? { reason, generation, cause, note: '' }
+    : { reason: 'Recovered', generation, cause, note: `it is not Degraded (${cause}) any more` }
+}
+
 const isNew = (reported: ReportedFact | undefined, fact: Fact | undefined): fact is Fact =>
   fact !== undefined &&
   (reported?.reason !== fact.reason ||
@@ -223,10 +253,12 @@ const defined = ({
   acceptance,
   references,
   delivery,
+  health,
   waiting,
 }: { readonly [Fact in keyof Facts]-?: Facts[Fact] | undefined }): Facts => ({
   ...(acceptance !== undefined && { acceptance }),
   ...(references !== undefined && { references }),
   ...(delivery !== undefined && { delivery }),
+  ...(health !== undefined && { health }),
   ...(waiting !== undefined && { waiting }),
 })

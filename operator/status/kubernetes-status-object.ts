@@ -128,7 +128,8 @@ const factsOf = ({ observedGeneration, conditions, ...rest }: StatusObject): str
       .map((each) => [
         each.type,
         each.status,
-        each.reason,
+        // Ready by what gateways report: that may come and go with every session, as Degraded does.
+        each.status === 'True' && !isFactWithMessage(each) ? '' : each.reason,
         each.observedGeneration,
         isFactWithMessage(each) ? each.message : '',
       ])

@@ -38,7 +38,7 @@ export const documentConditions = (
     Accepted: verdict.accepted,
     ResolvedRefs: resolvedRefs,
     Programmed: programmed.condition,
-    Ready: readyWith(readyOf(parts), verdict, { programmed, serving }),
+    Ready: degradedReady(readyWith(readyOf(parts), verdict, { programmed, serving }), found),
     Stalled: stalledOf(parts, rejection),
   } satisfies NewConditions<'ApiSpecification'>)
 }
@@ -57,6 +57,15 @@ const readyWith = (
     message: joinMessages(ready.message, servingWords(serving, verdict, ready.reason)),
   }
 }
+
+/** Of what is in service and can't do everything that it should. */
+export const degradedReady = (
+  ready: NewCondition<'Ready'>,
+  { Degraded }: FoundBy<'gateways'>,
+): NewCondition<'Ready'> =>
+  ready.status === 'True' && Degraded !== undefined
+    ? { ...ready, reason: 'Degraded', message: Degraded.message }
+    : ready
 
 type Part = NewCondition<'Accepted'> | NewCondition<'ResolvedRefs'> | NewCondition<'Programmed'>
 

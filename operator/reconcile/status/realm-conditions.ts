@@ -10,7 +10,7 @@ import {
   type FoundBy,
 } from '../../resource/condition.ts'
 import { realmDegraded } from './degraded-realm.ts'
-import { readyOf, stalledOf } from './document-conditions.ts'
+import { degradedReady, readyOf, stalledOf } from './document-conditions.ts'
 import { describeProblem } from '../conditions.ts'
 import type { Sight } from './fleet-view.ts'
 import { pausedWords } from './paused.ts'
@@ -35,7 +35,7 @@ export const realmConditions = (
     ...found,
     Accepted: accepted,
     ResolvedRefs: resolvedRefs,
-    Ready: whole,
+    Ready: degradedReady(whole, found),
     Stalled: stalledOf([accepted, resolvedRefs], rejection),
   } satisfies NewConditions<'Realm'>)
 }

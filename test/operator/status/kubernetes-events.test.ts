@@ -10,6 +10,7 @@ const INVALID = 'Accepted=False:Invalid:/spec/document/host: it is missing'
 const CONFLICTED = "Accepted=False:Conflicted:it is taken by 'a'"
 const REJECTED = 'Programmed=False:Rejected:refused by plane-1: it is too new'
 const PARTIAL = 'Programmed=False:PartiallyProgrammed:held by some'
+const UNHEALTHY = 'Degraded=True:UpstreamUnhealthy:1 of 1 gateways have had no good response'
 const digest = (text: string, generation = 1): StatusOptions['more'] => ({
   programmed: { generation, digest: text },
 })
@@ -103,6 +104,36 @@ describe('the Events of a resource', () => {
       'of another resource of the same name',
       [{}, { metadata: { uid: 'another' } }],
       [['Programmed'], ['Programmed']],
+    ],
+    [
+      'of one that begins to be degraded, goes on so through an edit, and is well again',
+      [
+        {},
+        { conditions: [UNHEALTHY] },
+        { conditions: [`${UNHEALTHY} and another`], metadata: { generation: 2 } },
+        { conditions: ['Ready=True'] },
+        { conditions: ['Ready=True'] },
+        { conditions: [UNHEALTHY] },
+      ],
+      [['Programmed'], ['Degraded'], [], ['Recovered'], [], ['Degraded']],
+    ],
+    [
+      'of one that is degraded for another reason',
+      [{ conditions: [UNHEALTHY] }, { conditions: ['Degraded=True:RouterUnreachable:x'] }],
+      [['Degraded'], ['Degraded']],
+    ],
+    [
+      'of a Realm that is degraded, and well again',
+      [
+        { kind: 'Realm', conditions: ['Degraded=True:ProviderUnavailable:x'] },
+        { kind: 'Realm', conditions: ['Ready=True'] },
+      ],
+      [['Degraded'], ['Recovered']],
+    ],
+    [
+      'of one that is released while it is degraded: nothing',
+      [{ conditions: [UNHEALTHY] }, { conditions: ['Ready=Unknown:Released:x'] }, {}],
+      [['Degraded'], [], ['Programmed']],
     ],
     [
       'of a Realm',

@@ -142,7 +142,7 @@ describe('a difference', () => {
   const AT_ONE = { host: 'a', serving: '1', gateways: '1/1' }
   const AT_TWO = { host: 'a', serving: '1', gateways: '2/2' }
   const base: StatusOptions = {
-    conditions: ['Accepted=True', 'Programmed=False:Pending:a'],
+    conditions: ['Accepted=True', 'Programmed=False:Pending:a', 'Ready=True:Ready:well'],
     more: { summary: AT_ONE },
   }
   it.each<[string, StatusOptions, string]>([
@@ -153,6 +153,7 @@ describe('a difference', () => {
         conditions: [
           aCondition('Accepted=True', 1, '2020-01-01T00:00:00Z'),
           'Programmed=False:Pending:a',
+          'Ready=True:Ready:well',
         ],
       },
       'none',
@@ -160,16 +161,30 @@ describe('a difference', () => {
     ['of order', { conditions: [...(base.conditions ?? [])].reverse() }, 'none'],
     [
       'of words about the fleet',
-      { conditions: ['Accepted=True', 'Programmed=False:Pending:b'] },
+      { conditions: ['Accepted=True', 'Programmed=False:Pending:b', 'Ready=True:Ready:well'] },
       'wording',
     ],
     [
       'of words about the resource',
-      { conditions: ['Accepted=True:Accepted:x', 'Programmed=False:Pending:a'] },
+      {
+        conditions: [
+          'Accepted=True:Accepted:x',
+          'Programmed=False:Pending:a',
+          'Ready=True:Ready:well',
+        ],
+      },
       'urgent',
     ],
-    ['of a reason', { conditions: ['Accepted=True', 'Programmed=False:Rejected:a'] }, 'urgent'],
-    ['of a status', { conditions: ['Accepted=True', 'Programmed=True:Pending:a'] }, 'urgent'],
+    [
+      'of a reason',
+      { conditions: ['Accepted=True', 'Programmed=False:Rejected:a', 'Ready=True:Ready:well'] },
+      'urgent',
+    ],
+    [
+      'of a status',
+      { conditions: ['Accepted=True', 'Programmed=True:Pending:a', 'Ready=True:Ready:well'] },
+      'urgent',
+    ],
     ['of a generation', { ...base, metadata: { generation: 2 } }, 'urgent'],
     ['a condition less', { conditions: ['Accepted=True'] }, 'urgent'],
     ['a condition more', { conditions: [...(base.conditions ?? []), 'Stalled=True'] }, 'urgent'],
@@ -177,6 +192,18 @@ describe('a difference', () => {
     [
       'a document that is degraded',
       { conditions: [...(base.conditions ?? []), 'Degraded=True'] },
+      'wording',
+    ],
+    [
+      'a document that is ready and degraded',
+      {
+        conditions: [
+          'Accepted=True',
+          'Programmed=False:Pending:a',
+          'Ready=True:Degraded:it is not found',
+          'Degraded=True:UpstreamUnhealthy:it is not found',
+        ],
+      },
       'wording',
     ],
     ['of how many gateways hold it', { ...base, more: { summary: AT_TWO } }, 'counts'],

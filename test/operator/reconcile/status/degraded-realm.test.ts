@@ -65,10 +65,11 @@ describe('a Realm whose provider gateways can not discover', () => {
       message:
         "g1: no login is possible with provider 'corp', as the name of its issuer is not found: correct issuer",
     })
-    expect(find(failed, 'Ready')?.status).toBe('True')
+    const { message } = find(failed, 'Degraded') ?? {}
+    expect(find(failed, 'Ready')).toMatchObject({ status: 'True', reason: 'Degraded', message })
     const again = operator.take(WORKING, WORKING)
     expect(find(again, 'Degraded')).toBeUndefined()
-    expect(find(again, 'Ready')?.status).toBe('True')
+    expect(find(again, 'Ready')).toMatchObject({ status: 'True', reason: 'Ready' })
   })
 
   it('has the issuer that the provider names, and what to do', () => {

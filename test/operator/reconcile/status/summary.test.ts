@@ -328,9 +328,15 @@ describe('an upstream that answers no request', () => {
     operator.take(resource, 'old', holding(WELL))
     const bad = operator.take(resource, 'old', holding(UP))
     expect(said(bad)).toBe('1 at 1/1: Ready')
-    expect(bad?.conditions.filter(isDegraded)).toHaveLength(1)
+    const [found] = bad?.conditions.filter(isDegraded) ?? []
+    // What `kubectl get` shows.
+    const ready = (status: ResourceStatus | undefined): unknown =>
+      status?.conditions.find(({ type }) => type === 'Ready')
+    expect(found?.reason).toBe('UpstreamUnhealthy')
+    expect(ready(bad)).toMatchObject({ reason: 'Degraded', message: found?.message })
     const good = operator.take(resource, 'old', holding(WELL))
     expect(good?.conditions.filter(isDegraded)).toEqual([])
+    expect(ready(good)).toMatchObject({ status: 'True', reason: 'Ready' })
   })
 
   it('changes nothing while gateways say the same', () => {
