@@ -19,8 +19,25 @@ const HOP_BY_HOP = {
   upgrade: OF_CONNECTION,
 } as const
 
-/** Name in lower case → what to do instead. */
-type UnsentHeaders = ReadonlyMap<string, string>
+/** Headers that are never sent in messages of a kind. */
+export interface UnsentHeaders {
+  /** What to do instead of writing the header; undefined: it is sent. @param name in lower case */
+  readonly remedyFor: (name: string) => string | undefined
+  readonly has: (name: string) => boolean
+}
+
+/** @param plain what a name is compared as */
+const unsentHeaders = (
+  remedies: Readonly<Record<string, string>>,
+  plain: (name: string) => string,
+): UnsentHeaders => {
+  const known = new Map(Object.entries(remedies))
+  return { remedyFor: (name) => known.get(plain(name)), has: (name) => known.has(plain(name)) }
+}
+
+/** A name in lower case as servers read it: CGI and WSGI make one variable of both spellings. */
+export const dashed = (name: string): string =>
+  name.includes('_') ? name.replaceAll('_', '-') : name
 
 const HOP_BY_HOP_OF_REQUESTS = {
   ...HOP_BY_HOP,
@@ -31,9 +48,9 @@ const HOP_BY_HOP_OF_REQUESTS = {
 /** The gateway itself writes them on each connection. Names in `Connection` are added to them. */
 export const HOP_BY_HOP_NAMES: ReadonlySet<string> = new Set(Object.keys(HOP_BY_HOP_OF_REQUESTS))
 
-/** In requests to upstreams. Servers read `_` as `-`, so that both spellings count. */
-export const UNSENT_IN_REQUESTS: UnsentHeaders = new Map(
-  Object.entries({
+/** In requests to upstreams, with `_` for `-` too. */
+export const UNSENT_IN_REQUESTS = unsentHeaders(
+  {
     ...HOP_BY_HOP_OF_REQUESTS,
     'content-length': OF_BODY,
     expect: 'the gateway answers the client itself: leave it out',
@@ -42,9 +59,11 @@ export const UNSENT_IN_REQUESTS: UnsentHeaders = new Map(
     'x-forwarded-host': OF_CLIENT,
     'x-forwarded-proto': OF_CLIENT,
     'x-request-id': 'the gateway sends request.id: leave it out, or choose another name',
-  }),
+  },
+  dashed,
 )
 
-export const UNSENT_IN_RESPONSES: UnsentHeaders = new Map(
-  Object.entries({ ...HOP_BY_HOP, 'content-length': OF_BODY }),
+export const UNSENT_IN_RESPONSES = unsentHeaders(
+  { ...HOP_BY_HOP, 'content-length': OF_BODY },
+  (name) => name,
 )

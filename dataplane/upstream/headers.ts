@@ -5,7 +5,7 @@ import { isHeaderName, isHeaderValue } from '../../language/compile/headers.ts'
 import { toHeaderMap } from '../../language/expression/header-map.ts'
 import { ownValue } from '../../language/expression/lookup.ts'
 import type { Value, ValueMap } from '../../language/expression/value.ts'
-import { HOP_BY_HOP_NAMES, UNSENT_IN_REQUESTS } from '../../language/unsent-headers.ts'
+import { dashed, HOP_BY_HOP_NAMES, UNSENT_IN_REQUESTS } from '../../language/unsent-headers.ts'
 import { createHeaderBudget, HEADERS_TOO_LARGE, takeHeader } from '../header-budget.ts'
 import { setsOwnCookie, withoutOwnCookies } from '../own-cookies.ts'
 
@@ -31,10 +31,6 @@ const isWithheld = (name: string): boolean => {
 
 const isClaim = (plain: string): boolean =>
   CLAIMS.has(plain) || plain.startsWith('x-forwarded') || plain.startsWith('x-svc-')
-
-/** The name as servers read it. It takes and returns lower case. */
-export const dashed = (name: string): string =>
-  name.includes('_') ? name.replaceAll('_', '-') : name
 
 /**
  * Selects the headers of a client that are sent to the upstream.

@@ -3,6 +3,7 @@
 import { compileHeaders } from './headers.ts'
 import type { Template } from '../expression/template.ts'
 import type { Diagnostics } from './diagnostics.ts'
+import type { UnsentHeaders } from '../unsent-headers.ts'
 import { type FoldedMap, readShape, readTextOrWait } from './folded.ts'
 import { childPointer } from '../../base/json-pointer.ts'
 
@@ -37,9 +38,15 @@ export const textMember = (
   return template && readTextOrWait(template, childPointer(map.pointer, name), diagnostics)
 }
 
-export const headersMember = (map: FoldedMap, diagnostics: Diagnostics): Template | undefined => {
+export const headersMember = (
+  map: FoldedMap,
+  unsent: UnsentHeaders,
+  diagnostics: Diagnostics,
+): Template | undefined => {
   const headers = shapeMember(map, ['headers'], 'map', diagnostics)
-  return headers && compileHeaders(headers, childPointer(map.pointer, 'headers'), diagnostics)
+  return (
+    headers && compileHeaders(headers, childPointer(map.pointer, 'headers'), unsent, diagnostics)
+  )
 }
 
 export const shapeMember = (

@@ -4,6 +4,7 @@
 import type { Method } from '../document.ts'
 import type { ContextRead } from '../expression/reads.ts'
 import { constant, type Template } from '../expression/template.ts'
+import { UNSENT_IN_RESPONSES } from '../unsent-headers.ts'
 import { mapMembers } from '../map-members.ts'
 import { childPointer } from '../../base/json-pointer.ts'
 import { headersMember } from './action-members.ts'
@@ -261,7 +262,7 @@ export const compileAction = (
 }
 
 const compileStatic = (map: FoldedMap, diagnostics: Diagnostics): StaticAction => {
-  const headers = headersMember(map, diagnostics)
+  const headers = headersMember(map, UNSENT_IN_RESPONSES, diagnostics)
   return {
     type: 'static',
     ...(headers === undefined ? {} : { headers }),

@@ -4,6 +4,7 @@
 import { type Method, METHODS } from '../document.ts'
 import type { ContextRead } from '../expression/reads.ts'
 import type { Template } from '../expression/template.ts'
+import { UNSENT_IN_REQUESTS } from '../unsent-headers.ts'
 import { mapMembers } from '../map-members.ts'
 import { childPointer } from '../../base/json-pointer.ts'
 import { headersMember, requiredText, textMember } from './action-members.ts'
@@ -44,7 +45,7 @@ export const compileForward = (
     readOneOf(methodTemplate, childPointer(map.pointer, 'http_method'), METHODS, diagnostics)
   const path = textMember(map, 'path', diagnostics)
   const queryString = textMember(map, 'query_string', diagnostics)
-  const headers = headersMember(map, diagnostics)
+  const headers = headersMember(map, UNSENT_IN_REQUESTS, diagnostics)
   const body = map.get('body')
   if (target === undefined) return undefined
   const hosts = forwardHosts({ type: 'forward', ...target })

@@ -2,11 +2,14 @@
 // load, not when the first request fails (RFC 9110 §5.1, §5.5).
 
 import { childPointer } from '../../base/json-pointer.ts'
-import { placeAsHeaders } from '../expression/header-templates.ts'
-import type { Template } from '../expression/template.ts'
+import { showKey } from '../expression/errors.ts'
+import { placeAsHeaders, visitNames } from '../expression/header-templates.ts'
+import type { PipeTemplate, Template } from '../expression/template.ts'
 import { isList, type Value } from '../expression/value.ts'
+import type { UnsentHeaders } from '../unsent-headers.ts'
 import type { Diagnostics } from './diagnostics.ts'
 import { membersOf } from './members.ts'
+import type { Culprit } from './written-place.ts'
 
 const TOKEN = /^[!#$%&'*+\-.^_`|~0-9A-Za-z]+$/
 
@@ -25,14 +28,51 @@ export const isHeaderValue = (value: string): boolean => {
   return true
 }
 
-/** Compiles what stands where headers stand. Reports known problems; what waits is checked for each request. */
+/**
+ * Compiles what stands where headers stand. Reports known problems; what waits is checked for each request.
+ * @param unsent names that are never sent there
+ */
 export const compileHeaders = (
   template: Template,
   pointer: string,
+  unsent: UnsentHeaders,
   diagnostics: Diagnostics,
 ): Template => {
   checkHeaders(template, pointer, diagnostics)
+  warnOfNames(template, pointer, unsent, diagnostics)
   return placeAsHeaders(template)
+}
+
+/** Warns of names that have no effect: those that are never sent, and those that are written again. */
+const warnOfNames = (
+  template: Template,
+  pointer: string,
+  unsent: UnsentHeaders,
+  diagnostics: Diagnostics,
+): void => {
+  // A name within a pipe has no place of its own.
+  const isWritten = template.kind === 'map' || template.kind === 'constant'
+  const warn = (name: string, message: string, pipe: PipeTemplate | undefined): void => {
+    const culprit: Culprit | undefined = pipe && { source: pipe.source, call: 'put' }
+    const place = isWritten ? childPointer(pointer, name) : pointer
+    diagnostics.warning('UnknownProperty', place, message, culprit)
+  }
+  visitNames(template, (names, pipe) => {
+    const last = new Map(names.map((name) => [name.toLowerCase(), name]))
+    for (const name of names) {
+      const lower = name.toLowerCase()
+      const remedy = unsent.remedyFor(lower)
+      const later = last.get(lower)
+      if (remedy !== undefined)
+        warn(name, `the header ${showKey(name)} is never sent from here: ${remedy}`, pipe)
+      else if (later !== undefined && later !== name)
+        warn(
+          name,
+          `the header ${showKey(name)} is written again as ${showKey(later)}, and the last one counts: leave one of them out`,
+          pipe,
+        )
+    }
+  })
 }
 
 const checkHeaders = (template: Template, pointer: string, diagnostics: Diagnostics): void => {

@@ -25,6 +25,7 @@ import {
 import { toPlain } from './plain.ts'
 import { operationReads } from '../operation-reads.ts'
 import type { Scope } from './scope.ts'
+import { UNSENT_IN_RESPONSES } from '../unsent-headers.ts'
 import { validatePart } from '../validate.ts'
 import { type WarnAt, warnOfFailures } from './warn-of-failures.ts'
 
@@ -150,7 +151,8 @@ export const compilePathHeaders = (deps: PathDeps): Template => {
   const validated = validatedHeaders.get(placed)
   if (validated !== undefined) return validated
   const template = readShape(placed.template, placed.pointer, 'map', diagnostics)
-  const headers = template && compileHeaders(template, placed.pointer, diagnostics)
+  const headers =
+    template && compileHeaders(template, placed.pointer, UNSENT_IN_RESPONSES, diagnostics)
   validatedHeaders.set(placed, headers ?? NO_HEADERS)
   return headers ?? NO_HEADERS
 }
@@ -200,7 +202,8 @@ const compileResponse = (
   const written =
     member('headers') &&
     readShape(member('headers') ?? constant({}), headersPointer, 'map', diagnostics)
-  const headers = written && compileHeaders(written, headersPointer, diagnostics)
+  const headers =
+    written && compileHeaders(written, headersPointer, UNSENT_IN_RESPONSES, diagnostics)
   const statusCode = member('status_code')
   const statusPointer = childPointer(map.pointer, 'status_code')
   if (statusCode !== undefined) checkStatus(statusCode, statusPointer, diagnostics)

@@ -12,15 +12,10 @@ import { toText, urlWriter } from '../../../language/expression/text.ts'
 import { isMap, type Value } from '../../../language/expression/value.ts'
 import { writtenAsUtf8 } from '../../../language/routes/media-kind.ts'
 import { readOrigin } from '../../../language/upstream-origin.ts'
+import { dashed } from '../../../language/unsent-headers.ts'
 import { clientAddress } from '../../client-address.ts'
 import { GatewayError } from '../../gateway-error.ts'
-import {
-  dashed,
-  fromClient,
-  fromDocument,
-  type HeaderList,
-  valuesOf,
-} from '../../upstream/headers.ts'
+import { fromClient, fromDocument, type HeaderList, valuesOf } from '../../upstream/headers.ts'
 import { encodePart, encodePathText, encodeQueryText, requestTarget } from '../../upstream/url.ts'
 import { type OutgoingBody, prepareDocumentBody } from './document-body.ts'
 import { askForWholeBody } from './read-response.ts'

@@ -1,6 +1,5 @@
 import { describe, expect, it, jest } from '@jest/globals'
 import {
-  dashed,
   fromClient,
   fromDocument,
   fromUpstream,
@@ -9,6 +8,7 @@ import {
 } from '../../../dataplane/upstream/headers.ts'
 import { requestHeaderMap } from '../../../dataplane/header-map.ts'
 import { toText } from '../../../language/expression/text.ts'
+import { dashed } from '../../../language/unsent-headers.ts'
 import type { ValueMap } from '../../../language/expression/value.ts'
 
 type Pairs = readonly (readonly [string, string])[]
