@@ -39,6 +39,6 @@ export class Context {
   status_codes: ValueMap = NOTHING
   /** Bytes that templates and functions may still produce for this request (behaviour §1: 8 MiB). */
   budget = 8 * 1024 * 1024
-  /** What functions may still read. */
-  readable: number | undefined = undefined
+  /** Work that expressions may still take for this request. */
+  work: number | undefined = undefined
 }

@@ -6,7 +6,8 @@ import type { CompiledOperation } from '../../language/compiled.ts'
 import { asHeaderMap } from '../../language/expression/header-map.ts'
 import { evaluator } from '../../language/expression/run.ts'
 import { constant } from '../../language/expression/template.ts'
-import type { ValueMap } from '../../language/expression/value.ts'
+import { chargeCopy } from '../../language/expression/keys.ts'
+import { isMap, type ValueMap } from '../../language/expression/value.ts'
 import type { Perform } from './performer.ts'
 
 const NOTHING: ValueMap = Object.freeze({})
@@ -22,6 +23,8 @@ export const prepareStatic = (operation: CompiledOperation, action: StaticAction
   const body = evaluator(action.body)
   return (exchange) => {
     const { context } = exchange
-    exchange.succeed({ headers: asHeaderMap(headers(context)), body: body(context) })
+    const own = headers(context)
+    if (isMap(own)) chargeCopy(own, context)
+    exchange.succeed({ headers: asHeaderMap(own), body: body(context) })
   }
 }

@@ -5,7 +5,7 @@ import { childPointer } from '../../base/json-pointer.ts'
 import type { StatusCodes } from '../compiled.ts'
 import { ExpressionError } from '../expression/errors.ts'
 import { someRead } from '../expression/reads.ts'
-import { READABLE_AT_LOAD } from '../expression/functions/spend.ts'
+import { WORK_AT_LOAD } from '../expression/functions/spend.ts'
 import { evaluator } from '../expression/run.ts'
 import type { LoadBudget } from '../expression/scope.ts'
 import { constant, type PipeArgument, type Root, type Template } from '../expression/template.ts'
@@ -69,12 +69,12 @@ const evaluate = (template: Template, pointer: string, binding: Binding): Templa
     security: {},
     status_codes: binding.codes,
     budget: binding.budget.left,
-    readable: binding.budget.readable ?? READABLE_AT_LOAD,
+    work: binding.budget.work ?? WORK_AT_LOAD,
   }
   try {
     const value = evaluator(template)(context)
     binding.budget.left = context.budget
-    binding.budget.readable = context.readable
+    binding.budget.work = context.work
     return constant(value)
   } catch (error) {
     if (!(error instanceof ExpressionError)) throw error

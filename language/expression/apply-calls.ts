@@ -2,7 +2,7 @@
 // wait.
 
 import type { Host } from './functions/apply.ts'
-import { isSpent, READABLE_AT_LOAD } from './functions/spend.ts'
+import { isSpent, WORK_AT_LOAD } from './functions/spend.ts'
 import type { TagAst } from './syntax/ast.ts'
 import { explainFunctionError, kindOf, showKey } from './errors.ts'
 import type { ExpressionFunction } from './functions/functions.ts'
@@ -83,7 +83,7 @@ const applyToValue = (
   }
   if (!definition.isPure || values.length < args.length) return undefined
   const { budget } = site.scope
-  const host: Host = { budget: budget.left, readable: budget.readable ?? READABLE_AT_LOAD }
+  const host: Host = { budget: budget.left, work: budget.work ?? WORK_AT_LOAD }
   // One of the two is exceeded and that has been reported: once is enough.
   if (isSpent(host)) return FAULT
   try {
@@ -94,7 +94,7 @@ const applyToValue = (
     return refuseTag(tag, site, explainFunctionError(definition.name, error, kindOf), offset)
   } finally {
     budget.left = host.budget
-    budget.readable = host.readable
+    budget.work = host.work
   }
 }
 
@@ -111,7 +111,7 @@ const noteAsHeaders = (result: Value, { definition, args, value, values }: Appli
   if (!isMap(result) || !isMap(value) || isHeaderMap(result)) return
   const piped = toHeaderMap(value)
   const of = values.map((each, index) => (args[index]?.kind === 'piped' ? piped : each))
-  const headers = definition.apply(piped, of, { budget: Infinity, readable: Infinity })
+  const headers = definition.apply(piped, of, { budget: Infinity, work: Infinity })
   if (isMap(headers)) rememberAsHeaders(result, headers)
 }
 

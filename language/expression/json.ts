@@ -11,7 +11,7 @@ import { createListShare } from './share-list.ts'
 import { createTextShare } from './share-text.ts'
 import type { MapTemplate, Template } from './template.ts'
 
-export { toJson } from './render.ts'
+export { chargeWriting, toJson } from './render.ts'
 
 type Write = (context: EvaluationContext) => string
 
@@ -100,7 +100,7 @@ const append = (template: Template, segments: Segments): void => {
 
 const valueWriter = (template: Template): Write => {
   const run = evaluator(template)
-  return (context) => toJson(run(context))
+  return (context) => toJson(run(context), context)
 }
 
 const sharedWriter = (template: Template): Write => {

@@ -1,29 +1,39 @@
 // Renders a value as JSON text or as plain text (the template rule of behaviour §1).
 
 import { ExpressionError } from './errors.ts'
+import type { Host } from './functions/apply.ts'
+import { spendWork, UNITS, unitsOfWrittenKeys } from './functions/spend.ts'
+import { keysOf } from './keys.ts'
 import { SizeBudget } from './size-budget.ts'
 import { isList, type Value, type ValueMap } from './value.ts'
 
 /**
  * Compact JSON; bytes are base64 text.
- * @throws ExpressionError for a value that is nested too deeply to be written
+ * @param host is charged for the work
+ * @throws ExpressionError for a value that is too large, nested too deeply, or too much work
  * @example toJson({ a: [1, null] }) // '{"a":[1,null]}'
  */
-export const toJson = (value: Value): string => {
-  if (typeof value === 'string') return jsonOfText(value)
+export const toJson = (value: Value, host: Host = unbound()): string => {
+  if (typeof value === 'string') return jsonOfText(value, host)
   if (typeof value === 'number') return Number.isFinite(value) ? String(value) : 'null'
   if (typeof value === 'boolean') return value ? 'true' : 'false'
-  return value === null ? 'null' : jsonOfContainer(value)
+  return value === null ? 'null' : jsonOfContainer(value, host)
 }
+
+/** Of one value that is written for no request. */
+const unbound = (): Host => ({ budget: 0 })
 
 /**
  * Text verbatim, numbers in their shortest decimal form, `true`, `false`, `null`, bytes as base64, maps
  * and lists as compact JSON.
  */
-export const toText = (value: Value): string => {
+export const toText = (value: Value, host?: Host): string => {
   if (typeof value === 'string') return value
-  if (value instanceof Uint8Array) return base64Of(value)
-  return typeof value === 'object' ? toJson(value) : String(value)
+  if (value instanceof Uint8Array) {
+    if (host !== undefined) spendWork(host, value.length)
+    return base64Of(value)
+  }
+  return typeof value === 'object' ? toJson(value, host) : String(value)
 }
 
 export const base64Of = (bytes: Uint8Array): string =>
@@ -32,40 +42,81 @@ export const base64Of = (bytes: Uint8Array): string =>
 /** V8 14 ends the process, past any catch, where JSON.stringify meets a text of 2^28 characters. */
 const MAX_TEXT = 2 ** 27
 
-const jsonOfText = (text: string): string => {
+const jsonOfText = (text: string, host: Host): string => {
   if (text.length > MAX_TEXT) throw new ExpressionError(TOO_LARGE)
+  spendWork(host, unitsOfText(text))
   return JSON.stringify(text)
 }
 
+const LONG_TEXT = 256
+/** What JSON writes with six characters: in binary data, and hardly in texts. */
+const BINARY = /[^\P{Cc}\t\n\f\r\u007f-\u009f]/u
+
+const unitsOfText = (text: string): number =>
+  text.length > LONG_TEXT && BINARY.test(text) ? 6 * text.length : text.length
+
 export const TOO_LARGE = 'a value is too large or nested too deeply to be written as JSON'
 
-const jsonOfContainer = (value: Value): string => {
+const jsonOfContainer = (value: Value, host: Host): string => {
+  const size = new SizeBudget()
+  return asTooLarge(() => {
+    const hasBytes = holdsBytes(value, { size, host })
+    const json = JSON.stringify(hasBytes ? withoutBytes(value) : value)
+    // What it has escaped.
+    spendWork(host, Math.max(0, json.length - 2 * size.taken))
+    return json
+  })
+}
+
+/**
+ * Charges what it is to write a value, in whatever form. It walks to the end, as nothing is written of a value that is too
+ * large.
+ * @returns whether there are bytes in it
+ * @throws ExpressionError
+ */
+export const chargeWriting = (value: Value, host: Host): boolean =>
+  asTooLarge(() => holdsBytes(value, { size: new SizeBudget(), host }))
+
+const asTooLarge = <T>(write: () => T): T => {
   try {
-    return JSON.stringify(holdsBytes(value, new SizeBudget()) ? withoutBytes(value) : value)
+    return write()
   } catch (cause) {
-    throw new ExpressionError(TOO_LARGE, { cause })
+    throw cause instanceof ExpressionError ? cause : new ExpressionError(TOO_LARGE, { cause })
   }
 }
 
-/** Walks to the end, as nothing is written of a value that is too large. @throws RangeError */
-const holdsBytes = (value: Value, budget: SizeBudget): boolean => {
-  if (!budget.take(lengthOf(value))) throw new RangeError(TOO_LARGE)
-  if (typeof value !== 'object' || value === null) return false
-  if (value instanceof Uint8Array) return true
-  return isList(value) ? listHoldsBytes(value, budget) : mapHoldsBytes(value, budget)
+interface Writing {
+  readonly size: SizeBudget
+  readonly host: Host
 }
 
-const listHoldsBytes = (list: readonly Value[], budget: SizeBudget): boolean => {
+const holdsBytes = (value: Value, writing: Writing): boolean => {
+  const { size, host } = writing
+  if (!size.take(lengthOf(value))) throw new RangeError(TOO_LARGE)
+  if (typeof value !== 'object' || value === null) {
+    spendWork(host, UNITS.value + (typeof value === 'string' ? unitsOfText(value) : 0))
+    return false
+  }
+  spendWork(host, UNITS.container + (value instanceof Uint8Array ? value.length : 0))
+  if (value instanceof Uint8Array) return true
+  return isList(value) ? listHoldsBytes(value, writing) : mapHoldsBytes(value, writing)
+}
+
+const listHoldsBytes = (list: readonly Value[], writing: Writing): boolean => {
   let hasBytes = false
-  for (const item of list) if (holdsBytes(item, budget)) hasBytes = true
+  for (const item of list) if (holdsBytes(item, writing)) hasBytes = true
   return hasBytes
 }
 
-const mapHoldsBytes = (map: ValueMap, budget: SizeBudget): boolean => {
+const mapHoldsBytes = (map: ValueMap, writing: Writing): boolean => {
+  const { size, host } = writing
+  const keys = keysOf(map, host)
+  spendWork(host, unitsOfWrittenKeys(keys.length))
   let hasBytes = false
-  for (const key of Object.keys(map)) {
-    if (!budget.take(key.length)) throw new RangeError(TOO_LARGE)
-    if (holdsBytes(map[key] ?? null, budget)) hasBytes = true
+  for (const key of keys) {
+    if (!size.take(key.length)) throw new RangeError(TOO_LARGE)
+    spendWork(host, key.length)
+    if (holdsBytes(map[key] ?? null, writing)) hasBytes = true
   }
   return hasBytes
 }

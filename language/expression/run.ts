@@ -9,7 +9,14 @@ import { explainStep, ownValue } from './lookup.ts'
 import { reader } from './read.ts'
 import { toText } from './render.ts'
 import { sourceOf } from './source.ts'
-import { bytesOfText, LIMITS, refuseSpent } from './functions/spend.ts'
+import {
+  bytesOfText,
+  hasFewKeys,
+  LIMITS,
+  spendCall,
+  spendWork,
+  unitsOfCopy,
+} from './functions/spend.ts'
 import type { PipeArgument, PipeCall, PipeTemplate, Template, TextTemplate } from './template.ts'
 import { setOwn, type Value, type ValueMap } from './value.ts'
 
@@ -37,7 +44,7 @@ export const evaluator = (template: Template): Run => {
     case 'read':
       return reader(template)
     case 'text':
-      return joiner(template, toText)
+      return joiner(template, insertText)
     case 'pipe':
       return piper(template)
     case 'list': {
@@ -52,13 +59,16 @@ export const evaluator = (template: Template): Run => {
 const mapper =
   (entries: readonly (readonly [string, Run])[]): Run =>
   (context) => {
+    if (!hasFewKeys(entries.length)) spendWork(context, unitsOfCopy(entries.length))
     const map: Record<string, Value> = {}
     for (const [key, run] of entries) setOwn(map, key, run(context))
     return map
   }
 
 /** Text of a value that is inserted; `part` is the template that it comes from. */
-export type Insert = (value: Value, part: Template) => string
+export type Insert = (value: Value, part: Template, context: EvaluationContext) => string
+
+const insertText: Insert = (value, _part, context) => toText(value, context)
 
 /** The text of a template; pieces are charged to the budget before they are joined. */
 export const joiner = (
@@ -80,7 +90,7 @@ export const joiner = (
     if (context.budget < 0) throw overspent(template)
     let text = lead
     for (const { part, run, tail } of waiting) {
-      const piece = insert(run(context), part)
+      const piece = insert(run(context), part, context)
       context.budget -= bytesOfText(piece)
       if (context.budget < 0) throw overspent(template)
       text += piece + tail
@@ -133,7 +143,7 @@ const stepOf = (call: PipeCall, pipe: PipeTemplate, show: Show): Step => {
     const value = read(given)
     const values = args(value, context)
     try {
-      refuseSpent(context)
+      spendCall(context)
       return apply(value, values, context)
     } catch (error) {
       const reason = explainFunctionError(call.name, error, show)
@@ -163,7 +173,7 @@ const argumentsOf = (args: readonly PipeArgument[]): Arguments => {
 const keyStep =
   (args: Arguments, pipe: PipeTemplate): Step =>
   (value, context) => {
-    const key = toText(args(value, context)[0] ?? '')
+    const key = toText(args(value, context)[0] ?? '', context)
     const found = ownValue(value, key)
     if (found !== undefined) return found
     const reason = explainStep(value, key, 'what the pipe gives')

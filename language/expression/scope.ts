@@ -11,7 +11,7 @@ export type LoadRoot = 'variables' | 'defaults' | 'status_codes'
 /** Of a whole document, as `Host` has it for one request. */
 export interface LoadBudget {
   left: number
-  readable?: number | undefined
+  work?: number | undefined
   /** Names for which nearest ones may still be looked for; absent until one was. */
   hints?: number | undefined
 }

@@ -8,10 +8,16 @@ export const MAX_WRITTEN = 2 ** 25
 
 /** @example if (!budget.take(text.length)) throw tooLarge() */
 export class SizeBudget {
+  readonly #size: number
   #left: number
 
   constructor(size = MAX_WRITTEN) {
+    this.#size = size
     this.#left = size
+  }
+
+  get taken(): number {
+    return this.#size - this.#left
   }
 
   get isFull(): boolean {

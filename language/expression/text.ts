@@ -1,6 +1,8 @@
 // Compiles a template to a closure that writes its value as text: by the template rule, or for a URL, with values of
 // requests percent-encoded except for their own path and query.
 
+import type { Host } from './functions/apply.ts'
+import { spendWork, UNITS } from './functions/spend.ts'
 import { jsonWriter } from './json.ts'
 import { toText } from './render.ts'
 import { type EvaluationContext, evaluator, type Insert, joiner } from './run.ts'
@@ -17,7 +19,7 @@ type Write = (context: EvaluationContext) => string
 const textWriter = (template: Template): Write => {
   if (template.kind === 'map' || template.kind === 'list') return jsonWriter(template)
   const run = evaluator(template)
-  return (context) => toText(run(context))
+  return (context) => toText(run(context), context)
 }
 
 /** How texts are encoded for a URL. */
@@ -42,17 +44,22 @@ export const urlWriter = (template: Template, { part, text }: UrlEncoding): Writ
   if (only !== undefined) {
     const write = textWriter(only)
     if (isClients(only)) return write
-    if (only.kind !== 'constant') return (context) => text(write(context))
+    if (only.kind !== 'constant') return (context) => encode(text, write(context), context)
     let known: string | undefined
-    return (context) => (known ??= text(write(context)))
+    return (context) => (known ??= encode(text, write(context), context))
   }
-  const insert: Insert = (value, inserted) => {
-    const written = toText(value)
+  const insert: Insert = (value, inserted, context) => {
+    const written = toText(value, context)
     // A text that waits has encoded its own parts.
     if (inserted.kind === 'text' || isClients(inserted)) return written
-    return inserted.kind === 'constant' ? text(written) : part(written)
+    return encode(inserted.kind === 'constant' ? text : part, written, context)
   }
   return joiner(withText(template as TextTemplate, text), insert)
+}
+
+const encode = (encoding: UrlEncoding['text'], written: string, context: Host): string => {
+  spendWork(context, written.length * UNITS.encodedCharacter)
+  return encoding(written)
 }
 
 /**

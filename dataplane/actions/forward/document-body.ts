@@ -2,7 +2,9 @@
 // content type.
 
 import { ExpressionError, withTemplate } from '../../../language/expression/errors.ts'
-import { jsonWriter, toJson } from '../../../language/expression/json.ts'
+import { spendWork, UNITS } from '../../../language/expression/functions/spend.ts'
+import { chargeWriting, jsonWriter, toJson } from '../../../language/expression/json.ts'
+import { keysOf } from '../../../language/expression/keys.ts'
 import { type EvaluationContext, evaluator } from '../../../language/expression/run.ts'
 import { SizeBudget } from '../../../language/expression/size-budget.ts'
 import type { Template } from '../../../language/expression/template.ts'
@@ -46,16 +48,20 @@ const prepareEncoding = (
 ): ((context: EvaluationContext, own: string | undefined) => OutgoingBody) => {
   const evaluate = evaluator(template)
   if (template.kind !== 'map' && template.kind !== 'list') {
-    return (context, own) => encode(evaluate(context), own)
+    return (context, own) => encode(evaluate(context), own, context)
   }
   const write = jsonWriter(template)
   return (context, own) =>
     own === undefined || mediaKind(own) === 'json'
       ? { bytes: Buffer.from(write(context)), contentType: own ?? JSON_TYPE, isText: true }
-      : encode(evaluate(context), own)
+      : encode(evaluate(context), own, context)
 }
 
-const encode = (value: Value, own: string | undefined): OutgoingBody => {
+const encode = (
+  value: Value,
+  own: string | undefined,
+  context: EvaluationContext,
+): OutgoingBody => {
   if (value === null || value === '') return NOTHING
   if (typeof value === 'string' || value instanceof Uint8Array)
     return {
@@ -65,26 +71,33 @@ const encode = (value: Value, own: string | undefined): OutgoingBody => {
     }
   const kind = own === undefined ? 'json' : mediaKind(own)
   return {
-    bytes: ENCODERS[kind](value),
+    bytes: ENCODERS[kind](value, context),
     contentType: own ?? JSON_TYPE,
     isText: kind !== 'msgpack',
   }
 }
 
-const toBytes = (value: Value): Buffer => Buffer.from(toJson(value))
+type Encode = (value: Value, context: EvaluationContext) => Buffer
+
+const toBytes: Encode = (value, context) => Buffer.from(toJson(value, context))
 
 /** A value that a type cannot represent is sent as JSON under that type, as the document says so. */
 const ENCODERS = {
   json: toBytes,
-  msgpack: writeMsgpack,
-  form: (value) => (isMap(value) ? Buffer.from(toForm(value)) : toBytes(value)),
-  other: (value) => Buffer.from(toText(value)),
-} as const satisfies Record<MediaKind, (value: Value) => Buffer>
+  msgpack: (value, context) => {
+    chargeWriting(value, context)
+    return writeMsgpack(value)
+  },
+  form: (value, context) =>
+    isMap(value) ? Buffer.from(toForm(value, context)) : toBytes(value, context),
+  other: (value, context) => Buffer.from(toText(value, context)),
+} as const satisfies Record<MediaKind, Encode>
 
-const toForm = (map: ValueMap): string => {
+const toForm = (map: ValueMap, context: EvaluationContext): string => {
   const budget = new SizeBudget()
-  const pairs = Object.keys(map).map((name): [string, string] => {
-    const text = toText(map[name] ?? null)
+  const pairs = keysOf(map, context).map((name): [string, string] => {
+    const text = toText(map[name] ?? null, context)
+    spendWork(context, UNITS.pair + name.length + text.length)
     if (budget.take(name.length + text.length)) return [name, text]
     throw new ExpressionError('the value is too large to be written as a form')
   })

@@ -7,6 +7,7 @@ import { type CompiledSecurity, credentialHeaderOf } from '../../../language/com
 import { ExpressionError } from '../../../language/expression/errors.ts'
 import { visitNames } from '../../../language/expression/header-templates.ts'
 import { type EvaluationContext, evaluator } from '../../../language/expression/run.ts'
+import { chargeCopy } from '../../../language/expression/keys.ts'
 import type { Template } from '../../../language/expression/template.ts'
 import { toText, urlWriter } from '../../../language/expression/text.ts'
 import { isMap, type Value } from '../../../language/expression/value.ts'
@@ -199,8 +200,9 @@ const prepareDocumentHeaders = (
     if (!isMap(map)) {
       throw new ExpressionError('headers: a map is expected', { ...HEADERS, template })
     }
+    chargeCopy(map, context)
     const { list, fault } = fromDocument(map, {
-      toText,
+      toText: (value) => toText(value, context),
       clients: context.request.headers,
       written,
       isClients: (plain, value) => isClients(incoming.rawHeaders, plain, value),

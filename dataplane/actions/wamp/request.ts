@@ -71,14 +71,14 @@ export const prepareWampRequest = (
       kwargs: kwargs(context),
     }
     const times = timesOf(context)
-    const checked = checkTheOptions(given.options)
+    const checked = checkTheOptions(given.options, context)
     return {
       uri: checkTheUri(given.uri, checked.match),
       options: checked,
-      args: checkTheArgs(given.args),
+      args: checkTheArgs(given.args, context),
       kwargs: checked.forwardsIdentity
-        ? withCaller(checkKwargsMap(given.kwargs), context.security, realmUri)
-        : checkTheKwargs(given.kwargs),
+        ? withCaller(checkKwargsMap(given.kwargs, context), context.security, realmUri)
+        : checkTheKwargs(given.kwargs, context),
       times: checked.timeoutMs === 0 ? times : { ...times, timeoutMs: checked.timeoutMs },
     }
   }
@@ -103,11 +103,13 @@ const rememberingUri = (
 }
 
 /** A value that is known at load is checked only at the first request, whether or not it is valid. */
-const once = <T>(template: Template, check: (value: Value) => T): ((value: Value) => T) => {
+type Check<T> = (value: Value, context: Context) => T
+
+const once = <T>(template: Template, check: Check<T>): Check<T> => {
   if (template.kind !== 'constant') return check
   let result: (() => T) | undefined
-  return (value) => {
-    result ??= settle(() => check(value))
+  return (value, context) => {
+    result ??= settle(() => check(value, context))
     return result()
   }
 }

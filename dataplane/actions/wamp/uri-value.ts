@@ -31,8 +31,8 @@ export const prepareUri = (template: Template): ((context: EvaluationContext) =>
   }
   const foreign = foreignParts(template)
   let inserted: string[] = []
-  const write = joiner(template, (value, part) => {
-    const text = toText(value)
+  const write = joiner(template, (value, part, context) => {
+    const text = toText(value, context)
     if (foreign.has(part)) inserted.push(text)
     return text
   })

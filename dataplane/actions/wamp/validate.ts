@@ -2,6 +2,7 @@
 // is ever sent, so that a client cannot end the session that all share.
 
 import { boundMessage } from '../../../language/expression/errors.ts'
+import type { Host } from '../../../language/expression/functions/apply.ts'
 import { isList, isMap, type Value, type ValueMap } from '../../../language/expression/value.ts'
 import { isWampPattern, type WampMatch } from '../../../language/wamp-uri.ts'
 import { ENFORCED, type LimitPolicy } from '../../limit-policy.ts'
@@ -53,9 +54,9 @@ const EMPTY_PARTS = {
 } as const satisfies Record<WampMatch, string>
 
 /** @throws WampError `wamp.error.invalid_argument` */
-export const checkArgs = (value: Value): readonly Value[] => {
+export const checkArgs = (value: Value, host?: Host): readonly Value[] => {
   if (!isList(value)) throw invalid('args: expected a list')
-  checkValue('args', value)
+  checkValue('args', value, host)
   return value
 }
 
@@ -63,8 +64,8 @@ export const checkArgs = (value: Value): readonly Value[] => {
  * `_caller` is rejected, as a callee may trust it (docs/wamp/actions.md, *Caller identity*).
  * @throws WampError `wamp.error.invalid_argument`
  */
-export const checkKwargs = (value: Value): ValueMap => {
-  const kwargs = checkKwargsMap(value)
+export const checkKwargs = (value: Value, host?: Host): ValueMap => {
+  const kwargs = checkKwargsMap(value, host)
   if (!Object.hasOwn(kwargs, CALLER_KEY)) return kwargs
   throw invalid(
     `kwargs.${CALLER_KEY}: only the gateway sets it, if the document has options.forward_identity`,
@@ -72,15 +73,15 @@ export const checkKwargs = (value: Value): ValueMap => {
 }
 
 /** Like `checkKwargs`, for when the gateway replaces `_caller` with its own. */
-export const checkKwargsMap = (value: Value): ValueMap => {
+export const checkKwargsMap = (value: Value, host?: Host): ValueMap => {
   if (!isMap(value)) throw invalid('kwargs: expected a map')
-  checkValue('kwargs', value)
+  checkValue('kwargs', value, host)
   return value
 }
 
 /** @throws WampError `wamp.error.invalid_argument` naming the place */
-export const checkValue = (name: string, value: Value): void => {
-  const found = findInvalid(value)
+export const checkValue = (name: string, value: Value, host?: Host): void => {
+  const found = findInvalid(value, host)
   if (found !== undefined) throw invalid(`${name}${found.place}: ${found.reason}`)
 }
 

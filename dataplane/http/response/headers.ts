@@ -6,6 +6,7 @@ import { createEqualShare } from '../../../base/weak-share.ts'
 import { isHeaderName, isHeaderValue } from '../../../language/compile/headers.ts'
 import { toHeaderMap } from '../../../language/expression/header-map.ts'
 import { ExpressionError, withTemplate } from '../../../language/expression/errors.ts'
+import { chargeCopy } from '../../../language/expression/keys.ts'
 import type { SizeBudget } from '../../../language/expression/size-budget.ts'
 import { type EvaluationContext, evaluator } from '../../../language/expression/run.ts'
 import type { Template } from '../../../language/expression/template.ts'
@@ -37,8 +38,9 @@ export const prepareHeaders = (template: Template): HeaderWriter => {
   const write = (context: EvaluationContext): HeaderList => {
     const value = evaluate(context)
     try {
-      if (isMap(value)) return headersIn(value)
-      throw new ExpressionError('headers: the expression did not yield a map')
+      if (!isMap(value)) throw new ExpressionError('headers: the expression did not yield a map')
+      chargeCopy(value, context)
+      return headersIn(value)
     } catch (error) {
       throw withTemplate(error, template)
     }

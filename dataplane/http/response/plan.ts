@@ -4,7 +4,12 @@
 import type { CompiledResponse, ContentType } from '../../../language/compiled.ts'
 import type { Method } from '../../../language/document.ts'
 import { ExpressionError, withTemplate } from '../../../language/expression/errors.ts'
-import { type JsonText, jsonText, toJson } from '../../../language/expression/json.ts'
+import {
+  chargeWriting,
+  type JsonText,
+  jsonText,
+  toJson,
+} from '../../../language/expression/json.ts'
 import { type EvaluationContext, evaluator } from '../../../language/expression/run.ts'
 import type { Template } from '../../../language/expression/template.ts'
 import { toText } from '../../../language/expression/text.ts'
@@ -119,8 +124,9 @@ class PreparedResponse implements ResponsePlan {
 
   #encode(context: EvaluationContext, contentType: ContentType, headers: HeaderList): EncodedBody {
     const own = headerOf(headers, 'content-type')
-    if (own !== undefined) return encodeAs(this.#valueOf(context), own, contentType)
-    if (mediaKind(contentType) !== 'json') return encodeValue(this.#valueOf(context), contentType)
+    if (own !== undefined) return encodeAs(this.#valueOf(context), { own, contentType, context })
+    if (mediaKind(contentType) !== 'json')
+      return encodeValue(this.#valueOf(context), contentType, context)
     const bytes = this.#json.write(context)
     // An empty text and null mean no payload.
     return bytes === '""' || bytes === 'null' ? EMPTY : { contentType, bytes }
@@ -138,25 +144,36 @@ class PreparedResponse implements ResponsePlan {
 }
 
 /** A value in the negotiated type. */
-const encodeValue = (value: Value, contentType: string): EncodedBody => {
+const encodeValue = (
+  value: Value,
+  contentType: string,
+  context: EvaluationContext,
+): EncodedBody => {
   if (value === '' || value === null) return EMPTY
-  return mediaKind(contentType) === 'msgpack'
-    ? { contentType, bytes: writeMsgpack(value) }
-    : { contentType, bytes: toJson(value) }
+  if (mediaKind(contentType) !== 'msgpack') return { contentType, bytes: toJson(value, context) }
+  chargeWriting(value, context)
+  return { contentType, bytes: writeMsgpack(value) }
+}
+
+interface OwnType {
+  readonly own: string
+  /** The negotiated one. */
+  readonly contentType: string
+  readonly context: EvaluationContext
 }
 
 /** The document names the content type itself: texts and bytes are sent as they are, the rest is encoded. */
-const encodeAs = (value: Value, own: string, negotiated: string): EncodedBody => {
+const encodeAs = (value: Value, { own, contentType, context }: OwnType): EncodedBody => {
   if (value === '' || value === null) return EMPTY
   if (value instanceof Uint8Array) return { contentType: own, bytes: Buffer.from(value) }
   const kind = mediaKind(own)
-  if (kind === 'msgpack') return encodeValue(value, own)
+  if (kind === 'msgpack') return encodeValue(value, own, context)
   // The document may have copied the type of a text in another charset.
   const type = writtenAsUtf8(own)
   if (typeof value === 'string' && !IS_JSON.test(own)) return { contentType: type, bytes: value }
-  if (kind === 'json') return encodeValue(value, type)
-  if (isMap(value) || isList(value)) return encodeValue(value, negotiated)
-  return { contentType: type, bytes: toText(value) }
+  if (kind === 'json') return encodeValue(value, type, context)
+  if (isMap(value) || isList(value)) return encodeValue(value, contentType, context)
+  return { contentType: type, bytes: toText(value, context) }
 }
 
 /** Evaluates only that member of a map: the body has been evaluated already, and is charged to the budget. */

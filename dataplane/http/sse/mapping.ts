@@ -16,7 +16,7 @@ import { formatEvent } from './format.ts'
 
 export interface EventPlan {
   /**
-   * Renders one event to bytes. `action` and `budget` of the context are set for it if it is evaluated.
+   * Renders one event to bytes. `action`, `budget` and `work` of the context are set for it if it is evaluated.
    * @throws ExpressionError
    */
   write(event: OutgoingEvent, context: Context): EventBytes
@@ -38,7 +38,7 @@ export const prepareEvents = ({ isEndless, body, failure }: EventTemplates): Eve
   const render: Render = (event, context) => {
     context.action = { result: event.result }
     context.budget = BUDGET
-    context.readable = undefined
+    context.work = undefined
     return toEventBytes(formatEvent({ ...event, data: data(context) }))
   }
   return {
@@ -78,7 +78,7 @@ const prepareData = (template: Template): ((context: Context) => string) => {
   const evaluate = evaluator(template)
   return (context) => {
     const value = evaluate(context)
-    return value === null ? '' : toText(value)
+    return value === null ? '' : toText(value, context)
   }
 }
 

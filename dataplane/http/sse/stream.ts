@@ -68,7 +68,7 @@ export class HttpEventSink implements EventSink, OpenEventStream {
     const { error, message } = viewError(failure, statusCodes)
     context.action = { error }
     context.budget = BUDGET
-    context.readable = undefined
+    context.work = undefined
     try {
       this.#sendFailure(plan.failure?.(context) ?? recordText(failure.error_uri, message))
     } catch (cause) {

@@ -2,11 +2,11 @@
 
 import type { Value } from '../value.ts'
 
-/** What functions use while they run: the bytes they may still produce, what they may still read, and a random source. */
+/** What functions use while they run: the bytes they may still produce, the work that is left, and a random source. */
 export interface Host {
   budget: number
-  /** Units, as `spend.ts` counts them; absent until something is read. */
-  readable?: number | undefined
+  /** Units of work that are left, as `spend.ts` counts them; absent until something is done. */
+  work?: number | undefined
   /** From 0 up to, never reaching, 1; Math.random when absent. */
   readonly random?: () => number
 }

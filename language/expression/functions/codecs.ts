@@ -4,7 +4,7 @@ import { findExcess, type JsonBounds } from '../../../base/json-weight.ts'
 import type { Apply } from './apply.ts'
 import { FunctionError } from '../errors.ts'
 import { base64Of, toJson } from '../render.ts'
-import { bytesOfText, spend, spendReading } from './spend.ts'
+import { bytesOfText, spend, spendWork, UNITS } from './spend.ts'
 import type { Value } from '../value.ts'
 
 /** Deeper JSON text is rejected: code that reads it afterwards may recurse. */
@@ -14,14 +14,14 @@ const MAX_VALUES = 1_000_000
 
 export const encodeBase64: Apply = (input, _args, host) => {
   const bytes = input instanceof Uint8Array ? input : Buffer.from(textFrom(input))
-  spendReading(host, bytes.length)
+  spendWork(host, bytes.length)
   spend(host, Math.ceil(bytes.length / 3) * 4)
   return base64Of(bytes)
 }
 
 export const decodeBase64: Apply = (input, _args, host) => {
   const encoded = textFrom(input)
-  spendReading(host, encoded.length)
+  spendWork(host, encoded.length * UNITS.parsedCharacter)
   const bytes = Buffer.from(encoded, 'base64')
   if (base64Of(bytes) !== encoded) throw new FunctionError('takes base64 text with padding', input)
   spend(host, bytes.length)
@@ -33,15 +33,14 @@ export const decodeBase64: Apply = (input, _args, host) => {
 }
 
 export const encodeJson: Apply = (input, _args, host) => {
-  const text = toJson(input)
-  spendReading(host, text.length)
+  const text = toJson(input, host)
   spend(host, bytesOfText(text))
   return text
 }
 
 export const decodeJson: Apply = (input, _args, host) => {
   const text = textFrom(input)
-  spendReading(host, text.length)
+  spendWork(host, text.length * UNITS.parsedCharacter)
   spend(host, bytesOfText(text))
   const excess = excessOf(text)
   if (excess !== undefined) throw new FunctionError(EXCESS[excess], input)

@@ -3,7 +3,7 @@
 import type { Apply, Host } from './apply.ts'
 import { FunctionError } from '../errors.ts'
 import { toText } from '../render.ts'
-import { bytesOfText, spend, spendReading } from './spend.ts'
+import { bytesOfText, spend, spendWork, UNITS } from './spend.ts'
 import type { Value } from '../value.ts'
 
 /** Truncates toward zero; never -0. */
@@ -13,8 +13,7 @@ export const floatOf: Apply = (input, _args, host) => numberFrom(input, host)
 
 export const textOf: Apply = (input, _args, host) => {
   if (typeof input === 'string') return input
-  const text = toText(input)
-  spendReading(host, text.length)
+  const text = toText(input, host)
   spend(host, bytesOfText(text))
   return text
 }
@@ -31,7 +30,7 @@ export const magnitudeOf: Apply = (input) => {
 }
 
 const numberFrom = (input: Value, host: Host): number => {
-  if (typeof input === 'string') spendReading(host, input.length)
+  if (typeof input === 'string') spendWork(host, input.length * UNITS.parsedCharacter)
   const number = typeof input === 'string' ? decimalOf(input) : input
   if (typeof number === 'number' && Number.isFinite(number)) return number
   throw new FunctionError('takes a number or decimal text', input)

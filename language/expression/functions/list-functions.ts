@@ -4,7 +4,7 @@
 import type { Apply, Host, VerifyArguments } from './apply.ts'
 import { decimalOf } from './conversions.ts'
 import { kindOf, FunctionError } from '../errors.ts'
-import { bytesOfPlaces, spend, spendReading, unitsOfElements } from './spend.ts'
+import { bytesOfPlaces, spend, spendWork, UNITS } from './spend.ts'
 import { isList, type Value } from '../value.ts'
 
 export const firstOf: Apply = (input) => listFrom(input)[0] ?? emptyFor(input)
@@ -12,9 +12,10 @@ export const firstOf: Apply = (input) => listFrom(input)[0] ?? emptyFor(input)
 export const lastOf: Apply = (input) => listFrom(input).at(-1) ?? emptyFor(input)
 
 export const restOf: Apply = (input, _args, host) => {
-  const rest = listFrom(input).slice(1)
-  spend(host, bytesOfPlaces(rest.length))
-  return rest
+  const list = listFrom(input)
+  spendElements(host, list.length)
+  spend(host, bytesOfPlaces(Math.max(0, list.length - 1)))
+  return list.slice(1)
 }
 
 export const elementAt: Apply = (input, args) => {
@@ -43,6 +44,7 @@ export const pickRandom: Apply = (input, args, host) => {
   if (count > list.length) {
     throw new FunctionError(`can't draw ${count} elements from a list of ${list.length}`)
   }
+  spendElements(host, list.length + 2 * count)
   spend(host, bytesOfPlaces(list.length))
   return draw([...list], count, host.random ?? Math.random)
 }
@@ -59,6 +61,10 @@ const draw = (rest: Value[], count: number, random: () => number): readonly Valu
     rest[index] = drawn
   }
   return rest.slice(0, count)
+}
+
+const spendElements = (host: Host, count: number): void => {
+  spendWork(host, count * UNITS.element)
 }
 
 const listFrom = (input: Value): readonly Value[] => {
@@ -78,14 +84,14 @@ const countFrom = (arg: Value | undefined): number => {
 /** Numbers come before texts. */
 const extremeOf = (input: Value, direction: 1 | -1, host: Host): Value => {
   const list = listFrom(input)
-  spendReading(host, unitsOfElements(list.length))
+  spendElements(host, list.length)
   let extreme: number | string | undefined
   for (const element of list) {
     if (typeof element !== 'number' && typeof element !== 'string') {
       throw new FunctionError('takes numbers and texts in its list', element)
     }
     // Texts that begin alike are compared to their ends.
-    if (typeof element === 'string') spendReading(host, element.length)
+    if (typeof element === 'string') spendWork(host, element.length)
     if (extreme === undefined || compare(element, extreme) === direction) extreme = element
   }
   return extreme ?? ''

@@ -3,15 +3,19 @@
 
 import type { Apply, Host, VerifyArguments } from './apply.ts'
 import { kindOf, FunctionError, showKey } from '../errors.ts'
-import { bytesOfPlaces, spend, spendReading, unitsOfKeys } from './spend.ts'
+import { bytesOfPlaces, hasFewKeys, spend, spendWork, UNITS, unitsOfCopy } from './spend.ts'
 import { copyOfMap, emptyLike, isHeaderMap, keyIn, toHeaderMap } from '../header-map.ts'
+import { chargeCopy, keysOf, MapBuilder } from '../keys.ts'
 import { isList, isMap, setOwn, type Value, type ValueMap } from '../value.ts'
 
 export const sizeOf: Apply = (input, _args, host) => keysOf(mapFrom(input), host).length
 
-export const getFrom: Apply = (input, [key, otherwise]) => {
+export const getFrom: Apply = (input, [key, otherwise], host) => {
   const map = mapFrom(input)
-  const name = keyIn(map, keyFrom(key))
+  const text = keyFrom(key)
+  // A text becomes a key by a hash of all of it.
+  spendWork(host, text.length)
+  const name = keyIn(map, text)
   const found = Object.hasOwn(map, name) ? map[name] : otherwise
   if (found !== undefined) return found
   throw new FunctionError(`finds no key ${showKey(keyFrom(key))} and has no default`)
@@ -19,10 +23,11 @@ export const getFrom: Apply = (input, [key, otherwise]) => {
 
 export const putInto: Apply = (input, [key, value], host) => {
   const map = mapFrom(input)
-  const copy = copyOfMap(map)
-  setOwn(copy, keyIn(map, keyFrom(key)), value ?? null)
-  spend(host, bytesOfPlaces(Object.keys(copy).length))
-  return copy
+  const text = keyFrom(key)
+  spendWork(host, text.length)
+  const copy = startCopy(map, 1, host)
+  copy.set(keyIn(map, text), value ?? null)
+  return finish(copy, host)
 }
 
 /** The right side wins: `merge(M)` = `merge(_, M)`; the caller has put the piped map in its place. */
@@ -31,22 +36,23 @@ export const merged: Apply = (input, [first, second], host) => {
   const [left, winner] = sides(
     sideFrom(second === undefined ? input : first),
     sideFrom(second ?? first),
+    host,
   )
-  const copy = copyOfMap(left)
-  for (const key of Object.keys(winner)) setOwn(copy, key, winner[key] ?? null)
-  spend(host, bytesOfPlaces(Object.keys(copy).length))
-  return copy
+  const keys = keysOf(winner, host)
+  const copy = startCopy(left, keys.length, host)
+  for (const key of keys) copy.set(key, winner[key] ?? null)
+  return finish(copy, host)
 }
 
 export const keysKept: Apply = (input, [keys], host) => {
   const map = mapFrom(input)
-  const names = namesFrom(map, keys)
+  const names = namesFrom(map, keys, host)
   return chosen(map, (key) => names.has(key), host)
 }
 
 export const keysDropped: Apply = (input, [keys], host) => {
   const map = mapFrom(input)
-  const names = namesFrom(map, keys)
+  const names = namesFrom(map, keys, host)
   return chosen(map, (key) => !names.has(key), host)
 }
 
@@ -69,25 +75,43 @@ export const verifyMaps: VerifyArguments = (sides) => {
 }
 
 const chosen = (map: ValueMap, isChosen: (key: string) => boolean, host: Host): ValueMap => {
-  const keys = keysOf(map, host).filter(isChosen)
+  const all = keysOf(map, host)
+  spendWork(host, all.length * UNITS.element)
+  const keys = all.filter(isChosen)
+  spendWork(host, unitsOfCopy(keys.length))
   spend(host, bytesOfPlaces(keys.length))
-  const copy = emptyLike(map)
-  for (const key of keys) setOwn(copy, key, map[key] ?? null)
-  return copy
+  const copy = new MapBuilder(emptyLike(map))
+  for (const key of keys) copy.set(key, map[key] ?? null)
+  return copy.done()
 }
 
-const keysOf = (map: ValueMap, host: Host): readonly string[] => {
-  const keys = Object.keys(map)
-  spendReading(host, unitsOfKeys(keys.length))
-  return keys
+/** A copy that `added` keys more will be set in. */
+const startCopy = (map: ValueMap, added: number, host: Host): MapBuilder => {
+  const keys = keysOf(map, host)
+  spendWork(host, unitsOfCopy(keys.length + added))
+  if (hasFewKeys(keys.length)) return new MapBuilder(copyOfMap(map), keys)
+  const copy = emptyLike(map)
+  for (const key of keys) setOwn(copy, key, map[key] ?? null)
+  return new MapBuilder(copy, keys)
+}
+
+const finish = (copy: MapBuilder, host: Host): ValueMap => {
+  spend(host, bytesOfPlaces(copy.size))
+  return copy.done()
 }
 
 /** What is merged with headers are headers. */
-const sides = (left: ValueMap, right: ValueMap): readonly [ValueMap, ValueMap] =>
-  isHeaderMap(left) || isHeaderMap(right) ? [toHeaderMap(left), toHeaderMap(right)] : [left, right]
+const sides = (left: ValueMap, right: ValueMap, host: Host): readonly [ValueMap, ValueMap] => {
+  if (!isHeaderMap(left) && !isHeaderMap(right)) return [left, right]
+  for (const side of [left, right]) if (!isHeaderMap(side)) chargeCopy(side, host)
+  return [toHeaderMap(left), toHeaderMap(right)]
+}
 
-const namesFrom = (map: ValueMap, keys: Value | undefined): ReadonlySet<string> =>
-  new Set(keysFrom(keys).map((key) => keyIn(map, key)))
+const namesFrom = (map: ValueMap, keys: Value | undefined, host: Host): ReadonlySet<string> => {
+  const names = keysFrom(keys)
+  for (const name of names) spendWork(host, UNITS.container + name.length)
+  return new Set(names.map((key) => keyIn(map, key)))
+}
 
 const mapFrom = (value: Value): ValueMap => {
   if (isMap(value)) return value
