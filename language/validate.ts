@@ -9,6 +9,7 @@ import type { Problem } from './problem.ts'
 import apiSchema from './schema/api-specification.schema.json' with { type: 'json' }
 import { problemsOf } from './validate/errors.ts'
 import type { Place } from './validate/messages.ts'
+import { areCertificates, isPageOrigin, isPlainText, isRedirectOrigin } from './text-formats.ts'
 import { isWampPattern, isWampUri } from './wamp-uri.ts'
 
 export type Validation =
@@ -59,6 +60,10 @@ const createAjv = (
     keywords: [...annotations],
     formats: {
       'cookie-domain': isCookieDomain,
+      'plain-text': isPlainText,
+      'redirect-origin': isRedirectOrigin,
+      'page-origin': isPageOrigin,
+      certificates: areCertificates,
       'wamp-uri': isWampUri,
       // Which parts may be empty depends on the options: the compiler checks that.
       'wamp-pattern': (text: string) => isWampPattern(text, 'wildcard'),

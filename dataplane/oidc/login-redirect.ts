@@ -74,6 +74,10 @@ interface Obstacle {
   readonly reason: string
 }
 
+function hasJustReturned({ rawHeaders }: Unauthenticated, { realmUri }: ProtectedPage): boolean {
+  return cookieValues(rawHeaders, returnCookieName(realmUri)).some((value) => value !== '')
+}
+
 /** In the order in which they are reported: the first that holds is. */
 const OBSTACLES: readonly Obstacle[] = [
   {
@@ -94,8 +98,13 @@ const OBSTACLES: readonly Obstacle[] = [
       'the request has an Authorization header, which decides alone, so that no login would help',
   },
   {
-    holds: ({ rawHeaders }, { realmUri }) =>
-      cookieValues(rawHeaders, returnCookieName(realmUri)).some((value) => value !== ''),
+    holds: (request, page, { cookie_same_site: sameSite }) =>
+      sameSite === 'strict' && hasJustReturned(request, page),
+    reason:
+      'the browser has just come back from it, and with cookie_same_site strict it does not send its ticket when it comes from another site. Open the page again; if that happens each time, cookie_same_site should be lax',
+  },
+  {
+    holds: hasJustReturned,
     reason:
       'the browser has just come back from it, and its ticket is missing or not valid here. Cookies may be blocked, cookie_domain may not fit, or gateways may sign with different keys. Wait ten seconds before trying again',
   },

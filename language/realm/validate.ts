@@ -2,7 +2,7 @@
 // are rejected; no message ever shows a value of it.
 
 import { childPointer } from '../../base/json-pointer.ts'
-import { isMap, type ValueMap } from '../expression/value.ts'
+import { isMap } from '../expression/value.ts'
 import type { Problem } from '../problem.ts'
 import { credentialProblems } from './credentials.ts'
 import type { RealmRecord } from './record.ts'
@@ -19,8 +19,8 @@ export type RealmValidation =
 const validator = createSchemaValidator(REALM_SCHEMA, ANNOTATIONS)
 
 /**
- * Validates a realm record (behaviour §6–7). Rejects unknown properties, but for those within `info` and the `meta` of
- * users. Reports every problem at once, at most 1000, fairly between its members.
+ * Validates a realm record (behaviour §6–7). Rejects unknown properties, but for those within `info` beside its providers,
+ * and the `meta` of users. Reports every problem at once, at most 1000, fairly between its members.
  * @example validateRealm({ uri: 'com.acme' }) // { ok: true, realm: { uri: 'com.acme' } }
  */
 export const validateRealm = (record: unknown): RealmValidation => {
@@ -57,8 +57,8 @@ export const realmProblems = (
 export const UNKNOWN_SECRET = 'a secret that is not known: b7d0c1f4-6a52-4c1e-9d0e-2f8a5a1c7e93'
 
 /**
- * Validates the record of an operator that may be newer: members of the record and of its router that this version does
- * not know are ignored. The record keeps them, for the version that this gateway is updated to.
+ * Validates the record of an operator that may be newer: members of the record, of its router and of its identity
+ * providers that this version does not know are ignored. The record keeps them, for the version that this gateway is updated to.
  * @example validateNewerRealm({ uri: 'com.acme', region: 'eu' }) // { ok: true, realm: { uri: 'com.acme', region: 'eu' } }
  */
 export const validateNewerRealm = (record: unknown): RealmValidation => {
@@ -68,17 +68,19 @@ export const validateNewerRealm = (record: unknown): RealmValidation => {
   return validation.ok ? { ok: true, realm: record as RealmRecord } : validation
 }
 
+/** @param unknown JSON pointers below `/realm`, no longer than those to members of providers */
 const withoutMembers = (record: unknown, unknown: readonly string[]): unknown => {
-  if (!isMap(record)) return record
-  const known = (map: ValueMap, pointer: string): ValueMap =>
-    Object.fromEntries(
-      Object.entries(map).filter(([name]) => !unknown.includes(childPointer(pointer, name))),
-    )
-  const { router, ...rest } = record
-  return {
-    ...known(rest, '/realm'),
-    ...(router !== undefined && {
-      router: isMap(router) ? known(router, '/realm/router') : router,
-    }),
-  }
+  const left = new Set(unknown)
+  const known = (value: unknown, pointer: string, depth: number): unknown =>
+    depth === 0 || !isMap(value)
+      ? value
+      : Object.fromEntries(
+          Object.entries(value)
+            .map(([name, member]) => [name, member, childPointer(pointer, name)] as const)
+            .filter(([, , place]) => !left.has(place))
+            .map(([name, member, place]) => [name, known(member, place, depth - 1)]),
+        )
+  return known(record, '/realm', DEPTH_OF_PROVIDER_MEMBERS)
 }
+
+const DEPTH_OF_PROVIDER_MEMBERS = 4

@@ -8,7 +8,11 @@ import type { OidcProviderRecord, RealmRecord } from './record.ts'
 export const warnOfRealm = (realm: RealmRecord): readonly Warning[] =>
   Object.entries(realm.info?.oidc_providers ?? {}).flatMap(([name, provider]) => {
     const pointer = childPointer('/info/oidc_providers', name)
-    return [...warnOfIssuer(provider, pointer), ...warnOfRedirect(provider, pointer, name)]
+    return [
+      ...warnOfIssuer(provider, pointer),
+      ...warnOfRedirect(provider, pointer, name),
+      ...warnOfStrictCookie(provider, pointer),
+    ]
   })
 
 const warnOfIssuer = (
@@ -22,6 +26,42 @@ const warnOfIssuer = (
 const PLAIN_HTTP =
   'every login at this provider fails, as its issuer is not https: write https://…, or, to try things out, set ' +
   'allow_unsafe_http (allowUnsafeHttp in a Realm resource)'
+
+/**
+ * A browser that comes back from the provider is on its way from another site until a page of ours asks for the next. Which
+ * hosts are of one site only a list of public suffixes says: two common labels may be, and one is not.
+ */
+const warnOfStrictCookie = (
+  { issuer, redirect_uri: redirectUri, cookie_same_site: sameSite }: OidcProviderRecord,
+  pointer: string,
+): readonly Warning[] =>
+  sameSite !== 'strict' || mayBeOfOneSite(issuer, redirectUri)
+    ? []
+    : [
+        {
+          code: 'UnsatisfiedSecurity',
+          path: childPointer(pointer, 'cookie_same_site'),
+          message: STRICT,
+        },
+      ]
+
+const STRICT =
+  'with strict, a browser does not send the ticket when it comes back from the provider, which is of another site, or by ' +
+  'a link of another site: the page is 401 (also with unauthenticated: redirect) until it is opened again. lax is protected by the CSRF value too'
+
+const mayBeOfOneSite = (one: string, other: string): boolean => {
+  const [left, right] = [siteOf(one), siteOf(other)]
+  return left === undefined || right === undefined || left === right
+}
+
+/** Scheme and the last two labels of the host; an address is one label. */
+const siteOf = (url: string): string | undefined => {
+  const parsed = URL.parse(url)
+  if (parsed === null) return undefined
+  const { protocol, hostname } = parsed
+  const isAddress = hostname.startsWith('[') || /^[\d.]+$/.test(hostname)
+  return `${protocol}//${isAddress ? hostname : hostname.split('.').slice(-2).join('.')}`
+}
 
 /** Which hosts and base paths there are only the documents of the realm say: its end is the same below each of them. */
 const warnOfRedirect = (

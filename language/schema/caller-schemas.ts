@@ -3,7 +3,12 @@
 
 import type { ObjectSchema } from './realm-notation.ts'
 
-const TEXT = { type: 'string', minLength: 1, 'x-sensitivity': 'public' } as const
+const TEXT = {
+  type: 'string',
+  minLength: 1,
+  format: 'plain-text',
+  'x-sensitivity': 'public',
+} as const
 const TEXTS = { type: 'array', maxItems: 1000, items: TEXT } as const
 
 export const USER_SCHEMA = {

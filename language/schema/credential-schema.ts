@@ -3,13 +3,19 @@
 
 import type { ObjectSchema } from './realm-notation.ts'
 
-const TEXT = { type: 'string', minLength: 1, 'x-sensitivity': 'public' } as const
+const TEXT = {
+  type: 'string',
+  minLength: 1,
+  format: 'plain-text',
+  'x-sensitivity': 'public',
+} as const
 const SECRET = { type: 'string', minLength: 1, 'x-sensitivity': 'secret' } as const
 
 /** How the gateway is a client of an authorization server: the same for both grants. */
 const TOKEN_CLIENT = {
   token_endpoint: {
     type: 'string',
+    format: 'plain-text',
     maxLength: 2048,
     pattern: '^https?://',
     'x-sensitivity': 'address',
@@ -25,6 +31,7 @@ const TOKEN_CLIENT = {
   },
   client_secret: {
     ...SECRET,
+    format: 'plain-text',
     description: 'Client secret of the gateway with the authorization server.',
     'x-explain': 'Client secret at the authorization server.',
   },
@@ -57,7 +64,8 @@ const TOKEN_CLIENT = {
   },
   ca: {
     ...TEXT,
-    description: 'CA certificates of the token endpoint, PEM.',
+    format: 'certificates',
+    description: 'CA certificates of the token endpoint, PEM (-----BEGIN CERTIFICATE-----).',
     'x-explain': 'PEM of more CAs, for the token endpoint.',
   },
   allow_unsafe_http: {
@@ -173,9 +181,11 @@ export const CREDENTIAL_SCHEMA = {
         ca: {
           type: 'string',
           minLength: 1,
+          format: 'certificates',
           // Public, but it stands beside the key in the Secret that a certificate manager writes.
           'x-sensitivity': 'hash',
-          description: 'CA certificates, PEM: the only ones that the upstream may have its own of.',
+          description:
+            'CA certificates, PEM (-----BEGIN CERTIFICATE-----): the only ones that the upstream may have its own of.',
           'x-explain':
             "PEM of the only CAs that the upstream's certificate may be of, as a text or as secretRef {name, key}; those of the system and of --upstream-ca when absent.",
         },

@@ -1,9 +1,14 @@
 // Describes an OpenID Connect provider of a realm (behaviour §6, *Provider entry*): its part of the realm record,
 // and of the Realm resource.
 
-import type { ObjectSchema } from './realm-notation.ts'
+import type { ExtensibleSchema } from './realm-notation.ts'
 
-const TEXT = { type: 'string', minLength: 1, 'x-sensitivity': 'public' } as const
+const TEXT = {
+  type: 'string',
+  minLength: 1,
+  format: 'plain-text',
+  'x-sensitivity': 'public',
+} as const
 const TEXTS = { type: 'array', maxItems: 1000, items: TEXT } as const
 const WEB_ADDRESS = { ...TEXT, pattern: '^https?://' } as const
 const SWITCH = { type: 'boolean', default: false, 'x-sensitivity': 'public' } as const
@@ -14,45 +19,54 @@ export const OIDC_PROVIDER_SCHEMA = {
   properties: {
     issuer: {
       ...WEB_ADDRESS,
+      'x-importance': 'known',
       description: 'Issuer; its metadata are discovered below it.',
       'x-explain': 'Issuer URL; endpoints are discovered from it.',
     },
     client_id: {
       ...TEXT,
+      'x-importance': 'known',
       description: 'Client id of the gateway with the provider.',
       'x-explain': 'Client id at the provider.',
     },
     client_secret: {
       type: 'string',
       minLength: 1,
+      format: 'plain-text',
       'x-sensitivity': 'secret',
+      'x-importance': 'known',
       description: 'Client secret of the gateway with the provider.',
       'x-explain': 'Client secret at the provider.',
     },
     redirect_uri: {
       ...WEB_ADDRESS,
+      'x-importance': 'known',
       description:
         'Absolute URL of the callback endpoint, such as https://api.example.com/v1/oidc/PROVIDER/callback.',
       'x-explain': 'URL of our callback endpoint, as the provider knows it.',
     },
     scopes: {
       ...TEXTS,
+      'x-importance': 'known',
       description: 'Scopes to ask for; openid, profile and email when left out.',
       'x-explain': 'Scopes asked for; openid, profile, email when absent.',
     },
     authid_claim: {
       ...TEXT,
+      'x-importance': 'known',
       description: 'Claim that names the user; preferred_username, else sub, when left out.',
       'x-explain':
         'Claim that names the user; preferred_username when absent, sub where the token has none.',
     },
     role_claim: {
       ...TEXT,
+      'x-importance': 'known',
       description: 'Claim that holds the roles; dots walk. roles when left out.',
       'x-explain': 'Claim that holds the roles; dots walk. roles when absent.',
     },
     role_claim_fallback: {
       ...TEXT,
+      'x-importance': 'known',
       description: 'Claim that is read when role_claim is absent; role when left out.',
       'x-explain': 'Used when the role claim is absent; role when absent itself.',
     },
@@ -60,6 +74,7 @@ export const OIDC_PROVIDER_SCHEMA = {
       type: 'object',
       maxProperties: 10_000,
       additionalProperties: { type: 'string', 'x-sensitivity': 'public' },
+      'x-importance': 'known',
       description: "The provider's role to ours; roles that are not listed pass.",
       'x-explain': 'Role of the provider to role of ours.',
     },
@@ -69,11 +84,13 @@ export const OIDC_PROVIDER_SCHEMA = {
       maximum: 2_147_483_647,
       default: 2_592_000,
       'x-sensitivity': 'public',
+      'x-importance': 'known',
       description: 'Lifetime of tickets in seconds.',
       'x-explain': 'Life of a ticket in seconds; 2592000 when absent.',
     },
     allow_unsafe_http: {
       ...SWITCH,
+      'x-importance': 'known',
       description: 'Whether the provider may be spoken to without TLS.',
       'x-explain': 'Accept endpoints without TLS.',
     },
@@ -81,6 +98,7 @@ export const OIDC_PROVIDER_SCHEMA = {
       type: 'string',
       format: 'cookie-domain',
       'x-sensitivity': 'public',
+      'x-importance': 'known',
       description: 'a host name such as example.com, the Domain attribute of the cookies',
       'x-explain': 'Domain attribute of the cookies; none when absent.',
     },
@@ -88,35 +106,49 @@ export const OIDC_PROVIDER_SCHEMA = {
       enum: ['lax', 'strict', 'none'],
       default: 'lax',
       'x-sensitivity': 'public',
+      'x-importance': 'known',
       description: 'SameSite attribute of the cookies.',
       'x-explain': 'SameSite attribute of the cookies; lax when absent.',
     },
     cookie_http_only: {
       ...SWITCH,
+      'x-importance': 'known',
       description: 'Whether the ticket cookie is hidden from scripts; recommended.',
       'x-explain': 'HttpOnly on the ticket cookie; recommended.',
     },
     allowed_redirect_origins: {
       ...TEXTS,
+      items: {
+        ...TEXT,
+        format: 'redirect-origin',
+        description:
+          'an origin with its scheme and without a path, such as https://app.example.com, or * alone for every origin',
+      },
+      'x-importance': 'known',
       description: 'Origins that redirect_uri parameters may lead to; * allows all.',
       'x-explain': 'Origins beside our own that a login may return to.',
     },
     end_session_endpoint: {
       ...WEB_ADDRESS,
+      'x-importance': 'known',
       description: 'Logout endpoint of the provider; discovered when left out.',
       'x-explain': 'Where a logout goes; discovered when absent.',
     },
     token_endpoint_auth_method: {
       enum: ['client_secret_basic', 'client_secret_post', 'client_secret_jwt', 'none'],
       'x-sensitivity': 'public',
+      'x-importance': 'known',
       description: 'How the client authenticates at the token endpoint; discovered when left out.',
       'x-explain': 'How the gateway authenticates at the provider; discovered when absent.',
     },
     ca: {
       ...TEXT,
-      description: 'CA certificates of the provider, PEM.',
+      format: 'certificates',
+      'x-importance': 'known',
+      description: 'CA certificates of the provider, PEM (-----BEGIN CERTIFICATE-----).',
       'x-explain': 'PEM of more CAs, for the provider.',
     },
   },
   required: ['issuer', 'client_id', 'client_secret', 'redirect_uri'],
-} as const satisfies ObjectSchema
+  additionalProperties: false,
+} as const satisfies ExtensibleSchema

@@ -21,6 +21,10 @@ export const ANNOTATIONS = [
   'x-kubernetes-validations',
 ] as const
 
+/** Each is a function of text-formats.ts or cookie-domain.ts. */
+export type TextFormat =
+  'cookie-domain' | 'plain-text' | 'redirect-origin' | 'page-origin' | 'certificates'
+
 /** A value that has no members of its own to validate. It does not compile without its sensitivity. */
 export interface LeafSchema {
   readonly 'x-sensitivity': Sensitivity
@@ -31,7 +35,7 @@ export interface LeafSchema {
   readonly minimum?: number
   readonly maximum?: number
   readonly pattern?: string
-  readonly format?: 'cookie-domain'
+  readonly format?: TextFormat
   readonly default?: string | number | boolean
   readonly description?: string
   /** Rules in CEL that an API server holds the value of a Realm resource against. */

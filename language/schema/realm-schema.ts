@@ -7,7 +7,12 @@ import { OIDC_PROVIDER_SCHEMA } from './oidc-provider-schema.ts'
 import type { PublishedSchema } from './realm-notation.ts'
 import { ROUTER_SCHEMA } from './router-schema.ts'
 
-const TEXT = { type: 'string', minLength: 1, 'x-sensitivity': 'public' } as const
+const TEXT = {
+  type: 'string',
+  minLength: 1,
+  format: 'plain-text',
+  'x-sensitivity': 'public',
+} as const
 const TEXTS = { type: 'array', maxItems: 1000, items: TEXT } as const
 
 const SCHEMA = {
@@ -16,7 +21,7 @@ const SCHEMA = {
   title: 'Realm',
   type: 'object',
   description:
-    'A realm record of the management API: who may call, and which router serves it. Unknown properties are rejected, but for those within info and the meta of users.',
+    'A realm record of the management API: who may call, and which router serves it. Unknown properties are rejected, but for those within info, beside oidc_providers, and the meta of users.',
   properties: {
     uri: {
       ...TEXT,
@@ -108,13 +113,14 @@ const SCHEMA = {
     callback_origins: {
       type: 'array',
       maxItems: 1000,
-      items: { type: 'string', pattern: '^https?://', 'x-sensitivity': 'public' },
+      items: { ...TEXT, pattern: '^https?://' },
       'x-importance': 'known',
       description: 'Origins that registrations and subscriptions may be posted to.',
     },
     callback_secret: {
       type: 'string',
       minLength: 1,
+      format: 'plain-text',
       'x-sensitivity': 'secret',
       'x-importance': 'known',
       description: 'Key that signs what is posted to callbacks.',
@@ -124,11 +130,10 @@ const SCHEMA = {
       type: 'array',
       maxItems: 1000,
       items: {
-        type: 'string',
-        pattern: '^[^*]+$',
-        'x-sensitivity': 'public',
+        ...TEXT,
+        format: 'page-origin',
         description:
-          'the origin of a page, such as https://app.example.com (allowed_origins left out takes any page)',
+          'the origin of a page with its scheme and without a path, such as https://app.example.com (allowed_origins left out takes any page)',
       },
       'x-importance': 'known',
       description:

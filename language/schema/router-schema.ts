@@ -21,6 +21,7 @@ const AUTH = {
     authid: {
       type: 'string',
       minLength: 1,
+      format: 'plain-text',
       'x-sensitivity': 'public',
       description: 'Name the gateway joins with.',
       'x-explain': 'User of the router that the gateway joins as.',
@@ -28,6 +29,7 @@ const AUTH = {
     secret: {
       type: 'string',
       minLength: 1,
+      format: 'plain-text',
       'x-sensitivity': 'secret',
       description: 'Ticket, shared secret or private key (hex).',
       'x-explain': 'Its ticket, secret or private key.',

@@ -70,6 +70,7 @@ export const describeFault = (fault: SchemaFault, values: Place['values']): stri
   if (keyword === 'additionalProperties')
     return describeUnknown(String(params['additionalProperty']), parentSchema)
   if (keyword === 'false schema') return describeNoMethod(fault.data)
+  if (keyword === 'format' && params['format'] === 'plain-text') return describeEnds(fault.data)
   const expected = expectation(fault, parentSchema)
   const found = shown(fault.data, values)
   if (values === 'hidden' && expected?.startsWith(ONE_OF) === true)
@@ -77,6 +78,15 @@ export const describeFault = (fault: SchemaFault, values: Place['values']): stri
   return expected === undefined
     ? `${values === 'shown' ? capitalise(found) : 'This text'} does not fit here${descriptionOf(parentSchema)}`
     : `Expected ${expected}, got ${found}.${valueHint(fault, values)}`
+}
+
+/** Says nothing of what stands between the ends: it may be a secret. */
+const describeEnds = (text: unknown): string => {
+  const isBroken = typeof text === 'string' && /[\r\n]\s*$/.test(text)
+  const question = isBroken
+    ? 'is there a line break at its end, as echo adds one?'
+    : 'is there a blank, a tab or a byte order mark?'
+  return `Expected one line without control characters, and without blanks at its ends: ${question}`
 }
 
 const describeNoMethod = (path: unknown): string => {

@@ -6,6 +6,7 @@ import { ownValue } from '../expression/lookup.ts'
 import { isMap } from '../expression/value.ts'
 import type { ExtensibleSchema } from '../schema/realm-notation.ts'
 import { REALM_SCHEMA } from '../schema/realm-schema.ts'
+import { OIDC_PROVIDER_SCHEMA } from '../schema/oidc-provider-schema.ts'
 import { ROUTER_SCHEMA } from '../schema/router-schema.ts'
 import type { Importance } from './importance.ts'
 import type { RealmPut, SpecPut } from './wire.ts'
@@ -35,6 +36,7 @@ const REALM_PUT_MEMBERS = {
 type Importances = Readonly<Record<string, Importance>>
 
 interface Table {
+  /** `*` is any key. */
   readonly pointer: string
   readonly members: Importances
 }
@@ -46,12 +48,12 @@ const importancesOf = ({ properties }: ExtensibleSchema): Importances =>
 
 const TABLES = {
   spec: [{ pointer: '', members: SPEC_MEMBERS }],
-  // In users, keys and issuers the schema refuses what it does not know, as that says who may call; of a provider it
-  // ignores it.
+  // In users, keys and issuers the schema refuses what it does not know, as that says who may call.
   realm: [
     { pointer: '', members: REALM_PUT_MEMBERS },
     { pointer: '/realm', members: importancesOf(REALM_SCHEMA) },
     { pointer: '/realm/router', members: importancesOf(ROUTER_SCHEMA) },
+    { pointer: '/realm/info/oidc_providers/*', members: importancesOf(OIDC_PROVIDER_SCHEMA) },
   ],
 } as const satisfies Record<string, readonly Table[]>
 
@@ -75,12 +77,15 @@ export const unknownMembers = (kind: EntryKind, entry: unknown): readonly string
  * Whether this version knows the member that a JSON pointer names. What is deeper than the tables, the schema validates.
  * @example isKnownMember('spec', '/confinedTo') // true
  */
-export const isKnownMember = (kind: EntryKind, pointer: string): boolean =>
-  TABLES[kind].every(({ pointer: parent, members }: Table) => {
-    if (!pointer.startsWith(`${parent}/`)) return true
-    const [name = ''] = pointer.slice(parent.length + 1).split('/')
-    return Object.hasOwn(members, name)
+export const isKnownMember = (kind: EntryKind, pointer: string): boolean => {
+  const keys = pointerKeys(pointer)
+  return TABLES[kind].every(({ pointer: parent, members }: Table) => {
+    const parents = pointerKeys(parent)
+    const isWithin =
+      keys.length > parents.length && parents.every((key, i) => key === '*' || key === keys[i])
+    return !isWithin || Object.hasOwn(members, keys[parents.length] ?? '')
   })
+}
 
 const membersWhere = (
   kind: EntryKind,
@@ -88,12 +93,24 @@ const membersWhere = (
   isWanted: (importance: Importance | undefined) => boolean,
 ): readonly string[] =>
   TABLES[kind].flatMap(({ pointer, members }: Table) =>
-    Object.keys(mapAtPointer(entry, pointer))
-      .filter((name) => isWanted(Object.hasOwn(members, name) ? members[name] : undefined))
-      .map((name) => childPointer(pointer, name)),
+    mapsAtPointer(entry, pointer).flatMap(([place, map]) =>
+      Object.keys(map)
+        .filter((name) => isWanted(Object.hasOwn(members, name) ? members[name] : undefined))
+        .map((name) => childPointer(place, name)),
+    ),
   )
 
-const mapAtPointer = (entry: unknown, pointer: string): object => {
-  const found = pointerKeys(pointer).reduce<unknown>((map, key) => ownValue(map, key), entry)
-  return isMap(found) ? found : {}
+/** With the pointer to each. */
+const mapsAtPointer = (
+  entry: unknown,
+  pointer: string,
+): readonly (readonly [place: string, map: object])[] => {
+  let found: readonly (readonly [string, unknown])[] = [['', entry]]
+  for (const key of pointerKeys(pointer))
+    found = found.flatMap(([place, value]) => {
+      if (!isMap(value)) return []
+      const keys = key === '*' ? Object.keys(value) : [key]
+      return keys.map((each) => [childPointer(place, each), ownValue(value, each)] as const)
+    })
+  return found.flatMap(([place, value]) => (isMap(value) ? [[place, value] as const] : []))
 }

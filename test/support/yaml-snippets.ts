@@ -11,10 +11,12 @@ import {
   diagnosticLine,
   type ValidationDiagnostic,
 } from '../../operator/validate/validation-diagnostic.ts'
+import { createCertificateAuthority } from './certificates.ts'
 import { chartSections, valueFault } from './documented-commands.ts'
 
 /** What is wrong with a block of YAML, notices of what is not in it left out; undefined: it is not known what it is. */
-export const faultsOfYaml = (text: string): readonly string[] | undefined => {
+export const faultsOfYaml = (snippet: string): readonly string[] | undefined => {
+  const text = snippet.replaceAll(/MII\w*…/g, certificateBody)
   const parsed = parseAllDocuments(text)
   const errors = parsed.flatMap(({ errors: each }) => each.map(({ message }) => message))
   if (errors.length > 0) return errors
@@ -28,6 +30,13 @@ export const faultsOfYaml = (text: string): readonly string[] | undefined => {
   const form = FORMS.find(({ fits }) => fits(only))
   return form?.faults(text)
 }
+
+/** In place of one that a page cuts short. */
+const certificateBody = (): string =>
+  createCertificateAuthority('snippet')
+    .cert.split('\n')
+    .filter((line) => line !== '' && !line.startsWith('-'))
+    .join('')
 
 interface Form {
   readonly fits: (keys: readonly string[]) => boolean

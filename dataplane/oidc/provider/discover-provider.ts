@@ -54,7 +54,7 @@ export const DISCOVERY_REMEDIES = {
   ],
   metadata: ['the issuer sent no metadata of an OpenID provider; is it the right URL?', 'issuer'],
   issuer: [
-    'the metadata name another issuer; write it exactly as the provider does, slash at the end included',
+    'the metadata name another issuer; write it exactly as the provider does, slash at the end included; where it has braces, write the issuer of your tenant',
     'issuer',
   ],
 } as const satisfies Record<ProviderCause, readonly [string, ProviderSetting]>

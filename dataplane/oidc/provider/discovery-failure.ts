@@ -76,4 +76,5 @@ const memberOf = (value: unknown, name: string): unknown =>
 export const issuerText = (issuer: unknown): string | undefined =>
   typeof issuer === 'string' && ISSUER.test(issuer) ? issuer : undefined
 
-const ISSUER = /^https?:\/\/[\w.:[\]/~%-]{1,200}$/
+/** With the braces of a template, which providers of many tenants have: https://login.test/{tenantid}/v2.0 */
+const ISSUER = /^https?:\/\/[\w.:[\]{}/~%-]{1,200}$/

@@ -66,7 +66,7 @@ const readProvider = ({ provider, cause, found }: ValueMap): readonly FailingPro
 
 /** An issuer without userinfo and query, or a status. */
 const isProviderDetail = (value: Value | undefined): value is string =>
-  typeof value === 'string' && /^(?:https?:\/\/[\w.:[\]/~%-]{1,200}|\d{3})$/.test(value)
+  typeof value === 'string' && /^(?:https?:\/\/[\w.:[\]{}/~%-]{1,200}|\d{3})$/.test(value)
 
 const PROVIDER_CAUSES = {
   refused: true,

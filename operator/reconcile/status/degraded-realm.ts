@@ -30,12 +30,16 @@ export const realmDegraded = (uri: string, sight: Sight): NewCondition<'Degraded
 }
 
 const providerWords = ({ provider, cause, found }: FailingProvider): string => {
-  const { words, fix } = WORDS[cause]
+  const { words, fix: usual } = WORDS[cause]
+  const fix = cause === 'issuer' && found?.includes('{') === true ? OF_MANY_TENANTS : usual
   const instead = found === undefined ? '' : ` (${found})`
   return `no login is possible with provider '${provider.slice(0, MAX_NAME)}', as ${words}${instead}: ${fix}`
 }
 
 const MAX_NAME = 100
+
+/** Its metadata has a template, such as https://login.example/{tenantid}/v2.0, which no token is of. */
+const OF_MANY_TENANTS = 'that one is of many tenants: write the issuer of yours'
 
 interface Words {
   readonly words: string

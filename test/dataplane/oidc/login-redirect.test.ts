@@ -2,6 +2,7 @@
 
 import { describe, expect, it } from '@jest/globals'
 import fc from 'fast-check'
+import type { OidcProviderRecord } from '../../../language/realm/record.ts'
 import { parseAuthority } from '../../../language/routes/authority.ts'
 import {
   decideLogin,
@@ -112,6 +113,21 @@ describe('a navigation', () => {
       reason: expect.stringMatching(/^Not redirected to the login: .*\.$/) as unknown,
     })
     expect(JSON.stringify(decision)).toMatch(reason)
+  })
+
+  it('right after a login with a strict cookie is told that this may be why', () => {
+    const cookie = `__Host-svc_oidc_.returned.${REALM}=1`
+    const providers = Object.entries(realm.info?.oidc_providers ?? {})
+    const strict = providers.map(([name, record]) => [
+      name,
+      { ...record, cookie_same_site: 'strict' as const },
+    ])
+    const oidcProviders = Object.fromEntries(strict) as Readonly<Record<string, OidcProviderRecord>>
+    const page = { realm: { ...realm, info: { oidc_providers: oidcProviders } } }
+    const words = 'cookie_same_site'
+    expect(JSON.stringify(decide({ headers: { cookie } }, page))).toContain(words)
+    expect(JSON.stringify(decide({ headers: { cookie } }))).not.toContain(words)
+    expect(decide({}, page).kind).toBe('redirect')
   })
 
   it.each([

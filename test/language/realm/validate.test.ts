@@ -1,6 +1,7 @@
 import { describe, expect, it } from '@jest/globals'
 import type { ValueMap } from '../../../language/expression/value.ts'
-import { validateRealm } from '../../../language/realm/validate.ts'
+import { validateNewerRealm, validateRealm } from '../../../language/realm/validate.ts'
+import { createCertificateAuthority } from '../../support/certificates.ts'
 import { caseRealms } from '../case-documents.ts'
 
 const hash = '$scrypt$ln=14,r=8,p=1$c2FsdA$aGFzaA'
@@ -54,9 +55,22 @@ describe('validateRealm accepts', () => {
         ],
         callback_origins: ['http://127.0.0.1:9000'],
         callback_secret: 's',
-        allowed_origins: ['https://app.test', 'null'],
+        allowed_origins: [
+          'https://app.test',
+          'null',
+          'capacitor://localhost',
+          'http://[::1]:8080/',
+        ],
         oauth2: { grants: ['password'] },
-        info: { oidc_providers: { corp: { ...provider, auto_provision: true } }, anything: 1 },
+        info: {
+          oidc_providers: {
+            corp: {
+              ...provider,
+              allowed_redirect_origins: ['*', 'http://a.test:80/', 'https://[::1]'],
+            },
+          },
+          anything: 1,
+        },
         signing_keys: ['-----BEGIN PRIVATE KEY-----', { kty: 'EC', d: 'x' }],
       }),
     ],
@@ -217,6 +231,55 @@ describe('validateRealm rejects', () => {
       '/allowed_origins/2 invalid_value',
       '/allowed_origins/3 invalid_value',
     ],
+    ...[
+      'app.test',
+      'https://app.test/path',
+      'https://me@app.test',
+      'https://*.app.test',
+      'https:app.test',
+      'capacitor://localhost/x',
+      ' https://app.test',
+      '',
+    ].map((origin): [string, ValueMap, string] => [
+      `'${origin}' as the origin of pages`,
+      realmWith({ allowed_origins: [origin] }),
+      '/allowed_origins/0 invalid_value',
+    ]),
+    ...[
+      'app.acme.test',
+      'https://*.acme.test',
+      '*.acme.test',
+      '.acme.test',
+      'null',
+      'ftp://acme.test',
+      'com.acme.app:/',
+      'https://app.acme.test/safe',
+      'https://app.acme.test?a',
+      'https://me@app.acme.test',
+      'https://app.acme.test:99999',
+      'https:/app.acme.test',
+      'https:\\\\app.acme.test',
+      '**',
+      '',
+    ].map((origin): [string, ValueMap, string] => [
+      `a provider whose logins return to '${origin}'`,
+      realmWith({
+        info: { oidc_providers: { a: { ...provider, allowed_redirect_origins: ['*', origin] } } },
+      }),
+      '/info/oidc_providers/a/allowed_redirect_origins/1 invalid_value',
+    ]),
+    ...[
+      'cookie_httponly',
+      'allowed_redirect_origin',
+      'ticket_expiry',
+      'roleClaim',
+      'x',
+      '__proto__x',
+    ].map((name): [string, ValueMap, string] => [
+      `the member ${name} of a provider`,
+      realmWith({ info: { oidc_providers: { a: { ...provider, [name]: true } } } }),
+      `/info/oidc_providers/a/${name} invalid_value`,
+    ]),
     [
       'null for what is optional',
       realmWith({ description: null, router: null }),
@@ -234,6 +297,15 @@ describe('validateRealm rejects', () => {
     ],
   ])('%s', (_name, record, ...expected) => {
     expect(faults(record)).toEqual(expected)
+  })
+
+  it('a misspelt member of a provider with the name that was meant', () => {
+    const a = { ...provider, cookie_httponly: true }
+    expect(validateRealm(realmWith({ info: { oidc_providers: { a }, free: 1 } }))).toMatchObject({
+      problems: [
+        { message: expect.stringContaining("Did you mean 'cookie_http_only'?") as unknown },
+      ],
+    })
   })
 
   it('at most 1000 problems, fairly between its members', () => {
@@ -263,5 +335,172 @@ describe('validateRealm rejects', () => {
     expect(validation.ok).toBe(false)
     expect(JSON.stringify(validation)).not.toContain(secret)
     expect(JSON.stringify(validation)).toContain('got a text')
+  })
+})
+
+describe('an unknown member of a provider', () => {
+  const withMember = (name: string): ValueMap => {
+    const corp = JSON.parse(
+      JSON.stringify(provider).replace('{', `{${JSON.stringify(name)}:{"deep":[1]},`),
+    ) as ValueMap
+    return realmWith({
+      info: { oidc_providers: { 'a/b~c': corp, corp }, more: { corp: { x: 1 } } },
+    })
+  }
+
+  it.each(['pkce', 'constructor', '__proto__', 'a/b'])(
+    '%s is ignored in what a newer operator sends, and kept in the record',
+    (name) => {
+      const record = withMember(name)
+      expect(validateNewerRealm(record)).toEqual({ ok: true, realm: record })
+      expect(validateRealm(record).ok).toBe(false)
+    },
+  )
+
+  it('does not hide a fault of another member', () => {
+    const corp = { ...provider, pkce: 'S256', issuer: 'ftp://idp.test' }
+    expect(validateNewerRealm(realmWith({ info: { oidc_providers: { corp } } }))).toMatchObject({
+      problems: [{ path: '/info/oidc_providers/corp/issuer' }],
+    })
+  })
+})
+
+describe('what stands at the ends of a text', () => {
+  const secrets = { method: 'ticket', authid: 'gw', secret: 's' }
+  const client = {
+    token_endpoint: 'https://idp.test/token',
+    client_id: 'c',
+    client_secret: 's',
+    audience: 'a',
+    resource: 'r',
+    scopes: ['s'],
+  }
+  const whole = realmWith({
+    authmethods: ['cookie'],
+    router: { url: 'ws://r', auth: secrets },
+    users: [{ username: 'u', groups: ['g'] }],
+    groups: ['g'],
+    api_keys: [{ key_sha256: 'a'.repeat(64), username: 'u' }],
+    trusted_issuers: [{ issuer: 'i', jwks_uri: 'https://i.test/jwks', audience: 'a' }],
+    callback_origins: ['https://c.test'],
+    callback_secret: 's',
+    allowed_origins: ['https://p.test'],
+    credentials: {
+      c: { origins: ['https://a.test'], client_credentials: client },
+      e: {
+        origins: ['https://a.test'],
+        token_exchange: { ...client, subject_token_type: 't', requested_token_type: 't' },
+      },
+      b: { origins: ['https://a.test'], basic: { username: 'u', password: 'p' } },
+    },
+    info: {
+      oidc_providers: {
+        corp: {
+          ...provider,
+          scopes: ['openid'],
+          authid_claim: 'sub',
+          role_claim: 'roles',
+          role_claim_fallback: 'role',
+          cookie_domain: 'api.test',
+          allowed_redirect_origins: ['https://p.test'],
+          end_session_endpoint: 'https://idp.test/logout',
+        },
+      },
+    },
+  })
+
+  const places = (value: unknown, pointer = ''): readonly string[] => {
+    if (typeof value === 'string') return [pointer]
+    return Object.entries(value as object).flatMap(([key, member]) =>
+      places(member, `${pointer}/${key}`),
+    )
+  }
+
+  /** A closed list, and passwords, which may have a blank at their ends. */
+  const OTHERS = ['/router/auth/method', '/credentials/b/basic/password']
+  const PLACES = places(whole).filter((place) => !OTHERS.includes(place))
+
+  const withEnds = (place: string, before: string, after: string): unknown =>
+    place
+      .split('/')
+      .slice(1)
+      .reduceRight<(value: unknown) => unknown>(
+        (inner, key) => (value) =>
+          Array.isArray(value)
+            ? value.map((item: unknown, i) => (String(i) === key ? inner(item) : item))
+            : { ...(value as object), [key]: inner((value as Record<string, unknown>)[key]) },
+        (value) => `${before}${String(value)}${after}`,
+      )(whole)
+
+  it('is nothing, at first', () => {
+    expect(faults(whole)).toEqual([])
+    expect(PLACES.length).toBeGreaterThan(35)
+  })
+
+  it.each(
+    PLACES.flatMap((place) =>
+      [
+        ['', '\n'],
+        ['', '\r\n'],
+        ['', '\t'],
+        ['', ' '],
+        [' ', ''],
+        ['\uFEFF', ''],
+      ].map(([before = '', after = '']) => [place, before, after] as const),
+    ),
+  )('%s refuses what stands around it: %j, %j', (place, before, after) => {
+    expect(faults(withEnds(place, before, after))).toEqual([`${place} invalid_value`])
+  })
+
+  it('is told in words that help, and without the value', () => {
+    const validation = validateRealm(
+      withEnds('/info/oidc_providers/corp/client_secret', 'hush', '\n'),
+    )
+    expect(validation).toMatchObject({
+      problems: [
+        { message: expect.stringContaining('is there a line break at its end') as unknown },
+      ],
+    })
+    expect(JSON.stringify(validation)).not.toContain('hush')
+  })
+})
+
+describe('a CA', () => {
+  const { cert: certificate, issue } = createCertificateAuthority('CA')
+  const { cert, key } = issue('gw')
+  const broken = certificate.replace(/\n[A-Za-z0-9+/]{20}/, '\nAAAAAAAAAAAAAAAAAAAA')
+  const client = { token_endpoint: 'https://i.test/t', client_id: 'c', client_secret: 's' }
+  const origins = ['https://a.test']
+  const pem = { certificate: cert, private_key: key }
+  const PLACES: readonly (readonly [string, (ca: string) => ValueMap])[] = [
+    [
+      '/info/oidc_providers/a/ca',
+      (ca) => ({ info: { oidc_providers: { a: { ...provider, ca } } } }),
+    ],
+    [
+      '/credentials/c/client_credentials/ca',
+      (ca) => ({ credentials: { c: { origins, client_credentials: { ...client, ca } } } }),
+    ],
+    [
+      '/credentials/c/token_exchange/ca',
+      (ca) => ({ credentials: { c: { origins, token_exchange: { ...client, ca } } } }),
+    ],
+    [
+      '/credentials/c/certificate/ca',
+      (ca) => ({ credentials: { c: { origins, certificate: { ...pem, ca } } } }),
+    ],
+  ]
+
+  it.each(PLACES)('at %s is read', (place, realm) => {
+    for (const good of [certificate, `# ours\n${certificate}\n${certificate}`])
+      expect(faults(realmWith(realm(good)))).toEqual([])
+    for (const bad of [
+      'any text',
+      broken,
+      `${certificate}${broken}`,
+      certificate.slice(0, -30),
+      '\n',
+    ])
+      expect(faults(realmWith(realm(bad)))).toEqual([`${place} invalid_value`])
   })
 })

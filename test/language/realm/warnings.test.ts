@@ -42,6 +42,24 @@ describe('warnings of a realm', () => {
     },
   )
 
+  it.each([
+    ['https://id.test', 'https://a.test/v1/oidc/a%2Fb/callback', true],
+    ['https://id.acme.test', 'https://api.acme.test:8443/v1/oidc/a%2Fb/callback', false],
+    ['https://acme.test', 'https://acme.test/v1/oidc/a%2Fb/callback', false],
+    // Schemes are part of a site.
+    ['https://id.acme.test', 'http://api.acme.test/v1/oidc/a%2Fb/callback', true],
+    ['https://10.0.0.1', 'https://10.1.0.1/v1/oidc/a%2Fb/callback', true],
+    ['https://[::1]:8080', 'https://[::1]/v1/oidc/a%2Fb/callback', false],
+  ])('of a strict cookie, provider %s, callback %s: %j', (issuer, redirectUri, isWarned) => {
+    const of = (sameSite: string) =>
+      warnOfRealm(
+        realmWith({ issuer, redirect_uri: redirectUri, cookie_same_site: sameSite }),
+      ).filter(({ path }) => path.endsWith('/cookie_same_site'))
+    expect(of('strict')).toHaveLength(isWarned ? 1 : 0)
+    expect(of('lax')).toEqual([])
+    expect(of('none')).toEqual([])
+  })
+
   const redirectTo = (name: string, redirectUri: string) => {
     const provider = {
       issuer: 'https://id.test',

@@ -1,6 +1,7 @@
 import { describe, expect, it } from '@jest/globals'
 import type { ExtensibleSchema } from '../../../language/schema/realm-notation.ts'
 import { REALM_SCHEMA } from '../../../language/schema/realm-schema.ts'
+import { OIDC_PROVIDER_SCHEMA } from '../../../language/schema/oidc-provider-schema.ts'
 import { ROUTER_SCHEMA } from '../../../language/schema/router-schema.ts'
 import { criticalMembers, isKnownMember, unknownMembers } from '../../../language/wire/members.ts'
 
@@ -15,6 +16,14 @@ describe('members that are known', () => {
   it.each(Object.keys(ROUTER_SCHEMA.properties))('%s of a router, too', (member) => {
     expect(unknownMembers('realm', routerWith(member))).toEqual([])
   })
+
+  it.each(Object.keys(OIDC_PROVIDER_SCHEMA.properties))('%s of a provider, too', (member) => {
+    expect(unknownMembers('realm', providerWith('corp', member))).toEqual([])
+  })
+})
+
+const providerWith = (name: string, member: string): object => ({
+  realm: { info: { oidc_providers: { [name]: { [member]: 1 } } } },
 })
 
 /** Of gateways that read `critical` first. A member that came later is not known to them: nothing is added here. */
@@ -37,11 +46,32 @@ const FIRST_MEMBERS: Readonly<Record<string, readonly string[]>> = {
     'signing_keys',
   ],
   router: ['url', 'urls', 'serializers', 'auth', 'pool', 'keepalive', 'call_timeout_unit'],
+  provider: [
+    'issuer',
+    'client_id',
+    'client_secret',
+    'redirect_uri',
+    'scopes',
+    'authid_claim',
+    'role_claim',
+    'role_claim_fallback',
+    'role_mapping',
+    'ticket_expiry_secs',
+    'allow_unsafe_http',
+    'cookie_domain',
+    'cookie_same_site',
+    'cookie_http_only',
+    'allowed_redirect_origins',
+    'end_session_endpoint',
+    'token_endpoint_auth_method',
+    'ca',
+  ],
 }
 
 it.each<[string, ExtensibleSchema]>([
   ['realm', REALM_SCHEMA],
   ['router', ROUTER_SCHEMA],
+  ['provider', OIDC_PROVIDER_SCHEMA],
 ])('of a %s, what came after the first version is critical or ignorable', (name, schema) => {
   const known = Object.entries(schema.properties).filter(
     ([, property]) => property['x-importance'] === 'known',
@@ -63,6 +93,17 @@ describe('unknownMembers', () => {
       { shard: 1, realm: { region: 1, router: { weight: 1 } } },
       ['/shard', '/realm/region', '/realm/router/weight'],
     ],
+    ['realm', providerWith('a/b', 'c~d'), ['/realm/info/oidc_providers/a~1b/c~0d']],
+    [
+      'realm',
+      JSON.parse('{"realm":{"info":{"oidc_providers":{"__proto__":{"x":1}}}}}'),
+      ['/realm/info/oidc_providers/__proto__/x'],
+    ],
+    [
+      'realm',
+      { realm: { info: { more: 1, oidc_providers: { a: 1, b: [], c: { x: {} } } } } },
+      ['/realm/info/oidc_providers/c/x'],
+    ],
     ['realm', { realm: { router: 'x' } }, []],
     ['realm', { realm: 7 }, []],
   ])('of a %s: %j', (kind, entry, pointers) => {
@@ -81,6 +122,11 @@ describe('isKnownMember', () => {
     ['realm', '/realm/users/0/username', true],
     ['realm', '/realm/router/url', true],
     ['realm', '/realm/router/tls', false],
+    ['realm', '/realm/info/oidc_providers/corp/issuer', true],
+    ['realm', '/realm/info/oidc_providers/corp', true],
+    ['realm', '/realm/info/more/corp/issued', true],
+    ['realm', '/realm/info/oidc_providers/corp/pkce', false],
+    ['realm', '/realm/info/oidc_providers/a~1b/pkce/method', false],
     ['realm', '/realm/networks', false],
     ['realm', '/shard', false],
   ])('%s %s: %j', (kind, pointer, isKnown) => {

@@ -137,6 +137,13 @@ describe('a discovery that fails', () => {
       { cause: 'metadata' },
     ],
     [
+      'the issuer of many tenants',
+      (response) => {
+        json(response, metadata('https://login.test/{tenantid}/v2.0'))
+      },
+      { cause: 'issuer', found: 'https://login.test/{tenantid}/v2.0' },
+    ],
+    [
       'another issuer',
       (response) => {
         json(response, metadata('https://idp.example/realms/main'))

@@ -72,6 +72,15 @@ describe('a Realm whose provider gateways can not discover', () => {
     expect(find(again, 'Ready')).toMatchObject({ status: 'True', reason: 'Ready' })
   })
 
+  it('advises the issuer of a tenant where the provider names that of many', () => {
+    const found = 'https://idp.example/{tenantid}/v2.0'
+    const issuer = { provider: 'corp', cause: 'issuer', found } as const
+    expect(find(new Operator().take(failing(issuer)), 'Degraded')?.message).toBe(
+      `g0: no login is possible with provider 'corp', as its metadata names another issuer (${found}): ` +
+        'that one is of many tenants: write the issuer of yours',
+    )
+  })
+
   it('has the issuer that the provider names, and what to do', () => {
     const issuer = { provider: 'corp', cause: 'issuer', found: 'https://idp.example/' } as const
     expect(find(new Operator().take(failing(issuer)), 'Degraded')?.message).toBe(
