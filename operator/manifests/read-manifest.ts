@@ -5,6 +5,7 @@ import { isList, isMap } from '../../language/expression/value.ts'
 import type { Problem } from '../../language/problem.ts'
 import { type KnownMetadata, misspeltKind, readResource } from '../resource/read-resource.ts'
 import type { Resource } from '../resource/resource.ts'
+import { strictProblems } from '../resource/strict-manifest.ts'
 import type { SourceNote } from '../resource/resource-source.ts'
 import type { Position } from './locate-pointer.ts'
 import { type ParsedDocument, parseYaml, type PositionOf } from './parse-yaml.ts'
@@ -54,8 +55,10 @@ export const readManifest = (text: string, file: string): ReadManifest => {
       const problem = misspeltKind(read.apiVersion, read.kind)
       if (problem !== undefined) notes.push(faultNote([problem], { file, item }))
     } else {
-      entries.push({ ...item, resource: read.resource })
-      notes.push(...warningNotes(document, item, { file, resource: read.resource }))
+      const { resource } = read
+      entries.push({ ...item, resource })
+      notes.push(...strictNotes(item, { file, resource }))
+      notes.push(...warningNotes(document, item, { file, resource }))
     }
   }
   return { entries, notes, foreign, faults }
@@ -122,6 +125,19 @@ const faultNote = (
   const message = first?.message ?? 'this is not a Kubernetes resource'
   return { severity: 'error', message, path, origin: { file, ...item.positionOf(path) } }
 }
+
+/** An API server would refuse the object; here what is wrong with it has no effect, and its owner should know. */
+const strictNotes = (
+  item: ManifestItem,
+  { file, resource }: { readonly file: string; readonly resource: Resource },
+): readonly SourceNote[] =>
+  isMap(item.value)
+    ? strictProblems(item.value, resource.kind).map((problem) => ({
+        ...faultNote([problem], { file, item }),
+        severity: 'warning',
+        resource: `${resource.kind} ${resource.metadata.namespace}/${resource.metadata.name}`,
+      }))
+    : []
 
 export const warningNotes = (
   { warnings }: ParsedDocument,

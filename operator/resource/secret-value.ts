@@ -53,6 +53,10 @@ const forbiddenWords = (cache: ResourceCache, key: string): string | undefined =
 export const readSecretKey = (secret: SecretResource, key: string): Found<SecretText> => {
   const encoded = Object.hasOwn(secret.data, key) ? secret.data[key] : undefined
   if (encoded === undefined) return { missing: keyNotFound(secret, key, Object.keys(secret.data)) }
+  if (!isBase64(encoded)) {
+    const message = `key '${key}' of Secret ${where(secret)} is not base64: encode it, or write it into stringData as it is`
+    return { missing: { reason: 'KeyNotFound', message } }
+  }
   const text = decodeText(encoded)
   if (text === undefined) {
     const message = `key '${key}' of Secret ${where(secret)} is not UTF-8 text`
@@ -124,6 +128,12 @@ const keyNotFound = (
 
 const where = (resource: SecretResource | ConfigMapResource): string =>
   `${resource.metadata.namespace}/${resource.metadata.name}`
+
+/** As an API server reads it (RFC 4648 §4): with padding; line breaks are ignored. */
+const isBase64 = (text: string): boolean => {
+  const bare = text.replaceAll(/[\r\n]/g, '')
+  return bare.length % 4 === 0 && /^[A-Za-z0-9+/]*={0,2}$/.test(bare)
+}
 
 const decodeText = (encoded: string): string | undefined => {
   try {

@@ -9,6 +9,7 @@ import { parseYaml, type PositionOf } from '../manifests/parse-yaml.ts'
 import { flatten, type ManifestItem, warningNotes } from '../manifests/read-manifest.ts'
 import { misspeltKind, type ReadResult, readResource } from '../resource/read-resource.ts'
 import { API_VERSION, keyOf, type Origin, type Resource } from '../resource/resource.ts'
+import { strictProblems } from '../resource/strict-manifest.ts'
 import type { ValidationDiagnostic } from './validation-diagnostic.ts'
 import type { GatheredFile } from './gather-files.ts'
 
@@ -144,14 +145,20 @@ const fromManifest = (
     return undefined
   }
   const { resource } = result
+  const object = isMap(value) ? value : {}
+  const name = `${resource.kind} ${resource.metadata.namespace}/${resource.metadata.name}`
+  for (const { code, path, message } of strictProblems(object, resource.kind)) {
+    const place = item.positionOf(path)
+    diagnostics.push({ ...error(file, place, { code, path, message }), resource: name })
+  }
   return {
     resource,
-    value: isMap(value) ? value : {},
+    value: object,
     file,
     isPlain: false,
     realmUri: resource.kind === 'Realm' ? textAt(specOf(item.value), 'uri') : '',
     positionOf: item.positionOf,
-    name: `${resource.kind} ${resource.metadata.namespace}/${resource.metadata.name}`,
+    name,
   }
 }
 

@@ -122,7 +122,7 @@ const placeOfMissing = (resource: Resource, { located }: ReferenceDeps): string 
 
 const secretNotices = (
   resource: Resource,
-  { standIns }: ReferenceDeps,
+  { standIns, located }: ReferenceDeps,
 ): readonly ReferenceDiagnostic[] => {
   const { namespace } = resource.metadata
   const firsts = new Map<string, PlacedReference>()
@@ -133,7 +133,16 @@ const secretNotices = (
   return [...firsts].map(([name, { path }]) => ({
     severity: 'notice',
     path: `${path}/name`,
-    code: 'SecretNotFound',
-    message: `no Secret '${name}' of namespace ${namespace} in these files. What it holds is not validated`,
+    code: located.has(resourceKey('Secret', namespace, name))
+      ? 'SecretEncrypted'
+      : 'SecretNotFound',
+    message: `${whyUnknown(name, namespace, located)}. What it holds is not validated`,
   }))
+}
+
+const whyUnknown = (name: string, namespace: string, located: ReferenceDeps['located']): string => {
+  const secret = located.get(resourceKey('Secret', namespace, name))
+  return secret === undefined
+    ? `no Secret '${name}' of namespace ${namespace} in these files`
+    : `Secret '${name}' of namespace ${namespace} (${secret.file}:${secret.positionOf('').line}) is encrypted by SOPS`
 }

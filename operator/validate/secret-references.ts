@@ -55,35 +55,68 @@ const readReference = (
 export type StandIns = ReadonlyMap<string, SecretResource>
 
 /**
- * By key, for Secrets that are not among `resources`. Variables are empty texts, which every function returns unchanged;
- * secrets of realms have values that their schema accepts.
+ * By key, for Secrets that are not among `resources`, and for those that are encrypted, of which only the keys can be read.
+ * Variables are empty texts, which every function returns unchanged; secrets of realms have values that their schema
+ * accepts.
+ * @param encrypted keys of Secrets
  */
-export const standInSecrets = (resources: ReadonlyMap<string, Resource>): StandIns => {
+export const standInSecrets = (
+  resources: ReadonlyMap<string, Resource>,
+  encrypted: ReadonlySet<string> = new Set(),
+): StandIns => {
   const secrets = new Map<string, SecretResource>()
-  for (const resource of resources.values()) {
-    for (const { kind, name, key, path } of referencesOf(resource)) {
-      const { namespace } = resource.metadata
-      const id = resourceKey('Secret', namespace, name)
-      if (kind !== 'Secret' || resources.has(id)) continue
-      const text = resource.kind === 'Realm' ? standInFor(path) : ''
-      const encoded = Buffer.from(text).toString('base64')
-      const data = { ...secrets.get(id)?.data, ...(key !== undefined && { [key]: encoded }) }
-      secrets.set(id, { kind: 'Secret', metadata: { ...resource.metadata, name }, data })
-    }
+  const isReadable = (id: string): boolean => resources.has(id) && !encrypted.has(id)
+  const add = (reference: PlacedReference, resource: Resource): void => {
+    const id = resourceKey('Secret', resource.metadata.namespace, reference.name)
+    if (reference.kind !== 'Secret' || isReadable(id)) return
+    const known = secrets.get(id) ?? emptied(resources.get(id))
+    // Which keys an encrypted one has is known.
+    const isMissing = known !== undefined && encrypted.has(id) && !hasKey(known, reference.key)
+    const data = { ...known?.data, ...(!isMissing && standInsFor(reference, resource)) }
+    const metadata = { ...resource.metadata, name: reference.name }
+    secrets.set(id, { kind: 'Secret', metadata, data })
   }
+  for (const resource of resources.values())
+    for (const reference of referencesOf(resource)) add(reference, resource)
   return secrets
+}
+
+const hasKey = ({ data }: SecretResource, key: string | undefined): boolean =>
+  key !== undefined && Object.hasOwn(data, key)
+
+/** With its keys, and nothing in them. */
+const emptied = (secret: Resource | undefined): SecretResource | undefined =>
+  secret?.kind === 'Secret'
+    ? {
+        ...secret,
+        data: Object.fromEntries(Object.keys(secret.data).map((name) => [name, ''])),
+      }
+    : undefined
+
+const standInsFor = (
+  { key, path }: PlacedReference,
+  { kind }: Resource,
+): SecretResource['data'] => {
+  if (key === undefined) return {}
+  const text = kind === 'Realm' ? standInFor(path) : ''
+  return { [key]: Buffer.from(text).toString('base64') }
 }
 
 const standInFor = (path: string): string =>
   STAND_INS.find(([ending]) => path.endsWith(`${ending}/secretRef`))?.[1] ?? 'secret'
 
-const pem = (label: string): string => `-----BEGIN ${label}-----\nAAAA\n-----END ${label}-----\n`
+const pem = (label: string, text = 'AAAA'): string =>
+  `-----BEGIN ${label}-----\n${text}\n-----END ${label}-----\n`
+
+/** Of nothing that exists; it can be read. */
+const A_CERTIFICATE =
+  'MIIBIjCByKADAgECAgkBwgCKyN0xuCAwCgYIKoZIzj0EAwIwDDEKMAgGA1UEAwwBeDAeFw0yNjExMjcxODE5NDJaFw0yNjExMjkxODE5NDJaMAwxCjAIBgNVBAMMAXgwWTATBgcqhkjOPQIBBggqhkjOPQMBBwNCAAR1KL3EbrPhFZ0l/wDtYB20lW2S5JQ+Fwv6CbHn9I6/qwHu7Mp+VtCRfxMyAKm6MislQTJzA2j0kJ8kD+ruD1iOoxMwETAPBgNVHRMBAf8EBTADAQH/MAoGCCqGSM49BAMCA0kAMEYCIQDEfZP78gc8TfLaeN8+Qi8hCnK/LcgPDmGpYbX4BrWQvQIhAMGwPqWpb52OVpMQ7yXR7BEBLk8GrY7Mol4Ow5UtkHdB'
 
 /** Placeholder for each kind of reference. */
 const STAND_INS: readonly (readonly [ending: string, text: string])[] = [
   ['/passwordHash', '$scrypt$ln=14,r=8,p=1$AAAA$AAAA'],
   ['/keySha256', '0'.repeat(64)],
-  ['/certificate/certificate', pem('CERTIFICATE')],
-  ['/certificate/ca', pem('CERTIFICATE')],
+  ['/certificate/certificate', pem('CERTIFICATE', A_CERTIFICATE)],
+  ['/certificate/ca', pem('CERTIFICATE', A_CERTIFICATE)],
   ['/certificate/privateKey', pem('PRIVATE KEY')],
 ]

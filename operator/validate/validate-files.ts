@@ -2,6 +2,7 @@
 // objects that the files do not contain are notices, as these may be in the cluster.
 
 import { compileAtOnce } from '../reconcile/documents/compile-document.ts'
+import { memberAt } from '../../language/expression/members.ts'
 import type { Problem, Warning } from '../../language/problem.ts'
 import { Reconciler } from '../reconcile/reconciler.ts'
 import type { Verdict } from '../reconcile/verdict.ts'
@@ -32,8 +33,8 @@ export const validateCollected = (
   maxRoutes?: number,
 ): Omit<FilesValidation, 'names'> => {
   const resources = new Map([...located].map(([key, { resource }]) => [key, resource]))
-  const standIns = standInSecrets(resources)
-  const cache = { version: 1, resources: new Map([...standIns, ...resources]), notes: [] }
+  const standIns = standInSecrets(resources, encryptedSecrets(located))
+  const cache = { version: 1, resources: new Map([...resources, ...standIns]), notes: [] }
   const classes = new Set([...resources.values()].map(classOf))
   // Every class is validated by itself, as its operator would.
   const validated = [...classes].flatMap((className) => [
@@ -51,6 +52,14 @@ export const validateCollected = (
     diagnostics: [...diagnostics, ...found].sort(byPlace),
   }
 }
+
+/** Keys of Secrets that SOPS has encrypted: their keys can be read, and nothing else. */
+const encryptedSecrets = (located: ReadonlyMap<string, Located>): ReadonlySet<string> =>
+  new Set(
+    [...located].flatMap(([key, { resource, value }]) =>
+      resource.kind === 'Secret' && memberAt(value, 'sops') !== undefined ? [key] : [],
+    ),
+  )
 
 const classOf = (resource: Resource): string =>
   (resource.kind === 'ApiSpecification' || resource.kind === 'Realm'

@@ -122,7 +122,7 @@ describe('a realm', () => {
       undefined,
       [
         "3:12 notice RealmNotFound the Realm with uri 'com.acme' (realm.yaml:5:8) has errors: what this document needs of it is validated once they are corrected",
-        'realm.yaml:6:20 error invalid_value This text does not fit here: the origin of a page, such as https://app.example.com (allowed_origins left out takes any page)',
+        'realm.yaml:6:20 error invalid_value This text does not fit here: the origin of a page with its scheme and without a path, such as https://app.example.com (allowed_origins left out takes any page)',
       ],
     ],
     [
