@@ -1,15 +1,19 @@
 // A wrong value ends in words that name it; every value that there is may be given, and is described.
 
 import { readFileSync } from 'node:fs'
+import { mkdir, symlink, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { expect, it, jest } from '@jest/globals'
 import { parse } from 'yaml'
-import { CHART, helmAvailability, renderChart, renderObjects } from '../support/helm.ts'
+import { CHART, helmAvailability, renderChart, renderObjects, runHelm } from '../support/helm.ts'
+import { makeTempDir } from '../support/temp-dir.ts'
 import { describeWhenAvailable } from '../support/when-available.ts'
 
 jest.setTimeout(120_000)
 
 const VALUES = readFileSync(join(CHART, 'values.yaml'), 'utf8')
+
+const EMPTY_VOLUME = { name: 'v', emptyDir: {} }
 
 const WRONG: readonly (readonly [values: object, says: string | RegExp])[] = [
   [{ replica: 2 }, "additional properties 'replica' not allowed"],
@@ -62,6 +66,87 @@ const WRONG: readonly (readonly [values: object, says: string | RegExp])[] = [
     { sidecar: { enabled: true, namespaces: ['a'] }, watch: { namespaces: ['b'] } },
     'sidecar.namespaces',
   ],
+  // Kubernetes would put 80 % of CPU in its place.
+  [
+    { gateway: { autoscaling: { enabled: true, targetCPUUtilizationPercentage: 0 } } },
+    'gateway.autoscaling.targetCPUUtilizationPercentage: 0 leaves no metric',
+  ],
+  ...[0, '0%'].flatMap(
+    (none) =>
+      [
+        [{ gateway: { maxSurge: none } }, 'gateway.maxSurge: with 0 no rollout can begin'],
+        [
+          { gateway: { podDisruptionBudget: { maxUnavailable: none } } },
+          'gateway.podDisruptionBudget.maxUnavailable: with 0 no Pod may be evicted',
+        ],
+      ] as const,
+  ),
+  ...[10, '10', '512Ki', 1048575].map(
+    (sizeLimit) => [{ gateway: { state: { sizeLimit } } }, 'gateway.state.sizeLimit'] as const,
+  ),
+  // What an API server would say in the midst of an upgrade.
+  ...(
+    [
+      ['nodePort', 30080, {}],
+      ['tlsNodePort', 30443, { type: 'ClusterIP' }],
+      ['externalTrafficPolicy', 'Local', {}],
+      ['loadBalancerClass', 'a.test/lb', { type: 'NodePort' }],
+      ['loadBalancerSourceRanges', ['10.0.0.0/8'], {}],
+    ] as const
+  ).map(
+    ([name, value, more]) =>
+      [{ gateway: { service: { ...more, [name]: value } } }, `gateway.service.${name}: `] as const,
+  ),
+  [
+    { gateway: { service: { tlsPort: 80 }, tls: { secrets: ['a'] } } },
+    'gateway.service.tlsPort: 80 is gateway.service.port too',
+  ],
+  [
+    {
+      gateway: {
+        service: { type: 'NodePort', nodePort: 30080, tlsNodePort: 30080 },
+        tls: { secrets: ['a'] },
+      },
+    },
+    'gateway.service.tlsNodePort: 30080 is gateway.service.nodePort too',
+  ],
+  ...['gateway', 'operator'].flatMap(
+    (part) =>
+      [
+        [
+          { [part]: { extraVolumes: [EMPTY_VOLUME, EMPTY_VOLUME] } },
+          `${part}.extraVolumes: there are two volumes "v"`,
+        ],
+        [
+          { [part]: { extraVolumeMounts: [{ name: 'absent', mountPath: '/x' }] } },
+          `${part}.extraVolumeMounts: there is no volume "absent"`,
+        ],
+        [
+          {
+            [part]: {
+              extraVolumes: [EMPTY_VOLUME],
+              extraVolumeMounts: [
+                { name: 'v', mountPath: '/x' },
+                { name: 'v', mountPath: '/x' },
+              ],
+            },
+          },
+          `${part}.extraVolumeMounts: two volumes are mounted at /x`,
+        ],
+      ] as const,
+  ),
+  [
+    { gateway: { extraVolumes: [{ name: 'oidc-state', emptyDir: {} }] } },
+    'gateway.extraVolumes: there are two volumes "oidc-state"',
+  ],
+  [
+    { sidecar: { enabled: true, volumes: [EMPTY_VOLUME, EMPTY_VOLUME] } },
+    'sidecar.volumes: there are two volumes "v"',
+  ],
+  [
+    { sidecar: { enabled: true, volumeMounts: [{ name: 'absent', mountPath: '/x' }] } },
+    'sidecar.volumeMounts: there is no volume "absent"',
+  ],
   // Every Pod with a sidecar would fail to start.
   ...(
     [
@@ -90,7 +175,9 @@ const WRONG: readonly (readonly [values: object, says: string | RegExp])[] = [
   [{ cluster: { networks: ['10.0.0'] } }, 'cluster.networks: "10.0.0" is not valid'],
   [{ networkPolicy: { apiServerCidrs: ['10.0.0.4/40'] } }, 'networkPolicy.apiServerCidrs'],
   [
-    { gateway: { service: { loadBalancerSourceRanges: ['10.0.0.4'] } } },
+    {
+      gateway: { service: { type: 'LoadBalancer', loadBalancerSourceRanges: ['10.0.0.4'] } },
+    },
     'gateway.service.loadBalancerSourceRanges: "10.0.0.4" is no CIDR',
   ],
   ...(
@@ -148,6 +235,166 @@ const WRONG: readonly (readonly [values: object, says: string | RegExp])[] = [
 describeWhenAvailable('a wrong value', helmAvailability(), () => {
   it.each(WRONG)('%j is named', async (values, says) => {
     await expect(renderChart({ values })).rejects.toThrow(says)
+  })
+})
+
+type Schema = Readonly<{
+  type?: string | readonly string[]
+  properties?: Readonly<Record<string, Schema>>
+  required?: readonly string[]
+  $ref?: string
+}>
+
+const SCHEMA = JSON.parse(readFileSync(join(CHART, 'values.schema.json'), 'utf8')) as Schema & {
+  readonly definitions: Readonly<Record<string, Schema>>
+}
+
+interface ValuePlace {
+  readonly path: readonly string[]
+  readonly isRequired: boolean
+}
+
+/** Each section and setting that values.yaml has, lists and free maps as one. */
+const placesIn = (value: unknown, schema: Schema, path: readonly string[] = []): ValuePlace[] => {
+  const { properties = {}, required = [] } =
+    schema.$ref === undefined
+      ? schema
+      : (SCHEMA.definitions[schema.$ref.slice('#/definitions/'.length)] ?? {})
+  if (typeof value !== 'object' || value === null) return []
+  return Object.entries(properties).flatMap(([name, each]) => {
+    if (!Object.hasOwn(value, name)) return []
+    const place = { path: [...path, name], isRequired: required.includes(name) }
+    return [place, ...placesIn((value as Record<string, unknown>)[name], each, place.path)]
+  })
+}
+
+const nullAt = (path: readonly string[]): object =>
+  path.reduceRight<unknown>((inner, name) => ({ [name]: inner }), null) as object
+
+const PLACES = placesIn(parse(VALUES), SCHEMA)
+const NULLS = PLACES.map(
+  ({ path, isRequired }) => [path.join('.'), path, isRequired ? 'refused' : 'taken'] as const,
+)
+
+describeWhenAvailable('null for a section or setting', helmAvailability(), () => {
+  it.each(NULLS.filter(([, , fate]) => fate === 'refused'))(
+    '%s is refused in words',
+    async (_name, path) => {
+      const at = path
+        .slice(0, -1)
+        .map((name) => `/${name}`)
+        .join('')
+      const says = new RegExp(`at '${at}': missing propert(?:y|ies) .*'${String(path.at(-1))}'`)
+      await expect(renderChart({ values: nullAt(path) })).rejects.toThrow(says)
+    },
+  )
+
+  const taken = NULLS.filter(([, , fate]) => fate === 'taken').map(([, path]) => path)
+  const isSection = (path: readonly string[]): boolean =>
+    PLACES.some((each) => each.path.length > path.length && isWithin(each.path, path))
+  const isWithin = (path: readonly string[], section: readonly string[]): boolean =>
+    section.every((name, i) => path[i] === name)
+
+  // Together, as helm takes a moment for each.
+  it.each([
+    ['setting', taken.filter((path) => !isSection(path))],
+    ['section', taken.filter(isSection)],
+  ])('every other %s at once is as if it were not given', async (_name, paths) => {
+    expect(paths.length).toBeGreaterThan(1)
+    const values: Record<string, unknown> = {}
+    for (const path of paths) {
+      let at = values
+      for (const name of path.slice(0, -1)) at = (at[name] ??= {}) as Record<string, unknown>
+      const last = path.at(-1) ?? ''
+      at[last] ??= null
+    }
+    const objects = await renderObjects({ values })
+    expect(objects.map(({ kind }) => kind)).toContain('Deployment')
+    expect(JSON.stringify(objects)).not.toMatch(/<no value>|<nil>/)
+  })
+})
+
+describeWhenAvailable('a chart that has this one as a dependency', helmAvailability(), () => {
+  it.each([true, false])('may have enabled: %j as its condition', async (isEnabled) => {
+    await using directory = await makeTempDir()
+    const umbrella = join(directory.path, 'umbrella')
+    await mkdir(join(umbrella, 'charts'), { recursive: true })
+    await symlink(CHART, join(umbrella, 'charts/svc-gateway'))
+    const dependency = { name: 'svc-gateway', version: '0.1.0', condition: 'svc-gateway.enabled' }
+    const chart = {
+      apiVersion: 'v2',
+      name: 'umbrella',
+      version: '1.0.0',
+      dependencies: [dependency],
+    }
+    await writeFile(join(umbrella, 'Chart.yaml'), JSON.stringify(chart))
+    const values = { 'svc-gateway': { enabled: isEnabled }, global: { any: 'thing' } }
+    const { code, stdout, stderr } = await runHelm(['template', 'demo', umbrella], { values })
+    expect({ code, stderr: code === 0 ? '' : stderr }).toEqual({ code: 0, stderr: '' })
+    expect(stdout.includes('kind: Deployment')).toBe(isEnabled)
+  })
+})
+
+describeWhenAvailable('what the user gives', helmAvailability(), () => {
+  it('stays as it is, selectors of topologySpreadConstraints too', async () => {
+    const given = [
+      {
+        topologyKey: 'a',
+        maxSkew: 1,
+        whenUnsatisfiable: 'DoNotSchedule',
+        labelSelector: { matchLabels: { mine: 'x' } },
+      },
+      {
+        topologyKey: 'b',
+        maxSkew: 2,
+        whenUnsatisfiable: 'DoNotSchedule',
+        labelSelector: { matchExpressions: [{ key: 'mine', operator: 'Exists' }] },
+      },
+      { topologyKey: 'c', maxSkew: 3, whenUnsatisfiable: 'ScheduleAnyway' },
+    ]
+    const objects = await renderObjects({
+      values: {
+        gateway: { topologySpreadConstraints: given },
+        operator: { topologySpreadConstraints: given },
+      },
+    })
+    const constraints = objects
+      .filter(({ kind }) => kind === 'Deployment')
+      .map((object) => {
+        const { template } = object['spec'] as {
+          readonly template: { readonly spec: { readonly topologySpreadConstraints: unknown } }
+        }
+        return template.spec.topologySpreadConstraints
+      })
+    expect(constraints).toHaveLength(2)
+    for (const each of constraints)
+      expect(each).toEqual([
+        given[0],
+        given[1],
+        {
+          ...given[2],
+          labelSelector: { matchLabels: expect.any(Object) as unknown },
+          matchLabelKeys: ['pod-template-hash'],
+        },
+      ])
+  })
+
+  it('replaces Pods where it says that the image is another one', async () => {
+    const annotations = async (revision?: string): Promise<readonly unknown[]> => {
+      const objects = await renderObjects({ values: { image: { revision } } })
+      return objects
+        .filter(({ kind }) => kind === 'Deployment')
+        .map((object) => {
+          const { template } = object['spec'] as {
+            readonly template: {
+              readonly metadata: { readonly annotations: Readonly<Record<string, string>> }
+            }
+          }
+          return template.metadata.annotations['gateway.svc.dev/image-revision']
+        })
+    }
+    expect(await annotations('sha256:12')).toEqual(['sha256:12', 'sha256:12'])
+    expect(await annotations('')).toEqual([undefined, undefined])
   })
 })
 

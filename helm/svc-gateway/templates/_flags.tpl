@@ -143,12 +143,12 @@
 {{- divf (mulf $number (get $factors (regexFind "[A-Za-z]+$" $text) | default 1.0)) 1048576.0 }}
 {{- end }}
 
-{{- /* The one container of a Deployment that a template makes. In: root, template. */}}
-{{- define "svc-gateway.renderedContainer" -}}
+{{- /* The spec of the Pods of the Deployment that a template makes. In: root, template. */}}
+{{- define "svc-gateway.renderedPod" -}}
 {{- range include (print .root.Template.BasePath "/" .template) .root | splitList "\n---\n" }}
 {{- $object := fromYaml . }}
 {{- if eq (get $object "kind" | toString) "Deployment" }}
-{{- index $object.spec.template.spec.containers 0 | toYaml }}
+{{- toYaml $object.spec.template.spec }}
 {{- end }}
 {{- end }}
 {{- end }}

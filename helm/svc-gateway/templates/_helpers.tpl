@@ -25,6 +25,11 @@
 {{- end }}
 {{- end }}
 
+{{- /* An annotation of Pods, by which another image of the same name replaces them; empty: nothing. */}}
+{{- define "svc-gateway.imageRevision" -}}
+{{- with .Values.image.revision }}gateway.svc.dev/image-revision: {{ . | quote }}{{ end }}
+{{- end }}
+
 {{- /* What tells the Pods of a part from all others. In: root, part. */}}
 {{- define "svc-gateway.selector" -}}
 app.kubernetes.io/name: {{ include "svc-gateway.name" .root }}
@@ -37,12 +42,12 @@ app.kubernetes.io/component: {{ .part }}
 {{- $chart := printf "%s-%s" .root.Chart.Name .root.Chart.Version | replace "+" "_" | trunc 63 }}
 {{- $own := include "svc-gateway.selector" . | fromYaml }}
 {{- $about := dict "helm.sh/chart" $chart "app.kubernetes.io/version" (.root.Chart.AppVersion | replace "+" "_") "app.kubernetes.io/managed-by" .root.Release.Service "app.kubernetes.io/part-of" "svc-gateway" }}
-{{- merge dict $own (default dict .labels) $about .root.Values.commonLabels | toYaml }}
+{{- merge dict $own (default dict .labels) $about (default dict .root.Values.commonLabels) | toYaml }}
 {{- end }}
 
 {{- /* Of Pods: nothing that changes with the chart alone, as each change replaces them. In: root, part; labels. */}}
 {{- define "svc-gateway.podLabels" -}}
-{{- merge (include "svc-gateway.selector" . | fromYaml) (default dict .labels) .root.Values.commonLabels | toYaml }}
+{{- merge (include "svc-gateway.selector" . | fromYaml) (default dict .labels) (default dict .root.Values.commonLabels) | toYaml }}
 {{- end }}
 
 {{- /* The metadata of an object. In: root, part, name; namespace (else the release's, `cluster`: none), labels, annotations. */}}
@@ -55,7 +60,7 @@ metadata:
   {{- end }}
   labels:
     {{- include "svc-gateway.labels" . | nindent 4 }}
-  {{- with merge dict (default dict .annotations) .root.Values.commonAnnotations }}
+  {{- with merge dict (default dict .annotations) (default dict .root.Values.commonAnnotations) }}
   annotations:
     {{- toYaml . | nindent 4 }}
   {{- end }}
@@ -77,7 +82,8 @@ imagePullSecrets:
 {{- $own := dict "labelSelector" (dict "matchLabels" (include "svc-gateway.selector" . | fromYaml)) "matchLabelKeys" (list "pod-template-hash") }}
 {{- $constraints := list }}
 {{- range .settings.topologySpreadConstraints }}
-{{- $constraints = append $constraints (hasKey . "labelSelector" | ternary . (merge dict . $own)) }}
+{{- /* A copy: a selector that is given stays as it is, and so do the user's values. */}}
+{{- $constraints = append $constraints (hasKey . "labelSelector" | ternary . (merge (deepCopy .) $own)) }}
 {{- end }}
 {{- with $constraints }}
 topologySpreadConstraints:
