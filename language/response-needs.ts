@@ -13,6 +13,8 @@ export interface ResponseNeeds {
   readonly passesThrough: boolean
   readonly readsResultBody: boolean
   readonly readsErrorBody: boolean
+  /** There is no `on_error`: an error of the upstream passes through as it is. */
+  readonly passesErrors: boolean
   /** `on_result` fails if the body of the result is empty: it reads a member of it. */
   readonly needsResultMember: boolean
 }
@@ -30,6 +32,7 @@ export const responseNeedsOf = ({
     passesThrough: isUnchanged && !reads(rest, RESULT_BODY),
     readsResultBody,
     readsErrorBody: reads(onError, ERROR_BODY),
+    passesErrors: !onError.declared,
     needsResultMember: templatesOf(onResult).some(readsMember),
   }
 }

@@ -51,9 +51,12 @@ export const gatewayError = (
   message,
 })
 
+/** The `error_uri` of a response with a status of 400 or more. */
+export const upstreamUri = (status: number): string => `svc.error.upstream.${status}`
+
 /** For a response with a status of 400 or more. */
 export const statusError = (status: number, headers: ValueMap, body: Value): ActionError => ({
-  error_uri: `svc.error.upstream.${status}`,
+  error_uri: upstreamUri(status),
   args: [],
   kwargs: {},
   details: {},

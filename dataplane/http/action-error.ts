@@ -2,6 +2,7 @@
 
 import type { StatusCodes } from '../../language/compiled.ts'
 import type { ValueMap } from '../../language/expression/value.ts'
+import { upstreamUri } from '../actions/failure.ts'
 import type { ActionError } from '../actions/performer.ts'
 
 /** Builds `action.error`, with the status from the document's table. */
@@ -11,6 +12,12 @@ export const viewError = (
 ): { readonly error: ValueMap; readonly message: string; readonly status: number } => {
   const status = statusOfError(visible, codes)
   return { error: { ...visible, status_code: status }, message, status }
+}
+
+/** The status that a client gets of an upstream's error: the document may map it. */
+export const statusOfUpstream = (status: number, codes: StatusCodes): number => {
+  const uri = upstreamUri(status)
+  return (Object.hasOwn(codes, uri) ? codes[uri] : undefined) ?? status
 }
 
 /** The upstream's own status, otherwise the one of the error URI in the document's table, otherwise 500. */

@@ -1,6 +1,7 @@
 // Handles one request from its match to its response: what dispatch knows of it, and where its action reports to. It
 // turns results into exactly one response, whichever comes first.
 
+import { upstreamUri } from '../actions/failure.ts'
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { ActionType } from '../../language/compile/action.ts'
 import type { ContentType } from '../../language/compiled.ts'
@@ -179,7 +180,8 @@ export class HttpExchange implements Exchange {
       begin: () => this.#begin(plan, isEvents),
       onEnd: (bytes) => {
         this.#cancel = undefined
-        this.#settled({ status: plan.status, ...this.#cutAs, bytes })
+        const failed = head.statusCode >= 400 && { failure: upstreamUri(head.statusCode) }
+        this.#settled({ status: plan.status, ...failed, ...this.#cutAs, bytes })
       },
     })
     this.#sink = sink

@@ -56,7 +56,9 @@ export interface OperationShape {
   readonly readsAction: boolean
   /** Its response may be a stream of events. */
   readonly hasEvents: boolean
-  /** It has an `on_error`. */
+  /** `on_error` has headers. */
+  readonly replacesErrorHeaders: boolean
+  /** It has an `on_error` with something in it: an empty one stands for the error record. */
   readonly hasOnError: boolean
   readonly action: CompiledOperation['action']['type']
   /** The `status_code` of the result is the status, where the document sets none. */
@@ -171,7 +173,8 @@ const shapeOf = (
     replacesHeaders: operation.onResult.headers !== undefined,
     readsAction: operation.reads.some((read) => read === 'action' || read.startsWith('action.')),
     hasEvents: response.events !== 'none',
-    hasOnError: operation.onError.declared,
+    replacesErrorHeaders: operation.onError.headers !== undefined,
+    hasOnError: !isEmpty(operation.onError),
     action: operation.action.type,
     givesStatus: response.givesStatus,
     isFixed: response.isFixed && onResult.isConstant,
@@ -182,6 +185,9 @@ const shapeOf = (
     statusCodes,
   })
 }
+
+const isEmpty = ({ headers, body, statusCode, uri }: CompiledOperation['onError']): boolean =>
+  [headers, body, statusCode, uri].every((member) => member === undefined)
 
 const shareEqual = createEqualShare()
 

@@ -152,9 +152,14 @@ export class Forwarding implements UpstreamSink {
       return
     }
     this.#status = statusCode
-    this.#headers = fromUpstream(raw)
-    const { passesThrough, readsResultBody, readsErrorBody } = this.#tools.outcome
-    if (statusCode < 400 && passesThrough) this.#passOn()
+    const headers = fromUpstream(raw)
+    // A challenge for the credential of the realm is no concern of the client.
+    this.#headers =
+      this.#authorization === undefined
+        ? headers
+        : headers.filter(([name]) => name !== 'www-authenticate')
+    const { passesThrough, passesErrors, readsResultBody, readsErrorBody } = this.#tools.outcome
+    if (statusCode < 400 ? passesThrough : passesErrors) this.#passOn()
     else if (statusCode < 400 ? readsResultBody : readsErrorBody) {
       this.#mode = 'collect'
       this.#body = new ByteCollector()
@@ -292,6 +297,7 @@ export class Forwarding implements UpstreamSink {
   }
 
   #passOn(): void {
+    this.#explainStatus()
     const hasBody = !comesWithoutBody(this.#status, this.#ready.outgoing.method)
     const out = this.#exchange.stream({
       statusCode: this.#status,
@@ -362,7 +368,7 @@ export class Forwarding implements UpstreamSink {
     if (!this.#settle()) return
     const map = responseHeaderMap(headers)
     if (this.#status >= 400) {
-      this.#explain(causeOfStatus(this.#status) ?? 'upstream_status', `status ${this.#status}`)
+      this.#explainStatus()
       this.#exchange.fail(statusError(this.#status, map, body))
       return
     }
@@ -383,6 +389,11 @@ export class Forwarding implements UpstreamSink {
     if (!isFirst) return
     this.#explain(reason, detail)
     this.#exchange.fail(error)
+  }
+
+  #explainStatus(): void {
+    if (this.#status >= 400)
+      this.#explain(causeOfStatus(this.#status) ?? 'upstream_status', `status ${this.#status}`)
   }
 
   #explain(reason: FailureReason, detail: string): void {
@@ -447,6 +458,8 @@ const faultOfHead = (statusCode: number, raw: readonly (string | Buffer)[]): str
   // RFC 9110 §15.
   if (statusCode > 599)
     return `The upstream answered with ${statusCode}, which is not an HTTP status.`
+  // RFC 9110 §15.5.8: the client would offer its credentials for a proxy that it does not use.
+  if (statusCode === 407) return 'The upstream answered with 407, as only proxies do.'
   return hasForeignCoding(raw)
     ? 'The upstream answered in a transfer coding other than chunked.'
     : undefined

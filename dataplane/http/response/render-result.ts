@@ -7,7 +7,8 @@ import type { ActionError, StreamHead } from '../../actions/performer.ts'
 import type { Context } from '../../context.ts'
 import { frameResponse } from '../../framing.ts'
 import { responseHeaderMap } from '../../header-map.ts'
-import { viewError } from '../action-error.ts'
+import { statusError } from '../../actions/failure.ts'
+import { statusOfUpstream, viewError } from '../action-error.ts'
 import { recordBody } from '../errors.ts'
 import { toLocation } from './location.ts'
 import { contentOf, mergeStreamHeaders } from './pass-through.ts'
@@ -60,34 +61,53 @@ export const renderFailure = (addressee: Addressee, failure: ActionError): Rende
   const { error, message, status } = viewError(failure, operation.shape.statusCodes)
   context.action = { error }
   const plan = operation.onError()
-  if (plan !== undefined) return renderError(plan, addressee, { uri: failure.error_uri, status })
+  if (plan !== undefined) return renderError(plan, addressee, { failure, status })
+  const headers = operation.shape.headers.writeWhatIsKnown(context)
   return {
     status,
-    headers: withRetryAfter(operation.shape.headers.writeWhatIsKnown(context), failure.error_uri),
+    headers: withRetryAfter(withFieldOfStatus(headers, status, failure.headers), failure.error_uri),
     ...recordBody(failure.error_uri, message, '', contentType),
   }
 }
 
 const renderError = (
   plan: ResponsePlan,
-  { context, contentType }: Addressee,
-  { uri, status }: { readonly uri: string; readonly status: number },
+  { context, operation, contentType }: Addressee,
+  { failure, status: known }: { readonly failure: ActionError; readonly status: number },
 ): RenderedResponse => {
-  const headers = plan.headers.write(context)
-  const encoded = plan.body(context, contentType, headers)
-  const own = plan.status(context) ?? plan.statusOfBody(context)
-  return toRendered(own ?? status, withRetryAfter(headers, uri), encoded)
+  const written = plan.headers.write(context)
+  const encoded = plan.body(context, contentType, written)
+  const status = plan.status(context) ?? plan.statusOfBody(context) ?? known
+  const headers = operation.shape.replacesErrorHeaders
+    ? written
+    : withFieldOfStatus(written, status, failure.headers)
+  return toRendered(status, withRetryAfter(headers, failure.error_uri), encoded)
+}
+
+/** A field without which a status is of no use (RFC 9110 §15): the upstream's stays, if the response has that status. */
+const withFieldOfStatus = (headers: HeaderList, status: number, upstream: ValueMap): HeaderList => {
+  const name = FIELDS_OF_STATUS[status] ?? (status >= 300 && status < 400 ? 'retry-after' : '')
+  const value = Object.hasOwn(upstream, name) ? upstream[name] : undefined
+  return typeof value !== 'string' || headerOf(headers, name) !== undefined
+    ? headers
+    : [...headers, [name, value]]
+}
+
+const FIELDS_OF_STATUS: Readonly<Record<number, string>> = {
+  401: 'www-authenticate',
+  405: 'allow',
+  416: 'content-range',
+  429: 'retry-after',
+  503: 'retry-after',
 }
 
 /**
  * Renders the head of an upstream's response whose body passes through.
  * @throws ExpressionError
  */
-export const planStream = (
-  { context, operation }: Addressee,
-  head: StreamHead,
-  isHead: boolean,
-): FramedHead => {
+export const planStream = (addressee: Addressee, head: StreamHead, isHead: boolean): FramedHead => {
+  if (head.statusCode >= 400) return planUpstreamError(addressee, head, isHead)
+  const { context, operation } = addressee
   const { onResult, shape } = operation
   const { readsAction, replacesHeaders: replaces } = shape
   context.action = {
@@ -106,6 +126,22 @@ export const planStream = (
     headers: withLocation(headers, onResult.uri(context), operation.shape.method),
     framing,
   }
+}
+
+/** Of a document without `on_error`. What its headers say of a result is left out, as on the gateway's own errors. */
+const planUpstreamError = (
+  { context, operation: { shape } }: Addressee,
+  head: StreamHead,
+  isHead: boolean,
+): FramedHead => {
+  const received = shape.readsAction ? responseHeaderMap(head.headers) : {}
+  const { error } = viewError(statusError(head.statusCode, received, ''), shape.statusCodes)
+  context.action = { error }
+  const own = shape.headers.writeWhatIsKnown(context)
+  const status = statusOfUpstream(head.statusCode, shape.statusCodes)
+  const framing = frameResponse(status, isHead, contentOf(head, status))
+  const merged = { upstream: head.headers, own, replaces: false }
+  return { status, headers: mergeStreamHeaders(status, framing, merged), framing }
 }
 
 /**

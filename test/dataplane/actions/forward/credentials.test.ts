@@ -82,6 +82,21 @@ describe.each(UPSTREAM_CLIENTS)('a request with a credential, over %s', (client)
     ])
   })
 
+  it('hides the challenge of the upstream from the client', async () => {
+    const { origin } = await serving((_, response) => {
+      response.writeHead(401, { 'www-authenticate': 'Bearer', 'x-up': 'up' }).end('said')
+    })
+    const credentials = walletFor([origin], { renewals: 0 })
+    const gateway = await gatewayTo(origin, { action: ACTION }, { credentials, realm: 'r' })
+    const { status, headers, text } = await call(gateway)
+    expect([status, headers['www-authenticate'], headers['x-up'], text]).toEqual([
+      401,
+      undefined,
+      'up',
+      'said',
+    ])
+  })
+
   it('is sent no third time', async () => {
     const { origin, seen } = await upstreamTaking('none')
     const credentials = walletFor([origin], { renewals: 10 })

@@ -269,11 +269,23 @@ describe.each(UPSTREAM_CLIENTS)('over %s', (client) => {
       })
     })
 
-    it('never passes through, and is not read where no template reads it', async () => {
+    it('is not read where no template of on_error reads it', async () => {
       const server = await failing()
-      const gateway = await gatewayTo(server.origin)
+      const gateway = await gatewayTo(server.origin, { onError: { declared: true } })
       expect((await call(gateway)).json()).toMatchObject({ error: { status_code: 422, body: '' } })
       expect(gateway.outcomes).toEqual(['fail'])
+    })
+
+    it('passes through where there is no on_error', async () => {
+      const server = await failing()
+      const gateway = await gatewayTo(server.origin, { onResult: READ_ALL.onResult })
+      const response = await call(gateway)
+      expect([response.status, response.json(), gateway.outcomes]).toEqual([
+        422,
+        { why: 'no' },
+        ['stream'],
+      ])
+      expect(gateway.failures).toMatchObject([{ reason: 'upstream_status' }])
     })
 
     it('keeps its status when its body can’t be decoded', async () => {

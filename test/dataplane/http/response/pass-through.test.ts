@@ -1,49 +1,11 @@
 // What a client gets of an upstream's response at which moment, from the upstream's socket to the client's.
 
 import { buffer } from 'node:stream/consumers'
-import { afterEach, expect, it } from '@jest/globals'
-import { createGuard } from '../../../../dataplane/upstream/destinations/guard.ts'
-import { createUpstream } from '../../../../dataplane/upstream/undici-upstream.ts'
+import { expect, it } from '@jest/globals'
 import type { Socket } from 'node:net'
 import { eventually } from '../../../support/eventually.ts'
 import { openRequest } from '../../../support/http-request.ts'
-import { type Listening, listenRaw } from '../../upstream/servers.ts'
-import { apiOf, serveGateway, type ServedGateway } from '../served-gateway.ts'
-
-const closers: (() => Promise<void>)[] = []
-
-afterEach(async () => {
-  for (const close of closers.splice(0).reverse()) await close()
-})
-
-interface Served {
-  readonly gateway: ServedGateway
-  readonly server: Listening
-  /** Of the upstream, one for each connection. */
-  readonly sockets: Socket[]
-}
-
-/** @param head the upstream's response to every request, as far as it comes by itself */
-const serve = async (head: string, response: object = {}, action: object = {}): Promise<Served> => {
-  const sockets: Socket[] = []
-  const server = await listenRaw((socket) => {
-    if (sockets.includes(socket)) return
-    sockets.push(socket)
-    socket.write(head, 'latin1')
-  })
-  const upstream = createUpstream({ guard: createGuard() })
-  const gateway = await serveGateway({ upstream })
-  const operation = { action: { type: 'forward', host: server.origin, ...action }, response }
-  await gateway.load(apiOf({ '/x': { get: operation, post: operation } }))
-  closers.push(
-    () => server.close(),
-    () => upstream.close(),
-    async () => {
-      await gateway[Symbol.asyncDispose]()
-    },
-  )
-  return { gateway, server, sockets }
-}
+import { serveUpstream } from './forward-server.ts'
 
 const HEADS = {
   events: 'HTTP/1.1 200 OK\r\ncontent-type: text/event-stream\r\n\r\n',
@@ -63,7 +25,7 @@ const ways = Object.entries(HEADS).flatMap(([name, head]) =>
 it.each(ways)(
   'the head comes before the first byte of the body: %s, %s',
   async (...[, method, head]) => {
-    const { gateway, server } = await serve(head)
+    const { gateway, server } = await serveUpstream(head)
     const incoming = await openRequest(`${gateway.url}/x`, { method })
     expect(incoming.statusCode).toBe(Number(head.slice(9, 12)))
     // The client leaves without a byte, and the upstream hears of it.
@@ -75,7 +37,7 @@ it.each(ways)(
 )
 
 it('the head comes while the upstream still reads the request', async () => {
-  const { gateway, sockets } = await serve(HEADS['chunked JSON'])
+  const { gateway, sockets } = await serveUpstream(HEADS['chunked JSON'])
   await using client = await gateway.raw(
     'POST /x HTTP/1.1\r\nHost: a\r\nContent-Type: application/json\r\nContent-Length: 200000\r\n\r\n[',
   )
@@ -94,7 +56,7 @@ it.each([
   ['a chunk that is none, of events', `${HEADS['chunked events']}zz\r\n`],
   ['a chunk too long', `${HEADS['chunked JSON']}fffffffffffffffff\r\n`],
 ])('nonsense before anything was sent is bad_gateway: %s', async (_, bytes) => {
-  const { gateway } = await serve(bytes)
+  const { gateway } = await serveUpstream(bytes)
   const response = await gateway.ask('GET', '/x')
   expect([response.status, response.json()]).toMatchObject([504, { code: 'svc.error.bad_gateway' }])
   const seen = { status: 504, code: 'svc.error.bad_gateway', reason: 'malformed' }
@@ -127,7 +89,7 @@ it.each<[string, string, (socket: Socket) => unknown, string, string]>([
 ])(
   '%s after the head cuts the response off, and is logged as that',
   async (...[, head, act, code, reason]) => {
-    const { gateway, sockets } = await serve(head, {}, { timeout: 100 })
+    const { gateway, sockets } = await serveUpstream(head, { action: { timeout: 100 } })
     const incoming = await openRequest(`${gateway.url}/x`)
     if (sockets[0] !== undefined) act(sockets[0])
     await expect(buffer(incoming)).rejects.toThrow('aborted')
@@ -144,7 +106,7 @@ it.each<[string, string, (socket: Socket) => unknown, string, string]>([
 )
 
 it('nonsense along with the head and a part cuts a response that the client gets', async () => {
-  const { gateway } = await serve(`${HEADS['chunked JSON']}2\r\nab\r\nzz\r\n`)
+  const { gateway } = await serveUpstream(`${HEADS['chunked JSON']}2\r\nab\r\nzz\r\n`)
   await using client = await gateway.raw('GET /x HTTP/1.1\r\nHost: a\r\n\r\n')
   expect(await client.stream.line()).toBe('HTTP/1.1 200 OK')
   while ((await client.stream.line()) !== '');
@@ -154,8 +116,8 @@ it('nonsense along with the head and a part cuts a response that the client gets
 })
 
 it('a cut counts as the status that the document maps its failure to', async () => {
-  const { gateway, sockets } = await serve(HEADS['a known length'], {
-    on_error: { status_code: 200, body: 'all is well' },
+  const { gateway, sockets } = await serveUpstream(HEADS['a known length'], {
+    response: { on_error: { status_code: 200, body: 'all is well' } },
   })
   const incoming = await openRequest(`${gateway.url}/x`)
   sockets[0]?.resetAndDestroy()
