@@ -1,10 +1,12 @@
 // Keeps TLS servers up to date with their certificate files: it refreshes them when the files change, and opens them
-// when the files appear. A pair that does not match, as in the middle of a renewal, changes nothing.
+// when the files appear. A pair that does not match, as in the middle of a renewal, changes nothing. When the CAs of client
+// certificates change, the connections that they have let in end.
 
 import type { Server as TlsServer } from 'node:https'
 import type { Log } from '../../../telemetry/log.ts'
 import { withTlsFloor } from '../http-server.ts'
 import { watchFiles, type FileWatch } from '../../watched-files.ts'
+import { type ClientConnections, trackClientConnections } from './client-connections.ts'
 
 export interface TlsFiles {
   readonly cert: string
@@ -64,6 +66,8 @@ export interface DeferredServer extends FileWatch {
 export const openWhenFilesAppear = (opening: DeferredOpening): DeferredServer => {
   const { files, log, create, listen, intervalMs } = opening
   let server: TlsServer | undefined
+  let clients: ClientConnections | undefined
+  let ca: Buffer | undefined
   let first: Promise<void> | undefined
 
   const listenLate = async (created: TlsServer): Promise<void> => {
@@ -82,9 +86,16 @@ export const openWhenFilesAppear = (opening: DeferredOpening): DeferredServer =>
       const contents = contentsOf(buffers)
       if (server !== undefined) {
         server.setSecureContext(withTlsFloor(contents))
+        if (contents.ca !== undefined && ca?.equals(contents.ca) !== true) {
+          clients?.end()
+          log.info('the CAs of management clients have changed: their connections were ended')
+        }
+        ca = contents.ca
         return
       }
       server = create(contents)
+      clients = trackClientConnections(server)
+      ca = contents.ca
       if (first === undefined) first = listen(server)
       else void listenLate(server)
     },

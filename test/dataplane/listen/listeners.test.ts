@@ -548,6 +548,106 @@ describe('TLS', () => {
     })
   })
 
+  describe('the CAs of management clients', () => {
+    /** A management listener with mutual TLS; `release` lets the responses to `/held` go on. */
+    const openMutual = async (directory: string) => {
+      const [before, after] = [createCertificateAuthority('one'), createCertificateAuthority('two')]
+      const issued = before.issue('m.example')
+      const file = (name: string): string => join(directory, name)
+      await writeFile(file('cert'), issued.cert)
+      await writeFile(file('key'), issued.key)
+      await writeFile(file('ca'), before.cert)
+      const held: ServerResponse[] = []
+      const performed: string[] = []
+      const argv = ['cert', 'key'].flatMap((name) => [`--management-tls-${name}`, file(name)])
+      const listeners = await open([...argv, '--management-client-ca', file('ca')], {
+        managementHandlers: {
+          onRequest: ({ url = '' }: IncomingMessage, response: ServerResponse) => {
+            performed.push(url)
+            if (url === '/begun') response.write('begun ')
+            if (url === '/held' || url === '/begun') held.push(response)
+            else response.end('at once')
+          },
+        },
+      })
+      const port = Number(new URL(listeners.urls().management ?? '').port)
+      const client = before.issue('operator.example')
+      const connect = async () => {
+        const to = { host: '127.0.0.1', port, servername: 'm.example', ca: before.cert }
+        const socket = connectTls({ ...to, ...client })
+        let received = ''
+        let isClosed = false
+        socket.setEncoding('utf8').on('data', (chunk: string) => (received += chunk))
+        socket.on('error', () => undefined).once('close', () => (isClosed = true))
+        await once(socket, 'secureConnect')
+        return { socket, received: () => received, isClosed: () => isClosed }
+      }
+      const get = (path: string): string => `GET ${path} HTTP/1.1\r\nHost: m\r\n\r\n`
+      const change = (ca: string): Promise<void> => writeFile(file('ca'), ca)
+      return { before, after, issued, held, performed, port, connect, get, change, file }
+    }
+
+    it('when they change, connections in their handshake and idle ones end, others after their response', async () => {
+      await using dir = await makeTempDir()
+      const mutual = await openMutual(dir.path)
+      const [unused, idle, busy, begun] = [
+        await mutual.connect(),
+        await mutual.connect(),
+        await mutual.connect(),
+        await mutual.connect(),
+      ]
+      const silent = connectTcp(mutual.port, '127.0.0.1')
+      const silentEnds = once(silent, 'close')
+      await once(silent, 'connect')
+      idle.socket.write(mutual.get('/idle'))
+      busy.socket.write(mutual.get('/held') + mutual.get('/queued'))
+      begun.socket.write(mutual.get('/begun') + mutual.get('/queued'))
+      await eventually(() => {
+        expect(idle.received()).toContain('at once')
+        expect(begun.received()).toContain('begun')
+        expect(mutual.held).toHaveLength(2)
+      })
+
+      await mutual.change(mutual.after.cert)
+      await followed(() => {
+        expect([unused.isClosed(), idle.isClosed()]).toEqual([true, true])
+      })
+      await silentEnds
+      expect([busy.isClosed(), begun.isClosed()]).toEqual([false, false])
+      for (const response of mutual.held) response.end('whole')
+      await eventually(() => {
+        expect([busy.isClosed(), begun.isClosed()]).toEqual([true, true])
+      })
+      expect(busy.received()).toMatch(/connection: close[^]*whole$/i)
+      expect(begun.received()).toMatch(/whole\r\n0\r\n\r\n$/)
+      expect(mutual.performed.filter((path) => path === '/queued')).toEqual([])
+      expect(lines.join('')).toContain('their connections were ended')
+    })
+
+    it('when others change, connections stay', async () => {
+      await using dir = await makeTempDir()
+      const mutual = await openMutual(dir.path)
+      const idle = await mutual.connect()
+      const renewed = mutual.before.issue('renewed.example')
+      await writeFile(mutual.file('key'), renewed.key)
+      await writeFile(mutual.file('cert'), renewed.cert)
+      const url = `https://127.0.0.1:${mutual.port}`
+      await followed(async () => {
+        const tls = {
+          ca: mutual.before.cert,
+          servername: 'renewed.example',
+          ...mutual.before.issue('c'),
+        }
+        expect((await request(url, { tls })).text).toBe('at once')
+      })
+      idle.socket.write(mutual.get('/idle'))
+      await eventually(() => {
+        expect(idle.received()).toContain('at once')
+      })
+      idle.socket.destroy()
+    })
+  })
+
   it('management opens at once when its files are there', async () => {
     await using dir = await makeTempDir()
     const issued = createCertificateAuthority('a').issue('m.example')
