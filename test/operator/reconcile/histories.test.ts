@@ -1,5 +1,6 @@
 // Random histories of resources lead to the same result as if every resource were another object at each step: nothing that
-// is remembered between two caches may show. What deleted Realms leave behind and the passing of time are part of them.
+// is remembered between two caches may show. What deleted Realms leave behind and the passing of time are part of them. And
+// nothing is served at any step that the rights of that moment do not allow, nor taken out while they do.
 
 import { expect, it } from '@jest/globals'
 import fc from 'fast-check'
@@ -15,6 +16,7 @@ import type { ResourceCache } from '../../../operator/resource/resource-source.t
 import { createManualClock } from '../../support/manual-clock.ts'
 import { aSpecification, resourceOf } from '../../support/resources.ts'
 import { standingSource } from '../../support/standing-source.ts'
+import { lostServices, trespasses } from './rights-oracle.ts'
 
 const namespace = fc.constantFrom('n', 'm')
 const PAUSED = { 'gateway.svc.dev/paused': 'true' }
@@ -33,7 +35,7 @@ const identity = {
   createdAt: fc.integer({ min: 1, max: 3 }),
   generation: fc.integer({ min: 1, max: 1_000 }),
 }
-const className = fc.constantFrom('svc', 'svc', 'svc', 'other')
+const className = fc.constantFrom('svc', 'svc', 'svc', 'svc', 'svc', 'svc', 'other')
 
 const actionOf = (upstream: string | undefined, hasCredential: boolean): object => {
   if (hasCredential) return { type: 'forward', host: 'http://up.test', credential: 'billing' }
@@ -42,6 +44,8 @@ const actionOf = (upstream: string | undefined, hasCredential: boolean): object 
     : { type: 'forward', host: upstream }
 }
 
+const NONE_MOSTLY = new Array<undefined>(6).fill(undefined)
+
 /** Few ids, hosts and paths, so that they clash. */
 const aDocument = fc
   .record({
@@ -49,12 +53,12 @@ const aDocument = fc
     name: fc.constantFrom('a', 'b', 'c'),
     gatewayClassName: className,
     id: fc.constantFrom('1', '2', '3'),
-    host: fc.constantFrom<unknown>('x.test', 'x.test', '[www.]x.test', '_', 7),
-    path: fc.constantFrom('/p', '/q'),
+    host: fc.constantFrom<unknown>('x.test', 'x.test', 'www.x.test', '[www.]x.test', '_', 7),
+    path: fc.constantFrom('/p', '/q', undefined),
     realmUri: fc.constantFrom('com.a', 'com.a', 'com.b'),
-    upstream: fc.constantFrom(undefined, 'svc.n', 'svc.m'),
-    hasCredential: fc.boolean(),
-    secret: fc.constantFrom(undefined, undefined, 'one', 'two'),
+    upstream: fc.constantFrom(undefined, undefined, 'svc.n', 'svc.m'),
+    hasCredential: fc.constantFrom(false, false, false, true),
+    secret: fc.constantFrom(...NONE_MOSTLY, 'one', 'two'),
   })
   .map(
     ({
@@ -70,9 +74,8 @@ const aDocument = fc
       ...known
     }) => {
       const action = actionOf(upstream, hasCredential)
-      const versions = {
-        v1: { base_path: '/v', paths: { [path]: { get: { action, response: {} } } } },
-      }
+      const paths = path === undefined ? {} : { [path]: { get: { action, response: {} } } }
+      const versions = { v1: { base_path: '/v', paths } }
       const document = aSpecification(id, { host, versions, realm_uri: realmUri })
       const variablesFrom = [{ name: 'v', secretRef: { name: secret, key: 'k' } }]
       const spec = { gatewayClassName, document, ...(secret !== undefined && { variablesFrom }) }
@@ -87,12 +90,17 @@ const aRealm = fc
     name: fc.constantFrom('r', 's'),
     gatewayClassName: className,
     uri: fc.constantFrom('com.a', 'com.b'),
-    isOpen: fc.boolean(),
+    from: fc.constantFrom('Same', 'All', 'All', 'Selector'),
+    allowedHosts: fc.constantFrom(undefined, undefined, ['x.test'], ['*.x.test', 'x.test']),
+    hasRouter: fc.boolean(),
     /** Namespaces that may use its credential; undefined: it has none. */
     credentialFor: fc.constantFrom(undefined, 'Same', 'All'),
     lacksSecret: fc.boolean(),
   })
-  .map(({ name, gatewayClassName, uri, isOpen, credentialFor, lacksSecret, ...known }) => {
+  .map((realm) => {
+    const { name, gatewayClassName, uri, from, credentialFor, lacksSecret, ...rest } = realm
+    const { allowedHosts, hasRouter, ...known } = rest
+    const selector = from === 'Selector' ? { selector: { matchLabels: { team: 'a' } } } : {}
     const billing = {
       origins: ['http://up.test'],
       allowedNamespaces: { from: credentialFor },
@@ -101,7 +109,9 @@ const aRealm = fc
     const spec = {
       gatewayClassName,
       uri,
-      ...(isOpen && { allowedNamespaces: { from: 'All' } }),
+      allowedNamespaces: { from, ...selector },
+      ...(allowedHosts !== undefined && { allowedHosts }),
+      ...(hasRouter && { router: { url: 'ws://router.test' } }),
       ...(lacksSecret && { callbackSecret: { secretRef: { name: 'none', key: 'k' } } }),
       ...(credentialFor !== undefined && { credentials: { billing } }),
     }
@@ -112,17 +122,19 @@ const aRealm = fc
 const aNamespace = fc
   .record({
     name: namespace,
-    hosts: fc.constantFrom(undefined, '*', 'x.test'),
+    team: fc.constantFrom('a', 'b'),
+    hosts: fc.constantFrom(undefined, '*', 'x.test', '*.x.test,x.test', 'www.x.test,x.test', ''),
     destinations: fc.constantFrom(undefined, 'own', 'any'),
     quota: fc.constantFrom(undefined, 'documents=1', 'documents=3', 'realms=0'),
   })
-  .map(({ name, ...given }) => {
+  .map(({ name, team, ...given }) => {
     const entries = Object.entries(given).filter(([, text]) => text !== undefined)
     const named = entries.map(([of, text = '']): [string, string] => [
       `gateway.svc.dev/${of}`,
       text,
     ])
-    return resourceOf('Namespace', name, {}, { annotations: Object.fromEntries<string>(named) })
+    const annotations = Object.fromEntries<string>(named)
+    return resourceOf('Namespace', name, {}, { annotations, labels: { team } })
   })
 
 const aSecret = fc
@@ -143,7 +155,7 @@ type Change =
 const aChange: fc.Arbitrary<Change> = fc.oneof(
   { weight: 6, arbitrary: aDocument.map((put) => ({ put })) },
   { weight: 4, arbitrary: aRealm.map((put) => ({ put })) },
-  { weight: 1, arbitrary: aNamespace.map((put) => ({ put })) },
+  { weight: 3, arbitrary: aNamespace.map((put) => ({ put })) },
   { weight: 1, arbitrary: aSecret.map((put) => ({ put })) },
   { weight: 3, arbitrary: fc.nat(30).map((remove) => ({ remove })) },
   { weight: 1, arbitrary: fc.constantFrom(1_000, 61_000, 700_000).map((passMs) => ({ passMs })) },
@@ -158,12 +170,26 @@ const options: fc.Arbitrary<ReconcilerOptions> = fc.record({
   namespaceQuota: fc.constantFrom(undefined, { documents: 3, routes: 100, bytes: 1e6, realms: 1 }),
 })
 
+/** Half of the histories start with a realm for all, and a namespace that an annotation gives a host. */
+const aStart = fc.constantFrom<readonly Resource[]>(
+  [],
+  [
+    resourceOf(
+      'Realm',
+      'r',
+      { spec: { uri: 'com.a', allowedNamespaces: { from: 'All' } } },
+      { namespace: 'n', uid: 'realm n/r/1' },
+    ),
+    resourceOf('Namespace', 'm', {}, { annotations: { 'gateway.svc.dev/hosts': 'x.test' } }),
+  ],
+)
+
 /** Everything of a result that others see, in an order of its own. */
 const described = ({ desired, verdicts, missing, isOpen }: Reconciliation): object => ({
   documents: [...desired.documents].map(([id, each]) => [id, each.digest, each.withheld]).sort(),
   realms: [...desired.realms].map(([uri, each]) => [uri, each.digest, each.namespace]).sort(),
   kept: [...desired.kept.documents, ...desired.kept.realms].sort(),
-  revoked: [...(desired.revokedRealms ?? [])].sort(),
+  revoked: [...(desired.revokedRealms ?? []), ...(desired.revokedDocuments ?? [])].sort(),
   holdDeletes: desired.holdDeletes,
   missing: missing.map(({ key, digest }) => [key, digest]).sort(),
   isOpen,
@@ -243,19 +269,29 @@ it('a change has the same result as if every resource were another object', () =
     maxLength: 24,
   })
   fc.assert(
-    fc.property(options, history, (option, steps) => {
+    fc.property(options, aStart, history, (option, start, steps) => {
       const [some, all] = [anOperator(option), anOperator(option)]
-      let resources: ReadonlyMap<string, Resource> = new Map()
+      let resources: ReadonlyMap<string, Resource> = new Map(
+        start.map((each) => [keyOf(each), each]),
+      )
       let last: Reconciliation | undefined
       for (const step of steps) {
         let passMs = 0
         for (const change of step)
           if (change !== 'statuses' && 'passMs' in change) passMs += change.passMs
           else resources = take(resources, change, last)
+        const before = last
         last = some(resources, passMs)
         expect(described(last)).toEqual(described(all(anew(resources), passMs)))
+        expect(trespasses(last, resources, option)).toEqual([])
+        expect(lostServices(before, last, resources, option)).toEqual([])
+        for (const id of last.desired.revokedDocuments ?? [])
+          expect([last.desired.documents.has(id), last.desired.kept.documents.has(id)]).toEqual([
+            false,
+            false,
+          ])
       }
     }),
-    { numRuns: 300 },
+    { numRuns: 200 },
   )
 })
