@@ -1,6 +1,7 @@
 // Names in maps of headers are one whatever their case, in every function; names in other maps are not.
 
 import { describe, expect, it } from '@jest/globals'
+import fc from 'fast-check'
 import { isHeaderMap, toHeaderMap } from '../../../language/expression/header-map.ts'
 import { evaluator } from '../../../language/expression/run.ts'
 import { toJson } from '../../../language/expression/render.ts'
@@ -88,4 +89,54 @@ describe('reads of headers', () => {
   ])('%s of another map does not', (expression, expected) => {
     expect(valueOf(expression)).toEqual(expected)
   })
+})
+
+const NAMES = ['x-user', 'x_user', 'cookie', '__proto__', 'constructor']
+
+const anyName = fc
+  .tuple(fc.constantFrom(...NAMES), fc.boolean())
+  .map(([name, isUpper]) => (isUpper ? name.toUpperCase() : name))
+
+type Call = readonly ['put' | 'merge' | 'under' | 'with' | 'without', readonly string[]]
+
+const anyCall: fc.Arbitrary<Call> = fc.tuple(
+  fc.constantFrom('put', 'merge', 'under', 'with', 'without'),
+  fc.uniqueArray(anyName, { minLength: 1, maxLength: 3 }),
+)
+
+/** Each call writes its own number. */
+const written = ([call, names]: Call, number: number): string => {
+  if (call === 'put') return `put('${names[0] ?? ''}', '${number}')`
+  if (call === 'with' || call === 'without') return `${call}([${names.join(', ')}])`
+  return `merge({{variables.m${number}}}${call === 'under' ? ', _' : ''})`
+}
+
+/** What a map of names in lower case becomes. `under`: the piped map wins. */
+const applied = (map: ReadonlyMap<string, string>, [call, written]: Call, number: number) => {
+  const names = (call === 'put' ? written.slice(0, 1) : written).map((name) => name.toLowerCase())
+  const own = names.map((name) => [name, String(number)] as const)
+  const isChosen = ([name]: readonly [string, string]) => names.includes(name) === (call === 'with')
+  if (call === 'put' || call === 'merge') return new Map([...map, ...own])
+  return call === 'under' ? new Map([...own, ...map]) : new Map([...map].filter(isChosen))
+}
+
+it('is changed by any functions as a map of names in lower case is', () => {
+  fc.assert(
+    fc.property(fc.array(anyCall, { maxLength: 6 }), (calls) => {
+      const variables = Object.fromEntries(
+        calls.map(([, names], number) => [
+          `m${number}`,
+          Object.fromEntries(names.map((name) => [name, String(number)])),
+        ]),
+      )
+      const pipe = ['request.headers', ...calls.map(written)].join(' |> ')
+      const { template, messages } = folded(`{{${pipe}}}`, { variables })
+      expect(messages).toEqual([])
+      const value = evaluator(template)(contextOf({ request: { headers: sent } }))
+      const start = new Map(Object.entries(sent) as [string, string][])
+      const expected = calls.reduce<ReadonlyMap<string, string>>(applied, start)
+      expect(new Map(Object.entries(value as ValueMap))).toEqual(expected)
+    }),
+    { numRuns: 500 },
+  )
 })
