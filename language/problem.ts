@@ -40,6 +40,7 @@ export type WarningCode =
   | 'OpenWebSocket'
   | 'ServesNothing'
   | 'Shadowed'
+  | 'UnknownService'
 
 /** A diagnostic of a document that loads, for its owner to know. */
 export interface Warning {

@@ -59,6 +59,18 @@ export const readServiceKey = (host: string, clusterDomain: string): string | un
     : undefined
 }
 
+/**
+ * The same for hosts that can be nothing else: `orders.shop` may be a domain elsewhere.
+ *
+ * @example readCertainServiceKey('orders.shop.svc', 'cluster.local') // 'shop/orders'
+ */
+export const readCertainServiceKey = (host: string, clusterDomain: string): string | undefined => {
+  const naming = readHostName(host, clusterDomain)
+  return naming.kind === 'service' && naming.isCertain
+    ? readServiceKey(host, clusterDomain)
+    : undefined
+}
+
 /** RFC 1123; names of Services and Namespaces. */
 const isLabel = (text: string | undefined): text is string => text !== undefined && LABEL.test(text)
 

@@ -10,6 +10,7 @@ import {
 } from './admission/admission-server.ts'
 import { type Adviser, type AdviserOptions, createAdviser } from './admission/advise-review.ts'
 import { createInjector } from './admission/inject-review.ts'
+import { createFindUnserved } from './admission/absent-services.ts'
 import { createLookUp } from './admission/look-up.ts'
 import { MissedPods } from './admission/missed-pods.ts'
 import { createReviewCompiler } from './admission/review-compiler.ts'
@@ -37,6 +38,7 @@ import { openSidecarFile } from './sidecar-file.ts'
 type Settings = Pick<
   OperatorSettings,
   | 'class'
+  | 'clusterDomain'
   | 'deletedRealmSeconds'
   | 'namespaces'
   | 'webhook'
@@ -125,6 +127,7 @@ const openAdviser = (
       clock,
       remedy: (kind, of) => readRemedy(account, kind, of),
     }),
+    findUnserved: createFindUnserved({ api, clock, clusterDomain: settings.clusterDomain }),
     isClassServed: createServedClasses({ api, clock }),
   })
 }

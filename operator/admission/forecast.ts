@@ -8,9 +8,11 @@ import { readOfClass } from '../source/read-object.ts'
 import { realmForbidden } from '../reconcile/conditions.ts'
 import type { Foresight } from '../reconcile/foresight.ts'
 import { NO_DATA_PLANES } from '../reconcile/status/programmed.ts'
+import { unknownServiceWarning } from '../reconcile/status/unknown-services.ts'
 import type { Verdict } from '../reconcile/verdict.ts'
 import type { ApiSpecificationResource, RealmResource, Resource } from '../resource/resource.ts'
 import type { CompileForReview, Located } from './validate-resource.ts'
+import type { FindUnserved } from './absent-services.ts'
 import type { LookUp } from './look-up.ts'
 import { SharedCompilation } from './shared-compilation.ts'
 
@@ -21,6 +23,7 @@ export interface ForecastOptions {
   /** Undefined: it is not known yet which there are. */
   readonly dataPlanes: () => readonly DataPlane[] | undefined
   readonly lookUp: LookUp
+  readonly findUnserved: FindUnserved
   readonly compile: CompileForReview
   readonly clock: Clock
 }
@@ -30,6 +33,8 @@ export interface Forecast {
   readonly problems: readonly string[]
   /** Warnings of the language with the real realm and variables; undefined: these are not known. */
   readonly warnings?: readonly Located[]
+  /** Constant hosts of its forwards. */
+  readonly forwardHosts?: readonly string[]
   /** To share with code that compiles the same document. */
   readonly compilation: SharedCompilation
 }
@@ -53,7 +58,8 @@ export const createForecast = (options: ForecastOptions): MakeForecast => {
     const compilation = new SharedCompilation()
     let basis = options.foresight()
     let forecast = await look(resource, compilation, basis, options)
-    if (!hasFailure(forecast) || settling.count >= MAX_SETTLING) return forecast
+    if (!hasFailure(forecast) || settling.count >= MAX_SETTLING)
+      return withUnserved(forecast, options)
     settling.count += 1
     try {
       for (let ms = 0; ms < SETTLE_MS && hasFailure(forecast); ms += STEP_MS) {
@@ -66,8 +72,17 @@ export const createForecast = (options: ForecastOptions): MakeForecast => {
     } finally {
       settling.count -= 1
     }
-    return forecast
+    return withUnserved(forecast, options)
   }
+}
+
+const withUnserved = async (
+  forecast: Forecast | undefined,
+  { findUnserved }: ForecastOptions,
+): Promise<Forecast | undefined> => {
+  if (forecast?.warnings === undefined || forecast.forwardHosts === undefined) return forecast
+  const unserved = await findUnserved(forecast.forwardHosts)
+  return { ...forecast, warnings: [...unserved.map(unknownServiceWarning), ...forecast.warnings] }
 }
 
 const hasFailure = (forecast: Forecast | undefined): boolean =>
@@ -124,6 +139,7 @@ const look = async (
     compilation,
     problems: problemsOf(verdict, resource, dataPlanes()),
     ...(isLanguageKnown && isSound(verdict) && { warnings: verdict.warnings }),
+    ...(verdict.forwardHosts !== undefined && { forwardHosts: verdict.forwardHosts }),
   }
 }
 

@@ -12,7 +12,7 @@ import { type ResourceStatus, StatusRegistry } from '../reconcile/status/status-
 import { Handover } from './handover.ts'
 
 export interface LeaderTermOptions {
-  readonly fleet: Omit<FleetOptions, 'onReport' | 'clock' | 'log'>
+  readonly fleet: Omit<FleetOptions, 'onReport' | 'onServices' | 'clock' | 'log'>
   readonly recover: (version: MissingVersion, document: RecoveredText) => Promise<boolean>
   /** Versions were recovered: the same cache must be validated again. */
   readonly onRecovered: () => void
@@ -41,12 +41,13 @@ const withNotification = (dataPlanes: DataPlanes, onChange: () => void): DataPla
 
 export class LeaderTerm {
   readonly fleet: Fleet
-  readonly #registry = new StatusRegistry()
+  readonly #registry: StatusRegistry
   readonly #search: RecoverSource<MissingVersion>
   readonly #handover: Handover
   #hasSettled = false
 
   constructor({ fleet, recover, onRecovered, onReport, clock, log }: LeaderTermOptions) {
+    this.#registry = new StatusRegistry(fleet.endpoints?.clusterDomain)
     this.#search = new RecoverSource({
       holders: (version) => this.fleet.holders(version),
       recover,
@@ -63,6 +64,7 @@ export class LeaderTerm {
         this.#search.lookAgain()
         onReport()
       },
+      onServices: onReport,
     })
     this.#handover = new Handover({
       clock,
@@ -88,7 +90,7 @@ export class LeaderTerm {
 
   settle(verdicts: Reconciliation['verdicts'], nowMs: number): ReadonlyMap<string, ResourceStatus> {
     this.#hasSettled = true
-    return this.#registry.update(verdicts, this.reports(), nowMs)
+    return this.#registry.update(verdicts, this.reports(), nowMs, this.fleet.absentServices)
   }
 
   /** Whether conditions were settled in this leader term, which later ones continue. */

@@ -35,7 +35,7 @@ export const planEndpointCalls = (facts: EndpointsFacts): EndpointsPlan => {
     const state = stateOf(service)
     // What it has from a leader before this one may serve until more is known.
     if (state === 'unknown') kept.add(service)
-    else if (state !== 'own address') next.set(service, state)
+    else if (state !== 'own address' && state !== 'absent') next.set(service, state)
     const before = sent.get(service)
     if (state === 'unknown' && before !== undefined) next.set(service, before)
   }

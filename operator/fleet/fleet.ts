@@ -21,7 +21,7 @@ import { Recency } from './sync/recency.ts'
 import { Selections } from './sync/selection.ts'
 import type { Holder, WantedVersion } from './recover-source.ts'
 import { SyncBodies } from './sync/sync-body.ts'
-import type { EndpointSource } from '../service-endpoints.ts'
+import { type EndpointSource, isAbsent } from '../service-endpoints.ts'
 import type { EpochSource } from '../epoch.ts'
 import { type ServiceScope, WantedServices } from './wanted-services.ts'
 import { Withholding } from './sync/withholding.ts'
@@ -40,6 +40,8 @@ export interface FleetOptions {
   readonly log: Log
   /** After every change of a report, and for a data plane that is new. */
   readonly onReport: (report: DataPlaneReport) => void
+  /** Called when `absentServices` has changed. */
+  readonly onServices?: () => void
   /** A data plane is gone: its report too. */
   readonly onGone?: (name: string) => void
   readonly confirmDeletes: () => Promise<boolean>
@@ -95,6 +97,8 @@ export class Fleet {
   readonly #neighbourhoods: Neighbourhoods
   readonly #services: WantedServices | undefined
   readonly #endpointBytes = new Limiter(ENDPOINT_BYTES)
+  #wanted: ReadonlySet<string> = new Set()
+  #absent: ReadonlySet<string> = new Set()
   #selections: Selections | undefined
 
   constructor(options: FleetOptions) {
@@ -127,6 +131,7 @@ export class Fleet {
   start(): void {
     this.#options.endpoints?.source.start(() => {
       for (const worker of this.#workers.values()) worker.wakeEndpoints()
+      this.#findAbsent()
     })
     this.#options.dataPlanes.start((dataPlanes) => {
       this.#adopt(dataPlanes)
@@ -141,8 +146,27 @@ export class Fleet {
     this.#shared.bodies.forget()
     this.#selections = new Selections(desired, this.#selections, this.#shared.entries)
     const services = this.#services?.update(desired.documents)
-    if (services !== undefined) this.#options.endpoints?.source.want(services)
+    if (services !== undefined) {
+      this.#options.endpoints?.source.want(services)
+      this.#wanted = services
+      this.#findAbsent()
+    }
     for (const worker of this.#workers.values()) worker.update(this.#selections)
+  }
+
+  /** The wanted Services that do not exist; the same set while nothing changes. */
+  get absentServices(): ReadonlySet<string> {
+    return this.#absent
+  }
+
+  #findAbsent(): void {
+    const { endpoints, onServices } = this.#options
+    const absent = new Set([...this.#wanted].filter((key) => isAbsent(endpoints?.source.of(key))))
+    const isSame =
+      absent.size === this.#absent.size && [...absent].every((key) => this.#absent.has(key))
+    if (isSame) return
+    this.#absent = absent
+    onServices?.()
   }
 
   reports(): readonly DataPlaneReport[] {

@@ -33,6 +33,8 @@ export interface Verdict {
   readonly quarantined?: Quarantined
   /** It has left our class, and its status is still the one that we wrote; it is not validated. */
   readonly isReleased?: boolean
+  /** Constant hosts of forwards of this generation, if it may be sent. */
+  readonly forwardHosts?: readonly string[]
   /** The realm whose router the serving (or else the new) version needs for its operations over WAMP. */
   readonly routerRealm?: string
   /** Its last good version was taken out of service, as its namespace has lost a right, and no other one serves. */

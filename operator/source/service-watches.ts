@@ -144,14 +144,14 @@ class ServiceWatch {
   }
 
   /**
-   * Its addresses are named, as its name resolves to them for a while. A Service that was never seen is none for
-   * certain: its name may be that of a host elsewhere.
+   * Its addresses are named, as its name resolves to them for a while. Where none are known, its name may be that of a
+   * host elsewhere.
    */
   #deleted(): ServiceState {
     if (this.#addresses.length > 0) this.#former = this.#addresses
     const former = this.#former
-    if (former.length === 0) return this.#without()
     this.#closeSlices()
+    if (former.length === 0) return 'absent'
     return { service: this.#key, addresses: former, ports: [], isAbsent: true }
   }
 

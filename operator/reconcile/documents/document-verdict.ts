@@ -87,10 +87,15 @@ const namesOf = ({
 })
 
 const carriedOf = ({
+  good,
   realmNamespace,
   isPending,
   quarantined,
-}: ApiSpecificationValidation): Pick<Verdict, 'realmNamespace' | 'isPending' | 'quarantined'> => ({
+}: ApiSpecificationValidation): Pick<
+  Verdict,
+  'realmNamespace' | 'isPending' | 'quarantined' | 'forwardHosts'
+> => ({
+  ...(good?.forwardHosts !== undefined && { forwardHosts: good.forwardHosts }),
   ...(realmNamespace !== undefined && { realmNamespace }),
   ...(isPending === true && { isPending }),
   ...(quarantined !== undefined && { quarantined }),

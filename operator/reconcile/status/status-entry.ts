@@ -40,6 +40,7 @@ import {
 } from './programmed.ts'
 import { realmConditions } from './realm-conditions.ts'
 import { inheritedSummary, type KnownVersions, knownVersions, summaryOf } from './summary.ts'
+import { unknownServiceWarning } from './unknown-services.ts'
 import type { Verdict } from '../verdict.ts'
 
 export interface ResourceStatus {
@@ -75,11 +76,18 @@ interface Made {
   readonly isRealmForbidden: boolean
   readonly summary: DocumentSummary
   readonly found: FoundBy<'gateways'>
+  /** With blanks between. */
+  readonly unserved: string
 }
 
-export interface Moment {
+interface When {
   readonly before: Entry | undefined
   readonly nowMs: number
+}
+
+export interface Moment extends When {
+  /** Hosts of its forwards that name Services which do not exist. */
+  readonly unserved: readonly string[]
 }
 
 export const makeEntry = (verdict: Verdict, sight: Sight, moment: Moment): Entry => {
@@ -89,8 +97,8 @@ export const makeEntry = (verdict: Verdict, sight: Sight, moment: Moment): Entry
   if (verdict.isPending === true && before !== undefined) return before
   const entry =
     verdict.resource.kind === 'Realm'
-      ? realmEntry(verdict, sight, { before, nowMs: moment.nowMs })
-      : documentEntry(verdict, sight, { before, nowMs: moment.nowMs })
+      ? realmEntry(verdict, sight, { ...moment, before })
+      : documentEntry(verdict, sight, { ...moment, before })
   if (before === undefined || before === entry) return entry
   return sameStatus(before.status, entry.status) ? { ...entry, status: before.status } : entry
 }
@@ -100,7 +108,7 @@ export const isWaiting = ({ latch, inherited, apart }: Entry): boolean =>
   latch?.differsSince !== undefined || inherited !== undefined || apart?.isReported === false
 
 /** A resource that was recreated under the same name inherits nothing. */
-const beforeOf = (verdict: Verdict, { before, nowMs }: Moment): Entry | undefined => {
+const beforeOf = (verdict: Verdict, { before, nowMs }: When): Entry | undefined => {
   const { uid } = verdict.resource.metadata
   if (before?.status.verdict.resource.metadata.uid === uid) return before
   const inherited = inherit(verdict, nowMs)
@@ -136,7 +144,7 @@ const documentEntry = (verdict: Verdict, sight: Sight, moment: Moment): Entry =>
     verdict,
     conditions: settle(verdict, conditions, { before, nowMs }),
     errors: errorsOf(verdict, made.refusal, inherited),
-    warnings: warningsOf(verdict, made.shadowed, inherited),
+    warnings: warningsOf(verdict, made.shadowed, inherited, moment.unserved),
     summary,
   }
   const programmedVersion = last && recordedVersion(last, verdict)
@@ -191,6 +199,7 @@ const deliveryOf = (verdict: Verdict, sight: Sight, moment: Moment): Delivery =>
         ? { Degraded: degradedCondition(verdict, sight, apart?.isReported === true) }
         : degradedBefore(before),
     summary,
+    unserved: moment.unserved.join(' '),
   })
   return { made, inherited, latch, known, apart }
 }
@@ -249,7 +258,7 @@ const releasedEntry = (verdict: Verdict, before: Entry | undefined, nowMs: numbe
 const madeOf = (
   verdict: Verdict,
   sight: Sight,
-  validated: Pick<Made, 'programmed' | 'summary' | 'found'>,
+  validated: Pick<Made, 'programmed' | 'summary' | 'found' | 'unserved'>,
 ): Made => {
   const { programmed } = validated
   const { id = '' } = verdict
@@ -263,7 +272,7 @@ const madeOf = (
   }
 }
 
-const realmEntry = (verdict: Verdict, sight: Sight, { before, nowMs }: Moment): Entry => {
+const realmEntry = (verdict: Verdict, sight: Sight, { before, nowMs }: When): Entry => {
   const early = earlyOf(verdict, sight, { before, nowMs })
   const conditions = realmConditions(
     verdict,
@@ -286,7 +295,7 @@ const realmEntry = (verdict: Verdict, sight: Sight, { before, nowMs }: Moment): 
 const earlyOf = (
   verdict: Verdict,
   sight: Sight,
-  { before, nowMs }: Moment,
+  { before, nowMs }: When,
 ): Inherited | undefined => {
   const inherited = before?.inherited
   return inherited && isEarly(inherited, verdict, sight, nowMs) ? inherited : undefined
@@ -316,7 +325,7 @@ const sameMade = (left: Made, right: Made): boolean =>
   left.programmed.rejectedByAll === right.programmed.rejectedByAll &&
   sameWords(left.programmed.condition, right.programmed.condition)
 
-const MADE = ['refusal', 'shadowed', 'isRealmForbidden', 'summary'] as const
+const MADE = ['refusal', 'shadowed', 'isRealmForbidden', 'summary', 'unserved'] as const
 
 const FOUND = Object.keys(nothingFoundBy('gateways')) as readonly (keyof FoundBy<'gateways'>)[]
 
@@ -331,7 +340,7 @@ const sameLatch = (left: Latch | undefined, right: Latch | undefined): boolean =
 const settle = (
   verdict: Verdict,
   conditions: Parameters<typeof settleConditions>[1],
-  { before, nowMs }: Moment,
+  { before, nowMs }: When,
 ): readonly Condition[] =>
   settleConditions(
     before?.status.conditions ?? [],
@@ -364,10 +373,15 @@ const warningsOf = (
   { warnings }: Verdict,
   shadowed: LoadedDocument | undefined,
   early: Inherited | undefined,
+  unserved: readonly string[],
 ): readonly Warning[] => {
   if (early !== undefined) return early.warnings
   const shadows = shadowed?.warnings.filter(({ code }) => code === 'Shadowed') ?? []
-  return [...warnings, ...shadows.map(withoutNames).map(inDocument)].slice(0, MAX_REPORTED)
+  return [
+    ...unserved.map(unknownServiceWarning),
+    ...warnings,
+    ...shadows.map(withoutNames).map(inDocument),
+  ].slice(0, MAX_REPORTED)
 }
 
 /** A data plane knows no namespaces: it names the document that has the route, which may be of another tenant. */

@@ -6,6 +6,7 @@ import { changedKeys, edited } from '../../edited-map.ts'
 import { FleetView, type Subject } from './fleet-view.ts'
 import { isGood } from './programmed.ts'
 import { type Entry, isWaiting, makeEntry, type ResourceStatus } from './status-entry.ts'
+import { hostsWithoutService } from './unknown-services.ts'
 import type { Verdict } from '../verdict.ts'
 
 export type { ResourceStatus } from './status-entry.ts'
@@ -19,8 +20,14 @@ export class StatusRegistry {
   readonly #view = new FleetView()
   readonly #entries = new Map<string, Entry>()
   readonly #waiting = new Set<string>()
+  readonly #clusterDomain: string
+  #absent: ReadonlySet<string> = new Set()
   #verdicts: ReadonlyMap<string, Verdict> = new Map()
   #statuses: ReadonlyMap<string, ResourceStatus> = new Map()
+
+  constructor(clusterDomain = 'cluster.local') {
+    this.#clusterDomain = clusterDomain
+  }
 
   /**
    * By key of the resource. A status that has not changed is the same object, and so is the map. The first status of a
@@ -31,10 +38,12 @@ export class StatusRegistry {
     verdicts: ReadonlyMap<string, Verdict>,
     reports: readonly DataPlaneReport[],
     nowMs: number,
+    absentServices: ReadonlySet<string> = this.#absent,
   ): ReadonlyMap<string, ResourceStatus> {
     const open = new Set(this.#waiting)
     for (const key of this.#view.take(reports)) open.add(key)
     const edits = this.#takeVerdicts(verdicts, open)
+    this.#takeServices(absentServices, open)
     for (const key of open) {
       const verdict = verdicts.get(key)
       if (verdict !== undefined) edits.set(key, this.#makeStatus(key, verdict, nowMs))
@@ -70,9 +79,22 @@ export class StatusRegistry {
     return gone
   }
 
+  #takeServices(absent: ReadonlySet<string>, open: Set<string>): void {
+    if (absent === this.#absent) return
+    const before = this.#absent
+    this.#absent = absent
+    const changed = new Set(
+      [...absent, ...before].filter((key) => !absent.has(key) || !before.has(key)),
+    )
+    for (const [key, { forwardHosts = [] }] of this.#verdicts)
+      if (hostsWithoutService(forwardHosts, changed, this.#clusterDomain).length > 0) open.add(key)
+  }
+
   #makeStatus(key: string, verdict: Verdict, nowMs: number): ResourceStatus {
     const before = this.#entries.get(key)
-    const entry = makeEntry(verdict, this.#view.look(key), { before, nowMs })
+    const { forwardHosts = [] } = verdict
+    const unserved = hostsWithoutService(forwardHosts, this.#absent, this.#clusterDomain)
+    const entry = makeEntry(verdict, this.#view.look(key), { before, nowMs, unserved })
     if (entry === before) return entry.status
     this.#entries.set(key, entry)
     if (isWaiting(entry)) this.#waiting.add(key)

@@ -4,6 +4,7 @@
 import { describe, expect, it } from '@jest/globals'
 import { createAdviser } from '../../../operator/admission/advise-review.ts'
 import { compileHere } from '../../../operator/admission/validate-resource.ts'
+import { createFindUnserved } from '../../../operator/admission/absent-services.ts'
 import { createLookUp } from '../../../operator/admission/look-up.ts'
 import { readReview } from '../../../operator/admission/review.ts'
 import { ReviewKeys } from '../../../operator/admission/review-key.ts'
@@ -111,6 +112,7 @@ const aWorld = ({ resources = [SHOP], validating = {}, ...world }: World = {}) =
       clock,
       remedy: (kind, of) => `allow it with: kubectl grant ${kind} ${of}`,
     }),
+    findUnserved: createFindUnserved({ api, clock, clusterDomain: 'cluster.local' }),
     isClassServed: createServedClasses({ api, clock }),
   })
   const come = (...more: readonly Resource[]): void => {
@@ -484,6 +486,41 @@ describe('nothing is said', () => {
     const world = aWorld({ resources: [SHOP, held] })
     await world.ask(specification('a', {}, fromSecret('api', 'k')))
     expect([...asked, ...world.asked]).toEqual([])
+  })
+})
+
+describe('a forward to a Service', () => {
+  const forwardingTo = (host: string): object =>
+    specification('a', {
+      versions: {
+        v1: {
+          base_path: '/v1',
+          paths: { '/a': { get: { action: { type: 'forward', host }, response: {} } } },
+        },
+      },
+    })
+
+  it.each(['http://absent.bank.svc:8080', 'absent.bank.svc.cluster.local'])(
+    'that does not exist is warned of: %s',
+    async (host) => {
+      const { ask, asked } = aWorld()
+      const { warnings, allowed } = await ask(forwardingTo(host))
+      expect([allowed, warnings.length, asked]).toEqual([true, 1, ['Service bank/absent']])
+      expect(warnings[0]).toContain('there is no Service that the host absent.bank.svc')
+    },
+  )
+
+  it.each<[string, string, World]>([
+    ['that exists', 'orders.bank.svc', { objects: { 'Service/orders': {} } }],
+    ['that may not be read', 'orders.bank.svc', { objects: { 'Service/orders': 403 } }],
+    ['that is not answered in time', 'orders.bank.svc', { objects: { 'Service/orders': 'late' } }],
+    ['while the API server fails', 'orders.bank.svc', { objects: { 'Service/orders': 500 } }],
+    ['whose name may be a domain', 'example.com', {}],
+    ['whose name the DNS of gateways completes', 'orders', {}],
+    ['by the name of a Pod', 'a-0.orders.bank.svc', {}],
+    ['that is known with a request', "{{request.query |> get(host, '')}}", {}],
+  ])('%s is not', async (_, host, world) => {
+    expect(await warningsOf(world, forwardingTo(host))).toEqual([])
   })
 })
 

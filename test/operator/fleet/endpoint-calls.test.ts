@@ -46,6 +46,11 @@ describe('what a gateway is sent', () => {
       { sent: [A], states: { 'shop/a': 'own address' } },
       [{ put: [], delete: ['shop/a'] }],
     ],
+    [
+      'what does not exist, and may get an address of its own',
+      { sent: [A], states: { 'shop/a': 'absent' } },
+      [{ put: [], delete: ['shop/a'] }],
+    ],
     ['nothing of what is not known yet', { sent: [A], wanted: ['shop/a', 'shop/b'] }, []],
     [
       'all of it',

@@ -34,6 +34,11 @@ class FakeSource implements EndpointSource {
     return this.#states.get(service) ?? 'unknown'
   }
 
+  lack(service: string): void {
+    this.#states.set(service, 'absent')
+    this.#onChange()
+  }
+
   tell(...all: readonly ServiceEndpoints[]): void {
     for (const each of all) this.#states.set(each.service, each)
     this.#onChange()
@@ -55,21 +60,38 @@ const VAULT = endpoints('bank/vault', '10.0.0.9')
 
 const start = async (plane: FakeDataPlane, ...others: FakeDataPlane[]) => {
   const source = new FakeSource()
+  const lacking: string[] = []
   const { fleet } = aFleet([plane, ...others], {
     clock: HASTY,
+    onServices: () => lacking.push([...fleet.absentServices].join(' ')),
     endpoints: { source, clusterDomain: 'cluster.local', namespaces: 'all' },
   })
   fleet.apply(aDesiredSet([DOCUMENT]))
   await eventually(() => {
     expect(plane.endpointCalls.length).toBeGreaterThan(0)
   })
-  return { source, fleet, plane }
+  return { source, fleet, plane, lacking }
 }
 
 const holds = (plane: FakeDataPlane, ...all: readonly ServiceEndpoints[]): Promise<void> =>
   eventually(() => {
     expect([...plane.services.values()]).toEqual(all)
   })
+
+it('which Services do not exist is told once for each change', async () => {
+  const { source, fleet, lacking } = await start(await aPlane())
+  source.tell(ORDERS)
+  expect([...fleet.absentServices]).toEqual([])
+  source.lack('bank/vault')
+  source.tell({ ...ORDERS, ports: [] })
+  source.tell({ ...ORDERS, ports: [], isAbsent: true })
+  source.tell(ORDERS, VAULT)
+  expect(lacking).toEqual(['bank/vault', 'shop/orders bank/vault', ''])
+  source.lack('bank/vault')
+  // No document names it any more.
+  fleet.apply(aDesiredSet([{ ...DOCUMENT, digest: 'next', forwardHosts: ['orders.shop'] }]))
+  expect(lacking.slice(3)).toEqual(['bank/vault', ''])
+})
 
 describe('a gateway', () => {
   it('is sent the Services of its documents, and what changes in them', async () => {

@@ -85,7 +85,7 @@ describe('a Service that is wanted', () => {
   it('has its own address while it is not there, or for kube-proxy, and its slices are not watched', () => {
     const { services, watches, slices, answer } = start()
     services.sync()
-    expect(answer()).toBe('own address')
+    expect(answer()).toBe('absent')
     services.put(service())
     slices().sync(slice('10.0.0.1'))
     expect(answer()).toEqual(told('10.0.0.1'))
@@ -97,7 +97,7 @@ describe('a Service that is wanted', () => {
     expect(answer()).toEqual(told('10.0.0.2'))
     services.put(service({ sessionAffinity: 'ClientIP' }))
     services.remove('shop/orders')
-    expect(answer()).toBe('own address')
+    expect(answer()).toBe('absent')
   })
 
   it('is gone once it was deleted, at the addresses that it had, and back with those and its own', () => {
@@ -116,7 +116,7 @@ describe('a Service that is wanted', () => {
     services.fail(403)
     expect(answer()).toBe('own address')
     services.heal().sync()
-    expect(answer()).toBe('own address')
+    expect(answer()).toBe('absent')
   })
 
   it.each([403, 404])(

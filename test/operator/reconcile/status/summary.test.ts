@@ -270,6 +270,44 @@ describe('a router that is away', () => {
   })
 })
 
+describe('a Service that a forward names and that does not exist', () => {
+  const forwarding = resourceOf('ApiSpecification', 'orders', {
+    spec: {
+      document: aSpecification('orders', {
+        versions: {
+          v1: {
+            base_path: '/v1',
+            paths: {
+              '/a': { get: { action: { type: 'forward', host: 'stock.shop.svc' }, response: {} } },
+              '/b': { get: { action: { type: 'forward', host: 'stock.shop' }, response: {} } },
+            },
+          },
+        },
+      }),
+    },
+  })
+
+  it('is a warning of the status until it is there', () => {
+    const { verdicts } = new Reconciler({ className: 'svc' }).reconcile(
+      cacheOf([REALM, forwarding]),
+    )
+    const registry = new StatusRegistry()
+    let nowMs = 0
+    const warnings = (...absent: readonly string[]): readonly string[] => {
+      nowMs += 60_000
+      const status = registry.update(verdicts, [], nowMs, new Set(absent)).get(KEY)
+      return (status?.warnings ?? []).map(({ code, message }) => `${code} ${message}`)
+    }
+    expect(warnings()).toEqual([])
+    expect(warnings('shop/other')).toEqual([])
+    expect(warnings('shop/other', 'shop/stock')).toEqual([
+      expect.stringContaining('UnknownService there is no Service that the host stock.shop.svc'),
+    ])
+    expect(warnings('shop/stock')).toHaveLength(1)
+    expect(warnings()).toEqual([])
+  })
+})
+
 describe('an upstream that answers no request', () => {
   const resource = orders('old', 1)
   const says = (origin: string, cause: UpstreamCause = 'refused'): Partial<DataPlaneReport> => ({
