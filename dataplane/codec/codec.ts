@@ -1,6 +1,7 @@
 // Decodes bodies to values by content type: JSON, MessagePack, forms. What cannot be decoded becomes a GatewayError
 // `invalid_data`.
 
+import { holdsInfinity } from '../../base/json-infinity.ts'
 import {
   isList,
   isMap,
@@ -70,6 +71,7 @@ const decodeJson = (bytes: Buffer): Value => {
     throw undecodable('the body is not valid JSON', cause)
   }
   checkDepth(text.length, value)
+  if (holdsInfinity(text, value)) throw undecodable('the body is unreadable: a number is too large')
   return value
 }
 

@@ -43,8 +43,8 @@ const FORMATS: Readonly<Record<number, (reader: Reader, depth: number) => Value>
   0xc4: (reader) => reader.binary(reader.byte()),
   0xc5: (reader) => reader.binary(reader.unsigned(2)),
   0xc6: (reader) => reader.binary(reader.unsigned(4)),
-  0xca: (reader) => reader.bytes.readFloatBE(reader.take(4)),
-  0xcb: (reader) => reader.bytes.readDoubleBE(reader.take(8)),
+  0xca: (reader) => finite(reader.bytes.readFloatBE(reader.take(4))),
+  0xcb: (reader) => finite(reader.bytes.readDoubleBE(reader.take(8))),
   0xcc: (reader) => reader.byte(),
   0xcd: (reader) => reader.unsigned(2),
   0xce: (reader) => reader.unsigned(4),
@@ -60,6 +60,12 @@ const FORMATS: Readonly<Record<number, (reader: Reader, depth: number) => Value>
   0xdd: (reader, depth) => reader.list(reader.unsigned(4), depth),
   0xde: (reader, depth) => reader.map(reader.unsigned(2), depth),
   0xdf: (reader, depth) => reader.map(reader.unsigned(4), depth),
+}
+
+/** JSON has neither, and would write null. */
+const finite = (number: number): number => {
+  if (Number.isFinite(number)) return number
+  throw new DecodeError('malformed', 'a number of the body is NaN or infinite')
 }
 
 const CUT_SHORT = 'the body ends within a msgpack value'

@@ -1,13 +1,13 @@
 // Encodes a value as MessagePack, with the shortest form of each number, text and length. It writes only the types of
-// the expression language, and the 64-bit integers that WAMP wants.
+// the expression language.
 
 import { ByteSink, type Head } from './byte-sink.ts'
 
 /**
  * Omits what JSON omits: members that are undefined; an undefined item is null. Lone surrogates become
- * U+FFFD. Numbers beyond 32 bits go as doubles, BigInts as 64-bit integers.
- * @throws TypeError for functions and symbols
- * @throws RangeError for a BigInt beyond 64 bits, and for what is nested thousands deep
+ * U+FFFD. Whole numbers up to 2^53 are integers, as some peers refuse a double for an id or a time; others are doubles.
+ * @throws TypeError for functions, symbols and BigInts
+ * @throws RangeError for what is nested thousands deep
  * @example writeMsgpack({ a: 1 }) // <Buffer 81 a1 61 01>
  */
 export const writeMsgpack = (value: unknown): Buffer => {
@@ -88,7 +88,7 @@ const writeMapHead = (sink: ByteSink, count: number): void => {
 
 const writeNumber = (sink: ByteSink, value: number): void => {
   if (value >>> 0 === value) sink.head(UNSIGNED, value)
-  else if ((value | 0) !== value) sink.double(DOUBLE, value)
+  else if ((value | 0) !== value) writeWideNumber(sink, value)
   else if (value >= -0x20) sink.byte(value)
   else if (value >= -0x80) {
     sink.byte(INT_8)
@@ -97,15 +97,21 @@ const writeNumber = (sink: ByteSink, value: number): void => {
   else sink.fourBytes(INT_32, value)
 }
 
+/** A double represents every integer up to here, and no more. */
+const MAX_EXACT = 2 ** 53
+
+const writeWideNumber = (sink: ByteSink, value: number): void => {
+  if (Number.isInteger(value) && Math.abs(value) <= MAX_EXACT)
+    sink.eightBytes(INT_64, BigInt(value))
+  else sink.double(DOUBLE, value)
+}
+
 const writeOther = (sink: ByteSink, value: unknown): void => {
   switch (typeof value) {
     case 'boolean':
       sink.byte(value ? TRUE : FALSE)
       return
     case 'bigint':
-      if (BigInt.asIntN(64, value) !== value) throw new RangeError('msgpack integers have 64 bits')
-      sink.eightBytes(INT_64, value)
-      return
     case 'function':
     case 'symbol':
       throw new TypeError(`msgpack can't carry a ${typeof value}`)

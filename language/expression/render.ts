@@ -33,7 +33,20 @@ export const toText = (value: Value, host?: Host): string => {
     if (host !== undefined) spendWork(host, value.length)
     return base64Of(value)
   }
+  if (typeof value === 'number') return decimalText(value)
   return typeof value === 'object' ? toJson(value, host) : String(value)
+}
+
+/** The shortest digits that give the number again, without an exponent: as the field writes ids, times and amounts. */
+const decimalText = (number: number): string => {
+  const text = String(number)
+  if (!text.includes('e')) return text
+  const [mantissa = '', exponent] = text.split('e')
+  const [whole = '', fraction = ''] = mantissa.replace('-', '').split('.')
+  const point = whole.length + Number(exponent)
+  const digits = whole + fraction
+  const sign = number < 0 ? '-' : ''
+  return point <= 0 ? `${sign}0.${'0'.repeat(-point)}${digits}` : sign + digits.padEnd(point, '0')
 }
 
 export const base64Of = (bytes: Uint8Array): string =>

@@ -1,5 +1,6 @@
 // Encodes and decodes base64 and JSON text. Strict, and bounded in size and depth.
 
+import { holdsInfinity } from '../../../base/json-infinity.ts'
 import { findExcess, type JsonBounds } from '../../../base/json-weight.ts'
 import type { Apply } from './apply.ts'
 import { FunctionError } from '../errors.ts'
@@ -44,10 +45,17 @@ export const decodeJson: Apply = (input, _args, host) => {
   spend(host, bytesOfText(text))
   const excess = excessOf(text)
   if (excess !== undefined) throw new FunctionError(EXCESS[excess], input)
+  const value = parseJson(text)
+  if (holdsInfinity(text, value))
+    throw new FunctionError('takes JSON text without numbers that are too large', input)
+  return value
+}
+
+const parseJson = (text: string): Value => {
   try {
     return JSON.parse(text) as Value
   } catch (cause) {
-    throw new FunctionError('takes JSON text', input, { cause })
+    throw new FunctionError('takes JSON text', text, { cause })
   }
 }
 

@@ -63,6 +63,8 @@ describe('JSON', () => {
     ['too deep', '['.repeat(600) + ']'.repeat(600)],
     ['too deep, by maps', '{"a":'.repeat(600) + '1' + '}'.repeat(600)],
     ['hopelessly deep', '['.repeat(90_000)],
+    ['a number beyond doubles', '{"v":[1e400]}'],
+    ['a number of many digits', `[${'9'.repeat(400)}]`],
   ])('%s is refused', (_, json) => {
     expect(refusal('application/json', json)).toMatch(/^the body is /)
   })
@@ -131,6 +133,9 @@ describe('msgpack', () => {
     ['a list of lists of 64 K', 'dc ffff dc ffff dc ffff', 'ends within'],
     ['a number as key', '81 01 02', 'keys must be strings'],
     ['a list as key', '81 90 02', 'keys must be strings'],
+    ['NaN', 'cb 7ff8000000000000', 'NaN or infinite'],
+    ['infinity in a map', '81 a161 cb 7ff0000000000000', 'NaN or infinite'],
+    ['infinity in four bytes', 'ca ff800000', 'NaN or infinite'],
     ['no UTF-8', 'a2 c328', 'not UTF-8'],
     ['no UTF-8 in a key', '81 a1ff 01', 'not UTF-8'],
     ['what is never used', 'c1', 'extension types'],

@@ -2,6 +2,7 @@
 // (WAMP protocol, *Binary conversion of JSON Strings*). Its errors never quote a message.
 
 import { isUtf8 } from 'node:buffer'
+import { holdsInfinity } from '../../../../base/json-infinity.ts'
 import { isList, setOwn, type Value, type ValueMap } from '../../../../language/expression/value.ts'
 import { DecodeError } from '../../../decode-error.ts'
 import { countJson, HARMLESS_JSON_BYTES, ValueMeter } from '../../../memory/value-meter.ts'
@@ -40,6 +41,8 @@ export const json: Serializer = {
     }
     if (isDeep(message, text))
       throw unreadable(readable(message, text), 'a message is nested too deeply')
+    if (holdsInfinity(text, message))
+      throw unreadable(finite(message, text), 'a message has a number that is too large')
     return asMessage(withBytes(message, text))
   },
 }
@@ -80,6 +83,13 @@ const readable = (message: Value, text: string): WampMessage => {
   const end = message.findIndex((element) => isDeeper(element, MAX_DEPTH - 1))
   const head = end < 0 ? message : message.slice(0, end)
   return withBytes(head, text) as WampMessage
+}
+
+/** Returns the elements before the first one with a number that is too large. */
+const finite = (message: Value, text: string): WampMessage => {
+  if (!isList(message)) return []
+  const end = message.findIndex((element) => holdsInfinity(text, element))
+  return withBytes(message.slice(0, end), text) as WampMessage
 }
 
 /** @throws DecodeError */

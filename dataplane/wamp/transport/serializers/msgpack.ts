@@ -8,14 +8,15 @@ import { readMsgpack, readMsgpackHead } from '../../../codec/read-msgpack.ts'
 import { writeMsgpack } from '../../../codec/write-msgpack.ts'
 import { portable } from './portable.ts'
 import { asMessage, MAX_DEPTH, unreadable, type Serializer } from './serializer.ts'
-import { widenInteger } from './wide-integers.ts'
+
+const unchanged = <T>(value: T): T => value
 
 export const msgpack: Serializer = {
   name: 'msgpack',
   isText: false,
   rawSocketId: 2,
 
-  encode: (message) => writeMsgpack(portable(message, widenInteger)),
+  encode: (message) => writeMsgpack(portable(message, unchanged)),
 
   decode(bytes) {
     let message: Value

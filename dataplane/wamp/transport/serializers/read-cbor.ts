@@ -139,7 +139,7 @@ class Reader {
       throw new DecodeError('malformed', 'a CBOR bignum is not made of bytes')
     let number = 0
     for (const digit of digits) number = number * 256 + digit
-    return tag === 2 ? number : -1 - number
+    return finite(tag === 2 ? number : -1 - number)
   }
 
   /** §3.3: false, true, null, undefined (which becomes null), floats. */
@@ -153,11 +153,11 @@ class Reader {
       case 23:
         return null
       case 25:
-        return halfFloat(this.#bytes.readUInt16BE(this.#take(2)))
+        return finite(halfFloat(this.#bytes.readUInt16BE(this.#take(2))))
       case 26:
-        return this.#bytes.readFloatBE(this.#take(4))
+        return finite(this.#bytes.readFloatBE(this.#take(4)))
       case 27:
-        return this.#bytes.readDoubleBE(this.#take(8))
+        return finite(this.#bytes.readDoubleBE(this.#take(8)))
       default:
         throw new DecodeError('malformed', 'an unknown simple CBOR value')
     }
@@ -216,6 +216,12 @@ const utf8 = (bytes: Buffer): string => {
   if (text.includes('\uFFFD') && !isUtf8(bytes))
     throw new DecodeError('malformed', 'a CBOR text is not UTF-8')
   return text
+}
+
+/** JSON has neither NaN nor infinity, and would write null. */
+const finite = (number: number): number => {
+  if (Number.isFinite(number)) return number
+  throw new DecodeError('malformed', 'a number of the message is NaN or infinite')
 }
 
 /** RFC 8949, appendix D. */

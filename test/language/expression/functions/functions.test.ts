@@ -204,6 +204,11 @@ const REFUSES: readonly (readonly [pipe: string, input: Value, message: string])
   ['base64:decode', '/w==', 'base64:decode takes base64 of UTF-8 text, got text "/w=="'],
   ['json:decode', '{a}', 'json:decode takes JSON text, got text "{a}"'],
   ['json:decode', '"a', 'json:decode takes JSON text, got text "\\"a"'],
+  [
+    'json:decode',
+    '[1e400]',
+    'json:decode takes JSON text without numbers that are too large, got text "[1e400]"',
+  ],
   ['json:decode', 1, 'json:decode takes text, got number 1'],
   [
     'json:decode',

@@ -63,6 +63,7 @@ describe('JSON', () => {
       '[50,7,{"a":[",]"]},["x"],{"a":}]',
       [50, 7, { a: [',]'] }, ['x']],
     ],
+    ['a number beyond doubles', '[50,7,{"a":1},[1e400],{}]', [50, 7, { a: 1 }]],
     ['blanks', ' \n[ 50 , 7 , {} , ?]', [50, 7, {}]],
     ['a cut message', String.raw`[8,48,7,{},"a\"b`, [8, 48, 7, {}]],
     ['something behind the list', '[50,7] x', [50, 7]],
