@@ -148,10 +148,13 @@ const REALM: Definition = {
 }
 
 /**
- * Raised whenever a schema that was released changes: an older chart leaves a newer one alone by it.
- * @example `gateway.svc.dev/schema-version: "1"`
+ * Raised with every change of what `definition` makes, which a test asks for: an older chart leaves newer kinds alone by it.
+ * @example `gateway.svc.dev/schema-version: "2"`
  */
-const SCHEMA_VERSION = { [`${GROUP}/schema-version`]: '1' }
+export const SCHEMA_VERSION = 2
+
+/** @internal exported for tests */
+export const SCHEMA_STAMP = `${GROUP}/schema-version`
 
 /** Also for a chart that takes the CRD over: deleting it would delete every document. */
 const KEEP = { 'helm.sh/resource-policy': 'keep' }
@@ -161,7 +164,10 @@ const nameOf = ({ plural }: Definition): string => `${plural}.${GROUP}`
 const definition = (kind: Definition): ValueMap => ({
   apiVersion: 'apiextensions.k8s.io/v1',
   kind: 'CustomResourceDefinition',
-  metadata: { name: nameOf(kind), annotations: { ...SCHEMA_VERSION, ...KEEP } },
+  metadata: {
+    name: nameOf(kind),
+    annotations: { [SCHEMA_STAMP]: String(SCHEMA_VERSION), ...KEEP },
+  },
   spec: {
     group: GROUP,
     scope: 'Namespaced',

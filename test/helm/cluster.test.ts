@@ -4,6 +4,8 @@
 import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it, jest } from '@jest/globals'
+import { SCHEMA_STAMP, SCHEMA_VERSION } from '../../operator/resource/crd.ts'
+import { eventually } from '../support/eventually.ts'
 import { parse } from 'yaml'
 import { makeNamespace } from '../component/kubernetes/operator-api.ts'
 import {
@@ -29,7 +31,8 @@ const CRD = '/apis/apiextensions.k8s.io/v1/customresourcedefinitions'
 const KINDS = ['apispecifications', 'realms'].map((plural) => `${plural}.gateway.svc.dev`)
 /** Of kinds that kubectl has applied: Helm 4 applies on the server's side, where values that differ conflict. */
 const TAKE = ['--take-ownership', '--force-conflicts']
-const STAMP = 'gateway.svc.dev/schema-version'
+/** Of this checkout. */
+const CURRENT = [String(SCHEMA_VERSION), String(SCHEMA_VERSION)]
 
 const valuesOf = (name: string): unknown =>
   parse(readFileSync(join(GOLDEN, name, 'values.yaml'), 'utf8'))
@@ -63,16 +66,58 @@ await describeWithKubernetes('the chart', (plane) => {
   const stampOf = async (name: string): Promise<string | undefined> => {
     const response = demand(await plane().request({ path: `${CRD}/${name}` }), 200)
     const { metadata } = response.json() as KubernetesObject
-    return metadata.annotations?.[STAMP]
+    return metadata.annotations?.[SCHEMA_STAMP]
   }
 
   const setStamp = async (version: string): Promise<void> => {
     for (const name of KINDS) {
-      const args = ['annotate', 'crd', name, `${STAMP}=${version}`, '--overwrite']
+      const args = ['annotate', 'crd', name, `${SCHEMA_STAMP}=${version}`, '--overwrite']
       const { code, stderr } = await plane().kubectl(args)
       if (code !== 0) throw new Error(stderr)
     }
   }
+
+  const kubectl = async (args: readonly string[], input?: string): Promise<string> => {
+    const { code, stdout, stderr } = await plane().kubectl(args, {
+      ...(input !== undefined && { input }),
+    })
+    if (code !== 0) throw new Error(stderr)
+    return stdout
+  }
+
+  const specOf = async (name: string): Promise<unknown> => {
+    const { spec } = demand(await plane().request({ path: `${CRD}/${name}` }), 200).json() as {
+      readonly spec: unknown
+    }
+    return spec
+  }
+
+  /** As a later version might have it: with another field, and without something. @returns its spec */
+  const changeKind = async (name: string): Promise<unknown> => {
+    const fields = '/spec/versions/0/schema/openAPIV3Schema/properties/spec/properties'
+    const patch = [
+      { op: 'add', path: `${fields}/onlyNewerOnesHaveIt`, value: { type: 'string' } },
+      { op: 'remove', path: '/spec/names/categories' },
+    ]
+    await kubectl(['patch', 'crd', name, '--type=json', '-p', JSON.stringify(patch)])
+    return specOf(name)
+  }
+
+  const writeNewer = (): Promise<string> =>
+    eventually(
+      () =>
+        kubectl(
+          ['apply', '--server-side', '--validate=strict', '-f', '-'],
+          JSON.stringify({
+            apiVersion: 'gateway.svc.dev/v1alpha1',
+            kind: 'Realm',
+            metadata: { name: 'newer', namespace: 'shop' },
+            spec: { uri: 'com.newer', gatewayClassName: 'other', onlyNewerOnesHaveIt: 'kept' },
+          }),
+        ),
+      // The API server takes a moment to serve a kind that was changed.
+      { withinMs: 20_000 },
+    )
 
   beforeAll(async () => {
     for (const name of [NAMESPACE, 'shop', 'billing', 'edge']) await makeNamespace(plane(), name)
@@ -268,22 +313,30 @@ await describeWithKubernetes('the chart', (plane) => {
       await expect(helm(args)).rejects.toThrow(/cannot be imported into the current release/)
       const said = await helm([...args, ...TAKE])
       expect(said).toContain('kubectl apply --server-side')
-      expect(await Promise.all(KINDS.map(stampOf))).toEqual(['1', '1'])
+      expect(await Promise.all(KINDS.map(stampOf))).toEqual(CURRENT)
     })
 
-    it('are not lowered: newer ones stay, and are reported', async () => {
+    it('are not lowered: newer ones stay as they are, and are reported', async () => {
       await setStamp('99')
+      const before = await Promise.all(KINDS.map(changeKind))
+      await writeNewer()
       // As `kubectl replace` leaves them: nothing in the cluster says that they are to be kept.
       await plane().kubectl(['annotate', 'crd', ...KINDS, 'helm.sh/resource-policy-'])
       const said = await helm(['upgrade', 'demo', CHART, '--no-hooks', ...TAKE])
       expect(await Promise.all(KINDS.map(stampOf))).toEqual(['99', '99'])
       expect(said).toContain('is newer than this chart')
+      expect(await Promise.all(KINDS.map(specOf))).toEqual(before)
+      // Written again, an object of a lowered kind would lose what only the newer one has.
+      await kubectl(['label', 'realm', 'newer', '-n', 'shop', 'written=again'])
+      const jsonpath = 'jsonpath={.spec.onlyNewerOnesHaveIt}'
+      expect(await kubectl(['get', 'realm', 'newer', '-n', 'shop', '-o', jsonpath])).toBe('kept')
+      await kubectl(['delete', 'realm', 'newer', '-n', 'shop'])
     })
 
     it('are there again for the release when they are no longer newer', async () => {
       await setStamp('0')
       await helm(['upgrade', 'demo', CHART, '--no-hooks', ...TAKE])
-      expect(await Promise.all(KINDS.map(stampOf))).toEqual(['1', '1'])
+      expect(await Promise.all(KINDS.map(stampOf))).toEqual(CURRENT)
     })
 
     it('keep the keys of logins through an upgrade', async () => {
@@ -296,7 +349,7 @@ await describeWithKubernetes('the chart', (plane) => {
 
     it('stay when it is uninstalled, and all else of it goes', async () => {
       await helm(['uninstall', 'demo', '--no-hooks'])
-      expect(await Promise.all(KINDS.map(stampOf))).toEqual(['1', '1'])
+      expect(await Promise.all(KINDS.map(stampOf))).toEqual(CURRENT)
       const selector = ['-l', 'app.kubernetes.io/instance=demo', '-o', 'name']
       const what =
         'deployments,services,secrets,roles,rolebindings,clusterroles,clusterrolebindings'

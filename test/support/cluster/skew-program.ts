@@ -3,6 +3,8 @@
 
 import { argv } from 'node:process'
 import { documentObject, realmObject } from '../../component/kubernetes/objects.ts'
+import { crdNames, SCHEMA_STAMP, SCHEMA_VERSION } from '../../../operator/resource/crd.ts'
+import { API_VERSION } from '../../../operator/resource/resource.ts'
 import { eventually } from '../eventually.ts'
 import { CHART } from '../helm.ts'
 import { demand } from '../kubernetes/api-client.ts'
@@ -105,6 +107,44 @@ const rollBack = async ({ svc }: Stage): Promise<void> => {
   if (code !== 0) throw new Error(`helm rollback: ${stderr}`)
 }
 
+const NEWER_FIELD = 'onlyNewerOnesHaveIt'
+
+/** Kinds of a version after this one, and an object with what only they have; of a class that no operator serves. */
+const makeKindsNewer = async ({ cluster }: Stage): Promise<void> => {
+  const fields = '/spec/versions/0/schema/openAPIV3Schema/properties/spec/properties'
+  const patch = [{ op: 'add', path: `${fields}/${NEWER_FIELD}`, value: { type: 'string' } }]
+  const stamp = `${SCHEMA_STAMP}=${SCHEMA_VERSION + 1}`
+  for (const name of crdNames()) {
+    await demandKubectl(cluster, ['patch', 'crd', name, '--type=json', '-p', JSON.stringify(patch)])
+    await demandKubectl(cluster, ['annotate', 'crd', name, stamp, '--overwrite'])
+  }
+  const object = {
+    apiVersion: API_VERSION,
+    kind: 'Realm',
+    metadata: { name: 'newer', namespace: NAMESPACE },
+    spec: { uri: 'com.newer', gatewayClassName: 'other', [NEWER_FIELD]: 'kept' },
+  }
+  const args = ['apply', '--server-side', '--validate=strict', '-f', '-']
+  await eventually(() => demandKubectl(cluster, args, { input: JSON.stringify(object) }), PATIENCE)
+}
+
+/** Their specs and stamps, by which it shows whether one was lowered. */
+const kindsOf = async ({ cluster }: Stage): Promise<string> => {
+  const stamp = SCHEMA_STAMP.replaceAll('.', '\\.')
+  const output = `jsonpath={range .items[*]}{.spec}{.metadata.annotations.${stamp}}{"\\n"}{end}`
+  return demandKubectl(cluster, ['get', 'crd', ...crdNames(), '-o', output])
+}
+
+/** An object that is written again loses what its kind does not know. */
+const expectNewerKinds = async (stage: Stage, before: string): Promise<void> => {
+  if ((await kindsOf(stage)) !== before) throw new Error('the older chart has changed newer kinds')
+  const newer = ['realm', 'newer', '-n', NAMESPACE]
+  await demandKubectl(stage.cluster, ['label', ...newer, 'written=again'])
+  const output = `jsonpath={.spec.${NEWER_FIELD}}`
+  const value = await demandKubectl(stage.cluster, ['get', ...newer, '-o', output])
+  if (value !== 'kept') throw new Error('a field that only the newer kinds have was pruned')
+}
+
 /**
  * Each begins where the one before has ended, with the older version in the beginning. Helm's come first: images that
  * kubectl has set are kubectl's.
@@ -123,7 +163,10 @@ const STEPS: Readonly<Record<string, (stage: Stage) => Promise<void>>> = {
     await editAll(stage)
   },
   'back by an upgrade with the older chart': async (stage) => {
+    await makeKindsNewer(stage)
+    const before = await kindsOf(stage)
     await stage.svc.change(stage.older)
+    await expectNewerKinds(stage, before)
     await editAll(stage)
   },
   'a newer operator, older gateways': async (stage) => {
