@@ -6,6 +6,7 @@ import { toHeaderMap } from '../../language/expression/header-map.ts'
 import { ownValue } from '../../language/expression/lookup.ts'
 import type { Value, ValueMap } from '../../language/expression/value.ts'
 import { dashed, HOP_BY_HOP_NAMES, UNSENT_IN_REQUESTS } from '../../language/unsent-headers.ts'
+import { addConnectionNames } from '../header-map.ts'
 import { createHeaderBudget, HEADERS_TOO_LARGE, takeHeader } from '../header-budget.ts'
 import { setsOwnCookie, withoutOwnCookies } from '../own-cookies.ts'
 
@@ -46,7 +47,7 @@ export const fromClient = (raw: readonly string[], credential: string | undefine
   for (let at = 0; at + 1 < raw.length; at += 2) {
     const name = (raw[at] ?? '').toLowerCase()
     const value = raw[at + 1] ?? ''
-    if (name === 'connection') named = addTokens(named, value)
+    if (name === 'connection') named = addConnectionNames(named, value)
     else if (!isWithheld(name) && dashed(name) !== credential) add(list, name, value)
   }
   return named === undefined ? list : without(list, named)
@@ -168,7 +169,7 @@ export const fromUpstream = (
   for (let at = 0; at + 1 < raw.length; at += 2) {
     const name = textOf(raw[at]).toLowerCase()
     const value = textOf(raw[at + 1])
-    if (name === 'connection') named = addTokens(named, value)
+    if (name === 'connection') named = addConnectionNames(named, value)
     else if (name === 'transfer-encoding') isChunked = true
     else if (!HOP_BY_HOP_NAMES.has(name) && !(name === 'set-cookie' && setsOwnCookie(value)))
       pairs.push([name, value])
@@ -213,15 +214,6 @@ export const valuesOf = (raw: readonly (string | Buffer)[], name: string): reado
 
 const textOf = (part: string | Buffer | undefined): string =>
   typeof part === 'string' ? part : (part?.toString('latin1') ?? '')
-
-/** `keep-alive` and `close` name no header that could pass; most `Connection` headers contain nothing else. */
-const addTokens = (named: Set<string> | undefined, value: string): Set<string> | undefined => {
-  const text = value.toLowerCase()
-  if (text === 'keep-alive' || text === 'close') return named
-  const names = named ?? new Set<string>()
-  for (const each of text.split(',')) names.add(each.trim())
-  return names
-}
 
 const without = (list: HeaderList, names: ReadonlySet<string>): HeaderList => {
   const passed: HeaderList = []

@@ -16,6 +16,7 @@ import { readOrigin } from '../../../language/upstream-origin.ts'
 import { dashed } from '../../../language/unsent-headers.ts'
 import { clientAddress } from '../../client-address.ts'
 import { GatewayError } from '../../gateway-error.ts'
+import { namedByConnection } from '../../header-map.ts'
 import { fromClient, fromDocument, type HeaderList, valuesOf } from '../../upstream/headers.ts'
 import { encodePart, encodePathText, encodeQueryText, requestTarget } from '../../upstream/url.ts'
 import { type OutgoingBody, prepareDocumentBody } from './document-body.ts'
@@ -226,7 +227,9 @@ const isClients = (raw: readonly string[], plain: string, value: Value): boolean
 }
 
 const borrow = (list: HeaderList, incoming: IncomingMessage, name: string): void => {
-  const [value] = valuesOf(incoming.rawHeaders, name)
+  const [value] = namedByConnection(incoming.rawHeaders)?.has(name)
+    ? []
+    : valuesOf(incoming.rawHeaders, name)
   if (value !== undefined && headerOf(list, name) === undefined) list.push(name, value)
 }
 

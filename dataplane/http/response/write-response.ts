@@ -8,6 +8,7 @@ import { headLines, presetHead } from './raw-head.ts'
 import { EVENT_STREAM } from '../../../language/routes/negotiate.ts'
 import { headerOf, type HeaderList } from './headers.ts'
 import type { RenderedResponse } from './plan.ts'
+import { mergeVary } from './vary.ts'
 
 /** What a response carries besides its own status, headers and body. */
 export interface Envelope {
@@ -161,8 +162,7 @@ export const composeHead = (rendered: RenderedResponse, envelope: Envelope): str
   add('x-content-type-options', 'nosniff')
   add('content-language', envelope.language)
   add('vary', envelope.vary)
-  if (envelope.deprecation !== undefined)
-    for (const [name, value] of Object.entries(envelope.deprecation)) add(name, value)
+  addDeprecation(head, headers, envelope)
   for (const [name, value] of envelope.vary === undefined
     ? headers
     : withVary(headers, envelope.vary))
@@ -172,14 +172,19 @@ export const composeHead = (rendered: RenderedResponse, envelope: Envelope): str
   return head
 }
 
+/** Those of the response win by name, but a link stands beside others: it is one of a list (RFC 8288 §3). */
+const addDeprecation = (head: string[], headers: HeaderList, { deprecation }: Envelope): void => {
+  if (deprecation === undefined) return
+  for (const [name, value] of Object.entries(deprecation))
+    if (name === 'link' || headerOf(headers, name) === undefined) head.push(name, value)
+}
+
 /** Adds what was negotiated by to what a document sets (`origin`); otherwise caches would mix up responses. */
 const withVary = (headers: HeaderList, negotiated: string): HeaderList => {
-  const at = headers.findIndex(([name]) => name === 'vary')
-  const own = headers[at]?.[1]
-  if (own === undefined || own.includes('*')) return headers
-  const known = own.split(',').map((name) => name.trim().toLowerCase())
-  const added = negotiated.split(', ').filter((name) => !known.includes(name))
-  return headers.with(at, ['vary', [own, ...added].join(', ')])
+  const own = headers.flatMap(([name, value]) => (name === 'vary' ? [value] : []))
+  return own.length === 0
+    ? headers
+    : [...headers.filter(([name]) => name !== 'vary'), ['vary', mergeVary([...own, negotiated])]]
 }
 
 /** The head of a response whose body follows. */
@@ -217,9 +222,7 @@ export const writeStreamHead = (
   const head = ['x-request-id', envelope.requestId]
   for (const [name, value] of headers)
     if (name !== 'x-request-id' && name !== 'content-length') head.push(name, value)
-  if (envelope.deprecation !== undefined)
-    for (const [name, value] of Object.entries(envelope.deprecation))
-      if (headerOf(headers, name) === undefined) head.push(name, value)
+  addDeprecation(head, headers, envelope)
   writeFramedHead(response, status, head, framing)
 }
 

@@ -79,6 +79,9 @@ const readStatusLine = (text: string): number | undefined => {
 
 const isDigit = (digit: number): boolean => digit >= 0 && digit <= 9
 
+/** Fields that decide framing, and so must not follow the body (RFC 9110 §6.5.1). */
+const FRAMING: ReadonlySet<string> = new Set(['content-length', 'transfer-encoding'])
+
 interface Block {
   readonly bytes: Buffer
   /** Where the text begins in the bytes. */
@@ -104,12 +107,13 @@ const readFields = (
   for (let at = start; at < text.length;) {
     const nameAt = at
     while (TOKEN[bytes[from + at] ?? 0] === 1) at++
-    // Rejects an empty name, a blank before the colon, and a folded line, which begins with a blank.
-    if (at === nameAt || bytes[from + at] !== COLON) return 'an invalid field line'
-    if (++count > MAX_FIELDS) return 'too many field lines'
     const name = text.slice(nameAt, at).toLowerCase()
-    do at++
-    while (isBlank(bytes[from + at]))
+    // RFC 9112 §5.1: blanks before the colon are removed, but not where another reader would find another end.
+    if (!FRAMING.has(name)) at = skipBlanks(bytes, from + at) - from
+    // Rejects an empty name, and a folded line, which begins with a blank.
+    if (name === '' || bytes[from + at] !== COLON) return 'an invalid field line'
+    if (++count > MAX_FIELDS) return 'too many field lines'
+    at = skipBlanks(bytes, from + at + 1) - from
     const end = text.indexOf('\r', at)
     let valueEnd = end
     while (valueEnd > at && isBlank(bytes[from + valueEnd - 1])) valueEnd--
@@ -118,6 +122,12 @@ const readFields = (
     at = end + 2
   }
   return undefined
+}
+
+const skipBlanks = (bytes: Buffer, start: number): number => {
+  let at = start
+  while (isBlank(bytes[at])) at++
+  return at
 }
 
 const isBlank = (octet: number | undefined): boolean => octet === SP || octet === TAB
@@ -212,9 +222,6 @@ class HeadFields implements FieldSink {
     return undefined
   }
 }
-
-/** Fields that decide framing, and so must not follow the body (RFC 9110 §6.5.1). */
-const FRAMING: ReadonlySet<string> = new Set(['content-length', 'transfer-encoding'])
 
 const TRAILERS: FieldSink = {
   add: (name) => (FRAMING.has(name) ? 'invalid trailers' : undefined),

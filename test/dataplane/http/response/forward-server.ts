@@ -19,6 +19,8 @@ export interface Served {
   readonly server: Listening
   /** Of the upstream, one for each connection. */
   readonly sockets: Socket[]
+  /** What it received first on each of them. */
+  readonly requests: string[]
 }
 
 export interface ServedParts {
@@ -34,8 +36,10 @@ export const serveUpstream = async (
   { response = {}, action = {}, api = {} }: ServedParts = {},
 ): Promise<Served> => {
   const sockets: Socket[] = []
-  const server = await listenRaw((socket) => {
+  const requests: string[] = []
+  const server = await listenRaw((socket, text) => {
     if (sockets.includes(socket)) return
+    requests.push(text)
     sockets.push(socket)
     socket.write(head, 'latin1')
   })
@@ -50,5 +54,5 @@ export const serveUpstream = async (
       await gateway[Symbol.asyncDispose]()
     },
   )
-  return { gateway, server, sockets }
+  return { gateway, server, sockets, requests }
 }

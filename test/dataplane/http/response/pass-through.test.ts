@@ -5,7 +5,8 @@ import { expect, it } from '@jest/globals'
 import type { Socket } from 'node:net'
 import { eventually } from '../../../support/eventually.ts'
 import { openRequest } from '../../../support/http-request.ts'
-import { serveUpstream } from './forward-server.ts'
+import { headerValues } from '../../../support/raw-client.ts'
+import { serveUpstream, type ServedParts } from './forward-server.ts'
 
 const HEADS = {
   events: 'HTTP/1.1 200 OK\r\ncontent-type: text/event-stream\r\n\r\n',
@@ -123,4 +124,78 @@ it('a cut counts as the status that the document maps its failure to', async () 
   sockets[0]?.resetAndDestroy()
   await expect(buffer(incoming)).rejects.toThrow('aborted')
   expect(gateway.statuses).toEqual([504])
+})
+
+const withHead = (...fields: readonly string[]): string =>
+  ['HTTP/1.1 200 OK', ...fields, 'content-length: 2', '', 'ok'].join('\r\n')
+
+it.each<[string, readonly string[], ServedParts, string]>([
+  [
+    'the map of defaults',
+    ['vary: Accept-Encoding'],
+    { api: { defaults: { headers: { vary: 'origin' } } } },
+    'Accept-Encoding, origin',
+  ],
+  [
+    'on_result.headers',
+    ['content-encoding: gzip', 'vary: Accept-Encoding'],
+    { response: { on_result: { headers: { vary: 'origin' } } } },
+    'Accept-Encoding, origin',
+  ],
+  [
+    'on_result.headers without one',
+    ['content-encoding: gzip', 'vary: Accept-Encoding'],
+    { response: { on_result: { headers: { 'x-a': '1' } } } },
+    'Accept-Encoding',
+  ],
+  [
+    'several lines',
+    ['vary: accept', 'vary: Accept-Encoding'],
+    { api: { defaults: { headers: { vary: 'origin, accept' } } } },
+    'accept, Accept-Encoding, origin',
+  ],
+  [
+    'a star of the upstream',
+    ['vary: *'],
+    { api: { defaults: { headers: { vary: 'origin' } } } },
+    '*',
+  ],
+  [
+    'a star of the document',
+    ['vary: accept'],
+    { api: { defaults: { headers: { vary: '*' } } } },
+    '*',
+  ],
+])('Vary is merged with that of the upstream: %s', async (...[, fields, parts, vary]) => {
+  const { gateway } = await serveUpstream(withHead(...fields), parts)
+  await using client = await gateway.raw('GET /x HTTP/1.1\r\nHost: a\r\n\r\n')
+  expect(headerValues(await client.response(), 'vary')).toEqual([vary])
+})
+
+it('the link of a deprecation stands beside those of the upstream', async () => {
+  const api = {
+    version: { is_deprecated: true },
+    meta: { deprecation_link: 'https://a.test/old' },
+  }
+  const { gateway } = await serveUpstream(withHead('link: </next>; rel="next"'), { api })
+  await using client = await gateway.raw('GET /x HTTP/1.1\r\nHost: a\r\n\r\n')
+  expect(headerValues(await client.response(), 'link')).toEqual([
+    '</next>; rel="next"',
+    '<https://a.test/old>; rel="deprecation"',
+  ])
+})
+
+it.each<[string, string]>([
+  ['a map that is passed on', '{{request.headers |> put(x-a, own)}}'],
+  ['the map of the client', '{{request.headers}}'],
+])('what Connection names reaches no upstream by %s', async (_, headers) => {
+  const { gateway, requests } = await serveUpstream(withHead(), { action: { headers } })
+  await using client = await gateway.raw(
+    'GET /x HTTP/1.1\r\nHost: a\r\nConnection: x-foo, x-a\r\nX-Foo: 1\r\nX-A: own\r\nX-B: 2\r\n\r\n',
+  )
+  await client.response()
+  const [seen = ''] = requests
+  expect(seen).not.toContain('x-foo')
+  expect(seen).toContain('x-b: 2')
+  expect(seen.includes('x-a: own')).toBe(headers.includes('put'))
 })

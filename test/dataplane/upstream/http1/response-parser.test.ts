@@ -158,6 +158,15 @@ describe('a response', () => {
     )
   })
 
+  it('has its fields without blanks before the colon', () => {
+    const text = 'HTTP/1.1 200 OK\r\nX-A : 1\r\nConnection \t: close\r\nContent-Length: 0\r\n\r\n'
+    expect(readAll(text)).toMatchObject({
+      end: 'complete',
+      headers: ['x-a', '1', 'connection', 'close', 'content-length', '0'],
+      keepsAlive: false,
+    })
+  })
+
   it.each([
     ['timeout=5', 5],
     ['max=100, timeout=65', 65],
@@ -304,6 +313,12 @@ describe('refuses', () => {
     ],
     ['a blank before the colon', withField('Transfer-Encoding : chunked'), 'an invalid field line'],
     ['a tab before the colon', withField('Content-Length\t: 5'), 'an invalid field line'],
+    [
+      'a blank before the colon of a length',
+      withField('Content-Length : 0'),
+      'an invalid field line',
+    ],
+    ['a blank within a name', withField('X A: 5'), 'an invalid field line'],
     ['a blank before a name', withField(' Content-Length: 5'), 'an invalid field line'],
     ['a folded field', withField('X-A: 1\r\n chunked'), 'an invalid field line'],
     ['a field folded by a tab', withField('X:\r\n\tchunked'), 'an invalid field line'],
