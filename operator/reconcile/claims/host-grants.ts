@@ -69,6 +69,9 @@ export const mayClaimHosts = (grant: HostGrant, hosts: readonly HostPattern[]): 
   }
 }
 
+export const mayClaimNothing = (grant: HostGrant): boolean =>
+  grant.may === 'listed' && grant.entries.length === 0
+
 /** @returns undefined: the namespace may claim the host */
 export const refuseHost = (
   grant: HostGrant,

@@ -5,6 +5,7 @@ import { FairQueue } from '../../../base/fair-queue.ts'
 import type { ResourceCache } from '../../resource/resource-source.ts'
 import { type ApiSpecificationResource, keyOf } from '../../resource/resource.ts'
 import { confinementOf } from '../claims/destination-policies.ts'
+import { mayClaimNothing } from '../claims/host-grants.ts'
 import { FailedResources, type OnFailure } from '../failed-resources.ts'
 import { Memo } from '../memo.ts'
 import type { Amounts } from '../quotas/quota-amounts.ts'
@@ -173,10 +174,12 @@ export class DocumentValidations {
     versions.follow(key, resource, validation.version, (document) =>
       isPermitted(document, rightsOf(document, context)),
     )
+    const grant = context.grant(resource.metadata.namespace)
+    if (mayClaimNothing(grant))
+      versions.revokeUnknown(key, resource, 'id' in read ? read.id : resource.summary?.id)
     this.#restrict(key, resource, context)
     const lastGood = versions.get(key)?.document
     this.#index.put(key, resource, { read, served: lastGood?.realmUri })
-    const grant = context.grant(resource.metadata.namespace)
     const own = { key, resource, read, validation, lastGood, overQuota, grant }
     this.#validated.set(key, toValidatedDocument(own))
     this.#changed.add(key)

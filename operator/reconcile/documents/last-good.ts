@@ -116,6 +116,13 @@ export class LastGoodVersions {
     }
   }
 
+  /** Has no data plane keep a version whose text is not known, where its namespace may have none at all. */
+  revokeUnknown(key: string, resource: ApiSpecificationResource, id: string | undefined): void {
+    if (id === undefined || this.#versions.has(key) || this.#revoked.has(key)) return
+    const mayBeServed = resource.programmed !== undefined || wasSent(resource)
+    if (mayBeServed) this.#revoked.set(key, { id, isCertain: false })
+  }
+
   #recall(
     key: string,
     { metadata: { uid }, programmed }: ApiSpecificationResource,

@@ -165,6 +165,24 @@ describe('a right that is taken back', () => {
   })
 
   it.each([
+    ['may have no host', '', true],
+    ['may have some', 'a.test', false],
+  ])(
+    'ends at once for a version that is not known where the namespace %s',
+    (_, hosts, isRevoked) => {
+      const newest = {
+        ...aDocument('shop.test', { versions: 5 }, { generation: 2 }),
+        programmed: { generation: 1, digest: 'of the version before' },
+      } as Resource
+      const others = [aDocument('own.test', { id: 'e' }, { namespace: 'bank' })]
+      const resources = [realm, aNamespace(hosts), newest, ...others]
+      const { desired } = new Reconciler(STRICT).reconcile(cacheOf(resources))
+      expect([...(desired.revokedDocuments ?? [])]).toEqual(isRevoked ? ['d'] : [])
+      expect(desired.kept.documents.has('d')).toBe(!isRevoked)
+    },
+  )
+
+  it.each([
     ['Pending', true, []],
     ['Invalid', false, []],
     ['Pending, of an id of another', false, [aDocument('own.test', {}, { namespace: 'bank' })]],
