@@ -4,7 +4,8 @@
 import type { Host } from './functions/apply.ts'
 import { explainFunctionError, ExpressionError, kindOf, showSource, showValue } from './errors.ts'
 import { functionNamed, STEP } from './functions/functions.ts'
-import { asHeaderMap } from './header-map.ts'
+import { asHeaderMap, isHeaderMap } from './header-map.ts'
+import { chargeCopy } from './keys.ts'
 import { explainStep, ownValue } from './lookup.ts'
 import { reader } from './read.ts'
 import { toText } from './render.ts'
@@ -18,7 +19,7 @@ import {
   unitsOfCopy,
 } from './functions/spend.ts'
 import type { PipeArgument, PipeCall, PipeTemplate, Template, TextTemplate } from './template.ts'
-import { setOwn, type Value, type ValueMap } from './value.ts'
+import { isMap, setOwn, type Value, type ValueMap } from './value.ts'
 
 /** What templates read, and what they may use up. */
 export interface EvaluationContext extends Host {
@@ -137,10 +138,10 @@ const stepOf = (call: PipeCall, pipe: PipeTemplate, show: Show): Step => {
   if (call.name === STEP) return keyStep(args, pipe)
   const apply = functionNamed(call.name)?.apply
   if (apply === undefined) throw new TypeError(`no function is called ${call.name}`)
-  const read = call.ofHeaders === true ? asHeaderMap : asItIs
+  const read = call.ofHeaders === true ? readHeaders : readAsItIs
   return (given, context) => {
     if (given === '') return given
-    const value = read(given)
+    const value = read(given, context)
     const values = args(value, context)
     try {
       spendCall(context)
@@ -155,7 +156,12 @@ const stepOf = (call: PipeCall, pipe: PipeTemplate, show: Show): Step => {
   }
 }
 
-const asItIs = (value: Value): Value => value
+const readAsItIs = (value: Value): Value => value
+
+const readHeaders = (value: Value, context: EvaluationContext): Value => {
+  if (isMap(value) && !isHeaderMap(value)) chargeCopy(value, context)
+  return asHeaderMap(value)
+}
 
 type Arguments = (piped: Value, context: EvaluationContext) => readonly Value[]
 
