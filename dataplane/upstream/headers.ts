@@ -77,6 +77,8 @@ export interface DocumentReading {
   readonly clients: ValueMap
   /** Names, in lower case, that are known to be the document's own. */
   readonly written: ReadonlySet<string>
+  /** Names that it takes away. */
+  readonly dropped: ReadonlySet<string>
   /** As in `fromClient`; undefined if the document names its headers one by one. */
   readonly credential: string | undefined
 }
@@ -117,13 +119,13 @@ const isPassedOn = (name: string, value: Value, clients: ValueMap): boolean =>
 const NONE: ReadonlySet<string> = new Set()
 
 /**
- * Names of the client beside which there is the same one with `-` for `_`, or the document has written it: CGI and WSGI
+ * Names of the client beside which there is the same one with `-` for `_`, or that the document has written or taken away: CGI and WSGI
  * make one variable of both, and may take the client's value (`x_user` beside the document's `x-user`). A value of the
  * document may happen to be what the client sent; so `x-user` always counts more.
  */
 const disguisedNames = (
   headers: ValueMap,
-  { clients, written }: DocumentReading,
+  { clients, written, dropped }: DocumentReading,
 ): ReadonlySet<string> => {
   const names = Object.keys(headers)
   if (!names.some((name) => name.includes('_'))) return NONE
@@ -132,7 +134,10 @@ const disguisedNames = (
   const ofDocument = new Set(names.filter((name) => !isOfClient(name)).map(dashed))
   const isDisguised = (name: string): boolean => {
     const plain = dashed(name)
-    return ofDocument.has(plain) || (name !== plain && Object.hasOwn(headers, plain))
+    return (
+      ofDocument.has(plain) ||
+      (name !== plain && (Object.hasOwn(headers, plain) || dropped.has(plain)))
+    )
   }
   return new Set(names.filter((name) => isOfClient(name) && isDisguised(name)))
 }

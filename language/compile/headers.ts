@@ -3,7 +3,7 @@
 
 import { childPointer } from '../../base/json-pointer.ts'
 import { showKey } from '../expression/errors.ts'
-import { placeAsHeaders, visitNames } from '../expression/header-templates.ts'
+import { type NameVisitor, placeAsHeaders, visitNames } from '../expression/header-templates.ts'
 import type { PipeTemplate, Template } from '../expression/template.ts'
 import { isList, type Value } from '../expression/value.ts'
 import type { UnsentHeaders } from '../unsent-headers.ts'
@@ -57,7 +57,7 @@ const warnOfNames = (
     const place = isWritten ? childPointer(pointer, name) : pointer
     diagnostics.warning('UnknownProperty', place, message, culprit)
   }
-  visitNames(template, (names, pipe) => {
+  const onWritten: NameVisitor['onWritten'] = (names, pipe) => {
     const last = new Map(names.map((name) => [name.toLowerCase(), name]))
     for (const name of names) {
       const lower = name.toLowerCase()
@@ -72,7 +72,8 @@ const warnOfNames = (
           pipe,
         )
     }
-  })
+  }
+  visitNames(template, { onWritten })
 }
 
 const checkHeaders = (template: Template, pointer: string, diagnostics: Diagnostics): void => {

@@ -49,15 +49,20 @@ const foldedEntries = ({ entries }: MapTemplate): MapTemplate['entries'] => [
  * @example placeAsHeaders(template of '{{request.body |> without([X-User])}}') // drops `x-user`, too
  */
 export const placeAsHeaders: (template: Template) => Template = oncePer((template) =>
-  place(template, 0, () => undefined),
+  place(template, 0, {}),
 )
 
-/** Takes notice of names that a document writes: all of a map, or the one of a `put` in the pipe. */
-export type OnNames = (names: readonly string[], pipe?: PipeTemplate) => void
+/** Takes notice of names in a map that stands where headers stand. */
+export interface NameVisitor {
+  /** Names that the document writes: all of a map, or the one of a `put` in the pipe. */
+  readonly onWritten?: (names: readonly string[], pipe?: PipeTemplate) => void
+  /** Names that a `without` takes away. */
+  readonly onDropped?: (names: readonly string[]) => void
+}
 
-/** Reports the names that the document itself writes in a map that stands where headers stand. */
-export const visitNames = (template: Template, onNames: OnNames): void => {
-  place(template, 0, onNames)
+/** Reports the names that the document itself has in a map that stands where headers stand. */
+export const visitNames = (template: Template, visitor: NameVisitor): void => {
+  place(template, 0, visitor)
 }
 
 /** The value of the key in a map; names of headers are found in any case. */
@@ -67,43 +72,43 @@ export const entryOf = ({ entries, isHeaders }: MapTemplate, key: string): Templ
 }
 
 /** @param level how deep within the value the headers are: 1 in `{{variables.sets |> get(a)}}`, for the variable */
-const place = (template: Template, level: number, onNames: OnNames): Template => {
+const place = (template: Template, level: number, visitor: NameVisitor): Template => {
   switch (template.kind) {
     case 'constant': {
-      const value = placeValue(template.value, level, onNames)
+      const value = placeValue(template.value, level, visitor)
       return value === template.value ? template : constant(value)
     }
     case 'map':
-      if (level === 0) onNames(template.entries.map(([name]) => name))
-      return level === 0 ? template : placeMembers(template, level, onNames)
+      if (level === 0) visitor.onWritten?.(template.entries.map(([name]) => name))
+      return level === 0 ? template : placeMembers(template, level, visitor)
     case 'list':
       return level === 0
         ? template
-        : { ...template, items: template.items.map((item) => place(item, level - 1, onNames)) }
+        : { ...template, items: template.items.map((item) => place(item, level - 1, visitor)) }
     case 'pipe':
-      return placePipe(template, level, onNames)
+      return placePipe(template, level, visitor)
     case 'read':
     case 'text':
       return template
   }
 }
 
-const placeMembers = (map: MapTemplate, level: number, onNames: OnNames): Template => ({
+const placeMembers = (map: MapTemplate, level: number, visitor: NameVisitor): Template => ({
   ...map,
-  entries: map.entries.map(([key, value]) => [key, place(value, level - 1, onNames)] as const),
+  entries: map.entries.map(([key, value]) => [key, place(value, level - 1, visitor)] as const),
 })
 
-const placeValue = (value: Value, level: number, onNames: OnNames): Value => {
-  if (level > 0) return placeWithin(value, level, onNames)
+const placeValue = (value: Value, level: number, visitor: NameVisitor): Value => {
+  if (level > 0) return placeWithin(value, level, visitor)
   if (!isMap(value)) return value
   const made = rememberedAsHeaders(value)
-  onNames(Object.keys(made ?? value))
+  visitor.onWritten?.(Object.keys(made ?? value))
   return made ?? value
 }
 
 /** The value itself, if nothing in it changes: places share it. */
-const placeWithin = (value: Value, level: number, onNames: OnNames): Value => {
-  const change = (member: Value): Value => placeValue(member, level - 1, onNames)
+const placeWithin = (value: Value, level: number, visitor: NameVisitor): Value => {
+  const change = (member: Value): Value => placeValue(member, level - 1, visitor)
   if (isList(value)) {
     const items = value.map(change)
     return items.every((item, index) => item === value[index]) ? value : items
@@ -116,15 +121,15 @@ const placeWithin = (value: Value, level: number, onNames: OnNames): Value => {
 }
 
 /** From the last call to the first: what each gives tells what it has to take. */
-const placePipe = (pipe: PipeTemplate, end: number, onNames: OnNames): Template => {
+const placePipe = (pipe: PipeTemplate, end: number, visitor: NameVisitor): Template => {
   const calls: PipeCall[] = []
   let level: number | undefined = end
   for (const call of pipe.calls.toReversed()) {
-    calls.unshift(level === undefined ? call : placeCall(call, level, { pipe, onNames }))
+    calls.unshift(level === undefined ? call : placeCall(call, level, { pipe, visitor }))
     const step: 0 | 1 | undefined = call.name === STEP ? 1 : functionNamed(call.name)?.level
     level = level === undefined || step === undefined ? undefined : level + step
   }
-  const input = level === undefined ? pipe.input : place(pipe.input, level, onNames)
+  const input = level === undefined ? pipe.input : place(pipe.input, level, visitor)
   return {
     ...pipe,
     input,
@@ -143,7 +148,7 @@ const unmarked = (call: PipeCall, before: PipeCall | Template): PipeCall => {
 
 interface Placing {
   readonly pipe: PipeTemplate
-  readonly onNames: OnNames
+  readonly visitor: NameVisitor
 }
 
 const placeCall = (call: PipeCall, level: number, placing: Placing): PipeCall => {
@@ -155,16 +160,24 @@ const placeCall = (call: PipeCall, level: number, placing: Placing): PipeCall =>
 const placeArguments = (
   { name, args }: PipeCall,
   level: number,
-  { pipe, onNames }: Placing,
+  { pipe, visitor }: Placing,
 ): readonly PipeArgument[] => {
   const at = (arg: PipeArgument, depth: number): PipeArgument =>
-    arg.kind === 'piped' || depth < 0 ? arg : place(arg, depth, onNames)
+    arg.kind === 'piped' || depth < 0 ? arg : place(arg, depth, visitor)
   if (name === 'merge') return args.map((arg) => at(arg, level))
   if (name === 'get') return args.map((arg, index) => (index === 0 ? arg : at(arg, level)))
+  if (name === 'without' && level === 0) visitor.onDropped?.(args.flatMap(textsIn))
   if (name !== 'put') return args
   const [key] = args
-  if (level === 0 && key?.kind === 'constant') onNames([toText(key.value)], pipe)
+  if (level === 0 && key?.kind === 'constant') visitor.onWritten?.([toText(key.value)], pipe)
   return args.map((arg, index) => (index === 0 ? arg : at(arg, level - 1)))
+}
+
+/** As far as they are known at load. */
+const textsIn = (keys: PipeArgument): readonly string[] => {
+  if (keys.kind === 'list') return keys.items.flatMap(textsIn)
+  if (keys.kind !== 'constant') return []
+  return isList(keys.value) ? keys.value.map((key) => toText(key)) : [toText(keys.value)]
 }
 
 const TAKES_NAMES: ReadonlySet<string> = new Set(['put', 'merge', 'with', 'without'])

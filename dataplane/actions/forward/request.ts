@@ -193,9 +193,11 @@ const prepareDocumentHeaders = (
   // If the headers are written name by name, the document means what it sets; a whole map is just passed on.
   const isExplicit = template.kind === 'map' || template.kind === 'constant'
   const written = new Set<string>()
-  visitNames(template, (names) => {
-    for (const name of names) written.add(name.toLowerCase())
-  })
+  const dropped = new Set<string>()
+  const addTo = (set: Set<string>) => (names: readonly string[]) => {
+    for (const name of names) set.add(name.toLowerCase())
+  }
+  visitNames(template, { onWritten: addTo(written), onDropped: addTo(dropped) })
   return (incoming, context) => {
     const map = run(context)
     if (!isMap(map)) {
@@ -206,6 +208,7 @@ const prepareDocumentHeaders = (
       toText: (value) => toText(value, context),
       clients: context.request.headers,
       written,
+      dropped,
       isClients: (plain, value) => isClients(incoming.rawHeaders, plain, value),
       credential: isExplicit ? undefined : credential,
     })

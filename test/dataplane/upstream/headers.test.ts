@@ -146,13 +146,14 @@ describe('fromDocument', () => {
     map: ValueMap,
     sent: Pairs = [],
     credential?: string,
-    written: readonly string[] = [],
+    { written = [], dropped = [] }: { written?: string[]; dropped?: string[] } = {},
   ) =>
     fromDocument(map, {
       toText,
       credential,
       clients: requestHeaderMap(raw(sent)),
       written: new Set(written),
+      dropped: new Set(dropped),
       isClients: (plain, value) =>
         sent.some(([name, each]) => dashed(name) === plain && each === value),
     })
@@ -273,14 +274,30 @@ describe('fromDocument', () => {
     ],
     ['with _ alone', { x_a: '1', b: '2' }, [['x_a', '1']], ['b'], ['x_a', '1', 'b', '2']],
   ])('passes on no name of the client %s', (...[, map, sent, written, list]) => {
-    expect(read(map, sent, undefined, written)).toEqual({ list })
+    expect(read(map, sent, undefined, { written })).toEqual({ list })
+  })
+
+  it.each<[string, ValueMap, Pairs, string, string[]]>([
+    ['with _', { x_user: 'admin', b: '1' }, [['X_User', 'admin']], 'x-user', ['b', '1']],
+    [
+      'in no spelling but the other',
+      { 'x-user': 'ada' },
+      [['X-User', 'ada']],
+      'x_user',
+      ['x-user', 'ada'],
+    ],
+    ['but its own value', { x_user: 'ada' }, [['X_User', 'admin']], 'x-user', ['x_user', 'ada']],
+  ])('passes on no name that it takes away, %s', (...[, map, sent, dropped, list]) => {
+    expect(read(map, sent, undefined, { dropped: [dropped] })).toEqual({ list })
   })
 
   it('sends both spellings if both are of the document', () => {
     const both = ['x_a', '1', 'x-a', '2']
     expect(read({ x_a: '1', 'x-a': '2' })).toEqual({ list: both })
     const sent: Pairs = [['x_a', '1']]
-    expect(read({ x_a: '1', 'x-a': '2' }, sent, undefined, ['x_a'])).toEqual({ list: both })
+    expect(read({ x_a: '1', 'x-a': '2' }, sent, undefined, { written: ['x_a'] })).toEqual({
+      list: both,
+    })
   })
 
   it('passes on no claim of several lines in several spellings', () => {
@@ -409,6 +426,7 @@ it('headers of a document have a bounded number of characters together', () => {
       credential: undefined,
       clients: {},
       written: new Set<string>(),
+      dropped: new Set<string>(),
       isClients: () => false,
     }).fault
   const many = (count: number) =>
