@@ -85,6 +85,11 @@ export interface Exchange {
   readonly from: string | undefined
   /** The undecoded body if dispatch has buffered it (a template reads it, or it is small). */
   readonly rawBody: Buffer | undefined
+  /**
+   * Does what takes long, such as decoding a large body, when it is the turn of this document. It is done even if the
+   * client has disconnected.
+   */
+  defer(work: () => void): void
   /** The action succeeded; goes through `on_result`. */
   succeed(result: ValueMap): void
   /**

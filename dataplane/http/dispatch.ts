@@ -10,6 +10,7 @@ import type { MatchedRequest, IncomingRequest, DispatchOptions } from './incomin
 import { authenticateRequest } from './authenticate-request.ts'
 import type { ExchangeObserver } from './exchange.ts'
 import { createEventStreams } from './sse/registry.ts'
+import { createTurns } from '../turns.ts'
 import { writeFixed } from './response/fixed-response.ts'
 import { isFramingError, refuseHead } from './request/head-error.ts'
 import { isKeysPath } from '../../language/routes/keys-path.ts'
@@ -45,6 +46,7 @@ export const createDispatch = (options: DispatchOptions, scheme: Scheme): Reques
     streams: options.eventStreams ?? createEventStreams(),
     memory: options.memory,
     isScarce: options.isScarce,
+    turns: options.turns ?? createTurns(),
   }
   const faulty = new WeakSet<Socket>()
   return (request, response) => {

@@ -5,6 +5,7 @@ import { upstreamUri } from '../actions/failure.ts'
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { ActionType } from '../../language/compile/action.ts'
 import type { ContentType } from '../../language/compiled.ts'
+import { WORK } from '../../language/expression/functions/spend.ts'
 import { ExpressionError } from '../../language/expression/errors.ts'
 import type { RefusingPlace } from '../../language/failing-place.ts'
 import type { ValueMap } from '../../language/expression/value.ts'
@@ -53,6 +54,7 @@ import {
   writeStreamHead,
 } from './response/write-response.ts'
 import type { IsScarce } from '../least-rate.ts'
+import type { Turns } from '../turns.ts'
 import { asError } from '../../base/thrown.ts'
 
 /** What is called when requests end, and where they are known while they are in progress. */
@@ -66,6 +68,7 @@ export interface ExchangeObserver {
   readonly memory: MemoryBudget
   /** Of `DispatchOptions`. */
   readonly isScarce: IsScarce | undefined
+  readonly turns: Turns
 }
 
 export class HttpExchange implements Exchange {
@@ -81,6 +84,11 @@ export class HttpExchange implements Exchange {
   readonly #observer: ExchangeObserver
   #memory: Holding | undefined = undefined
   #isSettled = false
+  /** Its responses are rendered in turns. */
+  #isHeavy = false
+  #isInTurn = false
+  /** It has a result, which waits for its turn. */
+  #isResponding = false
   /** Something was done for the request outside the gateway. */
   #hasActed = false
   #why: RequestFailure | undefined = undefined
@@ -114,11 +122,48 @@ export class HttpExchange implements Exchange {
     return (this.#memory ??= this.#observer.memory.open(this.incoming.socket))
   }
 
+  defer(work: () => void): void {
+    this.#isHeavy = true
+    this.#observer.turns.run(this.operation.version.apiId, work)
+  }
+
+  /** Does what takes long when it is the turn of this document; not at all if the client disconnects before. */
+  waitForTurn(work: () => void): void {
+    this.onCancel(() => undefined)
+    this.defer(() => {
+      if (this.#isSettled) return
+      this.onCancel(undefined)
+      this.#isInTurn = true
+      work()
+      this.#isInTurn = false
+    })
+  }
+
   succeed(result: ValueMap): void {
-    if (this.#isSettled) return
+    if (this.#isSettled || this.#isResponding) return
     this.#hasActed = !ACTS_NOT.has(this.operation.action)
-    try {
+    this.#render(() => {
       this.#respond(renderSuccess(this, result))
+    })
+  }
+
+  /** What takes long waits for its turn, unless this is it. */
+  #render(respond: () => void): void {
+    const isHeavy = this.#isHeavy || this.operation.costlyRequests > 0
+    if (!isHeavy || this.#isInTurn) {
+      this.#renderNow(respond)
+      return
+    }
+    this.#isResponding = true
+    this.waitForTurn(() => {
+      this.#isResponding = false
+      this.#renderNow(respond)
+    })
+  }
+
+  #renderNow(respond: () => void): void {
+    try {
+      respond()
     } catch (error) {
       this.refuse(asError(error))
     }
@@ -138,12 +183,11 @@ export class HttpExchange implements Exchange {
       )
       return
     }
+    if (this.#isResponding) return
     this.#hasActed = true
-    try {
+    this.#render(() => {
       this.#respond(renderFailure(this, failure), undefined, name)
-    } catch (error) {
-      this.refuse(asError(error))
-    }
+    })
   }
 
   refuse(error: Error): void {
@@ -153,6 +197,7 @@ export class HttpExchange implements Exchange {
       this.#cut(error, { status: statusOf(known), refusal: known.code })
       return
     }
+    if (this.#isResponding) return
     if (error instanceof ExpressionError) {
       this.#why = { reason: 'expression', detail: boundDetail(error.message) }
       this.#place = error.place
@@ -166,7 +211,7 @@ export class HttpExchange implements Exchange {
   }
 
   stream(head: StreamHead): ByteSink | undefined {
-    if (this.#isSettled || this.#sink !== undefined) return undefined
+    if (this.#isSettled || this.#isResponding || this.#sink !== undefined) return undefined
     this.#hasActed = true
     let plan: FramedHead
     try {
@@ -241,7 +286,7 @@ export class HttpExchange implements Exchange {
   }
 
   events(result: ValueMap): EventSink | undefined {
-    if (this.#isSettled) return undefined
+    if (this.#isSettled || this.#isResponding) return undefined
     this.#hasActed = true
     if (this.response.destroyed) {
       this.abandon()
@@ -342,6 +387,7 @@ export class HttpExchange implements Exchange {
   }
 
   #settled(settlement: Settlement): void {
+    this.#noteCost()
     const holding = this.#memory
     if (holding !== undefined || this.response.writableLength > BACKLOG_BYTES)
       this.#holdBacklog(holding)
@@ -351,6 +397,13 @@ export class HttpExchange implements Exchange {
       this,
       place === undefined ? settlement : { ...settlement, ...(why && { why }), place },
     )
+  }
+
+  /** A request that took much work makes the next ones of its operation wait for turns, whatever their bodies are. */
+  #noteCost(): void {
+    const { operation, context } = this
+    if (WORK - (context.work ?? WORK) > COSTLY_WORK) operation.costlyRequests = TAKEN_FOR_COSTLY
+    else if (operation.costlyRequests > 0) operation.costlyRequests--
   }
 
   /**
@@ -375,6 +428,10 @@ const ACTS_NOT: ReadonlySet<string> = new Set(['static', 'empty'] satisfies Acti
 
 /** Of an action that has failed at its peer. */
 const PLACE_OF_ACTION: RefusingPlace = { member: '/action' }
+
+/** Some 6 ms. */
+const COSTLY_WORK = 2 ** 22
+const TAKEN_FOR_COSTLY = 100
 
 /** Less is not counted, as the kernel may just not have accepted it yet. */
 const BACKLOG_BYTES = 64 * 1024

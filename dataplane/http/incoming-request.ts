@@ -11,6 +11,7 @@ import type { AccessLog } from '../../telemetry/access-log.ts'
 import type { RequestRow } from '../../telemetry/request-row.ts'
 import type { GatewayErrorCode } from '../gateway-error.ts'
 import type { MemoryBudget } from '../memory/memory-budget.ts'
+import type { Turns } from '../turns.ts'
 import type { Match } from '../../language/router/route.ts'
 import type { IsScarce } from '../least-rate.ts'
 import type { RouteTable } from '../../language/router/route-table.ts'
@@ -54,6 +55,8 @@ export interface DispatchOptions {
   readonly inFlight: { count: number }
   /** The registry of open event streams; if left out, each listener has its own. */
   readonly eventStreams?: EventStreams
+  /** Turns of what takes long; if left out, each listener has its own. */
+  readonly turns?: Turns | undefined
   /** The memory budget of bodies and responses. */
   readonly memory: MemoryBudget
   /** Whether memory or connections are short; if left out, never. */

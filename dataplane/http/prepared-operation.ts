@@ -97,6 +97,8 @@ export class PreparedOperation implements TemplateSource {
   readonly onResult: ResponsePlan
   readonly row: RequestRow
   readonly fixed: Map<ContentType, FixedResponse>
+  /** Requests that are still taken for much work, because one was. */
+  costlyRequests = 0
   readonly #slot: OperationSlot<PreparedOperation>
   /** Made at the first failure, and at the first stream of events. */
   #onError: ResponsePlan | undefined = undefined

@@ -26,6 +26,7 @@ import { fillRequestView, type RequestFacts } from './request/view.ts'
 import { fixResponse } from './response/fixed-response.ts'
 import { toMethod } from '../../language/router/select-route.ts'
 import type { Envelope } from './response/write-response.ts'
+import { LARGE_BODY_BYTES } from '../turns.ts'
 import { asError } from '../../base/thrown.ts'
 
 /** @param identity undefined if the operation demands none */
@@ -47,6 +48,7 @@ export const serveOperation = (
     return
   }
   if (needsBody(admission)) readThenPerform(admission, exchange, observer)
+  else if (operation.costlyRequests > 0) performInTurn(exchange)
   else perform(exchange)
 }
 
@@ -173,8 +175,10 @@ const readThenPerform = (
     }
     exchange.context.request.body_length = length
     if (operation.shape.forwardsBody) exchange.rawBody = bytes
-    if (bytes.length === 0 || !decodesBody(head, operation)) perform(exchange)
-    else decodeThenPerform(exchange, head, bytes)
+    if (bytes.length === 0 || !decodesBody(head, operation)) {
+      if (operation.costlyRequests > 0) performInTurn(exchange)
+      else perform(exchange)
+    } else decodeThenPerform(exchange, head, bytes)
   })
 }
 
@@ -195,13 +199,26 @@ const decodeThenPerform = (exchange: HttpExchange, head: RequestHead, bytes: Buf
   inflateRequest(bytes, source, (fault, plain) => {
     if (isGone) return
     exchange.onCancel(undefined)
-    try {
-      if (fault !== undefined) throw fault
-      exchange.context.request.body = decodeBody(head.contentType ?? '', plain, memory)
-    } catch (error) {
-      refuse(exchange, error)
-      return
+    const decode = (then: (exchange: HttpExchange) => void): void => {
+      try {
+        if (fault !== undefined) throw fault
+        exchange.context.request.body = decodeBody(head.contentType ?? '', plain, memory)
+      } catch (error) {
+        refuse(exchange, error)
+        return
+      }
+      then(exchange)
     }
+    if (plain.length > LARGE_BODY_BYTES) {
+      exchange.waitForTurn(() => {
+        decode(performInTurn)
+      })
+    } else decode(operation.costlyRequests > 0 ? performInTurn : perform)
+  })
+}
+
+const performInTurn = (exchange: HttpExchange): void => {
+  exchange.waitForTurn(() => {
     perform(exchange)
   })
 }

@@ -32,6 +32,7 @@ import type { ServingSecurity } from './serving-security.ts'
 import type { TableServing } from '../store/table-serving.ts'
 import { createRelays, type Relays } from '../wamp/relay/relays.ts'
 import type { RouterDial } from '../wamp/transport/router-dial.ts'
+import { createTurns } from '../turns.ts'
 
 export interface ServingHttpOptions {
   readonly settings: GatewaySettings
@@ -82,6 +83,7 @@ export const createServingHttp = (options: ServingHttpOptions): ServingHttp => {
     readClient,
     accessLog,
     eventStreams,
+    turns: createTurns(),
     webSockets,
     traces: requestTraces,
     decisions,

@@ -9,6 +9,7 @@ import { charsetOf, mediaKind } from '../../../language/routes/media-kind.ts'
 import { GatewayError } from '../../gateway-error.ts'
 import type { Holding } from '../../memory/memory-budget.ts'
 import { noMemory } from '../../memory/no-memory.ts'
+import { LARGE_BODY_BYTES } from '../../turns.ts'
 
 /** Most bytes that are read of a response, as received and as inflated (behaviour §4). */
 export const MAX_RESPONSE_BYTES = 25_000_000
@@ -27,6 +28,8 @@ interface DecodeOptions {
   readonly isLenient: boolean
   /** Charged for what the body is inflated and decoded to. */
   readonly memory: Holding
+  /** As of the exchange. */
+  readonly defer: (work: () => void) => void
 }
 
 type Done = (fault: Error | 'no memory' | undefined, response?: DecodedResponse) => void
@@ -38,7 +41,7 @@ const MAX_CODINGS = 3
  * JSON and msgpack become values; everything else text in the charset that it names, or bytes if it names none and is
  * not UTF-8. An empty body is `""`.
  *
- * @param done called later, or synchronously if there is nothing to inflate
+ * @param done called later, or synchronously if there is little to read and nothing to inflate
  */
 export const decodeResponse = (
   headers: Pairs,
@@ -67,7 +70,12 @@ export const decodeResponse = (
       }
       const kept =
         codings.length === 0 ? headers : headers.filter(([name]) => !DESCRIBES_CODED.has(name))
-      readValue(kept, plain, options, done)
+      if (plain.length <= LARGE_BODY_BYTES) readValue(kept, plain, options, done)
+      else {
+        options.defer(() => {
+          readValue(kept, plain, options, done)
+        })
+      }
     },
   )
 }

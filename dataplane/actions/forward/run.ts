@@ -355,7 +355,14 @@ export class Forwarding implements UpstreamSink {
   }
 
   #decode(bytes: Buffer): void {
-    const options = { isLenient: this.#status >= 400, memory: this.#exchange.memory }
+    const exchange = this.#exchange
+    const options = {
+      isLenient: this.#status >= 400,
+      memory: exchange.memory,
+      defer: (work: () => void): void => {
+        exchange.defer(work)
+      },
+    }
     decodeResponse(this.#headers, bytes, options, (fault, response) => {
       if (response !== undefined) this.#report(response.headers, response.body)
       else if (fault === 'no memory') this.#failWith('svc.error.overloaded', 'no_memory', NO_MEMORY)

@@ -88,6 +88,9 @@ export const probeExchange = (
       streams.push(stream)
       return sinkOf(stream)
     },
+    defer: (work) => {
+      work()
+    },
     onCancel: (next) => {
       cancel = next
     },

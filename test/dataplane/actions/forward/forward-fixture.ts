@@ -134,6 +134,10 @@ class TestExchange implements Exchange {
     response.on('close', () => this.#cancel?.())
   }
 
+  defer(work: () => void): void {
+    setImmediate(work)
+  }
+
   succeed(result: ValueMap): void {
     this.outcomes.push('succeed')
     const bytes = result['body'] instanceof Uint8Array

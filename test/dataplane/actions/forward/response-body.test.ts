@@ -25,7 +25,7 @@ const decode = (
     decodeResponse(
       Object.entries(headers),
       Buffer.from(bytes as string),
-      { isLenient, memory: memory.open() },
+      { isLenient, memory: memory.open(), defer: setImmediate },
       (fault, result) => {
         if (result !== undefined) resolve(result)
         else reject(fault instanceof Error ? fault : new Error(fault))
