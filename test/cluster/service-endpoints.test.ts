@@ -74,6 +74,9 @@ await describeWithClusterNode('the Pods of a Service that a document names', (cl
     return kubectl('patch', 'pod', pod, '-n', SHOP, '--subresource=status', '-p', patch)
   }
 
+  const gatewayLog = (): Promise<string> =>
+    kubectl('logs', `deployment/${svc.name}`, '-n', svc.namespace, '--all-containers')
+
   const scale = async (replicas: number): Promise<readonly string[]> => {
     await kubectl('scale', 'deployment/echo', '-n', SHOP, `--replicas=${replicas}`)
     const names = await eventually(async () => {
@@ -155,6 +158,27 @@ await describeWithClusterNode('the Pods of a Service that a document names', (cl
       const all = await scale(3)
       await untilAnsweredBy(...all)
       expect(all).not.toContain(first)
+    }),
+    ROLLOUT_MS,
+  )
+
+  it(
+    'are gone with the Service: 504 at once with the reason, and they serve again with it',
+    telling(async () => {
+      const object = JSON.parse(
+        await kubectl('get', 'service', 'echo', '-n', SHOP, '-o', 'json'),
+      ) as { metadata: object; spec: object & { clusterIP?: string; clusterIPs?: unknown } }
+      const { clusterIP, clusterIPs, ...spec } = object.spec
+      expect([clusterIP, clusterIPs]).not.toContain(undefined)
+      const metadata = { name: 'echo', namespace: SHOP }
+      await kubectl('delete', 'service', 'echo', '-n', SHOP)
+      await eventually(async () => {
+        const { status } = await request(`${url}/echo/x`, { headers: { host: HOST } })
+        expect(status).toBe(504)
+        expect(await gatewayLog()).toContain('"reason":"no_service"')
+      }, PATIENCE)
+      await cluster().apply([{ apiVersion: 'v1', kind: 'Service', metadata, spec }])
+      await expect(untilAnsweredBy(...(await pods()))).resolves.toBeUndefined()
     }),
     ROLLOUT_MS,
   )

@@ -100,6 +100,38 @@ await describeWithKubernetes('an operator in service', (plane) => {
       expect(warnings).toEqual([`Warning: not in service yet: ${message}`])
     }
 
+    const action = { type: 'forward', host: 'http://stock.warned.svc:8080' }
+    const paths = { '/a': { get: { action, response: {} } } }
+    const forwarding = (label: string): object =>
+      at(specification('forwarding', { name: label, versions: { v1: { base_path: '/f', paths } } }))
+    const words = 'there is no Service that the host stock.warned.svc of a forward names'
+    expect((await apply([forwarding('A')])).warnings).toEqual([expect.stringContaining(words)])
+    const codes = async (): Promise<readonly string[]> => {
+      const { warnings = [] } = (await home.status(
+        'apispecifications',
+        'warned',
+        'forwarding',
+      )) as {
+        readonly warnings?: readonly { readonly code: string }[]
+      }
+      return warnings.map(({ code }) => code)
+    }
+    await eventually(async () => {
+      expect(await codes()).toEqual(['UnknownService'])
+    }, PATIENCE)
+    await plane().apply([
+      {
+        apiVersion: 'v1',
+        kind: 'Service',
+        metadata: { name: 'stock', namespace: 'warned' },
+        spec: { selector: { app: 'stock' }, ports: [{ port: 8080 }] },
+      },
+    ])
+    await eventually(async () => {
+      expect(await codes()).toEqual([])
+    }, PATIENCE)
+    expect((await apply([forwarding('B')], '--dry-run=server')).warnings).toEqual([])
+
     const foreign = at(specification('foreign'), { gatewayClassName: 'other' })
     const unserved = await apply([foreign], '--dry-run=server')
     expect(unserved.warnings).toEqual([

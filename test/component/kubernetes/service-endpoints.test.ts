@@ -10,7 +10,9 @@ import { createKubernetesApi } from '../../../operator/kubernetes/client/client.
 import { createReflector } from '../../../operator/kubernetes/watch/reflector.ts'
 import { ServiceWatches } from '../../../operator/source/service-watches.ts'
 import { ServiceDirectory } from '../../../dataplane/upstream/endpoints/service-directory.ts'
+import { mapAt } from '../../../language/expression/members.ts'
 import type { ValueMap } from '../../../language/expression/value.ts'
+import type { ServiceEndpoints } from '../../../language/wire/wire.ts'
 import { createSilentLog } from '../../../telemetry/log.ts'
 import { type Gateway, startGateway, toldEndpoints } from '../../contract/management/gateway.ts'
 import { aDesiredSet, aDocument } from '../../support/desired.ts'
@@ -38,6 +40,7 @@ class FakeCluster {
   readonly #watching = new Map<string, Set<ServerResponse>>()
   #version = 1
   #slice: ValueMap = this.#sliceOf([])
+  #services: readonly ValueMap[] = [SERVICE]
 
   readonly response = ({ path, query }: FakeRequest, response: ServerResponse): void => {
     response.setHeader('content-type', 'application/json')
@@ -47,7 +50,7 @@ class FakeCluster {
       response.on('close', () => watching.delete(response)).flushHeaders()
       return
     }
-    const items = path.endsWith('/services') ? [SERVICE] : [this.#slice]
+    const items = path.endsWith('/services') ? this.#services : [this.#slice]
     const metadata = { resourceVersion: String(this.#version) }
     response.end(JSON.stringify({ metadata, items }))
   }
@@ -55,9 +58,29 @@ class FakeCluster {
   /** What the endpoint slice controller does. */
   set(...endpoints: readonly Endpoint[]): void {
     this.#slice = this.#sliceOf(endpoints)
-    const event = JSON.stringify({ type: 'MODIFIED', object: this.#slice })
+    this.#tell('/endpointslices', { type: 'MODIFIED', object: this.#slice })
+  }
+
+  deleteService(): void {
+    this.#services = []
+    this.#tell('/services', { type: 'DELETED', object: SERVICE })
+  }
+
+  createService(address: string): void {
+    this.#version += 1
+    const metadata = mapAt(SERVICE, 'metadata')
+    const object = {
+      metadata: { ...metadata, uid: address, resourceVersion: String(this.#version) },
+      spec: { ...mapAt(SERVICE, 'spec'), clusterIPs: [address] },
+    }
+    this.#services = [object]
+    this.#tell('/services', { type: 'ADDED', object })
+  }
+
+  #tell(resource: string, event: ValueMap): void {
     for (const [path, watching] of this.#watching)
-      if (path.endsWith('/endpointslices')) for (const each of watching) each.write(`${event}\n`)
+      if (path.endsWith(resource))
+        for (const each of watching) each.write(`${JSON.stringify(event)}\n`)
   }
 
   #sliceOf(endpoints: readonly Endpoint[]): ValueMap {
@@ -86,8 +109,10 @@ const start = async (gateways: number) => {
   stack.defer(() => api.close())
   const told: { at: number; atMs: number; addresses: readonly string[] }[] = []
   const planes: Gateway[] = []
+  const directories: ServiceDirectory[] = []
   for (let at = 0; at < gateways; at++) {
     const directory = new ServiceDirectory()
+    directories.push(directory)
     const endpoints = toldEndpoints(directory)
     const app = {
       endpoints: {
@@ -125,7 +150,14 @@ const start = async (gateways: number) => {
     })
     return Math.max(...planes.map((_, at) => lastOf(at)?.atMs ?? Infinity))
   }
-  return { cluster, server, told, untilTold }
+  /** Until every gateway knows just this of the Service. */
+  const untilKnown = (expected: Partial<ServiceEndpoints>): Promise<void> =>
+    eventually(() => {
+      expect(directories.map((each) => each.find('shop/orders'))).toEqual(
+        planes.map(() => ({ service: 'shop/orders', ...expected })),
+      )
+    })
+  return { cluster, server, told, untilTold, untilKnown }
 }
 
 const addressesIn = (directory: ServiceDirectory): readonly string[] =>
@@ -160,6 +192,22 @@ describe('the Pods of a Service that a document names', () => {
       server.requests.map(({ query }) => query.get('fieldSelector') ?? query.get('labelSelector')),
     )
     expect([...asked]).toEqual(['metadata.name=orders', 'kubernetes.io/service-name=orders'])
+  })
+
+  it('are told to be gone, to all gateways: no one is ready, the Service is deleted, and back elsewhere', async () => {
+    const { cluster, untilKnown } = await start(3)
+    const addresses = ['10.96.0.5']
+    const targets = [{ port: 8080, addresses: ['10.0.0.1'] }]
+    cluster.set({ address: '10.0.0.1', conditions: NOT_READY })
+    await untilKnown({ addresses, ports: [{ port: 80, targets: [], isEmpty: true }] })
+    cluster.set({ address: '10.0.0.1' })
+    await untilKnown({ addresses, ports: [{ port: 80, targets }] })
+    cluster.deleteService()
+    await untilKnown({ addresses, ports: [], isAbsent: true })
+    cluster.createService('10.96.0.9')
+    await expect(
+      untilKnown({ addresses: ['10.96.0.9', '10.96.0.5'], ports: [{ port: 80, targets }] }),
+    ).resolves.toBeUndefined()
   })
 
   it('are sent once for many events', async () => {
