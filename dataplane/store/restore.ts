@@ -3,7 +3,7 @@
 
 import { isMap } from '../../language/expression/value.ts'
 import type { Problem } from '../../language/problem.ts'
-import { validateNewerRealm, validateRealm } from '../../language/realm/validate.ts'
+import { validateNewerRealm } from '../../language/realm/validate.ts'
 import { lenientFactsOf } from '../realm/realm-facts.ts'
 import { compact, expand } from './compact-text.ts'
 import { notUnderstoodIn, readNewerEntry } from './critical-members.ts'
@@ -94,7 +94,8 @@ const restoreRealm = (
   if (owner === undefined) return NOT_OURS
   const newer = readNewerEntry('realm', { realm: record, critical })
   if ('problems' in newer) return invalid(newer.problems)
-  const validated = managedBy === null ? validateRealm(record) : validateNewerRealm(record)
+  // Another version has accepted it, which may know other members.
+  const validated = validateNewerRealm(record)
   if (!validated.ok) return invalid(validated.problems)
   draft.putRealm({
     uri,

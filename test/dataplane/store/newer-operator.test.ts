@@ -111,6 +111,13 @@ describe('what a newer operator adds to a document', () => {
 describe('what a newer operator adds to a realm', () => {
   const loaded = [`${REALM} loaded`]
   const router = { url: 'ws://nexus:8080/ws' }
+  const provider = {
+    issuer: 'https://idp.test',
+    client_id: 'c',
+    client_secret: 's',
+    redirect_uri: 'https://api.test/v1/oidc/corp/callback',
+    pkce: 'S512',
+  }
   const issuer = { issuer: 'i', jwks_uri: 'https://i.test/keys', audience: 'a' }
   const unknown = (path: string): readonly unknown[] => [
     expect.stringContaining(
@@ -120,12 +127,19 @@ describe('what a newer operator adds to a realm', () => {
   it.each<[string, ValueMap, object, readonly unknown[]]>([
     ['is ignored', { region: 'eu' }, {}, loaded],
     ['is ignored in its router', { router: { ...router, weight: 1 } }, {}, loaded],
+    ['is ignored in a provider', { info: { oidc_providers: { corp: provider } } }, {}, loaded],
     ['is ignored beside it', {}, { shard: 1 }, loaded],
     [
       'refuses it where it is a policy',
       { networks: ['10.0.0.0/8'] },
       { critical: ['/realm/networks'] },
       [`${REALM} rejected /realm/networks: ${TOO_OLD}`],
+    ],
+    [
+      'refuses it in a provider',
+      { info: { oidc_providers: { corp: provider } } },
+      { critical: ['/realm/info/oidc_providers/corp/pkce'] },
+      [`${REALM} rejected /realm/info/oidc_providers/corp/pkce: ${TOO_OLD}`],
     ],
     [
       'refuses it in its router',

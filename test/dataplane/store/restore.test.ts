@@ -1,6 +1,7 @@
 import { describe, expect, it } from '@jest/globals'
 import { fullRecord } from '../../../dataplane/store/read-back.ts'
 import { Snapshot } from '../../../dataplane/store/snapshot.ts'
+import { fileOf } from '../../../dataplane/store/snapshot-record.ts'
 import { validateInProcess } from '../../../dataplane/store/validate-document.ts'
 import type { StoreOptions } from '../../../dataplane/store/store.ts'
 import { createSilentLog } from '../../../telemetry/log.ts'
@@ -85,6 +86,21 @@ describe('a restart', () => {
     expect(after.store.realm(REALM)?.record.description).toBe('d')
     expect(stateOf(after.store).specs).toEqual(stateOf(before.store).specs)
     expect(after.changes).toHaveLength(1)
+  })
+
+  it('brings back a realm by hand with what another version took of its provider', async () => {
+    const corp = {
+      issuer: 'https://idp.test',
+      client_id: 'c',
+      client_secret: 's',
+      redirect_uri: 'https://api.test/v1/oidc/corp/callback',
+      auto_provision: true,
+    }
+    const record = { uri: REALM, info: { oidc_providers: { corp } } }
+    const realm = { uri: REALM, digest: '', managedBy: null, record }
+    const { name, bytes } = fileOf({ kind: 'realm', realm })
+    const { store } = await start(new MemoryFiles([[name, bytes]]))
+    expect(store.realm(REALM)?.record).toEqual(record)
   })
 
   it('keeps load order as the order of age', async () => {

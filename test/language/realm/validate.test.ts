@@ -416,11 +416,19 @@ describe('what stands at the ends of a text', () => {
     )
   }
 
+  const placesOfMembers = (value: unknown, pointer = ''): readonly string[] =>
+    typeof value === 'object' && value !== null
+      ? Object.entries(value).flatMap(([key, member]) => [
+          `${pointer}/${key}`,
+          ...placesOfMembers(member, `${pointer}/${key}`),
+        ])
+      : []
+
   /** A closed list, and passwords, which may have a blank at their ends. */
   const OTHERS = ['/router/auth/method', '/credentials/b/basic/password']
   const PLACES = places(whole).filter((place) => !OTHERS.includes(place))
 
-  const withEnds = (place: string, before: string, after: string): unknown =>
+  const changedAt = (place: string, change: (value: unknown) => unknown): unknown =>
     place
       .split('/')
       .slice(1)
@@ -429,8 +437,10 @@ describe('what stands at the ends of a text', () => {
           Array.isArray(value)
             ? value.map((item: unknown, i) => (String(i) === key ? inner(item) : item))
             : { ...(value as object), [key]: inner((value as Record<string, unknown>)[key]) },
-        (value) => `${before}${String(value)}${after}`,
+        change,
       )(whole)
+  const withEnds = (place: string, before: string, after: string): unknown =>
+    changedAt(place, (value) => `${before}${String(value)}${after}`)
 
   it('is nothing, at first', () => {
     expect(faults(whole)).toEqual([])
@@ -450,6 +460,12 @@ describe('what stands at the ends of a text', () => {
     ),
   )('%s refuses what stands around it: %j, %j', (place, before, after) => {
     expect(faults(withEnds(place, before, after))).toEqual([`${place} invalid_value`])
+  })
+
+  it.each(placesOfMembers(whole))('is not null, which is refused at %s', (place) => {
+    const found = faults(changedAt(place, () => null))
+    expect(found).toHaveLength(1)
+    expect([`${place} invalid_datatype`, `${place} invalid_value`]).toContain(found[0])
   })
 
   it('is told in words that help, and without the value', () => {
