@@ -26,7 +26,9 @@ const FLAGS: ReadonlySet<string> = new Set([
   ...'flag name'.split(' '),
   // kubectl, helm, npm, docker, oauth2-proxy.
   ...'dry-run force-conflicts recursive server-side timeout'.split(' '),
-  ...'create-namespace no-hooks reuse-values set take-ownership wait'.split(' '),
+  ...'create-namespace no-hooks reset-then-reuse-values reuse-values set take-ownership wait'.split(
+    ' ',
+  ),
   ...'ignore-scripts network'.split(' '),
   ...'allowed-group client-id cookie-secret email-domain oidc-issuer-url pass-access-token provider skip-provider-button'.split(
     ' ',
@@ -245,7 +247,8 @@ const HELM: Readonly<Record<string, string>> = {
   template: 'set values f',
   test: '',
   uninstall: 'wait no-hooks',
-  upgrade: 'install reuse-values wait set values f take-ownership force-conflicts create-namespace',
+  upgrade:
+    'install reset-then-reuse-values reuse-values wait set values f take-ownership force-conflicts create-namespace',
 }
 
 const helmFault: Check = (argv) => {
