@@ -1,5 +1,5 @@
 // Remembers the last good version of each ApiSpecification: as this operator has seen it or, after a restart, according to
-// the status of the resource and the data planes. It is forgotten when the resource is deleted or loses the id.
+// the status of the resource and the data planes. It is forgotten when the resource is deleted or loses the id, or its namespace a right that it needs.
 
 import { isSameText } from '../../../language/wire/digest.ts'
 import type { ValueMap } from '../../../language/expression/value.ts'
