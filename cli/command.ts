@@ -11,7 +11,7 @@ export interface CommandIo {
   readonly readStdin: () => Promise<string>
   /** To stdout: results, nothing else, so that they can be piped. */
   readonly print: (text: string) => void
-  /** To stderr: counts, hints and failures. */
+  /** To stderr: counts, hints and failures, each one line with its line feed. Line feeds within it become blanks. */
   readonly complain: (text: string) => void
   readonly env: Readonly<Record<string, string | undefined>>
   /** Stdout is a terminal, and NO_COLOR (no-color.org) is not set. */

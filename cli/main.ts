@@ -6,6 +6,7 @@ import '../telemetry/require-node.ts'
 import { join } from 'node:path'
 import { text } from 'node:stream/consumers'
 import { messageOf } from '../base/thrown.ts'
+import { printableMessage } from '../telemetry/printable.ts'
 import { runSvc } from './svc.ts'
 
 const run = async (): Promise<void> => {
@@ -36,6 +37,6 @@ process.stdout.on('error', (error: NodeJS.ErrnoException) => {
 })
 
 run().catch((error: unknown) => {
-  process.stderr.write(`svc: ${messageOf(error)}\n`)
+  process.stderr.write(printableMessage(`svc: ${messageOf(error)}\n`))
   process.exit(2)
 })

@@ -1,5 +1,6 @@
 // Writes changes of routes for a terminal, one line for each, and decides the exit code that they stand for. Pure.
 
+import { printableLine } from '../telemetry/printable.ts'
 import type { ExitCode } from './command.ts'
 import type { DiffSides } from './diff-sides.ts'
 import { compareHosts, compareRoutes, type HostChanges, type RouteChange } from './route-changes.ts'
@@ -18,8 +19,8 @@ export const differenceOf = ({ before, after }: DiffSides): Difference => ({
 /** @example '+ host api.acme.com\n+ GET api.acme.com/orders  action static, security none\n' */
 export const differenceText = ({ changes, hosts }: Difference): string =>
   [
-    ...hosts.claimed.map((host) => `+ host ${host}\n`),
-    ...hosts.released.map((host) => `- host ${host}\n`),
+    ...hosts.claimed.map((host) => `+ host ${printableLine(host)}\n`),
+    ...hosts.released.map((host) => `- host ${printableLine(host)}\n`),
     ...changes.map(lineOf),
   ].join('')
 
@@ -37,7 +38,7 @@ export const differenceSummary = ({ changes, hosts }: Difference): string => {
   const counts = `routes: ${of('added')} added, ${of('removed')} removed, ${of('changed')} changed`
   return [
     counts,
-    ...(hosts.claimed.length === 0 ? [] : [`claims ${hosts.claimed.join(', ')}`]),
+    ...(hosts.claimed.length === 0 ? [] : [`claims ${printableLine(hosts.claimed.join(', '))}`]),
     ...(loosened === 0 ? [] : [`security is loosened for ${loosened}`]),
   ].join('; ')
 }
@@ -54,5 +55,5 @@ const lineOf = ({ type, method, host, path, differences, isLoosened }: RouteChan
       : `${what} ${before} → ${after}`,
   )
   const warning = isLoosened ? '  LOOSENED' : ''
-  return `${SIGNS[type]} ${method} ${host}${path}  ${words.join(', ')}${warning}\n`
+  return `${printableLine(`${SIGNS[type]} ${method} ${host}${path}  ${words.join(', ')}`)}${warning}\n`
 }

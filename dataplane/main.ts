@@ -7,6 +7,7 @@ import '../telemetry/require-node.ts'
 import cluster from 'node:cluster'
 import { text } from 'node:stream/consumers'
 import { renderHelpOf } from '../telemetry/settings-help.ts'
+import { printableMessage } from '../telemetry/printable.ts'
 import { readVersion } from '../telemetry/version.ts'
 import { type GatewaySettings, readGatewaySettings, SETTINGS } from './config.ts'
 import { runDrainCommand } from './start/drain-command.ts'
@@ -26,7 +27,7 @@ const COMMANDS: Readonly<
 }
 
 const fail = (message: string): never => {
-  process.stderr.write(`svc-gateway: ${message}\n`)
+  process.stderr.write(printableMessage(`svc-gateway: ${message}\n`))
   process.exit(2)
 }
 

@@ -6,6 +6,7 @@ import { statSync } from 'node:fs'
 import { text } from 'node:stream/consumers'
 import { messageOf } from '../base/thrown.ts'
 import { breakHabitsOfV8 } from '../base/tune-v8.ts'
+import { printable, printableMessage } from '../telemetry/printable.ts'
 import { readVersion } from '../telemetry/version.ts'
 import { createLog, type Log, logFirstLine, type LogLevel } from '../telemetry/log.ts'
 import { startToMeasure } from '../telemetry/process-metrics.ts'
@@ -38,7 +39,7 @@ const main = async (): Promise<void> => {
 }
 
 const fail = (message: string): never => {
-  process.stderr.write(`svc-operator: ${message}\n`)
+  output.complain(`svc-operator: ${message}\n`)
   process.exit(2)
 }
 
@@ -48,9 +49,10 @@ interface Commanded {
   readonly repeated: readonly string[]
 }
 
+/** The one place where commands write: whatever a file, a gateway or a cluster made them say, no terminal obeys it. */
 const output = {
-  print: (lines: string) => process.stdout.write(lines),
-  complain: (lines: string) => process.stderr.write(lines),
+  print: (lines: string) => process.stdout.write(printable(lines)),
+  complain: (line: string) => process.stderr.write(printableMessage(line)),
 }
 
 const validate = async ({ operands, settings }: Commanded): Promise<void> => {
@@ -168,7 +170,9 @@ const start = async (
   settings: OperatorSettings & { readonly manifests: string },
   { log, isTerminal }: { readonly log: Log; readonly isTerminal: boolean },
 ): Promise<RunningOperator> => {
-  const output = { isTerminal, write: (lines: string) => process.stdout.write(lines) }
+  const clear = (): void => {
+    process.stdout.write(CLEAR)
+  }
   try {
     const { manifests, manager, dataPlanes } = settings
     const onOpen = (status: string | undefined): void => {
@@ -176,7 +180,12 @@ const start = async (
       logFirstLine('svc-operator', 'operating', { manifests, manager, dataPlanes, status })
     }
     const { operate } = await import('./operate.ts')
-    return await operate({ settings, log, output, onOpen })
+    return await operate({
+      settings,
+      log,
+      output: { isTerminal, clear, write: output.print },
+      onOpen,
+    })
   } catch (error) {
     return failToStart(error)
   }
@@ -198,6 +207,9 @@ const stopOnSignals = (operator: Pick<RunningOperator, 'stop'>): void => {
   process.on('SIGTERM', stop)
   process.on('SIGINT', stop)
 }
+
+/** The screen alone: what has scrolled out of it stays. */
+const CLEAR = '\u001b[H\u001b[2J'
 
 const finish = async (operator: RunningOperator): Promise<void> => {
   const status = await operator.settled

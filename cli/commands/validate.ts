@@ -7,6 +7,7 @@ import {
   validationRecord,
   type ValidationDiagnostic,
 } from '../../operator/validate/validation-diagnostic.ts'
+import { printable } from '../../telemetry/printable.ts'
 import { gatherFiles } from '../../operator/validate/gather-files.ts'
 import { validateFiles } from '../../operator/validate/validate-files.ts'
 import { type CommandIo, defineCommand } from '../command.ts'
@@ -93,7 +94,7 @@ const COLOURS = { error: '1;31', warning: '33', notice: '36' } as const satisfie
 
 const textOf = (diagnostic: ValidationDiagnostic, isColoured: boolean): string => {
   const line = diagnosticLine(diagnostic)
-  return isColoured ? `\u001B[${COLOURS[diagnostic.severity]}m${line}\u001B[0m` : line
+  return isColoured ? `\u001B[${COLOURS[diagnostic.severity]}m${printable(line)}\u001B[0m` : line
 }
 
 /** @example '3 files with 2 documents, 1 realm: 1 error, 2 warnings' */

@@ -1,5 +1,6 @@
 // Writes diagnostics as a JUnit report, which most CI services show beside the tests: one test for each file.
 
+import { printableLine } from '../../telemetry/printable.ts'
 import type {
   FilesValidation,
   ValidationDiagnostic,
@@ -34,7 +35,7 @@ const testCase = (
   diagnostics: readonly ValidationDiagnostic[],
   isFailure: IsFailure,
 ): string => {
-  const open = `    <testcase classname="svc validate" name="${escaped(name)}">`
+  const open = `    <testcase classname="svc validate" name="${escaped(printableLine(name))}">`
   const failures = diagnostics.filter(isFailure)
   const others = diagnostics.filter((each) => !isFailure(each)).map(linesOf)
   const failure = `      <failure message="${describeCounts(failures)}">${escaped(failures.map(linesOf).join('\n'))}</failure>`
@@ -54,7 +55,7 @@ const describeCounts = (diagnostics: readonly ValidationDiagnostic[]): string =>
     .join(', ')
 
 const linesOf = ({ severity, line, column, path, code, message }: ValidationDiagnostic): string =>
-  `${severity} at ${line}:${column} ${path} ${code}: ${message}`
+  printableLine(`${severity} at ${line}:${column} ${path} ${code}: ${message}`)
 
 /** XML 1.0 §2.2: most control characters are not allowed in a document, not even escaped. */
 const escaped = (text: string): string =>

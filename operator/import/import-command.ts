@@ -51,7 +51,7 @@ export const runImport = async (
     if (fault !== undefined) return fail(fault)
     for (const { name } of plan.files) complain(`wrote ${join(directory, name)}\n`)
   }
-  complain(closing(plan))
+  for (const line of closing(plan)) complain(`${line}\n`)
   return plan.faults.length === 0 ? 0 : 1
 }
 
@@ -85,8 +85,8 @@ const write = async (
   }
 }
 
-const closing = ({ files, faults, next }: ImportPlan): string => {
+const closing = ({ files, faults, next }: ImportPlan): readonly string[] => {
   const count = `${files.length} ${files.length === 1 ? 'manifest' : 'manifests'}`
-  const lines = [...faults.map((fault) => `left out: ${fault}`), `${count}. Next:`]
-  return [...lines, ...next.map((line) => `  ${line}`), ''].join('\n')
+  const leftOut = faults.map((fault) => `left out: ${fault}`)
+  return [...leftOut, `${count}. Next:`, ...next.map((line) => `  ${line}`)]
 }

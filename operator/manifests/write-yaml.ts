@@ -2,6 +2,7 @@
 // writes JSON, which is YAML too.
 
 import { stringify } from 'yaml'
+import { printable } from '../../telemetry/printable.ts'
 import { canonicalJson } from '../../language/wire/digest.ts'
 import type { Value, ValueMap } from '../../language/expression/value.ts'
 import { parseYaml } from './parse-yaml.ts'
@@ -14,7 +15,9 @@ export const writeYaml = (value: ValueMap): string => {
     aliasDuplicateObjects: false,
     defaultKeyType: null,
   })
-  return isReadAs(text, value) ? text : `${JSON.stringify(value, null, 2)}\n`
+  // So that it can be printed as it is: in double quotes the escapes stand for the same characters.
+  const shown = printable(text)
+  return isReadAs(shown, value) ? shown : `${JSON.stringify(value, null, 2)}\n`
 }
 
 const isReadAs = (text: string, value: ValueMap): boolean => {

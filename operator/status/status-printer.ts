@@ -6,13 +6,12 @@ import { renderFaults, renderResource, renderTable } from './status-rows.ts'
 
 export interface Output {
   readonly isTerminal: boolean
+  /** Empties the screen; on a terminal alone. */
+  clear(): void
   write(text: string): void
 }
 
 export type StatusPrinter = (status: OperatorStatus) => void
-
-/** The screen alone: what has scrolled out of it stays. */
-const CLEAR = '\u001b[H\u001b[2J'
 
 /** Nothing is printed before the resources have been read once. */
 export const createStatusPrinter = (
@@ -32,7 +31,8 @@ const tablePrinter = (
     const table = renderTable(status, now(), locate)
     if (!status.isReady || table === shown) return
     shown = table
-    output.write(`${CLEAR}${table}`)
+    output.clear()
+    output.write(table)
   }
 }
 

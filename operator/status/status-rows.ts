@@ -1,6 +1,7 @@
 // Makes the rows that kubectl would print from the status of the operator, and every fault with its place. Pure text:
 // where it goes is decided elsewhere.
 
+import { printableLine } from '../../telemetry/printable.ts'
 import type { DataPlaneReport } from '../data-plane.ts'
 import { alignColumns } from './align-columns.ts'
 import type { OperatorStatus } from '../controller/controller.ts'
@@ -39,16 +40,14 @@ export const renderTable = (
 }
 
 /** Every fault and warning as a line: place, resource, pointer, message. */
-export const renderFaults = (
-  status: OperatorStatus,
-  locate: Locate = nowhere,
-): readonly string[] => [
-  ...status.notes.map(noteLine),
-  ...[...status.resources.values()].sort(byName).flatMap((each) => resourceLines(each, locate)),
-  ...status.dataPlanes.flatMap(({ dataPlane, message }) =>
-    message === '' ? [] : [`data plane ${dataPlane.name}: ${message}`],
-  ),
-]
+export const renderFaults = (status: OperatorStatus, locate: Locate = nowhere): readonly string[] =>
+  [
+    ...status.notes.map(noteLine),
+    ...[...status.resources.values()].sort(byName).flatMap((each) => resourceLines(each, locate)),
+    ...status.dataPlanes.flatMap(({ dataPlane, message }) =>
+      message === '' ? [] : [`data plane ${dataPlane.name}: ${message}`],
+    ),
+  ].map(printableLine)
 
 /** `Ready=False Invalid …` of one resource. */
 export const renderResource = ({ verdict, conditions }: ResourceStatus): string => {
@@ -58,7 +57,7 @@ export const renderResource = ({ verdict, conditions }: ResourceStatus): string 
     ready?.reason ?? 'Pending',
     ready?.message ?? '',
   ]
-  return `${nameOf(verdict)}  ${words.join('  ')}`
+  return printableLine(`${nameOf(verdict)}  ${words.join('  ')}`)
 }
 
 const nowhere: Locate = () => undefined

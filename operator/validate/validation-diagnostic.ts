@@ -1,5 +1,7 @@
 // Defines the diagnostics of `validate`, with their places in files, and writes it as lines and as a record.
 
+import { printableLine } from '../../telemetry/printable.ts'
+
 /** What the files contain, with its diagnostics. */
 export interface FilesValidation {
   /** Names of the files, in the order in which they were given. */
@@ -32,7 +34,7 @@ export const diagnosticLine = (diagnostic: ValidationDiagnostic): string => {
   const { severity, file, line, column, resource, path, code, message } = diagnostic
   const words = severity === 'error' ? message : `${severity}: ${message}`
   const place = file === '' ? '' : `${file}:${line}:${column}`
-  return [place, resource, path, code, words].filter((part) => part !== '').join(' ')
+  return printableLine([place, resource, path, code, words].filter((part) => part !== '').join(' '))
 }
 
 /** The report of `--json`, with how much of what was validated. Scripts read its `findings`, so that name stays. */

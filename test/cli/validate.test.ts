@@ -171,8 +171,8 @@ describe('the formats', () => {
     const validation = { names, documents: 3, realms: 0, diagnostics: [HOSTILE, NOTICE] }
     const xml = diagnosticsAsJUnit(validation, ({ severity }) => severity === 'error')
     expect(xml).toContain('<testsuite name="svc validate" tests="3" failures="1">')
-    expect(xml).toContain('name="a,b:c%\n&lt;d&gt;.yaml"')
-    expect(xml).toContain('forged\r\uFFFD &lt;&amp;&quot;]]&gt; 100%</failure>')
+    expect(xml).toContain('name="a,b:c% &lt;d&gt;.yaml"')
+    expect(xml).toContain('forged\\u000d\\u0007 &lt;&amp;&quot;]]&gt; 100%</failure>')
     expect(xml.match(/<testcase /g)).toHaveLength(3)
     expect(xml.match(/<system-out>/g)).toHaveLength(1)
     const strict = diagnosticsAsJUnit(validation, () => true)

@@ -76,7 +76,7 @@ const bring = async (manifests: string, gateway: GatewayProcess): Promise<boolea
   const operator = await operate({
     settings: { ...settingsOf('--manifests', manifests, ...at), manifests },
     log: createSilentLog(),
-    output: { isTerminal: false, write: () => true },
+    output: { isTerminal: false, clear: () => undefined, write: () => true },
     onOpen: () => undefined,
   })
   const { resources, notes } = await operator.settled
