@@ -119,9 +119,9 @@ const isPassedOn = (name: string, value: Value, clients: ValueMap): boolean =>
 const NONE: ReadonlySet<string> = new Set()
 
 /**
- * Names of the client beside which there is the same one with `-` for `_`, or that the document has written or taken away: CGI and WSGI
- * make one variable of both, and may take the client's value (`x_user` beside the document's `x-user`). A value of the
- * document may happen to be what the client sent; so `x-user` always counts more.
+ * Names of the client beside which there is the same one with `-` for `_`, or that the document has written or taken
+ * away: CGI and WSGI make one variable of both, and may take the client's value (`x_user` beside the document's
+ * `x-user`). A value of the document may happen to be what the client sent; so `x-user` always counts more.
  */
 const disguisedNames = (
   headers: ValueMap,
