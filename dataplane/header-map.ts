@@ -2,6 +2,7 @@
 
 import { createHeaderMap } from '../language/expression/header-map.ts'
 import { setOwn, type Value, type ValueMap } from '../language/expression/value.ts'
+import { readHeaderText } from './header-text.ts'
 import { withoutOwnCookies } from './own-cookies.ts'
 
 /**
@@ -16,8 +17,8 @@ export const requestHeaderMap = (raw: readonly string[]): ValueMap => {
   const named = namedByConnection(raw)
   for (let at = 0; at + 1 < raw.length; at += 2) {
     const name = (raw[at] ?? '').toLowerCase()
-    const value = raw[at + 1] ?? ''
     if (named?.has(name) === true) continue
+    const value = readHeaderText(raw[at + 1] ?? '')
     if (name !== 'cookie') join(map, name, value, ', ')
     else {
       const others = withoutOwnCookies(value)
@@ -59,7 +60,8 @@ export const responseHeaderMap = (
 ): ValueMap => {
   const map = createHeaderMap()
   const cookies: string[] = []
-  for (const [name, value] of pairs) {
+  for (const [name, latin1] of pairs) {
+    const value = readHeaderText(latin1)
     if (name === 'set-cookie') {
       cookies.push(value)
       map[name] = cookies

@@ -7,6 +7,7 @@ import { ownValue } from '../../language/expression/lookup.ts'
 import type { Value, ValueMap } from '../../language/expression/value.ts'
 import { dashed, HOP_BY_HOP_NAMES, UNSENT_IN_REQUESTS } from '../../language/unsent-headers.ts'
 import { addConnectionNames } from '../header-map.ts'
+import { writeHeaderText } from '../header-text.ts'
 import { createHeaderBudget, HEADERS_TOO_LARGE, takeHeader } from '../header-budget.ts'
 import { setsOwnCookie, withoutOwnCookies } from '../own-cookies.ts'
 
@@ -107,7 +108,7 @@ export const fromDocument = (map: ValueMap, reading: DocumentReading): DocumentH
       }
       const isSuspect = plain === credential || isClaim(plain)
       if (!isSuspect || !(isPassedOn(name, value, clients) || isClients(plain, value)))
-        add(list, name, asLatin1(value))
+        add(list, name, writeHeaderText(name, value))
     }
   }
   return { list }
@@ -148,12 +149,6 @@ function* textsOf(value: Value, toText: (value: Value) => string): Generator<str
   if (Array.isArray(value)) for (const item of value as readonly Value[]) yield toText(item)
   else yield toText(value)
 }
-
-/** Header values are bytes. Text beyond Latin-1 is sent as UTF-8; values of requests are Latin-1 already. */
-const asLatin1 = (text: string): string =>
-  BEYOND_LATIN1.test(text) ? Buffer.from(text, 'utf8').toString('latin1') : text
-
-const BEYOND_LATIN1 = /[\u0100-\uffff]/
 
 const add = (list: HeaderList, name: string, value: string): void => {
   const passed = name === 'cookie' ? withoutOwnCookies(value) : value

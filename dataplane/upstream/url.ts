@@ -29,6 +29,15 @@ export const requestTarget = (path: string, query: string): string => {
 export const encodePart = (text: string): string => encodeURIComponent(text.toWellFormed())
 
 /**
+ * `encodePart` for a segment of a path, in which more characters stand for themselves (RFC 3986 §3.3): servers route by
+ * `:verb`, and an encoded one is another URI (§2.2). `;` stays encoded, as servers cut there.
+ */
+export const encodeSegment = (text: string): string =>
+  encodePart(text).replace(STANDS_IN_SEGMENT, decodeURIComponent)
+
+const STANDS_IN_SEGMENT = /%(?:3A|40|2C|3D|2B|24|26)/g
+
+/**
  * Encodes a path that is not the client's own, or a piece of one: what RFC 3986 allows, and what `requestTarget`
  * rejects, stays.
  */

@@ -26,6 +26,8 @@ const textWriter = (template: Template): Write => {
 export interface UrlEncoding {
   /** For a tag within a longer text: it stays one segment, or one value. */
   readonly part: (text: string) => string
+  /** The same behind a `?` of the document's text; if left out, `part`. */
+  readonly queryPart?: (text: string) => string
   /**
    * For the document's own text, and for a tag that is the whole text: only characters that can't stand there are
    * encoded.
@@ -39,7 +41,10 @@ export interface UrlEncoding {
  * @throws ExpressionError
  * @example urlWriter(template, { part: encodeURIComponent, text: encodeURI })(context) // '/orders/a%2Fb' for '/orders/{{…}}'
  */
-export const urlWriter = (template: Template, { part, text }: UrlEncoding): Write => {
+export const urlWriter = (
+  template: Template,
+  { part, queryPart = part, text }: UrlEncoding,
+): Write => {
   const only = wholeOf(template)
   if (only !== undefined) {
     const write = textWriter(only)
@@ -48,14 +53,41 @@ export const urlWriter = (template: Template, { part, text }: UrlEncoding): Writ
     let known: string | undefined
     return (context) => (known ??= encode(text, write(context), context))
   }
-  const insert: Insert = (value, inserted, context) => {
-    const written = toText(value, context)
-    // A text that waits has encoded its own parts.
-    if (inserted.kind === 'text' || isClients(inserted)) return written
-    return encode(inserted.kind === 'constant' ? text : part, written, context)
-  }
-  return joiner(withText(template as TextTemplate, text), insert)
+  const [path, query] = splitAtQuery(withText(template as TextTemplate, text))
+  const writePath = joiner(path, insertBy(part, text))
+  if (query.parts.length === 0) return writePath
+  const writeQuery = joiner(query, insertBy(queryPart, text))
+  return (context) => writePath(context) + writeQuery(context)
 }
+
+const insertBy =
+  (part: UrlEncoding['part'], text: UrlEncoding['text']): Insert =>
+  (value, inserted, context) => {
+    const written = toText(value, context)
+    return isClients(inserted)
+      ? written
+      : encode(inserted.kind === 'constant' ? text : part, written, context)
+  }
+
+/** What stands before the first `?` of the document's own text, and the rest with it; texts within texts are resolved. */
+const splitAtQuery = (template: TextTemplate): readonly [TextTemplate, TextTemplate] => {
+  const parts = flatParts(template)
+  const at = parts.findIndex((part) => typeof part === 'string' && part.includes('?'))
+  const split = parts[at]
+  if (typeof split !== 'string') return [textOf(parts), textOf([])]
+  const mark = split.indexOf('?')
+  return [
+    textOf([...parts.slice(0, at), split.slice(0, mark)]),
+    textOf([split.slice(mark), ...parts.slice(at + 1)]),
+  ]
+}
+
+const flatParts = ({ parts }: TextTemplate): TextTemplate['parts'] =>
+  parts.flatMap((part) =>
+    typeof part !== 'string' && part.kind === 'text' ? flatParts(part) : [part],
+  )
+
+const textOf = (parts: TextTemplate['parts']): TextTemplate => ({ kind: 'text', parts })
 
 const encode = (encoding: UrlEncoding['text'], written: string, context: Host): string => {
   spendWork(context, written.length * UNITS.encodedCharacter)

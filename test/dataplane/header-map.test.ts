@@ -21,6 +21,8 @@ describe.each([
     ['one', [['x', 'one']], { x: 'one' }],
     ['empty', [['x', '']], { x: '' }],
     ['joined', twice('x-many'), { 'x-many': 'a=1, b=2' }],
+    ['UTF-8', [['x', 'Zo\u00c3\u00ab']], { x: 'Zoë' }],
+    ['Latin-1', [['x', 'Zo\u00eb']], { x: 'Zoë' }],
     [
       'empty and joined',
       [

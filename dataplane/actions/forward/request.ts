@@ -17,8 +17,15 @@ import { dashed } from '../../../language/unsent-headers.ts'
 import { clientAddress } from '../../client-address.ts'
 import { GatewayError } from '../../gateway-error.ts'
 import { namedByConnection } from '../../header-map.ts'
+import { readHeaderText } from '../../header-text.ts'
 import { fromClient, fromDocument, type HeaderList, valuesOf } from '../../upstream/headers.ts'
-import { encodePart, encodePathText, encodeQueryText, requestTarget } from '../../upstream/url.ts'
+import {
+  encodePart,
+  encodePathText,
+  encodeSegment,
+  encodeQueryText,
+  requestTarget,
+} from '../../upstream/url.ts'
 import { type OutgoingBody, prepareDocumentBody } from './document-body.ts'
 import { askForWholeBody } from './read-response.ts'
 import type { Exchange } from '../performer.ts'
@@ -142,7 +149,13 @@ const HOST = { member: '/action/host' }
 const HEADERS = { member: '/action/headers' }
 
 const preparePathAndQuery = (action: ForwardAction): ((exchange: Exchange) => string) => {
-  const path = action.path && urlWriter(action.path, { part: encodePart, text: encodePathText })
+  const path =
+    action.path &&
+    urlWriter(action.path, {
+      part: encodeSegment,
+      queryPart: encodePart,
+      text: encodePathText,
+    })
   const query =
     action.queryString && urlWriter(action.queryString, { part: encodePart, text: encodeQueryText })
   return ({ context, incoming }) => {
@@ -224,7 +237,8 @@ const prepareDocumentHeaders = (
 const isClients = (raw: readonly string[], plain: string, value: Value): boolean => {
   const sent: string[] = []
   for (let at = 0; at + 1 < raw.length; at += 2) {
-    if (dashed((raw[at] ?? '').toLowerCase()) === plain) sent.push(raw[at + 1] ?? '')
+    if (dashed((raw[at] ?? '').toLowerCase()) === plain)
+      sent.push(readHeaderText(raw[at + 1] ?? ''))
   }
   return sent.some((each) => each === value) || sent.join(', ') === value
 }

@@ -5,6 +5,7 @@ import { DrainWatch } from './drain-watch.ts'
 import { asError } from '../../../base/thrown.ts'
 import { comesWithoutBody } from '../../framing.ts'
 import { responseHeaderMap } from '../../header-map.ts'
+import { readHeaderText } from '../../header-text.ts'
 import type { IsScarce } from '../../least-rate.ts'
 import { ByteCollector } from '../../memory/byte-collector.ts'
 import { NO_MEMORY } from '../../memory/no-memory.ts'
@@ -379,7 +380,7 @@ export class Forwarding implements UpstreamSink {
       this.#exchange.fail(statusError(this.#status, map, body))
       return
     }
-    const uri = headers.find(([name]) => name === 'location')?.[1] ?? ''
+    const uri = readHeaderText(headers.find(([name]) => name === 'location')?.[1] ?? '')
     this.#exchange.succeed({ status_code: this.#status, headers: map, body, uri })
   }
 

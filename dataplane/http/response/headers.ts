@@ -14,6 +14,7 @@ import { toText } from '../../../language/expression/text.ts'
 import { isList, isMap, type Value, type ValueMap } from '../../../language/expression/value.ts'
 import { UNSENT_IN_RESPONSES } from '../../../language/unsent-headers.ts'
 import { createHeaderBudget, HEADERS_TOO_LARGE, takeHeader } from '../../header-budget.ts'
+import { writeHeaderText } from '../../header-text.ts'
 import { setsOwnCookie } from '../../own-cookies.ts'
 
 /** Name and value, names lower case; a name may stand twice (`set-cookie`). */
@@ -133,13 +134,7 @@ const headerText = (name: string, value: Value, budget: SizeBudget): string => {
     throw new ExpressionError(
       `headers: the value of '${name}' contains a line break or control character`,
     )
-  return isLatin1(text) ? text : Buffer.from(text, 'utf8').toString('latin1')
-}
-
-/** Node writes header text as Latin-1; other characters are sent as their UTF-8 bytes. */
-const isLatin1 = (text: string): boolean => {
-  for (let index = 0; index < text.length; index++) if (text.charCodeAt(index) > 0xff) return false
-  return true
+  return writeHeaderText(name, text)
 }
 
 /** First value of a name. */

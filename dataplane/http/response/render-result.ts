@@ -7,6 +7,7 @@ import type { ActionError, StreamHead } from '../../actions/performer.ts'
 import type { Context } from '../../context.ts'
 import { frameResponse } from '../../framing.ts'
 import { responseHeaderMap } from '../../header-map.ts'
+import { readHeaderText } from '../../header-text.ts'
 import { statusError } from '../../actions/failure.ts'
 import { statusOfUpstream, viewError } from '../action-error.ts'
 import { recordBody } from '../errors.ts'
@@ -114,7 +115,7 @@ export const planStream = (addressee: Addressee, head: StreamHead, isHead: boole
     result: {
       status_code: head.statusCode,
       headers: readsAction ? responseHeaderMap(head.headers) : {},
-      uri: headerOf(head.headers, 'location') ?? '',
+      uri: readHeaderText(headerOf(head.headers, 'location') ?? ''),
     },
   }
   const own = onResult.headers.write(context)

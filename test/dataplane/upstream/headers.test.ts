@@ -165,7 +165,8 @@ describe('fromDocument', () => {
     ['null is no header', { a: null, b: '' }, ['b', '']],
     ['a list is several', { a: ['1', 2] }, ['a', '1', 'a', '2']],
     ['beyond Latin-1 goes as UTF-8', { a: 'ž' }, ['a', '\u00c5\u00be']],
-    ['bytes of a request stay', { a: 'caf\u00e9' }, ['a', 'caf\u00e9']],
+    ['within Latin-1 too', { a: 'caf\u00e9' }, ['a', 'caf\u00c3\u00a9']],
+    ['a URL is encoded', { location: '/caf\u00e9' }, ['location', '/caf%C3%A9']],
     ['a tab is fine', { a: 'x\ty' }, ['a', 'x\ty']],
     [
       'two spellings are one name',

@@ -151,6 +151,28 @@ describe.each(UPSTREAM_CLIENTS)('over %s', (client) => {
       })
     })
 
+    it.each([
+      ['a:b@c,d=e+f$g&h!', 'a:b@c,d=e+f$g&h!'],
+      ['a;b', 'a%3Bb'],
+      ['a/b?c#d%2F e', 'a%2Fb%3Fc%23d%252F%20e'],
+      ["ž'()*~", "%C5%BE'()*~"],
+    ])('what RFC 3986 allows in a segment stays: %s', async (value, written) => {
+      const id = read('request.query_params.id')
+      const action = { path: text('/v2/', id, ':go?again=', id, '&x=1') }
+      const path = `/x?id=${encodeURIComponent(value)}`
+      expect((await seen({ path }, { action })).url.split('?')[0]).toBe(`/v2/${written}:go`)
+    })
+
+    it('behind a ? of the path a tag stays one value of the query', async () => {
+      const id = read('request.query_params.id')
+      const action = {
+        path: text('/', id, text('/b?again=', id), '&x=', id),
+        queryString: constant(''),
+      }
+      const path = `/x?id=${encodeURIComponent('a&b=c')}`
+      expect((await seen({ path }, { action })).url).toBe('/a&b=c/b?again=a%26b%3Dc&x=a%26b%3Dc')
+    })
+
     it('path, its tags encoded as one segment', async () => {
       const action = {
         path: text('/people/', read('request.query_params.id'), '/card'),

@@ -27,7 +27,7 @@ describe('header values', () => {
     ],
     [[], []],
     ['a\tb', ['a\tb']],
-    ['é', ['é']],
+    ['é', ['\u00c3\u00a9']],
     ['€', ['\u00e2\u0082\u00ac']],
   ])('%j', (value, values) => {
     expect(write(value)).toEqual(values.map((text) => ['x', text]))
