@@ -87,7 +87,8 @@ const countForm = (bytes: Buffer, meter: ValueMeter): void => {
 /** The last of two equal names wins; `+` is a space; the value of a name alone is `""`. */
 export const decodeForm = (text: string): ValueMap => {
   const map: Record<string, Value> = {}
-  for (const [name, value] of new URLSearchParams(withSigns(text))) setOwn(map, name, value)
+  // The parser drops a `?` at the begin, which here is one of a name.
+  for (const [name, value] of new URLSearchParams(`&${withSigns(text)}`)) setOwn(map, name, value)
   return map
 }
 
@@ -95,11 +96,8 @@ export const decodeForm = (text: string): ValueMap => {
 const withSigns = (text: string): string =>
   text
     .split('&')
-    .map((pair, at) => (pair.includes('=') || isNoPair(pair, at) ? pair : `${pair}=`))
+    .map((pair) => (pair.includes('=') || pair === '' ? pair : `${pair}=`))
     .join('&')
-
-/** A `?` at the begin is skipped. */
-const isNoPair = (pair: string, at: number): boolean => pair === '' || (at === 0 && pair === '?')
 
 /** Only a body that is long enough to be deep is walked. */
 const checkDepth = (length: number, value: Value): void => {
