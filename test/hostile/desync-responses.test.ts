@@ -251,6 +251,11 @@ const ROWS: readonly Row[] = [
   [
     'a thousand interim responses',
     'HTTP/1.1 103 E\r\n\r\n'.repeat(1000) + OK + HELLO,
+    [200, 'hello'],
+  ],
+  [
+    'ten thousand interim responses',
+    'HTTP/1.1 103 E\r\n\r\n'.repeat(10_000) + OK + HELLO,
     'refused',
     { undici: [200, 'hello'] },
   ],

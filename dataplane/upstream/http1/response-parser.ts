@@ -33,8 +33,8 @@ type BodyPhase =
   | 'LF of chunk'
   | 'trailers'
 
-/** A server has no reason for more; without a bound it could keep a request waiting for ever. */
-const MAX_INTERIM = 16
+/** Of all interim responses to one request; how long they may go on is the matter of the request's timeout. */
+const MAX_INTERIM_BYTES = MAX_HEAD_BYTES
 const MAX_TRAILER_BYTES = 16 * 1024
 /** Of all chunks of one response: extensions are ignored, but cost memory and time. */
 const MAX_EXTENSION_BYTES = 16 * 1024
@@ -71,7 +71,7 @@ export class ResponseParser {
   #phase: Phase = 'idle'
   #bodyPhase: BodyPhase = 'sized body'
   #isHeadRequest = false
-  #interimCount = 0
+  #interimBytes = 0
   #keepsAlive = true
   /** Bytes that are still to come: of the body or of the chunk. */
   #leftBytes = 0
@@ -87,7 +87,7 @@ export class ResponseParser {
     this.head = undefined
     this.#phase = 'head'
     this.#isHeadRequest = method === 'HEAD'
-    this.#interimCount = 0
+    this.#interimBytes = 0
     this.#extensionBytes = 0
     this.#leftBytes = 0
     this.#lines.begin('block', MAX_HEAD_BYTES)
@@ -200,7 +200,8 @@ export class ResponseParser {
       if (!head.keepsAlive) return this.#fail('an interim response that ends the connection')
       // The body would be read as the head of the final response, and the final response as that of the next request.
       if (announcesBody(head)) return this.#fail('an interim response that announces a body')
-      if (++this.#interimCount > MAX_INTERIM) return this.#fail('too many interim responses')
+      this.#interimBytes += to - from
+      if (this.#interimBytes > MAX_INTERIM_BYTES) return this.#fail('too many interim responses')
       this.#lines.begin('block', MAX_HEAD_BYTES)
       return undefined
     }

@@ -401,7 +401,7 @@ describe('refuses', () => {
     ],
     [
       'interim responses without end',
-      'HTTP/1.1 103 Early Hints\r\n\r\n'.repeat(17),
+      'HTTP/1.1 103 Early Hints\r\n\r\n'.repeat(3000),
       'too many interim responses',
     ],
     ['what is no size, before its line ends', chunked('zz'), 'an invalid chunk'],
