@@ -158,6 +158,10 @@ const prepare = <S extends Server>(
     else onRequest(request, response)
   }
   server.on('request', startInTurn)
+  server.on('checkContinue', (request: IncomingMessage, response: ServerResponse) => {
+    continueWhenRead(request, response)
+    startInTurn(request, response)
+  })
   // RFC 9110 §10.1.1: an expectation other than 100-continue may be ignored; Node would answer 417.
   server.on('checkExpectation', startInTurn)
   server.on('connect', (request: IncomingMessage, socket: Duplex) => {
@@ -179,6 +183,24 @@ const prepare = <S extends Server>(
   if (handlers.onUpgrade !== undefined) server.on('upgrade', handlers.onUpgrade)
   limits.gate?.guard(server, event)
   return server
+}
+
+/**
+ * RFC 9110 §10.1.1: `100 Continue` goes out when something reads the body; a response that comes before that comes alone.
+ * A client that then sends no body leaves its end open, so the connection ends with that response.
+ */
+const continueWhenRead = (request: IncomingMessage, response: ServerResponse): void => {
+  const { shouldKeepAlive } = response
+  const read = request._read.bind(request)
+  response.shouldKeepAlive = false
+  request._read = (size) => {
+    request._read = read
+    if (!response.headersSent && !response.destroyed) {
+      response.shouldKeepAlive = shouldKeepAlive
+      response.writeContinue()
+    }
+    read(size)
+  }
 }
 
 /** Connections that sent malformed HTTP, and how many bytes of each had been read when that was found. */

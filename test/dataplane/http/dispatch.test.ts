@@ -80,6 +80,44 @@ describe('what no document serves', () => {
     expect((await client.response()).status).toBe(status)
   })
 
+  describe('a client that waits for 100 Continue', () => {
+    const post = (path: string, length: number, more = ''): string =>
+      `POST ${path} HTTP/1.1\r\nHost: a\r\nExpect: 100-continue\r\nContent-Length: ${length}\r\n${more}\r\n`
+    const JSON_TYPE = 'Content-Type: application/json\r\n'
+
+    const load = (): Promise<void> =>
+      gateway.load(
+        apiOf({
+          '/x': { post: { ...answers('{{request.body}}'), body_max_bytes: 100 } },
+          '/get': { get: answers('x') },
+        }),
+      )
+
+    it.each([
+      ['404', post('/nowhere', 5)],
+      ['405', post('/get', 5)],
+      ['406', post('/x', 5, `${JSON_TYPE}Accept: image/png\r\n`)],
+      ['413', post('/x', 101, JSON_TYPE)],
+      ['415', post('/x', 5, 'Content-Type: image/png\r\n')],
+    ])('gets a %s alone, and the connection ends', async (status, head) => {
+      await load()
+      await using client = await gateway.raw(head)
+      expect(await client.stream.line()).toMatch(new RegExp(`^HTTP/1.1 ${status} `))
+      const rest = (await client.stream.takeToEnd()).toString().toLowerCase()
+      expect(rest).toContain('connection: close')
+    })
+
+    it('gets it when its body is read, and may go on after the response', async () => {
+      await load()
+      await using client = await gateway.raw(post('/x', 3, JSON_TYPE))
+      expect(await client.stream.line()).toBe('HTTP/1.1 100 Continue')
+      expect(await client.stream.line()).toBe('')
+      client.send([Buffer.from('"a"GET /get HTTP/1.1\r\nHost: a\r\n\r\n')])
+      expect((await client.response()).body.toString()).toBe('"a"')
+      expect((await client.response()).body.toString()).toBe('"x"')
+    })
+  })
+
   it.each([
     ['another version', 'GET /x HTTP/2.0\r\nHost: a\r\n\r\n'],
     [
