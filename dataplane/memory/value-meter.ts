@@ -77,18 +77,20 @@ const MOST_PER_JSON_BYTE = 24
  * Counts what a JSON text will be parsed to, without parsing it: one or two nanoseconds per byte. For a text that is
  * no JSON the count has no meaning.
  *
+ * @returns how deep it is nested; undefined: that was not counted
  * @throws DecodeError `too_many_values`, `no_memory`
  */
-export const countJson = (bytes: Uint8Array, meter: ValueMeter): void => {
+export const countJson = (bytes: Uint8Array, meter: ValueMeter): number | undefined => {
   if (bytes.length <= SHORT_JSON_BYTES) {
     meter.countText((MOST_PER_JSON_BYTE / 2) * bytes.length)
-    return
+    return undefined
   }
   let before = NO_MARKS
   for (const marks of countInSteps(bytes)) {
     meter.count(marks.containers - before.containers, valuesIn(marks) - valuesIn(before))
     before = marks
   }
+  return before.deepest
 }
 
 /** A lower bound; keys are values, too. */

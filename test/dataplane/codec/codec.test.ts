@@ -61,6 +61,7 @@ describe('JSON', () => {
     ['broken', '{"a"'],
     ['no UTF-8', Buffer.from([0x22, 0xff, 0x22])],
     ['too deep', '['.repeat(600) + ']'.repeat(600)],
+    ['too deep, by a level', `${'['.repeat(513)}"${'x'.repeat(3000)}"${']'.repeat(513)}`],
     ['too deep, by maps', '{"a":'.repeat(600) + '1' + '}'.repeat(600)],
     ['hopelessly deep', '['.repeat(90_000)],
     ['a number beyond doubles', '{"v":[1e400]}'],
