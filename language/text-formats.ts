@@ -1,7 +1,6 @@
 // Checks texts of realms whose form no pattern describes well: ids and secrets without what an editor or `echo` leaves at
-// their ends, origins, certificates.
+// their ends, and origins.
 
-import { X509Certificate } from 'node:crypto'
 import { readOrigin } from './upstream-origin.ts'
 
 /**
@@ -30,20 +29,3 @@ const isWebOrigin = (text: string): boolean =>
 
 const WEB = /^https?:\/\//i
 const OTHER_SCHEME = /^[a-z][a-z0-9+.-]*:\/\/[^\s/?#@\\*]+$/i
-
-/** One or more certificates in PEM, each of which can be read; what stands between them is ignored. */
-export const areCertificates = (text: string): boolean => {
-  const blocks = text.match(CERTIFICATES) ?? []
-  return blocks.length > 0 && blocks.every(isCertificate)
-}
-
-const CERTIFICATES =
-  /-----BEGIN CERTIFICATE-----(?:(?!-----BEGIN)[^])*(?:-----END CERTIFICATE-----|$)/g
-
-const isCertificate = (pem: string): boolean => {
-  try {
-    return new X509Certificate(pem).raw.length > 0
-  } catch {
-    return false
-  }
-}

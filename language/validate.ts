@@ -3,13 +3,14 @@
 
 import type * as Ajv from 'ajv/dist/2020.js'
 import { loadLate } from '../base/load-late.ts'
+import { areCertificates } from './certificate-text.ts'
 import { isCookieDomain } from './cookie-domain.ts'
 import type { ApiDocument } from './document.ts'
 import type { Problem } from './problem.ts'
 import apiSchema from './schema/api-specification.schema.json' with { type: 'json' }
 import { problemsOf } from './validate/errors.ts'
 import type { Place } from './validate/messages.ts'
-import { areCertificates, isPageOrigin, isPlainText, isRedirectOrigin } from './text-formats.ts'
+import { isPageOrigin, isPlainText, isRedirectOrigin } from './text-formats.ts'
 import { isWampPattern, isWampUri } from './wamp-uri.ts'
 
 export type Validation =

@@ -21,7 +21,7 @@ export const ANNOTATIONS = [
   'x-kubernetes-validations',
 ] as const
 
-/** Each is a function of text-formats.ts or cookie-domain.ts. */
+/** Each is a function of text-formats.ts, cookie-domain.ts or certificate-text.ts. */
 export type TextFormat =
   'cookie-domain' | 'plain-text' | 'redirect-origin' | 'page-origin' | 'certificates'
 

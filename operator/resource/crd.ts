@@ -150,6 +150,7 @@ const REALM: Definition = {
 /**
  * Raised with every change of what `definition` makes, which a test asks for: an older chart leaves newer kinds alone by it.
  * @example `gateway.svc.dev/schema-version: "2"`
+ * @internal exported for tests
  */
 export const SCHEMA_VERSION = 2
 
