@@ -4,6 +4,7 @@ import { spawnSync } from 'node:child_process'
 import { existsSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it } from '@jest/globals'
+import { programEnvironment } from '../support/program-environment.ts'
 
 const ROOT = join(import.meta.dirname, '../..')
 const read = (name: string): string => readFileSync(join(ROOT, name), 'utf8')
@@ -111,5 +112,38 @@ describe('.ci/build-image', () => {
     })
     expect(status).not.toBe(0)
     expect(stderr).not.toBe('')
+  })
+})
+
+describe('the base of the image', () => {
+  const DIGEST = `sha256:${'0a'.repeat(32)}`
+
+  /** Runs the build with a builder that prints its arguments. */
+  const build = (env: Readonly<Record<string, string>>) => {
+    const { status, stdout, stderr } = spawnSync(join(ROOT, '.ci/build-image'), {
+      env: programEnvironment({ BUILDER: 'echo', ...env }),
+      encoding: 'utf8',
+    })
+    return { status, stderr, base: / BASE=(\S+)/.exec(stdout)?.[1] }
+  }
+
+  it('is what one file names', () => {
+    const named = read('.ci/base-image').trim()
+    expect(named).toMatch(/^node:24-slim(?:@sha256:[0-9a-f]{64})?$/)
+    expect(build({}).base).toBe(named)
+  })
+
+  it.each([
+    ['with its digest', `node:24-slim@${DIGEST}`, 0, ''],
+    ['by its tag', 'node:24-slim', 1, 'has no digest'],
+    ['with half of a digest', `node:24-slim@${DIGEST.slice(0, 40)}`, 1, 'has no digest'],
+    ['with another hash', `node:24-slim@md5:${'0a'.repeat(16)}`, 1, 'has no digest'],
+  ])('that is named %s: PINNED=1 exits with the right code', (_title, base, code, message) => {
+    const pinned = build({ BASE: base, PINNED: '1' })
+    expect(pinned).toMatchObject({ status: code, stderr: expect.stringContaining(message) })
+    expect(pinned.base).toBe(code === 0 ? base : undefined)
+    const unpinned = build({ BASE: base })
+    expect(unpinned).toMatchObject({ status: 0, base })
+    expect(unpinned.stderr.includes('without a digest')).toBe(code !== 0)
   })
 })
