@@ -124,7 +124,7 @@ describe('createServingParts', () => {
       apiOf({ '/x': { get: answers('x') }, '/bad': { get: answers('{{request.body.nope}}') } }),
     )
     expect((await request(`${url}/x`)).text).toBe('"x"')
-    expect((await request(`${url}/bad`)).status).toBe(500)
+    expect((await request(`${url}/bad`)).status).toBe(400)
     expect((await request(`${url}/nope`)).status).toBe(404)
     const text = await metrics()
     expect(text).toMatch(
@@ -139,7 +139,7 @@ describe('createServingParts', () => {
         .split('\n')
         .filter((line) => line !== '')
         .map((line) => (JSON.parse(line) as { status: number }).status),
-    ).toEqual([200, 500, 404])
+    ).toEqual([200, 400, 404])
   })
 
   it('forwards, by the pools of a version, and shows them', async () => {
