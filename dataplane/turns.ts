@@ -33,7 +33,7 @@ const LONGEST_REST_MS = 200
 
 /**
  * It has no bound of its own: what waits is a request, and their number has one.
- * @example turns.run('orders', () => { respond(render(exchange)) })
+ * @example turns.run('orders', () => { respond(exchange) })
  */
 export const createTurns = ({ now, pause }: TurnTools = SYSTEM): Turns => {
   const queue = new FairQueue<() => void>()
