@@ -41,18 +41,8 @@ export const askGateway = async <T>(
     const response = await ask(client)
     return response.result === 'ok'
       ? { value: response.value }
-      : { fault: `${url}: ${wordsOf(response)}` }
+      : { fault: `${url}: ${describeResponse(response)}` }
   } finally {
     await client.close()
   }
-}
-
-const wordsOf = (
-  response: Exclude<ManagementResponse<unknown>, { readonly result: 'ok' }>,
-): string => {
-  const isUnknown =
-    response.result === 'refused' &&
-    response.status === 404 &&
-    response.refusal.code === 'svc.error.not_found'
-  return `${describeResponse(response)}${isUnknown ? ' (is it an older gateway?)' : ''}`
 }

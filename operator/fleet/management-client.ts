@@ -10,7 +10,13 @@ import type { Credentials } from './client/credentials.ts'
 import { exchange } from './client/exchange.ts'
 import { ExcessPause, type ExcessPauseOptions } from './client/excess-pause.ts'
 import { describeFailure } from './client/failure-words.ts'
-import { type EndedFailure, readDecisions, readFailures } from './client/read-decisions.ts'
+import {
+  type EndedFailure,
+  type FoundDecisions,
+  readDecisions,
+  readFailures,
+  readFoundDecisions,
+} from './client/read-decisions.ts'
 import {
   readRealmSources,
   readRefusal,
@@ -47,6 +53,8 @@ export interface ManagementClient {
   realms(): Promise<ManagementResponse<readonly RealmSource[]>>
   /** The decisions on requests with this id; 404 if there are none. */
   why(id: string): Promise<ManagementResponse<readonly ValueMap[]>>
+  /** The same for a person, who may ask an operator as well. */
+  whyOfAny(id: string): Promise<ManagementResponse<FoundDecisions>>
   /**
    * A page of its routes.
    * @param match text that they must contain; null: all of them
@@ -115,7 +123,7 @@ interface Call<T> {
   readonly body?: Buffer
   readonly timeoutMs: number
   readonly bound: ResponseBound
-  /** A response beyond the bound does not keep the operator from calling the gateway again, as documents decide its size. */
+  /** A response beyond the bound does not keep the operator from calling the gateway again, as documents decide its size; a 5xx is described with the reason that it gives. */
   readonly isForPerson?: boolean
   /** undefined: the response is invalid. */
   readonly read: (body: unknown) => T | undefined
@@ -189,6 +197,7 @@ export const createManagementClient = (
         read: readRealmSources,
       }),
     why: (id) => call({ ...whyCall(id), timeoutMs }),
+    whyOfAny: (id) => call({ ...whyOfAnyCall(id), timeoutMs }),
     routes: (match, after, limit) => call({ ...routesCall(match, after, limit), timeoutMs }),
     failures: (query) => call({ ...failuresCall(query), timeoutMs }),
     operatorStatus: () => call({ ...OPERATOR_STATUS_CALL, timeoutMs }),
@@ -220,6 +229,13 @@ const whyCall = (id: string): Omit<Call<readonly ValueMap[]>, 'timeoutMs'> => ({
   path: `/why/${encodeURIComponent(id)}`,
   bound: WHY_BOUND,
   read: readDecisions,
+})
+
+const whyOfAnyCall = (id: string): Omit<Call<FoundDecisions>, 'timeoutMs'> => ({
+  ...whyCall(id),
+  bound: PERSON_BOUND,
+  isForPerson: true,
+  read: readFoundDecisions,
 })
 
 const failuresCall = ({
@@ -291,7 +307,7 @@ interface Caller {
 
 const send = async <T>(
   pool: Pool,
-  { method, path, headers, body, timeoutMs, bound, read }: Call<T>,
+  { method, path, headers, body, timeoutMs, bound, isForPerson = false, read }: Call<T>,
   { token, budget }: Caller,
 ): Promise<ManagementResponse<T>> => {
   const { status, etag, text } = await exchange(pool, {
@@ -312,7 +328,10 @@ const send = async <T>(
     return { result: 'refused', status, refusal: readRefusal(parseJson(text)) }
   }
   const value = status === 200 ? read(parseJson(text)) : undefined
-  if (value === undefined) return { result: 'failed', message: describeOddResponse(status, path) }
+  if (value === undefined) {
+    const refusal = isForPerson ? readRefusal(parseJson(text)) : undefined
+    return { result: 'failed', message: describeOddResponse(status, path, refusal?.message) }
+  }
   const isTag = etag !== undefined && etag.length <= MAX_TAG_LENGTH
   return { result: 'ok', value, etag: isTag ? etag : undefined }
 }
@@ -328,7 +347,8 @@ const parseJson = (text: string): unknown => {
   }
 }
 
-const describeOddResponse = (status: number, path: string): string =>
+/** @param reason that it gives, for a person: that of a gateway which fails may differ each time */
+const describeOddResponse = (status: number, path: string, reason = ''): string =>
   status === 200
     ? `its response to ${path} is not that of a gateway: is this its management address?`
-    : `it answered ${status} to ${path}`
+    : `it answered ${status} to ${path}${reason && `: ${reason}`}`

@@ -24,8 +24,8 @@ export const whyPage = ({ find, leader }: WhySources): Pages => ({
     return errorPage(
       404,
       'svc.error.not_found',
-      'No gateway keeps a decision for this request id',
-      `${answered} of ${asked} gateways have answered. ${KEPT_HINT}`,
+      `${answered} of ${asked} gateways have answered, and none keeps a decision for this request id`,
+      KEPT_HINT,
     )
   },
 })

@@ -3,7 +3,7 @@
 import { SYSTEM_CLOCK } from '../../../base/clock.ts'
 import { isList, isMap, type ValueMap } from '../../../language/expression/value.ts'
 import { isDecision } from './is-decision.ts'
-import { isCount, mapsIn } from './read-values.ts'
+import { isCount, isName, mapsIn } from './read-values.ts'
 
 /** @param body of `GET /why/ID` */
 export const readDecisions = (body: unknown): readonly ValueMap[] | undefined => {
@@ -13,6 +13,31 @@ export const readDecisions = (body: unknown): readonly ValueMap[] | undefined =>
 }
 
 const MAX_DECISIONS = 32
+
+export interface FoundDecisions {
+  /** Those that an operator has collected name their `gateway`. */
+  readonly decisions: readonly ValueMap[]
+  /** Gateways that have not answered the operator. */
+  readonly silent: readonly string[]
+}
+
+/** @param body of `GET /why/ID` of a gateway, or of an operator, which asks all of its gateways */
+export const readFoundDecisions = (body: unknown): FoundDecisions | undefined => {
+  if (!isMap(body) || !isList(body['gateways'])) {
+    const decisions = readDecisions(body)
+    return decisions && { decisions, silent: [] }
+  }
+  const decisions = mapsIn(body, 'gateways', MAX_GATEWAYS).flatMap((each) => {
+    const { name } = each
+    if (!isName(name)) return []
+    return (readDecisions(each) ?? []).map((decision) => ({ ...decision, gateway: name }))
+  })
+  const { silent = [] } = body
+  return { decisions, silent: isList(silent) ? silent.filter(isName).slice(0, MAX_SILENT) : [] }
+}
+
+const MAX_GATEWAYS = 32
+const MAX_SILENT = 100
 
 export interface EndedFailure {
   /** Unix time, milliseconds: by the clock of the gateway. */

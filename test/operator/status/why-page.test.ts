@@ -94,7 +94,7 @@ describe('/why/ID of the operator', () => {
       status: 404,
       json: {
         code: 'svc.error.not_found',
-        description: expect.stringContaining('1 of 2 gateways'),
+        message: expect.stringContaining('1 of 2 gateways have answered'),
       },
     })
   })

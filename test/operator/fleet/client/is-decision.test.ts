@@ -1,7 +1,11 @@
 // Tests what of the decisions and failures that a gateway gives is accepted, as a sidecar may say anything.
 
 import { describe, expect, it } from '@jest/globals'
-import { readDecisions, readFailures } from '../../../../operator/fleet/client/read-decisions.ts'
+import {
+  readDecisions,
+  readFailures,
+  readFoundDecisions,
+} from '../../../../operator/fleet/client/read-decisions.ts'
 import type { Value, ValueMap } from '../../../../language/expression/value.ts'
 import { aDecision } from '../../../support/a-decision.ts'
 
@@ -69,5 +73,32 @@ describe('the time of a failure', () => {
   ])('%j: %i is accepted', (endedMs, count) => {
     const failures = [aDecision({ ended_ms: endedMs })]
     expect(readFailures({ failures }, NOW)).toHaveLength(count)
+  })
+})
+
+describe('what an operator or a gateway says of one request', () => {
+  const decisions = [aDecision({ gateway: 'another' }), { odd: true }]
+  it.each<[string, unknown, object | undefined]>([
+    ['of a gateway', { decisions: [aDecision()] }, { decisions: [aDecision()], silent: [] }],
+    [
+      'of an operator, under the name that the operator has for the gateway',
+      { gateways: [{ name: 'one', decisions }], silent: ['two'] },
+      { decisions: [aDecision({ gateway: 'one' })], silent: ['two'] },
+    ],
+    [
+      'without gateways that have no name, or none of theirs',
+      { gateways: [{ decisions }, { name: 'x'.repeat(257), decisions }, 7, { name: 'one' }] },
+      { decisions: [], silent: [] },
+    ],
+    [
+      'without names that are none',
+      { gateways: [], silent: [7, 'x'.repeat(257), 'two'] },
+      { decisions: [], silent: ['two'] },
+    ],
+    ['without a list of silent ones', { gateways: [], silent: 7 }, { decisions: [], silent: [] }],
+    ['of neither', { gateways: 7 }, undefined],
+    ['of nothing', null, undefined],
+  ])('is read %s', (_, body, expected) => {
+    expect(readFoundDecisions(body)).toEqual(expected)
   })
 })
