@@ -1,14 +1,20 @@
-// Finds segments of paths that look like a binding or a tail of another gateway, and are plain text here: {id}, <id>
-// and * in the pattern of a path; {id} and :id in the path that a request is forwarded to.
+// Finds segments of paths that are written as other gateways write a binding, a tail or a regular expression, and says
+// what to write in their place: in the pattern of a path, and in the path that a request is forwarded to.
+
+/** What stands in a path, and what to write in its place, as the end of a sentence. */
+export interface LiteralSegment {
+  readonly segment: string
+  readonly remedy: string
+}
 
 /**
- * The end of a sentence about the first such segment of a path pattern.
- * @example literalSegment('/orders/{id}') // "'{id}' is plain text here: write ':id' for a segment of any value"
+ * The first such segment of a path pattern, whether the pattern is valid or not.
+ * @example literalSegment('/orders/{id}') // { segment: '{id}', remedy: "':id' for a segment of any value" }
  */
-export const literalSegment = (pattern: string): string | undefined => {
+export const literalSegment = (pattern: string): LiteralSegment | undefined => {
   for (const segment of segmentsOf(pattern)) {
     const remedy = remedyFor(segment)
-    if (remedy !== undefined) return `'${segment}' is plain text here: write ${remedy}`
+    if (remedy !== undefined) return { segment, remedy }
   }
   return undefined
 }
@@ -22,8 +28,8 @@ export const literalBinding = (
   bindings: readonly string[],
 ): { readonly segment: string; readonly message: string } | undefined => {
   for (const segment of segmentsOf(path)) {
-    const name = segment.startsWith(':') ? segment.slice(1) : nameInBraces(segment)
-    if (name !== undefined && bindings.includes(name))
+    const name = bindings.find((bound) => isWrittenIn(segment, bound))
+    if (name !== undefined)
       return {
         segment,
         message: `'${segment}' is sent as it stands: write {{request.bindings.${name}}}`,
@@ -32,6 +38,11 @@ export const literalBinding = (
   return undefined
 }
 
+const isWrittenIn = (segment: string, name: string): boolean =>
+  [`{${name}}`, `<${name}>`, `:${name}>`].some((written) => segment.includes(written)) ||
+  ([`:${name}`, `{${name}`].some((written) => segment.startsWith(written)) &&
+    !/^[\w-]/.test(segment.slice(name.length + 1)))
+
 /** Longer ones are not such. */
 const MAX_SEGMENT = 80
 
@@ -39,19 +50,48 @@ const segmentsOf = (path: string): readonly string[] =>
   path.split('/').filter((segment) => segment !== '' && segment.length <= MAX_SEGMENT)
 
 const remedyFor = (segment: string): string | undefined => {
-  const text = segment.replaceAll(/[[\]]/g, '')
-  const name = nameInBraces(text)
-  if (name !== undefined)
-    return /^[*.]|[*.]$/.test(name) ? ANY_REST : `':${plainName(name)}' for a segment of any value`
-  if (text.startsWith('*')) return ANY_REST
-  return /\{\w+\}/.test(text) ? "a binding as a whole segment, such as ':id'" : undefined
+  const text = segment.replaceAll(/^\[+|\]+$/g, '')
+  if (/^:[\w-]+$/.test(text)) return undefined
+  for (const [form, remedy] of FORMS) {
+    const match = form.exec(text)
+    if (match !== null) return remedy(match.slice(1).find(isName) ?? 'name')
+  }
+  return undefined
 }
 
-const ANY_REST = "'[...]' at the end for any further segments, or ':name' for one"
+const isName = (text: string | undefined): text is string =>
+  text !== undefined && /^[\w-]+$/.test(text)
 
-/** `{id}`, `{id:int}`, `<id>`, `<int:id>` */
-const nameInBraces = (segment: string): string | undefined =>
-  /^\{([^{}]+)\}$/.exec(segment)?.[1]?.split(':')[0] ??
-  /^<([^<>]+)>$/.exec(segment)?.[1]?.split(':').at(-1)
+const optional = (name: string): string => `'[:${name}]' for a segment that may be missing`
+const rest = (): string => "'[...]' at the end for any further segments, or ':name' for one"
+const one = (name: string): string => `':${name}' for a segment of any value`
+const whole = (name: string): string => `a binding as a whole segment, such as ':${name}'`
+const noRegularExpression = (name: string): string =>
+  `':${name}' for a segment of any value: there are no regular expressions`
 
-const plainName = (name: string): string => (/^[\w-]+$/.test(name) ? name : 'name')
+/** The first that fits counts; its first group that is a name goes into the remedy. Names in HTTP clients are ASCII. */
+const FORMS: readonly (readonly [RegExp, (name: string) => string])[] = [
+  // :id?  {id?}
+  [/^:([\w-]+)\?$/, optional],
+  [/^\{([\w-]+)\?\}$/, optional],
+  // *  **  *rest  [...rest]
+  [/^\*|^\.\.\.\w/, rest],
+  // :rest*  :rest+  :rest(.*)  :rest{.+}
+  [/^:[\w-]+(?:[*+]|[({]\.[*+]\??[)}][*+?]?)$/, rest],
+  // {*rest}  {rest+}  {rest...}  {rest=**}  {rest:.*}  {rest:path}  <path:rest>
+  [/^[{<]\*|^[{<]path:|^\{[\w-]+(?:[*+]|\.\.\.|=\*\*|:(?:\.[*+]|path))\}$/, rest],
+  // .*  (.*)  (?<rest>.*)
+  [/^(?:\((?:\?P?<\w+>)?)?\.[*+]\??\)?\$?$/, rest],
+  // {id}  {id:int}  {id:\d{4}}  {name=*}  <id>  <int:id>
+  [/^\{([^{}:=]+)(?:[:=](?:[^{}]|\{[\d,]*\})*)?\}$/, one],
+  [/^<(?:(?:[^<>:]*:)*([\w-]+)|([^<>:]+):[^<>]*)>$/, one],
+  // :id(\d+)  :id{[0-9]+}  :id<int>  (\d+)  (?<id>\d+)  \d+  ^orders$
+  [/^:([\w-]+)[({<].*[)}>]$/, noRegularExpression],
+  [/^\(\?P?<([\w-]+)>|^\(\[|^\^|\\|\.[*+]/, noRegularExpression],
+  // Products({id})  {id}.json  {lat},{lon}  <id>.json  {name=shelves/*}
+  [/\{([\w-]+)(?:[:=][^{}]*)?\}|<([\w-]+)>|^\{([\w-]+)[:=]/, whole],
+  // :id.json  :id:verb  :lat,:lon
+  [/^:(\w+(?:-\w+)*)-?[!-,.:-@[-^{-~]/, whole],
+  // Products(:id)  Products(key)  Products('key')
+  [/\(['"]?:([\w-]+)|^(?:\w*[a-z\d])?\(['"]?([a-z][\w-]*)['"]?\)$/i, whole],
+]

@@ -91,7 +91,7 @@ const compilePatterns = (
 ): readonly PathPattern[] | undefined => {
   const parsed = parsePath(source)
   if (!parsed.ok) {
-    diagnostics.problem(parsed.code, pointer, parsed.message)
+    diagnostics.problem(parsed.code, pointer, parsed.message + remedyOf(source))
     return undefined
   }
   warnOfLiteralSegment(source, pointer, diagnostics)
@@ -108,7 +108,15 @@ export const warnOfLiteralSegment = (
   diagnostics: Diagnostics,
 ): void => {
   const literal = literalSegment(source)
-  if (literal !== undefined) diagnostics.warning('TakenLiterally', pointer, literal)
+  if (literal === undefined) return
+  const { segment, remedy } = literal
+  diagnostics.warning('TakenLiterally', pointer, `'${segment}' is plain text here: write ${remedy}`)
+}
+
+/** For messages about a pattern that is refused, perhaps for how another gateway writes it. */
+export const remedyOf = (source: string): string => {
+  const literal = literalSegment(source)
+  return literal === undefined ? '' : `; in place of '${literal.segment}' write ${literal.remedy}`
 }
 
 /** Of any form of path and host: what one form lacks, another may have. Undefined: one of them is faulty. */

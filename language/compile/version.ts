@@ -8,6 +8,7 @@ import {
   compileSchemes,
   inheritedSecurity,
   type VersionDeps,
+  remedyOf,
   warnOfLiteralSegment,
 } from './path.ts'
 import type { CompiledVersion } from '../compiled.ts'
@@ -105,7 +106,11 @@ const compileBasePath = (
     warnOfLiteralSegment(source, childPointer(pointer, 'base_path'), diagnostics)
     return { source, patterns: parsed.patterns }
   }
-  diagnostics.problem('invalid_path', childPointer(pointer, 'base_path'), parsed.message)
+  diagnostics.problem(
+    'invalid_path',
+    childPointer(pointer, 'base_path'),
+    parsed.message + remedyOf(source),
+  )
   return undefined
 }
 

@@ -41,7 +41,10 @@ export function parsePath(source: string): ParsedPath {
   const nodes = parseNodes(source)
   if (typeof nodes === 'string') return invalid(source, nodes)
   if (nodes.length === 0) {
-    return invalid(source, 'it is the base path itself; give it at least one segment')
+    return invalid(
+      source,
+      "it is the base path itself: write '/[index]', which serves that, and 'index' below it",
+    )
   }
   const parsed = expand(source, nodes)
   if (!parsed.ok || !parsed.patterns.some(isWebSocketPath)) return parsed

@@ -131,7 +131,7 @@ function addBinding(scanner: Scanner, name: string): string | undefined {
 
 function addLiteral(scanner: Scanner, raw: string): string | undefined {
   if (/[?#]/.test(raw))
-    return "a query or fragment is no part of a path; encode '?' as '%3F', '#' as '%23'"
+    return "a query or fragment is no part of a path: leave it out, or encode '?' as '%3F', '#' as '%23'"
   const text = decode(raw)
   if (text === undefined)
     return `'${shown(raw)}' is not percent-encoded UTF-8; a '%' is written '%25'`

@@ -45,6 +45,14 @@ describe('what no document serves', () => {
     expect(Number(response.headers['content-length'])).toBeGreaterThan(10)
   })
 
+  it.each(['/', '/index'])(
+    'but for %s, where a base_path / has the path /[index]',
+    async (path) => {
+      await gateway.load(apiOf({ '/[index]': { get: answers('x') } }))
+      expect((await gateway.ask('GET', path)).status).toBe(200)
+    },
+  )
+
   it('in msgpack for whom only takes that, JSON for whom takes neither', async () => {
     const packed = await gateway.ask('GET', '/', { headers: { accept: 'application/msgpack' } })
     expect(packed.headers['content-type']).toBe('application/msgpack')

@@ -1,36 +1,130 @@
 import { describe, expect, it } from '@jest/globals'
 import { literalBinding, literalSegment } from '../../../language/compile/literal-segments.ts'
 
-const matching = (expected: string | undefined): unknown =>
-  expected === undefined ? undefined : expect.stringContaining(expected)
+const REST = "'[...]' at the end for any further segments, or ':name' for one"
 
-describe('a segment of a path that is plain text, and looks otherwise', () => {
+const one = (name: string): string => `':${name}' for a segment of any value`
+
+const noRegularExpression = (name: string): string =>
+  `${one(name)}: there are no regular expressions`
+
+const whole = (name: string): string => `a binding as a whole segment, such as ':${name}'`
+
+describe('a segment of a path that another gateway would read, and this one does not', () => {
   it.each([
-    ['/items/{id}', "'{id}' is plain text here: write ':id' for a segment of any value"],
-    ['/items/{id:int}/x', "write ':id' for"],
-    ['/items/<int:id>', "write ':id' for"],
-    ['/items/{}', undefined],
-    ['/items/{a b}', "write ':name' for"],
-    ['/[{id}]', "write ':id' for"],
-    ['/items/*', "'*' is plain text here: write '[...]' at the end"],
-    ['/items/**', "write '[...]' at the end"],
-    ['/items/*rest', "write '[...]' at the end"],
-    ['/items/{rest...}', "write '[...]' at the end"],
-    ['/items/{rest*}', "write '[...]' at the end"],
-    ['/items/{id}.json', 'a binding as a whole segment'],
-    ['/items/:id/[...]', undefined],
-    ['/items/a*b', undefined],
-    [`/${'{'.repeat(100_000)}`, undefined],
-  ])('%s', (path, expected) => {
-    expect(literalSegment(path)).toEqual(matching(expected))
+    ['{id}', one('id')],
+    ['{id:int}', one('id')],
+    ['{id:[0-9]+}', one('id')],
+    [String.raw`{id:\d{4}}`, one('id')],
+    ['{name=*}', one('name')],
+    ['<id>', one('id')],
+    ['<int:id>', one('id')],
+    [String.raw`<id:\d+>`, one('id')],
+    ['{a b}', one('name')],
+    ['[{id}]', one('id')],
+    ['*', REST],
+    ['**', REST],
+    ['*rest', REST],
+    ['{proxy+}', REST],
+    ['{path+}', REST],
+    ['{rest...}', REST],
+    ['{rest*}', REST],
+    ['{*rest}', REST],
+    ['{**catch-all}', REST],
+    ['{rest=**}', REST],
+    ['{rest:path}', REST],
+    ['{rest:.*}', REST],
+    ['<path:rest>', REST],
+    ['[...slug]', REST],
+    ['[[...slug]]', REST],
+    [':rest*', REST],
+    [':rest+', REST],
+    [':rest(.*)', REST],
+    [':rest{.+}', REST],
+    ['.*', REST],
+    ['(.*)', REST],
+    ['(?<rest>.*)', REST],
+    [':id?', "'[:id]' for a segment that may be missing"],
+    ['{id?}', "'[:id]' for a segment that may be missing"],
+    [String.raw`:id(\d+)`, noRegularExpression('id')],
+    [':id([0-9]+)', noRegularExpression('id')],
+    [':id{[0-9]+}', noRegularExpression('id')],
+    [':id<int>', noRegularExpression('id')],
+    [String.raw`(\d+)`, noRegularExpression('name')],
+    [String.raw`(?<id>\d+)`, noRegularExpression('id')],
+    [String.raw`(?P<id>\d+)`, noRegularExpression('id')],
+    ['([0-9]+)', noRegularExpression('name')],
+    [String.raw`\d+`, noRegularExpression('name')],
+    ['^orders$', noRegularExpression('name')],
+    ['orders.*', noRegularExpression('name')],
+    [':id.json', whole('id')],
+    [':id:cancel', whole('id')],
+    [':user-id.json', whole('user-id')],
+    [':lat,:lon', whole('lat')],
+    [':from-:to', whole('from')],
+    [':id@x', whole('id')],
+    ['{id}.json', whole('id')],
+    ['{id}:cancel', whole('id')],
+    ['{id:int}.json', whole('id')],
+    ['v{version}', whole('version')],
+    ['<id>.json', whole('id')],
+    ['{name=shelves', whole('name')],
+    ['Products({id})', whole('id')],
+    ["Products('{id}')", whole('id')],
+    ['Products(:id)', whole('id')],
+    ['Products(key)', whole('key')],
+    ["Products('key')", whole('key')],
+    ['(key)', whole('key')],
+  ])('%s', (segment, remedy) => {
+    expect(literalSegment(`/items/${segment}/x`)).toEqual({ segment, remedy })
   })
 
   it.each([
-    ['/v2/:id', "':id' is sent as it stands: write {{request.bindings.id}}"],
-    ['/v2/{id}/x', "'{id}' is sent as it stands"],
-    ['/v2/:other', undefined],
-    ['/v2/id', undefined],
-  ])('of an upstream: %s', (path, expected) => {
-    expect(literalBinding(path, ['id'])?.message).toEqual(matching(expected))
+    ':id',
+    ':user-id',
+    ':from-',
+    '[:id]',
+    '[...]',
+    '[x]',
+    '{}',
+    '()',
+    'getItems()',
+    'a*b',
+    'c++',
+    'a+b',
+    'a.b',
+    '...',
+    '$count',
+    '@me',
+    '~user',
+    'things:batchGet',
+    '!room:server',
+    'Mercury_(planet)',
+    'x(1)',
+    '%7Bid%7D',
+    ':größe',
+    '{'.repeat(100_000),
+    `:a${'-'.repeat(100_000)}`,
+  ])('not %#', (segment) => {
+    expect(literalSegment(`/items/${segment}`)).toBeUndefined()
+  })
+})
+
+describe('a segment of a path to an upstream that is written as a binding', () => {
+  it.each([
+    ['/v2/:id', ':id'],
+    ['/v2/{id}/x', '{id}'],
+    ['/v2/{id:int}', '{id:int}'],
+    ['/v2/<int:id>', '<int:id>'],
+    ['/v2/{id}.json', '{id}.json'],
+    ['/v2/:id.json', ':id.json'],
+    ['/v2/:id:cancel', ':id:cancel'],
+  ])('%s', (path, segment) => {
+    const message = `'${segment}' is sent as it stands: write {{request.bindings.id}}`
+    expect(literalBinding(path, ['id'])).toEqual({ segment, message })
+  })
+
+  it.each(['/v2/:other', '/v2/id', '/v2/:ids', '/v2/:id-x', '/v2/{ids}'])('not %s', (path) => {
+    expect(literalBinding(path, ['id'])).toBeUndefined()
   })
 })

@@ -181,6 +181,8 @@ describe('a path below a base path', () => {
     ['/orders/[v1]', '/items/:sku', ['/orders/items/:sku', '/orders/v1/items/:sku 1']],
     ['/[v1]', '/[v1]/x', ['/x', '/v1/x 1', '/v1/v1/x 2']],
     ['/v1', '/[...]', ['/v1/[...]']],
+    ['/', '/[index]', ['', '/index 1']],
+    ['/v1', '/[index]', ['/v1', '/v1/index 1']],
     ['/:_', '/:_', ['/:_/:_']],
   ])('%s and %s give %j', (base, path, expected) => {
     expect(ways(join(base, path))).toEqual(expected)

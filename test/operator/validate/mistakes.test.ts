@@ -497,7 +497,7 @@ describe('paths and hosts that are served', () => {
       '/items/:id:',
       '/a?b:',
       [
-        "11:7 error invalid_path The path '/a?b' is invalid: a query or fragment is no part of a path; encode '?' as '%3F', '#' as '%23'",
+        "11:7 error invalid_path The path '/a?b' is invalid: a query or fragment is no part of a path: leave it out, or encode '?' as '%3F', '#' as '%23'",
       ],
     ],
     [
@@ -505,7 +505,7 @@ describe('paths and hosts that are served', () => {
       '/items/:id:',
       "'/:a*':",
       [
-        "11:7 error invalid_path The path '/:a*' is invalid: the binding ':a*' needs a name of letters, digits, '_' and '-'",
+        "11:7 error invalid_path The path '/:a*' is invalid: the binding ':a*' needs a name of letters, digits, '_' and '-'; in place of ':a*' write '[...]' at the end for any further segments, or ':name' for one",
       ],
     ],
     [
@@ -519,7 +519,7 @@ describe('paths and hosts that are served', () => {
       '/items/:id:',
       '/:',
       [
-        "11:7 error invalid_path The path '/' is invalid: it is the base path itself; give it at least one segment",
+        "11:7 error invalid_path The path '/' is invalid: it is the base path itself: write '/[index]', which serves that, and 'index' below it",
       ],
     ],
     [
