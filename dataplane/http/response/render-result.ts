@@ -7,7 +7,7 @@ import type { ActionError, StreamHead } from '../../actions/performer.ts'
 import type { Context } from '../../context.ts'
 import { frameResponse } from '../../framing.ts'
 import { responseHeaderMap } from '../../header-map.ts'
-import { readHeaderText } from '../../header-text.ts'
+import { readHeaderText, writeHeaderText } from '../../header-text.ts'
 import { statusError } from '../../actions/failure.ts'
 import { statusOfUpstream, viewError } from '../action-error.ts'
 import { recordBody } from '../errors.ts'
@@ -91,7 +91,7 @@ const withFieldOfStatus = (headers: HeaderList, status: number, upstream: ValueM
   const value = Object.hasOwn(upstream, name) ? upstream[name] : undefined
   return typeof value !== 'string' || headerOf(headers, name) !== undefined
     ? headers
-    : [...headers, [name, value]]
+    : [...headers, [name, writeHeaderText(name, value)]]
 }
 
 const FIELDS_OF_STATUS: Readonly<Record<number, string>> = {

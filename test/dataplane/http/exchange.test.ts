@@ -155,6 +155,33 @@ describe('what fails on the way', () => {
     expect(gateway.refused).toEqual(['svc.error.http_gateway.invalid_expression'])
   })
 
+  it.each([
+    ['beyond ASCII', 'Basic realm="Zoë"'],
+    ['beyond Latin-1', 'Basic realm="日本"'],
+    ['whose low bytes end a line', 'Basic realm="\u010d\u010aset-cookie: svc_ticket_a=b"'],
+  ])(
+    'an upstream that wants a login, in characters %s, which come as they were',
+    async (...row) => {
+      const [, challenge] = row
+      await gateway.load(apiOf(forward({ on_error: { body: 'no' } })))
+      perform = (exchange) => {
+        exchange.fail({
+          ...FAILURE,
+          error_uri: 'svc.error.upstream.401',
+          status_code: 401,
+          headers: { 'www-authenticate': challenge },
+        })
+      }
+      await using client = await gateway.raw(GET)
+      const response = await client.response()
+      const written = headerValues(response, 'www-authenticate').map((value) =>
+        Buffer.from(value, 'latin1').toString(),
+      )
+      expect([response.status, written]).toEqual([401, [challenge]])
+      expect(headerValues(response, 'set-cookie')).toEqual([])
+    },
+  )
+
   it('headers of a refusal win over those of the operation', async () => {
     await gateway.load(
       apiOf(forward(), {
