@@ -235,7 +235,8 @@ export class HttpExchange implements Exchange {
 
   /** Writes the head of a response that passes through; until then the request may still fail. */
   #begin(plan: FramedHead, isEvents: boolean): boolean {
-    if (this.#isSettled) return false
+    // It may have failed since, and its error wait for a turn.
+    if (this.#isSettled || this.#isResponding) return false
     try {
       if (isEvents) beLastOnConnection(this.response)
       writeStreamHead(this.response, plan, this.envelope)

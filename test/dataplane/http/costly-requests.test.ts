@@ -54,6 +54,16 @@ const document = (id: string, forward: object = {}) => ({
             response: {},
           },
         },
+        '/passing': {
+          post: {
+            action: {
+              type: 'forward',
+              host: 'http://x.test',
+              headers: { 'x-a': '{{request.body |> get(a)}}' },
+            },
+            response: {},
+          },
+        },
         '/forward': {
           post: {
             action: { type: 'forward', host: 'http://x.test', ...forward },
@@ -67,6 +77,17 @@ const document = (id: string, forward: object = {}) => ({
 
 const LARGE = { a: 'read', filling: 'x'.repeat(70_000) }
 const SMALL = { a: 'read' }
+
+const RESET = {
+  error_uri: 'svc.error.bad_gateway',
+  args: [],
+  kwargs: {},
+  details: {},
+  status_code: 504,
+  headers: {},
+  body: '',
+  message: 'the upstream closed the connection',
+}
 
 const serve = async (...args: Parameters<typeof serveGateway>) => {
   gateway = await serveGateway(...args)
@@ -128,6 +149,29 @@ describe('a request that takes long', () => {
     for (let turn = 0; turn < 3; turn++) await giveOne()
     expect((await response).text).toBe('"done read"')
     expect(waiting).toEqual([])
+  })
+
+  it('fails in a turn where its response has come, but nothing of it went out', async () => {
+    const { turns, giveOne, waiting } = createTurnsByHand()
+    const served = await serve({
+      turns,
+      forward: (exchange) => {
+        setImmediate(() => {
+          exchange.stream({ statusCode: 200, headers: [], hasBody: true })
+          exchange.fail(RESET)
+        })
+      },
+    })
+    const response = served.ask('POST', '/one/passing', { json: LARGE })
+    for (let turn = 0; turn < 2; turn++) await giveOne()
+    await eventually(() => {
+      expect(waiting).toHaveLength(1)
+    })
+    // The head of the response would go out now.
+    await new Promise(setImmediate)
+    await giveOne()
+    expect((await response).status).toBe(504)
+    expect(served.statuses).toEqual([504])
   })
 
   it.each([
