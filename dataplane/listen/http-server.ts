@@ -190,13 +190,20 @@ const prepare = <S extends Server>(
  * A client that then sends no body leaves its end open, so the connection ends with that response.
  */
 const continueWhenRead = (request: IncomingMessage, response: ServerResponse): void => {
-  const { shouldKeepAlive } = response
   const read = request._read.bind(request)
-  response.shouldKeepAlive = false
+  // What others say of the connection meanwhile stays, such as that the listener drains.
+  let { shouldKeepAlive } = response
+  let isRead = false
+  Object.defineProperty(response, 'shouldKeepAlive', {
+    get: () => isRead && shouldKeepAlive,
+    set: (keeps: boolean) => {
+      shouldKeepAlive = keeps
+    },
+  })
   request._read = (size) => {
     request._read = read
     if (!response.headersSent && !response.destroyed) {
-      response.shouldKeepAlive = shouldKeepAlive
+      isRead = true
       response.writeContinue()
     }
     read(size)

@@ -65,18 +65,25 @@ const trackUpgraded = (server: Server): ReadonlySet<IncomingMessage['socket']> =
   return sockets
 }
 
-/** Replaces the request listener, so that until then no request costs a check whether the listener drains. */
+/** Node emits one of them for each request, by its Expect. */
+const REQUEST_EVENTS = ['request', 'checkContinue', 'checkExpectation'] as const
+
+/** Replaces the request listeners, so that until then no request costs a check whether the listener drains. */
 const announceClose = (server: Server): void => {
   server.emit(DRAINING)
-  const listeners = server.listeners('request') as ((
-    request: IncomingMessage,
-    response: ServerResponse,
-  ) => void)[]
-  server.removeAllListeners('request')
-  server.on('request', (request: IncomingMessage, response: ServerResponse) => {
-    response.shouldKeepAlive = false
-    for (const listener of listeners) listener.call(server, request, response)
-  })
+  for (const event of REQUEST_EVENTS) {
+    const listeners = server.listeners(event) as ((
+      request: IncomingMessage,
+      response: ServerResponse,
+    ) => void)[]
+    // With a listener Node would leave its own answer to it.
+    if (listeners.length === 0) continue
+    server.removeAllListeners(event)
+    server.on(event, (request: IncomingMessage, response: ServerResponse) => {
+      response.shouldKeepAlive = false
+      for (const listener of listeners) listener.call(server, request, response)
+    })
+  }
 }
 
 const SWEEP_MS = 50

@@ -115,6 +115,17 @@ describe('what no document serves', () => {
       expect(rest).toContain('connection: close')
     })
 
+    it('gets it with an upgrade that is not taken, and the connection ends then, too', async () => {
+      await load()
+      const upgrade = 'Connection: Upgrade\r\nUpgrade: h2c\r\n'
+      await using client = await gateway.raw(`${post('/x', 3, JSON_TYPE + upgrade)}"a"`)
+      expect(await client.stream.line()).toBe('HTTP/1.1 100 Continue')
+      expect(await client.stream.line()).toBe('')
+      const response = await client.response()
+      expect(response.body.toString()).toBe('"a"')
+      expect(headerValues(response, 'connection')).toEqual(['close'])
+    })
+
     it('gets it when its body is read, and may go on after the response', async () => {
       await load()
       await using client = await gateway.raw(post('/x', 3, JSON_TYPE))

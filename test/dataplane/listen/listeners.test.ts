@@ -280,6 +280,25 @@ describe('draining and closing', () => {
     await expect(ask()).rejects.toThrow('ECONNREFUSED')
   })
 
+  it.each(['100-continue', 'wonders'])(
+    'says so to a client that expects %s, too',
+    async (expectation) => {
+      const listeners = await open([], {
+        publicHandlers: () => ({
+          onRequest: (asked, response) => {
+            asked.resume().on('end', () => response.end('read'))
+          },
+        }),
+      })
+      listeners.beginDraining()
+      const answer = await talk(
+        listeners,
+        `POST / HTTP/1.1\r\nHost: a\r\nExpect: ${expectation}\r\nContent-Length: 1\r\n\r\n1`,
+      )
+      expect(answer).toMatch(/^HTTP\/1\.1 200 .*^Connection: close\r$.*read$/ms)
+    },
+  )
+
   it.each([
     ['before', 3, 0],
     ['before and after', 2, 2],
