@@ -144,6 +144,15 @@ describe('with an on_error without headers', () => {
     expect([headers[name], headers['x-up'], text]).toEqual([value, undefined, '"own"'])
   })
 
+  it('a field beyond ASCII comes as the bytes that it had', async () => {
+    const value = Buffer.from('Basic realm="Zo\u00eb \u010d\u010a"').toString('latin1')
+    const { gateway } = await serveUpstream(errorOf(401, `www-authenticate: ${value}`), {
+      response: { on_error: { body: 'own' } },
+    })
+    await using client = await gateway.raw(GET)
+    expect(headerValues(await client.response(), 'www-authenticate')).toEqual([value])
+  })
+
   it('a 302 of its own keeps Retry-After', async () => {
     const response = { on_error: { status_code: 302, body: 'own' } }
     const { gateway } = await serveUpstream(errorOf(503, 'retry-after: 7'), { response })
