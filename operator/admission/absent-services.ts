@@ -30,8 +30,12 @@ export const createFindUnserved = ({
   let underWay = 0
   const isAbsent = async (key: string): Promise<boolean> => {
     const [namespace = '', name = ''] = key.split('/')
+    underWay += 1
+    // A request ends by itself, later than it is waited for.
+    const request = api.get(TYPES.services, { namespace, name }).finally(() => {
+      underWay -= 1
+    })
     try {
-      const request = api.get(TYPES.services, { namespace, name })
       await withTimeout(request, { ms: WAIT_MS, clock, onTimeout: () => undefined })
       return false
     } catch (error) {
@@ -42,13 +46,8 @@ export const createFindUnserved = ({
     const named = hosts.flatMap((host) => readCertainServiceKey(host, clusterDomain) ?? [])
     const keys = [...new Set(named)].slice(0, MAX_SERVICES)
     if (underWay + keys.length > MAX_UNDER_WAY) return []
-    underWay += keys.length
-    try {
-      const answers = await Promise.all(keys.map(isAbsent))
-      const absent = new Set(keys.filter((_, at) => answers[at] === true))
-      return hostsWithoutService(hosts, absent, clusterDomain)
-    } finally {
-      underWay -= keys.length
-    }
+    const answers = await Promise.all(keys.map(isAbsent))
+    const absent = new Set(keys.filter((_, at) => answers[at] === true))
+    return hostsWithoutService(hosts, absent, clusterDomain)
   }
 }

@@ -8,10 +8,12 @@ import type { CompiledDocument } from './compile-document.ts'
 
 /** Credentials that the serving version loses; it may have named them while its namespace was allowed to use them. */
 export const withheldFrom = (
-  { withheld = [] }: Pick<DesiredDocument, 'withheld'>,
+  { credentials = [], withheld = [] }: Pick<DesiredDocument, 'credentials' | 'withheld'>,
   access: RealmAccess,
 ): readonly string[] => {
   if (access.access === 'granted') return access.withheld
+  // It serves on only where labels decide that are not known, and a credential is for those that are admitted for certain.
+  if (access.access === 'RefNotPermitted') return credentials
   // Nothing is known about the realm now: gateways keep the credentials that they have, also after a restart.
   return withheld
 }

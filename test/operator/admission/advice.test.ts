@@ -524,6 +524,28 @@ describe('a forward to a Service', () => {
   })
 })
 
+it('Services are not asked for while 32 requests, however long they take, are under way', async () => {
+  const clock = createManualClock({ startMs: NOW_MS })
+  const open: PromiseWithResolvers<ValueMap>[] = []
+  const get = (): Promise<ValueMap> => {
+    const request = Promise.withResolvers<ValueMap>()
+    open.push(request)
+    return request.promise
+  }
+  const findUnserved = createFindUnserved({ api: { get }, clock, clusterDomain: 'cluster.local' })
+  const askOfEight = async (): Promise<readonly string[]> => {
+    const found = findUnserved(Array.from({ length: 8 }, (_, at) => `s${at}.bank.svc`))
+    clock.advance(700)
+    return found
+  }
+  for (let i = 0; i < 6; i += 1) expect(await askOfEight()).toEqual([])
+  expect(open).toHaveLength(32)
+  for (const { reject } of open) reject(new ApiError('no', { status: 404 }))
+  await settled()
+  await askOfEight()
+  expect(open).toHaveLength(40)
+})
+
 it('what was applied a moment before is waited for', async () => {
   const { ask, come, clock } = aWorld({ resources: [] })
   const response = ask(specification('a'))

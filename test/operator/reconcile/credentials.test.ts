@@ -165,6 +165,19 @@ describe('a credential that its document may no longer use', () => {
   })
 })
 
+describe('a credential of a Realm that admits namespaces by a label', () => {
+  it('is taken from what serves on, as the Namespace with its labels is not known', () => {
+    const reconciler = new Reconciler({ className: 'svc' })
+    const [secret, document] = [secretOf('s3cret'), forwarding('billing')]
+    reconciler.reconcile(cacheOf([secret, realmOf(), document]))
+    const { desired } = reconciler.reconcile(
+      cacheOf([secret, realmOf(undefined, PARTNERS), document]),
+    )
+    expect(desired.revokedDocuments).toBeUndefined()
+    expect(desired.documents.get('d')).toMatchObject({ withheld: ['billing'] })
+  })
+})
+
 describe('a credential of a realm that its document is about to leave', () => {
   it('is taken from what serves at once too', () => {
     const reconciler = new Reconciler({ className: 'svc' })
