@@ -10,8 +10,11 @@ import { API_SPECIFICATION_SPEC } from './api-specification-shape.ts'
 import { REALM_SPEC } from './realm-shape.ts'
 import type { Kind } from './resource.ts'
 
+/** Of one object: each is located in its file, which takes time in proportion to the object. */
+const MAX_PROBLEMS = 100
+
 /**
- * Of an object that could be read. `sops` is what SOPS adds, and takes away before the object is applied.
+ * Of an object that could be read, the first 100. `sops` is what SOPS adds, and takes away before the object is applied.
  * @example strictProblems({ …, metadata: { name: 'a', labels: { version: 1 } } }, 'Realm')[0]?.path // '/metadata/labels/version'
  */
 export const strictProblems = (value: ValueMap, kind: Kind): readonly Problem[] => {
@@ -23,7 +26,7 @@ export const strictProblems = (value: ValueMap, kind: Kind): readonly Problem[] 
     ...labelProblems(metadata),
     ...annotationProblems(metadata),
     ...(kind === 'Secret' || kind === 'ConfigMap' ? dataProblems(value, kind) : []),
-  ]
+  ].slice(0, MAX_PROBLEMS)
 }
 
 const COMMON = ['apiVersion', 'kind', 'metadata'] as const

@@ -183,6 +183,13 @@ describe('what an API server refuses', () => {
     expect(notes).toMatchObject([{ severity: 'warning', path, origin: { file: 'f' } }])
   })
 
+  it('is reported a hundred times for an object', () => {
+    const data = Object.fromEntries(Array.from({ length: 300 }, (_, at) => [`k${at}`, at]))
+    const object = other('ConfigMap', { data })
+    expect(errors(object)).toHaveLength(100)
+    expect(readManifest(JSON.stringify(object), 'f').notes).toHaveLength(100)
+  })
+
   it('stands where the file has it', () => {
     const text = `apiVersion: ${API_VERSION}\nkind: Realm\nmetadata:\n  name: a\n  labels:\n    version: 1.0\nspec: {uri: a}\n`
     expect(validateFiles([{ name: 'f', text }]).diagnostics).toMatchObject([
