@@ -27,11 +27,15 @@ export const addNetwork = (list: BlockList, text: string): boolean => {
 export const holdsAddress = (list: BlockList, address: string): boolean =>
   checks(list, address) || embeddedAddresses(address).some((each) => checks(list, each))
 
-/** As `holdsAddress`, but not where it depends on the network which IPv4 address is embedded. */
+/**
+ * As `holdsAddress`, but not where it depends on the network which IPv4 address is embedded, or whether one is: any host
+ * of any network may give itself an address of ISATAP.
+ */
 export const surelyHoldsAddress = (list: BlockList, address: string): boolean => {
-  const [embedded, ...others] = embeddedAddresses(address)
   if (checks(list, address)) return true
-  return embedded !== undefined && others.length === 0 && checks(list, embedded)
+  const [embedded] = embeddedAddresses(address, SURE_FORMS)
+  const isSure = embeddedAddresses(address).length === 1
+  return embedded !== undefined && isSure && checks(list, embedded)
 }
 
 /** IPv4-mapped addresses match by themselves. */
@@ -49,7 +53,7 @@ const inLastGroups = ([, , , , , , g, h]: Groups): readonly string[] => [ipv4Of(
 const startsWith = (groups: Groups, ...start: readonly number[]): boolean =>
   start.every((group, at) => groups[at] === group)
 
-const FORMS: readonly EmbeddedForm[] = [
+const SURE_FORMS: readonly EmbeddedForm[] = [
   // 6to4 (RFC 3056).
   { is: ([a]) => a === 0x2002, addresses: ([, b, c]) => [ipv4Of(b, c)] },
   // Teredo (RFC 4380 §4): the client's address, inverted.
@@ -77,15 +81,19 @@ const FORMS: readonly EmbeddedForm[] = [
       startsWith(groups, 0, 0, 0, 0, 0, 0) && !(groups[6] === 0 && (groups[7] & 0xfffe) === 0),
     addresses: inLastGroups,
   },
+]
+
+const FORMS: readonly EmbeddedForm[] = [
+  ...SURE_FORMS,
   // ISATAP (RFC 5214 §6.1), in any network.
   { is: ([, , , , e, f]) => (e & 0xfdff) === 0 && f === 0x5efe, addresses: inLastGroups },
 ]
 
 /** Several where it depends on the network which one it is. */
-const embeddedAddresses = (address: string): readonly string[] => {
+const embeddedAddresses = (address: string, forms = FORMS): readonly string[] => {
   if (isIP(address) !== 6) return []
   const groups = groupsOf(address)
-  return FORMS.flatMap(({ is, addresses }) => (is(groups) ? addresses(groups) : []))
+  return forms.flatMap(({ is, addresses }) => (is(groups) ? addresses(groups) : []))
 }
 
 /** The low byte of a group and the high byte of the next one. */

@@ -123,6 +123,8 @@ describe('rules', () => {
       false,
     ],
     ['an allowed network behind NAT64', ['10.0.0.0/8'], [], 'a', '64:ff9b::10.1.2.3', true],
+    ['one that any host gives itself', ['10.0.0.0/8'], [], 'a', '2001:db8::5efe:10.1.2.3', false],
+    ['of two', ['10.0.0.0/8'], [], 'a', '2002:a01:203:1:0:5efe:a9fe:a9fe', false],
     ['another network', [], ['10.0.0.0/8'], 'a', '11.1.2.3', true],
     ['defaults stay beside a deny', [], ['10.0.0.0/8'], 'a', '169.254.169.254', false],
     ['a denied address', [], ['::1'], 'localhost', '::1', false],
