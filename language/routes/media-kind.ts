@@ -17,6 +17,12 @@ export const mediaTypeOf = (contentType: string): string => {
   return (end < 0 ? contentType : contentType.slice(0, end)).trim().toLowerCase()
 }
 
+/** Whether a body of the type is text. Servers name a charset for images and archives, too, where it means nothing. */
+export const isTextual = (contentType: string): boolean => TEXTUAL.test(mediaTypeOf(contentType))
+
+const TEXTUAL =
+  /^text\/|\b(?:json|ndjson|xml|yaml|csv|javascript|ecmascript|graphql|sql|form-urlencoded)\b/
+
 /**
  * The charset that a Content-Type value names, in lower case.
  * @example charsetOf('text/plain; Charset="ISO-8859-1"') // 'iso-8859-1'

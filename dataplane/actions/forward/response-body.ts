@@ -5,7 +5,7 @@ import type { Value } from '../../../language/expression/value.ts'
 import { toUtf8 } from '../../codec/charset.ts'
 import { decodeBody } from '../../codec/codec.ts'
 import { canInflate, codingsIn, inflate, type InflateFault } from '../../codec/content-coding.ts'
-import { charsetOf, mediaKind } from '../../../language/routes/media-kind.ts'
+import { charsetOf, isTextual, mediaKind } from '../../../language/routes/media-kind.ts'
 import { GatewayError } from '../../gateway-error.ts'
 import type { Holding } from '../../memory/memory-budget.ts'
 import { noMemory } from '../../memory/no-memory.ts'
@@ -117,9 +117,13 @@ const toValue = (contentType: string, bytes: Buffer, memory: Holding): Value => 
   const kind = mediaKind(contentType)
   if (bytes.length === 0) return ''
   if (kind === 'msgpack') return decodeBody(contentType, bytes, memory)
-  const charset = charsetOf(contentType)
-  const text = charset === undefined ? bytes : inUtf8(bytes, charset, memory)
-  return kind === 'json' ? decodeBody(contentType, text, memory) : asText(text, memory)
+  const charset = isTextual(contentType) ? charsetOf(contentType) : undefined
+  if (kind === 'json') {
+    // Decoding JSON checks that by itself: no copy is needed.
+    const isUtf8 = charset === undefined || charset === 'utf-8'
+    return decodeBody(contentType, isUtf8 ? bytes : inUtf8(bytes, charset, memory), memory)
+  }
+  return asText(charset === undefined ? bytes : inUtf8(bytes, charset, memory), memory)
 }
 
 /** @throws GatewayError */

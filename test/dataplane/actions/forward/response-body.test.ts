@@ -36,6 +36,9 @@ const decode = (
 const JSON_TYPE = { 'content-type': 'application/json' }
 const json = Buffer.from('{"a":1}')
 
+/** Neither UTF-8 nor text. */
+const BINARY = Buffer.from([0x25, 0xe2, 0xe3])
+
 describe('decodeResponse', () => {
   it.each<[string, Headers, Buffer | string, unknown]>([
     ['JSON', { 'content-type': 'application/json; charset=utf-8' }, json, { a: 1 }],
@@ -108,9 +111,14 @@ describe('decodeResponse', () => {
       Buffer.from('{"a":"ë"}', 'utf16le').swap16(),
       { a: 'ë' },
     ],
+    ['application/json; charset=utf-8', Buffer.from('\uFEFF{"a":"ë"}'), { a: 'ë' }],
+    ['image/svg+xml; charset=iso-8859-1', Buffer.from('<a>\xeb</a>', 'latin1'), '<a>ë</a>'],
+    ['application/pdf; charset=iso-8859-1', BINARY, BINARY],
+    ['application/octet-stream; charset=utf-8', BINARY, BINARY],
+    ['application/zip; charset=binary', BINARY, BINARY],
     ['application/msgpack; charset=utf-16', writeMsgpack({ a: 1 }), { a: 1 }],
     ['text/plain; charset=latin1', gzipSync(Buffer.from([0xeb])), 'ë'],
-  ])('%s is read by its charset', async (type, bytes, body) => {
+  ])('%s is read by its charset, where it has one', async (type, bytes, body) => {
     const coding = type.endsWith('latin1') ? { 'content-encoding': 'gzip' } : {}
     expect((await decode({ 'content-type': type, ...coding }, bytes)).body).toEqual(body)
   })
