@@ -4,16 +4,19 @@ import { X509Certificate } from 'node:crypto'
 
 /** One or more certificates in PEM, each of which can be read; what stands between them is ignored. */
 export const areCertificates = (text: string): boolean => {
-  const blocks = text.match(CERTIFICATES) ?? []
-  return blocks.length > 0 && blocks.every(isCertificate)
+  const [, ...parts] = text.split(BEGIN)
+  return parts.length > 0 && parts.every(isCertificate)
 }
 
-const CERTIFICATES =
-  /-----BEGIN CERTIFICATE-----(?:(?!-----BEGIN)[^])*(?:-----END CERTIFICATE-----|$)/g
+const BEGIN = '-----BEGIN CERTIFICATE-----'
+const END = '-----END CERTIFICATE-----'
 
-const isCertificate = (pem: string): boolean => {
+/** @param part what stands behind a first line, up to the next */
+const isCertificate = (part: string): boolean => {
+  const end = part.indexOf(END)
+  if (end < 0) return false
   try {
-    return new X509Certificate(pem).raw.length > 0
+    return new X509Certificate(`${BEGIN}${part.slice(0, end)}${END}`).raw.length > 0
   } catch {
     return false
   }

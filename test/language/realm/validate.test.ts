@@ -508,13 +508,15 @@ describe('a CA', () => {
   ]
 
   it.each(PLACES)('at %s is read', (place, realm) => {
-    for (const good of [certificate, `# ours\n${certificate}\n${certificate}`])
+    const windows = certificate.replaceAll('\n', '\r\n')
+    for (const good of [certificate, windows, `# ours\n${certificate}\n${certificate}`])
       expect(faults(realmWith(realm(good)))).toEqual([])
     for (const bad of [
       'any text',
       broken,
       `${certificate}${broken}`,
       certificate.slice(0, -30),
+      certificate.replace('\n', 'A'.repeat(12_000_000)),
       '\n',
     ])
       expect(faults(realmWith(realm(bad)))).toEqual([`${place} invalid_value`])
