@@ -121,7 +121,7 @@ export const composeLines = (
   if (memo?.headers === headers && memo.contentType === contentType && memo.language === language)
     return memo.lines
   const head = composeHead(rendered, envelope).slice(ID_ENTRIES)
-  const lines = head.some(isSpecial) ? undefined : latin1Of(headLines(head))
+  const lines = head.some(isSpecial) ? undefined : headLines(head)
   if (memo !== undefined) {
     memo.headers = headers
     memo.contentType = contentType
@@ -136,10 +136,6 @@ const ID_ENTRIES = 2
 
 /** Names that node must see, as they change what it does. No value equals such a name. */
 const isSpecial = (text: string): boolean => text === 'connection' || text === 'date'
-
-/** A character beyond Latin-1 would be cut to its low byte, which may end a line: node refuses it. */
-const latin1Of = (lines: string): string | undefined =>
-  /[^\0-\xff]/.test(lines) ? undefined : lines
 
 /** Longer texts are not joined with the head into one string. */
 const ONE_WRITE_CHARACTERS = 16_384
