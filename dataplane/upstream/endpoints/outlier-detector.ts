@@ -191,7 +191,10 @@ export class OutlierDetector {
   dueAlone(address: string): number {
     const health = this.#out.has(address) ? this.#known.get(address) : undefined
     if (health === undefined) return -Infinity
-    return health.probedMs === -Infinity ? health.ejectedMs + aloneMs(health) : Infinity
+    // A document may wait for its connection for as long as it likes, but not in the way of all others.
+    return health.probedMs === -Infinity
+      ? health.ejectedMs + aloneMs(health)
+      : health.probedMs + PROBE_MS
   }
 
   /** The next result decides; without one within ten seconds another request may try. */

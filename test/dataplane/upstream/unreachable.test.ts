@@ -189,6 +189,22 @@ describe.each(UPSTREAM_CLIENTS)('over %s', (client) => {
       }
     })
 
+    it('is tried by another one after 10 s where the one before goes on waiting', async () => {
+      const { fail, get, ask, opened, pass, holes } = await rig(1, host)
+      const patient = { connectTimeoutMs: 120 * SECOND }
+      await fail(5, patient)
+      pass(SECOND)
+      const probe = ask(patient)
+      await until(() => opened() === 6, 'it is tried')
+      for (const each of holes) each.isOpen = true
+      pass(10 * SECOND - 1)
+      expect(await get(1)).toEqual([REFUSED])
+      pass(1)
+      expect(await get(2)).toEqual(['127.0.0.1', REFUSED])
+      expect(await get(2)).toEqual(['127.0.0.1', '127.0.0.1'])
+      probe.call.abort()
+    })
+
     it('is left alone for no longer than those that have tried it', async () => {
       const { fail, get, opened } = await rig(1, host)
       await fail(8, { connectTimeoutMs: SECOND })
