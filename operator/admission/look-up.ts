@@ -39,28 +39,31 @@ export const createLookUp = (options: LookUpOptions): LookUp => {
     )
     if (open.length === 0) return cache
     if (open.length > MAX_OBJECTS || underWay.count + open.length > MAX_UNDER_WAY) return undefined
-    underWay.count += open.length
-    try {
-      const lookedUp = open.map(async ([key, wanted]) => ({
-        key,
-        wanted,
-        found: await read(wanted, options),
-      }))
-      return withFound(cache, await Promise.all(lookedUp), options)
-    } finally {
-      underWay.count -= open.length
-    }
+    const lookedUp = open.map(async ([key, wanted]) => ({
+      key,
+      wanted,
+      found: await read(wanted, options, underWay),
+    }))
+    return withFound(cache, await Promise.all(lookedUp), options)
   }
 }
 
 type Found = Resource | 'absent' | 'forbidden' | 'unknown'
 
-const read = async (wanted: WantedObject, { api, clock }: LookUpOptions): Promise<Found> => {
+const read = async (
+  wanted: WantedObject,
+  { api, clock }: LookUpOptions,
+  underWay: { count: number },
+): Promise<Found> => {
   const { kind, namespace, name, keys } = wanted
   if (!isObjectName(name)) return 'absent'
   const type = kind === 'Secret' ? TYPES.secrets : TYPES.configMaps
+  underWay.count += 1
+  // A request ends by itself, later than it is waited for.
+  const request = api.get(type, { namespace, name }).finally(() => {
+    underWay.count -= 1
+  })
   try {
-    const request = api.get(type, { namespace, name })
     const object = await withTimeout(request, { ms: WAIT_MS, clock, onTimeout: () => undefined })
     return object === undefined ? 'unknown' : readKeyed(keys)(object)
   } catch (error) {

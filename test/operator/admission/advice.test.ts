@@ -15,6 +15,7 @@ import { ApiError, type KubernetesApi } from '../../../operator/kubernetes/clien
 import { Reconciler, type ReconcilerOptions } from '../../../operator/reconcile/reconciler.ts'
 import { API_VERSION, GROUP, keyOf, type Resource } from '../../../operator/resource/resource.ts'
 import type { ValueMap } from '../../../language/expression/value.ts'
+import type { Clock } from '../../../base/clock.ts'
 import { createManualClock } from '../../support/manual-clock.ts'
 import { aSpecification, cacheOf, resourceOf } from '../../support/resources.ts'
 import { settled } from '../../support/settled.ts'
@@ -524,26 +525,51 @@ describe('a forward to a Service', () => {
   })
 })
 
-it('Services are not asked for while 32 requests, however long they take, are under way', async () => {
-  const clock = createManualClock({ startMs: NOW_MS })
-  const open: PromiseWithResolvers<ValueMap>[] = []
-  const get = (): Promise<ValueMap> => {
-    const request = Promise.withResolvers<ValueMap>()
-    open.push(request)
-    return request.promise
-  }
-  const findUnserved = createFindUnserved({ api: { get }, clock, clusterDomain: 'cluster.local' })
-  const askOfEight = async (): Promise<readonly string[]> => {
-    const found = findUnserved(Array.from({ length: 8 }, (_, at) => `s${at}.bank.svc`))
-    clock.advance(700)
-    return found
-  }
-  for (let i = 0; i < 6; i += 1) expect(await askOfEight()).toEqual([])
-  expect(open).toHaveLength(32)
-  for (const { reject } of open) reject(new ApiError('no', { status: 404 }))
-  await settled()
-  await askOfEight()
-  expect(open).toHaveLength(40)
+describe('objects are not asked for while 32 requests, however long they take, are under way', () => {
+  const EIGHT = Array.from({ length: 8 }, (_, at) => `s${at}`)
+  const naming = resourceOf('ApiSpecification', 'a', {
+    spec: {
+      document: document('a'),
+      variablesFrom: EIGHT.map((name) => ({ secretRef: { name } })),
+    },
+  })
+
+  it.each<[string, (api: Pick<KubernetesApi, 'get'>, clock: Clock) => () => Promise<unknown>]>([
+    [
+      'Services',
+      (api, clock) => {
+        const findUnserved = createFindUnserved({ api, clock, clusterDomain: 'cluster.local' })
+        return () => findUnserved(EIGHT.map((name) => `${name}.bank.svc`))
+      },
+    ],
+    [
+      'Secrets',
+      (api, clock) => {
+        const lookUp = createLookUp({ api, clock, remedy: () => '' })
+        return () => lookUp(naming, cacheOf([]))
+      },
+    ],
+  ])('%s', async (_, askWith) => {
+    const clock = createManualClock({ startMs: NOW_MS })
+    const open: PromiseWithResolvers<ValueMap>[] = []
+    const get = (): Promise<ValueMap> => {
+      const request = Promise.withResolvers<ValueMap>()
+      open.push(request)
+      return request.promise
+    }
+    const ask = askWith({ get }, clock)
+    const askInVain = async (): Promise<void> => {
+      const response = ask()
+      clock.advance(700)
+      await response
+    }
+    for (let i = 0; i < 6; i += 1) await askInVain()
+    expect(open).toHaveLength(32)
+    for (const { reject } of open) reject(new ApiError('no', { status: 404 }))
+    await settled()
+    await askInVain()
+    expect(open).toHaveLength(40)
+  })
 })
 
 it('what was applied a moment before is waited for', async () => {
