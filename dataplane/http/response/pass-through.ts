@@ -3,7 +3,7 @@
 import type { StreamHead } from '../../actions/performer.ts'
 import { comesWithoutBody, type Content, type Framing, toLength } from '../../framing.ts'
 import { headerOf, type HeaderList } from './headers.ts'
-import { mergeVary } from './vary.ts'
+import { withOneVary } from './vary.ts'
 
 /** The content of an upstream's response that is sent, if the response has `status`. */
 export const contentOf = (
@@ -71,14 +71,6 @@ export const mergeStreamHeaders = (
   // A document may pass on the upstream's headers as a whole.
   const added = hasNoContent ? own.filter(([name]) => !CODING_FIELDS.has(name)) : own
   return withOneVary([...passed, ...added])
-}
-
-/** Merged, and never replaced: the upstream's coding stays, and the client's origin is echoed beside it. */
-const withOneVary = (headers: HeaderList): HeaderList => {
-  const values = headers.flatMap(([name, value]) => (name === 'vary' ? [value] : []))
-  return values.length < 2
-    ? headers
-    : [...headers.filter(([name]) => name !== 'vary'), ['vary', mergeVary(values)]]
 }
 
 const NONE: ReadonlySet<string> = new Set()

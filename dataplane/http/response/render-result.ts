@@ -2,7 +2,8 @@
 // behaviour §5 where it declares nothing. It writes nothing.
 
 import type { ContentType } from '../../../language/compiled.ts'
-import type { ValueMap } from '../../../language/expression/value.ts'
+import { ownValue } from '../../../language/expression/lookup.ts'
+import { isMap, type Value, type ValueMap } from '../../../language/expression/value.ts'
 import type { ActionError, StreamHead } from '../../actions/performer.ts'
 import type { Context } from '../../context.ts'
 import { frameResponse } from '../../framing.ts'
@@ -15,6 +16,7 @@ import { toLocation } from './location.ts'
 import { contentOf, mergeStreamHeaders } from './pass-through.ts'
 import type { PreparedOperation } from '../prepared-operation.ts'
 import { headerOf, type HeaderList } from './headers.ts'
+import { withOneVary } from './vary.ts'
 import {
   type RenderedResponse,
   type EncodedBody,
@@ -34,8 +36,10 @@ export interface Addressee {
 export const renderSuccess = (addressee: Addressee, result: ValueMap): RenderedResponse => {
   const { context, operation } = addressee
   context.action = { result }
-  const upstream = operation.shape.givesStatus ? result['status_code'] : undefined
-  return renderResult(addressee, typeof upstream === 'number' ? upstream : undefined)
+  if (!operation.shape.givesStatus) return renderResult(addressee)
+  const { status_code: status, headers } = result
+  const rendered = renderResult(addressee, typeof status === 'number' ? status : undefined)
+  return withVaryOf(rendered, headers)
 }
 
 /**
@@ -62,13 +66,23 @@ export const renderFailure = (addressee: Addressee, failure: ActionError): Rende
   const { error, message, status } = viewError(failure, operation.shape.statusCodes)
   context.action = { error }
   const plan = operation.onError()
-  if (plan !== undefined) return renderError(plan, addressee, { failure, status })
+  if (plan !== undefined)
+    return withVaryOf(renderError(plan, addressee, { failure, status }), failure.headers)
   const headers = operation.shape.headers.writeWhatIsKnown(context)
-  return {
+  const rendered = {
     status,
     headers: withRetryAfter(withFieldOfStatus(headers, status, failure.headers), failure.error_uri),
     ...recordBody(failure.error_uri, message, '', contentType),
   }
+  return withVaryOf(rendered, failure.headers)
+}
+
+/** What the upstream chose its response by, the one that is made of it depends on too. */
+const withVaryOf = (rendered: RenderedResponse, upstream: Value | undefined): RenderedResponse => {
+  const vary = isMap(upstream) ? ownValue(upstream, 'vary') : undefined
+  if (typeof vary !== 'string') return rendered
+  const own = writeHeaderText('vary', vary)
+  return { ...rendered, headers: withOneVary([['vary', own], ...rendered.headers]) }
 }
 
 const renderError = (

@@ -8,7 +8,7 @@ import { headLines, presetHead } from './raw-head.ts'
 import { EVENT_STREAM } from '../../../language/routes/negotiate.ts'
 import { headerOf, type HeaderList } from './headers.ts'
 import type { RenderedResponse } from './plan.ts'
-import { mergeVary } from './vary.ts'
+import { withOneVary } from './vary.ts'
 
 /** What a response carries besides its own status, headers and body. */
 export interface Envelope {
@@ -180,12 +180,10 @@ const addDeprecation = (head: string[], headers: HeaderList, { deprecation }: En
 }
 
 /** Adds what was negotiated by to what a document sets (`origin`); otherwise caches would mix up responses. */
-const withVary = (headers: HeaderList, negotiated: string): HeaderList => {
-  const own = headers.flatMap(([name, value]) => (name === 'vary' ? [value] : []))
-  return own.length === 0
+const withVary = (headers: HeaderList, negotiated: string): HeaderList =>
+  headerOf(headers, 'vary') === undefined
     ? headers
-    : [...headers.filter(([name]) => name !== 'vary'), ['vary', mergeVary([...own, negotiated])]]
-}
+    : withOneVary([...headers, ['vary', negotiated]])
 
 /** The head of a response whose body follows. */
 export interface FramedHead {

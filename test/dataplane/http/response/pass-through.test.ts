@@ -172,6 +172,60 @@ it.each<[string, readonly string[], ServedParts, string]>([
   expect(headerValues(await client.response(), 'vary')).toEqual([vary])
 })
 
+const JSON_BODY = 'content-type: application/json\r\ncontent-length: 2\r\nvary: Accept-Language'
+
+it.each<[string, string, ServedParts, string]>([
+  [
+    'a body that is read',
+    '200 OK',
+    { response: { on_result: { body: { got: '{{action.result.body}}' } } } },
+    'Accept-Language',
+  ],
+  [
+    'a body that is read, beside the map of the document',
+    '200 OK',
+    {
+      response: {
+        on_result: { headers: { vary: 'origin' }, body: { got: '{{action.result.body}}' } },
+      },
+    },
+    'Accept-Language, origin',
+  ],
+  [
+    'headers that are passed on',
+    '200 OK',
+    {
+      response: {
+        on_result: {
+          headers: '{{action.result.headers}}',
+          body: { got: '{{action.result.body}}' },
+        },
+      },
+    },
+    'Accept-Language',
+  ],
+  [
+    'a response of which nothing is read',
+    '200 OK',
+    { response: { on_result: { body: 'own' } } },
+    'Accept-Language',
+  ],
+  [
+    'an error that is read',
+    '404 X',
+    { response: { on_error: { headers: { vary: 'origin' }, body: '{{action.error.body}}' } } },
+    'Accept-Language, origin',
+  ],
+  ['an error record', '404 X', { response: { on_error: {} } }, 'Accept-Language'],
+])(
+  'Vary of %s is that of the upstream, and what was negotiated by',
+  async (...[, status, parts, vary]) => {
+    const { gateway } = await serveUpstream(`HTTP/1.1 ${status}\r\n${JSON_BODY}\r\n\r\n{}`, parts)
+    await using client = await gateway.raw('GET /x HTTP/1.1\r\nHost: a\r\n\r\n')
+    expect(headerValues(await client.response(), 'vary')).toEqual([`${vary}, accept`])
+  },
+)
+
 it('the link of a deprecation stands beside those of the upstream', async () => {
   const api = {
     version: { is_deprecated: true },
