@@ -232,6 +232,20 @@ describe('a page whose document redirects to the login', () => {
   })
 })
 
+it.each([
+  [401, unauthorized('basic', 'com.acme')],
+  [403, new GatewayError('svc.error.forbidden', 'no')],
+  [429, new GatewayError('svc.error.too_many_requests', 'slower')],
+])('%i comes alone to a client that waits for 100 Continue', async (status, error) => {
+  await serve(() => refused(error), secured({ post: answers('{{request.body}}') }))
+  await using client = await gateway.raw(
+    'POST /x HTTP/1.1\r\nHost: a\r\nExpect: 100-continue\r\nContent-Type: application/json\r\nContent-Length: 5\r\n\r\n',
+  )
+  expect(await client.stream.line()).toMatch(new RegExp(`^HTTP/1.1 ${status} `))
+  const rest = (await client.stream.takeToEnd()).toString().toLowerCase()
+  expect(rest).toContain('connection: close')
+})
+
 describe('what is asked', () => {
   it('the demands, the realm, the client', async () => {
     const asked: unknown[] = []
