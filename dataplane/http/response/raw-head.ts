@@ -15,6 +15,9 @@ interface Internals {
   readonly maxRequestsOnConnectionReached: boolean
 }
 
+/** Node would write the low byte of such a character, which may end a line; `writeHead` refuses it. */
+const BEYOND_LATIN1 = /[\u0100-\uffff]/
+
 /** `name: value` lines, each with its end. Names and values must have been checked. */
 export const headLines = (list: readonly string[]): string => {
   let text = ''
@@ -32,7 +35,7 @@ const statusLine = (status: number): string =>
  * @returns false: `writeHead` must be called
  */
 export const presetHead = (response: ServerResponse, status: number, lines: string): boolean => {
-  if (!IS_SOUND || !isOrdinary(response)) return false
+  if (!IS_SOUND || !isOrdinary(response) || BEYOND_LATIN1.test(lines)) return false
   preset(response, status, lines)
   return true
 }
