@@ -1,23 +1,29 @@
-// Checks whether a text holds certificates in PEM that can be read. Says nothing of who issued them, or until when.
+// Reads the certificates that a text holds in PEM. Says nothing of who issued them, or until when.
 
 import { X509Certificate } from 'node:crypto'
 
-/** One or more certificates in PEM, each of which can be read; what stands between them is ignored. */
-export const areCertificates = (text: string): boolean => {
+/**
+ * Undefined: one of them cannot be read. What stands between them is ignored.
+ * @example certificatesIn(bundle)?.length // 2
+ */
+export const certificatesIn = (text: string): readonly X509Certificate[] | undefined => {
   const [, ...parts] = text.split(BEGIN)
-  return parts.length > 0 && parts.every(isCertificate)
+  try {
+    return parts.map(readCertificate)
+  } catch {
+    return undefined
+  }
 }
+
+/** One or more certificates in PEM, each of which can be read. */
+export const areCertificates = (text: string): boolean => (certificatesIn(text)?.length ?? 0) > 0
 
 const BEGIN = '-----BEGIN CERTIFICATE-----'
 const END = '-----END CERTIFICATE-----'
 
-/** @param part what stands behind a first line, up to the next */
-const isCertificate = (part: string): boolean => {
-  const end = part.indexOf(END)
-  if (end < 0) return false
-  try {
-    return new X509Certificate(`${BEGIN}${part.slice(0, end)}${END}`).raw.length > 0
-  } catch {
-    return false
-  }
-}
+/**
+ * @param part what stands behind a first line, up to the next
+ * @throws Error where it is none
+ */
+const readCertificate = (part: string): X509Certificate =>
+  new X509Certificate(`${BEGIN}${part.slice(0, Math.max(0, part.indexOf(END)))}${END}`)

@@ -234,7 +234,7 @@ export const ROWS: readonly Row[] = [
   {
     ...forwarded('status', {
       reason: 'upstream_status',
-      body: 'The upstream answered with status 404.',
+      body: '"status":404',
       msg: /./,
       upstream: (rig) => rig.origins.plain,
       code: 'svc.error.upstream.404',

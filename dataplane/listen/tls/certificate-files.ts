@@ -1,6 +1,6 @@
 // Keeps TLS servers up to date with their certificate files: it refreshes them when the files change, and opens them
 // when the files appear. A pair that does not match, as in the middle of a renewal, changes nothing. When the CAs of client
-// certificates change, the connections that they have let in end.
+// certificates change, connections that the new ones would not let in end.
 
 import type { Server as TlsServer } from 'node:https'
 import type { Log } from '../../../telemetry/log.ts'
@@ -87,8 +87,8 @@ export const openWhenFilesAppear = (opening: DeferredOpening): DeferredServer =>
       if (server !== undefined) {
         server.setSecureContext(withTlsFloor(contents))
         if (contents.ca !== undefined && ca?.equals(contents.ca) !== true) {
-          clients?.end()
-          log.info('the CAs of management clients have changed: their connections were ended')
+          clients?.endUntrusted(contents.ca.toString())
+          log.info('the CAs of management clients have changed: connections of others were ended')
         }
         ca = contents.ca
         return

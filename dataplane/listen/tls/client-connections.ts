@@ -1,42 +1,76 @@
 // Ends the connections of a TLS server whose clients were authenticated by CAs that are no longer the configured ones:
 // whether a certificate is trusted is decided once, when a connection opens.
 
+import type { X509Certificate } from 'node:crypto'
 import type { Server as TlsServer } from 'node:https'
 import type { Socket } from 'node:net'
+import type { TLSSocket } from 'node:tls'
+import { certificatesIn } from '../../../language/certificate-text.ts'
 import { responseOn } from '../../connections/pipelined-requests.ts'
 
 export interface ClientConnections {
-  /** Idle ones and those in their handshake end now, others with the response in progress. New ones are accepted. */
-  end(): void
+  /**
+   * Of clients whose certificates these CAs, in PEM, have not issued: idle ones end now, others with the response in
+   * progress, those in their handshake when it is over. So no request is lost of a client that has a new certificate in time.
+   */
+  endUntrusted(ca: string): void
 }
 
 /** Call it before the server listens. */
 export const trackClientConnections = (server: TlsServer): ClientConnections => {
-  const secure = new Set<Socket>()
-  /** By the client's address and port: the socket of a TLS connection is another object than that of its handshake. */
-  const handshakes = new Map<string, Socket>()
+  const secure = new Set<TLSSocket>()
+  /**
+   * Names of connections in their handshake, with the CAs that have replaced those of that handshake. By the client's
+   * address and port: the socket of a TLS connection is another object than that of its handshake.
+   */
+  const handshakes = new Map<string, readonly X509Certificate[] | undefined>()
 
   server.on('connection', (socket: Socket) => {
     const name = nameOf(socket)
-    handshakes.set(name, socket)
-    socket.once('close', () => {
-      if (handshakes.get(name) === socket) handshakes.delete(name)
-    })
+    handshakes.set(name, undefined)
+    socket.once('close', () => handshakes.delete(name))
   })
-  server.on('secureConnection', (socket) => {
-    handshakes.delete(nameOf(socket))
+  // Before the HTTP server has it: a request may come in the same piece as the end of the handshake.
+  server.prependListener('secureConnection', (socket) => {
+    const name = nameOf(socket)
+    const authorities = handshakes.get(name)
+    handshakes.delete(name)
+    if (authorities !== undefined && !isIssuedBy(socket.getPeerX509Certificate(), authorities)) {
+      socket.destroy()
+      return
+    }
     secure.add(socket)
     socket.once('close', () => secure.delete(socket))
   })
   return {
-    end: () => {
-      for (const socket of handshakes.values()) socket.destroy()
-      for (const socket of secure) endOne(socket)
+    endUntrusted: (ca) => {
+      const authorities = certificatesIn(ca) ?? []
+      for (const name of handshakes.keys()) handshakes.set(name, authorities)
+      for (const socket of secure)
+        if (!isIssuedBy(socket.getPeerX509Certificate(), authorities)) endOne(socket)
     },
   }
 }
 
 const nameOf = ({ remoteAddress, remotePort }: Socket): string => `${remoteAddress} ${remotePort}`
+
+/** Of certificates between that of the client and a CA. */
+const MAX_CHAIN = 10
+
+const isIssuedBy = (
+  certificate: X509Certificate | undefined,
+  authorities: readonly X509Certificate[],
+): boolean => {
+  let link = certificate
+  for (let length = 0; link !== undefined && length < MAX_CHAIN; length++) {
+    const issued = link
+    const isOfThem = (ca: X509Certificate): boolean =>
+      issued.checkIssued(ca) && issued.verify(ca.publicKey)
+    if (authorities.some(isOfThem)) return true
+    link = link.issuerCertificate
+  }
+  return false
+}
 
 /** Queued requests are not performed: they have no response in progress. */
 const endOne = (socket: Socket): void => {

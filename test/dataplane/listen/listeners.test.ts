@@ -591,9 +591,9 @@ describe('TLS', () => {
       })
       const port = Number(new URL(listeners.urls().management ?? '').port)
       const client = before.issue('operator.example')
+      const identity = { ...client, servername: 'm.example', ca: before.cert }
       const connect = async () => {
-        const to = { host: '127.0.0.1', port, servername: 'm.example', ca: before.cert }
-        const socket = connectTls({ ...to, ...client })
+        const socket = connectTls({ ...identity, host: '127.0.0.1', port })
         let received = ''
         let isClosed = false
         socket.setEncoding('utf8').on('data', (chunk: string) => (received += chunk))
@@ -603,10 +603,10 @@ describe('TLS', () => {
       }
       const get = (path: string): string => `GET ${path} HTTP/1.1\r\nHost: m\r\n\r\n`
       const change = (ca: string): Promise<void> => writeFile(file('ca'), ca)
-      return { before, after, issued, held, performed, port, connect, get, change, file }
+      return { before, after, issued, identity, held, performed, port, connect, get, change, file }
     }
 
-    it('when they change, connections in their handshake and idle ones end, others after their response', async () => {
+    it('when they change, idle connections end, others after their response or their handshake', async () => {
       await using dir = await makeTempDir()
       const mutual = await openMutual(dir.path)
       const [unused, idle, busy, begun] = [
@@ -616,7 +616,6 @@ describe('TLS', () => {
         await mutual.connect(),
       ]
       const silent = connectTcp(mutual.port, '127.0.0.1')
-      const silentEnds = once(silent, 'close')
       await once(silent, 'connect')
       idle.socket.write(mutual.get('/idle'))
       busy.socket.write(mutual.get('/held') + mutual.get('/queued'))
@@ -631,7 +630,10 @@ describe('TLS', () => {
       await followed(() => {
         expect([unused.isClosed(), idle.isClosed()]).toEqual([true, true])
       })
-      await silentEnds
+      const late = connectTls({ ...mutual.identity, socket: silent })
+      late.on('error', () => undefined)
+      late.on('secureConnect', () => late.write(mutual.get('/late')))
+      await once(silent, 'close')
       expect([busy.isClosed(), begun.isClosed()]).toEqual([false, false])
       for (const response of mutual.held) response.end('whole')
       await eventually(() => {
@@ -639,8 +641,30 @@ describe('TLS', () => {
       })
       expect(busy.received()).toMatch(/connection: close[^]*whole$/i)
       expect(begun.received()).toMatch(/whole\r\n0\r\n\r\n$/)
-      expect(mutual.performed.filter((path) => path === '/queued')).toEqual([])
-      expect(lines.join('')).toContain('their connections were ended')
+      expect(mutual.performed.filter((path) => path !== '/idle').toSorted()).toEqual([
+        '/begun',
+        '/held',
+      ])
+      expect(lines.join('')).toContain('connections of others were ended')
+    })
+
+    it('when one more comes, and when another one goes, connections of those that stay stay', async () => {
+      await using dir = await makeTempDir()
+      const mutual = await openMutual(dir.path)
+      const idle = await mutual.connect()
+      const changes = (): number => lines.join('').split('connections of others were ended').length
+      for (const ca of [mutual.after.cert + mutual.before.cert, mutual.before.cert]) {
+        const before = changes()
+        await mutual.change(ca)
+        await followed(() => {
+          expect(changes()).toBe(before + 1)
+        })
+      }
+      idle.socket.write(mutual.get('/idle'))
+      await eventually(() => {
+        expect(idle.received()).toContain('at once')
+      })
+      idle.socket.destroy()
     })
 
     it('when others change, connections stay', async () => {
