@@ -31,8 +31,8 @@ export const manyRoutes = (id: string, routes: number): ValueMap =>
 /** `kilobytes` of operations that share nothing: the dearest there is, byte for byte. */
 export const manyOperations = (id: string, kilobytes: number): ValueMap => {
   const get = {
-    action: { type: 'static', body: { text: 'x'.repeat(600), at: '{{request.bindings.a}}' } },
-    response: { headers: { 'x-a': '{{request.query.a}}' } },
+    action: { type: 'static', body: { text: 'x'.repeat(600), at: '{{request.headers.a}}' } },
+    response: { headers: { 'x-a': '{{request.query_params.a}}' } },
   }
   const operations = { get, put: get, post: get, delete: get, patch: get }
   const each = JSON.stringify(operations).length + 10

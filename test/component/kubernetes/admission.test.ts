@@ -240,7 +240,9 @@ await describeWithKubernetes('admission', (plane) => {
     const object = specification('warned', good('warned', { colour: 'red' }))
     const server = await apply(object)
     expect(server).toMatchObject({ code: 0 })
-    expect(server.text).toContain('Warning: /spec/document/colour: ')
+    expect(server.text).toContain(
+      "Warning: There is no property 'colour' here: it has no effect (/spec/document/colour)",
+    )
     expect(server.text).not.toContain('--server-side')
     const client = await kubectl(['apply'], specification('classic', good('classic')))
     expect(client.text).toContain('Warning: use kubectl apply --server-side')

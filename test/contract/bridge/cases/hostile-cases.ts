@@ -79,10 +79,10 @@ const RESPONSES: readonly HostileResponse[] = [
     name: String(number),
     argument: encode(number),
     outcomes: {
-      embedded: { json: 'wamp.error.invalid_payload', msgpack: '[null]', cbor: '[null]' },
-      nexus: '[null]',
+      embedded: GONE,
+      nexus: { json: '[null]', msgpack: UNREADABLE, cbor: UNREADABLE },
       // Python writes it into JSON as it is.
-      crossbar: { json: UNREADABLE, msgpack: '[null]', cbor: '[null]' },
+      crossbar: UNREADABLE,
     },
   })),
   {
