@@ -13,6 +13,7 @@ export const withOneVary = (headers: HeaderList): HeaderList => {
 /**
  * Each name once, as it was written first; `*` alone where a value has it.
  * @example mergeVary(['Origin', 'accept-encoding, origin']) // 'Origin, accept-encoding'
+ * @internal exported for tests
  */
 export const mergeVary = (values: readonly string[]): string => {
   const names = new Map<string, string>()

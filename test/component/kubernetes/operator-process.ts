@@ -135,7 +135,8 @@ const untilOperating = (
   })
 
 const readStatusUrl = (line: string): string | undefined => {
-  if (!line.startsWith('{') || !line.endsWith('"msg":"operating"}')) return undefined
+  // At any place of the line: an operator of an older version begins with it.
+  if (!line.startsWith('{') || !line.includes('"msg":"operating"')) return undefined
   const { status } = JSON.parse(line) as { readonly status: string | readonly string[] }
   return [status].flat()[0]
 }
