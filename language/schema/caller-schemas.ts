@@ -1,14 +1,8 @@
 // Describes what a realm says of callers: its users, their keys, and the issuers whose tokens count. Each is a part of
 // the realm record, and of the Realm resource.
 
-import type { ObjectSchema } from './realm-notation.ts'
+import { type ObjectSchema, TEXT } from './realm-notation.ts'
 
-const TEXT = {
-  type: 'string',
-  minLength: 1,
-  format: 'plain-text',
-  'x-sensitivity': 'public',
-} as const
 const TEXTS = { type: 'array', maxItems: 1000, items: TEXT } as const
 
 export const USER_SCHEMA = {

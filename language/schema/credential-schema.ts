@@ -1,14 +1,8 @@
 // Describes a credential of a realm, by which forwards authenticate at upstreams (behaviour §7, *Credentials*): its part
 // of the realm record, and of the Realm resource. Exactly one of its kinds is set.
 
-import type { ObjectSchema } from './realm-notation.ts'
+import { type ObjectSchema, TEXT } from './realm-notation.ts'
 
-const TEXT = {
-  type: 'string',
-  minLength: 1,
-  format: 'plain-text',
-  'x-sensitivity': 'public',
-} as const
 const SECRET = { type: 'string', minLength: 1, 'x-sensitivity': 'secret' } as const
 
 /** How the gateway is a client of an authorization server: the same for both grants. */

@@ -1,14 +1,8 @@
 // Describes an OpenID Connect provider of a realm (behaviour §6, *Provider entry*): its part of the realm record,
 // and of the Realm resource.
 
-import type { ExtensibleSchema } from './realm-notation.ts'
+import { type ExtensibleSchema, TEXT } from './realm-notation.ts'
 
-const TEXT = {
-  type: 'string',
-  minLength: 1,
-  format: 'plain-text',
-  'x-sensitivity': 'public',
-} as const
 const TEXTS = { type: 'array', maxItems: 1000, items: TEXT } as const
 const WEB_ADDRESS = { ...TEXT, pattern: '^https?://' } as const
 const SWITCH = { type: 'boolean', default: false, 'x-sensitivity': 'public' } as const

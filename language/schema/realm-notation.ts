@@ -154,3 +154,11 @@ interface Leaves {
 }
 
 type LeafOf<Name> = Name extends keyof Leaves ? Leaves[Name] : never
+
+/** A text of one line that may be read back: an id, a name, a URL. */
+export const TEXT = {
+  type: 'string',
+  minLength: 1,
+  format: 'plain-text',
+  'x-sensitivity': 'public',
+} as const

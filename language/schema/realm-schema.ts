@@ -4,15 +4,9 @@
 import { API_KEY_SCHEMA, TRUSTED_ISSUER_SCHEMA, USER_SCHEMA } from './caller-schemas.ts'
 import { CREDENTIAL_SCHEMA } from './credential-schema.ts'
 import { OIDC_PROVIDER_SCHEMA } from './oidc-provider-schema.ts'
-import type { PublishedSchema } from './realm-notation.ts'
+import { type PublishedSchema, TEXT } from './realm-notation.ts'
 import { ROUTER_SCHEMA } from './router-schema.ts'
 
-const TEXT = {
-  type: 'string',
-  minLength: 1,
-  format: 'plain-text',
-  'x-sensitivity': 'public',
-} as const
 const TEXTS = { type: 'array', maxItems: 1000, items: TEXT } as const
 
 const SCHEMA = {
