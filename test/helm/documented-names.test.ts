@@ -22,7 +22,7 @@ const OTHER_RELEASES: ReadonlySet<string> = new Set(['two'])
 
 const pages = [
   'helm/svc-gateway/files/alerts.yaml',
-  ...PAGES.filter((page) => page !== 'CHANGELOG.md' && page !== 'CONTRIBUTING.md'),
+  ...PAGES.filter((page) => page !== 'CONTRIBUTING.md'),
 ]
 
 /** What a name of these types refers to. */
