@@ -372,4 +372,16 @@ describe('a host that an annotation names', () => {
     expect(step(moved).sort()).toEqual(['first', 'second'])
     expect(step(moved, at('new', { createdAt: 2000 })).sort()).toEqual(['first', 'new'])
   })
+
+  it('goes to that namespace where the Namespace that named it more closely is missing', () => {
+    const reconciler = new Reconciler(STRICT)
+    const serves = (...resources: readonly Resource[]): readonly string[] => [
+      ...reconciler.reconcile(cacheOf([realm, ...resources])).desired.documents.keys(),
+    ]
+    const younger = [named('new', '*.test'), at('new', { createdAt: 2000 })]
+    expect(serves(named('old', 'h.test'), at('old'), ...younger)).toEqual(['old'])
+    expect(serves(at('old'), ...younger)).toEqual(['new'])
+    // Without another that is named it serves on.
+    expect(serves(at('old'), named('new'))).toEqual(['old'])
+  })
 })
