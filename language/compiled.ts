@@ -62,7 +62,7 @@ export interface CompiledPath {
 
 /**
  * Of one method of a path.
- * @typeParam T what stands for a template: itself, or its encoded form where operations are packed
+ * @typeParam T what stands for a template: itself, or what people read of it
  */
 export interface CompiledOperation<T = Template> {
   readonly pointer: string

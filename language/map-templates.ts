@@ -21,7 +21,7 @@ export const mapTemplates = <A, B>(
   onError: mapResponse(operation.onError, change),
 })
 
-export const mapLimits = <A, B>(
+const mapLimits = <A, B>(
   { timeout, connectTimeout, retries, retryTimeout }: CallLimits<A>,
   change: (template: A) => B,
 ): CallLimits<B> => ({
@@ -31,7 +31,7 @@ export const mapLimits = <A, B>(
   retryTimeout: change(retryTimeout),
 })
 
-export const mapResponse = <A, B>(
+const mapResponse = <A, B>(
   response: CompiledResponse<A>,
   change: (template: A) => B,
 ): CompiledResponse<B> =>

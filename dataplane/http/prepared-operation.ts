@@ -217,7 +217,7 @@ const numberOf = (value: object): number => {
 const shareText = createTextShare()
 
 const guardOf = (method: Method, security: CompiledSecurity): Guard | undefined =>
-  security.type === 'anonymous' || method === 'options' ? undefined : security
+  security.type === 'anonymous' || method === 'options' ? undefined : shareEqual(security)
 
 /** Never written to: only fixed operations have fixed responses. */
 const NOTHING_FIXED = new Map<ContentType, FixedResponse>()

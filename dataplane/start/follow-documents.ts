@@ -2,7 +2,6 @@
 // and the resource of a document may be another one.
 
 import { once } from '../../base/once.ts'
-import { METHODS } from '../../language/document.ts'
 import { endpointRoutes } from '../../language/routes/endpoint-routes.ts'
 import { mountPath, webSocketPath } from '../../language/routes/path-pattern.ts'
 import { OTHER, type RequestLabels } from '../../telemetry/request-counts.ts'
@@ -39,8 +38,8 @@ const keysOf = ({ versions }: PackedDocument): ReadonlySet<string> => {
         }),
       ),
     ),
-    ...paths.flatMap(({ template, operations }) =>
-      METHODS.filter((method) => operations[method] !== undefined).map((method) =>
+    ...paths.flatMap(({ template, methods }) =>
+      methods.map((method) =>
         keyOf({ version: name, path: template, method: method.toUpperCase() }),
       ),
     ),

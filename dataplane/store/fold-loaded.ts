@@ -7,7 +7,7 @@ import type { CompileWork } from '../../compiler/task.ts'
 import type { FoldedResult } from '../../language/explain/complete-explanation.ts'
 import { foldDocument } from '../../language/explain/fold-document.ts'
 import { setOwn, type Value } from '../../language/expression/value.ts'
-import { type CompactText, expand } from './compact-text.ts'
+import { type Compact, expand } from './compact.ts'
 import type { LoadedDocument } from './loaded-content.ts'
 
 /** Rejects with `QueueFullError` where too many wait. */
@@ -30,7 +30,7 @@ const MAX_WAITING = 64
 /** One at a time; the last one is kept, as pages of one document are asked for one after the other. */
 export const foldWith = (compiler: Pick<BoundedCompiler<FoldedResult>, 'compile'>): FoldLoaded => {
   const queue = new SerialQueue(MAX_WAITING)
-  let last: { readonly source: CompactText; readonly result: FoldedResult } | undefined
+  let last: { readonly source: Compact; readonly result: FoldedResult } | undefined
   return ({ source, digest, variables }) =>
     queue.run(async () => {
       if (last?.source === source) return last.result

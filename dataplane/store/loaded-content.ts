@@ -2,7 +2,7 @@
 
 import { type LoadedEntry, rootDigest } from '../../language/wire/digest.ts'
 import type { ValueMap } from '../../language/expression/value.ts'
-import type { CompactText } from './compact-text.ts'
+import type { Compact } from './compact.ts'
 import type { Warning } from '../../language/problem.ts'
 import type { RealmRecord } from '../../language/realm/record.ts'
 import type { Claims, Forwards } from './validate-document.ts'
@@ -23,7 +23,7 @@ export interface LoadedDocument extends MaybeNewer {
   /** `namespace/name` of the resource that an operator has it from. */
   readonly resource?: string
   /** Canonical JSON of what was submitted, without `variables` from Secrets. */
-  readonly source: CompactText
+  readonly source: Compact
   /** From Secrets; never read back. */
   readonly variables?: ValueMap
   /** Namespace that its requests may not leave for another one of the cluster. */

@@ -1,12 +1,12 @@
-// Defines the form in which a compiled document is stored and sent to workers: routes as data, and each operation as
-// a slice of bytes from which its closures are built at first use.
+// Defines the form in which a compiled document is stored and sent to workers: routes as data, and all operations as
+// one deflated value, from which closures are built at first use.
 
 import type { CompiledEndpoint, CompiledSecurity } from '../../language/compile/security.ts'
-import type { StatusCodes } from '../../language/compiled.ts'
+import type { CompiledPath, StatusCodes } from '../../language/compiled.ts'
 import type { Method, Scheme } from '../../language/document.ts'
 import type { HostPattern } from '../../language/routes/host-pattern.ts'
 import type { PathPattern } from '../../language/routes/path-pattern.ts'
-import type { CompactText } from './compact-text.ts'
+import type { Compact } from './compact.ts'
 
 export interface PackedDocument {
   readonly id: string
@@ -25,11 +25,8 @@ export interface PackedDocument {
   readonly since: number
   readonly hosts: readonly HostPattern[]
   readonly versions: readonly PackedVersion[]
-  /** JSON of what the operations have in common with the first, by itself, as documents have it in common, too. */
-  readonly base: string
-  /** Operations and path headers, one after the other, then the values they share. */
-  readonly content: CompactText
-  readonly shared: readonly Slice[]
+  /** `UnpackedPath` of each path, version after version. */
+  readonly content: Compact
 }
 
 export interface PackedVersion {
@@ -51,9 +48,9 @@ export interface PackedPath {
   readonly template: string
   readonly patterns: readonly PathPattern[]
   readonly schemes: readonly Scheme[]
-  readonly headers: Slice
-  readonly operations: Readonly<Partial<Record<Method, Slice>>>
+  /** Of its operations. */
+  readonly methods: readonly Method[]
 }
 
-/** [offset, length] in the expanded `content`. */
-export type Slice = readonly [offset: number, length: number]
+/** What only requests need of a path. */
+export type UnpackedPath = Pick<CompiledPath, 'headers' | 'operations'>

@@ -4,7 +4,7 @@
 import { hash } from 'node:crypto'
 import { canonicalJson } from '../../language/wire/digest.ts'
 import { isMap, type Value, type ValueMap } from '../../language/expression/value.ts'
-import { expand } from './compact-text.ts'
+import { expand } from './compact.ts'
 import type { LoadedDocument, LoadedRealm } from './loaded-content.ts'
 
 const FORMAT = 1

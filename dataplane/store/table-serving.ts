@@ -4,7 +4,7 @@
 import { createEqualShare } from '../../base/weak-share.ts'
 import type { CompiledSecurity } from '../../language/compile/security.ts'
 import type { CompiledOperation, StatusCodes } from '../../language/compiled.ts'
-import { type Method, METHODS, type Scheme } from '../../language/document.ts'
+import type { Method, Scheme } from '../../language/document.ts'
 import type { Template } from '../../language/expression/template.ts'
 import { endpointRoutes } from '../../language/routes/endpoint-routes.ts'
 import { STATUS_CODES } from '../../language/status-codes.ts'
@@ -20,10 +20,10 @@ import type {
   ServedVersion,
   ServedWebSocket,
 } from '../served.ts'
-import type { PackedDocument, PackedPath, PackedVersion, Slice } from './packed-document.ts'
+import type { PackedDocument, PackedPath, PackedVersion, UnpackedPath } from './packed-document.ts'
 import type { Serving } from './serving.ts'
 import { createPatternShare, type PathShape } from './share-patterns.ts'
-import { createUnpacker, type Unpacker } from './unpack.ts'
+import { Unpacker } from './unpack.ts'
 
 export interface TableServing<P> extends Serving {
   /** The current table; a request keeps using the one that it started with. */
@@ -68,13 +68,16 @@ export const createTableServing = <P>(
 
 const routesOf = <P>(document: PackedDocument): RouteSet<ServedTarget<P>, ServedWebSocket> => {
   const { id, rank, since, hosts, versions } = document
-  const unpacker = createUnpacker(document)
+  const unpacker = new Unpacker(document)
+  let index = 0
   const routes: Route<ServedTarget<P>>[] = []
   const webSockets: TableWebSocket[] = []
   for (const packed of versions) {
     const version = toServedVersion(document, packed)
     for (const path of packed.paths)
-      routes.push(new TablePath<P>(path, { shape: sharePatterns(path), version, unpacker }))
+      routes.push(
+        new TablePath<P>(path, { shape: sharePatterns(path), version, unpacker, index: index++ }),
+      )
     routes.push(...endpointsBelow(packed, version))
     webSockets.push(new TableWebSocket(packed, version))
   }
@@ -132,6 +135,8 @@ interface PathParts {
   readonly shape: PathShape
   readonly version: ServedVersion
   readonly unpacker: Unpacker
+  /** Of its content in the document. */
+  readonly index: number
 }
 
 /**
@@ -177,20 +182,15 @@ class TableWebSocket extends TableRoute implements ServedWebSocket, Route<Served
  */
 class TablePath<P> extends TableRoute implements ServedPath<P>, Route<ServedPath<P>> {
   readonly operations: Readonly<Partial<Record<Method, OperationSlot<P>>>>
-  readonly unpacker: Unpacker
-  readonly #headersOffset: number
-  readonly #headersLength: number
+  readonly #unpacker: Unpacker
+  readonly #index: number
 
-  constructor(packed: PackedPath, { shape, version, unpacker }: PathParts) {
-    super(version, shape, packed.schemes)
-    this.unpacker = unpacker
-    this.#headersOffset = packed.headers[0]
-    this.#headersLength = packed.headers[1]
+  constructor({ schemes, methods }: PackedPath, { shape, version, unpacker, index }: PathParts) {
+    super(version, shape, schemes)
+    this.#unpacker = unpacker
+    this.#index = index
     const operations: Partial<Record<Method, OperationSlot<P>>> = {}
-    for (const method of METHODS) {
-      const slice = packed.operations[method]
-      if (slice !== undefined) operations[method] = new TableSlot(method, this, slice)
-    }
+    for (const method of methods) operations[method] = new TableSlot(method, this)
     this.operations = operations
   }
 
@@ -198,27 +198,30 @@ class TablePath<P> extends TableRoute implements ServedPath<P>, Route<ServedPath
     return PATH
   }
 
+  unpack(): UnpackedPath {
+    return this.#unpacker.path(this.#index)
+  }
+
   loadHeaders(): Template {
-    return this.unpacker.template([this.#headersOffset, this.#headersLength])
+    return this.unpack().headers
   }
 }
 
 class TableSlot<P> implements OperationSlot<P> {
   readonly method: Method
   readonly path: TablePath<P>
-  readonly #offset: number
-  readonly #length: number
   prepared: P | undefined = undefined
   isRecent = false
 
-  constructor(method: Method, path: TablePath<P>, at: Slice) {
+  constructor(method: Method, path: TablePath<P>) {
     this.method = method
     this.path = path
-    this.#offset = at[0]
-    this.#length = at[1]
   }
 
   load(): CompiledOperation {
-    return this.path.unpacker.operation([this.#offset, this.#length])
+    const operation = this.path.unpack().operations[this.method]
+    if (operation === undefined)
+      throw new Error(`${this.path.template}: no ${this.method} is packed`)
+    return operation
   }
 }

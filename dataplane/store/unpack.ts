@@ -1,104 +1,37 @@
-// Unpacks a compiled operation or template from a slice of a packed document. It is the inverse of pack.ts.
+// Unpacks the operations of a packed document. It is the inverse of pack.ts.
 
-import { createSeenBefore } from '../../base/seen-before.ts'
-import { createWeakShare } from '../../base/weak-share.ts'
-import type { CompiledOperation } from '../../language/compiled.ts'
-import type { Template } from '../../language/expression/template.ts'
-import { type CompactText, expand } from './compact-text.ts'
-import type { PackedDocument, Slice } from './packed-document.ts'
-import { join, joinBase, type OperationBase, type PackedOperation } from './packed-operation.ts'
-import { decodeTemplate, type Encoded } from './template-codec.ts'
+import { deserialize } from 'node:v8'
+import { type Compact, expand } from './compact.ts'
+import type { PackedDocument, UnpackedPath } from './packed-document.ts'
 
-/** Reads slices of one document; values that its operations share are decoded once and cached. */
-export interface Unpacker {
-  operation(slice: Slice): CompiledOperation
-  template(slice: Slice): Template
-}
-
-export const createUnpacker = (document: PackedDocument): Unpacker => new DocumentUnpacker(document)
-
-/** As an object, which can be shared as long as somebody holds it. */
-interface BaseText {
-  readonly text: string
-}
-
-const share = createWeakShare<BaseText>()
-const wasSeen = createSeenBefore()
-
-/** Thousands of documents have one of few. */
-const shareBase = (text: string): BaseText =>
-  wasSeen(text) ? share(text, () => ({ text })) : { text }
-
-const NO_SLICES: readonly Slice[] = Object.freeze([])
-
-/** A class, not closures: each document has one, and they took 0.5 KB more. */
-class DocumentUnpacker implements Unpacker {
+/** Unpacks all paths of a document at once, as they are often first used together. */
+export class Unpacker {
   readonly #id: string
-  readonly #base: BaseText
-  readonly #content: CompactText
-  readonly #shared: readonly Slice[]
-  #expanded: WeakRef<Buffer> | undefined
-  #templates: (Template | undefined)[] | undefined
-  #firstBase: OperationBase | undefined
-  #bases: (OperationBase | undefined)[] | undefined
+  readonly #content: Compact
+  /** Kept until the next collection: what is built of it is kept elsewhere, and takes less. */
+  #paths: WeakRef<readonly UnpackedPath[]> | undefined
 
-  constructor({ id, base, content, shared }: PackedDocument) {
+  constructor({ id, content }: PackedDocument) {
     this.#id = id
-    this.#base = shareBase(base)
     this.#content = content
-    this.#shared = shared.length === 0 ? NO_SLICES : shared
   }
 
-  operation(slice: Slice): CompiledOperation {
-    const { base, ...own } = parseOperation(this.#textOf(slice))
-    return join(this.#baseOf(base), own, this.#decode)
+  /** @param index of the path among those of all versions */
+  path(index: number): UnpackedPath {
+    const path = this.#unpack()[index]
+    if (path === undefined)
+      throw new Error(`packed document ${this.#id}: there is no path ${index}`)
+    return path
   }
 
-  template(slice: Slice): Template {
-    return this.#decode(parseTemplate(this.#textOf(slice)))
-  }
-
-  #baseOf(index: number | undefined): OperationBase {
-    if (index === undefined) return (this.#firstBase ??= this.#joined(this.#base.text))
-    const bases = (this.#bases ??= [])
-    return (bases[index] ??= this.#joined(this.#sharedText(index)))
-  }
-
-  #joined(base: string): OperationBase {
-    return joinBase(parseBase(base), this.#decode)
-  }
-
-  get #decode(): (encoded: Encoded) => Template {
-    return (encoded) => decodeTemplate(encoded, (index) => this.#sharedTemplate(index))
-  }
-
-  #sharedTemplate(index: number): Template {
-    const templates = (this.#templates ??= [])
-    return (templates[index] ??= this.#decode(parseTemplate(this.#sharedText(index))))
-  }
-
-  #sharedText(index: number): string {
-    const slice = this.#shared[index]
-    if (slice === undefined)
-      throw new Error(`packed document ${this.#id}: there is no shared value ${index}`)
-    return this.#textOf(slice)
-  }
-
-  #textOf([offset, length]: Slice): string {
-    return this.#expandedContent().toString('utf8', offset, offset + length)
-  }
-
-  /** Kept until the next collection, as the operations of a document are often first used together. */
-  #expandedContent(): Buffer {
-    const known = this.#expanded?.deref()
+  #unpack(): readonly UnpackedPath[] {
+    const known = this.#paths?.deref()
     if (known !== undefined) return known
-    const bytes = expand(this.#content)
-    this.#expanded = new WeakRef(bytes)
-    return bytes
+    const paths = readPaths(expand(this.#content))
+    this.#paths = new WeakRef(paths)
+    return paths
   }
 }
 
-// What stands in a slice is what pack.ts of this very process, or of its parent, has written there.
-const parseOperation: (json: string) => PackedOperation = JSON.parse
-const parseBase: (json: string) => OperationBase<Encoded> = JSON.parse
-const parseTemplate: (json: string) => Encoded = JSON.parse
+/** Its bytes were written by pack.ts of this very process, or of one of the same gateway; they are never on disk. */
+const readPaths: (bytes: Buffer) => readonly UnpackedPath[] = deserialize

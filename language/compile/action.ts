@@ -63,7 +63,7 @@ export type ActionType = keyof ActionForms<unknown>
 
 /**
  * An action of one of the types `K`.
- * @typeParam T what stands for a template: itself, or its encoded form where operations are packed
+ * @typeParam T what stands for a template: itself, or what people read of it
  */
 export type CompiledAction<T = Template, K extends ActionType = ActionType> = {
   readonly [P in K]: ActionForms<T>[P] & { readonly type: P }

@@ -9,8 +9,6 @@ const packed = (id: string, confinedTo?: string): PackedDocument => ({
   since: 1,
   hosts: [],
   versions: [],
-  base: '',
-  shared: [],
   content: { plain: new Uint8Array() },
   ...(confinedTo !== undefined && { confinedTo }),
 })

@@ -1,7 +1,7 @@
 // Accumulates the changes of what is served, for a worker that starts later.
 
 import type { RealmRecord } from '../../../language/realm/record.ts'
-import { sizeOfCompact } from '../../store/compact-text.ts'
+import { sizeOfCompact } from '../../store/compact.ts'
 import type { PackedDocument } from '../../store/packed-document.ts'
 import type { ServingChange } from '../../store/serving.ts'
 
@@ -78,8 +78,7 @@ const splitDocuments = (documents: readonly PackedDocument[]): readonly PackedDo
       room = PORTION_BYTES
     }
     portions.at(-1)?.push(document)
-    const { base, content } = document
-    room -= base.length + sizeOfCompact(content) + ROUTE_BYTES * countPaths(document)
+    room -= sizeOfCompact(document.content) + ROUTE_BYTES * countPaths(document)
   }
   return portions
 }

@@ -13,7 +13,7 @@ import {
   stateOf,
   syncCall,
 } from './rig.ts'
-import { compact } from '../../../dataplane/store/compact-text.ts'
+import { compact } from '../../../dataplane/store/compact.ts'
 
 const TOO_OLD =
   'This gateway is too old for this policy, and may not ignore it: update the gateway.'

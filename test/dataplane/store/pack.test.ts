@@ -5,12 +5,12 @@ import { describe, expect, it } from '@jest/globals'
 import { parse } from 'yaml'
 import { packDocument } from '../../../dataplane/store/pack.ts'
 import type { PackedDocument } from '../../../dataplane/store/packed-document.ts'
-import { createUnpacker } from '../../../dataplane/store/unpack.ts'
+import { Unpacker } from '../../../dataplane/store/unpack.ts'
 import { compile } from '../../../language/compile.ts'
 import type { CompiledApi } from '../../../language/compiled.ts'
 import { STATUS_CODES } from '../../../language/status-codes.ts'
 import { compiled, documentOf, STATIC } from '../../language/documents.ts'
-import { expand } from '../../../dataplane/store/compact-text.ts'
+import { expand } from '../../../dataplane/store/compact.ts'
 
 const GOLDEN = new URL('../../golden/compile/', import.meta.url)
 const realm = { authmethods: ['oidcrp', 'cookie'], oidcProviders: ['default', 'corp'] }
@@ -30,15 +30,14 @@ const goldenDocuments = (): readonly (readonly [string, CompiledApi])[] =>
 
 /** Every operation and header map, unpacked. */
 const unpackAll = (packed: PackedDocument) => {
-  const unpacker = createUnpacker(packed)
-  return packed.versions.flatMap(({ paths }) =>
-    paths.map(({ headers, operations }) => ({
-      headers: unpacker.template(headers),
-      operations: Object.fromEntries(
-        Object.entries(operations).map(([method, slice]) => [method, unpacker.operation(slice)]),
-      ),
-    })),
-  )
+  const unpacker = new Unpacker(packed)
+  return packed.versions
+    .flatMap(({ paths }) => paths)
+    .map(({ methods }, index) => {
+      const path = unpacker.path(index)
+      expect(Object.keys(path.operations)).toEqual(methods)
+      return path
+    })
 }
 
 const pathsOf = (api: CompiledApi) =>
@@ -62,11 +61,9 @@ describe('packDocument', () => {
       },
       version: { is_deprecated: true, pool_size: 3, languages: ['es'] },
     })
-    const { base, content, shared, versions, ...rest } = packDocument(api, { since: 5, rank: 1 })
+    const { content, versions, ...rest } = packDocument(api, { since: 5, rank: 1 })
     expect(rest).toEqual({ id: 'a', realmUri: 'com.acme', since: 5, rank: 1, hosts: api.hosts })
     expect(expand(content).byteLength).toBeGreaterThan(10)
-    expect(JSON.parse(base)).toMatchObject({ security: { type: 'anonymous' } })
-    expect(shared).toEqual([])
     expect(versions).toMatchObject([
       {
         name: 'v1',
@@ -75,7 +72,7 @@ describe('packDocument', () => {
         poolSize: 3,
         languages: ['es'],
         endpoints: [],
-        paths: [{ template: '/v1/x', schemes: ['http', 'https'] }],
+        paths: [{ template: '/v1/x', schemes: ['http', 'https'], methods: ['get'] }],
       },
     ])
     expect(versions[0]?.ownStatusCodes).toEqual({ 'a.b': 410, 'wamp.error.canceled': 499 })
@@ -114,19 +111,7 @@ describe('packDocument', () => {
       expect(unpackAll(packed)).toEqual(pathsOf(api))
       return expand(packed.content).byteLength
     }
-    expect(sizeWith(200)).toBeLessThan(2 * sizeWith(2) + 200 * 400)
-  })
-
-  it('takes no text for the operation that has the very same JSON', () => {
-    const operationWith = (body: string) => ({ get: { action: { type: 'static', body } } })
-    const plain = compiled({ paths: { '/a': operationWith('a') } })
-    const { base } = packDocument(plain, { since: 0, rank: 0 })
-    const body = '{{variables.base}}'
-    const api = compiled({
-      api: { variables: { base } },
-      paths: { '/a': operationWith('a'), '/b': operationWith(body), '/c': operationWith(body) },
-    })
-    expect(unpackAll(packDocument(api, { since: 0, rank: 0 }))).toEqual(pathsOf(api))
+    expect(sizeWith(200)).toBeLessThan(2 * sizeWith(2) + 200 * 500)
   })
 
   it('never takes the data of a document for its own signs', () => {
@@ -159,19 +144,16 @@ describe('packDocument', () => {
   })
 })
 
-describe('createUnpacker', () => {
+describe('Unpacker', () => {
   it('says which document is damaged', () => {
-    const page = { html: 'x'.repeat(1000) }
-    const get = { action: { type: 'static', body: '{{variables.page}}' } }
-    const packed = packDocument(
-      compiled({ api: { variables: { page } }, paths: { '/x': { get }, '/y': { get } } }),
-      { since: 0, rank: 0 },
-    )
-    const slice = packed.versions[0]?.paths[0]?.operations.get
-    if (slice === undefined) throw new Error('there is no GET')
-    expect(() => createUnpacker({ ...packed, shared: [] }).operation(slice)).toThrow(
-      /packed document a\b/,
-    )
+    const packed = packDocument(compiled({}), { since: 0, rank: 0 })
+    expect(() => new Unpacker(packed).path(1)).toThrow(/packed document a\b/)
+  })
+
+  it('unpacks a document once for operations that are first used together', () => {
+    const paths = { '/x': { get: STATIC }, '/y': { get: STATIC } }
+    const unpacker = new Unpacker(packDocument(compiled({ paths }), { since: 0, rank: 0 }))
+    expect(unpacker.path(0)).toBe(unpacker.path(0))
   })
 })
 

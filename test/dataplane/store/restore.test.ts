@@ -19,7 +19,7 @@ import {
   stateOf,
   syncCall,
 } from './rig.ts'
-import { expand } from '../../../dataplane/store/compact-text.ts'
+import { expand } from '../../../dataplane/store/compact.ts'
 
 interface Started extends Rig {
   readonly complete: boolean

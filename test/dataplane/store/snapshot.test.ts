@@ -13,7 +13,7 @@ import { createSilentLog } from '../../../telemetry/log.ts'
 import { seededRandom } from '../../support/seeded-random.ts'
 import { makeTempDir } from '../../support/temp-dir.ts'
 import { MemoryFiles } from './memory-files.ts'
-import { compact, expand } from '../../../dataplane/store/compact-text.ts'
+import { compact, expand } from '../../../dataplane/store/compact.ts'
 
 const document = (id: string, text: string, ts = 1): LoadedDocument => ({
   id,

@@ -33,7 +33,7 @@ import { request } from '../../../support/http-request.ts'
 import { securityState } from '../../../support/serving-home.ts'
 import { settled } from '../../../support/settled.ts'
 import { stopTimers } from '../../stop-timers.ts'
-import { sizeOfCompact } from '../../../../dataplane/store/compact-text.ts'
+import { sizeOfCompact } from '../../../../dataplane/store/compact.ts'
 
 const settingsOf = (...argv: readonly string[]): GatewaySettings => {
   const parsed = readGatewaySettings(['--public', '127.0.0.1:0', ...argv], {})
@@ -49,8 +49,6 @@ const documentOf = (id: string, bytes = 10): PackedDocument => ({
   hosts: [],
   versions: [],
   content: { plain: new Uint8Array(bytes) },
-  base: '',
-  shared: [],
 })
 
 const put = (...ids: readonly string[]): ServingChange => ({

@@ -16,7 +16,7 @@ import { createLog } from '../../../../telemetry/log.ts'
 import { renderMetrics } from '../../../../telemetry/metrics-state.ts'
 import { securityState } from '../../../support/serving-home.ts'
 import { settled } from '../../../support/settled.ts'
-import { expand } from '../../../../dataplane/store/compact-text.ts'
+import { expand } from '../../../../dataplane/store/compact.ts'
 
 const log = createLog({ level: 'silent', name: 'cluster-program' })
 
@@ -74,8 +74,6 @@ const documentOf = (id: string, text: string): PackedDocument => ({
   hosts: [],
   versions: [],
   content: { plain: Buffer.from(text) },
-  base: '',
-  shared: [],
 })
 
 interface Order {
