@@ -24,6 +24,12 @@ export interface CommandIo {
  */
 export type ExitCode = 0 | 1 | 2 | 3 | 4
 
+/** What a command gets to run with. */
+export interface CommandContext extends CommandIo {
+  /** Complains in the name of the command: it could not be done. */
+  readonly fail: (words: string) => 2
+}
+
 export interface Command {
   readonly table: CommandTable
   /** @param argv what follows the name of the command */
@@ -53,21 +59,24 @@ export interface CommandInput<T extends CommandTable> {
  */
 export const defineCommand = <const T extends CommandTable>(
   table: T,
-  run: (input: CommandInput<T>, io: CommandIo) => ExitCode | Promise<ExitCode>,
+  run: (input: CommandInput<T>, io: CommandContext) => ExitCode | Promise<ExitCode>,
 ): Command => ({
   table,
   run: async (argv, io) => {
+    const fail = (words: string): 2 => {
+      io.complain(`${table.program}: ${words}\n`)
+      return 2
+    }
     const parsed = parseSettings(table, argv, io.env, (path) => readFileSync(path, 'utf8'))
     switch (parsed.kind) {
       case 'fault':
-        io.complain(`${table.program}: ${parsed.message}\n`)
-        return 2
+        return fail(parsed.message)
       case 'help':
       case 'version':
         io.print(renderHelpOfCommand(table))
         return 0
       case 'settings':
-        return await run(parsed, io)
+        return await run(parsed, { ...io, fail })
     }
   },
 })

@@ -1,16 +1,12 @@
 // Reads the routes as they are and as files would have them: against a gateway, or against the resources of a cluster.
 
 import { type RouteRow, WEB_SOCKET_ACTION } from '../language/explain/list-routes.ts'
-import { foldResources, readDocuments } from '../operator/explain/read-documents.ts'
-import {
-  routersOfGateway,
-  routesOfDocuments,
-  routesOfGateway,
-} from '../operator/explain/routes-command.ts'
-import type { SourceSettings } from '../operator/explain/gateway.ts'
+import { foldResources, readDocuments } from './explain/read-documents.ts'
+import { routersOfGateway, routesOfDocuments, routesOfGateway } from './explain/read-routes.ts'
+import type { SourceSettings } from './explain/gateway.ts'
 import type { KubernetesApi } from '../operator/kubernetes/client/api.ts'
-import type { Collected } from '../operator/validate/collect-resources.ts'
-import type { GatheredFile } from '../operator/validate/gather-files.ts'
+import type { Collected } from './validate/collect-resources.ts'
+import type { GatheredFile } from './validate/gather-files.ts'
 import { locateInCluster, overlay } from './cluster/overlay.ts'
 import { readClusterResources } from './cluster/read-resources.ts'
 
@@ -35,7 +31,7 @@ export const sidesOfGateway = async (
 ): Promise<DiffSides | { readonly fault: string }> => {
   const { class: className, maxRoutes, all } = settings
   const wanted = readDocuments(files, { className, maxRoutes })
-  const served = await routesOfGateway(url, { ...settings, json: false, match: null })
+  const served = await routesOfGateway(url, { ...settings, match: null })
   if ('fault' in served) return served
   const realms = await routersOfGateway(url, settings)
   if ('fault' in realms) return realms

@@ -24,12 +24,8 @@ export const SETTINGS = {
   summary: 'HTTP API gateway that serves declarative API Specifications',
   envPrefix: 'SVC_GATEWAY_',
   commands: {
-    drain: {
-      help: 'start draining the running gateway (--pid-file, else process 1 of the container); returns after --drain-delay-seconds',
-    },
-    'hash-password': {
-      help: 'read a password from stdin, print the password_hash of a realm user',
-    },
+    drain:
+      'start draining the running gateway (--pid-file, else process 1 of the container); returns after --drain-delay-seconds',
   },
   settings: {
     public: {

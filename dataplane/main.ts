@@ -1,30 +1,16 @@
 #!/usr/bin/env node
-// Starts the data plane's program: it reads the settings, then serves or runs a command. What serves is loaded only
+// Starts the data plane's program: it reads the settings, then serves, or drains what serves. What serves is loaded only
 // to serve: `svc-gateway drain` has to be quick in a container with a small share of a busy machine, 0.06 s instead
 // of 0.4.
 
 import '../telemetry/require-node.ts'
 import cluster from 'node:cluster'
-import { text } from 'node:stream/consumers'
-import { renderHelpOf } from '../telemetry/settings-help.ts'
+import { renderHelp } from '../telemetry/settings-help.ts'
 import { printableMessage } from '../telemetry/printable.ts'
 import { readVersion } from '../telemetry/version.ts'
 import { type GatewaySettings, readGatewaySettings, SETTINGS } from './config.ts'
 import { runDrainCommand } from './start/drain-command.ts'
-import { hashPassword } from './security/passwords/hash-password.ts'
 import { StartError } from './start-error.ts'
-
-const COMMANDS: Readonly<
-  Record<string, (settings: GatewaySettings) => Promise<string | undefined>>
-> = {
-  drain: (settings) => runDrainCommand({ settings }),
-  'hash-password': async () => {
-    const password = (await text(process.stdin)).replace(/\r?\n$/, '')
-    if (password === '') return 'hash-password: give the password on stdin'
-    process.stdout.write(`${await hashPassword(password)}\n`)
-    return undefined
-  },
-}
 
 const fail = (message: string): never => {
   process.stderr.write(printableMessage(`svc-gateway: ${message}\n`))
@@ -37,14 +23,14 @@ const main = async (): Promise<void> => {
     case 'fault':
       return fail(parsed.message)
     case 'help':
-      process.stdout.write(renderHelpOf(SETTINGS, parsed.command))
+      process.stdout.write(renderHelp(SETTINGS))
       return
     case 'version':
       process.stdout.write(`${readVersion()}\n`)
       return
     case 'settings':
       if (parsed.command === null) await startServing(parsed.settings)
-      else await runCommand(parsed.command, parsed.settings)
+      else await drain(parsed.settings)
   }
 }
 
@@ -55,8 +41,8 @@ const startServing = async (settings: GatewaySettings): Promise<void> => {
   await (await import('./start/serve.ts')).serve(settings, health)
 }
 
-const runCommand = async (command: string, settings: GatewaySettings): Promise<void> => {
-  const problem = await COMMANDS[command]?.(settings)
+const drain = async (settings: GatewaySettings): Promise<void> => {
+  const problem = await runDrainCommand({ settings })
   if (problem !== undefined) fail(problem)
 }
 

@@ -10,10 +10,7 @@ import { parseAddress } from '../telemetry/settings-value.ts'
 import { MANAGEMENT_SETTINGS } from './management-settings.ts'
 import { LEASE } from './resource/roles-for.ts'
 import { QUOTA_SETTINGS } from './quota-settings.ts'
-import { faultOfUrl } from './fleet/static-data-planes.ts'
-import { addressProblem, sourceProblem, withoutUser } from './gateway-operand.ts'
-
-const MANAGEMENT_FLAGS = Object.keys(MANAGEMENT_SETTINGS)
+import { faultOfUrl, withoutUser } from './fleet/static-data-planes.ts'
 
 /** Behaviour §9. A feature that does not exist yet has no setting. */
 export const SETTINGS = {
@@ -21,47 +18,10 @@ export const SETTINGS = {
   summary: 'brings gateways into line with ApiSpecification and Realm resources',
   envPrefix: 'SVC_OPERATOR_',
   commands: {
-    validate: {
-      operands: 'FILE…',
-      help: 'validate manifests or plain documents (files, directories, - for stdin); exit 1 if any has a problem',
-      settings: ['json', 'max-routes'],
-      examples: ['svc-operator validate apis/', 'cat users.yaml | svc-operator validate -'],
-    },
-    routes: {
-      operands: 'FILE…|URL',
-      help: 'list every route of manifests or plain documents (files, directories, - for stdin), or of the gateway with this management address',
-      settings: ['match', 'json', 'class', 'max-routes', ...MANAGEMENT_FLAGS],
-      examples: [
-        'svc-operator routes apis/',
-        'svc-operator routes http://127.0.0.1:18081 --match api.acme.com/v1/users',
-      ],
-    },
-    explain: {
-      operands: 'METHOD REQUEST-URL FILE…|URL',
-      help: 'say which route takes a request and why others do not, what it lacks, and the folded operation: by files, or by the gateway with this management address; exit 0 if it would be served, 1 if not. Credentials are not checked, nothing is sent to the API',
-      repeated: {
-        flag: '-H',
-        placeholder: "'NAME: VALUE'",
-        help: 'a header of the request, as for curl; may be repeated. Values are never printed',
-      },
-      settings: ['json', 'class', 'max-routes', ...MANAGEMENT_FLAGS],
-      examples: [
-        'svc-operator explain GET https://api.acme.com/v1/users/42 apis/',
-        "svc-operator explain POST /v1/users -H 'Host: api.acme.com' -H 'Content-Type: text/plain' http://127.0.0.1:18081",
-      ],
-    },
-    import: {
-      operands: 'URL',
-      help: 'write the documents and realms of the gateway with this management address as manifests, to stdout or --out',
-      settings: ['out', 'namespace', ...MANAGEMENT_FLAGS],
-      examples: ['svc-operator import http://127.0.0.1:18081 --out apis/'],
-    },
-    uninstall: {
-      help: 'remove what the operator created in a cluster: certificates, webhook configurations, its Lease',
-    },
-    release: {
-      help: 'write into the status of resources outside of --namespaces that the operator no longer watches them',
-    },
+    uninstall:
+      'remove what the operator created in a cluster: certificates, webhook configurations, its Lease',
+    release:
+      'write into the status of resources outside of --namespaces that the operator no longer watches them',
   },
   settings: {
     manifests: {
@@ -84,13 +44,7 @@ export const SETTINGS = {
       type: 'string',
       default: null,
       placeholder: 'NAME',
-      help: "namespace of the operator's Lease and certificates; that of the pod or the context if left out. import: namespace of the manifests",
-    },
-    out: {
-      type: 'path',
-      default: null,
-      placeholder: 'DIR',
-      help: 'import: directory to write a file to for each document and realm; none is overwritten',
+      help: "namespace of the operator's Lease and certificates; that of the pod or the context if left out",
     },
     'service-account': {
       type: 'string',
@@ -235,17 +189,6 @@ export const SETTINGS = {
       default: false,
       help: 'exit once everything has been sent: 0 if all resources are Ready, else 1',
     },
-    json: {
-      type: 'boolean',
-      default: false,
-      help: 'validate, routes, explain: print the result as JSON',
-    },
-    match: {
-      type: 'string',
-      default: null,
-      placeholder: 'TEXT',
-      help: 'routes: list only those with this text in host and path, version, action, realm or document; case does not count',
-    },
     'log-level': {
       type: 'enum',
       values: ['debug', 'info', 'warn', 'error', 'silent'],
@@ -265,30 +208,9 @@ export const readOperatorSettings = (
 ): ParsedSettings<typeof SETTINGS> => {
   const parsed = parseSettings(SETTINGS, argv, env, readConfigFile)
   if (parsed.kind !== 'settings') return parsed
-  const message =
-    parsed.command === null
-      ? findConflict(parsed.settings)
-      : findOperandProblem(parsed.command, parsed.operands)
+  const message = parsed.command === null ? findConflict(parsed.settings) : undefined
   return message === undefined ? parsed : { kind: 'fault', message }
 }
-
-const findOperandProblem = (command: string, operands: readonly string[]): string | undefined => {
-  const [first] = operands
-  if (command === 'validate')
-    return first === undefined ? 'validate: name the files to validate, or - for stdin' : undefined
-  if (command === 'routes') return prefixed(command, sourceProblem(operands))
-  if (command === 'explain')
-    return operands.length < 2
-      ? 'explain: name the method and the URL of the request, such as GET https://api.acme.com/users'
-      : prefixed(command, sourceProblem(operands.slice(2)))
-  if (command !== 'import') return undefined
-  return first === undefined || operands.length > 1
-    ? 'import: name the management address of one gateway, such as http://127.0.0.1:18081'
-    : prefixed(command, addressProblem(first))
-}
-
-const prefixed = (command: string, problem: string | undefined): string | undefined =>
-  problem && `${command}: ${problem}`
 
 const findConflict = (settings: OperatorSettings): string | undefined => {
   const { manifests, kubernetes, once } = settings

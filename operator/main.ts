@@ -3,14 +3,13 @@
 
 import '../telemetry/require-node.ts'
 import { statSync } from 'node:fs'
-import { text } from 'node:stream/consumers'
 import { messageOf } from '../base/thrown.ts'
 import { breakHabitsOfV8 } from '../base/tune-v8.ts'
 import { printable, printableMessage } from '../telemetry/printable.ts'
 import { readVersion } from '../telemetry/version.ts'
 import { createLog, type Log, logFirstLine, type LogLevel } from '../telemetry/log.ts'
 import { startToMeasure } from '../telemetry/process-metrics.ts'
-import { renderHelpOf } from '../telemetry/settings-help.ts'
+import { renderHelp } from '../telemetry/settings-help.ts'
 import {
   clusterEnvironment,
   type OperatorSettings,
@@ -27,14 +26,14 @@ const main = async (): Promise<void> => {
     case 'fault':
       return fail(parsed.message)
     case 'help':
-      process.stdout.write(renderHelpOf(SETTINGS, parsed.command))
+      process.stdout.write(renderHelp(SETTINGS))
       return
     case 'version':
       process.stdout.write(`${readVersion()}\n`)
       return
     case 'settings':
       if (parsed.command === null) await run(parsed.settings, parsed.given.has('log-level'))
-      else await COMMANDS[parsed.command as keyof typeof COMMANDS](parsed)
+      else await COMMANDS[parsed.command as keyof typeof COMMANDS](parsed.settings)
   }
 }
 
@@ -43,53 +42,13 @@ const fail = (message: string): never => {
   process.exit(2)
 }
 
-interface Commanded {
-  readonly settings: OperatorSettings
-  readonly operands: readonly string[]
-  readonly repeated: readonly string[]
-}
-
-/** The one place where commands write: whatever a file, a gateway or a cluster made them say, no terminal obeys it. */
+/** The one place where commands write: whatever a cluster made them say, no terminal obeys it. */
 const output = {
   print: (lines: string) => process.stdout.write(printable(lines)),
   complain: (line: string) => process.stderr.write(printableMessage(line)),
 }
 
-const validate = async ({ operands, settings }: Commanded): Promise<void> => {
-  const { runValidate } = await import('./validate/validate-command.ts')
-  const readStdin = (): Promise<string> => text(process.stdin)
-  process.exitCode = await runValidate(operands, settings, { readStdin, ...output })
-}
-
-const routes = async ({ operands, settings }: Commanded): Promise<void> => {
-  const { runRoutes } = await import('./explain/routes-command.ts')
-  const readStdin = (): Promise<string> => text(process.stdin)
-  process.exitCode = await runRoutes(operands, settings, {
-    readStdin,
-    ...output,
-    program: 'svc-operator: routes',
-  })
-}
-
-const explain = async ({ operands, repeated, settings }: Commanded): Promise<void> => {
-  const { runExplain } = await import('./explain/explain-command.ts')
-  const readStdin = (): Promise<string> => text(process.stdin)
-  const [method = '', url = '', ...source] = operands
-  const request = { method, url, headers: repeated }
-  process.exitCode = await runExplain(request, source, settings, {
-    readStdin,
-    ...output,
-    program: 'svc-operator: explain',
-  })
-}
-
-const importGateway = async ({ operands, settings }: Commanded): Promise<void> => {
-  const { runImport } = await import('./import/import-command.ts')
-  const program = 'svc-operator: import'
-  process.exitCode = await runImport(operands[0] ?? '', settings, { ...output, program })
-}
-
-const uninstall = async ({ settings }: Commanded): Promise<void> => {
+const uninstall = async (settings: OperatorSettings): Promise<void> => {
   const log = createLog({ level: settings.logLevel, name: 'svc-operator' })
   const { runUninstall } = await import('./uninstall/uninstall-command.ts')
   try {
@@ -99,7 +58,7 @@ const uninstall = async ({ settings }: Commanded): Promise<void> => {
   }
 }
 
-const release = async ({ settings }: Commanded): Promise<void> => {
+const release = async (settings: OperatorSettings): Promise<void> => {
   const log = createLog({ level: settings.logLevel, name: 'svc-operator' })
   const { runRelease } = await import('./uninstall/release-command.ts')
   try {
@@ -114,14 +73,10 @@ const release = async ({ settings }: Commanded): Promise<void> => {
   }
 }
 
-const COMMANDS = {
-  validate,
-  routes,
-  explain,
-  import: importGateway,
-  uninstall,
-  release,
-} satisfies Record<keyof (typeof SETTINGS)['commands'], (commanded: Commanded) => Promise<void>>
+const COMMANDS = { uninstall, release } satisfies Record<
+  keyof (typeof SETTINGS)['commands'],
+  (settings: OperatorSettings) => Promise<void>
+>
 
 const run = async (settings: OperatorSettings, isLevelGiven: boolean): Promise<void> => {
   breakHabitsOfV8()

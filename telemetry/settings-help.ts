@@ -4,21 +4,23 @@ import type { RepeatedFlag, Setting, SettingsTable } from './settings-table.ts'
 import { describeExpected } from './settings-value.ts'
 
 /** Usage, commands, every setting with its default. */
-const renderHelp = (table: SettingsTable): string => {
+export const renderHelp = (table: SettingsTable): string => {
   const commands = Object.entries(table.commands ?? {})
   const rows = [
     ...rowsOf(table.settings),
     ['  --config FILE', 'YAML map of these settings, without the dashes'] as const,
-    ['  --help, --version', 'print and end; behind a command: what that takes'] as const,
+    ['  --help, --version', 'print and end'] as const,
   ]
   return [
     `${table.program}: ${table.summary}`,
     '',
     `Usage: ${table.program} [settings]`,
-    ...commands.map(([name, command]) => {
-      const words = [table.program, name, command.operands, '[settings]'].filter(Boolean).join(' ')
-      const lines = wrap(command.help, LINE - COMMAND_INDENT.length)
-      return [`       ${words}`, ...lines.map((line) => `${COMMAND_INDENT}${line}`)].join('\n')
+    ...commands.flatMap(([name, help]) => {
+      const lines = wrap(help, LINE - COMMAND_INDENT.length)
+      return [
+        `       ${table.program} ${name} [settings]`,
+        ...lines.map((line) => `${COMMAND_INDENT}${line}`),
+      ]
     }),
     '',
     `A flag wins over its variable (${table.envPrefix}…, upper case, _ for -), that over the --config file.`,
@@ -33,11 +35,11 @@ interface CommandHelp {
   /** With its program: `svc diff`. */
   readonly name: string
   readonly summary: string
-  readonly operands?: string | undefined
-  readonly repeated?: RepeatedFlag | undefined
+  readonly operands?: string
+  readonly repeated?: RepeatedFlag
   readonly settings: SettingsTable['settings']
-  /** Whole command lines, each with what it does where that is not plain. */
-  readonly examples: readonly (readonly [line: string, what?: string])[]
+  /** Whole command lines, each with what it does. */
+  readonly examples: readonly (readonly [line: string, what: string])[]
 }
 
 /** The output of `COMMAND --help`: what the command takes, and examples. */
@@ -50,33 +52,14 @@ export const renderCommandHelp = (help: CommandHelp): string => {
     '',
     ['Usage:', name, operands, own, rows.length > 0 && '[settings]'].filter(Boolean).join(' '),
     ...(rows.length === 0 ? [] : ['', ...rows]),
-    ...(examples.length === 0 ? [] : ['', 'Examples:', ...examples.flatMap(exampleLines)]),
+    '',
+    'Examples:',
+    ...examples.flatMap(([line, what]) => [`  ${line}`, `      ${what}`]),
     '',
   ].join('\n')
 }
 
 const COMMAND_INDENT = ' '.repeat(11)
-
-const exampleLines = ([line, what]: readonly [line: string, what?: string]): readonly string[] =>
-  what === undefined ? [`  ${line}`] : [`  ${line}`, `      ${what}`]
-
-/** The help of a command of a daemon; all of the daemon's where there is no such command. */
-export const renderHelpOf = (table: SettingsTable, name: string | null): string => {
-  const commands = table.commands ?? {}
-  const command = name !== null && Object.hasOwn(commands, name) ? commands[name] : undefined
-  if (name === null || command === undefined) return renderHelp(table)
-  const { help, operands, repeated, settings = [], examples = [] } = command
-  return renderCommandHelp({
-    name: `${table.program} ${name}`,
-    summary: help,
-    operands,
-    repeated,
-    settings: Object.fromEntries(
-      Object.entries(table.settings).filter(([flag]) => settings.includes(flag)),
-    ),
-    examples: examples.map((line) => [line]),
-  })
-}
 
 const LINE = 100
 
@@ -112,8 +95,7 @@ const rowOf = (name: string, setting: Setting): readonly [string, string] => [
  */
 export const renderSettingsMarkdown = (table: SettingsTable): string => {
   const commands = Object.entries(table.commands ?? {}).map(
-    ([name, command]) =>
-      `- \`${[table.program, name, command.operands].filter(Boolean).join(' ')}\`: ${command.help}`,
+    ([name, help]) => `- \`${table.program} ${name}\`: ${help}`,
   )
   const rows = Object.entries(table.settings).map(([name, setting]) =>
     [

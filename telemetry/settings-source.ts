@@ -4,7 +4,7 @@
 import type * as Yaml from 'yaml'
 import { loadLate } from '../base/load-late.ts'
 import { nearestName } from '../base/nearest-name.ts'
-import type { Command, SettingsTable } from './settings-table.ts'
+import type { SettingsTable } from './settings-table.ts'
 
 /** A text that some source gives for a setting. */
 export interface Given {
@@ -23,7 +23,7 @@ export interface CommandLine {
   readonly given: ReadonlyMap<string, Given>
   readonly command: string | null
   readonly operands: readonly string[]
-  /** Values of the command's own flag, in order. */
+  /** Values of the flag that may be repeated, in order. */
   readonly repeated: readonly string[]
   readonly wants: 'help' | 'version' | null
 }
@@ -32,7 +32,7 @@ export interface CommandLine {
 export const CONFIG_FLAG = 'config'
 
 /**
- * Reads `--flag value`, `--flag=value`, `-f value`, `--no-flag`, a command with its own flag and its operands; `--` ends the flags.
+ * Reads `--flag value`, `--flag=value`, `-f value`, `--no-flag`, a command or operands; `--` ends the flags.
  */
 export const readCommandLine = (
   table: SettingsTable,
@@ -48,7 +48,7 @@ export const readCommandLine = (
     const question = QUESTIONS.get(word)
     const value = argv[at + 1]
     if (question !== undefined) wants ??= question
-    else if (isRepeated(table, words[0], word)) {
+    else if (isRepeated(table, word)) {
       if (value === undefined) return refuse(`${word}: a value must follow`)
       repeated.push(value)
       at++
@@ -63,13 +63,7 @@ export const readCommandLine = (
   return readWords(table, [...words, ...argv.slice(flagsEnd + 1)], { given, repeated, wants })
 }
 
-const commandOf = (table: SettingsTable, word = ''): Command | undefined => {
-  const { commands = {} } = table
-  return Object.hasOwn(commands, word) ? commands[word] : undefined
-}
-
-const isRepeated = (table: SettingsTable, command: string | undefined, word: string): boolean =>
-  (commandOf(table, command) ?? table).repeated?.flag === word
+const isRepeated = ({ repeated }: SettingsTable, word: string): boolean => repeated?.flag === word
 
 const QUESTIONS: ReadonlyMap<string, 'help' | 'version'> = new Map([
   ['--help', 'help'],
@@ -171,15 +165,13 @@ const readWords = (
   words: readonly string[],
   rest: Pick<CommandLine, 'given' | 'repeated' | 'wants'>,
 ): CommandLine | { readonly ok: false; readonly message: string } => {
-  const [word, ...operands] = words
-  if (word === undefined || (table.commands === undefined && table.operands !== undefined))
+  const [word, excess] = words
+  if (word === undefined || table.operands !== undefined)
     return { ok: true, command: null, operands: words, ...rest }
-  const command = commandOf(table, word)
-  if (command === undefined) return refuse(`${word}: unexpected argument; see --help`)
-  if (command.operands === undefined && operands[0] !== undefined) {
-    return refuse(`${operands[0]}: ${word} takes no argument`)
-  }
-  return { ok: true, command: word, operands, ...rest }
+  if (!Object.hasOwn(table.commands ?? {}, word))
+    return refuse(`${word}: unexpected argument; see --help`)
+  if (excess !== undefined) return refuse(`${excess}: ${word} takes no argument`)
+  return { ok: true, command: word, operands: [], ...rest }
 }
 
 /** Kubernetes puts these into every pod for a Service of the same name as the program. */

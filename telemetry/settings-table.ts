@@ -7,10 +7,10 @@ export interface SettingsTable {
   readonly summary: string
   /** `SVC_GATEWAY_`; a setting's variable is this and its name in upper case, `_` for `-`. */
   readonly envPrefix: string
-  readonly commands?: Readonly<Record<string, Command>>
+  /** What it does instead of running, by name: one sentence for help. They take the program's settings and no operands. */
+  readonly commands?: Readonly<Record<string, string>>
   /** Placeholder of the operands of a program without commands (`FILE…`); left out: it takes none. */
   readonly operands?: string
-  /** As that of a command, of a program without commands. */
   readonly repeated?: RepeatedFlag
   /** By flag name, without dashes in front. */
   readonly settings: Readonly<Record<string, Setting>>
@@ -22,16 +22,6 @@ export interface RepeatedFlag {
   readonly flag: string
   readonly placeholder: string
   readonly help: string
-}
-
-export interface Command {
-  readonly help: string
-  /** Placeholder of its operands (`FILE…`); left out: it takes none. */
-  readonly operands?: string
-  readonly repeated?: RepeatedFlag
-  /** The settings that it reads (by flag name), and examples: `COMMAND --help` shows these alone. */
-  readonly settings?: readonly string[]
-  readonly examples?: readonly string[]
 }
 
 /** The typed values of a table: `'public-tls'` is `publicTls`; null where a setting is off by default. */

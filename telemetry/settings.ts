@@ -20,14 +20,12 @@ export type ParsedSettings<T extends SettingsTable> =
       /** One of the table's commands, or null for the program itself. */
       readonly command: string | null
       readonly operands: readonly string[]
-      /** Values of the command's own flag, in order. */
+      /** Values of the flag that may be repeated, in order. */
       readonly repeated: readonly string[]
       /** Names of the settings that some source gives. */
       readonly given: ReadonlySet<string>
     }
-  /** `command`: its own help. */
-  | { readonly kind: 'help'; readonly command: string | null }
-  | { readonly kind: 'version' }
+  | { readonly kind: 'help' | 'version' }
   /** One line for stderr, exit 2. */
   | { readonly kind: 'fault'; readonly message: string }
 
@@ -46,7 +44,6 @@ export const parseSettings = <const T extends SettingsTable>(
 ): ParsedSettings<T> => {
   const line = readCommandLine(table, argv)
   if (!line.ok) return fault(line.message)
-  if (line.wants === 'help') return { kind: 'help', command: line.command }
   if (line.wants !== null) return { kind: line.wants }
   const environment = readEnvironment(table, env)
   if (!environment.ok) return fault(environment.message)

@@ -6,7 +6,7 @@ import type { ValueMap } from '../../language/expression/value.ts'
 import { type ObjectName, type ResourceType, TYPES } from '../../operator/kubernetes/client/api.ts'
 import { OWN_TYPES } from '../../operator/resource/own-types.ts'
 import type { Kind } from '../../operator/resource/resource.ts'
-import type { Collected, Located } from '../../operator/validate/collect-resources.ts'
+import type { Collected, Located } from '../validate/collect-resources.ts'
 
 export interface AppliedObject {
   readonly kind: Kind

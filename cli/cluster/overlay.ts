@@ -1,7 +1,7 @@
 // Lays files over what a cluster has, as applying them would. Pure.
 
 import type { RealmResource, Resource } from '../../operator/resource/resource.ts'
-import type { Collected, Located } from '../../operator/validate/collect-resources.ts'
+import type { Collected, Located } from '../validate/collect-resources.ts'
 
 type Resources = Pick<Collected, 'resources' | 'diagnostics'>
 

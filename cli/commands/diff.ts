@@ -1,9 +1,9 @@
 // Compares the routes of files with those that a gateway or a cluster has, before the files are applied.
 
 import { ApiError } from '../../operator/kubernetes/client/api.ts'
-import { addressProblem } from '../../operator/gateway-operand.ts'
-import { collectResources } from '../../operator/validate/collect-resources.ts'
-import { type GatheredFile, gatherFiles } from '../../operator/validate/gather-files.ts'
+import { addressProblem } from '../gateway-operand.ts'
+import { collectResources } from '../validate/collect-resources.ts'
+import { type GatheredFile, gatherFiles } from '../validate/gather-files.ts'
 import type { Settings } from '../../telemetry/settings-table.ts'
 import { CLUSTER_SETTINGS } from '../cluster/cluster-settings.ts'
 import { connectCluster } from '../cluster/connect.ts'

@@ -1,9 +1,18 @@
-// Writes the documents and realms of a running gateway as manifests.
+// Writes the documents and realms of a running gateway as manifests, to stdout or to files, and what to do next to
+// stderr. Never overwrites a file.
 
-import { addressProblem } from '../../operator/gateway-operand.ts'
-import { MANAGEMENT_SETTINGS } from '../../operator/management-settings.ts'
+import { existsSync } from 'node:fs'
+import { mkdir, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { messageOf } from '../../base/thrown.ts'
+import { MANAGEMENT_SETTINGS, type ManagementSettings } from '../../operator/management-settings.ts'
 import { defineCommand } from '../command.ts'
+import { askGateway } from '../explain/gateway.ts'
+import { addressProblem } from '../gateway-operand.ts'
+import { type ImportPlan, planImport, type PlannedFile } from '../import/plan-import.ts'
+import { type GatewayReading, readGateway } from '../import/read-gateway.ts'
 
+/** 0: all of it was written. 1: something could not be. 2: nothing was. */
 export const importGateway = defineCommand(
   {
     program: 'svc import',
@@ -28,17 +37,60 @@ export const importGateway = defineCommand(
     },
     examples: [['svc import http://127.0.0.1:18081 --out apis', 'manifests to keep in git']],
   },
-  async ({ settings, operands }, io) => {
+  async ({ settings, operands }, { print, complain, fail }) => {
     const [url] = operands
-    const problem =
-      url === undefined || operands.length > 1
-        ? 'name the management address of one gateway, such as http://127.0.0.1:18081'
-        : addressProblem(url)
-    if (url === undefined || problem !== undefined) {
-      io.complain(`svc import: ${problem ?? ''}\n`)
-      return 2
+    if (url === undefined || operands.length > 1)
+      return fail('name the management address of one gateway, such as http://127.0.0.1:18081')
+    const problem = addressProblem(url)
+    if (problem !== undefined) return fail(problem)
+    const reading = await read(url, settings)
+    if ('fault' in reading) return fail(`${url}: ${reading.fault}`)
+    if (reading.documents.length + reading.realms.length + reading.faults.length === 0) {
+      complain(`${url} has no documents and no realms\n`)
+      return 0
     }
-    const { runImport } = await import('../../operator/import/import-command.ts')
-    return await runImport(url, settings, { ...io, program: 'svc import' })
+    const { namespace, out: directory } = settings
+    const plan = planImport(reading, { url, namespace, directory })
+    if (directory === null) print(plan.files.map(({ text }) => text).join('---\n'))
+    else {
+      const fault = await write(directory, plan.files)
+      if (fault !== undefined) return fail(fault)
+      for (const { name } of plan.files) complain(`wrote ${join(directory, name)}\n`)
+    }
+    for (const line of closing(plan)) complain(`${line}\n`)
+    return plan.faults.length === 0 ? 0 : 1
   },
 )
+
+const read = async (url: string, settings: ManagementSettings): Promise<GatewayReading> => {
+  const asked = await askGateway(url, settings, async (client) => ({
+    result: 'ok',
+    value: await readGateway(client),
+    etag: undefined,
+  }))
+  return 'fault' in asked ? asked : asked.value
+}
+
+/** All of them or none, as far as that can be known before. */
+const write = async (
+  directory: string,
+  files: readonly PlannedFile[],
+): Promise<string | undefined> => {
+  try {
+    await mkdir(directory, { recursive: true })
+    for (const { name } of files) {
+      const path = join(directory, name)
+      if (existsSync(path)) return `${path} is there already: nothing was written`
+    }
+    for (const { name, text } of files) await writeFile(join(directory, name), text, { flag: 'wx' })
+    return undefined
+  } catch (error) {
+    return messageOf(error)
+  }
+}
+
+const closing = ({ files, faults, next }: ImportPlan): readonly string[] => {
+  const count = `${files.length} ${files.length === 1 ? 'manifest' : 'manifests'}`
+  const leftOut = faults.map((fault) => `left out: ${fault}`)
+  return [...leftOut, `${count}. Next:`, ...next.map((line) => `  ${line}`)]
+}

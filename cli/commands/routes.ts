@@ -1,10 +1,12 @@
 // Lists the routes of files, or of a gateway.
 
-import { runRoutes } from '../../operator/explain/routes-command.ts'
-import { sourceProblem } from '../../operator/gateway-operand.ts'
 import { defineCommand } from '../command.ts'
+import { routesOfFiles, routesOfGateway } from '../explain/read-routes.ts'
+import { routesText } from '../explain/routes-text.ts'
+import { isManagementAddress, sourceProblem } from '../gateway-operand.ts'
 import { JSON_SETTING, SOURCE_SETTINGS } from '../source-settings.ts'
 
+/** 0: they were listed. 1: some documents were left out. 2: nothing could be read. */
 export const routes = defineCommand(
   {
     program: 'svc routes',
@@ -23,11 +25,19 @@ export const routes = defineCommand(
     },
     examples: [['svc routes apis/ --match /orders', 'which paths have orders']],
   },
-  async ({ settings, operands }, io) => {
+  async ({ settings, operands }, { print, complain, fail, readStdin }) => {
     const problem = sourceProblem(operands)
-    if (problem === undefined)
-      return await runRoutes(operands, settings, { ...io, program: 'svc routes' })
-    io.complain(`svc routes: ${problem}\n`)
-    return 2
+    if (problem !== undefined) return fail(problem)
+    const [first = ''] = operands
+    const read = isManagementAddress(first)
+      ? await routesOfGateway(first, settings)
+      : await routesOfFiles(operands, settings, readStdin)
+    if ('fault' in read) return fail(read.fault)
+    const { routes, leftOut } = read
+    const shown = routes.map(({ row, at }) => ({ ...row, at }))
+    print(settings.json ? `${JSON.stringify({ routes: shown }, null, 2)}\n` : routesText(routes))
+    for (const line of leftOut) complain(`left out: ${line}\n`)
+    complain(`${routes.length} ${routes.length === 1 ? 'route' : 'routes'}\n`)
+    return leftOut.length === 0 ? 0 : 1
   },
 )

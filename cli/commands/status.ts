@@ -2,8 +2,8 @@
 
 import { didYouMean } from '../../base/nearest-name.ts'
 import type { ValueMap } from '../../language/expression/value.ts'
-import { askGateway } from '../../operator/explain/gateway.ts'
-import { addressProblem, isManagementAddress } from '../../operator/gateway-operand.ts'
+import { askGateway } from '../explain/gateway.ts'
+import { addressProblem, isManagementAddress } from '../gateway-operand.ts'
 import { ApiError } from '../../operator/kubernetes/client/api.ts'
 import { MANAGEMENT_SETTINGS, type ManagementSettings } from '../../operator/management-settings.ts'
 import { OWN_TYPES } from '../../operator/resource/own-types.ts'

@@ -6,10 +6,10 @@ import {
   diagnosticLine,
   validationRecord,
   type ValidationDiagnostic,
-} from '../../operator/validate/validation-diagnostic.ts'
+} from '../validate/validation-diagnostic.ts'
 import { printable } from '../../telemetry/printable.ts'
-import { gatherFiles } from '../../operator/validate/gather-files.ts'
-import { validateFiles } from '../../operator/validate/validate-files.ts'
+import { gatherFiles } from '../validate/gather-files.ts'
+import { validateFiles } from '../validate/validate-files.ts'
 import { type CommandIo, defineCommand } from '../command.ts'
 import { diagnosticsForGitHub } from '../formats/github.ts'
 import { diagnosticsAsJUnit, type IsFailure } from '../formats/junit.ts'
@@ -49,7 +49,7 @@ export const validate = defineCommand(
   async ({ settings: { format, strict, maxRoutes }, operands }, io) => {
     if (operands.length === 0) return fail(io, 'name the files to validate, or - for stdin')
     const gathered = await gatherFiles(operands, io.readStdin)
-    if ('fault' in gathered) return fail(io, gathered.fault.replace(/^validate: /, ''))
+    if ('fault' in gathered) return fail(io, gathered.fault)
     const validation = validateFiles(gathered.files, maxRoutes)
     const isFailure: IsFailure = ({ severity }) => strict || severity === 'error'
     io.print(PRINTERS[format](validation, { isColoured: io.isColoured, isFailure }))

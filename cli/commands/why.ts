@@ -1,7 +1,7 @@
 // Asks a gateway, or an operator for all of its gateways, how a request was decided.
 
-import { askGateway } from '../../operator/explain/gateway.ts'
-import { addressProblem } from '../../operator/gateway-operand.ts'
+import { askGateway } from '../explain/gateway.ts'
+import { addressProblem } from '../gateway-operand.ts'
 import { MANAGEMENT_SETTINGS } from '../../operator/management-settings.ts'
 import { defineCommand } from '../command.ts'
 

@@ -1,6 +1,6 @@
 // Writes diagnostics as the workflow commands that GitHub Actions shows as annotations of a pull request.
 
-import type { ValidationDiagnostic } from '../../operator/validate/validation-diagnostic.ts'
+import type { ValidationDiagnostic } from '../validate/validation-diagnostic.ts'
 
 /**
  * One line for each diagnostic (docs.github.com, "Workflow commands for GitHub Actions").

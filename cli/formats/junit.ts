@@ -1,10 +1,7 @@
 // Writes diagnostics as a JUnit report, which most CI services show beside the tests: one test for each file.
 
 import { printableLine } from '../../telemetry/printable.ts'
-import type {
-  FilesValidation,
-  ValidationDiagnostic,
-} from '../../operator/validate/validation-diagnostic.ts'
+import type { FilesValidation, ValidationDiagnostic } from '../validate/validation-diagnostic.ts'
 
 /**
  * @param isFailure whether a diagnostic makes its file fail

@@ -1,7 +1,7 @@
 // Writes diagnostics as a SARIF log (OASIS SARIF 2.1.0), which code scanning services read.
 
 import { pathToFileURL } from 'node:url'
-import type { ValidationDiagnostic } from '../../operator/validate/validation-diagnostic.ts'
+import type { ValidationDiagnostic } from '../validate/validation-diagnostic.ts'
 import { readVersion } from '../../telemetry/version.ts'
 
 /** @example diagnosticsAsSarif([]) // { version: '2.1.0', runs: [{ tool: …, results: [] }] } */

@@ -1,4 +1,4 @@
-// Defines what is explained of one request: plain data, as `GET /explain` sends it and `svc-operator explain` prints it.
+// Defines what is explained of one request: plain data, as `GET /explain` sends it and `svc explain` prints it.
 
 import type { Method, Scheme } from '../document.ts'
 import type { Miss } from '../router/explain-miss.ts'

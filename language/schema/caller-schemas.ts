@@ -20,7 +20,7 @@ export const USER_SCHEMA = {
         '^\\$scrypt\\$ln=[0-9]{1,2},r=[0-9]{1,2},p=[0-9]{1,2}\\$[A-Za-z0-9+/]{1,256}\\$[A-Za-z0-9+/]{1,256}$',
       'x-sensitivity': 'hash',
       description:
-        'Hash of the password, as svc-gateway hash-password writes it: $scrypt$ln=14,r=8,p=1$salt$hash, base64 without padding.',
+        'Hash of the password, as svc hash-password writes it: $scrypt$ln=14,r=8,p=1$salt$hash, base64 without padding.',
       'x-explain':
         'PHC string of scrypt ($scrypt$ln=14,r=8,p=1$salt$hash), as a text or as secretRef {name, key}. ' +
         'Everyone who may read the Realm reads what stands here as text.',

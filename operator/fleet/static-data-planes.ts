@@ -48,3 +48,6 @@ const isLoopback = (hostname: string): boolean =>
   hostname === 'localhost' || hostname === '[::1]' || /^127(?:\.\d{1,3}){3}$/.test(hostname)
 
 const nameOf = (url: string): string => (url.startsWith('unix:') ? url : new URL(url).host)
+
+/** The text before an @ may be a password. */
+export const withoutUser = (url: string): string => url.replace(/[^/]*@/g, '…@')

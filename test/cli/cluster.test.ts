@@ -13,7 +13,7 @@ import { standingText } from '../../cli/standing-text.ts'
 import type { ValueMap } from '../../language/expression/value.ts'
 import { ApiError, type ResourceType } from '../../operator/kubernetes/client/api.ts'
 import { readRecordedStatus } from '../../operator/resource/recorded-status.ts'
-import { collectResources } from '../../operator/validate/collect-resources.ts'
+import { collectResources } from '../../cli/validate/collect-resources.ts'
 import { createManualClock } from '../support/manual-clock.ts'
 
 const OURS = 'gateway.svc.dev/v1alpha1'

@@ -224,8 +224,6 @@ describe('hostile files', () => {
 it.each([
   ['cli/main.ts', ['validate', 'FILE']],
   ['cli/main.ts', [HOSTILE]],
-  ['operator/main.ts', ['validate', 'FILE']],
-  ['operator/main.ts', ['routes', 'FILE']],
   ['operator/main.ts', ['--once', '--manifests', 'FOLDER', '--data-planes', 'http://127.0.0.1:1']],
   ['operator/main.ts', ['--manifests', HOSTILE]],
   ['operator/main.ts', ['--config', 'FILE']],

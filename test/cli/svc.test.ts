@@ -61,13 +61,22 @@ it.each([['version'], ['--version'], ['-v']])('%s says which build this is', asy
 
 it.each([
   [
-    ['https://a.test/x', 'apis'],
+    ['explain', 'https://a.test/x', 'apis'],
     'name the method before the URL of the request, such as GET https://a.test/x',
   ],
-  [['GET'], 'name the method and the URL of the request, such as GET https://api.acme.com/users'],
-  [['GET', 'https://a.test/x'], 'name files or directories'],
-])('explain %j says what is missing', async (operands, words) => {
-  const { code, stderr } = await svc(['explain', ...operands])
+  [
+    ['explain', 'GET'],
+    'name the method and the URL of the request, such as GET https://api.acme.com/users',
+  ],
+  [['explain', 'GET', 'https://a.test/x'], 'name files or directories'],
+  [['explain', 'GET', '/x', 'http://gateway.test:1'], "'http://gateway.test:1': http is for"],
+  [['routes'], 'name files or directories'],
+  [['routes', 'a.yaml', 'http://127.0.0.1:1'], 'name either files or one management address'],
+  [['routes', 'http://me:pw@gateway.test:1'], "'http://…@gateway.test:1'"],
+  [['import'], 'name the management address of one gateway'],
+  [['import', 'http://10.0.0.1:18081'], 'http is for loopback only'],
+])('%j says what is missing', async (argv, words) => {
+  const { code, stderr } = await svc(argv)
   expect([code, stderr]).toEqual([2, expect.stringContaining(words)])
 })
 

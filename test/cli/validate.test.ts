@@ -6,9 +6,10 @@ import { describe, expect, it } from '@jest/globals'
 import { diagnosticsForGitHub } from '../../cli/formats/github.ts'
 import { diagnosticsAsJUnit } from '../../cli/formats/junit.ts'
 import { diagnosticsAsSarif } from '../../cli/formats/sarif.ts'
-import type { ValidationDiagnostic } from '../../operator/validate/validation-diagnostic.ts'
+import type { ValidationDiagnostic } from '../../cli/validate/validation-diagnostic.ts'
+import { aSpecification } from '../support/resources.ts'
 import { makeTempDir } from '../support/temp-dir.ts'
-import { svc } from './run-svc.ts'
+import { svc, type SvcRun } from './run-svc.ts'
 
 const GOOD = `id: com.example.a
 host: a.example.com
@@ -89,6 +90,22 @@ describe('svc validate', () => {
       stderr: expect.stringMatching(/^svc validate: can't read \/nowhere\/at\/all: /),
     })
     expect(await svc(['validate'])).toMatchObject({ code: 2 })
+  })
+
+  it('has the limit of routes that its flag sets', async () => {
+    const get = { action: { type: 'static', body: 1 } }
+    const stdin = JSON.stringify(
+      aSpecification('a', {
+        versions: { v1: { base_path: '/[v1]', paths: { '/[a]/[b]': { get } } } },
+      }),
+    )
+    const withLimit = (limit: string): Promise<SvcRun> =>
+      svc(['validate', '--max-routes', limit, '-'], { stdin })
+    expect(await withLimit('8')).toMatchObject({ code: 0 })
+    expect(await withLimit('7')).toMatchObject({
+      code: 1,
+      stdout: expect.stringMatching(/8 routes, more than 7: .*max-routes/),
+    })
   })
 
   it('colours diagnostics only for a terminal', async () => {

@@ -1,4 +1,4 @@
-// `svc-operator explain` and `routes`, with real processes: by files and by a gateway they say the same, and the request
+// `svc explain` and `routes`, with real processes: by files and by a gateway they say the same, and the request
 // is then answered as they said.
 
 import { spawn } from 'node:child_process'
@@ -13,7 +13,7 @@ import { programEnvironment } from '../support/program-environment.ts'
 import { makeTempDir, type TempDir } from '../support/temp-dir.ts'
 import { post, REALM } from './gateway-client.ts'
 
-const MAIN = join(import.meta.dirname, '../../operator/main.ts')
+const MAIN = join(import.meta.dirname, '../../cli/main.ts')
 const SECRET = 's3cr3t-value'
 
 let router: Router

@@ -12,7 +12,7 @@ import { compileAtOnce } from '../../operator/reconcile/documents/compile-docume
 import { Reconciler } from '../../operator/reconcile/reconciler.ts'
 import { readResource } from '../../operator/resource/read-resource.ts'
 import { API_VERSION, GROUP, keyOf, type Resource } from '../../operator/resource/resource.ts'
-import { validateFiles } from '../../operator/validate/validate-files.ts'
+import { validateFiles } from '../../cli/validate/validate-files.ts'
 import { REALM, withMistake } from '../support/mistakes.ts'
 
 const valueOf = (text: string): ValueMap => {

@@ -1,4 +1,4 @@
-// Runs `svc-operator validate examples`, and returns its exit code and output.
+// Runs `svc validate examples`, and returns its exit code and output.
 
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
@@ -12,10 +12,10 @@ export interface Validation {
   readonly diagnostics: string
 }
 
-const OPERATOR = join(import.meta.dirname, '../../operator/main.ts')
+const SVC = join(import.meta.dirname, '../../cli/main.ts')
 
 export const runValidateOnExamples = async (): Promise<Validation> => {
-  const child = spawn(process.execPath, [OPERATOR, 'validate', EXAMPLES], {
+  const child = spawn(process.execPath, [SVC, 'validate', EXAMPLES], {
     env: programEnvironment(),
     stdio: ['ignore', 'pipe', 'ignore'],
   })

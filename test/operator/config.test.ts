@@ -41,10 +41,11 @@ describe('settings of the operator', () => {
     [['--kubernetes', '--webhook-url', 'https://[fd00::5]:9443'], /--webhook-url/],
     [['--kubernetes', '--host-ownership', 'mine'], /--host-ownership/],
     [['--unknown'], /unknown/],
-    [['validate'], /name the files/],
-    [['import'], /name the management address of one gateway/],
-    [['import', 'http://10.0.0.1:18081'], /http is for loopback only/],
-    [['import', 'http://u:secret@127.0.0.1:1'], /^(?!.*secret).*must not contain credentials/],
+    [['validate', 'apis/'], /^validate: unexpected argument; see --help$/],
+    [
+      ['--manifests', 'x', '--data-planes', 'http://u:secret@127.0.0.1:1'],
+      /^(?!.*secret).*must not contain credentials/,
+    ],
   ])('%j is a fault', (argv, words) => {
     const parsed = read(...argv)
     expect(parsed.kind === 'fault' ? parsed.message : parsed.kind).toMatch(words)
@@ -57,33 +58,6 @@ describe('settings of the operator', () => {
       () => 'manifests: dir\nstatus: "off"',
     )
     expect(parsed).toMatchObject({ settings: { manager: 'me', manifests: 'dir', status: 'off' } })
-  })
-
-  it('commands have operands', () => {
-    expect(read('validate', 'a', 'b', '--json')).toMatchObject({
-      command: 'validate',
-      operands: ['a', 'b'],
-      settings: { json: true },
-    })
-  })
-})
-
-describe('what routes and explain are asked of', () => {
-  it.each([
-    [['routes', 'apis/'], /^settings$/],
-    [['routes', 'http://127.0.0.1:1', '--match', 'x'], /^settings$/],
-    [['routes', 'unix:/run/m.sock'], /^settings$/],
-    [['explain', 'GET', '/x', '-H', 'Host: a.test', '-'], /^settings$/],
-    [['explain', 'GET', 'https://a.test/x', 'https://gateway.test:1'], /^settings$/],
-    [['routes'], /routes: name files or directories/],
-    [['explain', 'GET'], /explain: name the method and the URL/],
-    [['explain', 'GET', '/x'], /explain: name files or directories/],
-    [['routes', 'a.yaml', 'http://127.0.0.1:1'], /either files or one management address/],
-    [['routes', 'http://me:pw@gateway.test:1'], /^routes: 'http:\/\/…@gateway.test:1'/],
-    [['explain', 'GET', '/x', 'http://gateway.test:1'], /explain: 'http/],
-  ])('%j', (argv, words) => {
-    const parsed = read(...argv)
-    expect(parsed.kind === 'fault' ? parsed.message : parsed.kind).toMatch(words)
   })
 })
 

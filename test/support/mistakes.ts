@@ -1,6 +1,6 @@
 // Puts mistakes into a document without any, and says what `validate` finds.
 
-import { validateFiles } from '../../operator/validate/validate-files.ts'
+import { validateFiles } from '../../cli/validate/validate-files.ts'
 
 export const DOCUMENT = `id: orders
 host: api.test

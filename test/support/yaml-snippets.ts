@@ -6,11 +6,11 @@ import { isMap, type Value } from '../../language/expression/value.ts'
 import { OIDC_PROVIDER_SCHEMA } from '../../language/schema/oidc-provider-schema.ts'
 import { REALM_SPEC } from '../../operator/resource/realm-shape.ts'
 import { API_VERSION } from '../../operator/resource/resource.ts'
-import { validateFiles } from '../../operator/validate/validate-files.ts'
+import { validateFiles } from '../../cli/validate/validate-files.ts'
 import {
   diagnosticLine,
   type ValidationDiagnostic,
-} from '../../operator/validate/validation-diagnostic.ts'
+} from '../../cli/validate/validation-diagnostic.ts'
 import { createCertificateAuthority } from './certificates.ts'
 import { chartSections, valueFault } from './documented-commands.ts'
 

@@ -1,5 +1,9 @@
 import { describe, expect, it } from '@jest/globals'
-import { renderHelpOf, renderSettingsMarkdown } from '../../telemetry/settings-help.ts'
+import {
+  renderCommandHelp,
+  renderHelp,
+  renderSettingsMarkdown,
+} from '../../telemetry/settings-help.ts'
 import type { SettingsTable } from '../../telemetry/settings-table.ts'
 import { parseSettings } from '../../telemetry/settings.ts'
 
@@ -8,14 +12,8 @@ const TABLE = {
   summary: 'does things',
   envPrefix: 'SVC_THING_',
   commands: {
-    stop: { help: 'stops' },
-    judge: {
-      help: 'judges',
-      operands: 'FILE…',
-      repeated: { flag: '-H', placeholder: 'TEXT', help: 'what to hear' },
-      settings: ['count'],
-      examples: ['svc-thing judge a.yaml'],
-    },
+    stop: 'stops',
+    judge: 'judges',
   },
   settings: {
     public: { type: 'address', default: '127.0.0.1:80', help: 'where' },
@@ -44,6 +42,16 @@ const TABLE = {
       help: 'how wide',
     },
   },
+} as const satisfies SettingsTable
+
+/** A program without commands. */
+const WITH_OPERANDS = {
+  program: 'thing',
+  summary: 'takes things',
+  envPrefix: 'THING_',
+  operands: 'FILE…',
+  repeated: { flag: '-H', placeholder: 'TEXT', help: 'what to hear' },
+  settings: { count: TABLE.settings.count },
 } as const satisfies SettingsTable
 
 const noFile = (path: string): string => {
@@ -147,13 +155,29 @@ describe('parseSettings', () => {
     expect(parse([], { [`SVC_THING_${rest}`]: 'tcp://10.0.0.1:80' }).kind).toBe('settings')
   })
 
-  it.each<[readonly string[], string | null, readonly string[]]>([
-    [['stop', '--count', '4'], 'stop', []],
-    [['-c', '4', 'stop', '-c=5'], 'stop', []],
-    [['--count', '4', 'judge', 'a.yaml', '-'], 'judge', ['a.yaml', '-']],
-    [['judge', '--', '--odd'], 'judge', ['--odd']],
-  ])('%j is a command', (argv, command, operands) => {
-    expect(parse(argv)).toMatchObject({ kind: 'settings', command, operands })
+  it.each<[readonly string[], string]>([
+    [['stop', '--count', '4'], 'stop'],
+    [['-c', '4', 'judge', '-c=5'], 'judge'],
+  ])('%j is a command', (argv, command) => {
+    expect(parse(argv)).toMatchObject({ kind: 'settings', command, operands: [] })
+  })
+
+  it.each<[readonly string[], readonly string[]]>([
+    [
+      ['--count', '4', 'a.yaml', '-'],
+      ['a.yaml', '-'],
+    ],
+    [
+      ['a', '--', '--odd'],
+      ['a', '--odd'],
+    ],
+    [[], []],
+  ])('%j has operands', (argv, operands) => {
+    expect(parseSettings(WITH_OPERANDS, argv, {}, noFile)).toMatchObject({
+      kind: 'settings',
+      command: null,
+      operands,
+    })
   })
 
   it.each([
@@ -166,21 +190,27 @@ describe('parseSettings', () => {
 
   it.each<[readonly string[], readonly string[]]>([
     [
-      ['judge', '-H', 'a, b', 'x', '-H', '--odd'],
+      ['-H', 'a, b', 'x', '-H', '--odd'],
       ['a, b', '--odd'],
     ],
-    [['judge', '-H', ''], ['']],
-    [['judge', 'x'], []],
-  ])("%j has the values of the command's own flag, as they are", (argv, repeated) => {
-    expect(parse(argv)).toMatchObject({ kind: 'settings', command: 'judge', repeated })
+    [['-H', ''], ['']],
+    [['x'], []],
+  ])('%j has the values of the flag that may be repeated, as they are', (argv, repeated) => {
+    expect(parseSettings(WITH_OPERANDS, argv, {}, noFile)).toMatchObject({
+      kind: 'settings',
+      repeated,
+    })
   })
 
-  it.each([
-    [['judge', '-H'], /-H: a value must follow/],
-    [['stop', '-H', 'x'], /-H: unknown setting/],
-    [['-H', 'x', 'judge'], /-H: unknown setting/],
-  ])('%j is no use of the flag of a command', (argv, message) => {
-    expect(parse(argv)).toEqual({ kind: 'fault', message: expect.stringMatching(message) })
+  it('a flag that may be repeated needs a value, and is unknown where there is none', () => {
+    expect(parseSettings(WITH_OPERANDS, ['-H'], {}, noFile)).toEqual({
+      kind: 'fault',
+      message: '-H: a value must follow',
+    })
+    expect(parse(['stop', '-H', 'x'])).toEqual({
+      kind: 'fault',
+      message: expect.stringMatching(/-H: unknown setting/),
+    })
   })
 })
 
@@ -264,22 +294,20 @@ describe('a fault is one line that names its source', () => {
 })
 
 describe('what people read', () => {
-  it('a command has help of its own, with its flag, its settings and examples alone', () => {
-    expect(parse(['judge', '--help'])).toEqual({ kind: 'help', command: 'judge' })
-    const help = renderHelpOf(TABLE, 'judge')
-    expect(help).toContain('Usage: svc-thing judge FILE… [-H TEXT]… [settings]')
+  it('the help of a command has its flag, its settings and examples', () => {
+    const examples = [['thing a.yaml', 'takes it']] as const
+    const help = renderCommandHelp({ name: 'thing', ...WITH_OPERANDS, examples })
+    expect(help).toContain('Usage: thing FILE… [-H TEXT]… [settings]')
     expect(help).toMatch(/-H TEXT +what to hear/)
     expect(help).toMatch(/-c, --count N +how many \[3\]/)
-    expect(help).toContain('  svc-thing judge a.yaml')
-    expect(help).not.toContain('--public')
-    expect(renderHelpOf(TABLE, 'constructor')).toBe(renderHelpOf(TABLE, null))
+    expect(help).toContain('\nExamples:\n  thing a.yaml\n      takes it\n')
   })
 
   it('the help names every flag with its default', () => {
-    const help = renderHelpOf(TABLE, null)
+    const help = renderHelp(TABLE)
     for (const name of Object.keys(TABLE.settings)) expect(help).toContain(name)
     expect(help).toContain('Usage: svc-thing [settings]')
-    expect(help).toContain('svc-thing judge FILE… [settings]')
+    expect(help).toContain('svc-thing judge [settings]')
     expect(help).toMatch(/--no-hasty +does not\b/)
     expect(help).toMatch(/--wait SECONDS +how long \[5\]/)
     expect(help).toMatch(/--level WORD +how loud \(low, high\) \[low\]/)
@@ -291,7 +319,7 @@ describe('what people read', () => {
     const settings = {
       'a-setting-with-a-name-that-is-long': { ...TABLE.settings.name, help: long },
     }
-    const help = renderHelpOf({ ...TABLE, settings }, null)
+    const help = renderHelp({ ...TABLE, settings })
     expect(Math.max(...help.split('\n').map((line) => line.length))).toBeLessThanOrEqual(100)
     expect(help.replaceAll(/\s+/g, ' ')).toContain(long)
   })
@@ -300,13 +328,13 @@ describe('what people read', () => {
     const page = renderSettingsMarkdown(TABLE)
     expect(page).toContain('| `--cert` | `SVC_THING_CERT` | a path |  | PEM \\| chain |')
     expect(page).toContain('where, in TLS; needs `--cert`')
-    expect(page).toContain('- `svc-thing judge FILE…`: judges')
+    expect(page).toContain('- `svc-thing judge`: judges')
   })
 
   it('does without commands', () => {
     const { commands, ...bare } = TABLE
     expect(Object.keys(commands)).not.toHaveLength(0)
-    expect(renderHelpOf(bare, null)).not.toContain('judge')
+    expect(renderHelp(bare)).not.toContain('judge')
     expect(renderSettingsMarkdown(bare)).not.toContain('judge')
     expect(parseSettings(bare, ['stop'], {}, noFile).kind).toBe('fault')
   })

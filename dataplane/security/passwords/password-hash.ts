@@ -16,7 +16,7 @@ export interface PasswordHash {
 
 /** 128 · N · r bytes (RFC 7914 §2). */
 const MAX_MEMORY_BYTES = 64 * 1024 * 1024
-/** N · r · p: eight times that of `svc-gateway hash-password`, about 400 ms. */
+/** N · r · p: eight times that of `svc hash-password`, about 400 ms. */
 const MAX_WORK = 2 ** 20
 /** A shorter hash is easily matched by chance. */
 const MIN_HASH_BYTES = 16

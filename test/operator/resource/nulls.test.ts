@@ -9,7 +9,7 @@ import { readResource } from '../../../operator/resource/read-resource.ts'
 import { REALM_SPEC } from '../../../operator/resource/realm-shape.ts'
 import { API_VERSION, GROUP, type Resource } from '../../../operator/resource/resource.ts'
 import { pruneNulls, type Shape } from '../../../operator/resource/shape.ts'
-import { validateFiles } from '../../../operator/validate/validate-files.ts'
+import { validateFiles } from '../../../cli/validate/validate-files.ts'
 import { isMap, type Value, type ValueMap } from '../../../language/expression/value.ts'
 import { aSpecification, cacheOf, resourceOf } from '../../support/resources.ts'
 

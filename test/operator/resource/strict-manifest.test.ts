@@ -3,7 +3,7 @@
 import { describe, expect, it } from '@jest/globals'
 import { readManifest } from '../../../operator/manifests/read-manifest.ts'
 import { API_VERSION } from '../../../operator/resource/resource.ts'
-import { validateFiles } from '../../../operator/validate/validate-files.ts'
+import { validateFiles } from '../../../cli/validate/validate-files.ts'
 import { aSpecification } from '../../support/resources.ts'
 
 const realm = (metadata: object, more: object = {}): object => ({

@@ -3,7 +3,11 @@
 
 import { childPointer } from '../../base/json-pointer.ts'
 import { isList, isMap, type Value } from '../../language/expression/value.ts'
-import { type Resource, resourceKey, type SecretResource } from '../resource/resource.ts'
+import {
+  type Resource,
+  resourceKey,
+  type SecretResource,
+} from '../../operator/resource/resource.ts'
 
 export interface PlacedReference {
   readonly kind: 'Secret' | 'ConfigMap'

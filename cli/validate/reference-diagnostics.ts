@@ -2,9 +2,9 @@
 // exists and can't be used.
 
 import { nearestName } from '../../base/nearest-name.ts'
-import type { Verdict } from '../reconcile/verdict.ts'
-import type { ReasonOf } from '../resource/condition.ts'
-import { DEFAULT_CLASS, type Resource, resourceKey } from '../resource/resource.ts'
+import type { Verdict } from '../../operator/reconcile/verdict.ts'
+import type { ReasonOf } from '../../operator/resource/condition.ts'
+import { DEFAULT_CLASS, type Resource, resourceKey } from '../../operator/resource/resource.ts'
 import type { Located } from './collect-resources.ts'
 import type { ValidationDiagnostic } from './validation-diagnostic.ts'
 import { type PlacedReference, referencesOf, type StandIns } from './secret-references.ts'

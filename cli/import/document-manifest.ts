@@ -4,7 +4,7 @@
 import { gzipSync } from 'node:zlib'
 import { digestOf } from '../../language/wire/digest.ts'
 import { isList, isMap, type Value, type ValueMap } from '../../language/expression/value.ts'
-import { API_VERSION } from '../resource/resource.ts'
+import { API_VERSION } from '../../operator/resource/resource.ts'
 import { type Manifest, metadataOf, type Place } from './manifest.ts'
 import { secretKeys } from './resource-names.ts'
 

@@ -30,7 +30,7 @@ describe('a realm', () => {
       undefined,
       [
         "3:12 notice RealmNotFound the Realm with uri 'com.acme' (realm.yaml:5:8) has errors: what this document needs of it is validated once they are corrected",
-        'realm.yaml:6:41 error invalid_value This text does not fit here: Hash of the password, as svc-gateway hash-password writes it: $scrypt$ln=14,r=8,p=1$salt$hash, base64 without padding.',
+        'realm.yaml:6:41 error invalid_value This text does not fit here: Hash of the password, as svc hash-password writes it: $scrypt$ln=14,r=8,p=1$salt$hash, base64 without padding.',
       ],
     ],
     [

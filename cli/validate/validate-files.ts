@@ -1,13 +1,13 @@
 // Validates texts of files like the operator and the language, and lists everything that they would report. References to
 // objects that the files do not contain are notices, as these may be in the cluster.
 
-import { compileAtOnce } from '../reconcile/documents/compile-document.ts'
+import { compileAtOnce } from '../../operator/reconcile/documents/compile-document.ts'
 import { memberAt } from '../../language/expression/members.ts'
 import type { Problem, Warning } from '../../language/problem.ts'
-import { Reconciler } from '../reconcile/reconciler.ts'
-import type { Verdict } from '../reconcile/verdict.ts'
-import { DEFAULT_CLASS, type Resource, resourceKey } from '../resource/resource.ts'
-import { dependsOnNoVariable } from '../resource/stand-in-variables.ts'
+import { Reconciler } from '../../operator/reconcile/reconciler.ts'
+import type { Verdict } from '../../operator/reconcile/verdict.ts'
+import { DEFAULT_CLASS, type Resource, resourceKey } from '../../operator/resource/resource.ts'
+import { dependsOnNoVariable } from '../../operator/resource/stand-in-variables.ts'
 import { type Collected, collectResources, type Located } from './collect-resources.ts'
 import {
   byPlace,

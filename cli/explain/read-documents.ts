@@ -5,13 +5,13 @@ import type { CompiledApi } from '../../language/compiled.ts'
 import { type FoldedDocument, foldDocument } from '../../language/explain/fold-document.ts'
 import { listAt, mapAt, textAt } from '../../language/expression/members.ts'
 import { isList, isMap, type Value, type ValueMap } from '../../language/expression/value.ts'
-import { readDocument } from '../reconcile/documents/read-document.ts'
+import { readDocument } from '../../operator/reconcile/documents/read-document.ts'
 import {
   type ApiSpecificationResource,
   DEFAULT_CLASS,
   type Resource,
   resourceKey,
-} from '../resource/resource.ts'
+} from '../../operator/resource/resource.ts'
 import { type Collected, collectResources, type Located } from '../validate/collect-resources.ts'
 import { diagnosticLine } from '../validate/validation-diagnostic.ts'
 import type { GatheredFile } from '../validate/gather-files.ts'

@@ -3,9 +3,9 @@
 
 import { isMap, type ValueMap } from '../../language/expression/value.ts'
 import { measure } from '../../language/measure.ts'
-import { describeResponse } from '../fleet/client/describe-response.ts'
-import type { ManagementClient } from '../fleet/management-client.ts'
-import type { RealmSource } from '../fleet/client/read-response.ts'
+import { describeResponse } from '../../operator/fleet/client/describe-response.ts'
+import type { ManagementClient } from '../../operator/fleet/management-client.ts'
+import type { RealmSource } from '../../operator/fleet/client/read-response.ts'
 
 export interface GatewayContents {
   /** By id. */

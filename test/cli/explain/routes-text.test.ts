@@ -1,5 +1,5 @@
 import { expect, it } from '@jest/globals'
-import { type PlacedRoute, routesText } from '../../../operator/explain/routes-text.ts'
+import { type PlacedRoute, routesText } from '../../../cli/explain/routes-text.ts'
 
 const ROUTE: PlacedRoute = {
   row: {

@@ -7,19 +7,17 @@ import { join } from 'node:path'
 import { describe, expect, it } from '@jest/globals'
 import { redacted, secretPointers } from '../../../dataplane/realm/redact.ts'
 import { type OperatorSettings, readOperatorSettings } from '../../../operator/config.ts'
-import { documentManifest } from '../../../operator/import/document-manifest.ts'
-import { runImport } from '../../../operator/import/import-command.ts'
-import { manifestText } from '../../../operator/import/manifest-text.ts'
-import { realmManifest } from '../../../operator/import/realm-manifest.ts'
-import { resourceNames, secretKeys } from '../../../operator/import/resource-names.ts'
+import { documentManifest } from '../../../cli/import/document-manifest.ts'
+import { manifestText } from '../../../cli/import/manifest-text.ts'
+import { realmManifest } from '../../../cli/import/realm-manifest.ts'
+import { resourceNames, secretKeys } from '../../../cli/import/resource-names.ts'
 import { operate } from '../../../operator/operate.ts'
 import { parseYaml } from '../../../operator/manifests/parse-yaml.ts'
 import { writeYaml } from '../../../operator/manifests/write-yaml.ts'
 import { realmRecord } from '../../../operator/resource/realm-record.ts'
 import { checkRealmSpec } from '../../../operator/resource/realm-shape.ts'
 import type { RealmSpec } from '../../../operator/resource/resource.ts'
-import { runValidate } from '../../../operator/validate/validate-command.ts'
-import { validateFiles } from '../../../operator/validate/validate-files.ts'
+import { validateFiles } from '../../../cli/validate/validate-files.ts'
 import { digestOf } from '../../../language/wire/digest.ts'
 import type { ValueMap } from '../../../language/expression/value.ts'
 import type { StateView } from '../../../language/wire/wire.ts'
@@ -29,19 +27,14 @@ import { programEnvironment } from '../../support/program-environment.ts'
 import { HIDDEN, realmWithEverything } from '../../support/realm-with-everything.ts'
 import { makeTempDir } from '../../support/temp-dir.ts'
 import { aSpecification } from '../../support/resources.ts'
+import { svc, type SvcRun } from '../run-svc.ts'
 
 const ROOT = join(import.meta.dirname, '../../..')
 
-interface Ended {
-  readonly code: number
-  readonly stdout: string
-  readonly stderr: string
-}
-
 /** As people run it. */
-const importByProgram = (...argv: readonly string[]): Promise<Ended> =>
+const importByProgram = (...argv: readonly string[]): Promise<SvcRun> =>
   new Promise((resolve) => {
-    const program = [join(ROOT, 'operator/main.ts'), 'import', ...argv]
+    const program = [join(ROOT, 'cli/main.ts'), 'import', ...argv]
     const options = { env: programEnvironment(), timeout: 60_000 }
     execFile(process.execPath, program, options, (error, stdout, stderr) => {
       resolve({ code: error === null ? 0 : Number(error.code ?? -1), stdout, stderr })
@@ -54,21 +47,8 @@ const settingsOf = (...argv: readonly string[]): OperatorSettings => {
   throw new Error(parsed.kind === 'fault' ? parsed.message : parsed.kind)
 }
 
-const importFrom = async (url: string, ...flags: readonly string[]): Promise<Ended> => {
-  let [stdout, stderr] = ['', '']
-  const code = await runImport(url, settingsOf('import', url, ...flags), {
-    program: 'svc-operator: import',
-    print: (words) => (stdout += words),
-    complain: (words) => (stderr += words),
-  })
-  return { code, stdout, stderr }
-}
-
-const UNHEARD = {
-  readStdin: () => Promise.resolve(''),
-  print: () => undefined,
-  complain: () => undefined,
-}
+const importFrom = (url: string, ...flags: readonly string[]): Promise<SvcRun> =>
+  svc(['import', url, ...flags])
 
 /** As `--once`: whether all is Ready in the end. */
 const bring = async (manifests: string, gateway: GatewayProcess): Promise<boolean> => {
@@ -278,7 +258,7 @@ describe('import', () => {
     expect(imported.stderr).toContain(
       "kubectl annotate namespace NAMESPACE 'gateway.svc.dev/hosts=*'",
     )
-    expect(await runValidate([out], { json: false, maxRoutes: 20_000 }, UNHEARD)).toBe(0)
+    expect(await svc(['validate', out])).toMatchObject({ code: 0 })
 
     const names = await readdir(out)
     const texts = await Promise.all(names.map((name) => readFile(join(out, name), 'utf8')))
@@ -344,7 +324,7 @@ describe('import', () => {
     await mkdir(join(dir.path, 'api-one.yaml'))
     expect(await importFrom(gateway.management, '--out', dir.path)).toMatchObject({
       code: 2,
-      stderr: `svc-operator: import: ${dir.path}/api-one.yaml is there already: nothing was written\n`,
+      stderr: `svc import: ${dir.path}/api-one.yaml is there already: nothing was written\n`,
     })
     expect(await readdir(dir.path)).toEqual(['api-one.yaml'])
   }, 60_000)

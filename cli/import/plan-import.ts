@@ -2,7 +2,7 @@
 
 import { parseHost } from '../../language/routes/host-pattern.ts'
 import type { ValueMap } from '../../language/expression/value.ts'
-import { isWildcard } from '../reconcile/claims/host-entries.ts'
+import { isWildcard } from '../../operator/reconcile/claims/host-entries.ts'
 import { documentManifest } from './document-manifest.ts'
 import type { Manifest } from './manifest.ts'
 import { manifestText } from './manifest-text.ts'
@@ -86,7 +86,7 @@ const nextSteps = (
     ...(documents.some(({ document }) => hasWildcard(document))
       ? [`kubectl annotate namespace ${namespace ?? 'NAMESPACE'} 'gateway.svc.dev/hosts=*'`]
       : []),
-    `svc-operator validate ${path}`,
+    `svc validate ${path}`,
     `kubectl apply --server-side${at} -f ${path}`,
     `kubectl wait${at} apispec --all --for=condition=Ready --timeout=60s`,
   ]

@@ -2,7 +2,7 @@
 
 import type { Explanation, TriedHost } from '../../language/explain/explanation.ts'
 import { isList, isMap, type Value } from '../../language/expression/value.ts'
-import { plainText } from '../fleet/client/plain-text.ts'
+import { plainText } from '../../operator/fleet/client/plain-text.ts'
 
 /** @param at where the route stands: a place in a file, or the id of the document */
 export const explanationText = (explanation: Explanation, at: string | null): string => {

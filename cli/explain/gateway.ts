@@ -1,20 +1,17 @@
-// Asks a gateway for its routes, and for the explanation of a request.
+// Asks a gateway what a command wants to know of it.
 
-import { credentialFiles } from '../credential-files.ts'
-import { describeResponse } from '../fleet/client/describe-response.ts'
-import type { ManagementResponse, ManagementClient } from '../fleet/management-client.ts'
-import type { ManagementSettings } from '../management-settings.ts'
-import type { ValidateOutput } from '../validate/validate-command.ts'
+import { credentialFiles } from '../../operator/credential-files.ts'
+import { describeResponse } from '../../operator/fleet/client/describe-response.ts'
+import type {
+  ManagementResponse,
+  ManagementClient,
+} from '../../operator/fleet/management-client.ts'
+import type { ManagementSettings } from '../../operator/management-settings.ts'
 
 /** Where routes are read from: files, as `validate` takes them, or a gateway. */
 export interface SourceSettings extends ManagementSettings {
   readonly class: string
   readonly maxRoutes: number
-}
-
-export interface SourceOutput extends ValidateOutput {
-  /** Prefix of each message: `svc routes`. */
-  readonly program: string
 }
 
 const TIMEOUT_MS = 30_000
@@ -30,8 +27,8 @@ export const askGateway = async <T>(
 ): Promise<Asked<T>> => {
   // Files alone need no HTTP client, which takes longer to load than they to be read.
   const [{ createManagementClient }, { createCredentialReader }] = await Promise.all([
-    import('../fleet/management-client.ts'),
-    import('../fleet/client/credentials.ts'),
+    import('../../operator/fleet/management-client.ts'),
+    import('../../operator/fleet/client/credentials.ts'),
   ])
   const client = createManagementClient(
     { name: url, url, labels: {} },

@@ -10,12 +10,12 @@ import {
   type Value,
   type ValueMap,
 } from '../../language/expression/value.ts'
-import type { RealmSource } from '../fleet/client/read-response.ts'
-import { shapeAt, specPointer } from '../resource/realm-record.ts'
-import { REALM_RECORD } from '../resource/realm-shape.ts'
-import { API_VERSION } from '../resource/resource.ts'
-import { snakeCase } from '../resource/schema-shape.ts'
-import type { ObjectShape, Shape } from '../resource/shape.ts'
+import type { RealmSource } from '../../operator/fleet/client/read-response.ts'
+import { shapeAt, specPointer } from '../../operator/resource/realm-record.ts'
+import { REALM_RECORD } from '../../operator/resource/realm-shape.ts'
+import { API_VERSION } from '../../operator/resource/resource.ts'
+import { snakeCase } from '../../operator/resource/schema-shape.ts'
+import type { ObjectShape, Shape } from '../../operator/resource/shape.ts'
 import { type Manifest, metadataOf, type Place, type Wanted } from './manifest.ts'
 import { secretKeys } from './resource-names.ts'
 

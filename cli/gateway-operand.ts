@@ -1,6 +1,6 @@
 // Checks operands that name files or the management address of a gateway.
 
-import { faultOfUrl } from './fleet/static-data-planes.ts'
+import { faultOfUrl, withoutUser } from '../operator/fleet/static-data-planes.ts'
 
 /** Whether an operand names a gateway, and not a file. */
 export const isManagementAddress = (operand: string): boolean =>
@@ -20,6 +20,3 @@ export const addressProblem = (url: string): string | undefined => {
   const problem = faultOfUrl(url)
   return problem && `'${withoutUser(url).slice(0, 200)}': ${problem}`
 }
-
-/** The text before an @ may be a password. */
-export const withoutUser = (url: string): string => url.replace(/[^/]*@/g, '…@')

@@ -1,10 +1,6 @@
-import { mkdir, writeFile } from 'node:fs/promises'
-import { join } from 'node:path'
 import { describe, expect, it } from '@jest/globals'
-import { diagnosticLine } from '../../../operator/validate/validation-diagnostic.ts'
-import { runValidate } from '../../../operator/validate/validate-command.ts'
-import { validateFiles } from '../../../operator/validate/validate-files.ts'
-import { makeTempDir } from '../../support/temp-dir.ts'
+import { diagnosticLine } from '../../../cli/validate/validation-diagnostic.ts'
+import { validateFiles } from '../../../cli/validate/validate-files.ts'
 import { aSpecification } from '../../support/resources.ts'
 
 const REALM =
@@ -249,74 +245,5 @@ describe('what validate says', () => {
     expected.forEach((pattern, i) => {
       expect(found[i]).toMatch(pattern)
     })
-  })
-})
-
-const STATIC = { action: { type: 'static', body: 1 }, response: {} }
-
-describe('the command', () => {
-  const run = async (
-    operands: readonly string[],
-    json = false,
-    stdin = '',
-    maxRoutes = 20_000,
-  ): Promise<readonly [number, string, string]> => {
-    let [out, err] = ['', '']
-    const code = await runValidate(
-      operands,
-      { json, maxRoutes },
-      {
-        readStdin: () => Promise.resolve(stdin),
-        print: (text) => (out += text),
-        complain: (text) => (err += text),
-      },
-    )
-    return [code, out, err]
-  }
-
-  it('reads files, directories and stdin', async () => {
-    await using dir = await makeTempDir()
-    await mkdir(join(dir.path, 'sub'))
-    await writeFile(join(dir.path, 'sub/realm.yaml'), REALM)
-    await writeFile(join(dir.path, 'README.md'), 'not looked at')
-    expect(await run([dir.path, '-'], false, JSON.stringify(aSpecification('a')))).toEqual([
-      0,
-      '',
-      '2 files, 0 errors\n',
-    ])
-  })
-
-  it('exits with 1 where something is wrong, and can say it in JSON', async () => {
-    const [code, out, err] = await run(['-'], true, '{"id": "a"}')
-    expect([code, err]).toEqual([1, '1 file, 3 errors\n'])
-    expect(JSON.parse(out)).toMatchObject({
-      ok: false,
-      findings: [{ file: '<stdin>', severity: 'error' }, {}, {}],
-    })
-    const counts = { files: 1, documents: 0, realms: 0 }
-    const empty: unknown = JSON.parse((await run(['-'], true, ''))[1])
-    expect(empty).toMatchObject({
-      ok: true,
-      ...counts,
-      findings: [{ code: 'EmptyFile', line: 1, column: 1 }],
-    })
-  })
-
-  it('has the limit of routes that its flag sets', async () => {
-    const document = JSON.stringify(
-      aSpecification('a', {
-        realm_uri: 'com.none',
-        versions: { v1: { base_path: '/[v1]', paths: { '/[a]/[b]': { get: STATIC } } } },
-      }),
-    )
-    expect((await run(['-'], false, document, 8))[0]).toBe(0)
-    const [code, out] = await run(['-'], false, document, 7)
-    expect([code, out]).toEqual([1, expect.stringMatching(/8 routes, more than 7: .*max-routes/)])
-  })
-
-  it('exits with 2 where a file cannot be read', async () => {
-    const [code, out, err] = await run(['/nowhere/x.yaml'])
-    expect([code, out]).toEqual([2, ''])
-    expect(err).toContain("can't read /nowhere/x.yaml")
   })
 })

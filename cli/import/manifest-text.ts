@@ -2,7 +2,7 @@
 // comment, because it must be filled in before it is applied: a placeholder must never become a secret.
 
 import type { ValueMap } from '../../language/expression/value.ts'
-import { writeYaml } from '../manifests/write-yaml.ts'
+import { writeYaml } from '../../operator/manifests/write-yaml.ts'
 import { type Manifest, metadataOf } from './manifest.ts'
 
 export const manifestText = (title: string, manifest: Manifest): string => {

@@ -4,12 +4,16 @@
 import { mapAt, memberAt, textAt } from '../../language/expression/members.ts'
 import { isMap, type ValueMap } from '../../language/expression/value.ts'
 import type { Problem } from '../../language/problem.ts'
-import type { Position } from '../manifests/locate-pointer.ts'
-import { parseYaml, type PositionOf } from '../manifests/parse-yaml.ts'
-import { flatten, type ManifestItem, warningNotes } from '../manifests/read-manifest.ts'
-import { misspeltKind, type ReadResult, readResource } from '../resource/read-resource.ts'
-import { API_VERSION, keyOf, type Origin, type Resource } from '../resource/resource.ts'
-import { strictProblems } from '../resource/strict-manifest.ts'
+import type { Position } from '../../operator/manifests/locate-pointer.ts'
+import { parseYaml, type PositionOf } from '../../operator/manifests/parse-yaml.ts'
+import { flatten, type ManifestItem, warningNotes } from '../../operator/manifests/read-manifest.ts'
+import {
+  misspeltKind,
+  type ReadResult,
+  readResource,
+} from '../../operator/resource/read-resource.ts'
+import { API_VERSION, keyOf, type Origin, type Resource } from '../../operator/resource/resource.ts'
+import { strictProblems } from '../../operator/resource/strict-manifest.ts'
 import type { ValidationDiagnostic } from './validation-diagnostic.ts'
 import type { GatheredFile } from './gather-files.ts'
 

@@ -1,7 +1,7 @@
 // Prints routes as a table for a terminal, one line for each.
 
 import type { RouteRow } from '../../language/explain/list-routes.ts'
-import { plainText } from '../fleet/client/plain-text.ts'
+import { plainText } from '../../operator/fleet/client/plain-text.ts'
 
 /** A route, and where its document has it: a place in a file, or the id of the document. */
 export interface PlacedRoute {

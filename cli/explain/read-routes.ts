@@ -1,4 +1,4 @@
-// Runs `svc-operator routes FILE…|URL`: lists the routes of files, or of a gateway, on stdout.
+// Reads the routes of files, or of a gateway.
 
 import {
   KEYS_ROUTE,
@@ -6,41 +6,18 @@ import {
   matchesText,
   type RouteRow,
 } from '../../language/explain/list-routes.ts'
-import type { ManagementResponse, ManagementClient } from '../fleet/management-client.ts'
+import type {
+  ManagementResponse,
+  ManagementClient,
+} from '../../operator/fleet/management-client.ts'
 import { gatherFiles } from '../validate/gather-files.ts'
-import { isManagementAddress } from '../gateway-operand.ts'
-import { askGateway, type SourceOutput, type SourceSettings } from './gateway.ts'
+import { askGateway, type SourceSettings } from './gateway.ts'
 import { hasRouterUrl, type ReadDocuments, readDocuments } from './read-documents.ts'
-import { type PlacedRoute, routesText } from './routes-text.ts'
+import type { PlacedRoute } from './routes-text.ts'
 
 export interface RoutesSettings extends SourceSettings {
-  readonly json: boolean
   /** Only routes that contain this text; null: all. */
   readonly match: string | null
-}
-
-/** 0: they were listed. 1: some documents were left out. 2: nothing could be read. */
-export const runRoutes = async (
-  operands: readonly string[],
-  settings: RoutesSettings,
-  output: SourceOutput,
-): Promise<0 | 1 | 2> => {
-  const [first = ''] = operands
-  const read = isManagementAddress(first)
-    ? await routesOfGateway(first, settings)
-    : await routesOfFiles(operands, settings, output)
-  if ('fault' in read) {
-    output.complain(`${output.program}: ${read.fault}\n`)
-    return 2
-  }
-  const { routes, leftOut } = read
-  const shown = routes.map(({ row, at }) => ({ ...row, at }))
-  output.print(
-    settings.json ? `${JSON.stringify({ routes: shown }, null, 2)}\n` : routesText(routes),
-  )
-  for (const line of leftOut) output.complain(`left out: ${line}\n`)
-  output.complain(`${routes.length} ${routes.length === 1 ? 'route' : 'routes'}\n`)
-  return leftOut.length === 0 ? 0 : 1
 }
 
 interface Listed {
@@ -51,10 +28,10 @@ interface Listed {
 type Read<T> = T | { readonly fault: string }
 
 /** Routes of files, as a gateway would serve them, with its own. */
-const routesOfFiles = async (
+export const routesOfFiles = async (
   operands: readonly string[],
   { class: className, maxRoutes, match }: RoutesSettings,
-  { readStdin }: Pick<SourceOutput, 'readStdin'>,
+  readStdin: () => Promise<string>,
 ): Promise<Read<Listed>> => {
   const gathered = await gatherFiles(operands, readStdin)
   if ('fault' in gathered) return gathered

@@ -3,8 +3,8 @@
 import { stat } from 'node:fs/promises'
 import { join } from 'node:path'
 import { messageOf } from '../../base/thrown.ts'
-import { readText } from '../manifests/read-text.ts'
-import { scanDirectory } from '../manifests/scan.ts'
+import { readText } from '../../operator/manifests/read-text.ts'
+import { scanDirectory } from '../../operator/manifests/scan.ts'
 
 export interface GatheredFile {
   readonly name: string
