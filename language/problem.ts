@@ -1,17 +1,20 @@
 // Defines a located problem of a document: data, never an exception. Codes are a closed set that clients may switch on
 // (behaviour §2); messages are for people and may change.
 
-export type ProblemCode =
-  | 'missing_required_value'
-  | 'invalid_datatype'
-  | 'invalid_value'
-  | 'invalid_path'
-  | 'reserved_path'
-  | 'unsupported_action_type'
-  | 'invalid_expression'
-  | 'no_such_realm'
-  | 'conflict'
-  | 'too_expensive'
+export const PROBLEM_CODES = [
+  'missing_required_value',
+  'invalid_datatype',
+  'invalid_value',
+  'invalid_path',
+  'reserved_path',
+  'unsupported_action_type',
+  'invalid_expression',
+  'no_such_realm',
+  'conflict',
+  'too_expensive',
+] as const
+
+export type ProblemCode = (typeof PROBLEM_CODES)[number]
 
 /** `path` is an RFC 6901 JSON pointer into the document as it was submitted. */
 export interface Problem {

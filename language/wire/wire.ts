@@ -32,23 +32,28 @@ export interface UpstreamTrouble {
   readonly cause: UpstreamCause
 }
 
-export type UpstreamCause =
-  | 'refused'
-  /** The operator says that the Service does not exist, or has no Pod that takes requests. */
-  | GoneCause
-  | 'dns'
-  | 'tls'
-  /** It is not an allowed destination. */
-  | 'denied'
-  | 'connect_timeout'
-  | 'timeout'
-  | 'reset'
-  | 'malformed'
-  | 'status_502'
-  | 'status_503'
-  | 'status_504'
+const GONE_CAUSES = ['no_service', 'no_endpoints'] as const
 
-export type GoneCause = 'no_service' | 'no_endpoints'
+export type GoneCause = (typeof GONE_CAUSES)[number]
+
+export const UPSTREAM_CAUSES = [
+  'refused',
+  /** The operator says that the Service does not exist, or has no Pod that takes requests. */
+  ...GONE_CAUSES,
+  'dns',
+  'tls',
+  /** It is not an allowed destination. */
+  'denied',
+  'connect_timeout',
+  'timeout',
+  'reset',
+  'malformed',
+  'status_502',
+  'status_503',
+  'status_504',
+] as const
+
+export type UpstreamCause = (typeof UPSTREAM_CAUSES)[number]
 
 export interface SpecState {
   readonly digest: string
@@ -83,23 +88,26 @@ export interface FailingProvider {
   readonly found?: string
 }
 
-export type ProviderCause =
-  | 'refused'
-  | 'dns'
-  | 'tls'
+export const PROVIDER_CAUSES = [
+  'refused',
+  'dns',
+  'tls',
   /** It is not an allowed destination. */
-  | 'denied'
-  | 'timeout'
+  'denied',
+  'timeout',
   /** It closed the connection, or sent what is not HTTP. */
-  | 'reset'
+  'reset',
   /** Its issuer, or an endpoint that it names, is http, which the realm does not allow. */
-  | 'plain_http'
+  'plain_http',
   /** A status other than 200. */
-  | 'status'
+  'status',
   /** Its metadata is not JSON, too large, or lacks an endpoint. */
-  | 'metadata'
+  'metadata',
   /** Its metadata names another issuer. */
-  | 'issuer'
+  'issuer',
+] as const
+
+export type ProviderCause = (typeof PROVIDER_CAUSES)[number]
 
 /** A credential of the realm that requests can't be sent with now, or will soon not be. */
 export interface FailingCredential extends CredentialTrouble {
@@ -113,36 +121,41 @@ export interface CredentialTrouble {
   readonly found?: string
 }
 
-export type CredentialCause =
-  | 'refused'
-  | 'dns'
-  | 'tls'
+export const CREDENTIAL_CAUSES = [
+  'refused',
+  'dns',
+  'tls',
   /** The token endpoint is not an allowed destination. */
-  | 'denied'
-  | 'timeout'
+  'denied',
+  'timeout',
   /** It closed the connection, or sent what is not HTTP. */
-  | 'reset'
+  'reset',
   /** A status that is neither a token nor an error of OAuth 2.0. */
-  | 'status'
+  'status',
   /** What it sent is no token that can stand in a header. */
-  | 'response'
+  'response',
   /** It does not accept the client and its secret. */
-  | 'invalid_client'
+  'invalid_client',
   /** Another error of OAuth 2.0. */
-  | 'oauth_error'
+  'oauth_error',
   /** The certificate, its key or its CAs can't be read, or are not for each other. */
-  | 'certificate_invalid'
-  | 'certificate_expired'
+  'certificate_invalid',
+  'certificate_expired',
   /** It is not valid yet. */
-  | 'certificate_early'
+  'certificate_early',
   /** It expires soon: requests are still sent with it. */
-  | 'certificate_ends'
+  'certificate_ends',
+] as const
+
+export type CredentialCause = (typeof CREDENTIAL_CAUSES)[number]
 
 export interface SessionState {
   readonly url: string
-  readonly state: 'connecting' | 'open' | 'waiting' | 'refused'
+  readonly state: (typeof SESSION_STATES)[number]
   readonly reason?: string
 }
+
+export const SESSION_STATES = ['connecting', 'open', 'waiting', 'refused'] as const
 
 /** `POST /api_specs/_sync`. */
 export interface SyncRequest {

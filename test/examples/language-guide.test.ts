@@ -5,6 +5,7 @@ import { join } from 'node:path'
 import { describe, expect, it } from '@jest/globals'
 import type { ValueMap } from '../../language/expression/value.ts'
 import { functionNames } from '../../language/expression/functions/functions.ts'
+import { PROBLEM_CODES } from '../../language/problem.ts'
 import { evaluator } from '../../language/expression/run.ts'
 import { contextOf, folded } from '../language/expression/scope-of.ts'
 
@@ -50,8 +51,10 @@ const wordsOf = (type: string): readonly string[] => {
 }
 
 describe('the tables of codes', () => {
-  it.each(['ProblemCode', 'WarningCode'])('have every %s', (type) => {
-    const words = wordsOf(type)
+  it.each([
+    ['ProblemCode', PROBLEM_CODES],
+    ['WarningCode', wordsOf('WarningCode')],
+  ])('have every %s', (_type, words) => {
     expect(words.length).toBeGreaterThan(8)
     expect(words.filter((word) => !GUIDE.includes(`| \`${word}\``))).toEqual([])
   })

@@ -2,32 +2,44 @@
 // version may send more than we know, which is left out, or less, which has a default. What may be shown to a person is
 // short and printable, and codes are of closed sets.
 
-import { isList, isMap, type Value, type ValueMap } from '../../../language/expression/value.ts'
-import type { Problem, ProblemCode, Warning } from '../../../language/problem.ts'
-import type {
-  RealmState,
-  SessionState,
-  SpecState,
-  StateView,
-  SyncItem,
-  SyncReply,
+import { isMap, type ValueMap } from '../../../language/expression/value.ts'
+import { type Problem, PROBLEM_CODES, type Warning } from '../../../language/problem.ts'
+import {
+  CREDENTIAL_CAUSES,
+  type FailingCredential,
+  type FailingProvider,
+  PROVIDER_CAUSES,
+  type RealmState,
+  SESSION_STATES,
+  type SessionState,
+  type SpecState,
+  type StateStep,
+  type StateView,
+  type SyncItem,
+  type SyncReply,
+  UPSTREAM_CAUSES,
+  type UpstreamTrouble,
 } from '../../../language/wire/wire.ts'
-import { plainText } from './plain-text.ts'
 import {
-  readFailingCredentials,
-  readFailingProviders,
-  readFailingUpstreams,
-} from './read-reported-failures.ts'
-import {
-  isCount,
-  isMemberOf,
-  isName,
-  mapsIn,
-  MAX_NAME_LENGTH,
-  numberOr,
-  textOr,
-  textOrNull,
-} from './read-values.ts'
+  anyOf,
+  entriesIn,
+  itemsIn,
+  listOf,
+  mapOf,
+  matching,
+  notEmpty,
+  oneOf,
+  optional,
+  orElse,
+  plain,
+  type Read,
+  readCount,
+  readMap,
+  readName,
+  readText,
+  recordOf,
+  textOf,
+} from './reader.ts'
 
 /** What a 4xx says. */
 export interface Refusal {
@@ -39,198 +51,136 @@ export interface Refusal {
   readonly rootDigest?: string
 }
 
-/** `bootId`, `rootDigest`, `specs` and a digest of each entry are required: without one of them it gives undefined. */
-export const readStateView = (body: unknown): StateView | undefined => {
-  if (!isMap(body)) return undefined
-  const { bootId, rootDigest, manager, gatewayVersion, upstreams } = body
-  if (!isName(bootId) || !isName(rootDigest)) return undefined
-  const specs = readEntries(body['specs'], { read: readSpecState, isWhole: isWholeSpec })
-  const realms = readEntries(body['realms'] ?? {}, { read: readRealmState })
-  if (specs === undefined || realms === undefined) return undefined
-  return {
-    bootId,
-    rootDigest,
-    specs,
-    realms,
-    version: numberOr(body['version'], 0),
-    epoch: numberOr(body['epoch'], 0),
-    manager: textOrNull(manager)?.slice(0, MAX_NAME_LENGTH) ?? null,
-    complete: body['complete'] === true,
-    ...(isVersion(gatewayVersion) && { gatewayVersion }),
-    ...(upstreams !== undefined &&
-      isMap(upstreams) && { upstreams: readFailingUpstreams(upstreams) }),
-  }
-}
-
+const MAX_CODE_LENGTH = 64
+const MAX_MESSAGE_LENGTH = 500
+const MAX_PATH_LENGTH = 512
+const MAX_PROBLEMS = 16
+const MAX_SESSIONS = 64
+const MAX_PROVIDERS = 16
+const MAX_CREDENTIALS = 16
+const MAX_UPSTREAMS = 200
+const MAX_MANAGER_LENGTH = 256
 /** `namespace/name`, or empty. */
-const isResource = (value: unknown): value is string =>
-  typeof value === 'string' && value.length <= MAX_RESOURCE_LENGTH
-
 const MAX_RESOURCE_LENGTH = 253 + 1 + 253
 
-const isVersion = (value: unknown): value is string =>
-  typeof value === 'string' && /^\d{1,6}(\.\d{1,6}){2}[\w.+-]{0,40}$/.test(value)
+const TEXTS = { path: plain(MAX_PATH_LENGTH), message: plain(MAX_MESSAGE_LENGTH) }
 
-interface Reading<T> {
-  readonly read: (entry: Value) => T | undefined
-  /** It is what `read` would make of it, or says more. */
-  readonly isWhole?: (entry: Value) => boolean
-}
+/** Only these warnings are new: the others are known since the document was validated here. */
+const readShadows = orElse(
+  itemsIn(
+    mapOf<Pick<Warning, 'code' | 'path' | 'message'>>({ code: oneOf('Shadowed'), ...TEXTS }),
+    MAX_PROBLEMS,
+  ),
+  [],
+)
 
-const readEntries = <T>(
-  entries: Value | undefined,
-  { read, isWhole = () => false }: Reading<T>,
-): Readonly<Record<string, T>> | undefined => {
-  if (entries === undefined || !isMap(entries)) return undefined
-  // Nearly always: of 10,000 documents a copy costs more than reading the JSON did.
-  if (areAll(entries, isWhole)) return entries as unknown as Readonly<Record<string, T>>
-  const known: [string, T][] = []
-  for (const [key, value] of Object.entries(entries)) {
-    const entry = read(value)
-    if (entry === undefined) return undefined
-    known.push([key, entry])
-  }
-  // Own members all, also one that is called __proto__: `fromEntries` defines, it does not assign.
-  return Object.fromEntries(known)
-}
+const readSpecState = mapOf<SpecState>({
+  digest: readName,
+  managedBy: orElse(readText, null),
+  resource: optional(textOf(MAX_RESOURCE_LENGTH)),
+  warnings: readShadows,
+})
 
-const areAll = (entries: ValueMap, isWhole: (entry: Value) => boolean): boolean => {
-  for (const key of Object.keys(entries)) {
-    const entry = entries[key]
-    if (entry === undefined || !isWhole(entry)) return false
-  }
-  return true
-}
-
-const isWholeSpec = (entry: Value): boolean => {
+/** It is what `readSpecState` would make of it, or says more. */
+const isWhole = (entry: unknown): boolean => {
   if (!isMap(entry)) return false
   const { digest, managedBy, resource, warnings } = entry
   return (
-    isName(digest) &&
-    (resource === undefined || isResource(resource)) &&
+    readName(digest) !== undefined &&
+    (resource === undefined || textOf(MAX_RESOURCE_LENGTH)(resource) !== undefined) &&
     (typeof managedBy === 'string' || managedBy === null) &&
     Array.isArray(warnings) &&
     warnings.length === 0
   )
 }
 
-const readSpecState = (entry: Value): SpecState | undefined => {
-  if (!isMap(entry)) return undefined
-  const { digest, managedBy, resource } = entry
-  if (!isName(digest)) return undefined
-  return {
-    digest,
-    managedBy: textOrNull(managedBy),
-    ...(isResource(resource) && { resource }),
-    warnings: shadowsIn(entry),
-  }
-}
+/** Nearly always as they are: of 10,000 documents a copy costs more than reading the JSON did. */
+const readWholeSpecs: Read<StateView['specs']> = (specs) =>
+  isMap(specs) && Object.keys(specs).every((id) => isWhole(specs[id]))
+    ? (specs as unknown as StateView['specs'])
+    : undefined
 
-const readRealmState = (entry: Value): RealmState | undefined => {
-  if (!isMap(entry)) return undefined
-  const { digest, managedBy } = entry
-  if (!isName(digest)) return undefined
-  const failingProviders = readFailingProviders(entry)
-  const failingCredentials = readFailingCredentials(entry)
-  return {
-    digest,
-    managedBy: textOrNull(managedBy),
-    sessions: mapsIn(entry, 'sessions', MAX_SESSIONS).map(readSession),
-    ...(failingProviders.length > 0 && { failingProviders }),
-    ...(failingCredentials.length > 0 && { failingCredentials }),
-  }
-}
-
-const MAX_SESSIONS = 64
-const MAX_PROBLEMS = 16
-const MAX_PATH_LENGTH = 512
-const MAX_MESSAGE_LENGTH = 500
-
-/** Only these warnings are new: the others are known since the document was validated here. */
-const shadowsIn = (entry: ValueMap): readonly Warning[] =>
-  mapsIn(entry, 'warnings', Infinity)
-    .filter(({ code }) => code === 'Shadowed')
-    .slice(0, MAX_PROBLEMS)
-    .map((warning) => ({ code: 'Shadowed', ...textsOf(warning) }))
-
-const readProblem = (problem: ValueMap): Problem => ({
-  code: codeOf(problem['code']),
-  ...textsOf(problem),
+const readRealmState = mapOf<RealmState>({
+  digest: readName,
+  managedBy: orElse(readText, null),
+  sessions: orElse(
+    itemsIn(
+      mapOf<SessionState>({
+        url: orElse(readText, ''),
+        state: orElse(oneOf(...SESSION_STATES), 'connecting'),
+        reason: optional(readText),
+      }),
+      MAX_SESSIONS,
+    ),
+    [],
+  ),
+  failingProviders: optional(
+    notEmpty(
+      itemsIn(
+        mapOf<FailingProvider>({
+          provider: readName,
+          cause: oneOf(...PROVIDER_CAUSES),
+          // An issuer without userinfo and query, or a status.
+          found: optional(matching(/^(?:https?:\/\/[\w.:[\]{}/~%-]{1,200}|\d{3})$/)),
+        }),
+        MAX_PROVIDERS,
+      ),
+    ),
+  ),
+  failingCredentials: optional(
+    notEmpty(
+      itemsIn(
+        mapOf<FailingCredential>({
+          credential: readName,
+          cause: oneOf(...CREDENTIAL_CAUSES),
+          // A status, an error code of OAuth 2.0, or a time.
+          found: optional(matching(/^(?:\d{3}|[a-z_]{1,64}|[\dT:Z-]{20})$/)),
+        }),
+        MAX_CREDENTIALS,
+      ),
+    ),
+  ),
 })
 
-const textsOf = ({
-  path,
-  message,
-}: ValueMap): { readonly path: string; readonly message: string } => ({
-  path: plainText(textOr(path, ''), MAX_PATH_LENGTH),
-  message: plainText(textOr(message, ''), MAX_MESSAGE_LENGTH),
+const readUpstream = mapOf<UpstreamTrouble>({
+  origin: matching(/^https?:\/\/[\w.:[\]-]{1,255}$/),
+  cause: oneOf(...UPSTREAM_CAUSES),
 })
 
-const CODES = {
-  missing_required_value: true,
-  invalid_datatype: true,
-  invalid_value: true,
-  invalid_path: true,
-  reserved_path: true,
-  unsupported_action_type: true,
-  invalid_expression: true,
-  no_such_realm: true,
-  too_expensive: true,
-  conflict: true,
-} satisfies Record<ProblemCode, true>
+/** `bootId`, `rootDigest`, `specs` and a digest of each entry are required: without one of them it gives undefined. */
+export const readStateView = mapOf<StateView>({
+  bootId: readName,
+  version: orElse(readCount, 0),
+  gatewayVersion: optional(matching(/^\d{1,6}(\.\d{1,6}){2}[\w.+-]{0,40}$/)),
+  manager: (value) => readText(value)?.slice(0, MAX_MANAGER_LENGTH) ?? null,
+  epoch: orElse(readCount, 0),
+  rootDigest: readName,
+  complete: (value) => value === true,
+  specs: anyOf(readWholeSpecs, recordOf(readSpecState)),
+  realms: (value) => recordOf(readRealmState)(value ?? {}),
+  upstreams: optional(entriesIn(readUpstream, MAX_UPSTREAMS)),
+})
 
-/** A code that this version does not know stands for some problem. */
-const codeOf = (code: Value | undefined): ProblemCode =>
-  isMemberOf(CODES, code) ? code : 'invalid_value'
+const readProblem = mapOf<Pick<Problem, 'code' | 'path' | 'message'>>({
+  // A code that this version does not know stands for some problem.
+  code: orElse(oneOf(...PROBLEM_CODES), 'invalid_value'),
+  ...TEXTS,
+})
 
-const STATES = {
-  connecting: true,
-  open: true,
-  waiting: true,
-  refused: true,
-} satisfies Record<SessionState['state'], true>
-
-const readSession = ({ url, state, reason }: ValueMap): SessionState => ({
-  url: textOr(url, ''),
-  state: isMemberOf(STATES, state) ? state : 'connecting',
-  ...(typeof reason === 'string' && { reason }),
+const readItem = mapOf<SyncItem>({
+  id: readText,
+  kind: oneOf('spec', 'realm'),
+  result: oneOf('loaded', 'unchanged', 'rejected', 'deleted'),
+  errors: orElse(itemsIn(readProblem, MAX_PROBLEMS), []),
+  warnings: readShadows,
 })
 
 /** Leaves out items with a result that this version does not know. */
-export const readSyncReply = (body: unknown): SyncReply | undefined => {
-  if (!isMap(body)) return undefined
-  const { rootDigest, items, state } = body
-  if (!isName(rootDigest) || items === undefined || !isList(items)) return undefined
-  const { before, after } = state !== undefined && isMap(state) ? state : NO_STEP
-  return {
-    rootDigest,
-    items: items.flatMap((item) => readItem(item) ?? []),
-    ...(isName(before) && isName(after) && { state: { before, after } }),
-  }
-}
-
-const NO_STEP: ValueMap = {}
-
-const RESULTS = {
-  loaded: true,
-  unchanged: true,
-  rejected: true,
-  deleted: true,
-} satisfies Record<SyncItem['result'], true>
-
-const readItem = (item: Value): SyncItem | undefined => {
-  if (!isMap(item)) return undefined
-  const { id, kind, result } = item
-  if (typeof id !== 'string' || (kind !== 'spec' && kind !== 'realm')) return undefined
-  if (!isMemberOf(RESULTS, result)) return undefined
-  return {
-    id,
-    kind,
-    result,
-    errors: mapsIn(item, 'errors', MAX_PROBLEMS).map(readProblem),
-    warnings: shadowsIn(item),
-  }
-}
+export const readSyncReply = mapOf<SyncReply>({
+  rootDigest: readName,
+  items: itemsIn(readItem, Infinity),
+  state: optional(mapOf<StateStep>({ before: readName, after: readName })),
+})
 
 /** One realm as `GET /realms?view=source` describes it. */
 export interface RealmSource {
@@ -241,30 +191,23 @@ export interface RealmSource {
   readonly secrets: readonly string[]
 }
 
-export const readRealmSources = (body: unknown): readonly RealmSource[] | undefined => {
-  if (!Array.isArray(body)) return undefined
-  const sources = body.flatMap((entry: unknown) => readRealmSource(entry) ?? [])
-  return sources.length === body.length ? sources : undefined
-}
+const readRealmSource = mapOf<Omit<RealmSource, 'uri'>>({
+  realm: readMap,
+  secrets: itemsIn(readText, Infinity),
+})
 
-const readRealmSource = (entry: unknown): RealmSource | undefined => {
-  if (!isMap(entry)) return undefined
-  const { realm, secrets } = entry
-  if (realm === undefined || !isMap(realm) || secrets === undefined || !isList(secrets))
-    return undefined
-  const { uri } = realm
-  if (typeof uri !== 'string') return undefined
-  return { uri, realm, secrets: secrets.filter((each) => typeof each === 'string') }
-}
+export const readRealmSources: Read<readonly RealmSource[]> = listOf((entry) => {
+  const source = readRealmSource(entry)
+  const uri = readText(source?.realm['uri'])
+  return source === undefined || uri === undefined ? undefined : { uri, ...source }
+})
 
-export const readRefusal = (body: unknown): Refusal => {
-  const { code, message, epoch, rootDigest } = isMap(body) ? body : ({} as ValueMap)
-  return {
-    code: plainText(textOr(code, ''), MAX_CODE_LENGTH),
-    message: plainText(textOr(message, ''), MAX_MESSAGE_LENGTH),
-    ...(isCount(epoch) && { epoch }),
-    ...(isName(rootDigest) && { rootDigest }),
-  }
-}
+const readRefusalMap = mapOf<Refusal>({
+  code: plain(MAX_CODE_LENGTH),
+  message: plain(MAX_MESSAGE_LENGTH),
+  epoch: optional(readCount),
+  rootDigest: optional(readName),
+})
 
-const MAX_CODE_LENGTH = 64
+export const readRefusal = (body: unknown): Refusal =>
+  readRefusalMap(body) ?? { code: '', message: '' }
