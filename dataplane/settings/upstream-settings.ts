@@ -2,7 +2,6 @@
 
 import { CLUSTER_DOMAIN_SETTING } from '../../language/service-name.ts'
 import type { SettingsTable } from '../../telemetry/settings-table.ts'
-import { UPSTREAM_CLIENTS } from '../upstream/http-client.ts'
 import { isCidr, isDestination, isPort } from './values.ts'
 
 export const UPSTREAM_SETTINGS = {
@@ -52,12 +51,6 @@ export const UPSTREAM_SETTINGS = {
     default: 60,
     max: 86_400,
     help: 'age after which a connection to an upstream gets no new request, or up to a quarter earlier; 0 is no bound',
-  },
-  'upstream-client': {
-    type: 'enum',
-    values: UPSTREAM_CLIENTS,
-    default: 'built-in',
-    help: 'HTTP client of forward and callbacks; undici is more lenient and slower',
   },
   'upstream-ca': {
     type: 'path',

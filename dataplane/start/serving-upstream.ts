@@ -24,7 +24,7 @@ import {
 import { createGuardedFetch, type GuardedFetch } from '../upstream/destinations/guarded-fetch.ts'
 import type { ServiceDirectory } from '../upstream/endpoints/service-directory.ts'
 import { createEjectionReport, type EjectionReport } from '../upstream-ejections.ts'
-import { type BalancingUpstream, createUpstream } from '../upstream/undici-upstream.ts'
+import { type BalancingUpstream, createUpstream } from '../upstream/pooled-upstream.ts'
 import type { UpstreamsView } from '../upstream/upstream-view.ts'
 import type { Upstream } from '../upstream/upstream.ts'
 import { messageOf } from '../../base/thrown.ts'
@@ -82,7 +82,6 @@ export const createServingUpstream = (
     services,
     onHealth: ejections.onAddress,
     maxAgeMs: settings.upstreamConnectionAge * 1000,
-    client: settings.upstreamClient,
     memory,
     extraCa,
   })

@@ -11,10 +11,10 @@ import {
 } from './destinations/connector.ts'
 import type { Endpoint } from './endpoints/endpoint-set.ts'
 import type { SharedFailure } from './endpoints/origin-health.ts'
-import type { ConnectSocket, HttpClient, OpenClient } from './http-client.ts'
+import type { ConnectSocket, Http1Client, OpenClient } from './http1/client.ts'
 
 export interface Connection {
-  readonly client: HttpClient
+  readonly client: Http1Client
   /** The latest socket, also one that is still connecting. */
   socket: Socket | undefined
   isBusy: boolean
@@ -180,7 +180,7 @@ interface ConnectAttempt extends Pick<ConnectionOptions, 'connector' | 'heardMs'
   readonly group: readonly Endpoint[]
   readonly isLast: boolean
   readonly to: Destination
-  readonly reading: Reading | undefined
+  readonly reading: Reading
   readonly events: ConnectionEvents
 }
 

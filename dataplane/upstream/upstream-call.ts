@@ -9,7 +9,7 @@ import type { Connection } from './connection.ts'
 import type { Endpoint } from './endpoints/endpoint-set.ts'
 import { blameOf, failureOf } from './endpoints/failure-blame.ts'
 import { causeOf } from './failure-cause.ts'
-import type { ExchangeControl, ResponseHandler } from './http-client.ts'
+import type { Exchange, ResponseHandler } from './http1/exchange.ts'
 import type { Limiter } from './limiter.ts'
 import type { OriginPool } from './origin-pool.ts'
 import {
@@ -58,7 +58,7 @@ export class DispatchedCall implements ResponseHandler, UpstreamCall, Timed {
   readonly #deadlines: Deadlines
   readonly #limiter: Limiter | undefined
   #phase: Phase = 'connecting'
-  #control: ExchangeControl | undefined
+  #exchange: Exchange | undefined
   #responseBegun = false
   #isDispatching = false
 
@@ -105,11 +105,11 @@ export class DispatchedCall implements ResponseHandler, UpstreamCall, Timed {
   resume(): void {
     if (this.#phase === 'over') return
     this.#extend()
-    this.#control?.resume()
+    this.#exchange?.resume()
   }
 
   recycle(): void {
-    if (this.#phase === 'reading') this.#control?.recycle?.()
+    if (this.#phase === 'reading') this.#exchange?.recycle()
   }
 
   expire(): void {
@@ -118,10 +118,10 @@ export class DispatchedCall implements ResponseHandler, UpstreamCall, Timed {
     else this.#fail('timeout')
   }
 
-  onRequestStart(control: ExchangeControl): boolean {
+  onRequestStart(exchange: Exchange): boolean {
     // Aborted while it connected, but the connection was faster.
     if (this.#phase === 'over') return false
-    this.#control = control
+    this.#exchange = exchange
     this.#phase = 'sending'
     this.#extend()
     return true
@@ -169,7 +169,7 @@ export class DispatchedCall implements ResponseHandler, UpstreamCall, Timed {
   }
 
   onResponseError(error: Error): void {
-    this.#fail(classifyFailure(error, this.#control !== undefined), error)
+    this.#fail(classifyFailure(error, this.#exchange !== undefined), error)
   }
 
   #fail(failure: UpstreamFailure, cause?: Error): void {
@@ -181,7 +181,7 @@ export class DispatchedCall implements ResponseHandler, UpstreamCall, Timed {
     this.#phase = 'over'
     const error = new UpstreamError(failure, FAILURE_MESSAGES[failure], this.#responseBegun, cause)
     if (fault !== undefined) this.#pool.assess(connection, fault)
-    this.#control?.abort(error)
+    this.#exchange?.abort()
     this.#closeBody()
     this.#recordFailure(failure, fault, cause)
     if (isSentAgain) {
@@ -219,7 +219,7 @@ export class DispatchedCall implements ResponseHandler, UpstreamCall, Timed {
     // Later: the pool must not be empty in between.
     this.#pool.drop(dead)
     this.#phase = 'connecting'
-    this.#control = undefined
+    this.#exchange = undefined
     this.#body = openBody(this.#request)
     this.#dispatchOn(this.#connection)
   }

@@ -60,12 +60,6 @@ export const GATEWAY_FLAGS: SettingsTable = {
     'cluster-networks': { type: 'list', default: [], help: '' },
     'cluster-domain': { type: 'string', default: 'cluster.local', help: '' },
     'upstream-connection-age': { type: 'duration', default: 60, max: 86400, help: '' },
-    'upstream-client': {
-      type: 'enum',
-      values: ['undici', 'built-in'],
-      default: 'built-in',
-      help: '',
-    },
     'upstream-ca': { type: 'path', default: null, help: '' },
     'max-routes': { type: 'integer', default: 20000, min: 1, max: 1000000, help: '' },
     'compile-memory-mb': { type: 'integer', default: 128, min: 64, max: 4096, help: '' },

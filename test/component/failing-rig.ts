@@ -1,7 +1,6 @@
 // A real gateway with documents whose requests fail in every way that a peer, a document or a caller can bring about,
 // and all that can be found out about such a request: log, access log, metrics, span, and GET /why.
 
-import type { UpstreamClient } from '../../dataplane/upstream/http-client.ts'
 import { hash } from 'node:crypto'
 import { createServer, type Server } from 'node:http'
 import { createServer as createTlsServer } from 'node:https'
@@ -72,7 +71,7 @@ export interface FailingRig extends AsyncDisposable {
   fillPool(): Promise<AsyncDisposable>
 }
 
-export const startFailingRig = async (client: UpstreamClient): Promise<FailingRig> => {
+export const startFailingRig = async (): Promise<FailingRig> => {
   await using own = new AsyncDisposableStack()
   const upstream = own.use(await startEchoUpstream())
   const secure = own.use(
@@ -94,7 +93,7 @@ export const startFailingRig = async (client: UpstreamClient): Promise<FailingRi
   await names.set('no-such-host.test', 'ENOTFOUND')
   const gateway = own.use(
     await startGateway({
-      flags: [...flags, '--upstream-client', client],
+      flags,
       env: names.environment,
     }),
   )

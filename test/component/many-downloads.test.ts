@@ -5,14 +5,13 @@ import { createServer, type Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { text } from 'node:stream/consumers'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { afterAll, beforeAll, describe, expect, it } from '@jest/globals'
-import { UPSTREAM_CLIENTS } from '../../dataplane/upstream/http-client.ts'
+import { afterAll, beforeAll, expect, it } from '@jest/globals'
 import { startGateway, type GatewayProcess } from '../support/gateway-process.ts'
 import { openRequest } from '../support/http-request.ts'
 import { seededRandom } from '../support/seeded-random.ts'
 import { api, forwards, load } from './gateway-client.ts'
-
 const CLIENTS = 16
+
 const ROUNDS = 3
 /** More than sockets hold on their way. */
 const MOST_BYTES = 24_000_000
@@ -52,61 +51,57 @@ const serveBytes = (): Server =>
     response.end()
   })
 
-describe.each(UPSTREAM_CLIENTS)('over %s', (client) => {
-  let gateway: GatewayProcess
-  let upstream: Server
+let gateway: GatewayProcess
+let upstream: Server
 
-  beforeAll(async () => {
-    upstream = serveBytes()
-    await new Promise<void>((resolve) => upstream.listen(0, '127.0.0.1', resolve))
-    const origin = `http://127.0.0.1:${(upstream.address() as AddressInfo).port}`
-    gateway = await startGateway({ flags: ['--upstream-client', client] })
-    const path =
-      '"/{{request.bindings.number}}/{{request.bindings.length}}/{{request.bindings.way}}"'
-    const patient = { timeout: PATIENCE_MS, connect_timeout: PATIENCE_MS }
-    await load(gateway, api('many', { '/:number/:length/:way': forwards(origin, path, patient) }))
-  })
-
-  afterAll(async () => {
-    await gateway.stop()
-    upstream.closeAllConnections()
-    await new Promise((resolve) => upstream.close(resolve))
-  })
-
-  /** Gives what is wrong. */
-  const download = async (number: number): Promise<string | undefined> => {
-    const length = 1 + Math.floor(random() * MOST_BYTES)
-    const way = random() < 0.5 ? 'sized' : 'chunked'
-    const response = await openRequest(`${gateway.public}/many/${number}/${length}/${way}`, {
-      timeoutMs: 2 * PATIENCE_MS,
-    })
-    if (response.statusCode !== 200)
-      return `${number}: ${response.statusCode ?? 0} ${await text(response)}`
-    const isSlow = random() < 0.7
-    const leavesAt = random() < 0.2 ? random() * length : Infinity
-    const expected = bodyOf(number, length)
-    // Everything on the way fills.
-    if (isSlow) await sleep(300)
-    let received = 0
-    for await (const chunk of response as AsyncIterable<Buffer>) {
-      if (!chunk.equals(expected.subarray(received, received + chunk.length)))
-        return `${number}: other bytes than sent from ${received} on`
-      received += chunk.length
-      if (isSlow && random() < 0.02) await sleep(random() * 20)
-      if (received > leavesAt) return undefined
-    }
-    return received === length ? undefined : `${number}: ${received} bytes of ${length}`
-  }
-
-  it('each client gets its own bytes, and all of them', async () => {
-    const faults = await Promise.all(
-      Array.from({ length: CLIENTS }, async (_, index) => {
-        const own: (string | undefined)[] = []
-        for (let round = 0; round < ROUNDS; round++)
-          own.push(await download(index * ROUNDS + round))
-        return own
-      }),
-    )
-    expect(faults.flat().filter((fault) => fault !== undefined)).toEqual([])
-  }, 240_000)
+beforeAll(async () => {
+  upstream = serveBytes()
+  await new Promise<void>((resolve) => upstream.listen(0, '127.0.0.1', resolve))
+  const origin = `http://127.0.0.1:${(upstream.address() as AddressInfo).port}`
+  gateway = await startGateway()
+  const path = '"/{{request.bindings.number}}/{{request.bindings.length}}/{{request.bindings.way}}"'
+  const patient = { timeout: PATIENCE_MS, connect_timeout: PATIENCE_MS }
+  await load(gateway, api('many', { '/:number/:length/:way': forwards(origin, path, patient) }))
 })
+
+afterAll(async () => {
+  await gateway.stop()
+  upstream.closeAllConnections()
+  await new Promise((resolve) => upstream.close(resolve))
+})
+
+/** Gives what is wrong. */
+const download = async (number: number): Promise<string | undefined> => {
+  const length = 1 + Math.floor(random() * MOST_BYTES)
+  const way = random() < 0.5 ? 'sized' : 'chunked'
+  const response = await openRequest(`${gateway.public}/many/${number}/${length}/${way}`, {
+    timeoutMs: 2 * PATIENCE_MS,
+  })
+  if (response.statusCode !== 200)
+    return `${number}: ${response.statusCode ?? 0} ${await text(response)}`
+  const isSlow = random() < 0.7
+  const leavesAt = random() < 0.2 ? random() * length : Infinity
+  const expected = bodyOf(number, length)
+  // Everything on the way fills.
+  if (isSlow) await sleep(300)
+  let received = 0
+  for await (const chunk of response as AsyncIterable<Buffer>) {
+    if (!chunk.equals(expected.subarray(received, received + chunk.length)))
+      return `${number}: other bytes than sent from ${received} on`
+    received += chunk.length
+    if (isSlow && random() < 0.02) await sleep(random() * 20)
+    if (received > leavesAt) return undefined
+  }
+  return received === length ? undefined : `${number}: ${received} bytes of ${length}`
+}
+
+it('each client gets its own bytes, and all of them', async () => {
+  const faults = await Promise.all(
+    Array.from({ length: CLIENTS }, async (_, index) => {
+      const own: (string | undefined)[] = []
+      for (let round = 0; round < ROUNDS; round++) own.push(await download(index * ROUNDS + round))
+      return own
+    }),
+  )
+  expect(faults.flat().filter((fault) => fault !== undefined)).toEqual([])
+}, 240_000)

@@ -9,20 +9,18 @@ import { rawSocketFrames, webSocketFrames } from './targets/frames.ts'
 import { proxyHeaders } from './targets/proxy-headers.ts'
 import { relayedMessages } from './targets/relayed-messages.ts'
 import { requestHeads } from './targets/request-heads.ts'
-import { responseHeads, responseHeadsBuiltIn } from './targets/response-heads.ts'
+import { responseHeads } from './targets/response-heads.ts'
 import { resources } from './targets/resources.ts'
 import { serviceEndpoints } from './targets/service-endpoints.ts'
 import { upstreamResponses } from './targets/upstream-responses.ts'
-import { upstreamSequences, upstreamSequencesBuiltIn } from './targets/upstream-sequences.ts'
+import { upstreamSequences } from './targets/upstream-sequences.ts'
 import { wampMessages } from './targets/wamp-messages.ts'
 
 export const TARGETS: readonly FuzzTarget[] = [
   requestHeads,
   responseHeads,
-  responseHeadsBuiltIn,
   upstreamResponses,
   upstreamSequences,
-  upstreamSequencesBuiltIn,
   proxyHeaders,
   msgpackBodies,
   jsonBodies,

@@ -442,7 +442,7 @@ const NO_AUTHORIZATION: UpstreamAuthorization = {}
 /** Only the owner of a credential may learn what is wrong with it: the log says that, not the response. */
 const NOT_AUTHENTICATED = 'The gateway could not authenticate at the upstream.'
 
-/** The text of Node or undici where there is one: it names the address, and what TLS did not like. */
+/** The text of Node where there is one: it names the address, and what TLS did not like. */
 const detailOf = ({ cause, message }: UpstreamError): string => {
   const own = typeof cause === 'object' && cause !== null && 'message' in cause && cause.message
   return typeof own === 'string' && own !== '' ? own : message

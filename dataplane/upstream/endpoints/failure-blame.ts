@@ -52,14 +52,12 @@ export const blameOf = (
 }
 
 /**
- * Whether it is an error of the socket or the parser; an aborted client body ends a request, too, and so does the
+ * Whether it is an error of the socket or of what came from it; an aborted client body ends a request, too, and so does the
  * gateway.
  */
 const isOfPeer = (cause: Error | undefined): boolean =>
   cause !== undefined &&
   (cause instanceof PeerError ||
-    cause.name === 'HTTPParserError' ||
-    ('code' in cause && cause.code === 'UND_ERR_SOCKET') ||
     // The name of the system call: Node's own `ECONNRESET`, for a client that disconnects, has none.
     ('syscall' in cause && SOCKET_CALLS.has(cause.syscall)))
 

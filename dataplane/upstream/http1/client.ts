@@ -4,19 +4,31 @@
 import type { Socket } from 'node:net'
 import { createDeadlines, type Deadlines, type Timed } from '../../deadlines.ts'
 import type { MemoryBudget } from '../../memory/memory-budget.ts'
-import type { Reading } from '../destinations/connector.ts'
-import type {
-  ClientOptions,
-  ClientRequest,
-  HttpClient,
-  OpenClient,
-  ResponseHandler,
-} from '../http-client.ts'
+import type { OnConnected, Reading } from '../destinations/connector.ts'
 import { PeerError } from '../peer-error.ts'
 import { createAfterPoll, type Deferred } from './after-poll.ts'
-import { Exchange } from './exchange.ts'
+import { Exchange, type ResponseHandler } from './exchange.ts'
 import { OwnBuffers, READ_BYTES, ReadBuffer } from './read-buffer.ts'
+import type { ClientRequest } from './request-writer.ts'
 import { ResponseParser } from './response-parser.ts'
+
+/**
+ * Opens the socket of a connection, as the pool decides. `reading` is for the socket that comes of it.
+ * @param connected called once
+ */
+export type ConnectSocket = (connected: OnConnected, reading: Reading) => void
+
+export interface ClientOptions {
+  /** `http://host:port` */
+  readonly origin: string
+  /** How long an idle connection is kept if the upstream names no time. */
+  readonly keepAliveMs: number
+  readonly connect: ConnectSocket
+  readonly onConnected: () => void
+  readonly onDisconnected: () => void
+}
+
+export type OpenClient = (options: ClientOptions) => Http1Client
 
 /** Idle connections are closed at most two ticks late. */
 const IDLE_TICK_MS = 100
@@ -51,10 +63,11 @@ export const createOpenHttp1Client = (memory: MemoryBudget): OpenClient => {
   return (options) => new Http1Client(options, tools)
 }
 
-class Http1Client implements HttpClient, Timed, Deferred {
+export class Http1Client implements Timed, Deferred {
   due = 0
   slot = -1
   isDestroyed = false
+  /** False: the exchange before has left the connection in a state that no other request may be sent on. */
   isReusable = true
   readonly #options: ClientOptions
   readonly #tools: ClientTools
@@ -102,6 +115,7 @@ class Http1Client implements HttpClient, Timed, Deferred {
     }
   }
 
+  /** Call it when the exchange before is over. The handler may be called before this returns. */
   dispatch(request: ClientRequest, handler: ResponseHandler): void {
     this.#exchange = new Exchange(this, request, handler)
     this.due = 0
@@ -109,6 +123,7 @@ class Http1Client implements HttpClient, Timed, Deferred {
     else this.#tools.afterPoll(this)
   }
 
+  /** Closes the connection at once; a client that is still connecting stops that. */
   destroy(): void {
     this.isDestroyed = true
     this.isReusable = false

@@ -1,10 +1,27 @@
 // Keeps one request of a client and how far it is, and sends it. Its handler gets exactly one end, unless it has aborted.
 
 import type { Socket } from 'node:net'
-import type { ClientRequest, ExchangeControl, ResponseHandler } from '../http-client.ts'
 import { BodyWriter } from './body-writer.ts'
-import { formatHead, type RequestHead } from './request-writer.ts'
+import { type ClientRequest, formatHead, type RequestHead } from './request-writer.ts'
 import type { ResponseHead } from './response-head.ts'
+
+export interface ResponseHandler {
+  /** Sending begins. @returns false: it was given up meanwhile, so nothing is sent, and the handler is not called again */
+  onRequestStart(exchange: Exchange): boolean
+  /** A part of the body was passed to the socket. */
+  onBodySent(): void
+  /** All of the request was passed to the socket. */
+  onRequestSent(): void
+  /** Something of a response has arrived. */
+  onResponseStarted(): void
+  /** The final head: name, value, name, value, names in lower case. Interim heads are not reported. */
+  onResponseHead(statusCode: number, headers: readonly string[]): void
+  /** @returns false: nothing more until `resume()` */
+  onResponseData(chunk: Buffer): boolean
+  /** Exactly one of `onResponseEnd` and `onResponseError`, once, unless the handler has aborted. */
+  onResponseEnd(): void
+  onResponseError(error: Error): void
+}
 
 /** What an exchange needs of its client. */
 export interface ExchangeOwner {
@@ -15,7 +32,7 @@ export interface ExchangeOwner {
   destroy(): void
 }
 
-export class Exchange implements ExchangeControl {
+export class Exchange {
   readonly request: ClientRequest
   readonly handler: ResponseHandler
   /** Something of it may have reached the upstream. */
@@ -36,16 +53,19 @@ export class Exchange implements ExchangeControl {
     this.handler = handler
   }
 
+  /** Ends the exchange and its connection. The handler is not called any more. */
   abort(): void {
     if (this.isOver) return
     this.end()
     this.#owner.destroy()
   }
 
+  /** Continues after `onResponseData` returned false. */
   resume(): void {
     this.#owner.resume(this)
   }
 
+  /** Tells that the handler holds none of the bytes any more that it was given: others are read into their memory. */
   recycle(): void {
     this.#owner.recycle(this)
   }

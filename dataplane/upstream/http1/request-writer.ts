@@ -1,8 +1,20 @@
 // Writes the head of a request as one text. It rejects everything that is not valid there, even if it was validated before,
 // so that no value can add a line to the head or end it.
 
-import type { ClientRequest } from '../http-client.ts'
+import type { Readable } from 'node:stream'
 import { CONNECTION_SCHEME } from './connection-scheme.ts'
+
+export interface ClientRequest {
+  /** Upper case. */
+  readonly method: string
+  /** Path and query. */
+  readonly path: string
+  /** Flat list name, value, name, value; no framing headers. */
+  readonly headers: readonly string[]
+  readonly body: Uint8Array | Readable | null
+  /** Bytes of a streamed body if known: it is framed by length, otherwise chunked. */
+  readonly contentLength: number | undefined
+}
 
 /** How the body is sent. */
 export type BodyFraming =

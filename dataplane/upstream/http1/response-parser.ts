@@ -1,10 +1,12 @@
 // Splits the bytes of one connection into responses, strictly (RFC 9112) and incrementally, without I/O. Its reader asks
 // for one step after the other, so that it can stop at any of them; where a message ends is decided here alone.
 
-import { MAX_HEAD_BYTES } from '../http-client.ts'
 import { CR, HEX, LF, NO_DIGIT } from './octets.ts'
 import { LineCollector } from './line-collector.ts'
 import { checkTrailers, readHead, type ResponseFault, type ResponseHead } from './response-head.ts'
+
+/** The most bytes of the head of a response. */
+const MAX_HEAD_BYTES = 64 * 1024
 
 /**
  * What the bytes gave:

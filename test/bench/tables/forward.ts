@@ -1,7 +1,6 @@
 // The tables of requests that are passed on to an upstream: small bodies and large ones, beside a
 // forwarder that does nothing else and beside well-known proxies.
 
-import type { UpstreamClient } from '../../../dataplane/upstream/http-client.ts'
 import type { Bench } from '../bench.ts'
 import { compare, type Subject } from '../compare.ts'
 import { mainDocument } from '../documents.ts'
@@ -24,7 +23,6 @@ import { makeTempDir } from '../../support/temp-dir.ts'
 const MEMORY = {
   'RSS MB': ({ peakRssMegabytes }: Summary) => fixed(peakRssMegabytes, 0),
 }
-const OVER_UNDICI = 'gateway, undici'
 const BARE = 'bare undici dispatch'
 
 /** Envoy beside the gateway, each at a share of what it can serve itself. */
@@ -35,7 +33,7 @@ export const measureForwardLatency = async (bench: Bench): Promise<Section> => {
     const upstream = await startUpstream({ ...options, start })
     const peers = forwardPeers(upstream).filter(({ name }) => PACED.has(name))
     const { started, remarks } = await startPeers(peers, { ...options, start })
-    const own = await startOwn(start, GATEWAY, upstream, 'built-in')
+    const own = await startOwn(start, upstream)
     const section = await latencySection(bench, {
       title: 'Latency of forwards below saturation',
       work: 'Forwards of 200 bytes.',
@@ -58,11 +56,8 @@ export const measureForward = async (bench: Bench): Promise<readonly Section[]> 
   return await withServers(bench.machine, async (start) => {
     const upstream = await startUpstream({ ...options, start })
     const { started, remarks } = await startPeers(forwardPeers(upstream), { ...options, start })
-    const own = await Promise.all([
-      startOwn(start, GATEWAY, upstream, 'built-in'),
-      startOwn(start, OVER_UNDICI, upstream, 'undici'),
-    ])
-    const servers = [...started.slice(0, 1), ...own, ...started.slice(1)]
+    const own = await startOwn(start, upstream)
+    const servers = [...started.slice(0, 1), own, ...started.slice(1)]
     const upstreamIs = bench.machine.has('nginx') ? 'nginx' : 'node:http'
     return [
       smallSection(await compareAt(bench, servers, '/v1/small'), upstreamIs, remarks),
@@ -76,15 +71,10 @@ interface Named {
   readonly server: Server
 }
 
-const startOwn = async (
-  start: StartServer,
-  name: string,
-  upstream: Server,
-  client: UpstreamClient,
-): Promise<Named> => {
-  const server = await startGateway(start, { flags: ['--upstream-client', client] })
+const startOwn = async (start: StartServer, upstream: Server): Promise<Named> => {
+  const server = await startGateway(start)
   await loadUnmanaged(server, [mainDocument(upstream.url)])
-  return { name, server }
+  return { name: GATEWAY, server }
 }
 
 const compareAt = (bench: Bench, servers: readonly Named[], path: string): Promise<Comparison> => {

@@ -20,7 +20,6 @@ import {
 } from './credentials-rig.ts'
 
 const SECRET = 'never-to-be-seen-anywhere'
-const CLIENTS = ['undici', 'built-in'] as const
 
 const clientOf = (token_endpoint: string, more: object = {}): object => ({
   token_endpoint,
@@ -30,100 +29,98 @@ const clientOf = (token_endpoint: string, more: object = {}): object => ({
   ...more,
 })
 
-describe.each(CLIENTS)('with the HTTP client %s', (client) => {
-  it('sends bearer and basic in place of what the client sent, and shows them nowhere', async () => {
-    await using upstream = await startUpstream()
-    const { origin } = upstream
-    await using gateway = await startGateway({ flags: ['--upstream-client', client] })
-    const credentials = {
-      fixed: { origins: [origin], bearer: { token: SECRET } },
-      user: { origins: [origin], basic: { username: 'gw', password: SECRET } },
-    }
-    await loadCredentials(
-      gateway,
-      { credentials },
-      {
-        '/bearer': { get: forwarding(origin, 'fixed') },
-        '/basic': { post: forwarding(origin, 'user') },
-        '/plain': { get: { action: { type: 'forward', host: origin }, response: {} } },
-        '/map': { get: forwarding(origin, 'fixed', { headers: '{{request.headers}}' }) },
-      },
-    )
-    const headers = { authorization: 'Bearer of-the-client' }
-    await request(`${gateway.public}/v1/bearer`, { headers })
-    await request(`${gateway.public}/v1/basic`, { method: 'POST', headers, body: 'hello' })
-    await request(`${gateway.public}/v1/plain`, { headers })
-    await request(`${gateway.public}/v1/map`, { headers })
-    const basic = `Basic ${Buffer.from(`gw:${SECRET}`).toString('base64')}`
-    expect(upstream.seen.map(({ authorization }) => authorization)).toEqual([
-      `Bearer ${SECRET}`,
-      basic,
-      'Bearer of-the-client',
-      `Bearer ${SECRET}`,
-    ])
-    const counts = upstream.seen.map(
-      ({ rawHeaders }) => rawHeaders.filter((each) => /^authorization$/i.test(each)).length,
-    )
-    expect(counts).toEqual([1, 1, 1, 1])
-    expect(upstream.seen[1]?.body).toBe('hello')
-    const realm = await request(`${gateway.management}/realms/${REALM_URI}`)
-    const metrics = await request(`${gateway.management}/metrics`)
-    const all = [realm.text, metrics.text, ...gateway.logs()].join('\n')
-    expect(all).not.toContain(SECRET)
-    expect(all).not.toContain(basic)
-  }, 60_000)
+it('sends bearer and basic in place of what the client sent, and shows them nowhere', async () => {
+  await using upstream = await startUpstream()
+  const { origin } = upstream
+  await using gateway = await startGateway()
+  const credentials = {
+    fixed: { origins: [origin], bearer: { token: SECRET } },
+    user: { origins: [origin], basic: { username: 'gw', password: SECRET } },
+  }
+  await loadCredentials(
+    gateway,
+    { credentials },
+    {
+      '/bearer': { get: forwarding(origin, 'fixed') },
+      '/basic': { post: forwarding(origin, 'user') },
+      '/plain': { get: { action: { type: 'forward', host: origin }, response: {} } },
+      '/map': { get: forwarding(origin, 'fixed', { headers: '{{request.headers}}' }) },
+    },
+  )
+  const headers = { authorization: 'Bearer of-the-client' }
+  await request(`${gateway.public}/v1/bearer`, { headers })
+  await request(`${gateway.public}/v1/basic`, { method: 'POST', headers, body: 'hello' })
+  await request(`${gateway.public}/v1/plain`, { headers })
+  await request(`${gateway.public}/v1/map`, { headers })
+  const basic = `Basic ${Buffer.from(`gw:${SECRET}`).toString('base64')}`
+  expect(upstream.seen.map(({ authorization }) => authorization)).toEqual([
+    `Bearer ${SECRET}`,
+    basic,
+    'Bearer of-the-client',
+    `Bearer ${SECRET}`,
+  ])
+  const counts = upstream.seen.map(
+    ({ rawHeaders }) => rawHeaders.filter((each) => /^authorization$/i.test(each)).length,
+  )
+  expect(counts).toEqual([1, 1, 1, 1])
+  expect(upstream.seen[1]?.body).toBe('hello')
+  const realm = await request(`${gateway.management}/realms/${REALM_URI}`)
+  const metrics = await request(`${gateway.management}/metrics`)
+  const all = [realm.text, metrics.text, ...gateway.logs()].join('\n')
+  expect(all).not.toContain(SECRET)
+  expect(all).not.toContain(basic)
+}, 60_000)
 
-  it('shows a client certificate to the upstream that requires it, and to no other request', async () => {
-    const ca = createCertificateAuthority('upstream CA')
-    const clients = createCertificateAuthority('client CA')
-    await using upstream = await startUpstream({ ...ca.issue('billing.test'), ca: clients.cert })
-    const { origin } = upstream
-    await using gateway = await startGateway({ flags: ['--upstream-client', client] })
-    const own = clients.issue('gateway')
-    const other = clients.issue('other')
-    const certificate = (pair: typeof own, more: object = {}): object => ({
-      origins: [origin],
-      certificate: {
-        certificate: pair.cert,
-        private_key: pair.key,
-        ca: ca.cert,
-        server_name: 'billing.test',
-        ...more,
+it('shows a client certificate to the upstream that requires it, and to no other request', async () => {
+  const ca = createCertificateAuthority('upstream CA')
+  const clients = createCertificateAuthority('client CA')
+  await using upstream = await startUpstream({ ...ca.issue('billing.test'), ca: clients.cert })
+  const { origin } = upstream
+  await using gateway = await startGateway()
+  const own = clients.issue('gateway')
+  const other = clients.issue('other')
+  const certificate = (pair: typeof own, more: object = {}): object => ({
+    origins: [origin],
+    certificate: {
+      certificate: pair.cert,
+      private_key: pair.key,
+      ca: ca.cert,
+      server_name: 'billing.test',
+      ...more,
+    },
+  })
+  await loadCredentials(
+    gateway,
+    {
+      credentials: {
+        own: certificate(own),
+        other: certificate(other),
+        wrongName: certificate(own, { server_name: 'bank.test' }),
+        wrongCa: certificate(own, { ca: clients.cert }),
       },
-    })
-    await loadCredentials(
-      gateway,
-      {
-        credentials: {
-          own: certificate(own),
-          other: certificate(other),
-          wrongName: certificate(own, { server_name: 'bank.test' }),
-          wrongCa: certificate(own, { ca: clients.cert }),
-        },
-      },
-      {
-        '/own': { get: forwarding(origin, 'own') },
-        '/other': { get: forwarding(origin, 'other') },
-        '/wrong-name': { get: forwarding(origin, 'wrongName') },
-        '/wrong-ca': { get: forwarding(origin, 'wrongCa') },
-        '/none': { get: { action: { type: 'forward', host: origin }, response: {} } },
-      },
-    )
-    const statuses: number[] = []
-    const headers = { authorization: 'Bearer of-the-client' }
-    for (const path of ['own', 'other', 'own', 'wrong-name', 'wrong-ca', 'none', 'own'])
-      statuses.push((await request(`${gateway.public}/v1/${path}`, { headers })).status)
-    expect(statuses).toEqual([200, 200, 200, 504, 504, 504, 200])
-    expect(upstream.seen.map((each) => each.certificate)).toEqual([
-      'gateway',
-      'other',
-      'gateway',
-      'gateway',
-    ])
-    // A certificate is no header: that of the client passes.
-    expect(upstream.seen[0]?.authorization).toBe('Bearer of-the-client')
-  }, 60_000)
-})
+    },
+    {
+      '/own': { get: forwarding(origin, 'own') },
+      '/other': { get: forwarding(origin, 'other') },
+      '/wrong-name': { get: forwarding(origin, 'wrongName') },
+      '/wrong-ca': { get: forwarding(origin, 'wrongCa') },
+      '/none': { get: { action: { type: 'forward', host: origin }, response: {} } },
+    },
+  )
+  const statuses: number[] = []
+  const headers = { authorization: 'Bearer of-the-client' }
+  for (const path of ['own', 'other', 'own', 'wrong-name', 'wrong-ca', 'none', 'own'])
+    statuses.push((await request(`${gateway.public}/v1/${path}`, { headers })).status)
+  expect(statuses).toEqual([200, 200, 200, 504, 504, 504, 200])
+  expect(upstream.seen.map((each) => each.certificate)).toEqual([
+    'gateway',
+    'other',
+    'gateway',
+    'gateway',
+  ])
+  // A certificate is no header: that of the client passes.
+  expect(upstream.seen[0]?.authorization).toBe('Bearer of-the-client')
+}, 60_000)
 
 it('refuses an origin that the credential is not for, whatever the request makes of the host', async () => {
   await using upstream = await startUpstream()

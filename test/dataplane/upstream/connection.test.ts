@@ -5,8 +5,9 @@ import { expect, it } from '@jest/globals'
 import { Socket } from 'node:net'
 import { type ConnectionEvents, openConnection } from '../../../dataplane/upstream/connection.ts'
 import type { Connector } from '../../../dataplane/upstream/destinations/connector.ts'
-import type { ResponseHandler } from '../../../dataplane/upstream/http-client.ts'
-import { openUndiciClient } from '../../../dataplane/upstream/undici-client.ts'
+import { createUnboundedMemory } from '../../../dataplane/memory/memory-budget.ts'
+import { createOpenHttp1Client } from '../../../dataplane/upstream/http1/client.ts'
+import type { ResponseHandler } from '../../../dataplane/upstream/http1/exchange.ts'
 import { Endpoint } from '../../../dataplane/upstream/endpoints/endpoint-set.ts'
 
 const SILENT: ResponseHandler = {
@@ -59,7 +60,7 @@ it.each([
     const { client } = openConnection(
       {
         origin: 'http://up.test',
-        openClient: openUndiciClient,
+        openClient: createOpenHttp1Client(createUnboundedMemory()),
         connector,
         keepAliveMs: 1000,
         dueMs: Infinity,

@@ -4,7 +4,7 @@
 import { expect, it } from '@jest/globals'
 import { MemoryBudget } from '../../../dataplane/memory/memory-budget.ts'
 import { createGuard } from '../../../dataplane/upstream/destinations/guard.ts'
-import { createUpstream } from '../../../dataplane/upstream/undici-upstream.ts'
+import { createUpstream } from '../../../dataplane/upstream/pooled-upstream.ts'
 import { stopTimers } from '../stop-timers.ts'
 import { ask, listenRaw, until } from './servers.ts'
 

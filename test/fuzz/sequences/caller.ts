@@ -12,8 +12,6 @@ import { createRequestBody, type RequestBody } from './request-body.ts'
 import { after } from './waits.ts'
 
 export interface CallerEvents {
-  /** Data and end may come in a pause where the upstream closes the connection with them, as undici passes them. */
-  readonly isPauseAdvisory: boolean
   onFault(fault: string): void
   /** Once, at the end of the request. */
   onOver(caller: Caller): void
@@ -78,7 +76,7 @@ export class Caller implements UpstreamSink {
     this.#begin('data')
     const { response, caller } = this.plan
     if (this.#status === undefined) this.#fault('got data without a head')
-    if (this.#mustWait) this.#fault('got data while it was paused')
+    if (this.#isPaused) this.#fault('got data while it was paused')
     if (chunk.length === 0) this.#fault('got an empty piece')
     const at = this.bytes
     this.bytes += chunk.length
@@ -94,7 +92,7 @@ export class Caller implements UpstreamSink {
 
   onEnd(): void {
     this.#begin('its end')
-    if (this.#mustWait && !this.isAborted) this.#fault('got its end while it was paused')
+    if (this.#isPaused && !this.isAborted) this.#fault('got its end while it was paused')
     if (this.isAborted) this.#fault('got its end although it was aborted')
     this.#over('end')
   }
@@ -108,11 +106,6 @@ export class Caller implements UpstreamSink {
   check(): void {
     this.#checkKept()
     if (this.#body.isLeftOpen()) this.#fault('has its body left open')
-  }
-
-  get #mustWait(): boolean {
-    const isAdvisory = this.#events.isPauseAdvisory && this.plan.response.isLast
-    return this.#isPaused && !isAdvisory
   }
 
   #begin(what: string): void {

@@ -11,8 +11,6 @@ export interface Evidence {
   readonly served: Served | undefined
   /** It may have been sent on a connection that was being closed. */
   readonly mayHaveMetClosing: boolean
-  /** What it had not read when the upstream closed its side may be lost, as with undici. */
-  readonly isPauseAdvisory: boolean
 }
 
 /** @returns what is wrong with it */
@@ -47,14 +45,10 @@ const judgeError = (
 }
 
 /** Whatever its response is. */
-const mayFail = (
-  { caller, response }: RequestPlan,
-  { served, mayHaveMetClosing, isPauseAdvisory }: Evidence,
-): boolean => {
-  const isLostInPause = isPauseAdvisory && caller.pauseEvery > 0 && response.then === 'end'
+const mayFail = ({ caller }: RequestPlan, { served, mayHaveMetClosing }: Evidence): boolean => {
   const isReused = served?.isFirst !== true
   const hasMetClosing = isReused && (mayHaveMetClosing || served?.hazard !== undefined)
-  return caller.body.fault !== 'none' || isLostInPause || hasMetClosing
+  return caller.body.fault !== 'none' || hasMetClosing
 }
 
 const judgeBreak = (

@@ -35,7 +35,7 @@ const BODY_SIZES = [5, 5, 0, 1, 1000, 16_384, 65_536, 65_536 * 2, 100_000, 300_0
 export const planMessage = (number: number, method: string, choices: Choices): Message => {
   const framing = choices.of(FRAMINGS)
   const interims = choices.of([0, 0, 0, 1, 2])
-  // What HTTP/1.0 calls chunked undici keeps the connection for, and we do not.
+  // HTTP/1.0 has no chunks.
   const minor = choices.of([1, 1, 1, 1, framing === 'chunked' ? 1 : 0])
   const connection = choices.of(['', '', '', '', 'close', 'keep-alive'])
   const keepAlive = choices.of(['', '', '', 'timeout=5', 'timeout=1'])
@@ -79,7 +79,6 @@ const FRAMING_LINES = {
   'not modified': NO_LINE,
 } as const satisfies Record<Framing, (bytes: number) => string>
 
-/** No 100, which undici does not know behind another one, or in two pieces. */
 const INTERIM = [
   'HTTP/1.1 103 Early Hints\r\nLink: </a>\r\n\r\n',
   'HTTP/1.1 102 Processing\r\n\r\n',

@@ -2,7 +2,6 @@
 // one on its connection, which comes from the same upstream, is the right one, or the connection is closed.
 
 import type { Socket } from 'node:net'
-import type { UpstreamClient } from '../../../dataplane/upstream/http-client.ts'
 import { BrokenError } from '../../support/byte-stream.ts'
 import type { RawClient, RawResponse } from '../../support/raw-client.ts'
 import type { Checker, FuzzTarget } from '../fuzz.ts'
@@ -255,16 +254,12 @@ const forwardsTo = (host: string): object => {
   }
 }
 
-const overClient = (name: string, client: UpstreamClient): FuzzTarget => ({
-  name,
+export const responseHeads: FuzzTarget = {
+  name: 'response-heads',
   seeds: SEEDS,
   mutate: (input, random, pool) => mutateBytes(input, { random, pool, tokens: TOKENS }),
   open: async () => {
     const upstream = new LyingUpstream()
-    const flags = ['--upstream-client', client]
-    return new Conversations(await serveForwards(forwardsTo, upstream.serve, flags), upstream)
+    return new Conversations(await serveForwards(forwardsTo, upstream.serve), upstream)
   },
-})
-
-export const responseHeads = overClient('response-heads', 'undici')
-export const responseHeadsBuiltIn = overClient('response-heads-built-in', 'built-in')
+}

@@ -29,10 +29,9 @@ const LIMITS = { headersTimeoutSeconds: 1, requestTimeoutSeconds: 1, checkMs: 10
 export const serveForwards = async (
   pathsTo: (upstream: string) => object,
   onConnection: (socket: Socket) => void,
-  flags: readonly string[] = [],
 ): Promise<ServedForwards> => {
   const upstream = await listening(createServer({ noDelay: true }, onConnection))
-  const parsed = readGatewaySettings([...flags], {})
+  const parsed = readGatewaySettings([], {})
   if (parsed.kind !== 'settings') throw new Error(JSON.stringify(parsed))
   const faults: string[] = []
   const log = createLog({

@@ -5,9 +5,8 @@
 import { setImmediate, setTimeout } from 'node:timers/promises'
 import { MemoryBudget } from '../../../dataplane/memory/memory-budget.ts'
 import { createGuard } from '../../../dataplane/upstream/destinations/guard.ts'
-import type { UpstreamClient } from '../../../dataplane/upstream/http-client.ts'
 import { createPoolScope, type PoolScope } from '../../../dataplane/upstream/limiter.ts'
-import { createUpstream } from '../../../dataplane/upstream/undici-upstream.ts'
+import { createUpstream } from '../../../dataplane/upstream/pooled-upstream.ts'
 import type { Upstream } from '../../../dataplane/upstream/upstream.ts'
 import { createCertificateAuthority } from '../../support/certificates.ts'
 import type { Checker, FuzzTarget, Random } from '../fuzz.ts'
@@ -47,19 +46,17 @@ class Sequences implements Checker {
   readonly #server: ScriptedUpstream
   readonly #memory: Memories
   readonly #upstreams: Readonly<Record<keyof Memories, Upstream>>
-  readonly #isPauseAdvisory: boolean
   readonly #openIntervals = watchIntervals()
   #sequence = 0
 
-  constructor(client: UpstreamClient, server: ScriptedUpstream, extraCa: readonly string[]) {
+  constructor(server: ScriptedUpstream, extraCa: readonly string[]) {
     this.#server = server
-    this.#isPauseAdvisory = client === 'undici'
     this.#memory = {
       ample: new MemoryBudget({ size: Infinity }),
       short: new MemoryBudget({ size: SHORT_BYTES }),
     }
     const open = (memory: MemoryBudget): Upstream =>
-      createUpstream({ guard: createGuard(), client, memory, extraCa, maxAgeMs: 0 })
+      createUpstream({ guard: createGuard(), memory, extraCa, maxAgeMs: 0 })
     this.#upstreams = { ample: open(this.#memory.ample), short: open(this.#memory.short) }
   }
 
@@ -70,7 +67,6 @@ class Sequences implements Checker {
       server: this.#server,
       upstream: this.#upstreams[kind],
       prefix: `s${++this.#sequence}`,
-      isPauseAdvisory: this.#isPauseAdvisory,
     })
     try {
       const words = await run.all()
@@ -114,7 +110,6 @@ interface RunTools {
   readonly server: ScriptedUpstream
   readonly upstream: Upstream
   readonly prefix: string
-  readonly isPauseAdvisory: boolean
 }
 
 class SequenceRun {
@@ -168,7 +163,6 @@ class SequenceRun {
     const { server, upstream } = this.#tools
     const { turn } = server
     const caller = new Caller(plan, {
-      isPauseAdvisory: this.#tools.isPauseAdvisory,
       onFault: (fault) => this.#faults.push(fault),
       onProgress: () => {
         this.#idleTicks = 0
@@ -179,7 +173,6 @@ class SequenceRun {
         const fault = judge(caller, {
           served: server.servedOf(plan.number),
           mayHaveMetClosing: server.mayHaveMet(turn),
-          isPauseAdvisory: this.#tools.isPauseAdvisory,
         })
         if (fault !== undefined) this.#faults.push(`request ${plan.number} ${fault}`)
         then()
@@ -247,8 +240,8 @@ const plain = (first: number): Buffer => {
   return sequence
 }
 
-const overClient = (name: string, client: UpstreamClient): FuzzTarget => ({
-  name,
+export const upstreamSequences: FuzzTarget = {
+  name: 'upstream-sequences',
   seeds: [plain(0), plain(1)],
   mutate: (input, random, pool) =>
     random() < 0.7
@@ -258,9 +251,6 @@ const overClient = (name: string, client: UpstreamClient): FuzzTarget => ({
     const ca = createCertificateAuthority('upstreams')
     const server = new ScriptedUpstream(ca.issue('upstream.test'))
     await server.listen()
-    return new Sequences(client, server, [ca.cert])
+    return new Sequences(server, [ca.cert])
   },
-})
-
-export const upstreamSequences = overClient('upstream-sequences', 'undici')
-export const upstreamSequencesBuiltIn = overClient('upstream-sequences-built-in', 'built-in')
+}

@@ -2,9 +2,7 @@
 
 import { expect, it } from '@jest/globals'
 import { call } from './forward-fixture.ts'
-import { gatewayOver, serving } from './forward-rig.ts'
-
-const gatewayTo = gatewayOver('built-in')
+import { gatewayTo, serving } from './forward-rig.ts'
 
 it.each<[string, Readonly<Record<string, string>>, readonly string[], boolean]>([
   ['a Negotiate credential', { authorization: 'Negotiate YII=' }, [], true],

@@ -29,9 +29,8 @@ import { Context } from '../../../../dataplane/context.ts'
 import { GatewayError } from '../../../../dataplane/gateway-error.ts'
 import { createUnboundedMemory } from '../../../../dataplane/memory/memory-budget.ts'
 import { createGuard } from '../../../../dataplane/upstream/destinations/guard.ts'
-import type { UpstreamClient } from '../../../../dataplane/upstream/http-client.ts'
 import { createPoolScope, type PoolScope } from '../../../../dataplane/upstream/limiter.ts'
-import { createUpstream } from '../../../../dataplane/upstream/undici-upstream.ts'
+import { createUpstream } from '../../../../dataplane/upstream/pooled-upstream.ts'
 import type { Upstream } from '../../../../dataplane/upstream/upstream.ts'
 import type { ForwardAction, ForwardTarget } from '../../../../language/compile/forward-action.ts'
 import {
@@ -217,8 +216,6 @@ export interface Gateway {
 }
 
 export interface GatewayOptions extends Partial<ForwardEnvironment> {
-  /** Of the upstream, unless one is given. */
-  readonly client?: UpstreamClient
   /** Dispatch has read the body. */
   readonly buffers?: boolean
   readonly poolSize?: number
@@ -231,10 +228,7 @@ export const startGateway = async (
   options: GatewayOptions = {},
 ): Promise<Gateway> => {
   const {
-    upstream = createUpstream({
-      guard: createGuard(),
-      ...(options.client && { client: options.client }),
-    }),
+    upstream = createUpstream({ guard: createGuard() }),
     scope = createPoolScope(options.poolSize ?? 200),
     clock,
     isScarce,

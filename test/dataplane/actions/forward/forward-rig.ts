@@ -2,7 +2,6 @@
 
 import { request as httpRequest, type RequestListener } from 'node:http'
 import { afterEach } from '@jest/globals'
-import type { UpstreamClient } from '../../../../dataplane/upstream/http-client.ts'
 import { constant } from '../../../../language/expression/template.ts'
 import { listenHttp, listenRaw, type Listening } from '../../upstream/servers.ts'
 import {
@@ -33,21 +32,16 @@ export const serving = (listener: RequestListener): Promise<Listening> =>
 export const answering = (response: string): Promise<Listening> =>
   opened(listenRaw((socket) => socket.write(response, 'latin1')))
 
-type StartTo = (
+export const gatewayTo = async (
   origin: string,
-  parts?: Partial<Omit<OperationParts, 'action'>> & { readonly action?: ForwardParts },
-  options?: GatewayOptions,
-) => Promise<Gateway>
-
-/** @example const gatewayTo = gatewayOver('undici') */
-export const gatewayOver =
-  (client: UpstreamClient): StartTo =>
-  async (origin, parts = {}, options = {}) => {
-    const operation = operationOf({ ...parts, action: { ...parts.action, host: constant(origin) } })
-    const gateway = await startGateway(operation, { client, ...options })
-    closers.push(() => gateway.close())
-    return gateway
-  }
+  parts: Partial<Omit<OperationParts, 'action'>> & { readonly action?: ForwardParts } = {},
+  options: GatewayOptions = {},
+): Promise<Gateway> => {
+  const operation = operationOf({ ...parts, action: { ...parts.action, host: constant(origin) } })
+  const gateway = await startGateway(operation, options)
+  closers.push(() => gateway.close())
+  return gateway
+}
 
 /** Asks, reads nothing of a response, and goes away then. */
 export const leave = async (

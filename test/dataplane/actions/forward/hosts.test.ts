@@ -1,12 +1,11 @@
 // The choice among several hosts of a forward, and what becomes of retries, over real sockets where they matter.
 
 import { describe, expect, it } from '@jest/globals'
-import { UPSTREAM_CLIENTS } from '../../../../dataplane/upstream/http-client.ts'
 import { type HostHealthEvent, prepareHosts } from '../../../../dataplane/actions/forward/hosts.ts'
 import type { HostChoice } from '../../../../dataplane/actions/forward/request.ts'
 import { Context } from '../../../../dataplane/context.ts'
 import { createGuard } from '../../../../dataplane/upstream/destinations/guard.ts'
-import { createUpstream } from '../../../../dataplane/upstream/undici-upstream.ts'
+import { createUpstream } from '../../../../dataplane/upstream/pooled-upstream.ts'
 import type { WeightedHost } from '../../../../language/compile/hosts.ts'
 import { constant, type Template } from '../../../../language/expression/template.ts'
 import type { Value } from '../../../../language/expression/value.ts'
@@ -212,114 +211,111 @@ describe('a host that cannot be reached', () => {
   })
 })
 
-describe.each(UPSTREAM_CLIENTS)('over %s', (client) => {
-  const gatewayTo = async (
-    hosts: readonly WeightedHost[],
-    parts: Partial<Omit<OperationParts, 'action'>> = {},
-    options: GatewayOptions = {},
-  ): Promise<Gateway> => {
-    const gateway = await startGateway(operationOf({ ...parts, action: { hosts } }), {
-      client,
-      ...options,
+const gatewayTo = async (
+  hosts: readonly WeightedHost[],
+  parts: Partial<Omit<OperationParts, 'action'>> = {},
+  options: GatewayOptions = {},
+): Promise<Gateway> => {
+  const gateway = await startGateway(operationOf({ ...parts, action: { hosts } }), {
+    ...options,
+  })
+  closers.push(() => gateway.close())
+  return gateway
+}
+
+/** Nothing listens there any more. */
+const deserted = async (): Promise<string> => {
+  const server: Listening = await listenRaw(() => undefined)
+  await server.close()
+  return server.origin
+}
+
+describe('requests', () => {
+  /** The dice always fall on the first one. */
+  const clock = { now: () => 0, random: () => 0 }
+  const ONE_RETRY = { limits: { retries: constant(1) } }
+
+  it('carry the Host of the one that they go to, and are counted for it', async () => {
+    const hosts: Record<string, string | undefined> = {}
+    const all = await Promise.all(
+      ['a', 'b'].map((name) =>
+        serving(({ headers }, response) => {
+          hosts[name] = headers.host
+          response.end(name)
+        }),
+      ),
+    )
+    const random = evenly()
+    const gateway = await gatewayTo(
+      hostsOf(...all.map(({ origin }) => [origin, 50] as const)),
+      {},
+      { clock: { now: () => 0, random } },
+    )
+    for (let at = 0; at < 100; at++) await call(gateway)
+    expect(hosts).toEqual({ a: `127.0.0.1:${all[0]?.port}`, b: `127.0.0.1:${all[1]?.port}` })
+    expect(
+      gateway.upstream
+        .stats()
+        .map(({ origin }) => origin)
+        .sort(),
+    ).toEqual(all.map(({ origin }) => origin).sort())
+    expect(gateway.scope.size).toBe(0)
+  })
+
+  it.each<[string, () => Promise<string>, string]>([
+    [
+      'answers 503',
+      async () => (await serving((_, res) => res.writeHead(503).end())).origin,
+      'GET',
+    ],
+    [
+      'breaks off',
+      async () => (await opened(listenRaw((socket) => socket.destroy()))).origin,
+      'GET',
+    ],
+    ['refuses connections', deserted, 'POST'],
+  ])('are sent again, to another one, where the first one %s', async (_, bad, method) => {
+    const good = await serving((_request, response) => response.end('good'))
+    const gateway = await gatewayTo(hostsOf([await bad(), 999], [good.origin, 1]), ONE_RETRY, {
+      clock,
     })
-    closers.push(() => gateway.close())
-    return gateway
-  }
+    expect(await call(gateway, { method })).toMatchObject({ status: 200, text: 'good' })
+    expect(gateway.scope.size).toBe(0)
+  })
 
-  /** Nothing listens there any more. */
-  const deserted = async (): Promise<string> => {
-    const server: Listening = await listenRaw(() => undefined)
-    await server.close()
-    return server.origin
-  }
-
-  describe('requests', () => {
-    /** The dice always fall on the first one. */
-    const clock = { now: () => 0, random: () => 0 }
-    const ONE_RETRY = { limits: { retries: constant(1) } }
-
-    it('carry the Host of the one that they go to, and are counted for it', async () => {
-      const hosts: Record<string, string | undefined> = {}
-      const all = await Promise.all(
-        ['a', 'b'].map((name) =>
-          serving(({ headers }, response) => {
-            hosts[name] = headers.host
-            response.end(name)
-          }),
-        ),
-      )
-      const random = evenly()
-      const gateway = await gatewayTo(
-        hostsOf(...all.map(({ origin }) => [origin, 50] as const)),
-        {},
-        { clock: { now: () => 0, random } },
-      )
-      for (let at = 0; at < 100; at++) await call(gateway)
-      expect(hosts).toEqual({ a: `127.0.0.1:${all[0]?.port}`, b: `127.0.0.1:${all[1]?.port}` })
-      expect(
-        gateway.upstream
-          .stats()
-          .map(({ origin }) => origin)
-          .sort(),
-      ).toEqual(all.map(({ origin }) => origin).sort())
-      expect(gateway.scope.size).toBe(0)
+  it('are not sent to one that may not be reached, and to no other instead', async () => {
+    const good = await serving((_request, response) => response.end('good'))
+    const upstream = createUpstream({ guard: createGuard() })
+    const gateway = await gatewayTo(
+      hostsOf(['http://169.254.169.254', 1], [good.origin, 1]),
+      { ...ONE_RETRY, ...READ_ALL },
+      { clock, upstream },
+    )
+    const { error } = (await call(gateway)).json()
+    expect(error).toMatchObject({
+      error_uri: 'svc.error.bad_gateway',
+      message: 'The upstream could not be reached.',
     })
+  })
 
-    it.each<[string, () => Promise<string>, string]>([
-      [
-        'answers 503',
-        async () => (await serving((_, res) => res.writeHead(503).end())).origin,
-        'GET',
-      ],
-      [
-        'breaks off',
-        async () => (await opened(listenRaw((socket) => socket.destroy()))).origin,
-        'GET',
-      ],
-      ['refuses connections', deserted, 'POST'],
-    ])('are sent again, to another one, where the first one %s', async (_, bad, method) => {
-      const good = await serving((_request, response) => response.end('good'))
-      const gateway = await gatewayTo(hostsOf([await bad(), 999], [good.origin, 1]), ONE_RETRY, {
-        clock,
-      })
-      expect(await call(gateway, { method })).toMatchObject({ status: 200, text: 'good' })
-      expect(gateway.scope.size).toBe(0)
-    })
-
-    it('are not sent to one that may not be reached, and to no other instead', async () => {
-      const good = await serving((_request, response) => response.end('good'))
-      const upstream = createUpstream({ client, guard: createGuard() })
-      const gateway = await gatewayTo(
-        hostsOf(['http://169.254.169.254', 1], [good.origin, 1]),
-        { ...ONE_RETRY, ...READ_ALL },
-        { clock, upstream },
-      )
-      const { error } = (await call(gateway)).json()
-      expect(error).toMatchObject({
-        error_uri: 'svc.error.bad_gateway',
-        message: 'The upstream could not be reached.',
-      })
-    })
-
-    it('take no slot of the others', async () => {
-      const [slow, quick] = await Promise.all([
-        serving(() => undefined),
-        serving((_request, response) => response.end('quick')),
-      ])
-      let roll = 0
-      const gateway = await gatewayTo(
-        hostsOf([slow.origin, 1], [quick.origin, 1]),
-        { limits: { connectTimeout: constant(50) } },
-        { clock: { now: () => 0, random: () => roll }, poolSize: 1 },
-      )
-      const stuck = call(gateway).catch(() => undefined)
-      while (gateway.scope.size === 0) await new Promise(setImmediate)
-      expect(await call(gateway)).toMatchObject({ status: 503 })
-      roll = 0.9
-      expect(await call(gateway)).toMatchObject({ text: 'quick' })
-      await gateway.close()
-      closers.pop()
-      await stuck
-    })
+  it('take no slot of the others', async () => {
+    const [slow, quick] = await Promise.all([
+      serving(() => undefined),
+      serving((_request, response) => response.end('quick')),
+    ])
+    let roll = 0
+    const gateway = await gatewayTo(
+      hostsOf([slow.origin, 1], [quick.origin, 1]),
+      { limits: { connectTimeout: constant(50) } },
+      { clock: { now: () => 0, random: () => roll }, poolSize: 1 },
+    )
+    const stuck = call(gateway).catch(() => undefined)
+    while (gateway.scope.size === 0) await new Promise(setImmediate)
+    expect(await call(gateway)).toMatchObject({ status: 503 })
+    roll = 0.9
+    expect(await call(gateway)).toMatchObject({ text: 'quick' })
+    await gateway.close()
+    closers.pop()
+    await stuck
   })
 })

@@ -3,9 +3,7 @@
 import { describe, expect, it } from '@jest/globals'
 import { constant } from '../../../../language/expression/template.ts'
 import { call, map, read, READ_ALL } from './forward-fixture.ts'
-import { answering, gatewayOver, serving } from './forward-rig.ts'
-
-const gatewayTo = gatewayOver('built-in')
+import { answering, gatewayTo, serving } from './forward-rig.ts'
 
 const CONDITIONS = {
   'if-none-match': '"a"',

@@ -5,13 +5,11 @@ import type { Socket } from 'node:net'
 import { expect, it } from '@jest/globals'
 import { createGuard } from '../../../../dataplane/upstream/destinations/guard.ts'
 import type { RetryBudget } from '../../../../dataplane/upstream/retry-budget.ts'
-import { createUpstream } from '../../../../dataplane/upstream/undici-upstream.ts'
+import { createUpstream } from '../../../../dataplane/upstream/pooled-upstream.ts'
 import { constant } from '../../../../language/expression/template.ts'
 import { listenRaw, until } from '../../upstream/servers.ts'
 import { call, type Call, READ_ALL } from './forward-fixture.ts'
-import { gatewayOver, opened } from './forward-rig.ts'
-
-const gatewayTo = gatewayOver('built-in')
+import { gatewayTo, opened } from './forward-rig.ts'
 
 const OK = 'HTTP/1.1 200 OK\r\ncontent-length: 2\r\n\r\nok'
 

@@ -4,7 +4,7 @@
 import type { Socket } from 'node:net'
 import { afterEach } from '@jest/globals'
 import { createGuard } from '../../../../dataplane/upstream/destinations/guard.ts'
-import { createUpstream } from '../../../../dataplane/upstream/undici-upstream.ts'
+import { createUpstream } from '../../../../dataplane/upstream/pooled-upstream.ts'
 import { type Listening, listenRaw } from '../../upstream/servers.ts'
 import { apiOf, serveGateway, type ServedGateway } from '../served-gateway.ts'
 

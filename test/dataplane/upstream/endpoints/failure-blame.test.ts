@@ -3,6 +3,7 @@ import {
   type FailedRequest,
   failureOf,
 } from '../../../../dataplane/upstream/endpoints/failure-blame.ts'
+import { PeerError } from '../../../../dataplane/upstream/peer-error.ts'
 
 const failing = (failed: Partial<FailedRequest>): FailedRequest => ({
   failure: 'reset',
@@ -12,8 +13,7 @@ const failing = (failed: Partial<FailedRequest>): FailedRequest => ({
   ...failed,
 })
 
-const error = (members: object, name = 'Error'): Error =>
-  Object.assign(new Error('broken'), members, { name })
+const error = (members: object): Error => Object.assign(new Error('broken'), members)
 
 describe('a failure', () => {
   it.each<[what: string, failed: Partial<FailedRequest>, fault: string | undefined]>([
@@ -38,11 +38,9 @@ describe('a failure', () => {
       undefined,
     ],
     ['to speak HTTP', { failure: 'malformed' }, 'malformed'],
-    ['of the peer, who closed', { cause: error({ code: 'UND_ERR_SOCKET' }) }, 'reset'],
+    ['of the peer, who closed', { cause: new PeerError('closed', '') }, 'reset'],
     ['of the peer, who reset', { cause: error({ code: 'ECONNRESET', syscall: 'read' }) }, 'reset'],
     ['of the pipe', { cause: error({ code: 'EPIPE', syscall: 'write' }) }, 'reset'],
-    ['in the middle of a chunk', { cause: error({}, 'HTTPParserError') }, 'reset'],
-    ['by undici, as we aborted', { cause: error({ code: 'UND_ERR_ABORTED' }) }, undefined],
     ['of a client, who went', { cause: error({ code: 'ECONNRESET' }) }, undefined],
     ['of who knows what', {}, undefined],
   ])('%s', (_, failed, fault) => {

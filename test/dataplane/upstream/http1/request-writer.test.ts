@@ -2,8 +2,10 @@
 
 import { Readable } from 'node:stream'
 import { describe, expect, it } from '@jest/globals'
-import type { ClientRequest } from '../../../../dataplane/upstream/http-client.ts'
-import { formatHead } from '../../../../dataplane/upstream/http1/request-writer.ts'
+import {
+  type ClientRequest,
+  formatHead,
+} from '../../../../dataplane/upstream/http1/request-writer.ts'
 
 const request = (parts: Partial<ClientRequest>): ClientRequest => ({
   method: 'GET',

@@ -4,11 +4,10 @@ import type { Socket } from 'node:net'
 import type { RequestListener, ServerResponse } from 'node:http'
 import { afterEach, describe, expect, it, jest } from '@jest/globals'
 import { createGuard, readRules } from '../../../dataplane/upstream/destinations/guard.ts'
-import { UPSTREAM_CLIENTS } from '../../../dataplane/upstream/http-client.ts'
 import {
   createUpstream,
   type UpstreamOptions,
-} from '../../../dataplane/upstream/undici-upstream.ts'
+} from '../../../dataplane/upstream/pooled-upstream.ts'
 import { createPoolScope } from '../../../dataplane/upstream/limiter.ts'
 import type { Upstream } from '../../../dataplane/upstream/upstream.ts'
 import { createCertificateAuthority } from '../../support/certificates.ts'
@@ -27,15 +26,10 @@ const pass = (ms: number): void => {
 const ca = createCertificateAuthority('upstreams')
 const SECURED = ca.issue('upstream.test')
 
-const CASES = UPSTREAM_CLIENTS.flatMap(
-  (client) =>
-    [
-      [client, 'http', undefined],
-      [client, 'https', SECURED],
-    ] as const,
-)
-
-describe.each(CASES)('over %s, with %s', (client, _scheme, secured) => {
+describe.each([
+  ['http', undefined],
+  ['https', SECURED],
+] as const)('over %s', (_scheme, secured) => {
   const listenHttp = (listener: RequestListener): Promise<Listening> =>
     servers.listenHttp(listener, secured)
   const listenRaw = (onRequest: Parameters<typeof servers.listenRaw>[0]): Promise<Listening> =>
@@ -49,7 +43,6 @@ describe.each(CASES)('over %s, with %s', (client, _scheme, secured) => {
   const upstreamOf = (options: Partial<UpstreamOptions> = {}): Upstream => {
     const upstream = createUpstream({
       guard: createGuard(),
-      client,
       extraCa: [ca.cert],
       ...options,
     })
@@ -104,7 +97,6 @@ describe.each(CASES)('over %s, with %s', (client, _scheme, secured) => {
       const pairs = heard.headers.flatMap((name, at) =>
         at % 2 === 0 ? [[name, heard.headers[at + 1]]] : [],
       )
-      // undici puts those of one name together.
       expect(pairs.filter(([name]) => name === 'set-cookie')).toEqual([
         ['set-cookie', 'a=1'],
         ['set-cookie', 'b=2'],
@@ -398,7 +390,7 @@ describe.each(CASES)('over %s, with %s', (client, _scheme, secured) => {
       [
         'two lengths',
         'HTTP/1.1 200 OK\r\nContent-Length: 1\r\nContent-Length: 2\r\n\r\nab',
-        client === 'undici' ? 'reset' : 'malformed',
+        'malformed',
       ],
       ['a huge head', `HTTP/1.1 200 OK\r\nx: ${'a'.repeat(70_000)}\r\n\r\n`, 'malformed'],
       [
@@ -593,25 +585,23 @@ describe.each(CASES)('over %s, with %s', (client, _scheme, secured) => {
       expect(server.opened()).toBe(2)
     })
 
-    // undici sends the rest of it, and then the next request.
-    if (client === 'built-in')
-      it('after a response that came while bytes of its request waited in the socket', async () => {
-        const server = await opened(
-          listenRaw((socket, text) => {
-            if (!/^\w+ /.test(text)) return
-            socket.write(responseTo(text))
-            if (text.startsWith('POST')) socket.pause()
-          }),
-        )
-        const upstream = upstreamOf()
-        const body = Buffer.alloc(32_000_000, 'GET /smuggled HTTP/1.1\r\n\r\n')
-        const early = { origin: server.origin, method: 'POST', path: '/early', body }
-        expect(await ask(upstream, early).done).toMatchObject({ body: '/early', ended: true })
-        expect(await ask(upstream, { origin: server.origin, path: '/next' }).done).toMatchObject({
-          body: '/next',
-        })
-        expect(server.opened()).toBe(2)
+    it('after a response that came while bytes of its request waited in the socket', async () => {
+      const server = await opened(
+        listenRaw((socket, text) => {
+          if (!/^\w+ /.test(text)) return
+          socket.write(responseTo(text))
+          if (text.startsWith('POST')) socket.pause()
+        }),
+      )
+      const upstream = upstreamOf()
+      const body = Buffer.alloc(32_000_000, 'GET /smuggled HTTP/1.1\r\n\r\n')
+      const early = { origin: server.origin, method: 'POST', path: '/early', body }
+      expect(await ask(upstream, early).done).toMatchObject({ body: '/early', ended: true })
+      expect(await ask(upstream, { origin: server.origin, path: '/next' }).done).toMatchObject({
+        body: '/next',
       })
+      expect(server.opened()).toBe(2)
+    })
 
     it('but one whose last bytes were waited for does', async () => {
       const server = await opened(
@@ -840,7 +830,7 @@ describe.each(CASES)('over %s, with %s', (client, _scheme, secured) => {
           else response.end()
         }),
       )
-      const upstream = createUpstream({ guard: createGuard(), client, extraCa: [ca.cert] })
+      const upstream = createUpstream({ guard: createGuard(), extraCa: [ca.cert] })
       await ask(upstream, { origin: server.origin }).done
       const running = ask(upstream, { origin: server.origin, path: '/held' })
       let isClosed = false
@@ -857,9 +847,7 @@ describe.each(CASES)('over %s, with %s', (client, _scheme, secured) => {
     })
 
     it('is at once with nothing open', async () => {
-      await expect(
-        createUpstream({ guard: createGuard(), client }).close(),
-      ).resolves.toBeUndefined()
+      await expect(createUpstream({ guard: createGuard() }).close()).resolves.toBeUndefined()
     })
   })
 
@@ -873,7 +861,7 @@ describe.each(CASES)('over %s, with %s', (client, _scheme, secured) => {
       await roundTrip()
       expect(upstream.stats()).toHaveLength(1)
       await until(() => {
-        // Our own looks at idle connections ten times a second.
+        // The client looks at idle connections ten times a second.
         pass(100)
         return upstream.stats().length === 0
       }, 'the origin is forgotten')

@@ -15,12 +15,10 @@ import { type EndpointState, type HealthEvent, HealthRegistry } from './endpoint
 import { type CountsTable, OTHER } from './origin-counts.ts'
 import { OriginLedger } from './origin-ledger.ts'
 import { OriginPool, type PoolClock } from './origin-pool.ts'
-import type { OpenClient, UpstreamClient } from './http-client.ts'
 import { createOpenHttp1Client } from './http1/client.ts'
 import type { Connection } from './connection.ts'
 import { IdleConnections } from './idle-connections.ts'
 import { createIdlePools } from './idle-pools.ts'
-import { openUndiciClient } from './undici-client.ts'
 import { ServiceDirectory } from './endpoints/service-directory.ts'
 import {
   UpstreamError,
@@ -36,8 +34,6 @@ export interface UpstreamOptions {
   readonly guard: DestinationGuard
   /** What the buffers of connections are charged to; if left out, they are not. */
   readonly memory?: MemoryBudget
-  /** `--upstream-client`; the built-in one if left out. */
-  readonly client?: UpstreamClient
   /** `--upstream-ca`: PEM texts, trusted beside the system's. */
   readonly extraCa?: readonly string[]
   /** How long an idle connection is kept if the upstream names no time. */
@@ -165,11 +161,6 @@ const refuse: Dispatch = (request, sink, limiter) => {
   return { abort: () => undefined, resume: () => undefined }
 }
 
-const CLIENTS = {
-  undici: () => openUndiciClient,
-  'built-in': createOpenHttp1Client,
-} as const satisfies Record<UpstreamClient, (memory: MemoryBudget) => OpenClient>
-
 interface OpeningTools {
   readonly registry: HealthRegistry
   readonly ledger: OriginLedger
@@ -190,9 +181,7 @@ const createOpener = (
   const { maxAgeMs = MAX_AGE_MS, clusterDomain = 'cluster.local' } = options
   const { services: directory = new ServiceDirectory() } = options
   const secureContext = trustBeside(options.extraCa ?? [])
-  const openClient = CLIENTS[options.client ?? 'built-in'](
-    options.memory ?? createUnboundedMemory(),
-  )
+  const openClient = createOpenHttp1Client(options.memory ?? createUnboundedMemory())
   return ({ origin, confinedTo, tls }, onEmpty) => {
     const confinement =
       confinedTo === undefined ? undefined : { namespace: confinedTo, clusterDomain }
