@@ -5,8 +5,8 @@ import { type Document, LineCounter, parseAllDocuments, type ScalarTag } from 'y
 import { messageOf } from '../../base/thrown.ts'
 import {
   type DescribedError,
-  describeUnresolved,
   describeYamlError,
+  offsetOfUnresolved,
 } from './describe-yaml-error.ts'
 import { offsetOfPointer, type Position } from './locate-pointer.ts'
 import { type ScalarWarning, warnOfScalars } from './scalar-warnings.ts'
@@ -97,6 +97,6 @@ const readDocument = (
         positionAt(offsetOfPointer(document, text, { pointer, within })),
     }
   } catch (error) {
-    return faultAt(describeUnresolved(document) ?? { offset: start, message: messageOf(error) })
+    return faultAt({ offset: offsetOfUnresolved(document) ?? start, message: messageOf(error) })
   }
 }
