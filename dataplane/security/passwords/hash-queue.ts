@@ -13,11 +13,6 @@ export interface HashCaller {
   readonly isKnown: boolean
 }
 
-export interface HashQueue {
-  /** @returns undefined: the task was dropped without being run */
-  run<T>(task: () => Promise<T>, caller: HashCaller): Promise<T | undefined>
-}
-
 const MAX_AT_ONCE = 2
 /** About 1.6 s of work. */
 const MAX_WAITING = 64
@@ -29,123 +24,98 @@ interface Waiting {
   readonly drop: () => void
 }
 
-export const createHashQueue = (): HashQueue => {
-  const known = createNetworkQueues()
-  const others = createNetworkQueues()
-  let running = 0
-  let wasKnown = false
+export class HashQueue {
+  readonly #known = new NetworkQueue()
+  readonly #others = new NetworkQueue()
+  #running = 0
+  #wasKnown = false
 
-  /** Known callers and others take turns too. */
-  const takeNext = (): Waiting | undefined => {
-    const [first, second] = wasKnown ? [others, known] : [known, others]
-    const next = first.takeNext()
-    wasKnown = (next === undefined ? second : first) === known
-    return next ?? second.takeNext()
+  /** @returns undefined: the task was dropped without being run */
+  run<T>(task: () => Promise<T>, caller: HashCaller): Promise<T | undefined> {
+    return new Promise((resolve, reject) => {
+      const queue = caller.isKnown ? this.#known : this.#others
+      queue.add(caller, {
+        start: () => task().then(resolve, reject),
+        drop: () => {
+          resolve(undefined)
+        },
+      })
+      this.#start()
+      if (this.#known.size + this.#others.size <= MAX_WAITING) return
+      const longer = this.#others.size > MAX_WAITING / 2 ? this.#others : this.#known
+      longer.takeFromLongest()?.drop()
+    })
   }
 
-  const start = (): void => {
-    while (running < MAX_AT_ONCE) {
-      const waiting = takeNext()
+  #start(): void {
+    while (this.#running < MAX_AT_ONCE) {
+      const waiting = this.#takeNext()
       if (waiting === undefined) return
-      running++
+      this.#running++
       void waiting.start().finally(() => {
-        running--
-        start()
+        this.#running--
+        this.#start()
       })
     }
   }
 
-  return {
-    run: (task, caller) =>
-      new Promise((resolve, reject) => {
-        const queues = caller.isKnown ? known : others
-        queues.add(caller, {
-          start: () => task().then(resolve, reject),
-          drop: () => {
-            resolve(undefined)
-          },
-        })
-        start()
-        if (known.count() + others.count() <= MAX_WAITING) return
-        const longer = others.count() > MAX_WAITING / 2 ? others : known
-        longer.takeFromLongest()?.drop()
-      }),
+  /** Known callers and others take turns too. */
+  #takeNext(): Waiting | undefined {
+    const [first, second] = this.#wasKnown
+      ? [this.#others, this.#known]
+      : [this.#known, this.#others]
+    const next = first.takeNext()
+    this.#wasKnown = (next === undefined ? second : first) === this.#known
+    return next ?? second.takeNext()
   }
 }
 
-interface NetworkQueues {
-  add(caller: HashCaller, waiting: Waiting): void
-  count(): number
+class NetworkQueue {
+  /** By network, which take turns. */
+  readonly #networks = new FairQueue<Waiting>()
+  /** Of each network: by address, which take turns within it. */
+  readonly #places = new Map<string, FairQueue<Waiting>>()
+  readonly #lastTurns = new BoundedMap<string, number>(MAX_SERVED)
+  #turns = 0
+
+  get size(): number {
+    return this.#networks.size
+  }
+
+  add({ network, place }: HashCaller, waiting: Waiting): void {
+    const places = this.#places.get(network) ?? new FairQueue<Waiting>()
+    this.#places.set(network, places)
+    places.push(place, waiting)
+    this.#networks.push(network, waiting)
+  }
+
   /** The first of the network whose turn it is. */
-  takeNext(): Waiting | undefined
+  takeNext(): Waiting | undefined {
+    const network = this.#networks.takeTurn()
+    if (network === undefined) return undefined
+    this.#turns++
+    this.#lastTurns.set(network, this.#turns)
+    return this.#removed(network, this.#places.get(network)?.shift())
+  }
+
   /**
    * The last of the address with most, in the network with most; of several such networks the one whose turn was last,
    * so that a hundred that come back at once do not displace one that comes now and then. Of networks without a turn the
    * one that came last.
    */
-  takeFromLongest(): Waiting | undefined
-}
-
-const createNetworkQueues = (): NetworkQueues => {
-  /** By network, in the order of their turns; none is empty. In each the addresses take turns. */
-  const queues = new Map<string, FairQueue<Waiting>>()
-  const served = createServed()
-  let count = 0
-
-  const isBefore = (one: string, other: string): boolean => {
-    const more = (queues.get(one)?.size ?? 0) - (queues.get(other)?.size ?? 0)
-    return more === 0 ? served.turnOf(one) > served.turnOf(other) : more > 0
+  takeFromLongest(): Waiting | undefined {
+    const network = this.#networks.longest((each) => this.#lastTurns.get(each) ?? 0)
+    if (network === undefined) return undefined
+    const places = this.#places.get(network)
+    const place = places?.longest()
+    const waiting = place === undefined ? undefined : places?.newest(place)
+    if (place !== undefined && waiting !== undefined) places?.remove(place, waiting)
+    return this.#removed(network, waiting)
   }
 
-  return {
-    add: ({ network, place }, waiting) => {
-      const queue = queues.get(network) ?? new FairQueue<Waiting>()
-      queue.push(place, waiting)
-      queues.set(network, queue)
-      count++
-    },
-    count: () => count,
-    takeNext: () => {
-      const [first] = queues
-      if (first === undefined) return undefined
-      const [network, queue] = first
-      const waiting = queue.shift()
-      queues.delete(network)
-      if (queue.size > 0) queues.set(network, queue)
-      served.add(network)
-      count--
-      return waiting
-    },
-    takeFromLongest: () => {
-      let longest: string | undefined
-      for (const network of queues.keys())
-        if (longest === undefined || !isBefore(longest, network)) longest = network
-      const queue = longest === undefined ? undefined : queues.get(longest)
-      const place = queue?.longest()
-      if (longest === undefined || queue === undefined || place === undefined) return undefined
-      const waiting = queue.newest(place)
-      if (waiting !== undefined) queue.remove(place, waiting)
-      if (queue.size === 0) queues.delete(longest)
-      count--
-      return waiting
-    },
-  }
-}
-
-interface Served {
-  add(network: string): void
-  /** The number of its last turn; 0 if it had none for long. */
-  turnOf(network: string): number
-}
-
-const createServed = (): Served => {
-  const last = new BoundedMap<string, number>(MAX_SERVED)
-  let served = 0
-  return {
-    add: (network) => {
-      served++
-      last.set(network, served)
-    },
-    turnOf: (network) => last.get(network) ?? 0,
+  #removed(network: string, waiting: Waiting | undefined): Waiting | undefined {
+    if (waiting !== undefined) this.#networks.remove(network, waiting)
+    if (this.#places.get(network)?.size === 0) this.#places.delete(network)
+    return waiting
   }
 }

@@ -4,7 +4,7 @@
 import type { RealmRecord, UserRecord } from '../../../language/realm/record.ts'
 import { oncePer } from '../../../base/once.ts'
 import { type LoginThrottle, type Failing, networkOf, placeOf } from './login-throttle.ts'
-import { createHashQueue, type HashCaller } from './hash-queue.ts'
+import { type HashCaller, HashQueue } from './hash-queue.ts'
 import { DUMMY_HASH, matchesHash, type PasswordHash, readPasswordHash } from './password-hash.ts'
 import type { RecentSuccesses, UserPlace } from './recent-successes.ts'
 
@@ -38,7 +38,7 @@ export const createPasswordTrials = ({
   loginThrottle,
   successes,
 }: PasswordTrialsOptions): PasswordTrials => {
-  const queue = createHashQueue()
+  const queue = new HashQueue()
   const dummyOf = createDummies()
   const running = new Map<string, Promise<Trial>>()
 

@@ -1,19 +1,12 @@
 // Queues the tasks of a callback: a fixed number run at once and the others wait in order, bounded by their number
 // and by the bytes that they hold. A task without room is rejected.
 
+import { Limiter } from '../../../../base/limiter.ts'
 import type { Holding } from '../../../memory/memory-budget.ts'
 
-export interface Line {
-  /**
-   * undefined: there is no place left, and the task will not run.
-   * @param bytes that it holds until it is done; who is alone may hold any number
-   */
-  run<T>(bytes: number, task: () => Promise<T>): Promise<T> | undefined
-}
-
-export interface LineBounds {
+export interface QueueBounds {
   /** Tasks that run at once. */
-  readonly places: number
+  readonly atOnce: number
   readonly maxWaiting: number
   /** Of those that run and those that wait, together. */
   readonly maxBytes: number
@@ -21,36 +14,32 @@ export interface LineBounds {
   readonly memory: Holding
 }
 
-/** @example createLine({ places: 1, maxWaiting: 256, maxBytes: 2 ** 26, memory }) // one after the other, in order */
-export const createLine = ({ places, maxWaiting, maxBytes, memory }: LineBounds): Line => {
-  const waiting: (() => void)[] = []
-  let running = 0
-  let queuedBytes = 0
+/** @example new BoundedQueue({ atOnce: 1, maxWaiting: 256, maxBytes: 2 ** 26, memory }) // one after the other, in order */
+export class BoundedQueue {
+  readonly #limiter: Limiter
+  readonly #maxBytes: number
+  readonly #memory: Holding
+  #queuedBytes = 0
 
-  const enter = (): Promise<void> => {
-    if (running === places) return new Promise((resolve) => waiting.push(resolve))
-    running++
-    return Promise.resolve()
-  }
-  const leave = (): void => {
-    const next = waiting.shift()
-    if (next === undefined) running--
-    else next()
+  constructor({ atOnce, maxWaiting, maxBytes, memory }: QueueBounds) {
+    this.#limiter = new Limiter(atOnce, maxWaiting)
+    this.#maxBytes = maxBytes
+    this.#memory = memory
   }
 
-  return {
-    run(bytes, task) {
-      if (running === places && waiting.length >= maxWaiting) return undefined
-      if (running > 0 && queuedBytes + bytes > maxBytes) return undefined
-      if (!memory.reserve(bytes)) return undefined
-      queuedBytes += bytes
-      return enter()
-        .then(task)
-        .finally(() => {
-          queuedBytes -= bytes
-          memory.subtract(bytes)
-          leave()
-        })
-    },
+  /**
+   * undefined: there is no place left, and the task will not run.
+   * @param bytes that it holds until it is done; a task that is alone may hold any number
+   */
+  run<T>(bytes: number, task: () => Promise<T>): Promise<T> | undefined {
+    const limiter = this.#limiter
+    if (limiter.isFull) return undefined
+    if (limiter.used > 0 && this.#queuedBytes + bytes > this.#maxBytes) return undefined
+    if (!this.#memory.reserve(bytes)) return undefined
+    this.#queuedBytes += bytes
+    return limiter.run(task).finally(() => {
+      this.#queuedBytes -= bytes
+      this.#memory.subtract(bytes)
+    })
   }
 }

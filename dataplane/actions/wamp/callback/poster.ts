@@ -11,7 +11,7 @@ import type { InvocationHandler, WampEvent } from '../../../wamp/session/joined-
 import type { Payload } from '../../../wamp/protocol/messages.ts'
 import { messageOf } from '../../../../base/thrown.ts'
 import { deliver, type DeliveryTools } from './delivery.ts'
-import { createLine } from './bounded-queue.ts'
+import { BoundedQueue } from './bounded-queue.ts'
 import { callbackError, type CallbackReply, readReply } from './reply.ts'
 import { type CallbackRules, type CallbackUrl, isAllowed } from './url.ts'
 
@@ -87,18 +87,18 @@ export const createCallbackPoster = (options: CallbackPosterOptions): CallbackPo
 
   return {
     invocations(target) {
-      const line = createLine({ ...BOUNDS, places: POSTS_AT_ONCE, memory: memory.open() })
+      const queue = new BoundedQueue({ ...BOUNDS, atOnce: POSTS_AT_ONCE, memory: memory.open() })
       const answer = async (body: Buffer): Promise<Payload> =>
         readWithin(memory, await post(target, body))
       return async ({ args, kwargs, details }) => {
         const body = toBody({ args, kwargs, details })
-        const answered = line.run(body.length, () => answer(body))
+        const answered = queue.run(body.length, () => answer(body))
         if (answered === undefined) throw overloaded()
         return answered
       }
     },
     events(target) {
-      const line = createLine({ ...BOUNDS, places: 1, memory: memory.open() })
+      const queue = new BoundedQueue({ ...BOUNDS, atOnce: 1, memory: memory.open() })
       const lose = createLoss(target.url, options)
       let isEnded = false
       const deliver = async (body: Buffer): Promise<void> => {
@@ -109,7 +109,7 @@ export const createCallbackPoster = (options: CallbackPosterOptions): CallbackPo
       return {
         onEvent: (event) => {
           const body = toBody(viewOf(event))
-          const delivered = line.run(body.length, () => deliver(body))
+          const delivered = queue.run(body.length, () => deliver(body))
           if (delivered === undefined) lose('overloaded', 'Too many events are waiting for it.')
           else {
             delivered.catch((error: unknown) => {

@@ -1,9 +1,5 @@
 import { describe, expect, it } from '@jest/globals'
-import {
-  createHashQueue,
-  type HashCaller,
-  type HashQueue,
-} from '../../../../dataplane/security/passwords/hash-queue.ts'
+import { type HashCaller, HashQueue } from '../../../../dataplane/security/passwords/hash-queue.ts'
 import { seededRandom } from '../../../support/seeded-random.ts'
 import { settled } from '../../../support/settled.ts'
 
@@ -34,7 +30,7 @@ const work = () => {
 /** A queue whose hashes end in the order in which they began, one at each `turn`. */
 const workshop = () => {
   const { started, task, end } = work()
-  const queue: HashQueue = createHashQueue()
+  const queue = new HashQueue()
   const outcomes = new Map<string, 'done' | 'gave way'>()
   let ended = 0
   const ask = (name: string, from: string): void => {
@@ -55,10 +51,10 @@ const workshop = () => {
 const names = (from: string, count: number): string[] =>
   Array.from({ length: count }, (_, at) => `${from}${at}`)
 
-describe('createHashQueue', () => {
+describe('a hash queue', () => {
   it('runs two at once and gives what they give', async () => {
     const { started, task, end } = work()
-    const queue = createHashQueue()
+    const queue = new HashQueue()
     const results = ['1', '2', '3'].map((name) => queue.run(task(name), callerOf('a')))
     expect(started).toEqual(['1', '2'])
     end('1', true)
@@ -72,7 +68,7 @@ describe('createHashQueue', () => {
 
   it('goes on after a failure', async () => {
     const { started, task, end } = work()
-    const queue = createHashQueue()
+    const queue = new HashQueue()
     const failing = queue.run(task('1'), callerOf('a'))
     const rest = ['2', '3'].map((name) => queue.run(task(name), callerOf('a')))
     end('1', new Error('no memory'))
