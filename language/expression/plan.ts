@@ -4,7 +4,7 @@
 import { applyCalls, type PlannedCall } from './apply-calls.ts'
 import type { ArgumentAst, Ast, BracketsAst, CallAst, TagAst, TextAst } from './syntax/ast.ts'
 import { didYouMean } from '../../base/nearest-name.ts'
-import { showKey } from './errors.ts'
+import { explainFunctionError, kindOf, showKey } from './errors.ts'
 import { type ExpressionFunction, functionNamed, functionNames } from './functions/functions.ts'
 import { toText } from './render.ts'
 import { refuseTag, resolvePath } from './resolve.ts'
@@ -43,7 +43,25 @@ const planCall = (call: CallAst, tag: TagAst, site: Site): PlannedCall | undefin
     return undefined
   }
   const args = call.args.map((arg) => planArgument(arg, definition, site))
-  return args.includes(FAULT) ? undefined : { definition, args, offset: call.offset }
+  if (args.includes(FAULT)) return undefined
+  const unsuitable = unsuitableArguments(definition, args)
+  if (unsuitable === undefined) return { definition, args, offset: call.offset }
+  refuseTag(tag, site, unsuitable, call.offset)
+  return undefined
+}
+
+/** Why no input could be served with what is known of the arguments. */
+const unsuitableArguments = (
+  { name, isStrict, verifyArguments }: ExpressionFunction,
+  args: readonly PipeArgument[],
+): string | undefined => {
+  if (isStrict !== true) return undefined
+  try {
+    verifyArguments?.(args.map((arg) => (arg.kind === 'constant' ? arg.value : undefined)))
+    return undefined
+  } catch (error) {
+    return explainFunctionError(name, error, kindOf)
+  }
 }
 
 /** What other languages call it. */
@@ -63,6 +81,14 @@ const OTHER_NAMES: ReadonlyMap<string, string> = new Map([
   ['tojson', 'json:encode'],
   ['to_json', 'json:encode'],
   ['fromjson', 'json:decode'],
+  ['lowercase', 'lower'],
+  ['downcase', 'lower'],
+  ['uppercase', 'upper'],
+  ['upcase', 'upper'],
+  ['strip', 'trim'],
+  ['removeprefix', 'strip_prefix'],
+  ['trimprefix', 'strip_prefix'],
+  ['trim_prefix', 'strip_prefix'],
   ['b64encode', 'base64:encode'],
   ['b64decode', 'base64:decode'],
 ])
@@ -103,6 +129,10 @@ const FORMS: ReadonlyMap<string, string> = new Map([
   ['without', 'without([a, b])'],
   ['nth', 'nth(1)'],
   ['random', 'random(1)'],
+  ['strip_prefix', "strip_prefix('/v1')"],
+  ['replace', "replace(' ', '-')"],
+  ['split', "split(',')"],
+  ['join', "join(',')"],
 ])
 
 const formOf = (name: string): string => {

@@ -19,11 +19,13 @@ const variables: ValueMap = {
   map: { a: 1, b: 2 },
   more: { b: 3 },
   null: null,
+  name: 'Ada Lovelace',
+  padded: ' a b ',
 }
 
 /** Cells between bars, those that stand in code included; a bar within is written `\|`. */
 const rows = [
-  ...GUIDE.matchAll(/^\| `([a-z:0-9]+)[^`]*` \|.*\| `(\{\{.*\}\})` \| `(.*)` \|$/gm),
+  ...GUIDE.matchAll(/^\| `([a-z_:0-9]+)[^`]*` \|.*\| `(\{\{.*\}\})` \| `(.*)` \|$/gm),
 ].map(([, name = '', expression = '', result = '']) => ({
   name,
   expression: expression.replaceAll('\\|', '|'),

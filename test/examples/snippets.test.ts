@@ -216,7 +216,7 @@ describe('what would not pass', () => {
     expect(await checkCommands(script)).toEqual([fault])
   })
 
-  it.each(['{{request.boddy |> lower}}', '{{request.body', '{{requests.body}}'])('%s', (code) => {
+  it.each(['{{request.boddy |> lowr}}', '{{request.body', '{{requests.body}}'])('%s', (code) => {
     expect(expressionFaults(code)).not.toEqual([])
   })
 

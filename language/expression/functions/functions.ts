@@ -27,6 +27,16 @@ import {
   verifyKeys,
   verifyMaps,
 } from './map-functions.ts'
+import {
+  joined,
+  lowered,
+  pieces,
+  prefixStripped,
+  raised,
+  replaced,
+  trimmed,
+  verifyPattern,
+} from './text-functions.ts'
 
 export interface ExpressionFunction {
   readonly name: string
@@ -43,8 +53,10 @@ export interface ExpressionFunction {
   /** Whether it never gives a map or a list. */
   readonly isScalar: boolean
   readonly apply: Apply
-  /** Throws Refusal for arguments that no input can be served with. */
+  /** Throws FunctionError for arguments that no input can be served with. */
   readonly verifyArguments?: VerifyArguments
+  /** Whether such arguments are an error at load. Else a warning: documents of the original load with them. */
+  readonly isStrict?: boolean
 }
 
 /** @returns undefined where there is no such function */
@@ -60,7 +72,7 @@ const define = (
   special: Partial<
     Pick<
       ExpressionFunction,
-      'form' | 'isPure' | 'choosing' | 'level' | 'isScalar' | 'verifyArguments'
+      'form' | 'isPure' | 'choosing' | 'level' | 'isScalar' | 'verifyArguments' | 'isStrict'
     >
   > = {},
 ): ExpressionFunction => ({ ...DEFAULTS, name, least, most, ...special, apply })
@@ -104,6 +116,17 @@ const FUNCTIONS: ReadonlyMap<string, ExpressionFunction> = new Map(
       level: 0,
       verifyArguments: verifyKeys,
     }),
+    define('lower', [0, 0], lowered, SCALAR),
+    define('upper', [0, 0], raised, SCALAR),
+    define('trim', [0, 0], trimmed, SCALAR),
+    define('strip_prefix', [1, 1], prefixStripped, SCALAR),
+    define('replace', [2, 2], replaced, {
+      ...SCALAR,
+      verifyArguments: verifyPattern,
+      isStrict: true,
+    }),
+    define('split', [1, 1], pieces, { verifyArguments: verifyPattern, isStrict: true }),
+    define('join', [1, 1], joined, SCALAR),
     define('base64:encode', [0, 0], encodeBase64, SCALAR),
     define('base64:decode', [0, 0], decodeBase64, SCALAR),
     define('json:encode', [0, 0], encodeJson, SCALAR),

@@ -618,9 +618,9 @@ describe('an expression', () => {
     [
       'unknown function',
       '{{variables.backend}}',
-      '{{variables.backend |> upper}}',
+      '{{variables.backend |> reverse}}',
       [
-        "15:43 error invalid_expression {{variables.backend |> upper}}: there is no function 'upper'; there are integer, float, string, boolean, abs, head, last, tail, nth, min, max, length, size, random, get, put, merge, with, without, base64:encode, base64:decode, json:encode, json:decode",
+        "15:43 error invalid_expression {{variables.backend |> reverse}}: there is no function 'reverse'; there are integer, float, string, boolean, abs, head, last, tail, nth, min, max, length, size, random, get, put, merge, with, without, lower, upper, trim, strip_prefix, replace, split, join, base64:encode, base64:decode, json:encode, json:decode",
       ],
     ],
     [
@@ -628,7 +628,7 @@ describe('an expression', () => {
       '{{variables.backend}}',
       '{{variables.backend |> default(x)}}',
       [
-        "15:43 error invalid_expression {{variables.backend |> default(x)}}: there is no function 'default'; there is get(key, default), which reads a key of a map; there are integer, float, string, boolean, abs, head, last, tail, nth, min, max, length, size, random, get, put, merge, with, without, base64:encode, base64:decode, json:encode, json:decode",
+        "15:43 error invalid_expression {{variables.backend |> default(x)}}: there is no function 'default'; there is get(key, default), which reads a key of a map; there are integer, float, string, boolean, abs, head, last, tail, nth, min, max, length, size, random, get, put, merge, with, without, lower, upper, trim, strip_prefix, replace, split, join, base64:encode, base64:decode, json:encode, json:decode",
       ],
     ],
     [

@@ -25,6 +25,7 @@ const SEEDS = [
   '{{status_codes |> get({{action.error.error_uri}}, 500)}}',
   '{{variables.late.a}}{{variables.late}}',
   '{{request.body.text |> json:decode}}',
+  "{{request.body.text |> trim |> lower |> strip_prefix('/v1') |> replace(a, {{request.body.a}}) |> split(',') |> join('-')}}",
 ]
 
 export const EXPRESSION_TOKENS = [

@@ -48,6 +48,13 @@ describe('isOfDocument', () => {
     ['{{variables.names |> put({{request.body.x}}, y)}}', false],
     ['{{variables.names |> merge(_, {{request.body}})}}', false],
     ['{{request.body |> base64:decode}}', false],
+    ['{{variables.name |> upper |> replace(A, B) |> split(B) |> join(x)}}', true],
+    ['{{request.bindings.id |> lower |> trim}}', false],
+    ['{{variables.name |> split({{request.bindings.id}}) |> head}}', false],
+    ['{{variables.list |> join({{request.bindings.id}})}}', false],
+    ['{{variables.name |> replace({{request.bindings.id}}, x)}}', false],
+    ['{{variables.name |> replace(a, {{request.bindings.id}})}}', false],
+    ['{{variables.name |> strip_prefix({{request.bindings.id}})}}', false],
     [{ a: ['{{request.id}}'] }, false],
   ])('%j: %s', (value, expected) => {
     expect(isOfDocument(folded(value, { variables, status_codes: { 'a.b': 400 } }).template)).toBe(

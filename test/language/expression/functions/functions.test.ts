@@ -111,6 +111,30 @@ const GIVES: readonly (readonly [pipe: string, input: Value, expected: Value])[]
     '['.repeat(512) + ']'.repeat(512),
     '['.repeat(512) + ']'.repeat(512),
   ],
+  ['lower', 'ÀÉ İ ΑΣ', 'àé i̇ ας'],
+  ['upper', 'straße ŉ i', 'STRASSE ʼN I'],
+  ['lower |> upper', '', ''],
+  ['trim', '\u0085\u00a0\u2003\n a b \t\u3000', 'a b'],
+  ['trim', '\ufeffa', '\ufeffa'],
+  ['trim', ' \t ', ''],
+  ["strip_prefix('/v1')", '/v1/v1/x', '/v1/x'],
+  ["strip_prefix('/v1')", '/V1/x', '/V1/x'],
+  ["strip_prefix('')", 'x', 'x'],
+  ['strip_prefix({{variables.map.k}})', 'vvx', 'vx'],
+  ["replace(a, 'b')", 'banana', 'bbnbnb'],
+  ["replace(aa, 'a')", 'aaaaa', 'aaa'],
+  ["replace('.', '')", '1.2.3', '123'],
+  ["replace(a, '$&$1')", 'a-a', '$&$1-$&$1'],
+  ["replace('.*', x)", 'a.*b', 'axb'],
+  ["split(',')", 'a,,b,', ['a', '', 'b', '']],
+  ["split(', ')", 'a, b', ['a', 'b']],
+  ['split(x)', 'abc', ['abc']],
+  ["split(',') |> join('-')", '', ''],
+  ["split('😀')", 'a😀b', ['a', 'b']],
+  ["join(', ')", ['a', 1.5, true, ''], 'a, 1.5, true, '],
+  ["join('')", ['a', 'b'], 'ab'],
+  ["join('-')", [1e21, 1e-7], '1000000000000000000000-0.0000001'],
+  ["join('-')", [], ''],
   ['get(a, 500) |> integer', {}, 500],
   ['tail |> tail |> head', [1, 2], ''],
   ['tail |> tail |> head |> nth(1) |> integer', [1, 2], ''],
@@ -215,19 +239,40 @@ const REFUSES: readonly (readonly [pipe: string, input: Value, message: string])
     deep,
     `json:decode takes JSON text of at most 512 levels, got text "${'['.repeat(32)}…"`,
   ],
+  ['lower', 1, 'lower takes text, got number 1'],
+  ['upper', [], 'upper takes text, got a list'],
+  ['trim', null, 'trim takes text, got null'],
+  ['trim', bytes, 'trim takes text, got bytes'],
+  ['strip_prefix(a)', 1, 'strip_prefix takes text, got number 1'],
+  ['strip_prefix({{variables.two}})', 'a', 'strip_prefix takes text as argument, not a number'],
+  ['replace(a, b)', true, 'replace takes text, got true'],
+  ['replace({{request.empty}}, b)', 'a', 'replace finds no empty text: say what to look for'],
+  ['replace(a, {{request.map}})', 'a', 'replace takes text as argument, not a map'],
+  ['replace({{request.two}}, a)', '2', 'replace takes text as argument, not a number'],
+  ['replace({{request.long}}, b)', 'a', 'replace looks for at most 250 characters, not 251'],
+  ["split(',')", 12, 'split takes text, got number 12'],
+  ['split({{request.empty}})', 'ab', 'split finds no empty text: say what to look for'],
+  ['split(a)', 'a'.repeat(100_000), 'split takes text of at most 100000 pieces, this has 100001'],
+  ["join(',')", 'ab', 'join takes a list, got text "ab"'],
+  ["join(',')", ['a', null], 'join takes texts, numbers and booleans in its list, got null'],
+  ["join(',')", [[1]], 'join takes texts, numbers and booleans in its list, got a list'],
+  ['join({{variables.two}})', ['a'], 'join takes text as argument, not a number'],
 ]
+
+/** Arguments that a request brings. */
+const given = { long: 'a'.repeat(251), empty: '', two: 2, map: {} }
 
 describe('functions refuse', () => {
   it.each(REFUSES)('%s of %j: %s', (pipe, input, message) => {
     const known = { two: 2, map: { k: 'v' } }
     const source = `{{request.x |> ${pipe}}}`
     const run = evaluator(folded(source, { variables: known }).template)
-    const failure = failureOf(() => run(contextOf({ request: { x: input } })))
+    const failure = failureOf(() => run(contextOf({ request: { ...given, x: input } })))
     expect(failure).toBeInstanceOf(ExpressionError)
     expect(failure.message).toBe(`${source}: ${message}`)
     const early = folded(`{{variables.x |> ${pipe}}}`, { variables: { ...known, x: input } })
-    const isDrawn = pipe.startsWith('random')
-    expect(early.messages).toHaveLength(isDrawn ? 0 : 1)
+    const waits = pipe.startsWith('random') || pipe.includes('{{request.')
+    expect(early.messages).toHaveLength(waits ? 0 : 1)
   })
 
   it.each([
@@ -241,6 +286,11 @@ describe('functions refuse', () => {
     ['get(a, b, c)', 'get takes 1 to 2 arguments, got 3'],
     ['put(a)', 'put takes 2 arguments, got 1'],
     ['nth', 'nth takes 1 argument, got 0'],
+    ['split', "split takes 1 argument, got 0: write split(',')"],
+    ["split('')", 'split finds no empty text: say what to look for'],
+    ['replace(a, {{variables.map}})', 'replace takes text as argument, not a map'],
+    ["replace('', x)", 'replace finds no empty text: say what to look for'],
+    ['lowercase', "there is no function 'lowercase'; there is lower"],
     ['with(a)', 'with takes keys in brackets: with([a, b])'],
     ['without({{variables.x}})', 'without takes keys in brackets: without([a, b])'],
     ['with', 'with takes 1 argument, got 0'],
@@ -251,7 +301,9 @@ describe('functions refuse', () => {
     ['integer |> nosuch', "there is no function 'nosuch'"],
   ])('%s, at load, whatever the input', (pipe, message) => {
     for (const input of ['request.x', 'variables.x', 'variables.empty']) {
-      const { messages } = folded(`{{${input} |> ${pipe}}}`, { variables: { x: 1, empty: '' } })
+      const { messages } = folded(`{{${input} |> ${pipe}}}`, {
+        variables: { x: 1, empty: '', map: {} },
+      })
       expect(messages).toHaveLength(1)
       expect(messages[0]).toContain(`{{${input} |> ${pipe}}}: ${message}`)
     }
