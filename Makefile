@@ -44,13 +44,13 @@ fix: $(STAMP) ## Format everything and mend what lint can mend
 golden: $(STAMP) ## Write the generated pages and golden files anew
 	npm run golden
 
-bench: $(STAMP) ## Measure against peers; writes docs/benchmarks.md
+bench: $(STAMP) ## Measure against peers; writes its part of docs/benchmarks.md
 	npm run bench
 
-bench-operator: $(STAMP) ## Measure the operator on Kubernetes (LARGE=1: 10,000 documents too); writes docs/benchmarks-operator.md
+bench-operator: $(STAMP) ## Measure the operator on Kubernetes (LARGE=1: 10,000 documents too); writes its part of docs/benchmarks.md
 	npm run bench-operator -- $(if $(LARGE),--large)
 
-bench-routes: $(STAMP) ## Measure how documents come, change and go; writes docs/benchmarks-routes.md
+bench-routes: $(STAMP) ## Measure how documents come, change and go; writes its part of docs/benchmarks.md
 	npm run bench-routes
 
 build: $(STAMP) ## Compile to dist/

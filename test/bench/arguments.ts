@@ -2,6 +2,7 @@
 
 import { parseArgs } from 'node:util'
 import { COMMON_OPTIONS, selectParts } from './common-options.ts'
+import type { Destination } from './results-page.ts'
 
 export const TABLE_NAMES = [
   'static',
@@ -31,8 +32,7 @@ export interface Arguments {
   readonly isQuick: boolean
   /** A checkout with a build of the gateway to compare this one with. */
   readonly base: string | undefined
-  /** undefined: the report is printed only. */
-  readonly file: string | undefined
+  readonly destination: Destination
 }
 
 export const USAGE = `Usage: npm run bench -- [--quick] [--only NAME,…] [--base DIR] [--out FILE]
@@ -40,9 +40,7 @@ export const USAGE = `Usage: npm run bench -- [--quick] [--only NAME,…] [--bas
   --quick  one second per measurement
   --only   some of: ${TABLE_NAMES.join(', ')}
   --base   a checkout whose build this one is compared with, in the table 'builds'; npm run build there first
-  --out    where the report is written; default docs/benchmarks.md, nowhere with --quick or --only`
-
-const DEFAULT_FILE = 'docs/benchmarks.md'
+  --out    a file for all tables; without --quick and --only docs/benchmarks.md gets the figures, too`
 
 /** @throws Error saying what is wrong with the arguments */
 export const readArguments = (argv: readonly string[]): Arguments => {
@@ -55,6 +53,6 @@ export const readArguments = (argv: readonly string[]): Arguments => {
     tables: selectParts(TABLE_NAMES, values.only),
     isQuick: values.quick,
     base: values.base,
-    file: values.out ?? (isWhole ? DEFAULT_FILE : undefined),
+    destination: { file: values.out, isWhole },
   }
 }

@@ -60,8 +60,8 @@ export const describeMachine = (machine: Machine): readonly string[] => {
     describeHardware(),
     [`Node ${process.versions.node}`, ...PACKAGES.flatMap(packageVersion), ...versions].join(', '),
     machine.isPinned
-      ? 'The server under test is pinned to core 0; load generator and upstream to core 1.'
-      : 'Nothing is pinned to a core: this machine has one core, or no taskset.',
+      ? 'The server under test is pinned to core 0; load generator and upstream to core 1'
+      : 'Nothing is pinned to a core: this machine has one core, or no taskset',
   ]
 }
 
@@ -72,11 +72,8 @@ export const describeHardware = (): string => {
   return `${cpus().length} × ${cpu?.model ?? 'unknown CPU'}, ${memory}, ${type()} ${release()}`
 }
 
-/** Load averages of the last 1, 5 and 15 minutes. */
-export const describeLoad = (): string =>
-  loadavg()
-    .map((load) => load.toFixed(1))
-    .join(' ')
+/** Load average of the last minute. */
+export const describeLoad = (): string => (loadavg()[0] ?? 0).toFixed(1)
 
 const VERSION_OF: Readonly<Record<string, readonly string[]>> = {
   wrk: ['-v'],
@@ -111,11 +108,13 @@ const packageVersion = (name: string): readonly string[] => {
 /** True where `import(name)` finds the package. */
 export const hasPackage = (name: string): boolean => packageVersion(name).length > 0
 
+export type Plane = 'dataplane' | 'operator'
+
 /**
  * The commit that is measured, with a `+` when the working tree differs from it; empty outside git.
  * @param planes whose code is measured, besides the floors below them
  */
-export const describeCommit = (...planes: readonly ('dataplane' | 'operator')[]): string => {
+export const describeCommit = (...planes: readonly Plane[]): string => {
   const measured = ['base', 'language', 'telemetry', 'compiler', 'web', ...planes]
   const git = (...args: readonly string[]): string =>
     execFileSync('git', args, { encoding: 'utf8', stdio: ['ignore', 'pipe', 'ignore'] }).trim()

@@ -1,17 +1,11 @@
-// Measures the gateway beside its peers (`make bench`), prints each table as soon as it is done and writes all of them to
+// Measures the gateway beside its peers (`make bench`), prints each table as soon as it is done and writes the figures to
 // docs/benchmarks.md. It asserts nothing.
 
-import { writeFileSync } from 'node:fs'
 import { type Bench, QUICK_TIMING, TIMING } from './bench.ts'
 import { type Arguments, readArguments, type TableName, USAGE } from './arguments.ts'
 import { canLoad } from './load.ts'
-import {
-  describeCommit,
-  describeMachine,
-  lookAtMachine,
-  type Machine,
-  pinOwnProcess,
-} from './machine.ts'
+import { describeMachine, lookAtMachine, type Machine, pinOwnProcess } from './machine.ts'
+import { describeRun, writeReport } from './results-page.ts'
 import { renderSection, type Section } from './section.ts'
 import { measureBuilds } from './tables/builds.ts'
 import { measureCompile } from './tables/compile.ts'
@@ -78,53 +72,43 @@ const print = (text: string): void => {
   process.stdout.write(`${text}\n`)
 }
 
+/** What was measured, or why nothing was. */
 const makeTable = async (
   name: TableName,
   bench: Bench,
   given: Arguments,
-): Promise<readonly string[]> => {
+): Promise<readonly (Section | string)[]> => {
   const { make, lacks }: TableMaker = MAKERS[name]
   const lacking = await lacks(bench.machine, given)
-  if (lacking !== undefined) {
-    const line = `The table '${name}' was left out: ${lacking}.`
-    print(line)
-    return [line]
-  }
-  const made = [await make(bench)].flat()
-  return made.map((section) => {
-    const text = renderSection(section)
-    print(`\n${text}\n`)
-    return text
-  })
-}
-
-const pageHead = (machine: Machine, isQuick: boolean, minutes: number): readonly string[] => {
-  const commit = describeCommit('dataplane')
-  const facts = [
-    `${new Date().toISOString().slice(0, 10)}${commit === '' ? '' : `, commit ${commit}`}, in ${minutes.toFixed(1)} minutes`,
-    ...describeMachine(machine),
-    ...(isQuick ? ['A quick run, one second per measurement: these numbers are noise.'] : []),
-  ]
-  return [
-    '# Benchmarks',
-    'Written by `make bench`; do not edit. What one machine did on one day: ratios within a run can be compared with those of other runs, absolute numbers cannot. Each number is the median of three interleaved repetitions; the first line of a table is measured first and last in each of them (A/A control).',
-    facts.map((fact) => `- ${fact}`).join('\n'),
-  ]
+  const made =
+    lacking === undefined
+      ? [await make(bench)].flat()
+      : [`The table '${name}' was left out: ${lacking}.`]
+  for (const each of made) print(typeof each === 'string' ? each : `\n${renderSection(each)}\n`)
+  return made
 }
 
 const main = async (given: Arguments): Promise<void> => {
-  const { tables, isQuick, base, file } = given
+  const { tables, isQuick, base, destination } = given
   const startedMs = performance.now()
   const machine = lookAtMachine()
   pinOwnProcess(machine)
   const timing = isQuick ? QUICK_TIMING : TIMING
   const bench: Bench = { machine, timing, base, progress: startProgress() }
-  const texts: string[] = []
-  for (const name of tables) texts.push(...(await makeTable(name, bench, given)))
-  if (file === undefined) return
-  const minutes = (performance.now() - startedMs) / 60_000
-  writeFileSync(file, `${[...pageHead(machine, isQuick, minutes), ...texts].join('\n\n')}\n`)
-  print(`Written to ${file}.`)
+  const made: (Section | string)[] = []
+  for (const name of tables) made.push(...(await makeTable(name, bench, given)))
+  const report = {
+    title: 'Gateway',
+    facts: [
+      describeRun(startedMs, 'dataplane'),
+      ...describeMachine(machine),
+      'Medians of three interleaved repetitions',
+      ...(isQuick ? ['A quick run, one second per measurement: these numbers are noise'] : []),
+    ],
+    sections: made.filter((each) => typeof each !== 'string'),
+    missing: made.filter((each) => typeof each === 'string'),
+  } as const
+  writeReport(report, destination)
 }
 
 endOnSignals()

@@ -4,6 +4,7 @@
 import { parseArgs } from 'node:util'
 import { chartOperator } from '../../support/chart-operator.ts'
 import { COMMON_OPTIONS, selectParts } from '../common-options.ts'
+import type { Destination } from '../results-page.ts'
 
 export const STAGE_NAMES = ['edits', 'pods', 'cold', 'burst', 'rest', 'leaders'] as const
 
@@ -29,8 +30,7 @@ export interface Arguments {
   readonly isLarge: boolean
   /** The API server is our own one, in memory, instead of a real one. */
   readonly isLight: boolean
-  /** undefined: the report is printed only. */
-  readonly file: string | undefined
+  readonly destination: Destination
   /** The program that is measured. */
   readonly operator: string
   /** Where a CPU profile of each operator is written; undefined: none is taken. */
@@ -39,7 +39,6 @@ export interface Arguments {
   readonly nodeFlags: readonly string[]
 }
 
-const DEFAULT_FILE = 'docs/benchmarks-operator.md'
 const DEFAULT_OPERATOR = 'dist/operator/main.js'
 
 const SIZE: Size = {
@@ -75,7 +74,7 @@ export const USAGE = `Usage: npm run bench-operator -- [--quick] [--light] [--la
   --data-planes  how many, ${MAX_DATA_PLANES} at most; default ${SIZE.dataPlanes}
   --memory       MB of the operator's container, of which V8 takes half for its heap; default ${SIZE.memoryLimit}
   --only         some of: ${STAGE_NAMES.join(', ')}
-  --out          where the report is written; default ${DEFAULT_FILE} where nothing else is given
+  --out          a file for all tables; docs/benchmarks.md gets the figures where nothing but --out and --large is given
   --operator     the program that is measured; default ${DEFAULT_OPERATOR}
   --profiles     directory for CPU profiles of the operators, which make the numbers worse
   --node-flag    of Node, for the operators: --node-flag=--max-semi-space-size=4`
@@ -120,7 +119,7 @@ export const readArguments = (argv: readonly string[]): Arguments => {
     isQuick: quick,
     isLight: light,
     isLarge: values.large,
-    file: values.out ?? (isUsual ? DEFAULT_FILE : undefined),
+    destination: { file: values.out, isWhole: isUsual },
     operator: values.operator,
     profiles,
     nodeFlags,

@@ -1,13 +1,13 @@
 // Measures the operator on a real API server with stand-ins for data planes (`make bench-operator`), prints the tables and
-// writes them to docs/benchmarks-operator.md. It asserts nothing.
+// writes the figures to docs/benchmarks.md. It asserts nothing.
 
-import { writeFileSync } from 'node:fs'
 import { resolve } from 'node:path'
 import { startControlPlane } from '../../support/kubernetes/control-plane.ts'
 import { goModule, kubeAvailability } from '../../support/kubernetes/kube-recipe.ts'
 import { makeTempDir } from '../../support/temp-dir.ts'
-import { describeCommit, describeHardware, describeLoad } from '../machine.ts'
-import { renderSection, type Section, whole } from '../section.ts'
+import { describeHardware, describeLoad } from '../machine.ts'
+import { describeRun, renderReport, writeReport } from '../results-page.ts'
+import { type Section, whole } from '../section.ts'
 import {
   type Arguments,
   LARGE_SIZE,
@@ -27,23 +27,16 @@ import { endOnSignals, readOrExit, startProgress } from '../start-program.ts'
 const startedMs = performance.now()
 const progress = startProgress()
 
-const pageHead = ({ isQuick, isLight }: Arguments, loadBefore: string): readonly string[] => {
-  const commit = describeCommit('operator')
-  const minutes = ((performance.now() - startedMs) / 60_000).toFixed(1)
+const factsOf = ({ isQuick, isLight }: Arguments, loadBefore: string): readonly string[] => {
   const kubernetes = isLight
     ? 'an API server of our own, in memory'
     : `Kubernetes ${goModule().versionOf('k8s.io/kubernetes')}`
-  const facts = [
-    `${new Date().toISOString().slice(0, 10)}${commit === '' ? '' : `, commit ${commit}`}, in ${minutes} minutes`,
-    `${describeHardware()}; load average ${loadBefore} before, ${describeLoad()} after`,
-    `Node ${process.versions.node}, ${kubernetes}; API server, etcd, stand-ins and benchmark share the machine with the operator`,
-    'Data planes are stand-ins in one process, which keep digests and validate nothing; plain HTTP to them, where a cluster has mutual TLS',
-    ...(isQuick ? ['A quick run: these numbers are noise.'] : []),
-  ]
   return [
-    '# Benchmarks of the operator',
-    'Written by `make bench-operator`; do not edit. The operator as a process of its own, with the rights of its account, on a real API server. What one machine did on one day.',
-    facts.map((fact) => `- ${fact}`).join('\n'),
+    describeRun(startedMs, 'operator'),
+    `${describeHardware()}; load ${loadBefore} before, ${describeLoad()} after`,
+    `Node ${process.versions.node}, ${kubernetes}; API server, etcd, stand-ins and benchmark share the machine`,
+    'Data planes are stand-ins in one process, which validate nothing; plain HTTP to them',
+    ...(isQuick ? ['A quick run: these numbers are noise'] : []),
   ]
 }
 
@@ -78,12 +71,9 @@ const main = async (given: Arguments): Promise<void> => {
 }
 
 const write = (given: Arguments, sections: readonly Section[], loadBefore: string): void => {
-  const texts = sections.map(renderSection)
-  const page = `${[...pageHead(given, loadBefore), ...texts].join('\n\n')}\n`
-  process.stdout.write(page)
-  if (given.file === undefined) return
-  writeFileSync(given.file, page)
-  process.stdout.write(`\nWritten to ${given.file}.\n`)
+  const report = { title: 'Operator', facts: factsOf(given, loadBefore), sections } as const
+  process.stdout.write(`${renderReport(report)}\n`)
+  writeReport(report, given.destination)
 }
 
 const measure = async (

@@ -3,6 +3,7 @@
 
 import { parseArgs } from 'node:util'
 import { COMMON_OPTIONS, selectParts } from '../common-options.ts'
+import type { Destination } from '../results-page.ts'
 import type { ChurnSize } from './churn.ts'
 
 export const PART_NAMES = ['probe', 'changes', 'churn'] as const
@@ -22,11 +23,9 @@ export interface Arguments {
   readonly parts: readonly PartName[]
   readonly size: Size
   readonly isQuick: boolean
-  /** undefined: the report is printed only. */
-  readonly file: string | undefined
+  readonly destination: Destination
 }
 
-const DEFAULT_FILE = 'docs/benchmarks-routes.md'
 const REQUESTS_PER_SECOND = 500
 
 const SIZE: Size = {
@@ -59,7 +58,7 @@ export const USAGE = `Usage: npm run bench-routes -- [--quick] [--only NAME,…]
 
   --quick  little of everything: shows that it works, the numbers are noise
   --only   some of: ${PART_NAMES.join(', ')}
-  --out    where the report is written; default ${DEFAULT_FILE}, nowhere with --quick or --only`
+  --out    a file for all tables; without --quick and --only docs/benchmarks.md gets the figures, too`
 
 /** @throws Error saying what is wrong with the arguments */
 export const readArguments = (argv: readonly string[]): Arguments => {
@@ -69,6 +68,6 @@ export const readArguments = (argv: readonly string[]): Arguments => {
     parts: selectParts(PART_NAMES, values.only),
     size: values.quick ? QUICK_SIZE : SIZE,
     isQuick: values.quick,
-    file: values.out ?? (isWhole ? DEFAULT_FILE : undefined),
+    destination: { file: values.out, isWhole },
   }
 }
