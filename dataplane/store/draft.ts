@@ -1,4 +1,4 @@
-// Collects a change on top of the holdings: lookups see the result, but the holdings do not change until `commit`.
+// Collects a change on top of what is loaded: lookups see the result, but what is loaded does not change until `commit`.
 // Only the conflict index is changed immediately; `rollback` restores it.
 
 import type { ConflictIndex } from '../../language/routes/conflicts.ts'

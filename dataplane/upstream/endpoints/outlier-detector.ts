@@ -28,7 +28,7 @@ export interface RequestResult {
   readonly fault?: string | undefined
   /** Of a failure to connect: how long the request would have waited; Infinity: waiting longer would not have helped. */
   readonly waitedMs?: number | undefined
-  /** `turns.count` when the request was given its address. */
+  /** The count of `ejectionCounter` when the request was given its address. */
   readonly begunAt: number
 }
 
@@ -99,7 +99,7 @@ interface Counts {
 
 /**
  * @example
- * const detector = new OutlierDetector({ now: () => performance.now(), turns: { count: 0 } })
+ * const detector = new OutlierDetector({ now: () => performance.now(), ejectionCounter: { count: 0 } })
  * detector.report({ address: '10.0.0.1', isFailure: true, begunAt: 0 }, new Set(['10.0.0.1', '10.0.0.2']))
  */
 export class OutlierDetector {
