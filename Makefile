@@ -17,7 +17,7 @@ test: $(STAMP) ## Run the tests that need nothing but Node; JEST_ARGS="test/lang
 	npm test -- $(JEST_ARGS)
 
 test-all: $(STAMP) ## Run every test; builds WAMP routers, Kubernetes and a node for it (Linux, Go, Python, root)
-	npm run -s test:all -- $(if $(AFTER),--after $(AFTER))
+	npm run -s test:all -- $(if $(AFTER),--after $(AFTER)) $(if $(AFTER_FAILED),--after-failed)
 
 test-halted: $(STAMP) ## Run the tests while their processes are stopped at random (Linux); JEST_ARGS for some
 	npm run -s test:halted -- $(JEST_ARGS)
