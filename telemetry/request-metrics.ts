@@ -23,10 +23,17 @@ import {
 export interface RequestMetrics {
   /** Where requests with these labels count: empty ones are those of requests that no document serves. */
   rowFor(labels: RequestLabels): RequestRow
-  /** Drops the rows of a document that `keeps` rejects, as it has lost the path, or has been removed. */
-  prune(api: string, keeps: (labels: RequestLabels) => boolean): void
-  /** The document comes from this resource now, `namespace/name`, or from none. */
-  assign(api: string, resource: string | undefined): void
+  /**
+   * The document was loaded again, from this resource (`namespace/name`) or from none: it counts on, without the paths
+   * that it has lost, which `keeps` rejects.
+   */
+  replace(
+    api: string,
+    resource: string | undefined,
+    keeps: (labels: RequestLabels) => boolean,
+  ): void
+  /** The document was removed, and its series with it. */
+  remove(api: string): void
   /** As they are now, for a scrape. */
   families(): readonly LazyFamily[]
   /** What was counted since the last call, to be added to what another process shows at a scrape. */
@@ -54,37 +61,36 @@ export interface RequestMetricsOptions {
   readonly responses: Named
   /** 1 for each document that was called, with its resource. */
   readonly documents: Named
-  /** Operations with series of their own. */
+  /** Operations of one document with series of their own. */
+  readonly maxRowsOfDocument?: number
+  /** Operations of all documents with series of their own. */
   readonly maxRows?: number
-  /** Documents with a histogram and errors of their own. */
+  /** Documents with series of their own. */
   readonly maxDocuments?: number
 }
 
 /** @example createRequestMetrics(options).rowFor({ api: 'orders', version: 'v1', path: '/v1/:id', method: 'GET' }) */
 export const createRequestMetrics = (options: RequestMetricsOptions): RequestMetrics => {
-  const { durations, maxRows = 10_000, maxDocuments = 1000 } = options
+  const { durations, maxRowsOfDocument = 200, maxRows = 10_000, maxDocuments = 1000 } = options
   const statuses = createStatusCounts()
   const sentStatuses = createStatusCounts()
   const createTotals = (): RequestTotals => new RequestTotals(durations.buckets, statuses)
-  const places = new RequestPlaces({ maxRows, maxDocuments, createTotals })
+  const places = new RequestPlaces({
+    maxRowsOfDocument,
+    maxRows,
+    maxDocuments,
+    createTotals,
+  })
   return {
     rowFor: (labels) => places.rowFor(labels),
-    prune: (api, keeps) => {
-      places.prune(api, keeps)
+    replace: (api, resource, keeps) => {
+      places.replace(api, resource, keeps)
     },
-    assign: (api, resource) => {
-      places.assign(api, resource)
+    remove: (api) => {
+      places.remove(api)
     },
-    families: () => {
-      const families = familiesOf(options, places, statuses)
-      places.scrapes.count += 1
-      return families
-    },
-    takeCounts: () => {
-      const counts = takeCounts(places, statuses, sentStatuses)
-      places.scrapes.count += 1
-      return counts
-    },
+    families: () => familiesOf(options, places, statuses),
+    takeCounts: () => takeCounts(places, statuses, sentStatuses),
     add: (counts) => {
       for (const { classes, ...labels } of counts.rows) places.rowFor(labels).add(classes)
       for (const added of counts.totals) totalsFor(added.api, places).add(added)
@@ -113,15 +119,14 @@ interface OwnedTotals {
 }
 
 function* totalsIn({ documents, others, unmatched }: RequestPlaces): Iterable<OwnedTotals> {
-  for (const { api, totals } of documents.values())
-    if (totals !== others.document.totals) yield { api, totals }
-  yield { api: OTHER_API, totals: others.document.totals }
-  yield { api: '', totals: unmatched.document.totals }
+  yield* documents.values()
+  yield { api: OTHER_API, totals: others.totals }
+  yield { api: '', totals: unmatched.totals }
 }
 
 const totalsFor = (api: string, { documents, others, unmatched }: RequestPlaces): RequestTotals => {
-  if (api === '') return unmatched.document.totals
-  return documents.get(api)?.totals ?? others.document.totals
+  if (api === '') return unmatched.totals
+  return documents.get(api)?.totals ?? others.totals
 }
 
 const takeCounts = (
@@ -135,7 +140,7 @@ const takeCounts = (
     ),
     totals: Array.from(totalsIn(places), ({ api, totals }) => ({
       api,
-      ...totals.takeUnread(),
+      ...totals.takeUnsent(),
     })).filter(({ buckets }) => buckets.some((count) => count > 0)),
     statuses: countedStatuses(statuses.map((count, status) => count - (sentStatuses[status] ?? 0))),
   }
@@ -146,7 +151,7 @@ const takeCounts = (
 const takeRowCounts = (row: CountedRow, labels: Omit<OwnedRow, 'row'>): RowCounts => ({
   ...labels,
   ...row.place,
-  classes: row.takeUnread(),
+  classes: row.takeUnsent(),
 })
 
 const countedStatuses = (statuses: Float64Array): RequestCounts['statuses'] =>
@@ -159,7 +164,7 @@ const familiesOf = (
   statuses: Float64Array,
 ): readonly LazyFamily[] => {
   const rows = Array.from(rowsIn(places), ({ row, ...labels }) => toRowCounts(row, labels))
-  const totals = Array.from(totalsIn(places), (each) => ({ api: each.api, ...each.totals.read() }))
+  const totals = Array.from(totalsIn(places), (each) => ({ api: each.api, ...each.totals.sums() }))
   const counted = countedStatuses(statuses)
   const called = Array.from(places.documents.values()).filter(isCalled)
   return [
@@ -189,7 +194,7 @@ const named = ({ name, help }: Named): Named => ({ name, help })
 const toRowCounts = (row: CountedRow, labels: Omit<OwnedRow, 'row'>): RowCounts => ({
   ...labels,
   ...row.place,
-  classes: row.read(),
+  classes: row.classes(),
 })
 
 function* rowSamples(name: string, rows: readonly RowCounts[]): Iterable<Sample> {
@@ -225,8 +230,8 @@ function* errorSamples(name: string, documents: readonly TotalsCounts[]): Iterab
         yield [`${name}{${labelText({ api, status: ERROR_STATUSES[index] ?? OTHER })}}`, count]
 }
 
-const isCalled = (document: CountedDocument): boolean =>
-  [...document.allRows()].some(({ total }) => total > 0)
+const isCalled = ({ totals }: CountedDocument): boolean =>
+  totals.sums().buckets.some((count) => count > 0)
 
 /** Namespace and name stand here alone, so that they cost one series, and are joined to the others by `api`. */
 function* documentSamples(name: string, documents: readonly CountedDocument[]): Iterable<Sample> {

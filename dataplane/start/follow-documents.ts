@@ -4,27 +4,23 @@
 import { once } from '../../base/once.ts'
 import { endpointRoutes } from '../../language/routes/endpoint-routes.ts'
 import { mountPath, webSocketPath } from '../../language/routes/path-pattern.ts'
-import { OTHER, type RequestLabels } from '../../telemetry/request-counts.ts'
+import type { RequestLabels } from '../../telemetry/request-counts.ts'
 import type { RequestMetrics } from '../../telemetry/request-metrics.ts'
 import type { PackedDocument } from '../store/packed-document.ts'
 import type { ServingChange } from '../store/serving.ts'
 
 /** The cost is that of what has changed. */
 export const followDocuments = (
-  requests: Pick<RequestMetrics, 'prune' | 'assign'>,
+  requests: Pick<RequestMetrics, 'replace' | 'remove'>,
   { put, remove }: Pick<ServingChange, 'put' | 'remove'>,
 ): void => {
-  for (const id of remove) requests.prune(id, () => false)
+  for (const id of remove) requests.remove(id)
   for (const document of put) {
     // Made for documents that were called.
     const keys = once(() => keysOf(document))
-    requests.prune(document.id, (labels) => isOther(labels) || keys().has(keyOf(labels)))
-    requests.assign(document.id, document.resource)
+    requests.replace(document.id, document.resource, (labels) => keys().has(keyOf(labels)))
   }
 }
-
-/** It counts the operations of its document, whichever they are. */
-const isOther = ({ path }: RequestLabels): boolean => path === OTHER
 
 const keysOf = ({ versions }: PackedDocument): ReadonlySet<string> => {
   const keys = versions.flatMap(({ name, basePath, paths, endpoints }) => [
