@@ -109,6 +109,8 @@ export interface Exchange {
    * rejected. The head goes out with the first bytes, or at the end of this turn of the event loop.
    */
   stream(head: StreamHead): ByteSink | undefined
+  /** Sends the links of a 103 ahead of the response, if the client may have them. */
+  hintEarly(headers: StreamHead['headers']): void
   /** How Accept rates `text/event-stream`: above the other types offered, acceptable, not acceptable. */
   readonly eventStreams: 'preferred' | 'accepted' | 'refused'
   /**

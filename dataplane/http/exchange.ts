@@ -44,11 +44,13 @@ import {
 } from './incoming-request.ts'
 import { createByteSink } from './response/upstream-body.ts'
 import { placeOfClient } from './client-place.ts'
+import { headerOf, type HeaderList } from './response/headers.ts'
 import { isOpenEventStream } from './response/pass-through.ts'
 import {
   beLastOnConnection,
   type Envelope,
   type FramedHead,
+  writeEarlyHints,
   writeResponse,
   writeEventHead,
   writeStreamHead,
@@ -231,6 +233,14 @@ export class HttpExchange implements Exchange {
     })
     this.#sink = sink
     return isEvents ? this.#followEvents(sink) : sink
+  }
+
+  /** `Link` fields pass as they do in a response that passes through; HTTP/1.0 has no interim responses (RFC 9110 §15.2). */
+  hintEarly(headers: HeaderList): void {
+    const { shape } = this.operation
+    if (this.#isSettled || this.incoming.httpVersionMinor === 0 || shape.replacesHeaders) return
+    const own = shape.headers.writeWhatIsKnown(this.context)
+    if (headerOf(own, 'link') === undefined) writeEarlyHints(this.response, headers)
   }
 
   /** Writes the head of a response that passes through; until then the request may still fail. */

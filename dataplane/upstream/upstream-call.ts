@@ -141,6 +141,10 @@ export class DispatchedCall implements ResponseHandler, UpstreamCall, Timed {
     this.#responseBegun = true
   }
 
+  onEarlyHints(headers: readonly string[]): void {
+    if (this.#phase !== 'over') this.#sink.onEarlyHints?.(headers)
+  }
+
   onResponseHead(statusCode: number, headers: readonly string[]): void {
     if (this.#phase === 'over') return
     this.#phase = 'reading'

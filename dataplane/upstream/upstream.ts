@@ -69,7 +69,9 @@ export class UpstreamError extends CodedError<UpstreamFailure> {
 }
 
 export interface UpstreamSink {
-  /** Raw header list: name, value, name, value. 1xx heads are not reported. */
+  /** The head of a 103, as a raw header list. It extends no deadline. */
+  onEarlyHints?(rawHeaders: readonly string[]): void
+  /** Raw header list: name, value, name, value. Of 1xx heads only those of 103 are reported. */
   onHead(statusCode: number, rawHeaders: readonly Buffer[] | readonly string[]): void
   /** false: pause until `resume()` of the call. */
   onData(chunk: Buffer): boolean

@@ -127,6 +127,12 @@ export class Forwarding implements UpstreamSink {
     this.#exchange.refuse(fault)
   }
 
+  /** Only where the response behind them is the client's: none may follow that belongs to another attempt. */
+  onEarlyHints(raw: readonly string[]): void {
+    if (this.#retrier !== undefined || this.#authorization !== undefined) return
+    if (this.#tools.outcome.passesThrough) this.#exchange.hintEarly(fromUpstream(raw))
+  }
+
   onHead(statusCode: number, raw: readonly (string | Buffer)[]): void {
     this.#ready.outgoing.hosts?.onReached()
     if (this.#authorization?.needsAnotherToken(statusCode, this.#canResend) === true) {
@@ -218,8 +224,7 @@ export class Forwarding implements UpstreamSink {
   }
 
   get #origin(): string {
-    const { origin, hosts } = this.#ready.outgoing
-    return hosts === undefined ? origin : hosts.origin
+    return (this.#ready.outgoing.hosts ?? this.#ready.outgoing).origin
   }
 
   #send(): void {

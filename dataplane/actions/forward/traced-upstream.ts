@@ -63,6 +63,10 @@ class TracedSink implements UpstreamSink {
     this.#span = span
   }
 
+  onEarlyHints(rawHeaders: readonly string[]): void {
+    this.#sink.onEarlyHints?.(rawHeaders)
+  }
+
   onHead(statusCode: number, rawHeaders: readonly Buffer[] | readonly string[]): void {
     this.#status = statusCode
     this.#sink.onHead(statusCode, rawHeaders)

@@ -185,6 +185,12 @@ const withVary = (headers: HeaderList, negotiated: string): HeaderList =>
     ? headers
     : withOneVary([...headers, ['vary', negotiated]])
 
+/** Node's `writeEarlyHints` refuses fields with several links. @param headers of a valid head: only its links are sent */
+export const writeEarlyHints = (response: ServerResponse, headers: HeaderList): void => {
+  const lines = headLines(headers.filter(([name]) => name === 'link').flat())
+  if (lines !== '') response.socket?.write(`HTTP/1.1 103 Early Hints\r\n${lines}\r\n`, 'latin1')
+}
+
 /** The head of a response whose body follows. */
 export interface FramedHead {
   readonly status: number

@@ -244,11 +244,11 @@ export class Http1Client implements Timed, Deferred {
     while (isWanted && exchange === this.#exchange) {
       const step = parser.next()
       if (step === 'more') break
-      if (step === 'head') exchange.onHead(parser.head)
-      else if (step === 'data')
+      if (step === 'data')
         isWanted = exchange.handler.onResponseData(this.#dataOf(owned ?? this.#buffer))
       else if (step === 'end') this.#complete(exchange)
-      else this.fail(exchange, malformed(parser))
+      else if (step === 'fault') this.fail(exchange, malformed(parser))
+      else exchange.onHead(step, parser)
     }
     const isInProgress = exchange === this.#exchange
     if (!isWanted && isInProgress) this.#pause(owned ?? this.#buffer.current)

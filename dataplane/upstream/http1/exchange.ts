@@ -3,7 +3,7 @@
 import type { Socket } from 'node:net'
 import { BodyWriter } from './body-writer.ts'
 import { type ClientRequest, formatHead, type RequestHead } from './request-writer.ts'
-import type { ResponseHead } from './response-head.ts'
+import type { ResponseParser } from './response-parser.ts'
 
 export interface ResponseHandler {
   /** Sending begins. @returns false: it was given up meanwhile, so nothing is sent, and the handler is not called again */
@@ -14,7 +14,9 @@ export interface ResponseHandler {
   onRequestSent(): void
   /** Something of a response has arrived. */
   onResponseStarted(): void
-  /** The final head: name, value, name, value, names in lower case. Interim heads are not reported. */
+  /** The head of a 103: name, value, name, value, names in lower case. Other interim heads are not reported. */
+  onEarlyHints(headers: readonly string[]): void
+  /** The final head, in the same form. */
   onResponseHead(statusCode: number, headers: readonly string[]): void
   /** @returns false: nothing more until `resume()` */
   onResponseData(chunk: Buffer): boolean
@@ -31,6 +33,8 @@ export interface ExchangeOwner {
   fail(exchange: Exchange, error: Error): void
   destroy(): void
 }
+
+type Heads = Pick<ResponseParser, 'hints' | 'head'>
 
 export class Exchange {
   readonly request: ClientRequest
@@ -112,8 +116,9 @@ export class Exchange {
     this.handler.onResponseStarted()
   }
 
-  onHead(head: ResponseHead | undefined): void {
-    if (head !== undefined) this.handler.onResponseHead(head.statusCode, head.headers)
+  onHead(step: 'hints' | 'head', { hints, head }: Heads): void {
+    if (step === 'hints') this.handler.onEarlyHints(hints)
+    else if (head !== undefined) this.handler.onResponseHead(head.statusCode, head.headers)
   }
 
   /** Nothing more is sent, and the handler is not called any more. */

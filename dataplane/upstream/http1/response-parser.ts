@@ -11,12 +11,13 @@ const MAX_HEAD_BYTES = 64 * 1024
 /**
  * What the bytes gave:
  * - `more`: nothing; all of them are read
+ * - `hints`: `hints` are the headers of a 103, which comes before the final response
  * - `head`: `head` is that of the final response
  * - `data`: a piece of the body, from `dataFrom` to `dataTo`
  * - `end`: the response is complete; what follows belongs to none
  * - `fault`: they are not a valid response, `fault` says why; nothing can be read any more
  */
-export type Step = 'more' | 'head' | 'data' | 'end' | 'fault'
+export type Step = 'more' | 'hints' | 'head' | 'data' | 'end' | 'fault'
 
 type Phase =
   | 'idle' // no response is expected
@@ -62,11 +63,12 @@ const NO_BYTES = Buffer.alloc(0)
  * for (parser.feed(bytes, bytes.length); ;) {
  *   const step = parser.next()
  *   if (step === 'data') body.push(bytes.subarray(parser.dataFrom, parser.dataTo))
- *   else if (step !== 'head') break
+ *   else if (step !== 'head' && step !== 'hints') break
  * }
  */
 export class ResponseParser {
   head: ResponseHead | undefined
+  hints: readonly string[] = []
   fault: ResponseFault | undefined
   dataFrom = 0
   dataTo = 0
@@ -205,7 +207,9 @@ export class ResponseParser {
       this.#interimBytes += to - from
       if (this.#interimBytes > MAX_INTERIM_BYTES) return this.#fail('too many interim responses')
       this.#lines.begin('block', MAX_HEAD_BYTES)
-      return undefined
+      if (head.statusCode !== 103) return undefined
+      this.hints = head.headers
+      return 'hints'
     }
     this.head = head
     this.#phase = 'head was read'

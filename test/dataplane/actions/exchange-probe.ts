@@ -75,6 +75,7 @@ export const probeExchange = (
       throw error
     },
     stream: () => undefined,
+    hintEarly: () => undefined,
     eventStreams,
     events: (result) => {
       if (refusesEvents) return undefined

@@ -15,6 +15,7 @@ const SILENT: ResponseHandler = {
   onBodySent: () => undefined,
   onRequestSent: () => undefined,
   onResponseStarted: () => undefined,
+  onEarlyHints: () => undefined,
   onResponseHead: () => undefined,
   onResponseData: () => true,
   onResponseEnd: () => undefined,

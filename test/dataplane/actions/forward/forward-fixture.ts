@@ -161,6 +161,10 @@ class TestExchange implements Exchange {
     this.#write(400, { refused: code, message })
   }
 
+  hintEarly(headers: StreamHead['headers']): void {
+    this.outcomes.push(`hint ${headers.join()}`)
+  }
+
   stream(head: StreamHead): ByteSink | undefined {
     this.outcomes.push('stream')
     const { response } = this

@@ -66,7 +66,7 @@ class Reader {
     const parser = this.#parser
     parser.feed(piece, piece.length)
     let step = parser.next()
-    for (; step === 'head' || step === 'data'; step = parser.next())
+    for (; step === 'hints' || step === 'head' || step === 'data'; step = parser.next())
       if (step === 'data') this.#body += piece.toString('latin1', parser.dataFrom, parser.dataTo)
     this.#isComplete = step === 'end'
     this.#hasLeftover = this.#isComplete && parser.hasMore
