@@ -12,6 +12,8 @@ export interface CompletionWords {
   readonly flags: readonly {
     /** With its dashes. */
     readonly flag: string
+    /** The letter that stands for it, with its dash; empty where there is none. */
+    readonly short: readonly string[]
     /** Those it may have; empty where there are others. */
     readonly values: readonly string[]
     readonly takesFile: boolean
@@ -34,13 +36,16 @@ const bash = (commands: readonly CompletionWords[]): string =>
     ...commands.flatMap(({ name, flags }) =>
       flags
         .filter(({ values }) => values.length > 0)
-        .map(({ flag, values }) => `      '${name} ${flag}') words='${values.join(' ')}' ;;`),
+        .map(({ flag, short, values }) => {
+          const patterns = [...short, flag].map((each) => `'${name} ${each}'`).join('|')
+          return `      ${patterns}) words='${values.join(' ')}' ;;`
+        }),
     ),
     '      *)',
     '        case ${COMP_WORDS[1]} in',
     ...commands.map(
       ({ name, flags }) =>
-        `          ${name}) words='${[...flags.map(({ flag }) => flag), '--help'].join(' ')}' ;;`,
+        `          ${name}) words='${[...flags.flatMap(({ short, flag }) => [...short, flag]), '--help'].join(' ')}' ;;`,
     ),
     `          help) words='${commands.map(({ name }) => name).join(' ')}' ;;`,
     '        esac',
@@ -68,11 +73,12 @@ const zsh = (commands: readonly CompletionWords[]): string =>
     '  fi',
     '  case $words[2] in',
     ...commands.map(({ name, flags }) => {
-      const specs = flags.map(({ flag, values, takesFile }) =>
-        values.length > 0
-          ? `'${flag}[]:value:(${values.join(' ')})'`
-          : `'${flag}[]${takesFile ? ':file:_files' : ''}'`,
-      )
+      const specs = flags.flatMap(({ flag, short, values, takesFile }) => {
+        const value = values.length > 0 ? `:value:(${values.join(' ')})` : ''
+        return [...short, flag].map(
+          (each) => `'${each}[]${value || (takesFile ? ':file:_files' : '')}'`,
+        )
+      })
       return `    ${name}) _arguments '--help[]' ${[...specs, "'*:file:_files'"].join(' ')} ;;`
     }),
     '  esac',
@@ -88,9 +94,10 @@ const fish = (commands: readonly CompletionWords[]): string =>
         `complete -c svc -n __fish_use_subcommand -f -a ${name} -d '${summary}'`,
     ),
     ...commands.flatMap(({ name, flags }) =>
-      flags.map(({ flag, values, takesFile }) => {
+      flags.map(({ flag, short, values, takesFile }) => {
+        const letter = short.map((each) => ` -s ${each.slice(1)}`).join('')
         const choices = values.length > 0 ? ` -x -a '${values.join(' ')}'` : takesFile ? ' -r' : ''
-        return `complete -c svc -n '__fish_seen_subcommand_from ${name}' -l ${flag.slice(2)}${choices}`
+        return `complete -c svc -n '__fish_seen_subcommand_from ${name}'${letter} -l ${flag.slice(2)}${choices}`
       }),
     ),
     '',

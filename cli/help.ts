@@ -12,7 +12,7 @@ export const renderOverview = (summaries: ReadonlyMap<string, string>): string =
     '',
     ...[...summaries].map(([name, summary]) => `  ${name.padEnd(15)}${summary}`),
     '',
-    'svc COMMAND --help has the settings of a command, and examples.',
+    'svc COMMAND --help has the settings of a command, and examples. -o json prints a result as data.',
     '',
   ].join('\n')
 

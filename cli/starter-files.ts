@@ -80,7 +80,7 @@ jobs:
       - uses: actions/setup-node@v4
         with:
           node-version: 24
-      - run: npx --yes --package "$SVC_PACKAGE" svc validate --strict --format github apis
+      - run: npx --yes --package "$SVC_PACKAGE" svc validate --strict -o github apis
 `,
   },
   gitlab: {
@@ -90,7 +90,7 @@ jobs:
   variables:
     SVC_PACKAGE: ${PACKAGE} # file or URL of what \`npm pack\` made
   script:
-    - npx --yes --package "$SVC_PACKAGE" svc validate --strict --format junit apis > apis.xml
+    - npx --yes --package "$SVC_PACKAGE" svc validate --strict -o junit apis > apis.xml
   artifacts:
     when: always
     reports:

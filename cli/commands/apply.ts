@@ -36,7 +36,7 @@ import {
   differenceSummary,
   differenceText,
 } from '../route-changes-text.ts'
-import { CLASS_SETTING, MAX_ROUTES_SETTING } from '../source-settings.ts'
+import { CLASS_SETTING, MAX_ROUTES_SETTING, OUTPUT_SETTING } from '../common-settings.ts'
 
 const TABLE = {
   program: 'svc apply',
@@ -68,12 +68,7 @@ const TABLE = {
       max: 86_400,
       help: 'how long to wait at most',
     },
-    format: {
-      type: 'enum',
-      values: ['text', 'json'],
-      default: 'text',
-      help: 'how results are printed',
-    },
+    ...OUTPUT_SETTING,
     ...CLASS_SETTING,
     ...MAX_ROUTES_SETTING,
   },
@@ -159,7 +154,7 @@ const applyChecked = async (
   if (settings.dryRun) return await printDryRun(foreseen, collected, run)
   const applied = await applyObjects(objects, { api, isForced, isDryRun: false })
   for (const line of warningLines(applied)) io.complain(`${line}\n`)
-  const isText = settings.format === 'text'
+  const isText = settings.output === 'text'
   if (isText) io.print(appliedLines(applied, ''))
   const isPartial = tellFailures(applied, run)
   const served = settings.wait && !isPartial ? await waitForGateways(applied, run) : undefined
@@ -207,7 +202,7 @@ const printDryRun = async (
   const sides = await sidesOfCluster(cluster.api, collected, { ...settings, all: false })
   const difference = differenceOf(sides)
   for (const line of warningLines(foreseen)) io.complain(`${line}\n`)
-  if (settings.format === 'json') io.print(applyRecord({ applied: foreseen, difference }))
+  if (settings.output === 'json') io.print(applyRecord({ applied: foreseen, difference }))
   else io.print(`${appliedLines(foreseen, ' (dry run)')}${differenceText(difference)}`)
   for (const line of sides.leftOut) io.complain(`left out: ${line}\n`)
   for (const line of sides.notes) io.complain(`note: ${line}\n`)

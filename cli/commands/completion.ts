@@ -37,6 +37,7 @@ const collectWords = async (commands: Commands): Promise<readonly CompletionWord
       const { table } = await load()
       const flags = Object.entries(table.settings).map(([flag, setting]) => ({
         flag: `--${setting.type === 'boolean' && setting.default ? 'no-' : ''}${flag}`,
+        short: setting.short === undefined ? [] : [`-${setting.short}`],
         values: setting.type === 'enum' ? setting.values : [],
         takesFile: setting.type === 'path',
       }))

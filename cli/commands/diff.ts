@@ -17,7 +17,7 @@ import {
   differenceSummary,
   differenceText,
 } from '../route-changes-text.ts'
-import { JSON_SETTING, SOURCE_SETTINGS } from '../source-settings.ts'
+import { OUTPUT_SETTING, SOURCE_SETTINGS } from '../common-settings.ts'
 
 const TABLE = {
   program: 'svc diff',
@@ -43,7 +43,7 @@ const TABLE = {
       default: false,
       help: 'the files are everything: other documents would go',
     },
-    ...JSON_SETTING,
+    ...OUTPUT_SETTING,
     ...SOURCE_SETTINGS,
   },
   examples: [
@@ -89,9 +89,11 @@ const byCluster = async (
   }
 }
 
-const printSides = (sides: DiffSides, { json }: DiffSettings, io: CommandIo): ExitCode => {
+const printSides = (sides: DiffSides, { output }: DiffSettings, io: CommandIo): ExitCode => {
   const difference = differenceOf(sides)
-  io.print(json ? `${JSON.stringify(difference, null, 2)}\n` : differenceText(difference))
+  io.print(
+    output === 'json' ? `${JSON.stringify(difference, null, 2)}\n` : differenceText(difference),
+  )
   for (const line of sides.leftOut) io.complain(`left out: ${line}\n`)
   for (const line of sides.notes) io.complain(`note: ${line}\n`)
   io.complain(`${differenceSummary(difference)}\n`)

@@ -17,7 +17,7 @@ import { explanationText } from '../explain/explanation-text.ts'
 import { askGateway, type SourceSettings } from '../explain/gateway.ts'
 import { type DocumentOfFile, readDocuments } from '../explain/read-documents.ts'
 import { isManagementAddress, sourceProblem } from '../gateway-operand.ts'
-import { JSON_SETTING, SOURCE_SETTINGS } from '../source-settings.ts'
+import { OUTPUT_SETTING, SOURCE_SETTINGS } from '../common-settings.ts'
 import { gatherFiles } from '../validate/gather-files.ts'
 
 /** 0: the request would be served. 1: it would not. 2: it is not known. */
@@ -33,7 +33,7 @@ export const explain = defineCommand(
       help: 'a header of the request, as for curl; values are never printed',
     },
     envPrefix: 'SVC_EXPLAIN_',
-    settings: { ...JSON_SETTING, ...SOURCE_SETTINGS },
+    settings: { ...OUTPUT_SETTING, ...SOURCE_SETTINGS },
     examples: [
       ["svc explain GET https://api.acme.com/v1/users/42 -H 'Accept: text/html' apis/", 'by files'],
     ],
@@ -57,7 +57,7 @@ export const explain = defineCommand(
       : await byFiles(source, reading.request, { settings, readStdin })
     if ('fault' in result) return fail(result.fault)
     const { explanation, at, leftOut } = result
-    if (settings.json) print(`${JSON.stringify({ ...explanation, at }, null, 2)}\n`)
+    if (settings.output === 'json') print(`${JSON.stringify({ ...explanation, at }, null, 2)}\n`)
     else print(explanationText(explanation, at))
     for (const line of leftOut) complain(`left out: ${line}\n`)
     return explanation.verdict.outcome === 'served' ? 0 : 1

@@ -21,7 +21,7 @@ export const importGateway = defineCommand(
     operands: 'URL',
     envPrefix: 'SVC_IMPORT_',
     settings: {
-      out: {
+      dir: {
         type: 'path',
         default: null,
         placeholder: 'DIR',
@@ -35,7 +35,7 @@ export const importGateway = defineCommand(
       },
       ...MANAGEMENT_SETTINGS,
     },
-    examples: [['svc import http://127.0.0.1:18081 --out apis', 'manifests to keep in git']],
+    examples: [['svc import http://127.0.0.1:18081 --dir apis', 'manifests to keep in git']],
   },
   async ({ settings, operands }, { print, complain, fail }) => {
     const [url] = operands
@@ -49,7 +49,7 @@ export const importGateway = defineCommand(
       complain(`${url} has no documents and no realms\n`)
       return 0
     }
-    const { namespace, out: directory } = settings
+    const { namespace, dir: directory } = settings
     const plan = planImport(reading, { url, namespace, directory })
     if (directory === null) print(plan.files.map(({ text }) => text).join('---\n'))
     else {

@@ -4,7 +4,7 @@ import { defineCommand } from '../command.ts'
 import { routesOfFiles, routesOfGateway } from '../explain/read-routes.ts'
 import { routesText } from '../explain/routes-text.ts'
 import { isManagementAddress, sourceProblem } from '../gateway-operand.ts'
-import { JSON_SETTING, SOURCE_SETTINGS } from '../source-settings.ts'
+import { OUTPUT_SETTING, SOURCE_SETTINGS } from '../common-settings.ts'
 
 /** 0: they were listed. 1: some documents were left out. 2: nothing could be read. */
 export const routes = defineCommand(
@@ -20,7 +20,7 @@ export const routes = defineCommand(
         placeholder: 'TEXT',
         help: 'only those with this text in host and path, action, realm or document',
       },
-      ...JSON_SETTING,
+      ...OUTPUT_SETTING,
       ...SOURCE_SETTINGS,
     },
     examples: [['svc routes apis/ --match /orders', 'which paths have orders']],
@@ -35,7 +35,11 @@ export const routes = defineCommand(
     if ('fault' in read) return fail(read.fault)
     const { routes, leftOut } = read
     const shown = routes.map(({ row, at }) => ({ ...row, at }))
-    print(settings.json ? `${JSON.stringify({ routes: shown }, null, 2)}\n` : routesText(routes))
+    print(
+      settings.output === 'json'
+        ? `${JSON.stringify({ routes: shown }, null, 2)}\n`
+        : routesText(routes),
+    )
     for (const line of leftOut) complain(`left out: ${line}\n`)
     complain(`${routes.length} ${routes.length === 1 ? 'route' : 'routes'}\n`)
     return leftOut.length === 0 ? 0 : 1

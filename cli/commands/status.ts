@@ -14,6 +14,7 @@ import { describeCall } from '../cluster/failure-text.ts'
 import { readAll } from '../cluster/read-resources.ts'
 import { type CommandIo, defineCommand, type ExitCode } from '../command.ts'
 import type { CommandTable } from '../command-table.ts'
+import { OUTPUT_SETTING } from '../common-settings.ts'
 import {
   type ResourceStanding,
   type Standing,
@@ -37,12 +38,7 @@ const TABLE = {
       short: 'A',
       help: 'of all namespaces',
     },
-    format: {
-      type: 'enum',
-      values: ['text', 'json'],
-      default: 'text',
-      help: 'how it is printed',
-    },
+    ...OUTPUT_SETTING,
     ...MANAGEMENT_SETTINGS,
   },
   examples: [
@@ -126,7 +122,7 @@ const standbyWords = (page: ValueMap): string =>
 const printStanding = (
   { where, ...standing }: Standing & { readonly where: string },
   names: readonly string[],
-  { format }: StatusSettings,
+  { output }: StatusSettings,
   { print, complain }: CommandIo,
 ): ExitCode => {
   const resources = standing.resources
@@ -134,7 +130,7 @@ const printStanding = (
     .toSorted((left, right) => (keyOf(left) < keyOf(right) ? -1 : 1))
   const missing = names.filter((name) => !resources.some((each) => isNamed(each, name)))
   const shown = { ...standing, resources }
-  if (format === 'json') print(`${JSON.stringify(shown, null, 2)}\n`)
+  if (output === 'json') print(`${JSON.stringify(shown, null, 2)}\n`)
   else print(standingText(shown))
   for (const name of missing) {
     const near = didYouMean(

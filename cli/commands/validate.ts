@@ -14,11 +14,11 @@ import { type CommandIo, defineCommand } from '../command.ts'
 import { diagnosticsForGitHub } from '../formats/github.ts'
 import { diagnosticsAsJUnit, type IsFailure } from '../formats/junit.ts'
 import { diagnosticsAsSarif } from '../formats/sarif.ts'
-import { MAX_ROUTES_SETTING } from '../source-settings.ts'
+import { MAX_ROUTES_SETTING, OUTPUT_SETTING } from '../common-settings.ts'
 
-const FORMATS = ['text', 'json', 'github', 'sarif', 'junit'] as const
+const OUTPUTS = ['text', 'json', 'github', 'sarif', 'junit'] as const
 
-type Format = (typeof FORMATS)[number]
+type Output = (typeof OUTPUTS)[number]
 
 export const validate = defineCommand(
   {
@@ -27,12 +27,7 @@ export const validate = defineCommand(
     operands: 'FILE|DIR|-…',
     envPrefix: 'SVC_VALIDATE_',
     settings: {
-      format: {
-        type: 'enum',
-        values: FORMATS,
-        default: 'text',
-        help: 'how diagnostics are printed',
-      },
+      output: { ...OUTPUT_SETTING.output, values: OUTPUTS },
       strict: {
         type: 'boolean',
         default: false,
@@ -43,16 +38,16 @@ export const validate = defineCommand(
     examples: [
       ['svc validate apis/', 'every manifest below a directory'],
       ['kustomize build . | svc validate -', 'what another program prints'],
-      ['svc validate --strict --format github apis/', 'annotations in a pull request'],
+      ['svc validate --strict -o github apis/', 'annotations in a pull request'],
     ],
   },
-  async ({ settings: { format, strict, maxRoutes }, operands }, io) => {
+  async ({ settings: { output, strict, maxRoutes }, operands }, io) => {
     if (operands.length === 0) return fail(io, 'name the files to validate, or - for stdin')
     const gathered = await gatherFiles(operands, io.readStdin)
     if ('fault' in gathered) return fail(io, gathered.fault)
     const validation = validateFiles(gathered.files, maxRoutes)
     const isFailure: IsFailure = ({ severity }) => strict || severity === 'error'
-    io.print(PRINTERS[format](validation, { isColoured: io.isColoured, isFailure }))
+    io.print(PRINTERS[output](validation, { isColoured: io.isColoured, isFailure }))
     const isEmpty = validation.documents + validation.realms === 0
     io.complain(`${summaryOf(validation)}\n`)
     const isNothing = validation.diagnostics.every(({ code }) => code === 'EmptyFile')
@@ -82,7 +77,7 @@ const PRINTERS = {
   github: ({ diagnostics }) => lines(diagnosticsForGitHub(diagnostics)),
   sarif: ({ diagnostics }) => `${JSON.stringify(diagnosticsAsSarif(diagnostics), null, 2)}\n`,
   junit: (validation, { isFailure }) => diagnosticsAsJUnit(validation, isFailure),
-} as const satisfies Record<Format, (validation: FilesValidation, printing: Printing) => string>
+} as const satisfies Record<Output, (validation: FilesValidation, printing: Printing) => string>
 
 const lines = (texts: readonly string[]): string => texts.map((text) => `${text}\n`).join('')
 

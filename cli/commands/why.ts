@@ -1,9 +1,12 @@
 // Asks a gateway, or an operator for all of its gateways, how a request was decided.
 
+import type { ValueMap } from '../../language/expression/value.ts'
 import { askGateway } from '../explain/gateway.ts'
 import { addressProblem } from '../gateway-operand.ts'
 import { MANAGEMENT_SETTINGS } from '../../operator/management-settings.ts'
 import { defineCommand } from '../command.ts'
+import { OUTPUT_SETTING } from '../common-settings.ts'
+import { memberLines, plainLine } from '../value-text.ts'
 
 export const why = defineCommand(
   {
@@ -12,7 +15,7 @@ export const why = defineCommand(
       'says how a gateway decided the request with this id (x-request-id), up to 15 minutes later',
     operands: 'REQUEST-ID URL',
     envPrefix: 'SVC_WHY_',
-    settings: MANAGEMENT_SETTINGS,
+    settings: { ...OUTPUT_SETTING, ...MANAGEMENT_SETTINGS },
     examples: [
       ['svc why 01a2149e-f166-7409-8dc9-f2ddbc0d21e8 http://127.0.0.1:18081', 'of one gateway'],
       [
@@ -21,25 +24,30 @@ export const why = defineCommand(
       ],
     ],
   },
-  async ({ settings, operands }, io) => {
+  async ({ settings, operands }, { print, complain, fail }) => {
     const [id, url, ...others] = operands
-    const problem =
-      id === undefined || url === undefined || others.length > 0
-        ? 'name the id of a request, and the management address of the gateway that served it, or the --status address of the operator'
-        : addressProblem(url)
-    if (id === undefined || url === undefined || problem !== undefined) {
-      io.complain(`svc why: ${problem ?? ''}\n`)
-      return 2
-    }
+    if (id === undefined || url === undefined || others.length > 0)
+      return fail(
+        'name the id of a request, and the management address of the gateway that served it, or the --status address of the operator',
+      )
+    const problem = addressProblem(url)
+    if (problem !== undefined) return fail(problem)
     const response = await askGateway(url, settings, (client) => client.whyOfAny(id))
     if ('fault' in response) {
-      io.complain(`svc why: ${response.fault}\n`)
+      complain(`svc why: ${response.fault}\n`)
       return 1
     }
     const { decisions, silent } = response.value
-    io.print(`${JSON.stringify(decisions, null, 2)}\n`)
+    if (settings.output === 'json') print(`${JSON.stringify(decisions, null, 2)}\n`)
+    else print(decisions.map(decisionText).join('\n'))
     if (silent.length > 0)
-      io.complain(`svc why: the operator has no response from ${silent.join(', ')}\n`)
+      complain(`svc why: the operator has no response from ${silent.join(', ')}\n`)
     return 0
   },
 )
+
+const decisionText = (decision: ValueMap): string =>
+  Object.entries(decision)
+    .flatMap(([name, value]) => memberLines(name, value, 0))
+    .map((line) => `${plainLine(line)}\n`)
+    .join('')

@@ -1,8 +1,7 @@
 // Prints an explanation for a terminal: what was tried, the route, each check, the folded operation, and the result.
 
 import type { Explanation, TriedHost } from '../../language/explain/explanation.ts'
-import { isList, isMap, type Value } from '../../language/expression/value.ts'
-import { plainText } from '../../operator/fleet/client/plain-text.ts'
+import { memberLines, plainLine } from '../value-text.ts'
 
 /** @param at where the route stands: a place in a file, or the id of the document */
 export const explanationText = (explanation: Explanation, at: string | null): string => {
@@ -19,24 +18,8 @@ export const explanationText = (explanation: Explanation, at: string | null): st
     '',
     resultLine(explanation),
   ]
-  return lines.map((line) => `${plain(line)}\n`).join('')
+  return lines.map((line) => `${plainLine(line)}\n`).join('')
 }
-
-const MAX_LINE = 1000
-
-/** Indentation stays. */
-const plain = (line: string): string => {
-  const indent = /^ */.exec(line)?.[0] ?? ''
-  return `${indent}${plainLine(line.slice(indent.length))}`
-}
-
-/** Blanks within a line keep columns in place. */
-const plainLine = (text: string): string =>
-  text
-    .split(/( {2,})/)
-    .map((part) => (/^ {2,}$/.test(part) ? part : plainText(part, MAX_LINE)))
-    .join('')
-    .trimEnd()
 
 const MARKS = { pass: '', fail: 'FAILS: ', unknown: '' } as const
 
@@ -101,35 +84,9 @@ const operationLines = ({ operation }: Explanation): readonly string[] => {
     '',
     'the operation, with everything inherited and folded:',
     ...Object.entries(parts).flatMap(([name, value]) =>
-      value === null ? [] : member(name, value, 2),
+      value === null ? [] : memberLines(name, value, 2),
     ),
   ]
-}
-
-const MOST_DEPTH = 6
-const MOST_MEMBERS = 50
-
-const member = (name: string, value: Value, indent: number): readonly string[] => {
-  const blanks = ' '.repeat(indent)
-  const isNested = isMap(value) && Object.keys(value).length > 0 && indent < 2 * MOST_DEPTH
-  if (!isNested) return [`${blanks}${name}: ${inline(value)}`]
-  // Files and gateways have members in another order.
-  const entries = Object.entries(value).sort(([a], [b]) => (a < b ? -1 : 1))
-  const shown = entries
-    .slice(0, MOST_MEMBERS)
-    .flatMap(([key, each]) => member(key, each, indent + 2))
-  const more = entries.length - MOST_MEMBERS
-  return [
-    `${blanks}${name}:`,
-    ...shown,
-    ...(more > 0 ? [`${blanks}  … ${more} more (--json)`] : []),
-  ]
-}
-
-const inline = (value: Value): string => {
-  if (typeof value === 'string') return value
-  if (isList(value) && value.every((each) => typeof each === 'string')) return value.join(', ')
-  return JSON.stringify(value)
 }
 
 const resultLine = ({ verdict }: Explanation): string => {

@@ -37,7 +37,7 @@ export const diagnosticLine = (diagnostic: ValidationDiagnostic): string => {
   return printableLine([place, resource, path, code, words].filter((part) => part !== '').join(' '))
 }
 
-/** The report of `--json`, with how much of what was validated. Scripts read its `findings`, so that name stays. */
+/** The report of `-o json`, with how much of what was validated. Scripts read its `findings`, so that name stays. */
 export const validationRecord = ({
   names,
   documents,

@@ -18,8 +18,12 @@ const offered = async (words: readonly string[]): Promise<readonly string[]> => 
 describe('bash', () => {
   it.each<[readonly string[], readonly string[]]>([
     [['val'], ['validate']],
-    [['validate', '--for'], ['--format']],
-    [['validate', '--format', 's'], ['sarif']],
+    [['validate', '--out'], ['--output']],
+    [['validate', '--output', 's'], ['sarif']],
+    [
+      ['validate', '-o', 'j'],
+      ['json', 'junit'],
+    ],
     [
       ['init', '--ci', 'git'],
       ['github', 'gitlab'],
@@ -36,6 +40,7 @@ it.each(['zsh', 'fish'])('%s: every command and its settings are there', async (
   expect(code).toBe(0)
   for (const name of Object.keys(COMMANDS)) expect(stdout).toContain(name)
   expect(stdout).toMatch(/(?:--|-l )strict/)
+  expect(stdout).toMatch(/(?:-o\[\]:value:\(text json\)|-s o -l output -x -a 'text json')/)
 })
 
 it('another shell is refused with the list of those there are', async () => {

@@ -113,7 +113,10 @@ it('svc why reports a failed request afterwards, and that nothing is kept of an 
   const id = String(headers['x-request-id'])
   const known = await svc(['why', id, gateway.management])
   expect(known.code).toBe(0)
-  expect(known.stdout).toContain('svc.error.unauthorized')
+  expect(known.stdout).toMatch(new RegExp(`^id: ${id}\n(?:.*\n)*status: 401\n`))
+  expect(known.stdout).toMatch(
+    /^code: svc\.error\.unauthorized\n(?:.*\n)*document:\n {2}action: static\n/m,
+  )
   expect(await svc(['why', 'no-such-id', gateway.management])).toMatchObject({
     code: 1,
     stdout: '',

@@ -99,10 +99,11 @@ const hostileAt = (
 const asked = {
   import: () => ['import', url],
   why: () => ['why', requestId, url],
+  'why -o json': () => ['why', '-o', 'json', requestId, url],
   routes: () => ['routes', url],
-  'routes --json': () => ['routes', '--json', url],
+  'routes -o json': () => ['routes', '-o', 'json', url],
   explain: () => ['explain', 'GET', 'http://a.test/v1/orders', url],
-  'explain --json': () => ['explain', '--json', 'GET', 'http://a.test/v1/orders', url],
+  'explain -o json': () => ['explain', '-o', 'json', 'GET', 'http://a.test/v1/orders', url],
   diff: () => ['diff', '--gateway', url, join(directory.path, 'orders.json')],
   status: () => ['status', url],
 } satisfies Readonly<Record<string, () => readonly string[]>>
@@ -144,7 +145,7 @@ it('import to stdout and to files writes hostile documents as what they are', as
   edit = (text) => asItIs(text.replaceAll('"orders"', JSON.stringify(`orders${HOSTILE}`)))
   const out = join(directory.path, 'out')
   const run = await svc(['import', url])
-  await svc(['import', url, '--out', out])
+  await svc(['import', url, '--dir', out])
   const files = await Promise.all(
     (await readdir(out)).map((name) => readFile(join(out, name), 'utf8')),
   )
@@ -188,12 +189,12 @@ describe('hostile files', () => {
   }
   const commands = [
     ['validate'],
-    ['validate', '--format', 'json'],
-    ['validate', '--format', 'github'],
-    ['validate', '--format', 'sarif'],
-    ['validate', '--format', 'junit'],
+    ['validate', '-o', 'json'],
+    ['validate', '-o', 'github'],
+    ['validate', '-o', 'sarif'],
+    ['validate', '-o', 'junit'],
     ['routes'],
-    ['routes', '--json'],
+    ['routes', '-o', 'json'],
     ['explain', 'GET', 'http://a.test/v1/orders'],
     ['diff', '--gateway', 'URL'],
     ['apply', '--kubeconfig', 'FILE'],

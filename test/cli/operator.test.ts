@@ -61,8 +61,8 @@ describe('svc why', () => {
   it('has of an operator what its gateways keep, with their names, and names those that are away', async () => {
     const { headers } = await request(`${gateway.public}/v1/admin`)
     const id = String(headers['x-request-id'])
-    const ofGateway = await svc(['why', id, gateway.management])
-    const ofOperator = await svc(['why', id, operator.url])
+    const ofGateway = await svc(['why', '-o', 'json', id, gateway.management])
+    const ofOperator = await svc(['why', '-o', 'json', id, operator.url])
     const decisions = JSON.parse(ofGateway.stdout) as readonly object[]
     expect(decisions).toMatchObject([{ id, status: 401, code: 'svc.error.unauthorized' }])
     expect(ofOperator).toMatchObject({

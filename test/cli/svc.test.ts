@@ -53,6 +53,38 @@ describe('a command', () => {
   })
 })
 
+describe('-o', () => {
+  const outputs = Object.entries(COMMANDS).map(async ([name, { load }]) => {
+    const { output } = (await load()).table.settings
+    return [name, output?.type === 'enum' ? output.values.join(' ') : undefined] as const
+  })
+
+  it('is how every command with more than one form of its result is asked for it', async () => {
+    expect(Object.fromEntries(await Promise.all(outputs))).toEqual({
+      ...Object.fromEntries(NAMES.map((name) => [name, undefined])),
+      validate: 'text json github sarif junit',
+      routes: 'text json',
+      explain: 'text json',
+      why: 'text json',
+      diff: 'text json',
+      apply: 'text json',
+      status: 'text json',
+    })
+  })
+
+  it('names the forms that there are where it is given another one', async () => {
+    for (const [name, values] of await Promise.all(outputs)) {
+      if (values === undefined) continue
+      const list = values.replaceAll(' ', ', ')
+      expect(await svc([name, '-o', 'yaml'])).toEqual({
+        code: 2,
+        stdout: '',
+        stderr: `svc ${name}: --output: 'yaml' is not valid; expected one of ${list}\n`,
+      })
+    }
+  })
+})
+
 it.each([['version'], ['--version'], ['-v']])('%s says which build this is', async (word) => {
   const { code, stdout } = await svc([word])
   expect(code).toBe(0)

@@ -53,13 +53,13 @@ describe('svc validate', () => {
     ],
     [
       'a warning in JUnit',
-      ['--format', 'junit'],
+      ['-o', 'junit'],
       `${GOOD}color: red\n---\n${REALM}`,
       [0, 'failures="0"', '1 warning\n'],
     ],
     [
       'a warning in JUnit, with --strict',
-      ['--strict', '--format', 'junit'],
+      ['--strict', '-o', 'junit'],
       `${GOOD}color: red\n---\n${REALM}`,
       [1, 'failures="1"', `1 warning\n${STRICT}`],
     ],
@@ -119,7 +119,7 @@ describe('svc validate', () => {
     await mkdir(join(dir.path, 'below'))
     await writeFile(join(dir.path, 'below/a.yaml'), GOOD)
     await writeFile(join(dir.path, 'realm.yml'), REALM)
-    const { code, stdout } = await svc(['validate', '--format', 'json', dir.path])
+    const { code, stdout } = await svc(['validate', '-o', 'json', dir.path])
     expect(code).toBe(0)
     expect(JSON.parse(stdout)).toEqual({
       ok: true,

@@ -226,8 +226,8 @@ describe.each([
     }) => {
       const words = [method, `http://${host}${path}`, ...headers.flatMap((each) => ['-H', each])]
       const [offline, online] = await Promise.all([
-        run('explain', ...words, 'apis', '--json'),
-        run('explain', ...words, gateway.management, '--json'),
+        run('explain', ...words, 'apis', '-o', 'json'),
+        run('explain', ...words, gateway.management, '-o', 'json'),
       ])
       const [byFiles, byGateway] = [offline, online].map(({ out }) => explanationIn(out))
       expect(byGateway).toEqual(byFiles)
@@ -266,7 +266,7 @@ describe.each([
 
   it('lists the same routes by files and by the gateway', async () => {
     const read = async (...argv: readonly string[]): Promise<readonly object[]> => {
-      const { out, code } = await run('routes', ...argv, '--json')
+      const { out, code } = await run('routes', ...argv, '-o', 'json')
       expect(code).toBe(0)
       const { routes } = JSON.parse(out) as { readonly routes: readonly { readonly at: string }[] }
       return routes.map((route) => ({ ...route, at: '' }))

@@ -22,7 +22,7 @@ Generated from the commands by \`make golden\`; do not edit.
 - Everywhere else, from a package that \`npm pack\` makes in the checkout: \`npm install --global svc-gateway-0.1.0.tgz\` puts \`svc\` on the PATH; \`npx --yes --package ./svc-gateway-0.1.0.tgz svc validate apis\` runs it without installing.
 - In the image: \`docker run --rm -v "$PWD/apis:/apis:ro" svc-gateway:0.1.0 svc validate /apis\`.
 
-Results go to stdout, everything else to stderr. The exit code is 0 if all is well, 1 if something was found, 2 if the command could not be run; \`apply\` and \`diff\` have 3 and 4 too, which their help explains. Colours are used on a terminal only, and not where \`NO_COLOR\` is set.
+Results go to stdout, everything else to stderr. \`-o json\` prints the result of any command as data, \`svc validate\` has more forms. The exit code is 0 if all is well, 1 if something was found, 2 if the command could not be run; \`apply\` and \`diff\` have 3 and 4 too, which their help explains. Colours are used on a terminal only, and not where \`NO_COLOR\` is set.
 
 ## In CI
 
@@ -30,10 +30,10 @@ Results go to stdout, everything else to stderr. The exit code is 0 if all is we
 
 | service | format | what it shows |
 |---|---|---|
-| GitHub Actions | \`--format github\` | annotations at the lines of the pull request |
-| GitHub code scanning | \`--format sarif > svc.sarif\`, then \`github/codeql-action/upload-sarif\` | alerts |
-| GitLab, Jenkins, CircleCI | \`--format junit > svc.xml\` | a test for each file |
-| others | \`--format json\` | diagnostics with file, line, column, pointer, code and message |
+| GitHub Actions | \`-o github\` | annotations at the lines of the pull request |
+| GitHub code scanning | \`-o sarif > svc.sarif\`, then \`github/codeql-action/upload-sarif\` | alerts |
+| GitLab, Jenkins, CircleCI | \`-o junit > svc.xml\` | a test for each file |
+| others | \`-o json\` | diagnostics with file, line, column, pointer, code and message |
 
 ${CI_SERVICES.map(recipe).join('\n')}
 ## With a cluster

@@ -252,7 +252,7 @@ describe('import', () => {
     await using second = await starting[1]
     const [examples, out] = [join(ROOT, 'examples'), join(dir.path, 'out')]
     await bring(examples, first)
-    const imported = await importFrom(first.management, '--out', out)
+    const imported = await importFrom(first.management, '--dir', out)
     expect(imported).toMatchObject({ code: 0, stdout: '' })
     expect(imported.stderr).toContain('kubectl create secret generic com.example-realm')
     expect(imported.stderr).toContain(
@@ -322,7 +322,7 @@ describe('import', () => {
       '  namespace: shop',
     ])
     await mkdir(join(dir.path, 'api-one.yaml'))
-    expect(await importFrom(gateway.management, '--out', dir.path)).toMatchObject({
+    expect(await importFrom(gateway.management, '--dir', dir.path)).toMatchObject({
       code: 2,
       stderr: `svc import: ${dir.path}/api-one.yaml is there already: nothing was written\n`,
     })
@@ -348,7 +348,7 @@ describe('adoption', () => {
     }
     const one = aSpecification('one', { host: '_', realm_uri: 'com.shop', versions })
     await post(before, '/api_specs', one)
-    expect((await importByProgram(before.management, '--out', out)).code).toBe(0)
+    expect((await importByProgram(before.management, '--dir', out)).code).toBe(0)
     const realm = await readFile(join(out, 'realm-com.shop.yaml'), 'utf8')
     await before.stop()
 

@@ -115,7 +115,7 @@ await describeWithKubernetes('docs/migration.md', (plane) => {
       const at = `--data-planes ${gateway.management} --status off --log-level error`
       // Routers and providers are away: not all of it is Ready, and all of it is loaded.
       await sh(`svc-operator --manifests '${ROOT}/examples' --once ${at} || true`, dir.path)
-      await sh(`svc import ${gateway.management} --namespace default --out out`, dir.path)
+      await sh(`svc import ${gateway.management} --namespace default --dir out`, dir.path)
       const files = await readdir(join(dir.path, 'out'))
       expect(files.length).toBeGreaterThan(15)
       const { code, stdout, stderr } = await plane().kubectl([

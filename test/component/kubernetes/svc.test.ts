@@ -286,7 +286,7 @@ await describeWithKubernetes('svc with a cluster', (plane) => {
     expect(unknown.stderr).toContain(
       "no ApiSpecification or Realm 'ordres' in namespace shop; did you mean 'orders'?",
     )
-    const { stdout } = await run('status', 'orders', '--format', 'json')
+    const { stdout } = await run('status', 'orders', '-o', 'json')
     expect(JSON.parse(stdout)).toMatchObject({
       resources: [{ kind: 'ApiSpecification', name: 'orders', gateways: '1/1', isServed: true }],
     })

@@ -1,8 +1,19 @@
-// Lists the settings of commands that read routes from files or from a gateway. Data only.
+// Lists settings that several commands have. Data only.
 
 import { MANAGEMENT_SETTINGS } from '../operator/management-settings.ts'
 import { DEFAULT_CLASS } from '../operator/resource/resource.ts'
 import type { SettingsTable } from '../telemetry/settings-table.ts'
+
+/** Of every command whose result has more than one form. */
+export const OUTPUT_SETTING = {
+  output: {
+    type: 'enum',
+    values: ['text', 'json'],
+    default: 'text',
+    short: 'o',
+    help: 'how the result is printed',
+  },
+} as const satisfies SettingsTable['settings']
 
 export const MAX_ROUTES_SETTING = {
   'max-routes': {
@@ -27,8 +38,4 @@ export const SOURCE_SETTINGS = {
   ...CLASS_SETTING,
   ...MAX_ROUTES_SETTING,
   ...MANAGEMENT_SETTINGS,
-} as const satisfies SettingsTable['settings']
-
-export const JSON_SETTING = {
-  json: { type: 'boolean', default: false, help: 'print the result as JSON' },
 } as const satisfies SettingsTable['settings']
