@@ -2,10 +2,10 @@
 # on, and everything else, is installed into node_modules.
 
 .DEFAULT_GOAL := help
-.PHONY: help run test test-all test-halted test-skew balance fuzz check-code check fix golden bench bench-operator bench-routes build image clean
+.PHONY: help run test test-related test-all test-halted test-skew balance fuzz check-code check fix golden bench bench-operator bench-routes build image clean
 
-# Newer than the lock file: what is installed is what the lock file says.
-STAMP := node_modules/.installed
+# npm writes it at the end of an installation: if it is newer than the lock file, what is installed is what that says.
+STAMP := node_modules/.package-lock.json
 
 help: ## Show this list
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/make \1\t\2/p' $(MAKEFILE_LIST) | expand -t 24
@@ -15,6 +15,9 @@ run: $(STAMP) ## Run the playground: a gateway, its operator and something to ca
 
 test: $(STAMP) ## Run the tests that need nothing but Node; JEST_ARGS="test/language" for some
 	npm test -- $(JEST_ARGS)
+
+test-related: $(STAMP) ## Run the tests that import what has changed since main; SINCE=commit
+	npm test -- --changedSince=$(or $(SINCE),main) $(JEST_ARGS)
 
 test-all: $(STAMP) ## Run every test; builds WAMP routers, Kubernetes and a node for it (Linux, Go, Python, root)
 	npm run -s test:all -- $(if $(AFTER),--after $(AFTER)) $(if $(AFTER_FAILED),--after-failed)

@@ -287,7 +287,7 @@ describe('a value that does not fit', () => {
       'type: forward',
       'type: statik',
       [
-        '14:19 error unsupported_action_type Expected one of static, forward, wamp_call, wamp_publish, wamp_subscribe, wamp_unsubscribe, wamp_register, wamp_unregister, got "statik". Did you mean "static"?',
+        '14:19 error unsupported_action_type Expected one of static, forward, …, got "statik". Did you mean "static"?',
       ],
     ],
     [
@@ -295,7 +295,7 @@ describe('a value that does not fit', () => {
       'type: forward',
       'meta: {}',
       [
-        "13:11 error missing_required_value 'type' is required here, one of static, forward, wamp_call, wamp_publish, wamp_subscribe, wamp_unsubscribe, wamp_register, wamp_unregister: What kind of action this is.",
+        "13:11 error missing_required_value 'type' is required here, one of static, forward, …: What kind of action this is.",
         "14:19 warning UnknownProperty There is no property 'meta' here: it has no effect",
       ],
     ],
@@ -620,7 +620,7 @@ describe('an expression', () => {
       '{{variables.backend}}',
       '{{variables.backend |> reverse}}',
       [
-        "15:43 error invalid_expression {{variables.backend |> reverse}}: there is no function 'reverse'; there are integer, float, string, boolean, abs, head, last, tail, nth, min, max, length, size, random, get, put, merge, with, without, lower, upper, trim, strip_prefix, replace, split, join, base64:encode, base64:decode, json:encode, json:decode",
+        "15:43 error invalid_expression {{variables.backend |> reverse}}: there is no function 'reverse'; there are integer, float, …",
       ],
     ],
     [
@@ -628,7 +628,7 @@ describe('an expression', () => {
       '{{variables.backend}}',
       '{{variables.backend |> default(x)}}',
       [
-        "15:43 error invalid_expression {{variables.backend |> default(x)}}: there is no function 'default'; there is get(key, default), which reads a key of a map; there are integer, float, string, boolean, abs, head, last, tail, nth, min, max, length, size, random, get, put, merge, with, without, lower, upper, trim, strip_prefix, replace, split, join, base64:encode, base64:decode, json:encode, json:decode",
+        "15:43 error invalid_expression {{variables.backend |> default(x)}}: there is no function 'default'; there is get(key, default), which reads a key of a map; there are integer, float, …",
       ],
     ],
     [
