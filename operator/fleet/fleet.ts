@@ -10,9 +10,7 @@ import { SecureContexts } from './client/connections.ts'
 import { FleetCounter, type FleetCounters } from './sync/counters.ts'
 import type { Credentials } from './client/credentials.ts'
 import { findDecisions, type FleetDecisions } from './find-decisions.ts'
-import { SharedEntries } from './sync/shared-entries.ts'
-import { SharedSteps } from './sync/shared-map.ts'
-import { SharedPlans } from './sync/shared-plans.ts'
+import { createContentShare } from './sync/loaded-contents.ts'
 import { createManagementClient, type ManagementClient } from './management-client.ts'
 import type { MassDeleteGuard } from './sync/mass-delete-guard.ts'
 import { Neighbourhoods } from './neighbourhood.ts'
@@ -116,9 +114,7 @@ export class Fleet {
       version,
       clock,
       bodies: new SyncBodies(),
-      entries: new SharedEntries(),
-      pushedSteps: new SharedSteps(),
-      plans: new SharedPlans(),
+      shareContents: createContentShare(),
       recency: new Recency(),
       counter: this.#counter,
       bodyBytes: new Limiter(this.#limits.bodyBytes),
@@ -141,10 +137,8 @@ export class Fleet {
   /** Every data plane is brought to hold its part of `desired`; the first call starts the work. */
   apply(desired: DesiredSet): void {
     this.#shared.recency.note(desired)
-    this.#shared.entries.retain(desired.documents)
-    this.#shared.plans.forget()
     this.#shared.bodies.forget()
-    this.#selections = new Selections(desired, this.#selections, this.#shared.entries)
+    this.#selections = new Selections(desired, this.#selections)
     const services = this.#services?.update(desired.documents)
     if (services !== undefined) {
       this.#options.endpoints?.source.want(services)

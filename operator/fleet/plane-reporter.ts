@@ -5,7 +5,7 @@ import type { Log } from '../../telemetry/log.ts'
 import type { DataPlane, DataPlanePhase, DataPlaneReport } from '../data-plane.ts'
 import { sameReport } from './same-report.ts'
 import { describeSkew } from './skew.ts'
-import type { LoadedContents } from './sync/loaded-state.ts'
+import type { LoadedState } from './sync/loaded-state.ts'
 import type { PlaneMemory, RoundResult } from './sync/plane-memory.ts'
 import type { Selection } from './sync/selection.ts'
 import { ReportedRealms } from './reported-realms.ts'
@@ -24,7 +24,10 @@ export interface PlaneReporterOptions {
 
 type Rejected = DataPlaneReport['rejected']
 
-const NOTHING_LOADED: LoadedContents = { documents: new Map(), realms: new Map() }
+const NOTHING_LOADED: ReturnType<LoadedState['snapshot']> = {
+  documents: new Map(),
+  realms: new Map(),
+}
 
 const NO_REALMS: Selection['realms'] = new Map()
 const NO_URIS: Selection['realmUris'] = new Set()

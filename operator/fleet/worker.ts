@@ -71,7 +71,7 @@ export class Worker {
   constructor(dataPlane: DataPlane, options: WorkerOptions) {
     const { client, fleet, isElsewhere, isHeldElsewhere, guard, onReport } = options
     this.#options = options
-    this.#memory = new PlaneMemory(dataPlane, client, { pushedSteps: fleet.pushedSteps, guard })
+    this.#memory = new PlaneMemory(dataPlane, client, guard)
     this.#createdAtMs = fleet.clock.now()
     this.#loop = this.#createLoop()
     this.#context = {

@@ -1,119 +1,88 @@
-// Compares, again and again, what a data plane should have loaded with what it has, and gives the keys at which they
-// differ. After the first time it visits only what has changed on either side.
+// Compares what should be loaded with what is, and plans what is to be sent: once for all data planes that have loaded the
+// same and should have the same.
 
-import type { SyncItem } from '../../../language/wire/wire.ts'
+import { oncePer } from '../../../base/once.ts'
+import { type BatchFacts, type BatchPlan, planBatches } from './batches.ts'
+import type { Difference } from './difference.ts'
+import type { LoadedContents } from './loaded-contents.ts'
 import type { Keys, Selection } from './selection.ts'
 
-interface Contents {
-  readonly documents: Digests
-  readonly realms: Digests
+/** At which keys they differ. It goes with the selection. */
+export class Comparison implements Keys {
+  readonly documents = new Set<string>()
+  readonly realms = new Set<string>()
+  #last:
+    | {
+        readonly difference: Difference
+        readonly live: readonly boolean[]
+        readonly plan: BatchPlan
+      }
+    | undefined
+
+  get isEmpty(): boolean {
+    return this.documents.size + this.realms.size === 0
+  }
+
+  /** Of 10,000 documents a plan takes 50 ms: data planes that reject different documents, or not at all, get their own. */
+  plan(difference: Difference, facts: BatchFacts): BatchPlan {
+    const live = difference.documents.put.map(facts.isLive)
+    const last = this.#last
+    if (last && isSameList(last.live, live) && isSameDifference(last.difference, difference))
+      return last.plan
+    const plan = planBatches(difference, facts)
+    this.#last = { difference, live, plan }
+    return plan
+  }
+}
+
+export const compare = (contents: LoadedContents, selection: Selection): Comparison =>
+  comparedWith(selection)(contents)
+
+const comparedWith = oncePer((selection: Selection) =>
+  oncePer((contents: LoadedContents) => {
+    const comparison = new Comparison()
+    compareAll(selection.documents, contents.documents, comparison.documents)
+    const { realms } = contents
+    for (const [uri, { digest }] of selection.realms)
+      if (realms.get(uri) !== digest) comparison.realms.add(uri)
+    for (const uri of realms.keys()) if (!selection.realms.has(uri)) comparison.realms.add(uri)
+    return comparison
+  }),
+)
+
+const compareAll = (
+  wanted: Selection['documents'],
+  has: LoadedContents['documents'],
+  differing: Set<string>,
+): void => {
+  let common = 0
+  for (const [id, document] of wanted) {
+    const loaded = has.get(id)
+    if (loaded !== undefined) common += 1
+    if (loaded === undefined || !isSame(document, loaded)) differing.add(id)
+  }
+  if (common === has.size) return
+  for (const id of has.keys()) if (!wanted.has(id)) differing.add(id)
 }
 
 interface Comparable {
   readonly digest: string
-  /** Absent of what comes from no resource, or where it is not known. */
+  /** Absent or empty where it is not known. */
   readonly resource?: string | undefined
-}
-
-interface Digests {
-  get(key: string): Comparable | undefined
-  keys(): Iterable<string>
-}
-
-interface Touched {
-  readonly documents: Iterable<string>
-  readonly realms: Iterable<string>
-}
-
-/** Of one data plane: it must be notified of every change of what that has loaded. */
-export class Comparison {
-  #selection: Selection | undefined
-  /** Where they differed the last time. */
-  readonly #differing: ChangingKeys
-  /** Where it has loaded something else since. */
-  readonly #touched: ChangingKeys
-
-  private constructor(differing: ChangingKeys, touched: ChangingKeys) {
-    this.#differing = differing
-    this.#touched = touched
-  }
-
-  static begin(): Comparison {
-    return new Comparison(noKeys(), noKeys())
-  }
-
-  /** @param touched where it may have loaded something else since the last comparison */
-  goingOn(touched: Touched): Comparison {
-    const next = new Comparison(
-      { documents: new Set(this.#differing.documents), realms: new Set(this.#differing.realms) },
-      {
-        documents: new Set([...this.#touched.documents, ...touched.documents]),
-        realms: new Set([...this.#touched.realms, ...touched.realms]),
-      },
-    )
-    next.#selection = this.#selection
-    return next
-  }
-
-  touch(kind: SyncItem['kind'], key: string): void {
-    if (kind === 'spec') this.#touched.documents.add(key)
-    else this.#touched.realms.add(key)
-  }
-
-  /** What it was compared with last, and where they differ; undefined: it has loaded something else since. */
-  get last(): { readonly selection: Selection; readonly keys: Keys } | undefined {
-    const isOver = this.#touched.documents.size + this.#touched.realms.size > 0
-    const selection = this.#selection
-    return selection === undefined || isOver ? undefined : { selection, keys: this.#differing }
-  }
-
-  /** @returns sets that are true until the next call */
-  keys(selection: Selection, loaded: Contents): Keys {
-    const before = this.#selection
-    const isTouched = this.#touched.documents.size + this.#touched.realms.size > 0
-    if (before === selection && !isTouched) return this.#differing
-    this.#selection = selection
-    const isFirst = before === undefined
-    const changes = isFirst || before === selection ? NONE : selection.changesSince(before)
-    for (const kind of KINDS) {
-      const [wanted, has] = [selection[kind], loaded[kind]]
-      const suspects = isFirst ? [wanted.keys(), has.keys()] : [changes[kind], this.#touched[kind]]
-      for (const keys of suspects) compareAt(keys, wanted, has, this.#differing[kind])
-      this.#touched[kind].clear()
-    }
-    return this.#differing
-  }
-}
-
-const compareAt = (
-  keys: Iterable<string>,
-  wanted: Digests,
-  has: Digests,
-  differing: Set<string>,
-): void => {
-  for (const key of keys) {
-    if (isSame(wanted.get(key), has.get(key))) differing.delete(key)
-    else differing.add(key)
-  }
 }
 
 /**
  * The same text may belong to another resource now. If a gateway knows no resource of it, an earlier operator has sent it:
  * it is not sent again for that, as gateways would compile all documents again; metrics lack a name until the next edit.
  */
-const isSame = (wanted: Comparable | undefined, has: Comparable | undefined): boolean => {
-  if (wanted?.digest !== has?.digest) return false
-  const [wants, knows] = [wanted?.resource, has?.resource ?? '']
-  return wants === undefined || knows === '' || wants === knows
-}
+const isSame = (wanted: Comparable, has: Comparable): boolean =>
+  wanted.digest === has.digest && (!has.resource || wanted.resource === has.resource)
 
-interface ChangingKeys {
-  readonly documents: Set<string>
-  readonly realms: Set<string>
-}
+const isSameDifference = (left: Difference, right: Difference): boolean =>
+  isSameList(left.documents.put, right.documents.put) &&
+  isSameList(left.documents.delete, right.documents.delete) &&
+  isSameList(left.realms.put, right.realms.put) &&
+  isSameList(left.realms.delete, right.realms.delete)
 
-const noKeys = (): ChangingKeys => ({ documents: new Set(), realms: new Set() })
-
-const NONE: Keys = noKeys()
-
-const KINDS = ['documents', 'realms'] as const
+const isSameList = (left: readonly unknown[], right: readonly unknown[]): boolean =>
+  left.length === right.length && left.every((each, index) => each === right[index])

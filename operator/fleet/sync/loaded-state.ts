@@ -1,7 +1,6 @@
 // Keeps what one data plane has loaded, as far as the operator knows: it is read from the state view, and updated only by
 // responses to sync calls.
 
-import { type LoadedEntry, rootDigest } from '../../../language/wire/digest.ts'
 import type {
   SpecState,
   StateView,
@@ -10,22 +9,25 @@ import type {
   UpstreamTrouble,
 } from '../../../language/wire/wire.ts'
 import type { LoadedDocument, LoadedRealm } from '../../data-plane.ts'
-import type { Edits } from '../../edited-map.ts'
-import { Comparison } from './comparison.ts'
-import { SharedEntries } from './shared-entries.ts'
-import { SharedMap } from './shared-map.ts'
-import type { Keys, Selection } from './selection.ts'
+import type { DesiredDocument } from '../../desired-set.ts'
+import { edited, type Edits } from '../../edited-map.ts'
+import { compare, type Comparison } from './comparison.ts'
+import {
+  type LoadedContents,
+  loadedOf,
+  NO_WARNINGS,
+  NOTHING_LOADED,
+  rootDigestOf,
+  type ShareContents,
+  withEdits,
+} from './loaded-contents.ts'
+import type { Selection } from './selection.ts'
 
-export interface LoadedContents {
-  /** By id. */
-  readonly documents: ReadonlyMap<string, LoadedDocument>
-  /** By uri. */
-  readonly realms: ReadonlyMap<string, LoadedRealm>
-}
-
-interface LoadedStateOptions {
+interface Known {
+  /** What was known: entries that have not changed stay the same objects. */
   readonly before?: LoadedState | undefined
-  readonly entries?: SharedEntries
+  /** Documents that it may have. */
+  readonly documents?: ReadonlyMap<string, DesiredDocument>
 }
 
 export class LoadedState {
@@ -41,23 +43,14 @@ export class LoadedState {
   rootDigest: string
   #complete: boolean
   /** Only those of this operator. */
-  readonly #documents: SharedMap<LoadedDocument>
-  readonly #realms: SharedMap<LoadedRealm>
-  /** Ids of documents with warnings. */
-  readonly #warned: Set<string>
-  readonly #comparison: Comparison
-  readonly #entries: SharedEntries
+  #realms: ReadonlyMap<string, LoadedRealm>
+  #contents: LoadedContents
+  /** What `#contents` does not have yet. */
+  #edits: PendingEdits = noEdits()
+  /** Documents with warnings. */
+  readonly #warned: Map<string, LoadedDocument>
 
-  /**
-   * @param before what was known: entries that have not changed stay the same objects
-   * @param entries shared by all data planes
-   */
-  constructor(
-    state: StateView,
-    manager: string,
-    { before, entries = new SharedEntries() }: LoadedStateOptions = {},
-  ) {
-    this.#entries = entries
+  constructor(state: StateView, manager: string, { before, documents = NONE }: Known = {}) {
     this.bootId = state.bootId
     this.gatewayVersion = state.gatewayVersion
     this.upstreams =
@@ -66,25 +59,34 @@ export class LoadedState {
     this.epoch = state.epoch
     this.rootDigest = state.rootDigest
     this.#complete = state.complete
-    const edits = documentsIn(state, manager, { before, entries })
-    this.#warned = new Set(before === undefined ? [] : before.#warned)
-    for (const [id, document] of edits) this.#recordWarnings(id, document)
-    const { steps } = entries
-    this.#documents = new SharedMap(steps.edited(before?.documents ?? NONE, edits), steps)
-    this.#realms = new SharedMap(realmsIn(state, manager))
-    // Realms are few, and their sessions differ in every report.
-    const uris = [...(before?.realms.keys() ?? []), ...this.realms.keys()]
-    const touched = { documents: edits.keys(), realms: uris }
-    this.#comparison =
-      before === undefined ? Comparison.begin() : before.#comparison.goingOn(touched)
+    this.#realms = realmsIn(state, manager)
+    const specs = specsIn(state, manager)
+    this.#warned = new Map(
+      [...specs].flatMap(([id, spec]) => (spec.warnings.length > 0 ? [[id, loadedAs(spec)]] : [])),
+    )
+    const contents = before?.contents ?? NOTHING_LOADED
+    this.#contents = withEdits(contents, {
+      documents: documentEdits(specs, contents.documents, documents),
+      realms: digestEdits(this.#realms, contents.realms),
+    })
   }
 
+  get contents(): LoadedContents {
+    const { documents, realms } = this.#edits
+    if (documents.size + realms.size > 0) {
+      this.#contents = withEdits(this.#contents, this.#edits)
+      this.#edits = noEdits()
+    }
+    return this.#contents
+  }
+
+  /** Without their warnings. */
   get documents(): ReadonlyMap<string, LoadedDocument> {
-    return this.#documents.handOut()
+    return this.contents.documents
   }
 
   get realms(): ReadonlyMap<string, LoadedRealm> {
-    return this.#realms.handOut()
+    return this.#realms
   }
 
   get complete(): boolean {
@@ -95,35 +97,40 @@ export class LoadedState {
     return this.documents.size + this.realms.size
   }
 
-  /** @param put the entry that was sent */
-  apply({ kind, id, result, warnings }: SyncItem, put: Put | undefined): void {
+  putDocument({ result, warnings }: ItemResult, document: DesiredDocument): void {
     if (result === 'rejected') return
-    if (result === 'deleted') this.remove(kind, id)
-    else if (put !== undefined) this.#put({ kind, id, warnings }, put)
+    const loaded = loadedOf(document)
+    this.#edits.documents.set(document.id, loaded)
+    if (warnings.length > 0) this.#warned.set(document.id, { ...loaded, warnings })
+    else this.#warned.delete(document.id)
+    this.revision += 1
+  }
+
+  putRealm({ result }: ItemResult, uri: string, digest: string): void {
+    if (result === 'rejected') return
+    const realm = { sessions: [], ...this.#realms.get(uri), digest }
+    this.#realms = edited(this.#realms, new Map([[uri, realm]]))
+    this.#edits.realms.set(uri, digest)
+    this.revision += 1
+  }
+
+  remove(kind: SyncItem['kind'], key: string): void {
+    if (kind === 'realm') {
+      this.#realms = edited(this.#realms, new Map([[key, undefined]]))
+      this.#edits.realms.set(key, undefined)
+    } else {
+      this.#warned.delete(key)
+      this.#edits.documents.set(key, undefined)
+    }
+    this.revision += 1
   }
 
   /** What it has loaded now. The maps never change, and are shared by all data planes that have loaded the same. */
-  snapshot(): LoadedContents {
-    const { last } = this.#comparison
-    if (last !== undefined) {
-      this.#documents.shareWith(last.selection.loaded, [last.keys.documents, this.#warned])
-    }
-    return { documents: this.#documents.handOut(), realms: this.#realms.handOut() }
-  }
-
-  /**
-   * Call it after each batch, so that 100 data planes that are sent the same 50 batches share one map after each of them
-   * instead of having 100 maps of what has changed since the first.
-   */
-  shareWithOthers(selection: Selection): void {
-    this.#documents.handOut()
-    this.differing(selection)
-  }
-
-  remove(kind: SyncItem['kind'], id: string): void {
-    if (kind === 'realm') this.#realms.put(id, undefined)
-    else this.#putDocument(id, undefined)
-    this.#changed(kind, id)
+  snapshot(): {
+    readonly documents: ReadonlyMap<string, LoadedDocument>
+    readonly realms: ReadonlyMap<string, LoadedRealm>
+  } {
+    return { documents: edited(this.documents, this.#warned), realms: this.realms }
   }
 
   /** Call it when the data plane has accepted a sync call with `complete`. */
@@ -133,80 +140,44 @@ export class LoadedState {
     this.revision += 1
   }
 
-  /** What it lacks or has loaded otherwise. Takes time in proportion to what has changed since the last call. */
-  differing(selection: Selection): Keys {
-    return this.#comparison.keys(selection, { documents: this.#documents, realms: this.#realms })
+  /** What it lacks or has loaded otherwise. */
+  differing(selection: Selection): Comparison {
+    return compare(this.contents, selection)
   }
 
   /** Whether it has loaded exactly this selection. */
   matches(selection: Selection): boolean {
-    const { documents, realms } = this.differing(selection)
-    return documents.size + realms.size === 0
+    return this.differing(selection).isEmpty
   }
 
   /** What the data plane must report if it has loaded what we assume. */
   expectedRootDigest(selection: Selection): string {
-    if (this.matches(selection)) return selection.rootDigest()
-    const entries: LoadedEntry[] = []
-    for (const [key, { digest }] of this.realms) entries.push({ kind: 'realm', key, digest })
-    for (const [key, { digest }] of this.documents) entries.push({ kind: 'spec', key, digest })
-    return rootDigest(entries)
+    return this.matches(selection) ? selection.rootDigest() : rootDigestOf(this.contents)
   }
 
-  #put(
-    { kind, id, warnings }: Omit<SyncItem, 'result' | 'errors'>,
-    { digest, resource }: Put,
-  ): void {
-    if (kind === 'spec') this.#putDocument(id, this.#entries.of(id, { digest, resource, warnings }))
-    else this.#realms.put(id, { sessions: [], ...this.#realms.get(id), digest })
-    this.#changed(kind, id)
-  }
-
-  #putDocument(id: string, document: LoadedDocument | undefined): void {
-    this.#documents.put(id, document)
-    this.#recordWarnings(id, document)
-  }
-
-  #recordWarnings(id: string, document: LoadedDocument | undefined): void {
-    if (document === undefined || document.warnings.length === 0) this.#warned.delete(id)
-    else this.#warned.add(id)
-  }
-
-  #changed(kind: SyncItem['kind'], id: string): void {
-    this.#comparison.touch(kind, id)
-    this.revision += 1
+  /** Call it after a round: goes on from the contents of those that have loaded the same. */
+  shareContents(share: ShareContents, selection: Selection): void {
+    this.#contents = share(this.contents, this.expectedRootDigest(selection))
   }
 }
 
-const NONE: ReadonlyMap<string, LoadedDocument> = new Map()
+type ItemResult = Pick<SyncItem, 'result' | 'warnings'>
+
+interface PendingEdits {
+  readonly documents: Map<string, LoadedDocument | undefined>
+  readonly realms: Map<string, string | undefined>
+}
+
+const noEdits = (): PendingEdits => ({ documents: new Map(), realms: new Map() })
+
+const NONE: ReadonlyMap<string, DesiredDocument> = new Map()
 
 const NO_TROUBLES: ReadonlyMap<string, UpstreamTrouble> = new Map()
 
-/** The documents of `manager` that differ from what was known. */
-const documentsIn = (
-  { specs }: StateView,
-  manager: string,
-  { before, entries }: Required<LoadedStateOptions>,
-): Edits<LoadedDocument> => {
-  const known = before?.documents ?? NONE
-  const edits = new Map<string, LoadedDocument | undefined>()
-  const oursOf = (id: string): SpecState | undefined =>
-    Object.hasOwn(specs, id) && specs[id]?.managedBy === manager ? specs[id] : undefined
-  for (const id of Object.keys(specs)) {
-    const spec = oursOf(id)
-    if (spec !== undefined && !isSame(known.get(id), spec)) edits.set(id, entries.of(id, spec))
-  }
-  for (const id of known.keys()) if (oursOf(id) === undefined) edits.set(id, undefined)
-  return edits
-}
+type Specs = ReadonlyMap<string, SpecState>
 
-const isSame = (
-  loaded: LoadedDocument | undefined,
-  { digest, resource, warnings }: SpecState,
-): boolean =>
-  loaded?.digest === digest &&
-  (resource === undefined || loaded.resource === resource) &&
-  loaded.warnings.length + warnings.length === 0
+const specsIn = ({ specs }: StateView, manager: string): Specs =>
+  new Map(Object.entries(specs).filter(([, { managedBy }]) => managedBy === manager))
 
 const realmsIn = ({ realms }: StateView, manager: string): ReadonlyMap<string, LoadedRealm> => {
   const ours = new Map<string, LoadedRealm>()
@@ -216,4 +187,45 @@ const realmsIn = ({ realms }: StateView, manager: string): ReadonlyMap<string, L
   return ours
 }
 
-type Put = Pick<LoadedDocument, 'digest' | 'resource'>
+/** Where the documents differ from what was known. */
+const documentEdits = (
+  specs: Specs,
+  known: LoadedContents['documents'],
+  desired: ReadonlyMap<string, DesiredDocument>,
+): Edits<LoadedDocument> => {
+  const edits = new Map<string, LoadedDocument | undefined>()
+  for (const [id, spec] of specs) {
+    if (isOf(spec, known.get(id))) continue
+    const document = desired.get(id)
+    edits.set(
+      id,
+      document && isOf(spec, document)
+        ? loadedOf(document)
+        : { ...loadedAs(spec), warnings: NO_WARNINGS },
+    )
+  }
+  for (const id of known.keys()) if (!specs.has(id)) edits.set(id, undefined)
+  return edits
+}
+
+/** Older data planes do not name a resource. */
+const isOf = (
+  { digest, resource }: SpecState,
+  known: Pick<LoadedDocument, 'digest' | 'resource'> | undefined,
+): boolean => known?.digest === digest && (resource === undefined || known.resource === resource)
+
+const loadedAs = ({ digest, resource, warnings }: SpecState): LoadedDocument => ({
+  digest,
+  resource,
+  warnings,
+})
+
+const digestEdits = (
+  realms: ReadonlyMap<string, LoadedRealm>,
+  known: LoadedContents['realms'],
+): Edits<string> => {
+  const edits = new Map<string, string | undefined>()
+  for (const [uri, { digest }] of realms) if (known.get(uri) !== digest) edits.set(uri, digest)
+  for (const uri of known.keys()) if (!realms.has(uri)) edits.set(uri, undefined)
+  return edits
+}

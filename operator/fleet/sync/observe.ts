@@ -12,7 +12,7 @@ import { untilAborted } from '../client/until-aborted.ts'
 export const observe = async (
   memory: PlaneMemory,
   selection: Selection,
-  { clock, freshMs, manager, log, counts, entries, onResponse }: RoundContext,
+  { clock, freshMs, manager, log, counts, onResponse }: RoundContext,
 ): Promise<RoundResult | undefined> => {
   const atMs = clock.now()
   if (memory.loaded !== undefined && atMs - memory.observedAtMs < freshMs) return undefined
@@ -32,12 +32,11 @@ export const observe = async (
   }
   counts.poll('changed')
   const before = memory.loaded
-  memory.loaded = new LoadedState(response.value, manager, { before, entries })
+  const { documents } = selection
+  memory.loaded = new LoadedState(response.value, manager, { before, documents })
   memory.etag = response.etag
-  if (before !== undefined && before.bootId !== response.value.bootId) {
+  if (before !== undefined && before.bootId !== response.value.bootId)
     log.info('data plane has restarted', { dataPlane: memory.dataPlane.name })
-    memory.forgetPushed()
-  }
   return undefined
 }
 

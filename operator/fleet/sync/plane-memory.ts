@@ -8,15 +8,13 @@ import type { DesiredDocument } from '../../desired-set.ts'
 import type { Clock } from '../../../base/clock.ts'
 import { type ResponseBound, responseBound } from '../client/bounded-body.ts'
 import type { FleetCounter, PlaneCounter } from './counters.ts'
+import type { ShareContents } from './loaded-contents.ts'
 import type { LoadedState } from './loaded-state.ts'
-import type { SharedEntries } from './shared-entries.ts'
-import type { SharedPlans } from './shared-plans.ts'
 import type { ManagementClient } from '../management-client.ts'
 import { MassDeleteGuard } from './mass-delete-guard.ts'
 import type { Recency } from './recency.ts'
 import { Rejections } from './rejections.ts'
-import type { Keys, Selection } from './selection.ts'
-import { SharedMap, type SharedSteps } from './shared-map.ts'
+import type { Selection } from './selection.ts'
 import type { SyncBodies } from './sync-body.ts'
 import type { EpochSource } from '../../epoch.ts'
 import type { Withholding } from './withholding.ts'
@@ -30,10 +28,7 @@ export interface FleetContext {
   readonly clock: Clock
   readonly log: Log
   readonly bodies: SyncBodies
-  readonly entries: SharedEntries
-  /** Steps from one map of sent documents to the next, shared by data planes that are sent the same. */
-  readonly pushedSteps: SharedSteps<DesiredDocument>
-  readonly plans: SharedPlans
+  readonly shareContents: ShareContents
   readonly recency: Recency
   readonly counter: FleetCounter
   /** Bytes of bodies that are being sent. */
@@ -82,9 +77,6 @@ export interface RoundResult {
 const SHARED_BASE_BYTES = 8 * 1024 * 1024
 const SIDECAR_BASE_BYTES = 256 * 1024
 
-/** The same map for all data planes, from which shared steps begin. */
-const NOTHING_PUSHED: ReadonlyMap<string, DesiredDocument> = new Map()
-
 /** What is remembered about one data plane from round to round. */
 export class PlaneMemory {
   readonly client: ManagementClient
@@ -94,44 +86,17 @@ export class PlaneMemory {
   observedAtMs = -Infinity
   readonly rejections = new Rejections()
   readonly guard: MassDeleteGuard
-  /** The document that was sent last under each id: the data plane has its claims. */
-  pushed: SharedMap<DesiredDocument>
   /** Ids of documents that are deleted here as soon as another data plane, which they select, has them. */
   waitsFor: readonly string[] = []
   /** The most bytes that it may need to report what it was sent. */
   #reportedBytes = 0
   #since: { readonly bootId: string; readonly version: number } | undefined
 
-  readonly #pushedSteps: SharedSteps<DesiredDocument>
-
   /** @param guard of the previous worker, if this is the same data plane after a restart */
-  constructor(
-    dataPlane: DataPlane,
-    client: ManagementClient,
-    {
-      pushedSteps,
-      guard = new MassDeleteGuard(),
-    }: Pick<FleetContext, 'pushedSteps'> & { readonly guard?: MassDeleteGuard | undefined },
-  ) {
+  constructor(dataPlane: DataPlane, client: ManagementClient, guard = new MassDeleteGuard()) {
     this.dataPlane = dataPlane
     this.client = client
     this.guard = guard
-    this.#pushedSteps = pushedSteps
-    this.pushed = this.#nothingPushed()
-  }
-
-  /** Call it after a restart of the data plane, which has lost everything that was sent to it. */
-  forgetPushed(): void {
-    this.pushed = this.#nothingPushed()
-  }
-
-  #nothingPushed(): SharedMap<DesiredDocument> {
-    return new SharedMap(NOTHING_PUSHED, this.#pushedSteps)
-  }
-
-  /** Shares the map of the selection: what the data plane has loaded of it is also what was sent last. */
-  sharePushed({ documents }: Selection, { documents: differing }: Keys): void {
-    this.pushed.shareWith(documents, [differing])
   }
 
   /** Call it when what is known may be wrong: the next round reads the whole state. */

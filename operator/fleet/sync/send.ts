@@ -2,11 +2,11 @@
 // plane go into service when it may.
 
 import { oncePer } from '../../../base/once.ts'
-import type { Claim } from '../../../language/routes/conflicts.ts'
 import { reportedItemBytes } from '../../../language/wire/report-bounds.ts'
 import type { SyncItem, SyncReply } from '../../../language/wire/wire.ts'
 import type { Rejection } from '../../data-plane.ts'
 import type { Batch, BatchFacts } from './batches.ts'
+import { claimsOf } from './loaded-contents.ts'
 import type { LoadedState } from './loaded-state.ts'
 import type { ManagementResponse } from '../management-client.ts'
 import { describeRefusal, superseded } from './observe.ts'
@@ -23,12 +23,12 @@ export interface Sending {
 
 /** @param since version of the desired state when the rounds with this data plane began */
 export const factsFor = (
-  memory: PlaneMemory,
+  { documents }: LoadedState,
   { bodies, recency }: RoundContext,
   since: number,
 ): BatchFacts => ({
   sizeOf: (entry) => bodies.sizeOf(entry),
-  loadedClaims: (id): readonly Claim[] => memory.pushed.get(id)?.claims ?? [],
+  loadedClaims: (id) => claimsOf(documents.get(id)),
   isLive: (document) => recency.of(document) > since,
 })
 
@@ -194,7 +194,7 @@ interface Taking extends Sending {
 }
 
 const recordItems = (batch: Batch, reply: SyncReply, taking: Taking): void => {
-  const { loaded, memory, context, selection } = taking
+  const { loaded, memory, context } = taking
   loaded.rootDigest = reply.rootDigest
   const items = itemsAskedFor(batch, reply)
   const answered: Answered = (kind, id) => {
@@ -205,8 +205,6 @@ const recordItems = (batch: Batch, reply: SyncReply, taking: Taking): void => {
   }
   recordPuts(batch, answered, taking)
   recordDeletes(batch, answered, taking)
-  loaded.shareWithOthers(selection)
-  memory.pushed.handOut()
   memory.followed(reply)
   const deleted = batch.deletes.length + batch.realmDeletes.length
   memory.guard.deleted(deleted, context.clock.now())
@@ -231,22 +229,20 @@ type Answered = (kind: SyncItem['kind'], id: string) => SyncItem | undefined
 const recordPuts = (batch: Batch, answered: Answered, { loaded, memory }: Taking): void => {
   for (const realm of batch.realmPuts) {
     const item = answered('realm', realm.uri)
-    if (item !== undefined) loaded.apply(item, { digest: realm.digest })
+    if (item !== undefined) loaded.putRealm(item, realm.uri, realm.digest)
     if (item?.result === 'rejected') memory.rejections.addRealm(realm, item.errors)
   }
   for (const document of batch.puts) {
     const item = answered('spec', document.id)
-    if (item !== undefined) loaded.apply(item, document)
+    if (item !== undefined) loaded.putDocument(item, document)
     if (item?.result === 'rejected') memory.rejections.addDocument(document, loaded, item.errors)
-    else memory.pushed.put(document.id, document)
   }
 }
 
-const recordDeletes = (batch: Batch, answered: Answered, { loaded, memory }: Taking): void => {
+const recordDeletes = (batch: Batch, answered: Answered, { loaded }: Taking): void => {
   for (const id of batch.deletes) {
     // Also for `unchanged`: it does not belong to this operator any more.
     if (answered('spec', id) !== undefined) loaded.remove('spec', id)
-    memory.pushed.put(id, undefined)
   }
   for (const uri of batch.realmDeletes) {
     if (answered('realm', uri) !== undefined) loaded.remove('realm', uri)

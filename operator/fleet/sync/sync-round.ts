@@ -40,7 +40,7 @@ export const runRound = async (
   if (broken !== undefined) return broken
   const incomplete = await complete(loaded, { selection, memory, context })
   if (incomplete !== undefined) return incomplete
-  memory.sharePushed(selection, loaded.differing(selection))
+  loaded.shareContents(context.shareContents, selection)
   return guarded.hold === undefined
     ? { phase: 'synced', message: '', next: 'poll' }
     : { phase: 'holding', message: guarded.hold, next: 'poll' }
@@ -77,7 +77,7 @@ const revoke = async (
   { loaded, selection, memory, context }: Round,
 ): Promise<RoundResult | undefined> => {
   if (isEmpty(revoked)) return undefined
-  const facts = factsFor(memory, context, memory.since(loaded, selection))
+  const facts = factsFor(loaded, context, memory.since(loaded, selection))
   for (const batch of planBatches(revoked, facts).batches) {
     const failure = await sendBatch(batch, loaded, { selection, memory, context })
     if (failure !== undefined) return failure
@@ -99,9 +99,7 @@ const sendAll = async (
     ...difference,
     documents: { ...documents, put: newestFirst(documents.put, versionOf, since) },
   }
-  const facts = factsFor(memory, context, since)
-  const isBlank = loaded.size === 0 && memory.pushed.isEmpty
-  const plan = context.plans.plan(ordered, facts, { since, isBlank })
+  const plan = loaded.differing(selection).plan(ordered, factsFor(loaded, context, since))
   const must = mustSend(plan, documents.delete.length)
   for (const [index, batch] of plan.batches.entries()) {
     // What was edited meanwhile is sent before the rest.

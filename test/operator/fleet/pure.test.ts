@@ -28,7 +28,6 @@ import {
 } from '../../../operator/fleet/client/read-response.ts'
 import { type DataPlane, isSelected } from '../../../operator/data-plane.ts'
 import { PlaneMemory } from '../../../operator/fleet/sync/plane-memory.ts'
-import { SharedSteps } from '../../../operator/fleet/sync/shared-map.ts'
 import type { ManagementClient } from '../../../operator/fleet/management-client.ts'
 import type { DesiredDocument } from '../../../operator/desired-set.ts'
 import type { StateView, SyncRequest } from '../../../language/wire/wire.ts'
@@ -679,14 +678,14 @@ describe('the version of a state that was read', () => {
     ['stays where a call began at another one', { before: '"b-9"', after: '"b-10"' }, '"b-3"'],
     ['stays where the call tells nothing', undefined, '"b-3"'],
   ])('%s', (_name, state, expected) => {
-    const memory = new PlaneMemory(PLANE, client, { pushedSteps: new SharedSteps() })
+    const memory = new PlaneMemory(PLANE, client)
     memory.etag = '"b-3"'
     memory.followed({ rootDigest: '', items: [], ...(state !== undefined && { state }) })
     expect(memory.etag).toBe(expected)
   })
 
   it('is unknown after a doubt, whatever a call tells', () => {
-    const memory = new PlaneMemory(PLANE, client, { pushedSteps: new SharedSteps() })
+    const memory = new PlaneMemory(PLANE, client)
     memory.invalidate()
     memory.followed({ rootDigest: '', items: [], state: { before: '"b-3"', after: '"b-4"' } })
     expect(memory.etag).toBeUndefined()

@@ -1,11 +1,14 @@
-// What is wanted and what is held, compared again and again: the same comes out as if it had been compared at once.
+// What is wanted and what is loaded, compared step by step, and the plans of what is sent: the same comes out as at once.
 
 import { describe, expect, it } from '@jest/globals'
 import fc from 'fast-check'
 import type { DataPlane } from '../../../../operator/data-plane.ts'
+import { type BatchFacts, planBatches } from '../../../../operator/fleet/sync/batches.ts'
+import { type Difference, NO_DIFFERENCE } from '../../../../operator/fleet/sync/difference.ts'
+import { createContentShare } from '../../../../operator/fleet/sync/loaded-contents.ts'
 import { LoadedState } from '../../../../operator/fleet/sync/loaded-state.ts'
-import { SharedEntries } from '../../../../operator/fleet/sync/shared-entries.ts'
 import { type Keys, select, type Selection } from '../../../../operator/fleet/sync/selection.ts'
+import { rootDigest } from '../../../../language/wire/digest.ts'
 import type { StateView, SyncItem } from '../../../../language/wire/wire.ts'
 import { aDesiredSet, aDocument, aRealm } from '../../../support/desired.ts'
 
@@ -37,15 +40,20 @@ const aSelection: fc.Arbitrary<Selection> = fc.tuple(digests, aDigest).map(([wan
   ),
 )
 
-type Step =
+interface Change {
+  readonly do: 'put' | 'delete'
+  readonly kind: SyncItem['kind']
+  readonly id: string
+  readonly digest: string
+}
+
+/** Of one of two data planes. */
+type Step = { readonly at: 0 | 1 } & (
   | { readonly do: 'read'; readonly state: StateView }
   | { readonly do: 'want'; readonly selection: Selection }
-  | {
-      readonly do: 'put' | 'delete'
-      readonly kind: SyncItem['kind']
-      readonly id: string
-      readonly digest: string
-    }
+  | { readonly do: 'share' }
+  | Change
+)
 
 /** A state that was read: of our documents, of others, and realms. */
 const aState: fc.Arbitrary<StateView> = fc
@@ -63,16 +71,24 @@ const aState: fc.Arbitrary<StateView> = fc
     ),
   }))
 
+const at = fc.constantFrom(0 as const, 1 as const)
+
 const aStep: fc.Arbitrary<Step> = fc.oneof(
-  fc.record({ do: fc.constant('read' as const), state: aState }),
-  fc.record({ do: fc.constant('want' as const), selection: aSelection }),
+  fc.record({ at, do: fc.constant('read' as const), state: aState }),
+  fc.record({ at, do: fc.constant('want' as const), selection: aSelection }),
+  fc.record({ at, do: fc.constant('share' as const) }),
   fc.record({
+    at,
     do: fc.constantFrom('put' as const, 'put' as const, 'delete' as const),
     kind: fc.constantFrom('spec' as const, 'realm' as const),
     id: fc.oneof(aKey, fc.constant('com.shop')),
     digest: aDigest,
   }),
 )
+
+const digestsOf = (
+  entries: ReadonlyMap<string, { readonly digest: string }>,
+): Map<string, string> => new Map(Array.from(entries, ([key, { digest }]) => [key, digest]))
 
 const expectedKeys = (held: LoadedState, { documents, realms }: Selection): Keys => {
   const differing = (
@@ -88,28 +104,64 @@ const expectedKeys = (held: LoadedState, { documents, realms }: Selection): Keys
   }
 }
 
-it('step by step as at once', () => {
+const put = (held: LoadedState, id: string, digest: string): void => {
+  held.putDocument({ result: 'loaded', warnings: [] }, aDocument(id, { digest }))
+}
+
+const change = (held: LoadedState, { do: what, kind, id, digest }: Change): void => {
+  if (what === 'delete') held.remove(kind, id)
+  else if (kind === 'spec') put(held, id, digest)
+  else held.putRealm({ result: 'loaded', warnings: [] }, id, digest)
+}
+
+it('step by step as at once, also where contents are shared with another data plane', () => {
   fc.assert(
-    fc.property(aSelection, fc.array(aStep, { maxLength: 12 }), (first, steps) => {
-      let held = new LoadedState(EMPTY, 'op')
+    fc.property(aSelection, fc.array(aStep, { maxLength: 16 }), (first, steps) => {
+      const share = createContentShare()
+      const planes: [LoadedState, LoadedState] = [
+        new LoadedState(EMPTY, 'op'),
+        new LoadedState(EMPTY, 'op'),
+      ]
       let selection = first
       for (const step of steps) {
-        let alone = held
+        const other = step.at === 0 ? 1 : 0
+        const held = planes[step.at]
+        const others = new Map(planes[other].documents)
+        const expected = { documents: digestsOf(held.documents), realms: digestsOf(held.realms) }
         if (step.do === 'want') selection = step.selection
+        else if (step.do === 'share') held.shareContents(share, selection)
         else if (step.do === 'read') {
-          held = new LoadedState(step.state, 'op', { before: held })
-          alone = new LoadedState(step.state, 'op')
-        } else if (step.do === 'delete') held.remove(step.kind, step.id)
-        else {
-          const item = { ...step, result: 'loaded', errors: [], warnings: [] } as const
-          held.apply(item, { digest: step.digest })
+          planes[step.at] = new LoadedState(step.state, 'op', { before: held })
+          const alone = new LoadedState(step.state, 'op')
+          expected.documents = digestsOf(alone.documents)
+          expected.realms = digestsOf(alone.realms)
+        } else {
+          change(held, step)
+          const digests = step.kind === 'spec' ? expected.documents : expected.realms
+          if (step.do === 'put') digests.set(step.id, step.digest)
+          else digests.delete(step.id)
         }
-        // As if nothing had been known of it.
-        expect(new Map(held.documents)).toEqual(new Map(alone.documents))
-        expect(new Map(held.realms)).toEqual(new Map(alone.realms))
-        const keys = expectedKeys(held, selection)
-        expect(held.differing(selection)).toMatchObject(keys)
-        expect(held.matches(selection)).toBe(keys.documents.size + keys.realms.size === 0)
+        const after = planes[step.at]
+        // As if nothing had been known of it, and nothing were shared.
+        expect(digestsOf(after.documents)).toEqual(expected.documents)
+        expect(digestsOf(after.realms)).toEqual(expected.realms)
+        expect(new Map(after.contents.realms)).toEqual(expected.realms)
+        expect(new Map(planes[other].documents)).toEqual(others)
+        const keys = expectedKeys(after, selection)
+        expect(after.differing(selection)).toMatchObject(keys)
+        expect(after.matches(selection)).toBe(keys.documents.size + keys.realms.size === 0)
+        expect(after.expectedRootDigest(selection)).toBe(
+          rootDigest([
+            ...Array.from(
+              expected.documents,
+              ([key, digest]) => ({ kind: 'spec', key, digest }) as const,
+            ),
+            ...Array.from(
+              expected.realms,
+              ([key, digest]) => ({ kind: 'realm', key, digest }) as const,
+            ),
+          ]),
+        )
       }
     }),
     { numRuns: 500 },
@@ -118,12 +170,9 @@ it('step by step as at once', () => {
 
 it('what was handed out stays as it was', () => {
   const held = new LoadedState(EMPTY, 'op')
-  const put = (id: string): void => {
-    held.apply({ kind: 'spec', id, result: 'loaded', errors: [], warnings: [] }, { digest: 'd' })
-  }
-  put('a')
+  put(held, 'a', 'd')
   const first = held.snapshot()
-  put('b')
+  put(held, 'b', 'd')
   const second = held.snapshot()
   held.remove('spec', 'a')
   expect([...first.documents.keys()]).toEqual(['a'])
@@ -132,75 +181,31 @@ it('what was handed out stays as it was', () => {
   expect(held.snapshot().documents).toBe(held.snapshot().documents)
 })
 
-describe('what data planes hold alike', () => {
-  const SHADOWED = [{ code: 'Shadowed' as const, path: '/versions/v1', message: 'older' }]
-  const of = (digest: string, managedBy = 'op'): StateView => ({
-    ...EMPTY,
-    specs: { a: { digest, managedBy, warnings: [] } },
+describe('a plan', () => {
+  const FACTS = { sizeOf: () => 100, loadedClaims: () => [], isLive: () => false }
+  const DOCUMENTS = Array.from({ length: 500 }, (_, index) => aDocument(`d${index}`))
+  const lacking = (put: readonly (typeof DOCUMENTS)[number][]): Difference => ({
+    documents: { ...NO_DIFFERENCE.documents, put },
+    realms: { put: [aRealm('com.shop')], delete: [] },
+  })
+  const all = lacking(DOCUMENTS)
+  const again = { ...all, documents: { ...all.documents, put: [...DOCUMENTS] } }
+  const selection = select(aDesiredSet(DOCUMENTS), PLANE)
+
+  it('is made once for all that have loaded the same and lack the same', () => {
+    const [one, other] = [new LoadedState(EMPTY, 'op'), new LoadedState(EMPTY, 'op')]
+    const plan = one.differing(selection).plan(all, FACTS)
+    expect(plan).toEqual(planBatches(all, FACTS))
+    expect(other.differing(selection).plan(again, FACTS)).toBe(plan)
   })
 
-  it('is one object', () => {
-    const entries = new SharedEntries()
-    entries.retain(new Set(['a']))
-    const first = new LoadedState(of('d'), 'op', { entries })
-    const second = new LoadedState(EMPTY, 'op', { entries })
-    second.apply(
-      { kind: 'spec', id: 'a', result: 'loaded', errors: [], warnings: [] },
-      { digest: 'd' },
-    )
-    expect(second.documents.get('a')).toBe(first.documents.get('a'))
-    expect(new LoadedState(of('e'), 'op', { entries }).documents.get('a')?.digest).toBe('e')
-    expect(new LoadedState(of('d'), 'op', { before: first, entries }).documents.get('a')).toBe(
-      first.documents.get('a'),
-    )
-  })
-
-  it('is one map after each batch that both were sent', () => {
-    const entries = new SharedEntries()
-    const ids = Array.from({ length: 1000 }, (_, index) => String(index))
-    entries.retain(new Set(ids))
-    const selection = select(aDesiredSet(ids.map((id) => aDocument(id, { digest: 'd' }))), PLANE)
-    const planes = [1, 2].map(() => new LoadedState(EMPTY, 'op', { entries }))
-    for (let sent = 0; sent < ids.length; sent += 200) {
-      const maps = planes.map((plane) => {
-        for (const id of ids.slice(sent, sent + 200))
-          plane.apply(
-            { kind: 'spec', id, result: 'loaded', errors: [], warnings: [] },
-            { digest: 'd' },
-          )
-        plane.shareWithOthers(selection)
-        return plane.documents
-      })
-      expect(maps[0]?.size).toBe(sent + 200)
-      expect(maps[1]).toBe(maps[0])
-    }
-  })
-
-  it('is not, where one has a warning', () => {
-    const entries = new SharedEntries()
-    entries.retain(new Set(['a']))
-    const plain = entries.of('a', { digest: 'd', warnings: [] })
-    expect(entries.of('a', { digest: 'd', warnings: SHADOWED })).toEqual({
-      ...plain,
-      warnings: SHADOWED,
-    })
-    expect(entries.of('a', { digest: 'd', warnings: [] })).toBe(plain)
-  })
-
-  it('is forgotten when much of it is not desired any more', () => {
-    const entries = new SharedEntries()
-    const ids = Array.from({ length: 1100 }, (_, index) => String(index))
-    entries.retain(new Set(ids))
-    const before = ids.map((id) => entries.of(id, { digest: 'd', warnings: [] }))
-    entries.retain(new Set(['0']))
-    expect(entries.of('0', { digest: 'd', warnings: [] })).toBe(before[0])
-    expect(entries.of('1', { digest: 'd', warnings: [] })).not.toBe(before[1])
-  })
-
-  it('is not remembered, where it is not desired: a data plane may claim to hold anything', () => {
-    const entries = new SharedEntries()
-    entries.retain(new Set(['a']))
-    const stray = entries.of('stray', { digest: 'd', warnings: [] })
-    expect(entries.of('stray', { digest: 'd', warnings: [] })).not.toBe(stray)
+  it.each<[string, Difference, BatchFacts]>([
+    ['lack less', lacking(DOCUMENTS.slice(1)), FACTS],
+    ['have other edits to wait for', all, { ...FACTS, isLive: ({ id }) => id === 'd1' }],
+    ['are to delete something', { ...all, realms: { ...all.realms, delete: ['r'] } }, FACTS],
+  ])('is made again for those that %s', (_title, difference, facts) => {
+    const comparison = new LoadedState(EMPTY, 'op').differing(selection)
+    comparison.plan(all, FACTS)
+    expect(comparison.plan(difference, facts)).toEqual(planBatches(difference, facts))
   })
 })
