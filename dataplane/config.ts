@@ -249,11 +249,6 @@ export const SETTINGS = {
       expected: 'off, on or a share such as 0.01',
       help: 'one line per request on stdout, or for that share of requests (5xx always)',
     },
-    'why-authid': {
-      type: 'boolean',
-      default: false,
-      help: 'GET /why/ID of the management API shows the authid of the caller, not only a hash of it',
-    },
     ...TRACE_SETTINGS,
   },
 } as const satisfies SettingsTable

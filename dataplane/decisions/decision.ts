@@ -55,8 +55,6 @@ export interface DecisionCaller {
   readonly method: string
   /** Of realm and authid, with a key that the process has drawn: tells callers apart until it ends. */
   readonly hash: string
-  /** With `--why-authid` only. */
-  readonly authid?: string | undefined
 }
 
 export interface DecisionDocument {

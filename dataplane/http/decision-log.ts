@@ -50,8 +50,6 @@ export interface DecisionLogOptions {
   readonly wallClock: () => number
   /** Of the hashes of callers: 256 random bits of this process, as text. */
   readonly key: string
-  /** `--why-authid` */
-  readonly showsAuthid: boolean
   readonly processId: number
 }
 
@@ -63,7 +61,7 @@ const SUCCESSES_PER_SAMPLE = 100
 /** Of one document and cause: a flood of failures costs no more, and does not displace what came before it. */
 const MOST_PER_SECOND = { mostOfKind: 50, mostInAll: 2000 }
 
-/** @example createDecisionLog({ table, now, wallClock, key, showsAuthid: false, processId: 1 }) */
+/** @example createDecisionLog({ table, now, wallClock, key, processId: 1 }) */
 export const createDecisionLog = (options: DecisionLogOptions): DecisionLog =>
   new RingedDecisions(options)
 
@@ -167,7 +165,7 @@ const decisionOf = (
     reason: why?.reason,
     attempts: why?.attempts,
     document: operation && documentOf(operation),
-    caller: identity && callerOf(identity, options),
+    caller: identity && callerOf(identity, options.key),
     pointer: pointerIn(settlement, operation),
     tried,
     pathLength: head.target.path.length,
@@ -244,10 +242,7 @@ const causeOf = ({ status, refusal }: Settlement): DecisionCause => {
 const HASH_DIGITS = 16
 
 /** undefined: it has no id. */
-const callerOf = (
-  identity: Identity,
-  { key, showsAuthid }: Pick<DecisionLogOptions, 'key' | 'showsAuthid'>,
-): DecisionCaller | undefined => {
+const callerOf = (identity: Identity, key: string): DecisionCaller | undefined => {
   const { type, authmethod: method, authid, realm_uri: realm } = identity
   if (authid === '') return undefined
   // A realm contains no line feed.
@@ -256,7 +251,6 @@ const callerOf = (
     scheme: type,
     method: cut(method),
     hash: digest.slice(0, HASH_DIGITS),
-    authid: showsAuthid ? cut(authid) : undefined,
   }
 }
 

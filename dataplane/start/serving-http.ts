@@ -75,7 +75,6 @@ export const createServingHttp = (options: ServingHttpOptions): ServingHttp => {
     now: () => performance.now(),
     wallClock: Date.now,
     key: randomBytes(32).toString('hex'),
-    showsAuthid: settings.whyAuthid,
     processId: process.pid,
   })
   const dispatch = {

@@ -82,7 +82,6 @@ export const GATEWAY_FLAGS: SettingsTable = {
       help: '',
     },
     'access-log': { type: 'string', default: 'off', help: '' },
-    'why-authid': { type: 'boolean', default: false, help: '' },
     otlp: { type: 'string', default: null, help: '', isSecret: true },
     'otlp-headers-file': { type: 'path', default: null, help: '', needs: ['otlp'] },
     'trace-share': { type: 'number', default: 1, max: 1, help: '', needs: ['otlp'] },

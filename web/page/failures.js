@@ -181,7 +181,7 @@ const decision = ([{ document, caller, tried = [], ...each }, gateway]) => [
     ['Scheme', each.scheme],
     ['At', timeText(each.at)],
     ['Took', `${each.ms} ms`],
-    ['Caller', caller && `${caller.authid ?? caller.hash} (${caller.scheme})`],
+    ['Caller', caller && `${caller.hash} (${caller.scheme})`],
     ['Gateway', gateway],
   ]),
   tried.length > 0 && table('Routes that were nearest', TRIED_COLUMNS, tried),

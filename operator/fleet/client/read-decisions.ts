@@ -57,9 +57,7 @@ const readForm = mapOf({
       digest: validIfPresent(readText),
     }),
   ),
-  caller: validIfPresent(
-    mapOf({ scheme: readText, hash: readText, authid: validIfPresent(readText) }),
-  ),
+  caller: validIfPresent(mapOf({ scheme: readText, hash: readText })),
   tried: validIfPresent(
     listOf(mapOf({ document: readText, host: readText, path: readText, reason: readText })),
   ),

@@ -75,7 +75,6 @@ const open = (): DecisionLog =>
     now: () => performance.now(),
     wallClock: Date.now,
     key: 'key',
-    showsAuthid: false,
     processId: 1,
   })
 

@@ -68,8 +68,6 @@ export interface ServedOptions {
   readonly endpoints?: EndpointHandler
   /** Of the log of decisions; if left out, that of the machine. Monotonic, milliseconds. */
   readonly now?: () => number
-  /** `--why-authid` */
-  readonly showsAuthid?: boolean
   /** For whatever is not anonymous, `/ws` too. */
   readonly authenticate?: Authenticate
   /** Counts what documents serve, in place of `statuses` and `rows`. */
@@ -143,7 +141,6 @@ export const serveGateway = async (options: ServedOptions = {}): Promise<ServedG
     now: options.now ?? (() => performance.now()),
     wallClock: Date.now,
     key: 'key',
-    showsAuthid: options.showsAuthid ?? false,
     processId: 7,
   })
   const dispatchOptions: DispatchOptions = {

@@ -24,7 +24,6 @@ describe('a decision of a gateway', () => {
       'all',
       { document: { ...DOCUMENT, digest: 'd' }, tried: [TRIED], caller: CALLER, attempts: 2 },
     ],
-    ['a caller with a name', { caller: { ...CALLER, authid: 'ann' } }],
     ['a member that is not known', { newer: { of: ['x'] } }],
   ])('is accepted with %s', (_title, more) => {
     expect(readDecisions({ decisions: [aDecision(more)] })).toEqual([aDecision(more)])
