@@ -11,6 +11,7 @@ export class RequestView {
   method = ''
   scheme = ''
   peername = ''
+  client_address = ''
   path = ''
   host = ''
   port = ''

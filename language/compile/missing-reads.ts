@@ -32,6 +32,7 @@ const REQUEST_FIELDS: Readonly<Record<string, FieldKind>> = {
   method: 'text',
   scheme: 'text',
   peername: 'text',
+  client_address: 'text',
   path: 'text',
   host: 'text',
   port: 'text',
@@ -54,8 +55,10 @@ const OTHER_NAMES: ReadonlyMap<string, string> = new Map([
   ['query', 'query_params'],
   ['url', 'path and query_string'],
   ['uri', 'path and query_string'],
-  ['ip', 'peername'],
-  ['remote_addr', 'peername'],
+  ['ip', 'client_address'],
+  ['remote_addr', 'client_address'],
+  ['remote_address', 'client_address'],
+  ['client_ip', 'client_address'],
   ['cookies', 'headers.cookie'],
 ])
 

@@ -8,6 +8,7 @@ describe('Context', () => {
       'bindings',
       'body',
       'body_length',
+      'client_address',
       'headers',
       'host',
       'id',

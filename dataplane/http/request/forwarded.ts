@@ -6,7 +6,7 @@ import type { IncomingMessage } from 'node:http'
 import type { Scheme } from '../../../language/document.ts'
 import { type AddressList, createAddressList } from '../../address-list.ts'
 import { clientAddress, peernameOf } from '../../client-address.ts'
-import { plainAddress } from '../../plain-address.ts'
+import { canonicalAddress } from '../../plain-address.ts'
 import { isRequestId } from './request-id.ts'
 
 export interface Client {
@@ -47,7 +47,7 @@ export const createClientReader = (cidrs: readonly string[]): ReadClient => {
 }
 
 const lastUntrusted = (list: AddressList, header: string): string | undefined => {
-  const addresses = header.split(',').map((part) => plainAddress(part.trim()))
+  const addresses = header.split(',').map((part) => canonicalAddress(part.trim()))
   for (let index = addresses.length - 1; index >= 0; index--) {
     const address = addresses[index] ?? ''
     if (isIP(address) === 0) return undefined

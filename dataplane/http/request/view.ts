@@ -4,10 +4,11 @@ import type { IncomingMessage } from 'node:http'
 import type { ContextRead } from '../../../language/expression/reads.ts'
 import type { Scheme } from '../../../language/document.ts'
 import { setOwn, type Value, type ValueMap } from '../../../language/expression/value.ts'
-import { clientPeername } from '../../client-address.ts'
+import { clientAddress, clientPeername } from '../../client-address.ts'
 import { decodeForm } from '../../codec/codec.ts'
 import type { RequestView } from '../../context.ts'
 import { requestHeaderMap } from '../../header-map.ts'
+import { canonicalAddress } from '../../plain-address.ts'
 import type { Candidate, Match } from '../../../language/router/route.ts'
 import type { Client } from './forwarded.ts'
 import type { RequestHead } from './head.ts'
@@ -15,6 +16,7 @@ import type { RequestHead } from './head.ts'
 /** Which parts of the request an operation needs. */
 export interface RequestNeeds {
   readonly peername: boolean
+  readonly clientAddress: boolean
   readonly host: boolean
   readonly headers: boolean
   readonly queryParams: boolean
@@ -28,6 +30,7 @@ export const needsOf = (reads: readonly ContextRead[]): RequestNeeds => {
     reads.includes('request') || reads.includes(`request.${field}`)
   return {
     peername: needs('peername'),
+    clientAddress: needs('client_address'),
     host: needs('host') || needs('port'),
     headers: needs('headers'),
     queryParams: needs('query_params'),
@@ -65,6 +68,7 @@ export const fillRequestView = <T>(
   view.language = facts.language
   // Behind a trusted proxy, forwarding needs the address of the client.
   if (needs.peername || facts.client !== undefined) view.peername = readPeername(facts)
+  if (needs.clientAddress) view.client_address = readAddress(facts)
   if (needs.host) fillHost(view, facts)
   if (needs.headers) view.headers = requestHeaderMap(facts.request.rawHeaders)
   if (needs.queryParams) view.query_params = queryParams(target.query)
@@ -78,6 +82,10 @@ const queryParams = (query: string): ValueMap => (query === '' ? NOTHING : decod
 
 const readPeername = <T>({ client, request }: RequestFacts<T>): string =>
   clientPeername(request, client)
+
+/** Empty where it is not known: a proxy's own address is that of all its clients. */
+const readAddress = <T>({ client, request }: RequestFacts<T>): string =>
+  client?.isAddressKnown === false ? '' : canonicalAddress(clientAddress(request, client))
 
 const fillHost = <T>(view: RequestView, { head, request }: RequestFacts<T>): void => {
   const { host, port } = head.authority

@@ -241,6 +241,20 @@ describe('schemes', () => {
     })
     expect((await proxied.ask('GET', '/x')).status).toBe(404)
   })
+
+  it.each([
+    ['the client itself', [], undefined, '127.0.0.1'],
+    ['a stranger who names another', [], '1.2.3.4', '127.0.0.1'],
+    ['the one that a trusted proxy names', ['127.0.0.1/32'], '1.2.3.4', '1.2.3.4'],
+    ['IPv6', ['127.0.0.1/32'], '2001:DB8::0:1', '2001:db8::1'],
+    ['IPv4 in IPv6', ['127.0.0.1/32'], '::ffff:1.2.3.4', '1.2.3.4'],
+    ['the proxy, where it names none', ['127.0.0.1/32'], undefined, ''],
+  ])('with the address of %s', async (_, trustedProxies, forwardedFor, expected) => {
+    await using gateway = await serveGateway({ trustedProxies })
+    await gateway.load(apiOf({ '/x': { get: answers('from {{request.client_address}}') } }))
+    const headers = forwardedFor === undefined ? {} : { 'x-forwarded-for': forwardedFor }
+    expect((await gateway.ask('GET', '/x', { headers })).json()).toBe(`from ${expected}`)
+  })
 })
 
 describe('documents that share a path', () => {
