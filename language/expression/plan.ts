@@ -83,8 +83,6 @@ const OTHER_NAMES: ReadonlyMap<string, string> = new Map([
   ['fromjson', 'json:decode'],
   ['lowercase', 'lower'],
   ['downcase', 'lower'],
-  ['uppercase', 'upper'],
-  ['upcase', 'upper'],
   ['strip', 'trim'],
   ['removeprefix', 'strip_prefix'],
   ['trimprefix', 'strip_prefix'],

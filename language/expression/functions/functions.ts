@@ -32,7 +32,6 @@ import {
   lowered,
   pieces,
   prefixStripped,
-  raised,
   replaced,
   trimmed,
   verifyPattern,
@@ -117,7 +116,6 @@ const FUNCTIONS: ReadonlyMap<string, ExpressionFunction> = new Map(
       verifyArguments: verifyKeys,
     }),
     define('lower', [0, 0], lowered, SCALAR),
-    define('upper', [0, 0], raised, SCALAR),
     define('trim', [0, 0], trimmed, SCALAR),
     define('strip_prefix', [1, 1], prefixStripped, SCALAR),
     define('replace', [2, 2], replaced, {

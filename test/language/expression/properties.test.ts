@@ -105,7 +105,6 @@ const CALLS = [
   'with([a, __proto__, {{request.b}}])',
   'without([a])',
   'lower',
-  'upper',
   'trim',
   'strip_prefix(a)',
   'replace(a, {{request.b}})',

@@ -48,7 +48,7 @@ describe('isOfDocument', () => {
     ['{{variables.names |> put({{request.body.x}}, y)}}', false],
     ['{{variables.names |> merge(_, {{request.body}})}}', false],
     ['{{request.body |> base64:decode}}', false],
-    ['{{variables.name |> upper |> replace(A, B) |> split(B) |> join(x)}}', true],
+    ['{{variables.name |> lower |> replace(A, B) |> split(B) |> join(x)}}', true],
     ['{{request.bindings.id |> lower |> trim}}', false],
     ['{{variables.name |> split({{request.bindings.id}}) |> head}}', false],
     ['{{variables.list |> join({{request.bindings.id}})}}', false],
