@@ -36,6 +36,16 @@ export const didYouMean = (name: string, candidates: Iterable<string>): string =
   return near === undefined ? '' : `; did you mean '${near}'?`
 }
 
+/**
+ * Whether two names are the same but for case, `_` and `-`, or one letter apart.
+ * @example isMisspelling('body_max_byts', 'body_max_bytes') // true
+ */
+export const isMisspelling = (name: string, known: string): boolean =>
+  name.length <= MAX_LENGTH &&
+  (plainOf(name) === plainOf(known) ||
+    (Math.abs(name.length - known.length) <= 1 &&
+      editDistance(name.toLowerCase(), known.toLowerCase(), 1) <= 1))
+
 const plainOf = (name: string): string => name.toLowerCase().replaceAll(/[-_]/g, '')
 
 /** Infinity: not near. */

@@ -15,7 +15,7 @@ import { findTooManyRoutes } from './routes/route-limit.ts'
 import { createScope, type Scope } from './compile/scope.ts'
 import { writtenPlaces } from './compile/written-place.ts'
 import { misreadValues } from './validate/misread-values.ts'
-import { unknownProperties } from './validate/unknown-properties.ts'
+import { type UnknownProperties, unknownProperties } from './validate/unknown-properties.ts'
 import { validate } from './validate.ts'
 import { namedVersions } from './versions.ts'
 
@@ -45,14 +45,15 @@ export const compile = (
   const unfit = [...measure(document), ...refuseOtherFormat(document)]
   if (unfit.length > 0) return { problems: unfit, warnings: [] }
   const diagnostics = createDiagnostics(placesIn(document, environment))
-  const validated = validate(document)
-  if (!validated.ok) validated.problems.forEach(diagnostics.report)
+  validate(document).forEach(diagnostics.report)
+  const unknown = unknownProperties(document)
+  unknown.problems.forEach(diagnostics.report)
   // Problems of structure do not hide those of meaning: whatever has its shape is checked all the same.
   if (!isMap(document)) return { problems: diagnostics.problems, warnings: [] }
   const tooMany = findTooManyRoutes(document, maxRoutes)
   if (tooMany !== undefined) {
     diagnostics.report(tooMany)
-    return { problems: diagnostics.problems, warnings: warningsOf(document, diagnostics) }
+    return { problems: diagnostics.problems, warnings: warningsOf(document, unknown, diagnostics) }
   }
   const compiled = compileApi(document, environment, diagnostics)
   if (diagnostics.problems.length === 0) {
@@ -60,7 +61,7 @@ export const compile = (
     warnOfNothingServed(compiled, environment, diagnostics)
   }
   const { problems } = diagnostics
-  const warnings = warningsOf(document, diagnostics)
+  const warnings = warningsOf(document, unknown, diagnostics)
   return problems.length > 0 ? { problems, warnings } : { compiled, warnings }
 }
 
@@ -70,9 +71,10 @@ const placesIn = (document: unknown, { variables }: Environment): FindPlace | un
 /** An error says enough of a place that has one. */
 const warningsOf = (
   document: ValueMap,
+  unknown: UnknownProperties,
   { problems, warnings }: Diagnostics,
 ): readonly Warning[] => {
-  const own = [...unknownProperties(document), ...misreadValues(document)]
+  const own = [...unknown.warnings, ...misreadValues(document)]
   const faulty = new Set(problems.map(({ path }) => path))
   // That an expression is read otherwise than it looks is mostly why the error is there.
   return byImportance([...own, ...warnings]).filter(

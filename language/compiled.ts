@@ -61,17 +61,22 @@ export interface CompiledPath {
 }
 
 /**
- * Of one method of a path.
+ * What operations inherit; `compile/operation-parts.ts` says from which keys each is compiled. A part that documents may
+ * lack is optional.
  * @typeParam T what stands for a template: itself, or what people read of it
  */
-export interface CompiledOperation<T = Template> {
-  readonly pointer: string
+export interface OperationParts<T = Template> {
   readonly security: CompiledSecurity
   readonly accepts: readonly ContentType[]
   readonly provides: readonly ContentType[]
   readonly headers: T
   readonly body: BodyLimits
   readonly limits: CallLimits<T>
+}
+
+/** Of one method of a path. */
+export interface CompiledOperation<T = Template> extends OperationParts<T> {
+  readonly pointer: string
   readonly action: CompiledAction<T>
   readonly onResult: CompiledResponse<T>
   readonly onError: CompiledResponse<T>

@@ -2,7 +2,8 @@
 // does not need to know where they stand. What is not mapped does not compile, as it is still of the former type.
 
 import { mapAction } from './compile/action.ts'
-import type { CallLimits, CompiledOperation, CompiledResponse } from './compiled.ts'
+import { mapParts } from './compile/operation-parts.ts'
+import type { CompiledOperation, CompiledResponse } from './compiled.ts'
 import { mapMembers } from './map-members.ts'
 
 /**
@@ -14,21 +15,10 @@ export const mapTemplates = <A, B>(
   change: (template: A) => B,
 ): CompiledOperation<B> => ({
   ...operation,
-  headers: change(operation.headers),
-  limits: mapLimits(operation.limits, change),
+  ...mapParts(operation, change),
   action: mapAction(operation.action, change),
   onResult: mapResponse(operation.onResult, change),
   onError: mapResponse(operation.onError, change),
-})
-
-const mapLimits = <A, B>(
-  { timeout, connectTimeout, retries, retryTimeout }: CallLimits<A>,
-  change: (template: A) => B,
-): CallLimits<B> => ({
-  ...(timeout === undefined ? {} : { timeout: change(timeout) }),
-  connectTimeout: change(connectTimeout),
-  retries: change(retries),
-  retryTimeout: change(retryTimeout),
 })
 
 const mapResponse = <A, B>(

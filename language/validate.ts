@@ -5,20 +5,13 @@ import type * as Ajv from 'ajv/dist/2020.js'
 import { loadLate } from '../base/load-late.ts'
 import { areCertificates } from './certificate-text.ts'
 import { isCookieDomain } from './cookie-domain.ts'
-import type { ApiDocument } from './document.ts'
 import type { Problem } from './problem.ts'
-import apiSchema from './schema/api-specification.schema.json' with { type: 'json' }
+import { RESTRICTS } from './schema/document-notation.ts'
+import { DOCUMENT_SCHEMA } from './schema/document-schema.ts'
 import { problemsOf } from './validate/errors.ts'
 import type { Place } from './validate/messages.ts'
 import { isPageOrigin, isPlainText, isRedirectOrigin } from './text-formats.ts'
 import { isWampPattern, isWampUri } from './wamp-uri.ts'
-
-export type Validation =
-  | { readonly ok: true; readonly document: ApiDocument }
-  | { readonly ok: false; readonly problems: readonly Problem[] }
-
-/** A part that can be validated by itself: a definition of the published schema. */
-export type DocumentPart = keyof typeof apiSchema.$defs
 
 /** Validates values by a schema, or by one of its `$defs`. */
 export interface SchemaValidator {
@@ -87,28 +80,21 @@ const createAjv = (
   })
 }
 
-const validator = createSchemaValidator(apiSchema)
+const validator = createSchemaValidator(DOCUMENT_SCHEMA, [RESTRICTS])
 
 /**
  * Validates the structure of a document (specification §2.1–2.8, behaviour §2). Reports every problem at once, at most
  * 1000. A text holding `{{` passes wherever an expression may stand.
- * @example validate({ id: 'a' }) // { ok: false, problems: [{ code: 'missing_required_value', path: '/host', … }] }
+ * @example validate({ id: 'a' }) // [{ code: 'missing_required_value', path: '/host', … }, …]
  */
-export const validate = (document: unknown): Validation => {
-  const problems = validator.whole(document, { pointer: '', values: 'shown' })
-  // The schema and these types say the same; a test compares them.
-  return problems.length === 0
-    ? { ok: true, document: document as ApiDocument }
-    : { ok: false, problems }
-}
+export const validate = (document: unknown): readonly Problem[] =>
+  validator.whole(document, { pointer: '', values: 'shown' })
 
 /**
  * Validates a part that folding expressions has produced, by the rules of the whole. What still waits for the request
  * is represented by a text holding `{{`. Messages show no values: a variable may have come from a Secret.
+ * @param part a definition of the schema
  * @param pointer where the part stands in the document
  */
-export const validatePart = (
-  part: DocumentPart,
-  value: unknown,
-  pointer: string,
-): readonly Problem[] => validator.part(part, value, { pointer, values: 'hidden' })
+export const validatePart = (part: string, value: unknown, pointer: string): readonly Problem[] =>
+  validator.part(part, value, { pointer, values: 'hidden' })

@@ -70,24 +70,18 @@ const routeLines = ({ route }: Explanation, at: string | null): readonly string[
 
 const operationLines = ({ operation }: Explanation): readonly string[] => {
   if (operation === null) return []
-  const { action, response_headers, on_result, on_error, limits, accepts, provides } = operation
-  const parts = {
-    action,
-    response_headers,
-    on_result,
-    on_error,
-    accepts: accepts.join(', '),
-    provides: provides.join(', '),
-    limits,
-  }
+  const { action, response_headers, on_result, on_error, ...others } = operation
+  const parts = { action, response_headers, on_result, on_error, ...others }
   return [
     '',
     'the operation, with everything inherited and folded:',
     ...Object.entries(parts).flatMap(([name, value]) =>
-      value === null ? [] : memberLines(name, value, 2),
+      value === null || SHOWN_ABOVE.has(name) ? [] : memberLines(name, value, 2),
     ),
   ]
 }
+
+const SHOWN_ABOVE: ReadonlySet<string> = new Set(['method', 'pointer', 'security'])
 
 const resultLine = ({ verdict }: Explanation): string => {
   if (verdict.outcome === 'rejected')

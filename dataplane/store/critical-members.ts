@@ -2,8 +2,7 @@
 // written. An entry with an unknown member that is critical, such as a policy, is rejected.
 
 import { isMap } from '../../language/expression/value.ts'
-import type { Problem, Warning } from '../../language/problem.ts'
-import { MAX_WARNINGS } from '../../language/validate/unknown-properties.ts'
+import type { Problem } from '../../language/problem.ts'
 import { type EntryKind, isKnownMember, unknownMembers } from '../../language/wire/members.ts'
 
 export interface NewerEntry {
@@ -48,17 +47,3 @@ const tooOldFor = (path: string): Problem => ({
   path,
   message: 'This gateway is too old for this policy, and may not ignore it: update the gateway.',
 })
-
-/** The critical properties of a document that have no effect here. */
-export const notUnderstoodIn = (
-  critical: readonly string[],
-  warnings: readonly Warning[],
-): readonly Problem[] => {
-  const unknown = warnings.filter(({ code }) => code === 'UnknownProperty')
-  // There may be more of them than are listed.
-  const places =
-    unknown.length < MAX_WARNINGS ? unknown.map(({ path }) => `/spec${path}`) : ['/spec']
-  return critical
-    .filter((pointer) => places.some((each) => pointer === each || pointer.startsWith(`${each}/`)))
-    .map(tooOldFor)
-}

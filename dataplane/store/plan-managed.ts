@@ -4,9 +4,9 @@
 import { ownValue } from '../../language/expression/lookup.ts'
 import type { ValueMap } from '../../language/expression/value.ts'
 import { isMap } from '../../language/expression/value.ts'
-import type { Problem, Warning } from '../../language/problem.ts'
+import type { Problem } from '../../language/problem.ts'
 import { compact } from './compact.ts'
-import { type NewerEntry, notUnderstoodIn, readNewerEntry } from './critical-members.ts'
+import { type NewerEntry, readNewerEntry } from './critical-members.ts'
 import { validateNewerRealmRecord } from './validate-realm.ts'
 import type { SyncItem } from '../../language/wire/wire.ts'
 import { lenientFactsOf } from '../realm/realm-facts.ts'
@@ -41,8 +41,7 @@ export const putManagedSpec = async (
     ...(put.variables && { variables: put.variables }),
   })
   if (!validation.ok) return rejectedItem('spec', put.id, validation.problems)
-  const faults = faultsOf(validation, put)
-  if (faults.length > 0) return rejectedItem('spec', put.id, faults)
+  if (validation.id !== put.id) return rejectedItem('spec', put.id, [misplaced('id', put.id)])
   const { claims, forwards, warnings } = validation
   draft.putDocument(
     {
@@ -85,15 +84,11 @@ const restrictionsOf = ({ confinedTo, credentials }: Restrictions): Restrictions
   ...(credentials !== undefined && { credentials }),
 })
 
-/** The problems of a document that is valid by itself. */
-const faultsOf = (
-  { id, warnings }: { readonly id: string; readonly warnings: readonly Warning[] },
-  put: FitSpecPut,
-): readonly Problem[] => {
-  const message = `expected '${put.id}', the id it is put under`
-  const misplaced: Problem = { code: 'invalid_value', path: '/id', message }
-  return [...notUnderstoodIn(put.critical, warnings), ...(id === put.id ? [] : [misplaced])]
-}
+const misplaced = (name: 'id' | 'uri', key: string): Problem => ({
+  code: 'invalid_value',
+  path: `/${name}`,
+  message: `expected '${key}', the ${name} it is put under`,
+})
 
 export const putManagedRealm = (
   draft: Draft,
@@ -109,13 +104,7 @@ export const putManagedRealm = (
   const validated = validateNewerRealmRecord(put.realm)
   if (!validated.ok) return rejectedItem('realm', put.uri, validated.problems)
   if (validated.realm.uri !== put.uri)
-    return rejectedItem('realm', put.uri, [
-      {
-        code: 'invalid_value',
-        path: '/uri',
-        message: `expected '${put.uri}', the uri it is put under`,
-      },
-    ])
+    return rejectedItem('realm', put.uri, [misplaced('uri', put.uri)])
   draft.putRealm({
     uri: put.uri,
     digest: put.digest,

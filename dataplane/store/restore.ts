@@ -6,7 +6,7 @@ import type { Problem } from '../../language/problem.ts'
 import { validateNewerRealm } from '../../language/realm/validate.ts'
 import { lenientFactsOf } from '../realm/realm-facts.ts'
 import { compact, expand } from './compact.ts'
-import { notUnderstoodIn, readNewerEntry } from './critical-members.ts'
+import { readNewerEntry } from './critical-members.ts'
 import type { Draft } from './draft.ts'
 import { rankOf } from './loaded-content.ts'
 import type { ValidateDocument } from './validate-document.ts'
@@ -124,8 +124,6 @@ const restoreDocument = async (
     ...(isMap(variables) && { variables }),
   })
   if (!validation.ok) return invalid(validation.problems)
-  const missed = notUnderstoodIn(stored.critical ?? [], validation.warnings)
-  if (missed.length > 0) return invalid(missed)
   draft.putDocument(
     {
       ...stored,

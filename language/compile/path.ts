@@ -5,8 +5,9 @@ import { childPointer } from '../../base/json-pointer.ts'
 import { foldInScope } from './bind-status-codes.ts'
 import type { RealmFacts } from '../environment.ts'
 import { literalSegment } from './literal-segments.ts'
-import { LIMIT_NAMES, nearest } from './limits.ts'
-import { compileOperation, compilePathHeaders, type PathDeps } from './operation.ts'
+import { keysOn } from './inheritance.ts'
+import { compileOperation, type PathDeps } from './operation.ts'
+import { compilePathHeaders, findInherited, INHERITED_KEYS } from './operation-parts.ts'
 import { compileSecurity } from './security.ts'
 import type { CompiledSecurity } from './security.ts'
 import type { CompiledOperation, CompiledPath } from '../compiled.ts'
@@ -19,12 +20,14 @@ import type { Diagnostics } from './diagnostics.ts'
 import { type Placed, readTexts, toFoldedMap } from './folded.ts'
 import type { HostPattern } from '../routes/host-pattern.ts'
 import { joinPatterns, parsePath, type PathPattern } from '../routes/path-pattern.ts'
+import { toPlain } from './plain.ts'
 import { createScope, type Scope } from './scope.ts'
+import { misspeltRestrictions } from '../validate/unknown-properties.ts'
 
 const SCHEMES: readonly Scheme[] = ['http', 'https']
 
 /** Own properties of a path that its operations inherit. Methods fold on their own. */
-const INHERITED = ['headers', 'accepts', 'provides', 'schemes', 'security', ...LIMIT_NAMES]
+const INHERITED = Object.keys(keysOn('path', INHERITED_KEYS))
 
 /** The version that a path belongs to. */
 export interface VersionDeps {
@@ -59,7 +62,8 @@ export const compilePath = (
     diagnostics,
   )
   if (map === undefined) return { path: undefined, security: undefined }
-  const security = compileSecurity(nearest(['security'], [map], scope), realm, diagnostics)
+  const find = findInherited({ path: map }, scope)
+  const security = compileSecurity(find('security'), realm, diagnostics)
   const template = `${version.basePath?.source ?? ''}${source}`.replaceAll('//', '/')
   const deps: PathDeps = {
     map,
@@ -77,8 +81,8 @@ export const compilePath = (
     pointer,
     template,
     patterns: patterns ?? [],
-    schemes: compileSchemes(nearest(['schemes'], [map], scope), diagnostics),
-    headers: compilePathHeaders(deps),
+    schemes: compileSchemes(find('schemes'), diagnostics),
+    headers: compilePathHeaders(find, deps),
     operations,
   }
   return { path, security }
@@ -138,6 +142,9 @@ const createPathScope = (raw: ValueMap, pointer: string, version: VersionDeps): 
     if (typeof value !== 'string') return undefined
     const place = childPointer(pointer, key)
     const template = fold(value, place, scope.foldScope, diagnostics.report)
+    if (key === 'defaults')
+      for (const { code, path, message } of misspeltRestrictions(key, toPlain(template), place))
+        diagnostics.problem(code, path, message)
     return toFoldedMap(template, place, diagnostics) && scope.allowance.take(template, place)
   }
   const variables = written('variables')

@@ -5,7 +5,9 @@
 import { childPointer } from '../../base/json-pointer.ts'
 import { didYouMean } from '../../base/nearest-name.ts'
 import { isHeaderName, NO_HEADER_NAME } from './headers.ts'
+import { withDocumentNames } from '../document-names.ts'
 import type { RealmFacts } from '../environment.ts'
+import type { ValueMap } from '../expression/value.ts'
 import type { Diagnostics } from './diagnostics.ts'
 import {
   type FoldedMap,
@@ -169,6 +171,10 @@ export const compileSecurity = (
       )
   return scheme.compile({ map, realm, diagnostics })
 }
+
+/** Nothing of it is secret: names of groups, roles, scopes and providers stand in the document. */
+export const describeSecurity = (security: CompiledSecurity): ValueMap =>
+  security.type === 'anonymous' ? { type: 'none' } : withDocumentNames({ ...security })
 
 /** The endpoints that a version's schemes mount, the version's own scheme first, each once. */
 export const endpointsOf = (

@@ -1,22 +1,21 @@
-// Describes a compiled operation as data for people: security, limits, headers, action and responses, with everything
-// inherited and folded. Names are those of documents.
+// Describes a compiled operation as data for people: what it inherits, action and responses, all of it folded. Names are
+// those of documents.
 
 import { actionResponse } from '../action-response.ts'
-import type { CompiledSecurity } from '../compile/security.ts'
-import type { CompiledOperation, ContentType } from '../compiled.ts'
+import { describeParts } from '../compile/operation-parts.ts'
+import type { CompiledOperation } from '../compiled.ts'
 import type { Method } from '../document.ts'
+import { withDocumentNames } from '../document-names.ts'
+import { mapAt } from '../expression/members.ts'
 import type { Value, ValueMap } from '../expression/value.ts'
 import { mapTemplates } from '../map-templates.ts'
 import type { WriteTemplate } from './write-template.ts'
 
-export interface OperationDescription {
+export interface DescribedOperation {
   readonly method: Method
   /** JSON pointer into the document. */
   readonly pointer: string
   readonly security: ValueMap
-  readonly accepts: readonly ContentType[]
-  readonly provides: readonly ContentType[]
-  readonly limits: ValueMap
   readonly action: ValueMap & { readonly type: string }
   /** Of the response, where the action succeeds: as `on_result`, the action and the path have them. */
   readonly response_headers: Value
@@ -25,6 +24,9 @@ export interface OperationDescription {
   readonly on_error: ValueMap | null
 }
 
+/** With what else it inherits: `accepts`, `limits`, … */
+export type OperationDescription = DescribedOperation & ValueMap
+
 export const describeOperation = (
   method: Method,
   operation: CompiledOperation,
@@ -32,19 +34,13 @@ export const describeOperation = (
 ): OperationDescription => {
   const headers = operation.onResult.headers ?? actionResponse(operation).headers
   const written = mapTemplates(operation, write)
-  const { limits, body, action, onResult, onError } = written
+  const { action, onResult, onError } = written
+  const parts = describeParts(written)
   return {
     method,
     pointer: operation.pointer,
-    security: describeSecurity(operation.security),
-    accepts: operation.accepts,
-    provides: operation.provides,
-    limits: {
-      ...withDocumentNames({ ...limits }),
-      body_max_bytes: body.maxBytes,
-      body_read_bytes: body.readBytes,
-      body_read_ms: body.readMs,
-    },
+    ...parts,
+    security: mapAt(parts, 'security'),
     action: { ...withDocumentNames({ ...action }), type: action.type },
     response_headers: headers === undefined ? written.headers : write(headers),
     on_result: responseOf(onResult),
@@ -56,20 +52,3 @@ type Response = CompiledOperation<Value>['onResult']
 
 const responseOf = ({ declared, ...members }: Response): ValueMap | null =>
   declared ? withDocumentNames({ ...members }) : null
-
-/** Nothing of it is secret: names of groups, roles, scopes and providers stand in the document. */
-export const describeSecurity = (security: CompiledSecurity): ValueMap =>
-  security.type === 'anonymous' ? { type: 'none' } : withDocumentNames({ ...security })
-
-const OTHER_NAMES: ReadonlyMap<string, string> = new Map([['method', 'http_method']])
-
-/** `queryString` → `query_string`. */
-const withDocumentNames = (members: Readonly<Record<string, unknown>>): ValueMap =>
-  Object.fromEntries(
-    Object.entries(members)
-      .filter(([, value]) => value !== undefined)
-      .map(([name, value]) => [
-        OTHER_NAMES.get(name) ?? name.replaceAll(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`),
-        value as Value,
-      ]),
-  )

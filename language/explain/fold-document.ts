@@ -2,7 +2,7 @@
 // data, since large documents are folded in another thread.
 
 import { compile, type CompileBounds } from '../compile.ts'
-import type { CompiledEndpoint } from '../compile/security.ts'
+import { type CompiledEndpoint, describeSecurity } from '../compile/security.ts'
 import type { CompiledApi, CompiledPath, CompiledVersion } from '../compiled.ts'
 import { type Method, METHODS, type Scheme } from '../document.ts'
 import type { RealmFacts } from '../environment.ts'
@@ -10,11 +10,7 @@ import type { Value, ValueMap } from '../expression/value.ts'
 import type { Problem } from '../problem.ts'
 import type { HostPattern } from '../routes/host-pattern.ts'
 import type { PathPattern } from '../routes/path-pattern.ts'
-import {
-  describeOperation,
-  describeSecurity,
-  type OperationDescription,
-} from './describe-operation.ts'
+import { describeOperation, type OperationDescription } from './describe-operation.ts'
 import { createTemplateWriter, type WriteTemplate } from './write-template.ts'
 
 export interface FoldedDocument {

@@ -3,12 +3,9 @@
 
 import { childPointer } from '../../base/json-pointer.ts'
 import type { Problem, ProblemCode } from '../problem.ts'
-import apiSchema from '../schema/api-specification.schema.json' with { type: 'json' }
+import { ACTION_TYPE_SCHEMA } from '../schema/action-schemas.ts'
 import { boundProblems } from './bound-problems.ts'
 import { describeFault, type Place, type SchemaFault } from './messages.ts'
-
-/** Known by identity: ajv returns the very definition that a value broke. */
-const ACTION_TYPE: object = apiSchema.$defs.actionType
 
 /** Only says that something within has failed, or is an alternative that failed before another held. */
 const isEcho = ({ keyword, schemaPath }: SchemaFault): boolean =>
@@ -62,7 +59,7 @@ const codeOf = (fault: SchemaFault): ProblemCode => {
       // A text beside other types must be an expression: other texts are of the wrong type.
       return Array.isArray(fault.parentSchema?.['type']) ? 'invalid_datatype' : 'invalid_value'
     case 'enum':
-      return fault.parentSchema === ACTION_TYPE ? 'unsupported_action_type' : 'invalid_value'
+      return fault.parentSchema === ACTION_TYPE_SCHEMA ? 'unsupported_action_type' : 'invalid_value'
     default:
       return 'invalid_value'
   }

@@ -4,7 +4,7 @@
 import { nearestName } from '../../base/nearest-name.ts'
 import { METHODS } from '../document.ts'
 import { isMap } from '../expression/value.ts'
-import apiSchema from '../schema/api-specification.schema.json' with { type: 'json' }
+import { DOCUMENT_SCHEMA } from '../schema/document-schema.ts'
 import { unquotedExpression, unquotedWords } from './misread-values.ts'
 import { hintFor, misspelling } from './name-hints.ts'
 import { unitHint } from './unit-hints.ts'
@@ -96,7 +96,7 @@ const describeNoMethod = (path: unknown): string => {
 }
 
 const isKnownInPaths = (name: string): boolean =>
-  Object.hasOwn(apiSchema.$defs.path.properties, name)
+  Object.hasOwn(DOCUMENT_SCHEMA.$defs['path']?.properties ?? {}, name)
 
 const describeMissing = (name: string, found: unknown, schema: Schema): string => {
   const properties = isMap(schema['properties']) ? schema['properties'] : {}
@@ -111,9 +111,9 @@ const describeMissing = (name: string, found: unknown, schema: Schema): string =
 }
 
 const referencedBy = ({ $ref }: Schema): Schema => {
-  const definitions: Readonly<Record<string, Schema>> = apiSchema.$defs
+  const definitions: Readonly<Record<string, object>> = DOCUMENT_SCHEMA.$defs
   const name = typeof $ref === 'string' ? $ref.slice('#/$defs/'.length) : ''
-  return Object.hasOwn(definitions, name) ? (definitions[name] ?? {}) : {}
+  return Object.hasOwn(definitions, name) ? { ...definitions[name] } : {}
 }
 
 const descriptionOf = ({ description }: Schema): string =>

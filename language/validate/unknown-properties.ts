@@ -1,13 +1,16 @@
-// Warns of properties that nothing reads, so that a misspelt name does not pass silently. The published schema is the
-// only list of names; free-form maps are not searched.
+// Finds properties that nothing reads, so that a misspelt name does not pass silently, and those that restrict, which no
+// gateway may ignore. The table of keys is the only list of names; free-form maps are not searched.
 
+import { isMisspelling } from '../../base/nearest-name.ts'
 import { childPointer } from '../../base/json-pointer.ts'
 import { ownValue } from '../expression/lookup.ts'
-import { mapAt } from '../expression/members.ts'
+import { mapAt, memberAt } from '../expression/members.ts'
 import { isMap, type ValueMap } from '../expression/value.ts'
-import type { Warning } from '../problem.ts'
+import type { Problem, Warning } from '../problem.ts'
+import { RESTRICTS } from '../schema/document-notation.ts'
+import { DOCUMENT_SCHEMA } from '../schema/document-schema.ts'
+import { RESTRICTING_KEYS } from '../schema/restricting-keys.ts'
 import { hintFor } from './name-hints.ts'
-import apiSchema from '../schema/api-specification.schema.json' with { type: 'json' }
 
 export const MAX_WARNINGS = 1000
 
@@ -19,55 +22,140 @@ interface Shape {
   readonly byType: ReadonlyMap<string, Shape>
   /** What elements of a list, or entries of a map with free names, hold. */
   readonly entries: Shape | undefined
+  readonly restricts: boolean
+}
+
+/** What a walk over a document meets. */
+interface Visitor {
+  readonly known?: (name: string, shape: Shape) => void
+  readonly unknown?: (pointer: string, name: string, hint: () => string) => void
+  /** A text stands where an object might, which an expression gives. */
+  readonly given?: (pointer: string) => void
+}
+
+export interface UnknownProperties {
+  /** Names that are close to those of keys that restrict: the author believes that something is protected. */
+  readonly problems: readonly Problem[]
+  readonly warnings: readonly Warning[]
 }
 
 /**
  * The unknown properties of a document, at every level but those where names are free (`meta`,
- * `variables`, `info`, `options`, `headers`, bodies, …). At most 1000.
- * @example unknownProperties({ …, hots: 'a' }) // [{ code: 'UnknownProperty', path: '/hots', … }]
+ * `variables`, `info`, `options`, `headers`, bodies, …). At most 1000 of each.
+ * @example unknownProperties({ …, hots: 'a' }).warnings // [{ code: 'UnknownProperty', path: '/hots', … }]
  */
-export const unknownProperties = (document: unknown): readonly Warning[] => {
+export const unknownProperties = (document: unknown): UnknownProperties =>
+  findUnknown(document, '', DOCUMENT)
+
+/** Of a part that an expression gives, of which nothing but its restrictions is known to matter. */
+export const misspeltRestrictions = (
+  part: 'defaults' | 'operation' | 'optionsOperation',
+  value: unknown,
+  pointer: string,
+): readonly Problem[] => findUnknown(value, pointer, shapeOf(DEFINITIONS[part])).problems
+
+const findUnknown = (value: unknown, pointer: string, shape: Shape): UnknownProperties => {
+  const problems: Problem[] = []
   const warnings: Warning[] = []
-  visit(document, '', DOCUMENT, warnings)
-  return warnings
+  const unknown = (path: string, key: string, hintOf: () => string): void => {
+    const restriction = restrictionLike(key)
+    const name = key.length <= 60 ? key : `${key.slice(0, 60).toWellFormed()}…`
+    if (restriction !== undefined) {
+      if (problems.length < MAX_WARNINGS)
+        problems.push({
+          code: 'invalid_value',
+          path,
+          message: describeRestriction(name, restriction),
+        })
+    } else if (warnings.length < MAX_WARNINGS) {
+      const message = `There is no property '${name}' here: it has no effect${hintOf()}`
+      warnings.push({ code: 'UnknownProperty', path, message })
+    }
+  }
+  visit(value, pointer, shape, { unknown })
+  return { problems, warnings }
 }
 
-const visit = (value: unknown, pointer: string, shape: Shape, warnings: Warning[]): void => {
-  if (Array.isArray(value)) visitEntries(value.entries(), pointer, shape.entries, warnings)
+/** The name of a key that restricts, of which another name may be a misspelling; itself where it is one. */
+const restrictionLike = (name: string): string | undefined =>
+  RESTRICTING_KEYS.has(name)
+    ? name
+    : [...RESTRICTING_KEYS.keys()].find((known) => isMisspelling(name, known))
+
+const describeRestriction = (name: string, restriction: string): string => {
+  const places = RESTRICTING_KEYS.get(restriction) ?? []
+  const where = places.join(', ').replace(/, ([^,]*)$/, ' or $1')
+  return name === restriction
+    ? `'${name}' belongs to ${where}: here it would restrict nothing`
+    : `There is no property '${name}' here; did you mean '${restriction}'? It restricts, so a misspelling is an error; it belongs to ${where}`
+}
+
+/**
+ * The names of the keys of a document that restrict, sorted. Where an expression gives an object, its keys stand
+ * elsewhere in the document: then all that are called so count.
+ * @example restrictingKeysOf({ …, security: { type: 'basic' } }) // ['security']
+ */
+export const restrictingKeysOf = (document: unknown): readonly string[] => {
+  const found = new Set<string>()
+  const given: string[] = []
+  visit(document, '', DOCUMENT, {
+    known: (name, { restricts }) => {
+      if (restricts) found.add(name)
+    },
+    given: (pointer) => given.push(pointer),
+  })
+  // `variables.security` of the API is a default.
+  const hasVariable = memberAt(mapAt(asMap(document), 'variables'), 'security') !== undefined
+  if (hasVariable || given.length > 0) collectNames(document, found)
+  return [...found].sort()
+}
+
+const asMap = (value: unknown): ValueMap => (isMap(value) ? value : {})
+
+const collectNames = (value: unknown, found: Set<string>): void => {
+  if (Array.isArray(value)) for (const item of value) collectNames(item, found)
+  else if (isMap(value))
+    for (const [name, member] of Object.entries(value)) {
+      if (RESTRICTING_KEYS.has(name)) found.add(name)
+      collectNames(member, found)
+    }
+}
+
+const visit = (value: unknown, pointer: string, shape: Shape, visitor: Visitor): void => {
+  if (Array.isArray(value)) visitEntries(value.entries(), pointer, shape.entries, visitor)
+  else if (typeof value === 'string' && !isFree(shape)) visitor.given?.(pointer)
   else if (!isMap(value)) return
-  else if (isFree(shape)) visitEntries(Object.entries(value), pointer, shape.entries, warnings)
-  else visitProperties(value, pointer, shape, warnings)
+  else if (isFree(shape)) visitEntries(Object.entries(value), pointer, shape.entries, visitor)
+  else visitProperties(value, pointer, shape, visitor)
 }
 
 const visitEntries = (
   entries: Iterable<readonly [string | number, unknown]>,
   pointer: string,
   shape: Shape | undefined,
-  warnings: Warning[],
+  visitor: Visitor,
 ): void => {
   if (shape === undefined || isLeaf(shape)) return
-  for (const [key, value] of entries) visit(value, childPointer(pointer, key), shape, warnings)
+  for (const [key, value] of entries) visit(value, childPointer(pointer, key), shape, visitor)
 }
 
-const visitProperties = (
-  map: ValueMap,
-  pointer: string,
-  shape: Shape,
-  warnings: Warning[],
-): void => {
+const visitProperties = (map: ValueMap, pointer: string, shape: Shape, visitor: Visitor): void => {
   const type = ownValue(map, 'type')
   const typed = typeof type === 'string' ? shape.byType.get(type) : undefined
   // If the type is unknown or missing, which is an error, the properties can't be checked.
   const isOfUnknownType = shape.byType.size > 0 && typed === undefined
   for (const [key, value] of Object.entries(map)) {
     const child = typed?.properties.get(key) ?? shape.properties.get(key)
-    if (child === undefined && isOfUnknownType && isOfAnyType(shape, key)) continue
-    if (child === undefined) {
-      const hint = hintFor(key, namesOf(shape, typed)) || hintOfType(shape, key)
-      warn(childPointer(pointer, key), key, hint, warnings)
-    } else if (!isLeaf(child)) visit(value, childPointer(pointer, key), child, warnings)
+    if (child !== undefined) {
+      visitor.known?.(key, child)
+      if (!isLeaf(child)) visit(value, childPointer(pointer, key), child, visitor)
+    } else if (!isOfUnknownType || !isOfAnyType(shape, key))
+      visitor.unknown?.(childPointer(pointer, key), key, () => hint(key, shape, typed))
   }
 }
+
+const hint = (key: string, shape: Shape, typed: Shape | undefined): string =>
+  hintFor(key, namesOf(shape, typed)) || hintOfType(shape, key)
 
 const isOfAnyType = ({ byType }: Shape, key: string): boolean =>
   [...byType.values()].some(({ properties }) => properties.has(key))
@@ -83,13 +171,6 @@ const namesOf = (shape: Shape, typed: Shape | undefined): readonly string[] => [
   ...(typed?.properties.keys() ?? []),
 ]
 
-const warn = (path: string, key: string, hint: string, warnings: Warning[]): void => {
-  if (warnings.length >= MAX_WARNINGS) return
-  const name = key.length <= 60 ? key : `${key.slice(0, 60).toWellFormed()}…`
-  const message = `There is no property '${name}' here: it has no effect${hint}`
-  warnings.push({ code: 'UnknownProperty', path, message })
-}
-
 const isFree = (shape: Shape): boolean => shape.properties.size === 0
 const isLeaf = (shape: Shape): boolean => isFree(shape) && shape.entries === undefined
 
@@ -104,7 +185,7 @@ const shapeOf = (schema: unknown): Shape => {
     const element = part['additionalProperties'] ?? part['items']
     if (isMap(element)) entries = shapeOf(element)
   }
-  return { properties, byType, entries }
+  return { properties, byType, entries, restricts: asMap(schema)[RESTRICTS] === true }
 }
 
 /** A schema with all the schemas for the same value: its reference, and those that apply under a condition. */
@@ -124,7 +205,8 @@ const typeBranches = (schema: ValueMap): readonly (readonly [string, unknown])[]
   })
 }
 
-const definition = (reference: string): unknown =>
-  mapAt(apiSchema as ValueMap, '$defs')[reference.slice('#/$defs/'.length)]
+const DEFINITIONS: Readonly<Record<string, unknown>> = DOCUMENT_SCHEMA.$defs
 
-const DOCUMENT = shapeOf(apiSchema)
+const definition = (reference: string): unknown => DEFINITIONS[reference.slice('#/$defs/'.length)]
+
+const DOCUMENT = shapeOf(DOCUMENT_SCHEMA)

@@ -5,7 +5,9 @@ import { childPointer, pointerKeys } from '../../base/json-pointer.ts'
 import { ownValue } from '../expression/lookup.ts'
 import { isMap } from '../expression/value.ts'
 import type { ExtensibleSchema } from '../schema/realm-notation.ts'
+import { restrictingKeysOf } from '../validate/unknown-properties.ts'
 import { REALM_SCHEMA } from '../schema/realm-schema.ts'
+import { RESTRICTING_KEYS } from '../schema/restricting-keys.ts'
 import { OIDC_PROVIDER_SCHEMA } from '../schema/oidc-provider-schema.ts'
 import { ROUTER_SCHEMA } from '../schema/router-schema.ts'
 import type { Importance } from './importance.ts'
@@ -59,12 +61,19 @@ const TABLES = {
 
 export type EntryKind = keyof typeof TABLES
 
+/** Names keys of the document at any depth: where they stand is for the reader to find, and there may be thousands. */
+const ANY_DEPTH = ['spec', '**'] as const
+
 /**
- * JSON pointers to the members of an entry that its reader may not ignore.
+ * JSON pointers to the members of an entry that its reader may not ignore; of keys of a document that restrict, by name.
  * @example criticalMembers('spec', { id: 'a', …, confinedTo: 'shop' }) // ['/confinedTo']
  */
-export const criticalMembers = (kind: EntryKind, entry: object): readonly string[] =>
-  membersWhere(kind, entry, (importance) => importance === 'critical')
+export const criticalMembers = (kind: EntryKind, entry: object): readonly string[] => [
+  ...membersWhere(kind, entry, (importance) => importance === 'critical'),
+  ...restrictingKeysOf(kind === 'spec' ? ownValue(entry, 'spec') : undefined).map(
+    (name) => `/${ANY_DEPTH.join('/')}/${name}`,
+  ),
+]
 
 /**
  * JSON pointers to the members of an entry that a newer version has written, and this one does not know.
@@ -74,11 +83,13 @@ export const unknownMembers = (kind: EntryKind, entry: unknown): readonly string
   membersWhere(kind, entry, (importance) => importance === undefined)
 
 /**
- * Whether this version knows the member that a JSON pointer names. What is deeper than the tables, the schema validates.
+ * Whether this version knows the member that a JSON pointer names, or the key of documents. What is deeper than the tables,
+ * the schema validates.
  * @example isKnownMember('spec', '/confinedTo') // true
  */
 export const isKnownMember = (kind: EntryKind, pointer: string): boolean => {
   const keys = pointerKeys(pointer)
+  if (kind === 'spec' && keys[0] === 'spec' && keys.length > 1) return isKnownKey(keys)
   return TABLES[kind].every(({ pointer: parent, members }: Table) => {
     const parents = pointerKeys(parent)
     const isWithin =
@@ -86,6 +97,9 @@ export const isKnownMember = (kind: EntryKind, pointer: string): boolean => {
     return !isWithin || Object.hasOwn(members, keys[parents.length] ?? '')
   })
 }
+
+const isKnownKey = (keys: readonly string[]): boolean =>
+  keys.length === 3 && keys[1] === ANY_DEPTH[1] && RESTRICTING_KEYS.has(keys[2] ?? '')
 
 const membersWhere = (
   kind: EntryKind,

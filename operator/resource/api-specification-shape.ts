@@ -2,7 +2,7 @@
 
 import { memberAt } from '../../language/expression/members.ts'
 import type { Problem } from '../../language/problem.ts'
-import apiSchema from '../../language/schema/api-specification.schema.json' with { type: 'json' }
+import { DOCUMENT_SCHEMA } from '../../language/schema/document-schema.ts'
 import { isMap } from '../../language/expression/value.ts'
 import { GATEWAY_CLASS_NAME, LABEL_SELECTOR } from './realm-shape.ts'
 import {
@@ -46,7 +46,7 @@ const VARIABLE_SOURCE = {
 const DOCUMENT = {
   type: 'open',
   isAtomic: true,
-  holds: Object.keys(apiSchema.properties),
+  holds: Object.keys(DOCUMENT_SCHEMA.properties),
   known: {
     id: {
       shape: TEXT,

@@ -1,7 +1,8 @@
 // Builds the JSON Schema that editors use for every kind of file: manifests of all kinds, and plain documents. It is
 // stricter than validation where that helps while typing: it underlines unknown keys, which load with a warning.
 
-import apiSchema from '../../language/schema/api-specification.schema.json' with { type: 'json' }
+import { RESTRICTS } from '../../language/schema/document-notation.ts'
+import { DOCUMENT_SCHEMA } from '../../language/schema/document-schema.ts'
 import { mapAt } from '../../language/expression/members.ts'
 import { isList, isMap, type Value, type ValueMap } from '../../language/expression/value.ts'
 import { specSchema } from './crd.ts'
@@ -14,7 +15,7 @@ import { API_VERSION, GROUP } from './resource.ts'
  * @example manifestSchema().title // 'Manifest or document of svc-gateway'
  */
 export const manifestSchema = (): ValueMap => ({
-  $schema: apiSchema.$schema,
+  $schema: DOCUMENT_SCHEMA.$schema,
   title: 'Manifest or document of svc-gateway',
   description:
     'An ApiSpecification or a Realm, what they refer to, or a plain API document. Paths, expressions and references are checked by `svc validate`.',
@@ -140,7 +141,7 @@ const withoutExtensions = (value: Value): Value => {
   if (!isMap(value)) return value
   const isOpen = value[PRESERVE] === true
   const members = Object.entries(value)
-    .filter(([key]) => !key.startsWith('x-kubernetes-'))
+    .filter(([key]) => key !== RESTRICTS && !key.startsWith('x-kubernetes-'))
     .map(([key, member]) => [key, withoutExtensions(member)] as const)
   return isOpen
     ? { ...Object.fromEntries(members), additionalProperties: true }
@@ -151,9 +152,9 @@ const PRESERVE = 'x-kubernetes-preserve-unknown-fields'
 
 /** Definitions of the language, closed, with examples; the whole is `document`. */
 const documentDefinitions = (): ValueMap => {
-  const { title, description, type, properties, required, $defs } = apiSchema
+  const { title, description, type, properties, required, $defs } = DOCUMENT_SCHEMA
   const document = { title, description, type, properties, required }
-  const definitions: ValueMap = { ...$defs, document }
+  const definitions = mapOf(withoutExtensions({ ...$defs, document } as unknown as ValueMap))
   return Object.fromEntries(
     Object.entries(definitions).map(([name, schema]) => {
       const whole = withMembersOfReference(mapOf(schema), definitions)

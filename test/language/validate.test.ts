@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals'
 import type { Value, ValueMap } from '../../language/expression/value.ts'
-import { type DocumentPart, validate, validatePart } from '../../language/validate.ts'
+import { validate, validatePart } from '../../language/validate.ts'
 import { caseDocuments } from './case-documents.ts'
 
 const operation = { action: { type: 'static', body: 'ok' }, response: {} }
@@ -23,10 +23,8 @@ const actionWith = (action: Value, method = 'get'): ValueMap =>
 const responseWith = (response: Value): ValueMap =>
   versionWith({ paths: { '/a': { get: { action: operation.action, response } } } })
 
-const faults = (document: unknown): readonly string[] => {
-  const validation = validate(document)
-  return validation.ok ? [] : validation.problems.map(({ path, code }) => `${path} ${code}`)
-}
+const faults = (document: unknown): readonly string[] =>
+  validate(document).map(({ path, code }) => `${path} ${code}`)
 
 const PATH = '/versions/v1/paths/~1a'
 const ACTION = `${PATH}/get/action`
@@ -467,10 +465,8 @@ describe('validate rejects', () => {
 })
 
 describe('messages', () => {
-  const messages = (document: unknown): readonly string[] => {
-    const validation = validate(document)
-    return validation.ok ? [] : validation.problems.map(({ message }) => message)
-  }
+  const messages = (document: unknown): readonly string[] =>
+    validate(document).map(({ message }) => message)
 
   it.each<[ValueMap, string]>([
     [pathWith({ timeout: 'soon' }), 'Expected a whole number or an expression, got "soon".'],
@@ -515,7 +511,7 @@ describe('messages', () => {
 })
 
 describe('validatePart', () => {
-  it.each<[DocumentPart, unknown, string, ...string[]]>([
+  it.each<[string, unknown, string, ...string[]]>([
     ['operation', operation, '/x'],
     ['operation', {}, '/x', '/x/action missing_required_value'],
     ['optionsOperation', { action: {} }, '/x'],
@@ -550,7 +546,7 @@ describe('validatePart', () => {
   })
 
   it('throws for a part that there is not', () => {
-    expect(() => validatePart('nothing' as DocumentPart, {}, '')).toThrow(/no schema/)
+    expect(() => validatePart('nothing', {}, '')).toThrow(/no schema/)
   })
 })
 

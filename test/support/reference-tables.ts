@@ -4,6 +4,7 @@
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { parse } from 'yaml'
+import { DOCUMENT_SCHEMA } from '../../language/schema/document-schema.ts'
 
 const ROOT = join(import.meta.dirname, '../..')
 
@@ -20,13 +21,11 @@ interface Schema {
   readonly properties?: Readonly<Record<string, Schema>>
   readonly required?: readonly string[]
   readonly items?: Schema
-  readonly additionalProperties?: Schema | boolean
+  readonly additionalProperties?: Schema | false
   readonly $defs?: Readonly<Record<string, Schema>>
 }
 
-const documents = JSON.parse(
-  readFileSync(join(ROOT, 'language/schema/api-specification.schema.json'), 'utf8'),
-) as Schema
+const documents: Schema = DOCUMENT_SCHEMA
 const definition = parse(readFileSync(join(ROOT, 'crds/realms.yaml'), 'utf8')) as {
   readonly spec: {
     readonly versions: readonly { readonly schema: { readonly openAPIV3Schema: Schema } }[]

@@ -1,7 +1,10 @@
 // Reads what a gateway says of its routes and of a request. Members that are missing or of another type are read as
 // empty, and words that are not known as the nearest that claims less.
 
-import type { OperationDescription } from '../../../language/explain/describe-operation.ts'
+import type {
+  DescribedOperation,
+  OperationDescription,
+} from '../../../language/explain/describe-operation.ts'
 import type {
   Check,
   Explanation,
@@ -12,7 +15,6 @@ import type {
 } from '../../../language/explain/explanation.ts'
 import type { RouteRow } from '../../../language/explain/list-routes.ts'
 import { METHODS } from '../../../language/document.ts'
-import type { ContentType } from '../../../language/compiled.ts'
 import { isMap, type Value, type ValueMap } from '../../../language/expression/value.ts'
 import {
   anyOf,
@@ -121,16 +123,10 @@ const readCheck = mapOf<Check>({
 
 const someMap = orElse(readMap, {})
 
-/** Only shown: what another version may have beside ours is a name all the same. */
-const readTypes = texts as Read<readonly ContentType[]>
-
-const readOperation = mapOf<OperationDescription>({
+const readDescribed = mapOf<DescribedOperation>({
   method: orElse(oneOf(...METHODS), 'get'),
   pointer: someText,
   security: someMap,
-  accepts: readTypes,
-  provides: readTypes,
-  limits: someMap,
   action: (value): OperationDescription['action'] => {
     const action: ValueMap = isMap(value) ? value : {}
     return { ...action, type: someText(action['type']) }
@@ -139,6 +135,12 @@ const readOperation = mapOf<OperationDescription>({
   on_result: orElse(readMap, null),
   on_error: orElse(readMap, null),
 })
+
+/** What operations inherit is only shown, also what another version knows beside ours. */
+const readOperation: Read<OperationDescription> = (value) => {
+  const described = readDescribed(value)
+  return described && { ...(isMap(value) ? value : {}), ...described }
+}
 
 /** undefined: it is no response to `GET /explain`. */
 export const readExplanation = mapOf<Explanation>({

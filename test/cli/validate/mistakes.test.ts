@@ -111,7 +111,7 @@ describe('a name that is misspelt, or is another one here', () => {
       '        get:',
       '        accept: [application/json]\n        get:',
       [
-        "12:17 warning UnknownProperty There is no property 'accept' here: it has no effect; did you mean 'accepts'?",
+        "12:17 error invalid_value There is no property 'accept' here; did you mean 'accepts'? It restricts, so a misspelling is an error; it belongs to a path or defaults",
       ],
     ],
     [
@@ -159,7 +159,7 @@ describe('a name that is misspelt, or is another one here', () => {
       'response:',
       'security: {}\n          response:',
       [
-        '18:21 error invalid_value security stands on a path, a version or the API: an operation has none of its own',
+        "18:21 error invalid_value 'security' belongs to the API, a version, a path or defaults: here it would restrict nothing",
       ],
     ],
     [

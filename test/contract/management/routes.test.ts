@@ -187,7 +187,7 @@ describe('what a gateway says of a request', () => {
       route: { kind: 'constructor', method: '__proto__' },
       tried: [{ reason: 'toString', matched_segments: 'many' }, 7],
       checks: [{ name: 'x', result: 'y' }],
-      operation: { action: [], accepts: [1, 'a'] },
+      operation: { action: [], accepts: ['a'], newer: { limit: 1 } },
     })
     expect(read).toMatchObject({
       request: { scheme: 'http' },
@@ -195,7 +195,7 @@ describe('what a gateway says of a request', () => {
       route: { kind: 'operation', method: null },
       tried: [{ reason: 'segment', matched_segments: 0 }],
       checks: [{ name: 'scheme', result: 'unknown' }],
-      operation: { action: { type: '' }, accepts: ['a'] },
+      operation: { action: { type: '' }, accepts: ['a'], newer: { limit: 1 } },
     })
   })
 })

@@ -1,6 +1,10 @@
 import { describe, expect, it } from '@jest/globals'
 import type { Value, ValueMap } from '../../../language/expression/value.ts'
-import { unknownProperties } from '../../../language/validate/unknown-properties.ts'
+import {
+  misspeltRestrictions,
+  restrictingKeysOf,
+  unknownProperties,
+} from '../../../language/validate/unknown-properties.ts'
 
 const documentWith = (path: ValueMap, more: ValueMap = {}): ValueMap => ({
   id: 'a',
@@ -88,13 +92,14 @@ describe('unknownProperties', () => {
       `${PATH}/security/x`,
     ],
   ])('%s', (_name, document, ...expected) => {
-    const warnings = unknownProperties(document)
+    const { problems, warnings } = unknownProperties(document)
+    expect(problems).toEqual([])
     expect(warnings.map(({ path }) => path)).toEqual(expected)
     expect(warnings.every(({ code }) => code === 'UnknownProperty')).toBe(true)
   })
 
   it('names the property, cut to a bounded length', () => {
-    const [short, long] = unknownProperties({ hots: 1, ['x'.repeat(5000)]: 1 })
+    const [short, long] = unknownProperties({ hots: 1, ['x'.repeat(5000)]: 1 }).warnings
     expect(short?.message).toBe(
       "There is no property 'hots' here: it has no effect; did you mean 'host'?",
     )
@@ -103,6 +108,104 @@ describe('unknownProperties', () => {
 
   it('warns at most 1000 times', () => {
     const many = Object.fromEntries(Array.from({ length: 1200 }, (_, i) => [`x${i}`, 1]))
-    expect(unknownProperties(many)).toHaveLength(1000)
+    expect(unknownProperties(many).warnings).toHaveLength(1000)
+  })
+})
+
+describe('a name close to that of a key that restricts', () => {
+  it.each<[string, unknown, readonly (readonly [string, string])[]]>([
+    [
+      'misspelt',
+      documentWith({ body_max_byts: 1 }),
+      [
+        [
+          `${PATH}/body_max_byts`,
+          "There is no property 'body_max_byts' here; did you mean 'body_max_bytes'? It restricts, so a misspelling is an error; it belongs to a path, an operation or defaults",
+        ],
+      ],
+    ],
+    [
+      'at a level where it restricts nothing',
+      documentWith({ get: { security: {}, action: { type: 'static' } } }),
+      [
+        [
+          `${PATH}/get/security`,
+          "'security' belongs to the API, a version, a path or defaults: here it would restrict nothing",
+        ],
+      ],
+    ],
+  ])('%s is an error', (_name, document, expected) => {
+    const { problems, warnings } = unknownProperties(document)
+    expect(problems.map(({ path, message }) => [path, message])).toEqual(expected)
+    expect(warnings).toEqual([])
+  })
+
+  it.each([
+    ['Security', 1],
+    ['bodyMaxBytes', 1],
+    ['scheme', 1],
+    ['poolsize', 1],
+    ['poll_size', 1],
+    ['isActive', 1],
+    ['x-security', 0],
+    ['active', 0],
+    ['secure', 0],
+    ['time_out', 0],
+  ])('%s: %j', (name, count) => {
+    const { problems, warnings } = unknownProperties(
+      documentWith({}, { versions: [{ [name]: 1 }] }),
+    )
+    expect([problems.length, warnings.length]).toEqual([count, 1 - count])
+  })
+
+  it('counts in what an expression gives', () => {
+    const operation = { action: { type: 'static', acepts: 1 }, body_max_byts: 1, time_out: 1 }
+    const problems = misspeltRestrictions('operation', operation, '/get')
+    expect(problems.map(({ path }) => path)).toEqual(['/get/action/acepts', '/get/body_max_byts'])
+  })
+})
+
+describe('restrictingKeysOf', () => {
+  it.each<[string, unknown, readonly string[]]>([
+    ['no document', 7, []],
+    ['none', documentWith({ timeout: 1, get: { action: { type: 'static' } } }), []],
+    [
+      'of every level',
+      documentWith(
+        { schemes: ['https'], get: { body_max_bytes: 1, action: { type: 'static' } } },
+        { security: {}, defaults: { accepts: ['application/json'] } },
+      ),
+      ['accepts', 'body_max_bytes', 'schemes', 'security'],
+    ],
+    [
+      'in a list of versions',
+      documentWith({}, { versions: [{ is_active: false, pool_size: 1, paths: {} }] }),
+      ['is_active', 'pool_size'],
+    ],
+    [
+      'not in a body or a variable',
+      documentWith(
+        { get: { action: { type: 'static', body: { security: 1 } } } },
+        { variables: { accepts: 1 } },
+      ),
+      [],
+    ],
+    [
+      'in a variable, where an expression gives an object',
+      documentWith({ get: '{{variables.op}}' }, { variables: { op: { body_max_bytes: 1 } } }),
+      ['body_max_bytes'],
+    ],
+    [
+      'a default that stands among the variables',
+      documentWith({}, { variables: { security: { type: 'basic' } } }),
+      ['security'],
+    ],
+    [
+      'not where a Security Object only mentions it',
+      documentWith({ security: { type: 'basic', schemes: ['https'] } }),
+      ['security'],
+    ],
+  ])('%s', (_name, document, names) => {
+    expect(restrictingKeysOf(document)).toEqual(names)
   })
 })

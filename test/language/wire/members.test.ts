@@ -114,7 +114,13 @@ describe('unknownMembers', () => {
 describe('isKnownMember', () => {
   it.each<[Parameters<typeof isKnownMember>[0], string, boolean]>([
     ['spec', '/confinedTo', true],
-    ['spec', '/spec/anything/below', true],
+    ['spec', '/spec', true],
+    ['spec', '/spec/**/security', true],
+    ['spec', '/spec/**/limit', false],
+    ['spec', '/spec/**/constructor', false],
+    ['spec', '/spec/**', false],
+    ['spec', '/spec/**/security/more', false],
+    ['spec', '/spec/security', false],
     ['spec', '/quota', false],
     ['spec', '/quota/rate', false],
     ['spec', '/__proto__', false],
@@ -137,5 +143,14 @@ describe('isKnownMember', () => {
 it('a document that may not leave its namespace says that this is no mere word', () => {
   expect(criticalMembers('spec', { id: 'a', spec: {}, confinedTo: 'shop' })).toEqual([
     '/confinedTo',
+  ])
+})
+
+it('a document whose keys restrict says so by their names, once each', () => {
+  const path = { security: { type: 'basic' }, get: { body_max_bytes: 1, timeout: 1 } }
+  const spec = { security: {}, versions: { v1: { paths: { '/a': path, '/b': path } } } }
+  expect(criticalMembers('spec', { id: 'a', spec })).toEqual([
+    '/spec/**/body_max_bytes',
+    '/spec/**/security',
   ])
 })
