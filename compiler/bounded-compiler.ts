@@ -167,7 +167,7 @@ export class BoundedCompiler<R> {
     const message =
       `Compiling the document takes more than ${limits.memoryMb} MB of memory or ${limits.timeMs / 1000} seconds, ` +
       'so it is not tried again as it is: split it into several documents, or have it inherit and repeat less ' +
-      '(the limits are the settings compile-memory-mb and compile-seconds of gateway and operator)'
+      '(the time is the setting compile-seconds of gateway and operator)'
     return refuse({ code: 'too_expensive', path: '', message }, document)
   }
 }

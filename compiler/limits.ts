@@ -14,6 +14,9 @@ export interface CompileLimits {
   readonly timeMs: number
 }
 
+/** The chart adds as much to what a container needs at least. */
+const MEMORY_MB = 128
+
 export const COMPILE_SETTINGS = {
   'max-routes': {
     type: 'integer',
@@ -21,13 +24,6 @@ export const COMPILE_SETTINGS = {
     min: 1,
     max: 1_000_000,
     help: 'routes that one document may define: its paths times the forms of their optional segments and of the host; set it alike for gateways and operator',
-  },
-  'compile-memory-mb': {
-    type: 'integer',
-    default: 128,
-    min: 64,
-    max: 4096,
-    help: 'memory that compiling one large document may take, in addition to that of the process; a document that takes more is rejected as too_expensive',
   },
   'compile-seconds': {
     type: 'duration',
@@ -40,11 +36,10 @@ export const COMPILE_SETTINGS = {
 
 export const limitsFrom = (settings: {
   readonly maxRoutes: number
-  readonly compileMemoryMb: number
   readonly compileSeconds: number
 }): CompileLimits => ({
   maxRoutes: settings.maxRoutes,
-  memoryMb: settings.compileMemoryMb,
+  memoryMb: MEMORY_MB,
   timeMs: settings.compileSeconds * 1000,
 })
 

@@ -121,12 +121,6 @@ const METRICS = {
     help: 'WebSocket connections that are relayed to routers.',
     labels: [],
   },
-  limitsExceeded: {
-    kind: 'counter',
-    name: 'svc_gateway_limits_exceeded_total',
-    help: 'Requests that exceeded a limit which is new in this version, by limit: rejected, or let through with --new-limits report.',
-    labels: ['limit'],
-  },
   memoryBudget: {
     kind: 'gauge',
     name: 'svc_gateway_memory_budget_bytes',

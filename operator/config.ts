@@ -46,12 +46,6 @@ export const SETTINGS = {
       placeholder: 'NAME',
       help: "namespace of the operator's Lease and certificates; that of the pod or the context if left out",
     },
-    'service-account': {
-      type: 'string',
-      default: 'svc-operator',
-      placeholder: 'NAME',
-      help: 'service account of the operator, for the commands that it prints',
-    },
     namespaces: {
       type: 'list',
       default: ['all'],
@@ -172,7 +166,7 @@ export const SETTINGS = {
       type: 'duration',
       default: 300,
       max: 86_400,
-      help: 'how long a new gateway may stay out of service because it rejects documents of a namespace that other gateways serve; 0: never',
+      help: 'how long a new gateway may stay out of service because it rejects documents of a namespace that other gateways serve, so that no tenant stops a rollout for longer; 0: never',
     },
     status: {
       type: 'custom',

@@ -40,6 +40,7 @@ import { createReplica, type Replica } from './replica.ts'
 import { namespaceQuotaFrom } from './quota-settings.ts'
 import type { SourceNote } from './resource/resource-source.ts'
 import { GROUP } from './resource/resource.ts'
+import type { OperatorAccount } from './resource/roles-for.ts'
 import { createStatusEvents } from './status/kubernetes-status-events.ts'
 import { createStatusWriter, type StatusWriter } from './status/kubernetes-status.ts'
 import { operatorName, STATUS_FIELD_MANAGER } from './status/kubernetes-status-apply.ts'
@@ -81,6 +82,8 @@ export const operateOnKubernetes = async (
     onRequest: metrics.onRequest,
   })
   const namespace = settings.namespace ?? cluster.namespace
+  const { serviceAccount = 'svc-operator' } = cluster
+  const account = { serviceAccount, operatorNamespace: namespace }
   const compiler = createOperatorCompiler({ limits: limitsFrom(settings), timers: clock })
   const replica = createReplica({ api, clock, log, namespace, settings })
   const parts = assemble({
@@ -88,6 +91,7 @@ export const operateOnKubernetes = async (
     api,
     clock,
     namespace,
+    account,
     metrics,
     compiler,
     replica,
@@ -104,6 +108,7 @@ export const operateOnKubernetes = async (
     api,
     clock,
     namespace,
+    account,
     log,
     foresight: () => controller.foresight,
     dataPlanes: () => dataPlanes.known(),
@@ -171,11 +176,12 @@ interface AssemblyDeps extends KubernetesOptions {
   readonly clock: Clock
   /** The operator's own. */
   readonly namespace: string
+  readonly account: OperatorAccount
   readonly namespaces: readonly string[] | 'all'
 }
 
 const assemble = (deps: AssemblyDeps): Parts => {
-  const { api, clock, log, settings, namespace, namespaces } = deps
+  const { account, api, clock, log, settings, namespace, namespaces } = deps
   const shared = { api, clock, log }
   const pool =
     settings.dataPlaneNamespaces.length === 0 ? [namespace] : settings.dataPlaneNamespaces
@@ -183,7 +189,7 @@ const assemble = (deps: AssemblyDeps): Parts => {
     ...shared,
     namespace,
     clientName: settings.manager,
-    serviceAccount: settings.serviceAccount,
+    serviceAccount: account.serviceAccount,
     // A Pod of the shared pool can't start before its Secret exists.
     awaitedNamespaces: pool,
     dataPlaneNamespaces: () =>
@@ -256,13 +262,23 @@ interface Machinery extends Pick<Parts, 'certificates' | 'dataPlanes'> {
 }
 
 const createController = (
-  { api, clock, log, settings, namespace, namespaces, watchLog, compiler, replica }: AssemblyDeps,
+  {
+    account,
+    api,
+    clock,
+    log,
+    settings,
+    namespace,
+    namespaces,
+    watchLog,
+    compiler,
+    replica,
+  }: AssemblyDeps,
   { certificates, dataPlanes, leaderOnlyTasks, writer }: Machinery,
 ): Controller => {
   const shared = { api, clock, log }
   const reporter = { controller: `${GROUP}/operator`, instance: replica.identity }
   const events = createStatusEvents(createEventRecorder({ ...shared, reporter }), clock)
-  const account = { serviceAccount: settings.serviceAccount, operatorNamespace: namespace }
   const realmKeys = new RealmKeyManager({ ...shared, ...account, namespace })
   return new Controller({
     clock,

@@ -31,7 +31,7 @@ import type { Clock } from '../base/clock.ts'
 import type { OperatorSettings } from './config.ts'
 import type { OperatorCompiler } from './document-compiler.ts'
 import { type KubernetesApi, type ResourceType, TYPES } from './kubernetes/client/api.ts'
-import { readRemedy } from './resource/roles-for.ts'
+import { type OperatorAccount, readRemedy } from './resource/roles-for.ts'
 import { WEBHOOK_CONFIGURATION } from './resource/roles.ts'
 import { openSidecarFile } from './sidecar-file.ts'
 
@@ -47,7 +47,6 @@ type Settings = Pick<
   | 'sidecar'
   | 'manager'
   | 'dataPlaneTls'
-  | 'serviceAccount'
 >
 
 /** Of the Service, and of the host in `--webhook-url`; none where there is no webhook. */
@@ -75,6 +74,7 @@ export interface ServerOptions extends AdmissionOptions {
 
 /** What the operator knows besides the object that is reviewed. */
 export interface Knowledge extends Pick<AdviserOptions, 'foresight' | 'dataPlanes'> {
+  readonly account: OperatorAccount
   readonly compiler: OperatorCompiler
   readonly api: KubernetesApi
 }
@@ -111,10 +111,9 @@ const isServed = (namespace: string, { namespaces }: Settings): boolean =>
   namespaces.includes('all') || namespaces.includes(namespace)
 
 const openAdviser = (
-  { settings, namespace, api, clock, foresight, dataPlanes }: ServerOptions & Knowledge,
+  { settings, account, api, clock, foresight, dataPlanes }: ServerOptions & Knowledge,
   compile: AdviserOptions['compile'],
 ): Adviser => {
-  const account = { serviceAccount: settings.serviceAccount, operatorNamespace: namespace }
   return createAdviser({
     className: settings.class,
     foresight,

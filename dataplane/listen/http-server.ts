@@ -10,7 +10,6 @@ import { http } from '../../base/node-http.ts'
 import type { GatewaySettings } from '../config.ts'
 import type { ConnectionGate } from '../connections/connection-gate.ts'
 import { type IsScarce, NEVER_SCARCE } from '../least-rate.ts'
-import { ENFORCED, type LimitPolicy } from '../limit-policy.ts'
 import type { MemoryBudget } from '../memory/memory-budget.ts'
 import {
   MAX_WAITING_BYTES,
@@ -102,7 +101,7 @@ const optionsOf = (limits: ServerLimits, handlers: ServerHandlers): ServerOption
     if (ends.has(socket)) return false
     const { onUpgrade, shouldUpgrade } = handlers
     const isTaken =
-      !hasTooManyLines(request, handlers) && (shouldUpgrade?.(request) ?? onUpgrade !== undefined)
+      !hasTooManyLines(request) && (shouldUpgrade?.(request) ?? onUpgrade !== undefined)
     if (!isTaken && mayLoseBytes(request)) ends.set(socket, 'with-this-request')
     return isTaken
   },
@@ -139,7 +138,7 @@ const prepare = <S extends Server>(
   // Node caches it when it is read: otherwise a client that disconnects has no address in logs and failure counts.
   server.on(event, ({ remoteAddress }: Socket) => remoteAddress)
   // Node silently drops header lines beyond this: one more shows that there were too many.
-  server.maxHeadersCount = limitsOf(handlers).isEnforced ? MAX_HEADER_LINES + 1 : 0
+  server.maxHeadersCount = MAX_HEADER_LINES + 1
   memory?.onTight((isTight) => {
     server.headersTimeout = (limits.headersTimeoutSeconds * 1000) / (isTight ? 2 : 1)
   })
@@ -153,7 +152,7 @@ const prepare = <S extends Server>(
       ends.set(socket, 'over')
       response.shouldKeepAlive = false
     }
-    if (hasTooManyLines(request, handlers)) refuseHead(server, socket)
+    if (hasTooManyLines(request)) refuseHead(server, socket)
     else if (response.socket === null) pipelined.hold(request, response)
     else onRequest(request, response)
   }
@@ -169,7 +168,7 @@ const prepare = <S extends Server>(
     socket.on('error', () => undefined)
     connectInTurn(socket, () => {
       if (ends.has(socket)) return
-      if (hasTooManyLines(request, handlers)) refuseHead(server, socket)
+      if (hasTooManyLines(request)) refuseHead(server, socket)
       else answerConnect(request, socket, onRequest)
     })
   })
@@ -248,10 +247,8 @@ const idleMsOf = ({ keepAliveSeconds, headersTimeoutSeconds }: ServerLimits): nu
 const MAX_HEADER_LINES = 128
 
 /** Name, value, name, … */
-const hasTooManyLines = ({ rawHeaders }: IncomingMessage, handlers: ServerHandlers): boolean =>
-  rawHeaders.length > 2 * MAX_HEADER_LINES && limitsOf(handlers).refuses('header_lines')
-
-const limitsOf = ({ memory }: ServerHandlers): LimitPolicy => memory?.limits ?? ENFORCED
+const hasTooManyLines = ({ rawHeaders }: IncomingMessage): boolean =>
+  rawHeaders.length > 2 * MAX_HEADER_LINES
 
 /** Rejects a head in the same way as the parser rejects one with too many bytes. */
 const refuseHead = (server: Server, socket: Duplex): void => {

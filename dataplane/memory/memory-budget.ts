@@ -1,31 +1,21 @@
 // Keeps what a process holds for its clients and peers within the memory that the process has: it counts the bytes
 // held, rejects new buffering when memory is short, and closes the largest consumers before memory runs out.
 
-import { ENFORCED, type LimitPolicy } from '../limit-policy.ts'
-
 /** The owner of memory, which is closed when it holds too much: mostly the socket of a client. */
 export interface MemoryOwner {
   destroy(): unknown
 }
 
 /** What one body may decode to, however few its bytes are. */
-export interface ValueLimits {
-  /** Numbers, strings, keys of maps, lists, maps … */
-  readonly values: number
-  /** Lists and maps. */
-  readonly containers: number
-}
-
-export const DEFAULT_VALUE_LIMITS: ValueLimits = { values: 1_000_000, containers: 100_000 }
+export const MAX_BODY_VALUES = 1_000_000
 
 export interface MemoryBudgetOptions {
   /** Bytes; see process-memory.ts. */
   readonly size: number
   /** Bytes of the heap in use at the start. */
   readonly heapUse?: number
-  readonly valueLimits?: ValueLimits
-  /** Whether too many values are rejected; if left out, they are. */
-  readonly limits?: LimitPolicy
+  /** The most values that a body may decode to: numbers, strings, keys of maps, lists, maps …; a million if left out. */
+  readonly maxBodyValues?: number
   /** Called when new buffering was rejected. */
   readonly onRefused?: () => void
   /** Called when owners were closed, with the number of bytes that this freed. */
@@ -57,8 +47,7 @@ const ALWAYS_BYTES = 16 * 1024
  */
 export class MemoryBudget {
   readonly size: number
-  readonly valueLimits: ValueLimits
-  readonly limits: LimitPolicy
+  readonly maxBodyValues: number
   readonly #options: MemoryBudgetOptions
   readonly #loadedContent = new Set<Holding>()
   readonly #tightListeners: ((isTight: boolean) => void)[] = []
@@ -73,8 +62,7 @@ export class MemoryBudget {
 
   constructor(options: MemoryBudgetOptions) {
     this.size = options.size
-    this.valueLimits = options.valueLimits ?? DEFAULT_VALUE_LIMITS
-    this.limits = options.limits ?? ENFORCED
+    this.maxBodyValues = options.maxBodyValues ?? MAX_BODY_VALUES
     this.#options = options
     this.#uncounted = options.heapUse ?? 0
   }
@@ -209,12 +197,8 @@ export class Holding {
     return this.#buffers + this.#values
   }
 
-  get valueLimits(): ValueLimits {
-    return this.#budget.valueLimits
-  }
-
-  get limits(): LimitPolicy {
-    return this.#budget.limits
+  get maxBodyValues(): number {
+    return this.#budget.maxBodyValues
   }
 
   /** Of the whole budget. */

@@ -3,11 +3,13 @@
 
 import { countInSteps, type JsonMarks, NO_MARKS } from '../../base/json-weight.ts'
 import { DecodeError } from '../decode-error.ts'
-import { ENFORCED, type LimitPolicy } from '../limit-policy.ts'
-import { DEFAULT_VALUE_LIMITS, type Holding, type ValueLimits } from './memory-budget.ts'
+import { type Holding, MAX_BODY_VALUES } from './memory-budget.ts'
+
+/** The share of the values that may be lists and maps, which take several times the memory of the others. */
+const CONTAINERS = 0.1
 
 /** JSON of this many bytes cannot exceed the limits of a meter without a holding: each container takes two bytes. */
-export const HARMLESS_JSON_BYTES = 2 * DEFAULT_VALUE_LIMITS.containers
+export const HARMLESS_JSON_BYTES = 2 * CONTAINERS * MAX_BODY_VALUES
 
 /** What V8 takes, measured: `{}` in a list 64 to 76 bytes, `{a1: 1}` with a shape of its own 250. */
 const CONTAINER_BYTES = 128
@@ -17,18 +19,17 @@ const CONTAINER_BYTES = 128
 const VALUE_BYTES = 48
 
 export class ValueMeter {
-  readonly #limits: ValueLimits
+  readonly #maxValues: number
+  readonly #maxContainers: number
   readonly #holding: Holding | undefined
-  readonly #policy: LimitPolicy
   #values = 1
   #containers = 0
-  #isReported = false
 
   /** @param holding is charged for the values; without it only the limits apply */
   constructor(holding?: Holding) {
     this.#holding = holding
-    this.#limits = holding?.valueLimits ?? DEFAULT_VALUE_LIMITS
-    this.#policy = holding?.limits ?? ENFORCED
+    this.#maxValues = holding?.maxBodyValues ?? MAX_BODY_VALUES
+    this.#maxContainers = Math.floor(CONTAINERS * this.#maxValues)
   }
 
   /**
@@ -36,13 +37,11 @@ export class ValueMeter {
    * @throws DecodeError `too_many_values`, `no_memory`
    */
   count(containers: number, values: number): void {
-    const limits = this.#limits
     this.#containers += containers
     this.#values += values
-    if (this.#containers > limits.containers)
-      this.#exceed(`the body has more than ${limits.containers} lists and maps`)
-    else if (this.#values > limits.values)
-      this.#exceed(`the body has more than ${limits.values} values`)
+    if (this.#containers > this.#maxContainers)
+      throw tooManyValues(`${this.#maxContainers} lists and maps`)
+    if (this.#values > this.#maxValues) throw tooManyValues(`${this.#maxValues} values`)
     this.#pay(containers * CONTAINER_BYTES + values * VALUE_BYTES)
   }
 
@@ -54,12 +53,6 @@ export class ValueMeter {
     this.#pay(2 * bytes)
   }
 
-  #exceed(message: string): void {
-    if (this.#isReported) return
-    if (this.#policy.refuses('body_values')) throw new DecodeError('too_many_values', message)
-    this.#isReported = true
-  }
-
   #pay(bytes: number): void {
     if (this.#holding?.reserveValues(bytes) === false)
       throw new DecodeError(
@@ -68,6 +61,9 @@ export class ValueMeter {
       )
   }
 }
+
+const tooManyValues = (most: string): DecodeError =>
+  new DecodeError('too_many_values', `the body has more than ${most}`)
 
 /** Shorter JSON is not counted: it is charged for the most that it could be, `[[],[],…]`. */
 const SHORT_JSON_BYTES = 2048

@@ -10,22 +10,10 @@ export const REQUEST_LIMIT_SETTINGS = {
     max: 1_048_576,
     help: 'most bytes of the request line and headers together; larger ones get 431',
   },
-  'new-limits': {
-    type: 'enum',
-    values: ['enforce', 'report'],
-    default: 'enforce',
-    help: 'requests that exceed a limit which is new in this version are rejected, or let through and reported in the log and as svc_gateway_limits_exceeded_total',
-  },
   'max-body-values': {
     type: 'integer',
     default: 1_000_000,
     min: 1000,
-    help: 'most values that a JSON, MessagePack or form body may decode to, keys of maps included; larger ones get 413',
-  },
-  'max-body-containers': {
-    type: 'integer',
-    default: 100_000,
-    min: 100,
-    help: 'most lists and maps that a JSON or MessagePack body may decode to; larger ones get 413',
+    help: 'most values that a JSON, MessagePack or form body may decode to, keys of maps included; a tenth of them may be lists and maps; larger ones get 413',
   },
 } as const satisfies SettingsTable['settings']

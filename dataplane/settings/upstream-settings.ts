@@ -35,7 +35,7 @@ export const UPSTREAM_SETTINGS = {
     placeholder: 'PORT,…|none',
     accept: isPortOrNone,
     expected: 'ports from 1 to 65535, comma-separated, or none',
-    help: 'management ports of gateways, which forward may never reach at addresses of the cluster; if left out, in a Pod, that of --management',
+    help: 'management ports of gateways, which forward may never reach at addresses of the cluster, for gateways that listen on others than this one; if left out, in a Pod, that of --management',
   },
   'cluster-networks': {
     type: 'list',
@@ -43,14 +43,14 @@ export const UPSTREAM_SETTINGS = {
     placeholder: 'CIDR,…',
     accept: isCidr,
     expected: 'addresses or CIDRs such as 10.0.0.0/8 or fd00::/8, comma-separated',
-    help: 'addresses of Pods, Services and nodes; if left out, private addresses, or all addresses where this machine has a public one',
+    help: 'addresses of Pods, Services and nodes, of which documents that are confined to their namespace reach only its Services; if left out, private addresses, or all addresses where this machine has a public one',
   },
   'cluster-domain': CLUSTER_DOMAIN_SETTING,
   'upstream-connection-age': {
     type: 'duration',
     default: 60,
     max: 86_400,
-    help: 'age after which a connection to an upstream gets no new request, or up to a quarter earlier; 0 is no bound',
+    help: 'age after which a connection to an upstream gets no new request, or up to a quarter earlier: shorter where few connections lead to many instances behind one address, longer where TLS handshakes are expensive; 0 is no bound',
   },
   'upstream-ca': {
     type: 'path',

@@ -8,28 +8,21 @@ import { heapUse, watchHeapUse } from '../../base/heap-use.ts'
 import { MemoryBudget } from '../memory/memory-budget.ts'
 import { memoryBudgetOf } from '../memory/process-memory.ts'
 import type { GatewayMetrics } from '../metrics.ts'
-import { createServingLimits } from './serving-limits.ts'
 
 export interface ServingMemory {
   readonly memory: MemoryBudget
   readonly stopWatching: () => void
 }
 
-type MemorySettings = Pick<
-  GatewaySettings,
-  'processes' | 'maxBodyValues' | 'maxBodyContainers' | 'newLimits'
->
-
 export const createServingMemory = (
-  settings: MemorySettings,
+  settings: Pick<GatewaySettings, 'processes' | 'maxBodyValues'>,
   metrics: GatewayMetrics,
   log: Log,
 ): ServingMemory => {
   const memory = new MemoryBudget({
     size: memoryBudgetOf(countProcesses(settings.processes)),
     heapUse: heapUse(),
-    limits: createServingLimits(settings, metrics, log),
-    valueLimits: { values: settings.maxBodyValues, containers: settings.maxBodyContainers },
+    maxBodyValues: settings.maxBodyValues,
     onRefused: metrics.counter('memoryRefusals', {}),
     onClosed: (owners, bytes) => {
       metrics.count('memoryClosed', {}, owners)

@@ -81,7 +81,6 @@ export const createServingWamp = (options: ServingWampOptions): ServingWamp => {
       callTimeoutMs: () => realms.callTimeoutMs(version.realmUri),
       deadlines,
       callbacks,
-      limits: memory.limits,
       realm: () => realms.get(version.realmUri),
       spanOf,
     }),

@@ -106,7 +106,7 @@ describe('too expensive', () => {
     if (limit === 'time') await clock.run(60_000)
     const { did } = await result
     expect(did).toMatch(
-      /^too_expensive: .* 64 MB of memory or 60 seconds.*split it.*compile-memory-mb/,
+      /^too_expensive: .* 64 MB of memory or 60 seconds.*split it.*compile-seconds/,
     )
     expect((await next).did).toBe('next within 7')
     // Without another try, which would take as long.

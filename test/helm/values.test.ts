@@ -218,7 +218,7 @@ const WRONG: readonly (readonly [values: object, says: string | RegExp])[] = [
   ),
   [
     { gateway: { processes: 8, resources: { limits: { memory: '1Gi' } } } },
-    'documents.compileMemoryMb while a large document is compiled, are 1152Mi',
+    '128Mi while a large document is compiled, are 1152Mi',
   ],
   [
     { sidecar: { enabled: true, resources: { limits: { memory: '64Mi' } } } },

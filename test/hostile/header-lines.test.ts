@@ -90,14 +90,3 @@ describe('header lines of a request', () => {
     }
   }, 60_000)
 })
-
-it('129 are served and reported where new limits only report', async () => {
-  await using lenient = await startGateway({ flags: ['--new-limits', 'report'] })
-  await load(lenient, api('heads', { '/ok': answers('fine') }))
-  expect(await send(lenient.public, headOf('GET /heads/ok', 200))).toEqual([200, '"fine"'])
-  const { text } = await request(`${lenient.management}/metrics`)
-  expect(text).toContain('svc_gateway_limits_exceeded_total{limit="header_lines"} 1\n')
-  await eventually(() => {
-    expect(lenient.logs().filter((line) => line.includes('"limit":"header_lines"'))).toHaveLength(1)
-  })
-})

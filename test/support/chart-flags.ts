@@ -75,13 +75,11 @@ export const CHART_VALUES = {
     'otlp-headers-file': 'tracing.headers',
     'trace-share': 'tracing.share',
     'max-routes': 'documents.maxRoutes',
-    'compile-memory-mb': 'documents.compileMemoryMb',
     'compile-seconds': 'documents.compileSeconds',
   },
   operator: {
     namespaces: 'watch.namespaces',
     'data-plane-namespaces': 'dataPlaneNamespaces',
-    'service-account': 'operator.serviceAccount.name',
     lease: 'operator.lease',
     class: 'class',
     manager: 'manager',
@@ -94,7 +92,6 @@ export const CHART_VALUES = {
     sidecar: 'sidecar.enabled',
     'log-level': 'operator.logLevel',
     'max-routes': 'documents.maxRoutes',
-    'compile-memory-mb': 'documents.compileMemoryMb',
     'compile-seconds': 'documents.compileSeconds',
   },
 } as const

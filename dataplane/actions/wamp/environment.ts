@@ -2,7 +2,6 @@
 
 import type { Limiter } from '../../../base/limiter.ts'
 import type { SpanOf } from '../../request-spans.ts'
-import type { LimitPolicy } from '../../limit-policy.ts'
 import type { Deadlines } from '../../deadlines.ts'
 import type { RetryClock } from '../../upstream/retry.ts'
 import type { WampClient } from '../../wamp/realm/wamp-client.ts'
@@ -28,8 +27,6 @@ export interface WampEnvironment {
   readonly callbacks: CallbackPoster
   /** The current rules of the realm: who may be called back, and what signs. undefined: the realm was removed. */
   readonly realm: () => CallbackRules | undefined
-  /** Which limits only report; if left out, all are enforced. */
-  readonly limits?: LimitPolicy
   /** For tests: the clock and random source of retries. */
   readonly clock?: RetryClock
   /** If requests are traced. */

@@ -7,7 +7,6 @@ import type { Template } from '../../../language/expression/template.ts'
 import type { Value, ValueMap } from '../../../language/expression/value.ts'
 import type { WampMatch } from '../../../language/wamp-uri.ts'
 import type { Context } from '../../context.ts'
-import type { LimitPolicy } from '../../limit-policy.ts'
 import { type CallTimes, prepareLimits } from '../call-limits.ts'
 import { checkArgs, checkInserted, checkKwargs, checkKwargsMap, checkUri } from './validate.ts'
 import type { WampEnvironment } from './environment.ts'
@@ -51,7 +50,7 @@ export type ReadWampRequest = (context: Context) => WampRequest
 export const prepareWampRequest = (
   kind: OptionsKind,
   { action, limits }: Pick<CompiledOperation, 'limits'> & { readonly action: WampMembers },
-  environment: Pick<WampEnvironment, 'realmUri' | 'callTimeoutMs' | 'limits'>,
+  environment: Pick<WampEnvironment, 'realmUri' | 'callTimeoutMs'>,
 ): ReadWampRequest => {
   const uri = prepareUri(action.uri)
   const options = evaluator(action.options)
@@ -59,7 +58,7 @@ export const prepareWampRequest = (
   const kwargs = evaluator(action.kwargs)
   const { realmUri, callTimeoutMs } = environment
   const timesOf = prepareLimits(limits, callTimeoutMs)
-  const checkTheUri = rememberingUri(URI_NAMES[kind], environment.limits)
+  const checkTheUri = rememberingUri(URI_NAMES[kind])
   const checkTheOptions = once(action.options, (value) => checkOptions(kind, value))
   const checkTheArgs = once(action.args, checkArgs)
   const checkTheKwargs = once(action.kwargs, checkKwargs)
@@ -85,15 +84,12 @@ export const prepareWampRequest = (
 }
 
 /** Skips the check for the same text as last time: most operations only ever see one. */
-const rememberingUri = (
-  name: string,
-  limits: LimitPolicy | undefined,
-): ((uri: EvaluatedUri, match: WampMatch) => string) => {
+const rememberingUri = (name: string): ((uri: EvaluatedUri, match: WampMatch) => string) => {
   let fine: string | undefined
   let fineFor: WampMatch | undefined
   return ({ value, inserted }, match) => {
     // The same text may have been composed of other values.
-    checkInserted(name, inserted, match, limits)
+    checkInserted(name, inserted, match)
     if (value !== fine || match !== fineFor) {
       fine = checkUri(name, value, match)
       fineFor = match

@@ -5,7 +5,6 @@ import { boundMessage } from '../../../language/expression/errors.ts'
 import type { Host } from '../../../language/expression/functions/apply.ts'
 import { isList, isMap, type Value, type ValueMap } from '../../../language/expression/value.ts'
 import { isWampPattern, type WampMatch } from '../../../language/wamp-uri.ts'
-import { ENFORCED, type LimitPolicy } from '../../limit-policy.ts'
 import { WampError, type WampErrorCode } from '../../wamp/session/joined-session.ts'
 import { isValidText, findInvalid } from './validate-value.ts'
 
@@ -21,12 +20,10 @@ export const checkInserted = (
   name: string,
   inserted: readonly string[],
   match: WampMatch,
-  limits: LimitPolicy = ENFORCED,
 ): void => {
   for (const text of inserted) {
     const hasDot = text.includes('.')
     if (!hasDot && (text !== '' || match === 'exact')) continue
-    if (!limits.refuses('wamp_uri_values')) return
     throw invalidRequest('wamp.error.invalid_uri', `${name}: ${hasDot ? NO_DOT : NOT_EMPTY}`)
   }
 }

@@ -116,13 +116,13 @@
 {{- end }}
 {{- end }}
 
-{{- /* The memory of a container against what its processes need. In: path, limit, processes, compileMb, env, envPath. */}}
+{{- /* The memory of a container against what its processes need. In: path, limit, processes, env, envPath. */}}
 {{- define "svc-gateway.checkMemory" -}}
 {{- if .limit }}
 {{- $limit := include "svc-gateway.mebibytes" .limit | float64 }}
-{{- $least := add (mul 128 .processes) .compileMb }}
+{{- $least := add (mul 128 .processes) 128 }}
 {{- if lt $limit (float64 $least) }}
-{{- fail (printf "%s.limits.memory: %v is too little: 128Mi for each process (%d), and documents.compileMemoryMb while a large document is compiled, are %dMi" .path .limit (int .processes) $least) }}
+{{- fail (printf "%s.limits.memory: %v is too little: 128Mi for each process (%d), and 128Mi while a large document is compiled, are %dMi" .path .limit (int .processes) $least) }}
 {{- end }}
 {{- range .env }}
 {{- if and (eq .name "NODE_OPTIONS") .value }}

@@ -112,7 +112,6 @@ securityContext:
 {{- define "svc-gateway.documentFlags" -}}
 {{- with .Values.documents -}}
 - --max-routes={{ int64 .maxRoutes }}
-- --compile-memory-mb={{ int64 .compileMemoryMb }}
 - --compile-seconds={{ int64 .compileSeconds }}
 {{- end }}
 {{- end }}

@@ -6,6 +6,8 @@ export interface Cluster {
   readonly server: string
   /** Of the pod or of the kubeconfig's context; `default` where neither names one. */
   readonly namespace: string
+  /** The service account of the pod that we run in, for commands that are printed; undefined where it is not known. */
+  readonly serviceAccount?: string
   /** An HTTP or SOCKS5 proxy between us and the API server. */
   readonly proxyUrl?: string
   /**

@@ -25,10 +25,23 @@ export const loadPodCluster = async (options: PodOptions): Promise<Cluster> => {
   const namespace = (await readAccountFile(directory, 'namespace')).trim()
   const credentials = keepCredentials({ read: () => readCredentials(directory), clock })
   await credentials()
+  const serviceAccount = nameIn(await readAccountFile(directory, 'token'))
   return {
     server: `https://${isIPv6(host) ? `[${host}]` : host}:${port}`,
     namespace: namespace === '' ? 'default' : namespace,
+    ...(serviceAccount !== undefined && { serviceAccount }),
     credentials,
+  }
+}
+
+/** Of a token with the `sub` `system:serviceaccount:NAMESPACE:NAME`, unverified. */
+const nameIn = (token: string): string | undefined => {
+  try {
+    const claims = Buffer.from(token.split('.')[1] ?? '', 'base64url').toString()
+    const { sub } = JSON.parse(claims) as { readonly sub?: unknown }
+    return typeof sub === 'string' ? sub.split(':')[3] : undefined
+  } catch {
+    return undefined
   }
 }
 

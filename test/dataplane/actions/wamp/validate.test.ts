@@ -48,16 +48,6 @@ describe('checkInserted', () => {
     })
     expect(error.uri).toBe('wamp.error.invalid_uri')
   })
-
-  it('reports once, and lets through, where new limits only report', () => {
-    const exceeded: string[] = []
-    const refuses = (limit: string): boolean => {
-      exceeded.push(limit)
-      return false
-    }
-    checkInserted('topic', ['a.b', 'c.d'], 'exact', { isEnforced: false, refuses })
-    expect(exceeded).toEqual(['wamp_uri_values'])
-  })
 })
 
 describe('checkUri', () => {

@@ -244,6 +244,18 @@ describe('the service account of a pod', () => {
     expect(cluster.server).toBe('https://[fd00::1]:443')
   })
 
+  it.each([
+    ['{"sub":"system:serviceaccount:svc-system:svc-op"}', 'svc-op'],
+    ['{"sub":"alice"}', undefined],
+    ['{"sub":7}', undefined],
+    ['null', undefined],
+    ['no JSON', undefined],
+  ])('is named by the token that claims %s: %s', async (claims, name) => {
+    const token = `e30.${Buffer.from(claims).toString('base64url')}.x`
+    const { serviceAccount } = await inPod(await account(token), createManualClock())
+    expect(serviceAccount).toBe(name)
+  })
+
   it('that is not mounted is missed', async () => {
     const directory = await tempDir()
     expect(await wordsOf(inPod(directory, createManualClock()))).toContain(
