@@ -11,6 +11,7 @@ import { startGateway, type GatewayProcess } from '../support/gateway-process.ts
 import { request } from '../support/http-request.ts'
 import { openRawPeer } from '../support/raw-wamp-peer.ts'
 import { buildRouter } from '../support/routers/build-router.ts'
+import { onlyInTestAll } from '../support/availability.ts'
 import { routerAvailability } from '../support/routers/recipe.ts'
 import { START_MS } from '../support/routers/router-under-test.ts'
 import { startRouter, type RealRouter } from '../support/routers/start-router.ts'
@@ -33,7 +34,7 @@ const BACK_LOOKS = 200
 
 const routers = (['nexus', 'crossbar'] as const).map((name) => ({
   name,
-  availability: routerAvailability(name),
+  availability: onlyInTestAll(name, routerAvailability(name)),
 }))
 const authority = createCertificateAuthority('router CA')
 const own = new AsyncDisposableStack()

@@ -22,3 +22,12 @@ export const availableWhenBuilt = (
   if (isRealRequired()) return canBeBuilt()
   return { available: false, why: `${what} is not built: make test-all builds it` }
 }
+
+/**
+ * For tests that take long with a program that no npm package brings: `make test` skips them, built or not, and
+ * `make test-all` runs what was skipped.
+ */
+export const onlyInTestAll = (what: string, availability: Availability): Availability =>
+  isRealRequired()
+    ? availability
+    : { available: false, why: `it takes ${what}: make test-all runs it, or REQUIRE_REAL=1` }

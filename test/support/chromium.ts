@@ -4,7 +4,7 @@ import { accessSync, constants } from 'node:fs'
 import { delimiter, join } from 'node:path'
 import { env } from 'node:process'
 import { type Browser, type BrowserContext, chromium, type Page } from 'playwright-core'
-import type { Availability } from './availability.ts'
+import { type Availability, onlyInTestAll } from './availability.ts'
 
 /** The first that can be run: where Debian puts it, `chromium` on PATH, `CHROMIUM`. */
 const findChromium = (): string | undefined => {
@@ -42,7 +42,10 @@ export const launchChromium = async (): Promise<Browser> => {
 }
 
 export const chromiumAvailability = (): Availability =>
-  findChromium() === undefined ? { available: false, why: NO_CHROMIUM } : { available: true }
+  onlyInTestAll(
+    'a browser',
+    findChromium() === undefined ? { available: false, why: NO_CHROMIUM } : { available: true },
+  )
 
 const NO_CHROMIUM =
   'there is no Chromium: apt-get install --no-install-recommends chromium, or name one in CHROMIUM'

@@ -1,6 +1,8 @@
-// Holds a router to rows of observations; where this machine does not have the router they are skipped with the reason.
+// Holds a router to rows of observations; they are skipped with the reason where this machine does not have the router, and
+// by `make test` on a real one.
 
 import * as jest from '@jest/globals'
+import { onlyInTestAll } from '../availability.ts'
 import { describeWhenAvailable } from '../when-available.ts'
 import { type RouterSuite, START_MS } from './router-under-test.ts'
 
@@ -27,7 +29,9 @@ export const describeWithRouter = (
   rowsOf: () => RowsOfRouter,
   timeoutMs = 60_000,
 ): void => {
-  describeWhenAvailable(suite.name, suite.availability, () => {
+  const availability =
+    suite.name === 'embedded' ? suite.availability : onlyInTestAll(suite.name, suite.availability)
+  describeWhenAvailable(suite.name, availability, () => {
     const { rows, start, stop } = rowsOf()
     jest.beforeAll(start, START_MS)
     jest.afterAll(stop, START_MS)
