@@ -16,14 +16,14 @@ export const readFigures = (...roots: readonly number[]): Figures => {
 }
 
 /** CPU time from one line of `/proc/PID/stat`, in clock ticks: user and system (proc_pid_stat(5)). */
-export const parseCpuTicks = (stat: string): number => {
+const parseCpuTicks = (stat: string): number => {
   // The second field, the program's name in brackets, may hold blanks and brackets itself.
   const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ')
   return Number(fields[11]) + Number(fields[12])
 }
 
 /** Resident memory in MB (2^20) from `/proc/PID/status`. */
-export const parseRssMegabytes = (status: string): number =>
+const parseRssMegabytes = (status: string): number =>
   Number(/^VmRSS:\s+(\d+) kB$/m.exec(status)?.[1]) / 1024
 
 /** The process, its children and theirs. */

@@ -8,5 +8,4 @@ export const CONTROL_PLANE_PATHS: readonly string[] = [
   'test/component/kubernetes/',
   'test/helm/cluster',
   'test/helm/metrics',
-  'test/support/kubernetes/control-plane',
 ]
