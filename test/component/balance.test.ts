@@ -1,10 +1,12 @@
 // Load balancing as an operator of a gateway sees it: a real gateway, upstreams in processes of their own that come, go and
 // fail, and requests all the time. What is measured are shares and counts; `npm run balance` does the same at full length.
 
-import { afterAll, beforeAll, describe, expect, it } from '@jest/globals'
+import { afterAll, beforeAll, expect, it } from '@jest/globals'
+import { onlyInTestAll } from '../support/availability.ts'
 import { type Check, isKept } from '../support/balance/check.ts'
 import { type Pace, startBalanceRig } from '../support/balance/rig.ts'
 import { SHORT_LIVED_SCENARIOS, SHORT_SCENARIOS } from '../support/balance/scenarios.ts'
+import { describeWhenAvailable } from '../support/when-available.ts'
 
 const LONGEST_MS = 180_000
 /** After the first, in which all run beside each other. */
@@ -71,7 +73,9 @@ const checksOf = async (name: string): Promise<readonly Check[]> => {
   return checks
 }
 
-describe('each keeps its limits:', () => {
+const MEASURED = onlyInTestAll('a measurement with many instances', { available: true })
+
+describeWhenAvailable('each keeps its limits:', MEASURED, () => {
   it.each([...SHORT_SCENARIOS, ...SHORT_LIVED_SCENARIOS])(
     '$name',
     async ({ name }) => {

@@ -12,7 +12,7 @@ import {
   readMemory,
   type Stage,
 } from '../bench/operator/stages.ts'
-import type { Availability } from '../support/availability.ts'
+import { type Availability, onlyInTestAll } from '../support/availability.ts'
 import { chartOperator } from '../support/chart-operator.ts'
 import { makeTempDir } from '../support/temp-dir.ts'
 import { describeWhenAvailable } from '../support/when-available.ts'
@@ -33,7 +33,9 @@ const LINUX: Availability =
         why: 'each stand-in has an address of its own, and memory is read from /proc',
       }
 
-describeWhenAvailable('an operator in the memory of the chart', LINUX, () => {
+const MEASURED = onlyInTestAll('a measurement with 100 data planes', LINUX)
+
+describeWhenAvailable('an operator in the memory of the chart', MEASURED, () => {
   const open = new AsyncDisposableStack()
   let stage: Stage
 

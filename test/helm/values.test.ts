@@ -6,10 +6,14 @@ import { join } from 'node:path'
 import { expect, it, jest } from '@jest/globals'
 import { parse } from 'yaml'
 import { CHART, helmAvailability, renderChart, renderObjects, runHelm } from '../support/helm.ts'
+import { onlyInTestAll } from '../support/availability.ts'
 import { makeTempDir } from '../support/temp-dir.ts'
 import { describeWhenAvailable } from '../support/when-available.ts'
 
 jest.setTimeout(120_000)
+
+/** A hundred renderings and more. */
+const HELM = onlyInTestAll('helm', helmAvailability())
 
 const VALUES = readFileSync(join(CHART, 'values.yaml'), 'utf8')
 
@@ -232,7 +236,7 @@ const WRONG: readonly (readonly [values: object, says: string | RegExp])[] = [
   [{ watch: { namespaces: ['all'] } }, 'watch.namespaces'],
 ]
 
-describeWhenAvailable('a wrong value', helmAvailability(), () => {
+describeWhenAvailable('a wrong value', HELM, () => {
   it.each(WRONG)('%j is named', async (values, says) => {
     await expect(renderChart({ values })).rejects.toThrow(says)
   })
@@ -276,7 +280,7 @@ const NULLS = PLACES.map(
   ({ path, isRequired }) => [path.join('.'), path, isRequired ? 'refused' : 'taken'] as const,
 )
 
-describeWhenAvailable('null for a section or setting', helmAvailability(), () => {
+describeWhenAvailable('null for a section or setting', HELM, () => {
   it.each(NULLS.filter(([, , fate]) => fate === 'refused'))(
     '%s is refused in words',
     async (_name, path) => {
@@ -314,7 +318,7 @@ describeWhenAvailable('null for a section or setting', helmAvailability(), () =>
   })
 })
 
-describeWhenAvailable('a chart that has this one as a dependency', helmAvailability(), () => {
+describeWhenAvailable('a chart that has this one as a dependency', HELM, () => {
   it.each([true, false])('may have enabled: %j as its condition', async (isEnabled) => {
     await using directory = await makeTempDir()
     const umbrella = join(directory.path, 'umbrella')
@@ -335,7 +339,7 @@ describeWhenAvailable('a chart that has this one as a dependency', helmAvailabil
   })
 })
 
-describeWhenAvailable('what the user gives', helmAvailability(), () => {
+describeWhenAvailable('what the user gives', HELM, () => {
   it('stays as it is, selectors of topologySpreadConstraints too', async () => {
     const given = [
       {
@@ -398,7 +402,7 @@ describeWhenAvailable('what the user gives', helmAvailability(), () => {
   })
 })
 
-describeWhenAvailable('flags of sidecars', helmAvailability(), () => {
+describeWhenAvailable('flags of sidecars', HELM, () => {
   it('are taken as the gateway has them', async () => {
     const args = ['--log-level=debug', '--no-allow-unmanaged', '--redis=redis://redis:6379']
     const text = await renderChart({ values: { sidecar: { enabled: true, args } } })
@@ -416,7 +420,7 @@ describeWhenAvailable('flags of sidecars', helmAvailability(), () => {
   })
 })
 
-describeWhenAvailable('what the programs take', helmAvailability(), () => {
+describeWhenAvailable('what the programs take', HELM, () => {
   it('the chart takes too', async () => {
     const text = await renderChart({
       values: {
@@ -454,7 +458,7 @@ describeWhenAvailable('what the programs take', helmAvailability(), () => {
   })
 })
 
-describeWhenAvailable('the default values', helmAvailability(), () => {
+describeWhenAvailable('the default values', HELM, () => {
   it('may be given as they stand', async () => {
     const given = await renderChart({ values: parse(VALUES) })
     const left = await renderChart()
@@ -463,7 +467,7 @@ describeWhenAvailable('the default values', helmAvailability(), () => {
   })
 })
 
-describeWhenAvailable('a value that YAML takes for something else', helmAvailability(), () => {
+describeWhenAvailable('a value that YAML takes for something else', HELM, () => {
   it('stays a name: of digits, or a word such as null', async () => {
     const objects = await renderObjects({
       values: {

@@ -24,8 +24,8 @@ export const availableWhenBuilt = (
 }
 
 /**
- * For tests that take long with a program that no npm package brings: `make test` skips them, built or not, and
- * `make test-all` runs what was skipped.
+ * For tests that take long with a program that no npm package brings, built or not, or as they measure: `make test` skips
+ * them, and `make test-all` runs what was skipped.
  */
 export const onlyInTestAll = (what: string, availability: Availability): Availability =>
   isRealRequired()
