@@ -7,8 +7,8 @@ import { FairQueue } from '../base/fair-queue.ts'
 export const LARGE_BODY_BYTES = 64 * 1024
 
 export interface Turns {
-  /** @param work must not throw */
-  run(document: string, work: () => void): void
+  /** @param work must not throw; true: there is more of it, for the next turn of the document */
+  run(document: string, work: () => boolean): void
 }
 
 export interface TurnTools {
@@ -33,22 +33,25 @@ const LONGEST_REST_MS = 200
 
 /**
  * It has no bound of its own: what waits is a request, and their number has one.
- * @example turns.run('orders', () => { respond(exchange) })
+ * @example turns.run('orders', () => pieces.next().done !== true)
  */
 export const createTurns = ({ now, pause }: TurnTools = SYSTEM): Turns => {
-  const queue = new FairQueue<() => void>()
+  const queue = new FairQueue<() => boolean>()
   let isWaiting = false
 
   const next = (): void => {
-    const work = queue.shift()
-    if (work === undefined) {
+    const document = queue.takeTurn()
+    const work = document === undefined ? undefined : queue.oldest(document)
+    if (document === undefined || work === undefined) {
       isWaiting = false
       return
     }
     const before = now()
+    let isMore = false
     try {
-      work()
+      isMore = work()
     } finally {
+      if (!isMore) queue.remove(document, work)
       const ms = now() - before
       pause(ms <= SHORT_MS ? 0 : Math.min(ms, LONGEST_REST_MS), next)
     }

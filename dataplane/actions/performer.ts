@@ -86,10 +86,10 @@ export interface Exchange {
   /** The undecoded body if dispatch has buffered it (a template reads it, or it is small). */
   readonly rawBody: Buffer | undefined
   /**
-   * Does what takes long, such as decoding a large body, when it is the turn of this document. It is done even if the
-   * client has disconnected.
+   * Does what takes long, such as decoding a large body, when it is the turn of this document, and again for as long as
+   * it returns true. It is done even if the client has disconnected.
    */
-  defer(work: () => void): void
+  defer(work: () => boolean): void
   /** The action succeeded; goes through `on_result`. */
   succeed(result: ValueMap): void
   /**

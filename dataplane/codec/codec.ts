@@ -15,6 +15,8 @@ import { GatewayError } from '../gateway-error.ts'
 import { noMemory } from '../memory/no-memory.ts'
 import type { Holding } from '../memory/memory-budget.ts'
 import { countJson, ValueMeter } from '../memory/value-meter.ts'
+import { LARGE_BODY_BYTES } from '../turns.ts'
+import { JsonError, readJson } from './json-reader.ts'
 import { readMsgpack } from './read-msgpack.ts'
 
 /** Deeper bodies are rejected, so that code which walks a value never runs out of stack. */
@@ -27,17 +29,44 @@ const MAX_DEPTH = 512
  * memory for them now
  */
 export const decodeBody = (contentType: string, bytes: Buffer, holding: Holding): Value => {
+  const pieces = decodeInPieces(contentType, bytes, holding)
+  let piece = pieces.next()
+  while (piece.done !== true) piece = pieces.next()
+  return piece.value
+}
+
+/** The same, with a pause after each piece of JSON of more than 64 KiB. All else is one piece. */
+export function* decodeInPieces(
+  contentType: string,
+  bytes: Buffer,
+  holding: Holding,
+): Generator<undefined, Value> {
   const meter = new ValueMeter(holding)
+  const kind = mediaKind(contentType)
   try {
-    return decode(mediaKind(contentType), bytes, meter)
+    meter.countText(bytes.length)
+    if (kind === 'json' && bytes.length > LARGE_BODY_BYTES) return yield* decodeLarge(bytes, meter)
+    return decode(kind, bytes, meter)
   } catch (cause) {
     throw cause instanceof DecodeError ? ERRORS[cause.code](cause) : cause
   }
 }
 
 /** @throws GatewayError `svc.error.invalid_data`, DecodeError */
+function* decodeLarge(json: Buffer, meter: ValueMeter): Generator<undefined, Value> {
+  const count = (containers: number, values: number): void => {
+    meter.count(containers, values)
+  }
+  try {
+    return (yield* readJson(json, { maxDepth: MAX_DEPTH, count, check: checkNumbers })) as Value
+  } catch (cause) {
+    if (!(cause instanceof JsonError)) throw cause
+    throw undecodable(cause.code === 'too_deep' ? TOO_DEEP : 'the body is not valid JSON', cause)
+  }
+}
+
+/** @throws GatewayError `svc.error.invalid_data`, DecodeError */
 const decode = (kind: MediaKind, bytes: Buffer, meter: ValueMeter): Value => {
-  meter.countText(bytes.length)
   switch (kind) {
     case 'json':
       return decodeJson(bytes, countJson(bytes, meter))
@@ -72,8 +101,12 @@ const decodeJson = (bytes: Buffer, deepest = Infinity): Value => {
   }
   // Walking a map of 100,000 keys takes 20 ms.
   if (deepest > MAX_DEPTH) checkDepth(text.length, value)
-  if (holdsInfinity(text, value)) throw undecodable('the body is unreadable: a number is too large')
+  checkNumbers(text, value)
   return value
+}
+
+const checkNumbers = (text: string, value: unknown): void => {
+  if (holdsInfinity(text, value)) throw undecodable('the body is unreadable: a number is too large')
 }
 
 const AMPERSAND = 0x26
@@ -102,9 +135,10 @@ const withSigns = (text: string): string =>
 
 /** Only a body that is long enough to be deep is walked. */
 const checkDepth = (length: number, value: Value): void => {
-  if (length > 2 * MAX_DEPTH && !isShallow(value, MAX_DEPTH))
-    throw undecodable('the body is nested too deeply')
+  if (length > 2 * MAX_DEPTH && !isShallow(value, MAX_DEPTH)) throw undecodable(TOO_DEEP)
 }
+
+const TOO_DEEP = 'the body is nested too deeply'
 
 const isShallow = (value: Value, left: number): boolean => {
   if (typeof value !== 'object' || value === null) return true

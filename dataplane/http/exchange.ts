@@ -124,20 +124,25 @@ export class HttpExchange implements Exchange {
     return (this.#memory ??= this.#observer.memory.open(this.incoming.socket))
   }
 
-  defer(work: () => void): void {
+  defer(work: () => boolean): void {
     this.#isHeavy = true
     this.#observer.turns.run(this.operation.version.apiId, work)
   }
 
-  /** Does what takes long when it is the turn of this document; not at all if the client disconnects before. */
-  waitForTurn(work: () => void): void {
+  /**
+   * Does what takes long when it is the turn of this document, and again for as long as it returns true; no more once the
+   * client has disconnected.
+   */
+  waitForTurn(work: () => boolean): void {
     this.onCancel(() => undefined)
     this.defer(() => {
-      if (this.#isSettled) return
+      if (this.#isSettled) return false
       this.onCancel(undefined)
       this.#isInTurn = true
-      work()
+      const isMore = work()
       this.#isInTurn = false
+      if (isMore) this.onCancel(() => undefined)
+      return isMore
     })
   }
 
@@ -160,6 +165,7 @@ export class HttpExchange implements Exchange {
     this.waitForTurn(() => {
       this.#isResponding = false
       this.#renderNow(respond)
+      return false
     })
   }
 

@@ -2,7 +2,7 @@
 // reject the request; errors.ts turns its error into a response.
 
 import type { ContentType } from '../../language/compiled.ts'
-import { decodeBody } from '../codec/codec.ts'
+import { decodeInPieces } from '../codec/codec.ts'
 import { GatewayError } from '../gateway-error.ts'
 import type { Identity } from '../security/schemes/authentication.ts'
 import type { MatchedRequest, Served } from './incoming-request.ts'
@@ -199,27 +199,34 @@ const decodeThenPerform = (exchange: HttpExchange, head: RequestHead, bytes: Buf
   inflateRequest(bytes, source, (fault, plain) => {
     if (isGone) return
     exchange.onCancel(undefined)
-    const decode = (then: (exchange: HttpExchange) => void): void => {
+    if (fault !== undefined) {
+      refuse(exchange, fault)
+      return
+    }
+    const isLarge = plain.length > LARGE_BODY_BYTES
+    const pieces = decodeInPieces(head.contentType ?? '', plain, memory)
+    const then = isLarge || operation.costlyRequests > 0 ? performInTurn : perform
+    const decodePiece = (): boolean => {
       try {
-        if (fault !== undefined) throw fault
-        exchange.context.request.body = decodeBody(head.contentType ?? '', plain, memory)
+        const piece = pieces.next()
+        if (piece.done !== true) return true
+        exchange.context.request.body = piece.value
       } catch (error) {
         refuse(exchange, error)
-        return
+        return false
       }
       then(exchange)
+      return false
     }
-    if (plain.length > LARGE_BODY_BYTES) {
-      exchange.waitForTurn(() => {
-        decode(performInTurn)
-      })
-    } else decode(operation.costlyRequests > 0 ? performInTurn : perform)
+    if (isLarge) exchange.waitForTurn(decodePiece)
+    else decodePiece()
   })
 }
 
 const performInTurn = (exchange: HttpExchange): void => {
   exchange.waitForTurn(() => {
     perform(exchange)
+    return false
   })
 }
 

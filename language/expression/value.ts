@@ -17,7 +17,7 @@ export const isMap = (value: unknown): value is ValueMap =>
 export const isList = (value: unknown): value is readonly Value[] => Array.isArray(value)
 
 /** Sets an own key, also `__proto__`, which plain assignment would lose. */
-export const setOwn = (map: Record<string, Value>, key: string, value: Value): void => {
+export const setOwn = <T>(map: Record<string, T>, key: string, value: T): void => {
   if (key === '__proto__') {
     Object.defineProperty(map, key, { value, enumerable: true, writable: true, configurable: true })
   } else map[key] = value

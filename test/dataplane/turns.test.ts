@@ -13,9 +13,14 @@ const setUp = () => {
     },
   })
   const ask = (document: string, name: string, ms = 1): void => {
+    askForPieces(document, [name], ms)
+  }
+  const askForPieces = (document: string, names: readonly string[], ms = 1): void => {
+    const left = [...names]
     turns.run(document, () => {
       time += ms
-      done.push(name)
+      done.push(left.shift() ?? 'nothing')
+      return left.length > 0
     })
   }
   /** @returns how long the pause was that has ended; undefined: nothing waits */
@@ -25,7 +30,7 @@ const setUp = () => {
     pause?.callback()
     return pause?.ms
   }
-  return { turns, ask, done, endPause }
+  return { turns, ask, askForPieces, done, endPause }
 }
 
 describe('createTurns', () => {
@@ -59,6 +64,15 @@ describe('createTurns', () => {
       'busy 3',
       'busy 4',
     ])
+  })
+
+  it('ends one thing of a document before it begins the next, with those of others in between', () => {
+    const { ask, askForPieces, done, endPause } = setUp()
+    askForPieces('one', ['a 1', 'a 2', 'a 3'])
+    ask('one', 'b')
+    askForPieces('two', ['c 1', 'c 2'])
+    for (let at = 0; at < 7; at++) endPause()
+    expect(done).toEqual(['a 1', 'c 1', 'a 2', 'c 2', 'a 3', 'b'])
   })
 
   it.each([

@@ -3,7 +3,7 @@
 
 import type { Value } from '../../../language/expression/value.ts'
 import { toUtf8 } from '../../codec/charset.ts'
-import { decodeBody } from '../../codec/codec.ts'
+import { decodeInPieces } from '../../codec/codec.ts'
 import { canInflate, codingsIn, inflate, type InflateFault } from '../../codec/content-coding.ts'
 import { charsetOf, isTextual, mediaKind } from '../../../language/routes/media-kind.ts'
 import { GatewayError } from '../../gateway-error.ts'
@@ -29,7 +29,7 @@ interface DecodeOptions {
   /** Charged for what the body is inflated and decoded to. */
   readonly memory: Holding
   /** As of the exchange. */
-  readonly defer: (work: () => void) => void
+  readonly defer: (work: () => boolean) => void
 }
 
 type Done = (fault: Error | 'no memory' | undefined, response?: DecodedResponse) => void
@@ -51,7 +51,7 @@ export const decodeResponse = (
 ): void => {
   const codings = codingsIn(valuesOf(headers, 'content-encoding').join(','))
   if (bytes.length > 0 && !codings.every(canInflate)) {
-    if (options.isLenient) readValue(headers, bytes, options, done)
+    if (options.isLenient) readInTurns(headers, bytes, options, done)
     else done(new Error('The upstream sent a body in a coding that is not decoded here.'))
     return
   }
@@ -70,12 +70,7 @@ export const decodeResponse = (
       }
       const kept =
         codings.length === 0 ? headers : headers.filter(([name]) => !DESCRIBES_CODED.has(name))
-      if (plain.length <= LARGE_BODY_BYTES) readValue(kept, plain, options, done)
-      else {
-        options.defer(() => {
-          readValue(kept, plain, options, done)
-        })
-      }
+      readInTurns(kept, plain, options, done)
     },
   )
 }
@@ -93,35 +88,49 @@ const valuesOf = (headers: Pairs, name: string): readonly string[] =>
 
 const DESCRIBES_CODED: ReadonlySet<string> = new Set(['content-encoding', 'content-length'])
 
-const readValue = (
+/** At once if there is little to read. */
+const readInTurns = (
   headers: Pairs,
   bytes: Buffer,
-  { isLenient, memory }: DecodeOptions,
+  { isLenient, memory, defer }: DecodeOptions,
   done: Done,
 ): void => {
-  let body: Value
-  try {
-    body = toValue(valuesOf(headers, 'content-type')[0] ?? '', bytes, memory)
-  } catch (cause) {
-    if (isNoMemory(cause) || !isLenient) {
-      done(isNoMemory(cause) ? 'no memory' : new Error(unreadable(cause), { cause }))
-      return
+  const pieces = toValue(valuesOf(headers, 'content-type')[0] ?? '', bytes, memory)
+  const readPiece = (): boolean => {
+    let body: Value
+    try {
+      const piece = pieces.next()
+      if (piece.done !== true) return true
+      body = piece.value
+    } catch (cause) {
+      if (isNoMemory(cause) || !isLenient) {
+        done(isNoMemory(cause) ? 'no memory' : new Error(unreadable(cause), { cause }))
+        return false
+      }
+      body = textOrBytes(bytes)
     }
-    body = textOrBytes(bytes)
+    done(undefined, { body, headers })
+    return false
   }
-  done(undefined, { body, headers })
+  if (bytes.length > LARGE_BODY_BYTES) defer(readPiece)
+  else readPiece()
 }
 
 /** @throws GatewayError */
-const toValue = (contentType: string, bytes: Buffer, memory: Holding): Value => {
+function* toValue(
+  contentType: string,
+  bytes: Buffer,
+  memory: Holding,
+): Generator<undefined, Value> {
   const kind = mediaKind(contentType)
   if (bytes.length === 0) return ''
-  if (kind === 'msgpack') return decodeBody(contentType, bytes, memory)
+  if (kind === 'msgpack') return yield* decodeInPieces(contentType, bytes, memory)
   const charset = isTextual(contentType) ? charsetOf(contentType) : undefined
   if (kind === 'json') {
     // Decoding JSON checks that by itself: no copy is needed.
     const isUtf8 = charset === undefined || charset === 'utf-8'
-    return decodeBody(contentType, isUtf8 ? bytes : inUtf8(bytes, charset, memory), memory)
+    const utf8 = isUtf8 ? bytes : inUtf8(bytes, charset, memory)
+    return yield* decodeInPieces(contentType, utf8, memory)
   }
   return asText(charset === undefined ? bytes : inUtf8(bytes, charset, memory), memory)
 }

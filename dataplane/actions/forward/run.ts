@@ -365,7 +365,7 @@ export class Forwarding implements UpstreamSink {
     const options = {
       isLenient: this.#status >= 400,
       memory: exchange.memory,
-      defer: (work: () => void): void => {
+      defer: (work: () => boolean): void => {
         exchange.defer(work)
       },
     }

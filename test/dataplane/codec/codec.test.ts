@@ -70,6 +70,17 @@ describe('JSON', () => {
     expect(refusal('application/json', json)).toMatch(/^the body is /)
   })
 
+  const WIDE = ' '.repeat(70_000)
+
+  it.each<[string, Buffer | string, string]>([
+    ['broken', `{"a"${WIDE}`, 'the body is not valid JSON'],
+    ['no UTF-8', Buffer.from(`"\xff"${WIDE}`, 'latin1'), 'the body is not valid JSON'],
+    ['too deep', `${'['.repeat(513)}${WIDE}${']'.repeat(513)}`, 'the body is nested too deeply'],
+    ['a number beyond doubles', `[1e400${WIDE}]`, 'the body is unreadable: a number is too large'],
+  ])('that is decoded in pieces is refused: %s', (_, json, message) => {
+    expect(refusal('application/json', json)).toBe(message)
+  })
+
   it('long and shallow is no matter', () => {
     const list = Array.from({ length: 5000 }, () => [{ a: [1], b: null, c: 'text' }])
     expect(decode('application/json', JSON.stringify(list))).toEqual(list)

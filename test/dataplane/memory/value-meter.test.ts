@@ -104,6 +104,12 @@ const toText = (value: Value): Buffer => Buffer.from(JSON.stringify(value) + PAD
 describe('a body may decode to 1000 values, 100 of them lists and maps', () => {
   it.each<[string, string, Buffer, Buffer]>([
     ['JSON values', JSON_TYPE, toText(listOf(900, 1)), toText(listOf(1100, 1))],
+    [
+      'JSON that is decoded in pieces',
+      JSON_TYPE,
+      Buffer.concat([toText(listOf(900, 1)), Buffer.alloc(70_000, ' ')]),
+      Buffer.concat([toText(listOf(1100, 1)), Buffer.alloc(70_000, ' ')]),
+    ],
     ['JSON lists', JSON_TYPE, toText(listOf(99, [])), toText(listOf(100, []))],
     ['JSON maps', JSON_TYPE, toText(listOf(99, {})), toText(listOf(100, {}))],
     ['msgpack values', MSGPACK, writeMsgpack(listOf(999, 1)), writeMsgpack(listOf(1000, 1))],

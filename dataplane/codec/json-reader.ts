@@ -1,0 +1,291 @@
+// Reads JSON text in pieces, so that other work can run in between: `JSON.parse` of a large text takes long and cannot be
+// divided. It parses each piece with `JSON.parse`; the value, and what is rejected, are the same as for the whole text.
+
+import { CodedError } from '../../base/coded-error.ts'
+import { endOfString, QUOTE } from '../../base/json-strings.ts'
+import { setOwn } from '../../language/expression/value.ts'
+
+export class JsonError extends CodedError<'malformed' | 'too_deep'> {}
+
+export interface JsonReading {
+  /** Levels of lists and maps. */
+  readonly maxDepth: number
+  /** A piece ends with the first member behind so many; 32 KiB if left out. */
+  readonly pieceBytes?: number
+  /**
+   * Called before a piece is parsed, with what is in it; a key is a value, too. It may throw. Text that is no JSON is
+   * counted in some way.
+   */
+  readonly count?: (containers: number, values: number) => void
+  /** Called with each piece, and what it was parsed to. It may throw. */
+  readonly check?: (text: string, value: unknown) => void
+  /** Lists and maps that open at this depth are not parsed: `toValue` makes the values that stand in their place. */
+  readonly unparsed?: {
+    readonly depth: { readonly map?: number; readonly list?: number }
+    readonly toValue: (json: Uint8Array) => unknown
+  }
+}
+
+/** Takes 5 ms in the worst case, maps each of another shape. */
+const PIECE_BYTES = 32 * 1024
+/** As long as no comma comes, a step looks for one in so many times the bytes of a piece. */
+const SCANNED_PIECES = 4
+
+/**
+ * Gives nothing after each piece, and returns the value.
+ * @throws JsonError
+ * @example
+ * const pieces = readJson(Buffer.from('[1]'), { maxDepth: 512 })
+ * pieces.next() // { done: true, value: [1] }
+ */
+export function* readJson(json: Uint8Array, reading: JsonReading): Generator<undefined, unknown> {
+  const reader = new JsonReader(json, reading)
+  while (!reader.readPiece()) yield
+  return reader.value
+}
+
+type Target = unknown[] | Record<string, unknown>
+
+/** A list or map that has not ended yet. What is parsed of it is in `target`; without one it is part of its parent's text. */
+interface Container {
+  readonly isMap: boolean
+  /** Where its bracket is. */
+  readonly bracket: number
+  target: Target | undefined
+  /** Where the text begins that is not in `target` yet. */
+  rest: number
+  /** Where the current member begins. */
+  member: number
+  /** Where the latest list or map in it begins: a member is at most one. */
+  latest: number
+  /** The key of the current member, once its value has a target of its own. */
+  key: string
+  /** The value of the current member is in `target` already. */
+  hasValue: boolean
+}
+
+const COMMA = 0x2c
+const COLON = 0x3a
+const OPEN_MAP = 0x7b
+const CLOSE_MAP = 0x7d
+/** `[` and `{`, `]` and `}`: the two of a pair differ in one bit. */
+const BRACE_BIT = 0x20
+const IS_MARK = new Uint8Array(256)
+for (const mark of Buffer.from(',:[]{}')) IS_MARK[mark] = 1
+const BYTE_ORDER_MARK = [0xef, 0xbb, 0xbf]
+
+class JsonReader {
+  readonly #json: Uint8Array
+  readonly #reading: JsonReading
+  /** From the outside in. The first one stands for the whole text, as a list of one value. */
+  readonly #open: Container[]
+  #at: number
+  /** A comma is before `#at`, and a piece ends there. */
+  #isCutDue = false
+  #containers = 0
+  #values = 0
+  /** More containers are open within one that is not parsed. */
+  #mostOpen = Infinity
+
+  constructor(json: Uint8Array, reading: JsonReading) {
+    this.#json = json
+    this.#reading = reading
+    this.#at = BYTE_ORDER_MARK.every((byte, index) => json[index] === byte) ? 3 : 0
+    this.#open = [{ ...newContainer(false, this.#at - 1), target: [] }]
+  }
+
+  /** Parses what was found before, and finds the end of the next piece. True: it was the last one. @throws JsonError */
+  readPiece(): boolean {
+    const json = this.#json
+    const { length } = json
+    if (this.#isCutDue) this.#cut(this.#at - 1)
+    let at = this.#at
+    const { pieceBytes = PIECE_BYTES } = this.#reading
+    const full = at + pieceBytes
+    const end = Math.min(at + SCANNED_PIECES * pieceBytes, length)
+    for (; at < end && !this.#isCutDue; at++) {
+      const byte = json[at] ?? 0
+      if (byte === QUOTE) at = endOfString(json, at + 1) - 1
+      else if (IS_MARK[byte] === 1) this.#passMark(byte, at, full)
+    }
+    this.#at = at
+    if (at < length || this.#isCutDue) return false
+    if (this.#open.length > 1) throw malformed()
+    this.#endContainer(this.#innermost, length)
+    return true
+  }
+
+  #passMark(byte: number, at: number, full: number): void {
+    if (byte === COLON) this.#values += 1
+    else if (byte === COMMA) this.#endMember(at, at >= full)
+    else if ((byte | BRACE_BIT) === OPEN_MAP) this.#openContainer(byte === OPEN_MAP, at)
+    else this.#closeContainer(byte === CLOSE_MAP, at)
+  }
+
+  /** @throws JsonError */
+  get value(): unknown {
+    const values = Object.values(this.#innermost.target ?? [])
+    if (values.length !== 1) throw malformed()
+    return values[0]
+  }
+
+  get #innermost(): Container {
+    const container = this.#open.at(-1)
+    if (container === undefined) throw malformed()
+    return container
+  }
+
+  #openContainer(isMap: boolean, at: number): void {
+    const parent = this.#innermost
+    if (parent.latest >= parent.member) throw malformed()
+    parent.latest = at
+    this.#containers += 1
+    this.#values += 1
+    if (this.#open.length === 1)
+      this.#mostOpen = 1 + (this.#reading.unparsed?.depth[isMap ? 'map' : 'list'] ?? Infinity)
+    this.#open.push(newContainer(isMap, at))
+    if (this.#open.length > 1 + this.#reading.maxDepth)
+      throw new JsonError('too_deep', 'the JSON is nested too deeply')
+  }
+
+  #closeContainer(isMap: boolean, at: number): void {
+    const container = this.#open.pop()
+    if (container?.isMap !== isMap) throw malformed()
+    const parent = this.#innermost
+    const { unparsed } = this.#reading
+    if (unparsed !== undefined && this.#open.length === this.#mostOpen) {
+      this.#separateAll()
+      this.#separate(parent, container)
+      add(parent, unparsed.toValue(this.#json.subarray(container.bracket, at + 1)))
+    } else if (container.target !== undefined) {
+      this.#endContainer(container, at)
+      add(parent, container.target)
+    } else return
+    parent.rest = at + 1
+    parent.hasValue = true
+  }
+
+  #endMember(comma: number, isFull: boolean): void {
+    this.#values += 1
+    this.#isCutDue = isFull && this.#open.length <= this.#mostOpen
+    const container = this.#innermost
+    if (container.hasValue) {
+      this.#checkBlank(container.rest, comma)
+      container.rest = comma + 1
+      container.hasValue = false
+    }
+    container.member = comma + 1
+  }
+
+  /** Parses all that comes before a comma. */
+  #cut(comma: number): void {
+    this.#separateAll()
+    const container = this.#innermost
+    if (container.rest <= comma) this.#parseRest(container, comma)
+    container.rest = comma + 1
+    this.#isCutDue = false
+  }
+
+  /** Makes all open containers ones of their own, with a target for each. */
+  #separateAll(): void {
+    let parent: Container | undefined
+    for (const container of this.#open) {
+      if (parent !== undefined && container.target === undefined) {
+        container.target = container.isMap ? newTable() : []
+        this.#separate(parent, container)
+      }
+      parent = container
+    }
+  }
+
+  /** Parses what a container has before `child`, which is the value of its current member. */
+  #separate(container: Container, child: Container): void {
+    if (container.rest < container.member) this.#parseRest(container, container.member - 1)
+    const member = this.#parse(container.isMap, container.member, child.bracket, 'null')
+    container.key = Object.keys(member)[0] ?? ''
+  }
+
+  #endContainer(container: Container, at: number): void {
+    if (container.hasValue) this.#checkBlank(container.rest, at)
+    else this.#parseRest(container, at)
+  }
+
+  /** Of a container that was divided: each of its parts has members, as a comma is before it or behind. */
+  #parseRest(container: Container, end: number): void {
+    const part = this.#parse(container.isMap, container.rest, end)
+    const { target } = container
+    let isEmpty = true
+    if (Array.isArray(part)) {
+      for (const item of part) (target as unknown[]).push(item)
+      isEmpty = part.length === 0
+    } else
+      for (const key in part) {
+        setOwn(target as Record<string, unknown>, key, part[key])
+        isEmpty = false
+      }
+    if (isEmpty) throw malformed()
+  }
+
+  #parse(isMap: boolean, from: number, to: number, value = ''): Target {
+    this.#reading.count?.(this.#containers, this.#values)
+    this.#containers = 0
+    this.#values = 0
+    const text = `${this.#decode(from, to)}${value}`
+    const whole = isMap ? `{${text}}` : `[${text}]`
+    let part: Target
+    try {
+      part = JSON.parse(whole) as Target
+    } catch (cause) {
+      throw malformed(cause)
+    }
+    this.#reading.check?.(text, part)
+    return part
+  }
+
+  #checkBlank(from: number, to: number): void {
+    if (!/^[ \t\n\r]*$/.test(this.#decode(from, to))) throw malformed()
+  }
+
+  #decode(from: number, to: number): string {
+    try {
+      return utf8.decode(this.#json.subarray(from, to))
+    } catch (cause) {
+      throw malformed(cause)
+    }
+  }
+}
+
+/** A piece begins and ends beside an ASCII character. A byte order mark within is no JSON. */
+const utf8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true })
+
+const newContainer = (isMap: boolean, bracket: number): Container => ({
+  isMap,
+  bracket,
+  target: undefined,
+  rest: bracket + 1,
+  member: bracket + 1,
+  latest: bracket,
+  key: '',
+  hasValue: false,
+})
+
+/** An index that is too large for a list. */
+const BEYOND_LISTS = '4294967294'
+
+/**
+ * V8 stores keys that are numbers as it does a list once they are dense, 100,000 up to a million in 50 ms at a time, but
+ * never where there was a key as large as this.
+ */
+const newTable = (): Record<string, unknown> => {
+  const map: Record<string, unknown> = { [BEYOND_LISTS]: undefined }
+  Reflect.deleteProperty(map, BEYOND_LISTS)
+  return map
+}
+
+const add = ({ target, key }: Container, value: unknown): void => {
+  if (Array.isArray(target)) target.push(value)
+  else if (target !== undefined) setOwn(target, key, value)
+}
+
+const malformed = (cause?: unknown): JsonError =>
+  new JsonError('malformed', 'the text is no JSON', { cause })
