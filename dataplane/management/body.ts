@@ -1,11 +1,10 @@
-// Reads the JSON body of a request, plain or gzip, within bounds of size, time and memory of all bodies together. It
-// parses only as much as is needed to find where the pieces are.
+// Reads the JSON body of a request, plain or gzip, within bounds of size, time and memory of all bodies together.
 
 import type { IncomingMessage } from 'node:http'
 import { createGunzip } from 'node:zlib'
 import type { Limiter } from '../../base/limiter.ts'
 import { invalidData, ManagementError, overloaded } from './management-error.ts'
-import { type JsonBounds, JsonPieces, type JsonText, tooLarge } from './json-pieces.ts'
+import { JsonBody, type JsonBounds, tooLarge } from './json-body.ts'
 
 export interface BodyTimes {
   /** Longest pause between two chunks. */
@@ -26,25 +25,25 @@ export interface BodyReading {
 }
 
 /**
- * Reads the body and passes it to `use`; its share of the budget is released when that has ended.
+ * Reads the body and passes its value to `use`, undefined if it is empty; its share of the budget is released when that has ended.
  * Rejects with a ManagementError: 400, 408, 413, 415, 503.
  */
 export const withJson = async <T>(
   req: IncomingMessage,
   { bounds, times, budget }: BodyReading,
-  use: (text: JsonText) => Promise<T>,
+  use: (value: unknown) => Promise<T>,
 ): Promise<T> => {
   const isGzip = checkHeaders(req, bounds)
-  const pieces = new JsonPieces(bounds)
+  const body = new JsonBody(bounds)
   let taken = 0
   try {
     await readChunks(req, { isGzip, times }, (chunk) => {
       if (!budget.tryAcquire(chunk.length))
         throw overloaded('Too many bodies are being read already')
       taken += chunk.length
-      pieces.push(chunk)
+      body.push(chunk)
     })
-    return await use(pieces.finish())
+    return await use(await body.read())
   } finally {
     budget.release(taken)
   }

@@ -12,8 +12,8 @@ import { type BodyReading, withJson } from './body.ts'
 import type { Endpoint } from './endpoint.ts'
 import { readEndpointsCall } from './endpoints-call.ts'
 import { invalidArgument, ManagementError, notOwner, overloaded } from './management-error.ts'
-import type { JsonBounds } from './json-pieces.ts'
-import { parseMap } from './spec-endpoints.ts'
+import type { JsonBounds } from './json-body.ts'
+import { asMap } from './spec-endpoints.ts'
 
 /** The current owner and epoch of the store. */
 export interface Fence {
@@ -23,7 +23,7 @@ export interface Fence {
 
 /** An operator sends 256 KiB in one call. */
 const MAX_BYTES = 2 * 1024 * 1024
-const BOUNDS: JsonBounds = { maxBytes: { map: MAX_BYTES, list: MAX_BYTES }, cutDepth: {} }
+const BOUNDS: JsonBounds = { maxBytes: { map: MAX_BYTES, list: MAX_BYTES }, lazyDepth: {} }
 /** Bounds of everything stored: with 100 bytes each, 20 MB in each process. */
 const MOST_ADDRESSES = 200_000
 const MOST_SERVICES = 10_000
@@ -41,8 +41,8 @@ export const endpointsEndpoint = (
     path: '/service_endpoints',
     post: async (req, res) => {
       if (fence().manager === null) throw notOwner(null)
-      await withJson(req, { ...bodies, bounds: BOUNDS }, async (text) => {
-        const read = readEndpointsCall(parseMap(text, CALL_WANTED))
+      await withJson(req, { ...bodies, bounds: BOUNDS }, async (body) => {
+        const read = readEndpointsCall(asMap(body, CALL_WANTED))
         if (!read.ok) throw invalidArgument(`${read.path}: ${read.message}`)
         const { call } = read
         const { manager, epoch: synced } = fence()

@@ -8,11 +8,11 @@ import { sendJson, sendNothing } from './respond.ts'
 import type { Endpoint } from './endpoint.ts'
 import { type BodyReading, withJson } from './body.ts'
 import { notFound, notOwner } from './management-error.ts'
-import type { JsonBounds } from './json-pieces.ts'
-import { parseMap, rejection, unknownView, viewOf } from './spec-endpoints.ts'
+import type { JsonBounds } from './json-body.ts'
+import { asMap, rejection, unknownView, viewOf } from './spec-endpoints.ts'
 
 const MAX_BYTES = 4 * 1024 * 1024
-const BOUNDS: JsonBounds = { maxBytes: { map: MAX_BYTES, list: MAX_BYTES }, cutDepth: {} }
+const BOUNDS: JsonBounds = { maxBytes: { map: MAX_BYTES, list: MAX_BYTES }, lazyDepth: {} }
 
 export const realmEndpoints = (
   store: Store,
@@ -41,9 +41,9 @@ export const realmEndpoints = (
       },
       post: async (req, res) => {
         if (!store.allowsUnmanaged) throw notOwner(store.manager)
-        await withJson(req, { ...bodies, bounds: BOUNDS }, async (text) => {
+        await withJson(req, { ...bodies, bounds: BOUNDS }, async (body) => {
           const { item, notOwner: owner } = await store.putRealm(
-            parseMap(text, 'A realm is a JSON object'),
+            asMap(body, 'A realm is a JSON object'),
           )
           if (owner !== undefined) throw notOwner(owner)
           if (item.result === 'rejected') throw rejection(item)

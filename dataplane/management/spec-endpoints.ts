@@ -3,6 +3,7 @@
 
 import type { RequestHandler } from 'express'
 import type { IncomingMessage, ServerResponse } from 'node:http'
+import { isList, isMap, type ValueMap } from '../../language/expression/value.ts'
 import { foldedRecord } from '../../language/explain/fold-document.ts'
 import type { SyncItem } from '../../language/wire/wire.ts'
 import { expand } from '../store/compact.ts'
@@ -14,7 +15,7 @@ import { boundDiagnostics, sendJson, sendNothing, sendPieces } from './respond.t
 import type { Endpoint } from './endpoint.ts'
 import { type BodyReading, withJson } from './body.ts'
 import { invalidArgument, ManagementError, notFound, notOwner } from './management-error.ts'
-import { type JsonBounds, type JsonText, MAX_ENTRIES, tooMany } from './json-pieces.ts'
+import { type JsonBounds, MAX_ENTRIES, toLazy, tooMany } from './json-body.ts'
 import { sendNotModified, sendTagged } from './tagged.ts'
 
 type Bodies = Omit<BodyReading, 'bounds'>
@@ -22,7 +23,7 @@ type Bodies = Omit<BodyReading, 'bounds'>
 /** A document, or a list of them. */
 const BOUNDS: JsonBounds = {
   maxBytes: { map: 4 * 1024 * 1024, list: 64 * 1024 * 1024 },
-  cutDepth: { list: 1 },
+  lazyDepth: { list: 1 },
 }
 
 export const specEndpoints = (
@@ -89,29 +90,28 @@ const loadHandler =
   (store: Store, bodies: Bodies): RequestHandler =>
   async (req, res) => {
     if (!store.allowsUnmanaged) throw notOwner(store.manager)
-    await withJson(req, { ...bodies, bounds: BOUNDS }, async (text) => {
-      if (text.root === 'list') {
-        sendJson(res, 200, { items: await loadAll(store, text) })
+    await withJson(req, { ...bodies, bounds: BOUNDS }, async (body) => {
+      if (isList(body)) {
+        sendJson(res, 200, { items: await loadAll(store, body) })
         return
       }
-      await loadOne(store, text)
+      await loadOne(store, body)
       sendNothing(res)
     })
   }
 
-const loadOne = async (store: Store, text: JsonText): Promise<void> => {
-  const document = parseMap(text, 'An API Specification is a JSON object')
+const loadOne = async (store: Store, body: unknown): Promise<void> => {
+  const document = asMap(body, 'An API Specification is a JSON object')
   const [result] = await store.load([() => document])
   if (result?.notOwner !== undefined) throw notOwner(result.notOwner)
   if (result?.item.result === 'rejected') throw rejection(result.item)
 }
 
-/** The body's value, for endpoints that take one argument (specification §7.2). */
-export const parseMap = (text: JsonText, whatItIs: string): unknown => {
-  if (text.isEmpty) throw invalidArgument('Invalid number of positional arguments')
-  const value = text.parse()
-  if (text.root !== 'map') throw invalidArgument(whatItIs)
-  return value
+/** The body of an endpoint that takes one argument (specification §7.2). */
+export const asMap = (body: unknown, whatItIs: string): ValueMap => {
+  if (body === undefined) throw invalidArgument('Invalid number of positional arguments')
+  if (!isMap(body)) throw invalidArgument(whatItIs)
+  return body
 }
 
 export const rejection = ({ errors, warnings }: SyncItem): ManagementError =>
@@ -131,11 +131,9 @@ const boundItems = (items: readonly SyncItem[]): readonly SyncItem[] =>
     warnings: boundDiagnostics(item.warnings, MAX_ITEM_DIAGNOSTICS),
   }))
 
-const loadAll = async (store: Store, text: JsonText): Promise<readonly SyncItem[]> => {
-  const parsed = text.parse()
-  const entries: readonly unknown[] = Array.isArray(parsed) ? parsed : []
+const loadAll = async (store: Store, entries: readonly unknown[]): Promise<readonly SyncItem[]> => {
   if (entries.length > MAX_ENTRIES) throw tooMany()
-  const documents = entries.map(text.lazy)
+  const documents = entries.map(toLazy)
   const results = await store.load(documents)
   return boundItems(results.map(({ item }) => item))
 }

@@ -10,19 +10,19 @@ import { boundDiagnostics, sendJson } from './respond.ts'
 import type { Endpoint } from './endpoint.ts'
 import { type BodyReading, withJson } from './body.ts'
 import { invalidArgument, ManagementError, notOwner } from './management-error.ts'
-import type { JsonBounds } from './json-pieces.ts'
-import { parseMap } from './spec-endpoints.ts'
+import { type JsonBounds, toLazy } from './json-body.ts'
+import { asMap } from './spec-endpoints.ts'
 
 const MAX_BYTES = 64 * 1024 * 1024
 /** The entries of `realms.put` and `specs.put` open at the third level. */
-const BOUNDS: JsonBounds = { maxBytes: { map: MAX_BYTES, list: MAX_BYTES }, cutDepth: { map: 3 } }
+const BOUNDS: JsonBounds = { maxBytes: { map: MAX_BYTES, list: MAX_BYTES }, lazyDepth: { map: 3 } }
 
 export const syncEndpoint = (store: Store, bodies: Omit<BodyReading, 'bounds'>): Endpoint => ({
   path: '/api_specs/_sync',
   post: async (req, res) => {
     if (store.manager === null) throw notOwner(null)
-    await withJson(req, { ...bodies, bounds: BOUNDS }, async (text) => {
-      const read = readSyncCall(parseMap(text, 'A sync call is a JSON object'), text.lazy)
+    await withJson(req, { ...bodies, bounds: BOUNDS }, async (body) => {
+      const read = readSyncCall(asMap(body, 'A sync call is a JSON object'), toLazy)
       if (!read.ok)
         throw invalidArgument(read.problems[0]?.message ?? 'The body is not a sync call', {
           errors: read.problems,
