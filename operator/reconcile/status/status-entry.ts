@@ -9,7 +9,6 @@ import {
   conditionOf,
   type NewCondition,
   type FoundBy,
-  nothingFoundBy,
   settleConditions,
 } from '../../resource/condition.ts'
 import { classReleased, isReleased, releasedConditions } from '../../resource/released.ts'
@@ -64,20 +63,6 @@ export interface Entry {
   readonly known?: KnownVersions
   /** Since when a data plane has had no session with the router of its realm, and whether the status reports that. */
   readonly apart?: { readonly since: number; readonly isReported: boolean }
-  /** What the status was made of, besides the verdict: while that is the same, so is the status. */
-  readonly made?: Made
-}
-
-interface Made {
-  readonly programmed: Programmed
-  readonly refusal: Rejection | undefined
-  readonly shadowed: LoadedDocument | undefined
-  /** A sidecar that it selects may not hold its realm. */
-  readonly isRealmForbidden: boolean
-  readonly summary: DocumentSummary
-  readonly found: FoundBy<'gateways'>
-  /** With blanks between. */
-  readonly unserved: string
 }
 
 interface When {
@@ -126,55 +111,42 @@ const beforeOf = (verdict: Verdict, { before, nowMs }: When): Entry | undefined 
 }
 
 const documentEntry = (verdict: Verdict, sight: Sight, moment: Moment): Entry => {
-  const { before, nowMs } = moment
-  const { apart, ...delivery } = deliveryOf(verdict, sight, moment)
-  const { made, inherited, latch } = delivery
-  if (before !== undefined && isUnchanged(before, verdict, made)) {
-    const isSame = sameApart(before.apart, apart) && before.known === delivery.known
-    return isSame ? before : withApart({ ...before, known: delivery.known }, apart)
-  }
+  const { before, nowMs, unserved } = moment
+  const { id = '' } = verdict
+  const { programmed, found, latch, inherited, known, apart, summary } = deliveryOf(
+    verdict,
+    sight,
+    moment,
+  )
+  const conditions = documentConditions(verdict, programmed, {
+    isRealmForbidden: sight.count('forbidden') > 0,
+    serving: summary.serving,
+    found,
+  })
+  // A new data plane may still reject a document that is programmed: that is reported as its failure, not here.
+  const refusing = programmed.condition.status === 'True' ? undefined : firstRefusing(sight)
   // A revoked version must not look to the next operator as if it served.
   const last = verdict.isRevoked === true ? undefined : (latch ?? before?.status.programmed)
-  const { summary } = made
-  const conditions = documentConditions(verdict, made.programmed, {
-    ...made,
-    serving: summary.serving,
-  })
-  const status = {
+  const status: ResourceStatus = {
     verdict,
     conditions: settle(verdict, conditions, { before, nowMs }),
-    errors: errorsOf(verdict, made.refusal, inherited),
-    warnings: warningsOf(verdict, made.shadowed, inherited, moment.unserved),
+    errors: errorsOf(verdict, refusing?.rejected.documents.get(id), inherited),
+    warnings: warningsOf(verdict, sight.first('shadowed')?.documents.get(id), inherited, unserved),
     summary,
+    ...(last !== undefined && { programmed: recordedVersion(last, verdict) }),
   }
-  const programmedVersion = last && recordedVersion(last, verdict)
-  return withApart(
-    {
-      ...delivery,
-      status: programmedVersion ? { ...status, programmed: programmedVersion } : status,
-    },
-    apart,
-  )
+  return { status, latch, inherited, known, ...(apart !== undefined && { apart }) }
 }
 
-/**
- * The digest includes what the serving version is restricted to by now. Such a version is rejected, so the next operator
- * could learn nowhere else what was withdrawn from it.
- */
-const recordedVersion = (
-  { generation, digest }: ProgrammedVersion,
-  { serving }: Verdict,
-): ProgrammedVersion => {
-  const isRestricted = serving !== undefined && isSameText(serving.digest, digest)
-  return { generation, digest: isRestricted ? serving.digest : digest }
-}
-
+/** How far the document is in service, as far as that is known. */
 interface Delivery {
-  readonly made: Made
-  readonly inherited: Inherited | undefined
+  readonly programmed: Programmed
+  readonly found: FoundBy<'gateways'>
   readonly latch: Latch | undefined
+  readonly inherited: Inherited | undefined
   readonly known: KnownVersions
-  readonly apart: Apart | undefined
+  readonly apart: Entry['apart']
+  readonly summary: DocumentSummary
 }
 
 const deliveryOf = (verdict: Verdict, sight: Sight, moment: Moment): Delivery => {
@@ -190,7 +162,7 @@ const deliveryOf = (verdict: Verdict, sight: Sight, moment: Moment): Delivery =>
       ? inheritedSummary(verdict, sight, summaryBefore)
       : summaryOf(verdict, sight, { known, before: summaryBefore })
   const apart = apartOf(sight, moment)
-  const made = madeOf(verdict, sight, {
+  return {
     // An inherited condition already says which version serves.
     programmed: early ?? withServing(programmed, verdict, summary.serving),
     // Until every data plane has reported, nothing is known about sessions either.
@@ -198,28 +170,27 @@ const deliveryOf = (verdict: Verdict, sight: Sight, moment: Moment): Delivery =>
       inherited === undefined
         ? { Degraded: degradedCondition(verdict, sight, apart?.isReported === true) }
         : degradedBefore(before),
-    summary,
-    unserved: moment.unserved.join(' '),
-  })
-  return { made, inherited, latch, known, apart }
-}
-
-type Apart = NonNullable<Entry['apart']>
-
-const withApart = (entry: Omit<Entry, 'apart'>, apart: Apart | undefined): Entry => {
-  const { status, latch, inherited, known, made } = entry
-  return {
-    status,
     latch,
     inherited,
-    ...(known !== undefined && { known }),
-    ...(made !== undefined && { made }),
-    ...(apart !== undefined && { apart }),
+    known,
+    apart,
+    summary,
   }
 }
 
-const sameApart = (left: Apart | undefined, right: Apart | undefined): boolean =>
-  left?.since === right?.since && left?.isReported === right?.isReported
+/**
+ * The digest includes what the serving version is restricted to by now. Such a version is rejected, so the next operator
+ * could learn nowhere else what was withdrawn from it.
+ */
+const recordedVersion = (
+  { generation, digest }: ProgrammedVersion,
+  { serving }: Verdict,
+): ProgrammedVersion => {
+  const isRestricted = serving !== undefined && isSameText(serving.digest, digest)
+  return { generation, digest: isRestricted ? serving.digest : digest }
+}
+
+type Apart = NonNullable<Entry['apart']>
 
 const apartOf = (sight: Sight, { before, nowMs }: Moment): Apart | undefined => {
   const { conditions = [] } = before?.status ?? {}
@@ -252,23 +223,6 @@ const releasedEntry = (verdict: Verdict, before: Entry | undefined, nowMs: numbe
     latch: undefined,
     inherited: undefined,
     status: kind === 'ApiSpecification' ? { ...status, summary } : status,
-  }
-}
-
-const madeOf = (
-  verdict: Verdict,
-  sight: Sight,
-  validated: Pick<Made, 'programmed' | 'summary' | 'found' | 'unserved'>,
-): Made => {
-  const { programmed } = validated
-  const { id = '' } = verdict
-  // A new data plane may still reject a document that is programmed: that is reported as its failure, not here.
-  const refusing = programmed.condition.status === 'True' ? undefined : firstRefusing(sight)
-  return {
-    ...validated,
-    refusal: refusing?.rejected.documents.get(id),
-    shadowed: sight.first('shadowed')?.documents.get(id),
-    isRealmForbidden: sight.count('forbidden') > 0,
   }
 }
 
@@ -311,31 +265,6 @@ const computeEarlyProgrammed = (
   const isFinal = isDecided(computeProgrammed(verdict, sight, undefined, nowMs))
   return isFinal || verdict.isHeld === true ? undefined : inheritedProgrammed(early, verdict)
 }
-
-const isUnchanged = (before: Entry, verdict: Verdict, made: Made): boolean =>
-  before.made !== undefined &&
-  before.inherited === undefined &&
-  before.status.verdict === verdict &&
-  sameMade(before.made, made) &&
-  sameLatch(before.latch, made.programmed.latch)
-
-const sameMade = (left: Made, right: Made): boolean =>
-  MADE.every((member) => left[member] === right[member]) &&
-  FOUND.every((type) => sameWords(left.found[type], right.found[type])) &&
-  left.programmed.rejectedByAll === right.programmed.rejectedByAll &&
-  sameWords(left.programmed.condition, right.programmed.condition)
-
-const MADE = ['refusal', 'shadowed', 'isRealmForbidden', 'summary', 'unserved'] as const
-
-const FOUND = Object.keys(nothingFoundBy('gateways')) as readonly (keyof FoundBy<'gateways'>)[]
-
-const sameWords = (left: NewCondition | undefined, right: NewCondition | undefined): boolean =>
-  left?.reason === right?.reason && left?.message === right?.message
-
-const sameLatch = (left: Latch | undefined, right: Latch | undefined): boolean =>
-  left?.generation === right?.generation &&
-  left?.digest === right?.digest &&
-  left?.differsSince === right?.differsSince
 
 const settle = (
   verdict: Verdict,

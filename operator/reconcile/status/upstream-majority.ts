@@ -2,7 +2,6 @@
 // failure most of them report. So no single gateway, which may lie or have lost its network, speaks for all.
 
 import { type UpstreamState, UPSTREAMS_GOOD } from './data-plane-state.ts'
-import type { Tally } from './tally.ts'
 
 export interface Majority {
   /** The most frequent one. */
@@ -13,18 +12,17 @@ export interface Majority {
   readonly total: number
 }
 
-export const majorityOf = (states: Tally<UpstreamState>): Majority | undefined => {
-  const { total } = states
-  const count = total - states.count(UPSTREAMS_GOOD)
+/** @param states how many gateways report each */
+export const majorityOf = (states: ReadonlyMap<UpstreamState, number>): Majority | undefined => {
+  const total = [...states.values()].reduce((sum, count) => sum + count, 0)
+  const count = total - (states.get(UPSTREAMS_GOOD) ?? 0)
   if (2 * count <= total) return undefined
-  let failure: Majority['failure'] | undefined
-  for (const state of states.values()) {
+  let most: readonly [failure: Majority['failure'], times: number] | undefined
+  for (const [state, times] of states) {
     if (state === UPSTREAMS_GOOD) continue
-    const isMore = failure === undefined || states.count(state) > states.count(failure)
     // Ties are broken by name, so that messages do not depend on the order in which gateways answered.
-    const isFirst =
-      failure !== undefined && states.count(state) === states.count(failure) && state < failure
-    if (isMore || isFirst) failure = state
+    const isMore = most === undefined || times > most[1] || (times === most[1] && state < most[0])
+    if (isMore) most = [state, times]
   }
-  return failure && { failure, count, total }
+  return most && { failure: most[0], count, total }
 }
