@@ -1,8 +1,8 @@
 // Prepares everything that is needed to serve a request of a compiled operation: closures, lists in the order of use,
 // and flags for steps that can be skipped. It is built at first use.
 
+import { createInterner, identityOf, internData } from '../../base/intern.ts'
 import { oncePer } from '../../base/once.ts'
-import { createEqualShare, createWeakShare } from '../../base/weak-share.ts'
 import type { CompiledSecurity, SecurityScheme } from '../../language/compile/security.ts'
 import type {
   BodyLimits,
@@ -11,7 +11,6 @@ import type {
   StatusCodes,
 } from '../../language/compiled.ts'
 import type { Method } from '../../language/document.ts'
-import { createTextShare } from '../../language/expression/share-text.ts'
 import { pointerOf, type RefusingPlace } from '../../language/failing-place.ts'
 import type { RequestRow } from '../../telemetry/request-row.ts'
 import { type ActionResponse, actionResponse, NO_BODY } from '../../language/action-response.ts'
@@ -162,14 +161,14 @@ const shapeOf = (
 ): OperationShape => {
   const { languages, deprecation, statusCodes } = version
   const vary = varyOf(operation, response, version)
-  return shareShape({
+  return internShape({
     method,
     guard: guardOf(method, operation.security),
-    accepts: shareEqual(operation.accepts),
+    accepts: internData(operation.accepts),
     offers: offersOf(operation.provides),
     checksAccept: response.checksAccept,
-    needs: shareEqual(needsOf(operation.reads)),
-    bodyLimits: shareEqual(operation.body),
+    needs: internData(needsOf(operation.reads)),
+    bodyLimits: internData(operation.body),
     forwardsBody: response.takesBody,
     headers: prepareHeaders(operation.headers),
     replacesHeaders: operation.onResult.headers !== undefined,
@@ -191,33 +190,20 @@ const shapeOf = (
 const isEmpty = ({ headers, body, statusCode, uri }: CompiledOperation['onError']): boolean =>
   [headers, body, statusCode, uri].every((member) => member === undefined)
 
-const shareEqual = createEqualShare()
-
 /** Operations of a document share the list that they provide. */
-const offersOf = oncePer((provides: readonly ContentType[]) => shareEqual(orderOffers(provides)))
+const offersOf = oncePer((provides: readonly ContentType[]) => internData(orderOffers(provides)))
 
-const shareShape = (shape: OperationShape): OperationShape =>
-  share(Object.values(shape).map(keyOf).join('\n'), () => shape)
+const internShape = (shape: OperationShape): OperationShape =>
+  intern(Object.values(shape).map(keyOf).join('\n'), () => shape)
 
-const share = createWeakShare<OperationShape>()
+const intern = createInterner<OperationShape>()
 
-/** Objects by number: those that are equal are one, as far as they are shared. */
+/** Objects by number: those that are equal are one, as far as they are interned. */
 const keyOf = (value: unknown): string =>
-  typeof value === 'object' && value !== null ? `#${numberOf(value)}` : String(value)
-
-const numbers = new WeakMap<object, number>()
-let lastNumber = 0
-
-const numberOf = (value: object): number => {
-  const number = numbers.get(value) ?? (lastNumber += 1)
-  numbers.set(value, number)
-  return number
-}
-
-const shareText = createTextShare()
+  typeof value === 'object' && value !== null ? `#${identityOf(value)}` : String(value)
 
 const guardOf = (method: Method, security: CompiledSecurity): Guard | undefined =>
-  security.type === 'anonymous' || method === 'options' ? undefined : shareEqual(security)
+  security.type === 'anonymous' || method === 'options' ? undefined : internData(security)
 
 /** Never written to: only fixed operations have fixed responses. */
 const NOTHING_FIXED = new Map<ContentType, FixedResponse>()
@@ -264,5 +250,5 @@ const varyOf = (
   if (offersOf(operation.provides).length > 1 || events !== 'none') names.push('accept')
   if (version.languages.length > 1) names.push('accept-language')
   if (isRedirecting(operation.security)) names.push('cookie', 'sec-fetch-dest', 'sec-fetch-mode')
-  return names.length === 0 ? undefined : shareText(names.join(', '))
+  return names.length === 0 ? undefined : names.join(', ')
 }

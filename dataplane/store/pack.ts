@@ -15,7 +15,7 @@ import { mapTemplates } from '../../language/map-templates.ts'
 import { STATUS_CODES } from '../../language/status-codes.ts'
 import { type Compact, compact } from './compact.ts'
 import type { PackedDocument, PackedPath, PackedVersion, UnpackedPath } from './packed-document.ts'
-import { createPatternShare } from './share-patterns.ts'
+import { createPathInterner } from './intern-path.ts'
 
 interface PackOptions {
   readonly since: number
@@ -68,10 +68,10 @@ const ownStatusCodes = (codes: StatusCodes): StatusCodes =>
       )
 
 /** The process that workers of a cluster have their documents from keeps them packed. */
-const sharePatterns = createPatternShare()
+const internPath = createPathInterner()
 
 const packPath = (path: CompiledPath): PackedPath => ({
-  ...sharePatterns(path),
+  ...internPath(path),
   schemes: path.schemes,
   methods: METHODS.filter((method) => path.operations[method] !== undefined),
 })

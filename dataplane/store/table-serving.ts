@@ -1,7 +1,7 @@
 // Builds the route table from packed documents: the next table is built beside the current one and swapped by one
 // reference. Every serving process has one.
 
-import { createEqualShare } from '../../base/weak-share.ts'
+import { internData } from '../../base/intern.ts'
 import type { CompiledSecurity } from '../../language/compile/security.ts'
 import type { CompiledOperation, StatusCodes } from '../../language/compiled.ts'
 import type { Method, Scheme } from '../../language/document.ts'
@@ -22,7 +22,7 @@ import type {
 } from '../served.ts'
 import type { PackedDocument, PackedPath, PackedVersion, UnpackedPath } from './packed-document.ts'
 import type { Serving } from './serving.ts'
-import { createPatternShare, type PathShape } from './share-patterns.ts'
+import { createPathInterner, type PathShape } from './intern-path.ts'
 import { Unpacker } from './unpack.ts'
 
 export interface TableServing<P> extends Serving {
@@ -76,7 +76,7 @@ const routesOf = <P>(document: PackedDocument): RouteSet<ServedTarget<P>, Served
     const version = toServedVersion(document, packed)
     for (const path of packed.paths)
       routes.push(
-        new TablePath<P>(path, { shape: sharePatterns(path), version, unpacker, index: index++ }),
+        new TablePath<P>(path, { shape: internPath(path), version, unpacker, index: index++ }),
       )
     routes.push(...endpointsBelow(packed, version))
     webSockets.push(new TableWebSocket(packed, version))
@@ -85,25 +85,19 @@ const routesOf = <P>(document: PackedDocument): RouteSet<ServedTarget<P>, Served
   return { id, rank, since, hosts, routes: routes.slice(), webSockets: webSockets.slice() }
 }
 
-const sharePatterns = createPatternShare()
+const internPath = createPathInterner()
 
 const endpointsBelow = (
   { basePath, endpoints, schemes }: PackedVersion,
   version: ServedVersion,
 ): readonly Route<ServedEndpoint>[] =>
   endpointRoutes(endpoints).map((route) => {
-    const { template, patterns } = sharePatterns(mountPath(basePath, route.path))
+    const { template, patterns } = internPath(mountPath(basePath, route.path))
     return {
       patterns,
-      target: { kind: 'endpoint', version, template, schemes: sharedSchemes(schemes), route },
+      target: { kind: 'endpoint', version, template, schemes: internData(schemes), route },
     }
   })
-
-/** One object for all versions without security. */
-const ANONYMOUS: CompiledSecurity = { type: 'anonymous' }
-
-/** Few lists serve nearly all versions. */
-const shareEqual = createEqualShare()
 
 const toServedVersion = (document: PackedDocument, packed: PackedVersion): ServedVersion => ({
   apiId: document.id,
@@ -116,18 +110,13 @@ const toServedVersion = (document: PackedDocument, packed: PackedVersion): Serve
   credentials: document.credentials ?? (document.rank === 0 ? undefined : 'any'),
   deprecation: packed.deprecation,
   poolSize: packed.poolSize,
-  languages: shareEqual(packed.languages),
+  languages: internData(packed.languages),
   statusCodes: mergeStatusCodes(packed.ownStatusCodes),
 })
 
 /** Documents without codes of their own share one table. */
 const mergeStatusCodes = (own: StatusCodes): StatusCodes =>
   Object.keys(own).length === 0 ? STATUS_CODES : { ...STATUS_CODES, ...own }
-
-const BOTH_SCHEMES: readonly Scheme[] = ['http', 'https']
-
-const sharedSchemes = (schemes: readonly Scheme[]): readonly Scheme[] =>
-  schemes.length === BOTH_SCHEMES.length ? BOTH_SCHEMES : schemes
 
 const PATH = 'path'
 
@@ -151,7 +140,7 @@ abstract class TableRoute {
   constructor(version: ServedVersion, shape: PathShape, schemes: readonly Scheme[]) {
     this.version = version
     this.shape = shape
-    this.schemes = sharedSchemes(schemes)
+    this.schemes = internData(schemes)
   }
 
   get template(): string {
@@ -171,8 +160,8 @@ class TableWebSocket extends TableRoute implements ServedWebSocket, Route<Served
   readonly security: CompiledSecurity
 
   constructor(packed: PackedVersion, version: ServedVersion) {
-    super(version, sharePatterns(webSocketPath(packed.basePath)), packed.schemes)
-    this.security = packed.security.type === 'anonymous' ? ANONYMOUS : packed.security
+    super(version, internPath(webSocketPath(packed.basePath)), packed.schemes)
+    this.security = internData(packed.security)
   }
 }
 

@@ -1,9 +1,9 @@
 // Compiles a read of the context to a closure that finds the value. The hot path: specialised by the number of keys,
 // own keys only; an explanation is made on failure alone.
 
+import { createInterner } from '../../base/intern.ts'
 import { ExpressionError, showSource } from './errors.ts'
 import { explainMissing, lookup, ownValue } from './lookup.ts'
-import { memoReads } from './memo-reads.ts'
 import { sourceOf } from './source.ts'
 import type { ReadTemplate, Root } from './template.ts'
 import type { Value, ValueMap } from './value.ts'
@@ -40,7 +40,11 @@ const prepareReader = (template: ReadTemplate): Read => {
 }
 
 /** The reader throws ExpressionError naming the key that is missing. */
-export const reader: (template: ReadTemplate) => Read = memoReads(prepareReader)
+export const reader = (template: ReadTemplate): Read =>
+  intern(JSON.stringify([template.root, template.keys]), () => prepareReader(template))
+
+/** `request.method` is read by thousands of operations. */
+const intern = createInterner<Read>()
 
 type TryRead = (context: Roots) => Value | undefined
 

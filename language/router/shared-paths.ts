@@ -1,10 +1,8 @@
 // Shares one path trie among documents whose routes have equal patterns: a thousand tenants with the same API have it
 // once, and so in the processor's cache. It is freed with the last table that uses it.
 
-import { createSeenBefore } from '../../base/seen-before.ts'
-import { createWeakShare } from '../../base/weak-share.ts'
+import { createInterner, identityOf } from '../../base/intern.ts'
 import { MAX_WAYS } from '../routes/path-syntax.ts'
-import type { PathPattern } from '../routes/path-pattern.ts'
 import type { Route } from './route.ts'
 import { editTrie, type TrieNode } from './trie.ts'
 
@@ -28,15 +26,13 @@ const MOST_ROUTES = 256
 
 type Routes = readonly Pick<Route<unknown>, 'patterns'>[]
 
-const share = createWeakShare<SharedPaths>()
-const wasSeen = createSeenBefore()
+const intern = createInterner<SharedPaths>()
 
-/** What one document alone has is not shared: to be found by others it would take 0.2 KB. */
 export function sharedPaths(routes: Routes): SharedPaths {
   if (routes.length > MOST_ROUTES) return buildPaths(routes)
   // Equal patterns are one list, as far as the store shares them.
-  const key = routes.map(({ patterns }) => numberOf(patterns)).join()
-  return wasSeen(key) ? share(key, () => buildPaths(routes)) : buildPaths(routes)
+  const key = routes.map(({ patterns }) => identityOf(patterns)).join()
+  return intern(key, () => buildPaths(routes))
 }
 
 /** As `places`, of a document that shares its host with others, so that a trie of its own would be of no use. */
@@ -53,15 +49,6 @@ export function placesOf(routes: Routes): SharedPaths['places'] {
 }
 
 const placedPattern = (route: number, way: number): PlacedPattern => route * MAX_WAYS + way
-
-const numbers = new WeakMap<object, number>()
-let lastNumber = 0
-
-function numberOf(patterns: readonly PathPattern[]): number {
-  const number = numbers.get(patterns) ?? (lastNumber += 1)
-  numbers.set(patterns, number)
-  return number
-}
 
 /** One for all: none of these tries is ever edited. */
 const OWNER = Symbol('shared paths')

@@ -1,7 +1,6 @@
 // Computes which routes a document claims, and which document wins where two claim the same (behaviour §2,
 // *Conflicts*). Ages come with the documents, never from a clock.
 
-import { createTextShare } from '../expression/share-text.ts'
 import { countFirst } from '../../base/bisect.ts'
 import { childPointer, pointerKeys } from '../../base/json-pointer.ts'
 import type { CompiledApi, CompiledVersion } from '../compiled.ts'
@@ -44,15 +43,11 @@ export function claimsOf(compiled: CompiledApi): readonly Claim[] {
     routes.map((route) => ({
       ...route,
       key: `${host}\t${route.key}`,
-      // The same in every document of the same API.
-      pointer: shareText(route.pointer),
     })),
   )
   // A list that grew has room for 17.
   return claims.slice()
 }
-
-const shareText = createTextShare()
 
 /** The same rule inside one document: the later of two equal routes is at fault. */
 export function conflictsWithin(compiled: CompiledApi): Problem[] {

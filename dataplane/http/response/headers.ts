@@ -2,7 +2,7 @@
 // nothing can end a header line early. Framing headers are left out, as they are the gateway's.
 
 import { oncePer } from '../../../base/once.ts'
-import { createEqualShare } from '../../../base/weak-share.ts'
+import { createInterner } from '../../../base/intern.ts'
 import { isHeaderName, isHeaderValue } from '../../../language/compile/headers.ts'
 import { toHeaderMap } from '../../../language/expression/header-map.ts'
 import { ExpressionError, withTemplate } from '../../../language/expression/errors.ts'
@@ -61,10 +61,12 @@ const writerOf = (list: HeaderList): HeaderWriter => ({
 const NO_HEADERS = writerOf(NONE)
 
 /** The operations of a document mostly have the same map, and many documents equal ones. */
-const constantHeaders = oncePer((map: ValueMap) => writerOfList(shareEqual(headersIn(map))))
+const constantHeaders = oncePer((map: ValueMap) => {
+  const list = headersIn(map)
+  return intern(JSON.stringify(list), () => writerOf(list))
+})
 
-const shareEqual = createEqualShare()
-const writerOfList = oncePer(writerOf)
+const intern = createInterner<HeaderWriter>()
 
 const prepareEntries = (entries: readonly (readonly [string, Template])[]): HeaderWriter => {
   // Of several spellings of a name the last one counts, also where it has no value.

@@ -2,7 +2,7 @@
 // and one string where possible, so that node makes a single write of it.
 
 import type { ServerResponse } from 'node:http'
-import { oncePer } from '../../../base/once.ts'
+import { createInterner, identityOf } from '../../../base/intern.ts'
 import { type Framing, frameResponse, isAlwaysEmpty } from '../../framing.ts'
 import { headLines, presetHead } from './raw-head.ts'
 import { EVENT_STREAM } from '../../../language/routes/negotiate.ts'
@@ -99,14 +99,11 @@ interface HeadShape {
 /** One for all operations that have the same constant headers, as most have, of versions that are alike. */
 export const headMemoOf = ({ headers, vary = '', languages, deprecation }: HeadShape): HeadMemo => {
   if (headers === undefined) return createHeadMemo()
-  const ofVersion = memosOf(deprecation ?? languages)
-  const ofVary = ofVersion.get(vary) ?? oncePer(createHeadMemo)
-  ofVersion.set(vary, ofVary)
-  return ofVary(headers)
+  const key = `${identityOf(headers)} ${identityOf(deprecation ?? languages)} ${vary}`
+  return intern(key, createHeadMemo)
 }
 
-/** Versions share equal lists of languages, and no deprecation. */
-const memosOf = oncePer<object, Map<string, (headers: HeaderList) => HeadMemo>>(() => new Map())
+const intern = createInterner<HeadMemo>()
 
 /**
  * All lines but the id of the request and the length; undefined if node must write them. If no header depends on the

@@ -2,8 +2,8 @@
 // where they came to it in different ways. What follows from it is then computed once, however many data planes there are.
 
 import type { Claim } from '../../../language/routes/conflicts.ts'
+import { createInterner } from '../../../base/intern.ts'
 import { oncePer } from '../../../base/once.ts'
-import { createWeakShare } from '../../../base/weak-share.ts'
 import { type LoadedEntry, rootDigest } from '../../../language/wire/digest.ts'
 import type { LoadedDocument } from '../../data-plane.ts'
 import type { DesiredDocument } from '../../desired-set.ts'
@@ -83,9 +83,9 @@ const rootOf = oncePer(({ documents, realms }: LoadedContents) => {
 export type ShareContents = (contents: LoadedContents, digest: string) => LoadedContents
 
 export const createContentShare = (): ShareContents => {
-  const share = createWeakShare<LoadedContents>()
+  const intern = createInterner<LoadedContents>({ from: 'first' })
   return (contents, digest) => {
-    const known = share(digest, () => contents)
+    const known = intern(digest, () => contents)
     const isSame =
       known === contents ||
       (isSameMap(known.documents, contents.documents, isSameDocument) &&

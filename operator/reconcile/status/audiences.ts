@@ -1,7 +1,7 @@
 // Remembers which data planes documents are for: a selector is compared with the labels of a data plane once, not once for
 // each report and document.
 
-import { createWeakShare } from '../../../base/weak-share.ts'
+import { createInterner } from '../../../base/intern.ts'
 import { type DataPlane, isSelected } from '../../data-plane.ts'
 import type { LabelSelector } from '../../resource/resource.ts'
 
@@ -13,12 +13,12 @@ export interface Audience {
 
 export class Audiences {
   /** An audience ends with its last document: an owner who edits selectors all day must not fill the memory. */
-  readonly #share = createWeakShare<Audience>()
+  readonly #intern = createInterner<Audience>({ from: 'first' })
   readonly #selected = new WeakMap<DataPlane, WeakMap<Audience, boolean>>()
 
   /** The same object for the same namespace and selector. */
   of({ namespace, selector }: Audience): Audience {
-    return this.#share(JSON.stringify([namespace, selector]), () =>
+    return this.#intern(JSON.stringify([namespace, selector]), () =>
       selector === undefined ? { namespace } : { namespace, selector },
     )
   }

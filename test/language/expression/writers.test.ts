@@ -4,7 +4,7 @@ import { describe, expect, it } from '@jest/globals'
 import { ExpressionError } from '../../../language/expression/errors.ts'
 import { jsonWriter, toJson } from '../../../language/expression/json.ts'
 import { evaluator } from '../../../language/expression/run.ts'
-import type { Template } from '../../../language/expression/template.ts'
+import { constant, type Template } from '../../../language/expression/template.ts'
 import { toText, urlWriter } from '../../../language/expression/text.ts'
 import type { Value } from '../../../language/expression/value.ts'
 import { contextOf, failureOf, folded } from './scope-of.ts'
@@ -269,5 +269,49 @@ describe('urlWriter', () => {
     }
     const nested = contextOf({ request: { path: { x: '/' } } })
     expect(urlWriter(template, encoding)(nested)).toBe('a/b%2F')
+  })
+})
+
+describe('what is made of equal templates once', () => {
+  const read = (...keys: string[]): Template => ({ kind: 'read', root: 'request', keys })
+  const text = (...parts: (string | Template)[]): Template => ({ kind: 'text', parts })
+  const defaultTo = (value: Value): Template => ({
+    kind: 'pipe',
+    input: read('body'),
+    calls: [{ name: 'get', args: [constant('none'), constant(value)] }],
+    source: '{{request.body |> get(none, {{variables.a}})}}',
+  })
+
+  it.each<[string, readonly [Template, string], readonly [Template, string]]>([
+    [
+      'bytes and the map that has their JSON',
+      [defaultTo(new Uint8Array([1])), '"AQ=="'],
+      [defaultTo({ 0: 1 }), '{"0":1}'],
+    ],
+    [
+      'keys that are joined otherwise',
+      [text(read('body', 's\nm')), '"6"'],
+      [text(read('body', 's', 'm')), '"7"'],
+    ],
+    ['texts of other letters', [text('a', read('id')), '"a5"'], [text('b', read('id')), '"b5"']],
+    ['a text and its only part', [text(read('n')), '"8"'], [read('n'), '8']],
+  ])('is never that of others: %s', (_, ...templates) => {
+    const request = { id: '5', n: 8, body: { 's\nm': 6, s: { m: 7 } } }
+    for (let time = 0; time < 3; time++)
+      for (const [template, json] of templates)
+        expect(jsonWriter(structuredClone(template))(contextOf({ request }))).toBe(json)
+  })
+
+  it('leaves the text that follows to each', () => {
+    const map = (tail: string): Template => ({
+      kind: 'map',
+      entries: [
+        ['a', read('method')],
+        ['b', constant(tail)],
+      ],
+    })
+    for (let time = 0; time < 3; time++)
+      for (const tail of ['x', 'y'])
+        expect(jsonWriter(map(tail))(context())).toBe(`{"a":"get","b":"${tail}"}`)
   })
 })
