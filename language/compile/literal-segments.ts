@@ -7,13 +7,20 @@ export interface LiteralSegment {
   readonly remedy: string
 }
 
+/** Where a pattern stands: only a path ends in a tail. */
+export type PatternPlace = 'path' | 'base_path'
+
 /**
  * The first such segment of a path pattern, whether the pattern is valid or not.
  * @example literalSegment('/orders/{id}') // { segment: '{id}', remedy: "':id' for a segment of any value" }
  */
-export const literalSegment = (pattern: string): LiteralSegment | undefined => {
-  for (const segment of segmentsOf(pattern)) {
-    const remedy = remedyFor(segment)
+export const literalSegment = (
+  pattern: string,
+  place: PatternPlace = 'path',
+): LiteralSegment | undefined => {
+  const segments = segmentsOf(pattern)
+  for (const [index, segment] of segments.entries()) {
+    const remedy = remedyFor(segment, place === 'path' && index === segments.length - 1)
     if (remedy !== undefined) return { segment, remedy }
   }
   return undefined
@@ -49,12 +56,14 @@ const MAX_SEGMENT = 80
 const segmentsOf = (path: string): readonly string[] =>
   path.split('/').filter((segment) => segment !== '' && segment.length <= MAX_SEGMENT)
 
-const remedyFor = (segment: string): string | undefined => {
+const remedyFor = (segment: string, isEnd: boolean): string | undefined => {
   const text = segment.replaceAll(/^\[+|\]+$/g, '')
   if (/^:[\w-]+$/.test(text)) return undefined
   for (const [form, remedy] of FORMS) {
     const match = form.exec(text)
-    if (match !== null) return remedy(match.slice(1).find(isName) ?? 'name')
+    if (match === null) continue
+    const name = match.slice(1).find(isName) ?? 'name'
+    return remedy === rest && !isEnd ? one(name) : remedy(name)
   }
   return undefined
 }

@@ -4,7 +4,7 @@
 import { childPointer } from '../../base/json-pointer.ts'
 import { foldInScope } from './bind-status-codes.ts'
 import type { RealmFacts } from '../environment.ts'
-import { literalSegment } from './literal-segments.ts'
+import { literalSegment, type PatternPlace } from './literal-segments.ts'
 import { keysOn } from './inheritance.ts'
 import { compileOperation, type PathDeps } from './operation.ts'
 import { compilePathHeaders, findInherited, INHERITED_KEYS } from './operation-parts.ts'
@@ -110,16 +110,17 @@ export const warnOfLiteralSegment = (
   source: string,
   pointer: string,
   diagnostics: Diagnostics,
+  place?: PatternPlace,
 ): void => {
-  const literal = literalSegment(source)
+  const literal = literalSegment(source, place)
   if (literal === undefined) return
   const { segment, remedy } = literal
   diagnostics.warning('TakenLiterally', pointer, `'${segment}' is plain text here: write ${remedy}`)
 }
 
 /** For messages about a pattern that is refused, perhaps for how another gateway writes it. */
-export const remedyOf = (source: string): string => {
-  const literal = literalSegment(source)
+export const remedyOf = (source: string, place?: PatternPlace): string => {
+  const literal = literalSegment(source, place)
   return literal === undefined ? '' : `; in place of '${literal.segment}' write ${literal.remedy}`
 }
 

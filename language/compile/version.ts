@@ -103,13 +103,13 @@ const compileBasePath = (
   if (typeof source !== 'string') return undefined
   const parsed = parseBasePath(source)
   if (parsed.ok) {
-    warnOfLiteralSegment(source, childPointer(pointer, 'base_path'), diagnostics)
+    warnOfLiteralSegment(source, childPointer(pointer, 'base_path'), diagnostics, 'base_path')
     return { source, patterns: parsed.patterns }
   }
   diagnostics.problem(
     'invalid_path',
     childPointer(pointer, 'base_path'),
-    parsed.message + remedyOf(source),
+    parsed.message + remedyOf(source, 'base_path'),
   )
   return undefined
 }

@@ -60,7 +60,10 @@ export function parseBasePath(source: string): ParsedPath {
   const nodes = parseNodes(source)
   if (typeof nodes === 'string') return invalid(source, nodes)
   if (source.includes('[...]')) {
-    return invalid(source, 'a base_path cannot end in [...]: its paths follow it')
+    return invalid(
+      source,
+      'a base_path cannot end in [...], as its paths follow it: write [...] at their ends',
+    )
   }
   return expand(source, nodes)
 }

@@ -9,6 +9,8 @@ export type PathNode =
 export const MAX_WAYS = 64
 export const MAX_SEGMENTS = 64
 export const TOO_MANY_WAYS = `its optional segments allow more than ${MAX_WAYS} ways through it; use fewer brackets`
+const BEHIND_TAIL =
+  "nothing may follow [...]: end the path there, or write ':name' for each segment in its place"
 export const TOO_MANY_SEGMENTS = `it has more than ${MAX_SEGMENTS} segments`
 
 /** The pattern as a tree, or what is wrong with it. Iterative: depth comes from the document. */
@@ -54,14 +56,14 @@ interface Scanner {
 function scan(scanner: Scanner, character: string): string | undefined {
   if (character === '/') return scanSlash(scanner)
   if (character === ']') return scanClose(scanner)
-  if (scanner.place === 'tail') return 'nothing may follow [...]'
+  if (scanner.place === 'tail') return BEHIND_TAIL
   return character === '[' ? scanOpen(scanner) : scanSegment(scanner)
 }
 
 function scanSlash(scanner: Scanner): string | undefined {
   const isLast = scanner.at === scanner.source.length - 1
   if (scanner.place === 'before') return "it has an empty segment ('//')"
-  if (scanner.place === 'tail' && !isLast) return 'nothing may follow [...]'
+  if (scanner.place === 'tail' && !isLast) return BEHIND_TAIL
   scanner.place = 'before'
   scanner.at += 1
   return undefined

@@ -512,7 +512,9 @@ describe('paths and hosts that are served', () => {
       'a tail in the middle',
       '/items/:id:',
       "'/x/[...]/y':",
-      ["11:7 error invalid_path The path '/x/[...]/y' is invalid: nothing may follow [...]"],
+      [
+        "11:7 error invalid_path The path '/x/[...]/y' is invalid: nothing may follow [...]: end the path there, or write ':name' for each segment in its place",
+      ],
     ],
     [
       '/',

@@ -76,7 +76,14 @@ describe('a segment of a path that another gateway would read, and this one does
     ["Products('key')", whole('key')],
     ['(key)', whole('key')],
   ])('%s', (segment, remedy) => {
-    expect(literalSegment(`/items/${segment}/x`)).toEqual({ segment, remedy })
+    expect(literalSegment(`/items/${segment}`)).toEqual({ segment, remedy })
+  })
+
+  it.each<[string, 'path' | 'base_path']>([
+    ['/items/*/x', 'path'],
+    ['/items/*', 'base_path'],
+  ])('no tail where none may stand: %s as %s', (pattern, place) => {
+    expect(literalSegment(pattern, place)).toEqual({ segment: '*', remedy: one('name') })
   })
 
   it.each([
