@@ -29,6 +29,18 @@ describe('requests that are no HTTP', () => {
   it.each([
     ['noise', '\x16\x03\x01\r\n\r\n', 400, 'svc.error.invalid_data'],
     [
+      'a method that the parser does not know',
+      'FOO /x HTTP/1.1\r\nHost: a\r\n\r\nGET /x HTTP/1.1\r\nHost: a\r\n\r\n',
+      400,
+      'svc.error.invalid_data',
+    ],
+    [
+      'a method in lower case, which is another one',
+      'get /x HTTP/1.1\r\nHost: a\r\n\r\n',
+      400,
+      'svc.error.invalid_data',
+    ],
+    [
       'a bad header',
       'GET /x HTTP/1.1\r\nHost: a\r\nbad header: b\r\n\r\n',
       400,
