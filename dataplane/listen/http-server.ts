@@ -135,8 +135,11 @@ const prepare = <S extends Server>(
     idleMs: idleMsOf(limits),
     isScarce,
   })
-  // Node caches it when it is read: otherwise a client that disconnects has no address in logs and failure counts.
-  server.on(event, ({ remoteAddress }: Socket) => remoteAddress)
+  server.on(event, (socket: Socket) => {
+    socket.destroySoon = closeGently
+    // Node caches it when it is read: otherwise a client that disconnects has no address in logs and failure counts.
+    return socket.remoteAddress
+  })
   // Node silently drops header lines beyond this: one more shows that there were too many.
   server.maxHeadersCount = MAX_HEADER_LINES + 1
   memory?.onTight((isTight) => {
@@ -209,6 +212,29 @@ const continueWhenRead = (request: IncomingMessage, response: ServerResponse): v
   }
 }
 
+/** A client that goes on sending, or never disconnects, keeps its connection no longer than this. */
+const LINGER_MS = 1000
+
+/**
+ * RFC 9112 §9.6: a connection that is closed while bytes of the client are unread is reset, and the client may lose the
+ * response that came before the end of its body, such as a 413. So what comes is read for a moment, and dropped.
+ */
+function closeGently(this: Socket): void {
+  const { parser } = this as { parser?: { incoming?: IncomingMessage | null } | null }
+  const unread = parser?.incoming
+  if (unread?.complete !== false) {
+    Socket.prototype.destroySoon.call(this)
+    return
+  }
+  ends.set(this, 'over')
+  this.end()
+  unread.resume()
+  const timer = setTimeout(() => this.destroy(), LINGER_MS)
+  this.once('close', () => {
+    clearTimeout(timer)
+  })
+}
+
 /** Connections that sent malformed HTTP, and how many bytes of each had been read when that was found. */
 const faultyFrom = new WeakMap<Duplex, number>()
 
@@ -217,6 +243,8 @@ const faultyFrom = new WeakMap<Duplex, number>()
  */
 const isStillRead = ({ code }: NodeJS.ErrnoException, socket: Duplex): boolean => {
   if (!(socket instanceof Socket) || code === 'ECONNRESET') return true
+  // Nothing can be said behind the last response, whatever else comes.
+  if (ends.get(socket) === 'over' && !socket.writable) return false
   if (code === 'HPE_INVALID_EOF_STATE' && responseOn(socket)?.req.complete === true) {
     // The client has ended its half and waits for nothing, just as after a complete request.
     socket.end()
