@@ -13,11 +13,10 @@ import type { Log } from '../telemetry/log.ts'
 import {
   compileDocument,
   type DocumentCompiler,
+  isSameRequest,
   type DocumentResult,
   type DocumentRequest,
 } from './reconcile/documents/compile-document.ts'
-import { CompileTurn } from './compile-turn.ts'
-import { isSameValue } from './resource/same-value.ts'
 
 export type OperatorCompiler = BoundedCompiler<DocumentResult>
 
@@ -43,33 +42,55 @@ export interface CachingCompilerOptions {
 interface Entry {
   /** The last request: the same content may come as another object. */
   request: DocumentRequest
-  readonly digest: string
   readonly giveUp: AbortController
   readonly isServing: boolean
   result: DocumentResult | undefined
 }
+
+/**
+ * Renewing a Lease, reports of data planes and edits of others wait for so long at most: one edit of a Realm, a Secret or a
+ * Namespace may concern all 10,000 documents of a namespace, and those are 8 ms each.
+ */
+const TURN_MS = 200
 
 /** @example new Reconciler({ className: 'svc', compiler: new CachingCompiler({ compiler, onResult, log }) }) */
 export class CachingCompiler implements DocumentCompiler {
   readonly #options: CachingCompilerOptions
   /** By key of the resource; of large documents only. */
   readonly #entries = new Map<string, Entry>()
-  readonly #turn: CompileTurn
+  /** When compiling began in this turn of the event loop; undefined: it did not. */
+  #startedMs: number | undefined
+  #isAnyWaiting = false
 
   constructor(options: CachingCompilerOptions) {
     this.#options = options
-    const { onResult, now = () => performance.now() } = options
-    this.#turn = new CompileTurn({ onNext: onResult, now })
   }
 
   hasTime(): boolean {
-    return this.#turn.hasTime()
+    const { now = () => performance.now() } = this.#options
+    const nowMs = now()
+    if (this.#startedMs === undefined) {
+      this.#startedMs = nowMs
+      setImmediate(() => {
+        this.#endTurn()
+      })
+    }
+    const hasTime = nowMs - this.#startedMs < TURN_MS
+    if (!hasTime) this.#isAnyWaiting = true
+    return hasTime
+  }
+
+  #endTurn(): void {
+    const isAnyWaiting = this.#isAnyWaiting
+    this.#startedMs = undefined
+    this.#isAnyWaiting = false
+    if (isAnyWaiting) this.#options.onResult()
   }
 
   compile(request: DocumentRequest): DocumentResult | undefined {
     const { key } = request
     const before = this.#entries.get(key)
-    if (before !== undefined && asksForSame(before, request)) {
+    if (before !== undefined && isSameRequest(before.request, request)) {
       before.request = request
       return before.result
     }
@@ -80,8 +101,7 @@ export class CachingCompiler implements DocumentCompiler {
     const isServing = this.#isServing(request)
     const result = this.#ask(request, { signal: giveUp.signal, isServing })
     if (!(result instanceof Promise)) return result
-    const digest = digestOf(request)
-    const entry: Entry = { request, digest, giveUp, isServing, result: undefined }
+    const entry: Entry = { request, giveUp, isServing, result: undefined }
     this.#entries.set(key, entry)
     void this.#fill(key, entry, result)
     return undefined
@@ -173,13 +193,3 @@ const digestOf = ({ document, secrets }: DocumentRequest): string =>
 
 const isTooExpensive = (result: DocumentResult): boolean =>
   'problems' in result && result.problems.some(({ code }) => code === 'too_expensive')
-
-/** Secrets are compared by their versions, as their values are read again each time. */
-const asksForSame = ({ request: before, digest }: Entry, request: DocumentRequest): boolean => {
-  // Where credentials are withheld, each validation creates the facts again.
-  if (before.realm !== request.realm && !isSameValue(before.realm, request.realm)) return false
-  const isSameObject =
-    before.document === request.document &&
-    JSON.stringify(before.secrets.versions) === JSON.stringify(request.secrets.versions)
-  return isSameObject || digestOf(request) === digest
-}

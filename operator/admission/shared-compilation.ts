@@ -1,16 +1,16 @@
 // Compiles the document of one review once for all who need the result: with its real realm and variables where these
 // are known, since a document that is valid with them is valid by itself.
 
-import type {
-  DocumentCompiler,
-  DocumentResult,
-  DocumentRequest,
+import {
+  type CompileOne,
+  type DocumentResult,
+  type DocumentRequest,
+  isSameRequest,
 } from '../reconcile/documents/compile-document.ts'
 import { ANY_REALM } from '../reconcile/documents/make-document.ts'
-import { isSameValue } from '../resource/same-value.ts'
 import type { CompileForReview } from './validate-resource.ts'
 
-export class SharedCompilation implements DocumentCompiler {
+export class SharedCompilation implements CompileOne {
   #latest: DocumentRequest | undefined
   #known: { readonly request: DocumentRequest; readonly result: DocumentResult } | undefined
 
@@ -18,7 +18,7 @@ export class SharedCompilation implements DocumentCompiler {
   compile(request: DocumentRequest): DocumentResult | undefined {
     this.#latest = request
     const known = this.#known
-    return known !== undefined && asksForSame(known.request, request) ? known.result : undefined
+    return known !== undefined && isSameRequest(known.request, request) ? known.result : undefined
   }
 
   /** Rejects as `compile` does. */
@@ -46,26 +46,4 @@ export class SharedCompilation implements DocumentCompiler {
       return isTelling ? known.result : compile(task, namespace)
     }
   }
-
-  hasTime(): boolean {
-    return true
-  }
-
-  outcome(): Promise<DocumentResult> {
-    return Promise.reject(new Error('a review recovers nothing'))
-  }
-
-  isAwaitingServing(): boolean {
-    return false
-  }
-
-  retain(): void {
-    // Nothing to do: there is one document.
-  }
 }
-
-const asksForSame = (before: DocumentRequest, request: DocumentRequest): boolean =>
-  // A ConfigMap is parsed again each time.
-  isSameValue(before.document, request.document) &&
-  before.realm === request.realm &&
-  JSON.stringify(before.secrets.versions) === JSON.stringify(request.secrets.versions)

@@ -8,7 +8,11 @@ import { changedKeys, edited } from '../edited-map.ts'
 import type { ResourceCache } from '../resource/resource-source.ts'
 import { type ApiSpecificationResource, keyOf, type RealmResource } from '../resource/resource.ts'
 import { CacheReader } from './cache-reader.ts'
-import { compileAtOnce, type DocumentCompiler } from './documents/compile-document.ts'
+import {
+  compileAtOnce,
+  type CompileOne,
+  type DocumentCompiler,
+} from './documents/compile-document.ts'
 import { DestinationPolicies } from './claims/destination-policies.ts'
 import { DocumentRegistry, type ValidatedDocuments } from './documents/document-registry.ts'
 import { ACCEPTED_PENDING, REFERENCES_PENDING } from './conditions.ts'
@@ -153,7 +157,7 @@ export class Reconciler {
   preview(
     resource: ApiSpecificationResource | RealmResource,
     cache: ResourceCache,
-    compiler: DocumentCompiler,
+    compiler: CompileOne,
   ): Verdict | undefined {
     const realms = this.#validatedRealms
     if (realms === undefined) return undefined

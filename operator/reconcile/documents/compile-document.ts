@@ -19,6 +19,7 @@ import { MAX_ROUTES } from '../../../language/routes/route-limit.ts'
 import { type ForwardHost, forwardHostsOf } from '../claims/destination-policies.ts'
 import type { SecretVariables } from './read-variables.ts'
 import { refuseFailing } from '../../resource/refuse-failing.ts'
+import { isSameValue } from '../../resource/same-value.ts'
 
 export interface CompiledDocument {
   readonly id: string
@@ -106,6 +107,16 @@ export interface DocumentCompiler {
   /** Cancels what waits for any other key. */
   retain(live: { has(key: string): boolean }): void
 }
+
+/** What a compiler for one document needs. */
+export type CompileOne = Pick<DocumentCompiler, 'compile'>
+
+/** Whether the result of one is that of the other. Secrets are compared by their versions, as their values are read again each time. */
+export const isSameRequest = (before: DocumentRequest, request: DocumentRequest): boolean =>
+  isSameValue(before.secrets.versions, request.secrets.versions) &&
+  // Where credentials are withheld, each validation creates the facts again; a ConfigMap is parsed again each time.
+  isSameValue(before.realm, request.realm) &&
+  isSameValue(before.document, request.document)
 
 /** Compiles synchronously and without bounds, for documents of the person who runs the command. */
 export const compileAtOnce = (maxRoutes: number = MAX_ROUTES): DocumentCompiler => {

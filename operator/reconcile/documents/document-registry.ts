@@ -6,7 +6,7 @@ import type { DesiredDocument } from '../../desired-set.ts'
 import { edited } from '../../edited-map.ts'
 import type { ResourceCache } from '../../resource/resource-source.ts'
 import type { ApiSpecificationResource } from '../../resource/resource.ts'
-import type { DocumentCompiler } from './compile-document.ts'
+import type { CompileOne, DocumentCompiler } from './compile-document.ts'
 import { ClaimResolution, type Touched } from './claim-resolution.ts'
 import {
   DocumentValidations,
@@ -130,7 +130,7 @@ export class DocumentRegistry {
   preview(
     resource: ApiSpecificationResource,
     context: PreviewContext,
-    compiler: DocumentCompiler,
+    compiler: CompileOne,
   ): Verdict | undefined {
     if (!this.#isSettled) return undefined
     const standing = {

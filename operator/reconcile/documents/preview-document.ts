@@ -3,7 +3,7 @@
 
 import { type ApiSpecificationResource, keyOf } from '../../resource/resource.ts'
 import type { NewCondition } from '../../resource/condition.ts'
-import type { DocumentCompiler } from './compile-document.ts'
+import type { CompileOne } from './compile-document.ts'
 import type { ClaimResolution } from './claim-resolution.ts'
 import { validateApiSpecification, withRequirements } from './validate-api-specification.ts'
 import {
@@ -40,7 +40,7 @@ export const previewDocument = (
   resource: ApiSpecificationResource,
   preview: PreviewContext,
   standing: DocumentStanding,
-  compiler: DocumentCompiler,
+  compiler: CompileOne,
 ): Verdict => {
   const { cache, access, grant, destinations } = preview
   const key = keyOf(resource)

@@ -15,7 +15,7 @@ import type { DesiredDocument } from '../../desired-set.ts'
 import { type NewCondition, type FoundBy, nothingFoundBy } from '../../resource/condition.ts'
 import type { ApiSpecificationResource } from '../../resource/resource.ts'
 import type { Found } from '../../resource/secret-value.ts'
-import type { CompiledDocument, DocumentCompiler, DocumentResult } from './compile-document.ts'
+import type { CompiledDocument, CompileOne, DocumentResult } from './compile-document.ts'
 import {
   confinementOf,
   type DestinationPolicy,
@@ -76,7 +76,7 @@ export interface ApiSpecificationValidation {
 export interface DocumentContext {
   /** Of the resource. */
   readonly key: string
-  readonly compiler: DocumentCompiler
+  readonly compiler: CompileOne
   readonly variables: Found<SecretVariables>
   readonly access: RealmAccess
   readonly grant: HostGrant
