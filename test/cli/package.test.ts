@@ -7,7 +7,9 @@ import { chmod, cp, mkdir, rm, symlink, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals'
 import { describeOldNode, MINIMUM_NODE } from '../../telemetry/node-version.ts'
+import { onlyInTestAll } from '../support/availability.ts'
 import { makeTempDir, type TempDir } from '../support/temp-dir.ts'
+import { describeWhenAvailable } from '../support/when-available.ts'
 import { renderCliPage } from '../support/cli-page.ts'
 import { parse } from 'yaml'
 
@@ -38,7 +40,7 @@ const runOrThrow = (program: string, argv: readonly string[], cwd: string): stri
 const elsewhere = (): string => join(directory.path, 'elsewhere')
 
 /** As npm installs the package, but for its dependencies, which are those of this checkout. */
-beforeAll(async () => {
+const install = async (): Promise<void> => {
   directory = await makeTempDir()
   const source = join(directory.path, 'source')
   await mkdir(source)
@@ -59,11 +61,7 @@ beforeAll(async () => {
   const tarball = join(source, packed.trim())
   runOrThrow('tar', ['-xzf', tarball, '--strip-components=1', '-C', installed], source)
   await symlink(join(ROOT, 'node_modules'), join(installed, 'node_modules'))
-}, 120_000)
-
-afterAll(async () => {
-  await directory[Symbol.asyncDispose]()
-})
+}
 
 const svc = (...argv: readonly string[]): ReturnType<typeof run> =>
   run(
@@ -72,97 +70,105 @@ const svc = (...argv: readonly string[]): ReturnType<typeof run> =>
     elsewhere(),
   )
 
-describe('the package', () => {
-  it('has every program, what they read, and no sources', () => {
-    const installed = join(elsewhere(), 'node_modules/svc-gateway')
-    for (const path of Object.values(MANIFEST.bin))
-      expect(existsSync(join(installed, path))).toBe(true)
-    for (const name of ['cli', 'test', 'dev', 'docs'])
-      expect(existsSync(join(installed, name))).toBe(false)
+describeWhenAvailable('what npm packs', onlyInTestAll('a build', { available: true }), () => {
+  beforeAll(install, 300_000)
+
+  afterAll(async () => {
+    await directory[Symbol.asyncDispose]()
   })
 
-  it('runs in another directory, with paths relative to it', () => {
-    expect(svc('init', '.')).toMatchObject({ status: 0 })
-    expect(svc('validate', 'apis')).toEqual({
-      status: 0,
-      stdout: '',
-      stderr: '1 file with 1 document, 1 realm: 0 errors, 0 warnings\n',
+  describe('the package', () => {
+    it('has every program, what they read, and no sources', () => {
+      const installed = join(elsewhere(), 'node_modules/svc-gateway')
+      for (const path of Object.values(MANIFEST.bin))
+        expect(existsSync(join(installed, path))).toBe(true)
+      for (const name of ['cli', 'test', 'dev', 'docs'])
+        expect(existsSync(join(installed, name))).toBe(false)
     })
-    expect(svc('version').stdout).toBe(
-      `svc ${MANIFEST.version} (abcdef), Node ${process.versions.node}\n`,
+
+    it('runs in another directory, with paths relative to it', () => {
+      expect(svc('init', '.')).toMatchObject({ status: 0 })
+      expect(svc('validate', 'apis')).toEqual({
+        status: 0,
+        stdout: '',
+        stderr: '1 file with 1 document, 1 realm: 0 errors, 0 warnings\n',
+      })
+      expect(svc('version').stdout).toBe(
+        `svc ${MANIFEST.version} (abcdef), Node ${process.versions.node}\n`,
+      )
+    })
+
+    it.each(Object.entries(MANIFEST.bin))(
+      '%s says in one sentence that Node is too old',
+      (name, path) => {
+        const program = join(elsewhere(), 'node_modules/svc-gateway', path)
+        // A preload makes this Node an old one before anything else is read.
+        const pretend =
+          'data:text/javascript,Object.defineProperty(process.versions,"node",{value:"20.20.2"})'
+        const { status, stdout, stderr } = run(
+          process.execPath,
+          ['--import', pretend, program, '--version'],
+          elsewhere(),
+        )
+        expect({ name, status, stdout, stderr }).toEqual({
+          name,
+          status: 2,
+          stdout: '',
+          stderr: `${describeOldNode('20.20.2', MINIMUM_NODE) ?? ''}\n`,
+        })
+      },
     )
   })
 
-  it.each(Object.entries(MANIFEST.bin))(
-    '%s says in one sentence that Node is too old',
-    (name, path) => {
-      const program = join(elsewhere(), 'node_modules/svc-gateway', path)
-      // A preload makes this Node an old one before anything else is read.
-      const pretend =
-        'data:text/javascript,Object.defineProperty(process.versions,"node",{value:"20.20.2"})'
-      const { status, stdout, stderr } = run(
-        process.execPath,
-        ['--import', pretend, program, '--version'],
-        elsewhere(),
-      )
-      expect({ name, status, stdout, stderr }).toEqual({
-        name,
-        status: 2,
-        stdout: '',
-        stderr: `${describeOldNode('20.20.2', MINIMUM_NODE) ?? ''}\n`,
-      })
-    },
-  )
-})
+  /** Whole command lines with svc in the jobs that docs/cli.md shows. */
+  const recipes = (): readonly (readonly [job: string, line: string])[] => {
+    const page = readFileSync(join(ROOT, 'docs/cli.md'), 'utf8')
+    const blocks = [...page.matchAll(/^(.+), in `\.[^`]+`:\n\n```yaml\n([^]*?)```/gm)]
+    return blocks.flatMap(([, job = '', text = '']) =>
+      textsIn(parse(text)).flatMap((line) =>
+        /(?:^|\s)svc validate /.test(line) ? [[job, line] as const] : [],
+      ),
+    )
+  }
 
-/** Whole command lines with svc in the jobs that docs/cli.md shows. */
-const recipes = (): readonly (readonly [job: string, line: string])[] => {
-  const page = readFileSync(join(ROOT, 'docs/cli.md'), 'utf8')
-  const blocks = [...page.matchAll(/^(.+), in `\.[^`]+`:\n\n```yaml\n([^]*?)```/gm)]
-  return blocks.flatMap(([, job = '', text = '']) =>
-    textsIn(parse(text)).flatMap((line) =>
-      /(?:^|\s)svc validate /.test(line) ? [[job, line] as const] : [],
-    ),
-  )
-}
+  const textsIn = (value: unknown): readonly string[] => {
+    if (typeof value === 'string') return [value]
+    return typeof value === 'object' && value !== null ? Object.values(value).flatMap(textsIn) : []
+  }
 
-const textsIn = (value: unknown): readonly string[] => {
-  if (typeof value === 'string') return [value]
-  return typeof value === 'object' && value !== null ? Object.values(value).flatMap(textsIn) : []
-}
+  describe('the jobs of docs/cli.md', () => {
+    it('are one for each service', () => {
+      expect(recipes().map(([job]) => job)).toEqual(['GitHub Actions', 'GitLab', 'pre-commit'])
+    })
 
-describe('the jobs of docs/cli.md', () => {
-  it('are one for each service', () => {
-    expect(recipes().map(([job]) => job)).toEqual(['GitHub Actions', 'GitLab', 'pre-commit'])
-  })
-
-  it.each(recipes())('%s: %s', async (_, line) => {
-    const bin = join(directory.path, 'bin')
-    await mkdir(bin, { recursive: true })
-    const main = join(elsewhere(), 'node_modules/svc-gateway', MANIFEST.bin['svc'] ?? '')
-    const programs = {
-      svc: `exec '${process.execPath}' '${main}' "$@"`,
-      // What npx would install is there already: this test reaches no registry.
-      npx: '[ "$1 $2 $3 $4" = "--yes --package svc-gateway.tgz svc" ] || exit 9\nshift 4\nexec svc "$@"',
-    }
-    for (const [name, script] of Object.entries(programs)) {
-      await writeFile(join(bin, name), `#!/bin/sh\n${script}\n`)
-      await chmod(join(bin, name), 0o755)
-    }
-    const runJob = (): ReturnType<typeof run> => {
-      const env = { PATH: `${bin}:/usr/bin:/bin`, SVC_PACKAGE: 'svc-gateway.tgz' }
-      const { status, stdout, stderr } = spawnSync('sh', ['-c', line], {
-        cwd: elsewhere(),
-        env,
-        encoding: 'utf8',
-      })
-      return { status, stdout, stderr }
-    }
-    svc('init', '.')
-    expect(runJob()).toMatchObject({ status: 0 })
-    await writeFile(join(elsewhere(), 'apis/wrong.yaml'), 'kind: Ralm\n')
-    expect(runJob()).toMatchObject({ status: 1 })
-    await rm(join(elsewhere(), 'apis/wrong.yaml'))
+    it.each(recipes())('%s: %s', async (_, line) => {
+      const bin = join(directory.path, 'bin')
+      await mkdir(bin, { recursive: true })
+      const main = join(elsewhere(), 'node_modules/svc-gateway', MANIFEST.bin['svc'] ?? '')
+      const programs = {
+        svc: `exec '${process.execPath}' '${main}' "$@"`,
+        // What npx would install is there already: this test reaches no registry.
+        npx: '[ "$1 $2 $3 $4" = "--yes --package svc-gateway.tgz svc" ] || exit 9\nshift 4\nexec svc "$@"',
+      }
+      for (const [name, script] of Object.entries(programs)) {
+        await writeFile(join(bin, name), `#!/bin/sh\n${script}\n`)
+        await chmod(join(bin, name), 0o755)
+      }
+      const runJob = (): ReturnType<typeof run> => {
+        const env = { PATH: `${bin}:/usr/bin:/bin`, SVC_PACKAGE: 'svc-gateway.tgz' }
+        const { status, stdout, stderr } = spawnSync('sh', ['-c', line], {
+          cwd: elsewhere(),
+          env,
+          encoding: 'utf8',
+        })
+        return { status, stdout, stderr }
+      }
+      svc('init', '.')
+      expect(runJob()).toMatchObject({ status: 0 })
+      await writeFile(join(elsewhere(), 'apis/wrong.yaml'), 'kind: Ralm\n')
+      expect(runJob()).toMatchObject({ status: 1 })
+      await rm(join(elsewhere(), 'apis/wrong.yaml'))
+    })
   })
 })
 
