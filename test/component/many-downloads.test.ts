@@ -10,11 +10,11 @@ import { startGateway, type GatewayProcess } from '../support/gateway-process.ts
 import { openRequest } from '../support/http-request.ts'
 import { seededRandom } from '../support/seeded-random.ts'
 import { api, forwards, load } from './gateway-client.ts'
-const CLIENTS = 16
+const CLIENTS = 12
 
-const ROUNDS = 3
+const ROUNDS = 2
 /** More than sockets hold on their way. */
-const MOST_BYTES = 24_000_000
+const MOST_BYTES = 16_000_000
 const STRIPE_BYTES = 1000
 /** Of the upstream, which is this process: it makes and compares bytes meanwhile. */
 const PATIENCE_MS = 60_000

@@ -109,14 +109,21 @@ describe('a provider', () => {
         keys: (keys, stranger) => [...keys, { ...stranger, kid: 'next', alg: 'RS256', use: 'sig' }],
       })
       // At once, but not within 10 s of the last look.
-      await eventually(() => logInAt(rig.browser(), name), { withinMs: 30_000, everyMs: 500 })
+      let lookedMs = 0
+      const logIn = async (): Promise<void> => {
+        lookedMs = performance.now()
+        await logInAt(rig.browser(), name)
+      }
+      await eventually(logIn, { withinMs: 30_000, everyMs: 500 })
       expect(proxy.count('jwks')).toBe(looks + 1)
       // The next unknown one is not looked up again: at most every 10 s.
       behaveAs('another')
       const fresh = rig.browser()
       const refused = await fresh.visit(await authorize(fresh, loginOf(name), 'alice'))
       expect([refused.status, refused.text]).toEqual([400, '{"error":"token_exchange_failed"}'])
-      expect(proxy.count('jwks')).toBe(looks + 1)
+      // A machine that was held up for so long has let it be looked up again.
+      const most = performance.now() - lookedMs < 10_000 ? 1 : 2
+      expect(proxy.count('jwks')).toBeLessThanOrEqual(looks + most)
     },
     LONGEST_MS,
   )
