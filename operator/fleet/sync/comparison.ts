@@ -4,13 +4,15 @@
 import { oncePer } from '../../../base/once.ts'
 import { type BatchFacts, type BatchPlan, planBatches } from './batches.ts'
 import type { Difference } from './difference.ts'
-import type { LoadedContents } from './loaded-contents.ts'
+import { areClaimsKnown, type LoadedContents } from './loaded-contents.ts'
 import type { Keys, Selection } from './selection.ts'
 
 /** At which keys they differ. It goes with the selection. */
 export class Comparison implements Keys {
   readonly documents = new Set<string>()
   readonly realms = new Set<string>()
+  /** Ids of documents that are loaded as selected, without it being known which claims they have. */
+  readonly unknown = new Set<string>()
   #last:
     | {
         readonly difference: Difference
@@ -41,7 +43,7 @@ export const compare = (contents: LoadedContents, selection: Selection): Compari
 const comparedWith = oncePer((selection: Selection) =>
   oncePer((contents: LoadedContents) => {
     const comparison = new Comparison()
-    compareAll(selection.documents, contents.documents, comparison.documents)
+    compareDocuments(selection.documents, contents.documents, comparison)
     const { realms } = contents
     for (const [uri, { digest }] of selection.realms)
       if (realms.get(uri) !== digest) comparison.realms.add(uri)
@@ -50,16 +52,18 @@ const comparedWith = oncePer((selection: Selection) =>
   }),
 )
 
-const compareAll = (
+const compareDocuments = (
   wanted: Selection['documents'],
   has: LoadedContents['documents'],
-  differing: Set<string>,
+  { documents: differing, unknown }: Comparison,
 ): void => {
   let common = 0
   for (const [id, document] of wanted) {
     const loaded = has.get(id)
     if (loaded !== undefined) common += 1
     if (loaded === undefined || !isSame(document, loaded)) differing.add(id)
+    // Without a resource it was sent by an operator that is older: it goes on being reported so.
+    else if (!areClaimsKnown(loaded) && loaded.resource !== '') unknown.add(id)
   }
   if (common === has.size) return
   for (const id of has.keys()) if (!wanted.has(id)) differing.add(id)

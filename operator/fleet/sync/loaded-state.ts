@@ -157,6 +157,11 @@ export class LoadedState {
 
   /** Call it after a round: goes on from the contents of those that have loaded the same. */
   shareContents(share: ShareContents, selection: Selection): void {
+    const { unknown } = this.differing(selection)
+    for (const id of unknown) {
+      const document = selection.documents.get(id)
+      if (document !== undefined) this.#edits.documents.set(id, loadedOf(document))
+    }
     this.#contents = share(this.contents, this.expectedRootDigest(selection))
   }
 }

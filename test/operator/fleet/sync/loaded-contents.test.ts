@@ -129,6 +129,31 @@ describe('data planes that have loaded what is wanted', () => {
   })
 })
 
+describe('which claims a document has that is loaded', () => {
+  const document = aDocument('a', { digest: 'd' })
+  const selection = new Selections(aDesiredSet([document], { realmList: [] })).for(PLANE)
+  const other = new Selections(aDesiredSet([aDocument('a', { digest: 'e' })])).for(PLANE)
+  const view = viewOf('d', document.resource)
+
+  it('is known once it is as selected, whoever has sent it', () => {
+    const state = new LoadedState(view, 'op')
+    state.shareContents(createContentShare(), other)
+    expect(claimsOf(state.documents.get('a'))).toEqual([])
+    state.shareContents(createContentShare(), selection)
+    expect(document.claims).not.toEqual([])
+    expect(claimsOf(state.documents.get('a'))).toBe(document.claims)
+    expect(state.matches(selection)).toBe(true)
+  })
+
+  it('stays known beside a data plane of which it is not', () => {
+    const share = createContentShare()
+    const unknown = new LoadedState(view, 'op')
+    const known = new LoadedState(view, 'op', { documents: new Map([['a', document]]) })
+    for (const state of [unknown, known]) state.shareContents(share, other)
+    expect(claimsOf(known.documents.get('a'))).toBe(document.claims)
+  })
+})
+
 it('contents that every data plane begins with keep nothing of the later ones', async () => {
   const editsOf = (documents: ContentEdits['documents']): ContentEdits => ({
     documents,
