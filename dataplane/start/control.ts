@@ -42,11 +42,11 @@ import {
   validateInProcess,
   validateWith,
   refuseDocument,
-} from '../store/validate-document.ts'
+} from '../store/change/validate-document.ts'
 import { foldTask, foldWith } from '../store/fold-loaded.ts'
 import type { FoldedResult } from '../../language/explain/complete-explanation.ts'
-import { Snapshot } from '../store/snapshot.ts'
-import { openSnapshotFiles, type SnapshotFiles } from '../store/snapshot-files.ts'
+import { Snapshot } from '../store/snapshot/snapshot.ts'
+import { openSnapshotFiles, type SnapshotFiles } from '../store/snapshot/snapshot-files.ts'
 import { Store, type StoreOptions } from '../store/store.ts'
 import { messageOf } from '../../base/thrown.ts'
 

@@ -6,7 +6,7 @@ import { endpointRoutes } from '../../language/routes/endpoint-routes.ts'
 import { mountPath, webSocketPath } from '../../language/routes/path-pattern.ts'
 import type { RequestLabels } from '../../telemetry/request-counts.ts'
 import type { RequestMetrics } from '../../telemetry/request-metrics.ts'
-import type { PackedDocument } from '../store/packed-document.ts'
+import type { PackedDocument } from '../store/packed/packed-document.ts'
 import type { ServingChange } from '../store/serving.ts'
 
 /** The cost is that of what has changed. */

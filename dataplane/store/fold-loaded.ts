@@ -7,7 +7,7 @@ import type { CompileWork } from '../../compiler/task.ts'
 import type { FoldedResult } from '../../language/explain/complete-explanation.ts'
 import { foldDocument } from '../../language/explain/fold-document.ts'
 import { setOwn, type Value } from '../../language/expression/value.ts'
-import { type Compact, expand } from './compact.ts'
+import { type Compact, expand } from './packed/compact.ts'
 import type { LoadedDocument } from './loaded-content.ts'
 
 /** Rejects with `QueueFullError` where too many wait. */

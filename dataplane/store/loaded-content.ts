@@ -2,10 +2,10 @@
 
 import { type LoadedEntry, rootDigest } from '../../language/wire/digest.ts'
 import type { ValueMap } from '../../language/expression/value.ts'
-import type { Compact } from './compact.ts'
+import type { Compact } from './packed/compact.ts'
 import type { Warning } from '../../language/problem.ts'
 import type { RealmRecord } from '../../language/realm/record.ts'
-import type { Claims, Forwards } from './validate-document.ts'
+import type { Claims, Forwards } from './change/validate-document.ts'
 
 /** A loaded document: the last version of its id that was accepted. */
 export interface LoadedDocument extends MaybeNewer {

@@ -4,7 +4,7 @@
 import { ownValue } from '../../language/expression/lookup.ts'
 import { isMap, setOwn, type Value, type ValueMap } from '../../language/expression/value.ts'
 import { withVersionMap } from '../../language/versions.ts'
-import { expand } from './compact.ts'
+import { expand } from './packed/compact.ts'
 import type { LoadedDocument } from './loaded-content.ts'
 
 /** API Spec full record. */

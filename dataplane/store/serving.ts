@@ -2,7 +2,7 @@
 // table: every serving process, which may be the same one).
 
 import type { RealmRecord } from '../../language/realm/record.ts'
-import type { PackedDocument } from './packed-document.ts'
+import type { PackedDocument } from './packed/packed-document.ts'
 
 /** One atomic change of what is served: realms put → documents → realms deleted. */
 export interface ServingChange {

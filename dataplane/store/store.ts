@@ -13,7 +13,7 @@ import type {
 } from '../../language/wire/wire.ts'
 import type { Warning } from '../../language/problem.ts'
 import type { Log } from '../../telemetry/log.ts'
-import { Draft } from './draft.ts'
+import { Draft } from './change/draft.ts'
 import { fence } from './fencing.ts'
 import {
   type Changes,
@@ -22,7 +22,7 @@ import {
   LoadedContent,
   type Ownership,
 } from './loaded-content.ts'
-import { type ValidateDocument, validateInProcess } from './validate-document.ts'
+import { type ValidateDocument, validateInProcess } from './change/validate-document.ts'
 import {
   deleteUnmanaged,
   deleteUnmanagedRealm,
@@ -30,13 +30,13 @@ import {
   type UnmanagedResult,
   loadUnmanaged,
   putUnmanagedRealm,
-} from './plan-unmanaged.ts'
-import { planSync } from './plan-sync.ts'
-import { restoreSnapshot } from './restore.ts'
+} from './change/plan-unmanaged.ts'
+import { planSync } from './change/plan-sync.ts'
+import { restoreSnapshot } from './change/restore.ts'
 import { isPlain, logItem, logPlainItems } from './log-item.ts'
 import { COMPLETION, type Serving, type ServingChange } from './serving.ts'
-import type { Snapshot } from './snapshot.ts'
-import { SnapshotKeeper } from './snapshot-keeper.ts'
+import type { Snapshot } from './snapshot/snapshot.ts'
+import { SnapshotKeeper } from './snapshot/snapshot-keeper.ts'
 import { StateVersion } from './state-version.ts'
 import { stateView, warningsOf } from './state-view.ts'
 import type { Lazy, SyncCall } from './sync-call.ts'

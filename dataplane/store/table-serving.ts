@@ -20,10 +20,15 @@ import type {
   ServedVersion,
   ServedWebSocket,
 } from '../served.ts'
-import type { PackedDocument, PackedPath, PackedVersion, UnpackedPath } from './packed-document.ts'
+import type {
+  PackedDocument,
+  PackedPath,
+  PackedVersion,
+  UnpackedPath,
+} from './packed/packed-document.ts'
 import type { Serving } from './serving.ts'
-import { createPathInterner, type PathShape } from './intern-path.ts'
-import { Unpacker } from './unpack.ts'
+import { createPathInterner, type PathShape } from './packed/intern-path.ts'
+import { Unpacker } from './packed/unpack.ts'
 
 export interface TableServing<P> extends Serving {
   /** The current table; a request keeps using the one that it started with. */

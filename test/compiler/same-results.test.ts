@@ -11,15 +11,15 @@ import {
   validateInProcess,
   validateWith,
   refuseDocument,
-} from '../../dataplane/store/validate-document.ts'
-import type { PackedDocument } from '../../dataplane/store/packed-document.ts'
-import { Unpacker } from '../../dataplane/store/unpack.ts'
+} from '../../dataplane/store/change/validate-document.ts'
+import type { PackedDocument } from '../../dataplane/store/packed/packed-document.ts'
+import { Unpacker } from '../../dataplane/store/packed/unpack.ts'
 import { compileDocument as compileForOperator } from '../../operator/reconcile/documents/compile-document.ts'
 import { setOwn, type ValueMap } from '../../language/expression/value.ts'
 import { createManualClock } from '../support/manual-clock.ts'
 import { caseDocuments } from '../language/case-documents.ts'
 import { manyOperations, manyRoutes, muchInherited, oddOne } from './costly-documents.ts'
-import { expand } from '../../dataplane/store/compact.ts'
+import { expand } from '../../dataplane/store/packed/compact.ts'
 
 const LIMITS = { maxRoutes: 20_000, memoryMb: 128, timeMs: 600_000 }
 const REALM = { authmethods: ['oidcrp', 'cookie'], oidcProviders: ['a'] }

@@ -2,7 +2,7 @@
 // conditions, and a gateway for its management API.
 
 import { describe, expect, it } from '@jest/globals'
-import { validateInProcess } from '../../dataplane/store/validate-document.ts'
+import { validateInProcess } from '../../dataplane/store/change/validate-document.ts'
 import type { ValueMap } from '../../language/expression/value.ts'
 import type { Problem, Warning } from '../../language/problem.ts'
 import { readReview } from '../../operator/admission/review.ts'

@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals'
 import { createConfinements } from '../../dataplane/confinements.ts'
-import type { PackedDocument } from '../../dataplane/store/packed-document.ts'
+import type { PackedDocument } from '../../dataplane/store/packed/packed-document.ts'
 
 const packed = (id: string, confinedTo?: string): PackedDocument => ({
   id,

@@ -1,8 +1,8 @@
 // Accumulates the changes of what is served, for a worker that starts later.
 
 import type { RealmRecord } from '../../../language/realm/record.ts'
-import { sizeOfCompact } from '../../store/compact.ts'
-import type { PackedDocument } from '../../store/packed-document.ts'
+import { sizeOfCompact } from '../../store/packed/compact.ts'
+import type { PackedDocument } from '../../store/packed/packed-document.ts'
 import type { ServingChange } from '../../store/serving.ts'
 
 export interface ReplicatedContent {

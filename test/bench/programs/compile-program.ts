@@ -6,7 +6,7 @@ import { digestOf } from '../../../language/wire/digest.ts'
 import type { Value } from '../../../language/expression/value.ts'
 import { measure } from '../../../language/measure.ts'
 import { validate } from '../../../language/validate.ts'
-import { packDocument } from '../../../dataplane/store/pack.ts'
+import { packDocument } from '../../../dataplane/store/packed/pack.ts'
 import { manyDocument } from '../documents.ts'
 import type { CompileTimes, StageTimes } from '../tables/compile.ts'
 

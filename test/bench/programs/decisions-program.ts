@@ -11,7 +11,7 @@ import type {
 import { createDecisionLog, type DecisionLog } from '../../../dataplane/http/decision-log.ts'
 import { match } from '../../../language/router/match.ts'
 import type { Identity } from '../../../dataplane/security/schemes/authentication.ts'
-import { packDocument } from '../../../dataplane/store/pack.ts'
+import { packDocument } from '../../../dataplane/store/packed/pack.ts'
 import { createTableServing } from '../../../dataplane/store/table-serving.ts'
 import type { PreparedOperation } from '../../../dataplane/http/prepared-operation.ts'
 import { readHead } from '../../../dataplane/http/request/head.ts'

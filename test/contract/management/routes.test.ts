@@ -6,7 +6,7 @@ import { foldTask, foldWith } from '../../../dataplane/store/fold-loaded.ts'
 import { readExplanation, readRoutesPage } from '../../../operator/fleet/client/read-explanation.ts'
 import { documentOf, STATIC } from '../../language/documents.ts'
 import { type Gateway, startGateway } from './gateway.ts'
-import { compact } from '../../../dataplane/store/compact.ts'
+import { compact } from '../../../dataplane/store/packed/compact.ts'
 
 const DOCUMENTS = 130
 

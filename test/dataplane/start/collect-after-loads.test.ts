@@ -2,7 +2,7 @@
 
 import { describe, expect, it } from '@jest/globals'
 import { collectAfterLoads } from '../../../dataplane/start/collect-after-loads.ts'
-import type { PackedDocument } from '../../../dataplane/store/packed-document.ts'
+import type { PackedDocument } from '../../../dataplane/store/packed/packed-document.ts'
 import { createManualClock } from '../../support/manual-clock.ts'
 
 const MINUTE_MS = 60_000

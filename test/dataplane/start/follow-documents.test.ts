@@ -1,7 +1,7 @@
 import { expect, it } from '@jest/globals'
 import { createGatewayRequests } from '../../../dataplane/metrics.ts'
 import { followDocuments } from '../../../dataplane/start/follow-documents.ts'
-import { packDocument } from '../../../dataplane/store/pack.ts'
+import { packDocument } from '../../../dataplane/store/packed/pack.ts'
 import { compiled } from '../../language/documents.ts'
 
 const secured = compiled({

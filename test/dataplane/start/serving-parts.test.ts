@@ -9,7 +9,7 @@ import { readGatewaySettings, type GatewaySettings } from '../../../dataplane/co
 import { createPlainServer } from '../../../dataplane/listen/http-server.ts'
 import { createServingParts, type ServingProcess } from '../../../dataplane/start/serving-parts.ts'
 import { StartError } from '../../../dataplane/start-error.ts'
-import { packDocument } from '../../../dataplane/store/pack.ts'
+import { packDocument } from '../../../dataplane/store/packed/pack.ts'
 import { compile } from '../../../language/compile.ts'
 import { readRequest } from '../../../language/explain/read-request.ts'
 import { createLog } from '../../../telemetry/log.ts'

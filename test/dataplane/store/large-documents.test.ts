@@ -9,8 +9,8 @@ import {
   validateInProcess,
   validateWith,
   refuseDocument,
-} from '../../../dataplane/store/validate-document.ts'
-import { Snapshot } from '../../../dataplane/store/snapshot.ts'
+} from '../../../dataplane/store/change/validate-document.ts'
+import { Snapshot } from '../../../dataplane/store/snapshot/snapshot.ts'
 import { createSilentLog } from '../../../telemetry/log.ts'
 import { manyOperations, manyRoutes } from '../../compiler/costly-documents.ts'
 import { createManualClock } from '../../support/manual-clock.ts'

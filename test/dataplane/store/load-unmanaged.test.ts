@@ -2,7 +2,7 @@ import { describe, expect, it } from '@jest/globals'
 import { fullRecord, infoRecord } from '../../../dataplane/store/read-back.ts'
 import type { SyncItem } from '../../../language/wire/wire.ts'
 import { makeDocument, makeRig, REALM, type Rig, stateOf } from './rig.ts'
-import { expand } from '../../../dataplane/store/compact.ts'
+import { expand } from '../../../dataplane/store/packed/compact.ts'
 
 const withRealm = async (): Promise<Rig> => {
   const rig = makeRig()

@@ -1,6 +1,6 @@
 // A directory in memory whose owner may be killed, or whose disk may fill, at any operation.
 
-import { type SnapshotFiles, TEMPORARY } from '../../../dataplane/store/snapshot-files.ts'
+import { type SnapshotFiles, TEMPORARY } from '../../../dataplane/store/snapshot/snapshot-files.ts'
 
 export class MemoryFiles implements SnapshotFiles {
   readonly files: Map<string, Buffer>

@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals'
-import { Snapshot } from '../../../dataplane/store/snapshot.ts'
+import { Snapshot } from '../../../dataplane/store/snapshot/snapshot.ts'
 import type { ValueMap } from '../../../language/expression/value.ts'
 import { createSilentLog } from '../../../telemetry/log.ts'
 import { MemoryFiles } from './memory-files.ts'
@@ -13,7 +13,7 @@ import {
   stateOf,
   syncCall,
 } from './rig.ts'
-import { compact } from '../../../dataplane/store/compact.ts'
+import { compact } from '../../../dataplane/store/packed/compact.ts'
 
 const TOO_OLD =
   'This gateway is too old for this policy, and may not ignore it: update the gateway.'

@@ -8,9 +8,9 @@ import {
   prepareOperation,
   type PreparedOperation,
 } from '../../../dataplane/http/prepared-operation.ts'
-import { compileDocument } from '../../../dataplane/store/validate-document.ts'
+import { compileDocument } from '../../../dataplane/store/change/validate-document.ts'
 import { createTableServing } from '../../../dataplane/store/table-serving.ts'
-import type { PackedDocument } from '../../../dataplane/store/packed-document.ts'
+import type { PackedDocument } from '../../../dataplane/store/packed/packed-document.ts'
 import { match } from '../../../language/router/match.ts'
 import { manyDocument } from '../../bench/documents.ts'
 import { bytesInUse } from './bytes-in-use.ts'

@@ -14,7 +14,7 @@ import {
   stateOf,
   syncCall,
 } from './rig.ts'
-import { expand } from '../../../dataplane/store/compact.ts'
+import { expand } from '../../../dataplane/store/packed/compact.ts'
 
 const managed = (allowUnmanaged = false): Rig => makeRig({ manager: 'op', allowUnmanaged })
 

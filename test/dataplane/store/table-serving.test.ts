@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals'
 import { match, matchWebSocket } from '../../../language/router/match.ts'
-import { packDocument } from '../../../dataplane/store/pack.ts'
+import { packDocument } from '../../../dataplane/store/packed/pack.ts'
 import { createTableServing, type TableServing } from '../../../dataplane/store/table-serving.ts'
 import type { ServingChange } from '../../../dataplane/store/serving.ts'
 import { STATUS_CODES } from '../../../language/status-codes.ts'

@@ -2,7 +2,7 @@
 // that can be packed and that stands for no more routes than it may. Nothing is thrown.
 
 import { readdirSync, readFileSync } from 'node:fs'
-import { packDocument } from '../../../dataplane/store/pack.ts'
+import { packDocument } from '../../../dataplane/store/packed/pack.ts'
 import { parseYaml } from '../../../operator/manifests/parse-yaml.ts'
 import { readManifest } from '../../../operator/manifests/read-manifest.ts'
 import { compile } from '../../../language/compile.ts'

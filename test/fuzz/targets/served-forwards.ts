@@ -6,7 +6,7 @@ import { createServer, type AddressInfo, type Server, type Socket } from 'node:n
 import { readGatewaySettings } from '../../../dataplane/config.ts'
 import { createPlainServer } from '../../../dataplane/listen/http-server.ts'
 import { createServingParts } from '../../../dataplane/start/serving-parts.ts'
-import { packDocument } from '../../../dataplane/store/pack.ts'
+import { packDocument } from '../../../dataplane/store/packed/pack.ts'
 import { compile } from '../../../language/compile.ts'
 import { createLog } from '../../../telemetry/log.ts'
 import { type Address, openRawClient, type RawClient } from '../../support/raw-client.ts'

@@ -21,7 +21,7 @@ import {
   type ServingParts,
 } from '../../../../dataplane/start/plane.ts'
 import { StartError } from '../../../../dataplane/start-error.ts'
-import type { PackedDocument } from '../../../../dataplane/store/packed-document.ts'
+import type { PackedDocument } from '../../../../dataplane/store/packed/packed-document.ts'
 import type { ServingChange } from '../../../../dataplane/store/serving.ts'
 import { ServiceDirectory } from '../../../../dataplane/upstream/endpoints/service-directory.ts'
 import { createLog } from '../../../../telemetry/log.ts'
@@ -33,7 +33,7 @@ import { request } from '../../../support/http-request.ts'
 import { securityState } from '../../../support/serving-home.ts'
 import { settled } from '../../../support/settled.ts'
 import { stopTimers } from '../../stop-timers.ts'
-import { sizeOfCompact } from '../../../../dataplane/store/compact.ts'
+import { sizeOfCompact } from '../../../../dataplane/store/packed/compact.ts'
 
 const settingsOf = (...argv: readonly string[]): GatewaySettings => {
   const parsed = readGatewaySettings(['--public', '127.0.0.1:0', ...argv], {})

@@ -11,12 +11,12 @@ import { readGatewaySettings } from '../../../../dataplane/config.ts'
 import { createMeasurements } from '../../../../dataplane/metrics.ts'
 import type { ServingParts } from '../../../../dataplane/start/plane.ts'
 import { createShutdown, stopOnSignals } from '../../../../dataplane/start/shutdown.ts'
-import type { PackedDocument } from '../../../../dataplane/store/packed-document.ts'
+import type { PackedDocument } from '../../../../dataplane/store/packed/packed-document.ts'
 import { createLog } from '../../../../telemetry/log.ts'
 import { renderMetrics } from '../../../../telemetry/metrics-state.ts'
 import { securityState } from '../../../support/serving-home.ts'
 import { settled } from '../../../support/settled.ts'
-import { expand } from '../../../../dataplane/store/compact.ts'
+import { expand } from '../../../../dataplane/store/packed/compact.ts'
 
 const log = createLog({ level: 'silent', name: 'cluster-program' })
 

@@ -1,7 +1,7 @@
 // Makes equal paths one object: a thousand tenants with the same API have it once.
 
-import { createInterner } from '../../base/intern.ts'
-import type { PathPattern } from '../../language/routes/path-pattern.ts'
+import { createInterner } from '../../../base/intern.ts'
+import type { PathPattern } from '../../../language/routes/path-pattern.ts'
 
 export interface PathShape {
   /** As written. */

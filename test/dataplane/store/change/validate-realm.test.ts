@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals'
-import { validateRealmRecord } from '../../../dataplane/store/validate-realm.ts'
+import { validateRealmRecord } from '../../../../dataplane/store/change/validate-realm.ts'
 
 const HASH =
   '$scrypt$ln=14,r=8,p=1$AAAAAAAAAAAAAAAAAAAAAA$AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA'

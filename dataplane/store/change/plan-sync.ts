@@ -1,11 +1,11 @@
 // Plans a sync call on a draft, with a result for each entry: realms put, documents, realms deleted. It yields
 // between entries, so that requests are served while a thousand documents are validated.
 
-import type { SyncItem } from '../../language/wire/wire.ts'
+import type { SyncItem } from '../../../language/wire/wire.ts'
 import type { Draft } from './draft.ts'
 import type { ValidateDocument } from './validate-document.ts'
 import { deleteManaged, putManagedRealm, putManagedSpec } from './plan-managed.ts'
-import type { SyncCall } from './sync-call.ts'
+import type { SyncCall } from '../sync-call.ts'
 
 export interface SyncContext {
   readonly validate: ValidateDocument

@@ -1,11 +1,11 @@
 // Defines the form in which a compiled document is stored and sent to workers: routes as data, and all operations as
 // one deflated value, from which closures are built at first use.
 
-import type { CompiledEndpoint, CompiledSecurity } from '../../language/compile/security.ts'
-import type { CompiledPath, StatusCodes } from '../../language/compiled.ts'
-import type { Method, Scheme } from '../../language/document.ts'
-import type { HostPattern } from '../../language/routes/host-pattern.ts'
-import type { PathPattern } from '../../language/routes/path-pattern.ts'
+import type { CompiledEndpoint, CompiledSecurity } from '../../../language/compile/security.ts'
+import type { CompiledPath, StatusCodes } from '../../../language/compiled.ts'
+import type { Method, Scheme } from '../../../language/document.ts'
+import type { HostPattern } from '../../../language/routes/host-pattern.ts'
+import type { PathPattern } from '../../../language/routes/path-pattern.ts'
 import type { Compact } from './compact.ts'
 
 export interface PackedDocument {

@@ -1,7 +1,7 @@
 // Content that is kept deflated: what is read is what was given, and a document takes a small part of it.
 
 import { expect, it } from '@jest/globals'
-import { compact, expand, sizeOfCompact } from '../../../dataplane/store/compact.ts'
+import { compact, expand, sizeOfCompact } from '../../../../dataplane/store/packed/compact.ts'
 
 it.each([
   ['nothing', ''],

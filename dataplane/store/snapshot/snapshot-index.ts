@@ -1,9 +1,9 @@
 // Encodes and decodes the index of a snapshot: its owner, the state of its syncs, and the files that it consists of. A
 // change is durable once the index is replaced, or has one more line.
 
-import { checkedLine, readCheckedLines } from '../checked-lines.ts'
-import { isMap, type ValueMap } from '../../language/expression/value.ts'
-import type { Ownership } from './loaded-content.ts'
+import { checkedLine, readCheckedLines } from '../../checked-lines.ts'
+import { isMap, type ValueMap } from '../../../language/expression/value.ts'
+import type { Ownership } from '../loaded-content.ts'
 import { isEntryFileName, parse, sha256 } from './snapshot-record.ts'
 
 const FORMAT = 2

@@ -1,17 +1,17 @@
 // Restores the entries of a snapshot at the start, and sets aside those that can't be restored. A document that was
 // accepted once is not rejected because its realm has changed since.
 
-import { isMap } from '../../language/expression/value.ts'
-import type { Problem } from '../../language/problem.ts'
-import { validateNewerRealm } from '../../language/realm/validate.ts'
-import { lenientFactsOf } from '../realm/realm-facts.ts'
-import { compact, expand } from './compact.ts'
+import { isMap } from '../../../language/expression/value.ts'
+import type { Problem } from '../../../language/problem.ts'
+import { validateNewerRealm } from '../../../language/realm/validate.ts'
+import { lenientFactsOf } from '../../realm/realm-facts.ts'
+import { compact, expand } from '../packed/compact.ts'
 import { readNewerEntry } from './critical-members.ts'
 import type { Draft } from './draft.ts'
-import { rankOf } from './loaded-content.ts'
+import { rankOf } from '../loaded-content.ts'
 import type { ValidateDocument } from './validate-document.ts'
-import type { Snapshot, SnapshotContents } from './snapshot.ts'
-import type { StoredDocument, StoredEntry, StoredRealm } from './snapshot-record.ts'
+import type { Snapshot, SnapshotContents } from '../snapshot/snapshot.ts'
+import type { StoredDocument, StoredEntry, StoredRealm } from '../snapshot/snapshot-record.ts'
 
 export interface RestoreContext {
   readonly validate: ValidateDocument

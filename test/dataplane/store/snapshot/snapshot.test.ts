@@ -6,14 +6,17 @@ import type {
   Changes,
   LoadedDocument,
   LoadedRealm,
-} from '../../../dataplane/store/loaded-content.ts'
-import { Snapshot, type SnapshotContents } from '../../../dataplane/store/snapshot.ts'
-import { openSnapshotFiles, type SnapshotFiles } from '../../../dataplane/store/snapshot-files.ts'
-import { createSilentLog } from '../../../telemetry/log.ts'
-import { seededRandom } from '../../support/seeded-random.ts'
-import { makeTempDir } from '../../support/temp-dir.ts'
-import { MemoryFiles } from './memory-files.ts'
-import { compact, expand } from '../../../dataplane/store/compact.ts'
+} from '../../../../dataplane/store/loaded-content.ts'
+import { Snapshot, type SnapshotContents } from '../../../../dataplane/store/snapshot/snapshot.ts'
+import {
+  openSnapshotFiles,
+  type SnapshotFiles,
+} from '../../../../dataplane/store/snapshot/snapshot-files.ts'
+import { createSilentLog } from '../../../../telemetry/log.ts'
+import { seededRandom } from '../../../support/seeded-random.ts'
+import { makeTempDir } from '../../../support/temp-dir.ts'
+import { MemoryFiles } from '../memory-files.ts'
+import { compact, expand } from '../../../../dataplane/store/packed/compact.ts'
 
 const document = (id: string, text: string, ts = 1): LoadedDocument => ({
   id,

@@ -1,7 +1,7 @@
 // Says that an entry of a call was rejected, and why.
 
-import type { Problem, Warning } from '../../language/problem.ts'
-import type { SyncItem } from '../../language/wire/wire.ts'
+import type { Problem, Warning } from '../../../language/problem.ts'
+import type { SyncItem } from '../../../language/wire/wire.ts'
 
 export const rejectedItem = (
   kind: SyncItem['kind'],

@@ -3,16 +3,16 @@
 import { readdirSync, readFileSync } from 'node:fs'
 import { describe, expect, it } from '@jest/globals'
 import { parse } from 'yaml'
-import { packDocument } from '../../../dataplane/store/pack.ts'
-import type { PackedDocument } from '../../../dataplane/store/packed-document.ts'
-import { Unpacker } from '../../../dataplane/store/unpack.ts'
-import { compile } from '../../../language/compile.ts'
-import type { CompiledApi } from '../../../language/compiled.ts'
-import { STATUS_CODES } from '../../../language/status-codes.ts'
-import { compiled, documentOf, STATIC } from '../../language/documents.ts'
-import { expand } from '../../../dataplane/store/compact.ts'
+import { packDocument } from '../../../../dataplane/store/packed/pack.ts'
+import type { PackedDocument } from '../../../../dataplane/store/packed/packed-document.ts'
+import { Unpacker } from '../../../../dataplane/store/packed/unpack.ts'
+import { compile } from '../../../../language/compile.ts'
+import type { CompiledApi } from '../../../../language/compiled.ts'
+import { STATUS_CODES } from '../../../../language/status-codes.ts'
+import { compiled, documentOf, STATIC } from '../../../language/documents.ts'
+import { expand } from '../../../../dataplane/store/packed/compact.ts'
 
-const GOLDEN = new URL('../../golden/compile/', import.meta.url)
+const GOLDEN = new URL('../../../golden/compile/', import.meta.url)
 const realm = { authmethods: ['oidcrp', 'cookie'], oidcProviders: ['default', 'corp'] }
 
 const goldenDocuments = (): readonly (readonly [string, CompiledApi])[] =>

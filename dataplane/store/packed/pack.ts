@@ -7,12 +7,12 @@ import type {
   CompiledPath,
   CompiledVersion,
   StatusCodes,
-} from '../../language/compiled.ts'
-import { METHODS } from '../../language/document.ts'
-import type { Template } from '../../language/expression/template.ts'
-import { mapMembers } from '../../language/map-members.ts'
-import { mapTemplates } from '../../language/map-templates.ts'
-import { STATUS_CODES } from '../../language/status-codes.ts'
+} from '../../../language/compiled.ts'
+import { METHODS } from '../../../language/document.ts'
+import type { Template } from '../../../language/expression/template.ts'
+import { mapMembers } from '../../../language/map-members.ts'
+import { mapTemplates } from '../../../language/map-templates.ts'
+import { STATUS_CODES } from '../../../language/status-codes.ts'
 import { type Compact, compact } from './compact.ts'
 import type { PackedDocument, PackedPath, PackedVersion, UnpackedPath } from './packed-document.ts'
 import { createPathInterner } from './intern-path.ts'

@@ -5,8 +5,8 @@ import {
   type RealmValidation,
   validateNewerRealm,
   validateRealm,
-} from '../../language/realm/validate.ts'
-import { validateCredentials } from '../security/passwords/validate-credentials.ts'
+} from '../../../language/realm/validate.ts'
+import { validateCredentials } from '../../security/passwords/validate-credentials.ts'
 
 /** @example validateRealmResource({ uri: 'com.acme', signing_keys: ['x'] }) // { ok: false, problems: [{ path: '/signing_keys/0', … }] } */
 export const validateRealmRecord = (record: unknown): RealmValidation =>

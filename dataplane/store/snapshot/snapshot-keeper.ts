@@ -1,7 +1,7 @@
 // Writes changes to the snapshot before the caller continues, and retries what could not be written (a full disk)
 // until it can. A load is served whether or not it could be written.
 
-import type { Changes, Ownership } from './loaded-content.ts'
+import type { Changes, Ownership } from '../loaded-content.ts'
 import type { Snapshot } from './snapshot.ts'
 
 export interface KeeperOptions {

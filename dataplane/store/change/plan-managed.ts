@@ -1,18 +1,18 @@
 // Plans one entry of a sync call on a draft. A managed document is never rejected for a conflict, nor for its realm:
 // the operator has decided (architecture, *Management API*).
 
-import { ownValue } from '../../language/expression/lookup.ts'
-import type { ValueMap } from '../../language/expression/value.ts'
-import { isMap } from '../../language/expression/value.ts'
-import type { Problem } from '../../language/problem.ts'
-import { compact } from './compact.ts'
+import { ownValue } from '../../../language/expression/lookup.ts'
+import type { ValueMap } from '../../../language/expression/value.ts'
+import { isMap } from '../../../language/expression/value.ts'
+import type { Problem } from '../../../language/problem.ts'
+import { compact } from '../packed/compact.ts'
 import { type NewerEntry, readNewerEntry } from './critical-members.ts'
 import { validateNewerRealmRecord } from './validate-realm.ts'
-import type { SyncItem } from '../../language/wire/wire.ts'
-import { lenientFactsOf } from '../realm/realm-facts.ts'
+import type { SyncItem } from '../../../language/wire/wire.ts'
+import { lenientFactsOf } from '../../realm/realm-facts.ts'
 import type { Draft } from './draft.ts'
 import type { ValidateDocument } from './validate-document.ts'
-import { type LoadedDocument, rankOf } from './loaded-content.ts'
+import { type LoadedDocument, rankOf } from '../loaded-content.ts'
 import { rejectedItem } from './rejected-item.ts'
 
 export interface ManagedContext {

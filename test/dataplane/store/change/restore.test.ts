@@ -1,13 +1,13 @@
 import { describe, expect, it } from '@jest/globals'
-import { fullRecord } from '../../../dataplane/store/read-back.ts'
-import { Snapshot } from '../../../dataplane/store/snapshot.ts'
-import { fileOf } from '../../../dataplane/store/snapshot-record.ts'
-import { validateInProcess } from '../../../dataplane/store/validate-document.ts'
-import type { StoreOptions } from '../../../dataplane/store/store.ts'
-import { createSilentLog } from '../../../telemetry/log.ts'
-import { eventually } from '../../support/eventually.ts'
-import { createManualClock } from '../../support/manual-clock.ts'
-import { MemoryFiles } from './memory-files.ts'
+import { fullRecord } from '../../../../dataplane/store/read-back.ts'
+import { Snapshot } from '../../../../dataplane/store/snapshot/snapshot.ts'
+import { fileOf } from '../../../../dataplane/store/snapshot/snapshot-record.ts'
+import { validateInProcess } from '../../../../dataplane/store/change/validate-document.ts'
+import type { StoreOptions } from '../../../../dataplane/store/store.ts'
+import { createSilentLog } from '../../../../telemetry/log.ts'
+import { eventually } from '../../../support/eventually.ts'
+import { createManualClock } from '../../../support/manual-clock.ts'
+import { MemoryFiles } from '../memory-files.ts'
 import {
   makeDocument,
   makeRig,
@@ -18,8 +18,8 @@ import {
   specPut,
   stateOf,
   syncCall,
-} from './rig.ts'
-import { expand } from '../../../dataplane/store/compact.ts'
+} from '../rig.ts'
+import { expand } from '../../../../dataplane/store/packed/compact.ts'
 
 interface Started extends Rig {
   readonly complete: boolean

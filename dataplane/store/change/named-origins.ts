@@ -1,9 +1,9 @@
 // Lists the origins that the `forward` operations of a compiled document name literally, not those that requests
 // contribute to. Their number is bounded.
 
-import { upstreamHostsOf } from '../../language/compile/action.ts'
-import type { CompiledApi } from '../../language/compiled.ts'
-import { readOrigin } from '../../language/upstream-origin.ts'
+import { upstreamHostsOf } from '../../../language/compile/action.ts'
+import type { CompiledApi } from '../../../language/compiled.ts'
+import { readOrigin } from '../../../language/upstream-origin.ts'
 
 const MOST_ORIGINS = 32
 

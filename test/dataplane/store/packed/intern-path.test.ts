@@ -1,8 +1,8 @@
 // Equal paths are one object among documents, and different paths never are.
 
 import { expect, it } from '@jest/globals'
-import { createPathInterner } from '../../../dataplane/store/intern-path.ts'
-import { mountPath } from '../../../language/routes/path-pattern.ts'
+import { createPathInterner } from '../../../../dataplane/store/packed/intern-path.ts'
+import { mountPath } from '../../../../language/routes/path-pattern.ts'
 
 const internPath = createPathInterner()
 

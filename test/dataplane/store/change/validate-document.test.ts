@@ -3,9 +3,9 @@ import {
   amongReplicas,
   validateInProcess,
   type DocumentValidation,
-} from '../../../dataplane/store/validate-document.ts'
-import { factsOf } from '../../../language/realm/facts.ts'
-import type { RealmRecord } from '../../../language/realm/record.ts'
+} from '../../../../dataplane/store/change/validate-document.ts'
+import { factsOf } from '../../../../language/realm/facts.ts'
+import type { RealmRecord } from '../../../../language/realm/record.ts'
 
 const RECORD: RealmRecord = {
   uri: 'com.example',

@@ -1,9 +1,9 @@
 // Finds members that this version does not know in an entry of a sync call or snapshot that a newer version may have
 // written. An entry with an unknown member that is critical, such as a policy, is rejected.
 
-import { isMap } from '../../language/expression/value.ts'
-import type { Problem } from '../../language/problem.ts'
-import { type EntryKind, isKnownMember, unknownMembers } from '../../language/wire/members.ts'
+import { isMap } from '../../../language/expression/value.ts'
+import type { Problem } from '../../../language/problem.ts'
+import { type EntryKind, isKnownMember, unknownMembers } from '../../../language/wire/members.ts'
 
 export interface NewerEntry {
   /** JSON pointers that the sender has named. */

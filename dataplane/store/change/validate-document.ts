@@ -1,20 +1,23 @@
 // Validates and compiles a submitted document: the result has all its problems, or everything that is stored and
 // served of it. It loads nothing.
 
-import type { BoundedCompiler } from '../../compiler/bounded-compiler.ts'
-import { type CompileWork, environmentOf, taskOf } from '../../compiler/task.ts'
-import { type CallerRequirement, callerRequirementsOf } from '../../language/caller-requirements.ts'
-import { compile } from '../../language/compile.ts'
-import { claimsOf } from '../../language/routes/conflicts.ts'
-import { canonicalJson, documentDigest } from '../../language/wire/digest.ts'
-import type { Environment } from '../../language/environment.ts'
-import { ownValue } from '../../language/expression/lookup.ts'
-import type { Value, ValueMap } from '../../language/expression/value.ts'
-import { type Problem, type Warning, withoutOffset } from '../../language/problem.ts'
-import { MAX_ROUTES } from '../../language/routes/route-limit.ts'
+import type { BoundedCompiler } from '../../../compiler/bounded-compiler.ts'
+import { type CompileWork, environmentOf, taskOf } from '../../../compiler/task.ts'
+import {
+  type CallerRequirement,
+  callerRequirementsOf,
+} from '../../../language/caller-requirements.ts'
+import { compile } from '../../../language/compile.ts'
+import { claimsOf } from '../../../language/routes/conflicts.ts'
+import { canonicalJson, documentDigest } from '../../../language/wire/digest.ts'
+import type { Environment } from '../../../language/environment.ts'
+import { ownValue } from '../../../language/expression/lookup.ts'
+import type { Value, ValueMap } from '../../../language/expression/value.ts'
+import { type Problem, type Warning, withoutOffset } from '../../../language/problem.ts'
+import { MAX_ROUTES } from '../../../language/routes/route-limit.ts'
 import { namedOrigins } from './named-origins.ts'
-import { packDocument } from './pack.ts'
-import type { PackedDocument } from './packed-document.ts'
+import { packDocument } from '../packed/pack.ts'
+import type { PackedDocument } from '../packed/packed-document.ts'
 
 /** Routes that a document claims (behaviour §2). */
 export type Claims = ReturnType<typeof claimsOf>

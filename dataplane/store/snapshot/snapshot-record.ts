@@ -2,10 +2,10 @@
 // file's name carries the checksum of the bytes, so that a damaged file is recognised.
 
 import { hash } from 'node:crypto'
-import { canonicalJson } from '../../language/wire/digest.ts'
-import { isMap, type Value, type ValueMap } from '../../language/expression/value.ts'
-import { expand } from './compact.ts'
-import type { LoadedDocument, LoadedRealm } from './loaded-content.ts'
+import { canonicalJson } from '../../../language/wire/digest.ts'
+import { isMap, type Value, type ValueMap } from '../../../language/expression/value.ts'
+import { expand } from '../packed/compact.ts'
+import type { LoadedDocument, LoadedRealm } from '../loaded-content.ts'
 
 const FORMAT = 1
 

@@ -2,9 +2,9 @@
 // everything at the start. A kill at any moment leaves the state before or after a change, never half of it, and no
 // file that is found there stops the process.
 
-import { inParallel } from '../../base/in-parallel.ts'
-import type { Log } from '../../telemetry/log.ts'
-import type { Changes, Ownership } from './loaded-content.ts'
+import { inParallel } from '../../../base/in-parallel.ts'
+import type { Log } from '../../../telemetry/log.ts'
+import type { Changes, Ownership } from '../loaded-content.ts'
 import { type SnapshotFiles, TEMPORARY } from './snapshot-files.ts'
 import {
   type IndexChange,
