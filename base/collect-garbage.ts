@@ -21,7 +21,7 @@ const MAX_HEAP_BYTES = 128 * 1024 * 1024
 export const collectGarbage = (maxHeapBytes = MAX_HEAP_BYTES): void => {
   if (heapUse() > maxHeapBytes) return
   setFlagsFromString('--expose-gc')
-  const collect = runInNewContext('gc') as Collect
+  const collect = runInNewContext('globalThis.gc') as Collect | undefined
   setFlagsFromString('--no-expose-gc')
-  collect({ type: 'major', execution: 'sync', flavor: 'last-resort' })
+  collect?.({ type: 'major', execution: 'sync', flavor: 'last-resort' })
 }

@@ -6,7 +6,7 @@ import type { Socket } from 'node:net'
 import type { TLSSocket } from 'node:tls'
 import { type AddressList, createAddressList } from '../address-list.ts'
 import { createDeadlines } from '../deadlines.ts'
-import { responseOn } from './pipelined-requests.ts'
+import { responseOn, socketUnder } from './node-internals.ts'
 import { plainAddress } from '../plain-address.ts'
 import { placeOf } from '../security/passwords/login-throttle.ts'
 import { ConnectionTable, type Place } from './connection-table.ts'
@@ -46,9 +46,6 @@ interface Connection {
   isEntering: boolean
 }
 
-/** Connections that wait for their PROXY header. */
-type Waiting = Set<Socket>
-
 /** @example createPlainServer({ ...limits, gate: createConnectionGate(options) }, handlers) */
 export const createConnectionGate = (options: ConnectionGateOptions): ConnectionGate => {
   const gate = new Gate(options)
@@ -87,11 +84,10 @@ class Gate {
   }
 
   guard(server: Server, event: 'connection' | 'secureConnection'): void {
-    const waiting: Waiting = new Set()
     const listeners = server.rawListeners('connection')
     server.removeAllListeners('connection')
     server.on('connection', (raw: Socket) => {
-      this.#admit(raw, waiting, () => {
+      this.#admit(raw, () => {
         for (const listener of listeners) Reflect.apply(listener, server, [raw])
       })
     })
@@ -103,10 +99,9 @@ class Gate {
     if (server.listenerCount('upgrade') > 0) {
       server.on('upgrade', ({ socket }: IncomingMessage) => this.#upgraded.add(socket))
     }
-    if (this.#balancers !== undefined) closeWithAll(server, waiting)
   }
 
-  #admit(raw: Socket, waiting: Waiting, pass: () => void): void {
+  #admit(raw: Socket, pass: () => void): void {
     const peer = plainAddress(raw.remoteAddress ?? '')
     const place = this.#placeOf(peer)
     const connection: Connection = { raw, http: raw, place, isEntering: false }
@@ -120,7 +115,7 @@ class Gate {
       this.#table.leave(connection)
     })
     const proceed = (): void => {
-      if (this.#balancers?.has(peer) === true) this.#awaitHeader(connection, waiting, pass)
+      if (this.#balancers?.has(peer) === true) this.#awaitHeader(connection, pass)
       else pass()
     }
     if (entrance.closes === undefined) proceed()
@@ -151,12 +146,10 @@ class Gate {
     })
   }
 
-  #awaitHeader(connection: Connection, waiting: Waiting, pass: () => void): void {
+  #awaitHeader(connection: Connection, pass: () => void): void {
     const { raw } = connection
     const timeoutMs = this.#options.headerTimeoutMs
-    waiting.add(raw)
     readProxyHeader(raw, { deadlines: this.#deadlines, timeoutMs }, (result) => {
-      waiting.delete(raw)
       if (this.#accepts(connection, result)) pass()
     })
   }
@@ -208,22 +201,9 @@ class Gate {
 /** `close` follows. */
 const ignoreError = (): void => undefined
 
-/** Closes also connections whose PROXY header has not arrived yet, which Node's own method does not know. */
-const closeWithAll = (server: Server, waiting: Waiting): void => {
-  const closeAll = server.closeAllConnections.bind(server)
-  server.closeAllConnections = () => {
-    for (const raw of waiting) raw.destroy()
-    closeAll()
-  }
-}
-
 /**
  * No request of it is in progress, and no response of it waits to be sent. A request that has arrived in part is not
  * noticed.
  */
 const isQuiet = (socket: Socket): boolean =>
   responseOn(socket) === undefined && socket.writableLength === 0
-
-/** Node has no public name for it. */
-const socketUnder = (secure: TLSSocket): Socket | undefined =>
-  (secure as { _parent?: Socket })._parent

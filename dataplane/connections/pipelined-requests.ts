@@ -6,6 +6,7 @@ import type { IncomingMessage, Server, ServerResponse } from 'node:http'
 import type { Socket } from 'node:net'
 import type { Duplex } from 'node:stream'
 import type { IsScarce } from '../least-rate.ts'
+import { responseOn } from './node-internals.ts'
 
 export interface PipelinedOptions {
   readonly isScarce: IsScarce
@@ -178,10 +179,6 @@ const headBytesOf = ({ method = '', url = '', rawHeaders }: IncomingMessage): nu
 const REQUEST_LINE_BYTES = 14
 /** `: ` behind a name, the end of the line behind a value. */
 const SEPARATOR_BYTES = 2
-
-/** The response in progress on this connection. */
-export const responseOn = (socket: object): ServerResponse | undefined =>
-  (socket as { readonly _httpMessage?: ServerResponse | null })._httpMessage ?? undefined
 
 /**
  * Calls `run` once every request that has arrived completely is answered, immediately if that is so; never if the

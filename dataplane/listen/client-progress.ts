@@ -3,7 +3,7 @@
 
 import type { Socket } from 'node:net'
 import { type IsScarce, longestTimeFor } from '../least-rate.ts'
-import { responseOn } from '../connections/pipelined-requests.ts'
+import { parserOn, queuedBytesOf, responseOn } from '../connections/node-internals.ts'
 
 export interface ProgressLimits {
   /** Longest time without a byte going out, while bytes wait. */
@@ -39,7 +39,7 @@ export class ClientProgress {
       return false
     }
     const sentBytes = socket.bytesWritten - waitingBytes
-    const queuedBytes = waitingBytes === 0 ? 0 : queueOf(socket)
+    const queuedBytes = waitingBytes === 0 ? 0 : (queuedBytesOf(socket) ?? 0)
     if (sentBytes !== this.#sentBytes || queuedBytes !== this.#queuedBytes) this.#movedMs = nowMs
     this.#sentBytes = sentBytes
     this.#queuedBytes = queuedBytes
@@ -59,16 +59,4 @@ export class ClientProgress {
 
 /** The response is not ready, or the connection was upgraded and has nothing to send. */
 const waitsForUs = (socket: WatchedSocket): boolean =>
-  responseOn(socket) !== undefined || hasLeftHttp(socket)
-
-/** The connection was upgraded: Node has removed its parser. */
-const hasLeftHttp = (socket: WatchedSocket): boolean =>
-  ((socket as { readonly parser?: object | null }).parser ?? undefined) === undefined
-
-/**
- * Bytes of the current write that the kernel has not accepted yet. The figure changes in steps of a third of its
- * buffer.
- */
-const queueOf = (socket: WatchedSocket): number =>
-  (socket as { readonly _handle?: { readonly writeQueueSize?: number } | null })._handle
-    ?.writeQueueSize ?? 0
+  responseOn(socket) !== undefined || parserOn(socket) === undefined

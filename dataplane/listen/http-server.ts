@@ -11,10 +11,10 @@ import type { GatewaySettings } from '../config.ts'
 import type { ConnectionGate } from '../connections/connection-gate.ts'
 import { type IsScarce, NEVER_SCARCE } from '../least-rate.ts'
 import type { MemoryBudget } from '../memory/memory-budget.ts'
+import { parserOn, responseOn } from '../connections/node-internals.ts'
 import {
   MAX_WAITING_BYTES,
   PipelinedRequests,
-  responseOn,
   whenAnswered,
 } from '../connections/pipelined-requests.ts'
 import { createSocketResponse } from './socket-response.ts'
@@ -117,8 +117,7 @@ const ends = new WeakMap<Duplex, 'with-this-request' | 'over'>()
  */
 const mayLoseBytes = ({ socket, headers }: IncomingMessage): boolean => {
   if ('content-length' in headers || 'transfer-encoding' in headers) return true
-  const { parser } = socket as { parser?: { getCurrentBuffer?: () => Buffer } | null }
-  const bytes = parser?.getCurrentBuffer?.() ?? Buffer.alloc(0)
+  const bytes = parserOn(socket)?.getCurrentBuffer?.() ?? Buffer.alloc(0)
   return bytes.length < 4 || bytes.indexOf('\r\n\r\n') !== bytes.length - 4
 }
 

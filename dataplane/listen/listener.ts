@@ -2,6 +2,7 @@
 // serves.
 
 import type { IncomingMessage, Server, ServerResponse } from 'node:http'
+import type { Socket } from 'node:net'
 import { urlOf } from '../../telemetry/bound-address.ts'
 import { bind, type BindOptions } from './bind.ts'
 import { DRAINING } from '../connections/pipelined-requests.ts'
@@ -29,8 +30,8 @@ export const openListener = async (
   scheme: 'http' | 'https',
   options: BindOptions,
 ): Promise<Listener> => {
+  const sockets = trackConnections(server)
   const address = await bind(server, options)
-  const upgraded = trackUpgraded(server)
   return {
     address,
     url: urlOf(scheme, address),
@@ -48,17 +49,15 @@ export const openListener = async (
     },
     close: () => closeServer(server),
     abort: () => {
-      server.closeAllConnections()
-      for (const socket of upgraded) socket.destroy()
+      for (const socket of sockets) socket.destroy()
     },
   }
 }
 
-/** Tracks sockets that were upgraded, which the server no longer knows. */
-const trackUpgraded = (server: Server): ReadonlySet<IncomingMessage['socket']> => {
-  const sockets = new Set<IncomingMessage['socket']>()
-  if (server.listenerCount('upgrade') === 0) return sockets
-  server.on('upgrade', ({ socket }: IncomingMessage) => {
+/** Also those that wait for their PROXY header and those that were upgraded, which the server does not know. */
+const trackConnections = (server: Server): ReadonlySet<Socket> => {
+  const sockets = new Set<Socket>()
+  server.on('connection', (socket: Socket) => {
     sockets.add(socket)
     socket.once('close', () => sockets.delete(socket))
   })

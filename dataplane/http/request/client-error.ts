@@ -1,8 +1,9 @@
 // Responds to input that the HTTP parser rejects with an error record, in bytes, as there is no request object. The
 // connection always ends.
 
-import type { IncomingMessage } from 'node:http'
+import type { ServerResponse } from 'node:http'
 import type { Duplex } from 'node:stream'
+import { parserOn, responseOn } from '../../connections/node-internals.ts'
 import { errorRecord } from '../../error-record.ts'
 
 interface Refusal {
@@ -50,7 +51,7 @@ export const createClientErrorHandler =
       awaited.shouldKeepAlive = false
       // The head may have been sent already and say otherwise; the connection would then be kept, but not read any
       // more.
-      awaited.once?.('finish', () => {
+      awaited.once('finish', () => {
         socket.end()
         linger(socket)
       })
@@ -78,33 +79,18 @@ const linger = (socket: Duplex): void => {
   })
 }
 
-interface PendingResponse {
-  readonly headersSent?: boolean
-  readonly req?: Pick<IncomingMessage, 'complete'>
-  shouldKeepAlive?: boolean
-  once?(event: 'finish', listener: () => void): unknown
-}
-
 /** The pending response to a complete request: the malformed input came behind that request. */
-const awaitedOn = (socket: Duplex): PendingResponse | undefined => {
-  const { _httpMessage: message } = socket as { _httpMessage?: PendingResponse | null }
-  return message?.req?.complete === true ? message : undefined
+const awaitedOn = (socket: Duplex): ServerResponse | undefined => {
+  const response = responseOn(socket)
+  return response?.req.complete === true ? response : undefined
 }
 
 /** True while the head of an earlier response has been sent on this connection: our bytes would end up in its body. */
-const isAnswering = (socket: Duplex): boolean => {
-  const { _httpMessage: message } = socket as { _httpMessage?: PendingResponse | null }
-  return message?.headersSent === true
-}
+const isAnswering = (socket: Duplex): boolean => responseOn(socket)?.headersSent === true
 
 /**
  * True while the body of an answered request still arrives: a client that shares its connections among several users
  * would take a second response for the one to its next request.
  */
-const isAnswered = (socket: Duplex): boolean => {
-  const { _httpMessage: message, parser } = socket as {
-    _httpMessage?: object | null
-    parser?: { incoming?: { complete?: boolean } | null } | null
-  }
-  return message === null && parser?.incoming?.complete === false
-}
+const isAnswered = (socket: Duplex): boolean =>
+  responseOn(socket) === undefined && parserOn(socket)?.incoming?.complete === false

@@ -35,7 +35,7 @@ const statusLine = (status: number): string =>
  * @returns false: `writeHead` must be called
  */
 export const presetHead = (response: ServerResponse, status: number, lines: string): boolean => {
-  if (!IS_SOUND || !isOrdinary(response) || BEYOND_LATIN1.test(lines)) return false
+  if (!PRESETS_HEADS || !isOrdinary(response) || BEYOND_LATIN1.test(lines)) return false
   preset(response, status, lines)
   return true
 }
@@ -97,4 +97,5 @@ const probe = (): boolean => {
   return withoutDate(byNode._header) === withoutDate(byUs._header) && byUs.headersSent
 }
 
-const IS_SOUND = probe()
+/** False: node writes all heads. */
+export const PRESETS_HEADS = probe()

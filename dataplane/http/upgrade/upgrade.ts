@@ -10,7 +10,7 @@ import { unauthorized } from '../../security/schemes/challenge.ts'
 import type { ServedWebSocket } from '../../served.ts'
 import { createSocketResponse } from '../../listen/socket-response.ts'
 import type { OpenedRelay, Relays } from '../../wamp/relay/relays.ts'
-import { responseOn } from '../../connections/pipelined-requests.ts'
+import { responseOn } from '../../connections/node-internals.ts'
 import {
   CLIENT_WENT_AWAY,
   type IncomingRequest,

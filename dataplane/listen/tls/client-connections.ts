@@ -6,7 +6,7 @@ import type { Server as TlsServer } from 'node:https'
 import type { Socket } from 'node:net'
 import type { TLSSocket } from 'node:tls'
 import { certificatesIn } from '../../../language/certificate-text.ts'
-import { responseOn } from '../../connections/pipelined-requests.ts'
+import { responseOn } from '../../connections/node-internals.ts'
 
 export interface ClientConnections {
   /**

@@ -12,6 +12,7 @@ import {
   createConnectionGate,
 } from '../../../dataplane/connections/connection-gate.ts'
 import { createPlainServer, createSecureServer } from '../../../dataplane/listen/http-server.ts'
+import { type Listener, openListener } from '../../../dataplane/listen/listener.ts'
 import { createCertificateAuthority } from '../../support/certificates.ts'
 import { eventually } from '../../support/eventually.ts'
 import { binaryHeader, proxyBinary, proxyLine } from '../../support/proxy-header.ts'
@@ -63,7 +64,7 @@ const serve = async (
   kind: Kind,
   options: Partial<ConnectionGateOptions> = {},
   onRequest = answer,
-): Promise<{ server: Server; port: number }> => {
+): Promise<{ server: Server; port: number; listener: Listener }> => {
   const gate = createConnectionGate({
     max: 100,
     trustedProxies: [],
@@ -88,9 +89,13 @@ const serve = async (
       ? createPlainServer(limits, handlers)
       : createSecureServer(limits, handlers, authority.issue('gateway.test'))
   servers.push(server)
-  server.listen(0, '127.0.0.1')
-  await once(server, 'listening')
-  return { server, port: (server.address() as AddressInfo).port }
+  const listener = await openListener(server, 'http', {
+    setting: 'public',
+    address: { kind: 'tcp', host: '127.0.0.1', port: 0 },
+    socketMode: 0o660,
+    keepSocketFile: false,
+  })
+  return { server, port: (server.address() as AddressInfo).port, listener }
 }
 
 const open = async (port: number, localAddress = BALANCER): Promise<Socket> => {
@@ -266,7 +271,7 @@ describe('a connection of a balancer', () => {
   })
 
   it('ends with the server, also while its header has not come', async () => {
-    const { server, port } = await serve('plain')
+    const { server, port, listener } = await serve('plain')
     const socket = await open(port)
     await eventually(async () => {
       expect(await connectionsOf(server)).toBe(1)
@@ -274,7 +279,7 @@ describe('a connection of a balancer', () => {
     servers.pop()
     const ended = closed(socket)
     server.close()
-    server.closeAllConnections()
+    listener.abort()
     await Promise.all([once(server, 'close'), ended])
     expect(refused).toEqual([])
   })

@@ -221,7 +221,7 @@ describe('a connection that is past talking to', () => {
     [
       'is in the middle of a response',
       'HPE_INVALID_METHOD',
-      (socket) => Object.assign(socket, { _httpMessage: { headersSent: true } }),
+      (socket) => Object.assign(socket, { _httpMessage: { headersSent: true, req: {} } }),
     ],
   ])('%s: nothing is written', (_, code, prepare) => {
     const socket = new PassThrough()
@@ -233,7 +233,7 @@ describe('a connection that is past talking to', () => {
 
   it('while a response has not begun the refusal is written', () => {
     const socket = new PassThrough()
-    Object.assign(socket, { _httpMessage: { headersSent: false } })
+    Object.assign(socket, { _httpMessage: { headersSent: false, req: {} } })
     handle(failure('ERR_HTTP_REQUEST_TIMEOUT'), socket)
     expect(String(socket.read())).toMatch(/^HTTP\/1\.1 408 Request Timeout\r\n/)
     socket.destroy()
