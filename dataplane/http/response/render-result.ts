@@ -6,7 +6,7 @@ import { ownValue } from '../../../language/expression/lookup.ts'
 import { isMap, type Value, type ValueMap } from '../../../language/expression/value.ts'
 import type { ActionError, StreamHead } from '../../actions/performer.ts'
 import type { Context } from '../../context.ts'
-import { frameResponse } from '../../framing.ts'
+import { frameResponse, isAlwaysEmpty } from '../../framing.ts'
 import { responseHeaderMap } from '../../header-map.ts'
 import { readHeaderText, writeHeaderText } from '../../header-text.ts'
 import { statusError } from '../../actions/failure.ts'
@@ -184,7 +184,8 @@ const toRendered = (
 ): RenderedResponse => ({
   status,
   headers,
-  contentType: encoded.contentType,
+  // It would describe a content that is not there.
+  contentType: isAlwaysEmpty(status) ? undefined : encoded.contentType,
   body: encoded.bytes,
 })
 

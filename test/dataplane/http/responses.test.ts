@@ -69,7 +69,7 @@ describe('the status of a success', () => {
     },
   )
 
-  it.each([204, 304])('%i has no body and no length', async (status) => {
+  it.each([204, 304])('%i has no body, no length and no type', async (status) => {
     await gateway.load(path({ get: answers({ a: 1 }, { on_result: { status_code: status } }) }))
     await using client = await gateway.raw(
       'GET /x HTTP/1.1\r\nHost: a\r\n\r\nGET /x HTTP/1.1\r\nHost: a\r\n\r\n',
@@ -78,6 +78,7 @@ describe('the status of a success', () => {
       const response = await client.response()
       expect(response.status).toBe(status)
       expect(headerValues(response, 'content-length')).toEqual([])
+      expect(headerValues(response, 'content-type')).toEqual([])
     }
   })
 })
