@@ -15,14 +15,16 @@ import { setsOwnCookie, withoutOwnCookies } from '../own-cookies.ts'
 export type HeaderList = string[]
 
 /**
- * Clients could forge these; a document may set them. Some servers (IIS, older Symfony and Zend) route by the latter
- * two instead of the path, which would bypass the security of the path.
+ * Clients could forge these; a document may set them. Some servers (IIS, older Symfony and Zend) route by the two URLs
+ * instead of the path, which would bypass the security of the path. CGI makes `HTTP_PROXY` of the last one, by which
+ * programs choose where their own requests go.
  */
 const CLAIMS: ReadonlySet<string> = new Set([
   'forwarded',
   'x-real-ip',
   'x-original-url',
   'x-rewrite-url',
+  'proxy',
 ])
 
 /** Never sent upstream from a client. Servers read `_` as `-`, so both spellings count as one name. */

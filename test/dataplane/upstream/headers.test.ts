@@ -37,6 +37,7 @@ describe('fromClient', () => {
     'X-Original-URL',
     'x_original-url',
     'X-Rewrite-Url',
+    'Proxy',
     'X-Forwarded-For',
     'X_Forwarded_For',
     'x-forwarded_for',
