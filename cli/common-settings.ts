@@ -1,7 +1,7 @@
 // Lists settings that several commands have. Data only.
 
 import { MANAGEMENT_SETTINGS } from '../operator/management-settings.ts'
-import { DEFAULT_CLASS } from '../operator/resource/resource.ts'
+import { DEFAULT_CLASS } from '../operator/resource/resource-schema.ts'
 import type { SettingsTable } from '../telemetry/settings-table.ts'
 
 /** Of every command whose result has more than one form. */

@@ -8,10 +8,10 @@ import { isList, isMap, type Value, type ValueMap } from '../../language/express
 import { readDocument } from '../../operator/reconcile/documents/read-document.ts'
 import {
   type ApiSpecificationResource,
-  DEFAULT_CLASS,
   type Resource,
   resourceKey,
 } from '../../operator/resource/resource.ts'
+import { DEFAULT_CLASS } from '../../operator/resource/resource-schema.ts'
 import { type Collected, collectResources, type Located } from '../validate/collect-resources.ts'
 import { diagnosticLine } from '../validate/validation-diagnostic.ts'
 import type { GatheredFile } from '../validate/gather-files.ts'

@@ -11,11 +11,14 @@ import {
   type ValueMap,
 } from '../../language/expression/value.ts'
 import type { RealmSource } from '../../operator/fleet/client/read-response.ts'
-import { shapeAt, specPointer } from '../../operator/resource/realm-record.ts'
-import { REALM_RECORD } from '../../operator/resource/realm-shape.ts'
+import { schemaAt, specPointer } from '../../operator/resource/realm-record.ts'
+import { REALM_RECORD, snakeCase } from '../../operator/resource/realm-spec-schema.ts'
 import { API_VERSION } from '../../operator/resource/resource.ts'
-import { snakeCase } from '../../operator/resource/schema-shape.ts'
-import type { ObjectShape, Shape } from '../../operator/resource/shape.ts'
+import {
+  isObject,
+  type ObjectSchema,
+  type ResourceSchema,
+} from '../../operator/resource/resource-schema.ts'
 import { type Manifest, metadataOf, type Place, type Wanted } from './manifest.ts'
 import { secretKeys } from './resource-names.ts'
 
@@ -44,12 +47,15 @@ export const realmManifest = (source: RealmSource, place: Place): Manifest => {
 }
 
 /** An address with credentials is a text of the resource too: a person has to put them back there. */
-const isPartOfText = (pointer: string): boolean => shapeAt(pointer)?.type === 'string'
+const isPartOfText = (pointer: string): boolean => {
+  const schema = schemaAt(pointer)
+  return schema !== undefined && 'type' in schema && schema.type === 'string'
+}
 
-type Inner = (shape: Shape, member: Value | undefined, token: string) => Value
+type Inner = (schema: ResourceSchema, member: Value | undefined, token: string) => Value
 
 const specOf = (
-  shape: Shape,
+  schema: ResourceSchema,
   value: Value | undefined,
   pointer: string,
   references: ReadonlyMap<string, ValueMap>,
@@ -58,28 +64,31 @@ const specOf = (
   if (reference !== undefined) return reference
   const inner: Inner = (each, member, token) =>
     specOf(each, member, childPointer(pointer, token), references)
-  if (shape.type === 'object' && isMap(value)) {
-    return objectSpec(shape, value, inner, (token) =>
+  if (isObject(schema) && isMap(value)) {
+    return objectSpec(schema, value, inner, (token) =>
       [`${pointer}/${token}`, `${pointer}/${token}/0`].some((each) => references.has(each)),
     )
   }
-  if (shape.type === 'list' && shape.of.type === 'secret') return secretList(pointer, references)
-  if (shape.type === 'list' && isList(value))
-    return value.map((item, i) => inner(shape.of, item, String(i)))
-  return shape.type === 'map' && isMap(value) ? mapSpec(shape.of, value, inner) : (value ?? null)
+  if ('items' in schema) {
+    if ('x-sensitivity' in schema.items) return secretList(pointer, references)
+    if (isList(value)) return value.map((item, i) => inner(schema.items, item, String(i)))
+  }
+  return 'additionalProperties' in schema && isMap(value)
+    ? mapSpec(schema.additionalProperties, value, inner)
+    : (value ?? null)
 }
 
 const objectSpec = (
-  { fields }: ObjectShape,
+  { properties }: ObjectSchema,
   value: ValueMap,
   inner: Inner,
   isSecret: (token: string) => boolean,
 ): ValueMap => {
   const spec: Record<string, Value> = {}
-  for (const [name, field] of Object.entries(fields)) {
+  for (const [name, property] of Object.entries(properties)) {
     const token = snakeCase(name)
     const member = memberAt(value, token)
-    if (member !== undefined || isSecret(token)) spec[name] = inner(field.shape, member, token)
+    if (member !== undefined || isSecret(token)) spec[name] = inner(property, member, token)
   }
   return spec
 }
@@ -98,9 +107,9 @@ const secretList = (
   return list
 }
 
-const mapSpec = (shape: Shape, value: ValueMap, inner: Inner): ValueMap => {
+const mapSpec = (schema: ResourceSchema, value: ValueMap, inner: Inner): ValueMap => {
   const spec: Record<string, Value> = {}
-  for (const [key, item] of Object.entries(value)) setOwn(spec, key, inner(shape, item, key))
+  for (const [key, item] of Object.entries(value)) setOwn(spec, key, inner(schema, item, key))
   return spec
 }
 

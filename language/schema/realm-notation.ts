@@ -113,19 +113,21 @@ export const mapValues = (schema: MapSchema | GuardedMapSchema): ValueSchema =>
 /** The values that a schema accepts. */
 export type TypeOf<Schema> = Schema extends { readonly enum: readonly (infer Choice)[] }
   ? Choice
-  : Schema extends { readonly items: infer Item }
-    ? readonly TypeOf<Item>[]
-    : Schema extends { readonly properties: infer Properties }
-      ? ObjectOf<Properties, RequiredOf<Schema>>
-      : Schema extends { readonly additionalProperties: infer Entry }
-        ? Readonly<Record<string, TypeOf<Entry>>>
-        : Schema extends { readonly then: { readonly additionalProperties: infer Entry } }
+  : Schema extends { readonly 'x-kubernetes-preserve-unknown-fields': true }
+    ? ValueMap
+    : Schema extends { readonly items: infer Item }
+      ? readonly TypeOf<Item>[]
+      : Schema extends { readonly properties: infer Properties }
+        ? ObjectOf<Properties, RequiredOf<Schema>>
+        : Schema extends { readonly additionalProperties: infer Entry }
           ? Readonly<Record<string, TypeOf<Entry>>>
-          : Schema extends { readonly type: readonly (infer Name)[] }
-            ? LeafOf<Name>
-            : Schema extends { readonly type: infer Name }
+          : Schema extends { readonly then: { readonly additionalProperties: infer Entry } }
+            ? Readonly<Record<string, TypeOf<Entry>>>
+            : Schema extends { readonly type: readonly (infer Name)[] }
               ? LeafOf<Name>
-              : never
+              : Schema extends { readonly type: infer Name }
+                ? LeafOf<Name>
+                : never
 
 type RequiredOf<Schema> = Schema extends { readonly required: readonly (infer Name)[] }
   ? Name

@@ -5,14 +5,14 @@ import { childPointer } from '../../base/json-pointer.ts'
 import { listAt, mapsAt, memberAt, textAt } from '../../language/expression/members.ts'
 import { isMap, type Value, type ValueMap } from '../../language/expression/value.ts'
 import type { Problem } from '../../language/problem.ts'
+import { checkSchema } from '../resource/check-schema.ts'
 import {
-  checkShape,
   KEY_REFERENCE,
-  type ListShape,
-  type ObjectShape,
-  type Shape,
+  type ListSchema,
+  type ObjectSchema,
+  type ResourceSchema,
   TEXT,
-} from '../resource/shape.ts'
+} from '../resource/resource-schema.ts'
 import { flagProblems } from './inject-flags.ts'
 import { readQuantity } from './inject-quantity.ts'
 
@@ -51,8 +51,8 @@ const DEFAULT_PRE_STOP_SECONDS = 5
 
 /** @example readSidecarSettings({ image: 'registry.example/svc-gateway:1.0.0' }) */
 export const readSidecarSettings = (value: unknown): ReadSidecarSettings => {
-  const shapeProblems = checkShape(SETTINGS, value, '')
-  if (shapeProblems.length > 0 || !isMap(value)) return { problems: shapeProblems }
+  const wrong = checkSchema(SETTINGS, value, '')
+  if (wrong.length > 0 || !isMap(value)) return { problems: wrong }
   const problems = [
     ...resourceProblems(value),
     ...flagProblems(listAt(value, 'args'), listAt(value, 'env')),
@@ -65,79 +65,62 @@ export const readSidecarSettings = (value: unknown): ReadSidecarSettings => {
 
 const FEW = 32
 
-const few = (of: Shape): ListShape => ({ type: 'list', of, maxItems: FEW })
+const few = (items: ResourceSchema): ListSchema => ({ type: 'array', items, maxItems: FEW })
 
-const optional = (shape: Shape, description = ''): ObjectShape['fields'][string] => ({
-  shape,
-  description,
-})
+const OPEN = { type: 'object', 'x-kubernetes-preserve-unknown-fields': true } as const
+const BOOLEAN = { type: 'boolean' } as const
+const LABEL = { ...TEXT, maxLength: 63 } as const
 
-const required = (shape: Shape): ObjectShape['fields'][string] => ({
-  ...optional(shape),
-  required: true,
-})
-
-const LABEL = { type: 'string', maxLength: 63 } satisfies Shape
-
-const SETTINGS = {
+const KEY = {
   type: 'object',
-  fields: {
-    image: required({ type: 'string', maxLength: 1000 }),
-    imagePullPolicy: optional({ type: 'string', oneOf: ['Always', 'IfNotPresent', 'Never'] }),
-    imagePullSecrets: optional(few({ type: 'object', fields: { name: required(TEXT) } })),
-    resources: optional({
-      type: 'object',
-      fields: { requests: optional({ type: 'open' }), limits: optional({ type: 'open' }) },
-    }),
-    args: optional(few({ type: 'string', maxLength: 4096 })),
-    env: optional(
-      few({
-        type: 'object',
-        fields: {
-          name: required({ type: 'string', maxLength: 253 }),
-          value: optional({ type: 'string', mayBeEmpty: true, maxLength: 4096 }),
-          valueFrom: optional({
-            type: 'object',
-            fields: {
-              secretKeyRef: optional(keyReference()),
-              configMapKeyRef: optional(keyReference()),
-              fieldRef: optional({ type: 'object', fields: { fieldPath: required(TEXT) } }),
-            },
-          }),
-        },
-      }),
-    ),
-    volumes: optional(
-      few({
-        type: 'object',
-        fields: {
-          name: required(LABEL),
-          configMap: optional({ type: 'open' }),
-          secret: optional({ type: 'open' }),
-          emptyDir: optional({ type: 'open' }),
-          projected: optional({ type: 'open' }),
-          csi: optional({ type: 'open' }),
-        },
-      }),
-    ),
-    volumeMounts: optional(
-      few({
-        type: 'object',
-        fields: {
-          name: required(LABEL),
-          mountPath: required(TEXT),
-          readOnly: optional({ type: 'boolean' }),
-          subPath: optional(TEXT),
-        },
-      }),
-    ),
-    appPreStopSeconds: optional({ type: 'integer', minimum: 0 }),
-  },
-} satisfies ObjectShape
+  required: KEY_REFERENCE.required,
+  properties: { ...KEY_REFERENCE.properties, optional: BOOLEAN },
+} as const satisfies ObjectSchema
 
-function keyReference(): ObjectShape {
-  const { fields } = KEY_REFERENCE
-  return { type: 'object', fields: { ...fields, optional: optional({ type: 'boolean' }) } }
+const SETTINGS: ObjectSchema = {
+  type: 'object',
+  required: ['image'],
+  properties: {
+    image: { ...TEXT, maxLength: 1000 },
+    imagePullPolicy: { type: 'string', enum: ['Always', 'IfNotPresent', 'Never'] },
+    imagePullSecrets: few({ type: 'object', required: ['name'], properties: { name: TEXT } }),
+    resources: { type: 'object', properties: { requests: OPEN, limits: OPEN } },
+    args: few({ ...TEXT, maxLength: 4096 }),
+    env: few({
+      type: 'object',
+      required: ['name'],
+      properties: {
+        name: { ...TEXT, maxLength: 253 },
+        value: { type: 'string', maxLength: 4096 },
+        valueFrom: {
+          type: 'object',
+          properties: {
+            secretKeyRef: KEY,
+            configMapKeyRef: KEY,
+            fieldRef: { type: 'object', required: ['fieldPath'], properties: { fieldPath: TEXT } },
+          },
+        },
+      },
+    }),
+    volumes: few({
+      type: 'object',
+      required: ['name'],
+      properties: {
+        name: LABEL,
+        configMap: OPEN,
+        secret: OPEN,
+        emptyDir: OPEN,
+        projected: OPEN,
+        csi: OPEN,
+      },
+    }),
+    volumeMounts: few({
+      type: 'object',
+      required: ['name', 'mountPath'],
+      properties: { name: LABEL, mountPath: TEXT, readOnly: BOOLEAN, subPath: TEXT },
+    }),
+    appPreStopSeconds: { type: 'integer', minimum: 0 },
+  },
 }
 
 const settingsOf = (value: ValueMap): SidecarSettings => {

@@ -4,7 +4,8 @@
 
 import { mapAt, memberAt } from '../../language/expression/members.ts'
 import type { ValueMap } from '../../language/expression/value.ts'
-import { DEFAULT_CLASS, GROUP } from '../resource/resource.ts'
+import { GROUP } from '../resource/resource.ts'
+import { DEFAULT_CLASS } from '../resource/resource-schema.ts'
 import { isSameValue } from '../resource/same-value.ts'
 import type { Adviser } from './advise-review.ts'
 import {

@@ -1,100 +1,68 @@
-// Turns a shape into the structural OpenAPI schema that an API server accepts for it. Adds nothing that the shape does
-// not say.
+// Turns the schema of a resource into the structural OpenAPI schema that an API server accepts for it. Adds nothing but
+// what the server wants to have said.
 
 import type { Value, ValueMap } from '../../language/expression/value.ts'
-import {
-  type Field,
-  type ListShape,
-  type ObjectShape,
-  type OpenShape,
-  SECRET_REFERENCE,
-  type Shape,
-  type StringShape,
-} from './shape.ts'
+import { type ResourceSchema, SECRET_REFERENCE } from './resource-schema.ts'
 
 /**
- * @example fieldSchema({shape: TEXT, description: 'For people.'})
- * // {description: 'For people.', type: 'string', minLength: 1}
+ * @example structuralSchema({ ...TEXTS, description: 'Hosts.' }) // { description: 'Hosts.', type: 'array', … }
  */
-export const fieldSchema = (field: Field): ValueMap => ({
-  description: field.description,
-  ...(field.default !== undefined && { default: field.default }),
-  ...shapeSchema(field.shape),
-})
-
-const shapeSchema = (shape: Shape): ValueMap => ({
-  ...typeSchema(shape),
-  ...(shape.rules !== undefined && {
-    'x-kubernetes-validations': shape.rules.map((rule) => ({ ...rule })),
-  }),
-})
-
-const typeSchema = (shape: Shape): ValueMap => {
-  switch (shape.type) {
-    case 'string':
-      return stringSchema(shape)
-    case 'integer':
-      return {
-        type: 'integer',
-        format: 'int64',
-        ...(shape.minimum !== undefined && { minimum: shape.minimum }),
-      }
-    case 'boolean':
-      return { type: 'boolean' }
-    case 'secret':
-      // A structural schema can't say "a text or a map": the guard rejects what is neither.
-      return shape.inline ? { [PRESERVE]: true } : objectSchema(SECRET_REFERENCE)
-    case 'list':
-      return listSchema(shape)
-    case 'map':
-      return {
-        type: 'object',
-        ...(shape.maxEntries !== undefined && { maxProperties: shape.maxEntries }),
-        additionalProperties: shapeSchema(shape.of),
-      }
-    case 'object':
-      return objectSchema(shape)
-    case 'open':
-      return openSchema(shape)
+export const structuralSchema = (schema: ResourceSchema): ValueMap => {
+  const whole: Readonly<Record<string, Value | undefined>> = {
+    // Data of interfaces; JSON all the same.
+    ...(schema as unknown as ValueMap),
+    ...replaced(schema),
   }
+  return Object.fromEntries(
+    KEYWORDS.flatMap((keyword) => {
+      const value = whole[keyword]
+      return value === undefined ? [] : [[keyword, value] as const]
+    }),
+  )
 }
 
-const PRESERVE = 'x-kubernetes-preserve-unknown-fields'
+/** All that an API server knows, in the order in which a definition shows it. */
+const KEYWORDS = [
+  'description',
+  'default',
+  'type',
+  'enum',
+  'format',
+  'minimum',
+  'minLength',
+  'maxLength',
+  'maxItems',
+  'maxProperties',
+  'x-kubernetes-list-type',
+  'x-kubernetes-list-map-keys',
+  'x-kubernetes-map-type',
+  'x-kubernetes-preserve-unknown-fields',
+  'required',
+  'properties',
+  'items',
+  'additionalProperties',
+  'x-kubernetes-validations',
+] as const
 
-const stringSchema = ({ oneOf, maxLength, mayBeEmpty, format }: StringShape): ValueMap => ({
-  type: 'string',
-  ...(oneOf !== undefined && { enum: [...oneOf] }),
-  ...(format !== undefined && { format }),
-  ...(mayBeEmpty !== true && oneOf === undefined && format === undefined && { minLength: 1 }),
-  ...(maxLength !== undefined && { maxLength }),
-})
-
-const listSchema = ({ of, maxItems, keys }: ListShape): ValueMap => ({
-  type: 'array',
-  ...(maxItems !== undefined && { maxItems }),
-  'x-kubernetes-list-type': keys === undefined ? 'atomic' : 'map',
-  ...(keys !== undefined && { 'x-kubernetes-list-map-keys': [...keys] }),
-  items: shapeSchema(of),
-})
-
-const objectSchema = ({ fields, isAtomic }: ObjectShape): ValueMap => {
-  const required = Object.keys(fields).filter((name) => fields[name]?.required === true)
-  return {
-    type: 'object',
-    ...(isAtomic === true && ATOMIC),
-    ...(required.length > 0 && { required }),
-    properties: properties(fields),
-  }
+const replaced = (schema: ResourceSchema): ValueMap => {
+  // A structural schema can't say "a text or a map": the guard rejects what is neither.
+  if ('x-sensitivity' in schema)
+    return schema['x-sensitivity'] === 'hash'
+      ? { 'x-kubernetes-preserve-unknown-fields': true }
+      : structuralSchema(SECRET_REFERENCE)
+  if (schema.type === 'integer') return { format: 'int64' }
+  if (schema.type === 'array')
+    return {
+      'x-kubernetes-list-type': 'x-kubernetes-list-map-keys' in schema ? 'map' : 'atomic',
+      items: structuralSchema(schema.items),
+    }
+  if ('additionalProperties' in schema)
+    return { additionalProperties: structuralSchema(schema.additionalProperties) }
+  if ('properties' in schema)
+    return {
+      properties: Object.fromEntries(
+        Object.entries(schema.properties).map(([name, each]) => [name, structuralSchema(each)]),
+      ),
+    }
+  return {}
 }
-
-const openSchema = ({ isAtomic, known }: OpenShape): ValueMap => ({
-  type: 'object',
-  ...(isAtomic === true && ATOMIC),
-  [PRESERVE]: true,
-  ...(known !== undefined && { properties: properties(known) }),
-})
-
-const ATOMIC = { 'x-kubernetes-map-type': 'atomic' }
-
-const properties = (fields: Readonly<Record<string, Field>>): Record<string, Value> =>
-  Object.fromEntries(Object.entries(fields).map(([name, field]) => [name, fieldSchema(field)]))

@@ -1,14 +1,14 @@
-// Generates the CustomResourceDefinitions of our kinds from their shapes, for kubectl, the chart and tests. The files
+// Generates the CustomResourceDefinitions of our kinds from their schemas, for kubectl, the chart and tests. The files
 // in crds/ are these, written as YAML.
 
 import type { ValueMap } from '../../language/expression/value.ts'
-import { API_SPECIFICATION_SPEC } from './api-specification-shape.ts'
+import { API_SPECIFICATION_SPEC } from './api-specification-schema.ts'
 import type { Condition, ConditionType } from './condition.ts'
-import { fieldSchema } from './crd-schema.ts'
-import { REALM_SPEC } from './realm-shape.ts'
+import { structuralSchema } from './crd-schema.ts'
+import { REALM_SPEC } from './realm-spec-schema.ts'
 import { API_VERSION, GROUP } from './resource.ts'
-import type { Field } from './shape.ts'
-import { API_SPECIFICATION_STATUS_FIELD, REALM_STATUS_FIELD } from './status-shape.ts'
+import type { ObjectSchema } from './resource-schema.ts'
+import { API_SPECIFICATION_STATUS, REALM_STATUS } from './status-schema.ts'
 
 interface Definition {
   readonly kind: 'ApiSpecification' | 'Realm'
@@ -16,8 +16,8 @@ interface Definition {
   /** Not `svc`, nor a category of that name: it would hijack `kubectl get svc`. */
   readonly shortNames: readonly string[]
   readonly description: string
-  readonly spec: Field
-  readonly status: Field
+  readonly spec: ObjectSchema
+  readonly status: ObjectSchema
   readonly columns: readonly Column[]
   readonly selectableFields: readonly string[]
 }
@@ -40,7 +40,7 @@ export const customResourceDefinitions = (): readonly ValueMap[] =>
 
 /** The schema of `spec` alone, as the definition has it. */
 export const specSchema = (kind: Definition['kind']): ValueMap =>
-  fieldSchema((kind === 'Realm' ? REALM : API_SPECIFICATION).spec)
+  structuralSchema((kind === 'Realm' ? REALM : API_SPECIFICATION).spec)
 
 /** @example 'apispecifications.gateway.svc.dev' */
 export const crdNames = (): readonly string[] => [API_SPECIFICATION, REALM].map(nameOf)
@@ -87,8 +87,8 @@ const API_SPECIFICATION: Definition = {
   description:
     'An HTTP API as one document: hosts and paths, what to do with a request, who may call it and what the ' +
     'response is. The operator validates it, sends it to the gateways, and reports the result in status.',
-  spec: { shape: API_SPECIFICATION_SPEC, description: 'The API, and which gateways serve it.' },
-  status: API_SPECIFICATION_STATUS_FIELD,
+  spec: API_SPECIFICATION_SPEC,
+  status: API_SPECIFICATION_STATUS,
   columns: [
     { name: 'Host', jsonPath: '.status.host', description: 'Host that it answers to.' },
     { name: 'Realm', jsonPath: '.status.realm', description: 'Realm that it belongs to.' },
@@ -124,8 +124,8 @@ const REALM: Definition = {
   description:
     'A named space of users, keys, identity providers and WAMP procedures. Every document belongs to one, by ' +
     'its uri; allowedNamespaces says whose documents may. Secrets stand here by reference only.',
-  spec: { shape: REALM_SPEC, description: 'The realm, and who may use it.' },
-  status: REALM_STATUS_FIELD,
+  spec: REALM_SPEC,
+  status: REALM_STATUS,
   columns: [
     { name: 'Uri', jsonPath: '.spec.uri', description: 'What documents call it.' },
     {
@@ -206,5 +206,5 @@ const schemaOf = ({ description, spec, status }: Definition): ValueMap => ({
   type: 'object',
   description,
   required: ['spec'],
-  properties: { spec: fieldSchema(spec), status: fieldSchema(status) },
+  properties: { spec: structuralSchema(spec), status: structuralSchema(status) },
 })

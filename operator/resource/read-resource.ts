@@ -5,9 +5,9 @@ import { didYouMean, nearestName } from '../../base/nearest-name.ts'
 import { mapAt, memberAt, textAt, textsAt } from '../../language/expression/members.ts'
 import { isMap, type ValueMap } from '../../language/expression/value.ts'
 import type { Problem } from '../../language/problem.ts'
-import { API_SPECIFICATION_SPEC, checkApiSpecificationSpec } from './api-specification-shape.ts'
+import { API_SPECIFICATION_SPEC, checkApiSpecificationSpec } from './api-specification-schema.ts'
 import { isObjectName } from './object-name.ts'
-import { checkRealmSpec, REALM_SPEC } from './realm-shape.ts'
+import { checkRealmSpec, REALM_SPEC } from './realm-spec-schema.ts'
 import { type RecordedStatus, readRecordedStatus } from './recorded-status.ts'
 import {
   API_VERSION,
@@ -22,7 +22,8 @@ import {
   type RealmSpec,
   type Resource,
 } from './resource.ts'
-import { type ObjectShape, pruneNulls } from './shape.ts'
+import { pruneNulls } from './check-schema.ts'
+import type { ObjectSchema } from './resource-schema.ts'
 
 export type ReadResult =
   | { readonly result: 'resource'; readonly resource: Resource }
@@ -172,7 +173,7 @@ const recordedOfRealm = (value: ValueMap, base: Base): Partial<RecordedStatus> =
  */
 const checkedSpec = <Spec>(
   value: ValueMap,
-  shape: ObjectShape,
+  schema: ObjectSchema,
   check: (spec: unknown) => readonly Problem[],
 ): CheckedSpec<Spec> => {
   const written = memberAt(value, 'spec')
@@ -180,7 +181,7 @@ const checkedSpec = <Spec>(
     const message = '/spec is missing'
     return { problems: [{ code: 'missing_required_value', path: '/spec', message }] }
   }
-  const spec = pruneNulls(shape, written)
+  const spec = pruneNulls(schema, written)
   const problems = check(spec)
   return problems.length > 0 ? { problems } : { spec: spec as Spec }
 }

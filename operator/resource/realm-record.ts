@@ -1,5 +1,5 @@
 // Turns the spec of a Realm (camelCase) into the record of the management API (snake_case), with its secrets. Renames
-// and resolves only: realm-shape.ts says what a spec may contain.
+// and resolves only: realm-spec-schema.ts says what a spec may contain.
 
 import { mapAt, memberAt, textAt } from '../../language/expression/members.ts'
 import {
@@ -10,10 +10,9 @@ import {
   type ValueMap,
 } from '../../language/expression/value.ts'
 import type { RealmRecord } from '../../language/realm/record.ts'
-import { REALM_RECORD } from './realm-shape.ts'
+import { REALM_RECORD, snakeCase } from './realm-spec-schema.ts'
 import type { KeyReference, RealmSpec } from './resource.ts'
-import { snakeCase } from './schema-shape.ts'
-import type { ObjectShape, Shape } from './shape.ts'
+import { isObject, type ObjectSchema, type ResourceSchema } from './resource-schema.ts'
 
 /** Gives what stands for a secret: its text, or, for a digest, its version. */
 export type SubstituteSecret = (reference: KeyReference) => string
@@ -25,7 +24,7 @@ export const realmRecord = (spec: RealmSpec, substitute: SubstituteSecret): Real
   const record = mapObject(REALM_RECORD, spec, substitute)
   const keys = record['signing_keys']
   const withKeys = isList(keys) ? { ...record, signing_keys: keys.map(parseKey) } : record
-  // The shape follows from the schema of the record, as its type does.
+  // It follows from the schema of the record, as its type does.
   return withKeys as unknown as RealmRecord
 }
 
@@ -50,64 +49,70 @@ export const specPointer = (recordPointer: string): string => {
 
 /**
  * What the resource may contain at a pointer into the record; undefined where the record has no such member.
- * @example shapeAt('/callback_secret') // { type: 'secret', inline: false }
+ * @example schemaAt('/callback_secret') // { 'x-sensitivity': 'secret', … }
  */
-export const shapeAt = (recordPointer: string): Shape | undefined =>
+export const schemaAt = (recordPointer: string): ResourceSchema | undefined =>
   stepsTo(recordPointer).at(-1)?.inner
 
 interface Step {
   readonly name: string
-  readonly inner: Shape | undefined
+  readonly inner: ResourceSchema | undefined
 }
 
 const stepsTo = (recordPointer: string): readonly Step[] => {
-  let shape: Shape | undefined = REALM_RECORD
+  let schema: ResourceSchema | undefined = REALM_RECORD
   return recordPointer
     .split('/')
     .slice(1)
     .map((token) => {
-      const step = stepInto(shape, token)
-      shape = step.inner
+      const step = stepInto(schema, token)
+      schema = step.inner
       return step
     })
 }
 
-const stepInto = (shape: Shape | undefined, token: string): Step => {
-  if (shape?.type === 'list' || shape?.type === 'map') return { name: token, inner: shape.of }
-  if (shape?.type !== 'object') return { name: token, inner: undefined }
-  const named = Object.entries(shape.fields).find(([name]) => snakeCase(name) === token)
-  if (named === undefined) return { name: token, inner: undefined }
-  const [name, field] = named
-  return { name, inner: field.shape }
+const stepInto = (schema: ResourceSchema | undefined, token: string): Step => {
+  if (schema === undefined) return { name: token, inner: undefined }
+  if ('items' in schema) return { name: token, inner: schema.items }
+  if ('additionalProperties' in schema) return { name: token, inner: schema.additionalProperties }
+  if (!isObject(schema)) return { name: token, inner: undefined }
+  const [name = token, inner] =
+    Object.entries(schema.properties).find(([each]) => snakeCase(each) === token) ?? []
+  return { name, inner }
 }
 
-const mapValue = (shape: Shape, value: Value, substitute: SubstituteSecret): Value => {
-  if (shape.type === 'object') return isMap(value) ? mapObject(shape, value, substitute) : value
-  if (shape.type === 'list') {
-    return isList(value) ? value.map((item) => mapValue(shape.of, item, substitute)) : value
-  }
-  if (shape.type === 'map') return isMap(value) ? mapMap(shape.of, value, substitute) : value
-  if (shape.type === 'secret') return isMap(value) ? substitute(referenceOf(value)) : value
-  return value
+const mapValue = (schema: ResourceSchema, value: Value, substitute: SubstituteSecret): Value => {
+  if ('items' in schema)
+    return isList(value) ? value.map((item) => mapValue(schema.items, item, substitute)) : value
+  if (!isMap(value)) return value
+  if ('x-sensitivity' in schema) return substitute(referenceOf(value))
+  if (isObject(schema)) return mapObject(schema, value, substitute)
+  return 'additionalProperties' in schema
+    ? mapMap(schema.additionalProperties, value, substitute)
+    : value
 }
 
 const mapObject = (
-  shape: ObjectShape,
+  { properties }: ObjectSchema,
   value: ValueMap,
   substitute: SubstituteSecret,
 ): Record<string, Value> => {
   const result: Record<string, Value> = {}
-  for (const [name, field] of Object.entries(shape.fields)) {
+  for (const [name, property] of Object.entries(properties)) {
     const member = memberAt(value, name)
-    if (member !== undefined) result[snakeCase(name)] = mapValue(field.shape, member, substitute)
+    if (member !== undefined) result[snakeCase(name)] = mapValue(property, member, substitute)
   }
   return result
 }
 
-const mapMap = (shape: Shape, value: ValueMap, substitute: SubstituteSecret): ValueMap => {
+const mapMap = (
+  schema: ResourceSchema,
+  value: ValueMap,
+  substitute: SubstituteSecret,
+): ValueMap => {
   const result: Record<string, Value> = {}
   for (const [key, item] of Object.entries(value)) {
-    setOwn(result, key, mapValue(shape, item, substitute))
+    setOwn(result, key, mapValue(schema, item, substitute))
   }
   return result
 }

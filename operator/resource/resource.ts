@@ -4,12 +4,14 @@
 import type { Quarantined } from '../../compiler/bounded-compiler.ts'
 import type { ValueMap } from '../../language/expression/value.ts'
 import type { Problem, Warning } from '../../language/problem.ts'
+import type { TypeOf } from '../../language/schema/realm-notation.ts'
+import type { API_SPECIFICATION_SPEC, VARIABLE_SOURCE } from './api-specification-schema.ts'
 import type { Condition } from './condition.ts'
+import type { ALLOWED_NAMESPACES, LABEL_SELECTOR } from './realm-spec-schema.ts'
+import { DEFAULT_CLASS, type KEY_REFERENCE } from './resource-schema.ts'
 
 export const GROUP = 'gateway.svc.dev'
 export const API_VERSION = `${GROUP}/v1alpha1`
-/** `gatewayClassName` of ApiSpecifications and Realms that name none. */
-export const DEFAULT_CLASS = 'svc'
 
 /** Annotations that the operator reads. */
 export const ANNOTATIONS = {
@@ -137,48 +139,25 @@ export interface NamespaceResource extends ResourceBase {
   readonly kind: 'Namespace'
 }
 
-export interface KeyReference {
-  readonly name: string
-  readonly key: string
-}
+export type KeyReference = TypeOf<typeof KEY_REFERENCE>
 
-export interface ApiSpecificationSpec {
-  /** Exactly one of `document` and `documentFrom` is there. */
-  readonly document?: ValueMap
-  readonly documentFrom?: { readonly configMap: KeyReference }
-  readonly dataPlaneSelector?: LabelSelector
-  readonly variablesFrom?: readonly VariableSource[]
-  /** `svc` when absent. */
-  readonly gatewayClassName?: string
-}
+/** Exactly one of `document` and `documentFrom` is there; `gatewayClassName` is `svc` when absent. */
+export type ApiSpecificationSpec = TypeOf<typeof API_SPECIFICATION_SPEC>
 
 /** One key of a Secret as the variable `name`; without `name` and `key`, every key under its own name. */
-export interface VariableSource {
-  readonly name?: string
-  readonly secretRef: { readonly name: string; readonly key?: string }
-}
+export type VariableSource = TypeOf<typeof VARIABLE_SOURCE>
 
-/** Behaviour §7 in camelCase (realm-shape.ts), who may use the realm, and its `gatewayClassName`. */
+/** Behaviour §7 in camelCase (realm-spec-schema.ts), who may use the realm, and its `gatewayClassName`. */
 export interface RealmSpec extends ValueMap {
   readonly uri: string
 }
 
-export interface AllowedNamespaces {
-  /** `Same` when absent. */
-  readonly from?: 'Same' | 'All' | 'Selector'
-  readonly selector?: LabelSelector
-}
+/** `from` is `Same` when absent. */
+export type AllowedNamespaces = TypeOf<typeof ALLOWED_NAMESPACES>
 
-export interface LabelSelector {
-  readonly matchLabels?: Readonly<Record<string, string>>
-  readonly matchExpressions?: readonly LabelExpression[]
-}
+export type LabelSelector = TypeOf<typeof LABEL_SELECTOR>
 
-export interface LabelExpression {
-  readonly key: string
-  readonly operator: 'In' | 'NotIn' | 'Exists' | 'DoesNotExist'
-  readonly values?: readonly string[]
-}
+export type LabelExpression = NonNullable<LabelSelector['matchExpressions']>[number]
 
 /** @example resourceKey('Realm', 'default', 'shop') // 'Realm/default/shop' */
 export const resourceKey = (kind: Kind, namespace: string, name: string): string =>

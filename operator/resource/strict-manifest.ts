@@ -6,8 +6,8 @@ import { didYouMean } from '../../base/nearest-name.ts'
 import { mapAt, memberAt } from '../../language/expression/members.ts'
 import { isMap, type Value, type ValueMap } from '../../language/expression/value.ts'
 import type { Problem } from '../../language/problem.ts'
-import { API_SPECIFICATION_SPEC } from './api-specification-shape.ts'
-import { REALM_SPEC } from './realm-shape.ts'
+import { API_SPECIFICATION_SPEC } from './api-specification-schema.ts'
+import { REALM_SPEC } from './realm-spec-schema.ts'
 import type { Kind } from './resource.ts'
 
 /** Of one object: each is located in its file, which takes time in proportion to the object. */
@@ -60,8 +60,8 @@ const METADATA_FIELDS: readonly string[] = [
 
 /** Fields of `spec`, for a hint when one is written a level too high. */
 const SPEC_FIELDS: Readonly<Partial<Record<Kind, readonly string[]>>> = {
-  ApiSpecification: Object.keys(API_SPECIFICATION_SPEC.fields),
-  Realm: Object.keys(REALM_SPEC.fields),
+  ApiSpecification: Object.keys(API_SPECIFICATION_SPEC.properties),
+  Realm: Object.keys(REALM_SPEC.properties),
 }
 
 const unknownFields = (

@@ -6,12 +6,8 @@ import { isMap, setOwn, type Value, type ValueMap } from '../../language/express
 import { type KnownMetadata, readResource } from '../resource/read-resource.ts'
 import { readRecordedStatus } from '../resource/recorded-status.ts'
 import { isReleased } from '../resource/released.ts'
-import {
-  type ConfigMapResource,
-  DEFAULT_CLASS,
-  type Resource,
-  type SecretResource,
-} from '../resource/resource.ts'
+import type { ConfigMapResource, Resource, SecretResource } from '../resource/resource.ts'
+import { DEFAULT_CLASS } from '../resource/resource-schema.ts'
 import { isSameValue } from '../resource/same-value.ts'
 import type { WantedKeys } from './referenced-objects.ts'
 

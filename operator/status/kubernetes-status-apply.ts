@@ -10,7 +10,7 @@ import {
   type ResourceType,
 } from '../kubernetes/client/api.ts'
 import { OWN_TYPES } from '../resource/own-types.ts'
-import { DEFAULT_CLASS } from '../resource/resource.ts'
+import { DEFAULT_CLASS } from '../resource/resource-schema.ts'
 import type { StatusWrite } from './kubernetes-status-entry.ts'
 
 export interface ApplyContext {

@@ -2,7 +2,8 @@
 // one in the API. It deals neither with time nor with requests.
 
 import type { ValueMap } from '../../language/expression/value.ts'
-import { API_VERSION, DEFAULT_CLASS, type Metadata, type Resource } from '../resource/resource.ts'
+import { API_VERSION, type Metadata, type Resource } from '../resource/resource.ts'
+import { DEFAULT_CLASS } from '../resource/resource-schema.ts'
 import type { ResourceStatus } from '../reconcile/status/status-registry.ts'
 import {
   type Difference,

@@ -10,7 +10,7 @@ import type {
   DocumentSummary,
   ProgrammedVersion,
 } from '../resource/resource.ts'
-import { MAX_REPORTED } from '../resource/status-shape.ts'
+import { MAX_REPORTED } from '../resource/status-schema.ts'
 
 /** `status` of an ApiSpecification or a Realm. What it leaves out is taken away by server-side apply. */
 export interface StatusObject extends Partial<DocumentSummary> {

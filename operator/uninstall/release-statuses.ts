@@ -17,10 +17,10 @@ import { isReleased, releasedConditions } from '../resource/released.ts'
 import {
   API_VERSION,
   type ApiSpecificationResource,
-  DEFAULT_CLASS,
   NONE_SERVES,
   type RealmResource,
 } from '../resource/resource.ts'
+import { DEFAULT_CLASS } from '../resource/resource-schema.ts'
 import { applyStatus, STATUS_FIELD_MANAGER } from '../status/kubernetes-status-apply.ts'
 import { recordedStatus, type StatusObject } from '../status/kubernetes-status-object.ts'
 

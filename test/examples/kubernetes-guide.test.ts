@@ -7,7 +7,7 @@ import { beforeAll, afterAll, describe, expect, it } from '@jest/globals'
 import { parse } from 'yaml'
 import type { ValueMap } from '../../language/expression/value.ts'
 import { documentConditions } from '../../operator/reconcile/status/document-conditions.ts'
-import { API_SPECIFICATION_SPEC } from '../../operator/resource/api-specification-shape.ts'
+import { API_SPECIFICATION_SPEC } from '../../operator/resource/api-specification-schema.ts'
 import {
   type Condition,
   CONDITION_TYPES,
@@ -18,7 +18,7 @@ import {
   nothingFoundBy,
   settleConditions,
 } from '../../operator/resource/condition.ts'
-import { REALM_SPEC } from '../../operator/resource/realm-shape.ts'
+import { REALM_SPEC } from '../../operator/resource/realm-spec-schema.ts'
 import {
   CERTIFICATE_WRITER,
   clusterRoles,
@@ -26,11 +26,8 @@ import {
   SECRET_READER,
 } from '../../operator/resource/roles.ts'
 import { grantCommand } from '../../operator/resource/roles-for.ts'
-import type { Shape } from '../../operator/resource/shape.ts'
-import {
-  API_SPECIFICATION_STATUS_FIELD,
-  REALM_STATUS_FIELD,
-} from '../../operator/resource/status-shape.ts'
+import type { ResourceSchema } from '../../operator/resource/resource-schema.ts'
+import { API_SPECIFICATION_STATUS, REALM_STATUS } from '../../operator/resource/status-schema.ts'
 import {
   ARGOCD_HEALTH,
   type ArgoCdChecker,
@@ -93,10 +90,11 @@ describe('reasons', () => {
 })
 
 /** Names of all fields below, but for those that a reference has. */
-const fieldNames = (shape: Shape): readonly string[] => {
-  if (shape.type === 'list' || shape.type === 'map') return fieldNames(shape.of)
-  const fields = shape.type === 'object' ? shape.fields : shape.type === 'open' ? shape.known : {}
-  return Object.entries(fields ?? {}).flatMap(([name, field]) => [name, ...fieldNames(field.shape)])
+const fieldNames = (schema: ResourceSchema): readonly string[] => {
+  if ('items' in schema) return fieldNames(schema.items)
+  if ('additionalProperties' in schema) return fieldNames(schema.additionalProperties)
+  const properties = 'properties' in schema ? schema.properties : {}
+  return Object.entries(properties).flatMap(([name, each]) => [name, ...fieldNames(each)])
 }
 
 describe('fields', () => {
@@ -104,12 +102,12 @@ describe('fields', () => {
     // Selectors are told of once.
     ['Realm', ['Realm', 'ApiSpecification'], REALM_SPEC],
     ['ApiSpecification', ['ApiSpecification'], API_SPECIFICATION_SPEC],
-    ['Status', ['Status', 'Conditions'], API_SPECIFICATION_STATUS_FIELD.shape],
-    ['Status', ['Status', 'Conditions'], REALM_STATUS_FIELD.shape],
-  ] as const)('every one of %s stands in its table', (_name, headings, shape) => {
+    ['Status', ['Status', 'Conditions'], API_SPECIFICATION_STATUS],
+    ['Status', ['Status', 'Conditions'], REALM_STATUS],
+  ] as const)('every one of %s stands in its table', (_name, headings, schema) => {
     const lines = headings.flatMap((heading) => section(heading).split('\n'))
     const table = lines.filter((line) => line.startsWith('|')).join('\n')
-    const missing = fieldNames(shape).filter(
+    const missing = fieldNames(schema).filter(
       (name) => !IN_CONDITION.has(name) && !new RegExp(`\\b${name}\\b`).test(table),
     )
     expect(missing).toEqual([])
@@ -341,7 +339,7 @@ const objectOf = (state: State): ValueMap => {
 /** As the schema has it before anybody has validated the resource. */
 const FRESH: ValueMap = {
   metadata: { generation: 1 },
-  status: API_SPECIFICATION_STATUS_FIELD.default ?? null,
+  status: API_SPECIFICATION_STATUS.default ?? null,
 }
 
 describe('kstatus', () => {

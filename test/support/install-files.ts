@@ -44,4 +44,6 @@ const chartRoles = (): unknown => {
 
 const yamlOf = (objects: readonly unknown[], from = 'operator/resource/'): string =>
   `# Generated from ${from} by \`make golden\`; do not edit.\n` +
-  objects.map((object) => stringify(object, { lineWidth: 100 })).join('---\n')
+  objects
+    .map((object) => stringify(object, { lineWidth: 100, aliasDuplicateObjects: false }))
+    .join('---\n')

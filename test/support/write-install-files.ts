@@ -1,4 +1,4 @@
-// Writes crds/ and what the chart is rendered from anew; a test compares them with the shapes and roles it is made of.
+// Writes crds/ and what the chart is rendered from anew; a test compares them with the schemas and roles it is made of.
 
 import { mkdirSync, rmSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'

@@ -4,7 +4,7 @@
 import { parseAllDocuments } from 'yaml'
 import { isMap, type Value } from '../../language/expression/value.ts'
 import { OIDC_PROVIDER_SCHEMA } from '../../language/schema/oidc-provider-schema.ts'
-import { REALM_SPEC } from '../../operator/resource/realm-shape.ts'
+import { REALM_SPEC } from '../../operator/resource/realm-spec-schema.ts'
 import { API_VERSION } from '../../operator/resource/resource.ts'
 import { validateFiles } from '../../cli/validate/validate-files.ts'
 import {
@@ -73,7 +73,7 @@ const inRealm = (text: string): string =>
 
 const METHODS = ['delete', 'get', 'head', 'options', 'patch', 'post', 'put'] as const
 const DEFAULTS = ['headers', 'schemes', 'security', 'variables', 'defaults', 'timeout', 'retries']
-const REALM_FIELDS = Object.keys(REALM_SPEC.fields)
+const REALM_FIELDS = Object.keys(REALM_SPEC.properties)
 const PROVIDER_FIELDS = Object.keys(OIDC_PROVIDER_SCHEMA.properties).map((name) =>
   name.replaceAll(/_([a-z])/g, (_, letter: string) => letter.toUpperCase()),
 )

@@ -13,11 +13,11 @@ import {
 } from '../../resource/condition.ts'
 import { classReleased, isReleased, releasedConditions } from '../../resource/released.ts'
 import {
-  DEFAULT_CLASS,
   type DocumentSummary,
   NONE_SERVES,
   type ProgrammedVersion,
 } from '../../resource/resource.ts'
+import { DEFAULT_CLASS } from '../../resource/resource-schema.ts'
 import { apartSince, degradedCondition, hasLasted } from './degraded.ts'
 import { documentConditions } from './document-conditions.ts'
 import type { Sight } from './fleet-view.ts'

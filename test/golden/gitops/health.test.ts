@@ -14,7 +14,7 @@ import { StatusRegistry } from '../../../operator/reconcile/status/status-regist
 import type { Verdict } from '../../../operator/reconcile/verdict.ts'
 import { nothingFoundBy } from '../../../operator/resource/condition.ts'
 import { API_VERSION, type Resource } from '../../../operator/resource/resource.ts'
-import { API_SPECIFICATION_STATUS_FIELD } from '../../../operator/resource/status-shape.ts'
+import { API_SPECIFICATION_STATUS } from '../../../operator/resource/status-schema.ts'
 import { statusObject } from '../../../operator/status/kubernetes-status-object.ts'
 import { type ArgoCdChecker, startArgoCdChecker } from '../../support/argocd-health.ts'
 import { kstatus } from '../../support/kstatus.ts'
@@ -86,7 +86,7 @@ const GOOD: Version = { generation: 1 }
 const STATES: Readonly<Record<string, () => object>> = {
   '1-new': () => ({
     metadata: { generation: 1 },
-    status: API_SPECIFICATION_STATUS_FIELD.default,
+    status: API_SPECIFICATION_STATUS.default,
   }),
   '2-on-its-way': () => ({
     metadata: { generation: 1 },

@@ -5,8 +5,8 @@ import type { Value, ValueMap } from '../../../language/expression/value.ts'
 import { isList, isMap } from '../../../language/expression/value.ts'
 import { OWN_TYPES } from '../../../operator/resource/own-types.ts'
 import { crdNames, customResourceDefinitions } from '../../../operator/resource/crd.ts'
-import { fieldSchema } from '../../../operator/resource/crd-schema.ts'
-import type { Field, Shape } from '../../../operator/resource/shape.ts'
+import { structuralSchema } from '../../../operator/resource/crd-schema.ts'
+import type { ResourceSchema } from '../../../operator/resource/resource-schema.ts'
 import { INSTALL_FOLDERS, renderInstallFiles } from '../../support/install-files.ts'
 
 const ROOT = join(import.meta.dirname, '../../..')
@@ -119,58 +119,63 @@ describe('the definitions', () => {
   })
 })
 
-const BOOLEAN: Shape = { type: 'boolean' }
+const BOOLEAN = { type: 'boolean' } as const
+const PRESERVE = 'x-kubernetes-preserve-unknown-fields'
 
-describe('a shape as a schema', () => {
-  const TABLE: readonly (readonly [Shape, object])[] = [
-    [{ type: 'string' }, { type: 'string', minLength: 1 }],
-    [{ type: 'string', mayBeEmpty: true }, { type: 'string' }],
-    [
-      { type: 'string', maxLength: 9 },
-      { type: 'string', minLength: 1, maxLength: 9 },
-    ],
-    [
-      { type: 'string', oneOf: ['a', 'b'] },
-      { type: 'string', enum: ['a', 'b'] },
-    ],
-    [
-      { type: 'string', format: 'date-time' },
-      { type: 'string', format: 'date-time' },
-    ],
+describe('what a definition makes of the schema of a resource', () => {
+  const TABLE: readonly (readonly [ResourceSchema, object])[] = [
     [
       { type: 'integer', minimum: 0 },
       { type: 'integer', format: 'int64', minimum: 0 },
     ],
-    [{ type: 'integer' }, { type: 'integer', format: 'int64' }],
-    [{ type: 'boolean' }, { type: 'boolean' }],
-    [{ type: 'secret', inline: true }, { 'x-kubernetes-preserve-unknown-fields': true }],
     [
-      { type: 'map', of: { type: 'boolean' } },
-      { type: 'object', additionalProperties: { type: 'boolean' } },
+      { type: 'string', format: 'date-time' },
+      { type: 'string', format: 'date-time' },
     ],
+    [{ 'x-sensitivity': 'hash' }, { [PRESERVE]: true }],
     [
-      { type: 'map', of: { type: 'boolean' }, maxEntries: 3 },
-      { type: 'object', maxProperties: 3, additionalProperties: { type: 'boolean' } },
-    ],
-    [
-      { type: 'list', of: { type: 'boolean' }, maxItems: 3 },
+      { 'x-sensitivity': 'secret' },
       {
-        type: 'array',
-        maxItems: 3,
-        items: { type: 'boolean' },
-        'x-kubernetes-list-type': 'atomic',
+        type: 'object',
+        required: ['secretRef'],
+        properties: { secretRef: expect.objectContaining({ required: ['name', 'key'] }) },
       },
     ],
-    [{ type: 'open' }, { type: 'object', 'x-kubernetes-preserve-unknown-fields': true }],
+    [
+      { type: 'object', maxProperties: 3, additionalProperties: { type: 'integer' } },
+      {
+        type: 'object',
+        maxProperties: 3,
+        additionalProperties: { type: 'integer', format: 'int64' },
+      },
+    ],
+    [
+      { type: 'array', items: BOOLEAN, maxItems: 3 },
+      { type: 'array', maxItems: 3, items: BOOLEAN, 'x-kubernetes-list-type': 'atomic' },
+    ],
+    [
+      { type: 'array', items: BOOLEAN, 'x-kubernetes-list-map-keys': ['a'] },
+      {
+        type: 'array',
+        items: BOOLEAN,
+        'x-kubernetes-list-type': 'map',
+        'x-kubernetes-list-map-keys': ['a'],
+      },
+    ],
+    [
+      { type: 'object', [PRESERVE]: true, 'x-holds': ['a'] },
+      { type: 'object', [PRESERVE]: true },
+    ],
     [
       {
         type: 'object',
-        isAtomic: true,
-        fields: {
-          a: { shape: { type: 'boolean' }, required: true, description: 'A.' },
-          constructor: { shape: BOOLEAN, description: 'C.', default: false },
+        'x-kubernetes-map-type': 'atomic',
+        required: ['a'],
+        properties: {
+          a: { ...BOOLEAN, description: 'A.' },
+          constructor: { 'x-sensitivity': 'hash' as const, description: 'C.' },
         },
-        rules: [{ rule: 'self.a', message: 'say a', fieldPath: '.a' }],
+        'x-kubernetes-validations': [{ rule: 'self.a', message: 'say a', fieldPath: '.a' }],
       },
       {
         type: 'object',
@@ -178,19 +183,14 @@ describe('a shape as a schema', () => {
         required: ['a'],
         properties: {
           a: { description: 'A.', type: 'boolean' },
-          constructor: { description: 'C.', default: false, type: 'boolean' },
+          constructor: { description: 'C.', [PRESERVE]: true },
         },
         'x-kubernetes-validations': [{ rule: 'self.a', message: 'say a', fieldPath: '.a' }],
       },
     ],
   ]
-  it.each(TABLE.map(([shape, schema]) => ({ shape, schema })))('$shape', ({ shape, schema }) => {
-    const field: Field = { shape, description: 'Words.' }
-    expect(fieldSchema(field)).toEqual({ description: 'Words.', ...schema })
-  })
-
-  it('a secret is a reference', () => {
-    const schema = fieldSchema({ shape: { type: 'secret', inline: false }, description: 'S.' })
-    expect(schema).toMatchObject({ type: 'object', required: ['secretRef'] })
+  it.each(TABLE)('%j', (schema, structural) => {
+    const described: ResourceSchema = { ...schema, description: 'Words.' }
+    expect(structuralSchema(described)).toEqual({ description: 'Words.', ...structural })
   })
 })

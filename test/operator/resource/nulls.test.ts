@@ -4,51 +4,46 @@ import { describe, expect, it } from '@jest/globals'
 import { readReview } from '../../../operator/admission/review.ts'
 import { validateReview } from '../../../operator/admission/validate-review.ts'
 import { Reconciler } from '../../../operator/reconcile/reconciler.ts'
-import { API_SPECIFICATION_SPEC } from '../../../operator/resource/api-specification-shape.ts'
+import { API_SPECIFICATION_SPEC } from '../../../operator/resource/api-specification-schema.ts'
 import { readResource } from '../../../operator/resource/read-resource.ts'
-import { REALM_SPEC } from '../../../operator/resource/realm-shape.ts'
+import { REALM_SPEC } from '../../../operator/resource/realm-spec-schema.ts'
 import { API_VERSION, GROUP, type Resource } from '../../../operator/resource/resource.ts'
-import { pruneNulls, type Shape } from '../../../operator/resource/shape.ts'
+import { pruneNulls } from '../../../operator/resource/check-schema.ts'
+import { isObject, type ResourceSchema } from '../../../operator/resource/resource-schema.ts'
 import { validateFiles } from '../../../cli/validate/validate-files.ts'
 import { isMap, type Value, type ValueMap } from '../../../language/expression/value.ts'
 import { aSpecification, cacheOf, resourceOf } from '../../support/resources.ts'
 
 type Kind = 'ApiSpecification' | 'Realm'
 
-const SHAPES = { ApiSpecification: API_SPECIFICATION_SPEC, Realm: REALM_SPEC } as const
+const SCHEMAS = { ApiSpecification: API_SPECIFICATION_SPEC, Realm: REALM_SPEC } as const
 
-/** A value of the shape with every field that it knows. */
-const sampleOf = (shape: Shape): Value => {
-  switch (shape.type) {
-    case 'string':
-      return shape.oneOf?.[0] ?? 'x'
-    case 'integer':
-      return shape.minimum ?? 1
-    case 'boolean':
-      return true
-    case 'secret':
-      return { secretRef: { name: 's', key: 'k' } }
-    case 'list':
-      return [sampleOf(shape.of)]
-    case 'map':
-      return { m: sampleOf(shape.of) }
-    case 'open':
-      return {}
-    case 'object':
-      return Object.fromEntries(
-        Object.entries(shape.fields).map(([name, field]) => [name, sampleOf(field.shape)]),
-      )
-  }
+/** A value with every field that the schema knows. */
+const sampleOf = (schema: ResourceSchema): Value => {
+  if ('x-sensitivity' in schema) return { secretRef: { name: 's', key: 'k' } }
+  if (schema.type === 'string') return schema.enum?.[0] ?? 'x'
+  if (schema.type === 'integer') return schema.minimum ?? 1
+  if (schema.type === 'boolean') return true
+  if (schema.type === 'array') return [sampleOf(schema.items)]
+  if ('additionalProperties' in schema) return { m: sampleOf(schema.additionalProperties) }
+  if (!isObject(schema)) return {}
+  return Object.fromEntries(
+    Object.entries(schema.properties).map(([name, each]) => [name, sampleOf(each)]),
+  )
 }
 
-/** Pointers to every field below a shape, in steps; lists have one item, maps one entry. */
-const fieldsOf = (shape: Shape, steps: readonly string[] = []): readonly (readonly string[])[] => {
-  if (shape.type === 'list') return fieldsOf(shape.of, [...steps, '0'])
-  if (shape.type === 'map') return fieldsOf(shape.of, [...steps, 'm'])
-  if (shape.type !== 'object') return []
-  return Object.entries(shape.fields).flatMap(([name, field]) => [
+/** Pointers to every field below a schema, in steps; lists have one item, maps one entry. */
+const fieldsOf = (
+  schema: ResourceSchema,
+  steps: readonly string[] = [],
+): readonly (readonly string[])[] => {
+  if ('items' in schema) return fieldsOf(schema.items, [...steps, '0'])
+  if ('additionalProperties' in schema)
+    return fieldsOf(schema.additionalProperties, [...steps, 'm'])
+  if (!isObject(schema)) return []
+  return Object.entries(schema.properties).flatMap(([name, each]) => [
     [...steps, name],
-    ...fieldsOf(field.shape, [...steps, name]),
+    ...fieldsOf(each, [...steps, name]),
   ])
 }
 
@@ -62,7 +57,7 @@ const changed = (value: Value, [step = '', ...rest]: readonly string[], to?: Val
 }
 
 const baseOf = (kind: Kind, steps: readonly string[]): ValueMap => {
-  const whole = sampleOf(SHAPES[kind]) as ValueMap
+  const whole = sampleOf(SCHEMAS[kind]) as ValueMap
   if (kind === 'Realm') return whole
   return steps[0] === 'documentFrom'
     ? (changed(whole, ['document']) as ValueMap)
@@ -86,7 +81,9 @@ const checkedOf = (kind: Kind, spec: Value): unknown => {
 }
 
 const CASES = (['ApiSpecification', 'Realm'] as const).flatMap((kind) =>
-  fieldsOf(SHAPES[kind]).map((steps) => [`${kind} /spec/${steps.join('/')}`, kind, steps] as const),
+  fieldsOf(SCHEMAS[kind]).map(
+    (steps) => [`${kind} /spec/${steps.join('/')}`, kind, steps] as const,
+  ),
 )
 
 it('the cases hold fields of every depth', () => {

@@ -6,10 +6,10 @@ import { readResource } from '../../../operator/resource/read-resource.ts'
 import {
   realmRecord,
   secretReferences,
-  shapeAt,
+  schemaAt,
   specPointer,
 } from '../../../operator/resource/realm-record.ts'
-import { checkRealmSpec } from '../../../operator/resource/realm-shape.ts'
+import { checkRealmSpec, snakeCase } from '../../../operator/resource/realm-spec-schema.ts'
 import {
   byAge,
   keyOf,
@@ -22,7 +22,6 @@ import {
   readConfigMapKey,
   readSecretKey,
 } from '../../../operator/resource/secret-value.ts'
-import { snakeCase } from '../../../operator/resource/schema-shape.ts'
 import { realmWithEverything } from '../../support/realm-with-everything.ts'
 import { cacheOf, resourceOf } from '../../support/resources.ts'
 
@@ -183,7 +182,7 @@ describe('reading a resource', () => {
   })
 })
 
-describe('the shape of a realm', () => {
+describe('the schema of a realm', () => {
   it.each([
     [
       'good',
@@ -370,8 +369,8 @@ describe('the record of a realm', () => {
 
   it('has a place for every value of the record', () => {
     const lost = realmWithEverything().leaves.filter(({ pointer }) => {
-      const shape = shapeAt(pointer)
-      return shape === undefined || snakeCase(specPointer(pointer)) !== `/spec${pointer}`
+      const schema = schemaAt(pointer)
+      return schema === undefined || snakeCase(specPointer(pointer)) !== `/spec${pointer}`
     })
     expect(lost).toEqual([])
   })

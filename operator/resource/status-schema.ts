@@ -3,135 +3,128 @@
 
 import type { ValueMap } from '../../language/expression/value.ts'
 import { lastingTypes } from './condition.ts'
-import { type Field, type ListShape, type ObjectShape, TEXT } from './shape.ts'
+import { type ListSchema, type ObjectSchema, type Properties, TEXT } from './resource-schema.ts'
 
 /** `status.errors` and `status.warnings` have so many entries at most; messages say how many more there are. */
 export const MAX_REPORTED = 8
 
 const GENERATION = { type: 'integer', minimum: 0 } as const
 
-const CONDITION: ObjectShape = {
+const CONDITION = {
   type: 'object',
-  fields: {
-    type: { shape: TEXT, required: true, description: 'What the condition is about.' },
+  required: ['type', 'status', 'reason', 'message', 'lastTransitionTime'],
+  properties: {
+    type: { ...TEXT, description: 'What the condition is about.' },
     status: {
-      shape: { type: 'string', oneOf: ['True', 'False', 'Unknown'] },
-      required: true,
+      type: 'string',
+      enum: ['True', 'False', 'Unknown'],
       description: 'Whether it holds; Unknown: not validated yet.',
     },
-    reason: { shape: TEXT, required: true, description: 'Why, in one word, for programs.' },
+    reason: { ...TEXT, description: 'Why, in one word, for programs.' },
     message: {
-      shape: { type: 'string', mayBeEmpty: true },
-      required: true,
+      type: 'string',
       description: 'Why, for people: what is wrong, where, and what to do.',
     },
     observedGeneration: {
-      shape: GENERATION,
+      ...GENERATION,
       description:
         'metadata.generation that was validated; of an older one the condition is out of date.',
     },
     lastTransitionTime: {
-      shape: { type: 'string', format: 'date-time' },
-      required: true,
+      type: 'string',
+      format: 'date-time',
       description: 'Since when the status is what it is.',
     },
   },
-}
+} as const satisfies ObjectSchema
 
-const reported = (code: string): ListShape => ({
-  type: 'list',
+const reported = (code: string): ListSchema => ({
+  type: 'array',
   maxItems: MAX_REPORTED,
-  of: {
+  items: {
     type: 'object',
-    fields: {
-      code: { shape: TEXT, required: true, description: code },
-      path: {
-        shape: { type: 'string', mayBeEmpty: true },
-        required: true,
-        description: 'Where: JSON pointer (RFC 6901) into the resource.',
-      },
-      message: {
-        shape: { type: 'string', mayBeEmpty: true },
-        required: true,
-        description: 'What is wrong, and what to do.',
-      },
+    required: ['code', 'path', 'message'],
+    properties: {
+      code: { ...TEXT, description: code },
+      path: { type: 'string', description: 'Where: JSON pointer (RFC 6901) into the resource.' },
+      message: { type: 'string', description: 'What is wrong, and what to do.' },
     },
   },
 })
 
 const COMMON = {
   observedGeneration: {
-    shape: GENERATION,
+    ...GENERATION,
     description: 'metadata.generation that the operator has seen last.',
   },
   operator: {
-    shape: TEXT,
+    ...TEXT,
     description: 'Namespace and Lease of the operator that wrote this; no other one releases it.',
   },
   conditions: {
-    shape: { type: 'list', keys: ['type'], of: CONDITION },
+    type: 'array',
+    'x-kubernetes-list-map-keys': ['type'],
+    items: CONDITION,
     description: 'How the resource stands.',
   },
   errors: {
-    shape: reported('Kind of the problem, for programs: invalid_value, conflict, and so on.'),
+    ...reported('Kind of the problem, for programs: invalid_value, conflict, and so on.'),
     description: 'What is wrong, the first eight; empty when nothing is.',
   },
   warnings: {
-    shape: reported('Kind of the warning, for programs: UnknownProperty, Shadowed, and so on.'),
+    ...reported('Kind of the warning, for programs: UnknownProperty, Shadowed, and so on.'),
     description: 'What works and is worth a look, the first eight.',
   },
-} satisfies Readonly<Record<string, Field>>
+} as const satisfies Properties
 
-const API_SPECIFICATION_STATUS: ObjectShape = {
+const STATUS = {
   type: 'object',
-  fields: {
+  description: 'What the operator has done with it; written by the operator.',
+} as const
+
+export const API_SPECIFICATION_STATUS: ObjectSchema = {
+  ...STATUS,
+  default: pending('ApiSpecification'),
+  properties: {
     ...COMMON,
-    id: { shape: TEXT, description: 'Id of the document, wherever that stands.' },
-    host: { shape: TEXT, description: 'Host that it answers to.' },
-    realm: { shape: TEXT, description: 'Realm that it belongs to.' },
+    id: { ...TEXT, description: 'Id of the document, wherever that stands.' },
+    host: { ...TEXT, description: 'Host that it answers to.' },
+    realm: { ...TEXT, description: 'Realm that it belongs to.' },
     serving: {
-      shape: TEXT,
+      ...TEXT,
       description:
         'The oldest metadata.generation that a ready gateway has loaded; –: none has any; ?: it is not known which.',
     },
     gateways: {
-      shape: TEXT,
+      ...TEXT,
       description:
         'How many of the gateways that should have the wanted version are ready and have it, as 2/2; –: none should. Up to a minute old.',
     },
     programmedGeneration: {
-      shape: GENERATION,
+      ...GENERATION,
       description:
         'metadata.generation that every ready gateway was last seen to have loaded: it may be served while a newer one is rejected.',
     },
     programmedDigest: {
-      shape: TEXT,
+      ...TEXT,
       description: 'Digest of that document, as GET /api_specs?view=state shows it.',
     },
     quarantinedDigest: {
-      shape: TEXT,
+      ...TEXT,
       description:
         'Digest of a document that was too expensive to compile: it is not tried again as it is.',
     },
     quarantinedLimits: {
-      shape: TEXT,
+      ...TEXT,
       description: 'What it was too expensive for: with other limits it is tried again.',
     },
   },
 }
 
-const REALM_STATUS: ObjectShape = { type: 'object', fields: COMMON }
-
-export const API_SPECIFICATION_STATUS_FIELD: Field = {
-  shape: API_SPECIFICATION_STATUS,
-  description: 'What the operator has done with it; written by the operator.',
-  default: pending('ApiSpecification'),
-}
-
-export const REALM_STATUS_FIELD: Field = {
-  shape: REALM_STATUS,
-  description: 'What the operator has done with it; written by the operator.',
+export const REALM_STATUS: ObjectSchema = {
+  ...STATUS,
   default: pending('Realm'),
+  properties: COMMON,
 }
 
 /** The time is that of the Gateway API: no resource was made then. */
