@@ -4,6 +4,7 @@
 
 import type { Claim } from '../../../language/routes/conflicts.ts'
 import type { DesiredDocument, DesiredRealm } from '../../desired-set.ts'
+import type { Comparison } from './comparison.ts'
 import type { Difference } from './difference.ts'
 
 export interface Batch {
@@ -27,6 +28,38 @@ export interface BatchPlan {
   /** So many, from the first on, are of what was edited just now and is quickly loaded. */
   readonly urgentCount: number
 }
+
+/**
+ * Once for all data planes that have loaded the same and are sent the same: of 10,000 documents a plan takes 50 ms. Those
+ * that reject different documents, or not at all, get their own.
+ */
+export const planOnce = (
+  comparison: Comparison,
+  difference: Difference,
+  facts: BatchFacts,
+): BatchPlan => {
+  const live = difference.documents.put.map(facts.isLive)
+  const last = lastPlans.get(comparison)
+  if (last && isSameList(last.live, live) && isSameDifference(last.difference, difference))
+    return last.plan
+  const plan = planBatches(difference, facts)
+  lastPlans.set(comparison, { difference, live, plan })
+  return plan
+}
+
+const lastPlans = new WeakMap<
+  Comparison,
+  { readonly difference: Difference; readonly live: readonly boolean[]; readonly plan: BatchPlan }
+>()
+
+const isSameDifference = (left: Difference, right: Difference): boolean =>
+  isSameList(left.documents.put, right.documents.put) &&
+  isSameList(left.documents.delete, right.documents.delete) &&
+  isSameList(left.realms.put, right.realms.put) &&
+  isSameList(left.realms.delete, right.realms.delete)
+
+const isSameList = (left: readonly unknown[], right: readonly unknown[]): boolean =>
+  left.length === right.length && left.every((each, index) => each === right[index])
 
 const BATCH_MAX_SIZE = 2_000_000
 const BATCH_MAX_ITEMS = 200

@@ -147,7 +147,8 @@ export class LoadedState {
 
   /** Whether it has loaded exactly this selection. */
   matches(selection: Selection): boolean {
-    return this.differing(selection).isEmpty
+    const { documents, realms } = this.differing(selection)
+    return documents.size + realms.size === 0
   }
 
   /** What the data plane must report if it has loaded what we assume. */

@@ -1,7 +1,7 @@
 // Runs one round with one data plane: observe → difference → sync calls → complete → verify. It throws only when it is
 // aborted, and waits only for responses and for its share of the resources of the fleet.
 
-import { type BatchPlan, planBatches } from './batches.ts'
+import { type BatchPlan, planBatches, planOnce } from './batches.ts'
 import {
   type Difference,
   differenceOf,
@@ -99,7 +99,7 @@ const sendAll = async (
     ...difference,
     documents: { ...documents, put: newestFirst(documents.put, versionOf, since) },
   }
-  const plan = loaded.differing(selection).plan(ordered, factsFor(loaded, context, since))
+  const plan = planOnce(loaded.differing(selection), ordered, factsFor(loaded, context, since))
   const must = mustSend(plan, documents.delete.length)
   for (const [index, batch] of plan.batches.entries()) {
     // What was edited meanwhile is sent before the rest.

@@ -3,7 +3,7 @@
 import { describe, expect, it } from '@jest/globals'
 import fc from 'fast-check'
 import type { DataPlane } from '../../../../operator/data-plane.ts'
-import { type BatchFacts, planBatches } from '../../../../operator/fleet/sync/batches.ts'
+import { type BatchFacts, planBatches, planOnce } from '../../../../operator/fleet/sync/batches.ts'
 import { type Difference, NO_DIFFERENCE } from '../../../../operator/fleet/sync/difference.ts'
 import { createContentShare } from '../../../../operator/fleet/sync/loaded-contents.ts'
 import { LoadedState } from '../../../../operator/fleet/sync/loaded-state.ts'
@@ -194,9 +194,9 @@ describe('a plan', () => {
 
   it('is made once for all that have loaded the same and lack the same', () => {
     const [one, other] = [new LoadedState(EMPTY, 'op'), new LoadedState(EMPTY, 'op')]
-    const plan = one.differing(selection).plan(all, FACTS)
+    const plan = planOnce(one.differing(selection), all, FACTS)
     expect(plan).toEqual(planBatches(all, FACTS))
-    expect(other.differing(selection).plan(again, FACTS)).toBe(plan)
+    expect(planOnce(other.differing(selection), again, FACTS)).toBe(plan)
   })
 
   it.each<[string, Difference, BatchFacts]>([
@@ -205,7 +205,7 @@ describe('a plan', () => {
     ['are to delete something', { ...all, realms: { ...all.realms, delete: ['r'] } }, FACTS],
   ])('is made again for those that %s', (_title, difference, facts) => {
     const comparison = new LoadedState(EMPTY, 'op').differing(selection)
-    comparison.plan(all, FACTS)
-    expect(comparison.plan(difference, facts)).toEqual(planBatches(difference, facts))
+    planOnce(comparison, all, FACTS)
+    expect(planOnce(comparison, difference, facts)).toEqual(planBatches(difference, facts))
   })
 })
