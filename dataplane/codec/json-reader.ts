@@ -3,7 +3,7 @@
 
 import { CodedError } from '../../base/coded-error.ts'
 import { endOfString, QUOTE } from '../../base/json-strings.ts'
-import { setOwn } from '../../language/expression/value.ts'
+import { createTable, setOwn } from '../../language/expression/value.ts'
 
 export class JsonError extends CodedError<'malformed' | 'too_deep'> {}
 
@@ -191,7 +191,7 @@ class JsonReader {
     let parent: Container | undefined
     for (const container of this.#open) {
       if (parent !== undefined && container.target === undefined) {
-        container.target = container.isMap ? newTable() : []
+        container.target = container.isMap ? createTable() : []
         this.#separate(parent, container)
       }
       parent = container
@@ -268,19 +268,6 @@ const newContainer = (isMap: boolean, bracket: number): Container => ({
   key: '',
   hasValue: false,
 })
-
-/** An index that is too large for a list. */
-const BEYOND_LISTS = '4294967294'
-
-/**
- * V8 stores keys that are numbers as it does a list once they are dense, 100,000 up to a million in 50 ms at a time, but
- * never where there was a key as large as this.
- */
-const newTable = (): Record<string, unknown> => {
-  const map: Record<string, unknown> = { [BEYOND_LISTS]: undefined }
-  Reflect.deleteProperty(map, BEYOND_LISTS)
-  return map
-}
 
 const add = ({ target, key }: Container, value: unknown): void => {
   if (Array.isArray(target)) target.push(value)

@@ -57,16 +57,25 @@ const MAX_TEXT = 2 ** 27
 
 const jsonOfText = (text: string, host: Host): string => {
   if (text.length > MAX_TEXT) throw new ExpressionError(TOO_LARGE)
-  spendWork(host, unitsOfText(text))
-  return JSON.stringify(text)
+  const units = unitsOfText(text)
+  spendWork(host, units)
+  const json = JSON.stringify(text)
+  // What it has escaped.
+  spendWork(host, Math.max(0, json.length - units))
+  return json
 }
 
 const LONG_TEXT = 256
 /** What JSON writes with six characters: in binary data, and hardly in texts. */
 const BINARY = /[^\P{Cc}\t\n\f\r\u007f-\u009f]/u
 
-const unitsOfText = (text: string): number =>
-  text.length > LONG_TEXT && BINARY.test(text) ? 6 * text.length : text.length
+/** Half of a surrogate pair, which V8 writes as six characters, one by one. */
+const BROKEN_CHARACTER = 24
+
+const unitsOfText = (text: string): number => {
+  if (!text.isWellFormed()) return BROKEN_CHARACTER * text.length
+  return text.length > LONG_TEXT && BINARY.test(text) ? 6 * text.length : text.length
+}
 
 export const TOO_LARGE = 'a value is too large or nested too deeply to be written as JSON'
 
@@ -76,7 +85,7 @@ const jsonOfContainer = (value: Value, host: Host): string => {
     const hasBytes = holdsBytes(value, { size, host })
     const json = JSON.stringify(hasBytes ? withoutBytes(value) : value)
     // What it has escaped.
-    spendWork(host, Math.max(0, json.length - 2 * size.taken))
+    spendWork(host, Math.max(0, json.length - size.taken))
     return json
   })
 }

@@ -22,3 +22,16 @@ export const setOwn = <T>(map: Record<string, T>, key: string, value: T): void =
     Object.defineProperty(map, key, { value, enumerable: true, writable: true, configurable: true })
   } else map[key] = value
 }
+
+/** An index that is too large for a list. */
+const BEYOND_LISTS = '4294967294'
+
+/**
+ * An empty map that many keys will be set in. V8 stores keys that are numbers as it does a list once they are dense, and
+ * takes 50 ms at a time for 100,000 up to a million, but never where there was a key as large as this.
+ */
+export const createTable = <T>(): Record<string, T> => {
+  const map: Record<string, T | undefined> = { [BEYOND_LISTS]: undefined }
+  Reflect.deleteProperty(map, BEYOND_LISTS)
+  return map as Record<string, T>
+}

@@ -1,11 +1,11 @@
 // Encodes and decodes base64 and JSON text. Strict, and bounded in size and depth.
 
 import { holdsInfinity } from '../../../base/json-infinity.ts'
-import { findExcess, type JsonBounds } from '../../../base/json-weight.ts'
-import type { Apply } from './apply.ts'
+import { countInSteps, NO_MARKS } from '../../../base/json-weight.ts'
+import type { Apply, Host } from './apply.ts'
 import { FunctionError } from '../errors.ts'
 import { base64Of, toJson } from '../render.ts'
-import { bytesOfText, spend, spendWork, UNITS } from './spend.ts'
+import { bytesOfText, spend, spendWork, UNITS, unitsOfCopy } from './spend.ts'
 import type { Value } from '../value.ts'
 
 /** Deeper JSON text is rejected: code that reads it afterwards may recurse. */
@@ -43,8 +43,7 @@ export const decodeJson: Apply = (input, _args, host) => {
   const text = textFrom(input)
   spendWork(host, text.length * UNITS.parsedCharacter)
   spend(host, bytesOfText(text))
-  const excess = excessOf(text)
-  if (excess !== undefined) throw new FunctionError(EXCESS[excess], input)
+  chargeParsing(text, host)
   const value = parseJson(text)
   if (holdsInfinity(text, value))
     throw new FunctionError('takes JSON text without numbers that are too large', input)
@@ -64,13 +63,20 @@ const textFrom = (input: Value): string => {
   throw new FunctionError('takes text', input)
 }
 
-/** Text that is no longer than the bound cannot be deeper. */
-const excessOf = (text: string): keyof typeof EXCESS | undefined =>
-  text.length > MAX_NESTING ? findExcess(Buffer.from(text), BOUNDS) : undefined
-
-const BOUNDS: JsonBounds = { maxDepth: MAX_NESTING, maxValues: MAX_VALUES }
-
-const EXCESS = {
-  depth: `takes JSON text of at most ${MAX_NESTING} levels`,
-  values: `takes JSON text of at most ${MAX_VALUES} values`,
-} as const satisfies Record<NonNullable<ReturnType<typeof findExcess>>, string>
+/**
+ * Charges what text becomes, as if all keys were of one map. What is no longer than the deepest nesting has next to nothing in
+ * it.
+ * @throws FunctionError for what is too deep or has too many values, ExpressionError for too much work
+ */
+const chargeParsing = (text: string, host: Host): void => {
+  if (text.length <= MAX_NESTING) return
+  let marks = NO_MARKS
+  for (marks of countInSteps(Buffer.from(text))) {
+    if (marks.deepest > MAX_NESTING)
+      throw new FunctionError(`takes JSON text of at most ${MAX_NESTING} levels`, text)
+    if (1 + marks.containers + marks.commas > MAX_VALUES)
+      throw new FunctionError(`takes JSON text of at most ${MAX_VALUES} values`, text)
+  }
+  const values = marks.containers * UNITS.parsedContainer + marks.commas * UNITS.parsedValue
+  spendWork(host, values + unitsOfCopy(marks.colons))
+}

@@ -6,7 +6,7 @@ import { kindOf, FunctionError, showKey } from '../errors.ts'
 import { bytesOfPlaces, hasFewKeys, spend, spendWork, UNITS, unitsOfCopy } from './spend.ts'
 import { copyOfMap, emptyLike, isHeaderMap, keyIn, toHeaderMap } from '../header-map.ts'
 import { chargeCopy, keysOf, MapBuilder } from '../keys.ts'
-import { isList, isMap, setOwn, type Value, type ValueMap } from '../value.ts'
+import { createTable, isList, isMap, setOwn, type Value, type ValueMap } from '../value.ts'
 
 export const sizeOf: Apply = (input, _args, host) => keysOf(mapFrom(input), host).length
 
@@ -80,7 +80,7 @@ const chosen = (map: ValueMap, isChosen: (key: string) => boolean, host: Host): 
   const keys = all.filter(isChosen)
   spendWork(host, unitsOfCopy(keys.length))
   spend(host, bytesOfPlaces(keys.length))
-  const copy = new MapBuilder(emptyLike(map))
+  const copy = new MapBuilder(emptyFor(map, keys.length))
   for (const key of keys) copy.set(key, map[key] ?? null)
   return copy.done()
 }
@@ -90,10 +90,14 @@ const startCopy = (map: ValueMap, added: number, host: Host): MapBuilder => {
   const keys = keysOf(map, host)
   spendWork(host, unitsOfCopy(keys.length + added))
   if (hasFewKeys(keys.length)) return new MapBuilder(copyOfMap(map), keys)
-  const copy = emptyLike(map)
+  const copy = emptyFor(map, keys.length)
   for (const key of keys) setOwn(copy, key, map[key] ?? null)
   return new MapBuilder(copy, keys)
 }
+
+/** An empty map of the same kind that `count` keys will be set in. */
+const emptyFor = (map: ValueMap, count: number): Record<string, Value> =>
+  isHeaderMap(map) || hasFewKeys(count) ? emptyLike(map) : createTable()
 
 const finish = (copy: MapBuilder, host: Host): ValueMap => {
   spend(host, bytesOfPlaces(copy.size))

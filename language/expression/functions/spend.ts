@@ -46,6 +46,10 @@ export const UNITS = {
   encodedCharacter: 4,
   /** A character of a number, or of base64 text, that is read. */
   parsedCharacter: 4,
+  /** A value of JSON text. */
+  parsedValue: 24,
+  /** A list or map of JSON text, besides. */
+  parsedContainer: 128,
 } as const
 
 const FEW_KEYS = 128

@@ -54,6 +54,10 @@ describe('work is counted, whatever the value', () => {
     ['json:encode', () => mapOf(2000), 800_000],
     ['json:encode', () => text, 2000],
     ['json:encode', () => '\u0001'.repeat(2000), 12_000],
+    ['json:encode', () => '"'.repeat(6000), 12_000],
+    ['json:encode', () => ['"'.repeat(6000)], 12_000],
+    ['json:encode', () => ['\ud800'.repeat(2000)], 58_000],
+    ['json:encode', () => ['\ud800'], 24],
     ['json:encode', () => list, 16_000],
     ['json:encode', () => Array.from({ length: 100 }, () => []), 6400],
     ['json:encode', () => Array.from({ length: 100 }, () => ({})), 6400],
@@ -67,7 +71,10 @@ describe('work is counted, whatever the value', () => {
     ["join(',')", () => list, 36_000],
     ['base64:encode', () => text, 2000],
     ['base64:decode', () => base64, base64.length * 4],
-    ['json:decode', () => `[${text.replaceAll('0', '0,')}0]`, 16_000],
+    ['json:decode', () => `[${text.replaceAll('0', '0,')}0]`, 64_000],
+    ['json:decode', () => `[${'[],'.repeat(2000)}0]`, 328_000],
+    ['json:decode', () => `{${'"abc":1,'.repeat(2000)}"":0}`, 512_000],
+    ['json:decode', () => `{${'"abc":1,'.repeat(100)}"":0}`, 8800],
   ])('%s takes %#', (pipe, input, units) => {
     const source = pipe.startsWith('get') ? `{{security |> ${pipe}}}` : `{{request.x |> ${pipe}}}`
     const taken = workOf(source, input())
