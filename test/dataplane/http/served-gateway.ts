@@ -23,7 +23,7 @@ import {
   type MemoryBudget,
 } from '../../../dataplane/memory/memory-budget.ts'
 import { createPlainServer } from '../../../dataplane/listen/http-server.ts'
-import type { Turns } from '../../../dataplane/turns.ts'
+import { createTurns, type Turns } from '../../../dataplane/turns.ts'
 import type { Authenticate } from '../../../dataplane/security/schemes/authentication.ts'
 import type { StallTimes } from '../../../dataplane/listen/stalled-clients.ts'
 import { packDocument } from '../../../dataplane/store/packed/pack.ts'
@@ -55,7 +55,7 @@ export interface ServedOptions {
   /** Performs every WAMP action; without, there is no router. */
   readonly wamp?: Perform
   readonly eventStreams?: EventStreams
-  /** If left out, turns of the machine. */
+  /** If left out, turns without rests, which would be timers. */
   readonly turns?: Turns
   readonly stalls?: StallTimes
   readonly trustedProxies?: readonly string[]
@@ -180,7 +180,7 @@ export const serveGateway = async (options: ServedOptions = {}): Promise<ServedG
     onUnexpected: (error) => unexpected.push(error),
     onFailure: (request) => failures.push(request),
     ...(options.eventStreams && { eventStreams: options.eventStreams }),
-    turns: options.turns,
+    turns: options.turns ?? createTurns({ now: () => 0, pause: (_, next) => setImmediate(next) }),
     ...(options.authenticate && { authenticate: options.authenticate }),
     ...(options.endpoints && { endpoints: options.endpoints }),
     onAuthentication: (scheme, outcome) => counts.authentications.push(`${scheme} ${outcome}`),
