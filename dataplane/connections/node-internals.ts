@@ -7,7 +7,7 @@ import type { TLSSocket } from 'node:tls'
 
 interface RequestParser {
   /** The request whose head was read last. */
-  readonly incoming?: Pick<IncomingMessage, 'complete'> | null
+  readonly incoming?: Pick<IncomingMessage, 'complete' | 'resume'> | null
   /** What came in the read that is parsed now. */
   readonly getCurrentBuffer?: () => Buffer
 }

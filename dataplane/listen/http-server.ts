@@ -219,8 +219,7 @@ const LINGER_MS = 1000
  * response that came before the end of its body, such as a 413. So what comes is read for a moment, and dropped.
  */
 function closeGently(this: Socket): void {
-  const { parser } = this as { parser?: { incoming?: IncomingMessage | null } | null }
-  const unread = parser?.incoming
+  const unread = parserOn(this)?.incoming
   if (unread?.complete !== false) {
     Socket.prototype.destroySoon.call(this)
     return
