@@ -41,8 +41,8 @@ import { namespaceQuotaFrom } from './quota-settings.ts'
 import type { SourceNote } from './resource/resource-source.ts'
 import { GROUP } from './resource/resource.ts'
 import type { OperatorAccount } from './resource/roles-for.ts'
-import { createStatusEvents } from './status/kubernetes-status-events.ts'
-import { createStatusWriter, type StatusWriter } from './status/kubernetes-status.ts'
+import { StatusEvents } from './status/kubernetes-status-events.ts'
+import { StatusWriter } from './status/kubernetes-status.ts'
 import { operatorName, STATUS_FIELD_MANAGER } from './status/kubernetes-status-apply.ts'
 import type { StatusServer } from './status/status-server.ts'
 import { warnOfFullHeap } from './warn-of-full-heap.ts'
@@ -249,7 +249,7 @@ const createWriter = (
   shared: Pick<AssemblyDeps, 'api' | 'clock' | 'log'>,
   operator: string,
 ): StatusWriter => {
-  const writer = createStatusWriter({ ...shared, fieldManager: STATUS_FIELD_MANAGER, operator })
+  const writer = new StatusWriter({ ...shared, fieldManager: STATUS_FIELD_MANAGER, operator })
   shared.api.onReturn(() => {
     writer.retry()
   })
@@ -278,7 +278,7 @@ const createController = (
 ): Controller => {
   const shared = { api, clock, log }
   const reporter = { controller: `${GROUP}/operator`, instance: replica.identity }
-  const events = createStatusEvents(createEventRecorder({ ...shared, reporter }), clock)
+  const events = new StatusEvents(createEventRecorder({ ...shared, reporter }), clock)
   const realmKeys = new RealmKeyManager({ ...shared, ...account, namespace })
   return new Controller({
     clock,

@@ -29,20 +29,6 @@ export interface KeptFailure {
   readonly text: string
 }
 
-export interface DecisionRing {
-  add(decision: StoredDecision): void
-  /** The texts of those with this id, the newest first, `MOST_FOUND` at most: proxies may send one id several times. */
-  find(id: string): readonly string[]
-  /**
-   * Failures, the newest first: at most `limit`, and as many more of the same millisecond as the last one, so that the
-   * next page may begin before it.
-   */
-  failures(query: FailureQuery): readonly KeptFailure[]
-  /** As counted against the bound. */
-  readonly bytes: number
-  readonly size: number
-}
-
 export interface DecisionRingOptions {
   readonly maxBytes: number
   readonly maxAgeMs: number
@@ -59,12 +45,6 @@ const MOST_OF_PAGE = 400
 /** What V8 takes for an entry beside its texts, and for the share of a document with its causes. */
 const ENTRY_BYTES = 160
 const SHARE_BYTES = 1024
-
-/**
- * Adding costs O(1), whatever is kept; finding looks at all, as it is rare and an index would cost memory.
- * @example createDecisionRing({ maxBytes: 4 * 1024 * 1024, maxAgeMs: 900_000, now: () => performance.now() })
- */
-export const createDecisionRing = (options: DecisionRingOptions): DecisionRing => new Ring(options)
 
 interface Entry {
   readonly stored: StoredDecision
@@ -91,7 +71,11 @@ interface Share {
   readonly causes: Map<DecisionCause, CauseQueue>
 }
 
-class Ring implements DecisionRing {
+/**
+ * Adding costs O(1), whatever is kept; finding looks at all, as it is rare and an index would cost memory.
+ * @example new DecisionRing({ maxBytes: 4 * 1024 * 1024, maxAgeMs: 900_000, now: () => performance.now() })
+ */
+export class DecisionRing {
   readonly #options: DecisionRingOptions
   readonly #shares = new Map<string, Share>()
   /** Shares by the number of binary digits of their size: the largest is found without a search, within a factor of two. */
@@ -105,6 +89,7 @@ class Ring implements DecisionRing {
     this.#options = options
   }
 
+  /** As counted against the bound. */
   get bytes(): number {
     return this.#bytes
   }
@@ -136,6 +121,7 @@ class Ring implements DecisionRing {
     while (this.#bytes > this.#options.maxBytes) this.#remove(this.#oldestOfLargest())
   }
 
+  /** The texts of those with this id, the newest first, `MOST_FOUND` at most: proxies may send one id several times. */
   find(id: string): readonly string[] {
     this.#expire()
     const found: string[] = []
@@ -147,6 +133,10 @@ class Ring implements DecisionRing {
     return found
   }
 
+  /**
+   * Failures, the newest first: at most `limit`, and as many more of the same millisecond as the last one, so that the
+   * next page may begin before it.
+   */
   failures({ match, beforeMs = Infinity, limit }: FailureQuery): readonly KeptFailure[] {
     this.#expire()
     const wanted = match.toLowerCase()

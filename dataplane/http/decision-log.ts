@@ -2,12 +2,7 @@
 // successes it allocates nothing and takes nanoseconds; what was tried is computed for failures only.
 
 import { hash } from 'node:crypto'
-import {
-  createDecisionRing,
-  type DecisionRing,
-  type FailureQuery,
-  type KeptFailure,
-} from '../decisions/decision-ring.ts'
+import { DecisionRing, type FailureQuery, type KeptFailure } from '../decisions/decision-ring.ts'
 import type {
   Decision,
   DecisionCaller,
@@ -35,13 +30,6 @@ import {
 import type { ServedVersion } from '../served.ts'
 import { toMethod } from '../../language/router/select-route.ts'
 
-export interface DecisionLog extends DecisionRecorder {
-  /** JSON texts of `Decision`, the newest first, at most 16 of each kind. */
-  find(id: string): readonly string[]
-  /** The newest first. */
-  failures(query: FailureQuery): readonly KeptFailure[]
-}
-
 export interface DecisionLogOptions {
   readonly table: () => RouteTable<Served>
   /** Monotonic, milliseconds. */
@@ -61,11 +49,8 @@ const SUCCESSES_PER_SAMPLE = 100
 /** Of one document and cause: a flood of failures costs no more, and does not displace what came before it. */
 const MOST_PER_SECOND = { mostOfKind: 50, mostInAll: 2000 }
 
-/** @example createDecisionLog({ table, now, wallClock, key, processId: 1 }) */
-export const createDecisionLog = (options: DecisionLogOptions): DecisionLog =>
-  new RingedDecisions(options)
-
-class RingedDecisions implements DecisionLog {
+/** @example new DecisionLog({ table, now, wallClock, key, processId: 1 }) */
+export class DecisionLog implements DecisionRecorder {
   readonly #options: DecisionLogOptions
   readonly #matched: DecisionRing
   /** Apart, so that scanners with random hosts and paths displace no decision of a document. */
@@ -76,9 +61,9 @@ class RingedDecisions implements DecisionLog {
   constructor(options: DecisionLogOptions) {
     const { now } = options
     this.#options = options
-    this.#matched = createDecisionRing({ maxBytes: MATCHED_BYTES, maxAgeMs: MAX_AGE_MS, now })
+    this.#matched = new DecisionRing({ maxBytes: MATCHED_BYTES, maxAgeMs: MAX_AGE_MS, now })
     this.#failures = createRateCap({ ...MOST_PER_SECOND, now })
-    this.#unmatched = createDecisionRing({ maxBytes: UNMATCHED_BYTES, maxAgeMs: MAX_AGE_MS, now })
+    this.#unmatched = new DecisionRing({ maxBytes: UNMATCHED_BYTES, maxAgeMs: MAX_AGE_MS, now })
   }
 
   keeps(settlement: Settlement, version: Pick<ServedVersion, 'apiId'> | undefined): boolean {
@@ -107,10 +92,12 @@ class RingedDecisions implements DecisionLog {
     else this.#matched.add(kept)
   }
 
+  /** JSON texts of `Decision`, the newest first, at most 16 of each kind. */
   find(id: string): readonly string[] {
     return [...this.#matched.find(id), ...this.#unmatched.find(id)]
   }
 
+  /** The newest first. */
   failures(query: FailureQuery): readonly KeptFailure[] {
     const rings = [this.#matched, this.#unmatched]
     return mergeNewest(

@@ -26,18 +26,11 @@ export interface MemoryStateOptions {
   readonly restored?: readonly JournalEntry[]
 }
 
-export interface MemoryState extends SharedState {
-  /** All revocations, for a process that starts. */
-  revoked(): readonly (readonly [key: string, untilUnixSeconds: number])[]
-}
-
 /** Most counts of failures at once; those whose last failure is oldest are dropped. */
 const MAX_COUNTS = 100_000
 const SWEEP_EVERY_MS = 60_000
 
-export const createMemoryState = (options: MemoryStateOptions): MemoryState => new InMemory(options)
-
-class InMemory implements MemoryState {
+export class MemoryState implements SharedState {
   readonly health: SharedHealth = 'ok'
   readonly #options: MemoryStateOptions
   readonly #values = new ValuesByKind()
@@ -117,6 +110,7 @@ class InMemory implements MemoryState {
     return this.#revocations.has(key)
   }
 
+  /** All revocations, for a process that starts. */
   revoked(): readonly (readonly [key: string, untilUnixSeconds: number])[] {
     this.#revocations.sweep()
     return [...this.#revocations.entries()]

@@ -49,24 +49,12 @@ export interface RedisConnectionOptions {
   readonly times?: Partial<RedisTimes>
 }
 
-export interface RedisConnection {
-  readonly isReady: boolean
-  /** A message was received and lost: it is not ready until everything is loaded again. */
-  reload(): void
-  /** Rejects with a SharedStateError: at once while it is not ready, after a second without a response. */
-  send(command: readonly string[]): Promise<unknown>
-  close(): Promise<void>
-}
-
 const CONNECT_TIMEOUT_MS = 3000
 const COMMAND_TIMEOUT_MS = 1000
 /** For all revocations, at most a million entries. */
 const LOAD_TIMEOUT_MS = 10_000
 const LONGEST_BACK_OFF_MS = 5000
 const MAX_WAITING_COMMANDS = 10_000
-
-export const openRedis = (options: RedisConnectionOptions): RedisConnection =>
-  new ReopeningConnection(options)
 
 /** Two clients, as one that has subscribed takes no commands. */
 interface Connections {
@@ -92,7 +80,7 @@ type Phase =
   | { readonly kind: 'backing_off'; readonly retry: NodeJS.Timeout }
   | { readonly kind: 'closed' }
 
-class ReopeningConnection implements RedisConnection {
+export class RedisConnection {
   readonly #options: RedisConnectionOptions
   readonly #times: RedisTimes
   /** Work that began in a phase counts for nothing once that has ended: each phase is an object of its own. */
@@ -112,6 +100,7 @@ class ReopeningConnection implements RedisConnection {
     return this.#phase.kind === 'ready' && areOpen(this.#phase.connections)
   }
 
+  /** Rejects with a SharedStateError: at once while it is not ready, after a second without a response. */
   send(command: readonly string[]): Promise<unknown> {
     if (!this.isReady) return Promise.reject(unavailable('Redis is away'))
     return this.#send(command)

@@ -1,12 +1,7 @@
 // Implements the shared state of replicas on Redis: single keys for what is taken, counted and replaced, and one
 // sorted set for revocations, of which every process keeps a copy.
 
-import {
-  type RedisConnection,
-  type RedisTimes,
-  type SendCommand,
-  openRedis,
-} from './redis-connection.ts'
+import { type RedisTimes, type SendCommand, RedisConnection } from './redis-connection.ts'
 import { Revocations } from './revocations.ts'
 import { SharedStateError, type SharedHealth, type SharedState } from './shared-state.ts'
 
@@ -86,7 +81,7 @@ class InRedis implements SharedState {
     this.#now = options.now
     this.#mark = ['SET', `${PREFIX}process:${options.id}`, '1', 'EX', MARK_SECONDS, 'GET']
     this.#revocations = new Revocations(() => options.now() / 1000)
-    this.#connection = openRedis({
+    this.#connection = new RedisConnection({
       url: options.url,
       extraCa: options.extraCa,
       channel: CHANNEL,

@@ -60,23 +60,13 @@ const perform = (
   }
 }
 
-export interface RelayedState extends SharedState {
-  /** Adds revocations that the primary reports. */
-  addRevoked(entries: readonly RevokedEntry[]): void
-}
+const SWEEP_EVERY_MS = 60_000
 
 /**
  * @param ask sends a call to the primary; rejects when there is no reply
  * @param now Unix time, milliseconds
  */
-export const createRelayedState = (
-  ask: (call: SharedCall) => Promise<SharedReply>,
-  now: () => number,
-): RelayedState => new Relayed(ask, now)
-
-const SWEEP_EVERY_MS = 60_000
-
-class Relayed implements RelayedState {
+export class RelayedState implements SharedState {
   readonly health: SharedHealth = 'ok'
   readonly #ask: (call: SharedCall) => Promise<SharedReply>
   readonly #revocations: Revocations
@@ -126,6 +116,7 @@ class Relayed implements RelayedState {
     return this.#revocations.has(key)
   }
 
+  /** Adds revocations that the primary reports. */
   addRevoked(entries: readonly RevokedEntry[]): void {
     for (const [key, until] of entries) this.#revocations.add(key, until)
   }

@@ -7,7 +7,7 @@ import type { GatewaySettings } from '../config.ts'
 import { hasKeyRing, loadKeyRing } from '../security/tokens/key-files.ts'
 import { createKeyRing, type KeyRing } from '../../language/realm/key-ring.ts'
 import { openJournal } from '../shared/journal.ts'
-import { createMemoryState } from '../shared/memory-state.ts'
+import { MemoryState } from '../shared/memory-state.ts'
 import type { RevokedEntry } from '../shared/relayed-state.ts'
 import type { SharedState } from '../shared/shared-state.ts'
 import { StartError } from '../start-error.ts'
@@ -39,13 +39,13 @@ export const openSecurityState = async (
 ): Promise<SecurityState> => {
   const { stateDir } = settings
   if (stateDir === null) {
-    const shared = createMemoryState({ now: Date.now })
+    const shared = new MemoryState({ now: Date.now })
     const rings = { signing: createKeyRing(randomBytes), oidcState: createKeyRing(randomBytes) }
     return { rings, shared, revoked: () => shared.revoked() }
   }
   try {
     const opened = await openJournal(stateDir, () => Date.now() / 1000)
-    const shared = createMemoryState({ now: Date.now, ...opened })
+    const shared = new MemoryState({ now: Date.now, ...opened })
     if (opened.found === 'torn') log.warn(TORN_JOURNAL, { stateDir })
     if (opened.found === 'new' && (await hasKeyRing(stateDir, 'signing')))
       log.warn(NO_JOURNAL, { stateDir })

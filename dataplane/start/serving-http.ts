@@ -13,7 +13,7 @@ import type { DispatchOptions } from '../http/incoming-request.ts'
 import { createClientErrorHandler } from '../http/request/client-error.ts'
 import { createDispatch } from '../http/dispatch.ts'
 import { createFailureReport } from '../http/failure-report.ts'
-import { createDecisionLog, type DecisionLog } from '../http/decision-log.ts'
+import { DecisionLog } from '../http/decision-log.ts'
 import { createEventStreams, type EventStreams } from '../http/sse/registry.ts'
 import { createClientReader } from '../http/request/forwarded.ts'
 import type { PreparedOperation, Preparation } from '../http/prepared-operation.ts'
@@ -30,7 +30,7 @@ import type { Traces } from './traces.ts'
 import type { RealmRegistry } from '../realm/realm-registry.ts'
 import type { ServingSecurity } from './serving-security.ts'
 import type { TableServing } from '../store/table-serving.ts'
-import { createRelays, type Relays } from '../wamp/relay/relays.ts'
+import { Relays } from '../wamp/relay/relays.ts'
 import type { RouterDial } from '../wamp/transport/router-dial.ts'
 import { createTurns } from '../turns.ts'
 
@@ -60,7 +60,7 @@ export interface ServingHttp extends Pick<ServingParts, 'publicHandlers' | 'endS
 export const createServingHttp = (options: ServingHttpOptions): ServingHttp => {
   const { settings, table, realms, log, dial } = options
   const { metrics } = options.measurements
-  const relays = createRelays({ routerOf: (uri) => realms.get(uri)?.router, dial, log })
+  const relays = new Relays({ routerOf: (uri) => realms.get(uri)?.router, dial, log })
   metrics.gauge('webSockets', () => [[{}, relays.size]])
   const webSockets = createWebSocketRoutes(
     () => table.table(),
@@ -70,7 +70,7 @@ export const createServingHttp = (options: ServingHttpOptions): ServingHttp => {
   const accessLog = createAccessLog({ share: settings.accessLog, sink: options.writeLines })
   const readClient = createClientReader(settings.trustedProxies)
   const requestTraces = options.traces && createRequestTraces({ ...options.traces, readClient })
-  const decisions = createDecisionLog({
+  const decisions = new DecisionLog({
     table: () => table.table(),
     now: () => performance.now(),
     wallClock: Date.now,

@@ -10,7 +10,7 @@ import { createFindAllowed } from './destinations/allowed-addresses.ts'
 import { createListedEndpoints } from './endpoints/listed-endpoints.ts'
 import { createConnector, destinationOf, portOf } from './destinations/connector.ts'
 import type { DestinationGuard } from './destinations/guard.ts'
-import { type AddressesOptions, createOriginAddresses } from './endpoints/origin-addresses.ts'
+import { type AddressesOptions, OriginAddresses } from './endpoints/origin-addresses.ts'
 import { type EndpointState, type HealthEvent, HealthRegistry } from './endpoints/origin-health.ts'
 import { type CountsTable, OTHER } from './origin-counts.ts'
 import { OriginLedger } from './origin-ledger.ts'
@@ -196,7 +196,7 @@ const createOpener = (
         ...(secureContext && { secureContext }),
         ...(tls && { secureContext: tls.secureContext, serverName: tls.serverName }),
       }),
-      addresses: createOriginAddresses({
+      addresses: new OriginAddresses({
         to,
         find: createFindAllowed({ guard, resolve, confinement }),
         listed: createListedEndpoints({

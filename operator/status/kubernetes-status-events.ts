@@ -12,25 +12,12 @@ import {
 } from './kubernetes-events.ts'
 import { podEventsOf, type ReportedPods } from './pod-events.ts'
 
-export interface StatusEvents {
-  /** Call it after every change. Nothing is recorded while another operator leads. */
-  update(status: OperatorStatus): void
-  /** Our leader term begins: what the statuses in the API say was reported by an earlier leader. */
-  start(): void
-  stop(): void
-}
-
-/** Starts and stops the recorder too. */
-export const createStatusEvents = (
-  recorder: EventRecorder,
-  clock: Pick<Clock, 'now' | 'after'>,
-): StatusEvents => new EventReporter(recorder, clock)
-
 const NO_PODS: ReportedPods = new Map()
 
 const NO_RESOURCES: OperatorStatus['resources'] = new Map()
 
-class EventReporter implements StatusEvents {
+/** Starts and stops the recorder too. */
+export class StatusEvents {
   readonly #recorder: EventRecorder
   readonly #clock: Pick<Clock, 'now' | 'after'>
   readonly #reported = new Map<string, Reported>()
@@ -44,6 +31,7 @@ class EventReporter implements StatusEvents {
     this.#clock = clock
   }
 
+  /** Call it after every change. Nothing is recorded while another operator leads. */
   update({ isReady, resources, dataPlanes }: OperatorStatus): void {
     if (!this.#isLeading || !isReady) return
     const changed = changedKeys(this.#resources, resources)
@@ -54,6 +42,7 @@ class EventReporter implements StatusEvents {
     this.#pods = reported
   }
 
+  /** Our leader term begins: what the statuses in the API say was reported by an earlier leader. */
   start(): void {
     this.#forget()
     this.#isLeading = true

@@ -23,20 +23,6 @@ export interface StatusWriterOptions {
   readonly log: Log
 }
 
-export interface StatusWriter {
-  /** Call it after every change; cheap where little has changed. Also remembered while nothing may be written. */
-  update(status: OperatorStatus): void
-  /** Call it when the status of this resource in the API has changed since it was validated. */
-  renew(resource: Resource): void
-  /** The API server is back: writes that have failed are retried now. */
-  retry(): void
-  /** Our leader term begins. */
-  start(): void
-  /** Our leader term is over: nothing is written from now on, and results of writes under way are ignored. */
-  stop(): void
-  readonly facts: StatusWriterFacts
-}
-
 export interface StatusWriterFacts {
   /** Resources whose status is not yet what it should be. */
   readonly pending: number
@@ -62,18 +48,15 @@ const WORDING_MS = 60_000
  */
 const COUNTS_MS = 60_000
 
+const NONE: OperatorStatus['resources'] = new Map()
+
 /**
  * Level-triggered: a write that fails is retried until it succeeds or is not needed any more.
  * @example
- * const writer = createStatusWriter({ api, fieldManager: 'svc-operator', clock, log })
+ * const writer = new StatusWriter({ api, fieldManager: 'svc-operator', clock, log })
  * writer.start(); writer.update(controller.status)
  */
-export const createStatusWriter = (options: StatusWriterOptions): StatusWriter =>
-  new Writer(options)
-
-const NONE: OperatorStatus['resources'] = new Map()
-
-class Writer implements StatusWriter {
+export class StatusWriter {
   readonly #options: StatusWriterOptions
   #latest: OperatorStatus | undefined
   /** The statuses that the entries were given. */
@@ -105,6 +88,7 @@ class Writer implements StatusWriter {
     }
   }
 
+  /** Call it after every change; cheap where little has changed. Also remembered while nothing may be written. */
   update(status: OperatorStatus): void {
     this.#latest = status
     if (this.#term === undefined || !status.isReady) return
@@ -113,11 +97,13 @@ class Writer implements StatusWriter {
     for (const key of keys) this.#take(key, status.resources.get(key))
   }
 
+  /** Call it when the status of this resource in the API has changed since it was validated. */
   renew(resource: Resource): void {
     const entry = this.#entries.get(keyOf(resource))
     if (entry?.renew(resource) === true) this.#consider(entry)
   }
 
+  /** The API server is back: writes that have failed are retried now. */
   retry(): void {
     if (this.#term === undefined) return
     for (const entry of this.#entries.values()) {
@@ -127,12 +113,14 @@ class Writer implements StatusWriter {
     }
   }
 
+  /** Our leader term begins. */
   start(): void {
     if (this.#term !== undefined) return
     this.#term = Symbol('leader term')
     if (this.#latest !== undefined) this.update(this.#latest)
   }
 
+  /** Our leader term is over: nothing is written from now on, and results of writes under way are ignored. */
   stop(): void {
     this.#term = undefined
     this.#cancelSpacing?.()

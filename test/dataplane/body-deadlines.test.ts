@@ -5,7 +5,7 @@ import { createServer, type IncomingMessage } from 'node:http'
 import { type AddressInfo, connect } from 'node:net'
 import { text } from 'node:stream/consumers'
 import { expect, it } from '@jest/globals'
-import { collectBody, streamBody } from '../../dataplane/actions/forward/incoming-body.ts'
+import { collectBody, StreamedBody } from '../../dataplane/actions/forward/incoming-body.ts'
 import { readBody } from '../../dataplane/http/request/body.ts'
 import { createUnboundedMemory } from '../../dataplane/memory/memory-budget.ts'
 
@@ -36,7 +36,7 @@ it.each<[string, (request: IncomingMessage, told: Told) => unknown]>([
     'streamed',
     (request, told) => {
       const options = { limits, keepBytes: 0, memory, isScarce, onError: told }
-      const stream = streamBody(request, options).open()
+      const stream = new StreamedBody(request, options).open()
       text(stream).then(told, told)
     },
   ],

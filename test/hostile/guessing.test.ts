@@ -8,7 +8,7 @@ import {
   createPasswords,
   type PasswordResult,
 } from '../../dataplane/security/passwords/passwords.ts'
-import { createMemoryState } from '../../dataplane/shared/memory-state.ts'
+import { MemoryState } from '../../dataplane/shared/memory-state.ts'
 import type { RealmRecord } from '../../language/realm/record.ts'
 import { answers, api, post, REALM } from '../component/gateway-client.ts'
 import { eventually } from '../support/eventually.ts'
@@ -25,7 +25,7 @@ const RECORD: RealmRecord = {
 const setUp = (processes: number) => {
   const clock = createManualClock()
   const now = (): number => clock.now()
-  const state = createMemoryState({ now })
+  const state = new MemoryState({ now })
   let verified = 0
   const increment: typeof state.increment = (key, windowSeconds) => {
     if (key.startsWith('failures:')) verified++

@@ -5,11 +5,11 @@ import { ProcessStatusRegistry, peersOfOne } from '../../dataplane/start/cluster
 import { createKeyRing } from '../../language/realm/key-ring.ts'
 import type { SecurityState } from '../../dataplane/start/security-state.ts'
 import type { ServingHome } from '../../dataplane/start/serving-parts.ts'
-import { createMemoryState } from '../../dataplane/shared/memory-state.ts'
+import { MemoryState } from '../../dataplane/shared/memory-state.ts'
 import { ServiceDirectory } from '../../dataplane/upstream/endpoints/service-directory.ts'
 
 export const securityState = (): SecurityState => {
-  const shared = createMemoryState({ now: Date.now })
+  const shared = new MemoryState({ now: Date.now })
   const rings = { signing: createKeyRing(randomBytes), oidcState: createKeyRing(randomBytes) }
   return { rings, shared, revoked: () => shared.revoked() }
 }

@@ -9,7 +9,7 @@ import type { PoolScope } from '../../upstream/limiter.ts'
 import type { RetryBudget } from '../../upstream/retry-budget.ts'
 import { SYSTEM_CLOCK, type RetryClock } from '../../upstream/retry.ts'
 import type { Upstream } from '../../upstream/upstream.ts'
-import { collectBody, streamBody } from './incoming-body.ts'
+import { collectBody, StreamedBody } from './incoming-body.ts'
 import { prepareLimits, type CallTimes } from '../call-limits.ts'
 import { responseNeedsOf } from '../../../language/response-needs.ts'
 import { type HostHealthEvent, prepareHosts } from './hosts.ts'
@@ -160,7 +160,7 @@ const sendClientBody = (
     return
   }
   const keepBytes = request.limits.retries > 0 ? REPLAYED_BYTES : 0
-  const body = streamBody(exchange.incoming, { ...options, keepBytes })
+  const body = new StreamedBody(exchange.incoming, { ...options, keepBytes })
   if (!tools.scope.isBusy(origin)) {
     run(body)
     return

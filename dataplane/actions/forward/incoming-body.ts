@@ -12,20 +12,6 @@ import { ByteCollector } from '../../memory/byte-collector.ts'
 import type { Holding } from '../../memory/memory-budget.ts'
 import { noMemoryToRead } from '../../memory/no-memory.ts'
 
-export interface StreamedBody {
-  /**
-   * Before it is opened: reads this many bytes, or all if there are fewer, and then calls back once. It does not call
-   * back if the body is rejected or closed first.
-   */
-  readAhead(bytes: number, onRead: () => void): void
-  /** Opens the body for one attempt. Opening it again ends the previous stream. */
-  open(): Readable
-  /** Everything read so far can be sent again by `open`. */
-  readonly isReplayable: boolean
-  /** Call it when the body will not be opened again: the rest is discarded. */
-  close(): void
-}
-
 export interface StreamOptions {
   readonly limits: BodyLimits
   /** Most bytes that are kept to be sent again. */
@@ -39,9 +25,6 @@ export interface StreamOptions {
    */
   readonly onError: (error: GatewayError) => void
 }
-
-export const streamBody = (incoming: IncomingMessage, options: StreamOptions): StreamedBody =>
-  new IncomingBody(incoming, options)
 
 /** Bodies of a known, small length are sent in one piece: half the cost of a stream. */
 export const collectBody = (
@@ -84,7 +67,7 @@ export const collectBody = (
 /** The memory of a chunk in addition to its bytes. */
 const CHUNK_BYTES = 128
 
-class IncomingBody implements StreamedBody {
+export class StreamedBody {
   readonly #incoming: IncomingMessage
   readonly #options: StreamOptions
   readonly #watch: BodyWatch
@@ -112,16 +95,22 @@ class IncomingBody implements StreamedBody {
     })
   }
 
+  /** Everything read so far can be sent again by `open`. */
   get isReplayable(): boolean {
     return this.#isReplayable
   }
 
+  /**
+   * Before it is opened: reads this many bytes, or all if there are fewer, and then calls back once. It does not call
+   * back if the body is rejected or closed first.
+   */
   readAhead(bytes: number, onRead: () => void): void {
     this.#aheadBytes = bytes
     this.#onAhead = onRead
     this.#pull()
   }
 
+  /** Opens the body for one attempt. Opening it again ends the previous stream. */
   open(): Readable {
     const out = new Readable({
       read: () => {
@@ -140,6 +129,7 @@ class IncomingBody implements StreamedBody {
     return out
   }
 
+  /** Call it when the body will not be opened again: the rest is discarded. */
   close(): void {
     this.#watch.stop()
     const out = this.#out

@@ -7,11 +7,7 @@ import { BoundedMap } from '../../../base/bounded-map.ts'
 import { singleFlight } from '../../../base/single-flight.ts'
 import type { OidcProviderRecord } from '../../../language/realm/record.ts'
 import { isWithin } from '../../security/is-within.ts'
-import {
-  createKeySetCache,
-  type KeySetCache,
-  type KeySetLifetimes,
-} from '../../security/tokens/key-set-cache.ts'
+import { KeySetCache, type KeySetLifetimes } from '../../security/tokens/key-set-cache.ts'
 import { type DiscoveryFailure, discoveryFailureOf } from './discovery-failure.ts'
 import type { ProviderMetadata } from './provider-metadata.ts'
 
@@ -145,7 +141,7 @@ class ProviderEntry {
       const keys =
         isSameKeySet && this.#known !== undefined
           ? this.#known.keys
-          : createKeySetCache({
+          : new KeySetCache({
               ...KEY_SET_LIFETIMES,
               download: () => downloadKeySet(this.#record, metadata.jwks_uri),
               now,

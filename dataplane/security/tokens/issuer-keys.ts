@@ -3,12 +3,7 @@
 
 import { BoundedMap } from '../../../base/bounded-map.ts'
 import type { GuardedFetch } from '../../upstream/destinations/guarded-fetch.ts'
-import {
-  createKeySetCache,
-  downloadKeySet,
-  type KeySetCache,
-  type KeySetLifetimes,
-} from './key-set-cache.ts'
+import { KeySetCache, downloadKeySet, type KeySetLifetimes } from './key-set-cache.ts'
 
 export interface IssuerKeys {
   at(uri: string): KeySetCache
@@ -32,7 +27,7 @@ export const createIssuerKeys = ({ fetch, now }: IssuerKeysOptions): IssuerKeys 
   const caches = new BoundedMap<string, KeySetCache>(MAX_SETS)
 
   const open = (uri: string): KeySetCache =>
-    createKeySetCache({
+    new KeySetCache({
       ...LIFETIMES,
       download: () => downloadKeySet(fetch, uri, undefined),
       now,

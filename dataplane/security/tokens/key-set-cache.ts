@@ -19,17 +19,6 @@ export interface KeySetResponse {
   readonly status: number
 }
 
-export interface KeySetCache {
-  /** The keys in the cache, if they are fresh. Downloads nothing. */
-  cached(): KeySet | undefined
-  /** The keys, downloaded if necessary; undefined if there are none. Never rejects. */
-  find(): Promise<KeySet | undefined>
-  /** A token names a key that `stale` lacks: a newer set, or undefined. Never rejects. */
-  findNewer(stale: KeySet): Promise<KeySet | undefined>
-  /** What the publisher says now, or said just now. Rejects where it gave no response. */
-  refresh(): Promise<KeySetResponse>
-}
-
 export interface KeySetLifetimes {
   /** A key that was replaced under its old name is noticed after this time. */
   readonly freshMs: number
@@ -65,16 +54,14 @@ export const downloadKeySet = (
     { ...LIMITS, ...(ca !== undefined && { ca }) },
   )
 
-/** @example const key = await createKeySetCache(options).find() */
-export const createKeySetCache = (options: KeySetCacheOptions): KeySetCache => new Cache(options)
-
 interface Download {
   readonly response: Promise<KeySetResponse>
   readonly endedAt: number
   readonly isSuccess: boolean
 }
 
-class Cache implements KeySetCache {
+/** @example const key = await new KeySetCache(options).find() */
+export class KeySetCache {
   readonly #options: KeySetCacheOptions
   #known: { readonly keySet: KeySet; readonly since: number } | undefined
   #last: Download | undefined
@@ -84,6 +71,7 @@ class Cache implements KeySetCache {
     this.#options = options
   }
 
+  /** The keys in the cache, if they are fresh. Downloads nothing. */
   cached(): KeySet | undefined {
     const { now, freshMs } = this.#options
     const isFresh =
@@ -91,6 +79,7 @@ class Cache implements KeySetCache {
     return isFresh ? this.#known?.keySet : undefined
   }
 
+  /** The keys, downloaded if necessary; undefined if there are none. Never rejects. */
   async find(): Promise<KeySet | undefined> {
     const cached = this.cached()
     if (cached !== undefined) return cached
@@ -101,12 +90,14 @@ class Cache implements KeySetCache {
     return this.#usable()
   }
 
+  /** A token names a key that `stale` lacks: a newer set, or undefined. Never rejects. */
   async findNewer(stale: KeySet): Promise<KeySet | undefined> {
     if (this.#known?.keySet === stale) await this.#tryRefresh()
     const keySet = this.#usable()
     return keySet === stale ? undefined : keySet
   }
 
+  /** What the publisher says now, or said just now. Rejects where it gave no response. */
   refresh(): Promise<KeySetResponse> {
     if (this.#running !== undefined) return this.#running
     const { now, afterFailureMs } = this.#options

@@ -10,7 +10,7 @@ import { NO_COUNTS } from '../../../telemetry/request-counts.ts'
 import { openListeners, type Listeners } from '../../listen/listeners.ts'
 import { exportMetrics, type ServingParts } from '../plane.ts'
 import type { SecretRings } from '../security-state.ts'
-import { createRelayedState, type RelayedState } from '../../shared/relayed-state.ts'
+import { RelayedState } from '../../shared/relayed-state.ts'
 import { StartError } from '../../start-error.ts'
 import { askPrimary, type PrimaryLine } from './questions.ts'
 import { messageOf } from '../../../base/thrown.ts'
@@ -76,7 +76,7 @@ class Worker {
   constructor(options: WorkerOptions) {
     this.#options = options
     this.#primary = askPrimary((message) => options.channel.send?.(message))
-    this.#shared = createRelayedState((call) => this.#primary.share(call), Date.now)
+    this.#shared = new RelayedState((call) => this.#primary.share(call), Date.now)
   }
 
   receive(message: ToWorker): void {

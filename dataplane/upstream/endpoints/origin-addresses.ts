@@ -30,23 +30,6 @@ export interface GoneService {
   readonly reported: ServiceEndpoints
 }
 
-export interface OriginAddresses {
-  readonly set: EndpointSet
-  readonly isLiteral: boolean
-  /** The operator says that nothing is behind them. */
-  readonly gone: GoneService | undefined
-  /** Looks them up again in the background if they are old. Call it with each request. */
-  readonly touch: (nowMs: number) => void
-  /** Call it when this one does not respond: they may have changed. */
-  readonly doubt: (endpoint: Endpoint) => void
-  /** Call it when this one responds. */
-  readonly trust: (endpoint: Endpoint) => void
-  /** If none of a Service's Pods responds: its own addresses, for one request each. Empty if there is no list. */
-  readonly lastResort: () => readonly Endpoint[]
-  /** Never calls back synchronously. Without an error the set has a member. */
-  readonly whenKnown: (callback: (error: Error | null) => void) => void
-}
-
 /**
  * The interval of lookups. The system's resolver knows how long a result is valid, and asks a server only then.
  */
@@ -67,12 +50,10 @@ const MOST_WAITING = 5000
  */
 const DOUBTED_MS = 10_000
 
-export const createOriginAddresses = (options: AddressesOptions): OriginAddresses =>
-  new KnownAddresses(options)
-
-class KnownAddresses implements OriginAddresses {
+export class OriginAddresses {
   readonly set = new EndpointSet()
   readonly isLiteral: boolean
+  /** The operator says that nothing is behind them. */
   gone: GoneService | undefined
   readonly #options: AddressesOptions
   #waiting: Waiter[] = []
@@ -97,12 +78,14 @@ class KnownAddresses implements OriginAddresses {
     if (this.isLiteral) this.set.update([{ address: to.hostname, family }], now(), 1)
   }
 
+  /** Looks them up again in the background if they are old. Call it with each request. */
   readonly touch = (nowMs: number): void => {
     this.#followList(nowMs)
     const isOld = nowMs - this.#askedMs >= REFRESH_MS
     if (!this.isLiteral && this.set.size > 0 && isOld) this.#askUnlessAsking()
   }
 
+  /** Call it when this one does not respond: they may have changed. */
   readonly doubt = (endpoint: Endpoint): void => {
     const nowMs = this.#options.now()
     if (!this.isLiteral && nowMs - this.#askedMs >= HURRIED_MS) this.#askUnlessAsking()
@@ -113,10 +96,12 @@ class KnownAddresses implements OriginAddresses {
     this.#settle(false)
   }
 
+  /** Call it when this one responds. */
   readonly trust = (endpoint: Endpoint): void => {
     if (this.#failed.size > 0) this.#failed.delete(endpoint)
   }
 
+  /** If none of a Service's Pods responds: its own addresses, for one request each. Empty if there is no list. */
   readonly lastResort = (): readonly Endpoint[] => {
     if (!this.#isListUsed) return []
     return this.#found.map((each) => {
@@ -127,6 +112,7 @@ class KnownAddresses implements OriginAddresses {
     })
   }
 
+  /** Never calls back synchronously. Without an error the set has a member. */
   readonly whenKnown = (callback: (error: Error | null) => void): void => {
     const isKnown = this.set.size > 0
     const isFresh = isKnown && this.#options.now() - this.#answeredMs < FRESH_MS

@@ -68,35 +68,19 @@ export interface RelayPlace {
   readonly isServed: () => boolean
 }
 
-export interface Relays {
-  /** Whether the realm has a router that is reached by WebSocket. */
-  hasRouter(realmUri: string): boolean
-  /**
-   * @throws GatewayError `svc.error.bad_gateway`: no router accepts the connection; `svc.error.overloaded`: there
-   * are too many, or the gateway is shutting down
-   */
-  open(place: RelayPlace, handshake: RelayHandshake, signal: AbortSignal): Promise<OpenedRelay>
-  /** Closes all with `code` and takes no new ones; resolves when the last has ended, within about 2 s. */
-  closeAll(code?: number): Promise<void>
-  /** Open now. */
-  readonly size: number
-}
-
-/**
- * @example
- * const relays = createRelays({ routerOf: (uri) => realms.get(uri)?.router, dial, log })
- * const place = { realmUri: 'com.acme', isServed: () => true }
- * const opened = await relays.open(place, { key, protocols: ['wamp.2.json'] }, signal)
- */
-export const createRelays = (options: RelaysOptions): Relays => new RelayRegistry(options)
-
 interface OpenRelay {
   readonly relay: Relay
   readonly place: RelayPlace
   readonly url: string
 }
 
-class RelayRegistry implements Relays {
+/**
+ * @example
+ * const relays = new Relays({ routerOf: (uri) => realms.get(uri)?.router, dial, log })
+ * const place = { realmUri: 'com.acme', isServed: () => true }
+ * const opened = await relays.open(place, { key, protocols: ['wamp.2.json'] }, signal)
+ */
+export class Relays {
   readonly #options: RelaysOptions
   readonly #limits: RelayLimits
   readonly #now: () => number
@@ -114,14 +98,20 @@ class RelayRegistry implements Relays {
     this.#now = options.now ?? (() => performance.now())
   }
 
+  /** Open now. */
   get size(): number {
     return this.#relays.size
   }
 
+  /** Whether the realm has a router that is reached by WebSocket. */
   hasRouter(realmUri: string): boolean {
     return webSocketUrls(this.#options.routerOf(realmUri)).length > 0
   }
 
+  /**
+   * @throws GatewayError `svc.error.bad_gateway`: no router accepts the connection; `svc.error.overloaded`: there
+   * are too many, or the gateway is shutting down
+   */
   async open(
     place: RelayPlace,
     handshake: RelayHandshake,
@@ -139,6 +129,7 @@ class RelayRegistry implements Relays {
     }
   }
 
+  /** Closes all with `code` and takes no new ones; resolves when the last has ended, within about 2 s. */
   closeAll(code = GOING_AWAY): Promise<void> {
     this.#closing.abort()
     for (const { relay } of this.#relays) relay.close(code, 'the gateway is shutting down')

@@ -5,22 +5,6 @@ import { edited } from '../../edited-map.ts'
 import { mapAt, textAt } from '../../../language/expression/members.ts'
 import type { ValueMap } from '../../../language/expression/value.ts'
 
-export interface Items<T> {
-  /** Another map after every change that was published, or that changed nothing of interest. */
-  readonly current: ReadonlyMap<string, T>
-  /** ADDED and MODIFIED. */
-  put(object: ValueMap): void
-  /** DELETED. */
-  remove(object: ValueMap): void
-  /**
-   * Begins a list; nothing of it is visible before `finish`.
-   * @param isAnotherPast storage went back in time: the same version may mean another object
-   */
-  startList(isAnotherPast: boolean): ListIntake
-  /** True: `current` is another map now. */
-  publish(): boolean
-}
-
 export interface ListIntake {
   take(objects: readonly ValueMap[]): void
   /** Objects that were there before and are not in the list are removed. */
@@ -45,9 +29,7 @@ interface Entry<T> {
   readonly value: T
 }
 
-export const createItems = <T>(options: ItemsOptions<T>): Items<T> => new KeptItems(options)
-
-class KeptItems<T> implements Items<T> {
+export class Items<T> {
   readonly #options: ItemsOptions<T>
   #entries = new Map<string, Entry<T>>()
   #current: ReadonlyMap<string, T> = new Map()
@@ -60,12 +42,14 @@ class KeptItems<T> implements Items<T> {
     this.#options = options
   }
 
+  /** Another map after every change that was published, or that changed nothing of interest. */
   get current(): ReadonlyMap<string, T> {
     // A change that is not published yet is not visible either.
     if (!this.#isChanged) this.#takeEdits()
     return this.#current
   }
 
+  /** ADDED and MODIFIED. */
   put(object: ValueMap): void {
     const key = keyOf(object)
     if (key === undefined) return
@@ -80,6 +64,7 @@ class KeptItems<T> implements Items<T> {
     else this.#isChanged = true
   }
 
+  /** DELETED. */
   remove(object: ValueMap): void {
     const key = keyOf(object)
     if (key === undefined || !this.#entries.has(key)) return
@@ -91,6 +76,10 @@ class KeptItems<T> implements Items<T> {
     this.#isChanged = true
   }
 
+  /**
+   * Begins a list; nothing of it is visible before `finish`.
+   * @param isAnotherPast storage went back in time: the same version may mean another object
+   */
   startList(isAnotherPast: boolean): ListIntake {
     const next = new Map<string, Entry<T>>()
     return {
@@ -110,6 +99,7 @@ class KeptItems<T> implements Items<T> {
     }
   }
 
+  /** True: `current` is another map now. */
   publish(): boolean {
     if (!this.#isChanged) return false
     this.#takeEdits()

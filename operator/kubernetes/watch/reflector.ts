@@ -3,7 +3,7 @@
 
 import { guarded } from '../../../base/guarded.ts'
 import { createChanges } from './changes.ts'
-import { createItems } from './object-cache.ts'
+import { Items } from './object-cache.ts'
 import { createLoop, type ReflectorTuning } from './loop.ts'
 import { createFailureState } from './failure-state.ts'
 import { WatchLog } from './watch-log.ts'
@@ -32,7 +32,7 @@ export const createReflector = <T>(
   const onError = (error: unknown): void => {
     log.error('a listener failed', { error })
   }
-  const items = createItems({
+  const items = new Items({
     read: options.read,
     onUnread: (object, error) => {
       log.error('an object could not be read and is left out', { object, error })

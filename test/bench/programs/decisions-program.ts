@@ -8,7 +8,7 @@ import type {
   Served,
   TracedOperation,
 } from '../../../dataplane/http/incoming-request.ts'
-import { createDecisionLog, type DecisionLog } from '../../../dataplane/http/decision-log.ts'
+import { DecisionLog } from '../../../dataplane/http/decision-log.ts'
 import { match } from '../../../language/router/match.ts'
 import type { Identity } from '../../../dataplane/security/schemes/authentication.ts'
 import { packDocument } from '../../../dataplane/store/packed/pack.ts'
@@ -70,7 +70,7 @@ const matched = arrivalAt('/v1/resource-0/1', '0199c6b2-7f04-7c1e-8a3b-5d1f0e9b2
 const unmatched = arrivalAt('/v1/resource-0/1/none', '0199c6b2-7f04-7c1e-8a3b-5d1f0e9b2c45')
 
 const open = (): DecisionLog =>
-  createDecisionLog({
+  new DecisionLog({
     table: () => serving.table(),
     now: () => performance.now(),
     wallClock: Date.now,

@@ -7,10 +7,7 @@ import { OWN_TYPES } from '../../../operator/resource/own-types.ts'
 import { readOfClass } from '../../../operator/source/read-object.ts'
 import type { ResourceStatus } from '../../../operator/reconcile/status/status-registry.ts'
 import type { ApiSpecificationResource } from '../../../operator/resource/resource.ts'
-import {
-  createStatusWriter,
-  type StatusWriter,
-} from '../../../operator/status/kubernetes-status.ts'
+import { StatusWriter } from '../../../operator/status/kubernetes-status.ts'
 import { createSilentLog, type Log } from '../../../telemetry/log.ts'
 import { eventually } from '../../support/eventually.ts'
 import { untilForbidden, userOf } from '../../support/kubernetes/access-review.ts'
@@ -78,7 +75,7 @@ await describeWithKubernetes('statuses in an API server', (plane) => {
   }
 
   const aWriter = (clock: Clock = SYSTEM_CLOCK, log: Log = createSilentLog()): StatusWriter => {
-    const writer = createStatusWriter({ api, fieldManager: 'svc-operator', clock, log })
+    const writer = new StatusWriter({ api, fieldManager: 'svc-operator', clock, log })
     writers.push(writer)
     writer.start()
     return writer

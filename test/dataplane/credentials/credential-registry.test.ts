@@ -7,7 +7,7 @@ import {
 } from '../../../dataplane/credentials/credential-registry.ts'
 import type { AuthorizationResult } from '../../../dataplane/credentials/credential.ts'
 import { watchCredentials } from '../../../dataplane/credentials/watch-credentials.ts'
-import { createMemoryState } from '../../../dataplane/shared/memory-state.ts'
+import { MemoryState } from '../../../dataplane/shared/memory-state.ts'
 import type { CredentialRecord, RealmRecord } from '../../../language/realm/record.ts'
 import { createCertificateAuthority } from '../../support/certificates.ts'
 import { eventually } from '../../support/eventually.ts'
@@ -27,7 +27,7 @@ const open = (
     forms: [] as string[],
     isAway: false,
     realm: { uri: 'com.acme', credentials } as RealmRecord,
-    shared: createMemoryState({ now: () => clock.now() }),
+    shared: new MemoryState({ now: () => clock.now() }),
   }
   const registry = createCredentialRegistry({
     realm: (uri) => (uri === room.realm.uri ? room.realm : undefined),

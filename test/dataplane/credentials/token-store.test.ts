@@ -3,7 +3,7 @@
 import { describe, expect, it } from '@jest/globals'
 import { createToken } from '../../../dataplane/credentials/token.ts'
 import { createTokenStore } from '../../../dataplane/credentials/token-store.ts'
-import { createMemoryState } from '../../../dataplane/shared/memory-state.ts'
+import { MemoryState } from '../../../dataplane/shared/memory-state.ts'
 import { createManualClock } from '../../support/manual-clock.ts'
 
 const SECRET = 'the secret of the client'
@@ -18,7 +18,7 @@ const room = () => {
     },
     close: () => Promise.resolve(),
   }
-  const shared = createMemoryState({ now: () => clock.now(), journal })
+  const shared = new MemoryState({ now: () => clock.now(), journal })
   const written: string[] = []
   const watched = {
     read: (key: string) => shared.read(key),

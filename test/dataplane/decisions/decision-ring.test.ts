@@ -2,7 +2,7 @@
 
 import { describe, expect, it } from '@jest/globals'
 import {
-  createDecisionRing,
+  DecisionRing,
   type FailureQuery,
   MOST_FOUND,
 } from '../../../dataplane/decisions/decision-ring.ts'
@@ -15,7 +15,7 @@ const MAX_BYTES = 64 * 1024
 
 const setUp = (maxBytes = MAX_BYTES) => {
   const clock = createManualClock()
-  const ring = createDecisionRing({ maxBytes, maxAgeMs: 15 * MINUTE, now: () => clock.now() })
+  const ring = new DecisionRing({ maxBytes, maxAgeMs: 15 * MINUTE, now: () => clock.now() })
   const add = (
     id: string,
     document = 'api',

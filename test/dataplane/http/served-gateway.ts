@@ -11,7 +11,7 @@ import { createClientErrorHandler } from '../../../dataplane/http/request/client
 import type { DispatchOptions, EndpointHandler } from '../../../dataplane/http/incoming-request.ts'
 import { createDispatch } from '../../../dataplane/http/dispatch.ts'
 import type { FailedRequest } from '../../../dataplane/http/failure-report.ts'
-import { createDecisionLog, type DecisionLog } from '../../../dataplane/http/decision-log.ts'
+import { DecisionLog } from '../../../dataplane/http/decision-log.ts'
 import type { EventStreams } from '../../../dataplane/http/sse/registry.ts'
 import { createClientReader } from '../../../dataplane/http/request/forwarded.ts'
 import type { Preparation, PreparedOperation } from '../../../dataplane/http/prepared-operation.ts'
@@ -31,11 +31,7 @@ import { createTableServing } from '../../../dataplane/store/table-serving.ts'
 import { createDeadlines } from '../../../dataplane/deadlines.ts'
 import { createPoolScope } from '../../../dataplane/upstream/limiter.ts'
 import type { Upstream } from '../../../dataplane/upstream/upstream.ts'
-import {
-  createRelays,
-  type RelayLimits,
-  type Relays,
-} from '../../../dataplane/wamp/relay/relays.ts'
+import { Relays, type RelayLimits } from '../../../dataplane/wamp/relay/relays.ts'
 import { createRouterDial } from '../../../dataplane/wamp/transport/router-dial.ts'
 import type { WampClient } from '../../../dataplane/wamp/realm/wamp-client.ts'
 import { WampError } from '../../../dataplane/wamp/session/joined-session.ts'
@@ -126,7 +122,7 @@ export const serveGateway = async (options: ServedOptions = {}): Promise<ServedG
   const serving = createTableServing<PreparedOperation>(NO_REALM, () => Promise.resolve())
   let nextId = 0
   const realms = options.realms ?? new Map<string, RealmRecord>()
-  const relays = createRelays({
+  const relays = new Relays({
     routerOf: (uri) => realms.get(uri)?.router,
     dial: createRouterDial([]),
     log: createSilentLog(),
@@ -136,7 +132,7 @@ export const serveGateway = async (options: ServedOptions = {}): Promise<ServedG
     () => serving.table(),
     (uri) => relays.hasRouter(uri),
   )
-  const decisions = createDecisionLog({
+  const decisions = new DecisionLog({
     table: () => serving.table(),
     now: options.now ?? (() => performance.now()),
     wallClock: Date.now,

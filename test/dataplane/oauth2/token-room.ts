@@ -20,7 +20,7 @@ import { createPasswords, type Passwords } from '../../../dataplane/security/pas
 import { accessTokenRevocationKeys } from '../../../dataplane/security/tokens/access-token.ts'
 import type { TokenKeys } from '../../../dataplane/security/tokens/token-keys.ts'
 import { createTickets, type Tickets } from '../../../dataplane/security/tokens/ticket.ts'
-import { createMemoryState, type MemoryState } from '../../../dataplane/shared/memory-state.ts'
+import { MemoryState } from '../../../dataplane/shared/memory-state.ts'
 import type { SharedState } from '../../../dataplane/shared/shared-state.ts'
 import { createManualClock, type ManualClock } from '../../support/manual-clock.ts'
 import { cheapHash } from './cheap-hash.ts'
@@ -79,7 +79,7 @@ export const openTokenRoom = (options: TokenRoomOptions = {}): TokenRoom => {
   }
   setRealm({})
   realms.set(OTHER_REALM, { uri: OTHER_REALM, users: USERS })
-  const memory = createMemoryState({ now })
+  const memory = new MemoryState({ now })
   const shared = options.shared?.(memory) ?? memory
   const keys = testKeys()
   const own = createAccessTokens({ keys, now, newId: randomUUID })

@@ -2,7 +2,7 @@ import { describe, expect, it } from '@jest/globals'
 import fc from 'fast-check'
 import { readFileSync } from 'node:fs'
 import { chooseTarget, originOf } from '../../../dataplane/oidc/redirect-target.ts'
-import { createMemoryState } from '../../../dataplane/shared/memory-state.ts'
+import { MemoryState } from '../../../dataplane/shared/memory-state.ts'
 import type { SharedState } from '../../../dataplane/shared/shared-state.ts'
 import { headerOf, openRoom, providerRecord, realmRecord, REALM, requestOf } from './room.ts'
 
@@ -166,7 +166,7 @@ describe('the redirect rule', () => {
 
 describe('a refused redirect_uri', () => {
   it('is counted and logged, without what it was', async () => {
-    const shared: SharedState = createMemoryState({ now: Date.now })
+    const shared: SharedState = new MemoryState({ now: Date.now })
     const endpointDeps = openRoom({ shared })
     endpointDeps.realms.set(
       REALM,

@@ -17,7 +17,7 @@ import { createTokenKeys } from '../../../dataplane/security/tokens/key-realms.t
 import { parseCookies } from '../../../dataplane/security/parsed-cookies.ts'
 import { createKeyRing, createStateKeys, type KeyRing } from '../../../language/realm/key-ring.ts'
 import { createTickets, ticketRevocationKeys } from '../../../dataplane/security/tokens/ticket.ts'
-import { createMemoryState } from '../../../dataplane/shared/memory-state.ts'
+import { MemoryState } from '../../../dataplane/shared/memory-state.ts'
 import type { SharedState } from '../../../dataplane/shared/shared-state.ts'
 import { createGuard } from '../../../dataplane/upstream/destinations/guard.ts'
 import { createGuardedFetch } from '../../../dataplane/upstream/destinations/guarded-fetch.ts'
@@ -62,7 +62,7 @@ export const openRoom = ({ rings = newRings(), ...deps }: RoomOptions = {}): Tes
   // A whole second about now: providers have the time of the machine.
   const clock = createManualClock({ startMs: Math.floor(Date.now() / 1000) * 1000 })
   const now = (): number => clock.now()
-  const shared = deps.shared ?? createMemoryState({ now })
+  const shared = deps.shared ?? new MemoryState({ now })
   const audits: AuditEvent[] = []
   const counts: OidcCount[] = []
   const logged: string[] = []

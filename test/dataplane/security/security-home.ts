@@ -14,7 +14,7 @@ import { createKeyRing, type KeyRing } from '../../../language/realm/key-ring.ts
 import type { RedisAway } from '../../../dataplane/security/schemes/revocation-gate.ts'
 import type { TicketOrder } from '../../../dataplane/security/tokens/ticket.ts'
 import type { TokenKeys } from '../../../dataplane/security/tokens/token-keys.ts'
-import { createMemoryState } from '../../../dataplane/shared/memory-state.ts'
+import { MemoryState } from '../../../dataplane/shared/memory-state.ts'
 import type { SharedHealth, SharedState } from '../../../dataplane/shared/shared-state.ts'
 import { createGuard } from '../../../dataplane/upstream/destinations/guard.ts'
 import {
@@ -67,7 +67,7 @@ export const securityHome = ({
   const realms = new Map(records.map((record) => [record.uri, record]))
   const now = (): number => home.clock.now()
   const audited: AuditEvent[] = []
-  const shared = wrap(createMemoryState({ now }))
+  const shared = wrap(new MemoryState({ now }))
   // Issuers and tickets have the time of the machine.
   const home = { health: 'ok' as SharedHealth, clock: createManualClock({ startMs: Date.now() }) }
   const connection = {}

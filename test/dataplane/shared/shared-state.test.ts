@@ -2,10 +2,10 @@ import { afterEach, describe, expect, it, jest } from '@jest/globals'
 import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { openJournal } from '../../../dataplane/shared/journal.ts'
-import { createMemoryState, type Journal } from '../../../dataplane/shared/memory-state.ts'
+import { MemoryState, type Journal } from '../../../dataplane/shared/memory-state.ts'
 import {
   answerCall,
-  createRelayedState,
+  RelayedState,
   type SharedCall,
   type SharedReply,
 } from '../../../dataplane/shared/relayed-state.ts'
@@ -38,20 +38,20 @@ const passing = () => {
 
 const inMemory = (): Promise<Pair> => {
   const { now, pass } = passing()
-  const state = createMemoryState({ now })
+  const state = new MemoryState({ now })
   return Promise.resolve({ here: state, there: state, pass, end: () => state.close() })
 }
 
 const throughPrimary = (): Promise<Pair> => {
-  const workers: ReturnType<typeof createRelayedState>[] = []
+  const workers: RelayedState[] = []
   const { now, pass } = passing()
-  const primary = createMemoryState({ now })
+  const primary = new MemoryState({ now })
   const ask = (call: SharedCall): Promise<SharedReply> => {
     if (call.kind === 'revoke')
       for (const worker of workers) worker.addRevoked([[call.key, call.untilUnixSeconds]])
     return answerCall(primary, call)
   }
-  const worker = () => createRelayedState(ask, now)
+  const worker = () => new RelayedState(ask, now)
   const [here, there] = [worker(), worker()]
   workers.push(here, there)
   const end = async (): Promise<void> => {
@@ -180,7 +180,7 @@ describe('the journal', () => {
     await using dir = await makeTempDir()
     const nowSeconds = (): number => Date.now() / 1000
     const open = async () =>
-      createMemoryState({ now: Date.now, ...(await openJournal(dir.path, nowSeconds)) })
+      new MemoryState({ now: Date.now, ...(await openJournal(dir.path, nowSeconds)) })
     const first = await open()
     await Promise.all([
       first.takeOnce('state:1', 60),
@@ -239,7 +239,7 @@ describe('room in memory', () => {
 
   it('is bounded for each kind: what anybody may cause leaves room for all else', async () => {
     const clock = createManualClock()
-    const state = createMemoryState({ now: () => clock.now() })
+    const state = new MemoryState({ now: () => clock.now() })
     await state.replace('refresh:1', undefined, 'a', 3600)
     expect(await fill(state, 'oidc-state', 600)).toBe(200_000)
     expect(await state.replace('refresh:1', 'a', 'b', 3600)).toBe(true)
@@ -254,7 +254,7 @@ describe('room in memory', () => {
 
   it('comes back when what was there has expired, looked for once a second', async () => {
     const clock = createManualClock()
-    const state = createMemoryState({ now: () => clock.now() })
+    const state = new MemoryState({ now: () => clock.now() })
     const filled = await fill(state, 'unheard of', 1)
     expect(await fill(state, '__proto__', 1)).toBe(0)
     expect(await fill(state, 'oidc-jti', 1)).toBe(filled)
@@ -285,7 +285,7 @@ const faultyJournal = () => {
 
 describe('counts in memory', () => {
   it('go on while very many others are counted, as long as they are used', async () => {
-    const state = createMemoryState({ now: Date.now })
+    const state = new MemoryState({ now: Date.now })
     for (let at = 0; at < 300_000; at++) {
       if (at % 50_000 === 0) await state.increment('failures-of-user:alice', 3600)
       await state.increment(`failures:${at}`, 3600)
@@ -299,7 +299,7 @@ describe('counts in memory', () => {
 describe('what could not be kept', () => {
   it('counts as not done, and may be done again', async () => {
     const { disk, journal } = faultyJournal()
-    const state = createMemoryState({ now: Date.now, journal })
+    const state = new MemoryState({ now: Date.now, journal })
     await expect(state.takeOnce('state:1', 60)).rejects.toBeInstanceOf(SharedStateError)
     disk.fault = undefined
     expect(await state.takeOnce('state:1', 60)).toBe(true)
@@ -317,7 +317,7 @@ describe('a revocation that could not be kept', () => {
     jest.useFakeTimers()
     const { disk, journal } = faultyJournal()
     try {
-      const state = createMemoryState({ now: Date.now, journal })
+      const state = new MemoryState({ now: Date.now, journal })
       await expect(state.revoke('ticket:1', soon() + 3600)).rejects.toThrow('the disk is full')
       await jest.advanceTimersByTimeAsync(60_000)
       disk.fault = undefined
@@ -331,7 +331,7 @@ describe('a revocation that could not be kept', () => {
 
   it('is tried again when it is asked for again', async () => {
     const { disk, journal } = faultyJournal()
-    const state = createMemoryState({ now: Date.now, journal })
+    const state = new MemoryState({ now: Date.now, journal })
     const until = soon()
     await expect(state.revoke('ticket:1', until)).rejects.toThrow('the disk is full')
     expect(state.isRevoked('ticket:1')).toBe(true)

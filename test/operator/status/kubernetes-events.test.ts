@@ -1,7 +1,7 @@
 import { describe, expect, it } from '@jest/globals'
 import type { EventFacts } from '../../../operator/kubernetes/events/object.ts'
 import { eventsOf, reportedBefore } from '../../../operator/status/kubernetes-events.ts'
-import { createStatusEvents } from '../../../operator/status/kubernetes-status-events.ts'
+import { StatusEvents } from '../../../operator/status/kubernetes-status-events.ts'
 import { createManualClock } from '../../support/manual-clock.ts'
 import { aCondition, aStatus, type StatusOptions, statusOf } from './resource-status.ts'
 
@@ -292,7 +292,7 @@ describe('one status after the other', () => {
       facts: { queued: 0, sent: 0, dropped: 0 },
     }
     const clock = createManualClock()
-    const events = createStatusEvents(recorder, clock)
+    const events = new StatusEvents(recorder, clock)
     return { events, calls, clock }
   }
 

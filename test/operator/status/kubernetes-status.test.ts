@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals'
 import { ApiError, type ApplyOptions } from '../../../operator/kubernetes/client/api.ts'
-import { createStatusWriter } from '../../../operator/status/kubernetes-status.ts'
+import { StatusWriter } from '../../../operator/status/kubernetes-status.ts'
 import { afterFailure } from '../../../operator/status/kubernetes-status-failure.ts'
 import { differenceOf, statusObject } from '../../../operator/status/kubernetes-status-object.ts'
 import type { ValueMap } from '../../../language/expression/value.ts'
@@ -27,7 +27,7 @@ const aWriter = (log: Log = createSilentLog(), responseMs = 5, operator?: string
   /** Beside its metadata. */
   const body: { spec?: ValueMap; status?: ValueMap } = {}
   let looks = 0
-  const writer = createStatusWriter({
+  const writer = new StatusWriter({
     api: {
       get: () => {
         looks += 1

@@ -1,7 +1,7 @@
 import { describe, expect, it } from '@jest/globals'
 import type { DataPlanePhase, DataPlaneReport } from '../../../operator/data-plane.ts'
 import type { EventFacts } from '../../../operator/kubernetes/events/object.ts'
-import { createStatusEvents } from '../../../operator/status/kubernetes-status-events.ts'
+import { StatusEvents } from '../../../operator/status/kubernetes-status-events.ts'
 import { podEventsOf, type ReportedPods } from '../../../operator/status/pod-events.ts'
 import { createManualClock } from '../../support/manual-clock.ts'
 import { statusOf } from './resource-status.ts'
@@ -66,7 +66,7 @@ describe('a data plane that is kept out of service', () => {
       stop: () => undefined,
       facts: { queued: 0, sent: 0, dropped: 0 },
     }
-    const events = createStatusEvents(recorder, createManualClock())
+    const events = new StatusEvents(recorder, createManualClock())
     const status = { ...statusOf(), dataPlanes: [WITHHELD] }
     events.update(status)
     expect(recorded).toEqual([])

@@ -6,7 +6,7 @@ import { CALLBACK_STEPS } from '../../../../dataplane/oidc/login/callback.ts'
 import { LOGIN_STEPS } from '../../../../dataplane/oidc/login/login.ts'
 import { LOGOUT_STEPS } from '../../../../dataplane/oidc/logout/logout.ts'
 import { SharedStateError } from '../../../../dataplane/shared/shared-state.ts'
-import { createMemoryState } from '../../../../dataplane/shared/memory-state.ts'
+import { MemoryState } from '../../../../dataplane/shared/memory-state.ts'
 import { createGuard, readRules } from '../../../../dataplane/upstream/destinations/guard.ts'
 import { createGuardedFetch } from '../../../../dataplane/upstream/destinations/guarded-fetch.ts'
 import { eventually } from '../../../support/eventually.ts'
@@ -315,7 +315,7 @@ describe('the ticket of a login', () => {
 describe('two gateways', () => {
   it('take each other’s callbacks, each state once', async () => {
     const rings = newRings()
-    const shared = createMemoryState({ now: Date.now })
+    const shared = new MemoryState({ now: Date.now })
     const [a, b] = [open({ rings, shared }), open({ rings, shared })]
     const browser = new Browser()
     const query = await begin(a, browser)

@@ -3,7 +3,7 @@ import {
   createLoginThrottle,
   type Failing,
 } from '../../../../dataplane/security/passwords/login-throttle.ts'
-import { createMemoryState } from '../../../../dataplane/shared/memory-state.ts'
+import { MemoryState } from '../../../../dataplane/shared/memory-state.ts'
 import { createManualClock } from '../../../support/manual-clock.ts'
 
 const WHO: Failing = { realmUri: 'a.b', username: 'alice', address: '192.0.2.1' }
@@ -11,7 +11,7 @@ const WHO: Failing = { realmUri: 'a.b', username: 'alice', address: '192.0.2.1' 
 const setUp = () => {
   const clock = createManualClock()
   const now = (): number => clock.now()
-  const shared = createMemoryState({ now })
+  const shared = new MemoryState({ now })
   return { clock, now, shared, loginThrottle: createLoginThrottle({ shared, now }) }
 }
 

@@ -4,7 +4,7 @@ import {
   createPasswords,
   type PasswordResult,
 } from '../../../../dataplane/security/passwords/passwords.ts'
-import { createMemoryState } from '../../../../dataplane/shared/memory-state.ts'
+import { MemoryState } from '../../../../dataplane/shared/memory-state.ts'
 import type { RealmRecord } from '../../../../language/realm/record.ts'
 import { createManualClock } from '../../../support/manual-clock.ts'
 import { quickHash } from '../phc.ts'
@@ -27,7 +27,7 @@ const realm = (password = 'wonderland', uri = 'a.b'): RealmRecord => ({
 const setUp = () => {
   const clock = createManualClock()
   const now = (): number => clock.now()
-  const state = createMemoryState({ now })
+  const state = new MemoryState({ now })
   /** Kinds of what was counted: each failure was verified. */
   const counted: string[] = []
   const increment: typeof state.increment = (key, windowSeconds) => {

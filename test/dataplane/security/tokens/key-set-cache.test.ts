@@ -1,8 +1,7 @@
 import { describe, expect, it } from '@jest/globals'
 import { generateKeyPairSync } from 'node:crypto'
 import {
-  createKeySetCache,
-  type KeySetCache,
+  KeySetCache,
   type KeySetLifetimes,
 } from '../../../../dataplane/security/tokens/key-set-cache.ts'
 import { createManualClock, type ManualClock } from '../../../support/manual-clock.ts'
@@ -20,7 +19,7 @@ interface Fixture {
 
 const open = (lifetimes: Partial<KeySetLifetimes> = {}): Fixture => {
   const fixture: Fixture = {
-    cache: createKeySetCache({
+    cache: new KeySetCache({
       freshMs: 300_000,
       usableMs: 1_000_000,
       afterFailureMs: 5000,

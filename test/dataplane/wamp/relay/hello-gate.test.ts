@@ -1,7 +1,7 @@
 import type { Socket } from 'node:net'
 import { afterEach, describe, expect, it } from '@jest/globals'
 import { RELAYED, type RelayedProtocol } from '../../../../dataplane/wamp/relay/handshake.ts'
-import { createRelays, type Relays } from '../../../../dataplane/wamp/relay/relays.ts'
+import { Relays } from '../../../../dataplane/wamp/relay/relays.ts'
 import { SERIALIZERS } from '../../../../dataplane/wamp/transport/serializers/by-name.ts'
 import type { WampMessage } from '../../../../dataplane/wamp/protocol/messages.ts'
 import { createRouterDial } from '../../../../dataplane/wamp/transport/router-dial.ts'
@@ -77,7 +77,7 @@ const relayed = async (protocol: RelayedProtocol) => {
       socket.on('data', (chunk) => received.push(chunk))
     },
   )
-  const relays = createRelays({
+  const relays = new Relays({
     routerOf: () => ({ url: router.url.replace('//', '//gateway:secret@') }),
     dial: createRouterDial([]),
     log: createSilentLog(),

@@ -4,11 +4,7 @@ import type { AddressInfo, Socket } from 'node:net'
 import { afterEach, describe, expect, it } from '@jest/globals'
 import { WebSocketServer } from 'ws'
 import { createRouterDial } from '../../../../dataplane/wamp/transport/router-dial.ts'
-import {
-  createRelays,
-  type RelayLimits,
-  type Relays,
-} from '../../../../dataplane/wamp/relay/relays.ts'
+import { Relays, type RelayLimits } from '../../../../dataplane/wamp/relay/relays.ts'
 import type { RouterRecord } from '../../../../language/realm/record.ts'
 import { createSilentLog } from '../../../../telemetry/log.ts'
 import { createCertificateAuthority } from '../../../support/certificates.ts'
@@ -49,7 +45,7 @@ const relaysTo = (
 ) => {
   const { extraCa = [], ...times } = more
   const warnings: Warning[] = []
-  const relays = createRelays({
+  const relays = new Relays({
     routerOf: (uri) =>
       uri !== REALM ? undefined : typeof router === 'function' ? router() : router,
     dial: createRouterDial(extraCa),

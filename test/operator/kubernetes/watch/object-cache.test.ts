@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals'
-import { createItems, type Items } from '../../../../operator/kubernetes/watch/object-cache.ts'
+import { Items } from '../../../../operator/kubernetes/watch/object-cache.ts'
 import type { ValueMap } from '../../../../language/expression/value.ts'
 
 const object = (name: string, version: number, more: ValueMap = {}): ValueMap => ({
@@ -10,7 +10,7 @@ const object = (name: string, version: number, more: ValueMap = {}): ValueMap =>
 const reading = (): { items: Items<ValueMap>; read: string[]; unread: string[] } => {
   const read: string[] = []
   const unread: string[] = []
-  const items = createItems<ValueMap>({
+  const items = new Items<ValueMap>({
     read: (given) => {
       if (given['isBad'] === true) throw new Error('bad')
       if (given['isLeft'] === true) return undefined
@@ -53,7 +53,7 @@ describe('what is kept of objects', () => {
 
   it('is read with what was kept of that name before', () => {
     const seen: unknown[] = []
-    const items = createItems<string>({
+    const items = new Items<string>({
       read: (given, before) => {
         seen.push(before)
         return JSON.stringify(given['word'])
@@ -132,7 +132,7 @@ describe('what is kept of objects', () => {
 describe('what says the same as before', () => {
   const saying = () => {
     const renewed: string[] = []
-    const items = createItems<string>({
+    const items = new Items<string>({
       read: ({ word = '', mark = '' }) => `${JSON.stringify(word)} ${JSON.stringify(mark)}`,
       onUnread: () => undefined,
       hasChanged: (before, now) => before.split(' ')[0] !== now.split(' ')[0],
@@ -203,7 +203,7 @@ describe('what says the same as before', () => {
 
 it('what a watch says is deleted is reported as it was at its end; what a list lacks is not reported', () => {
   const deleted: string[] = []
-  const items = createItems<string>({
+  const items = new Items<string>({
     read: ({ word = '' }) => (word === 'other' ? undefined : JSON.stringify(word)),
     onUnread: () => undefined,
     onDeleted: (last) => deleted.push(last),
