@@ -1,7 +1,7 @@
 // Defines the files that `svc init` writes. Data only; tests validate them, and run the lines of the CI jobs.
 
 import { readVersion } from '../telemetry/version.ts'
-import { manifestSchema } from '../operator/resource/manifest-schema.ts'
+import { manifestSchema } from './editor/manifest-schema.ts'
 import { API_VERSION } from '../operator/resource/resource.ts'
 
 export const CI_SERVICES = ['github', 'gitlab', 'pre-commit'] as const

@@ -1,6 +1,6 @@
 // Prints the JSON Schema by which editors complete and check manifests and documents.
 
-import { manifestSchema } from '../../operator/resource/manifest-schema.ts'
+import { manifestSchema } from '../editor/manifest-schema.ts'
 import { defineCommand } from '../command.ts'
 
 export const schema = defineCommand(

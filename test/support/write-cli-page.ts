@@ -2,7 +2,7 @@
 
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { manifestSchema } from '../../operator/resource/manifest-schema.ts'
+import { manifestSchema } from '../../cli/editor/manifest-schema.ts'
 import { renderCliPage } from './cli-page.ts'
 
 const root = join(import.meta.dirname, '../..')

@@ -1,7 +1,7 @@
 // Lists what the JSON Schema for editors offers to insert, and the example values that it shows. Data only.
 
 import type { ValueMap } from '../../language/expression/value.ts'
-import { API_VERSION } from './resource.ts'
+import { API_VERSION } from '../../operator/resource/resource.ts'
 
 const HELLO = {
   get: {

@@ -5,9 +5,9 @@ import { RESTRICTS } from '../../language/schema/document-notation.ts'
 import { DOCUMENT_SCHEMA } from '../../language/schema/document-schema.ts'
 import { mapAt } from '../../language/expression/members.ts'
 import { isList, isMap, type Value, type ValueMap } from '../../language/expression/value.ts'
-import { specSchema } from './crd.ts'
+import { specSchema } from '../../operator/resource/crd.ts'
 import { EXAMPLES, SNIPPETS } from './manifest-snippets.ts'
-import { API_VERSION, GROUP } from './resource.ts'
+import { API_VERSION, GROUP } from '../../operator/resource/resource.ts'
 
 /**
  * JSON Schema 2020-12, with the keywords of the YAML and JSON language servers (`defaultSnippets`,

@@ -7,7 +7,7 @@ import { describe, expect, it } from '@jest/globals'
 import { Ajv2020 } from 'ajv/dist/2020.js'
 import { parse, parseAllDocuments } from 'yaml'
 import { isCookieDomain } from '../../../language/cookie-domain.ts'
-import { manifestSchema } from '../../../operator/resource/manifest-schema.ts'
+import { manifestSchema } from '../../../cli/editor/manifest-schema.ts'
 
 const ROOT = join(import.meta.dirname, '../../..')
 const EXAMPLES = join(ROOT, 'examples')
