@@ -6,53 +6,36 @@ import { clientAddress } from '../client-address.ts'
 import type {
   Authenticate,
   Caller,
-  Identity,
   AuthenticateResult,
 } from '../security/schemes/authentication.ts'
 import { unauthorized } from '../security/schemes/challenge.ts'
 import type { IncomingRequest, CountedAuthentication, DispatchOptions } from './incoming-request.ts'
 import { toGatewayError } from './errors.ts'
-import type { Guard } from './prepared-operation.ts'
+import type { Guard } from './operation-shape.ts'
 import { asError } from '../../base/thrown.ts'
+import type { Verdict } from './steps/request-step.ts'
 
-/** What to do next: exactly one of these is called, once. */
-export interface Continuation {
-  readonly proceed: (identity: Identity) => void
-  readonly refuse: (error: unknown) => void
-  /** The client disconnected while authentication was pending. */
-  readonly abandon: () => void
-  /** One of these has thrown after waiting; no other code sees the error. */
-  readonly fail: (error: unknown) => void
-}
-
-/** Calls `onAuthentication` with every result. */
+/**
+ * Keeps the identity of the caller, or gives the error that refuses the request. Calls `onAuthentication` with every result,
+ * but not for a client that has disconnected meanwhile.
+ */
 export const authenticateRequest = (
   options: DispatchOptions,
   incomingRequest: Omit<IncomingRequest, 'response'>,
-  demand: { readonly guard: Guard; readonly realmUri: string },
-  then: Continuation,
-): void => {
-  const { guard, realmUri } = demand
+  { guard, realmUri }: { readonly guard: Guard; readonly realmUri: string },
+): Verdict | Promise<Verdict> => {
   const { authenticate = refuseAll } = options
-  const settle = (result: AuthenticateResult): void => {
+  const settle = (result: AuthenticateResult): Verdict => {
     options.onAuthentication?.(guard.type, countedResult(result))
-    if (result.kind === 'identity') {
-      incomingRequest.identity = result.identity
-      then.proceed(result.identity)
-    } else then.refuse(result.error)
+    if (result.kind === 'refused') return result.error
+    incomingRequest.identity = result.identity
+    return undefined
   }
-  const verdict = authenticate(guard, realmUri, callerOf(incomingRequest))
-  if (!(verdict instanceof Promise)) {
-    settle(verdict)
-    return
-  }
-  verdict
+  const result = authenticate(guard, realmUri, callerOf(incomingRequest))
+  if (!(result instanceof Promise)) return settle(result)
+  return result
     .catch((error: unknown): AuthenticateResult => ({ kind: 'refused', error: asError(error) }))
-    .then((late) => {
-      if (incomingRequest.request.socket.destroyed) then.abandon()
-      else settle(late)
-    })
-    .catch(then.fail)
+    .then((late) => (incomingRequest.request.socket.destroyed ? undefined : settle(late)))
 }
 
 /** Fails closed: if nothing can verify credentials, none are accepted. */

@@ -6,8 +6,9 @@ import type { Socket } from 'node:net'
 import type { Scheme } from '../../language/document.ts'
 import { GatewayError } from '../gateway-error.ts'
 import { match } from '../../language/router/match.ts'
-import type { MatchedRequest, IncomingRequest, DispatchOptions } from './incoming-request.ts'
-import { authenticateRequest } from './authenticate-request.ts'
+import type { IncomingRequest, DispatchOptions } from './incoming-request.ts'
+import { type Matched, MatchedRequest } from './matched-request.ts'
+import { takeSteps } from './steps/request-steps.ts'
 import type { ExchangeObserver } from './exchange.ts'
 import { createEventStreams } from './sse/registry.ts'
 import { createTurns } from '../turns.ts'
@@ -15,10 +16,10 @@ import { writeFixed } from './response/fixed-response.ts'
 import { isFramingError, refuseHead } from './request/head-error.ts'
 import { isKeysPath } from '../../language/routes/keys-path.ts'
 import { loginInstead } from './login-instead.ts'
-import { pickContentType, pickLanguage } from '../../language/routes/negotiate.ts'
+import { pickContentType } from '../../language/routes/negotiate.ts'
 import { createOperationCache, type OperationCache } from './operation-cache.ts'
 import { type Found, pathHeaders } from './response/path-headers.ts'
-import { type Guard, prepareOperation, type PreparedOperation } from './prepared-operation.ts'
+import { prepareOperation, type PreparedOperation } from './prepared-operation.ts'
 import { refuseUnmatched, report, writeUnmatched } from './report.ts'
 import { hasBody, readHead } from './request/head.ts'
 import type { RenderedResponse } from './response/plan.ts'
@@ -95,19 +96,9 @@ const route = (
     return
   }
   const operation = cache.get(selected.slot)
-  const language = pickLanguage(incomingRequest.head.acceptLanguage, operation.shape.languages)
-  const { guard } = operation.shape
-  const isQuick = operation.shape.isFixed && guard === undefined
-  if (isQuick && serveFixed(options, { incomingRequest, operation, language })) return
-  const admission: MatchedRequest = {
-    incomingRequest,
-    match: found.match,
-    selected,
-    operation,
-    language,
-  }
-  if (guard === undefined) serveOperation(admission, observer)
-  else serveGuarded(options, admission, guard, observer)
+  const matched = new MatchedRequest(options, found, selected, operation)
+  if (operation.shape.isQuick && serveFixed(options, matched)) return
+  serveMatched(options, matched, observer)
 }
 
 /** @throws GatewayError */
@@ -120,44 +111,38 @@ const find = (options: DispatchOptions, incomingRequest: IncomingRequest): Found
   return { incomingRequest, match: found }
 }
 
-const serveGuarded = (
+const serveMatched = (
   options: DispatchOptions,
-  admission: MatchedRequest,
-  guard: Guard,
+  matched: MatchedRequest,
   observer: ExchangeObserver,
 ): void => {
-  const { incomingRequest, operation } = admission
-  const { realmUri } = operation.version
-  authenticateRequest(
-    options,
-    incomingRequest,
-    { guard, realmUri },
-    {
-      proceed: (identity) => {
-        if (operation.shape.isFixed && serveFixed(options, admission)) return
-        serveOperation(admission, observer, identity)
-      },
-      refuse: (error) => {
-        refuseOperation(admission, observer, loginInstead(options, admission, error))
-      },
-      abandon: () => {
-        abandonOperation(admission, observer)
-      },
-      fail: (error) => {
-        refuseUnmatched(options, incomingRequest, error, [])
-      },
+  const { incomingRequest, operation } = matched
+  const { shape } = operation
+  takeSteps(shape.steps, matched, shape, {
+    proceed: () => {
+      if (shape.isFixed && serveFixed(options, matched)) return
+      serveOperation(matched, observer)
     },
-  )
+    refuse: (error) => {
+      refuseOperation(matched, observer, loginInstead(options, matched, error))
+    },
+    abandon: () => {
+      abandonOperation(matched, observer)
+    },
+    fail: (error) => {
+      refuseUnmatched(options, incomingRequest, error, [])
+    },
+  })
 }
 
-/** False: this request needs all steps, for its body or its Accept. */
+/** False: this request needs an exchange, for its body, its Accept, or because it is the first of its type. */
 const serveFixed = (
   options: DispatchOptions,
   {
     incomingRequest,
     operation,
     language,
-  }: Pick<MatchedRequest, 'incomingRequest' | 'operation' | 'language'>,
+  }: Pick<Matched, 'incomingRequest' | 'operation' | 'language'>,
 ): boolean => {
   const { head, request, response } = incomingRequest
   if (hasBody(head)) return false

@@ -12,7 +12,6 @@ import type { RequestRow } from '../../telemetry/request-row.ts'
 import type { GatewayErrorCode } from '../gateway-error.ts'
 import type { MemoryBudget } from '../memory/memory-budget.ts'
 import type { Turns } from '../turns.ts'
-import type { Match } from '../../language/router/route.ts'
 import type { IsScarce } from '../least-rate.ts'
 import type { RouteTable } from '../../language/router/route-table.ts'
 import type { Authenticate, Identity } from '../security/schemes/authentication.ts'
@@ -20,9 +19,9 @@ import type { ServedPath, ServedTarget, ServedVersion } from '../served.ts'
 import type { ReportFailure } from './failure-report.ts'
 import type { EventStreams } from './sse/registry.ts'
 import type { Client, ReadClient } from './request/forwarded.ts'
-import type { Guard, Preparation, PreparedOperation } from './prepared-operation.ts'
+import type { Guard } from './operation-shape.ts'
+import type { Preparation, PreparedOperation } from './prepared-operation.ts'
 import type { RequestHead } from './request/head.ts'
-import type { Selected } from './select-route.ts'
 import type { WebSocketRoutes } from './upgrade/web-socket-route.ts'
 
 export interface DispatchOptions {
@@ -148,15 +147,6 @@ export interface DecisionRecorder {
    */
   keeps(settlement: Settlement, version: Pick<ServedVersion, 'apiId'> | undefined): boolean
   record(request: EndedRequest): void
-}
-
-/** A matched request: everything its exchange needs. */
-export interface MatchedRequest {
-  readonly incomingRequest: IncomingRequest
-  readonly match: Match<Served>
-  readonly selected: Selected<PreparedOperation>
-  readonly operation: PreparedOperation
-  readonly language: string
 }
 
 /** A request for a built-in endpoint (§4.1, behaviour §6), as its handler gets it. */

@@ -3,12 +3,13 @@
 
 import { GatewayError } from '../gateway-error.ts'
 import { decideLogin, type LoginDecision } from '../oidc/login-redirect.ts'
-import type { MatchedRequest, DispatchOptions } from './incoming-request.ts'
+import type { DispatchOptions } from './incoming-request.ts'
+import type { Matched } from './matched-request.ts'
 
 /** @returns the error itself where there is nothing to add: any other code, any other client */
 export const loginInstead = (
   { realm }: Pick<DispatchOptions, 'realm'>,
-  { incomingRequest, operation }: Pick<MatchedRequest, 'incomingRequest' | 'operation'>,
+  { incomingRequest, operation }: Pick<Matched, 'incomingRequest' | 'operation'>,
   error: unknown,
 ): unknown => {
   const { shape, version } = operation

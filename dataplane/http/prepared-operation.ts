@@ -3,75 +3,28 @@
 
 import { createInterner, identityOf, internData } from '../../base/intern.ts'
 import { oncePer } from '../../base/once.ts'
-import type { CompiledSecurity, SecurityScheme } from '../../language/compile/security.ts'
-import type {
-  BodyLimits,
-  CompiledOperation,
-  ContentType,
-  StatusCodes,
-} from '../../language/compiled.ts'
+import type { CompiledSecurity } from '../../language/compile/security.ts'
+import type { CompiledOperation, ContentType } from '../../language/compiled.ts'
 import type { Method } from '../../language/document.ts'
 import { pointerOf, type RefusingPlace } from '../../language/failing-place.ts'
 import type { RequestRow } from '../../telemetry/request-row.ts'
 import { type ActionResponse, actionResponse, NO_BODY } from '../../language/action-response.ts'
 import type { Perform } from '../actions/performer.ts'
 import type { OperationSlot, ServedPath, ServedVersion } from '../served.ts'
+import type { Guard, OperationShape, PreparedShape } from './operation-shape.ts'
+import { httpSteps } from './steps/request-steps.ts'
 import { type EventPlan, prepareEvents } from './sse/mapping.ts'
 import type { FixedResponse } from './response/fixed-response.ts'
 import { orderOffers } from '../../language/routes/negotiate.ts'
-import { needsOf, type RequestNeeds } from './request/view.ts'
-import { type HeaderWriter, prepareHeaders } from './response/headers.ts'
+import { needsOf } from './request/view.ts'
+import { prepareHeaders } from './response/headers.ts'
 import {
   prepareResponse,
   type ResponsePlan,
   type ResponseTemplates,
   type TemplateSource,
 } from './response/plan.ts'
-import { type HeadMemo, headMemoOf } from './response/write-response.ts'
-
-export type Guard = SecurityScheme
-
-/**
- * What requests read of an operation apart from its texts: equal ones are one object, which stays in the processor's
- * cache whatever document is asked for.
- */
-export interface OperationShape {
-  readonly method: Method
-  /** How clients must authenticate; undefined: not at all, as for every OPTIONS (behaviour §3). */
-  readonly guard: Guard | undefined
-  readonly accepts: readonly ContentType[]
-  /** `provides`, JSON first, one of a kind. */
-  readonly offers: readonly ContentType[]
-  /** False where an upstream's body passes through unread: it is what it is. */
-  readonly checksAccept: boolean
-  readonly needs: RequestNeeds
-  readonly bodyLimits: BodyLimits
-  /** The body goes to an upstream as it came, unless a template reads it. */
-  readonly forwardsBody: boolean
-  readonly headers: HeaderWriter
-  /** `on_result` has headers: of a response that passes through only its framing is kept beside them. */
-  readonly replacesHeaders: boolean
-  /** Some template reads the outcome of the action. */
-  readonly readsAction: boolean
-  /** Its response may be a stream of events. */
-  readonly hasEvents: boolean
-  /** `on_error` has headers. */
-  readonly replacesErrorHeaders: boolean
-  /** It has an `on_error` with something in it: an empty one stands for the error record. */
-  readonly hasOnError: boolean
-  readonly action: CompiledOperation['action']['type']
-  /** The `status_code` of the result is the status, where the document sets none. */
-  readonly givesStatus: boolean
-  /** The response is the same for every request: it is rendered once per content type. */
-  readonly isFixed: boolean
-  /** Value of `Vary`: what the response is negotiated by. */
-  readonly vary: string | undefined
-  readonly headMemo: HeadMemo
-  /** Of the version. */
-  readonly languages: readonly string[]
-  readonly deprecation: ServedVersion['deprecation']
-  readonly statusCodes: StatusCodes
-}
+import { headMemoOf } from './response/write-response.ts'
 
 export type CreatePerformer = (
   operation: CompiledOperation,
@@ -90,7 +43,7 @@ export const prepareOperation = (
 
 /** There is one for each operation in use, so it has few fields, and no closures. */
 export class PreparedOperation implements TemplateSource {
-  readonly shape: OperationShape
+  readonly shape: PreparedShape
   readonly version: ServedVersion
   readonly perform: Perform
   readonly onResult: ResponsePlan
@@ -158,10 +111,10 @@ interface ShapedOperation {
 const shapeOf = (
   operation: CompiledOperation,
   { method, version, response, onResult }: ShapedOperation,
-): OperationShape => {
+): PreparedShape => {
   const { languages, deprecation, statusCodes } = version
   const vary = varyOf(operation, response, version)
-  return internShape({
+  const shape: OperationShape = {
     method,
     guard: guardOf(method, operation.security),
     accepts: internData(operation.accepts),
@@ -184,7 +137,8 @@ const shapeOf = (
     languages,
     deprecation,
     statusCodes,
-  })
+  }
+  return internShape({ ...shape, ...httpSteps(shape) })
 }
 
 const isEmpty = ({ headers, body, statusCode, uri }: CompiledOperation['onError']): boolean =>
@@ -193,10 +147,10 @@ const isEmpty = ({ headers, body, statusCode, uri }: CompiledOperation['onError'
 /** Operations of a document share the list that they provide. */
 const offersOf = oncePer((provides: readonly ContentType[]) => internData(orderOffers(provides)))
 
-const internShape = (shape: OperationShape): OperationShape =>
+const internShape = (shape: PreparedShape): PreparedShape =>
   intern(Object.values(shape).map(keyOf).join('\n'), () => shape)
 
-const intern = createInterner<OperationShape>()
+const intern = createInterner<PreparedShape>()
 
 /** Objects by number: those that are equal are one, as far as they are interned. */
 const keyOf = (value: unknown): string =>

@@ -1,25 +1,14 @@
-// Serves an operation for a request whose sender is known: Accept → Content-Type → body → action. Every step may
-// reject the request; errors.ts turns its error into a response.
+// Serves an operation for a request that has passed its steps: body → action. Either may reject the request; errors.ts
+// turns its error into a response.
 
-import type { ContentType } from '../../language/compiled.ts'
 import { decodeInPieces } from '../codec/codec.ts'
-import { GatewayError } from '../gateway-error.ts'
-import type { Identity } from '../security/schemes/authentication.ts'
-import type { MatchedRequest, Served } from './incoming-request.ts'
-import { checkDeclaredLength, readBody } from './request/body.ts'
+import type { Served } from './incoming-request.ts'
+import type { MatchedRequest } from './matched-request.ts'
+import { readBody } from './request/body.ts'
 import { inflateRequest, readableCodings } from './request/content-coding.ts'
-import { notAcceptable } from './errors.ts'
 import { type ExchangeObserver, HttpExchange } from './exchange.ts'
-import {
-  EVENT_STREAM,
-  isAcceptedType,
-  isServedType,
-  isWithBody,
-  pickContentType,
-  rateEventStream,
-  refusalType,
-} from '../../language/routes/negotiate.ts'
-import type { OperationShape, PreparedOperation } from './prepared-operation.ts'
+import { refusalType } from '../../language/routes/negotiate.ts'
+import { decodesBody } from './steps/request-steps.ts'
 import { renderResult } from './response/render-result.ts'
 import { hasBody, type RequestHead } from './request/head.ts'
 import { fillRequestView, type RequestFacts } from './request/view.ts'
@@ -29,57 +18,36 @@ import type { Envelope } from './response/write-response.ts'
 import { LARGE_BODY_BYTES } from '../turns.ts'
 import { asError } from '../../base/thrown.ts'
 
-/** @param identity undefined if the operation demands none */
-export const serveOperation = (
-  admission: MatchedRequest,
-  observer: ExchangeObserver,
-  identity?: Identity,
-): void => {
-  const { incomingRequest, operation } = admission
-  const { accept } = incomingRequest.head
-  const offered = pickContentType(accept, operation.shape.offers)
-  const exchange = openExchange(admission, observer, offered ?? refusalType(accept))
-  if (identity !== undefined) exchange.context.security = identity
-  try {
-    fillRequestView(exchange.context.request, operation.shape.needs, factsOf(admission))
-    checkAdmission(admission, offered !== undefined || takesEvents(operation.shape, accept))
-  } catch (error) {
-    refuse(exchange, error)
-    return
-  }
+export const serveOperation = (admission: MatchedRequest, observer: ExchangeObserver): void => {
+  const { operation } = admission
+  const exchange = openExchange(admission, observer)
   if (needsBody(admission)) readThenPerform(admission, exchange, observer)
   else if (operation.costlyRequests > 0) performInTurn(exchange)
   else perform(exchange)
 }
 
-/** Rejects a request whose sender is unknown or not allowed, with the headers of the operation, so that CORS works. */
+/** Rejects a request that a step has refused, with the headers of the operation, so that CORS works. */
 export const refuseOperation = (
   admission: MatchedRequest,
   observer: ExchangeObserver,
   error: unknown,
 ): void => {
-  const exchange = openExchange(admission, observer, errorType(admission))
-  fillRequestView(exchange.context.request, admission.operation.shape.needs, factsOf(admission))
-  refuse(exchange, error)
+  refuse(openExchange(admission, observer), error)
 }
 
-/** Records that the client disconnected while it was being authenticated. */
+/** Records that the client disconnected while a step waited. */
 export const abandonOperation = (admission: MatchedRequest, observer: ExchangeObserver): void => {
-  openExchange(admission, observer, errorType(admission)).abandon()
+  openExchange(admission, observer).abandon()
 }
 
-const errorType = ({ incomingRequest, operation }: MatchedRequest): ContentType =>
-  pickContentType(incomingRequest.head.accept, operation.shape.offers) ??
-  refusalType(incomingRequest.head.accept)
-
-const openExchange = (
-  admission: MatchedRequest,
-  observer: ExchangeObserver,
-  contentType: ContentType,
-): HttpExchange => {
-  const { incomingRequest, operation } = admission
+const openExchange = (admission: MatchedRequest, observer: ExchangeObserver): HttpExchange => {
+  const { incomingRequest, operation, identity } = admission
   const envelope = envelopeOf(admission)
-  return new HttpExchange(incomingRequest, operation, { envelope, contentType }, observer)
+  const contentType = admission.offered ?? refusalType(incomingRequest.head.accept)
+  const exchange = new HttpExchange(incomingRequest, operation, { envelope, contentType }, observer)
+  if (identity !== undefined) exchange.context.security = identity
+  fillRequestView(exchange.context.request, operation.shape.needs, factsOf(admission))
+  return exchange
 }
 
 const envelopeOf = ({ incomingRequest, operation, language }: MatchedRequest): Envelope => ({
@@ -106,39 +74,6 @@ const factsOf = ({
   match: found,
   candidate: selected.candidate,
 })
-
-/** Accept → Content-Type → declared length. @throws GatewayError */
-const checkAdmission = (
-  { incomingRequest, operation }: MatchedRequest,
-  isAcceptable: boolean,
-): void => {
-  const { head } = incomingRequest
-  if (operation.shape.checksAccept && !isAcceptable) throw notAcceptable(servedBy(operation.shape))
-  if (!hasBody(head)) return
-  checkContentType(head, operation)
-  if (decodesBody(head, operation)) readableCodings(incomingRequest.request)
-  checkDeclaredLength(head, operation.shape.bodyLimits)
-}
-
-const servedBy = ({ offers, hasEvents }: OperationShape): readonly string[] =>
-  hasEvents ? [...offers, EVENT_STREAM] : offers
-
-/** The action decides whether the response really is a stream of events. */
-const takesEvents = ({ hasEvents, offers }: OperationShape, accept: string | undefined): boolean =>
-  hasEvents && rateEventStream(accept, offers) !== 'refused'
-
-const checkContentType = (head: RequestHead, operation: PreparedOperation): void => {
-  const { method, accepts } = operation.shape
-  const goesUnread = operation.shape.forwardsBody && !operation.shape.needs.body
-  if (isServedType(head.contentType, { method, accepts, goesUnread })) return
-  throw new GatewayError(
-    'svc.error.unsupported_media_type',
-    head.contentType === undefined
-      ? 'The body has no Content-Type'
-      : 'Bodies of this Content-Type are not accepted here',
-    { description: `This operation accepts ${accepts.join(', ')}.` },
-  )
-}
 
 /**
  * Whether a body is read, within its limits, before the action: it is kept if something reads it, otherwise counted.
@@ -175,20 +110,16 @@ const readThenPerform = (
     }
     exchange.context.request.body_length = length
     if (operation.shape.forwardsBody) exchange.rawBody = bytes
-    if (bytes.length === 0 || !decodesBody(head, operation)) {
+    if (bytes.length === 0 || !decodesBody(head, operation.shape)) {
       if (operation.costlyRequests > 0) performInTurn(exchange)
       else perform(exchange)
     } else decodeThenPerform(exchange, head, bytes)
   })
 }
 
-/** Whether something reads the body, and its type is one that is decoded. */
-const decodesBody = (head: RequestHead, { shape }: PreparedOperation): boolean =>
-  shape.needs.body && (isWithBody(shape.method) || isAcceptedType(head.contentType, shape.accepts))
-
 const decodeThenPerform = (exchange: HttpExchange, head: RequestHead, bytes: Buffer): void => {
   const { operation, incoming, memory } = exchange
-  const codings = readableCodings(incoming)
+  const codings = readableCodings(incoming.headers['content-encoding']) ?? []
   let isGone = false
   if (codings.length > 0) {
     exchange.onCancel(() => {

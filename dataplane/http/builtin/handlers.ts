@@ -103,7 +103,8 @@ const readText = async (
   memory: MemoryBudget,
 ): Promise<string | undefined> => {
   if (!hasBody(head)) return ''
-  checkDeclaredLength(head, LIMITS)
+  const tooLong = checkDeclaredLength(head, LIMITS)
+  if (tooLong !== undefined) throw tooLong
   const holding = memory.open(request.socket)
   response.once('close', () => {
     holding.release()

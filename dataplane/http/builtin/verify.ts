@@ -8,8 +8,9 @@ import type { EndpointRoute } from '../../../language/routes/endpoint-routes.ts'
 import type { Identity } from '../../security/schemes/authentication.ts'
 import type { RoutedBuiltinRequest } from '../incoming-request.ts'
 import { authenticateRequest } from '../authenticate-request.ts'
-import type { Guard } from '../prepared-operation.ts'
+import type { Guard } from '../operation-shape.ts'
 import type { HeaderList } from '../response/headers.ts'
+import { follow } from '../steps/request-steps.ts'
 import { endpointHeaders, refuse, respond } from './respond.ts'
 
 /**
@@ -21,12 +22,14 @@ export const respondVerified = (builtinRequest: RoutedBuiltinRequest): void => {
   const rejectBuiltinRequest = (error: unknown): void => {
     refuse(builtinRequest, error)
   }
-  authenticateRequest(
-    dispatch,
-    incomingRequest,
-    { guard: guardOf(route), realmUri: version.realmUri },
+  const demand = { guard: guardOf(route), realmUri: version.realmUri }
+  follow(
+    authenticateRequest(dispatch, incomingRequest, demand),
+    () => incomingRequest.request.socket.destroyed,
     {
-      proceed: (identity) => {
+      proceed: () => {
+        const { identity } = incomingRequest
+        if (identity === undefined) throw new Error('A caller passed without an identity')
         respond(builtinRequest, {
           status: 200,
           headers: [

@@ -7,8 +7,8 @@ import { GatewayError, type GatewayErrorOptions } from '../../gateway-error.ts'
 import { BELOW_LEAST_RATE, type IsScarce, NEVER_SCARCE } from '../../least-rate.ts'
 import { ByteCollector } from '../../memory/byte-collector.ts'
 import type { Holding } from '../../memory/memory-budget.ts'
-import { noMemoryToRead } from '../../memory/no-memory.ts'
 import type { RequestHead } from './head.ts'
+import { noMemoryToRead } from '../../memory/no-memory.ts'
 
 /** `gone`: the client has disconnected. */
 type Done = (result: Error | 'gone' | undefined, bytes: Buffer, length: number) => void
@@ -25,10 +25,11 @@ export interface BodyPolicy {
 
 const NOTHING = Buffer.alloc(0)
 
-/** Rejects a declared length over the limit before a byte of it is read. */
-export const checkDeclaredLength = (head: RequestHead, limits: BodyLimits): void => {
-  if (head.contentLength > limits.maxBytes) throw tooLarge(limits)
-}
+/** The error for a declared length over the limit, before a byte of it is read. */
+export const checkDeclaredLength = (
+  head: Pick<RequestHead, 'contentLength'>,
+  limits: BodyLimits,
+): GatewayError | undefined => (head.contentLength > limits.maxBytes ? tooLarge(limits) : undefined)
 
 /**
  * Collects the body, or counts it. `done` gets `payload_too_large`, `request_timeout`, `overloaded` if there is no

@@ -1,7 +1,6 @@
 // Decodes the content coding of a request body that the document reads (RFC 9110 §8.4). What it inflates to counts against
 // the same limits as a body that comes plain.
 
-import type { IncomingMessage } from 'node:http'
 import type { BodyLimits } from '../../../language/compiled.ts'
 import { codingsIn, inflate, type InflateFault } from '../../codec/content-coding.ts'
 import { GatewayError } from '../../gateway-error.ts'
@@ -14,13 +13,16 @@ const READ = ['gzip', 'deflate', 'br'] as const
 const NAMES: ReadonlySet<string> = new Set([...READ, 'x-gzip'])
 
 /**
- * The codings of a body that is to be read: one at most.
- * @throws GatewayError `svc.error.unsupported_media_type`
+ * The codings of a body that is to be read: one at most; undefined where it can't be read.
+ * @param header Content-Encoding
  */
-export const readableCodings = ({ headers }: IncomingMessage): readonly string[] => {
-  const codings = codingsIn(headers['content-encoding'] ?? '')
-  if (codings.length <= 1 && codings.every((each) => NAMES.has(each))) return codings
-  throw new GatewayError(
+export const readableCodings = (header = ''): readonly string[] | undefined => {
+  const codings = codingsIn(header)
+  return codings.length <= 1 && codings.every((each) => NAMES.has(each)) ? codings : undefined
+}
+
+export const unreadableCoding = (): GatewayError =>
+  new GatewayError(
     'svc.error.unsupported_media_type',
     'Bodies in this Content-Encoding are not accepted here',
     {
@@ -28,7 +30,6 @@ export const readableCodings = ({ headers }: IncomingMessage): readonly string[]
       headers: { 'accept-encoding': READ.join(', ') },
     },
   )
-}
 
 export interface InflateRequest {
   readonly codings: readonly string[]

@@ -99,7 +99,8 @@ const READERS: Readonly<Record<number, Reader>> = {
 }
 
 /** True when bytes of a body will come, or may. */
-export const hasBody = (head: RequestHead): boolean => head.isChunked || head.contentLength > 0
+export const hasBody = (head: Pick<RequestHead, 'isChunked' | 'contentLength'>): boolean =>
+  head.isChunked || head.contentLength > 0
 
 /**
  * The parser accepts HTTP/0.9 and 2.0, chunks in HTTP/1.0, and any coding before `chunked`, which it does not decode.

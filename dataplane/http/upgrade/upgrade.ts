@@ -6,7 +6,6 @@ import type { Duplex } from 'node:stream'
 import type { Scheme } from '../../../language/document.ts'
 import { GatewayError } from '../../gateway-error.ts'
 import type { ServerHandlers } from '../../listen/http-server.ts'
-import { unauthorized } from '../../security/schemes/challenge.ts'
 import type { ServedWebSocket } from '../../served.ts'
 import { createSocketResponse } from '../../listen/socket-response.ts'
 import type { OpenedRelay, Relays } from '../../wamp/relay/relays.ts'
@@ -23,12 +22,13 @@ import { renderGatewayError, toGatewayError } from '../errors.ts'
 import { headLines } from '../response/raw-head.ts'
 import { refusalType } from '../../../language/routes/negotiate.ts'
 import type { RequestRow } from '../../../telemetry/request-row.ts'
-import type { Guard } from '../prepared-operation.ts'
 import type { RealmOrigins } from '../realm-origins.ts'
 import { refuseUnmatched, report } from '../report.ts'
 import { readHead, type RequestHead } from '../request/head.ts'
 import { asksForWebSocket, checkOrigin, readHandshake } from './handshake.ts'
 import { checkScheme, type WebSocketRoutes } from './web-socket-route.ts'
+import { stepsOfWebSocket, takeSteps } from '../steps/request-steps.ts'
+import type { StepRequest } from '../steps/request-step.ts'
 import { writeResponse } from '../response/write-response.ts'
 
 export interface UpgradeOptions {
@@ -160,29 +160,42 @@ const admit = async (
   const { realmUri } = version
   checkScheme(found, scheme)
   checkOrigin(request, head.authority, origins(realmUri), security)
-  if (security.type !== 'anonymous') {
-    await authenticated(dispatch, incomingRequest, { guard: security, realmUri })
-  }
+  await takenSteps(dispatch, incomingRequest, found)
   const place = { realmUri, isServed: () => webSockets.serves(version) }
   return relays.open(place, readHandshake(request), signal)
 }
 
-/** Rejects if the client may not connect. */
-const authenticated = (
+/** Rejects if a step refuses the client. */
+const takenSteps = (
   dispatch: DispatchOptions,
   incomingRequest: Upgrade['incomingRequest'],
-  demand: { readonly guard: Guard; readonly realmUri: string },
+  found: ServedWebSocket,
 ): Promise<void> =>
   new Promise((resolve, reject: (error: unknown) => void) => {
-    const proceed = (): void => {
-      resolve()
+    const { request, head } = incomingRequest
+    const { realmUri } = found.version
+    const stepRequest: StepRequest = {
+      head,
+      contentEncoding: undefined,
+      // Its messages have types of their own.
+      isAcceptable: true,
+      get identity() {
+        return incomingRequest.identity
+      },
+      get isGone() {
+        return request.socket.destroyed
+      },
+      authenticate: (guard) => authenticateRequest(dispatch, incomingRequest, { guard, realmUri }),
     }
-    // A client that has disconnected gets no response and has no identity.
-    const abandon = (): void => {
-      reject(unauthorized(demand.guard.type, demand.realmUri))
-    }
-    const then = { proceed, refuse: reject, abandon, fail: reject }
-    authenticateRequest(dispatch, incomingRequest, demand, then)
+    takeSteps(stepsOfWebSocket(found), stepRequest, found, {
+      proceed: resolve,
+      refuse: reject,
+      // A client that has disconnected gets no response.
+      abandon: () => {
+        reject(new GatewayError('svc.error.unauthorized', 'The client has disconnected'))
+      },
+      fail: reject,
+    })
   })
 
 /** The texts were validated: the router's two against the request to it. */

@@ -1,0 +1,83 @@
+// Holds a request that was matched to an operation, as its steps and its exchange see it.
+
+import type { ContentType } from '../../language/compiled.ts'
+import { pickContentType, pickLanguage, rateEventStream } from '../../language/routes/negotiate.ts'
+import type { Match } from '../../language/router/route.ts'
+import type { Identity } from '../security/schemes/authentication.ts'
+import { authenticateRequest } from './authenticate-request.ts'
+import type { DispatchOptions, IncomingRequest, Served } from './incoming-request.ts'
+import type { Guard } from './operation-shape.ts'
+import type { PreparedOperation } from './prepared-operation.ts'
+import type { RequestHead } from './request/head.ts'
+import type { Selected } from './select-route.ts'
+import type { StepRequest, Verdict } from './steps/request-step.ts'
+
+export interface Matched {
+  readonly incomingRequest: IncomingRequest
+  readonly match: Match<Served>
+  readonly selected: Selected<PreparedOperation>
+  readonly operation: PreparedOperation
+  readonly language: string
+}
+
+export class MatchedRequest implements Matched, StepRequest {
+  readonly incomingRequest: IncomingRequest
+  readonly match: Match<Served>
+  readonly selected: Selected<PreparedOperation>
+  readonly operation: PreparedOperation
+  readonly language: string
+  readonly #options: DispatchOptions
+  #isNegotiated = false
+  #offered: ContentType | undefined = undefined
+
+  constructor(
+    options: DispatchOptions,
+    { incomingRequest, match }: Pick<Matched, 'incomingRequest' | 'match'>,
+    selected: Selected<PreparedOperation>,
+    operation: PreparedOperation,
+  ) {
+    this.incomingRequest = incomingRequest
+    this.match = match
+    this.selected = selected
+    this.operation = operation
+    this.language = pickLanguage(incomingRequest.head.acceptLanguage, operation.shape.languages)
+    this.#options = options
+  }
+
+  get head(): RequestHead {
+    return this.incomingRequest.head
+  }
+
+  get contentEncoding(): string | undefined {
+    return this.incomingRequest.request.headers['content-encoding']
+  }
+
+  get identity(): Identity | undefined {
+    return this.incomingRequest.identity
+  }
+
+  /** The type of the operation that the client prefers; undefined: it accepts none of them. */
+  get offered(): ContentType | undefined {
+    if (!this.#isNegotiated) {
+      this.#isNegotiated = true
+      this.#offered = pickContentType(this.head.accept, this.operation.shape.offers)
+    }
+    return this.#offered
+  }
+
+  get isAcceptable(): boolean {
+    const { hasEvents, offers } = this.operation.shape
+    // The action decides whether the response really is a stream of events.
+    const takesEvents = hasEvents && rateEventStream(this.head.accept, offers) !== 'refused'
+    return this.offered !== undefined || takesEvents
+  }
+
+  get isGone(): boolean {
+    return this.incomingRequest.request.socket.destroyed
+  }
+
+  authenticate(guard: Guard): Verdict | Promise<Verdict> {
+    const { realmUri } = this.operation.version
+    return authenticateRequest(this.#options, this.incomingRequest, { guard, realmUri })
+  }
+}

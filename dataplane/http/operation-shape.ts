@@ -1,0 +1,66 @@
+// Defines what requests read of a prepared operation apart from its texts.
+
+import type { SecurityScheme } from '../../language/compile/security.ts'
+import type {
+  BodyLimits,
+  CompiledOperation,
+  ContentType,
+  StatusCodes,
+} from '../../language/compiled.ts'
+import type { Method } from '../../language/document.ts'
+import type { ServedVersion } from '../served.ts'
+import type { RequestNeeds } from './request/view.ts'
+import type { HeaderWriter } from './response/headers.ts'
+import type { DoorStep } from './steps/request-step.ts'
+import type { HeadMemo } from './response/write-response.ts'
+
+export type Guard = SecurityScheme
+
+/**
+ * What requests read of an operation apart from its texts: equal ones are one object, which stays in the processor's
+ * cache whatever document is asked for.
+ */
+export interface OperationShape {
+  readonly method: Method
+  /** How clients must authenticate; undefined: not at all, as for every OPTIONS (behaviour §3). */
+  readonly guard: Guard | undefined
+  readonly accepts: readonly ContentType[]
+  /** `provides`, JSON first, one of a kind. */
+  readonly offers: readonly ContentType[]
+  /** False where an upstream's body passes through unread: it is what it is. */
+  readonly checksAccept: boolean
+  readonly needs: RequestNeeds
+  readonly bodyLimits: BodyLimits
+  /** The body goes to an upstream as it came, unless a template reads it. */
+  readonly forwardsBody: boolean
+  readonly headers: HeaderWriter
+  /** `on_result` has headers: of a response that passes through only its framing is kept beside them. */
+  readonly replacesHeaders: boolean
+  /** Some template reads the outcome of the action. */
+  readonly readsAction: boolean
+  /** Its response may be a stream of events. */
+  readonly hasEvents: boolean
+  /** `on_error` has headers. */
+  readonly replacesErrorHeaders: boolean
+  /** It has an `on_error` with something in it: an empty one stands for the error record. */
+  readonly hasOnError: boolean
+  readonly action: CompiledOperation['action']['type']
+  /** The `status_code` of the result is the status, where the document sets none. */
+  readonly givesStatus: boolean
+  /** The response is the same for every request: it is rendered once per content type. */
+  readonly isFixed: boolean
+  /** Value of `Vary`: what the response is negotiated by. */
+  readonly vary: string | undefined
+  readonly headMemo: HeadMemo
+  /** Of the version. */
+  readonly languages: readonly string[]
+  readonly deprecation: ServedVersion['deprecation']
+  readonly statusCodes: StatusCodes
+}
+
+/** With the steps that its requests take. */
+export interface PreparedShape extends OperationShape {
+  readonly steps: readonly DoorStep<OperationShape>[]
+  /** Every step is met by requests that its fixed responses are for: these take the short cut. */
+  readonly isQuick: boolean
+}
