@@ -31,4 +31,4 @@ const isOwnRead = ({ root, keys }: ReadTemplate): boolean =>
   root === 'status_codes' || (root === 'security' && OWN_OF_IDENTITY.has(keys[0] ?? ''))
 
 const addsNothing = ({ name, args }: PipeCall): boolean =>
-  args.slice(name === STEP ? args.length : functionNamed(name)?.choosing).every(isOfDocument)
+  args.slice(name === STEP ? args.length : functionNamed(name)?.clientArguments).every(isOfDocument)

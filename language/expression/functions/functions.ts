@@ -45,8 +45,12 @@ export interface ExpressionFunction {
   readonly form: 'words' | 'brackets' | 'piped'
   /** False: never applied at load, whatever is known. */
   readonly isPure: boolean
-  /** How many of the first arguments only choose from the input, so that nothing of them is in the result. */
-  readonly choosing: number
+  /**
+   * How many of its first arguments a client may give while the result still counts as the document's own text, which may
+   * stand in a WAMP URI unchecked. Above 0 only where every text in the result is a whole one of the input, whatever the
+   * argument is: a function that cuts a text by its argument lets a client choose where.
+   */
+  readonly clientArguments: number
   /** Whether its result is made of its whole input (0), or is one member of it (1). Absent: of something else. */
   readonly level?: 0 | 1
   /** Whether it never gives a map or a list. */
@@ -71,12 +75,12 @@ const define = (
   special: Partial<
     Pick<
       ExpressionFunction,
-      'form' | 'isPure' | 'choosing' | 'level' | 'isScalar' | 'verifyArguments' | 'isStrict'
+      'form' | 'isPure' | 'clientArguments' | 'level' | 'isScalar' | 'verifyArguments' | 'isStrict'
     >
   > = {},
 ): ExpressionFunction => ({ ...DEFAULTS, name, least, most, ...special, apply })
 
-const DEFAULTS = { form: 'words', isPure: true, choosing: 0, isScalar: false } as const
+const DEFAULTS = { form: 'words', isPure: true, clientArguments: 0, isScalar: false } as const
 const SCALAR = { isScalar: true } as const
 
 const FUNCTIONS: ReadonlyMap<string, ExpressionFunction> = new Map(
@@ -89,29 +93,33 @@ const FUNCTIONS: ReadonlyMap<string, ExpressionFunction> = new Map(
     define('head', [0, 0], firstOf, { level: 1 }),
     define('last', [0, 0], lastOf, { level: 1 }),
     define('tail', [0, 0], restOf, { level: 0 }),
-    define('nth', [1, 1], elementAt, { choosing: 1, level: 1, verifyArguments: verifyPosition }),
+    define('nth', [1, 1], elementAt, {
+      clientArguments: 1,
+      level: 1,
+      verifyArguments: verifyPosition,
+    }),
     define('min', [0, 0], smallestOf),
     define('max', [0, 0], greatestOf),
     define('length', [0, 0], lengthOf, SCALAR),
     define('size', [0, 0], sizeOf, SCALAR),
     define('random', [1, 1], pickRandom, {
       isPure: false,
-      choosing: 1,
+      clientArguments: 1,
       level: 0,
       verifyArguments: verifyCount,
     }),
-    define('get', [1, 2], getFrom, { choosing: 1, level: 1, verifyArguments: verifyKey }),
+    define('get', [1, 2], getFrom, { clientArguments: 1, level: 1, verifyArguments: verifyKey }),
     define('put', [2, 2], putInto, { level: 0, verifyArguments: verifyKey }),
     define('merge', [1, 2], merged, { form: 'piped', level: 0, verifyArguments: verifyMaps }),
     define('with', [1, 1], keysKept, {
       form: 'brackets',
-      choosing: 1,
+      clientArguments: 1,
       level: 0,
       verifyArguments: verifyKeys,
     }),
     define('without', [1, 1], keysDropped, {
       form: 'brackets',
-      choosing: 1,
+      clientArguments: 1,
       level: 0,
       verifyArguments: verifyKeys,
     }),

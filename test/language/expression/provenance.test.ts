@@ -2,7 +2,12 @@
 
 import { describe, expect, it } from '@jest/globals'
 import { isOfDocument } from '../../../language/expression/provenance.ts'
-import type { Value, ValueMap } from '../../../language/expression/value.ts'
+import {
+  type ExpressionFunction,
+  functionNamed,
+  functionNames,
+} from '../../../language/expression/functions/functions.ts'
+import { isList, isMap, type Value, type ValueMap } from '../../../language/expression/value.ts'
 import { folded } from './scope-of.ts'
 
 const variables: ValueMap = {
@@ -61,4 +66,60 @@ describe('isOfDocument', () => {
       expected,
     )
   })
+})
+
+describe('a function whose argument a client may give', () => {
+  const INPUTS: readonly Value[] = [
+    'order.created',
+    ['order.created', 'order', '.'],
+    { order: 'order.created', created: 'x.order' },
+    [{ order: 'order.created' }],
+  ]
+  const ARGUMENTS: readonly Value[] = ['order', '.', 'created', '', 0, 1, -1, 2, ['order'], '_']
+
+  const textsIn = (value: Value): readonly Value[] => {
+    if (isList(value)) return value.flatMap(textsIn)
+    if (isMap(value)) return Object.entries(value).flatMap(([key, item]) => [key, ...textsIn(item)])
+    return typeof value === 'string' ? [value] : []
+  }
+
+  const apply = (
+    { apply: run }: ExpressionFunction,
+    input: Value,
+    args: readonly Value[],
+  ): Value => {
+    try {
+      return run(input, args, { budget: 10_000, random: () => 0 })
+    } catch {
+      return null
+    }
+  }
+
+  /** Texts that it makes of the document's own, and that the document does not have. */
+  const madeBy = (definition: ExpressionFunction): readonly Value[] =>
+    INPUTS.flatMap((input) =>
+      ARGUMENTS.flatMap((_, at) => {
+        const count = Math.max(definition.least, 1)
+        const args = [...ARGUMENTS, ...ARGUMENTS].slice(at, at + count)
+        const own = new Set(textsIn(input))
+        return textsIn(apply(definition, input, args)).filter((text) => !own.has(text))
+      }),
+    )
+
+  const definitions = functionNames().flatMap((name) => functionNamed(name) ?? [])
+
+  it('gives whole texts of its input alone', () => {
+    const trusted = definitions.filter(({ clientArguments }) => clientArguments > 0)
+    expect(trusted.map(({ name }) => name)).toEqual(['nth', 'random', 'get', 'with', 'without'])
+    expect(trusted.filter((each) => madeBy(each).length > 0)).toEqual([])
+  })
+
+  it.each(['split', 'replace', 'strip_prefix', 'join'])(
+    'is not %s, which makes new ones',
+    (name) => {
+      expect(
+        definitions.find((each) => each.name === name && madeBy(each).length > 0),
+      ).toBeDefined()
+    },
+  )
 })
