@@ -43,12 +43,12 @@ import {
   type Settlement,
 } from './incoming-request.ts'
 import { createByteSink } from './response/upstream-body.ts'
+import type { Envelope } from './response/own-headers.ts'
 import { placeOfClient } from './client-place.ts'
 import { headerOf, type HeaderList } from './response/headers.ts'
 import { isOpenEventStream } from './response/pass-through.ts'
 import {
   beLastOnConnection,
-  type Envelope,
   type FramedHead,
   writeEarlyHints,
   writeResponse,

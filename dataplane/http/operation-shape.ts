@@ -11,8 +11,7 @@ import type { Method } from '../../language/document.ts'
 import type { ServedVersion } from '../served.ts'
 import type { RequestNeeds } from './request/view.ts'
 import type { HeaderWriter } from './response/headers.ts'
-import type { DoorStep } from './steps/request-step.ts'
-import type { HeadMemo } from './response/write-response.ts'
+import type { HeadMemo } from './response/own-headers.ts'
 
 export type Guard = SecurityScheme
 
@@ -56,11 +55,4 @@ export interface OperationShape {
   readonly languages: readonly string[]
   readonly deprecation: ServedVersion['deprecation']
   readonly statusCodes: StatusCodes
-}
-
-/** With the steps that its requests take. */
-export interface PreparedShape extends OperationShape {
-  readonly steps: readonly DoorStep<OperationShape>[]
-  /** Every step is met by requests that its fixed responses are for: these take the short cut. */
-  readonly isQuick: boolean
 }

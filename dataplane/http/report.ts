@@ -15,7 +15,8 @@ import { refusalType } from '../../language/routes/negotiate.ts'
 import type { RequestRow } from '../../telemetry/request-row.ts'
 import type { HeaderList } from './response/headers.ts'
 import type { RenderedResponse } from './response/plan.ts'
-import { type Envelope, writeResponse } from './response/write-response.ts'
+import type { Envelope } from './response/own-headers.ts'
+import { writeResponse } from './response/write-response.ts'
 
 /** Rejects a request before any operation was found. */
 export const refuseUnmatched = (

@@ -14,7 +14,7 @@ import { hasBody, type RequestHead } from './request/head.ts'
 import { fillRequestView, type RequestFacts } from './request/view.ts'
 import { fixResponse } from './response/fixed-response.ts'
 import { toMethod } from '../../language/router/select-route.ts'
-import type { Envelope } from './response/write-response.ts'
+import type { Envelope } from './response/own-headers.ts'
 import { LARGE_BODY_BYTES } from '../turns.ts'
 import { asError } from '../../base/thrown.ts'
 

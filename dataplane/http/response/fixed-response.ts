@@ -6,7 +6,8 @@ import { frameResponse } from '../../framing.ts'
 import type { RenderedResponse } from './plan.ts'
 import { presetHead } from './raw-head.ts'
 import { headerOf } from './headers.ts'
-import { composeLines, type Envelope, toWritable, writeResponse } from './write-response.ts'
+import type { Envelope } from './own-headers.ts'
+import { composeLines, toWritable, writeResponse } from './write-response.ts'
 
 export interface FixedResponse {
   readonly status: number

@@ -1,5 +1,5 @@
-// Writes one HTTP response, with the headers that every response of the gateway carries. It uses one flat header list
-// and one string where possible, so that node makes a single write of it.
+// Writes one HTTP response, as one flat header list and one string where possible, so that node makes a single write of
+// it.
 
 import type { ServerResponse } from 'node:http'
 import { createInterner, identityOf } from '../../../base/intern.ts'
@@ -7,20 +7,9 @@ import { type Framing, frameResponse, isAlwaysEmpty } from '../../framing.ts'
 import { headLines, presetHead } from './raw-head.ts'
 import { EVENT_STREAM } from '../../../language/routes/negotiate.ts'
 import { headerOf, type HeaderList } from './headers.ts'
+import { type Envelope, type HeadMemo, ID_ENTRIES, ownHeaders } from './own-headers.ts'
 import type { RenderedResponse } from './plan.ts'
 import { withOneVary } from './vary.ts'
-
-/** What a response carries besides its own status, headers and body. */
-export interface Envelope {
-  readonly requestId: string
-  /** Picked from the version's languages; undefined before a version is known. */
-  readonly language: string | undefined
-  readonly deprecation: Readonly<Record<string, string>> | undefined
-  /** The headers that the response was negotiated by: `accept`, `accept, accept-language`. */
-  readonly vary: string | undefined
-  /** The cache of the operation, whose deprecation and `vary` are always the same. */
-  readonly memo?: HeadMemo
-}
 
 /** Writes and ends the response; returns the number of bytes of its body. */
 export const writeResponse = (
@@ -73,14 +62,6 @@ const presetComposed = (
   return presetHead(response, rendered.status, all)
 }
 
-/** The head lines of an earlier response of an operation, and what they were made of. */
-export interface HeadMemo {
-  headers: HeaderList | undefined
-  contentType: string | undefined
-  language: string | undefined
-  lines: string | undefined
-}
-
 const createHeadMemo = (): HeadMemo => ({
   headers: undefined,
   contentType: undefined,
@@ -128,9 +109,6 @@ export const composeLines = (
   return lines
 }
 
-/** Name and value of the request's id, which `composeHead` puts first. */
-const ID_ENTRIES = 2
-
 /** Names that node must see, as they change what it does. No value equals such a name. */
 const isSpecial = (text: string): boolean => text === 'connection' || text === 'date'
 
@@ -150,16 +128,8 @@ const isAscii = (text: string): boolean => Buffer.byteLength(text) === text.leng
 
 /** A flat list of the gateway's own headers, then those of the response, which win by name, except for `Vary`. */
 export const composeHead = (rendered: RenderedResponse, envelope: Envelope): string[] => {
-  const head = ['x-request-id', envelope.requestId]
   const { headers } = rendered
-  const add = (name: string, value: string | undefined): void => {
-    if (value !== undefined && (headers.length === 0 || headerOf(headers, name) === undefined))
-      head.push(name, value)
-  }
-  add('x-content-type-options', 'nosniff')
-  add('content-language', envelope.language)
-  add('vary', envelope.vary)
-  addDeprecation(head, headers, envelope)
+  const head = ownHeaders(headers, envelope, 'ours')
   for (const [name, value] of envelope.vary === undefined
     ? headers
     : withVary(headers, envelope.vary))
@@ -167,13 +137,6 @@ export const composeHead = (rendered: RenderedResponse, envelope: Envelope): str
       head.push(name, value)
   if (rendered.contentType !== undefined) head.push('content-type', rendered.contentType)
   return head
-}
-
-/** Those of the response win by name, but a link stands beside others: it is one of a list (RFC 8288 §3). */
-const addDeprecation = (head: string[], headers: HeaderList, { deprecation }: Envelope): void => {
-  if (deprecation === undefined) return
-  for (const [name, value] of Object.entries(deprecation))
-    if (name === 'link' || headerOf(headers, name) === undefined) head.push(name, value)
 }
 
 /** Adds what was negotiated by to what a document sets (`origin`); otherwise caches would mix up responses. */
@@ -220,10 +183,11 @@ export const writeStreamHead = (
   { status, headers, framing }: FramedHead,
   envelope: Envelope,
 ): void => {
-  const head = ['x-request-id', envelope.requestId]
+  const own = ownHeaders(headers, envelope, 'of others')
+  const head = own.slice(0, ID_ENTRIES)
   for (const [name, value] of headers)
     if (name !== 'x-request-id' && name !== 'content-length') head.push(name, value)
-  addDeprecation(head, headers, envelope)
+  head.push(...own.slice(ID_ENTRIES))
   writeFramedHead(response, status, head, framing)
 }
 

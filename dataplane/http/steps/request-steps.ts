@@ -9,7 +9,7 @@ import {
 } from '../../../language/routes/negotiate.ts'
 import { GatewayError } from '../../gateway-error.ts'
 import { notAcceptable } from '../errors.ts'
-import type { OperationShape, PreparedShape } from '../operation-shape.ts'
+import type { OperationShape } from '../operation-shape.ts'
 import { checkDeclaredLength } from '../request/body.ts'
 import { readableCodings, unreadableCoding } from '../request/content-coding.ts'
 import { hasBody } from '../request/head.ts'
@@ -117,6 +117,13 @@ const stepsAt = <D extends Door>(
 const stepsOfOperation = stepsAt('http')
 
 export const stepsOfWebSocket = stepsAt('webSocket')
+
+/** With the steps that its requests take. */
+export interface PreparedShape extends OperationShape {
+  readonly steps: readonly DoorStep<OperationShape>[]
+  /** Every step is met by requests that its fixed responses are for: these take the short cut. */
+  readonly isQuick: boolean
+}
 
 /** What an operation has of the list. */
 export const httpSteps = (shape: OperationShape): Pick<PreparedShape, 'steps' | 'isQuick'> => {

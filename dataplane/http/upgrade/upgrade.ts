@@ -29,6 +29,7 @@ import { asksForWebSocket, checkOrigin, readHandshake } from './handshake.ts'
 import { checkScheme, type WebSocketRoutes } from './web-socket-route.ts'
 import { stepsOfWebSocket, takeSteps } from '../steps/request-steps.ts'
 import type { StepRequest } from '../steps/request-step.ts'
+import { type Envelope, ownHeaders } from '../response/own-headers.ts'
 import { writeResponse } from '../response/write-response.ts'
 
 export interface UpgradeOptions {
@@ -213,10 +214,15 @@ const switchingProtocols = (
     accept,
     'sec-websocket-protocol',
     protocol,
-    'x-request-id',
-    incomingRequest.id,
-    ...Object.entries(version.deprecation ?? {}).flat(),
+    ...ownHeaders([], envelopeOf(incomingRequest.id, version), 'of others'),
   ])}\r\n`
+
+const envelopeOf = (requestId: string, { deprecation }: ServedWebSocket['version']): Envelope => ({
+  requestId,
+  language: undefined,
+  deprecation,
+  vary: undefined,
+})
 
 const refuse = (
   options: UpgradeOptions,
@@ -234,13 +240,7 @@ const refuse = (
     return
   }
   const rendered = renderGatewayError(known, refusalType(incomingRequest.head.accept), [])
-  const { deprecation } = found.version
-  const envelope = {
-    requestId: incomingRequest.id,
-    language: undefined,
-    deprecation,
-    vary: undefined,
-  }
+  const envelope = envelopeOf(incomingRequest.id, found.version)
   const bytes = writeResponse(response, rendered, envelope, false)
   settle(options, upgrade, found, { status: rendered.status, bytes, refusal: known.code })
 }
