@@ -13,12 +13,14 @@ import type { Diagnostics } from './diagnostics.ts'
 import { type FoldedMap, readText } from './folded.ts'
 import {
   compileForward,
+  FORWARD_KEYS,
   type ForwardAction,
   forwardHosts,
   forwardReads,
   forwardUses,
   mapForward,
 } from './forward-action.ts'
+import { type ActionSchema, key, MAP } from '../schema/document-notation.ts'
 import type { UpstreamHost } from './hosts.ts'
 import type { TemplateUse } from './template-use.ts'
 import {
@@ -26,6 +28,7 @@ import {
   compilerWithUri,
   mapWithOptionalUri,
   mapWithUri,
+  WAMP_KEYS,
   type WampCallAction,
   type WampPublishAction,
   type WampRegisterAction,
@@ -71,12 +74,16 @@ export type CompiledAction<T = Template, K extends ActionType = ActionType> = {
 
 /** What the language does with one type of action. */
 interface ActionKind<K extends ActionType> {
-  /** Gives undefined where a problem was reported. Absent: no document can name the type. */
-  readonly compile?: (
-    map: FoldedMap,
-    diagnostics: Diagnostics,
-    deps: CredentialDeps,
-  ) => CompiledAction<Template, K> | undefined
+  /** Absent: no document can name the type. */
+  readonly written?: {
+    readonly keys: ActionSchema
+    /** Gives undefined where a problem was reported. */
+    readonly compile: (
+      map: FoldedMap,
+      diagnostics: Diagnostics,
+      deps: CredentialDeps,
+    ) => CompiledAction<Template, K> | undefined
+  }
   readonly map: <A, B>(
     action: CompiledAction<A, K>,
     change: (template: A) => B,
@@ -111,6 +118,14 @@ interface UseNames {
 
 const nothing = (): readonly [] => []
 
+const STATIC_KEYS: ActionSchema = {
+  description: 'Answers without asking anybody.',
+  own: {
+    headers: key('Response headers by name.', MAP),
+    body: key('Response body: any value, expressions in it are evaluated for each request.'),
+  },
+}
+
 /** Traits of actions that send nothing out of the gateway. */
 const LOCAL = {
   reads: nothing,
@@ -135,7 +150,7 @@ const SELDOM_EVALUATED = { uses: usesOfWamp(false) }
 const KINDS: { readonly [K in ActionType]: ActionKind<K> } = {
   empty: { map: (action) => action, ...LOCAL, resultKeys: undefined, uses: nothing },
   static: {
-    compile: (map, diagnostics) => compileStatic(map, diagnostics),
+    written: { keys: STATIC_KEYS, compile: (map, diagnostics) => compileStatic(map, diagnostics) },
     map: (action, change) => ({
       type: 'static',
       ...mapMembers(action, ['headers'], change),
@@ -146,7 +161,7 @@ const KINDS: { readonly [K in ActionType]: ActionKind<K> } = {
     uses: usesOfStatic,
   },
   forward: {
-    compile: compileForward,
+    written: { keys: FORWARD_KEYS, compile: compileForward },
     map: mapForward,
     reads: forwardReads,
     upstreamHosts: forwardHosts,
@@ -157,38 +172,53 @@ const KINDS: { readonly [K in ActionType]: ActionKind<K> } = {
     uses: ({ action }) => forwardUses(action),
   },
   wamp_call: {
-    compile: compilerWithUri('wamp_call', ['procedure']),
+    written: { keys: WAMP_KEYS.wamp_call, compile: compilerWithUri('wamp_call', ['procedure']) },
     map: mapWithUri,
     ...OF_ROUTER,
     usesLimits: true,
     ...EVALUATED,
   },
   wamp_publish: {
-    compile: compilerWithUri('wamp_publish', ['topic', 'procedure']),
+    written: {
+      keys: WAMP_KEYS.wamp_publish,
+      compile: compilerWithUri('wamp_publish', ['topic', 'procedure']),
+    },
     map: mapWithUri,
     ...OF_ROUTER,
     ...EVALUATED,
   },
   wamp_subscribe: {
-    compile: compilerWithUri('wamp_subscribe', ['topic', 'procedure']),
-    map: mapWithUri,
-    ...OF_ROUTER,
-    ...SELDOM_EVALUATED,
-  },
-  wamp_register: {
-    compile: compilerWithUri('wamp_register', ['procedure']),
+    written: {
+      keys: WAMP_KEYS.wamp_subscribe,
+      compile: compilerWithUri('wamp_subscribe', ['topic', 'procedure']),
+    },
     map: mapWithUri,
     ...OF_ROUTER,
     ...SELDOM_EVALUATED,
   },
   wamp_unsubscribe: {
-    compile: compilerWithOptionalUri('wamp_unsubscribe', ['topic', 'procedure']),
+    written: {
+      keys: WAMP_KEYS.wamp_unsubscribe,
+      compile: compilerWithOptionalUri('wamp_unsubscribe', ['topic', 'procedure']),
+    },
     map: mapWithOptionalUri,
     ...OF_ROUTER,
     ...SELDOM_EVALUATED,
   },
+  wamp_register: {
+    written: {
+      keys: WAMP_KEYS.wamp_register,
+      compile: compilerWithUri('wamp_register', ['procedure']),
+    },
+    map: mapWithUri,
+    ...OF_ROUTER,
+    ...SELDOM_EVALUATED,
+  },
   wamp_unregister: {
-    compile: compilerWithOptionalUri('wamp_unregister', ['procedure']),
+    written: {
+      keys: WAMP_KEYS.wamp_unregister,
+      compile: compilerWithOptionalUri('wamp_unregister', ['procedure']),
+    },
     map: mapWithOptionalUri,
     ...OF_ROUTER,
     ...SELDOM_EVALUATED,
@@ -197,7 +227,15 @@ const KINDS: { readonly [K in ActionType]: ActionKind<K> } = {
 
 /** What a document may write as `type`. */
 const ACTION_TYPES = (Object.keys(KINDS) as readonly ActionType[]).filter(
-  (type) => KINDS[type].compile !== undefined,
+  (type) => KINDS[type].written !== undefined,
+)
+
+/** Type → keys, of what a document may write. */
+export const ACTION_KEYS: Readonly<Record<string, ActionSchema>> = Object.fromEntries(
+  ACTION_TYPES.flatMap((type) => {
+    const { written } = KINDS[type]
+    return written === undefined ? [] : [[type, written.keys]]
+  }),
 )
 
 function usesOfStatic({ action, onResult, reads }: OperationOf<'static'>): readonly TemplateUse[] {
@@ -258,7 +296,7 @@ export const compileAction = (
     )
     return undefined
   }
-  return KINDS[type].compile?.(map, diagnostics, { ...of, method })
+  return KINDS[type].written?.compile(map, diagnostics, { ...of, method })
 }
 
 const compileStatic = (map: FoldedMap, diagnostics: Diagnostics): StaticAction => {

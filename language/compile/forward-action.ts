@@ -13,6 +13,58 @@ import type { Diagnostics } from './diagnostics.ts'
 import { type FoldedMap, readOneOf } from './folded.ts'
 import { compileHosts, type UpstreamHost, type WeightedHost } from './hosts.ts'
 import type { TemplateUse } from './template-use.ts'
+import {
+  type ActionSchema,
+  key,
+  LIST,
+  listOf,
+  MAP,
+  oneOf,
+  ref,
+  TEXT,
+} from '../schema/document-notation.ts'
+
+export const HOST_KEY = key(
+  'Upstream host, with scheme and port where needed: http://orders:8080. http is the default.',
+  { ...TEXT, minLength: 1 },
+)
+
+export const FORWARD_KEYS: ActionSchema = {
+  description: 'Forwards the request to an upstream HTTP endpoint.',
+  own: {
+    http_method: key(
+      "Method of the upstream request, in lower case; the request's when left out.",
+      oneOf(METHODS),
+    ),
+    host: HOST_KEY,
+    hosts: key(
+      'In place of host: several upstream hosts, of which each attempt takes one by weight.',
+      { ...LIST, ...listOf(ref('weightedHost'), { minItems: 1, maxItems: 16 }) },
+    ),
+    path: key(
+      "Upstream path; the request's when left out. Tags within a longer text are percent-encoded.",
+      TEXT,
+    ),
+    query_string: key(
+      "Upstream query string without the question mark; the request's when left out.",
+      TEXT,
+    ),
+    headers: key("Headers of the upstream request by name; the request's when left out.", MAP),
+    body: key("Body of the upstream request; the request's, unread, when left out."),
+    credential: key(
+      'Name of a credential of the realm, which the gateway authenticates with at the upstream.',
+      { ...TEXT, minLength: 1 },
+    ),
+  },
+  if: { required: ['hosts'] },
+  then: {
+    properties: { host: key('An action has either host or hosts, not both.', { not: {} }) },
+  },
+  else: {
+    properties: { host: key('An action needs host, or hosts with weights.') },
+    required: ['host'],
+  },
+}
 
 /** Either `host` or `hosts`. Other members that are absent default to those of the request (behaviour §4). */
 export type ForwardAction<T = Template> = ForwardMembers<T> & ForwardTarget<T>

@@ -8,7 +8,62 @@ import { isWampPattern, type WampMatch } from '../wamp-uri.ts'
 import { presentName, requiredText, shapeMember, textMember } from './action-members.ts'
 import type { Diagnostics } from './diagnostics.ts'
 import type { FoldedMap } from './folded.ts'
+import { type ActionSchema, key, type Keys, ref } from '../schema/document-notation.ts'
 import { warnOfShortTimeout } from './short-timeout.ts'
+
+const PLAIN = ['wampUri', ': parts separated by dots, none empty, no blanks, no #.'] as const
+const PATTERN = [
+  'wampPattern',
+  ', or what options.match makes of it: the last part of a prefix, and any part of a wildcard, may be empty.',
+] as const
+
+const procedure = ([definition, rule]: typeof PLAIN | typeof PATTERN): Keys => ({
+  procedure: key(`URI of the procedure${rule}`, ref(definition)),
+})
+
+const topic = ([definition, rule]: typeof PLAIN | typeof PATTERN): Keys => ({
+  topic: key(`URI of the topic${rule}`, ref(definition)),
+  procedure: key('Another name for topic.', ref(definition)),
+})
+
+const NEEDS_TOPIC = {
+  if: { not: { required: ['topic'] } },
+  then: { required: ['procedure'] },
+}
+
+/** Their keys beside those of all WAMP actions. */
+export const WAMP_KEYS = {
+  wamp_call: {
+    description: 'Calls a procedure of the realm.',
+    own: procedure(PLAIN),
+    required: ['procedure'],
+  },
+  wamp_publish: {
+    description: 'Publishes to a topic of the realm, acknowledged.',
+    own: topic(PLAIN),
+    ...NEEDS_TOPIC,
+  },
+  wamp_subscribe: {
+    description:
+      'Answers with a stream of server-sent events, one for each publication to a topic; with kwargs.callback each is posted to that URL instead.',
+    own: topic(PATTERN),
+    ...NEEDS_TOPIC,
+  },
+  wamp_unsubscribe: {
+    description: 'Ends a subscription that was made with a callback.',
+    own: topic(PATTERN),
+  },
+  wamp_register: {
+    description:
+      'Registers a procedure whose invocations are posted to the URL in kwargs.callback.',
+    own: procedure(PATTERN),
+    required: ['procedure'],
+  },
+  wamp_unregister: {
+    description: 'Ends a registration: args holds its id.',
+    own: procedure(PATTERN),
+  },
+} as const satisfies Readonly<Record<string, ActionSchema>>
 
 /** What all WAMP actions share. */
 interface WampMembers<T> {

@@ -41,6 +41,12 @@ export interface KeySchema extends DocumentSchema {
 
 export type Keys = Readonly<Record<string, KeySchema>>
 
+/** Of one type of action: its members beside `type` and the limits that every action may set. */
+export interface ActionSchema extends Omit<DocumentSchema, 'type' | '$ref' | 'properties'> {
+  readonly description: string
+  readonly own: Keys
+}
+
 type Described = Omit<DocumentSchema, 'description'>
 
 /**
