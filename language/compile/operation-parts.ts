@@ -16,7 +16,7 @@ import type { Scope } from './scope.ts'
 import { describeSecurity } from './security.ts'
 
 /** Compiled by the path, and not a part of its operations. */
-export const SCHEMES_KEYS: InheritedKeys = {
+const SCHEMES_KEYS: InheritedKeys = {
   schemes: {
     on: ['path'],
     schema: restrictingKey('Schemes that are served; both when nothing is set.', ref('schemes')),
