@@ -87,10 +87,7 @@ export const PRIVATE_DOORS: readonly PrivateDoor[] = [
 ]
 
 /** Warns once of what is missing. @throws StartError for something that safety depends on */
-export const checkPrivateDoors = (
-  log: Log,
-  doors: readonly PrivateDoor[] = PRIVATE_DOORS,
-): void => {
+export const checkPrivateDoors = (log: Log, doors: readonly PrivateDoor[]): void => {
   const seen = converse()
   const missing = doors.filter(({ isThere }) => !isThere(seen))
   const vital = missing.find(({ isVital }) => isVital)

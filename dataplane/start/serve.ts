@@ -18,7 +18,7 @@ import { createMeasurements, type GatewayMetrics } from '../metrics.ts'
 import { type Plane, serveHere } from './plane.ts'
 import { createServingParts, type ServingHome, type ServingProcess } from './serving-parts.ts'
 import { createShutdown, stopOnSignals } from './shutdown.ts'
-import { checkPrivateDoors } from './private-doors.ts'
+import { checkPrivateDoors, PRIVATE_DOORS } from './private-doors.ts'
 import { openTraces } from './traces.ts'
 import { ServiceDirectory } from '../upstream/endpoints/service-directory.ts'
 import { breakHabitsOfV8 } from '../../base/tune-v8.ts'
@@ -30,7 +30,7 @@ export const serve = async (
 ): Promise<void> => {
   breakHabitsOfV8()
   const log = createLog({ level: settings.logLevel, name: 'svc-gateway' })
-  checkPrivateDoors(log)
+  checkPrivateDoors(log, PRIVATE_DOORS)
   const processes = countProcesses(settings.processes)
   const processStatus = new ProcessStatusRegistry()
   const security = await openSecurityState(settings, log)
