@@ -1,6 +1,7 @@
 // Decodes bodies to values by content type: JSON, MessagePack, forms. What cannot be decoded becomes a GatewayError
 // `invalid_data`.
 
+import { parseJson } from '../../base/parse-json.ts'
 import { holdsInfinity } from '../../base/json-infinity.ts'
 import {
   isList,
@@ -95,7 +96,7 @@ const decodeJson = (bytes: Buffer, deepest = Infinity): Value => {
   const text = toText(bytes)
   let value: Value
   try {
-    value = JSON.parse(text) as Value
+    value = parseJson(text) as Value
   } catch (cause) {
     throw undecodable('the body is not valid JSON', cause)
   }

@@ -1,6 +1,7 @@
 // Reads JSON text in pieces, so that other work can run in between: `JSON.parse` of a large text takes long and cannot be
-// divided. It parses each piece with `JSON.parse`; the value, and what is rejected, are the same as for the whole text.
+// divided. It parses each piece by itself; the value, and what is rejected, are the same as for the whole text.
 
+import { parseJson } from '../../base/parse-json.ts'
 import { CodedError } from '../../base/coded-error.ts'
 import { endOfString, QUOTE } from '../../base/json-strings.ts'
 import { createTable, setOwn } from '../../language/expression/value.ts'
@@ -234,7 +235,7 @@ class JsonReader {
     const whole = isMap ? `{${text}}` : `[${text}]`
     let part: Target
     try {
-      part = JSON.parse(whole) as Target
+      part = parseJson(whole) as Target
     } catch (cause) {
       throw malformed(cause)
     }

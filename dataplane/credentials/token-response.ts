@@ -1,5 +1,6 @@
 // Takes out of the responses of token endpoints what must not decide whether there is a token.
 
+import { parseJson } from '../../base/parse-json.ts'
 import type { GuardedFetch } from '../upstream/destinations/guarded-fetch.ts'
 
 /**
@@ -18,7 +19,7 @@ export const withoutIdToken =
 
 const withoutMember = (text: string): string => {
   try {
-    const body: unknown = JSON.parse(text)
+    const body = parseJson(text)
     if (typeof body !== 'object' || body === null || !('id_token' in body)) return text
     return JSON.stringify({ ...body, id_token: undefined })
   } catch {

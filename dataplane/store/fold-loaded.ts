@@ -1,6 +1,7 @@
 // Folds loaded documents for people to read: from their source, without the values of their Secrets, within limits of
 // memory and time.
 
+import { parseJson } from '../../base/parse-json.ts'
 import { SerialQueue } from '../../base/serial-queue.ts'
 import type { BoundedCompiler } from '../../compiler/bounded-compiler.ts'
 import type { CompileWork } from '../../compiler/task.ts'
@@ -37,7 +38,7 @@ export const foldWith = (compiler: Pick<BoundedCompiler<FoldedResult>, 'compile'
       const names: Record<string, Value> = {}
       for (const name of Object.keys(variables ?? {})) setOwn(names, name, '')
       const result = await compiler.compile({
-        document: JSON.parse(expand(source).toString()) as unknown,
+        document: parseJson(expand(source).toString()),
         realm: undefined,
         variables: names,
         group: '',

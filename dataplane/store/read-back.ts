@@ -1,6 +1,7 @@
 // Builds the records of §2.14 for reading a loaded document back: as submitted, with `ts`, and `versions` as a map.
 // They never contain a value from a Secret.
 
+import { parseJson } from '../../base/parse-json.ts'
 import { ownValue } from '../../language/expression/lookup.ts'
 import { isMap, setOwn, type Value, type ValueMap } from '../../language/expression/value.ts'
 import { withVersionMap } from '../../language/versions.ts'
@@ -27,7 +28,7 @@ export const infoRecord = (document: LoadedDocument): ValueMap => {
 }
 
 const parseSource = (document: LoadedDocument): ValueMap => {
-  const source: unknown = JSON.parse(expand(document.source).toString())
+  const source = parseJson(expand(document.source).toString())
   if (!isMap(source)) throw new Error(`the source of '${document.id}' is not a map`)
   return source
 }

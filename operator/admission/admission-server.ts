@@ -1,6 +1,7 @@
 // Serves AdmissionReviews over HTTPS, with one function per path. A new connection gets the certificate that is current
 // then; open connections stay. Never logs what is in an object.
 
+import { parseJson } from '../../base/parse-json.ts'
 import { createServer, type Server } from 'node:https'
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { Socket } from 'node:net'
@@ -127,7 +128,7 @@ const answer = async (
     refuse(response, 413, `the AdmissionReview ${EXCESS[excess]} to be validated here`)
     return
   }
-  const review = readReview(parseJson(body.bytes))
+  const review = readReview(parse(body.bytes))
   if (review === undefined)
     refuse(response, 400, 'this is not an AdmissionReview of admission.k8s.io/v1')
   else await respond(review, response, { admit, log })
@@ -176,9 +177,9 @@ const REFUSALS = {
   overloaded: { status: 503, words: 'too many objects are being validated: try again' },
 } as const
 
-const parseJson = (bytes: Buffer): unknown => {
+const parse = (bytes: Buffer): unknown => {
   try {
-    return JSON.parse(bytes.toString())
+    return parseJson(bytes.toString())
   } catch {
     return undefined
   }

@@ -1,6 +1,7 @@
 // Calls the management API of one data plane, within bounds of time and size. Responses are checked before they are
 // used, and a data plane that exceeds all bounds is not called for a while. Nothing is sent once the client is closed.
 
+import { parseJson } from '../../base/parse-json.ts'
 import type { Pool } from 'undici'
 import type { Limiter } from '../../base/limiter.ts'
 import type { DataPlane } from '../data-plane.ts'
@@ -325,11 +326,11 @@ const send = async <T>(
   })
   if (status === 304) return { result: 'not_modified' }
   if (status >= 400 && status < 500) {
-    return { result: 'refused', status, refusal: readRefusal(parseJson(text)) }
+    return { result: 'refused', status, refusal: readRefusal(parse(text)) }
   }
-  const value = status === 200 ? read(parseJson(text)) : undefined
+  const value = status === 200 ? read(parse(text)) : undefined
   if (value === undefined) {
-    const refusal = isForPerson ? readRefusal(parseJson(text)) : undefined
+    const refusal = isForPerson ? readRefusal(parse(text)) : undefined
     return { result: 'failed', message: describeOddResponse(status, path, refusal?.message) }
   }
   const isTag = etag !== undefined && etag.length <= MAX_TAG_LENGTH
@@ -339,9 +340,9 @@ const send = async <T>(
 /** An `ETag` is sent back with the next request. */
 const MAX_TAG_LENGTH = 256
 
-const parseJson = (text: string): unknown => {
+const parse = (text: string): unknown => {
   try {
-    return JSON.parse(text)
+    return parseJson(text)
   } catch {
     return undefined
   }

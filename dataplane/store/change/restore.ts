@@ -1,6 +1,7 @@
 // Restores the entries of a snapshot at the start, and sets aside those that can't be restored. A document that was
 // accepted once is not rejected because its realm has changed since.
 
+import { parseJson } from '../../../base/parse-json.ts'
 import { isMap } from '../../../language/expression/value.ts'
 import type { Problem } from '../../../language/problem.ts'
 import { validateNewerRealm } from '../../../language/realm/validate.ts'
@@ -117,7 +118,7 @@ const restoreDocument = async (
   const newer = readNewerEntry('spec', stored)
   if ('problems' in newer) return invalid(newer.problems)
   const source = expand(stored.source).toString()
-  const document: unknown = JSON.parse(source)
+  const document = parseJson(source)
   const { variables } = stored
   const validation = await context.validate(document, {
     realm: (uri) => lenientFactsOf(draft.realm(uri)?.record),

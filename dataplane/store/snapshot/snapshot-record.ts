@@ -1,6 +1,7 @@
 // Encodes and decodes an entry of the snapshot: a line of JSON about it, then its canonical JSON as it is loaded. The
 // file's name carries the checksum of the bytes, so that a damaged file is recognised.
 
+import { parseJson } from '../../../base/parse-json.ts'
 import { hash } from 'node:crypto'
 import { canonicalJson } from '../../../language/wire/digest.ts'
 import { isMap, type Value, type ValueMap } from '../../../language/expression/value.ts'
@@ -106,7 +107,7 @@ const toRealm = (entry: ValueMap, body: Buffer): StoredEntry => ({
 /** undefined: no JSON. */
 export const parse = (text: Buffer | string): unknown => {
   try {
-    return JSON.parse(text.toString())
+    return parseJson(text.toString())
   } catch {
     return undefined
   }

@@ -1,5 +1,6 @@
 // Encodes and decodes base64 and JSON text. Strict, and bounded in size and depth.
 
+import { parseJson } from '../../../base/parse-json.ts'
 import { holdsInfinity } from '../../../base/json-infinity.ts'
 import { countInSteps, NO_MARKS } from '../../../base/json-weight.ts'
 import type { Apply, Host } from './apply.ts'
@@ -44,16 +45,19 @@ export const decodeJson: Apply = (input, _args, host) => {
   spendWork(host, text.length * UNITS.parsedCharacter)
   spend(host, bytesOfText(text))
   chargeParsing(text, host)
-  const value = parseJson(text)
+  const value = parsed(text, host)
   if (holdsInfinity(text, value))
     throw new FunctionError('takes JSON text without numbers that are too large', input)
   return value
 }
 
-const parseJson = (text: string): Value => {
+const parsed = (text: string, host: Host): Value => {
   try {
-    return JSON.parse(text) as Value
+    return parseJson(text, (keys) => {
+      spendWork(host, keys * UNITS.escapedKey)
+    }) as Value
   } catch (cause) {
+    if (!(cause instanceof SyntaxError)) throw cause
     throw new FunctionError('takes JSON text', text, { cause })
   }
 }

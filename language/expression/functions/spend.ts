@@ -50,6 +50,8 @@ export const UNITS = {
   parsedValue: 24,
   /** A list or map of JSON text, besides. */
   parsedContainer: 128,
+  /** A key of JSON text that is written with an escape, besides. */
+  escapedKey: 512,
 } as const
 
 const FEW_KEYS = 128

@@ -1,6 +1,7 @@
 // Sends one call and reads and parses its response: waits for a permit, uses the current credentials, tries again where
 // that is safe. Throws ApiError or the reason of a signal, never anything else.
 
+import { parseJson } from '../../../base/parse-json.ts'
 import type { Dispatcher } from 'undici'
 
 import type { Clock } from '../../../base/clock.ts'
@@ -167,7 +168,7 @@ const readJson = async ({ type }: Call, response: ApiResponse): Promise<unknown>
 /** Without a cause: the message of JSON.parse quotes its input, which may be a Secret. */
 const parse = (text: string): unknown => {
   try {
-    return JSON.parse(text)
+    return parseJson(text)
   } catch {
     return undefined
   }

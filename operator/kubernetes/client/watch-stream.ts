@@ -1,6 +1,7 @@
 // Reads the events of a watch from its body (one JSON object a line). A line that can't be read ends it with an
 // ApiError, because an event that is lost silently would be lost for ever.
 
+import { parseJson } from '../../../base/parse-json.ts'
 import { mapAt, memberAt, numberAt, textAt } from '../../../language/expression/members.ts'
 import { isMap } from '../../../language/expression/value.ts'
 import type { ResourceType, WatchEvent } from './api.ts'
@@ -54,7 +55,7 @@ const isChange = (kind: string): kind is 'ADDED' | 'MODIFIED' | 'DELETED' =>
 /** Without the message of JSON.parse, which quotes its input. */
 const parse = (line: string): unknown => {
   try {
-    return JSON.parse(line)
+    return parseJson(line)
   } catch {
     return undefined
   }

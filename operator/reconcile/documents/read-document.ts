@@ -1,6 +1,7 @@
 // Reads the document of an ApiSpecification, from the resource or its ConfigMap, with what names it even where it is
 // not valid. Does not validate the document.
 
+import { parseJson } from '../../../base/parse-json.ts'
 import { messageOf } from '../../../base/thrown.ts'
 import { ownValue } from '../../../language/expression/lookup.ts'
 import { isMap, type ValueMap } from '../../../language/expression/value.ts'
@@ -81,7 +82,7 @@ const fromConfigMap = (
     return { tooLarge: { code: 'invalid_value', path: place.pointer, message: text.tooLarge } }
   }
   try {
-    const document: unknown = JSON.parse(text.found)
+    const document = parseJson(text.found)
     return isMap(document)
       ? named(document, place)
       : { problems: [unfit(place, 'is not a JSON object')] }

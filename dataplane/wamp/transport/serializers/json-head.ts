@@ -1,6 +1,7 @@
 // Reads the leading elements of a JSON list that cannot be parsed as a whole: Python callees write NaN, and only the
 // call that they answer shall fail. It is linear, and never reads beyond the first bad element.
 
+import { parseJson } from '../../../../base/parse-json.ts'
 import { endOfString, QUOTE } from '../../../../base/json-strings.ts'
 import type { Value } from '../../../../language/expression/value.ts'
 
@@ -16,7 +17,7 @@ export const readJsonHead = (json: Buffer): Value[] => {
     // payload, which contains no id, and may be too large to be parsed.
     if (end >= json.length || end - start > MAX_ELEMENT_BYTES) break
     try {
-      head.push(JSON.parse(json.toString('utf8', start, end)) as Value)
+      head.push(parseJson(json.toString('utf8', start, end)) as Value)
     } catch {
       break
     }

@@ -1,6 +1,7 @@
 // Encodes and decodes WAMP messages as JSON text. Bytes follow WAMP's convention for JSON, a text of U+0000 and base64
 // (WAMP protocol, *Binary conversion of JSON Strings*). Its errors never quote a message.
 
+import { parseJson } from '../../../../base/parse-json.ts'
 import { isUtf8 } from 'node:buffer'
 import { holdsInfinity } from '../../../../base/json-infinity.ts'
 import { isList, setOwn, type Value, type ValueMap } from '../../../../language/expression/value.ts'
@@ -34,7 +35,7 @@ export const json: Serializer = {
     let message: Value
     try {
       if (bytes.length > HARMLESS_JSON_BYTES) countValues(bytes, text)
-      message = JSON.parse(text) as Value
+      message = parseJson(text) as Value
     } catch (cause) {
       const why = cause instanceof DecodeError ? cause.message : 'a message is no JSON'
       throw unreadable(readable(readJsonHead(bytes), text), why)

@@ -75,6 +75,7 @@ describe('work is counted, whatever the value', () => {
     ['json:decode', () => `[${'[],'.repeat(2000)}0]`, 328_000],
     ['json:decode', () => `{${'"abc":1,'.repeat(2000)}"":0}`, 512_000],
     ['json:decode', () => `{${'"abc":1,'.repeat(100)}"":0}`, 8800],
+    ['json:decode', () => `{${String.raw`"\n":1,`.repeat(2000)}"":0}`, 1_520_000],
   ])('%s takes %#', (pipe, input, units) => {
     const source = pipe.startsWith('get') ? `{{security |> ${pipe}}}` : `{{request.x |> ${pipe}}}`
     const taken = workOf(source, input())
