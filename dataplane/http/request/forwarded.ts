@@ -47,9 +47,10 @@ export const createClientReader = (cidrs: readonly string[]): ReadClient => {
 }
 
 const lastUntrusted = (list: AddressList, header: string): string | undefined => {
-  const addresses = header.split(',').map((part) => canonicalAddress(part.trim()))
-  for (let index = addresses.length - 1; index >= 0; index--) {
-    const address = addresses[index] ?? ''
+  const parts = header.split(',')
+  // Proxies append, and clients may have sent thousands before.
+  for (let index = parts.length - 1; index >= 0; index--) {
+    const address = canonicalAddress((parts[index] ?? '').trim())
     if (isIP(address) === 0) return undefined
     if (!list.has(address) || index === 0) return address
   }
