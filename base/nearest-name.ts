@@ -37,14 +37,41 @@ export const didYouMean = (name: string, candidates: Iterable<string>): string =
 }
 
 /**
- * Whether two names are the same but for case, `_` and `-`, or one letter apart.
- * @example isMisspelling('body_max_byts', 'body_max_bytes') // true
+ * Finds the known name that another one equals but for case, `_` and `-`, or but for one letter. It may be asked about
+ * millions of names, so it takes a few comparisons of letters for each.
+ * @example findMisspelt(['body_max_bytes'])('body_max_byts') // 'body_max_bytes'
  */
-export const isMisspelling = (name: string, known: string): boolean =>
-  name.length <= MAX_LENGTH &&
-  (plainOf(name) === plainOf(known) ||
-    (Math.abs(name.length - known.length) <= 1 &&
-      editDistance(name.toLowerCase(), known.toLowerCase(), 1) <= 1))
+export const findMisspelt = (names: Iterable<string>): ((name: string) => string | undefined) => {
+  const known = Array.from(names, (name) => ({
+    name,
+    lower: name.toLowerCase(),
+    plain: plainOf(name),
+  }))
+  return (name) => {
+    if (name.length > MAX_LENGTH) return undefined
+    const lower = name.toLowerCase()
+    const plain = plainOf(name)
+    return known.find((each) => each.plain === plain || isOneLetterApart(each.lower, lower))?.name
+  }
+}
+
+/** By a letter that is put in, left out, replaced, or swapped with its neighbour. Or the same. */
+const isOneLetterApart = (left: string, right: string): boolean => {
+  const shorter = Math.min(left.length, right.length)
+  const longer = Math.max(left.length, right.length)
+  if (longer - shorter > 1) return false
+  let start = 0
+  while (start < shorter && left[start] === right[start]) start++
+  let end = 0
+  while (end < shorter - start && left[left.length - 1 - end] === right[right.length - 1 - end])
+    end++
+  const rest = longer - start - end
+  const isSwapped = (): boolean =>
+    left.length === right.length &&
+    left[start] === right[start + 1] &&
+    left[start + 1] === right[start]
+  return rest <= 1 || (rest === 2 && isSwapped())
+}
 
 const plainOf = (name: string): string => name.toLowerCase().replaceAll(/[-_]/g, '')
 

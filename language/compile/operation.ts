@@ -16,12 +16,12 @@ import { constant, type Template } from '../expression/template.ts'
 import type { Value } from '../expression/value.ts'
 import type { Diagnostics } from './diagnostics.ts'
 import { type FoldedMap, readShape, readTextOrWait, toFoldedMap } from './folded.ts'
+import { reportMisspelt } from './misspelt-restrictions.ts'
 import { toPlain } from './plain.ts'
 import { operationReads } from '../operation-reads.ts'
 import type { Scope } from './scope.ts'
 import { UNSENT_IN_RESPONSES } from '../unsent-headers.ts'
 import { validatePart } from '../validate.ts'
-import { misspeltRestrictions } from '../validate/unknown-properties.ts'
 import { type WarnAt, warnOfFailures } from './warn-of-failures.ts'
 
 /** The path that an operation belongs to, with its own properties folded. */
@@ -46,8 +46,7 @@ export const compileOperation = (
 ): CompiledOperation | undefined => {
   const { scope, diagnostics } = deps
   const template = foldInScope(raw, pointer, scope, diagnostics)
-  if (typeof raw === 'string' && template !== FAULT)
-    validateGiven(template, method, pointer, diagnostics)
+  if (typeof raw === 'string' && template !== FAULT) validateGiven(template, method, pointer, deps)
   const map = toFoldedMap(template, pointer, diagnostics)
   if (map === undefined) return undefined
   const actionMap = requiredMap(map, 'action', diagnostics)
@@ -94,15 +93,12 @@ const validateGiven = (
   template: Template,
   method: Method,
   pointer: string,
-  diagnostics: Diagnostics,
+  { scope: { allowance }, diagnostics }: PathDeps,
 ): void => {
   const part = method === 'options' ? 'optionsOperation' : 'operation'
-  const operation = toPlain(template)
-  for (const { code, path, message } of [
-    ...validatePart(part, operation, pointer),
-    ...misspeltRestrictions(part, operation, pointer),
-  ])
+  for (const { code, path, message } of validatePart(part, toPlain(template), pointer))
     diagnostics.problem(code, path, message)
+  reportMisspelt(part, template, pointer, { allowance, diagnostics })
 }
 
 const requiredMap = (

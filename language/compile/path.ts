@@ -12,7 +12,7 @@ import { compileSecurity } from './security.ts'
 import type { CompiledSecurity } from './security.ts'
 import type { CompiledOperation, CompiledPath } from '../compiled.ts'
 import { type Method, METHODS, type Scheme } from '../document.ts'
-import { fold } from '../expression/fold.ts'
+import { FAULT, fold } from '../expression/fold.ts'
 import { constant, type Template } from '../expression/template.ts'
 import { ownValue } from '../expression/lookup.ts'
 import { isMap, type Value, type ValueMap } from '../expression/value.ts'
@@ -20,9 +20,8 @@ import type { Diagnostics } from './diagnostics.ts'
 import { type Placed, readTexts, toFoldedMap } from './folded.ts'
 import type { HostPattern } from '../routes/host-pattern.ts'
 import { joinPatterns, parsePath, type PathPattern } from '../routes/path-pattern.ts'
-import { toPlain } from './plain.ts'
+import { reportMisspelt } from './misspelt-restrictions.ts'
 import { createScope, type Scope } from './scope.ts'
-import { misspeltRestrictions } from '../validate/unknown-properties.ts'
 
 const SCHEMES: readonly Scheme[] = ['http', 'https']
 
@@ -137,16 +136,17 @@ const bindingsOf = (
 /** `variables` and `defaults` of a path may each be one expression that yields the map. */
 const createPathScope = (raw: ValueMap, pointer: string, version: VersionDeps): Scope => {
   const { scope, diagnostics } = version
+  const { allowance } = scope
   const written = (key: InheritedMap): Value | undefined => ownValue(raw, key)
   const give = (key: InheritedMap): Template | undefined => {
     const value = written(key)
     if (typeof value !== 'string') return undefined
     const place = childPointer(pointer, key)
     const template = fold(value, place, scope.foldScope, diagnostics.report)
-    if (key === 'defaults')
-      for (const { code, path, message } of misspeltRestrictions(key, toPlain(template), place))
-        diagnostics.problem(code, path, message)
-    return toFoldedMap(template, place, diagnostics) && scope.allowance.take(template, place)
+    if (toFoldedMap(template, place, diagnostics) === undefined) return undefined
+    const taken = allowance.take(template, place)
+    if (key === 'variables' || taken === FAULT) return taken
+    return reportMisspelt(key, template, place, { allowance, diagnostics }) ? template : FAULT
   }
   const variables = written('variables')
   const defaults = written('defaults')

@@ -1,7 +1,7 @@
 // Finds properties that nothing reads, so that a misspelt name does not pass silently, and those that restrict, which no
 // gateway may ignore. The table of keys is the only list of names; free-form maps are not searched.
 
-import { isMisspelling } from '../../base/nearest-name.ts'
+import { findMisspelt } from '../../base/nearest-name.ts'
 import { childPointer } from '../../base/json-pointer.ts'
 import { ownValue } from '../expression/lookup.ts'
 import { mapAt, memberAt } from '../expression/members.ts'
@@ -44,43 +44,49 @@ export interface UnknownProperties {
  * `variables`, `info`, `options`, `headers`, bodies, …). At most 1000 of each.
  * @example unknownProperties({ …, hots: 'a' }).warnings // [{ code: 'UnknownProperty', path: '/hots', … }]
  */
-export const unknownProperties = (document: unknown): UnknownProperties =>
-  findUnknown(document, '', DOCUMENT)
-
-/** Of a part that an expression gives, of which nothing but its restrictions is known to matter. */
-export const misspeltRestrictions = (
-  part: 'defaults' | 'operation' | 'optionsOperation',
-  value: unknown,
-  pointer: string,
-): readonly Problem[] => findUnknown(value, pointer, shapeOf(DEFINITIONS[part])).problems
-
-const findUnknown = (value: unknown, pointer: string, shape: Shape): UnknownProperties => {
+export const unknownProperties = (document: unknown): UnknownProperties => {
   const problems: Problem[] = []
   const warnings: Warning[] = []
   const unknown = (path: string, key: string, hintOf: () => string): void => {
-    const restriction = restrictionLike(key)
-    const name = key.length <= 60 ? key : `${key.slice(0, 60).toWellFormed()}…`
-    if (restriction !== undefined) {
-      if (problems.length < MAX_WARNINGS)
-        problems.push({
-          code: 'invalid_value',
-          path,
-          message: describeRestriction(name, restriction),
-        })
+    const problem = misspeltRestriction(path, key)
+    if (problem !== undefined) {
+      if (problems.length < MAX_WARNINGS) problems.push(problem)
     } else if (warnings.length < MAX_WARNINGS) {
-      const message = `There is no property '${name}' here: it has no effect${hintOf()}`
+      const message = `There is no property '${shortened(key)}' here: it has no effect${hintOf()}`
       warnings.push({ code: 'UnknownProperty', path, message })
     }
   }
-  visit(value, pointer, shape, { unknown })
+  visit(document, '', DOCUMENT, { unknown })
   return { problems, warnings }
 }
 
+export type GivenPart = 'defaults' | 'operation' | 'optionsOperation'
+
+/** Of a part that an expression gives, of which nothing but its restrictions is known to matter. Pointers begin there. */
+export const misspeltRestrictions = (part: GivenPart, value: unknown): readonly Problem[] => {
+  const problems: Problem[] = []
+  const unknown = (path: string, key: string): void => {
+    const problem = misspeltRestriction(path, key)
+    if (problem !== undefined && problems.length < MAX_WARNINGS) problems.push(problem)
+  }
+  visit(value, '', shapeOf(DEFINITIONS[part]), { unknown })
+  return problems
+}
+
+const misspeltRestriction = (path: string, key: string): Problem | undefined => {
+  const restriction = restrictionLike(key)
+  if (restriction === undefined) return undefined
+  return { code: 'invalid_value', path, message: describeRestriction(shortened(key), restriction) }
+}
+
+const shortened = (key: string): string =>
+  key.length <= 60 ? key : `${key.slice(0, 60).toWellFormed()}…`
+
 /** The name of a key that restricts, of which another name may be a misspelling; itself where it is one. */
 const restrictionLike = (name: string): string | undefined =>
-  RESTRICTING_KEYS.has(name)
-    ? name
-    : [...RESTRICTING_KEYS.keys()].find((known) => isMisspelling(name, known))
+  RESTRICTING_KEYS.has(name) ? name : restrictionMeant(name)
+
+const restrictionMeant = findMisspelt(RESTRICTING_KEYS.keys())
 
 const describeRestriction = (name: string, restriction: string): string => {
   const places = RESTRICTING_KEYS.get(restriction) ?? []

@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals'
-import { didYouMean, nearestName } from '../../base/nearest-name.ts'
+import { didYouMean, findMisspelt, nearestName } from '../../base/nearest-name.ts'
 
 const NAMES = [
   'get',
@@ -76,5 +76,28 @@ describe('the nearest name', () => {
   it('ends a sentence', () => {
     expect(didYouMean('ruote', ['route'])).toBe("; did you mean 'route'?")
     expect(didYouMean('x', ['route'])).toBe('')
+  })
+})
+
+describe('findMisspelt', () => {
+  it.each<[string, string, boolean]>([
+    ['the same', 'security', true],
+    ['in another case', 'SECURITY', true],
+    ['a letter replaced at the start', 'xecurity', true],
+    ['a letter replaced at the end', 'securitx', true],
+    ['a letter left out', 'secrity', true],
+    ['a letter put in', 'secuurity', true],
+    ['a letter put in at the end', 'securityy', true],
+    ['two neighbours swapped', 'secuirty', true],
+    ['the last two swapped', 'securiyt', true],
+    ['any number of separators', 's-e_c-u_r-i_t-y', true],
+    ['two letters replaced', 'xecuritx', false],
+    ['two letters that are no neighbours swapped', 'sucerity', false],
+    ['two letters left out', 'securt', false],
+    ['one put in and one replaced', 'xsecuritx', false],
+    ['longer than any name', `security${'-'.repeat(60)}`, false],
+    ['empty', '', false],
+  ])('%s: %j', (_, name, isFound) => {
+    expect(findMisspelt(['accepts', 'security'])(name)).toBe(isFound ? 'security' : undefined)
   })
 })

@@ -232,6 +232,15 @@ describe('a document', () => {
     ])
   })
 
+  it('may not misspell a restriction in defaults or an operation that an expression gives', () => {
+    const variables = { d: { acepts: [] }, op: { action: { type: 'static' }, body_max_byts: 1 } }
+    const paths = { '/x': { defaults: '{{variables.d}}', get: '{{variables.op}}' } }
+    expect(faultsOf({ api: { variables }, paths })).toEqual([
+      ['/variables/d/acepts', 'invalid_value'],
+      ['/variables/op/body_max_byts', 'invalid_value'],
+    ])
+  })
+
   it('names its realm, cut, when there is none', () => {
     const document = documentOf({ api: { realm_uri: `com.${'x'.repeat(1000)}` } })
     const compilation = compile(document, { realm: () => undefined })
