@@ -30,7 +30,7 @@ interface Visitor {
   readonly known?: (name: string, shape: Shape) => void
   readonly unknown?: (pointer: string, name: string, hint: () => string) => void
   /** A text stands where an object might, which an expression gives. */
-  readonly given?: (pointer: string) => void
+  readonly given?: () => void
 }
 
 export interface UnknownProperties {
@@ -97,39 +97,30 @@ const describeRestriction = (name: string, restriction: string): string => {
 }
 
 /**
- * The names of the keys of a document that restrict, sorted. Where an expression gives an object, its keys stand
- * elsewhere in the document: then all that are called so count.
+ * The names of the keys of a document that restrict, sorted. All that there are where an expression gives an object, since
+ * its keys may be made of a text or a Secret.
  * @example restrictingKeysOf({ …, security: { type: 'basic' } }) // ['security']
  */
 export const restrictingKeysOf = (document: unknown): readonly string[] => {
   const found = new Set<string>()
-  const given: string[] = []
   visit(document, '', DOCUMENT, {
     known: (name, { restricts }) => {
       if (restricts) found.add(name)
     },
-    given: (pointer) => given.push(pointer),
+    given: () => {
+      for (const name of RESTRICTING_KEYS.keys()) found.add(name)
+    },
   })
   // `variables.security` of the API is a default.
-  const hasVariable = memberAt(mapAt(asMap(document), 'variables'), 'security') !== undefined
-  if (hasVariable || given.length > 0) collectNames(document, found)
+  if (memberAt(mapAt(asMap(document), 'variables'), 'security') !== undefined) found.add('security')
   return [...found].sort()
 }
 
 const asMap = (value: unknown): ValueMap => (isMap(value) ? value : {})
 
-const collectNames = (value: unknown, found: Set<string>): void => {
-  if (Array.isArray(value)) for (const item of value) collectNames(item, found)
-  else if (isMap(value))
-    for (const [name, member] of Object.entries(value)) {
-      if (RESTRICTING_KEYS.has(name)) found.add(name)
-      collectNames(member, found)
-    }
-}
-
 const visit = (value: unknown, pointer: string, shape: Shape, visitor: Visitor): void => {
   if (Array.isArray(value)) visitEntries(value.entries(), pointer, shape.entries, visitor)
-  else if (typeof value === 'string' && !isFree(shape)) visitor.given?.(pointer)
+  else if (typeof value === 'string' && !isFree(shape)) visitor.given?.()
   else if (!isMap(value)) return
   else if (isFree(shape)) visitEntries(Object.entries(value), pointer, shape.entries, visitor)
   else visitProperties(value, pointer, shape, visitor)

@@ -1,5 +1,6 @@
 import { describe, expect, it } from '@jest/globals'
 import type { Value, ValueMap } from '../../../language/expression/value.ts'
+import { RESTRICTING_KEYS } from '../../../language/schema/restricting-keys.ts'
 import {
   misspeltRestrictions,
   restrictingKeysOf,
@@ -190,11 +191,15 @@ describe('restrictingKeysOf', () => {
       ),
       [],
     ],
-    [
-      'in a variable, where an expression gives an object',
-      documentWith({ get: '{{variables.op}}' }, { variables: { op: { body_max_bytes: 1 } } }),
-      ['body_max_bytes'],
-    ],
+    ...[
+      '{{variables.op}}',
+      "{{variables.text |> json:decode |> put('pool_size', 1)}}",
+      '{{variables.secret}}',
+    ].map((get): [string, ValueMap, readonly string[]] => [
+      `all where an expression gives an object: ${get}`,
+      documentWith({ get }, { variables: { op: { body_max_bytes: 1 }, text: '{}' } }),
+      [...RESTRICTING_KEYS.keys()].sort(),
+    ]),
     [
       'a default that stands among the variables',
       documentWith({}, { variables: { security: { type: 'basic' } } }),
