@@ -7,6 +7,7 @@ import { writtenPlaces } from '../../../language/compile/written-place.ts'
 import type { ValueMap } from '../../../language/expression/value.ts'
 import { conflictProblem } from '../../../language/routes/conflicts.ts'
 import { digestOf } from '../../../language/wire/digest.ts'
+import { criticalMembers } from '../../../language/wire/members.ts'
 import type { Warning } from '../../../language/problem.ts'
 import { validateRealmRecord } from './validate-realm.ts'
 import type { SyncItem } from '../../../language/wire/wire.ts'
@@ -51,7 +52,12 @@ export const loadUnmanaged = async (
     return { item: rejectedItem('spec', id, validation.problems, validation.warnings) }
   const since = before?.since ?? context.nextSince()
   const warnings = warningsOf(draft, document, validation)
-  const candidate = toUnmanagedDocument({ ...validation, warnings }, since, context.nowMs)
+  const critical = criticalMembers('spec', { spec: document })
+  const candidate: LoadedDocument = {
+    ...toUnmanagedDocument({ ...validation, warnings }, since, context.nowMs),
+    // No sender named them, and an older version must not take it from a snapshot without them.
+    ...(critical.length > 0 && { critical }),
+  }
   const clashes = draft.clashesOf(candidate)
   if (clashes.length > 0) {
     const problems = clashes.map(({ claim, winnerId }) => conflictProblem(claim, winnerId))

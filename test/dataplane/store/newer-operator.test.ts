@@ -263,6 +263,24 @@ describe('a snapshot under another version', () => {
     expect(Object.keys(stateOf(older.store).specs)).toEqual(ids)
   })
 
+  it('names the policies of a document loaded by hand, for an older one that lacks them', async () => {
+    const files = new MemoryFiles()
+    const open = () => new Snapshot({ files, log: createSilentLog(), now: () => 0 })
+    const rig = makeRig({ snapshot: open() })
+    await rig.store.restore()
+    await rig.store.putRealm({ uri: REALM })
+    await rig.load({ ...makeDocument('a'), security: {} }, makeDocument('b'))
+    await rig.store.close()
+    const { entries } = await open().load()
+    const named = entries.flatMap((entry) =>
+      entry.kind === 'spec' ? [[entry.document.id, entry.document.critical]] : [],
+    )
+    expect(Object.fromEntries(named)).toEqual({
+      a: ['/spec/**/security'],
+      b: undefined,
+    })
+  })
+
   it.each([
     ['leaves out a realm with a policy that it does not know', ['/realm/networks'], 0],
     ['keeps one with policies that it knows', ['/realm/users'], 1],
