@@ -44,7 +44,7 @@ export const replaced: Apply = (input, args, host) => {
   const [from, to] = [patternFrom(args[0]), argumentFrom(args[1])]
   const count = countOf(text, from, host)
   if (count === 0) return text
-  spend(host, bytesOfText(text) + count * (bytesOfText(to) - bytesOfText(from)))
+  spend(host, bytesOfText(text) + count * (Buffer.byteLength(to) - Buffer.byteLength(from)))
   // Five times as fast as `replaceAll` with many places, and `$` has no meaning.
   return text.split(from).join(to)
 }
@@ -63,7 +63,7 @@ export const joined: Apply = (input, args, host) => {
   if (!isList(input)) throw new FunctionError('takes a list', input)
   const separator = argumentFrom(args[0])
   spendWork(host, input.length * (UNITS.element + UNITS.value + separator.length))
-  spend(host, Math.max(0, input.length - 1) * bytesOfText(separator))
+  spend(host, Math.max(0, input.length - 1) * Buffer.byteLength(separator))
   const texts = input.map((element) => {
     const text = elementText(element)
     spendWork(host, text.length)

@@ -308,6 +308,19 @@ describe('functions refuse', () => {
   })
 })
 
+describe('a result of many bytes is refused before it is made', () => {
+  it.each([
+    ['replace(a, {{request.wide}})', 'a'.repeat(8300)],
+    ['join({{request.wide}})', Array.from({ length: 8300 }, () => '')],
+  ])('%s', (pipe, input) => {
+    const run = evaluator(folded(`{{request.x |> ${pipe}}}`).template)
+    const context = contextOf({ request: { x: input, wide: '€'.repeat(1000) } })
+    expect(failureOf(() => run({ ...context, budget: 8 * 1024 * 1024 })).message).toContain(
+      'produces too much',
+    )
+  })
+})
+
 describe('random', () => {
   const list = [1, 2, 3, 4]
 
