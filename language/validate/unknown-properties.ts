@@ -25,10 +25,12 @@ interface Shape {
   readonly restricts: boolean
 }
 
+type Member = readonly [name: string, value: unknown]
+
 /** What a walk over a document meets. */
 interface Visitor {
   readonly known?: (name: string, shape: Shape) => void
-  readonly unknown?: (pointer: string, name: string, hint: () => string) => void
+  readonly unknown?: (pointer: string, member: Member, hint: () => string) => void
   /** A text stands where an object might, which an expression gives. */
   readonly given?: () => void
 }
@@ -47,12 +49,12 @@ export interface UnknownProperties {
 export const unknownProperties = (document: unknown): UnknownProperties => {
   const problems: Problem[] = []
   const warnings: Warning[] = []
-  const unknown = (path: string, key: string, hintOf: () => string): void => {
-    const problem = misspeltRestriction(path, key)
+  const unknown = (path: string, member: Member, hintOf: () => string): void => {
+    const problem = misspeltRestriction(path, member)
     if (problem !== undefined) {
       if (problems.length < MAX_WARNINGS) problems.push(problem)
     } else if (warnings.length < MAX_WARNINGS) {
-      const message = `There is no property '${shortened(key)}' here: it has no effect${hintOf()}`
+      const message = `There is no property '${shortened(member[0])}' here: it has no effect${hintOf()}`
       warnings.push({ code: 'UnknownProperty', path, message })
     }
   }
@@ -65,17 +67,18 @@ export type GivenPart = 'defaults' | 'operation' | 'optionsOperation'
 /** Of a part that an expression gives, of which nothing but its restrictions is known to matter. Pointers begin there. */
 export const misspeltRestrictions = (part: GivenPart, value: unknown): readonly Problem[] => {
   const problems: Problem[] = []
-  const unknown = (path: string, key: string): void => {
-    const problem = misspeltRestriction(path, key)
+  const unknown = (path: string, member: Member): void => {
+    const problem = misspeltRestriction(path, member)
     if (problem !== undefined && problems.length < MAX_WARNINGS) problems.push(problem)
   }
   visit(value, '', shapeOf(DEFINITIONS[part]), { unknown })
   return problems
 }
 
-const misspeltRestriction = (path: string, key: string): Problem | undefined => {
+const misspeltRestriction = (path: string, [key, value]: Member): Problem | undefined => {
   const restriction = restrictionLike(key)
-  if (restriction === undefined) return undefined
+  // What is active is served, as without it (§2.2).
+  if (restriction === undefined || (key === 'is_active' && value === true)) return undefined
   return { code: 'invalid_value', path, message: describeRestriction(shortened(key), restriction) }
 }
 
@@ -147,7 +150,7 @@ const visitProperties = (map: ValueMap, pointer: string, shape: Shape, visitor: 
       visitor.known?.(key, child)
       if (!isLeaf(child)) visit(value, childPointer(pointer, key), child, visitor)
     } else if (!isOfUnknownType || !isOfAnyType(shape, key))
-      visitor.unknown?.(childPointer(pointer, key), key, () => hint(key, shape, typed))
+      visitor.unknown?.(childPointer(pointer, key), [key, value], () => hint(key, shape, typed))
   }
 }
 

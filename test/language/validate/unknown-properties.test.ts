@@ -159,6 +159,17 @@ describe('a name close to that of a key that restricts', () => {
     expect([problems.length, warnings.length]).toEqual([count, 1 - count])
   })
 
+  it.each<[string, Value, number]>([
+    ['is_active', true, 0],
+    ['is_active', false, 1],
+    ['is_active', 'true', 1],
+    ['is_active', '{{variables.on}}', 1],
+    ['isActive', true, 1],
+  ])('at a path, %j: %j, where only what is served anyway is a warning', (name, value, count) => {
+    const { problems, warnings } = unknownProperties(documentWith({ [name]: value }))
+    expect([problems.length, warnings.length]).toEqual([count, 1 - count])
+  })
+
   it('counts in what an expression gives', () => {
     const operation = { action: { type: 'static', acepts: 1 }, body_max_byts: 1, time_out: 1 }
     const problems = misspeltRestrictions('operation', operation)
