@@ -80,6 +80,7 @@ describe('a failed file that is repeated', () => {
     ['is not loaded', { parts: FAILED, again: { [REAL]: 'x' }, ...BROKEN }],
     ['was not run at all', { parts: FAILED, again: {}, ...BROKEN }],
     ['skips what had failed', { parts: FAILED, again: { [REAL]: 'ps' }, ...BROKEN }],
+    ['skips what had passed', { parts: FAILED, again: { [REAL]: 'sp' }, ...BROKEN }],
     [
       'passes, and was not loaded at first',
       {

@@ -105,7 +105,7 @@ const countFailures = (file: FileReport): number => {
   return failedTests === 0 && file.status === 'failed' ? 1 : failedTests
 }
 
-/** The repetition of a failed file in which all of it passed, each test that had failed among them. */
+/** The repetition of a failed file in which all of it passed, each test that had run before among them. */
 const findPassing = (file: FileReport, repeated: readonly FileReport[]): FileReport | undefined => {
   if (file.status !== 'failed') return undefined
   return repeated.find(({ name, status, assertionResults }) => {
@@ -113,7 +113,7 @@ const findPassing = (file: FileReport, repeated: readonly FileReport[]): FileRep
       assertionResults.flatMap((test) => (test.status === 'passed' ? [nameOf(test)] : [])),
     )
     const hasPassed = (test: TestReport): boolean =>
-      test.status !== 'failed' || passed.has(nameOf(test))
+      (test.status !== 'failed' && test.status !== 'passed') || passed.has(nameOf(test))
     return (
       name === file.name &&
       status === 'passed' &&
