@@ -32,15 +32,14 @@ interface KeyPlace {
   readonly to: number
 }
 
-/** Keys with a backslash. Text that is no JSON has any; its faults stay where they are. */
+/** Keys with a backslash. In text that is no JSON they may be any places; replacing them mends none of its faults. */
 const escapedKeys = (text: string): readonly KeyPlace[] => {
   const keys: KeyPlace[] = []
   let backslash = text.indexOf('\\')
   for (let from = text.indexOf('"'); from !== -1 && backslash !== -1;) {
     let to = text.indexOf('"', from + 1) + 1
     if (to === 0) break
-    const isEscaped = backslash < to
-    if (isEscaped) {
+    if (backslash < to) {
       to = endOfString(text, Math.max(from + 1, backslash))
       if (backslash > from && isKey(text, to)) keys.push({ from, to })
       backslash = text.indexOf('\\', to)
@@ -73,7 +72,7 @@ const COLON = 0x3a
 const BLANKS: ReadonlySet<number> = new Set([0x20, 0x09, 0x0a, 0x0d])
 
 /** Quotes, backslashes and control characters can't be written without an escape. */
-// eslint-disable-next-line no-control-regex
+// eslint-disable-next-line no-control-regex -- these are what JSON can't have as they are
 const NEEDS_ESCAPE = /["\\\u0000-\u001f]/
 
 /** Other keys for those that can't be written without an escape. Nobody who writes the text can know them. */

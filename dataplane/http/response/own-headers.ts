@@ -31,7 +31,7 @@ export const ID_ENTRIES = 2
 
 /**
  * A flat list. Headers of the response win by name, but a link stands beside others: it is one of a list (RFC 8288 §3).
- * @param body whose it is: what an upstream sends is not described anew, nor is what is sent on an upgraded connection
+ * @param body whose it is: what an upstream sends keeps its own description, and so does what is sent on an upgraded connection
  */
 export const ownHeaders = (
   headers: HeaderList,
