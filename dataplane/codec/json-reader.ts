@@ -31,6 +31,8 @@ export interface JsonReading {
 const PIECE_BYTES = 32 * 1024
 /** As long as no comma comes, a step looks for one in so many times the bytes of a piece. */
 const SCANNED_PIECES = 4
+/** More than any character has, written as an escape or not. */
+const LEAST_SCANNED = 16
 
 /**
  * Gives nothing after each piece, and returns the value.
@@ -87,6 +89,8 @@ class JsonReader {
   #values = 0
   /** More containers are open within one that is not parsed. */
   #mostOpen = Infinity
+  /** The parts of the text that a step ended within, which goes on at `#at`. */
+  #text: string[] | undefined
 
   constructor(json: Uint8Array, reading: JsonReading) {
     this.#json = json
@@ -97,23 +101,60 @@ class JsonReader {
 
   /** Parses what was found before, and finds the end of the next piece. True: it was the last one. @throws JsonError */
   readPiece(): boolean {
-    const json = this.#json
-    const { length } = json
     if (this.#isCutDue) this.#cut(this.#at - 1)
-    let at = this.#at
     const { pieceBytes = PIECE_BYTES } = this.#reading
-    const full = at + pieceBytes
-    const end = Math.min(at + SCANNED_PIECES * pieceBytes, length)
-    for (; at < end && !this.#isCutDue; at++) {
-      const byte = json[at] ?? 0
-      if (byte === QUOTE) at = endOfString(json, at + 1) - 1
-      else if (IS_MARK[byte] === 1) this.#passMark(byte, at, full)
+    const full = this.#at + pieceBytes
+    const end = this.#at + Math.max(SCANNED_PIECES * pieceBytes, LEAST_SCANNED)
+    const scanned = this.#json.subarray(0, end)
+    if (this.#text === undefined) this.#scan(scanned, full)
+    else this.#readText(this.#text, scanned)
+    if (this.#at < this.#json.length || this.#isCutDue || this.#text !== undefined) return false
+    if (this.#open.length > 1) throw malformed()
+    this.#endContainer(this.#innermost, this.#at)
+    return true
+  }
+
+  /** Up to where a piece or `scanned` ends. */
+  #scan(scanned: Uint8Array, full: number): void {
+    let at = this.#at
+    for (; at < scanned.length && !this.#isCutDue; at++) {
+      const byte = scanned[at] ?? 0
+      if (byte === QUOTE) {
+        const behind = endOfString(scanned, at + 1)
+        if (behind > scanned.length && this.#beginText(at)) return
+        at = (behind > scanned.length ? endOfString(this.#json, at + 1) : behind) - 1
+      } else if (IS_MARK[byte] === 1) this.#passMark(byte, at, full)
     }
     this.#at = at
-    if (at < length || this.#isCutDue) return false
-    if (this.#open.length > 1) throw malformed()
-    this.#endContainer(this.#innermost, length)
+  }
+
+  /** False: it is no value, or one within what is not parsed. @param quote the opening one */
+  #beginText(quote: number): boolean {
+    const container = this.#innermost
+    const isKey = container.isMap && this.#isBlank(container.member, quote)
+    if (isKey || this.#open.length > this.#mostOpen) return false
+    if (container.latest >= container.member) throw malformed()
+    container.latest = quote
+    this.#separateAll()
+    this.#separate(container, quote)
+    this.#text = []
+    this.#at = quote + 1
     return true
+  }
+
+  /** Parses what a text has in `scanned`; it may end with part of a character. */
+  #readText(parts: string[], scanned: Uint8Array): void {
+    const behind = endOfString(scanned, this.#at)
+    const isWhole = behind <= scanned.length
+    const end = isWhole ? behind - 1 : endOfCharacters(scanned, this.#at)
+    if (end === this.#at && !isWhole) throw malformed()
+    const [part] = this.#parse(false, `"${this.#decode(this.#at, end)}"`) as [string]
+    parts.push(part)
+    this.#at = isWhole ? behind : end
+    if (isWhole) {
+      this.#addValue(this.#innermost, parts.join(''), behind)
+      this.#text = undefined
+    }
   }
 
   #passMark(byte: number, at: number, full: number): void {
@@ -156,14 +197,25 @@ class JsonReader {
     const { unparsed } = this.#reading
     if (unparsed !== undefined && this.#open.length === this.#mostOpen) {
       this.#separateAll()
-      this.#separate(parent, container)
-      add(parent, unparsed.toValue(this.#json.subarray(container.bracket, at + 1)))
+      this.#separate(parent, container.bracket)
+      this.#addValue(
+        parent,
+        unparsed.toValue(this.#json.subarray(container.bracket, at + 1)),
+        at + 1,
+      )
     } else if (container.target !== undefined) {
       this.#endContainer(container, at)
-      add(parent, container.target)
-    } else return
-    parent.rest = at + 1
-    parent.hasValue = true
+      this.#addValue(parent, container.target, at + 1)
+    }
+  }
+
+  /** @param behind where the text goes on behind the value */
+  #addValue(container: Container, value: unknown, behind: number): void {
+    const { target, key } = container
+    if (Array.isArray(target)) target.push(value)
+    else if (target !== undefined) setOwn(target, key, value)
+    container.rest = behind
+    container.hasValue = true
   }
 
   #endMember(comma: number, isFull: boolean): void {
@@ -193,16 +245,16 @@ class JsonReader {
     for (const container of this.#open) {
       if (parent !== undefined && container.target === undefined) {
         container.target = container.isMap ? createTable() : []
-        this.#separate(parent, container)
+        this.#separate(parent, container.bracket)
       }
       parent = container
     }
   }
 
-  /** Parses what a container has before `child`, which is the value of its current member. */
-  #separate(container: Container, child: Container): void {
+  /** Parses what a container has before the value of its current member, which begins at `start`. */
+  #separate(container: Container, start: number): void {
     if (container.rest < container.member) this.#parseRest(container, container.member - 1)
-    const member = this.#parse(container.isMap, container.member, child.bracket, 'null')
+    const member = this.#parse(container.isMap, `${this.#decode(container.member, start)}null`)
     container.key = Object.keys(member)[0] ?? ''
   }
 
@@ -213,7 +265,7 @@ class JsonReader {
 
   /** Of a container that was divided: each of its parts has members, as a comma is before it or behind. */
   #parseRest(container: Container, end: number): void {
-    const part = this.#parse(container.isMap, container.rest, end)
+    const part = this.#parse(container.isMap, this.#decode(container.rest, end))
     const { target } = container
     let isEmpty = true
     if (Array.isArray(part)) {
@@ -227,11 +279,10 @@ class JsonReader {
     if (isEmpty) throw malformed()
   }
 
-  #parse(isMap: boolean, from: number, to: number, value = ''): Target {
+  #parse(isMap: boolean, text: string): Target {
     this.#reading.count?.(this.#containers, this.#values)
     this.#containers = 0
     this.#values = 0
-    const text = `${this.#decode(from, to)}${value}`
     const whole = isMap ? `{${text}}` : `[${text}]`
     let part: Target
     try {
@@ -244,7 +295,11 @@ class JsonReader {
   }
 
   #checkBlank(from: number, to: number): void {
-    if (!/^[ \t\n\r]*$/.test(this.#decode(from, to))) throw malformed()
+    if (!this.#isBlank(from, to)) throw malformed()
+  }
+
+  #isBlank(from: number, to: number): boolean {
+    return /^[ \t\n\r]*$/.test(this.#decode(from, to))
   }
 
   #decode(from: number, to: number): string {
@@ -270,9 +325,29 @@ const newContainer = (isMap: boolean, bracket: number): Container => ({
   hasValue: false,
 })
 
-const add = ({ target, key }: Container, value: unknown): void => {
-  if (Array.isArray(target)) target.push(value)
-  else if (target !== undefined) setOwn(target, key, value)
+const BACKSLASH = 0x5c
+const SMALL_U = 0x75
+const LONGEST_ESCAPE = 6
+
+/** Where the last character begins that may go on behind `json`, a part of a text: one in UTF-8, or an escape. */
+const endOfCharacters = (json: Uint8Array, from: number): number => {
+  let end = json.length
+  while (end > from && ((json[end - 1] ?? 0) & 0xc0) === 0x80) end -= 1
+  if (end < json.length) return Math.max(from, end - 1)
+  if ((json[end - 1] ?? 0) >= 0xc0) return end - 1
+  for (let at = Math.max(from, end - LONGEST_ESCAPE + 1); at < end; at++) {
+    if (json[at] !== BACKSLASH) continue
+    if (isEscaped(json, from, at)) continue
+    if (at + (json[at + 1] === SMALL_U ? LONGEST_ESCAPE : 2) > end) return at
+    at += 1
+  }
+  return end
+}
+
+const isEscaped = (json: Uint8Array, from: number, at: number): boolean => {
+  let first = at
+  while (first > from && json[first - 1] === BACKSLASH) first -= 1
+  return (at - first) % 2 === 1
 }
 
 const malformed = (cause?: unknown): JsonError =>

@@ -156,19 +156,60 @@ describe('readJson', () => {
     ['a map', `{${Array.from({ length: 20_000 }, (_, at) => `"k${at}":1`).join()}}`],
     ['maps', JSON.stringify(Array.from({ length: 20_000 }, (_, at) => ({ [`k${at}`]: at })))],
     ['a list in a map', `{"a":{"b":[${'1,'.repeat(100_000)}1]}}`],
-    ['texts without a comma', `[${'""'.repeat(100_000)}]`],
-  ])('scans at most 128 KiB of %s at once, and parses at most 64', (_, json) => {
+    ['a text', JSON.stringify('\\"é€'.repeat(50_000))],
+    ['a text in a map', `{"a":1,"b":{"c":["${'x'.repeat(300_000)}", 2]}}`],
+  ])('scans at most 128 KiB of %s at once, and parses at most as much', (_, json) => {
     let most = 0
     const check = (text: string): void => {
       most = Math.max(most, text.length)
     }
     const { count } = read(json, { check })
-    expect(most).toBeLessThan(65_536)
+    expect(most).toBeLessThanOrEqual(131_072 + 2)
     expect(count).toBeGreaterThan(json.length / 131_072)
   })
 
-  it('reads no further where a second list follows without a comma', () => {
-    expect(read(`[1,${'[]'.repeat(100_000)}]`)).toEqual({ error: 'malformed', count: 1 })
+  it.each(['[]', '""'])('reads no further where a second %s follows without a comma', (json) => {
+    expect(read(`[1,${json.repeat(100_000)}]`)).toEqual({ error: 'malformed', count: 1 })
+  })
+
+  it('reads a long text as JSON.parse does, with whatever characters a piece ends', () => {
+    const long = fc
+      .array(fc.constantFrom('a', '"', '\\', '\n', '\u0001', 'é', '€', '😀', '\ud83d', '😀😀'))
+      .map((characters) => characters.join('').repeat(3))
+    const escaped = (text: string): string =>
+      text.replaceAll(/[^]/g, (unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`)
+    const asJson = fc
+      .tuple(long, fc.boolean())
+      .map(([text, isEscaped]) => (isEscaped ? `"${escaped(text)}"` : JSON.stringify(text)))
+    const document = fc.oneof(
+      asJson,
+      asJson.map((json) => `[1, ${json} ,{"${'k'.repeat(30)}":${json}}, ${json}]`),
+      asJson.map((json) => `{"a":[{"b": ${json}, "c":1}],"d":${json}}`),
+      asJson.map((json) => `{${json}:1,${json} :${json}}`),
+      asJson.map((json) => `[${json} ${json}]`),
+    )
+    fc.assert(
+      fc.property(
+        document,
+        fc.array(edit, { maxLength: 1 }),
+        fc.integer({ min: 1, max: 9 }),
+        (json, edits, pieceBytes) => {
+          const text = edits.reduce(change, json).toWellFormed()
+          fc.pre(!text.startsWith('\uFEFF'))
+          expect(inPieces(text, pieceBytes)).toEqual(parsed(text))
+        },
+      ),
+      { numRuns: 2000 },
+    )
+  })
+
+  it.each([
+    ['half a character', Buffer.from(`"${'x'.repeat(200_000)}\u20ac`).subarray(0, -1)],
+    ['continuation bytes', Buffer.concat([Buffer.from('"'), Buffer.alloc(200_000, 0x80)])],
+    ['no quote at its end', Buffer.from(`"${'x'.repeat(131_071)}`)],
+    ['half an escape', Buffer.from(`"${'x'.repeat(200_000)}\\u12`)],
+  ])('rejects a long text with %s', (_, json) => {
+    expect(read(json).error).toBe('malformed')
   })
 
   it('counts each piece before it is parsed', () => {
