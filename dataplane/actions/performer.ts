@@ -18,7 +18,7 @@ export interface ActionError {
   readonly status_code: number
   readonly headers: ValueMap
   readonly body: Value
-  /** For the error record if the document has no `on_error`; not visible to expressions. */
+  /** The sentence of the error record, which clients may read. */
   readonly message: string
 }
 

@@ -7,11 +7,11 @@ import type { ActionError } from '../actions/performer.ts'
 
 /** Builds `action.error`, with the status from the document's table. */
 export const viewError = (
-  { message, ...visible }: ActionError,
+  failure: ActionError,
   codes: StatusCodes,
-): { readonly error: ValueMap; readonly message: string; readonly status: number } => {
-  const status = statusOfError(visible, codes)
-  return { error: { ...visible, status_code: status }, message, status }
+): { readonly error: ValueMap; readonly status: number } => {
+  const status = statusOfError(failure, codes)
+  return { error: { ...failure, status_code: status }, status }
 }
 
 /** The status that a client gets of an upstream's error: the document may map it. */

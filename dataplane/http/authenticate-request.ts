@@ -26,7 +26,7 @@ export const authenticateRequest = (
 ): Verdict | Promise<Verdict> => {
   const { authenticate = refuseAll } = options
   const settle = (result: AuthenticateResult): Verdict => {
-    options.onAuthentication?.(guard.type, countedResult(result))
+    options.onAuthentication?.(guard.type, countedResult(result, incomingRequest.id))
     if (result.kind === 'refused') return result.error
     incomingRequest.identity = result.identity
     return undefined
@@ -45,9 +45,9 @@ const refuseAll: Authenticate = ({ type }, realmUri) => ({
 })
 
 /** CSRF rejections are counted apart from those for missing groups. */
-const countedResult = (result: AuthenticateResult): CountedAuthentication => {
+const countedResult = (result: AuthenticateResult, requestId: string): CountedAuthentication => {
   if (result.kind === 'identity') return 'identity'
-  const { code, reason } = toGatewayError(result.error)
+  const { code, reason } = toGatewayError(result.error, requestId)
   return reason ?? code
 }
 

@@ -30,15 +30,15 @@ const STATUSES: Readonly<Record<GatewayErrorCode, number>> = {
   'svc.error.overloaded': 503,
 }
 
-const EXPRESSION_HINT =
-  'An expression of the API Specification could not be evaluated for this request.'
-
-/** What a client may know of an error: anything unexpected is `internal` without details. */
-export const toGatewayError = (error: unknown): GatewayError => {
+/**
+ * What a client may know of an error: anything unexpected is `internal` without details, and the text of an expression
+ * is for the log.
+ */
+export const toGatewayError = (error: unknown, requestId: string): GatewayError => {
   if (error instanceof GatewayError) return error
   if (error instanceof ExpressionError)
-    return new GatewayError(error.code, error.message, {
-      description: EXPRESSION_HINT,
+    return new GatewayError(error.code, 'An expression of this operation failed for this request', {
+      description: `The request id is ${requestId}.`,
       cause: error,
     })
   return new GatewayError('svc.error.internal', 'The gateway failed to answer this request', {

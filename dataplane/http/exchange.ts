@@ -199,23 +199,28 @@ export class HttpExchange implements Exchange {
   }
 
   refuse(error: Error): void {
-    const known = (this.#hasActed ? undefined : toClientError(error)) ?? toGatewayError(error)
+    const known =
+      (this.#hasActed ? undefined : toClientError(error)) ??
+      toGatewayError(error, this.envelope.requestId)
     if (this.#isSettled) {
       this.#events?.refuse(error)
       this.#cut(error, { status: statusOf(known), refusal: known.code })
       return
     }
     if (this.#isResponding) return
-    if (error instanceof ExpressionError) {
-      this.#why = { reason: 'expression', detail: boundDetail(error.message) }
-      this.#place = error.place
-    } else if (known.pointer !== undefined || known.member !== undefined) {
+    if (error instanceof ExpressionError) this.#explainExpression(error)
+    else if (known.pointer !== undefined || known.member !== undefined)
       this.#place = { pointer: known.pointer, member: known.member }
-    }
     if (known.code === 'svc.error.internal')
       this.#observer.unexpected(error, this.envelope.requestId, this.incoming)
     const headers = this.operation.shape.headers.writeWhatIsKnown(this.context)
     this.#respond(renderGatewayError(known, this.contentType, headers), known.code)
+  }
+
+  /** The client does not get this text. */
+  #explainExpression(error: ExpressionError): void {
+    this.#why = { reason: 'expression', detail: boundDetail(error.message) }
+    this.#place = error.place
   }
 
   stream(head: StreamHead): ByteSink | undefined {
@@ -361,6 +366,7 @@ export class HttpExchange implements Exchange {
       context,
       statusCodes: operation.shape.statusCodes,
       streams,
+      requestId: this.envelope.requestId,
       onEnd: (end) => {
         this.#settleEvents(head.status, end)
       },
@@ -381,6 +387,7 @@ export class HttpExchange implements Exchange {
   #settleEvents(status: number, { by, bytes, refusal, error }: StreamEnd): void {
     const cancel = this.#cancel
     if (by === 'action' || by === 'shutdown') this.#cancel = undefined
+    if (error instanceof ExpressionError) this.#explainExpression(error)
     if (refusal === 'svc.error.internal')
       this.#observer.unexpected(error, this.envelope.requestId, this.incoming)
     this.#settled(refusal === undefined ? { status, bytes } : { status, bytes, refusal })

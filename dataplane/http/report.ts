@@ -25,7 +25,7 @@ export const refuseUnmatched = (
   error: unknown,
   headers: HeaderList,
 ): void => {
-  const known = toGatewayError(error)
+  const known = toGatewayError(error, incomingRequest.id)
   if (known.code === 'svc.error.internal')
     options.onUnexpected(error, incomingRequest.id, incomingRequest.request)
   options.onRefused(known.code)

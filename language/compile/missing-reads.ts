@@ -167,7 +167,7 @@ export const usualHeader = (name: string): string | undefined => {
   return USUAL_HEADERS.has(usual) || usual.startsWith('x-') ? usual : undefined
 }
 
-const ERROR_KEYS = 'error_uri status_code headers body args kwargs details'.split(' ')
+const ERROR_KEYS = 'error_uri message status_code headers body args kwargs details'.split(' ')
 
 const missingInAction = (
   outcome: string,

@@ -37,7 +37,7 @@ export const respond = (
 /** Responds with an error record; of an unexpected error the client gets the request id and nothing else. */
 export const refuse = (builtinRequest: BuiltinRequest, error: unknown): void => {
   const { dispatch, incomingRequest } = builtinRequest
-  const known = toGatewayError(error)
+  const known = toGatewayError(error, incomingRequest.id)
   if (known.code === 'svc.error.internal')
     dispatch.onUnexpected(error, incomingRequest.id, incomingRequest.request)
   if (incomingRequest.response.headersSent) {

@@ -63,7 +63,7 @@ export const renderResult = (
 /** @throws ExpressionError */
 export const renderFailure = (addressee: Addressee, failure: ActionError): RenderedResponse => {
   const { context, operation, contentType } = addressee
-  const { error, message, status } = viewError(failure, operation.shape.statusCodes)
+  const { error, status } = viewError(failure, operation.shape.statusCodes)
   context.action = { error }
   const plan = operation.onError()
   if (plan !== undefined)
@@ -72,7 +72,7 @@ export const renderFailure = (addressee: Addressee, failure: ActionError): Rende
   const rendered = {
     status,
     headers: withRetryAfter(withFieldOfStatus(headers, status, failure.headers), failure.error_uri),
-    ...recordBody(failure.error_uri, message, '', contentType),
+    ...recordBody(failure.error_uri, failure.message, '', contentType),
   }
   return withVaryOf(rendered, failure.headers)
 }

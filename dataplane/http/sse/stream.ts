@@ -34,6 +34,7 @@ export interface EventSinkDeps {
   readonly context: Context
   readonly statusCodes: StatusCodes
   readonly streams: EventStreams
+  readonly requestId: string
   /** Called once. */
   readonly onEnd: (end: StreamEnd) => void
 }
@@ -65,12 +66,12 @@ export class HttpEventSink implements EventSink, OpenEventStream {
   fail(failure: ActionError): void {
     if (this.#isOver) return
     const { plan, context, statusCodes } = this.#deps
-    const { error, message } = viewError(failure, statusCodes)
+    const { error } = viewError(failure, statusCodes)
     context.action = { error }
     context.budget = BUDGET
     context.work = undefined
     try {
-      this.#sendFailure(plan.failure?.(context) ?? recordText(failure.error_uri, message))
+      this.#sendFailure(plan.failure?.(context) ?? recordText(failure.error_uri, failure.message))
     } catch (cause) {
       this.refuse(cause)
       return
@@ -89,7 +90,7 @@ export class HttpEventSink implements EventSink, OpenEventStream {
   /** An expression failed, or the action did: the client gets the error record as its last event. */
   refuse(error: unknown): void {
     if (this.#isOver) return
-    const { code, message, description } = toGatewayError(error)
+    const { code, message, description } = toGatewayError(error, this.#deps.requestId)
     this.#sendFailure(recordText(code, message, description))
     this.#finish({ by: 'fault', refusal: code, error })
   }

@@ -231,7 +231,7 @@ const refuse = (
   error: unknown,
 ): void => {
   const { incomingRequest, socket } = upgrade
-  const known = toGatewayError(error)
+  const known = toGatewayError(error, incomingRequest.id)
   if (known.code === 'svc.error.internal')
     options.dispatch.onUnexpected(error, incomingRequest.id, incomingRequest.request)
   const response = createSocketResponse(incomingRequest.request, socket)

@@ -378,7 +378,7 @@ describe('which body', () => {
 })
 
 describe('expressions that fail', () => {
-  it('500 with a record that names the expression; on_error is not asked', async () => {
+  it('500 with a record that says nothing of the document; on_error is not asked, and the log has the expression', async () => {
     const response = { on_error: { status_code: 418 } }
     await gateway.load(
       path({ get: answers('{{security.nope}}', response) }, { headers: { 'x-cors': '*' } }),
@@ -387,9 +387,15 @@ describe('expressions that fail', () => {
     expect(received.status).toBe(500)
     expect(received.json()).toEqual({
       code: 'svc.error.http_gateway.invalid_expression',
-      message: expect.stringContaining('{{security.nope}}'),
-      description: expect.any(String),
+      message: 'An expression of this operation failed for this request',
+      description: `The request id is ${String(received.headers['x-request-id'])}.`,
     })
+    const [failure] = gateway.failures
+    expect(failure?.failure).toEqual({
+      reason: 'expression',
+      detail: expect.stringContaining('{{security.nope}}'),
+    })
+    expect(failure?.pointerOf?.()).toBe('/versions/v1/paths/~1x/get/action/body')
     expect(received.headers['x-cors']).toBe('*')
     expect(gateway.refused).toEqual(['svc.error.http_gateway.invalid_expression'])
   })
@@ -461,15 +467,15 @@ describe('failures of an action', () => {
     expect(served.refused).toEqual([])
   })
 
-  it('see the error with the status that it maps to', async () => {
+  it('see the error with the status that it maps to and the sentence of the record', async () => {
     const { response } = await failed(failing('svc.error.timeout'), { body: '{{action.error}}' })
     expect(response.json()).toMatchObject({
       error_uri: 'svc.error.timeout',
       args: [1],
       kwargs: { a: 'b' },
       status_code: 504,
+      message: 'it went wrong',
     })
-    expect(response.text).not.toContain('it went wrong')
   })
 
   it('left out: a record of the error', async () => {

@@ -464,8 +464,11 @@ describe('a stream that fails', () => {
       expect(client.received?.isWhole).toBe(true)
     })
     expect(client.body).toMatch(
-      /^event: failure\ndata: {"code":"svc\.error\.http_gateway\.invalid_expression".*}\n\n$/,
+      /^event: failure\ndata: {"code":"svc\.error\.http_gateway\.invalid_expression","message":"An expression of this operation failed for this request","description":"The request id is id-\d+\."}\n\n$/,
     )
+    expect(gateway.failures.map(({ failure }) => failure)).toEqual([
+      { reason: 'expression', detail: expect.stringContaining('action.result') },
+    ])
     expect(gateway.refused).toEqual(['svc.error.http_gateway.invalid_expression'])
     await eventually(() => {
       expect([cancelled, gateway.inFlight.count]).toEqual([1, 0])
