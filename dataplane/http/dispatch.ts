@@ -8,11 +8,11 @@ import { GatewayError } from '../gateway-error.ts'
 import { match } from '../../language/router/match.ts'
 import type { IncomingRequest, DispatchOptions } from './incoming-request.ts'
 import { type Matched, MatchedRequest } from './matched-request.ts'
+import { writeWhole } from './response/write-response.ts'
 import { takeSteps } from './steps/request-steps.ts'
 import type { ExchangeObserver } from './exchange.ts'
 import { createEventStreams } from './sse/registry.ts'
 import { createTurns } from '../turns.ts'
-import { writeFixed } from './response/fixed-response.ts'
 import { isFramingError, refuseHead } from './request/head-error.ts'
 import { isKeysPath } from '../../language/routes/keys-path.ts'
 import { loginInstead } from './login-instead.ts'
@@ -150,8 +150,7 @@ const serveFixed = (
   const fixed = contentType && operation.fixed.get(contentType)
   if (fixed === undefined) return false
   const isHead = request.method === 'HEAD'
-  writeFixed(response, fixed, { requestId: incomingRequest.id, language, isHead })
-  const bytes = isHead ? 0 : fixed.bytes
+  const bytes = writeWhole(response, fixed, { requestId: incomingRequest.id, language }, isHead)
   report(options, incomingRequest, operation, { status: fixed.status, bytes })
   return true
 }

@@ -14,7 +14,6 @@ import type { OperationSlot, ServedPath, ServedVersion } from '../served.ts'
 import type { Guard, OperationShape } from './operation-shape.ts'
 import { httpSteps, type PreparedShape } from './steps/request-steps.ts'
 import { type EventPlan, prepareEvents } from './sse/mapping.ts'
-import type { FixedResponse } from './response/fixed-response.ts'
 import { orderOffers } from '../../language/routes/negotiate.ts'
 import { needsOf } from './request/view.ts'
 import { prepareHeaders } from './response/headers.ts'
@@ -24,7 +23,7 @@ import {
   type ResponseTemplates,
   type TemplateSource,
 } from './response/plan.ts'
-import { headMemoOf } from './response/write-response.ts'
+import { headMemoOf, type WholeResponse } from './response/write-response.ts'
 
 export type CreatePerformer = (
   operation: CompiledOperation,
@@ -48,7 +47,7 @@ export class PreparedOperation implements TemplateSource {
   readonly perform: Perform
   readonly onResult: ResponsePlan
   readonly row: RequestRow
-  readonly fixed: Map<ContentType, FixedResponse>
+  readonly fixed: Map<ContentType, WholeResponse>
   /** Requests that are still taken for much work, because one was. */
   costlyRequests = 0
   readonly #slot: OperationSlot<PreparedOperation>
@@ -67,7 +66,7 @@ export class PreparedOperation implements TemplateSource {
     this.shape = shapeOf(operation, { method, version, response, onResult: this.onResult })
     this.perform = preparation.createPerformer(operation, path)
     this.row = preparation.rowFor(version, template, method)
-    this.fixed = this.shape.isFixed ? new Map<ContentType, FixedResponse>() : NOTHING_FIXED
+    this.fixed = this.shape.isFixed ? new Map<ContentType, WholeResponse>() : NOTHING_FIXED
   }
 
   get action(): OperationShape['action'] {
@@ -133,7 +132,7 @@ const shapeOf = (
     givesStatus: response.givesStatus,
     isFixed: response.isFixed && onResult.isConstant,
     vary,
-    headMemo: headMemoOf({ headers: onResult.headers.constant, vary, languages, deprecation }),
+    headMemo: headMemoOf({ headers: onResult.headers.constant, vary, deprecation }),
     languages,
     deprecation,
     statusCodes,
@@ -160,7 +159,7 @@ const guardOf = (method: Method, security: CompiledSecurity): Guard | undefined 
   security.type === 'anonymous' || method === 'options' ? undefined : internData(security)
 
 /** Never written to: only fixed operations have fixed responses. */
-const NOTHING_FIXED = new Map<ContentType, FixedResponse>()
+const NOTHING_FIXED = new Map<ContentType, WholeResponse>()
 
 /** Failures are rare: their response is built at the first of them. */
 const prepareOnError = (slot: OperationSlot<PreparedOperation>): ResponsePlan => {

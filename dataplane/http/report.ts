@@ -15,7 +15,6 @@ import { refusalType } from '../../language/routes/negotiate.ts'
 import type { RequestRow } from '../../telemetry/request-row.ts'
 import type { HeaderList } from './response/headers.ts'
 import type { RenderedResponse } from './response/plan.ts'
-import type { Envelope } from './response/own-headers.ts'
 import { writeResponse } from './response/write-response.ts'
 
 /** Rejects a request before any operation was found. */
@@ -44,13 +43,7 @@ export const writeUnmatched = (
   refusal?: GatewayErrorCode,
 ): void => {
   const { id, request, response } = incomingRequest
-  const envelope: Envelope = {
-    requestId: id,
-    language: undefined,
-    deprecation: undefined,
-    vary: undefined,
-  }
-  const bytes = writeResponse(response, rendered, envelope, request.method === 'HEAD')
+  const bytes = writeResponse(response, rendered, { requestId: id }, request.method === 'HEAD')
   options.inFlight.count--
   const seconds = (options.now() - incomingRequest.startedMs) / 1000
   options.unmatched.observe(rendered.status, seconds)

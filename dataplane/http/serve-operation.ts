@@ -12,7 +12,7 @@ import { decodesBody } from './steps/request-steps.ts'
 import { renderResult } from './response/render-result.ts'
 import { hasBody, type RequestHead } from './request/head.ts'
 import { fillRequestView, type RequestFacts } from './request/view.ts'
-import { fixResponse } from './response/fixed-response.ts'
+import { prepareWhole } from './response/write-response.ts'
 import { toMethod } from '../../language/router/select-route.ts'
 import type { Envelope } from './response/own-headers.ts'
 import { LARGE_BODY_BYTES } from '../turns.ts'
@@ -165,7 +165,7 @@ const perform = (exchange: HttpExchange): void => {
   const { operation, contentType } = exchange
   try {
     if (operation.shape.isFixed && !operation.fixed.has(contentType))
-      operation.fixed.set(contentType, fixResponse(renderResult(exchange), exchange.envelope))
+      operation.fixed.set(contentType, prepareWhole(renderResult(exchange), exchange.envelope))
     operation.perform(exchange)
   } catch (error) {
     refuse(exchange, error)

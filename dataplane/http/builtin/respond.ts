@@ -2,7 +2,7 @@
 // and its row in metrics and access log.
 
 import type { IncomingHttpHeaders } from 'node:http'
-import { frameResponse } from '../../framing.ts'
+import { http } from '../../../base/node-http.ts'
 import type { GatewayErrorCode } from '../../gateway-error.ts'
 import { CLIENT_WENT_AWAY, type BuiltinRequest, type Settlement } from '../incoming-request.ts'
 import { renderGatewayError, toGatewayError } from '../errors.ts'
@@ -10,7 +10,7 @@ import { report } from '../report.ts'
 import { headerOf, type HeaderList } from '../response/headers.ts'
 import { refusalType } from '../../../language/routes/negotiate.ts'
 import type { RenderedResponse } from '../response/plan.ts'
-import { composeHead, writeFramedHead } from '../response/write-response.ts'
+import { writeResponse } from '../response/write-response.ts'
 
 /** The response of an endpoint. */
 export interface EndpointResponse {
@@ -93,7 +93,7 @@ const askedHeaders = (headers: IncomingHttpHeaders): HeaderList => {
 const MAX_REQUESTED = 1024
 const NAME = /^ ?[A-Za-z0-9!#$%&'*+.^_`|~-]+ ?$/
 
-/** Node validates every name and value here, as they may contain input of clients and identity providers. */
+/** Values are validated here, as they may contain input of clients and identity providers. */
 const write = (
   builtinRequest: BuiltinRequest,
   rendered: RenderedResponse,
@@ -105,20 +105,10 @@ const write = (
     abandon(builtinRequest)
     return
   }
-  const { status } = rendered
-  const { deprecation } = version
-  const head = composeHead(rendered, {
-    requestId: incomingRequest.id,
-    language: undefined,
-    deprecation,
-    vary: undefined,
-  })
-  const body = Buffer.from(rendered.body)
-  const content = { kind: 'whole', bytes: body.length } as const
-  const framing = frameResponse(status, request.method === 'HEAD', content)
-  writeFramedHead(response, status, head, framing)
-  const bytes = framing.hasBody ? body.length : 0
-  response.end(bytes === 0 ? undefined : body)
+  const { status, headers } = rendered
+  for (const [name, value] of headers) http.validateHeaderValue(name, value)
+  const envelope = { requestId: incomingRequest.id, deprecation: version.deprecation }
+  const bytes = writeResponse(response, rendered, envelope, request.method === 'HEAD')
   settle(builtinRequest, {
     status,
     bytes,

@@ -5,6 +5,8 @@ import type { ServerResponse } from 'node:http'
 import type { Duplex } from 'node:stream'
 import { parserOn, responseOn } from '../../connections/node-internals.ts'
 import { errorRecord } from '../../error-record.ts'
+import { composeHead } from '../response/own-headers.ts'
+import { headLines } from '../response/raw-head.ts'
 
 interface Refusal {
   readonly status: string
@@ -63,11 +65,13 @@ export const createClientErrorHandler =
     }
     const refusal = REFUSALS[error.code ?? ''] ?? MALFORMED
     const body = JSON.stringify(errorRecord(refusal.code, refusal.message))
-    socket.end(
-      `HTTP/1.1 ${refusal.status}\r\nx-request-id: ${nextRequestId()}\r\n` +
-        'x-content-type-options: nosniff\r\ncontent-type: application/json\r\n' +
-        `content-length: ${Buffer.byteLength(body)}\r\nconnection: close\r\n\r\n${body}`,
-    )
+    const headers = [
+      ['content-length', String(Buffer.byteLength(body))],
+      ['connection', 'close'],
+    ] as const
+    const parts = { headers, contentType: 'application/json', body: 'ours' } as const
+    const head = headLines(composeHead(parts, { requestId: nextRequestId() }))
+    socket.end(`HTTP/1.1 ${refusal.status}\r\n${head}\r\n${body}`)
     linger(socket)
   }
 

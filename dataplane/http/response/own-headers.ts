@@ -1,56 +1,86 @@
-// Decides what the gateway adds to every response: rendered, fixed, streamed, refused, of a built-in endpoint, or to an
-// upgrade. No other place does.
+// Composes the head of every response: rendered, fixed, streamed, refused, of a built-in endpoint, to an upgrade, or to what
+// is no request. What the gateway adds to responses is added here, and nowhere else.
 
 import { headerOf, type HeaderList } from './headers.ts'
+import { withOneVary } from './vary.ts'
+
+/** What a response carries besides its own status, headers and body. */
+export interface Envelope extends RequestFields {
+  readonly deprecation?: Readonly<Record<string, string>> | undefined
+  /** The headers that the response was negotiated by: `accept`, `accept, accept-language`. */
+  readonly vary?: string | undefined
+  /** The cache of the operation, whose deprecation and `vary` are always the same. */
+  readonly memo?: HeadMemo
+}
+
+/** What may differ between the requests of one operation. Everything else that is added is part of the memo. */
+export interface RequestFields {
+  readonly requestId: string
+  /** Picked from the version's languages; left out before a version is known. */
+  readonly language?: string | undefined
+}
 
 /** The head lines of an earlier response of an operation, and what they were made of. */
 export interface HeadMemo {
   headers: HeaderList | undefined
   contentType: string | undefined
-  language: string | undefined
   lines: string | undefined
 }
 
-/** What a response carries besides its own status, headers and body. */
-export interface Envelope {
-  readonly requestId: string
-  /** Picked from the version's languages; undefined before a version is known. */
-  readonly language: string | undefined
-  readonly deprecation: Readonly<Record<string, string>> | undefined
-  /** The headers that the response was negotiated by: `accept`, `accept, accept-language`. */
-  readonly vary: string | undefined
-  /**
-   * The cache of the operation, whose deprecation and `vary` are always the same. Of what is added here, only the id and the
-   * language may differ between its requests; anything else that does must be part of its key.
-   */
-  readonly memo?: HeadMemo
+/** A response, as far as its head is made of it. */
+export interface HeadParts {
+  readonly headers: HeaderList
+  /** undefined: none, or among the headers of a body of others. */
+  readonly contentType?: string | undefined
+  /** Whose it is: what an upstream sends keeps its own description, and so does what is sent on an upgraded connection. */
+  readonly body: 'ours' | 'of others'
 }
 
-/** Name and value of the request's id, which come first, so that the rest can be kept without them. */
-export const ID_ENTRIES = 2
+/** A flat list of names and values. */
+export const composeHead = (parts: HeadParts, envelope: Envelope): string[] => [
+  ...requestHead(parts, envelope),
+  ...sharedHead(parts, envelope),
+]
+
+/** The part that may differ between the requests of an operation. */
+export const requestHead = (
+  { headers, body }: Omit<HeadParts, 'contentType'>,
+  { requestId, language }: RequestFields,
+): string[] => {
+  const head = ['x-request-id', requestId]
+  if (body === 'ours' && language !== undefined && !hasHeader(headers, 'content-language'))
+    head.push('content-language', language)
+  return head
+}
 
 /**
- * A flat list. Headers of the response win by name, but a link stands beside others: it is one of a list (RFC 8288 §3).
- * @param body whose it is: what an upstream sends keeps its own description, and so does what is sent on an upgraded connection
+ * The part that depends on the response and the operation. Headers of the response win by name over what is added. But
+ * `Vary` is merged, as caches would mix up responses otherwise, and a link stands beside others: it is one of a list (RFC
+ * 8288 §3).
  */
-export const ownHeaders = (
-  headers: HeaderList,
-  { requestId, language, vary, deprecation }: Envelope,
-  body: 'ours' | 'of others',
+export const sharedHead = (
+  { headers, contentType, body }: HeadParts,
+  { deprecation = NONE, vary }: Omit<Envelope, keyof RequestFields>,
 ): string[] => {
-  const own = ['x-request-id', requestId]
-  const add = (name: string, value: string | undefined): void => {
-    if (value !== undefined && (headers.length === 0 || headerOf(headers, name) === undefined))
-      own.push(name, value)
-  }
-  if (body === 'ours') {
-    add('x-content-type-options', 'nosniff')
-    add('content-language', language)
-    add('vary', vary)
-  }
-  if (deprecation !== undefined)
-    for (const [name, value] of Object.entries(deprecation))
-      if (name === 'link') own.push(name, value)
-      else add(name, value)
-  return own
+  const head: string[] = []
+  const varied = body === 'ours' && vary !== undefined
+  for (const [name, value] of varied ? withOneVary([...headers, ['vary', vary]]) : headers)
+    if (!LEFT_OUT[body].has(name)) head.push(name, value)
+  if (contentType !== undefined) head.push('content-type', contentType)
+  if (body === 'ours' && !hasHeader(headers, 'x-content-type-options'))
+    head.push('x-content-type-options', 'nosniff')
+  for (const [name, value] of Object.entries(deprecation))
+    if (name === 'link' || !hasHeader(headers, name)) head.push(name, value)
+  return head
 }
+
+const NONE: Readonly<Record<string, string>> = {}
+
+/** The id is the gateway's; the rest describes a body, or frames it, and is written for the body that is sent. */
+const LEFT_OUT = {
+  ours: new Set(['x-request-id', 'content-type', 'content-encoding']),
+  'of others': new Set(['x-request-id', 'content-length']),
+} as const satisfies Record<HeadParts['body'], ReadonlySet<string>>
+
+const hasHeader = (headers: HeaderList, name: string): boolean =>
+  headers.length > 0 && headerOf(headers, name) !== undefined

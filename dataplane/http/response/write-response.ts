@@ -1,5 +1,4 @@
-// Writes one HTTP response, as one flat header list and one string where possible, so that node makes a single write of
-// it.
+// Writes HTTP responses, whole ones as one string where possible, so that node makes a single write of them.
 
 import type { ServerResponse } from 'node:http'
 import { createInterner, identityOf } from '../../../base/intern.ts'
@@ -7,9 +6,27 @@ import { type Framing, frameResponse, isAlwaysEmpty } from '../../framing.ts'
 import { headLines, presetHead } from './raw-head.ts'
 import { EVENT_STREAM } from '../../../language/routes/negotiate.ts'
 import { headerOf, type HeaderList } from './headers.ts'
-import { type Envelope, type HeadMemo, ID_ENTRIES, ownHeaders } from './own-headers.ts'
+import {
+  composeHead,
+  type Envelope,
+  type HeadMemo,
+  type HeadParts,
+  requestHead,
+  type RequestFields,
+  sharedHead,
+} from './own-headers.ts'
 import type { RenderedResponse } from './plan.ts'
-import { withOneVary } from './vary.ts'
+
+/** A response whose body is there, ready for each request that gets it. */
+export interface WholeResponse {
+  readonly status: number
+  /** Head lines, without what differs between requests; undefined: node must write the head. */
+  readonly lines: string | undefined
+  readonly rendered: RenderedResponse
+  readonly envelope: Envelope
+  readonly body: string | Buffer
+  readonly framing: Framing
+}
 
 /** Writes and ends the response; returns the number of bytes of its body. */
 export const writeResponse = (
@@ -17,13 +34,39 @@ export const writeResponse = (
   rendered: RenderedResponse,
   envelope: Envelope,
   isHead: boolean,
-): number => {
+): number => writeWhole(response, prepareWhole(rendered, envelope), envelope, isHead)
+
+export const prepareWhole = (rendered: RenderedResponse, envelope: Envelope): WholeResponse => {
   const { status } = rendered
   const body = toWritable(rendered.body)
-  const framing = frameResponse(status, isHead, { kind: 'whole', bytes: body.length })
-  if (!presetComposed(response, rendered, envelope, framing.length))
-    writeFramedHead(response, status, composeHead(rendered, envelope), framing)
-  if (!framing.hasBody) {
+  // The head is that of a response to HEAD too.
+  const framing = frameResponse(status, false, { kind: 'whole', bytes: body.length })
+  const { length } = framing
+  const lines = length === undefined ? undefined : composeLines(rendered, envelope)
+  return {
+    status,
+    lines: lines === undefined ? undefined : `${lines}content-length: ${length}\r\n`,
+    rendered,
+    envelope,
+    body,
+    framing,
+  }
+}
+
+/** Writes head and body at once; returns the number of bytes of the body. */
+export const writeWhole = (
+  response: ServerResponse,
+  { status, lines, rendered, envelope, body, framing }: WholeResponse,
+  fields: RequestFields,
+  isHead: boolean,
+): number => {
+  const parts = partsOf(rendered)
+  const isPreset =
+    lines !== undefined &&
+    presetHead(response, status, headLines(requestHead(parts, fields)) + lines)
+  if (!isPreset)
+    writeFramedHead(response, status, composeHead(parts, { ...envelope, ...fields }), framing)
+  if (isHead || !framing.hasBody) {
     response.end()
     return 0
   }
@@ -31,6 +74,12 @@ export const writeResponse = (
   else response.end(body)
   return body.length
 }
+
+const partsOf = ({ headers, contentType }: RenderedResponse): HeadParts => ({
+  headers,
+  contentType,
+  body: 'ours',
+})
 
 /**
  * The only place that writes a head which is not preset: framing headers are written nowhere else.
@@ -48,24 +97,9 @@ export const writeFramedHead = (
   response.writeHead(status, head)
 }
 
-/** @returns false: node must write the head */
-const presetComposed = (
-  response: ServerResponse,
-  rendered: RenderedResponse,
-  envelope: Envelope,
-  length: number | undefined,
-): boolean => {
-  if (length === undefined) return false
-  const lines = composeLines(rendered, envelope)
-  if (lines === undefined) return false
-  const all = `x-request-id: ${envelope.requestId}\r\n${lines}content-length: ${length}\r\n`
-  return presetHead(response, rendered.status, all)
-}
-
 const createHeadMemo = (): HeadMemo => ({
   headers: undefined,
   contentType: undefined,
-  language: undefined,
   lines: undefined,
 })
 
@@ -73,37 +107,31 @@ const createHeadMemo = (): HeadMemo => ({
 interface HeadShape {
   readonly headers: HeaderList | undefined
   readonly vary: string | undefined
-  readonly languages: readonly string[]
   readonly deprecation: Readonly<Record<string, string>> | undefined
 }
 
 /** One for all operations that have the same constant headers, as most have, of versions that are alike. */
-export const headMemoOf = ({ headers, vary = '', languages, deprecation }: HeadShape): HeadMemo => {
+export const headMemoOf = ({ headers, vary = '', deprecation }: HeadShape): HeadMemo => {
   if (headers === undefined) return createHeadMemo()
-  const key = `${identityOf(headers)} ${identityOf(deprecation ?? languages)} ${vary}`
+  const key = `${identityOf(headers)} ${deprecation === undefined ? '' : identityOf(deprecation)} ${vary}`
   return intern(key, createHeadMemo)
 }
 
 const intern = createInterner<HeadMemo>()
 
 /**
- * All lines but the id of the request and the length; undefined if node must write them. If no header depends on the
- * request, an operation has the same list each time, and mostly the same lines.
+ * All lines of a response of ours but those that may differ between requests, and the length; undefined if node must write
+ * them. If no header depends on the request, an operation has the same list each time, and mostly the same lines.
  */
-export const composeLines = (
-  rendered: RenderedResponse,
-  envelope: Envelope,
-): string | undefined => {
+const composeLines = (rendered: RenderedResponse, envelope: Envelope): string | undefined => {
   const { headers, contentType } = rendered
-  const { language, memo } = envelope
-  if (memo?.headers === headers && memo.contentType === contentType && memo.language === language)
-    return memo.lines
-  const head = composeHead(rendered, envelope).slice(ID_ENTRIES)
+  const { memo } = envelope
+  if (memo?.headers === headers && memo.contentType === contentType) return memo.lines
+  const head = sharedHead(partsOf(rendered), envelope)
   const lines = head.some(isSpecial) ? undefined : headLines(head)
   if (memo !== undefined) {
     memo.headers = headers
     memo.contentType = contentType
-    memo.language = language
     memo.lines = lines
   }
   return lines
@@ -117,33 +145,15 @@ const ONE_WRITE_CHARACTERS = 16_384
 
 /**
  * ASCII is passed on as Latin-1 text: node joins it with the head in one write, which saves 7 % of a small response.
- * Other text is passed on as bytes, so that the head is not encoded as UTF-8 along with it.
+ * Other text is passed on as bytes, so that the head is not encoded as UTF-8 along with it, and long text, as it would be
+ * copied for each client that does not read it yet.
  */
-export const toWritable = (body: string | Buffer): string | Buffer =>
+const toWritable = (body: string | Buffer): string | Buffer =>
   typeof body === 'string' && (body.length > ONE_WRITE_CHARACTERS || !isAscii(body))
     ? Buffer.from(body)
     : body
 
 const isAscii = (text: string): boolean => Buffer.byteLength(text) === text.length
-
-/** A flat list of the gateway's own headers, then those of the response, which win by name, except for `Vary`. */
-export const composeHead = (rendered: RenderedResponse, envelope: Envelope): string[] => {
-  const { headers } = rendered
-  const head = ownHeaders(headers, envelope, 'ours')
-  for (const [name, value] of envelope.vary === undefined
-    ? headers
-    : withVary(headers, envelope.vary))
-    if (name !== 'content-type' && name !== 'content-encoding' && name !== 'x-request-id')
-      head.push(name, value)
-  if (rendered.contentType !== undefined) head.push('content-type', rendered.contentType)
-  return head
-}
-
-/** Adds what was negotiated by to what a document sets (`origin`); otherwise caches would mix up responses. */
-const withVary = (headers: HeaderList, negotiated: string): HeaderList =>
-  headerOf(headers, 'vary') === undefined
-    ? headers
-    : withOneVary([...headers, ['vary', negotiated]])
 
 /** Node's `writeEarlyHints` refuses fields with several links. @param headers of a valid head: only its links are sent */
 export const writeEarlyHints = (response: ServerResponse, headers: HeaderList): void => {
@@ -166,8 +176,8 @@ export const writeEventHead = (
 ): void => {
   const defaults = EVENT_HEADERS.filter(([name]) => headerOf(headers, name) === undefined)
   const contentType = isAlwaysEmpty(status) ? undefined : EVENT_STREAM
-  const rendered = { status, headers: [...defaults, ...headers], contentType, body: '' }
-  writeFramedHead(response, status, composeHead(rendered, envelope), framing)
+  const parts = { headers: [...defaults, ...headers], contentType, body: 'ours' } as const
+  writeFramedHead(response, status, composeHead(parts, envelope), framing)
   response.flushHeaders()
 }
 
@@ -177,18 +187,13 @@ const EVENT_HEADERS: HeaderList = [
   ['x-accel-buffering', 'no'],
 ]
 
-/** Writes the head of an upstream's response that passes through: its own headers, with ours replacing them by name. */
+/** Writes the head of an upstream's response that passes through. */
 export const writeStreamHead = (
   response: ServerResponse,
   { status, headers, framing }: FramedHead,
   envelope: Envelope,
 ): void => {
-  const own = ownHeaders(headers, envelope, 'of others')
-  const head = own.slice(0, ID_ENTRIES)
-  for (const [name, value] of headers)
-    if (name !== 'x-request-id' && name !== 'content-length') head.push(name, value)
-  head.push(...own.slice(ID_ENTRIES))
-  writeFramedHead(response, status, head, framing)
+  writeFramedHead(response, status, composeHead({ headers, body: 'of others' }, envelope), framing)
 }
 
 /**

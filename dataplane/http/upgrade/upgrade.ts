@@ -29,7 +29,7 @@ import { asksForWebSocket, checkOrigin, readHandshake } from './handshake.ts'
 import { checkScheme, type WebSocketRoutes } from './web-socket-route.ts'
 import { stepsOfWebSocket, takeSteps } from '../steps/request-steps.ts'
 import type { StepRequest } from '../steps/request-step.ts'
-import { type Envelope, ownHeaders } from '../response/own-headers.ts'
+import { composeHead, type Envelope } from '../response/own-headers.ts'
 import { writeResponse } from '../response/write-response.ts'
 
 export interface UpgradeOptions {
@@ -214,14 +214,12 @@ const switchingProtocols = (
     accept,
     'sec-websocket-protocol',
     protocol,
-    ...ownHeaders([], envelopeOf(incomingRequest.id, version), 'of others'),
+    ...composeHead({ headers: [], body: 'of others' }, envelopeOf(incomingRequest.id, version)),
   ])}\r\n`
 
 const envelopeOf = (requestId: string, { deprecation }: ServedWebSocket['version']): Envelope => ({
   requestId,
-  language: undefined,
   deprecation,
-  vary: undefined,
 })
 
 const refuse = (
