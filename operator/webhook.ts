@@ -87,9 +87,10 @@ export const openAdmission = async (
   if (settings.webhook === 'off') return undefined
   const validate = {
     className: settings.class,
-    compile: createReviewCompiler(compiler, clock),
+    compile: createReviewCompiler(compiler),
+    clock,
   }
-  const adviser = openAdviser(options, validate.compile)
+  const adviser = openAdviser(options)
   return startAdmissionServer({
     address: settings.webhook,
     certificate: () => certificates.webhookCertificate(),
@@ -110,15 +111,18 @@ export const openAdmission = async (
 const isServed = (namespace: string, { namespaces }: Settings): boolean =>
   namespaces.includes('all') || namespaces.includes(namespace)
 
-const openAdviser = (
-  { settings, account, api, clock, foresight, dataPlanes }: ServerOptions & Knowledge,
-  compile: AdviserOptions['compile'],
-): Adviser => {
-  return createAdviser({
+const openAdviser = ({
+  settings,
+  account,
+  api,
+  clock,
+  foresight,
+  dataPlanes,
+}: ServerOptions & Knowledge): Adviser =>
+  createAdviser({
     className: settings.class,
     foresight,
     dataPlanes,
-    compile,
     clock,
     deletedRealmSeconds: settings.deletedRealmSeconds,
     lookUp: createLookUp({
@@ -129,7 +133,6 @@ const openAdviser = (
     findUnserved: createFindUnserved({ api, clock, clusterDomain: settings.clusterDomain }),
     isClassServed: createServedClasses({ api, clock }),
   })
-}
 
 const openInjector = async (
   path: string,

@@ -11,7 +11,6 @@ import type { Address } from '../../telemetry/settings-table.ts'
 import { EXCESS, findExcess } from '../../base/json-weight.ts'
 import { listen } from '../listen.ts'
 import { BODY_LIMITS, type BodyLimits, BodyReader } from './read-body.ts'
-import { ReviewError } from './review-compiler.ts'
 import {
   type AdmissionResponse,
   type AdmissionRequest,
@@ -155,14 +154,8 @@ const respond = async (
     sendJson(response, 200, reviewResponse(review, await admit(review)))
   } catch (error) {
     const { kind, namespace, name } = review
-    const object = { kind, namespace, object: name }
-    if (error instanceof ReviewError) {
-      log.warn('an object was not validated in time', { ...object, reason: error.message })
-      refuse(response, 503, `the object was not validated in time: ${error.message}`)
-    } else {
-      log.error('an object could not be validated', { ...object, error })
-      refuse(response, 500, 'the object could not be validated')
-    }
+    log.error('an object could not be validated', { kind, namespace, object: name, error })
+    refuse(response, 500, 'the object could not be validated')
   }
 }
 

@@ -11,10 +11,10 @@ import { NO_DATA_PLANES } from '../reconcile/status/programmed.ts'
 import { unknownServiceWarning } from '../reconcile/status/unknown-services.ts'
 import type { Verdict } from '../reconcile/verdict.ts'
 import type { ApiSpecificationResource, RealmResource, Resource } from '../resource/resource.ts'
-import type { CompileForReview, Located } from './validate-resource.ts'
+import type { Located } from './validate-resource.ts'
 import type { FindUnserved } from './absent-services.ts'
 import type { LookUp } from './look-up.ts'
-import { SharedCompilation } from './shared-compilation.ts'
+import type { SharedCompilation } from './shared-compilation.ts'
 
 export interface ForecastOptions {
   readonly className: string
@@ -24,7 +24,6 @@ export interface ForecastOptions {
   readonly dataPlanes: () => readonly DataPlane[] | undefined
   readonly lookUp: LookUp
   readonly findUnserved: FindUnserved
-  readonly compile: CompileForReview
   readonly clock: Clock
 }
 
@@ -35,12 +34,13 @@ export interface Forecast {
   readonly warnings?: readonly Located[]
   /** Constant hosts of its forwards. */
   readonly forwardHosts?: readonly string[]
-  /** To share with code that compiles the same document. */
-  readonly compilation: SharedCompilation
 }
 
-/** Rejects as `compile` does. Undefined: nothing is known. */
-export type MakeForecast = (object: ValueMap) => Promise<Forecast | undefined>
+/** Rejects as the compilation does. Undefined: nothing is known. */
+export type MakeForecast = (
+  object: ValueMap,
+  compilation: SharedCompilation,
+) => Promise<Forecast | undefined>
 
 /**
  * An object that was applied just before, such as the Realm of a document, may not have reached us yet: a problem gets
@@ -52,10 +52,9 @@ const MAX_SETTLING = 16
 
 export const createForecast = (options: ForecastOptions): MakeForecast => {
   const settling = { count: 0 }
-  return async (object) => {
+  return async (object, compilation) => {
     const resource = readReviewed(object, options)
     if (resource === undefined) return undefined
-    const compilation = new SharedCompilation()
     let basis = options.foresight()
     let forecast = await look(resource, compilation, basis, options)
     if (!hasFailure(forecast) || settling.count >= MAX_SETTLING)
@@ -122,21 +121,20 @@ const look = async (
   resource: Reviewed,
   compilation: SharedCompilation,
   foresight: Foresight | undefined,
-  { lookUp, compile, dataPlanes }: ForecastOptions,
+  { lookUp, dataPlanes }: ForecastOptions,
 ): Promise<Forecast | undefined> => {
   const cache = foresight && (await lookUp(resource, foresight.cache))
   if (cache === undefined) return undefined
   const preview = (): Verdict | undefined => foresight?.preview(resource, cache, compilation)
   let verdict = preview()
   if (verdict?.isPending === true) {
-    await compilation.run(compile)
+    await compilation.run()
     verdict = preview()
   }
   // Meanwhile it has another realm, or other Secrets: there will be another result in a moment.
   if (verdict === undefined || verdict.isPending === true) return undefined
   const isLanguageKnown = resource.kind === 'ApiSpecification' && verdict.id !== undefined
   return {
-    compilation,
     problems: problemsOf(verdict, resource, dataPlanes()),
     ...(isLanguageKnown && isSound(verdict) && { warnings: verdict.warnings }),
     ...(verdict.forwardHosts !== undefined && { forwardHosts: verdict.forwardHosts }),

@@ -11,8 +11,13 @@ import { ANY_REALM } from '../reconcile/documents/make-document.ts'
 import type { CompileForReview } from './validate-resource.ts'
 
 export class SharedCompilation implements CompileOne {
+  readonly #compile: CompileForReview
   #latest: DocumentRequest | undefined
   #known: { readonly request: DocumentRequest; readonly result: DocumentResult } | undefined
+
+  constructor(compile: CompileForReview) {
+    this.#compile = compile
+  }
 
   /** Undefined: `run` compiles the document of this request. */
   compile(request: DocumentRequest): DocumentResult | undefined {
@@ -21,29 +26,27 @@ export class SharedCompilation implements CompileOne {
     return known !== undefined && isSameRequest(known.request, request) ? known.result : undefined
   }
 
-  /** Rejects as `compile` does. */
-  async run(compile: CompileForReview): Promise<void> {
+  /** Rejects as the compiler does. */
+  async run(): Promise<void> {
     const request = this.#latest
     if (request === undefined) return
-    const { document, realm, secrets, namespace } = request
+    const { document, realm, secrets } = request
     const task = {
       document,
       realm,
       ...(secrets.versions.length > 0 && { variables: secrets.variables }),
     }
-    this.#known = { request, result: await compile(task, namespace) }
+    this.#known = { request, result: await this.#compile(task) }
   }
 
-  /** The result of a document for any realm and any variables, where the result for the real ones implies it. */
-  reused(compile: CompileForReview): CompileForReview {
-    return (task, namespace) => {
-      const known = this.#known
-      if (known?.request.document !== task.document) return compile(task, namespace)
-      // The problems may be those of its realm or its variables, which are no reason to reject it.
-      const isTelling =
-        'compiled' in known.result ||
-        (known.request.realm === ANY_REALM && task.variables === undefined)
-      return isTelling ? known.result : compile(task, namespace)
-    }
+  /** The result of a document for any realm and any variables: the one that is known, where it implies that. */
+  readonly reuse: CompileForReview = (task) => {
+    const known = this.#known
+    if (known?.request.document !== task.document) return this.#compile(task)
+    // The problems may be those of its realm or its variables, which are no reason to reject it.
+    const isTelling =
+      'compiled' in known.result ||
+      (known.request.realm === ANY_REALM && task.variables === undefined)
+    return isTelling ? known.result : this.#compile(task)
   }
 }

@@ -26,10 +26,9 @@ export interface Located {
 
 const NOTHING: ResourceValidation = { problems: [], warnings: [] }
 
-/** Compiles a document of a namespace. Rejects where the result is not there in time. */
+/** Compiles the document of one review. Rejects where the result is not there in time. */
 export type CompileForReview = (
   task: CompileTask & { readonly document: ValueMap },
-  namespace: string,
 ) => DocumentResult | Promise<DocumentResult>
 
 export const compileHere: CompileForReview = (task) =>
@@ -38,7 +37,6 @@ export const compileHere: CompileForReview = (task) =>
 /** Undefined: it is not of our kinds, or of a version that we do not know. */
 export const validateResource = async (
   object: ValueMap,
-  namespace = '',
   compile: CompileForReview = compileHere,
 ): Promise<ResourceValidation | undefined> => {
   const known = { uid: '', resourceVersion: '', generation: 1, createdAt: 0 }
@@ -50,7 +48,7 @@ export const validateResource = async (
   if ('problems' in resource.checked) return { problems: resource.checked.problems, warnings: [] }
   return resource.kind === 'Realm'
     ? validateRealmSpec(resource.checked.spec)
-    : validateSpecification(resource.checked.spec, (task) => compile(task, namespace))
+    : validateSpecification(resource.checked.spec, compile)
 }
 
 /** Has everything that a document may require of a realm. */
@@ -60,7 +58,7 @@ const PLACE = '/spec/document'
 
 const validateSpecification = async (
   spec: ApiSpecificationSpec,
-  compile: (task: Parameters<CompileForReview>[0]) => ReturnType<CompileForReview>,
+  compile: CompileForReview,
 ): Promise<ResourceValidation> => {
   const { document } = spec
   if (document === undefined) return NOTHING

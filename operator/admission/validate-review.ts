@@ -1,7 +1,9 @@
 // Validates a request for admission: allows it or rejects it with every problem at once, and adds short warnings.
 // Changes nothing: a dry run is like any other. Problems that may resolve themselves, as in objects that it refers to,
-// are warnings.
+// are warnings. It takes a bounded time: what is not known by then is left to the conditions.
 
+import { type Clock, SYSTEM_CLOCK } from '../../base/clock.ts'
+import { withTimeout } from '../../base/timeout.ts'
 import { mapAt, memberAt } from '../../language/expression/members.ts'
 import type { ValueMap } from '../../language/expression/value.ts'
 import { GROUP } from '../resource/resource.ts'
@@ -17,24 +19,29 @@ import {
   warningTexts,
 } from './problem-text.ts'
 import type { Forecast } from './forecast.ts'
+import { type CompileReviewed, ReviewError } from './review-compiler.ts'
 import {
-  type CompileForReview,
   compileHere,
   validateResource,
   type ResourceValidation,
   type Located,
 } from './validate-resource.ts'
 import type { AdmissionResponse, AdmissionRequest } from './review.ts'
+import { SharedCompilation } from './shared-compilation.ts'
 import { checkStoredSize } from './stored-size.ts'
 
 export interface ValidateOptions {
   /** The gatewayClassName of this operator: resources of other operators are not validated. */
   readonly className: string
   /** Absent: everything is compiled at once. */
-  readonly compile?: CompileForReview
+  readonly compile?: CompileReviewed
   /** Absent: each object is validated by itself alone. */
   readonly adviser?: Adviser | undefined
+  readonly clock?: Pick<Clock, 'after'>
 }
+
+/** Less than the three seconds that the API server waits: reading the review and its response take time too. */
+const REVIEW_MS = 2_000
 
 const ALLOWED: AdmissionResponse = { allowed: true, warnings: [] }
 
@@ -53,10 +60,11 @@ export const validateReview = async (
   if (size.size === 'too_large' && checkStoredSize(oldObject ?? {}).size !== 'too_large') {
     return refusal(request, [{ code: 'too_large', path: '', message: size.message }], [])
   }
-  return reviewObject(request, object, {
-    ...options,
-    sizeAdvice: size.size === 'near' ? [size.message] : [],
-  })
+  const own = [
+    ...adviceTexts(size.size === 'near' ? [size.message] : []),
+    ...applyWarnings(request, object),
+  ]
+  return reviewInTime(request, object, { ...options, own })
 }
 
 /** Never rejected, whatever uses it: it must be possible to delete a namespace. */
@@ -78,26 +86,53 @@ const reviewForeign = async (
   return allowed(adviceTexts(await adviser.adviseClass(className)))
 }
 
+interface ObjectOptions extends ValidateOptions {
+  /** Warnings that need no compiling. */
+  readonly own: readonly string[]
+}
+
+const reviewInTime = async (
+  request: AdmissionRequest,
+  object: ValueMap,
+  options: ObjectOptions,
+): Promise<AdmissionResponse> => {
+  const { compile = compileHere, clock = SYSTEM_CLOCK, own } = options
+  const timeUp = new AbortController()
+  const review = { namespace: request.namespace, signal: timeUp.signal }
+  const compilation = new SharedCompilation((task) => compile(task, review))
+  try {
+    return await withTimeout(reviewObject(request, object, { ...options, compilation }), {
+      ms: REVIEW_MS,
+      clock,
+      onTimeout: () => {
+        const error = new ReviewError('timeout', 'it took too long')
+        timeUp.abort(error)
+        throw error
+      },
+    })
+  } catch (error) {
+    if (!(error instanceof ReviewError)) throw error
+    return allowed([...adviceTexts([unfinished(error)]), ...own])
+  }
+}
+
+const unfinished = ({ message }: ReviewError): string =>
+  `not validated yet, as ${message}: its conditions will show the result`
+
 const reviewObject = async (
   request: AdmissionRequest,
   object: ValueMap,
-  options: ValidateOptions & { readonly sizeAdvice: readonly string[] },
+  { adviser, compilation, own }: ObjectOptions & { readonly compilation: SharedCompilation },
 ): Promise<AdmissionResponse> => {
-  const { adviser, compile = compileHere } = options
-  const forecast = await adviser?.forecast(object)
-  const validation = await validateResource(
-    object,
-    request.namespace,
-    forecast?.compilation.reused(compile) ?? compile,
-  )
+  const forecast = await adviser?.forecast(object, compilation)
+  const validation = await validateResource(object, compilation.reuse)
   if (validation === undefined) return ALLOWED
-  const own = applyWarnings(request, object)
   if (validation.problems.length > 0) {
     return refusal(request, validation.problems, [...own, ...warningTexts(validation.warnings)])
   }
   const language = warningTexts(languageWarnings(validation, forecast))
   const problems = notInServiceTexts(forecast?.problems ?? [])
-  return allowed([...problems, ...adviceTexts(options.sizeAdvice), ...own, ...language])
+  return allowed([...problems, ...own, ...language])
 }
 
 /** With its real realm and variables there are more warnings than without. */

@@ -32,7 +32,7 @@ import type { Explanation } from '../../language/explain/explanation.ts'
 import { type ExplainRequest, withoutCredentials } from '../../language/explain/read-request.ts'
 import { readExplanation, readRoutesPage, type RoutesPage } from './client/read-explanation.ts'
 import { isMap, type ValueMap } from '../../language/expression/value.ts'
-import { untilAborted } from './client/until-aborted.ts'
+import { untilAborted } from '../../base/until-aborted.ts'
 
 export type ManagementResponse<T> =
   | { readonly result: 'ok'; readonly value: T; readonly etag: string | undefined }

@@ -107,7 +107,7 @@ const controller = new Controller({
 
 const ca = createCertificateAuthority('webhook CA')
 const pair = ca.issue('hook.test')
-const compile = createReviewCompiler(compiler, SYSTEM_CLOCK)
+const compile = createReviewCompiler(compiler)
 const server = await startAdmissionServer({
   address: { kind: 'tcp', host: '127.0.0.1', port: 0 },
   certificate: () => pair,

@@ -6,7 +6,7 @@ import type { Refusal } from '../client/read-response.ts'
 import { failed, type PlaneMemory, type RoundContext, type RoundResult } from './plane-memory.ts'
 import type { Selection } from './selection.ts'
 import { isPossibleEpoch } from '../../epoch.ts'
-import { untilAborted } from '../client/until-aborted.ts'
+import { untilAborted } from '../../../base/until-aborted.ts'
 
 /** Reads the state unless it is fresh; undefined: it is known. */
 export const observe = async (

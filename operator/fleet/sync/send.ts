@@ -13,7 +13,7 @@ import { describeRefusal, superseded } from './observe.ts'
 import { failed, type PlaneMemory, type RoundContext, type RoundResult } from './plane-memory.ts'
 import type { Selection } from './selection.ts'
 import { type CallHead, completeBody, joinBody, type SyncBody } from './sync-body.ts'
-import { untilAborted } from '../client/until-aborted.ts'
+import { untilAborted } from '../../../base/until-aborted.ts'
 
 export interface Sending {
   readonly selection: Selection

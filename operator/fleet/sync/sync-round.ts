@@ -16,7 +16,7 @@ import { failed, type PlaneMemory, type RoundContext, type RoundResult } from '.
 import { newestFirst } from './recency.ts'
 import type { Selection } from './selection.ts'
 import { complete, factsFor, sendBatch } from './send.ts'
-import { untilAborted } from '../client/until-aborted.ts'
+import { untilAborted } from '../../../base/until-aborted.ts'
 
 export const runRound = async (
   memory: PlaneMemory,

@@ -10,7 +10,6 @@ import {
   type AdmissionServerOptions,
   startAdmissionServer,
 } from '../../../operator/admission/admission-server.ts'
-import { ReviewError } from '../../../operator/admission/review-compiler.ts'
 import { validateReview } from '../../../operator/admission/validate-review.ts'
 import { API_VERSION, GROUP } from '../../../operator/resource/resource.ts'
 import { createLog, createSilentLog } from '../../../telemetry/log.ts'
@@ -141,22 +140,6 @@ describe('what is asked', () => {
     expect(lines.join('')).toContain('a bug')
     expect(lines.join('') + response.text).not.toContain('hunter2')
   })
-})
-
-it('what is not validated in time is a 503, and no fault in the log', async () => {
-  const lines: string[] = []
-  const destination = { write: (line: string) => lines.push(line) }
-  const server = await start({
-    log: createLog({ level: 'debug', name: 'test', destination }),
-    paths: { '/validate': () => Promise.reject(new ReviewError('timeout', 'it took too long')) },
-  })
-  const response = await post(server, reviewOf(aSpecification('orders')))
-  expect([response.status, response.text]).toEqual([
-    503,
-    expect.stringContaining('it took too long'),
-  ])
-  expect(lines.map((line) => (JSON.parse(line) as { level: unknown }).level)).not.toContain('error')
-  expect(lines).toHaveLength(1)
 })
 
 describe('size', () => {

@@ -3,7 +3,6 @@
 
 import { describe, expect, it } from '@jest/globals'
 import { createAdviser } from '../../../operator/admission/advise-review.ts'
-import { compileHere } from '../../../operator/admission/validate-resource.ts'
 import { createFindUnserved } from '../../../operator/admission/absent-services.ts'
 import { createLookUp } from '../../../operator/admission/look-up.ts'
 import { readReview } from '../../../operator/admission/review.ts'
@@ -95,7 +94,6 @@ const aWorld = ({ resources = [SHOP], validating = {}, ...world }: World = {}) =
   }
   const adviser = createAdviser({
     className: 'svc',
-    compile: compileHere,
     clock,
     deletedRealmSeconds: world.deletedRealmSeconds ?? 60,
     foresight: () =>

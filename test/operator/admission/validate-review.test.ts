@@ -4,9 +4,14 @@ import { describe, expect, it } from '@jest/globals'
 import { problemMessage, warningTexts } from '../../../operator/admission/problem-text.ts'
 import { validateResource } from '../../../operator/admission/validate-resource.ts'
 import { readReview, reviewResponse } from '../../../operator/admission/review.ts'
-import { validateReview } from '../../../operator/admission/validate-review.ts'
+import { ReviewError } from '../../../operator/admission/review-compiler.ts'
+import {
+  type ValidateOptions,
+  validateReview,
+} from '../../../operator/admission/validate-review.ts'
 import { API_VERSION, GROUP } from '../../../operator/resource/resource.ts'
 import type { ValueMap } from '../../../language/expression/value.ts'
+import { createManualClock } from '../../support/manual-clock.ts'
 import { aSpecification } from '../../support/resources.ts'
 
 const good = aSpecification('orders')
@@ -31,7 +36,7 @@ interface Asked {
   readonly oldObject?: object | null
 }
 
-const ask = (asked: Asked) => {
+const ask = (asked: Asked, options: Partial<ValidateOptions> = {}) => {
   const { kind = 'ApiSpecification', group = GROUP, fieldManager = 'kubectl' } = asked
   const request = readReview({
     apiVersion: 'admission.k8s.io/v1',
@@ -50,7 +55,7 @@ const ask = (asked: Asked) => {
     },
   })
   if (request === undefined) throw new Error('that was no review')
-  return validateReview(request, { className: 'svc' })
+  return validateReview(request, { className: 'svc', ...options })
 }
 
 const specification = (document: unknown, more: object = {}): object =>
@@ -368,6 +373,47 @@ describe('bounds', () => {
     expect('message' in response && response.message).toMatch(
       /1 problem.*\n.*Make the Realm smaller$/,
     )
+  })
+})
+
+describe('a document that is not compiled in time', () => {
+  const near = {
+    object: specification({ ...good, name: 'x'.repeat(1.48e6) }, {}),
+    fieldManager: 'kubectl-client-side-apply',
+  }
+  const unfinished = (why: string): readonly unknown[] => [
+    `not validated yet, as ${why}: its conditions will show the result`,
+    expect.stringContaining('close to the limit'),
+  ]
+
+  it('is allowed before the API server gives up, with what is known without compiling', async () => {
+    const clock = createManualClock()
+    const signals: AbortSignal[] = []
+    const response = ask(near, {
+      clock,
+      compile: (_task, { signal }) => {
+        signals.push(signal)
+        return new Promise(() => undefined)
+      },
+    })
+    await clock.run(1_999)
+    expect(signals.map(({ aborted }) => aborted)).toEqual([false])
+    await clock.run(1)
+    expect(await response).toEqual({ allowed: true, warnings: unfinished('it took too long') })
+    expect(signals.map(({ aborted }) => aborted)).toEqual([true])
+  })
+
+  it('as others wait, is allowed at once, and nothing is waited for', async () => {
+    const clock = createManualClock()
+    const compile = () => Promise.reject(new ReviewError('overloaded', 'others wait'))
+    const response = await ask(near, { clock, compile })
+    expect(response).toEqual({ allowed: true, warnings: unfinished('others wait') })
+    expect(clock.pending).toBe(0)
+  })
+
+  it('because of a fault of the compiler is no review', async () => {
+    const compile = () => Promise.reject(new Error('a bug'))
+    await expect(ask(near, { compile })).rejects.toThrow('a bug')
   })
 })
 
