@@ -1,6 +1,7 @@
 // Handles callbacks of the gateway (`POST /hooks/…`), as the procedures of the examples. Requests that are not signed
 // with the secret of the examples' realm are rejected, because anyone who can reach a webhook may post to it.
 
+import { parseJson } from '../base/parse-json.ts'
 import { createHmac, timingSafeEqual } from 'node:crypto'
 import type { IncomingHttpHeaders } from 'node:http'
 import type { Asked, Reply } from './backend-reply.ts'
@@ -16,7 +17,7 @@ export const answerHook = ({ request, rest, body }: Asked): Reply => {
   if (!isGenuine(request.headers, body, Date.now() / 1000)) {
     return { status: 401, json: { error_uri: 'com.example.error.bad_signature' } }
   }
-  const { args, kwargs } = JSON.parse(body.toString()) as Invocation
+  const { args, kwargs } = parseJson(body.toString()) as Invocation
   const name = kwargs['name'] ?? args[0]
   if (typeof name !== 'string') {
     const json = { error_uri: 'com.example.error.no_name', args: ['whom to greet?'] }

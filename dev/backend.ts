@@ -1,6 +1,7 @@
 // Serves the example backend over HTTP on a loopback port: a small orders service, endpoints that are slow or fail on
 // demand, webhooks and pages. Forgets everything when it closes; never writes a file.
 
+import { parseJson } from '../base/parse-json.ts'
 import { once } from 'node:events'
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
@@ -167,7 +168,7 @@ const echo: Endpoint = ({ request, url, body }) => ({
 
 const parseObject = (text: string): Readonly<Record<string, unknown>> => {
   try {
-    const value: unknown = JSON.parse(text)
+    const value: unknown = parseJson(text)
     return typeof value === 'object' && value !== null ? { ...value } : {}
   } catch {
     return {}

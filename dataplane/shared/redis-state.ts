@@ -1,6 +1,7 @@
 // Implements the shared state of replicas on Redis: single keys for what is taken, counted and replaced, and one
 // sorted set for revocations, of which every process keeps a copy.
 
+import { parseJson } from '../../base/parse-json.ts'
 import { type RedisTimes, type SendCommand, RedisConnection } from './redis-connection.ts'
 import { Revocations } from './revocations.ts'
 import { SharedStateError, type SharedHealth, type SharedState } from './shared-state.ts'
@@ -233,7 +234,7 @@ const toPairs = (reply: unknown): readonly Revoked[] => {
 
 const parseMessage = (message: string): Revoked | undefined => {
   try {
-    const [key, until] = JSON.parse(message) as readonly unknown[]
+    const [key, until] = parseJson(message) as readonly unknown[]
     return typeof key === 'string' && typeof until === 'number' ? [key, until] : undefined
   } catch {
     return undefined

@@ -2,6 +2,7 @@
 // send a ring to its workers. No message ever shows a key.
 
 /** `k`: 32 bytes in base64url. The first is used for new values, all are accepted. */
+import { parseJson } from '../../base/parse-json.ts'
 export interface KeyRing {
   readonly keys: readonly { readonly kid: string; readonly k: string }[]
 }
@@ -44,7 +45,7 @@ export const createStateKeys = (ring: KeyRing): StateKeys => {
  * @throws Error that says what is wrong and never what stood there
  */
 export const parseKeyRing = (text: string): KeyRing => {
-  const { keys } = asMap(parseJson(text), 'the file')
+  const { keys } = asMap(parseQuietly(text), 'the file')
   if (!Array.isArray(keys) || keys.length === 0 || keys.length > MAX_KEYS)
     throw new Error(`"keys" must be a list of 1 to ${MAX_KEYS} keys`)
   const parsed = keys.map((each, index) => toEntry(each, index))
@@ -68,9 +69,9 @@ const isKey = (text: string): boolean => {
 }
 
 // The parser's own message quotes the text around the error, which may be a key.
-const parseJson = (text: string): unknown => {
+const parseQuietly = (text: string): unknown => {
   try {
-    return JSON.parse(text) as unknown
+    return parseJson(text)
   } catch {
     throw new Error('it is not JSON')
   }

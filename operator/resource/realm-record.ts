@@ -1,6 +1,7 @@
 // Turns the spec of a Realm (camelCase) into the record of the management API (snake_case), with its secrets. Renames
 // and resolves only: realm-spec-schema.ts says what a spec may contain.
 
+import { parseJson } from '../../base/parse-json.ts'
 import { mapAt, memberAt, textAt } from '../../language/expression/members.ts'
 import {
   isList,
@@ -126,7 +127,7 @@ const referenceOf = (value: ValueMap): KeyReference => {
 const parseKey = (key: Value): Value => {
   if (typeof key !== 'string' || !key.trimStart().startsWith('{')) return key
   try {
-    const parsed: unknown = JSON.parse(key)
+    const parsed: unknown = parseJson(key)
     return isMap(parsed) ? parsed : key
   } catch {
     return key

@@ -3,6 +3,7 @@
 // would do some of it: it has no clock of ours, forgets its keys while the publisher is away, asks one that fails
 // at every token, takes any number of keys, and does not say what the publisher answered.
 
+import { parseJson } from '../../../base/parse-json.ts'
 import type { JSONWebKeySet, JWK, JWTVerifyGetKey } from 'jose'
 import type { GuardedFetch } from '../../upstream/destinations/guarded-fetch.ts'
 import { isWithin } from '../is-within.ts'
@@ -146,7 +147,7 @@ export class KeySetCache {
 /** undefined for what is no key set. */
 const readKeySet = async (response: Response): Promise<KeySet | undefined> => {
   try {
-    const body: unknown = await response.json()
+    const body: unknown = parseJson(await response.text())
     if (typeof body !== 'object' || body === null || !('keys' in body)) return undefined
     const { keys } = body
     if (!Array.isArray(keys) || keys.length > MAX_KEYS) return undefined

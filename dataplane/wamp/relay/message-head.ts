@@ -1,6 +1,7 @@
 // Reads the type of a client's WAMP message, and the realm of a HELLO, from its first bytes. It is strict: what a
 // lenient router might read in another way is unreadable.
 
+import { parseJson } from '../../../base/parse-json.ts'
 import { isUtf8 } from 'node:buffer'
 import { endOfString, QUOTE } from '../../../base/json-strings.ts'
 import type { SerializerName } from '../protocol/messages.ts'
@@ -44,7 +45,7 @@ const readJson = (bytes: Buffer): MessageHead => {
 /** undefined: it is none. */
 const readJsonString = (token: Buffer): string | undefined => {
   try {
-    const value: unknown = JSON.parse(token.toString())
+    const value: unknown = parseJson(token.toString())
     return typeof value === 'string' ? value : undefined
   } catch {
     return undefined

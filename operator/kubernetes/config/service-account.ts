@@ -2,6 +2,7 @@
 // the CA when it is rotated, so both files are read again. client-node is not loaded for this: it would cost every
 // operator pod 60 MB.
 
+import { parseJson } from '../../../base/parse-json.ts'
 import { readFile } from 'node:fs/promises'
 import { isIPv6 } from 'node:net'
 import { join } from 'node:path'
@@ -38,7 +39,7 @@ export const loadPodCluster = async (options: PodOptions): Promise<Cluster> => {
 const nameIn = (token: string): string | undefined => {
   try {
     const claims = Buffer.from(token.split('.')[1] ?? '', 'base64url').toString()
-    const { sub } = JSON.parse(claims) as { readonly sub?: unknown }
+    const { sub } = parseJson(claims) as { readonly sub?: unknown }
     return typeof sub === 'string' ? sub.split(':')[3] : undefined
   } catch {
     return undefined
