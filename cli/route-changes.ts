@@ -1,6 +1,6 @@
 // Compares two lists of routes, and decides for each change whether it loosens security. Pure.
 
-import type { RouteRow } from '../language/explain/list-routes.ts'
+import { type RouteRow, WEB_SOCKET_ACTION } from '../language/explain/list-routes.ts'
 
 export interface RouteChange {
   readonly type: 'added' | 'removed' | 'changed'
@@ -49,12 +49,15 @@ export const compareRoutes = (
 ): readonly RouteChange[] => {
   const before = byRoute(served)
   const after = byRoute(wanted)
+  const guarded = guardedVersions(after.values())
   const changes: RouteChange[] = []
   for (const [key, row] of after) {
     const differences = differencesOf(before.get(key), row)
     if (differences.length === 0) continue
     const type = before.has(key) ? 'changed' : 'added'
-    changes.push({ type, ...placeOf(row), differences, isLoosened: isLooser(before.get(key), row) })
+    const isLoosened =
+      isLooser(before.get(key), row) || (isOpenWebSocket(row) && guarded.has(versionOf(row)))
+    changes.push({ type, ...placeOf(row), differences, isLoosened })
   }
   for (const [key, row] of before) {
     if (after.has(key)) continue
@@ -115,6 +118,16 @@ const isLooser = (before: MethodRow | undefined, after: MethodRow): boolean => {
   if (before.realm !== after.realm) return true
   return before.security !== after.security && !isStricter(before.security, after.security)
 }
+
+/** Versions with a path that asks for credentials. */
+const guardedVersions = (rows: Iterable<MethodRow>): ReadonlySet<string> =>
+  new Set([...rows].filter(({ security }) => security !== OPEN).map(versionOf))
+
+const versionOf = ({ document, version }: MethodRow): string => `${document}\n${version}`
+
+/** A way past the credentials of the paths beside it, even where it is new. */
+const isOpenWebSocket = ({ action, security }: MethodRow): boolean =>
+  action === WEB_SOCKET_ACTION && security === OPEN
 
 /** The same scheme with requirements where there were none: `basic` → `basic (groups: staff)`. */
 const isStricter = (before: string, after: string): boolean =>

@@ -2,7 +2,7 @@
 // Total (never throws on what a user sent), deterministic, pure.
 
 import { type ApiDeps, compileVersion } from './compile/version.ts'
-import type { CompiledApi } from './compiled.ts'
+import type { CompiledApi, CompiledVersion } from './compiled.ts'
 import { conflictsWithin } from './routes/conflicts.ts'
 import type { Environment } from './environment.ts'
 import { ownValue } from './expression/lookup.ts'
@@ -151,12 +151,15 @@ const warnOfNothingServed = (
   environment: Environment,
   diagnostics: Diagnostics,
 ): void => {
-  if (environment.realm(realmUri)?.hasWebSocket !== false) return
-  if (versions.some(({ paths, endpoints }) => paths.length + endpoints.length > 0)) return
+  const hasWebSocket = environment.realm(realmUri)?.hasWebSocket
+  if (hasWebSocket === undefined) return
+  const serves = ({ paths, endpoints, security }: CompiledVersion): boolean =>
+    paths.length + endpoints.length > 0 || (hasWebSocket && security !== undefined)
+  if (versions.some(serves)) return
   diagnostics.warning(
     'ServesNothing',
     '/versions',
-    'no version has paths, and the realm has no router for WebSocket connections at /ws: add paths, every request is answered 404',
+    `no version has paths, and ${hasWebSocket ? 'wamp_websocket is false' : 'the realm has no router for WebSocket connections at /ws'}: add paths, every request is answered 404`,
   )
 }
 

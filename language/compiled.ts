@@ -36,8 +36,8 @@ export interface CompiledVersion {
   readonly languages: readonly string[]
   /** Built-in table of §7.3, below the API's, below the version's. */
   readonly statusCodes: StatusCodes
-  /** The security of a path without `security`: it protects `/ws`. */
-  readonly security: CompiledSecurity
+  /** In front of `/ws`; absent: the version does not serve it. */
+  readonly security?: CompiledSecurity
   /** The schemes of a path without `schemes`: `/ws` is served over these. */
   readonly schemes: readonly Scheme[]
   readonly paths: readonly CompiledPath[]

@@ -84,7 +84,8 @@ const routesOf = <P>(document: PackedDocument): RouteSet<ServedTarget<P>, Served
         new TablePath<P>(path, { shape: internPath(path), version, unpacker, index: index++ }),
       )
     routes.push(...endpointsBelow(packed, version))
-    webSockets.push(new TableWebSocket(packed, version))
+    const { security } = packed
+    if (security !== undefined) webSockets.push(new TableWebSocket(packed, version, security))
   }
   // Lists that grew have room for 17: 250 bytes a document.
   return { id, rank, since, hosts, routes: routes.slice(), webSockets: webSockets.slice() }
@@ -164,9 +165,9 @@ abstract class TableRoute {
 class TableWebSocket extends TableRoute implements ServedWebSocket, Route<ServedWebSocket> {
   readonly security: CompiledSecurity
 
-  constructor(packed: PackedVersion, version: ServedVersion) {
+  constructor(packed: PackedVersion, version: ServedVersion, security: CompiledSecurity) {
     super(version, internPath(webSocketPath(packed.basePath)), packed.schemes)
-    this.security = internData(packed.security)
+    this.security = internData(security)
   }
 }
 

@@ -1,22 +1,45 @@
-// Warns of a version whose paths ask for credentials while its WebSocket does not, as its author may not know of it.
+// Compiles `wamp_websocket` of a version: whether `/ws` is served, and who may open it. It warns of a version whose paths ask
+// for credentials while its WebSocket does not, as its author may not know of it.
 
 import { childPointer } from '../../base/json-pointer.ts'
+import { ownValue } from '../expression/lookup.ts'
+import { isMap, type ValueMap } from '../expression/value.ts'
 import { webSocketPath } from '../routes/path-pattern.ts'
-import type { PathResult, VersionDeps } from './path.ts'
+import { foldInScope } from './bind-status-codes.ts'
+import { type PathResult, inheritedSecurity, type VersionDeps } from './path.ts'
+import type { CompiledSecurity } from './security.ts'
 
-export interface WebSocketFacts {
-  readonly isActive: boolean
-  /** The version has or inherits `security`, be it an empty one. */
-  readonly hasSecurity: boolean
-  readonly version: VersionDeps
+export interface VersionWebSocket {
+  /** undefined: `/ws` is not served, or a problem was reported. */
+  readonly security: CompiledSecurity | undefined
+  /** The document says who may open it, be it anybody. */
+  readonly isDecided: boolean
+}
+
+/** @param inherited what it has without a `security` of its own: that of a path which sets none */
+export const compileWebSocket = (
+  version: ValueMap,
+  pointer: string,
+  inherited: VersionWebSocket,
+  deps: VersionDeps,
+): VersionWebSocket => {
+  const own = ownValue(version, 'wamp_websocket')
+  if (own === false) return { security: undefined, isDecided: true }
+  const security = isMap(own) ? ownValue(own, 'security') : undefined
+  if (security === undefined) return inherited
+  const place = childPointer(childPointer(pointer, 'wamp_websocket'), 'security')
+  const template = foldInScope(security, place, deps.scope, deps.diagnostics)
+  const placed = { template, pointer: place }
+  return { security: inheritedSecurity(placed, deps), isDecided: true }
 }
 
 export const warnOfOpenWebSocket = (
-  { isActive, hasSecurity, version }: WebSocketFacts,
+  { isDecided }: VersionWebSocket,
+  version: VersionDeps,
   results: readonly PathResult[],
 ): void => {
   const { basePath, realm, diagnostics } = version
-  if (!isActive || hasSecurity || realm?.hasWebSocket !== true || basePath === undefined) return
+  if (isDecided || realm?.hasWebSocket !== true || basePath === undefined) return
   const [first, ...others] = results.flatMap(({ path, security }) =>
     path === undefined || security === undefined || security.type === 'anonymous' ? [] : [path],
   )
@@ -26,6 +49,6 @@ export const warnOfOpenWebSocket = (
     'OpenWebSocket',
     childPointer(first.pointer, 'security'),
     `this protects '${first.template}'${more}, but not the WebSocket at '${webSocketPath(basePath.source).template}', ` +
-      "which anybody may open: set 'security' of the version, beside its paths ('security: {}' there says that it is meant to be open)",
+      "which anybody may open: set 'wamp_websocket: false' in the version, or 'wamp_websocket: {security: …}' ('security: {}' there says that it is meant to be open)",
   )
 }

@@ -2,7 +2,7 @@
 
 import { childPointer } from '../../base/json-pointer.ts'
 import { endpointsOf } from './security.ts'
-import { warnOfOpenWebSocket } from './open-web-socket.ts'
+import { compileWebSocket, warnOfOpenWebSocket } from './open-web-socket.ts'
 import {
   compilePath,
   compileSchemes,
@@ -55,12 +55,13 @@ export const compileVersion = (
   }
   const placed = scope.default('security')
   const own = inheritedSecurity(placed, deps)
+  const inherited = { security: own, isDecided: placed !== undefined }
+  const webSocket = compileWebSocket(value, pointer, inherited, deps)
   const results = pathsOf(value, pointer).map(([source, raw, place]) =>
     compilePath(source, raw, place, deps),
   )
   const isActive = ownValue(value, 'is_active') !== false
-  const hasSecurity = placed !== undefined
-  warnOfOpenWebSocket({ isActive, hasSecurity, version: deps }, results)
+  if (isActive) warnOfOpenWebSocket(webSocket, deps, results)
   const isDeprecated = ownValue(value, 'is_deprecated') === true
   return {
     name,
@@ -73,11 +74,10 @@ export const compileVersion = (
     poolSize: compilePoolSize(ownValue(value, 'pool_size'), pointer, diagnostics),
     languages: compileLanguages(ownValue(value, 'languages'), pointer, diagnostics),
     statusCodes: scope.statusCodes,
-    // Where the scheme is not known, a problem has been reported, and nothing of this is served.
-    security: own ?? { type: 'anonymous' },
+    ...(webSocket.security && { security: webSocket.security }),
     schemes: compileSchemes(scope.default('schemes'), diagnostics),
     paths: results.flatMap(({ path }) => (path === undefined ? [] : [path])),
-    endpoints: endpointsOf([own, ...results.map(({ security }) => security)]),
+    endpoints: endpointsOf([own, webSocket.security, ...results.map(({ security }) => security)]),
   }
 }
 

@@ -32,7 +32,7 @@ export const compiledRoutes = (documents: readonly CompiledApi[]): Table => {
       rank: 0,
       since: 0,
       routes: versions.flatMap(({ version, facts }) => routesOf(version, facts)),
-      webSockets: versions.map(({ version, facts }) => webSocketOf(version, facts)),
+      webSockets: versions.flatMap(({ version, facts }) => webSocketsOf(version, facts)),
     })
   }
   return editor.done()
@@ -64,10 +64,11 @@ const pathTarget = (
   return { kind: 'path', version, template, schemes, operations: slots }
 }
 
-const webSocketOf = (
+const webSocketsOf = (
   { basePath, security, schemes }: CompiledVersion,
   version: ExplainedVersion,
-): Route<ExplainedWebSocket> => {
+): readonly Route<ExplainedWebSocket>[] => {
+  if (security === undefined) return []
   const { template, patterns } = webSocketPath(basePath)
-  return { patterns, target: { version, template, security, schemes } }
+  return [{ patterns, target: { version, template, security, schemes } }]
 }

@@ -29,8 +29,8 @@ export interface FoldedVersion {
   /** JSON pointer into the document. */
   readonly pointer: string
   readonly schemes: readonly Scheme[]
-  /** In front of `/ws`. */
-  readonly security: ValueMap
+  /** In front of `/ws`; absent: the version does not serve it. */
+  readonly security?: ValueMap
   readonly endpoints: readonly CompiledEndpoint[]
   readonly paths: readonly FoldedPath[]
 }
@@ -82,7 +82,7 @@ const foldVersion = (version: CompiledVersion, write: WriteTemplate): FoldedVers
   isActive: version.isActive,
   pointer: version.paths[0]?.pointer.replace(/\/paths\/[^/]*$/, '') ?? '/versions',
   schemes: version.schemes,
-  security: describeSecurity(version.security),
+  ...(version.security && { security: describeSecurity(version.security) }),
   endpoints: version.endpoints,
   paths: version.paths.map((path) => foldPath(path, write)),
 })

@@ -36,7 +36,7 @@ export const listRoutes = (document: FoldedDocument, hasRouter: boolean): readon
     .flatMap((version) => [
       ...version.paths.flatMap((path) => pathRows(path, version, document)),
       ...endpointRows(version, document),
-      ...(hasRouter ? [webSocketRow(version, document)] : []),
+      ...(hasRouter ? webSocketRows(version, document) : []),
     ])
     .sort(byPath)
 
@@ -134,14 +134,19 @@ const upper = (method: Method): string => method.toUpperCase()
 /** The action of rows for WebSocket connections. */
 export const WEB_SOCKET_ACTION = 'WebSocket → router of the realm'
 
-const webSocketRow = (version: FoldedVersion, document: FoldedDocument): RouteRow => ({
-  ...rowOf(version, document),
-  methods: ['GET'],
-  path: webSocketPath(version.basePath).template,
-  action: WEB_SOCKET_ACTION,
-  security: securityText(version.security),
-  pointer: version.pointer,
-})
+const webSocketRows = (version: FoldedVersion, document: FoldedDocument): readonly RouteRow[] =>
+  version.security === undefined
+    ? []
+    : [
+        {
+          ...rowOf(version, document),
+          methods: ['GET'],
+          path: webSocketPath(version.basePath).template,
+          action: WEB_SOCKET_ACTION,
+          security: securityText(version.security),
+          pointer: version.pointer,
+        },
+      ]
 
 const MAX_TEXT = 200
 

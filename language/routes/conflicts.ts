@@ -192,7 +192,9 @@ const routesOf = (compiled: CompiledApi): readonly Claim[] => {
   const routes = compiled.versions
     .filter((version) => version.isActive)
     .flatMap((version) => [
-      ...(hasWebSocket === true ? [webSocketClaim(version, realmUri)] : []),
+      ...(hasWebSocket === true && version.security !== undefined
+        ? [webSocketClaim(version, realmUri)]
+        : []),
       ...endpointClaims(version, realmUri),
       ...pathClaims(version),
     ])

@@ -99,6 +99,10 @@ const VERSION_KEYS: Keys = {
   defaults: key("What paths inherit where they set nothing, over the API's.", ref('defaults')),
   status_codes: key("WAMP error URI to HTTP status, over the API's.", ref('statusCodes')),
   security: restrictingKey(ANYBODY, ref('security')),
+  wamp_websocket: restrictingKey(
+    'The WebSocket to the WAMP router at /ws: false closes it, and a map has a security of its own in place of that of the version.',
+    { type: ['boolean', 'object'], if: { type: 'object' }, then: ref('wampWebSocket') },
+  ),
   languages: key('Language codes that Accept-Language picks from; the first one is the default.', {
     type: 'array',
     ...listOf(
@@ -170,6 +174,13 @@ const DEFINITIONS: Readonly<Record<string, DocumentSchema>> = {
     description: 'Version Object.',
     properties: VERSION_KEYS,
     required: ['base_path', 'paths'],
+  },
+  wampWebSocket: {
+    type: 'object',
+    description: 'The WebSocket of a version to the WAMP router of its realm.',
+    properties: { security: restrictingKey('Who may open it; {} is anybody.', ref('security')) },
+    required: ['security'],
+    additionalProperties: false,
   },
   path: {
     type: 'object',

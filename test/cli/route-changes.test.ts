@@ -2,7 +2,7 @@
 
 import { describe, expect, it } from '@jest/globals'
 import { compareHosts, compareRoutes, type HostChanges } from '../../cli/route-changes.ts'
-import type { RouteRow } from '../../language/explain/list-routes.ts'
+import { type RouteRow, WEB_SOCKET_ACTION } from '../../language/explain/list-routes.ts'
 
 const row = (more: Partial<RouteRow> = {}): RouteRow => ({
   methods: ['GET'],
@@ -105,5 +105,40 @@ describe('security', () => {
   ])('%s', (_, before, after, isLoosened) => {
     const changes = compareRoutes([row(before)], [row(after)])
     expect(changes.map((change) => change.isLoosened)).toEqual([isLoosened])
+  })
+})
+
+describe('a WebSocket to the router, beside a path', () => {
+  const socket = (security: string): RouteRow =>
+    row({ path: '/v1/ws', action: WEB_SOCKET_ACTION, security })
+  it.each<[string, readonly RouteRow[], readonly RouteRow[], readonly string[]]>([
+    [
+      'that asks for credentials, is looser if it is new and open',
+      [row()],
+      [row(), socket('none')],
+      ['added GET /v1/ws loosened'],
+    ],
+    [
+      'that comes with it, is looser too',
+      [],
+      [row(), socket('none')],
+      ['added GET /v1/orders', 'added GET /v1/ws loosened'],
+    ],
+    [
+      'that is open, is not',
+      [row({ security: 'none' })],
+      [row({ security: 'none' }), socket('none')],
+      ['added GET /v1/ws'],
+    ],
+    [
+      'of another version that asks for credentials, is not',
+      [row({ version: 'v2' })],
+      [row({ version: 'v2' }), socket('none')],
+      ['added GET /v1/ws'],
+    ],
+    ['is not looser where it asks too', [row()], [row(), socket('basic')], ['added GET /v1/ws']],
+    ['is not looser where it goes', [row(), socket('none')], [row()], ['removed GET /v1/ws']],
+  ])('%s', (_, before, after, wanted) => {
+    expect(compare(before, after)).toEqual(wanted)
   })
 })

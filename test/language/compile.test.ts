@@ -1,6 +1,7 @@
 import { describe, expect, it } from '@jest/globals'
 import fc from 'fast-check'
 import { compile } from '../../language/compile.ts'
+import { claimsOf } from '../../language/routes/conflicts.ts'
 import type { Value } from '../../language/expression/value.ts'
 import { compiled, compiledGet, documentOf, faultsOf, problemsOf, STATIC } from './documents.ts'
 
@@ -85,6 +86,28 @@ describe('a WebSocket that is open beside paths that are not', () => {
     ['defaults of the API', { defaults: { security: basic } }, { paths: closed }, true, []],
     ['a version that says that it is open', {}, { paths: closed, security: {} }, true, []],
     ['a version that is not active', {}, { paths: closed, is_active: false }, true, []],
+    ['a WebSocket that is closed', {}, { paths: closed, wamp_websocket: false }, true, []],
+    [
+      'a WebSocket that is open as if unset',
+      {},
+      { paths: closed, wamp_websocket: true },
+      true,
+      AT_X,
+    ],
+    [
+      'security of the WebSocket',
+      {},
+      { paths: closed, wamp_websocket: { security: basic } },
+      true,
+      [],
+    ],
+    [
+      'a WebSocket that says that it is open',
+      {},
+      { paths: closed, wamp_websocket: { security: {} } },
+      true,
+      [],
+    ],
   ])('is warned of: %s', (...[, api, version, hasWebSocket, expected]) => {
     const facts = {
       authmethods: [],
@@ -104,8 +127,74 @@ describe('a WebSocket that is open beside paths that are not', () => {
     const facts = { authmethods: [], oidcProviders: [], hasUsers: true, hasWebSocket: true }
     const [warning] = compile(document, { realm: () => facts }).warnings
     expect(warning?.message).toBe(
-      "this protects '/v1/y' and 1 more, but not the WebSocket at '/v1/ws', which anybody may open: set 'security' of the version, beside its paths ('security: {}' there says that it is meant to be open)",
+      "this protects '/v1/y' and 1 more, but not the WebSocket at '/v1/ws', which anybody may open: set 'wamp_websocket: false' in the version, or 'wamp_websocket: {security: …}' ('security: {}' there says that it is meant to be open)",
     )
+  })
+})
+
+describe('the WebSocket of a version', () => {
+  const facts = { authmethods: [], oidcProviders: [], hasUsers: true, hasWebSocket: true }
+  const ofVersion = (version: object) => {
+    const versions = { v1: { base_path: '/v1', paths: { '/x': { get: STATIC } }, ...version } }
+    const document = { id: 'a', host: 'a.test', realm_uri: 'com.a', versions }
+    return compile(document, { realm: () => facts })
+  }
+  it.each<[string, object, string | undefined]>([
+    ['has the security of the version', { security: { type: 'basic' } }, 'basic'],
+    ['is anonymous without any', {}, 'anonymous'],
+    [
+      'is served by the same with true',
+      { security: { type: 'basic' }, wamp_websocket: true },
+      'basic',
+    ],
+    ['is not served with false', { security: { type: 'basic' }, wamp_websocket: false }, undefined],
+    ['has its own', { wamp_websocket: { security: { type: 'basic' } } }, 'basic'],
+    [
+      'has its own in place of that of the version',
+      { security: { type: 'basic' }, wamp_websocket: { security: {} } },
+      'anonymous',
+    ],
+    [
+      'has one that an expression gives',
+      { variables: { s: { type: 'basic' } }, wamp_websocket: { security: '{{variables.s}}' } },
+      'basic',
+    ],
+  ])('%s', (_, version, expected) => {
+    const result = ofVersion(version)
+    expect('compiled' in result && result.compiled.versions[0]?.security?.type).toBe(expected)
+  })
+
+  it.each<[string, unknown, string]>([
+    ['no security', {}, '/versions/v1/wamp_websocket/security'],
+    ['another key', { security: {}, secure: 1 }, '/versions/v1/wamp_websocket/secure'],
+    ['an unknown type', { security: { type: 'no' } }, '/versions/v1/wamp_websocket/security/type'],
+    ['a text', 'false', '/versions/v1/wamp_websocket'],
+    ['null', null, '/versions/v1/wamp_websocket'],
+  ])('does not load with %s', (_, wamp_websocket, path) => {
+    const result = ofVersion({ wamp_websocket })
+    expect('problems' in result && result.problems.map((each) => each.path)).toContain(path)
+  })
+
+  it('mounts the endpoints of its own scheme', () => {
+    const security = { type: 'oauth2', flow: 'client_credentials' }
+    const result = ofVersion({ wamp_websocket: { security } })
+    expect('compiled' in result && result.compiled.versions[0]?.endpoints).toMatchObject([
+      { type: 'oauth2', tokenPath: '/oauth/token' },
+    ])
+  })
+
+  it('is claimed only where it is served', () => {
+    const wsClaims = (version: object): number => {
+      const result = ofVersion(version)
+      if (!('compiled' in result)) throw new Error('it does not compile')
+      return claimsOf(result.compiled).filter(({ key }) => key.endsWith('websocket')).length
+    }
+    expect([wsClaims({}), wsClaims({ wamp_websocket: false })]).toEqual([1, 0])
+  })
+
+  it('leaves nothing served where it is closed and there are no paths', () => {
+    const { warnings } = ofVersion({ paths: {}, wamp_websocket: false })
+    expect(warnings.map(({ code }) => code)).toEqual(['ServesNothing'])
   })
 })
 

@@ -60,6 +60,7 @@ describe('keys that restrict', () => {
       security: ['the API', 'a version', 'a path', 'defaults'],
       is_active: ['a version'],
       pool_size: ['a version'],
+      wamp_websocket: ['a version'],
       schemes: ['a path', 'defaults'],
       accepts: ['a path', 'defaults'],
       body_max_bytes: ['a path', 'an operation', 'defaults'],

@@ -52,7 +52,7 @@ const packVersion = (version: CompiledVersion): PackedVersion => ({
   poolSize: version.poolSize,
   languages: version.languages,
   ownStatusCodes: ownStatusCodes(version.statusCodes),
-  security: version.security,
+  ...(version.security && { security: version.security }),
   schemes: version.schemes,
   endpoints: version.endpoints,
   paths: version.paths.map(packPath),

@@ -37,8 +37,8 @@ export interface PackedVersion {
   readonly languages: readonly string[]
   /** The entries of the version's table that the built-in one lacks or has with another value. */
   readonly ownStatusCodes: StatusCodes
-  /** The security in front of `/ws`, and the schemes that it is served over. */
-  readonly security: CompiledSecurity
+  /** In front of `/ws`; absent: the version does not serve it. */
+  readonly security?: CompiledSecurity
   readonly schemes: readonly Scheme[]
   readonly endpoints: readonly CompiledEndpoint[]
   readonly paths: readonly PackedPath[]

@@ -109,6 +109,32 @@ const said = async (socket: WebSocket): Promise<string> => {
   return data.toString()
 }
 
+describe('a version that says who may open its WebSocket', () => {
+  it('serves none where it is closed, and leaves a path of its own to others', async () => {
+    await gateway.load(at('/v1', { version: { wamp_websocket: false } }))
+    expect((await headOf(handshake('/v1/ws'))).status).toBe(404)
+    expect((await gateway.ask('GET', '/v1/ws')).status).toBe(404)
+    expect((await gateway.ask('GET', '/v1/x')).status).toBe(200)
+    expect(gateway.relays.size).toBe(0)
+  })
+
+  it('asks for its own credentials', async () => {
+    await serve({ authenticate: () => refused(new GatewayError('svc.error.unauthorized', 'no')) })
+    const wamp_websocket = { security: { type: 'basic' } }
+    await gateway.load(at('/v1', { version: { wamp_websocket } }))
+    expect((await headOf(handshake('/v1/ws'))).status).toBe(401)
+    expect((await gateway.ask('GET', '/v1/x')).status).toBe(200)
+  })
+
+  it('closes connections where a new document closes it', async () => {
+    await gateway.load(at('/v1'))
+    const socket = await open('/v1/ws')
+    const closed = once(socket, 'close')
+    await gateway.load(at('/v1', { version: { wamp_websocket: false } }))
+    expect((await closed)[0]).toBe(1001)
+  })
+})
+
 describe('a connection', () => {
   it('is carried to the router of the realm and back', async () => {
     await gateway.load(at('/v1'))
