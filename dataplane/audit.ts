@@ -15,7 +15,7 @@ export interface AuditEvent {
   readonly authid?: string
   readonly clientId?: string
   readonly provider?: string
-  /** Of a caller who is known and is refused: `one of groups: staff; scopes: orders.write`, from the document. */
+  /** What a known caller who is refused lacks: `one of groups: staff; scopes: orders.write`, from the document. */
   readonly missing?: string
   readonly address: string
   readonly requestId: string

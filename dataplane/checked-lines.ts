@@ -8,7 +8,7 @@ export interface CheckedLines {
   readonly texts: readonly string[]
   /** The last line was not written to its end, and is left out. */
   readonly isTorn: boolean
-  /** Of the first line that is damaged, from 1. */
+  /** The number of the first line that is damaged, from 1. */
   readonly damagedLine: number | undefined
 }
 

@@ -4,12 +4,12 @@
 import { SizeBudget } from '../language/expression/size-budget.ts'
 
 const MAX_CHARACTERS = 2 ** 20
-/** Of each header, whatever it contains. */
+/** What each header is charged, whatever it contains. */
 const HEADER_CHARACTERS = 32
 
 export const HEADERS_TOO_LARGE = `together they have more than ${MAX_CHARACTERS} characters`
 
-/** Of all headers of one message. */
+/** Creates the budget of all headers of one message. */
 export const createHeaderBudget = (): SizeBudget => new SizeBudget(MAX_CHARACTERS)
 
 /** @returns false: it is one too many, as is any that follows */

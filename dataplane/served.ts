@@ -9,7 +9,7 @@ import type { Template } from '../language/expression/template.ts'
 
 export interface ServedVersion {
   readonly apiId: string
-  /** Of the document; if left out, it is not known. */
+  /** The document's digest; if left out, it is not known. */
   readonly digest?: string | undefined
   readonly name: string
   /** As written, brackets and all. */

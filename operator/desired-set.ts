@@ -25,7 +25,7 @@ export interface DesiredDocument {
   readonly forwardHosts?: readonly string[]
   /** Credentials of its realm that its forwards name, each once, sorted; absent: none. */
   readonly credentials?: readonly string[]
-  /** Of these, those that it may not use; absent: none. The digest differs with them. */
+  /** Those of them that it may not use; absent: none. The digest differs with them. */
   readonly withheld?: readonly string[]
   readonly namespace: string
   /** `namespace/name` of its ApiSpecification, which gateways name in metrics. */
@@ -40,7 +40,7 @@ export interface DesiredRealm {
   readonly uri: string
   readonly digest: string
   readonly record: RealmRecord
-  /** Of the Realm: only sidecars of this namespace receive it. */
+  /** The namespace of the Realm: only sidecars of this namespace receive it. */
   readonly namespace: string
 }
 

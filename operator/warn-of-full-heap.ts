@@ -7,7 +7,7 @@ import type { Log } from '../telemetry/log.ts'
 export interface FullHeapOptions {
   readonly clock: Pick<Clock, 'now'>
   readonly log: Pick<Log, 'warn'>
-  /** Of the heap, bytes. */
+  /** The limit of the heap, in bytes. */
   readonly limitBytes: number
 }
 

@@ -49,7 +49,7 @@ type Settings = Pick<
   | 'dataPlaneTls'
 >
 
-/** Of the Service, and of the host in `--webhook-url`; none where there is no webhook. */
+/** The names of the Service, and the host in `--webhook-url`; none where there is no webhook. */
 export const webhookNames = (
   { webhook, webhookService, webhookUrl }: Settings,
   namespace: string,

@@ -13,7 +13,7 @@ import { ByteCollector } from '../memory/byte-collector.ts'
 import type { Holding } from '../memory/memory-budget.ts'
 
 export interface InflateOptions {
-  /** Of each layer. */
+  /** The most that each layer may inflate to. */
   readonly maxBytes: number
   /** Charged for what is inflated. */
   readonly memory: Holding

@@ -263,7 +263,7 @@ class JsonReader {
     else this.#parseRest(container, at)
   }
 
-  /** Of a container that was divided: each of its parts has members, as a comma is before it or behind. */
+  /** Parses the rest of a container that was divided: each of its parts has members, as a comma is before it or behind. */
   #parseRest(container: Container, end: number): void {
     const part = this.#parse(container.isMap, this.#decode(container.rest, end))
     const { target } = container

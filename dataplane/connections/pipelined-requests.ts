@@ -34,7 +34,7 @@ interface Line {
   readonly waiting: IncomingMessage[]
   /** For each request, how many bytes of the connection had been read when its head was complete. */
   readonly readBytes: number[]
-  /** Of all heads. */
+  /** The bytes of all heads. */
   headBytes: number
   isPaused: boolean
   /** What followed the queued requests is no request: the connection ends with the last of them. */
@@ -46,7 +46,7 @@ interface Line {
 /** The event of a server that from now on sends `Connection: close` in its responses. */
 export const DRAINING = 'draining'
 
-/** Of one server. */
+/** Bounds the pipelined requests of one server. */
 export class PipelinedRequests {
   readonly #options: PipelinedOptions
   // Only connections that have had queued requests: others cost nothing.

@@ -36,11 +36,11 @@ export interface CredentialRegistryDeps {
 /** One attempt of a request. */
 export interface CredentialUse {
   readonly realmUri: string
-  /** Of the credential. */
+  /** The credential's name. */
   readonly name: string
   /** That the attempt goes to, as `readOrigin` gives it. */
   readonly origin: string
-  /** Of the client's request, for a token that is exchanged. */
+  /** The headers of the client's request, for a token that is exchanged. */
   readonly rawHeaders: readonly string[]
   /** The security scheme that authenticated the caller. */
   readonly scheme: unknown
@@ -57,7 +57,7 @@ export interface CredentialRegistry {
 
 /** Tokens of callers at once: at most 8 KiB each. */
 const MAX_EXCHANGED = 4000
-/** Of all realms; those not used for longest are opened again when they are needed. */
+/** The most open credentials of all realms; the least recently used ones are closed, and opened again when they are needed. */
 const MAX_OPEN = 5000
 
 export const createCredentialRegistry = (deps: CredentialRegistryDeps): CredentialRegistry => {

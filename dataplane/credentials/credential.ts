@@ -31,7 +31,7 @@ export interface UpstreamAuthorization {
   /** Value of the header `authorization`. */
   readonly header?: string
   readonly tls?: ClientTls
-  /** Of a token that may be replaced by another one. */
+  /** How to replace the token by another one, if it may be. */
   readonly renewal?: TokenRenewal
 }
 

@@ -31,9 +31,9 @@ export interface ExchangeOptions {
   readonly exchange: (subjectToken: string) => Promise<UpstreamToken>
   /** For one caller. */
   readonly open: (request: () => Promise<UpstreamToken>) => TokenSource
-  /** Of all credentials, by a keyed digest of credential and token. */
+  /** The sources of all credentials, by a keyed digest of credential and token. */
   readonly sources: BoundedMap<string, TokenSource>
-  /** Of the credential. */
+  /** Identifies the credential. */
   readonly id: string
   readonly key: Buffer
   readonly now: () => number
@@ -125,7 +125,7 @@ const recent = (failure: TokenFailure | undefined, now: number): TokenFailure | 
     ? failure
     : undefined
 
-/** Of callers: others may have got a token meanwhile. */
+/** A failure that concerns one caller does not last: others may have got a token meanwhile. */
 const lasting = (failure: TokenFailure | undefined, now: number): CredentialTrouble | undefined =>
   failure !== undefined && !isWithin(LASTS_MS, { now, since: failure.firstAt })
     ? failure.error.trouble

@@ -24,7 +24,7 @@ export interface TokenSourceOptions {
 
 export interface TokenFailure {
   readonly error: CredentialError
-  /** Of the first of those in a row. */
+  /** When the first of the failures in a row was. */
   readonly firstAt: number
   readonly lastAt: number
 }

@@ -5,7 +5,7 @@ import type { DecisionCause } from './decision.ts'
 
 export interface StoredDecision {
   readonly id: string
-  /** Of the document; `''` where none served the request. */
+  /** The document's id; `''` where none served the request. */
   readonly document: string
   readonly cause: DecisionCause
   /** Unix time, milliseconds. */

@@ -41,7 +41,7 @@ export type MissReason =
 export interface TriedRoute {
   readonly document: string
   readonly host: string
-  /** Of the patterns on this host the one that matched furthest. */
+  /** The pattern on this host that matched furthest. */
   readonly path: string
   /** Segments of the path that matched. */
   readonly matchedSegments: number
@@ -53,14 +53,14 @@ export interface DecisionCaller {
   readonly scheme: string
   /** `password`, `api_key`, … */
   readonly method: string
-  /** Of realm and authid, with a key that the process has drawn: tells callers apart until it ends. */
+  /** The hash of realm and authid, with a key that the process has drawn: tells callers apart until it ends. */
   readonly hash: string
 }
 
 export interface DecisionDocument {
   readonly id: string
   readonly version: string
-  /** Of the document, as `GET /api_specs?view=state` and the operator have it: says which generation it was. */
+  /** The digest of the document, as `GET /api_specs?view=state` and the operator have it: says which generation it was. */
   readonly digest?: string | undefined
   readonly realm: string
   /** The pattern of the path, with its `base_path`. */
@@ -80,7 +80,7 @@ export interface Decision {
   /** 499: the client has disconnected. */
   readonly status: number
   readonly step: DecisionStep
-  /** Of the error record, or of the failed action if the document or the gateway names it; otherwise left out. */
+  /** The code of the error record, or of the failed action if the document or the gateway names it; otherwise left out. */
   readonly code?: string | undefined
   /** Why the action failed, one word of a closed list, as in the log; left out where it did not. */
   readonly reason?: string | undefined
@@ -91,7 +91,7 @@ export interface Decision {
   /** Left out where no document served the request. */
   readonly document?: DecisionDocument | undefined
   readonly caller?: DecisionCaller | undefined
-  /** Of a request that no document served: none at all if no document has its host. */
+  /** What was tried for a request that no document served: none at all if no document has its host. */
   readonly tried?: readonly TriedRoute[] | undefined
   /**
    * How many requests of the same document and cause were not recorded since the one before, as there were too many in

@@ -48,7 +48,7 @@ export interface ManagementDeps extends ProbeDeps {
   readonly decisions?: FindDecisions
   /** The latest failures; if left out, none are kept. */
   readonly failures?: FindFailures
-  /** Of this gateway, for people; if left out, `gateway`. */
+  /** The name of this gateway, for people; if left out, `gateway`. */
   readonly name?: string
   /** What people read of a loaded document; if left out, neither it nor routes are shown. */
   readonly fold?: FoldLoaded

@@ -22,7 +22,7 @@ export interface ExplainDeps {
   readonly fold: FoldLoaded
 }
 
-/** Of documents without an active version, which no host leads to. */
+/** The most documents without an active version that are listed; no host leads to them. */
 const MOST_INACTIVE = 16
 
 export const explainEndpoint = (

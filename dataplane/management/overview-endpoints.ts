@@ -32,7 +32,7 @@ import type { Readiness } from './readiness.ts'
 import { sendJson } from './respond.ts'
 
 export interface OverviewDeps {
-  /** Of this gateway, for people. */
+  /** The name of this gateway, for people. */
   readonly name: string
   readonly readiness: Pick<Readiness, 'state' | 'isReady' | 'waitsFor'>
 }
@@ -105,7 +105,7 @@ const documentRow = (store: Store, document: LoadedDocument): DocumentRow => ({
   digest: document.digest,
 })
 
-/** Of the first route: documents with several hosts are rare. null: no version is active. */
+/** The host of the first route, as documents with several hosts are rare. null: no version is active. */
 const hostOf = ([claim]: LoadedDocument['claims']): string | null =>
   claim?.key.split('\t', 1)[0] ?? null
 

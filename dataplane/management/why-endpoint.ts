@@ -28,7 +28,7 @@ export const whyEndpoint = (find: FindDecisions): Endpoint => ({
   },
 })
 
-/** Of all processes: proxies may send one id several times. */
+/** The most decisions of all processes for one id, which proxies may send several times. */
 const MOST_DECISIONS = 32
 
 const notKept = (silent: number): ManagementError =>

@@ -201,7 +201,7 @@ export class Holding {
     return this.#budget.maxBodyValues
   }
 
-  /** Of the whole budget. */
+  /** Whether the whole budget is tight. */
   get isTight(): boolean {
     return this.#budget.isTight
   }

@@ -33,7 +33,7 @@ export interface OAuthResponse {
   /** Lower-case names. */
   readonly headers: readonly (readonly [name: string, value: string])[]
   readonly body: string
-  /** Of an error. */
+  /** The code of an error. */
   readonly code?: OAuthErrorCode
 }
 

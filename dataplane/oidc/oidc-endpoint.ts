@@ -42,7 +42,7 @@ export interface OidcResponse {
   /** Lower-case names; `set-cookie` may occur several times. */
   readonly headers: readonly (readonly [name: string, value: string])[]
   readonly body: string
-  /** Of an error. */
+  /** The code of an error. */
   readonly code?: string
 }
 
@@ -62,7 +62,7 @@ export type OidcEndpointName = keyof Oidc
 
 export interface OidcDeps {
   readonly realm: (uri: string) => RealmRecord | undefined
-  /** Of all realms; with `watch`, their providers are watched. */
+  /** The URIs of all realms; with `watch`, their providers are watched. */
   readonly realmUris: () => Iterable<string>
   readonly tickets: Tickets
   readonly shared: SharedState

@@ -25,7 +25,7 @@ export interface OidcErrorOptions {
   /** Where the code's own does not fit: 502 when the identity provider failed. */
   readonly status?: number
   readonly cause?: unknown
-  /** Of the Realm, or of the provider's entry in it: what to look at, for the log. */
+  /** The setting of the Realm, or of the provider's entry in it, to look at, for the log. */
   readonly setting?: 'authmethods' | 'oidcProviders' | ProviderSetting | undefined
   /** More fields of the log line: nothing that a client wrote. */
   readonly facts?: Readonly<Record<string, string | undefined>>

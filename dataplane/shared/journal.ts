@@ -19,7 +19,7 @@ export interface OpenedJournal {
 /** The first line, so that no part of a journal is an empty one. */
 const HEADER = JSON.stringify({ journal: 1 })
 
-/** Of a line in a journal that is rewritten. */
+/** The most entries in one line of a journal that is rewritten. */
 const ENTRIES_OF_A_LINE = 1000
 
 /** A journal this long is rewritten once half of its entries have expired or were replaced. */

@@ -46,7 +46,7 @@ export interface ServingSecurityOptions {
 
 export interface ServingSecurity {
   readonly authenticate: Authenticate
-  /** Of upstreams. */
+  /** The credentials that are sent to upstreams. */
   readonly credentials: CredentialRegistry
   readonly endpoints: Endpoints
   close(): Promise<void>

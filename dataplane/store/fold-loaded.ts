@@ -16,7 +16,7 @@ export type FoldLoaded = (
   document: Pick<LoadedDocument, 'source' | 'digest' | 'variables'>,
 ) => Promise<FoldedResult>
 
-/** Of `variables` only the names count: no values are passed on. */
+/** Folds a document. Only the names of `variables` count: no values are passed on. */
 export const foldTask: CompileWork<FoldedResult> = ({ document, variables = {} }, bounds) => {
   const folding = foldDocument(document, Object.keys(variables), bounds)
   if (!('problems' in folding)) return { folded: folding.folded }

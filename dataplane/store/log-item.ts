@@ -18,7 +18,7 @@ export const logPlainItems = (log: Log, items: readonly SyncItem[]): void => {
 export const isPlain = ({ result, warnings }: SyncItem): boolean =>
   result !== 'rejected' && (result !== 'loaded' || warnings.length === 0)
 
-/** Of an entry that is not plain. */
+/** Logs an entry that is not plain. */
 export const logItem = (log: Log, { id, kind, result, errors, warnings }: SyncItem): void => {
   if (result === 'rejected')
     log.warn('entry rejected', { id, kind, errors: errors.slice(0, MAX_DIAGNOSTICS) })

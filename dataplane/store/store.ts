@@ -158,7 +158,7 @@ export class Store {
     return warningsOf(document, this.#index)
   }
 
-  /** Of what the manager has loaded, as the state view shows it. */
+  /** The digest of what the manager has loaded, as the state view shows it. */
   get rootDigest(): string {
     return this.#loadedContent.rootDigest(this.#ownership.manager)
   }

@@ -130,7 +130,7 @@ interface PathParts {
   readonly shape: PathShape
   readonly version: ServedVersion
   readonly unpacker: Unpacker
-  /** Of its content in the document. */
+  /** The index of its content in the document. */
   readonly index: number
 }
 

@@ -34,7 +34,7 @@ export const causeOf = (failure: UpstreamFailure, error: unknown): FailureCause 
   if (failure === 'reset' && isAlert(error)) return 'tls'
   if (failure !== 'refused' || error === undefined) return failure
   if (error instanceof NotTriedError) return error.code
-  // Of a connection to several addresses: an AggregateError.
+  // A connection to several addresses fails with an AggregateError.
   const errors: readonly unknown[] =
     typeof error === 'object' && error !== null && 'errors' in error && Array.isArray(error.errors)
       ? error.errors

@@ -74,7 +74,7 @@ class OriginLimiter implements Limiter {
   readonly #onIdle: () => void
   /** Made when the first has to wait. */
   #queue: FairQueue<Waiting, Client> | undefined
-  /** Of those that wait: what ends it. */
+  /** The timers that end the waiting. */
   readonly #timers = new Map<Waiting, NodeJS.Timeout>()
   /** Permits by client, as far as clients are known. */
   readonly #used = new Map<string, number>()

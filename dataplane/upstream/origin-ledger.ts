@@ -16,7 +16,7 @@ export interface LastFailure {
 export interface RecordKey {
   readonly origin: string
   readonly confinedTo: string | undefined
-  /** Of the client certificate that its connections show. */
+  /** Identifies the client certificate that its connections show. */
   readonly tlsId?: string | undefined
 }
 

@@ -36,7 +36,7 @@ export interface PoolOptions {
   readonly health: OriginHealth
   readonly record: OriginRecord
   readonly ejectionCounter: EjectionCounter
-  /** Of all pools. */
+  /** The idle connections of all pools. */
   readonly idleConnections: IdleConnections<Connection>
   readonly clock: PoolClock
   /** Milliseconds in which the event loop ran. */

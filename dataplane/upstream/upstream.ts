@@ -43,7 +43,7 @@ export interface UpstreamRequest {
   readonly from?: string | undefined
   /** A document names the origin literally: it contains nothing of a request. */
   readonly isNamed?: boolean | undefined
-  /** Of a client certificate. */
+  /** The client certificate to show. */
   readonly tls?: ClientTls | undefined
   /** The endpoint of the attempt before: another address is taken or, if there is none, a new connection. */
   readonly after?: UpstreamCall | undefined

@@ -29,7 +29,7 @@ export interface CertificateManagerOptions {
   readonly api: KubernetesApi
   /** The operator's own namespace. */
   readonly namespace: string
-  /** Of the operator: named in the command that grants a missing permission; svc-operator. */
+  /** The operator's service account, named in the command that grants a missing permission; svc-operator. */
   readonly serviceAccount?: string
   /** Called in each round. */
   readonly dataPlaneNamespaces: () => Iterable<string>

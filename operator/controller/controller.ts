@@ -122,7 +122,7 @@ export class Controller {
     return this.#reconciliation?.desired
   }
 
-  /** Of this leader term; undefined while another operator leads. */
+  /** The fleet of this leader term; undefined while another operator leads. */
   get fleet(): LeaderTerm['fleet'] | undefined {
     return this.#term?.fleet
   }

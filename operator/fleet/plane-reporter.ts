@@ -38,7 +38,7 @@ const PHASES_WITHOUT_RESPONSE: ReadonlySet<DataPlanePhase> = new Set([
   'unauthorized',
 ])
 
-/** Of a data plane with which all is well, whatever the message says. */
+/** The phases of a data plane with which all is well, whatever the message says. */
 const NORMAL_PHASES: ReadonlySet<DataPlanePhase> = new Set(['connecting', 'syncing', 'synced'])
 
 export class PlaneReporter {

@@ -10,7 +10,7 @@ import { changedKeys, edited } from '../edited-map.ts'
 
 type Realms = ReadonlyMap<string, LoadedRealm>
 
-/** Of one data plane, one report after another: only realms that have changed are looked at. */
+/** Compares the reports of one data plane, one after another: only realms that have changed are looked at. */
 export class ReportedRealms {
   #loaded: Realms = new Map()
   #given: ReadonlyMap<string, DesiredRealm> = new Map()
@@ -97,7 +97,7 @@ const ERRORS = [
 
 const CLOSES = ['normal', 'close_realm', 'goodbye_and_out', 'killed', 'system_shutdown']
 
-/** Of WAMP, and of gateways themselves. */
+/** The error URIs of WAMP, and of gateways themselves. */
 const URIS: ReadonlySet<string> = new Set([
   ...ERRORS.map((name) => `wamp.error.${name}`),
   ...CLOSES.map((name) => `wamp.close.${name}`),

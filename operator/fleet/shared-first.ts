@@ -3,7 +3,7 @@
 
 export interface Ordered {
   readonly name: string
-  /** Of the shared pool: no sidecar. */
+  /** In the shared pool: no sidecar. */
   readonly isShared: boolean
 }
 

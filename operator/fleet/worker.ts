@@ -31,7 +31,7 @@ export interface WorkerOptions {
   readonly onReport: (report: DataPlaneReport) => void
   /** Absent: the data plane is not sent the Pods of Services. */
   readonly endpoints?: WorkerEndpoints
-  /** Of the previous worker, if this is the same data plane after a restart. */
+  /** The guard of the previous worker, if this is the same data plane after a restart. */
   readonly guard?: MassDeleteGuard
 }
 

@@ -34,7 +34,7 @@ export type ObjectMeta = Unvalidated<V1ObjectMeta>
 export type Pod = Unvalidated<V1Pod>
 export type PodSpec = Unvalidated<V1PodSpec>
 export type PodStatus = Unvalidated<V1PodStatus>
-/** Of a Service or an EndpointSlice. */
+/** A port of a Service or an EndpointSlice. */
 export type Port = Unvalidated<V1ServicePort | DiscoveryV1EndpointPort>
 export type Secret = Unvalidated<V1Secret>
 export type Service = Unvalidated<V1Service>

@@ -71,7 +71,7 @@ const quoteWords = (value: string): string => {
   return `write '${shorten(written.replaceAll("'", "''"))}', in quotes`
 }
 
-/** Of a value in a flow map, without what closes the map, and the members behind it. */
+/** Gives a value in a flow map without what closes the map, and the members behind it. */
 const withoutClosers = (value: string): string => {
   const count = (brackets: RegExp): number => value.match(brackets)?.length ?? 0
   if (count(/[{[]/g) >= count(/[}\]]/g)) return value

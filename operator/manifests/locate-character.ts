@@ -31,7 +31,7 @@ export const locateCharacter = (
 interface Character {
   /** One UTF-16 code unit of the value. */
   readonly text: string
-  /** Of what it is written as, in the source of the scalar. */
+  /** The offset of what it is written as, in the source of the scalar. */
   readonly offset: number
 }
 

@@ -30,7 +30,7 @@ interface KnownFile {
   readonly scanned: ScannedFile
   readonly file: ManifestFile
   readonly text: string
-  /** Of `text`, with the whole syntax tree. */
+  /** What was parsed of `text`, with the whole syntax tree. */
   parsed?: WeakRef<ReadManifest>
 }
 

@@ -13,7 +13,7 @@ import { type ScalarWarning, warnOfScalars } from './scalar-warnings.ts'
 
 export interface ParsedDocument {
   readonly value: unknown
-  /** Of its first member. */
+  /** The position of its first member. */
   readonly position: Position
   readonly warnings: readonly ScalarWarning[]
   readonly positionOf: PositionOf

@@ -29,7 +29,7 @@ export interface ReadManifest {
   readonly faults: readonly SourceNote[]
 }
 
-/** Of one file: each is a note of every status. */
+/** The most notes of one file: each stands in every status. */
 const MAX_FAULTS = 100
 
 const NOTHING_KNOWN: KnownMetadata = { uid: '', resourceVersion: '', generation: 1, createdAt: 0 }

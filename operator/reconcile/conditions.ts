@@ -107,7 +107,7 @@ export const realmUnusable = (
     'or let allowedNamespaces of the existing one admit the namespace',
 })
 
-/** Of a document whose Realm was deleted, and serves for a while. */
+/** The message of a document that serves for a while after its Realm was deleted. */
 export const realmStillServes = ({
   uri,
 }: {
@@ -119,7 +119,7 @@ export const realmStillServes = ({
     'a moment only: create it again, or use another realm_uri',
 })
 
-/** Of a document that serves, with a realm that is gone for good. */
+/** The message of a document that serves with a realm that is gone for good. */
 export const realmDeleted = (uri: string): NewCondition<'ResolvedRefs'> => ({
   type: 'ResolvedRefs',
   status: 'False',

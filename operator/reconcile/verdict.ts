@@ -9,14 +9,14 @@ export interface Verdict {
   readonly resource: ApiSpecificationResource | RealmResource
   readonly accepted: NewCondition<'Accepted'>
   readonly resolvedRefs: NewCondition<'ResolvedRefs'>
-  /** Of an ApiSpecification: conditions that exist only while they are True, and that its document decides. */
+  /** For an ApiSpecification: conditions that exist only while they are True, and that its document decides. */
   readonly found: FoundBy<'document'>
   /** All of them; a status shows the first eight. */
   readonly errors: readonly Problem[]
   readonly warnings: readonly Warning[]
   /** Document id, or realm uri; absent when it can't be read. */
   readonly id?: string
-  /** Of an ApiSpecification. */
+  /** For an ApiSpecification. */
   readonly host?: string
   readonly realmUri?: string
   /** Namespace of the Realm that an ApiSpecification uses: sidecars of other namespaces do not receive it. */

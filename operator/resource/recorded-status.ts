@@ -74,7 +74,7 @@ const readCondition = (value: unknown): readonly Condition[] => {
   if (typeof status !== 'string' || !isKey(STATUSES, status)) return []
   if (typeof reason !== 'string' || typeof message !== 'string') return []
   if (typeof observedGeneration !== 'number' || typeof lastTransitionTime !== 'string') return []
-  // Of this version or another one: both are possible, and the type says no more.
+  // The reason is of this version or another one: both are possible, and the type says no more.
   const said = reason as AnyReason
   return [{ type, status, reason: said, message, observedGeneration, lastTransitionTime }]
 }

@@ -44,7 +44,7 @@ export const withoutRelease = (conditions: readonly Condition[]): readonly Condi
     ? conditions.filter(({ reason }) => reason !== 'Released')
     : conditions
 
-/** Of a resource whose `gatewayClassName` is another operator's. */
+/** Says that the `gatewayClassName` of a resource is another operator's. */
 export const classReleased = (className: string): string =>
   `its gatewayClassName is ${className}, which this operator does not serve: it has released the resource to the operator of that class`
 

@@ -85,7 +85,7 @@ export interface DocumentSummary {
 /** In a `DocumentSummary`. */
 export const NONE_SERVES = '–'
 
-/** Of a kind that each operator reads of its own class only. */
+/** A kind of which each operator reads its own class only. */
 interface Classed {
   /** `gatewayClassName`, known also where the rest of the spec can't be read. */
   readonly className?: string
@@ -121,7 +121,7 @@ export interface SecretResource extends ResourceBase, Excerpt {
   readonly data: Readonly<Record<string, string>>
 }
 
-/** Of an object of which only what is referred to is kept. */
+/** An object of which only what is referred to stays in memory. */
 interface Excerpt {
   /** Some of the keys that it has beside those that are kept, for a person who looks for one. */
   readonly otherKeys?: readonly string[]

@@ -24,9 +24,9 @@ export interface OperatorAccount {
 }
 
 export interface RolesOptions extends OperatorAccount {
-  /** Of documents and realms. */
+  /** The namespaces of documents and realms. */
   readonly namespaces: readonly string[] | 'all'
-  /** Of the gateways of the shared pool; the operator's own when absent. */
+  /** The namespaces of the gateways of the shared pool; the operator's own when absent. */
   readonly dataPlaneNamespaces?: readonly string[]
   /** With `--sidecar`. */
   readonly injection?: boolean

@@ -29,7 +29,7 @@ export type DutyScope =
   | 'removal'
 
 export interface Duty {
-  /** Of its ClusterRole. */
+  /** The name of its ClusterRole. */
   readonly name: string
   readonly description: string
   readonly scope: DutyScope
@@ -64,11 +64,11 @@ export const DATA_PLANE_SECRET = 'svc-gateway-management-tls'
 /** The webhook configurations, of either kind, that the operator makes and whose CA bundle it writes. */
 export const WEBHOOK_CONFIGURATION = 'svc-gateway'
 
-/** Of the account that runs `svc-operator uninstall`: in the cluster, and in the operator's namespace. */
+/** The roles of the account that runs `svc-operator uninstall`: in the cluster, and in the operator's namespace. */
 export const UNINSTALLER = 'svc-gateway-uninstaller'
 export const OWN_UNINSTALLER = 'svc-gateway-own-uninstaller'
 
-/** Of that account, and of the one that runs `svc-operator release`. */
+/** The role of that account, and of the one that runs `svc-operator release`. */
 export const RELEASER = 'svc-gateway-releaser'
 
 /** The Secret from which the keys of Realms that give none are made. */

@@ -10,11 +10,11 @@ import { API_SPECIFICATION_SPEC } from './api-specification-schema.ts'
 import { REALM_SPEC } from './realm-spec-schema.ts'
 import type { Kind } from './resource.ts'
 
-/** Of one object: each is located in its file, which takes time in proportion to the object. */
+/** The most problems of one object: each is located in its file, which takes time in proportion to the object. */
 const MAX_PROBLEMS = 100
 
 /**
- * Of an object that could be read, the first 100. `sops` is what SOPS adds, and takes away before the object is applied.
+ * Finds the first 100 problems of an object that could be read. `sops` is what SOPS adds, and takes away before the object is applied.
  * @example strictProblems({ …, metadata: { name: 'a', labels: { version: 1 } } }, 'Realm')[0]?.path // '/metadata/labels/version'
  */
 export const strictProblems = (value: ValueMap, kind: Kind): readonly Problem[] => {
@@ -79,7 +79,7 @@ const unknownFields = (
       return invalid(path, `${path} is not a field of ${kind} objects${hint}`)
     })
 
-/** Of an object in a namespace; dots separate labels of its name. */
+/** Finds problems in the name of an object in a namespace; dots separate labels of its name. */
 const nameProblems = (metadata: ValueMap, kind: Kind): readonly Problem[] => {
   const [name, namespace] = [memberAt(metadata, 'name'), memberAt(metadata, 'namespace')]
   const label = (text: string): boolean => text.length <= 63 && LABEL.test(text)
@@ -122,7 +122,7 @@ const labelProblems = (metadata: ValueMap): readonly Problem[] =>
 
 const LABEL_VALUE = /^([A-Za-z0-9]([-A-Za-z0-9_.]*[A-Za-z0-9])?)?$/
 
-/** Of the API server: keys and values of all annotations together. */
+/** The limit of the API server for keys and values of all annotations together. */
 const MAX_ANNOTATION_BYTES = 256 * 1024
 
 const annotationProblems = (metadata: ValueMap): readonly Problem[] => {

@@ -14,7 +14,7 @@ import type { RealmSpec } from './resource.ts'
 export interface RealmDiagnostics {
   /** Pointers lead into the resource: `/spec/uri`. */
   readonly problems: readonly Problem[]
-  /** Of a spec that has no problems. */
+  /** The warnings of a spec that has no problems. */
   readonly warnings: readonly Warning[]
 }
 

@@ -21,7 +21,7 @@ export type ServiceFacts =
   | {
       /** `clusterIPs`; the first decides the address family of the Pods that are used. */
       readonly addresses: readonly string[]
-      /** Of TCP. */
+      /** The TCP ports. */
       readonly ports: readonly { readonly name: string; readonly port: number }[]
     }
 

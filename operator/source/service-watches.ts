@@ -73,7 +73,7 @@ class ServiceWatch {
   /** While the Service is one that gateways balance for. */
   #slices: Watched<SliceFacts> | undefined
   readonly #stopping: Promise<void>[] = []
-  /** Of the Service while it is there, and of one that was deleted. */
+  /** The addresses of the Service while it is there, and of one that was deleted. */
   #addresses: readonly string[] = []
   #former: readonly string[] = []
   #isStopped = false

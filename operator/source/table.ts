@@ -213,7 +213,7 @@ export class SourceTable {
     }
   }
 
-  /** Of the edits, one at least is more than a change of a status. */
+  /** Whether an edit is more than a change of a status. */
   #hasNews(): boolean {
     for (const [key, after] of this.#edits) {
       const before = this.#cache.resources.get(key)

@@ -56,7 +56,7 @@ export class WarmDataPlanes implements DataPlanes {
     return this.synced() ? this.#known : undefined
   }
 
-  /** Of the current data planes. */
+  /** The namespaces of the current data planes. */
   namespaces(): ReadonlySet<string> {
     return this.#namespaces
   }
@@ -66,5 +66,5 @@ export class WarmDataPlanes implements DataPlanes {
   }
 }
 
-/** Of the pod, also of one of the shared pool. @example namespaceOf({ name: 'shop/gw-1', … }) // 'shop' */
+/** The namespace of the pod, also of one of the shared pool. @example namespaceOf({ name: 'shop/gw-1', … }) // 'shop' */
 export const namespaceOf = ({ name }: Pick<DataPlane, 'name'>): string => name.split('/')[0] ?? ''

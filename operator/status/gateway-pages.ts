@@ -13,7 +13,7 @@ import { errorPage, type Page, type Pages } from './page.ts'
 export interface ReachableGateway {
   readonly name: string
   readonly isReady: boolean
-  /** Of the shared pool: no sidecar. */
+  /** In the shared pool: no sidecar. */
   readonly isShared: boolean
   readonly client: Pick<ManagementClient, 'routes' | 'explain'>
 }

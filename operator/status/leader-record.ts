@@ -26,7 +26,7 @@ export interface LeaderRecord {
     /** How to reach its pages. */
     readonly command?: string
   } | null
-  /** Of a standby: why it says nothing of gateways, and who does. */
+  /** For a standby: why it says nothing of gateways, and who does. */
   readonly message?: string
 }
 

@@ -17,7 +17,7 @@ import type { ResourceStatus } from '../reconcile/status/status-registry.ts'
 import { conditionOf } from '../resource/condition.ts'
 import type { Locate } from '../resource/resource-source.ts'
 
-/** Of a document or a realm. */
+/** The state of a document or a realm. */
 export const stateOf = ({ conditions }: Pick<ResourceStatus, 'conditions'>): State => {
   const ready = conditionOf(conditions, 'Ready')
   if (ready?.status === 'True')
@@ -70,7 +70,7 @@ export const documentRow = (status: ResourceStatus, locate: Locate | undefined):
   }
 }
 
-/** Of the document as it is now; of one that cannot be read, of what serves. */
+/** The names of the document as it is now; for one that cannot be read, of what serves. */
 export const namesOf = ({
   verdict,
   summary,

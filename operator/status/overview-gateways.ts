@@ -54,7 +54,7 @@ export const gatewayRow = (
     phase,
     message: cutText(message),
     version: version ?? null,
-    // Of many gateways that hold the same it is computed once.
+    // It is computed once for gateways that have loaded the same.
     digest: isLevel && selection !== undefined ? selection.rootDigest() : heldDigest(report).digest,
     wanted: selection?.rootDigest() ?? null,
     documents: documents.size,

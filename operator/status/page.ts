@@ -50,7 +50,7 @@ export interface PageSources {
 
 const WELL: Page = { isWell: true }
 
-/** Of the operator, for a person; on loopback, as it names what is served. */
+/** The operator's pages for people; on loopback, as they name what is served. */
 export const statusPages = (sources: PageSources): Pages => ({
   '/status': () => {
     // First: where its Lease is over, a leader learns it by this.

@@ -69,7 +69,7 @@ export const startStatusServer = async (
 
 interface Access {
   readonly data: readonly Authorize[]
-  /** Of the files of the web page; undefined: it is not served. */
+  /** Who may read the files of the web page; undefined: it is not served. */
   readonly page: readonly Authorize[] | undefined
 }
 

@@ -5,7 +5,7 @@ import { isMap, type ValueMap } from '../../language/expression/value.ts'
 import { OWNER_ANNOTATION } from '../certificates/secret-store.ts'
 
 export interface Installation {
-  /** Of the operator. */
+  /** The operator's namespace. */
   readonly namespace: string
   readonly webhookService: string
   readonly webhookUrl: string | null

@@ -62,7 +62,7 @@ export const prepareCredential = (
 /** Authorizes the attempts of one request. */
 export class ForwardAuthorization {
   readonly #authorize: AuthorizeAttempt
-  /** Of the token that the latest attempt was sent with. */
+  /** Renews the token that the latest attempt was sent with. */
   #renewal: TokenRenewal | undefined
   #hasRenewed = false
 

@@ -43,7 +43,7 @@ export interface HostChoice {
 
 /** The request to the upstream, without its times. */
 export interface OutgoingRequest {
-  /** Of the first attempt. */
+  /** The origin of the first attempt. */
   readonly origin: string
   /** Set if the document names several hosts; it has the origin of each attempt. */
   readonly hosts: HostChoice | undefined

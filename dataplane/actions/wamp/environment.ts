@@ -17,7 +17,7 @@ export interface WampEnvironment {
   readonly confinedTo?: () => string | undefined
   /** The client of the version's realm; called for each request, also when the realm was removed. */
   readonly client: () => WampClient
-  /** Of the version: bounds by its `pool_size` what all its operations have in progress; nothing waits for a permit. */
+  /** The version's limiter: bounds by its `pool_size` what all its operations have in progress; nothing waits for a permit. */
   readonly calls: Limiter
   /** The realm's call timeout: the `timeout` of operations that set none. */
   readonly callTimeoutMs: () => number

@@ -10,7 +10,7 @@ import { responseOn } from '../../connections/node-internals.ts'
 
 export interface ClientConnections {
   /**
-   * Of clients whose certificates these CAs, in PEM, have not issued: idle ones end now, others with the response in
+   * Ends the connections of clients whose certificates these CAs, in PEM, have not issued: idle ones end now, others with the response in
    * progress, those in their handshake when it is over. So no request is lost of a client that has a new certificate in time.
    */
   endUntrusted(ca: string): void
@@ -54,7 +54,7 @@ export const trackClientConnections = (server: TlsServer): ClientConnections => 
 
 const nameOf = ({ remoteAddress, remotePort }: Socket): string => `${remoteAddress} ${remotePort}`
 
-/** Of certificates between that of the client and a CA. */
+/** The most certificates between that of the client and a CA. */
 const MAX_CHAIN = 10
 
 const isIssuedBy = (

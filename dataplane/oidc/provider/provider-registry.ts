@@ -168,7 +168,7 @@ class ProviderEntry {
 interface Failure {
   readonly firstAt: number
   readonly count: number
-  /** Of the last one. */
+  /** When the last failure was, in milliseconds. */
   readonly since: number
   readonly cause: unknown
   /** Until the next attempt, unless a login comes before. */

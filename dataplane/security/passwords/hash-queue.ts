@@ -73,7 +73,7 @@ export class HashQueue {
 class NetworkQueue {
   /** By network, which take turns. */
   readonly #networks = new FairQueue<Waiting>()
-  /** Of each network: by address, which take turns within it. */
+  /** The queue of each network, whose addresses take turns. */
   readonly #places = new Map<string, FairQueue<Waiting>>()
   readonly #lastTurns = new BoundedMap<string, number>(MAX_SERVED)
   #turns = 0

@@ -14,7 +14,7 @@ export interface Guess {
   readonly password: string
   /** The user with that name. */
   readonly user: UserRecord | undefined
-  /** Of realm, name, password and the hash in the record, with a key of this process. */
+  /** The digest of realm, name, password and the hash in the record, with a key of this process. */
   readonly digest: string
   /** undefined: the address is not known. */
   readonly who: Failing | undefined

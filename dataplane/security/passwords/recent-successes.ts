@@ -23,7 +23,7 @@ export interface RecentSuccesses {
 const REMEMBERED_MS = 3_600_000
 /** Most users at once; those whose last new success is longest ago are dropped. */
 const MAX_USERS = 10_000
-/** Of one user, so that someone who logs in from everywhere displaces nobody else. */
+/** The most addresses of one user, so that someone who logs in from everywhere displaces nobody else. */
 const MAX_PLACES = 16
 
 interface Success {

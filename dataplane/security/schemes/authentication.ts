@@ -29,7 +29,7 @@ export interface Identity extends ValueMap {
   readonly client_id: string
   /** Id of the ticket or token; `""` if there is none. */
   readonly session: string
-  /** Of a ticket `{realm, client_id, device_id}`; of a token the scopes as a list. */
+  /** For a ticket `{realm, client_id, device_id}`; for a token the scopes as a list. */
   readonly scope: ValueMap | readonly string[]
   readonly locale: string
   /** The realm user's; `{}` if there is none. */

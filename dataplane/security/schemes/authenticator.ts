@@ -63,7 +63,7 @@ export interface Refusal {
   /** undefined: there were no credentials, which is not recorded. */
   readonly reason: FailureReason | undefined
   readonly authid?: string
-  /** Of a 403: the groups, roles and scopes that the caller lacks, for the audit log. */
+  /** For a 403: the groups, roles and scopes that the caller lacks, for the audit log. */
   readonly missing?: string
 }
 

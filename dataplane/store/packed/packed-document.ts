@@ -11,7 +11,7 @@ import type { Compact } from './compact.ts'
 export interface PackedDocument {
   readonly id: string
   readonly realmUri: string
-  /** Of the document as it was submitted. */
+  /** The digest of the document as it was submitted. */
   readonly digest?: string
   /** `namespace/name` of the resource that it comes from. */
   readonly resource?: string
@@ -48,7 +48,7 @@ export interface PackedPath {
   readonly template: string
   readonly patterns: readonly PathPattern[]
   readonly schemes: readonly Scheme[]
-  /** Of its operations. */
+  /** The methods of its operations. */
   readonly methods: readonly Method[]
 }
 

@@ -41,7 +41,7 @@ export interface GuardOptions {
 }
 
 const DEFAULT_DENIED = addressRules([
-  // Of the link, where most metadata services are, and the deprecated addresses of a site.
+  // Link-local addresses, where most metadata services are, and the deprecated site-local ones.
   '169.254.0.0/16',
   'fe80::/10',
   'fec0::/10',

@@ -31,7 +31,7 @@ export interface RequestReport {
   readonly realm: string | undefined
   /** undefined: a response that does not indicate a fault. */
   readonly fault: SharedFailure | RealmFailure | undefined
-  /** Of a failure to connect; see `RequestResult`. */
+  /** How long a failure to connect took; see `RequestResult`. */
   readonly waitedMs?: number | undefined
   /** `ejections.count` when the request was given its address. */
   readonly begunAt: number
@@ -185,7 +185,7 @@ export class OriginHealth {
     this.#tell(key, this.#shared?.restore(key), {})
   }
 
-  /** Of addresses that can't be reached: one that a request should try, as there is no other. */
+  /** Finds the address that a request should try where none can be reached. */
   findLastProbe(endpoints: readonly Endpoint[]): Endpoint | undefined {
     let next: { readonly endpoint: Endpoint; readonly dueMs: number } | undefined
     for (const endpoint of endpoints) {

@@ -26,7 +26,7 @@ export interface RequestResult {
   readonly isFailure: boolean
   /** Shown as the reason of an ejection. */
   readonly fault?: string | undefined
-  /** Of a failure to connect: how long the request would have waited; Infinity: waiting longer would not have helped. */
+  /** For a failure to connect: how long the request would have waited; Infinity: waiting longer would not have helped. */
   readonly waitedMs?: number | undefined
   /** The count of `ejectionCounter` when the request was given its address. */
   readonly begunAt: number

@@ -75,7 +75,7 @@ export class Http1Client implements Timed, Deferred {
   readonly #parser = new ResponseParser()
   readonly #reading: Reading
   readonly #buffer: ReadBuffer
-  /** Of TLS, whose connections share no buffer. */
+  /** What a connection needs for its own buffers: those of TLS share none. */
   readonly #ownBytes: number
   /** Connected. */
   #socket: Socket | undefined

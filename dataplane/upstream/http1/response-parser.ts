@@ -36,12 +36,12 @@ type BodyPhase =
   | 'LF of chunk'
   | 'trailers'
 
-/** Of all interim responses to one request; how long they may go on is the matter of the request's timeout. */
+/** The limit for all interim responses to one request; how long they may go on is the matter of the request's timeout. */
 const MAX_INTERIM_BYTES = MAX_HEAD_BYTES
 const MAX_TRAILER_BYTES = 16 * 1024
-/** Of all chunks of one response: extensions are ignored, but cost memory and time. */
+/** The limit for all chunks of one response: extensions are ignored, but cost memory and time. */
 const MAX_EXTENSION_BYTES = 16 * 1024
-/** Of one chunk's line: its size and extensions. */
+/** The limit for the line of one chunk: its size and extensions. */
 const MAX_CHUNK_LINE_BYTES = 4 * 1024
 /** More than a body can have; leading zeros are allowed. */
 const MAX_SIZE_DIGITS = 16

@@ -14,7 +14,7 @@ const isWelcome: Check = (element) => isMap(element) && isMap(element['roles'])
 const isSessionId: Check = (element) => isId(element) && element !== 0
 
 interface Shape {
-  /** Of the elements after the type. */
+  /** Checks of the elements after the type. */
   readonly elements: readonly Check[]
   readonly hasPayload: boolean
 }

@@ -20,14 +20,14 @@ interface Frame {
 }
 
 export interface FrameScannerOptions {
-  /** Of a client (RFC 6455 §5.1). */
+  /** Frames of a client are masked (RFC 6455 §5.1). */
   readonly isMasked: boolean
   readonly maxMessageBytes: number
   /** Decides about each message before any of it passes; absent: all pass. */
   readonly gate?: HelloGate | undefined
 }
 
-/** Of a message that is not decided about: with control frames between its fragments, and their headers. */
+/** The most bytes of a message that is not decided about: with control frames between its fragments, and their headers. */
 const MAX_HELD_BYTES = 4 * MAX_HEAD_BYTES
 
 /**
@@ -60,7 +60,7 @@ export class FrameScanner {
     return this.#heldBytes > 0 ? 0 : this.#payloadLeft
   }
 
-  /** Of those that were scanned the last ones, which must not pass so far: they are of a message that is not decided about. */
+  /** How many of the last scanned bytes must not pass so far: they are of a message that is not decided about. */
   get heldBytes(): number {
     return this.#heldBytes
   }

@@ -62,7 +62,7 @@ const helloOf = (
 
 type Stop = (typeof PARTIAL | typeof UNREADABLE)['kind']
 
-/** Of a binary format: each reads the lead of one element, and returns how many elements, which number, how many bytes. */
+/** Readers of a binary format: each reads the lead of one element, and returns how many elements, which number, how many bytes. */
 interface Leads {
   readonly list: (cursor: Cursor) => number | Stop
   readonly integer: (cursor: Cursor) => number | Stop

@@ -19,7 +19,7 @@ export interface RelayEnds {
 export interface RelayOptions {
   /** The realm that sessions of the client may join. */
   readonly realmUri: string
-  /** Of the router's sub-protocol. */
+  /** The format of the router's sub-protocol. */
   readonly format: SerializerName
   readonly maxMessageBytes: number
   /** Longest time without a byte of either; pings count. */

@@ -121,7 +121,7 @@ interface CallDeps {
   readonly guard: (run: () => void) => void
 }
 
-/** Of a checked RESULT. */
+/** Reads a RESULT whose shape has been checked. */
 const resultOf = (message: WampMessage): WampResult => ({
   requestId: message[1] as number,
   ...payloadAt(message, 3),

@@ -44,7 +44,7 @@ export class WampError extends CodedError<WampErrorCode> {
 }
 
 export interface WampErrorOptions extends Partial<Payload> {
-  /** Of a peer error. */
+  /** The URI of a peer error. */
   readonly uri?: string
   readonly details?: ValueMap
   readonly wasSent?: boolean

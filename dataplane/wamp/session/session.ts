@@ -272,7 +272,7 @@ const CLOSED: SessionEnd = {
   text: 'closed by the gateway',
 }
 
-/** Of ABORT and GOODBYE, `[type, details, reason]`. */
+/** Reads the end of a session from ABORT or GOODBYE, `[type, details, reason]`. */
 const endOf = (kind: SessionEnd['kind'], [, details, uri]: WampMessage): SessionEnd => {
   const text = (details as ValueMap)['message']
   return { kind, uri: uri as string, text: typeof text === 'string' ? text : '' }

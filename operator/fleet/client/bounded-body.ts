@@ -8,7 +8,7 @@ import { countMarks, type JsonMarks, NO_MARKS } from '../../../base/json-weight.
 /** How large a response may be. */
 export interface ResponseBound {
   readonly bytes: number
-  /** Of the JSON text: containers and members, which cost memory however short they are. */
+  /** The most containers and members of the JSON text, which cost memory however short they are. */
   readonly values: number
 }
 

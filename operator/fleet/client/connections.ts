@@ -34,7 +34,7 @@ export class Connections {
   readonly #dataPlane: DataPlane
   readonly #contexts: SecureContexts
   #open: { readonly tls: Credentials['tls']; readonly pool: Pool } | undefined
-  /** Of credentials that were: until their last call has ended. */
+  /** The pools of former credentials, until their last call has ended. */
   readonly #leaving = new Set<Pool>()
 
   constructor(dataPlane: DataPlane, contexts: SecureContexts) {

@@ -67,7 +67,7 @@ const readForm = mapOf({
 const isDecision = (row: ValueMap): boolean =>
   textLengthOf(row, MAX_DEPTH) <= MAX_TEXT_LENGTH && readForm(row) !== undefined
 
-/** Of all texts and names in it, and one for each value; Infinity: it is too deep. */
+/** The length of all texts and names in it, and one for each value; Infinity: it is too deep. */
 const textLengthOf = (value: Value, depth: number): number => {
   if (typeof value === 'string') return 1 + value.length
   if (!isList(value) && !isMap(value)) return 1

@@ -45,9 +45,9 @@ import {
 export interface Refusal {
   readonly code: string
   readonly message: string
-  /** Of a 409: the epoch that the data plane knows. */
+  /** For a 409: the epoch that the data plane knows. */
   readonly epoch?: number
-  /** Of a 409 of `complete`: what the data plane has loaded. */
+  /** For a 409 of `complete`: what the data plane has loaded. */
   readonly rootDigest?: string
 }
 

@@ -9,7 +9,7 @@ import type { LoadedDocument } from '../../data-plane.ts'
 import type { DesiredDocument } from '../../desired-set.ts'
 import { edited, type Edits } from '../../edited-map.ts'
 
-/** Of one owner. Never changes. */
+/** What data planes have loaded of one owner. Never changes. */
 export interface LoadedContents {
   /** By id, without warnings: data planes that have loaded the same may warn of different things. */
   readonly documents: ReadonlyMap<string, LoadedDocument>
@@ -71,7 +71,7 @@ const NO_CLAIMS: readonly Claim[] = []
 
 export const areClaimsKnown = (loaded: LoadedDocument): boolean => claimsByDocument.has(loaded)
 
-/** Of 10,000 documents it takes 5 ms. */
+/** Takes 5 ms for 10,000 documents. */
 export const rootDigestOf = (contents: LoadedContents): string => rootOf(contents).digest
 
 const rootOf = oncePer(({ documents, realms }: LoadedContents) => {

@@ -166,7 +166,7 @@ export interface ApiErrorCause {
 export class ApiError extends CodedError<ApiErrorCode> {
   /** HTTP; 0: there was no response. */
   readonly status: number
-  /** Of the Status object: `NotFound`, `Conflict`, `Expired`, …; '' where there was none. */
+  /** The reason of the Status object: `NotFound`, `Conflict`, `Expired`, …; '' where there was none. */
   readonly reason: string
   readonly causes: readonly ApiErrorCause[]
   readonly retryAfterMs: number | undefined

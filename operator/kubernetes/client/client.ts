@@ -32,7 +32,7 @@ import { createRequester, type Call, type RequestFacts, type Requester } from '.
 import { readWatchEvents } from './watch-stream.ts'
 
 export interface KubernetesApiOptions {
-  /** Of `loadCluster`. */
+  /** What `loadCluster` returned. */
   readonly cluster: Cluster
   readonly clock: Clock
   readonly log: Log

@@ -4,7 +4,7 @@
 export interface Cluster {
   /** @example https://10.96.0.1:443 */
   readonly server: string
-  /** Of the pod or of the kubeconfig's context; `default` where neither names one. */
+  /** The namespace of the pod or of the kubeconfig's context; `default` where neither names one. */
   readonly namespace: string
   /** The service account of the pod that we run in, for commands that are printed; undefined where it is not known. */
   readonly serviceAccount?: string

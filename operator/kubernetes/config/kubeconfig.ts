@@ -16,7 +16,7 @@ export interface ClusterOptions {
   /** `KUBECONFIG`, `HOME`, `KUBERNETES_SERVICE_HOST` and `_PORT` are read of it. */
   readonly env: Readonly<Record<string, string | undefined>>
   readonly clock: Clock
-  /** Of a pod's service account; a test brings its own. */
+  /** The directory of a pod's service account; a test brings its own. */
   readonly accountDirectory?: string
 }
 

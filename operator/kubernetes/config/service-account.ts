@@ -35,7 +35,7 @@ export const loadPodCluster = async (options: PodOptions): Promise<Cluster> => {
   }
 }
 
-/** Of a token with the `sub` `system:serviceaccount:NAMESPACE:NAME`, unverified. */
+/** Reads the name from a token with the `sub` `system:serviceaccount:NAMESPACE:NAME`, unverified. */
 const nameIn = (token: string): string | undefined => {
   try {
     const claims = Buffer.from(token.split('.')[1] ?? '', 'base64url').toString()

@@ -9,7 +9,7 @@ export interface LeaseView {
   readonly record: LeaseRecord | undefined
   readonly identity: string
   readonly isLeading: boolean
-  /** Of the Lease that we have seen before we became its holder. */
+  /** The UID of the Lease that we have seen before we became its holder. */
   readonly trustedUid: string | undefined
   /** For how long we have seen it like this, by our own clock. */
   readonly unchangedMs: number
@@ -79,7 +79,7 @@ export class LeaseObservation {
     return this.#sinceMs === undefined ? 0 : this.#monotonicMs() - this.#sinceMs
   }
 
-  /** Of the last record there was: once it is gone, its holder may still act for that long. */
+  /** When the last record expires: once it is gone, its holder may still act for that long. */
   get expiresMs(): number {
     return this.#expiresMs
   }
@@ -103,7 +103,7 @@ export interface TakeoverTimes {
   readonly renewDeadlineMs: number
   /** Whether there was a Lease before the new holder wrote itself into it. */
   readonly wasThere: boolean
-  /** Of the last Lease that was seen. */
+  /** When the last Lease that was seen expires. */
   readonly expiresMs: number
 }
 

@@ -77,7 +77,7 @@ class LeaseElection implements LeaseLeadership {
   #phase: ElectionPhase<LeaderTerm> = { name: 'candidate' }
   #loop: Loop = { state: 'idle' }
   #lastWrite: LastWrite = 'none'
-  /** Of the Lease that we have seen before we became its holder. */
+  /** The UID of the Lease that we have seen before we became its holder. */
   #trustedUid: string | undefined
   #renewedAtMs: number | undefined
   #failure: string | undefined

@@ -12,7 +12,7 @@ import type { Lease } from '../objects.ts'
 
 /** What a program adds to its Leases. */
 export interface LeaseFormat {
-  /** Of a Lease that it creates. */
+  /** The labels of a Lease that it creates. */
   readonly labels: Readonly<Record<string, string>>
   /** Holds the epoch where `leaseTransitions`, an int32, can't. */
   readonly epochAnnotation: string
@@ -155,7 +155,7 @@ export interface LeaseStoreOptions {
   readonly name: ObjectName
   readonly format: LeaseFormat
   readonly clock: Clock
-  /** Of each call. */
+  /** The time-out of each call. */
   readonly timeoutMs: number
 }
 

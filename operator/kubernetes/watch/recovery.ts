@@ -20,7 +20,7 @@ export interface Progress {
   isAnotherPast: boolean
   /** In a row. */
   failures: number
-  /** Of the last whole list; undefined: there was none. */
+  /** When the last whole list came; undefined: there was none. */
   listedAtMs: number | undefined
   pageSize: number
 }

@@ -27,7 +27,7 @@ export interface WatchedOptions<T> extends Scope {
   readonly onDeleted?: (last: T) => void
   readonly clock: Clock
   readonly log: Log
-  /** Of several watches together; absent: of this one alone. */
+  /** The log of several watches together; absent: this one has its own. */
   readonly watchLog?: WatchLog
 }
 

@@ -16,7 +16,7 @@ export interface HostClaimant {
   readonly lastGood: DesiredDocument | undefined
   /** Paused: the candidate is validated and claims nothing. */
   readonly isHeld: boolean
-  /** Of its namespace. */
+  /** The rights of its namespace. */
   readonly grant: HostGrant
 }
 
@@ -143,7 +143,7 @@ export class HostOwners {
   }
 
   /**
-   * Of equal rank, claimants that ask for no other hosts than they have come first, so that no older document takes a host
+   * Among claimants of equal rank, those that ask for no other hosts than they have come first, so that no older document takes a host
    * from them later. Those that move come before the new ones, since a claimant that is rejected keeps the hosts it would
    * leave.
    */

@@ -64,7 +64,7 @@ export class DocumentValidations {
     return this.#index.hasNamespace(namespace)
   }
 
-  /** Of its quota. */
+  /** What the namespace uses of its quota. */
   usedBy(namespace: string): Amounts {
     return this.#quotas.usedBy(namespace)
   }

@@ -16,6 +16,6 @@ export interface MissingVersion {
   /** Its id; if that is unknown, the state views show which data planes have loaded `digest`. */
   readonly id?: string
   readonly digest: string
-  /** Of the resource. */
+  /** The namespace of the resource. */
   readonly namespace: string
 }

@@ -21,9 +21,9 @@ export interface QuotaClaim {
   /** `keyOf` of the resource. */
   readonly key: string
   readonly resource: Resource
-  /** Of what the resource says now; undefined: it can't be put as it is, whatever its quota. */
+  /** The use of what the resource says now; undefined: it can't be put as it is, whatever its quota. */
   readonly wanted: Amounts | undefined
-  /** Of the version that serves; undefined: none does. */
+  /** The use of the version that serves; undefined: none does. */
   readonly serving: Amounts | undefined
   /** What serves is not known, and counts for the most that it could have. */
   readonly isEstimated: boolean
@@ -39,7 +39,7 @@ interface Account {
   demand: Amounts
   quota: Quota | undefined
   refused: Refusals
-  /** Of all that are not refused, and of what serves of the others. */
+  /** The use of all that are not refused, and of what serves of the others. */
   used: Amounts
 }
 
@@ -223,7 +223,7 @@ const findExceeded = (
   return QUOTA_NAMES.find((name) => wanted[name] > granted[name] && after[name] > limits[name])
 }
 
-/** Of those that serve. */
+/** Finds the largest of those that serve. */
 const findLargest = (claims: readonly QuotaClaim[], quota: QuotaName): Largest | undefined => {
   let largest: Largest | undefined
   for (const { resource, serving = NOTHING } of claims) {

@@ -151,7 +151,7 @@ export class RealmRegistry {
     return withoutRefused(this.#deletedRealms.joinTo(validated))
   }
 
-  /** Of its quota. */
+  /** What the namespace uses of its quota. */
   usedBy(namespace: string): Amounts {
     return this.#quotas.usedBy(namespace)
   }

@@ -58,7 +58,7 @@ const readyWith = (
   }
 }
 
-/** Of what is in service and can't do everything that it should. */
+/** Conditions of what is in service and can't do everything that it should. */
 export const degradedReady = (
   ready: NewCondition<'Ready'>,
   { Degraded }: FoundBy<'gateways'>,

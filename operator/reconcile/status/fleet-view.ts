@@ -42,13 +42,13 @@ export interface Sight {
   count(...states: readonly State[]): number
   /** By name. */
   first(state: State): DataPlaneReport | undefined
-  /** Of a document: the digests that ready data planes have loaded, also those that it does not select (any more). */
+  /** For a document: the digests that ready data planes have loaded, also those that it does not select (any more). */
   readonly held: ReadonlySet<string>
-  /** Of a document: the data planes that have loaded it and have no session with the router of its realm. */
+  /** For a document: the data planes that have loaded it and have no session with the router of its realm. */
   readonly apart: NamedDataPlane | undefined
-  /** Of a document: what more than half of the gateways of the shared pool that it is for report about its upstreams. */
+  /** For a document: what more than half of the gateways of the shared pool that it is for report about its upstreams. */
   readonly unhealthy: Majority | undefined
-  /** Of a realm: the data planes at which an identity provider or a credential fails. */
+  /** For a realm: the data planes at which an identity provider or a credential fails. */
   readonly failing: NamedDataPlane | undefined
 }
 

@@ -47,10 +47,10 @@ export interface ResourceStatus {
   readonly conditions: readonly Condition[]
   /** At most eight. */
   readonly errors: readonly Problem[]
-  /** Of the language, and of the data planes (routes that another document has); at most eight. */
+  /** Warnings of the language, and of the data planes (routes that another document has); at most eight. */
   readonly warnings: readonly Warning[]
   readonly programmed?: { readonly generation: number; readonly digest: string }
-  /** Of an ApiSpecification. */
+  /** For an ApiSpecification. */
   readonly summary?: DocumentSummary
 }
 
@@ -59,7 +59,7 @@ export interface Entry {
   readonly latch: Latch | undefined
   /** What an earlier operator wrote; it counts until every data plane has reported once. */
   readonly inherited: Inherited | undefined
-  /** Of a document: the generation of each digest. */
+  /** For a document: the generation of each digest. */
   readonly known?: KnownVersions
   /** Since when a data plane has had no session with the router of its realm, and whether the status reports that. */
   readonly apart?: { readonly since: number; readonly isReported: boolean }

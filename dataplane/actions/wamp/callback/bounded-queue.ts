@@ -8,7 +8,7 @@ export interface QueueBounds {
   /** Tasks that run at once. */
   readonly atOnce: number
   readonly maxWaiting: number
-  /** Of those that run and those that wait, together. */
+  /** The most bytes of running and waiting work together. */
   readonly maxBytes: number
   /** Pays for what is held. */
   readonly memory: Holding

@@ -42,7 +42,7 @@ export const readReply = (reply: CallbackReply, memory: Holding): Payload => {
 
 const NOT_CARRIED = 'The callback responded with values that WAMP routers do not carry.'
 
-/** Of an invocation that the callback does not answer. */
+/** The errors of an invocation that the callback does not answer. */
 export type CallbackErrorCode = Exclude<WampErrorCode, 'peer_error'>
 
 /** Callers see the message as an argument: WAMP errors have none of their own. */

@@ -37,7 +37,7 @@ const TRUE = 0xf5
 const NULL = 0xf6
 const DOUBLE = 0xfb
 
-/** Of a scalar, or of a head. */
+/** The most bytes of a scalar, or of a head. */
 const MOST_BYTES = 9
 
 const writeValue = (sink: ByteSink, value: unknown): void => {
