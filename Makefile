@@ -44,7 +44,7 @@ fix: $(STAMP) ## Format everything and mend what lint can mend
 	npm run format
 	npm run lint -- --fix
 
-golden: $(STAMP) ## Write the generated pages and golden files anew
+golden: $(STAMP) ## Write the generated pages and golden files
 	npm run golden
 
 bench: $(STAMP) ## Measure against peers; writes its part of docs/benchmarks.md

@@ -138,7 +138,8 @@ export const DUTIES: readonly Duty[] = [
   },
   {
     name: 'svc-gateway-crd-reader',
-    description: 'See whether our kinds are there: while they are not, nothing is deleted.',
+    description:
+      'See whether the custom resource definitions exist: while they do not, nothing is deleted.',
     scope: 'cluster',
     rules: [
       {

@@ -73,7 +73,7 @@ const COMMON = {
   },
   warnings: {
     ...reported('Kind of the warning, for programs: UnknownProperty, Shadowed, and so on.'),
-    description: 'What works and is worth a look, the first eight.',
+    description: 'Warnings, which do not keep the resource from being served; the first eight.',
   },
 } as const satisfies Properties
 

@@ -167,7 +167,7 @@ export class Relays {
   #logOnce(realm: string, reasons: readonly string[]): void {
     if (this.#unavailable.has(realm)) return
     this.#unavailable.add(realm)
-    this.#options.log.warn('no router takes a WebSocket connection', { realm, reasons })
+    this.#options.log.warn('no router accepts a WebSocket connection', { realm, reasons })
   }
 
   #opened(place: RelayPlace, connection: RouterConnection): OpenedRelay {
@@ -223,9 +223,9 @@ export class Relays {
   #check(): void {
     for (const { relay, place, url } of this.#relays) {
       relay.check()
-      if (!place.isServed()) relay.close(GOING_AWAY, 'the API is served no more')
+      if (!place.isServed()) relay.close(GOING_AWAY, 'the document was deleted or deactivated')
       else if (!hasUrl(this.#options.routerOf(place.realmUri), url))
-        relay.close(GOING_AWAY, 'the realm has another router')
+        relay.close(GOING_AWAY, 'the router of the realm has changed')
     }
   }
 }

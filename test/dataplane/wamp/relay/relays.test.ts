@@ -192,7 +192,7 @@ describe('the handshake with the router', () => {
     }
     expect(relays.warnings).toEqual([
       {
-        message: 'no router takes a WebSocket connection',
+        message: 'no router accepts a WebSocket connection',
         fields: { realm: REALM, reasons: [expect.stringContaining(`${router.url}: `)] },
       },
     ])
