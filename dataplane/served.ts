@@ -2,12 +2,13 @@
 // the dispatcher, which runs it. `P` is whatever the dispatcher builds of an operation at its first use.
 
 import type { CompiledSecurity } from '../language/compile/security.ts'
-import type { CompiledOperation, StatusCodes } from '../language/compiled.ts'
+import type { CompiledOperation, VersionParts } from '../language/compiled.ts'
 import type { Method, Scheme } from '../language/document.ts'
 import type { EndpointRoute } from '../language/routes/endpoint-routes.ts'
 import type { Template } from '../language/expression/template.ts'
 
-export interface ServedVersion {
+/** With what the document says for all paths of the version. */
+export interface ServedVersion extends Omit<VersionParts, 'isActive' | 'security' | 'schemes'> {
   readonly apiId: string
   /** The document's digest; if left out, it is not known. */
   readonly digest?: string | undefined
@@ -21,10 +22,6 @@ export interface ServedVersion {
   readonly confinedTo?: string | undefined
   /** Names of the credentials of its realm that the document may use; if left out, none. */
   readonly credentials?: readonly string[] | 'any' | undefined
-  readonly deprecation: Readonly<Record<string, string>> | undefined
-  readonly poolSize: number
-  readonly languages: readonly string[]
-  readonly statusCodes: StatusCodes
 }
 
 /** `/ws` of a version: the path of WebSocket connections to its realm's router (§2.2). */

@@ -1,6 +1,8 @@
 // Compiles a document in one pipeline: an unknown value becomes a compiled document, or the list of every problem.
 // Total (never throws on what a user sent), deterministic, pure.
 
+import { API_PARTS } from './compile/api-parts.ts'
+import { compileLevel } from './compile/level-part.ts'
 import { type ApiDeps, compileVersion } from './compile/version.ts'
 import type { CompiledApi, CompiledVersion } from './compiled.ts'
 import { conflictsWithin } from './routes/conflicts.ts'
@@ -8,7 +10,6 @@ import type { Environment } from './environment.ts'
 import { ownValue } from './expression/lookup.ts'
 import { isMap, type ValueMap } from './expression/value.ts'
 import { createDiagnostics, type Diagnostics, type FindPlace } from './compile/diagnostics.ts'
-import { type HostPattern, parseHost } from './routes/host-pattern.ts'
 import { measure } from './measure.ts'
 import type { Problem, Warning } from './problem.ts'
 import { findTooManyRoutes } from './routes/route-limit.ts'
@@ -107,16 +108,11 @@ const compileApi = (
   environment: Environment,
   diagnostics: Diagnostics,
 ): CompiledApi => {
-  const id = text(document, 'id')
-  if (id.startsWith('_')) diagnostics.problem('invalid_value', '/id', 'an id does not begin with _')
-  const realmUri = text(document, 'realm_uri')
-  const realm = environment.realm(realmUri)
-  if (realm === undefined && realmUri !== '')
-    diagnostics.problem(
-      'no_such_realm',
-      '/realm_uri',
-      `There is no realm named '${realmUri.slice(0, 255)}'`,
-    )
+  const parts = compileLevel(API_PARTS, document, '', {
+    hasRealm: (uri) => environment.realm(uri) !== undefined,
+    diagnostics,
+  })
+  const realm = environment.realm(parts.realmUri)
   const scope = withSecurityVariable(
     createScope(
       {
@@ -134,13 +130,10 @@ const compileApi = (
   )
   const versions = namedVersions(ownValue(document, 'versions'))
   reportEqualNames(versions, diagnostics)
-  const hosts = compileHosts(ownValue(document, 'host'), diagnostics)
+  const { hosts } = parts
   const deps: ApiDeps = { scope, realm, meta: ownValue(document, 'meta'), hosts, diagnostics }
   return {
-    id,
-    realmUri,
-    host: text(document, 'host'),
-    hosts,
+    ...parts,
     versions: versions.flatMap((version) => compileVersion(version, deps) ?? []),
     ...(realm?.hasWebSocket === true && { hasWebSocket: true }),
   }
@@ -161,19 +154,6 @@ const warnOfNothingServed = (
     '/versions',
     `no version has paths, and ${hasWebSocket ? 'wamp_websocket is false' : 'the realm has no router for WebSocket connections at /ws'}: add paths, every request is answered 404`,
   )
-}
-
-const text = (map: ValueMap, key: string): string => {
-  const value = ownValue(map, key)
-  return typeof value === 'string' ? value : ''
-}
-
-const compileHosts = (host: unknown, diagnostics: Diagnostics): readonly HostPattern[] => {
-  if (typeof host !== 'string') return []
-  const parsed = parseHost(host)
-  if (parsed.ok) return parsed.hosts
-  diagnostics.problem('invalid_value', '/host', parsed.message)
-  return []
 }
 
 /** `variables.security` of the API counts as `defaults.security` when that is unset (§2.9). */

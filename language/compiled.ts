@@ -10,24 +10,27 @@ import type { Template } from './expression/template.ts'
 import type { HostPattern } from './routes/host-pattern.ts'
 import type { PathPattern } from './routes/path-pattern.ts'
 
-export interface CompiledApi {
+/** What an API says of itself; `compile/api-parts.ts` says from which keys each is compiled. */
+export interface ApiParts {
   readonly id: string
   readonly realmUri: string
   /** As written. */
   readonly host: string
   /** The hosts that it means: `[www.]a.b` is two patterns. */
   readonly hosts: readonly HostPattern[]
+}
+
+export interface CompiledApi extends ApiParts {
   readonly versions: readonly CompiledVersion[]
   /** Its realm has a router that takes WebSocket connections, so `/ws` of its versions is served. */
   readonly hasWebSocket?: true
 }
 
-export interface CompiledVersion {
-  readonly name: string
-  /** Of the version in a list; absent: versions are a map by name. */
-  readonly pointer?: string
-  /** As written, brackets and all. */
-  readonly basePath: string
+/**
+ * What a version says for all its paths; `compile/version-parts.ts` says from which keys each is compiled. A part that
+ * documents may lack is optional.
+ */
+export interface VersionParts {
   readonly isActive: boolean
   /** Response headers of a deprecated version: `Deprecation`, `Sunset`, `Link`. */
   readonly deprecation?: Readonly<Record<string, string>>
@@ -40,6 +43,14 @@ export interface CompiledVersion {
   readonly security?: CompiledSecurity
   /** The schemes of a path without `schemes`: `/ws` is served over these. */
   readonly schemes: readonly Scheme[]
+}
+
+export interface CompiledVersion extends VersionParts {
+  readonly name: string
+  /** Of the version in a list; absent: versions are a map by name. */
+  readonly pointer?: string
+  /** As written, brackets and all. */
+  readonly basePath: string
   readonly paths: readonly CompiledPath[]
   /** Security schemes that mount endpoints of their own under `base_path` (§4.1, behaviour §6). */
   readonly endpoints: readonly CompiledEndpoint[]

@@ -2,7 +2,9 @@
 // reference. Every serving process has one.
 
 import { internData } from '../../base/intern.ts'
+import { levelParts } from '../../language/compile/level-part.ts'
 import type { CompiledSecurity } from '../../language/compile/security.ts'
+import { VERSION_PARTS } from '../../language/compile/version-parts.ts'
 import type { CompiledOperation, StatusCodes } from '../../language/compiled.ts'
 import type { Method, Scheme } from '../../language/document.ts'
 import type { Template } from '../../language/expression/template.ts'
@@ -106,6 +108,11 @@ const endpointsBelow = (
   })
 
 const toServedVersion = (document: PackedDocument, packed: PackedVersion): ServedVersion => ({
+  ...levelParts(VERSION_PARTS, {
+    ...packed,
+    languages: internData(packed.languages),
+    statusCodes: mergeStatusCodes(packed.ownStatusCodes),
+  }),
   apiId: document.id,
   digest: document.digest,
   name: packed.name,
@@ -114,10 +121,6 @@ const toServedVersion = (document: PackedDocument, packed: PackedVersion): Serve
   resource: document.resource,
   confinedTo: document.confinedTo,
   credentials: document.credentials ?? (document.rank === 0 ? undefined : 'any'),
-  deprecation: packed.deprecation,
-  poolSize: packed.poolSize,
-  languages: internData(packed.languages),
-  statusCodes: mergeStatusCodes(packed.ownStatusCodes),
 })
 
 /** Documents without codes of their own share one table. */

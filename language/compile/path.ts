@@ -11,19 +11,18 @@ import { compilePathHeaders, findInherited, INHERITED_KEYS } from './operation-p
 import { compileSecurity } from './security.ts'
 import type { CompiledSecurity } from './security.ts'
 import type { CompiledOperation, CompiledPath } from '../compiled.ts'
-import { type Method, METHODS, type Scheme } from '../document.ts'
+import { type Method, METHODS } from '../document.ts'
 import { FAULT, fold } from '../expression/fold.ts'
 import { constant, type Template } from '../expression/template.ts'
 import { ownValue } from '../expression/lookup.ts'
 import { isMap, type Value, type ValueMap } from '../expression/value.ts'
 import type { Diagnostics } from './diagnostics.ts'
-import { type Placed, readTexts, toFoldedMap } from './folded.ts'
+import { type Placed, toFoldedMap } from './folded.ts'
 import type { HostPattern } from '../routes/host-pattern.ts'
 import { joinPatterns, parsePath, type PathPattern } from '../routes/path-pattern.ts'
 import { reportMisspelt } from './misspelt-restrictions.ts'
+import { compileSchemes } from './schemes.ts'
 import { createScope, type Scope } from './scope.ts'
-
-const SCHEMES: readonly Scheme[] = ['http', 'https']
 
 /** Own properties of a path that its operations inherit. Methods fold on their own. */
 const INHERITED = Object.keys(keysOn('path', INHERITED_KEYS))
@@ -180,13 +179,6 @@ const pick = (map: ValueMap, keys: readonly string[]): ValueMap => {
   }
   return picked
 }
-
-/** Both schemes where the document names none. */
-export const compileSchemes = (
-  placed: Placed | undefined,
-  diagnostics: Diagnostics,
-): readonly Scheme[] =>
-  (placed && readTexts(placed.template, placed.pointer, SCHEMES, diagnostics)) ?? SCHEMES
 
 /** For versions: the security of paths that set none. */
 export const inheritedSecurity = (

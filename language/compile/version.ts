@@ -5,7 +5,6 @@ import { endpointsOf } from './security.ts'
 import { compileWebSocket, warnOfOpenWebSocket } from './open-web-socket.ts'
 import {
   compilePath,
-  compileSchemes,
   inheritedSecurity,
   type VersionDeps,
   remedyOf,
@@ -14,19 +13,18 @@ import {
 import type { CompiledVersion } from '../compiled.ts'
 import type { RealmFacts } from '../environment.ts'
 import { ownValue } from '../expression/lookup.ts'
-import { constant } from '../expression/template.ts'
 import { isMap, type ValueMap } from '../expression/value.ts'
 import type { Diagnostics } from './diagnostics.ts'
-import { readInteger, readTexts } from './folded.ts'
 import type { NamedVersion } from '../versions.ts'
 import { parseBasePath } from '../routes/path-pattern.ts'
 import type { HostPattern } from '../routes/host-pattern.ts'
+import { compileLevel } from './level-part.ts'
+import { compileSchemes } from './schemes.ts'
 import { createScope, type Scope } from './scope.ts'
+import { VERSION_PARTS } from './version-parts.ts'
 
-const DEFAULT_POOL_SIZE = 200
 /** Behaviour §2. The schema rejects more than that, so they are not checked one by one. */
 const MAX_PATHS = 2000
-const DEFAULT_LANGUAGES: readonly string[] = ['en']
 
 /** The API that a version belongs to. */
 export interface ApiDeps {
@@ -60,22 +58,19 @@ export const compileVersion = (
   const results = pathsOf(value, pointer).map(([source, raw, place]) =>
     compilePath(source, raw, place, deps),
   )
-  const isActive = ownValue(value, 'is_active') !== false
-  if (isActive) warnOfOpenWebSocket(webSocket, deps, results)
-  const isDeprecated = ownValue(value, 'is_deprecated') === true
+  const parts = compileLevel(VERSION_PARTS, value, pointer, {
+    statusCodes: scope.statusCodes,
+    security: webSocket.security,
+    schemes: compileSchemes(scope.default('schemes'), diagnostics),
+    meta: api.meta,
+    diagnostics,
+  })
+  if (parts.isActive) warnOfOpenWebSocket(webSocket, deps, results)
   return {
     name,
     ...(pointer !== childPointer('/versions', name) && { pointer }),
     basePath: deps.basePath?.source ?? '',
-    isActive,
-    ...(isDeprecated
-      ? { deprecation: deprecationHeaders(ownValue(value, 'meta') ?? api.meta) }
-      : {}),
-    poolSize: compilePoolSize(ownValue(value, 'pool_size'), pointer, diagnostics),
-    languages: compileLanguages(ownValue(value, 'languages'), pointer, diagnostics),
-    statusCodes: scope.statusCodes,
-    ...(webSocket.security && { security: webSocket.security }),
-    schemes: compileSchemes(scope.default('schemes'), diagnostics),
+    ...parts,
     paths: results.flatMap(({ path }) => (path === undefined ? [] : [path])),
     endpoints: endpointsOf([own, webSocket.security, ...results.map(({ security }) => security)]),
   }
@@ -124,40 +119,4 @@ const pathsOf = (
   return Object.entries(paths)
     .slice(0, MAX_PATHS)
     .map(([source, raw]) => [source, raw, childPointer(base, source)])
-}
-
-const compilePoolSize = (value: unknown, pointer: string, diagnostics: Diagnostics): number => {
-  if (typeof value !== 'number') return DEFAULT_POOL_SIZE
-  const place = childPointer(pointer, 'pool_size')
-  const range = { minimum: 1, maximum: 65_536 }
-  return readInteger(constant(value), place, range, diagnostics) ?? DEFAULT_POOL_SIZE
-}
-
-const compileLanguages = (
-  value: unknown,
-  pointer: string,
-  diagnostics: Diagnostics,
-): readonly string[] => {
-  if (!Array.isArray(value)) return DEFAULT_LANGUAGES
-  const place = childPointer(pointer, 'languages')
-  const texts = readTexts<string>(constant(value), place, undefined, diagnostics)
-  return texts === undefined || texts.length === 0 ? DEFAULT_LANGUAGES : texts
-}
-
-/** RFC 9745 (`@unix`), RFC 8594 (HTTP date); a date that can't be read says just that it is so. */
-const deprecationHeaders = (meta: unknown): Readonly<Record<string, string>> => {
-  const text = (key: string): string | undefined => {
-    const value = isMap(meta) ? ownValue(meta, key) : undefined
-    return typeof value === 'string' ? value : undefined
-  }
-  const at = Date.parse(text('deprecated_at') ?? '')
-  const sunset = Date.parse(text('sunset_at') ?? '')
-  const link = text('deprecation_link')
-  return {
-    deprecation: Number.isNaN(at) ? 'true' : `@${Math.floor(at / 1000)}`,
-    ...(Number.isNaN(sunset) ? {} : { sunset: new Date(sunset).toUTCString() }),
-    ...(link === undefined || !URL.canParse(link)
-      ? {}
-      : { link: `<${new URL(link).href}>; rel="deprecation"` }),
-  }
 }

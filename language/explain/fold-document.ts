@@ -2,23 +2,20 @@
 // data, since large documents are folded in another thread.
 
 import { compile, type CompileBounds } from '../compile.ts'
+import { API_PARTS } from '../compile/api-parts.ts'
+import { describeLevel } from '../compile/level-part.ts'
 import { type CompiledEndpoint, describeSecurity } from '../compile/security.ts'
-import type { CompiledApi, CompiledPath, CompiledVersion } from '../compiled.ts'
+import { VERSION_PARTS } from '../compile/version-parts.ts'
+import type { ApiParts, CompiledApi, CompiledPath, CompiledVersion } from '../compiled.ts'
 import { type Method, METHODS, type Scheme } from '../document.ts'
 import type { RealmFacts } from '../environment.ts'
 import type { Value, ValueMap } from '../expression/value.ts'
 import type { Problem } from '../problem.ts'
-import type { HostPattern } from '../routes/host-pattern.ts'
 import type { PathPattern } from '../routes/path-pattern.ts'
 import { describeOperation, type OperationDescription } from './describe-operation.ts'
 import { createTemplateWriter, type WriteTemplate } from './write-template.ts'
 
-export interface FoldedDocument {
-  readonly id: string
-  readonly realmUri: string
-  /** As written. */
-  readonly host: string
-  readonly hosts: readonly HostPattern[]
+export interface FoldedDocument extends ApiParts {
   readonly versions: readonly FoldedVersion[]
 }
 
@@ -28,9 +25,10 @@ export interface FoldedVersion {
   readonly isActive: boolean
   /** JSON pointer into the document. */
   readonly pointer: string
-  readonly schemes: readonly Scheme[]
   /** In front of `/ws`; absent: the version does not serve it. */
   readonly security?: ValueMap
+  /** What it says for all its paths. */
+  readonly described: ValueMap
   readonly endpoints: readonly CompiledEndpoint[]
   readonly paths: readonly FoldedPath[]
 }
@@ -65,15 +63,8 @@ export const foldDocument = (
   if ('problems' in outcome) return { problems: outcome.problems }
   const { compiled } = outcome
   const write = createTemplateWriter(MAX_CHARACTERS)
-  const { id, realmUri, host, hosts, versions } = compiled
-  const folded = {
-    id,
-    realmUri,
-    host,
-    hosts,
-    versions: versions.map((version) => foldVersion(version, write)),
-  }
-  return { folded, compiled }
+  const versions = compiled.versions.map((version) => foldVersion(version, write))
+  return { folded: { ...compiled, versions }, compiled }
 }
 
 const foldVersion = (version: CompiledVersion, write: WriteTemplate): FoldedVersion => ({
@@ -81,7 +72,7 @@ const foldVersion = (version: CompiledVersion, write: WriteTemplate): FoldedVers
   basePath: version.basePath,
   isActive: version.isActive,
   pointer: version.paths[0]?.pointer.replace(/\/paths\/[^/]*$/, '') ?? '/versions',
-  schemes: version.schemes,
+  described: describeLevel(VERSION_PARTS, version),
   ...(version.security && { security: describeSecurity(version.security) }),
   endpoints: version.endpoints,
   paths: version.paths.map((path) => foldPath(path, write)),
@@ -110,18 +101,14 @@ export const operationAt = (
 }
 
 /** `GET /api_specs/:id?view=folded`. */
-export const foldedRecord = ({ id, realmUri, host, versions }: FoldedDocument): object => ({
-  id,
-  host,
-  realm_uri: realmUri,
+export const foldedRecord = ({ versions, ...api }: FoldedDocument): object => ({
+  ...describeLevel(API_PARTS, api),
   versions: Object.fromEntries(
-    versions.map(({ name, basePath, isActive, schemes, security, paths }) => [
+    versions.map(({ name, basePath, described, paths }) => [
       name,
       {
         base_path: basePath,
-        is_active: isActive,
-        schemes,
-        security,
+        ...described,
         paths: paths.map(({ pointer, template, schemes: own, headers, operations }) => ({
           pointer,
           template,

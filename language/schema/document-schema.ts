@@ -1,10 +1,14 @@
 // Describes documents (specification §2) in one table: each key with its schema, and whether it restricts. What operations
 // inherit and what actions have is said where they are compiled, and put together here.
 
+import { API_PARTS } from '../compile/api-parts.ts'
 import { keysOn } from '../compile/inheritance.ts'
+import { levelKeys } from '../compile/level-part.ts'
 import { LIMIT_SCHEMAS } from '../compile/limits.ts'
 import { MEDIA_TYPE_SCHEMAS } from '../compile/media-types.ts'
 import { INHERITED_KEYS } from '../compile/operation-parts.ts'
+import { SCHEMES_SCHEMA } from '../compile/schemes.ts'
+import { VERSION_PARTS } from '../compile/version-parts.ts'
 import { METHODS } from '../document.ts'
 import { ACTION_SCHEMAS } from './action-schemas.ts'
 import {
@@ -13,18 +17,12 @@ import {
   HOLDS_EXPRESSION,
   key,
   type Keys,
-  LIST,
-  listOf,
   MAP,
-  oneOf,
   ref,
   restrictingKey,
   TEXT,
 } from './document-notation.ts'
 import { SECURITY_SCHEMAS } from './security-schemas.ts'
-
-const ANYBODY =
-  'Who may call, where no path says otherwise: nearer than defaults.security. {} is anonymous; anything else must be satisfied.'
 
 /** A list or a map whose entries are looked at only where there are few enough of them. */
 const atMost = (max: number, entry: DocumentSchema): DocumentSchema => ({
@@ -34,15 +32,7 @@ const atMost = (max: number, entry: DocumentSchema): DocumentSchema => ({
 })
 
 const API_KEYS: Keys = {
-  id: key(
-    'Globally unique identifier of the API, not beginning with _. Loading it again replaces the document.',
-    { ...TEXT, minLength: 1, pattern: '^(?!_)' },
-  ),
-  host: key(
-    'Host pattern that the Host header is matched with: a name, mydomain.:_ with one label of any name, [www.]acme.com with an optional label, [...].acme.com with any number of leading labels, or _ for every host.',
-    TEXT,
-  ),
-  realm_uri: key('The one realm that the API targets.', TEXT),
+  ...levelKeys(API_PARTS),
   name: key('Display name.', TEXT),
   meta: key(
     'Free-form map for people and tools. deprecated_at, sunset_at (ISO 8601) and deprecation_link describe deprecated versions.',
@@ -54,7 +44,10 @@ const API_KEYS: Keys = {
   ),
   defaults: key('What versions and paths inherit where they set nothing.', ref('defaults')),
   status_codes: key('WAMP error URI to HTTP status, over the built-in table.', ref('statusCodes')),
-  security: restrictingKey(ANYBODY, ref('security')),
+  security: restrictingKey(
+    'Who may call, where no version or path says otherwise: nearer than defaults.security. {} is anonymous; anything else must be satisfied.',
+    ref('security'),
+  ),
   versions: key(
     'One or more versions: a map by name, or a list whose elements are named by name, version or base_path.',
     {
@@ -84,37 +77,10 @@ const VERSION_KEYS: Keys = {
     'Path to Path Object. A path may hold bindings (/users/:id), optional segments (/[x]) and a tail (/[...]). For / write /[index]; /ws is reserved.',
     { type: 'object', ...atMost(2000, ref('path')) },
   ),
-  is_active: restrictingKey('Whether the version is served.', { type: 'boolean', default: true }),
-  is_deprecated: key('Whether responses carry the Deprecation header.', {
-    type: 'boolean',
-    default: false,
-  }),
-  pool_size: restrictingKey(
-    'Connections per upstream origin, and calls in flight per realm, that the version uses at once.',
-    { type: 'integer', minimum: 1, maximum: 65536, default: 200 },
-  ),
+  ...levelKeys(VERSION_PARTS),
   info: key('Free-form map, such as title and description.', FREE_MAP),
-  meta: key('Free-form map for people and tools.', FREE_MAP),
   variables: key("Names to values or expressions, over the API's.", FREE_MAP),
   defaults: key("What paths inherit where they set nothing, over the API's.", ref('defaults')),
-  status_codes: key("WAMP error URI to HTTP status, over the API's.", ref('statusCodes')),
-  security: restrictingKey(ANYBODY, ref('security')),
-  wamp_websocket: restrictingKey(
-    'The WebSocket to the WAMP router at /ws: false closes it, and a map has a security of its own in place of that of the version.',
-    { type: ['boolean', 'object'], if: { type: 'object' }, then: ref('wampWebSocket') },
-  ),
-  languages: key('Language codes that Accept-Language picks from; the first one is the default.', {
-    type: 'array',
-    ...listOf(
-      {
-        ...TEXT,
-        description: 'A language tag such as en or de-AT.',
-        pattern: '^[A-Za-z0-9]{1,8}(-[A-Za-z0-9]{1,8})*$',
-      },
-      { maxItems: 256 },
-    ),
-    default: ['en'],
-  }),
 }
 
 const OPERATIONS: Readonly<Record<(typeof METHODS)[number], string>> = {
@@ -246,11 +212,7 @@ const DEFINITIONS: Readonly<Record<string, DocumentSchema>> = {
     }),
     description: 'Error URI to HTTP status, 200 to 599.',
   },
-  schemes: {
-    ...LIST,
-    ...listOf(oneOf(['http', 'https']), { minItems: 1, maxItems: 64 }),
-    description: 'Each http or https.',
-  },
+  schemes: SCHEMES_SCHEMA,
   ...MEDIA_TYPE_SCHEMAS,
   ...LIMIT_SCHEMAS,
 }

@@ -14,7 +14,6 @@ export const KEYS_VERSION: ServedVersion = {
   name: '',
   basePath: '/',
   realmUri: '',
-  deprecation: undefined,
   poolSize: 1,
   languages: [],
   statusCodes: STATUS_CODES,

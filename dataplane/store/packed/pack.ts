@@ -2,6 +2,8 @@
 // closures, at its first use. Measured: a tenth of the heap of closures.
 
 import { serialize } from 'node:v8'
+import { levelParts } from '../../../language/compile/level-part.ts'
+import { VERSION_PARTS } from '../../../language/compile/version-parts.ts'
 import type {
   CompiledApi,
   CompiledPath,
@@ -45,18 +47,17 @@ export const packDocument = (compiled: CompiledApi, options: PackOptions): Packe
   }
 }
 
-const packVersion = (version: CompiledVersion): PackedVersion => ({
-  name: version.name,
-  basePath: version.basePath,
-  ...(version.deprecation === undefined ? {} : { deprecation: version.deprecation }),
-  poolSize: version.poolSize,
-  languages: version.languages,
-  ownStatusCodes: ownStatusCodes(version.statusCodes),
-  ...(version.security && { security: version.security }),
-  schemes: version.schemes,
-  endpoints: version.endpoints,
-  paths: version.paths.map(packPath),
-})
+const packVersion = (version: CompiledVersion): PackedVersion => {
+  const { statusCodes, ...parts } = levelParts(VERSION_PARTS, version)
+  return {
+    ...parts,
+    name: version.name,
+    basePath: version.basePath,
+    ownStatusCodes: ownStatusCodes(statusCodes),
+    endpoints: version.endpoints,
+    paths: version.paths.map(packPath),
+  }
+}
 
 const ownStatusCodes = (codes: StatusCodes): StatusCodes =>
   codes === STATUS_CODES

@@ -1,8 +1,8 @@
 // Defines the form in which a compiled document is stored and sent to workers: routes as data, and all operations as
 // one deflated value, from which closures are built at first use.
 
-import type { CompiledEndpoint, CompiledSecurity } from '../../../language/compile/security.ts'
-import type { CompiledPath, StatusCodes } from '../../../language/compiled.ts'
+import type { CompiledEndpoint } from '../../../language/compile/security.ts'
+import type { CompiledPath, StatusCodes, VersionParts } from '../../../language/compiled.ts'
 import type { Method, Scheme } from '../../../language/document.ts'
 import type { HostPattern } from '../../../language/routes/host-pattern.ts'
 import type { PathPattern } from '../../../language/routes/path-pattern.ts'
@@ -29,17 +29,12 @@ export interface PackedDocument {
   readonly content: Compact
 }
 
-export interface PackedVersion {
+/** `security` and `schemes` are those of `/ws`. */
+export interface PackedVersion extends Omit<VersionParts, 'statusCodes'> {
   readonly name: string
   readonly basePath: string
-  readonly deprecation?: Readonly<Record<string, string>>
-  readonly poolSize: number
-  readonly languages: readonly string[]
   /** The entries of the version's table that the built-in one lacks or has with another value. */
   readonly ownStatusCodes: StatusCodes
-  /** In front of `/ws`; absent: the version does not serve it. */
-  readonly security?: CompiledSecurity
-  readonly schemes: readonly Scheme[]
   readonly endpoints: readonly CompiledEndpoint[]
   readonly paths: readonly PackedPath[]
 }

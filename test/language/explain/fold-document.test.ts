@@ -128,6 +128,10 @@ describe('folding a document for people', () => {
         v1: {
           base_path: '/v1',
           is_active: true,
+          pool_size: 200,
+          languages: ['en'],
+          schemes: ['http', 'https'],
+          security: { type: 'none' },
           paths: [{ template: '/v1/x', operations: { get: { method: 'get' } } }],
         },
       },
