@@ -2,14 +2,17 @@
 
 import { clientFaultOf } from '../../language/expression/client-fault.ts'
 import { ExpressionError } from '../../language/expression/errors.ts'
+import { http } from '../../base/node-http.ts'
 import { toJson } from '../../language/expression/json.ts'
 import type { ValueMap } from '../../language/expression/value.ts'
 import { mediaKind } from '../../language/routes/media-kind.ts'
+import { prefersProblem, PROBLEM_JSON, refusalType } from '../../language/routes/negotiate.ts'
 import { writeMsgpack } from '../codec/write-msgpack.ts'
 import { errorRecord } from '../error-record.ts'
 import { GatewayError, type GatewayErrorCode, type GatewayErrorReason } from '../gateway-error.ts'
 import type { HeaderList } from './response/headers.ts'
 import type { RenderedResponse } from './response/plan.ts'
+import { withOneVary } from './response/vary.ts'
 
 const STATUSES: Readonly<Record<GatewayErrorCode, number>> = {
   'svc.error.invalid_data': 400,
@@ -68,44 +71,61 @@ export const notAcceptable = (served: readonly string[]): GatewayError =>
 
 export const statusOf = (error: GatewayError): number => error.status ?? STATUSES[error.code]
 
+/** The request that an error record responds to. */
+export interface RefusedRequest {
+  readonly id: string
+  readonly head: { readonly accept: string | undefined }
+  /** Negotiated; if left out, no operation has done it. */
+  readonly contentType?: string
+}
+
 /** The response to a rejected request; `headers` are the operation's, so that CORS works on errors. */
 export const renderGatewayError = (
   error: GatewayError,
-  contentType: string,
+  request: RefusedRequest,
   headers: HeaderList,
-): RenderedResponse => ({
-  status: statusOf(error),
-  headers: [
+): RenderedResponse => {
+  const { code, message, description, reason } = error
+  const status = statusOf(error)
+  const all = [
     ...headers.filter(([name]) => name !== 'content-type' && !Object.hasOwn(error.headers, name)),
     ...Object.entries(error.headers),
-  ],
-  ...bodyOf(error, contentType),
-})
-
-const bodyOf = (error: GatewayError, contentType: string): ErrorBody =>
-  error.reason === undefined
-    ? recordBody(error.code, error.message, error.description, contentType)
-    : { contentType: 'application/json', body: BODIES[error.reason] }
+  ]
+  return reason === undefined
+    ? renderRecord({ code, message, description, status, headers: all }, request)
+    : { status, headers: all, contentType: 'application/json', body: BODIES[reason] }
+}
 
 /** In the place of an error record (behaviour §6). */
 const BODIES = {
   csrf: '{"error":"csrf_validation_failed"}',
 } as const satisfies Record<GatewayErrorReason, string>
 
-interface ErrorBody {
-  readonly contentType: string
-  readonly body: string | Buffer
+export interface RecordedError {
+  readonly code: string
+  readonly message: string
+  readonly description: string
+  readonly status: number
+  readonly headers: HeaderList
 }
 
-/** An error record in a type that the client accepts. */
-export const recordBody = (
-  code: string,
-  message: string,
-  description: string,
-  contentType: string,
-): ErrorBody => {
+/** A response with an error record in a type that the client accepts. */
+export const renderRecord = (
+  { code, message, description, status, headers }: RecordedError,
+  { id, head: { accept }, contentType = refusalType(accept) }: RefusedRequest,
+): RenderedResponse => {
   const record = { ...errorRecord(code, message, description) } as unknown as ValueMap
-  return mediaKind(contentType) === 'msgpack'
-    ? { contentType, body: writeMsgpack(record) }
-    : { contentType, body: toJson(record) }
+  if (prefersProblem(accept, contentType)) {
+    const title = http.STATUS_CODES[status] ?? 'Error'
+    const problem = { type: code, title, status, detail: record['message'], instance: id }
+    return {
+      status,
+      // Caches may keep a 404: clients that know nothing of problem details must not get this one.
+      headers: withOneVary([...headers, ['vary', 'accept']]),
+      contentType: PROBLEM_JSON,
+      body: toJson({ ...record, ...problem } as ValueMap),
+    }
+  }
+  const body = mediaKind(contentType) === 'msgpack' ? writeMsgpack(record) : toJson(record)
+  return { status, headers, contentType, body }
 }

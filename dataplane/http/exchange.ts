@@ -22,6 +22,7 @@ import { Context } from '../context.ts'
 import type { GatewayErrorCode } from '../gateway-error.ts'
 import { viewError } from './action-error.ts'
 import {
+  type RefusedRequest,
   renderGatewayError,
   notAcceptable,
   statusOf,
@@ -120,6 +121,12 @@ export class HttpExchange implements Exchange {
     this.context.status_codes = operation.shape.statusCodes
   }
 
+  /** As errors see it. */
+  get refused(): RefusedRequest {
+    const { id, head } = this.incomingRequest
+    return { id, head, contentType: this.contentType }
+  }
+
   get memory(): Holding {
     return (this.#memory ??= this.#observer.memory.open(this.incoming.socket))
   }
@@ -214,7 +221,7 @@ export class HttpExchange implements Exchange {
     if (known.code === 'svc.error.internal')
       this.#observer.unexpected(error, this.envelope.requestId, this.incoming)
     const headers = this.operation.shape.headers.writeWhatIsKnown(this.context)
-    this.#respond(renderGatewayError(known, this.contentType, headers), known.code)
+    this.#respond(renderGatewayError(known, this.refused, headers), known.code)
   }
 
   /** The client does not get this text. */

@@ -2,7 +2,7 @@
 
 import type { RequestFailure } from '../actions/request-failure.ts'
 import { clientPeername } from '../client-address.ts'
-import { toGatewayError, renderGatewayError } from './errors.ts'
+import { renderGatewayError, toGatewayError } from './errors.ts'
 import type { FailedRequest } from './failure-report.ts'
 import type { GatewayErrorCode } from '../gateway-error.ts'
 import type {
@@ -11,7 +11,6 @@ import type {
   Settlement,
   TracedOperation,
 } from './incoming-request.ts'
-import { refusalType } from '../../language/routes/negotiate.ts'
 import type { RequestRow } from '../../telemetry/request-row.ts'
 import type { HeaderList } from './response/headers.ts'
 import type { RenderedResponse } from './response/plan.ts'
@@ -32,7 +31,7 @@ export const refuseUnmatched = (
     incomingRequest.response.destroy()
     return
   }
-  const rendered = renderGatewayError(known, refusalType(incomingRequest.head.accept), headers)
+  const rendered = renderGatewayError(known, incomingRequest, headers)
   writeUnmatched(options, incomingRequest, rendered, known.code)
 }
 

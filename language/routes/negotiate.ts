@@ -63,6 +63,18 @@ const REFUSAL_TYPES: readonly ContentType[] = ['application/json', 'application/
 export const refusalType = (accept: string | undefined): ContentType =>
   pickContentType(accept, REFUSAL_TYPES) ?? 'application/json'
 
+/** Problem details (RFC 9457 §3). */
+export const PROBLEM_JSON = 'application/problem+json'
+
+/** Whether the client names problem details, and rates them no lower than the type that errors have otherwise. */
+export const prefersProblem = (accept: string | undefined, otherwise: string): boolean => {
+  if (accept === undefined || accept.length < PROBLEM_JSON.length) return false
+  const ranges = parseRanges(accept)
+  if (!ranges.some(({ name }) => name === PROBLEM_JSON)) return false
+  const q = qualityOf(PROBLEM_JSON, ranges)
+  return q > 0 && q >= qualityOf(otherwise, ranges)
+}
+
 /** JSON before msgpack, one of each, as written otherwise. */
 export const orderOffers = (provides: readonly ContentType[]): readonly ContentType[] => {
   const json = provides.find((type) => mediaKind(type) === 'json')

@@ -8,7 +8,6 @@ import { CLIENT_WENT_AWAY, type BuiltinRequest, type Settlement } from '../incom
 import { renderGatewayError, toGatewayError } from '../errors.ts'
 import { report } from '../report.ts'
 import { headerOf, type HeaderList } from '../response/headers.ts'
-import { refusalType } from '../../../language/routes/negotiate.ts'
 import type { RenderedResponse } from '../response/plan.ts'
 import { writeResponse } from '../response/write-response.ts'
 
@@ -45,13 +44,9 @@ export const refuse = (builtinRequest: BuiltinRequest, error: unknown): void => 
     return
   }
   const headers = endpointHeaders(incomingRequest.request.headers)
-  write(
-    builtinRequest,
-    renderGatewayError(known, refusalType(incomingRequest.head.accept), headers),
-    {
-      refusal: known.code,
-    },
-  )
+  write(builtinRequest, renderGatewayError(known, incomingRequest, headers), {
+    refusal: known.code,
+  })
 }
 
 /** Responds to OPTIONS with the methods of the path. */

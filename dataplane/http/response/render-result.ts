@@ -11,7 +11,7 @@ import { responseHeaderMap } from '../../header-map.ts'
 import { readHeaderText, writeHeaderText } from '../../header-text.ts'
 import { statusError } from '../../actions/failure.ts'
 import { statusOfUpstream, viewError } from '../action-error.ts'
-import { recordBody } from '../errors.ts'
+import { type RefusedRequest, renderRecord } from '../errors.ts'
 import { toLocation } from './location.ts'
 import { contentOf, mergeStreamHeaders } from './pass-through.ts'
 import type { PreparedOperation } from '../prepared-operation.ts'
@@ -30,6 +30,7 @@ export interface Addressee {
   readonly context: Context
   readonly operation: PreparedOperation
   readonly contentType: ContentType
+  readonly refused: RefusedRequest
 }
 
 /** @throws ExpressionError */
@@ -62,19 +63,22 @@ export const renderResult = (
 
 /** @throws ExpressionError */
 export const renderFailure = (addressee: Addressee, failure: ActionError): RenderedResponse => {
-  const { context, operation, contentType } = addressee
+  const { context, operation, refused } = addressee
   const { error, status } = viewError(failure, operation.shape.statusCodes)
   context.action = { error }
   const plan = operation.onError()
   if (plan !== undefined)
     return withVaryOf(renderError(plan, addressee, { failure, status }), failure.headers)
   const headers = operation.shape.headers.writeWhatIsKnown(context)
-  const rendered = {
+  const { error_uri: code, message } = failure
+  const record = {
+    code,
+    message,
+    description: '',
     status,
-    headers: withRetryAfter(withFieldOfStatus(headers, status, failure.headers), failure.error_uri),
-    ...recordBody(failure.error_uri, failure.message, '', contentType),
+    headers: withRetryAfter(withFieldOfStatus(headers, status, failure.headers), code),
   }
-  return withVaryOf(rendered, failure.headers)
+  return withVaryOf(renderRecord(record, refused), failure.headers)
 }
 
 /** What the upstream chose its response by, the one that is made of it depends on too. */

@@ -6,7 +6,10 @@ import type { ActionError, EventSink, OutgoingEvent } from '../../actions/perfor
 import type { Context } from '../../context.ts'
 import type { GatewayErrorCode } from '../../gateway-error.ts'
 import { viewError } from '../action-error.ts'
-import { recordBody, toGatewayError } from '../errors.ts'
+import { toGatewayError } from '../errors.ts'
+import { errorRecord } from '../../error-record.ts'
+import { toJson } from '../../../language/expression/json.ts'
+import type { ValueMap } from '../../../language/expression/value.ts'
 import { BUDGET, type EventPlan } from './mapping.ts'
 import { type EventBytes, type EventOutput, toEventBytes } from './writer.ts'
 import { BEATS, type EventStreams, type OpenEventStream } from './registry.ts'
@@ -141,4 +144,4 @@ export class HttpEventSink implements EventSink, OpenEventStream {
 }
 
 const recordText = (code: string, message: string, description = ''): string =>
-  String(recordBody(code, message, description, 'application/json').body)
+  toJson({ ...errorRecord(code, message, description) } as unknown as ValueMap)

@@ -20,7 +20,6 @@ import { authenticateRequest } from '../authenticate-request.ts'
 import { readEarly } from './early-bytes.ts'
 import { renderGatewayError, toGatewayError } from '../errors.ts'
 import { headLines } from '../response/raw-head.ts'
-import { refusalType } from '../../../language/routes/negotiate.ts'
 import type { RequestRow } from '../../../telemetry/request-row.ts'
 import type { RealmOrigins } from '../realm-origins.ts'
 import { refuseUnmatched, report } from '../report.ts'
@@ -237,7 +236,7 @@ const refuse = (
     forget(options, upgrade, found)
     return
   }
-  const rendered = renderGatewayError(known, refusalType(incomingRequest.head.accept), [])
+  const rendered = renderGatewayError(known, incomingRequest, [])
   const envelope = envelopeOf(incomingRequest.id, found.version)
   const bytes = writeResponse(response, rendered, envelope, false)
   settle(options, upgrade, found, { status: rendered.status, bytes, refusal: known.code })

@@ -407,6 +407,74 @@ describe('expressions that fail', () => {
   })
 })
 
+describe('problem details', () => {
+  const PROBLEM = 'application/problem+json'
+  const accept = (type: string) => ({ headers: { accept: type } })
+
+  it('has the texts of the record, and nothing but the members of RFC 9457 beside them', async () => {
+    await gateway.load(path({ get: answers('x') }, { headers: { 'x-cors': '*', vary: 'origin' } }))
+    const response = await gateway.ask('DELETE', '/x', accept(`${JSON_TYPE}, ${PROBLEM}`))
+    expect(response.status).toBe(405)
+    expect(response.headers).toMatchObject({
+      'content-type': PROBLEM,
+      allow: 'GET, HEAD, OPTIONS',
+      'x-cors': '*',
+      vary: 'origin, accept',
+    })
+    expect(response.json()).toEqual({
+      code: 'svc.error.method_not_allowed',
+      message: 'This path does not serve that method',
+      description: 'It serves GET, HEAD, OPTIONS.',
+      type: 'svc.error.method_not_allowed',
+      title: 'Method Not Allowed',
+      status: 405,
+      detail: 'This path does not serve that method',
+      instance: response.headers['x-request-id'],
+    })
+  })
+
+  it.each([
+    ['no document', '/nope', PROBLEM, 404, PROBLEM, 'accept'],
+    ['nothing that is acceptable', '/x', PROBLEM, 406, PROBLEM, 'accept'],
+    ['JSON that is rated higher', '/nope', `${PROBLEM};q=0.5, */*`, 404, JSON_TYPE, undefined],
+    ['a range that only covers it', '/nope', 'application/*', 404, JSON_TYPE, undefined],
+    ['a success', '/x', `${PROBLEM}, */*;q=0.1`, 200, JSON_TYPE, 'accept'],
+  ])('%s', async (...[, target, type, status, expected, vary]) => {
+    await gateway.load(path({ get: answers('x') }))
+    const response = await gateway.ask('GET', target, accept(type))
+    expect([response.status, response.headers['content-type']]).toEqual([status, expected])
+    expect(response.headers.vary).toBe(vary)
+  })
+
+  it('has the head alone for HEAD', async () => {
+    const response = await gateway.ask('HEAD', '/nope', accept(PROBLEM))
+    expect([response.status, response.text]).toEqual([404, ''])
+    expect(response.headers['content-type']).toBe(PROBLEM)
+    expect(Number(response.headers['content-length'])).toBeGreaterThan(100)
+  })
+
+  it('stands for the record of an action that failed, with a status that has no name too', async () => {
+    const fail: Perform = (exchange) => {
+      exchange.fail({
+        error_uri: 'a.b',
+        args: [],
+        kwargs: {},
+        details: {},
+        status_code: 500,
+        headers: { vary: 'cookie' },
+        body: '',
+        message: 'it went wrong',
+      })
+    }
+    await using served = await serveGateway({ forward: fail })
+    const get = { action: { type: 'forward', host: 'a' } }
+    await served.load(apiOf({ '/x': { get } }, { status_codes: { 'a.b': 599 } }))
+    const response = await served.ask('GET', '/x', accept(`${PROBLEM}, ${JSON_TYPE}`))
+    expect(response.json()).toMatchObject({ type: 'a.b', title: 'Error', status: 599 })
+    expect(response.headers.vary).toBe('cookie, accept')
+  })
+})
+
 describe('failures of an action', () => {
   const failing =
     (error_uri: string, more: object = {}): Perform =>

@@ -4,6 +4,7 @@ import {
   orderOffers,
   pickContentType,
   pickLanguage,
+  prefersProblem,
   rateEventStream,
   refusalType,
 } from '../../../language/routes/negotiate.ts'
@@ -95,6 +96,34 @@ describe('rateEventStream', () => {
 
   it('beside nothing else, whatever is accepted is preferred', () => {
     expect(rateEventStream('text/html, */*;q=0.1', [])).toBe('preferred')
+  })
+})
+
+describe('prefersProblem', () => {
+  const PROBLEM = 'application/problem+json'
+
+  it.each<[string | undefined, string, boolean]>([
+    [undefined, JSON_TYPE, false],
+    ['*/*', JSON_TYPE, false],
+    ['application/*', JSON_TYPE, false],
+    [JSON_TYPE, JSON_TYPE, false],
+    [PROBLEM, JSON_TYPE, true],
+    ['Application/Problem+JSON', JSON_TYPE, true],
+    [`${PROBLEM};charset=utf-8`, JSON_TYPE, true],
+    [`${JSON_TYPE}, ${PROBLEM}`, JSON_TYPE, true],
+    [`${JSON_TYPE}, ${PROBLEM};q=0.9`, JSON_TYPE, false],
+    [`${JSON_TYPE};q=0.9, ${PROBLEM};q=0.9`, JSON_TYPE, true],
+    [`*/*, ${PROBLEM};q=0.9`, JSON_TYPE, false],
+    [`*/*;q=0.1, ${PROBLEM};q=0.2`, JSON_TYPE, true],
+    [`${PROBLEM};q=0`, JSON_TYPE, false],
+    [`text/html, ${PROBLEM};q=0.1`, JSON_TYPE, true],
+    [`${MSGPACK}, ${PROBLEM};q=0.9`, MSGPACK, false],
+    [`${MSGPACK}, ${PROBLEM}`, MSGPACK, true],
+    ['application/problem+jsonx', JSON_TYPE, false],
+    ['application/problem+xml', JSON_TYPE, false],
+    [`${'a/b,'.repeat(70)}${PROBLEM}`, JSON_TYPE, false],
+  ])('%p instead of %s: %p', (accept, otherwise, expected) => {
+    expect(prefersProblem(accept, otherwise)).toBe(expected)
   })
 })
 
