@@ -2,7 +2,7 @@
 // have the same.
 
 import { MAX_ROUTES } from '../language/routes/route-limit.ts'
-import type { SettingsTable } from '../telemetry/settings-table.ts'
+import type { ReasonedSettings } from '../telemetry/settings-table.ts'
 import { readVersion } from '../telemetry/version.ts'
 
 export interface CompileLimits {
@@ -24,6 +24,7 @@ export const COMPILE_SETTINGS = {
     min: 1,
     max: 1_000_000,
     help: 'routes that one document may define: its paths times the forms of their optional segments and of the host; set it alike for gateways and operator',
+    reason: 'documents with more routes, or machines that must not spend as much on one',
   },
   'compile-seconds': {
     type: 'duration',
@@ -31,8 +32,9 @@ export const COMPILE_SETTINGS = {
     min: 1,
     max: 300,
     help: 'time that compiling one large document may take; a document that takes longer is rejected as too_expensive',
+    reason: 'large documents on slow machines',
   },
-} as const satisfies SettingsTable['settings']
+} as const satisfies ReasonedSettings
 
 export const limitsFrom = (settings: {
   readonly maxRoutes: number

@@ -95,6 +95,7 @@ export const CLUSTER_DOMAIN_SETTING = {
   parse: (text: string): string | undefined => (isClusterDomain(text) ? text : undefined),
   expected: 'a domain such as cluster.local',
   help: 'the domain that names of Services end with',
+  reason: 'clusters that were set up with another domain',
 } as const
 
 const CLUSTER: HostNaming = { kind: 'cluster' }

@@ -1,6 +1,6 @@
 // Renders a table of settings as the text of `--help` and as the page docs/settings.md.
 
-import type { RepeatedFlag, Setting, SettingsTable } from './settings-table.ts'
+import type { ReasonedTable, RepeatedFlag, Setting, SettingsTable } from './settings-table.ts'
 import { describeExpected } from './settings-value.ts'
 
 /** Usage, commands, every setting with its default. */
@@ -93,7 +93,7 @@ const rowOf = (name: string, setting: Setting): readonly [string, string] => [
  * One section of docs/settings.md, which `make golden` writes.
  * @internal
  */
-export const renderSettingsMarkdown = (table: SettingsTable): string => {
+export const renderSettingsMarkdown = (table: ReasonedTable): string => {
   const commands = Object.entries(table.commands ?? {}).map(
     ([name, help]) => `- \`${table.program} ${name}\`: ${help}`,
   )
@@ -104,6 +104,7 @@ export const renderSettingsMarkdown = (table: SettingsTable): string => {
       describeExpected(setting),
       textOfDefault(setting) === '' ? '' : `\`${textOfDefault(setting)}\``,
       describeNeeds(setting),
+      setting.reason,
     ]
       .map((cell) => cell.replaceAll('|', '\\|'))
       .join(' | '),
@@ -114,8 +115,8 @@ export const renderSettingsMarkdown = (table: SettingsTable): string => {
     `${table.summary[0]?.toUpperCase() ?? ''}${table.summary.slice(1)}.`,
     ...(commands.length === 0 ? [] : ['', ...commands]),
     '',
-    '| flag | variable | value | default | |',
-    '|---|---|---|---|---|',
+    '| flag | variable | value | default | | who needs it |',
+    '|---|---|---|---|---|---|',
     ...rows.map((row) => `| ${row} |`),
     '',
   ].join('\n')

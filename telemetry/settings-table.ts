@@ -24,6 +24,15 @@ export interface RepeatedFlag {
   readonly help: string
 }
 
+/** With who needs each, for the documentation: a table of a program does not compile with a setting that lacks it. */
+export type ReasonedSettings = Readonly<
+  Record<string, Setting & { /** In a few words, without a full stop. */ readonly reason: string }>
+>
+
+export interface ReasonedTable extends SettingsTable {
+  readonly settings: ReasonedSettings
+}
+
 /** The typed values of a table: `'public-tls'` is `publicTls`; null where a setting is off by default. */
 export type Settings<T extends SettingsTable> = {
   readonly [K in keyof T['settings'] & string as CamelCase<K>]: T['settings'][K] extends {

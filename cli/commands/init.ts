@@ -18,6 +18,7 @@ export const init = defineCommand(
         values: CI_SERVICES,
         default: null,
         help: 'a job that validates each change',
+        reason: 'repositories with a pipeline',
       },
     },
     examples: [['svc init . --ci github', 'in the repository of your documents']],

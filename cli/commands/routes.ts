@@ -19,6 +19,7 @@ export const routes = defineCommand(
         default: null,
         placeholder: 'TEXT',
         help: 'only those with this text in host and path, action, realm or document',
+        reason: 'people who look for one of many routes',
       },
       ...OUTPUT_SETTING,
       ...SOURCE_SETTINGS,

@@ -37,6 +37,7 @@ const TABLE = {
       default: false,
       short: 'A',
       help: 'of all namespaces',
+      reason: 'those who run the cluster',
     },
     ...OUTPUT_SETTING,
     ...MANAGEMENT_SETTINGS,

@@ -32,6 +32,7 @@ export const validate = defineCommand(
         type: 'boolean',
         default: false,
         help: 'exit 1 for warnings too, also for what is not among the files',
+        reason: 'pipelines that let no warning pass',
       },
       ...MAX_ROUTES_SETTING,
     },

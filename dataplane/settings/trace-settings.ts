@@ -1,7 +1,7 @@
 // Declares the settings of traces and parses their values. It does no I/O.
 
 import { isHeaderName, isHeaderValue } from '../../language/compile/headers.ts'
-import type { SettingsTable } from '../../telemetry/settings-table.ts'
+import type { ReasonedSettings } from '../../telemetry/settings-table.ts'
 
 /** The path of traces below the URL of an OTLP collector (OTLP 1.x, *OTLP/HTTP request*). */
 const TRACES_PATH = '/v1/traces'
@@ -43,12 +43,14 @@ export const TRACE_SETTINGS = {
     expected:
       'an http or https URL such as http://collector:4318, without credentials (--otlp-headers-file) and query',
     help: 'OpenTelemetry collector that receives traces, OTLP over HTTP; /v1/traces is appended',
+    reason: 'those who have a collector of traces',
   },
   'otlp-headers-file': {
     type: 'path',
     default: null,
     needs: ['otlp'],
     help: 'file with headers for the collector, such as credentials, one `Name: value` a line; read again before each export',
+    reason: 'collectors that want credentials',
   },
   'trace-share': {
     type: 'number',
@@ -56,5 +58,6 @@ export const TRACE_SETTINGS = {
     max: 1,
     needs: ['otlp'],
     help: 'share of requests that are traced, from 0 to 1; the decision of a trusted proxy takes precedence',
+    reason: 'traffic of which each trace would cost too much',
   },
-} as const satisfies SettingsTable['settings']
+} as const satisfies ReasonedSettings

@@ -180,9 +180,10 @@ it.each([
   expect(address && isLocal(address)).toBe(local)
 })
 
-it('docs/settings.md is what the tables say (make golden writes it again)', () => {
+it('docs/settings.md is what the tables say (make golden writes it again), with who needs each', () => {
   const page = readFileSync(join(import.meta.dirname, '../../docs/settings.md'), 'utf8')
   expect(page).toBe(renderSettingsPage())
+  expect(page.split('\n').filter((line) => /^\| `--.*\|\s*\|$/.test(line))).toEqual([])
 })
 
 describe('readVersion', () => {

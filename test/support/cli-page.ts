@@ -84,13 +84,21 @@ function recipe(service: CiService): string {
   return `${NAMES[service]}, in \`${path}\`:\n\n\`\`\`yaml\n${text}\`\`\`\n`
 }
 
+const REASONS = `## Who needs which setting
+
+| setting | who needs it |
+|---|---|`
+
 export const renderCliPage = async (): Promise<string> => {
   const names = Object.keys(COMMANDS) as CommandName[]
-  const sections = await Promise.all(
-    names.map(async (name) => {
-      const { table } = await COMMANDS[name].load()
-      return `### ${table.program}\n\n\`\`\`\n${renderHelpOfCommand(table)}\`\`\`\n`
-    }),
+  const tables = await Promise.all(names.map(async (name) => (await COMMANDS[name].load()).table))
+  const sections = tables.map(
+    (table) => `### ${table.program}\n\n\`\`\`\n${renderHelpOfCommand(table)}\`\`\`\n`,
   )
-  return [HEAD, ...sections].join('\n')
+  const reasons = new Set(
+    tables.flatMap(({ settings }) =>
+      Object.entries(settings).map(([name, { reason }]) => `| \`--${name}\` | ${reason} |`),
+    ),
+  )
+  return [HEAD, ...sections, REASONS, ...reasons, ''].join('\n')
 }

@@ -4,7 +4,7 @@ import {
   renderHelp,
   renderSettingsMarkdown,
 } from '../../telemetry/settings-help.ts'
-import type { SettingsTable } from '../../telemetry/settings-table.ts'
+import type { ReasonedTable, SettingsTable } from '../../telemetry/settings-table.ts'
 import { parseSettings } from '../../telemetry/settings.ts'
 
 const TABLE = {
@@ -325,8 +325,10 @@ describe('what people read', () => {
   })
 
   it('renderSettingsMarkdown is a table that survives a | in a text', () => {
-    const page = renderSettingsMarkdown(TABLE)
-    expect(page).toContain('| `--cert` | `SVC_THING_CERT` | a path |  | PEM \\| chain |')
+    const page = renderSettingsMarkdown(reasoned(TABLE))
+    expect(page).toContain(
+      '| `--cert` | `SVC_THING_CERT` | a path |  | PEM \\| chain | those with cert |',
+    )
     expect(page).toContain('where, in TLS; needs `--cert`')
     expect(page).toContain('- `svc-thing judge`: judges')
   })
@@ -335,7 +337,14 @@ describe('what people read', () => {
     const { commands, ...bare } = TABLE
     expect(Object.keys(commands)).not.toHaveLength(0)
     expect(renderHelp(bare)).not.toContain('judge')
-    expect(renderSettingsMarkdown(bare)).not.toContain('judge')
+    expect(renderSettingsMarkdown(reasoned(bare))).not.toContain('judge')
     expect(parseSettings(bare, ['stop'], {}, noFile).kind).toBe('fault')
   })
 })
+
+function reasoned(table: SettingsTable): ReasonedTable {
+  const settings = Object.entries(table.settings).map(
+    ([name, setting]) => [name, { ...setting, reason: `those with ${name}` }] as const,
+  )
+  return { ...table, settings: Object.fromEntries(settings) }
+}
