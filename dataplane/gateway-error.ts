@@ -2,6 +2,7 @@
 // record. Its texts are public: they never name a secret, a stack or an internal address.
 
 import { CodedError } from '../base/coded-error.ts'
+import type { DecisionStep } from './decisions/decision.ts'
 
 /** The gateway's own codes (behaviour §3), and the URIs that actions fail with (§7.3). */
 export type GatewayErrorCode =
@@ -47,6 +48,8 @@ export class GatewayError extends CodedError<GatewayErrorCode> {
   readonly reason: GatewayErrorReason | undefined
   readonly member: string | undefined
   readonly pointer: string | undefined
+  /** Set by the list of steps: what has refused the request, for `GET /why/:id`. */
+  step: DecisionStep | undefined = undefined
 
   constructor(code: GatewayErrorCode, message: string, options: GatewayErrorOptions = {}) {
     super(code, message, options)

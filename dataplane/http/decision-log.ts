@@ -147,7 +147,7 @@ const decisionOf = (
     method: toMethod(request.method) ?? 'other',
     scheme,
     status,
-    step: stepOf(settlement, operation !== undefined, tried),
+    step: stepOf(settlement, operation !== undefined),
     code: code === undefined ? undefined : cut(code),
     reason: why?.reason,
     attempts: why?.attempts,
@@ -173,7 +173,7 @@ const documentOf = ({
   action,
 })
 
-/** Where each code of the gateway's own is decided, for a request that a document serves. */
+/** Where a refusal is decided that comes from none of the list of steps, but from reading the body, an endpoint or an action. */
 const STEPS = {
   'svc.error.not_found': 'match',
   'svc.error.not_ready': 'match',
@@ -193,26 +193,16 @@ const STEPS = {
   'svc.error.internal': 'internal',
 } as const satisfies Record<GatewayErrorCode, DecisionStep>
 
-const stepOf = (
-  settlement: Settlement,
-  isMatched: boolean,
-  tried: readonly TriedRoute[] | undefined,
-): DecisionStep => {
-  const { status, refusal, failure, why } = settlement
+const stepOf = (settlement: Settlement, isMatched: boolean): DecisionStep => {
+  const { status, refusal, failure, why, step } = settlement
+  if (step !== undefined) return step
   if (refusal !== undefined) {
     // Without a document only the head of the request has been read.
     if (!isMatched && refusal === 'svc.error.invalid_data') return 'head'
-    if (tried?.some(({ reason }) => reason === 'scheme') === true) return 'scheme'
-    return stepOfRefusal(refusal, settlement)
+    return why?.reason === 'expression' ? 'expression' : STEPS[refusal]
   }
   if (status === CLIENT_WENT_AWAY) return 'client'
   return failure === undefined && why === undefined ? 'response' : 'action'
-}
-
-const stepOfRefusal = (refusal: GatewayErrorCode, { why, place }: Settlement): DecisionStep => {
-  if (why?.reason === 'expression') return 'expression'
-  if (refusal === 'svc.error.forbidden' && place?.pointer !== undefined) return 'requirements'
-  return STEPS[refusal]
 }
 
 const causeOf = ({ status, refusal }: Settlement): DecisionCause => {

@@ -6,10 +6,10 @@ import type { Socket } from 'node:net'
 import type { Scheme } from '../../language/document.ts'
 import { GatewayError } from '../gateway-error.ts'
 import { match } from '../../language/router/match.ts'
-import type { IncomingRequest, DispatchOptions } from './incoming-request.ts'
+import type { DispatchOptions, IncomingRequest, Path } from './incoming-request.ts'
 import { type Matched, MatchedRequest } from './matched-request.ts'
 import { writeWhole } from './response/write-response.ts'
-import { takeSteps } from './steps/request-steps.ts'
+import { stepsOfPath, takeSteps } from './steps/request-steps.ts'
 import type { ExchangeObserver } from './exchange.ts'
 import { createEventStreams } from './sse/registry.ts'
 import { createTurns } from '../turns.ts'
@@ -22,10 +22,21 @@ import { type Found, pathHeaders } from './response/path-headers.ts'
 import { prepareOperation, type PreparedOperation } from './prepared-operation.ts'
 import { refuseUnmatched, report, writeUnmatched } from './report.ts'
 import { hasBody, readHead } from './request/head.ts'
-import type { RenderedResponse } from './response/plan.ts'
-import { allowOf, toMethod } from '../../language/router/select-route.ts'
-import { type Selected, type SelectedEndpoint, selectTarget } from './select-route.ts'
-import { abandonOperation, refuseOperation, serveOperation } from './serve-operation.ts'
+import {
+  allowOf,
+  type Lacks,
+  schemesOf,
+  selectRoute,
+  toMethod,
+} from '../../language/router/select-route.ts'
+import type { OperationSlot, ServedEndpoint } from '../served.ts'
+import type { StepRequest, UnservedRequest } from './steps/request-step.ts'
+import {
+  abandonOperation,
+  answerOperation,
+  refuseOperation,
+  serveOperation,
+} from './serve-operation.ts'
 import { upgradeRequired } from './upgrade/handshake.ts'
 import { serveBuiltinEndpoint, visitKeys } from './builtin/endpoints.ts'
 
@@ -89,8 +100,16 @@ const route = (
     return
   }
   const found = find(options, incomingRequest)
-  const selected = selectOrAnswer(options, found)
-  if (selected === undefined) return
+  const { request, scheme } = incomingRequest
+  const selected = selectRoute<OperationSlot<PreparedOperation>, Path, ServedEndpoint>(
+    found.match,
+    scheme,
+    toMethod(request.method),
+  )
+  if (selected.kind === 'none') {
+    serveUnserved(options, found, selected.lacks)
+    return
+  }
   if (selected.kind === 'endpoint') {
     serveBuiltinEndpoint(options, found, selected.endpoint)
     return
@@ -122,6 +141,9 @@ const serveMatched = (
     proceed: () => {
       if (shape.isFixed && serveFixed(options, matched)) return
       serveOperation(matched, observer)
+    },
+    answer: (rendered) => {
+      answerOperation(matched, observer, rendered)
     },
     refuse: (error) => {
       refuseOperation(matched, observer, loginInstead(options, matched, error))
@@ -174,32 +196,36 @@ const notReady = (): GatewayError =>
 const notFound = (): GatewayError =>
   new GatewayError('svc.error.not_found', 'Nothing is served at this host and path')
 
-/** undefined: the request has been answered. */
-const selectOrAnswer = (
-  options: DispatchOptions,
-  found: Found,
-): Selected<PreparedOperation> | SelectedEndpoint | undefined => {
+/** Answers or refuses a request whose path no operation serves, by the steps of the path. */
+const serveUnserved = (options: DispatchOptions, found: Found, lacks: Lacks): void => {
   const { incomingRequest, match: matched } = found
-  const method = toMethod(incomingRequest.request.method)
-  try {
-    const selected = selectTarget(matched, incomingRequest.scheme, method)
-    if (selected === undefined) answerOptions(options, found)
-    return selected
-  } catch (error) {
-    refuseUnmatched(options, incomingRequest, error, pathHeaders(found))
-    return undefined
+  const { request, head, scheme } = incomingRequest
+  const unserved: UnservedRequest = {
+    lacks,
+    schemes: schemesOf(matched),
+    allow: allowOf(matched, scheme),
+    headers: () => pathHeaders(found),
   }
-}
-
-/** Responds to an OPTIONS that no document declares, with the methods and headers of the path (CORS). */
-const answerOptions = (options: DispatchOptions, found: Found): void => {
-  const { incomingRequest, match: matched } = found
-  const headers = pathHeaders(found).filter(([name]) => name !== 'allow')
-  const rendered: RenderedResponse = {
-    status: 204,
-    headers: [...headers, ['allow', allowOf(matched, incomingRequest.scheme)]],
-    contentType: undefined,
-    body: '',
+  const stepRequest: StepRequest = {
+    head,
+    contentEncoding: request.headers['content-encoding'],
+    identity: undefined,
+    isAcceptable: true,
+    isGone: false,
+    authenticate: () => new TypeError('A path without an operation asks nobody who calls'),
   }
-  writeUnmatched(options, incomingRequest, rendered)
+  const refuse = (error: unknown): void => {
+    refuseUnmatched(options, incomingRequest, error, unserved.headers())
+  }
+  takeSteps(stepsOfPath(unserved), stepRequest, unserved, {
+    proceed: () => {
+      refuse(new TypeError('No step has answered a request that no operation serves'))
+    },
+    answer: (rendered) => {
+      writeUnmatched(options, incomingRequest, rendered)
+    },
+    refuse,
+    abandon: () => undefined,
+    fail: refuse,
+  })
 }

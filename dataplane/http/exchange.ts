@@ -19,7 +19,6 @@ import type {
 } from '../actions/performer.ts'
 import type { Authority } from '../../language/routes/authority.ts'
 import { Context } from '../context.ts'
-import type { GatewayErrorCode } from '../gateway-error.ts'
 import { viewError } from './action-error.ts'
 import {
   type RefusedRequest,
@@ -201,7 +200,7 @@ export class HttpExchange implements Exchange {
     if (this.#isResponding) return
     this.#hasActed = true
     this.#render(() => {
-      this.#respond(renderFailure(this, failure), undefined, name)
+      this.#respond(renderFailure(this, failure), name === undefined ? {} : { failure: name })
     })
   }
 
@@ -221,13 +220,19 @@ export class HttpExchange implements Exchange {
     if (known.code === 'svc.error.internal')
       this.#observer.unexpected(error, this.envelope.requestId, this.incoming)
     const headers = this.operation.shape.headers.writeWhatIsKnown(this.context)
-    this.#respond(renderGatewayError(known, this.refused, headers), known.code)
+    const rendered = renderGatewayError(known, this.refused, headers)
+    this.#respond(rendered, { refusal: known.code, step: known.step })
   }
 
   /** The client does not get this text. */
   #explainExpression(error: ExpressionError): void {
     this.#why = { reason: 'expression', detail: boundDetail(error.message) }
     this.#place = error.place
+  }
+
+  /** With a response that a step has given. */
+  answer(rendered: RenderedResponse): void {
+    this.#respond(rendered)
   }
 
   stream(head: StreamHead): ByteSink | undefined {
@@ -408,13 +413,14 @@ export class HttpExchange implements Exchange {
     return isKnown ? uri : undefined
   }
 
-  #respond(rendered: RenderedResponse, refusal?: GatewayErrorCode, failure?: string): void {
+  #respond(
+    rendered: RenderedResponse,
+    counted: Pick<Settlement, 'refusal' | 'failure' | 'step'> = {},
+  ): void {
     this.#isSettled = true
     this.#cancel = undefined
     const bytes = writeResponse(this.response, rendered, this.envelope, this.#isHead)
-    const { status } = rendered
-    if (failure !== undefined) this.#settled({ status, bytes, failure })
-    else this.#settled(refusal === undefined ? { status, bytes } : { status, bytes, refusal })
+    this.#settled({ status: rendered.status, bytes, ...counted })
   }
 
   #settled(settlement: Settlement): void {

@@ -9,6 +9,7 @@ import type { RealmRecord } from '../../language/realm/record.ts'
 import type { EndpointRoute } from '../../language/routes/endpoint-routes.ts'
 import type { AccessLog } from '../../telemetry/access-log.ts'
 import type { RequestRow } from '../../telemetry/request-row.ts'
+import type { DecisionStep } from '../decisions/decision.ts'
 import type { GatewayErrorCode } from '../gateway-error.ts'
 import type { MemoryBudget } from '../memory/memory-budget.ts'
 import type { Turns } from '../turns.ts'
@@ -98,6 +99,8 @@ export interface Settlement {
   readonly bytes: number
   /** The gateway responded with an error record of this code. */
   readonly refusal?: GatewayErrorCode
+  /** What has refused it, where that is one of the list of steps. */
+  readonly step?: DecisionStep | undefined
   /** The action failed with this URI, which the gateway or the document names. */
   readonly failure?: string
   /** Why it failed, whatever the document made of it. */

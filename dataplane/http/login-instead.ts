@@ -10,8 +10,8 @@ import type { Matched } from './matched-request.ts'
 export const loginInstead = (
   { realm }: Pick<DispatchOptions, 'realm'>,
   { incomingRequest, operation }: Pick<Matched, 'incomingRequest' | 'operation'>,
-  error: unknown,
-): unknown => {
+  error: Error,
+): Error => {
   const { shape, version } = operation
   const { guard } = shape
   if (guard?.type !== 'oidc' || guard.unauthenticated !== 'redirect') return error
@@ -34,7 +34,9 @@ export const loginInstead = (
       provider: guard.provider,
     },
   )
-  return errorOf(decision, error)
+  const instead = errorOf(decision, error)
+  instead.step = error.step
+  return instead
 }
 
 const errorOf = (decision: LoginDecision, error: GatewayError): GatewayError => {

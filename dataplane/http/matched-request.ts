@@ -2,15 +2,21 @@
 
 import type { ContentType } from '../../language/compiled.ts'
 import { pickContentType, pickLanguage, rateEventStream } from '../../language/routes/negotiate.ts'
-import type { Match } from '../../language/router/route.ts'
+import type { Candidate, Match } from '../../language/router/route.ts'
 import type { Identity } from '../security/schemes/authentication.ts'
+import type { OperationSlot, ServedPath } from '../served.ts'
 import { authenticateRequest } from './authenticate-request.ts'
 import type { DispatchOptions, IncomingRequest, Served } from './incoming-request.ts'
 import type { Guard } from './operation-shape.ts'
 import type { PreparedOperation } from './prepared-operation.ts'
 import type { RequestHead } from './request/head.ts'
-import type { Selected } from './select-route.ts'
 import type { StepRequest, Verdict } from './steps/request-step.ts'
+
+/** An operation of a document, and the route to it. */
+export interface Selected<P> {
+  readonly candidate: Candidate<ServedPath<P>>
+  readonly slot: OperationSlot<P>
+}
 
 export interface Matched {
   readonly incomingRequest: IncomingRequest

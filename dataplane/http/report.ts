@@ -4,7 +4,7 @@ import type { RequestFailure } from '../actions/request-failure.ts'
 import { clientPeername } from '../client-address.ts'
 import { renderGatewayError, toGatewayError } from './errors.ts'
 import type { FailedRequest } from './failure-report.ts'
-import type { GatewayErrorCode } from '../gateway-error.ts'
+import type { GatewayError } from '../gateway-error.ts'
 import type {
   IncomingRequest,
   DispatchOptions,
@@ -32,21 +32,26 @@ export const refuseUnmatched = (
     return
   }
   const rendered = renderGatewayError(known, incomingRequest, headers)
-  writeUnmatched(options, incomingRequest, rendered, known.code)
+  writeUnmatched(options, incomingRequest, rendered, known)
 }
 
 export const writeUnmatched = (
   options: DispatchOptions,
   incomingRequest: IncomingRequest,
   rendered: RenderedResponse,
-  refusal?: GatewayErrorCode,
+  error?: GatewayError,
 ): void => {
   const { id, request, response } = incomingRequest
   const bytes = writeResponse(response, rendered, { requestId: id }, request.method === 'HEAD')
   options.inFlight.count--
   const seconds = (options.now() - incomingRequest.startedMs) / 1000
   options.unmatched.observe(rendered.status, seconds)
-  const settlement = settlementOf(rendered.status, bytes, refusal)
+  const refusal = error?.code
+  const settlement: Settlement = {
+    status: rendered.status,
+    bytes,
+    ...(error && { refusal: error.code, step: error.step }),
+  }
   options.traces?.settled(incomingRequest, settlement)
   log(options, incomingRequest, {
     status: rendered.status,
@@ -59,12 +64,6 @@ export const writeUnmatched = (
   if (options.decisions?.keeps(settlement, undefined) === true)
     options.decisions.record({ incomingRequest, settlement, seconds })
 }
-
-const settlementOf = (
-  status: number,
-  bytes: number,
-  refusal: GatewayErrorCode | undefined,
-): Settlement => (refusal === undefined ? { status, bytes } : { status, bytes, refusal })
 
 /** The operation that a request is counted for. */
 export interface ReportedOperation extends TracedOperation {

@@ -15,6 +15,7 @@ import { fillRequestView, type RequestFacts } from './request/view.ts'
 import { prepareWhole } from './response/write-response.ts'
 import { toMethod } from '../../language/router/select-route.ts'
 import type { Envelope } from './response/own-headers.ts'
+import type { RenderedResponse } from './response/plan.ts'
 import { LARGE_BODY_BYTES } from '../turns.ts'
 import { asError } from '../../base/thrown.ts'
 
@@ -33,6 +34,15 @@ export const refuseOperation = (
   error: unknown,
 ): void => {
   refuse(openExchange(admission, observer), error)
+}
+
+/** Sends the response that a step has given. */
+export const answerOperation = (
+  admission: MatchedRequest,
+  observer: ExchangeObserver,
+  rendered: RenderedResponse,
+): void => {
+  openExchange(admission, observer).answer(rendered)
 }
 
 /** Records that the client disconnected while a step waited. */

@@ -227,15 +227,18 @@ const select = <P extends ExplainedPath, E extends ExplainedEndpoint>(
       ? NO_ROUTE
       : { ...NO_ROUTE, ...placeOf(first), pointer: pointerOfPath(first) }
   const methods = allowOf(matched, scheme)
-  switch (selection.kind) {
-    case 'wrong scheme':
+  if (selection.kind === 'endpoint') return endpointRoute(request, selection.endpoint, tried)
+  if (selection.kind === 'operation')
+    return operationRoute(request, selection.candidate.target, selection.slot, tried)
+  switch (selection.lacks) {
+    case 'scheme':
       return { ...rejected(tried, [], schemeFault(schemesOf(matched))), route: place }
-    case 'wrong method':
+    case 'method':
       return {
         ...rejected(tried, [schemeCheck(scheme)], methodFault(methods)),
         route: place,
       }
-    case 'options':
+    case 'OPTIONS':
       return {
         tried,
         route: { ...place, pointer: null, method: 'options', action: 'built-in preflight' },
@@ -245,10 +248,6 @@ const select = <P extends ExplainedPath, E extends ExplainedEndpoint>(
           204,
         ),
       }
-    case 'endpoint':
-      return endpointRoute(request, selection.endpoint, tried)
-    case 'operation':
-      return operationRoute(request, selection.candidate.target, selection.slot, tried)
   }
 }
 

@@ -22,14 +22,13 @@ export interface RoutedEndpoint {
 export type Selection<S, P extends RoutedPath<S>, E extends RoutedEndpoint> =
   | { readonly kind: 'operation'; readonly candidate: Candidate<P>; readonly slot: S }
   | { readonly kind: 'endpoint'; readonly endpoint: E }
-  /** An OPTIONS that no document declares. */
-  | { readonly kind: 'options' }
-  | { readonly kind: 'wrong scheme' }
-  | { readonly kind: 'wrong method' }
+  | { readonly kind: 'none'; readonly lacks: Lacks }
 
-const OPTIONS = { kind: 'options' } as const
-const WRONG_SCHEME = { kind: 'wrong scheme' } as const
-const WRONG_METHOD = { kind: 'wrong method' } as const
+/** What no document declares for a path: the scheme, the method, or OPTIONS, which is answered all the same. */
+export type Lacks = 'scheme' | 'method' | 'OPTIONS'
+
+const none = (lacks: Lacks) => ({ kind: 'none', lacks }) as const
+const NONE = { scheme: none('scheme'), method: none('method'), options: none('OPTIONS') }
 
 /** @param method undefined: one that the language does not know */
 export const selectRoute = <S, P extends RoutedPath<S>, E extends RoutedEndpoint>(
@@ -43,8 +42,8 @@ export const selectRoute = <S, P extends RoutedPath<S>, E extends RoutedEndpoint
       (method === 'head' ? find<S, P, E>(match, scheme, 'get', 'path') : undefined)
     if (found !== undefined) return found
   }
-  if (!match.candidates.some(({ target }) => target.schemes.includes(scheme))) return WRONG_SCHEME
-  return method === 'options' ? OPTIONS : WRONG_METHOD
+  if (!match.candidates.some(({ target }) => target.schemes.includes(scheme))) return NONE.scheme
+  return method === 'options' ? NONE.options : NONE.method
 }
 
 /** @param only for a method that stands in for another: endpoints list all of theirs */

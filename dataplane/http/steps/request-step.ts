@@ -1,15 +1,32 @@
 // Defines what a step is: one thing that may stand between the match of a request and its action, at each door that
 // requests come in by.
 
+import type { Lacks } from '../../../language/router/select-route.ts'
 import type { Identity } from '../../security/schemes/authentication.ts'
+import type { DecisionStep } from '../../decisions/decision.ts'
+import type { GatewayError } from '../../gateway-error.ts'
 import type { ServedWebSocket } from '../../served.ts'
 import type { Guard, OperationShape } from '../operation-shape.ts'
 import type { RequestHead } from '../request/head.ts'
+import type { HeaderList } from '../response/headers.ts'
+import type { RenderedResponse } from '../response/plan.ts'
 
 /** Door → what of the document a request there is checked against. A new door does not compile without its entry in each row. */
 export interface Doors {
   readonly http: OperationShape
   readonly webSocket: Pick<ServedWebSocket, 'security'>
+  readonly path: UnservedRequest
+}
+
+/** A request whose path a document has, but no operation for it. */
+export interface UnservedRequest {
+  readonly lacks: Lacks
+  /** The schemes that the path is served over: `http and https`. */
+  readonly schemes: string
+  /** Its methods over this scheme, as `Allow` has them. */
+  readonly allow: string
+  /** Those of the document for this path. */
+  headers(): HeaderList
 }
 
 export type Door = keyof Doors
@@ -28,20 +45,22 @@ export interface StepRequest {
   authenticate(guard: Guard): Verdict | Promise<Verdict>
 }
 
-/**
- * undefined: the request goes on. An error refuses it: a GatewayError, from whose code status, metric and the step that
- * `GET /why/:id` names follow (`STATUSES`, `STEPS`).
- */
+/** undefined: the request goes on. A GatewayError refuses it: status and metric are those of its code. */
 export type Verdict = Error | undefined
+
+/** A response ends the request in order. */
+export type StepVerdict = Verdict | RenderedResponse
 
 /** At one door. */
 export interface DoorStep<Subject> {
   /** Whether the document asks for it: operations pay only for the steps that they have. */
   readonly isFor: (subject: Subject) => boolean
-  readonly check: (request: StepRequest, subject: Subject) => Verdict | Promise<Verdict>
+  readonly check: (request: StepRequest, subject: Subject) => StepVerdict | Promise<Verdict>
 }
 
 export interface RequestStep {
+  /** The name that `GET /why/:id` has for it, of a request that it refuses. */
+  readonly name: DecisionStep | ((error: GatewayError) => DecisionStep)
   /**
    * Whether every request that is served a fixed response passes: one without a body, of a type that is kept. Otherwise the
    * short cut for fixed responses is closed to operations that have the step.

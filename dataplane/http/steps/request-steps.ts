@@ -7,15 +7,73 @@ import {
   isServedType,
   isWithBody,
 } from '../../../language/routes/negotiate.ts'
+import type { DecisionStep } from '../../decisions/decision.ts'
 import { GatewayError } from '../../gateway-error.ts'
 import { notAcceptable } from '../errors.ts'
 import type { OperationShape } from '../operation-shape.ts'
 import { checkDeclaredLength } from '../request/body.ts'
 import { readableCodings, unreadableCoding } from '../request/content-coding.ts'
 import { hasBody } from '../request/head.ts'
-import type { Door, Doors, DoorStep, RequestStep, StepRequest, Verdict } from './request-step.ts'
+import type { RenderedResponse } from '../response/plan.ts'
+import type {
+  Door,
+  Doors,
+  DoorStep,
+  RequestStep,
+  StepRequest,
+  StepVerdict,
+  UnservedRequest,
+  Verdict,
+} from './request-step.ts'
+
+/** Of paths that have no operation for a request: which of them is for it follows from what they lack. */
+const ofPath = (
+  name: DecisionStep,
+  lacks: UnservedRequest['lacks'],
+  check: (unserved: UnservedRequest) => StepVerdict,
+): RequestStep => ({
+  name,
+  isMetByFixed: true,
+  doors: {
+    http: 'none',
+    webSocket: 'none',
+    path: {
+      isFor: (unserved) => unserved.lacks === lacks,
+      check: (_request, unserved) => check(unserved),
+    },
+  },
+})
+
+const SCHEME = ofPath(
+  'scheme',
+  'scheme',
+  ({ schemes }) =>
+    new GatewayError('svc.error.not_found', 'Nothing is served here over this scheme', {
+      description: `This path is served over ${schemes}.`,
+    }),
+)
+
+/** Not declared: the methods and headers of the path, so that documents can allow what browsers ask for. */
+const OPTIONS = ofPath('method', 'OPTIONS', (unserved) => ({
+  status: 204,
+  headers: [...unserved.headers().filter(([name]) => name !== 'allow'), ['allow', unserved.allow]],
+  contentType: undefined,
+  body: '',
+}))
+
+const METHOD = ofPath(
+  'method',
+  'method',
+  ({ allow }) =>
+    new GatewayError('svc.error.method_not_allowed', 'This path does not serve that method', {
+      description: `It serves ${allow}.`,
+      headers: { allow },
+    }),
+)
 
 const AUTHENTICATE: RequestStep = {
+  name: ({ code, pointer }) =>
+    code === 'svc.error.forbidden' && pointer !== undefined ? 'requirements' : 'authenticate',
   isMetByFixed: false,
   doors: {
     http: {
@@ -27,11 +85,13 @@ const AUTHENTICATE: RequestStep = {
       check: (request, { security }) =>
         security.type === 'anonymous' ? undefined : request.authenticate(security),
     },
+    path: 'none',
   },
 }
 
 /** A connection carries messages of the router, in sub-protocols of its own. */
 const NEGOTIATE: RequestStep = {
+  name: 'negotiate',
   isMetByFixed: true,
   doors: {
     http: {
@@ -40,6 +100,7 @@ const NEGOTIATE: RequestStep = {
         request.isAcceptable ? undefined : notAcceptable(servedBy(shape)),
     },
     webSocket: 'none',
+    path: 'none',
   },
 }
 
@@ -48,9 +109,11 @@ const servedBy = ({ offers, hasEvents }: OperationShape): readonly string[] =>
 
 /** Of requests that have a body; those for WebSocket connections have none. */
 const ofBody = (
+  name: DecisionStep,
   isFor: DoorStep<OperationShape>['isFor'],
   check: DoorStep<OperationShape>['check'],
 ): RequestStep => ({
+  name,
   isMetByFixed: true,
   doors: {
     http: {
@@ -58,10 +121,12 @@ const ofBody = (
       check: (request, shape) => (hasBody(request.head) ? check(request, shape) : undefined),
     },
     webSocket: 'none',
+    path: 'none',
   },
 })
 
 const BODY_TYPE = ofBody(
+  'negotiate',
   ({ method }) => isWithBody(method),
   ({ head: { contentType } }, { method, accepts, forwardsBody, needs }) => {
     const goesUnread = forwardsBody && !needs.body
@@ -77,6 +142,7 @@ const BODY_TYPE = ofBody(
 )
 
 const BODY_CODING = ofBody(
+  'negotiate',
   ({ needs }) => needs.body,
   ({ head, contentEncoding }, shape) =>
     decodesBody(head, shape) && readableCodings(contentEncoding) === undefined
@@ -86,12 +152,22 @@ const BODY_CODING = ofBody(
 
 /** Before a byte of it is read. */
 const BODY_LENGTH = ofBody(
+  'body',
   () => true,
   ({ head }, { bodyLimits }) => checkDeclaredLength(head, bodyLimits),
 )
 
 /** In the order in which requests take them. */
-const STEPS: readonly RequestStep[] = [AUTHENTICATE, NEGOTIATE, BODY_TYPE, BODY_CODING, BODY_LENGTH]
+const STEPS: readonly RequestStep[] = [
+  SCHEME,
+  OPTIONS,
+  METHOD,
+  AUTHENTICATE,
+  NEGOTIATE,
+  BODY_TYPE,
+  BODY_CODING,
+  BODY_LENGTH,
+]
 
 /** Whether something reads the body, and its type is one that is decoded. */
 export const decodesBody = (
@@ -99,14 +175,22 @@ export const decodesBody = (
   { needs, method, accepts }: OperationShape,
 ): boolean => needs.body && (isWithBody(method) || isAcceptedType(contentType, accepts))
 
-/** Those of one operation or connection: the same list for all that have the same steps. */
+/** A step at one door, with its name. */
+export interface NamedStep<Subject> extends DoorStep<Subject> {
+  readonly name: RequestStep['name']
+}
+
+/** Those of one operation or request: the same list for all that have the same steps. */
 const stepsAt = <D extends Door>(
   door: D,
-): ((subject: Doors[D]) => readonly DoorStep<Doors[D]>[]) => {
-  const rows: readonly (DoorStep<Doors[D]> | 'none')[] = STEPS.map(({ doors }) => doors[door])
-  const lists = new Map<string, readonly DoorStep<Doors[D]>[]>()
+): ((subject: Doors[D]) => readonly NamedStep<Doors[D]>[]) => {
+  const rows = STEPS.flatMap(({ name, doors }) => {
+    const step: DoorStep<Doors[D]> | 'none' = doors[door]
+    return step === 'none' ? [] : [{ name, ...step }]
+  })
+  const lists = new Map<string, readonly NamedStep<Doors[D]>[]>()
   return (subject) => {
-    const own = rows.filter((step) => step !== 'none').filter((step) => step.isFor(subject))
+    const own = rows.filter((step) => step.isFor(subject))
     const key = own.map((step) => rows.indexOf(step)).join()
     const list = lists.get(key) ?? own
     lists.set(key, list)
@@ -118,20 +202,21 @@ const stepsOfOperation = stepsAt('http')
 
 export const stepsOfWebSocket = stepsAt('webSocket')
 
+export const stepsOfPath = stepsAt('path')
+
 /** With the steps that its requests take. */
 export interface PreparedShape extends OperationShape {
-  readonly steps: readonly DoorStep<OperationShape>[]
+  readonly steps: readonly NamedStep<OperationShape>[]
   /** Every step is met by requests that its fixed responses are for: these take the short cut. */
   readonly isQuick: boolean
 }
 
 /** What an operation has of the list. */
 export const httpSteps = (shape: OperationShape): Pick<PreparedShape, 'steps' | 'isQuick'> => {
-  const steps = stepsOfOperation(shape)
   const isMet = STEPS.every(
-    ({ isMetByFixed, doors: { http } }) => isMetByFixed || http === 'none' || !steps.includes(http),
+    ({ isMetByFixed, doors: { http } }) => isMetByFixed || http === 'none' || !http.isFor(shape),
   )
-  return { steps, isQuick: shape.isFixed && isMet }
+  return { steps: stepsOfOperation(shape), isQuick: shape.isFixed && isMet }
 }
 
 /** What to do next: exactly one of these is called, once. */
@@ -142,6 +227,11 @@ export interface Continuation {
   readonly abandon: () => void
   /** One of these has thrown after waiting; no other code sees the error. */
   readonly fail: (error: unknown) => void
+}
+
+/** The same for the list of steps, one of which may have answered the request. */
+export interface StepContinuation extends Continuation {
+  readonly answer: (rendered: RenderedResponse) => void
 }
 
 /** Goes on with what a step has found; synchronously where it did not wait. */
@@ -164,23 +254,35 @@ export const follow = (
       .catch(then.fail)
 }
 
-/** Takes the steps one after the other, until one refuses. */
+/** Takes the steps one after the other, until one refuses or answers. */
 export const takeSteps = <Subject>(
-  steps: readonly DoorStep<Subject>[],
+  steps: readonly NamedStep<Subject>[],
   request: StepRequest,
   subject: Subject,
-  then: Continuation,
+  then: StepContinuation,
 ): void => {
   let taken = 0
   for (const step of steps) {
     taken++
     const verdict = step.check(request, subject)
     if (verdict === undefined) continue
+    if (!(verdict instanceof Error) && !(verdict instanceof Promise)) {
+      then.answer(verdict)
+      return
+    }
     const proceed = (): void => {
       takeSteps(steps.slice(taken), request, subject, then)
     }
-    follow(verdict, () => request.isGone, { ...then, proceed })
+    const refuse = (error: Error): void => {
+      then.refuse(named(error, step.name))
+    }
+    follow(verdict, () => request.isGone, { ...then, proceed, refuse })
     return
   }
   then.proceed()
+}
+
+const named = (error: Error, name: RequestStep['name']): Error => {
+  if (error instanceof GatewayError) error.step = typeof name === 'function' ? name(error) : name
+  return error
 }

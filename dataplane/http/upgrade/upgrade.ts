@@ -190,6 +190,9 @@ const takenSteps = (
     takeSteps(stepsOfWebSocket(found), stepRequest, found, {
       proceed: resolve,
       refuse: reject,
+      answer: () => {
+        reject(new TypeError('No step answers a request for a WebSocket connection'))
+      },
       // A client that has disconnected gets no response.
       abandon: () => {
         reject(new GatewayError('svc.error.unauthorized', 'The client has disconnected'))
@@ -239,7 +242,8 @@ const refuse = (
   const rendered = renderGatewayError(known, incomingRequest, [])
   const envelope = envelopeOf(incomingRequest.id, found.version)
   const bytes = writeResponse(response, rendered, envelope, false)
-  settle(options, upgrade, found, { status: rendered.status, bytes, refusal: known.code })
+  const { code: refusal, step } = known
+  settle(options, upgrade, found, { status: rendered.status, bytes, refusal, step })
 }
 
 const settle = (

@@ -1,12 +1,15 @@
 import { describe, expect, it } from '@jest/globals'
 import type { OperationShape } from '../../../../dataplane/http/operation-shape.ts'
+import { GatewayError } from '../../../../dataplane/gateway-error.ts'
 import type {
-  DoorStep,
   StepRequest,
+  UnservedRequest,
   Verdict,
 } from '../../../../dataplane/http/steps/request-step.ts'
 import {
   httpSteps,
+  type NamedStep,
+  stepsOfPath,
   stepsOfWebSocket,
   takeSteps,
 } from '../../../../dataplane/http/steps/request-steps.ts'
@@ -49,7 +52,7 @@ const requestWith = ({ head, caller, ...more }: Asked = {}): StepRequest => ({
 
 /** The end of the request, and how it came to it. */
 const taken = async <S>(
-  steps: readonly DoorStep<S>[],
+  steps: readonly NamedStep<S>[],
   request: StepRequest,
   subject: S,
 ): Promise<string> =>
@@ -58,8 +61,12 @@ const taken = async <S>(
       proceed: () => {
         resolve('proceeds')
       },
-      refuse: ({ message }) => {
-        resolve(`refused: ${message}`)
+      answer: ({ status, headers }) => {
+        resolve(`answered: ${status} ${JSON.stringify(headers)}`)
+      },
+      refuse: (error) => {
+        const step = error instanceof GatewayError ? ` (${error.step})` : ''
+        resolve(`refused: ${error.message}${step}`)
       },
       abandon: () => {
         resolve('abandoned')
@@ -86,7 +93,7 @@ describe('the steps of an operation', () => {
       'negotiate the type',
       { checksAccept: true },
       { isAcceptable: false },
-      'refused: None of the types in Accept can be served here',
+      'refused: None of the types in Accept can be served here (negotiate)',
     ],
     ['do not negotiate what passes through', {}, { isAcceptable: false }, 'proceeds'],
     [
@@ -99,25 +106,25 @@ describe('the steps of an operation', () => {
       'need a type of a body',
       READS,
       { head: { contentLength: 2 } },
-      'refused: The body has no Content-Type',
+      'refused: The body has no Content-Type (negotiate)',
     ],
     [
       'need a type that is accepted',
       READS,
       { head: { ...BODY, contentType: 'text/plain' } },
-      'refused: Bodies of this Content-Type are not accepted here',
+      'refused: Bodies of this Content-Type are not accepted here (negotiate)',
     ],
     [
       'need a coding that can be read',
       READS,
       { head: BODY, contentEncoding: 'zstd' },
-      'refused: Bodies in this Content-Encoding are not accepted here',
+      'refused: Bodies in this Content-Encoding are not accepted here (negotiate)',
     ],
     [
       'bound the declared length',
       READS,
       { head: { ...BODY, contentLength: 5 } },
-      'refused: The body is larger than the 4 bytes that are accepted here',
+      'refused: The body is larger than the 4 bytes that are accepted here (body)',
     ],
     ['let a body pass that is within', READS, { head: BODY }, 'proceeds'],
     ['look at no body where there is none', READS, { contentEncoding: 'zstd' }, 'proceeds'],
@@ -144,6 +151,45 @@ describe('the steps of an operation', () => {
   })
 })
 
+describe('the steps of a path that has no operation for a request', () => {
+  const unserved = (lacks: UnservedRequest['lacks']): UnservedRequest => ({
+    lacks,
+    schemes: 'https',
+    allow: 'GET, OPTIONS',
+    headers: () => [
+      ['allow', 'POST'],
+      ['x-own', 'a'],
+    ],
+  })
+
+  it.each<[string, UnservedRequest['lacks'], string]>([
+    [
+      'refuse another scheme',
+      'scheme',
+      'refused: Nothing is served here over this scheme (scheme)',
+    ],
+    ['refuse another method', 'method', 'refused: This path does not serve that method (method)'],
+    [
+      'answer OPTIONS with the methods and headers of the path',
+      'OPTIONS',
+      'answered: 204 [["x-own","a"],["allow","GET, OPTIONS"]]',
+    ],
+  ])('%s', async (_, lacks, end) => {
+    const subject = unserved(lacks)
+    expect(await taken(stepsOfPath(subject), requestWith(), subject)).toBe(end)
+  })
+})
+
+it.each<[string, ConstructorParameters<typeof GatewayError>[2], string]>([
+  ['who calls', {}, 'authenticate'],
+  ['what the caller must be', { pointer: '/security/groups' }, 'requirements'],
+])('a caller who is refused is refused by %s', async (_, options, step) => {
+  const error = new GatewayError('svc.error.forbidden', 'no', options)
+  const shape = shapeWith({ guard: BASIC })
+  const request = requestWith({ caller: () => Promise.resolve(error) })
+  expect(await taken(httpSteps(shape).steps, request, shape)).toBe(`refused: no (${step})`)
+})
+
 describe('the steps of a WebSocket connection', () => {
   it.each([
     ['ask who calls', BASIC, 'refused: refused'],
@@ -155,14 +201,15 @@ describe('the steps of a WebSocket connection', () => {
 })
 
 describe('a step that waits', () => {
-  const waiting = (verdict: () => Verdict): DoorStep<object> => ({
+  const waiting = (verdict: () => Verdict): NamedStep<object> => ({
+    name: 'negotiate',
     isFor: () => true,
     check: () => Promise.resolve().then(verdict),
   })
   const passes = waiting(() => undefined)
   const refuses = waiting(() => new Error('late'))
 
-  it.each<[string, readonly DoorStep<object>[], boolean, string]>([
+  it.each<[string, readonly NamedStep<object>[], boolean, string]>([
     ['lets the request go on to the next one', [passes, refuses], false, 'refused: late'],
     ['lets it go on to the action', [passes, passes], false, 'proceeds'],
     ['refuses', [refuses, passes], false, 'refused: late'],
