@@ -1,5 +1,5 @@
 // Compiles a document within limits: a small one at once in this thread, a larger one in a worker thread with bounded
-// memory and time. A document that takes more is rejected and not tried again.
+// memory and time. A document that takes more is rejected and not tried again. It is the only queue of what is compiled.
 
 import { BoundedMap } from '../base/bounded-map.ts'
 import { FairQueue } from '../base/fair-queue.ts'
@@ -11,36 +11,39 @@ import {
   CompilerError,
   type CompilerErrorCode,
   CompileThread,
-  type Timers,
+  type CompileThreadOptions,
 } from './compile-thread.ts'
-import { type CompileLimits, limitsVersion } from './limits.ts'
+import { limitsVersion } from './limits.ts'
 import type { CompileTask, CompileWork } from './task.ts'
 
-export interface BoundedCompilerOptions<R> {
+/** `entry` calls `answerTasks` with the same `work`. */
+export interface BoundedCompilerOptions<R> extends CompileThreadOptions {
   readonly work: CompileWork<R>
-  /** File that calls `answerTasks` with the same `work`. */
-  readonly entry: URL
-  readonly limits: CompileLimits
-  readonly timers: Timers
   /** The result of `work` for a document with this one problem. */
   readonly refuse: (problem: Problem, document: unknown) => R
 }
 
 export interface CompileRequest extends CompileTask {
-  /** Groups take turns in the queue; a group is a namespace. */
-  readonly group: string
+  readonly namespace: string
+  readonly purpose: Purpose
   /** Digest of the content; computed only for large documents. No secret can be guessed from it. */
   readonly digest: () => string
   /** What was rejected before, in an earlier life of this process. */
   readonly quarantined?: Quarantined | undefined
-  /** It was compiled before, so it gets more time: a slow start of a busy machine must not end it. */
-  readonly isServing?: boolean
   /**
-   * Aborted when nothing waits for the result any more: a compilation that has not begun is skipped, and the promise rejects with the
-   * reason.
+   * Aborted when nothing waits for the result any more: the promise rejects with the reason, and a compilation that has not
+   * begun is skipped.
    */
   readonly signal?: AbortSignal
 }
+
+/** Each purpose of each namespace takes turns with all others: neither reviews nor edits delay what serves, or each other. */
+export type Purpose =
+  /** It was compiled before, so it gets more time: a slow start of a busy machine must not end it. */
+  | 'serving'
+  | 'edit'
+  /** Of the webhook, which everyone on the network may reach: only few may wait. */
+  | 'review'
 
 /** A document that was too expensive, and for which limits. */
 export interface Quarantined {
@@ -54,8 +57,11 @@ const SMALL_ROUTES = 1000
 
 const MAX_QUARANTINED = 1000
 
-/** A document that is served already gets this many times the time. */
+/** What serves already gets this many times the time. */
 const MORE_TIME = 6
+
+const MAX_REVIEWS = 8
+const MAX_REVIEWS_OF_NAMESPACE = 2
 
 interface Job<R> {
   readonly task: CompileTask
@@ -67,7 +73,7 @@ interface Job<R> {
 
 /**
  * @example
- * const result = await compiler.compile({ ...taskOf(document, environment), group: namespace, digest })
+ * const result = await compiler.compile({ ...taskOf(document, environment), namespace, purpose: 'edit', digest })
  */
 export class BoundedCompiler<R> {
   readonly limitsVersion: string
@@ -77,6 +83,8 @@ export class BoundedCompiler<R> {
   readonly #quarantine = new BoundedMap<string, true>(MAX_QUARANTINED)
   /** Documents are never changed, and this is asked again while they wait. */
   readonly #small = new WeakMap<object, boolean>()
+  /** Namespaces of the reviews that wait for a result. */
+  readonly #reviews: string[] = []
   #isBusy = false
   #isClosed = false
 
@@ -87,8 +95,8 @@ export class BoundedCompiler<R> {
   }
 
   /**
-   * The result itself for a small document or one known to be too expensive. Rejects where the thread fails for another
-   * reason.
+   * The result itself for a small document or one known to be too expensive. Rejects with a CompilerError where there is no
+   * room or the compiler is closed, and where the thread fails for another reason.
    */
   compile(request: CompileRequest): R | Promise<R> {
     const { document, realm, variables, quarantined } = request
@@ -125,19 +133,35 @@ export class BoundedCompiler<R> {
   #enqueue(
     task: CompileTask,
     digest: string,
-    { group, signal, isServing = false }: CompileRequest,
+    { namespace, purpose, signal }: CompileRequest,
   ): Promise<R> {
     if (this.#isClosed) return Promise.reject(new CompilerError('closed'))
     if (signal?.aborted === true) return Promise.reject(signal.reason as Error)
     const { promise, resolve, reject } = Promise.withResolvers<R>()
-    const timeMs = this.#options.limits.timeMs * (isServing ? MORE_TIME : 1)
+    if (purpose === 'review' && !this.#admit(namespace, promise))
+      return Promise.reject(new CompilerError('overloaded'))
+    const timeMs = this.#options.limits.timeMs * (purpose === 'serving' ? MORE_TIME : 1)
     const job = { task, timeMs, digest, resolve, reject }
+    const group = `${purpose} ${namespace}`
     this.#queue.push(group, job)
     signal?.addEventListener('abort', () => {
-      if (this.#queue.remove(group, job)) reject(signal.reason)
+      this.#queue.remove(group, job)
+      reject(signal.reason)
     })
     void this.#work()
     return promise
+  }
+
+  #admit(namespace: string, result: Promise<R>): boolean {
+    const reviews = this.#reviews
+    const own = reviews.filter((each) => each === namespace).length
+    if (reviews.length >= MAX_REVIEWS || own >= MAX_REVIEWS_OF_NAMESPACE) return false
+    reviews.push(namespace)
+    const end = (): void => {
+      reviews.splice(reviews.indexOf(namespace), 1)
+    }
+    result.then(end, end)
+    return true
   }
 
   async #work(): Promise<void> {
@@ -177,4 +201,5 @@ const IS_TOO_EXPENSIVE = {
   memory: true,
   time: true,
   closed: false,
+  overloaded: false,
 } as const satisfies Record<CompilerErrorCode, boolean>

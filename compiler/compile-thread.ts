@@ -5,29 +5,24 @@ import { extname } from 'node:path'
 import { fileURLToPath, pathToFileURL } from 'node:url'
 import { setFlagsFromString } from 'node:v8'
 import { Worker } from 'node:worker_threads'
+import type { Clock } from '../base/clock.ts'
 import { CodedError } from '../base/coded-error.ts'
 import { withTimeout } from '../base/timeout.ts'
 import type { CompileLimits } from './limits.ts'
 import type { CompileTask } from './task.ts'
 
-/** As much of time as is used here, so that tests pass their own. */
-export interface Timers {
-  /** Calls back after `ms`; the result cancels. */
-  after(ms: number, callback: () => void): () => void
-}
-
 export interface CompileThreadOptions {
   /** File that calls `answerTasks`. */
   readonly entry: URL
   readonly limits: CompileLimits
-  readonly timers: Timers
+  readonly timers: Pick<Clock, 'after'>
 }
 
 /**
  * `memory`, `time`: the task took more than it may, and the thread has ended. `closed`: the creator of the thread has
- * ended it.
+ * ended it. `overloaded`: too much waits already.
  */
-export type CompilerErrorCode = 'memory' | 'time' | 'closed'
+export type CompilerErrorCode = 'memory' | 'time' | 'closed' | 'overloaded'
 
 export class CompilerError extends CodedError<CompilerErrorCode> {
   constructor(code: CompilerErrorCode, cause?: unknown) {
@@ -39,6 +34,7 @@ const MESSAGES = {
   memory: 'compiling took too much memory',
   time: 'compiling took too much time',
   closed: 'the compiler is closed',
+  overloaded: 'other large documents are being compiled',
 } as const satisfies Record<CompilerErrorCode, string>
 
 const IDLE_MS = 30_000

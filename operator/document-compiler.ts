@@ -5,6 +5,7 @@ import {
   BoundedCompiler,
   type BoundedCompilerOptions,
   type CompileRequest,
+  type Purpose,
 } from '../compiler/bounded-compiler.ts'
 import { CompilerError, fileBeside } from '../compiler/compile-thread.ts'
 import { documentDigest } from '../language/wire/digest.ts'
@@ -43,7 +44,7 @@ interface Entry {
   /** The last request: the same content may come as another object. */
   request: DocumentRequest
   readonly giveUp: AbortController
-  readonly isServing: boolean
+  readonly purpose: Purpose
   result: DocumentResult | undefined
 }
 
@@ -98,10 +99,10 @@ export class CachingCompiler implements DocumentCompiler {
     this.#entries.delete(key)
     if (request.mayWait === true && this.#isSmall(request) && !this.hasTime()) return undefined
     const giveUp = new AbortController()
-    const isServing = this.#isServing(request)
-    const result = this.#ask(request, { signal: giveUp.signal, isServing })
+    const purpose = this.#isServing(request) ? 'serving' : 'edit'
+    const result = this.#ask(request, { signal: giveUp.signal, purpose })
     if (!(result instanceof Promise)) return result
-    const entry: Entry = { request, giveUp, isServing, result: undefined }
+    const entry: Entry = { request, giveUp, purpose, result: undefined }
     this.#entries.set(key, entry)
     void this.#fill(key, entry, result)
     return undefined
@@ -109,7 +110,7 @@ export class CachingCompiler implements DocumentCompiler {
 
   async outcome(request: DocumentRequest): Promise<DocumentResult> {
     try {
-      return await this.#ask(request, { isServing: true })
+      return await this.#ask(request, { purpose: 'serving' })
     } catch (error) {
       return this.#failed(request.key, error)
     }
@@ -117,7 +118,7 @@ export class CachingCompiler implements DocumentCompiler {
 
   isAwaitingServing(): boolean {
     return [...this.#entries.values()].some(
-      ({ isServing, result }) => isServing && result === undefined,
+      ({ purpose, result }) => purpose === 'serving' && result === undefined,
     )
   }
 
@@ -142,7 +143,7 @@ export class CachingCompiler implements DocumentCompiler {
 
   #ask(
     request: DocumentRequest,
-    more: Pick<CompileRequest, 'signal' | 'isServing'>,
+    more: Pick<CompileRequest, 'signal' | 'purpose'>,
   ): DocumentResult | Promise<DocumentResult> {
     const { namespace, document, realm, secrets, quarantined } = request
     const { compiler } = this.#options
@@ -153,8 +154,7 @@ export class CachingCompiler implements DocumentCompiler {
       variables: secrets.variables,
       digest,
       quarantined,
-      // A document that is served does not wait for others that its namespace has changed.
-      group: more.isServing === true ? `serving ${namespace}` : namespace,
+      namespace,
       ...more,
     })
     const sign = (result: DocumentResult): DocumentResult =>

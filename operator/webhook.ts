@@ -13,7 +13,6 @@ import { createInjector } from './admission/inject-review.ts'
 import { createFindUnserved } from './admission/absent-services.ts'
 import { createLookUp } from './admission/look-up.ts'
 import { MissedPods } from './admission/missed-pods.ts'
-import { createReviewCompiler } from './admission/review-compiler.ts'
 import type { ReviewKeys } from './admission/review-key.ts'
 import { createServedClasses } from './admission/served-classes.ts'
 import { validateReview } from './admission/validate-review.ts'
@@ -87,7 +86,7 @@ export const openAdmission = async (
   if (settings.webhook === 'off') return undefined
   const validate = {
     className: settings.class,
-    compile: createReviewCompiler(compiler),
+    compile: compiler.compile.bind(compiler),
     clock,
   }
   const adviser = openAdviser(options)

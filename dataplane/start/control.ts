@@ -4,7 +4,8 @@
 import { randomUUID } from 'node:crypto'
 import { hostname } from 'node:os'
 import { BoundedCompiler } from '../../compiler/bounded-compiler.ts'
-import { fileBeside, type Timers } from '../../compiler/compile-thread.ts'
+import { SYSTEM_CLOCK } from '../../base/clock.ts'
+import { fileBeside } from '../../compiler/compile-thread.ts'
 import { limitsFrom } from '../../compiler/limits.ts'
 import type { Log } from '../../telemetry/log.ts'
 import { mergeStates, renderInPieces } from '../../telemetry/metrics-state.ts'
@@ -186,22 +187,13 @@ const openControl = (
   })
 }
 
-const TIMERS: Timers = {
-  after: (ms, callback) => {
-    const timer = setTimeout(callback, ms)
-    return () => {
-      clearTimeout(timer)
-    }
-  },
-}
-
 const createCompiler = (settings: GatewaySettings): BoundedCompiler<CompileResult> =>
   new BoundedCompiler({
     limits: limitsFrom(settings),
     work: compileDocument,
     refuse: refuseDocument,
     entry: fileBeside(import.meta.url, 'compile-entry'),
-    timers: TIMERS,
+    timers: SYSTEM_CLOCK,
   })
 
 /** Apart from the compiler, so that no load waits for a person who reads. */
@@ -211,7 +203,7 @@ const createFolder = (settings: GatewaySettings): BoundedCompiler<FoldedResult> 
     work: foldTask,
     refuse: ({ message }) => ({ problem: message }),
     entry: fileBeside(import.meta.url, 'fold-entry'),
-    timers: TIMERS,
+    timers: SYSTEM_CLOCK,
   })
 
 /**

@@ -41,7 +41,8 @@ export const foldWith = (compiler: Pick<BoundedCompiler<FoldedResult>, 'compile'
         document: parseJson(expand(source).toString()),
         realm: undefined,
         variables: names,
-        group: '',
+        namespace: '',
+        purpose: 'edit',
         digest: () => digest,
       })
       last = { source, result }

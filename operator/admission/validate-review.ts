@@ -4,6 +4,10 @@
 
 import { type Clock, SYSTEM_CLOCK } from '../../base/clock.ts'
 import { withTimeout } from '../../base/timeout.ts'
+import type { BoundedCompiler } from '../../compiler/bounded-compiler.ts'
+import { CompilerError } from '../../compiler/compile-thread.ts'
+import { documentDigest } from '../../language/wire/digest.ts'
+import type { DocumentResult } from '../reconcile/documents/compile-document.ts'
 import { mapAt, memberAt } from '../../language/expression/members.ts'
 import type { ValueMap } from '../../language/expression/value.ts'
 import { GROUP } from '../resource/resource.ts'
@@ -19,8 +23,8 @@ import {
   warningTexts,
 } from './problem-text.ts'
 import type { Forecast } from './forecast.ts'
-import { type CompileReviewed, ReviewError } from './review-compiler.ts'
 import {
+  type CompileForReview,
   compileHere,
   validateResource,
   type ResourceValidation,
@@ -34,7 +38,7 @@ export interface ValidateOptions {
   /** The gatewayClassName of this operator: resources of other operators are not validated. */
   readonly className: string
   /** Absent: everything is compiled at once. */
-  readonly compile?: CompileReviewed
+  readonly compile?: BoundedCompiler<DocumentResult>['compile']
   /** Absent: each object is validated by itself alone. */
   readonly adviser?: Adviser | undefined
   readonly clock?: Pick<Clock, 'after'>
@@ -98,26 +102,35 @@ const reviewInTime = async (
 ): Promise<AdmissionResponse> => {
   const { compile = compileHere, clock = SYSTEM_CLOCK, own } = options
   const timeUp = new AbortController()
-  const review = { namespace: request.namespace, signal: timeUp.signal }
-  const compilation = new SharedCompilation((task) => compile(task, review))
+  const { signal } = timeUp
+  const { namespace } = request
+  const compilation = new SharedCompilation((task) =>
+    compile({ ...task, namespace, purpose: 'review', digest: () => digestOf(task), signal }),
+  )
+  const unfinished = (why: string): AdmissionResponse =>
+    allowed([`not validated yet, as ${why}: its conditions will show the result`, ...own])
   try {
     return await withTimeout(reviewObject(request, object, { ...options, compilation }), {
       ms: REVIEW_MS,
       clock,
       onTimeout: () => {
-        const error = new ReviewError('timeout', 'it took too long')
-        timeUp.abort(error)
-        throw error
+        timeUp.abort(new Error('the time of the review is up'))
+        return unfinished('it took too long')
       },
     })
   } catch (error) {
-    if (!(error instanceof ReviewError)) throw error
-    return allowed([...adviceTexts([unfinished(error)]), ...own])
+    if (error instanceof CompilerError) return unfinished(error.message)
+    throw error
   }
 }
 
-const unfinished = ({ message }: ReviewError): string =>
-  `not validated yet, as ${message}: its conditions will show the result`
+/**
+ * Without Secrets this is the digest of the operator, so that a document is found too expensive only once. With
+ * stand-ins for their values it is another document: its result is not that of the text alone, which may be of another
+ * tenant.
+ */
+const digestOf = ({ document, variables }: Parameters<CompileForReview>[0]): string =>
+  documentDigest({ spec: variables === undefined ? document : [document, variables] })
 
 const reviewObject = async (
   request: AdmissionRequest,

@@ -34,7 +34,8 @@ const aCompiler = () => {
 const request = (document: unknown, more: Partial<CompileRequest> = {}): CompileRequest => ({
   document,
   realm: undefined,
-  group: 'shop',
+  namespace: 'shop',
+  purpose: 'edit',
   digest: () => JSON.stringify(document),
   ...more,
 })
@@ -133,7 +134,7 @@ describe('too expensive', () => {
   it('what serves has more time', async () => {
     const { compiler, clock } = aCompiler()
     const results: string[] = []
-    const result = Promise.resolve(compiler.compile(request(large('loop'), { isServing: true })))
+    const result = Promise.resolve(compiler.compile(request(large('loop'), { purpose: 'serving' })))
     void result.then(({ did }) => results.push(did))
     await clock.run(359_999)
     expect(results).toEqual([])
@@ -143,16 +144,53 @@ describe('too expensive', () => {
 })
 
 describe('the queue', () => {
-  it('takes groups in turn', async () => {
+  it.each<[string, readonly Partial<CompileRequest>[]]>([
+    ['namespaces', [{ namespace: 'a' }, { namespace: 'b' }, { namespace: 'c' }]],
+    ['purposes', [{ purpose: 'edit' }, { purpose: 'review' }, { purpose: 'serving' }]],
+  ])('takes %s in turn', async (_, [a, b, c]) => {
     const { compiler } = aCompiler()
     const order: string[] = []
-    const ask = async (group: string, name: string): Promise<void> => {
-      await compiler.compile(request(large(name), { group }))
+    const ask = async (more: Partial<CompileRequest> | undefined, name: string): Promise<void> => {
+      await compiler.compile(request(large(name), more))
       order.push(name)
     }
-    const many = ['a1', 'a2', 'a3', 'a4'].map((name) => ask('a', name))
-    await Promise.all([...many, ask('b', 'b1'), ask('b', 'b2'), ask('c', 'c1')])
+    const many = ['a1', 'a2', 'a3', 'a4'].map((name) => ask(a, name))
+    await Promise.all([...many, ask(b, 'b1'), ask(b, 'b2'), ask(c, 'c1')])
     expect(order).toEqual(['a1', 'a2', 'b1', 'c1', 'a3', 'b2', 'a4'])
+  })
+
+  it.each<[string, readonly string[], string]>([
+    ['two of a namespace', ['a', 'a'], 'a'],
+    ['eight of all', ['a', 'b', 'c', 'd', 'e', 'f', 'g', 'h'], 'i'],
+  ])('has room for reviews, %s, and then for others alone', async (_, namespaces, more) => {
+    const { compiler } = aCompiler()
+    const review = async (namespace: string, name: string): Promise<string> => {
+      const { did } = await compiler.compile(request(large(name), { namespace, purpose: 'review' }))
+      return did
+    }
+    const reviews = namespaces.map((namespace) => review(namespace, 'x'))
+    await expect(review(more, 'more')).rejects.toMatchObject({ code: 'overloaded' })
+    const edit = compiler.compile(request(large('edit'), { namespace: more }))
+    expect((await edit).did).toBe('edit within 7')
+    await Promise.all(reviews)
+    expect(await review(more, 'later')).toBe('later within 7')
+  })
+
+  it('does not wait for what runs once nothing waits for it, and has room again', async () => {
+    const { compiler } = aCompiler()
+    const timeUp = new AbortController()
+    const { signal } = timeUp
+    const reviews = ['loop', 'next'].map(async (name) =>
+      compiler.compile(request(large(name), { purpose: 'review', signal })),
+    )
+    timeUp.abort(new Error('too late'))
+    for (const each of await Promise.allSettled(reviews))
+      expect(each).toMatchObject({ reason: { message: 'too late' } })
+    const later = compiler.compile(request(large('x'), { purpose: 'review' }))
+    const outcome = Promise.allSettled([later])
+    await compiler.close()
+    // It was queued.
+    expect(await outcome).toMatchObject([{ reason: { code: 'closed' } }])
   })
 
   it('leaves out what is not waited for any more', async () => {

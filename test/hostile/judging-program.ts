@@ -4,7 +4,6 @@
 import { readFileSync } from 'node:fs'
 import { SYSTEM_CLOCK } from '../../base/clock.ts'
 import { startAdmissionServer } from '../../operator/admission/admission-server.ts'
-import { createReviewCompiler } from '../../operator/admission/review-compiler.ts'
 import { validateReview } from '../../operator/admission/validate-review.ts'
 import { Controller } from '../../operator/controller/controller.ts'
 import { createOperatorCompiler, CachingCompiler } from '../../operator/document-compiler.ts'
@@ -54,7 +53,8 @@ const log = createSilentLog()
 const compiler = createOperatorCompiler({ limits: LIMITS, timers: SYSTEM_CLOCK })
 const counted: typeof compiler.compile = (request) => {
   const result = compiler.compile(request)
-  if (result instanceof Promise && request.group === 'mallory') say({ tried: request.group })
+  if (result instanceof Promise && request.namespace === 'mallory' && request.purpose !== 'review')
+    say({ tried: request.namespace })
   return result
 }
 const told = new Set<string>()
@@ -107,7 +107,7 @@ const controller = new Controller({
 
 const ca = createCertificateAuthority('webhook CA')
 const pair = ca.issue('hook.test')
-const compile = createReviewCompiler(compiler)
+const compile = compiler.compile.bind(compiler)
 const server = await startAdmissionServer({
   address: { kind: 'tcp', host: '127.0.0.1', port: 0 },
   certificate: () => pair,

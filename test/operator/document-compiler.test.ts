@@ -195,7 +195,7 @@ describe('a large document', () => {
     const other = anOperator()
     other.look(resourceOf('ApiSpecification', 'orders', from), secret('b'))
     const [asked, askedOther] = [compiler.asked[0], other.compiler.asked[0]]
-    expect([asked?.group, asked?.variables, askedOther?.variables]).toEqual([
+    expect([asked?.namespace, asked?.variables, askedOther?.variables]).toEqual([
       'default',
       { password: 'a' },
       { password: 'b' },
@@ -275,8 +275,8 @@ describe('a restart', () => {
     const cache = cacheOf([realm, orders(more, { status })])
     expect(reconciler.prepare(cache)).toBe(!isAwaited)
     expect(compiler.asked[0]).toMatchObject({
-      isServing: isAwaited,
-      group: isAwaited ? 'serving default' : 'default',
+      purpose: isAwaited ? 'serving' : 'edit',
+      namespace: 'default',
     })
     await compiler.finish()
     expect(reconciler.prepare(cache)).toBe(true)

@@ -127,7 +127,8 @@ export const validateWith =
     const outcome = compiler.compile({
       ...taskOf(document, environment),
       // A gateway performs one change at a time.
-      group: '',
+      namespace: '',
+      purpose: 'edit',
       digest: () => contentDigest(document, environment.variables),
     })
     return outcome instanceof Promise

@@ -4,7 +4,9 @@ import { describe, expect, it } from '@jest/globals'
 import { problemMessage, warningTexts } from '../../../operator/admission/problem-text.ts'
 import { validateResource } from '../../../operator/admission/validate-resource.ts'
 import { readReview, reviewResponse } from '../../../operator/admission/review.ts'
-import { ReviewError } from '../../../operator/admission/review-compiler.ts'
+import type { CompileRequest } from '../../../compiler/bounded-compiler.ts'
+import { CompilerError } from '../../../compiler/compile-thread.ts'
+import { documentDigest } from '../../../language/wire/digest.ts'
 import {
   type ValidateOptions,
   validateReview,
@@ -388,27 +390,46 @@ describe('a document that is not compiled in time', () => {
 
   it('is allowed before the API server gives up, with what is known without compiling', async () => {
     const clock = createManualClock()
-    const signals: AbortSignal[] = []
+    const asked: CompileRequest[] = []
     const response = ask(near, {
       clock,
-      compile: (_task, { signal }) => {
-        signals.push(signal)
+      compile: (request) => {
+        asked.push(request)
         return new Promise(() => undefined)
       },
     })
     await clock.run(1_999)
-    expect(signals.map(({ aborted }) => aborted)).toEqual([false])
+    expect(asked).toMatchObject([
+      { namespace: 'shop', purpose: 'review', signal: { aborted: false } },
+    ])
     await clock.run(1)
     expect(await response).toEqual({ allowed: true, warnings: unfinished('it took too long') })
-    expect(signals.map(({ aborted }) => aborted)).toEqual([true])
+    expect(asked.map(({ signal }) => signal?.aborted)).toEqual([true])
   })
 
   it('as others wait, is allowed at once, and nothing is waited for', async () => {
     const clock = createManualClock()
-    const compile = () => Promise.reject(new ReviewError('overloaded', 'others wait'))
+    const compile = () => Promise.reject(new CompilerError('overloaded'))
     const response = await ask(near, { clock, compile })
-    expect(response).toEqual({ allowed: true, warnings: unfinished('others wait') })
+    expect(response).toEqual({
+      allowed: true,
+      warnings: unfinished('other large documents are being compiled'),
+    })
     expect(clock.pending).toBe(0)
+  })
+
+  it('with stand-ins for Secrets is another document than its text alone, which may be of others', async () => {
+    const asked: CompileRequest[] = []
+    const compile: ValidateOptions['compile'] = (request) => {
+      asked.push(request)
+      return { problems: [], warnings: [] }
+    }
+    const variablesFrom = [{ name: 'a', secretRef: { name: 's', key: 'k' } }]
+    await ask({ object: specification(good) }, { compile })
+    await ask({ object: specification(good, { variablesFrom }) }, { compile })
+    const [alone, withStandIns] = asked.map(({ digest }) => digest())
+    expect(alone).toBe(documentDigest({ spec: JSON.parse(JSON.stringify(good)) as ValueMap }))
+    expect(withStandIns).not.toBe(alone)
   })
 
   it('because of a fault of the compiler is no review', async () => {
