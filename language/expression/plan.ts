@@ -5,7 +5,12 @@ import { applyCalls, type PlannedCall } from './apply-calls.ts'
 import type { ArgumentAst, Ast, BracketsAst, CallAst, TagAst, TextAst } from './syntax/ast.ts'
 import { didYouMean } from '../../base/nearest-name.ts'
 import { explainFunctionError, kindOf, showKey } from './errors.ts'
-import { type ExpressionFunction, functionNamed, functionNames } from './functions/functions.ts'
+import {
+  type ExpressionFunction,
+  functionMeant,
+  functionNamed,
+  functionNames,
+} from './functions/functions.ts'
 import { toText } from './render.ts'
 import { refuseTag, resolvePath } from './resolve.ts'
 import { FAULT, isKnown } from './scope.ts'
@@ -64,46 +69,20 @@ const unsuitableArguments = (
   }
 }
 
-/** What other languages call it. */
-const OTHER_NAMES: ReadonlyMap<string, string> = new Map([
-  ['default', 'get(key, default), which reads a key of a map'],
-  ['or', 'get(key, default), which reads a key of a map'],
-  ['first', 'head'],
-  ['at', 'nth'],
-  ['int', 'integer'],
-  ['to_string', 'string'],
-  ['str', 'string'],
-  ['bool', 'boolean'],
-  ['count', 'length for lists, size for maps'],
-  ['keys', 'with and without, which choose keys'],
-  ['omit', 'without'],
-  ['pick', 'with'],
-  ['tojson', 'json:encode'],
-  ['to_json', 'json:encode'],
-  ['fromjson', 'json:decode'],
-  ['lowercase', 'lower'],
-  ['downcase', 'lower'],
-  ['strip', 'trim'],
-  ['removeprefix', 'strip_prefix'],
-  ['trimprefix', 'strip_prefix'],
-  ['trim_prefix', 'strip_prefix'],
-  ['b64encode', 'base64:encode'],
-  ['b64decode', 'base64:decode'],
-])
-
 const unknownFunction = (name: string): string => {
-  const other = OTHER_NAMES.get(name.toLowerCase())
+  const other = functionMeant(name)
   const hint = other === undefined ? didYouMean(name, functionNames()) : `; there is ${other}`
   return `there is no function ${showKey(name)}${hint}; there are ${functionNames().join(', ')}`
 }
 
 const faultOfArguments = (
-  { name, least, most, form }: ExpressionFunction,
+  { name, least, most, form, written }: ExpressionFunction,
   args: readonly ArgumentAst[],
 ): string | undefined => {
   if (args.length < least || args.length > most) {
     const range = least === most ? String(most) : `${least} to ${most}`
-    return `${name} takes ${range} argument${most === 1 ? '' : 's'}, got ${args.length}${formOf(name)}`
+    const remedy = most === 0 ? '' : `: write ${written}`
+    return `${name} takes ${range} argument${most === 1 ? '' : 's'}, got ${args.length}${remedy}`
   }
   const inBrackets = args.filter((arg) => arg.kind === 'brackets').length
   if (form === 'brackets') {
@@ -116,26 +95,6 @@ const faultOfArguments = (
   return form === 'piped' && piped !== args.length - 1
     ? `${name} takes one map, or two of which one is _, the piped one`
     : undefined
-}
-
-/** How the functions with several arguments are written. */
-const FORMS: ReadonlyMap<string, string> = new Map([
-  ['get', 'get(key) or get(key, default)'],
-  ['put', 'put(key, value)'],
-  ['merge', 'merge({{map}})'],
-  ['with', 'with([a, b])'],
-  ['without', 'without([a, b])'],
-  ['nth', 'nth(1)'],
-  ['random', 'random(1)'],
-  ['strip_prefix', "strip_prefix('/v1')"],
-  ['replace', "replace(' ', '-')"],
-  ['split', "split(',')"],
-  ['join', "join(',')"],
-])
-
-const formOf = (name: string): string => {
-  const form = FORMS.get(name)
-  return form === undefined ? '' : `: write ${form}`
 }
 
 const isPiped = (arg: ArgumentAst): boolean => arg.kind === 'word' && arg.text === '_'

@@ -41,6 +41,12 @@ export interface ExpressionFunction {
   readonly name: string
   readonly least: number
   readonly most: number
+  /** With examples of its arguments, for messages about their number. */
+  readonly written: string
+  /** What other languages call it, lower case. */
+  readonly otherNames: readonly string[]
+  /** What to write in place of one of those; its name, if left out. */
+  readonly meant?: string
   /** `brackets`: its one argument is written `[a, b]`; `piped`: `_` is the piped value. */
   readonly form: 'words' | 'brackets' | 'piped'
   /** False: never applied at load, whatever is known. */
@@ -68,76 +74,118 @@ export const functionNamed = (name: string): ExpressionFunction | undefined => F
 /** Reads a key of what a function gave: `{{variables.piped.key}}`. No document can write this name. */
 export const STEP = '.'
 
-const define = (
-  name: string,
-  [least, most]: readonly [number, number],
-  apply: Apply,
-  special: Partial<
-    Pick<
-      ExpressionFunction,
-      'form' | 'isPure' | 'clientArguments' | 'level' | 'isScalar' | 'verifyArguments' | 'isStrict'
-    >
-  > = {},
-): ExpressionFunction => ({ ...DEFAULTS, name, least, most, ...special, apply })
+type Special = Partial<Omit<ExpressionFunction, 'name' | 'least' | 'most' | 'written' | 'apply'>>
 
-const DEFAULTS = { form: 'words', isPure: true, clientArguments: 0, isScalar: false } as const
+const define = (name: string, apply: Apply, special: Special = {}): ExpressionFunction =>
+  withArguments(name, [0, 0, name], apply, special)
+
+const withArguments = (
+  name: string,
+  [least, most, written]: readonly [number, number, string],
+  apply: Apply,
+  special: Special = {},
+): ExpressionFunction => ({ ...DEFAULTS, name, least, most, written, ...special, apply })
+
+const DEFAULTS = {
+  form: 'words',
+  isPure: true,
+  clientArguments: 0,
+  isScalar: false,
+  otherNames: [],
+} as const
 const SCALAR = { isScalar: true } as const
 
 const FUNCTIONS: ReadonlyMap<string, ExpressionFunction> = new Map(
   [
-    define('integer', [0, 0], integerOf, SCALAR),
-    define('float', [0, 0], floatOf, SCALAR),
-    define('string', [0, 0], textOf, SCALAR),
-    define('boolean', [0, 0], booleanOf, SCALAR),
-    define('abs', [0, 0], magnitudeOf, SCALAR),
-    define('head', [0, 0], firstOf, { level: 1 }),
-    define('last', [0, 0], lastOf, { level: 1 }),
-    define('tail', [0, 0], restOf, { level: 0 }),
-    define('nth', [1, 1], elementAt, {
+    define('integer', integerOf, { ...SCALAR, otherNames: ['int'] }),
+    define('float', floatOf, SCALAR),
+    define('string', textOf, { ...SCALAR, otherNames: ['str', 'to_string'] }),
+    define('boolean', booleanOf, { ...SCALAR, otherNames: ['bool'] }),
+    define('abs', magnitudeOf, SCALAR),
+    define('head', firstOf, { level: 1, otherNames: ['first'] }),
+    define('last', lastOf, { level: 1 }),
+    define('tail', restOf, { level: 0 }),
+    withArguments('nth', [1, 1, 'nth(1)'], elementAt, {
       clientArguments: 1,
       level: 1,
+      otherNames: ['at'],
       verifyArguments: verifyPosition,
     }),
-    define('min', [0, 0], smallestOf),
-    define('max', [0, 0], greatestOf),
-    define('length', [0, 0], lengthOf, SCALAR),
-    define('size', [0, 0], sizeOf, SCALAR),
-    define('random', [1, 1], pickRandom, {
+    define('min', smallestOf),
+    define('max', greatestOf),
+    define('length', lengthOf, {
+      ...SCALAR,
+      otherNames: ['count'],
+      meant: 'length for lists, size for maps',
+    }),
+    define('size', sizeOf, SCALAR),
+    withArguments('random', [1, 1, 'random(1)'], pickRandom, {
       isPure: false,
       clientArguments: 1,
       level: 0,
       verifyArguments: verifyCount,
     }),
-    define('get', [1, 2], getFrom, { clientArguments: 1, level: 1, verifyArguments: verifyKey }),
-    define('put', [2, 2], putInto, { level: 0, verifyArguments: verifyKey }),
-    define('merge', [1, 2], merged, { form: 'piped', level: 0, verifyArguments: verifyMaps }),
-    define('with', [1, 1], keysKept, {
+    withArguments('get', [1, 2, 'get(key) or get(key, default)'], getFrom, {
+      clientArguments: 1,
+      level: 1,
+      otherNames: ['default', 'or'],
+      meant: 'get(key, default), which reads a key of a map',
+      verifyArguments: verifyKey,
+    }),
+    withArguments('put', [2, 2, 'put(key, value)'], putInto, {
+      level: 0,
+      verifyArguments: verifyKey,
+    }),
+    withArguments('merge', [1, 2, 'merge({{map}})'], merged, {
+      form: 'piped',
+      level: 0,
+      verifyArguments: verifyMaps,
+    }),
+    withArguments('with', [1, 1, 'with([a, b])'], keysKept, {
       form: 'brackets',
       clientArguments: 1,
       level: 0,
+      otherNames: ['keys', 'pick'],
+      meant: 'with([a, b]), which chooses keys; without drops them',
       verifyArguments: verifyKeys,
     }),
-    define('without', [1, 1], keysDropped, {
+    withArguments('without', [1, 1, 'without([a, b])'], keysDropped, {
       form: 'brackets',
       clientArguments: 1,
       level: 0,
+      otherNames: ['omit'],
       verifyArguments: verifyKeys,
     }),
-    define('lower', [0, 0], lowered, SCALAR),
-    define('trim', [0, 0], trimmed, SCALAR),
-    define('strip_prefix', [1, 1], prefixStripped, SCALAR),
-    define('replace', [2, 2], replaced, {
+    define('lower', lowered, { ...SCALAR, otherNames: ['lowercase', 'downcase'] }),
+    define('trim', trimmed, { ...SCALAR, otherNames: ['strip'] }),
+    withArguments('strip_prefix', [1, 1, "strip_prefix('/v1')"], prefixStripped, {
+      ...SCALAR,
+      otherNames: ['removeprefix', 'trimprefix', 'trim_prefix'],
+    }),
+    withArguments('replace', [2, 2, "replace(' ', '-')"], replaced, {
       ...SCALAR,
       verifyArguments: verifyPattern,
       isStrict: true,
     }),
-    define('split', [1, 1], pieces, { verifyArguments: verifyPattern, isStrict: true }),
-    define('join', [1, 1], joined, SCALAR),
-    define('base64:encode', [0, 0], encodeBase64, SCALAR),
-    define('base64:decode', [0, 0], decodeBase64, SCALAR),
-    define('json:encode', [0, 0], encodeJson, SCALAR),
-    define('json:decode', [0, 0], decodeJson),
+    withArguments('split', [1, 1, "split(',')"], pieces, {
+      verifyArguments: verifyPattern,
+      isStrict: true,
+    }),
+    withArguments('join', [1, 1, "join(',')"], joined, SCALAR),
+    define('base64:encode', encodeBase64, { ...SCALAR, otherNames: ['b64encode'] }),
+    define('base64:decode', decodeBase64, { ...SCALAR, otherNames: ['b64decode'] }),
+    define('json:encode', encodeJson, { ...SCALAR, otherNames: ['tojson', 'to_json'] }),
+    define('json:decode', decodeJson, { otherNames: ['fromjson'] }),
   ].map((definition) => [definition.name, definition]),
+)
+
+/** What to write here for what another language calls so. */
+export const functionMeant = (name: string): string | undefined => MEANT.get(name.toLowerCase())
+
+const MEANT: ReadonlyMap<string, string> = new Map(
+  [...FUNCTIONS.values()].flatMap(({ name, otherNames, meant = name }) =>
+    otherNames.map((other) => [other, meant] as const),
+  ),
 )
 
 /** The names for a message. */

@@ -893,11 +893,11 @@ describe('an expression', () => {
       ],
     ],
     [
-      'action.error.message',
+      'action.error.reason',
       /on_result:\n.*status_code: 200/,
-      'on_error:\n              body: "{{action.error.message}}"',
+      'on_error:\n              body: "{{action.error.reason}}"',
       [
-        "20:37 warning UnknownContextKey {{action.error.message}} can only fail: action.error has no 'message'; it has error_uri, status_code, headers, body, args, kwargs, details",
+        "20:37 warning UnknownContextKey {{action.error.reason}} can only fail: action.error has no 'reason'; it has error_uri, message, status_code, headers, body, args, kwargs, details",
       ],
     ],
     [
