@@ -6,7 +6,7 @@ import { loadLate } from '../base/load-late.ts'
 import { areCertificates } from './certificate-text.ts'
 import { isCookieDomain } from './cookie-domain.ts'
 import type { Problem } from './problem.ts'
-import { RESTRICTS } from './schema/document-notation.ts'
+import { ANNOTATIONS } from './schema/document-notation.ts'
 import { DOCUMENT_SCHEMA } from './schema/document-schema.ts'
 import { problemsOf } from './validate/errors.ts'
 import type { Place } from './validate/messages.ts'
@@ -80,7 +80,7 @@ const createAjv = (
   })
 }
 
-const validator = createSchemaValidator(DOCUMENT_SCHEMA, [RESTRICTS])
+const validator = createSchemaValidator(DOCUMENT_SCHEMA, ANNOTATIONS)
 
 /**
  * Validates the structure of a document (specification §2.1–2.8, behaviour §2). Reports every problem at once, at most

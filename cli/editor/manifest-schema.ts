@@ -1,12 +1,12 @@
 // Builds the JSON Schema that editors use for every kind of file: manifests of all kinds, and plain documents. It is
 // stricter than validation where that helps while typing: it underlines unknown keys, which load with a warning.
 
-import { RESTRICTS } from '../../language/schema/document-notation.ts'
+import { ANNOTATIONS, SNIPPET } from '../../language/schema/document-notation.ts'
 import { DOCUMENT_SCHEMA } from '../../language/schema/document-schema.ts'
 import { mapAt } from '../../language/expression/members.ts'
 import { isList, isMap, type Value, type ValueMap } from '../../language/expression/value.ts'
 import { specSchema } from '../../operator/resource/crd.ts'
-import { EXAMPLES, SNIPPETS } from './manifest-snippets.ts'
+import { SNIPPETS } from './manifest-snippets.ts'
 import { API_VERSION, GROUP } from '../../operator/resource/resource.ts'
 
 /**
@@ -141,7 +141,7 @@ const withoutExtensions = (value: Value): Value => {
   if (!isMap(value)) return value
   const isOpen = value[PRESERVE] === true
   const members = Object.entries(value)
-    .filter(([key]) => key !== RESTRICTS && !key.startsWith('x-kubernetes-'))
+    .filter(([key]) => !ANNOTATIONS.includes(key) && !key.startsWith('x-kubernetes-'))
     .map(([key, member]) => [key, withoutExtensions(member)] as const)
   return isOpen
     ? { ...Object.fromEntries(members), additionalProperties: true }
@@ -158,16 +158,22 @@ const documentDefinitions = (): ValueMap => {
   return Object.fromEntries(
     Object.entries(definitions).map(([name, schema]) => {
       const whole = withMembersOfReference(mapOf(schema), definitions)
-      return [name, { ...mapOf(withExamples(closed(whole))), ...snippetsOf(name) }] as const
+      return [name, { ...mapOf(withMessages(closed(whole))), ...snippetsOf(name) }] as const
     }),
   )
 }
 
+/** Those of its types, where a definition chooses by `type`. */
 const snippetsOf = (name: string): ValueMap => {
   const snippets = Object.hasOwn(SNIPPETS.definitions, name)
     ? SNIPPETS.definitions[name]
-    : undefined
-  return snippets === undefined ? {} : { defaultSnippets: snippets }
+    : (DOCUMENT_SCHEMA.$defs[name]?.allOf ?? []).flatMap(({ then }) => snippetOf(then?.$ref))
+  return snippets === undefined || snippets.length === 0 ? {} : { defaultSnippets: snippets }
+}
+
+const snippetOf = (reference = ''): readonly ValueMap[] => {
+  const body = DOCUMENT_SCHEMA.$defs[reference.slice('#/$defs/'.length)]?.[SNIPPET]
+  return body === undefined ? [] : [{ label: body['type'] ?? '', body }]
 }
 
 /** `$ref` beside `properties` adds members: a closed schema has to list them itself. */
@@ -199,27 +205,16 @@ const closed = (value: Value): Value => {
 /** What stands there is a test of the whole, and lists some members only. */
 const CONDITIONS: ReadonlySet<string> = new Set(['if', 'not', 'then', 'else', 'allOf', 'required'])
 
-/** Of values that people get wrong: an example, and a message in place of the pattern. */
-const withExamples = (value: Value): Value => {
-  if (Array.isArray(value)) return value.map(withExamples)
+/** A message in place of the pattern. */
+const withMessages = (value: Value): Value => {
+  if (Array.isArray(value)) return value.map(withMessages)
   if (!isMap(value)) return value
-  const members: Record<string, Value> = {}
-  for (const [key, member] of Object.entries(value)) {
-    const isProperties = key === 'properties' && isMap(member)
-    members[key] = isProperties ? propertiesWithExamples(member) : withExamples(member)
-  }
+  const members = Object.fromEntries(
+    Object.entries(value).map(([name, member]) => [name, withMessages(member)]),
+  )
   const hasPattern = typeof value['pattern'] === 'string'
   return hasPattern ? { ...members, patternErrorMessage: patternMessage(value) } : members
 }
-
-const propertiesWithExamples = (properties: ValueMap): ValueMap =>
-  Object.fromEntries(
-    Object.entries(properties).map(([name, schema]) => {
-      const examples = Object.hasOwn(EXAMPLES, name) ? EXAMPLES[name] : undefined
-      const whole = mapOf(withExamples(schema))
-      return [name, examples === undefined ? whole : { ...whole, examples }] as const
-    }),
-  )
 
 /** The pattern `\{\{` says "an expression", which is all that a text may be where something else is expected. */
 const patternMessage = ({ type }: ValueMap): string => {

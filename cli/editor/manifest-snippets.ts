@@ -1,4 +1,5 @@
-// Lists what the JSON Schema for editors offers to insert, and the example values that it shows. Data only.
+// Lists what the JSON Schema for editors offers to insert beside the snippets of single actions and security schemes. Data
+// only.
 
 import type { ValueMap } from '../../language/expression/value.ts'
 import { API_VERSION } from '../../operator/resource/resource.ts'
@@ -64,37 +65,6 @@ const DEFINITIONS: Readonly<Record<string, readonly ValueMap[]>> = {
       },
     },
   ],
-  action: [
-    { label: 'static', body: { type: 'static', body: '${1:text}' } },
-    { label: 'forward', body: { type: 'forward', host: '${1:http://orders:8080}' } },
-    { label: 'wamp_call', body: { type: 'wamp_call', procedure: '${1:com.example.orders.get}' } },
-    { label: 'wamp_publish', body: { type: 'wamp_publish', topic: '${1:com.example.orders}' } },
-    { label: 'wamp_subscribe', body: { type: 'wamp_subscribe', topic: '${1:com.example.orders}' } },
-  ],
-  securityScheme: [
-    { label: 'basic', body: { type: 'basic', groups: ['${1:staff}'] } },
-    { label: 'api_key', body: { type: 'api_key', header_name: '${1:x-api-key}' } },
-    {
-      label: 'oauth2',
-      body: { type: 'oauth2', flow: 'client_credentials', scopes: ['${1:read}'] },
-    },
-    { label: 'oidc', body: { type: 'oidc', provider: '${1:default}' } },
-  ],
 }
 
 export const SNIPPETS = { root: ROOT, definitions: DEFINITIONS }
-
-/** By the name of the property, wherever it stands. */
-export const EXAMPLES: Readonly<Record<string, readonly (string | number)[]>> = {
-  base_path: ['/v1', '/[v1.0]'],
-  host: ['api.example.com', '[www.]example.com', '_'],
-  realm_uri: ['com.example'],
-  id: ['com.example.orders'],
-  timeout: [5000],
-  retries: [2],
-  status_code: [201, '{{action.error.status_code}}'],
-  procedure: ['com.example.orders.get'],
-  topic: ['com.example.orders.created'],
-  path: ['/orders/{{request.bindings.id}}'],
-  headers: ['{{request.headers}}'],
-}

@@ -120,6 +120,7 @@ const nothing = (): readonly [] => []
 
 const STATIC_KEYS: ActionSchema = {
   description: 'Answers without asking anybody.',
+  snippet: { body: '${1:text}' },
   own: {
     headers: key('Response headers by name.', MAP),
     body: key('Response body: any value, expressions in it are evaluated for each request.'),

@@ -19,6 +19,7 @@ export const API_PARTS: LevelParts<ApiParts, ApiPartDeps> = {
       id: key(
         'Globally unique identifier of the API, not beginning with _. Loading it again replaces the document.',
         { ...TEXT, minLength: 1, pattern: '^(?!_)' },
+        { examples: ['com.example.orders'] },
       ),
     },
     compile: (written, { diagnostics }) => {
@@ -30,7 +31,9 @@ export const API_PARTS: LevelParts<ApiParts, ApiPartDeps> = {
     describe: (id) => ({ id }),
   },
   realmUri: {
-    keys: { realm_uri: key('The one realm that the API targets.', TEXT) },
+    keys: {
+      realm_uri: key('The one realm that the API targets.', TEXT, { examples: ['com.example'] }),
+    },
     compile: (written, { hasRealm, diagnostics }) => {
       const uri = textOf(written, 'realm_uri')
       if (uri !== '' && !hasRealm(uri))
@@ -48,6 +51,7 @@ export const API_PARTS: LevelParts<ApiParts, ApiPartDeps> = {
       host: key(
         'Host pattern that the Host header is matched with: a name, mydomain.:_ with one label of any name, [www.]acme.com with an optional label, [...].acme.com with any number of leading labels, or _ for every host.',
         TEXT,
+        { examples: ['api.example.com', '[www.]example.com', '_'] },
       ),
     },
     compile: (written) => textOf(written, 'host'),

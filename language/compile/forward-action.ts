@@ -15,6 +15,7 @@ import { compileHosts, type UpstreamHost, type WeightedHost } from './hosts.ts'
 import type { TemplateUse } from './template-use.ts'
 import {
   type ActionSchema,
+  instead,
   key,
   LIST,
   listOf,
@@ -27,14 +28,31 @@ import {
 export const HOST_KEY = key(
   'Upstream host, with scheme and port where needed: http://orders:8080. http is the default.',
   { ...TEXT, minLength: 1 },
+  {
+    examples: ['http://orders:8080'],
+    wished: instead(
+      "where requests go is said by an action: type: forward, and its 'host'",
+      'upstream',
+      'backend',
+      'target',
+      'proxypass',
+    ),
+  },
 )
 
 export const FORWARD_KEYS: ActionSchema = {
   description: 'Forwards the request to an upstream HTTP endpoint.',
+  snippet: { host: '${1:http://orders:8080}' },
   own: {
     http_method: key(
       "Method of the upstream request, in lower case; the request's when left out.",
       oneOf(METHODS),
+      {
+        wished: instead(
+          "methods are keys of the path (get, post, …); that of the upstream is 'http_method' of the action",
+          'method',
+        ),
+      },
     ),
     host: HOST_KEY,
     hosts: key(
@@ -44,12 +62,24 @@ export const FORWARD_KEYS: ActionSchema = {
     path: key(
       "Upstream path; the request's when left out. Tags within a longer text are percent-encoded.",
       TEXT,
+      {
+        examples: ['/orders/{{request.bindings.id}}'],
+        wished: {
+          ...instead("the path at the upstream is 'path' of the action", 'rewrite'),
+          ...instead(
+            "an upstream is said by 'host', 'path' and 'query_string' of an action of type forward",
+            'url',
+          ),
+        },
+      },
     ),
     query_string: key(
       "Upstream query string without the question mark; the request's when left out.",
       TEXT,
     ),
-    headers: key("Headers of the upstream request by name; the request's when left out.", MAP),
+    headers: key("Headers of the upstream request by name; the request's when left out.", MAP, {
+      examples: ['{{request.headers}}'],
+    }),
     body: key("Body of the upstream request; the request's, unread, when left out."),
     credential: key(
       'Name of a credential of the realm, which the gateway authenticates with at the upstream.',

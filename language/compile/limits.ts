@@ -82,6 +82,7 @@ export const CALL_LIMITS_PART: OperationPart<'limits'> = {
       schema: key(
         "Milliseconds a call may take; the realm's call timeout when nothing is set.",
         ref('milliseconds'),
+        { examples: [5000] },
       ),
     },
     connect_timeout: {
@@ -93,7 +94,9 @@ export const CALL_LIMITS_PART: OperationPart<'limits'> = {
     },
     retries: {
       on: ON_ACTIONS,
-      schema: key('Further attempts after a failed one; 0 when nothing is set.', ref('retries')),
+      schema: key('Further attempts after a failed one; 0 when nothing is set.', ref('retries'), {
+        examples: [2],
+      }),
     },
     retry_timeout: {
       on: ON_ACTIONS,

@@ -1,7 +1,15 @@
 // Compiles the content types that an operation accepts and provides (§2.3).
 
 import type { ContentType } from '../compiled.ts'
-import { key, LIST, listOf, oneOf, ref, restrictingKey } from '../schema/document-notation.ts'
+import {
+  instead,
+  key,
+  LIST,
+  listOf,
+  oneOf,
+  ref,
+  restrictingKey,
+} from '../schema/document-notation.ts'
 import type { DocumentSchema } from '../schema/document-notation.ts'
 import { readTexts } from './folded.ts'
 import type { OperationPart } from './operation-part.ts'
@@ -20,6 +28,9 @@ const schemaOf = (types: readonly ContentType[], description: string): DocumentS
   ...listOf(oneOf(types), { minItems: 1, maxItems: 64 }),
   description,
 })
+
+const MEDIA_TYPES =
+  "media types are said by 'accepts' (of requests) and 'provides' (of responses) of a path"
 
 /** Definitions that the schemas of both keys refer to. */
 export const MEDIA_TYPE_SCHEMAS = {
@@ -46,6 +57,7 @@ export const ACCEPTS_PART: OperationPart<'accepts'> = {
       schema: restrictingKey(
         'Content types accepted for the bodies of POST, PUT and PATCH; JSON and msgpack when nothing is set.',
         ref('accepts'),
+        { wished: instead(MEDIA_TYPES, 'contenttype', 'consumes') },
       ),
     },
   },
@@ -61,6 +73,7 @@ export const PROVIDES_PART: OperationPart<'provides'> = {
       schema: key(
         'Content types that responses are written in; JSON and msgpack when nothing is set.',
         ref('provides'),
+        { wished: instead(MEDIA_TYPES, 'produces') },
       ),
     },
   },

@@ -4,7 +4,7 @@
 import type { OperationParts } from '../compiled.ts'
 import { constant, type Template } from '../expression/template.ts'
 import { isMap, type Value, type ValueMap } from '../expression/value.ts'
-import { key, MAP, ref, restrictingKey } from '../schema/document-notation.ts'
+import { instead, key, MAP, ref, restrictingKey } from '../schema/document-notation.ts'
 import { UNSENT_IN_RESPONSES } from '../unsent-headers.ts'
 import { readShape } from './folded.ts'
 import { compileHeaders } from './headers.ts'
@@ -30,6 +30,14 @@ const SECURITY_PART: OperationPart<'security'> = {
       schema: restrictingKey(
         'Who may call. {} is anonymous; anything else must be satisfied.',
         ref('security'),
+        {
+          wished: instead(
+            "who may call is said by 'security' of a path, a version or the API",
+            'auth',
+            'authentication',
+            'authorization',
+          ),
+        },
       ),
     },
   },
@@ -38,8 +46,12 @@ const SECURITY_PART: OperationPart<'security'> = {
   describe: (security) => ({ security: describeSecurity(security) }),
 }
 
+const HEADER_EXAMPLES = { examples: ['{{request.headers}}'] }
+
 const HEADERS_PART: OperationPart<'headers'> = {
-  keys: { headers: { on: ['path'], schema: key('Response headers by name.', MAP) } },
+  keys: {
+    headers: { on: ['path'], schema: key('Response headers by name.', MAP, HEADER_EXAMPLES) },
+  },
   compile: (find, deps) => compilePathHeaders(find, deps),
   map: (headers, change) => change(headers),
   describe: (headers) => ({ response_headers: headers }),

@@ -18,11 +18,15 @@ const PATTERN = [
 ] as const
 
 const procedure = ([definition, rule]: typeof PLAIN | typeof PATTERN): Keys => ({
-  procedure: key(`URI of the procedure${rule}`, ref(definition)),
+  procedure: key(`URI of the procedure${rule}`, ref(definition), {
+    examples: ['com.example.orders.get'],
+  }),
 })
 
 const topic = ([definition, rule]: typeof PLAIN | typeof PATTERN): Keys => ({
-  topic: key(`URI of the topic${rule}`, ref(definition)),
+  topic: key(`URI of the topic${rule}`, ref(definition), {
+    examples: ['com.example.orders.created'],
+  }),
   procedure: key('Another name for topic.', ref(definition)),
 })
 
@@ -35,32 +39,41 @@ const NEEDS_TOPIC = {
 export const WAMP_KEYS = {
   wamp_call: {
     description: 'Calls a procedure of the realm.',
+    snippet: { procedure: '${1:com.example.orders.get}' },
     own: procedure(PLAIN),
     required: ['procedure'],
   },
   wamp_publish: {
     description: 'Publishes to a topic of the realm, acknowledged.',
+    snippet: { topic: '${1:com.example.orders}' },
     own: topic(PLAIN),
     ...NEEDS_TOPIC,
   },
   wamp_subscribe: {
     description:
       'Answers with a stream of server-sent events, one for each publication to a topic; with kwargs.callback each is posted to that URL instead.',
+    snippet: { topic: '${1:com.example.orders}' },
     own: topic(PATTERN),
     ...NEEDS_TOPIC,
   },
   wamp_unsubscribe: {
     description: 'Ends a subscription that was made with a callback.',
+    snippet: { args: ['${1:{{request.bindings.id}}}'] },
     own: topic(PATTERN),
   },
   wamp_register: {
     description:
       'Registers a procedure whose invocations are posted to the URL in kwargs.callback.',
+    snippet: {
+      procedure: '${1:com.example.orders.get}',
+      kwargs: { callback: '${2:http://orders:8080}' },
+    },
     own: procedure(PATTERN),
     required: ['procedure'],
   },
   wamp_unregister: {
     description: 'Ends a registration: args holds its id.',
+    snippet: { args: ['${1:{{request.bindings.id}}}'] },
     own: procedure(PATTERN),
   },
 } as const satisfies Readonly<Record<string, ActionSchema>>

@@ -15,6 +15,7 @@ import {
   LIST,
   MAP,
   ref,
+  SNIPPET,
   TEXT,
 } from './document-notation.ts'
 
@@ -24,9 +25,13 @@ const definitionOf = (type: string): string =>
 
 const LIMITS = keysOn('action', INHERITED_KEYS)
 
-const schemaOf = (type: string, { description, own, ...rest }: ActionSchema): DocumentSchema => ({
+const schemaOf = (
+  type: string,
+  { description, own, snippet, ...rest }: ActionSchema,
+): DocumentSchema => ({
   type: 'object',
   description,
+  [SNIPPET]: { type, ...snippet },
   ...(type.startsWith('wamp_') && ref('wampMembers')),
   properties: {
     type: key(`The action type ${type}.`, { const: type }),

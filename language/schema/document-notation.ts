@@ -1,8 +1,19 @@
 // Defines the notation in which documents are described: JSON Schema as TypeScript literals, in which each key says
 // whether it restricts, and what most keys have in common.
 
+import type { ValueMap } from '../expression/value.ts'
+
 /** Says that a gateway which ignored the key would let something through that the document forbids. */
 export const RESTRICTS = 'x-restricts'
+
+/** Names that authors wish for, lower case without - and _, with what to write in place of each. */
+export const WISHED = 'x-wished'
+
+/** What editors offer to insert: `${1:…}` is where the cursor goes first. */
+export const SNIPPET = 'x-snippet'
+
+/** Keywords that say nothing about what is valid. */
+export const ANNOTATIONS = [RESTRICTS, WISHED, SNIPPET]
 
 /** JSON Schema 2020-12, as far as documents need it. */
 export interface DocumentSchema {
@@ -32,12 +43,17 @@ export interface DocumentSchema {
   readonly default?: string | number | boolean | readonly string[]
   readonly readOnly?: boolean
   readonly description?: string
+  readonly [SNIPPET]?: ValueMap
 }
 
 /** A key is written with `key` or with `restrictingKey`: it does not compile without the decision. */
 export interface KeySchema extends DocumentSchema {
   readonly [RESTRICTS]?: boolean
+  readonly [WISHED]?: Wishes
+  readonly examples?: readonly (string | number)[]
 }
+
+type Wishes = Readonly<Record<string, string>>
 
 export type Keys = Readonly<Record<string, KeySchema>>
 
@@ -45,26 +61,51 @@ export type Keys = Readonly<Record<string, KeySchema>>
 export interface ActionSchema extends Omit<DocumentSchema, 'type' | '$ref' | 'properties'> {
   readonly description: string
   readonly own: Keys
+  /** Without its type. */
+  readonly snippet: ValueMap
 }
 
 type Described = Omit<DocumentSchema, 'description'>
 
+/** What helps authors to find a key and to fill it in. */
+interface KeyHelp {
+  readonly wished?: Wishes
+  readonly examples?: KeySchema['examples']
+}
+
 /**
  * A key that an older gateway may ignore.
- * @example key('Display name.', { type: 'string' })
+ * @example key('Display name.', { type: 'string' }, { examples: ['Orders'] })
  */
-export const key = (description: string, schema: Described = {}): KeySchema => ({
-  ...schema,
-  description,
-  [RESTRICTS]: false,
-})
+export const key = (description: string, schema: Described = {}, help: KeyHelp = {}): KeySchema =>
+  describedKey(description, schema, help, false)
 
 /** A key that forbids something: a gateway that does not know it rejects the document. */
-export const restrictingKey = (description: string, schema: Described): KeySchema => ({
+export const restrictingKey = (
+  description: string,
+  schema: Described,
+  help: KeyHelp = {},
+): KeySchema => describedKey(description, schema, help, true)
+
+const describedKey = (
+  description: string,
+  schema: Described,
+  { wished, examples }: KeyHelp,
+  restricts: boolean,
+): KeySchema => ({
   ...schema,
   description,
-  [RESTRICTS]: true,
+  ...(examples && { examples }),
+  ...(wished && { [WISHED]: wished }),
+  [RESTRICTS]: restricts,
 })
+
+/**
+ * What to write in place of each of some names.
+ * @example instead("it is called 'on_result'", 'onsuccess')
+ */
+export const instead = (sentence: string, ...names: readonly string[]): Wishes =>
+  Object.fromEntries(names.map((name) => [name, sentence]))
 
 export const ref = (definition: string): { readonly $ref: string } => ({
   $ref: `#/$defs/${definition}`,

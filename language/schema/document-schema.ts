@@ -15,6 +15,7 @@ import {
   type DocumentSchema,
   FREE_MAP,
   HOLDS_EXPRESSION,
+  instead,
   key,
   type Keys,
   MAP,
@@ -72,6 +73,7 @@ const VERSION_KEYS: Keys = {
   base_path: key(
     'Prefix of every path of this version. Starts with /; brackets make a segment optional: /[v1.0].',
     TEXT,
+    { examples: ['/v1', '/[v1.0]'] },
   ),
   paths: key(
     'Path to Path Object. A path may hold bindings (/users/:id), optional segments (/[x]) and a tail (/[...]). For / write /[index]; /ws is reserved.',
@@ -96,7 +98,9 @@ const OPERATIONS: Readonly<Record<(typeof METHODS)[number], string>> = {
 const operationKeys: Keys = Object.fromEntries(
   METHODS.map((method) => [
     method,
-    key(OPERATIONS[method], ref(method === 'options' ? 'optionsOperation' : 'operation')),
+    key(OPERATIONS[method], ref(method === 'options' ? 'optionsOperation' : 'operation'), {
+      wished: instead('methods are keys of the path: get, post, …', 'methods'),
+    }),
   ]),
 )
 
@@ -174,10 +178,12 @@ const DEFINITIONS: Readonly<Record<string, DocumentSchema>> = {
       on_result: key(
         'The response when the action succeeded; the outcome is {{action.result.…}}.',
         ref('outcome'),
+        { wished: instead("it is called 'on_result'", 'onsuccess') },
       ),
       on_error: key(
         'The response when the action failed; the error is {{action.error.…}}. When left out, an error of an upstream passes as it is, and any other failure is the error record with the mapped status; an empty map is the error record for all.',
         ref('outcome'),
+        { wished: instead("it is called 'on_error'", 'onfailure') },
       ),
     },
   },
@@ -185,14 +191,24 @@ const DEFINITIONS: Readonly<Record<string, DocumentSchema>> = {
     ...MAP,
     description: 'A response, or an expression that yields one.',
     properties: {
-      headers: key('Response headers by name.', MAP),
+      headers: key('Response headers by name.', MAP, { examples: ['{{request.headers}}'] }),
       body: key('Response body: any value. "" and null are an empty payload.'),
-      status_code: key('HTTP status, 200 to 599: a number, numeric text or an expression.', {
-        type: ['integer', 'string'],
-        pattern: `^[0-9]+$|${HOLDS_EXPRESSION.pattern}`,
-        minimum: 200,
-        maximum: 599,
-      }),
+      status_code: key(
+        'HTTP status, 200 to 599: a number, numeric text or an expression.',
+        {
+          type: ['integer', 'string'],
+          pattern: `^[0-9]+$|${HOLDS_EXPRESSION.pattern}`,
+          minimum: 200,
+          maximum: 599,
+        },
+        {
+          examples: [201, '{{action.error.status_code}}'],
+          wished: {
+            ...instead("it is called 'status_code', in on_result and on_error", 'status'),
+            ...instead("it belongs in 'on_result' of the response, or in 'on_error'", 'statuscode'),
+          },
+        },
+      ),
       uri: key('Location of what a POST has made: not empty, it makes the response a 201.', TEXT),
     },
   },

@@ -1,5 +1,6 @@
 // Describes the Security Objects of documents (specification §2.8): the members of each scheme. Others are rejected.
 
+import type { ValueMap } from '../expression/value.ts'
 import {
   branchesByType,
   type DocumentSchema,
@@ -11,6 +12,7 @@ import {
   MAP,
   oneOf,
   ref,
+  SNIPPET,
   TEXT,
 } from './document-notation.ts'
 
@@ -21,15 +23,16 @@ const SHARED: Keys = {
 }
 
 const scheme = (
-  type: string,
+  snippet: ValueMap & { readonly type: string },
   description: string,
   own: Keys,
   required?: readonly string[],
 ): DocumentSchema => ({
   type: 'object',
   description,
+  [SNIPPET]: snippet,
   properties: {
-    type: key(`The security type ${type}.`, { const: type }),
+    type: key(`The security type ${snippet.type}.`, { const: snippet.type }),
     description: key('What the scheme is for, for people.', TEXT),
     schemes: key('Checked, without effect.', ref('schemes')),
     ...own,
@@ -68,16 +71,24 @@ export const SECURITY_SCHEMAS = {
     required: ['type'],
     allOf: branchesByType(DEFINITIONS),
   },
-  basicSecurity: scheme('basic', 'User name and password (RFC 7617) of a user of the realm.', {}),
-  apiKeySecurity: scheme('api_key', 'A key of the realm in a header.', {
-    header_name: key('Name of the header that carries the key (RFC 9110 §5.1).', {
-      ...TEXT,
-      anyOf: [{ pattern: "^[!#$%&'*+.^_`|~0-9A-Za-z-]+$" }, HOLDS_EXPRESSION],
-      default: 'authorization',
-    }),
-  }),
+  basicSecurity: scheme(
+    { type: 'basic', groups: ['${1:staff}'] },
+    'User name and password (RFC 7617) of a user of the realm.',
+    {},
+  ),
+  apiKeySecurity: scheme(
+    { type: 'api_key', header_name: '${1:x-api-key}' },
+    'A key of the realm in a header.',
+    {
+      header_name: key('Name of the header that carries the key (RFC 9110 §5.1).', {
+        ...TEXT,
+        anyOf: [{ pattern: "^[!#$%&'*+.^_`|~0-9A-Za-z-]+$" }, HOLDS_EXPRESSION],
+        default: 'authorization',
+      }),
+    },
+  ),
   oauth2Security: scheme(
-    'oauth2',
+    { type: 'oauth2', flow: 'client_credentials', scopes: ['${1:read}'] },
     'Bearer token (RFC 6750) of the token endpoint or of an issuer that the realm trusts.',
     {
       flow: key(
@@ -101,7 +112,7 @@ export const SECURITY_SCHEMAS = {
     ['flow'],
   ),
   oidcSecurity: scheme(
-    'oidc',
+    { type: 'oidc', provider: '${1:default}' },
     'Ticket of an OpenID Connect login. Mounts the login, callback and logout endpoints below base_path.',
     {
       provider: key("Name of one of the realm's OIDC providers.", { ...TEXT, default: 'default' }),

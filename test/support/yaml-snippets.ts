@@ -2,6 +2,10 @@
 // first; which one it is, its keys say.
 
 import { parseAllDocuments } from 'yaml'
+import { levelKeys } from '../../language/compile/level-part.ts'
+import { INHERITED_KEYS } from '../../language/compile/operation-parts.ts'
+import { VERSION_PARTS } from '../../language/compile/version-parts.ts'
+import { METHODS } from '../../language/document.ts'
 import { isMap, type Value } from '../../language/expression/value.ts'
 import { OIDC_PROVIDER_SCHEMA } from '../../language/schema/oidc-provider-schema.ts'
 import { REALM_SPEC } from '../../operator/resource/realm-spec-schema.ts'
@@ -71,8 +75,7 @@ const guardFor = (text: string): string =>
 const inRealm = (text: string): string =>
   `apiVersion: gateway.svc.dev/v1alpha1\nkind: Realm\nmetadata: {name: snippet}\nspec:\n${indented(text, 2)}`
 
-const METHODS = ['delete', 'get', 'head', 'options', 'patch', 'post', 'put'] as const
-const DEFAULTS = ['headers', 'schemes', 'security', 'variables', 'defaults', 'timeout', 'retries']
+const DEFAULTS = ['variables', 'defaults', ...Object.keys(INHERITED_KEYS)]
 const REALM_FIELDS = Object.keys(REALM_SPEC.properties)
 const PROVIDER_FIELDS = Object.keys(OIDC_PROVIDER_SCHEMA.properties).map((name) =>
   name.replaceAll(/_([a-z])/g, (_, letter: string) => letter.toUpperCase()),
@@ -106,6 +109,10 @@ const FORMS: readonly Form[] = [
     },
   },
   { fits: are(...DEFAULTS), faults: (text) => faultsOfFile(inPath(`${text}\n${STATIC}`)) },
+  {
+    fits: are(...Object.keys(levelKeys(VERSION_PARTS))),
+    faults: (text) => faultsOfFile(inVersion(`base_path: /snippet\npaths: {}\n${text}`)),
+  },
   {
     fits: (keys) => keys.includes('issuer') && are(...PROVIDER_FIELDS)(keys),
     faults: (text) => {

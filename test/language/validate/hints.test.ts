@@ -1,5 +1,7 @@
 import { describe, expect, it } from '@jest/globals'
-import { hintFor, misspelling } from '../../../language/validate/name-hints.ts'
+import { functionNames } from '../../../language/expression/functions/functions.ts'
+import { DOCUMENT_SCHEMA } from '../../../language/schema/document-schema.ts'
+import { ABSENT, hintFor, misspelling } from '../../../language/validate/name-hints.ts'
 import { unitHint } from '../../../language/validate/unit-hints.ts'
 
 describe('the hint about a number with its unit', () => {
@@ -28,12 +30,24 @@ describe('the hint about a name', () => {
     ['rate_limit', [], '; there are no rate limits'],
     ['rateLimit', [], '; there are no rate limits'],
     ['upstream', [], "; where requests go is said by an action: type: forward, and its 'host'"],
+    ['Authorization', ['get'], "; who may call is said by 'security'"],
+    ['produces', [], "; media types are said by 'accepts'"],
+    ['on_success', [], "; it is called 'on_result'"],
     ['constructor', [], ''],
     ['surprise', ['get'], ''],
   ] as const)('%s', (name, known, hint) => {
     const given = hintFor(name, known)
     expect(given.slice(0, hint.length)).toBe(hint)
     expect(given === '').toBe(hint === '')
+  })
+
+  it('never says of a name that documents may have that there is no such thing', () => {
+    const known = [DOCUMENT_SCHEMA, ...Object.values(DOCUMENT_SCHEMA.$defs)]
+      .flatMap(({ properties = {} }) => Object.keys(properties))
+      .concat(DOCUMENT_SCHEMA.$defs['actionType']?.enum ?? [], functionNames())
+      .map((name) => name.replaceAll(/[-_]/g, ''))
+    expect(known.length).toBeGreaterThan(100)
+    expect(known.filter((name) => Object.hasOwn(ABSENT, name))).toEqual([])
   })
 
   it('names what looks like the one that is missing', () => {
