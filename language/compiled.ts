@@ -89,6 +89,8 @@ export interface OperationParts<T = Template> {
 export interface CompiledOperation<T = Template> extends OperationParts<T> {
   readonly pointer: string
   readonly action: CompiledAction<T>
+  /** Name of the rest of the path (`[...rest]`), where a forward's path may have it: it is sent on as it came. */
+  readonly rest?: string
   readonly onResult: CompiledResponse<T>
   readonly onError: CompiledResponse<T>
   /** Sorted, unique. */

@@ -2,6 +2,7 @@
 // at the host of the provider's callback. It never uses an origin that a client has named. Pure.
 
 import type { IncomingHttpHeaders } from 'node:http'
+import { captureMixed, type PathStep } from '../../language/routes/mixed-segment.ts'
 import { mountPath } from '../../language/routes/path-pattern.ts'
 import type { OidcProviderRecord, RealmRecord } from '../../language/realm/record.ts'
 import type { Authority } from '../../language/routes/authority.ts'
@@ -147,15 +148,17 @@ const loginPath = (basePath: string, path: string): string | undefined => {
     segments.slice(0, -LOGIN.length),
   )
   const way = ways
-    .filter((base) => base.every((literal, at) => isSegment(sent[at], literal)))
+    .filter((base) => base.every((step, at) => isSegment(sent[at], step)))
     .sort((one, other) => other.length - one.length)[0]
   if (way === undefined) return undefined
   const base = sent.slice(0, way.length).map((segment) => encodeURIComponent(segment ?? ''))
   return `/${[...base, ...LOGIN].join('/')}`
 }
 
-const isSegment = (sent: string | undefined, literal: string | null): boolean =>
-  literal === null ? sent !== undefined && sent !== '' : sent === literal
+const isSegment = (sent: string | undefined, step: PathStep | undefined): boolean => {
+  if (sent === undefined || typeof step === 'string') return sent === step
+  return step ? captureMixed(step, sent) !== undefined : sent !== ''
+}
 
 const decoded = (segment: string): string | undefined => {
   try {

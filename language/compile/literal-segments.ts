@@ -1,6 +1,8 @@
 // Finds segments of paths that are written as other gateways write a binding, a tail or a regular expression, and says
 // what to write in their place: in the pattern of a path, and in the path that a request is forwarded to.
 
+import { splitAtBindings } from '../routes/mixed-segment.ts'
+
 /** What stands in a path, and what to write in its place, as the end of a sentence. */
 export interface LiteralSegment {
   readonly segment: string
@@ -63,7 +65,7 @@ const remedyFor = (segment: string, isEnd: boolean): string | undefined => {
     const match = form.exec(text)
     if (match === null) continue
     const name = match.slice(1).find(isName) ?? 'name'
-    return remedy === rest && !isEnd ? one(name) : remedy(name)
+    return remedy === rest && !isEnd ? one(name) : remedy(name, text)
   }
   return undefined
 }
@@ -72,19 +74,29 @@ const isName = (text: string | undefined): text is string =>
   text !== undefined && /^[\w-]+$/.test(text)
 
 const optional = (name: string): string => `'[:${name}]' for a segment that may be missing`
-const rest = (): string => "'[...]' at the end for any further segments, or ':name' for one"
+const rest = (): string => "'[...rest]' at the end for any further segments, or ':name' for one"
 const one = (name: string): string => `':${name}' for a segment of any value`
-const whole = (name: string): string => `a binding as a whole segment, such as ':${name}'`
+
+/** Text may stand beside a binding, but no letter right before it. */
+const beside = (name: string, text: string): string => {
+  const written = text
+    .replaceAll(/\{([\w-]+)(?:[:=][^{}]*)?\}|<(?:[^<>]*:)?([\w-]+)>/g, ':$1$2')
+    .replace(/\((['"]?)([a-z][\w-]*)\1\)$/i, '($1:$2$1)')
+  return splitAtBindings(written).names.includes(name)
+    ? `'${written}'`
+    : `a binding as a whole segment, such as ':${name}'`
+}
+
 const noRegularExpression = (name: string): string =>
   `':${name}' for a segment of any value: there are no regular expressions`
 
 /** The first that fits counts; its first group that is a name goes into the remedy. Names in HTTP clients are ASCII. */
-const FORMS: readonly (readonly [RegExp, (name: string) => string])[] = [
+const FORMS: readonly (readonly [RegExp, (name: string, text: string) => string])[] = [
   // :id?  {id?}
   [/^:([\w-]+)\?$/, optional],
   [/^\{([\w-]+)\?\}$/, optional],
-  // *  **  *rest  [...rest]
-  [/^\*|^\.\.\.\w/, rest],
+  // *  **  *rest
+  [/^\*/, rest],
   // :rest*  :rest+  :rest(.*)  :rest{.+}
   [/^:[\w-]+(?:[*+]|[({]\.[*+]\??[)}][*+?]?)$/, rest],
   // {*rest}  {rest+}  {rest...}  {rest=**}  {rest:.*}  {rest:path}  <path:rest>
@@ -98,9 +110,7 @@ const FORMS: readonly (readonly [RegExp, (name: string) => string])[] = [
   [/^:([\w-]+)[({<].*[)}>]$/, noRegularExpression],
   [/^\(\?P?<([\w-]+)>|^\(\[|^\^|\\|\.[*+]/, noRegularExpression],
   // Products({id})  {id}.json  {lat},{lon}  <id>.json  {name=shelves/*}
-  [/\{([\w-]+)(?:[:=][^{}]*)?\}|<([\w-]+)>|^\{([\w-]+)[:=]/, whole],
-  // :id.json  :id:verb  :lat,:lon
-  [/^:(\w+(?:-\w+)*)-?[!-,.:-@[-^{-~]/, whole],
-  // Products(:id)  Products(key)  Products('key')
-  [/\(['"]?:([\w-]+)|^(?:\w*[a-z\d])?\(['"]?([a-z][\w-]*)['"]?\)$/i, whole],
+  [/\{([\w-]+)(?:[:=][^{}]*)?\}|<([\w-]+)>|^\{([\w-]+)[:=]/, beside],
+  // Products(key)  Products('key')
+  [/^(?:\w*[a-z\d])?\(['"]?([a-z][\w-]*)['"]?\)$/i, beside],
 ]

@@ -36,6 +36,8 @@ export interface PathDeps extends PartDeps {
   readonly template: string
   /** Names that the path and its host bind; undefined: these are invalid. */
   readonly bindings: readonly string[] | undefined
+  /** The one of them that is the rest of the path. */
+  readonly rest: string | undefined
 }
 
 export const compileOperation = (
@@ -57,7 +59,16 @@ export const compileOperation = (
   const levels: Levels = { action: actionMap, operation: map, path: deps.map }
   const parts = compileParts(levels, scope, deps)
   if (action === undefined) return undefined
-  const operation: CompiledOperation = { pointer, ...parts, action, onResult, onError, reads: [] }
+  const rest = action.type === 'forward' && action.path !== undefined ? deps.rest : undefined
+  const operation: CompiledOperation = {
+    pointer,
+    ...parts,
+    action,
+    ...(rest === undefined ? {} : { rest }),
+    onResult,
+    onError,
+    reads: [],
+  }
   const compiled = { ...operation, reads: operationReads(operation) }
   warnOfFailures(
     compiled,

@@ -72,6 +72,7 @@ export const compilePath = (
     diagnostics,
     template,
     bindings: bindingsOf(patterns, version.hosts),
+    rest: patterns?.find(({ rest }) => rest !== null)?.rest ?? undefined,
     validatedHeaders: version.validatedHeaders,
   }
   const operations = compileOperations(raw, pointer, deps)
@@ -128,7 +129,10 @@ const bindingsOf = (
   hosts: readonly HostPattern[],
 ): readonly string[] | undefined => {
   if (paths === undefined || hosts.length === 0) return undefined
-  const names = [...paths, ...hosts].flatMap(({ bindings }) => bindings)
+  const names = [
+    ...paths.flatMap(({ bindings, rest }) => [...bindings, rest]),
+    ...hosts.flatMap(({ bindings }) => bindings),
+  ]
   return [...new Set(names.filter((name) => name !== null))]
 }
 

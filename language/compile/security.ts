@@ -261,7 +261,7 @@ const endpointPath = (reader: Reader, key: string, fallback: string): string => 
   const path = textMember(reader, key) ?? fallback
   const parsed = parsePath(path)
   const isPlain =
-    parsed.ok && parsed.patterns.every(({ segments, tail }) => !tail && !segments.includes(null))
+    parsed.ok && parsed.patterns.every(({ tail, bindings }) => !tail && bindings.length === 0)
   if (!isPlain || path.includes('['))
     reader.diagnostics.problem(
       'invalid_value',

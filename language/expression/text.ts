@@ -33,6 +33,8 @@ export interface UrlEncoding {
    * encoded.
    */
   readonly text: (text: string) => string
+  /** Name of the binding that has the rest of the client's path: in front of a `?` it is passed unchanged too. */
+  readonly rest?: string | undefined
 }
 
 /**
@@ -43,28 +45,28 @@ export interface UrlEncoding {
  */
 export const urlWriter = (
   template: Template,
-  { part, queryPart = part, text }: UrlEncoding,
+  { part, queryPart = part, text, rest }: UrlEncoding,
 ): Write => {
   const only = wholeOf(template)
   if (only !== undefined) {
     const write = textWriter(only)
-    if (isClients(only)) return write
+    if (isClients(only, rest)) return write
     if (only.kind !== 'constant') return (context) => encode(text, write(context), context)
     let known: string | undefined
     return (context) => (known ??= encode(text, write(context), context))
   }
   const [path, query] = splitAtQuery(withText(template as TextTemplate, text))
-  const writePath = joiner(path, insertBy(part, text))
+  const writePath = joiner(path, insertBy(part, text, rest))
   if (query.parts.length === 0) return writePath
   const writeQuery = joiner(query, insertBy(queryPart, text))
   return (context) => writePath(context) + writeQuery(context)
 }
 
 const insertBy =
-  (part: UrlEncoding['part'], text: UrlEncoding['text']): Insert =>
+  (part: UrlEncoding['part'], text: UrlEncoding['text'], rest?: string): Insert =>
   (value, inserted, context) => {
     const written = toText(value, context)
-    return isClients(inserted)
+    return isClients(inserted, rest)
       ? written
       : encode(inserted.kind === 'constant' ? text : part, written, context)
   }
@@ -106,12 +108,13 @@ const wholeOf = (template: Template): Exclude<Template, TextTemplate> | undefine
   return isAlone ? wholeOf(first) : undefined
 }
 
-/** The client's own path or query string, unchanged. */
-const isClients = (template: Template): boolean =>
-  template.kind === 'read' &&
-  template.root === 'request' &&
-  template.keys.length === 1 &&
-  (template.keys[0] === 'path' || template.keys[0] === 'query_string')
+/** The client's own path, the rest of it, or the query string, unchanged. */
+const isClients = (template: Template, rest: string | undefined): boolean => {
+  if (template.kind !== 'read' || template.root !== 'request') return false
+  const [field, name, ...deeper] = template.keys
+  if (field === 'bindings') return name === rest && rest !== undefined && deeper.length === 0
+  return name === undefined && (field === 'path' || field === 'query_string')
+}
 
 /** With its own literal text encoded, and that of texts within it too. */
 const withText = (template: TextTemplate, encode: (text: string) => string): TextTemplate => ({

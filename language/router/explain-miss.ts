@@ -4,6 +4,7 @@
 
 import type { HostPattern } from '../routes/host-pattern.ts'
 import type { PathPattern } from '../routes/path-pattern.ts'
+import { captureMixed } from '../routes/mixed-segment.ts'
 import { lookUpHost } from './host-lookup.ts'
 import { decodeSegments, isPlain, match, matchOn } from './match.ts'
 import type { HostRoutes, Paths } from './host-routes.ts'
@@ -119,8 +120,11 @@ function goFurthest<T>(walk: Walk<T>, node: Paths<T>, depth: number): void {
   if (segment === undefined) return
   const literal = node.literals?.get(segment)
   if (literal !== undefined) goFurthest(walk, literal, depth + 1)
-  if (node.binding !== undefined && isPlain(segment, 0, segment.length))
-    goFurthest(walk, node.binding, depth + 1)
+  if (!isPlain(segment, 0, segment.length)) return
+  for (const { texts, node: child } of node.mixed ?? [])
+    if (walk.nodesLeft > 0 && captureMixed(texts, segment) !== undefined)
+      goFurthest(walk, child, depth + 1)
+  if (node.binding !== undefined) goFurthest(walk, node.binding, depth + 1)
 }
 
 function reasonAt<T>(node: Paths<T>, segments: readonly string[], depth: number): Miss['reason'] {
@@ -128,7 +132,7 @@ function reasonAt<T>(node: Paths<T>, segments: readonly string[], depth: number)
   if (segment === undefined) return 'path too short'
   const rest = node.tail === undefined ? [segment] : segments.slice(depth)
   if (rest.some((each) => !isPlain(each, 0, each.length))) return 'unsafe segment'
-  return node.literals === undefined && node.binding === undefined ? 'path too long' : 'segment'
+  return below(node) === undefined ? 'path too long' : 'segment'
 }
 
 const endingAt = <T>(routes: HostRoutes<T>, node: Paths<T>): Candidate<T> | undefined => {
@@ -138,11 +142,12 @@ const endingAt = <T>(routes: HostRoutes<T>, node: Paths<T>): Candidate<T> | unde
 
 /** A pattern that goes on below the node, otherwise one that ends there. */
 function nextBelow<T>(routes: HostRoutes<T>, node: Paths<T>): Candidate<T> | undefined {
-  let below: Paths<T> | undefined = node.binding ?? node.literals?.first()
-  while (below !== undefined) {
-    const found = endingAt(routes, below)
+  for (let next = below(node); next !== undefined; next = below(next)) {
+    const found = endingAt(routes, next)
     if (found !== undefined) return found
-    below = below.binding ?? below.literals?.first()
   }
   return endingAt(routes, node)
 }
+
+const below = <T>({ binding, mixed, literals }: Paths<T>): Paths<T> | undefined =>
+  binding ?? mixed?.[0]?.node ?? literals?.first()

@@ -2,6 +2,7 @@
 // methods, schemes or the query.
 
 import { lookUpHost, type HostHit } from './host-lookup.ts'
+import { captureMixed } from '../routes/mixed-segment.ts'
 import { compareSets } from './precedence.ts'
 import type { HostRoutes, Leaf, Paths } from './host-routes.ts'
 import type { RouteTable } from './route-table.ts'
@@ -9,7 +10,8 @@ import type { Match } from './route.ts'
 
 /**
  * Finds the documents that serve `path` (as sent, without its query) on `host` (of an `Authority`). `'malformed'`: a
- * broken percent-encoding. Undefined: no document. Literal beats binding beats optional beats tail; hosts are tried
+ * broken percent-encoding. Undefined: no document. Literal beats binding beats optional beats tail, and of bindings
+ * those with more text beside them; hosts are tried
  * from the most specific on. Empty, `.` and `..` segments, also encoded, never match, not in a tail either: an
  * upstream could resolve them to a resource whose own path has other checks.
  * @example match(table, 'api.acme.com', '/users/42/') // {captures: ['42'], …}
@@ -122,14 +124,17 @@ function walk<T>(hit: Hit<T>, route: string | readonly string[]): Found<T> | und
  */
 function walkText<T>(node: Paths<T>, path: string, at: number, hit: Hit<T>): Found<T> | undefined {
   if (--nodesLeft < 0) return undefined
-  if (at >= path.length) return finish(node.leaf ?? node.tail, hit)
-  const slash = path.indexOf('/', at)
-  const to = slash === -1 ? path.length : slash
+  if (at >= path.length) return finishHere(node, hit)
+  const to = endOfSegment(path, at)
   const child = node.literals?.find(path, at, to)
   if (child !== undefined) {
     const found = walkText(child, path, to + 1, hit)
     if (found !== undefined) return found
   }
+  const mixed =
+    node.mixed &&
+    walkMixed(node.mixed, path.slice(at, to), (below) => walkText(below, path, to + 1, hit))
+  if (mixed !== undefined) return mixed
   if (node.binding !== undefined && isPlain(path, at, to)) {
     const found = walkText(node.binding, path, to + 1, hit)
     if (found !== undefined) return capture(found, path.slice(at, to))
@@ -146,12 +151,16 @@ function walkSegments<T>(
 ): Found<T> | undefined {
   if (--nodesLeft < 0) return undefined
   const segment = segments[depth]
-  if (segment === undefined) return finish(node.leaf ?? node.tail, hit)
+  if (segment === undefined) return finishHere(node, hit)
   const child = node.literals?.get(segment)
   if (child !== undefined) {
     const found = walkSegments(child, segments, depth + 1, hit)
     if (found !== undefined) return found
   }
+  const mixed =
+    node.mixed &&
+    walkMixed(node.mixed, segment, (below) => walkSegments(below, segments, depth + 1, hit))
+  if (mixed !== undefined) return mixed
   if (node.binding !== undefined && isPlain(segment, 0, segment.length)) {
     const found = walkSegments(node.binding, segments, depth + 1, hit)
     if (found !== undefined) return capture(found, segment)
@@ -162,6 +171,32 @@ function walkSegments<T>(
   return finishTail(node.tail, isPlainRest, hit)
 }
 
+/** The most specific first. */
+function walkMixed<T>(
+  children: NonNullable<Paths<T>['mixed']>,
+  segment: string,
+  goOn: (below: Paths<T>) => Found<T> | undefined,
+): Found<T> | undefined {
+  if (!isPlain(segment, 0, segment.length)) return undefined
+  for (const { texts, node } of children) {
+    nodesLeft -= 1 / MIXED_FOR_NODE
+    if (nodesLeft < 0) return undefined
+    const captures = captureMixed(texts, segment)
+    if (texts.length > 2) nodesLeft -= segment.length / CHARACTERS_FOR_NODE
+    if (captures === undefined) continue
+    const found = goOn(node)
+    if (found === undefined) continue
+    for (const text of captures.toReversed()) capture(found, text)
+    return found
+  }
+  return undefined
+}
+
+/** Most are told apart by how they begin or end. */
+const MIXED_FOR_NODE = 16
+/** Of a segment that is looked through for the text between two bindings. */
+const CHARACTERS_FOR_NODE = 64
+
 function finishTail<T>(tail: Leaf<T>, isPlainRest: boolean, hit: Hit<T>): Found<T> | undefined {
   if (isPlainRest) return finish(tail, hit)
   nodesLeft -= NODES_FOR_REST
@@ -170,6 +205,9 @@ function finishTail<T>(tail: Leaf<T>, isPlainRest: boolean, hit: Hit<T>): Found<
 
 /** The rest of a path was read for nothing: it may be 16 KB. A path with such a rest matches nowhere else either. */
 const NODES_FOR_REST = 64
+
+const finishHere = <T>({ leaf, tail }: Paths<T>, hit: Hit<T>): Found<T> | undefined =>
+  finish(leaf ?? tail, hit)
 
 const finish = <T>(
   leaf: Leaf<T> | undefined,
@@ -192,11 +230,15 @@ export function isPlain(text: string, from: number, to: number): boolean {
   return to - from > 2 || (to - from === 2 && text.charCodeAt(from + 1) !== DOT)
 }
 
+function endOfSegment(path: string, from: number): number {
+  const slash = path.indexOf('/', from)
+  return slash === -1 ? path.length : slash
+}
+
 function isPlainFrom(path: string, from: number): boolean {
   let at = from
   while (at < path.length) {
-    const slash = path.indexOf('/', at)
-    const to = slash === -1 ? path.length : slash
+    const to = endOfSegment(path, at)
     if (!isPlain(path, at, to)) return false
     at = to + 1
   }

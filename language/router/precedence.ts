@@ -2,7 +2,7 @@
 // candidate, so what decides is looked up here and not stored beside every candidate.
 
 import { countFirst } from '../../base/bisect.ts'
-import type { PathPattern } from '../routes/path-pattern.ts'
+import { type PathPattern, shapeOf } from '../routes/path-pattern.ts'
 import type { Candidate, RouteSet } from './route.ts'
 
 /** Compared in this order; smaller goes first. */
@@ -22,16 +22,15 @@ export interface Order<T> {
  */
 export function createOrder<T>(setOf: (id: string) => RouteSet<T> | undefined): Order<T> {
   const shapes = new Map<readonly PathPattern[], string>()
-  const shapeOf = (patterns: readonly PathPattern[]): string => {
-    const shape =
-      shapes.get(patterns) ?? patterns.map((way) => JSON.stringify([way.segments, way.tail])).join()
+  const shapesOf = (patterns: readonly PathPattern[]): string => {
+    const shape = shapes.get(patterns) ?? patterns.map(shapeOf).join()
     shapes.set(patterns, shape)
     return shape
   }
   const weighed = (candidate: Candidate<T>): Weighed<T> => weigh(candidate, setOf(candidate.id))
   const compare = (a: Weighed<T>, b: Weighed<T>): number =>
     compareWeights(a.weight, b.weight) ||
-    compareWeights([shapeOf(a.patterns)], [shapeOf(b.patterns)]) ||
+    compareWeights([shapesOf(a.patterns)], [shapesOf(b.patterns)]) ||
     a.candidate.route - b.candidate.route
   const sort: Order<T>['sort'] = (candidates) =>
     candidates

@@ -33,8 +33,8 @@ export interface Candidate<T> {
 
 /**
  * `candidates` in order of precedence: fewer optional segments first, then rank, age, id. A request is
- * served by the first whose scheme and method match. `captures` are the decoded segments that bindings captured
- * (the i-th `null` of `pattern.segments`), `hostCaptures` likewise for the host's labels.
+ * served by the first whose scheme and method match. `captures` are the decoded texts that bindings captured, in the order
+ * of `pattern.bindings`; `hostCaptures` those of the host's labels (the i-th `null` of `labels`).
  */
 export interface Match<T> {
   readonly candidates: readonly Candidate<T>[]

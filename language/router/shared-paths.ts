@@ -2,6 +2,7 @@
 // once, and so in the processor's cache. It is freed with the last table that uses it.
 
 import { createInterner, identityOf } from '../../base/intern.ts'
+import { shapeOf } from '../routes/path-pattern.ts'
 import { MAX_WAYS } from '../routes/path-syntax.ts'
 import type { Route } from './route.ts'
 import { editTrie, type TrieNode } from './trie.ts'
@@ -39,8 +40,8 @@ export function sharedPaths(routes: Routes): SharedPaths {
 export function placesOf(routes: Routes): SharedPaths['places'] {
   const places = new Map<string, PlacedPattern[]>()
   for (const [route, { patterns }] of routes.entries())
-    for (const [way, { segments, tail }] of patterns.entries()) {
-      const key = JSON.stringify([segments, tail])
+    for (const [way, pattern] of patterns.entries()) {
+      const key = shapeOf(pattern)
       const placed = places.get(key)
       if (placed === undefined) places.set(key, [placedPattern(route, way)])
       else placed.push(placedPattern(route, way))

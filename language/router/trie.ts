@@ -1,10 +1,14 @@
 // Implements a persistent trie over steps (labels of a host, segments of a path): an edit returns a new trie that
 // shares everything else. A node that others may see is never changed.
 
+import { countFirst } from '../../base/bisect.ts'
+import { compareMixed, type MixedSegment, type PathStep } from '../routes/mixed-segment.ts'
 import { put, type Owner, type PersistentMap } from './persistent-map.ts'
 
 export class TrieNode<L> {
   literals: PersistentMap<TrieNode<L>> | undefined
+  /** Below steps with text around bindings, the most specific first. */
+  mixed: readonly MixedChild<L>[] | undefined
   /** The node below a step of any text. */
   binding: TrieNode<L> | undefined
   /** The value of a place that ends here. */
@@ -15,6 +19,7 @@ export class TrieNode<L> {
 
   constructor(owner: Owner) {
     this.literals = undefined
+    this.mixed = undefined
     this.binding = undefined
     this.leaf = undefined
     this.tail = undefined
@@ -22,9 +27,14 @@ export class TrieNode<L> {
   }
 }
 
+export interface MixedChild<L> {
+  readonly texts: MixedSegment
+  readonly node: TrieNode<L>
+}
+
 /** `null` is a step of any text. */
 export interface Place {
-  readonly steps: readonly (string | null)[]
+  readonly steps: readonly PathStep[]
   readonly tail: boolean
 }
 
@@ -53,6 +63,8 @@ function editAt<L>(
   const step = place.steps[depth]
   if (step === undefined) editHere(own, place.tail, change)
   else if (step === null) own.binding = editAt(own.binding, place, depth + 1, change)
+  else if (typeof step !== 'string')
+    own.mixed = editMixed(own.mixed, step, (child) => editAt(child, place, depth + 1, change))
   else {
     const child = own.literals?.get(step)
     const edited = editAt(child, place, depth + 1, change)
@@ -61,11 +73,29 @@ function editAt<L>(
   return isEmpty(own) ? undefined : own
 }
 
+function editMixed<L>(
+  children: readonly MixedChild<L>[] = [],
+  texts: MixedSegment,
+  edit: (child: TrieNode<L> | undefined) => TrieNode<L> | undefined,
+): readonly MixedChild<L>[] | undefined {
+  const at = countFirst(children, (child) => compareMixed(child.texts, texts) < 0)
+  const next = children[at]
+  const before = next !== undefined && compareMixed(next.texts, texts) === 0 ? next : undefined
+  const node = edit(before?.node)
+  const edited = children.toSpliced(
+    at,
+    before === undefined ? 0 : 1,
+    ...(node === undefined ? [] : [{ texts, node }]),
+  )
+  return edited.length === 0 ? undefined : edited
+}
+
 function ownNode<L>(node: TrieNode<L> | undefined, owner: Owner): TrieNode<L> {
   if (node?.owner === owner) return node
   const own = new TrieNode<L>(owner)
   if (node === undefined) return own
   own.literals = node.literals
+  own.mixed = node.mixed
   own.binding = node.binding
   own.leaf = node.leaf
   own.tail = node.tail
@@ -88,6 +118,7 @@ function setLiteral<L>(
 
 const isEmpty = <L>(node: TrieNode<L>): boolean =>
   node.literals === undefined &&
+  node.mixed === undefined &&
   node.binding === undefined &&
   node.leaf === undefined &&
   node.tail === undefined

@@ -6,17 +6,17 @@ import type { PathPattern } from '../routes/path-pattern.ts'
 /** @example writeHostPattern({ labels: [null, 'acme'], bindings: ['tenant', null], tail: false }) // ':tenant.acme' */
 export const writeHostPattern = ({ labels, bindings, tail }: HostPattern): string => {
   if (labels.length === 0) return '_'
-  const written = writeSteps(labels, bindings)
+  const written = labels.map((label, at) => label ?? `:${bindings[at] ?? '_'}`)
   return (tail ? ['[...]', ...written] : written).join('.')
 }
 
-/** @example writePathPattern({ segments: ['users', null], bindings: [null, 'id'], … }) // '/users/:id' */
-export const writePathPattern = ({ segments, bindings, tail }: PathPattern): string => {
-  const written = writeSteps(segments, bindings)
-  return `/${(tail ? [...written, '[...]'] : written).join('/')}`
+/** @example writePathPattern({ segments: ['users', null], bindings: ['id'], … }) // '/users/:id' */
+export const writePathPattern = ({ segments, bindings, tail, rest }: PathPattern): string => {
+  const names = bindings.values()
+  const binding = (): string => `:${names.next().value ?? '_'}`
+  const written = segments.map((step) => {
+    if (typeof step === 'string') return step
+    return step === null ? binding() : step.reduce((before, text) => before + binding() + text)
+  })
+  return `/${(tail ? [...written, `[...${rest ?? ''}]`] : written).join('/')}`
 }
-
-const writeSteps = (
-  steps: readonly (string | null)[],
-  bindings: readonly (string | null)[],
-): readonly string[] => steps.map((step, at) => step ?? `:${bindings[at] ?? '_'}`)

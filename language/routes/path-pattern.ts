@@ -1,6 +1,7 @@
 // Parses path patterns of documents: a key of `paths` or a `base_path` (§2.2, §2.3, behaviour §2–3). Never throws,
 // whatever was written.
 
+import { mixedKey, type PathStep } from './mixed-segment.ts'
 import {
   MAX_SEGMENTS,
   MAX_WAYS,
@@ -12,14 +13,15 @@ import {
 } from './path-syntax.ts'
 
 /**
- * One way through a pattern, optional segments decided. `null` is any one segment; `bindings[i]` names
- * it. `tail` true: any number of further segments (`[...]`). `optional` orders patterns that differ
- * only in what was optional: lower is tried first.
+ * One way through a pattern, optional segments decided. `bindings` are the names of what its segments bind, in order, null
+ * where nothing has the value. `tail` true: any number of further segments (`[...]`), which `rest` names. `optional` orders
+ * patterns that differ only in what was optional: lower is tried first.
  */
 export interface PathPattern {
-  readonly segments: readonly (string | null)[]
+  readonly segments: readonly PathStep[]
   readonly bindings: readonly (string | null)[]
   readonly tail: boolean
+  readonly rest: string | null
   /** Number of segments that came from optional brackets. */
   readonly optional: number
 }
@@ -59,7 +61,7 @@ export function parsePath(source: string): ParsedPath {
 export function parseBasePath(source: string): ParsedPath {
   const nodes = parseNodes(source)
   if (typeof nodes === 'string') return invalid(source, nodes)
-  if (source.includes('[...]')) {
+  if (nodes.some(endsInTail)) {
     return invalid(
       source,
       'a base_path cannot end in [...], as its paths follow it: write [...] at their ends',
@@ -67,6 +69,9 @@ export function parseBasePath(source: string): ParsedPath {
   }
   return expand(source, nodes)
 }
+
+const endsInTail = (node: PathNode): boolean =>
+  node.kind === 'tail' || (node.kind === 'optional' && node.nodes.some(endsInTail))
 
 /**
  * Every path of a version: `base_path` then path, each given by its patterns. The slash that both bring
@@ -94,8 +99,8 @@ const repeatedName = (
   base: readonly PathPattern[],
   path: readonly PathPattern[],
 ): string | undefined => {
-  for (const { bindings } of path)
-    for (const name of bindings)
+  for (const { bindings, rest } of path)
+    for (const name of [...bindings, rest])
       if (name !== null && base.some((head) => head.bindings.includes(name))) return name
   return undefined
 }
@@ -143,7 +148,7 @@ export function keyOf(source: string): string {
   return typeof nodes === 'string' ? source : print(nodes)
 }
 
-const ROOT: PathPattern = { segments: [], bindings: [], tail: false, optional: 0 }
+const ROOT: PathPattern = { segments: [], bindings: [], tail: false, rest: null, optional: 0 }
 
 function expand(source: string, nodes: readonly PathNode[]): ParsedPath {
   if (countWays(nodes) > MAX_WAYS) return invalid(source, TOO_MANY_WAYS)
@@ -183,15 +188,19 @@ const isOptional = ({ kind }: PathNode): boolean => kind === 'optional'
 
 /** For nodes without brackets, which most paths are. */
 const onlyWay = (nodes: readonly PathNode[], optional: 0 | 1): PathPattern => {
-  const segments: (string | null)[] = []
+  const segments: PathStep[] = []
   const bindings: (string | null)[] = []
   let tail = false
+  let rest: string | null = null
   for (const node of nodes)
     if (node.kind === 'segment') {
-      segments.push(node.text)
-      bindings.push(node.name)
-    } else tail = true
-  return { segments, bindings, tail, optional: optional * segments.length }
+      segments.push(node.step)
+      bindings.push(...node.names)
+    } else if (node.kind === 'tail') {
+      tail = true
+      rest = node.name
+    }
+  return { segments, bindings, tail, rest, optional: optional * segments.length }
 }
 
 const stepsOf = (node: PathNode, optional: 0 | 1): readonly PathPattern[] =>
@@ -201,6 +210,7 @@ const concat = (head: PathPattern, rest: PathPattern): PathPattern => ({
   segments: [...head.segments, ...rest.segments],
   bindings: [...head.bindings, ...rest.bindings],
   tail: rest.tail,
+  rest: rest.rest,
   optional: head.optional + rest.optional,
 })
 
@@ -209,11 +219,14 @@ function inOrder(ways: readonly PathPattern[]): readonly PathPattern[] {
   if (ways.length === 1) return ways
   const byShape = new Map<string, PathPattern>()
   for (const way of [...ways].sort((a, b) => a.optional - b.optional)) {
-    const shape = printWay(way)
+    const shape = shapeOf(way)
     if (!byShape.has(shape)) byShape.set(shape, way)
   }
   return [...byShape.values()]
 }
+
+/** The same for patterns that match the same requests. */
+export const shapeOf = ({ segments, tail }: PathPattern): string => JSON.stringify([segments, tail])
 
 /** A `pathKey` already, where there are no brackets. */
 export const printWay = ({ segments, tail }: PathPattern): string => {
@@ -222,10 +235,13 @@ export const printWay = ({ segments, tail }: PathPattern): string => {
   return tail ? `${printed}/[...]` : printed
 }
 
-const printSegment = (text: string | null): string => {
-  if (text === null) return '/:'
-  return UNRESERVED.test(text) ? `/${text}` : `/${encodeURIComponent(text)}`
+const printSegment = (step: PathStep): string => {
+  if (step === null) return '/:'
+  return `/${typeof step === 'string' ? printText(step) : mixedKey(step, printText)}`
 }
+
+const printText = (text: string): string =>
+  UNRESERVED.test(text) ? text : encodeURIComponent(text)
 
 /** RFC 3986 §2.3. */
 const UNRESERVED = /^[\w.~-]*$/
@@ -234,7 +250,7 @@ function print(nodes: readonly PathNode[]): string {
   return nodes
     .map((node) => {
       if (node.kind === 'tail') return '/[...]'
-      return node.kind === 'optional' ? `[${print(node.nodes)}]` : printSegment(node.text)
+      return node.kind === 'optional' ? `[${print(node.nodes)}]` : printSegment(node.step)
     })
     .join('')
 }

@@ -1,10 +1,17 @@
 // Parses the syntax of path patterns into a tree of segments, brackets and tail, or says what is wrong. Knows nothing
 // of where a pattern may stand in a document. Never throws.
 
+import { lengthOf, MAX_TEXT, type PathStep, splitAtBindings } from './mixed-segment.ts'
+
+/** Names of bindings are null where they are `_`, and that of a tail also where it has none. */
 export type PathNode =
-  | { readonly kind: 'segment'; readonly text: string | null; readonly name: string | null }
+  | {
+      readonly kind: 'segment'
+      readonly step: PathStep
+      readonly names: readonly (string | null)[]
+    }
   | { readonly kind: 'optional'; readonly nodes: readonly PathNode[] }
-  | { readonly kind: 'tail' }
+  | { readonly kind: 'tail'; readonly name: string | null }
 
 export const MAX_WAYS = 64
 export const MAX_SEGMENTS = 64
@@ -71,12 +78,7 @@ function scanSlash(scanner: Scanner): string | undefined {
 
 function scanOpen(scanner: Scanner): string | undefined {
   const { source, at, place } = scanner
-  if (place === 'before' && source.startsWith('[...]', at)) {
-    scanner.level.nodes.push({ kind: 'tail' })
-    scanner.place = 'tail'
-    scanner.at += '[...]'.length
-    return undefined
-  }
+  if (place === 'before' && source.startsWith('[...', at)) return scanTail(scanner)
   if (place === 'behind' && source.charAt(at + 1) !== '/') {
     return "a '[' must stand at the start of a segment: '/a/[b]'"
   }
@@ -87,6 +89,20 @@ function scanOpen(scanner: Scanner): string | undefined {
   return undefined
 }
 
+function scanTail(scanner: Scanner): string | undefined {
+  const { source, at } = scanner
+  const end = source.indexOf(']', at)
+  const written = source.slice(at + '[...'.length, end === -1 ? source.length : end)
+  if (end === -1) return "a '[' is not closed"
+  if (written !== '' && !NAME.test(written)) return nameless(written)
+  const name = written === '' ? null : nameOf(written)
+  const repeated = name === null ? undefined : addName(scanner, name)
+  scanner.level.nodes.push({ kind: 'tail', name })
+  scanner.place = 'tail'
+  scanner.at = end + 1
+  return repeated
+}
+
 function scanClose(scanner: Scanner): string | undefined {
   const around = scanner.outer.pop()
   if (around === undefined) return "a ']' closes nothing"
@@ -95,7 +111,9 @@ function scanClose(scanner: Scanner): string | undefined {
   if (frame.openedAt === 'behind' && scanner.place === 'before') {
     return "'[/…/]' leaves the slash behind it open: write '[/…]'"
   }
-  around.nodes.push({ kind: 'optional', nodes: frame.nodes })
+  const [first] = frame.nodes
+  // A tail may be empty anyway, and then has its name.
+  around.nodes.push(first?.kind === 'tail' ? first : { kind: 'optional', nodes: frame.nodes })
   scanner.level = around
   scanner.at += 1
   return undefined
@@ -108,7 +126,7 @@ function scanSegment(scanner: Scanner): string | undefined {
   scanner.place = 'behind'
   scanner.segments += 1
   if (scanner.segments > MAX_SEGMENTS) return TOO_MANY_SEGMENTS
-  return text.startsWith(':') ? addBinding(scanner, text.slice(1)) : addLiteral(scanner, text)
+  return text.includes(':') ? addBindings(scanner, text) : addLiteral(scanner, text)
 }
 
 function segmentText(scanner: Scanner): string {
@@ -120,26 +138,77 @@ function segmentText(scanner: Scanner): string {
 /** `/`, `[`, `]` */
 const isMark = (code: number): boolean => code === 0x2f || code === 0x5b || code === 0x5d
 
-function addBinding(scanner: Scanner, name: string): string | undefined {
-  if (!/^[\w-]+$/.test(name)) {
-    return `the binding ':${shown(name)}' needs a name of letters, digits, '_' and '-'`
-  }
+const NAME = /^[\w-]+$/
+
+function addBindings(scanner: Scanner, raw: string): string | undefined {
+  if (raw.startsWith(':') && NAME.test(raw.slice(1)))
+    return addSegment(scanner, null, [raw.slice(1)])
+  const { texts, names } = splitAtBindings(raw)
+  const [begin = '', ...others] = texts
+  if (begin.startsWith(':')) return nameless(raw.slice(1))
+  if (names.length === 0) return addLiteral(scanner, raw)
+  if (others.some((text) => LIKE_OTHERS.test(text))) return nameless(raw.slice(begin.length + 1))
+  const decoded = texts.map(literalText)
+  if (decoded.every((text) => typeof text === 'string')) return addMixed(scanner, decoded, names)
+  return decoded.find((text) => typeof text !== 'string')?.fault
+}
+
+/** Behind a binding other gateways write an expression for it, or how often it may occur. Here it is percent-encoded. */
+const LIKE_OTHERS = /^[({<*+?]/
+
+const addMixed = (
+  scanner: Scanner,
+  texts: readonly string[],
+  names: readonly string[],
+): string | undefined =>
+  lengthOf(texts) > MAX_TEXT
+    ? `a segment has more than ${MAX_TEXT} characters beside its bindings`
+    : addSegment(scanner, texts, names)
+
+const nameless = (name: string): string =>
+  `the binding ':${shown(name)}' needs a name of letters, digits, '_' and '-'`
+
+/** `_` binds nothing. */
+const nameOf = (written: string): string | null => (written === '_' ? null : written)
+
+function addName(scanner: Scanner, name: string): string | undefined {
   if (scanner.names.includes(name)) return `the binding ':${shown(name)}' occurs twice; rename one`
-  const isNamed = name !== '_'
-  if (isNamed) scanner.names.push(name)
-  scanner.level.nodes.push({ kind: 'segment', text: null, name: isNamed ? name : null })
+  scanner.names.push(name)
+  return undefined
+}
+
+function addSegment(
+  scanner: Scanner,
+  step: PathStep,
+  written: readonly string[],
+): string | undefined {
+  const names = written.map(nameOf)
+  scanner.level.nodes.push({ kind: 'segment', step, names })
+  for (const name of names) {
+    const repeated = name === null ? undefined : addName(scanner, name)
+    if (repeated !== undefined) return repeated
+  }
   return undefined
 }
 
 function addLiteral(scanner: Scanner, raw: string): string | undefined {
-  if (/[?#]/.test(raw))
-    return "a query or fragment is no part of a path: leave it out, or encode '?' as '%3F', '#' as '%23'"
-  const text = decode(raw)
-  if (text === undefined)
-    return `'${shown(raw)}' is not percent-encoded UTF-8; a '%' is written '%25'`
+  const text = literalText(raw)
+  if (typeof text !== 'string') return text.fault
   if (text === '.' || text === '..') return "a segment '.' or '..' never matches a request"
-  scanner.level.nodes.push({ kind: 'segment', text, name: null })
-  return undefined
+  return addSegment(scanner, text, [])
+}
+
+function literalText(raw: string): string | { readonly fault: string } {
+  if (/[?#]/.test(raw))
+    return {
+      fault:
+        "a query or fragment is no part of a path: leave it out, or encode '?' as '%3F', '#' as '%23'",
+    }
+  return (
+    decode(raw) ?? {
+      fault: `'${shown(raw)}' is not percent-encoded UTF-8; a '%' is written '%25'`,
+    }
+  )
 }
 
 function decode(raw: string): string | undefined {

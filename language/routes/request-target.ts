@@ -38,3 +38,16 @@ const firstOf = (a: number, b: number, otherwise: number): number => {
   if (a < 0) return b < 0 ? otherwise : b
   return b < 0 ? a : Math.min(a, b)
 }
+
+/**
+ * What follows the first `segments` segments of a path, as it was sent, without a slash in front.
+ * @example restOf('/files/a%20b/c/', 1) // 'a%20b/c/'
+ */
+export const restOf = (path: string, segments: number): string => {
+  let at = 0
+  for (let passed = 0; passed < segments; passed++) {
+    at = path.indexOf('/', at + 1)
+    if (at === -1) return ''
+  }
+  return path.slice(at + 1)
+}

@@ -76,7 +76,7 @@ const VERSION_KEYS: Keys = {
     { examples: ['/v1', '/[v1.0]'] },
   ),
   paths: key(
-    'Path to Path Object. A path may hold bindings (/users/:id), optional segments (/[x]) and a tail (/[...]). For / write /[index]; /ws is reserved.',
+    'Path to Path Object. A path may hold bindings (/users/:id, /files/:name.json), optional segments (/[x]) and a tail (/[...], or /[...rest] with a name). For / write /[index]; /ws is reserved.',
     { type: 'object', ...atMost(2000, ref('path')) },
   ),
   ...levelKeys(VERSION_PARTS),

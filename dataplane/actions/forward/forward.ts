@@ -71,6 +71,7 @@ export const prepareForward = (
     security,
     readsBody: outcome.readsResultBody && !outcome.passesThrough,
     isServedByGet,
+    rest: operation.rest,
   })
   const limitsOf = prepareLimits(operation.limits, environment.callTimeoutMs)
   const credential =

@@ -66,6 +66,8 @@ export interface RequestOptions {
   readonly readsBody: boolean
   /** Then HEAD is sent as GET, as the response to a HEAD would have no body. */
   readonly isServedByGet: boolean
+  /** Name of the binding that has the rest of the client's path. */
+  readonly rest?: string | undefined
 }
 
 type PrepareRequest = (exchange: Exchange) => OutgoingRequest
@@ -79,8 +81,9 @@ export const prepareRequest = ({
   security,
   readsBody,
   isServedByGet,
+  rest,
 }: RequestOptions): PrepareRequest => {
-  const pathAndQuery = preparePathAndQuery(action)
+  const pathAndQuery = preparePathAndQuery(action, rest)
   const isNamed = isNamedByDocument(action)
   const allHeaders = prepareHeaders(action, credentialOf(security))
   const headers = readsBody
@@ -148,13 +151,17 @@ const badHost = (host: Template, message: string): Error =>
 const HOST = { member: '/action/host' }
 const HEADERS = { member: '/action/headers' }
 
-const preparePathAndQuery = (action: ForwardAction): ((exchange: Exchange) => string) => {
+const preparePathAndQuery = (
+  action: ForwardAction,
+  rest: string | undefined,
+): ((exchange: Exchange) => string) => {
   const path =
     action.path &&
     urlWriter(action.path, {
       part: encodeSegment,
       queryPart: encodePart,
       text: encodePathText,
+      rest,
     })
   const query =
     action.queryString && urlWriter(action.queryString, { part: encodePart, text: encodeQueryText })

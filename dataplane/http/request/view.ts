@@ -10,6 +10,7 @@ import type { RequestView } from '../../context.ts'
 import { requestHeaderMap } from '../../header-map.ts'
 import { canonicalAddress } from '../../plain-address.ts'
 import type { Candidate, Match } from '../../../language/router/route.ts'
+import { restOf } from '../../../language/routes/request-target.ts'
 import type { Client } from './forwarded.ts'
 import type { RequestHead } from './head.ts'
 
@@ -72,7 +73,7 @@ export const fillRequestView = <T>(
   if (needs.host) fillHost(view, facts)
   if (needs.headers) view.headers = requestHeaderMap(facts.request.rawHeaders)
   if (needs.queryParams) view.query_params = queryParams(target.query)
-  if (needs.bindings) view.bindings = bindingMap(facts.match, facts.candidate)
+  if (needs.bindings) view.bindings = bindingMap(facts)
 }
 
 const NOTHING: ValueMap = Object.freeze({})
@@ -93,26 +94,26 @@ const fillHost = <T>(view: RequestView, { head, request }: RequestFacts<T>): voi
   view.port = port === '' ? String(request.socket.localPort ?? '') : port
 }
 
-const bindingMap = <T>(match: Match<T>, candidate: Candidate<T>): ValueMap => {
+const bindingMap = <T>({ match, candidate, head }: RequestFacts<T>): ValueMap => {
   const map: Record<string, Value> = {}
+  const { bindings, rest, segments } = candidate.pattern
   // Each document has a host of its own, so it is mostly not in the processor's cache.
-  if (match.hostCaptures.length > 0)
-    bind(map, candidate.host.bindings, candidate.host.labels, match.hostCaptures)
-  bind(map, candidate.pattern.bindings, candidate.pattern.segments, match.captures)
+  if (match.hostCaptures.length > 0) {
+    const names = candidate.host.bindings.filter((_, at) => candidate.host.labels[at] === null)
+    bind(map, names, match.hostCaptures)
+  }
+  bind(map, bindings, match.captures)
+  if (rest !== null) setOwn(map, rest, restOf(head.target.path, segments.length))
   return map
 }
 
 const bind = (
   map: Record<string, Value>,
   names: readonly (string | null)[],
-  slots: readonly (string | null)[],
   captures: readonly string[],
 ): void => {
-  let taken = 0
-  for (const [index, slot] of slots.entries()) {
-    if (slot !== null) continue
-    const name = names[index]
-    const value = captures[taken++]
-    if (typeof name === 'string' && value !== undefined) setOwn(map, name, value)
+  for (const [index, name] of names.entries()) {
+    const value = captures[index]
+    if (name !== null && value !== undefined) setOwn(map, name, value)
   }
 }

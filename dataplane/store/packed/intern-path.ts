@@ -17,9 +17,10 @@ export const createPathInterner = (): ((shape: PathShape) => PathShape) => {
 }
 
 /** Lists that grew element by element have room for 17: copies have what they need. Measured: 4 KB a document. */
-const trim = ({ segments, bindings, tail, optional }: PathPattern): PathPattern => ({
+const trim = ({ segments, bindings, tail, rest, optional }: PathPattern): PathPattern => ({
   segments: segments.slice(),
   bindings: bindings.slice(),
   tail,
+  rest,
   optional,
 })

@@ -488,7 +488,7 @@ describe('paths and hosts that are served', () => {
       '/items/:id:',
       '/items/*:',
       [
-        "11:7 warning TakenLiterally '*' is plain text here: write '[...]' at the end for any further segments, or ':name' for one",
+        "11:7 warning TakenLiterally '*' is plain text here: write '[...rest]' at the end for any further segments, or ':name' for one",
         "16:45 error AlwaysFails {{request.bindings.id}} fails for every GET /v1/items/*: the path /v1/items/* has no binding 'id'; a segment is bound with a colon, as in /v1/items/:id",
       ],
     ],
@@ -505,7 +505,7 @@ describe('paths and hosts that are served', () => {
       '/items/:id:',
       "'/:a*':",
       [
-        "11:7 error invalid_path The path '/:a*' is invalid: the binding ':a*' needs a name of letters, digits, '_' and '-'; in place of ':a*' write '[...]' at the end for any further segments, or ':name' for one",
+        "11:7 error invalid_path The path '/:a*' is invalid: the binding ':a*' needs a name of letters, digits, '_' and '-'; in place of ':a*' write '[...rest]' at the end for any further segments, or ':name' for one",
       ],
     ],
     [

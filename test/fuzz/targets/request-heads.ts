@@ -21,6 +21,8 @@ const chunk = (text: string): string => `${text.length.toString(16)}\r\n${text}\
 const SEEDS = [
   request('GET /a?b=c'),
   request('HEAD /a'),
+  request('GET /strip/a%2Fb/c%20d/?e=f'),
+  request('GET /%73trip/strip/;x//..%2f?'),
   request('DELETE /a/b%2Fc;d', ['X-Forwarded-For: 1.2.3.4', 'Cookie: a=b']),
   request('POST /p', ['Content-Type: application/json', 'Content-Length: 7'], '{"a":1}'),
   request('POST /p', ['Content-Type: text/plain', `Content-Length: ${HIDDEN.length}`], HIDDEN),
@@ -232,10 +234,22 @@ const takeOne = (sent: StrictRequest[], seen: StrictRequest): boolean => {
 }
 
 const isSame = (client: StrictRequest, upstream: StrictRequest): boolean =>
-  keyOf(client) === keyOf(upstream) ||
+  keyOf({ ...client, target: strippedOf(client) }) === keyOf(upstream) ||
   // Its body is written anew, by the document.
   (lettersOf(client.target) === '/read' &&
     keyOf({ ...client, body: upstream.body }) === keyOf(upstream))
+
+/** Without the prefix that the document takes off. */
+const strippedOf = ({ method, target }: StrictRequest): string => {
+  const sent = forwardedOf(target)
+  const [prefix = '', first = ''] = /^\/([^/?]*)\/?/.exec(sent) ?? []
+  const isStripped =
+    /^(?:GET|HEAD)$/.test(method) && first.replaceAll(ESCAPE, decodeURIComponent) === 'strip'
+  return isStripped ? `/${sent.slice(prefix.length)}` : sent
+}
+
+/** Of ASCII. */
+const ESCAPE = /%[2-7][0-9a-f]/gi
 
 const keyOf = ({ method, target, body }: StrictRequest): string =>
   JSON.stringify([method, forwardedOf(target), body.toString('latin1')])
@@ -286,6 +300,9 @@ const forwardsTo = (host: string): object => {
   return {
     '/fine': { get: { action: { type: 'static', body: 'fine' }, response: {} } },
     '/read': { post: { action: { type: 'forward', host, body: '{{request.body}}' } } },
+    '/strip/[...rest]': {
+      get: { action: { ...forward.action, path: '/{{request.bindings.rest}}' } },
+    },
     '/[...]': { ...all, options: forward },
   }
 }

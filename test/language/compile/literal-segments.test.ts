@@ -1,7 +1,7 @@
 import { describe, expect, it } from '@jest/globals'
 import { literalBinding, literalSegment } from '../../../language/compile/literal-segments.ts'
 
-const REST = "'[...]' at the end for any further segments, or ':name' for one"
+const REST = "'[...rest]' at the end for any further segments, or ':name' for one"
 
 const one = (name: string): string => `':${name}' for a segment of any value`
 
@@ -35,8 +35,6 @@ describe('a segment of a path that another gateway would read, and this one does
     ['{rest:path}', REST],
     ['{rest:.*}', REST],
     ['<path:rest>', REST],
-    ['[...slug]', REST],
-    ['[[...slug]]', REST],
     [':rest*', REST],
     [':rest+', REST],
     [':rest(.*)', REST],
@@ -57,24 +55,18 @@ describe('a segment of a path that another gateway would read, and this one does
     [String.raw`\d+`, noRegularExpression('name')],
     ['^orders$', noRegularExpression('name')],
     ['orders.*', noRegularExpression('name')],
-    [':id.json', whole('id')],
-    [':id:cancel', whole('id')],
-    [':user-id.json', whole('user-id')],
-    [':lat,:lon', whole('lat')],
-    [':from-:to', whole('from')],
-    [':id@x', whole('id')],
-    ['{id}.json', whole('id')],
-    ['{id}:cancel', whole('id')],
-    ['{id:int}.json', whole('id')],
+    ['{id}.json', "':id.json'"],
+    ['{id}:cancel', "':id:cancel'"],
+    ['{id:int}.json', "':id.json'"],
+    ['{lat},{lon}', "':lat,:lon'"],
     ['v{version}', whole('version')],
-    ['<id>.json', whole('id')],
+    ['<id>.json', "':id.json'"],
     ['{name=shelves', whole('name')],
-    ['Products({id})', whole('id')],
-    ["Products('{id}')", whole('id')],
-    ['Products(:id)', whole('id')],
-    ['Products(key)', whole('key')],
-    ["Products('key')", whole('key')],
-    ['(key)', whole('key')],
+    ['Products({id})', "'Products(:id)'"],
+    ["Products('{id}')", "'Products(':id')'"],
+    ['Products(key)', "'Products(:key)'"],
+    ["Products('key')", "'Products(':key')'"],
+    ['(key)', "'(:key)'"],
   ])('%s', (segment, remedy) => {
     expect(literalSegment(`/items/${segment}`)).toEqual({ segment, remedy })
   })
@@ -92,6 +84,12 @@ describe('a segment of a path that another gateway would read, and this one does
     ':from-',
     '[:id]',
     '[...]',
+    '[...slug]',
+    '[[...slug]]',
+    ':id.json',
+    ':id:cancel',
+    ':lat,:lon',
+    'Products(:id)',
     '[x]',
     '{}',
     '()',

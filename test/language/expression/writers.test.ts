@@ -258,6 +258,22 @@ describe('urlWriter', () => {
     expect(urlWriter(template, encoding)(context())).toBe(expected)
   })
 
+  it.each<[string, string]>([
+    ['/{{request.bindings.rest}}', '/a%20b/ö'],
+    ['{{request.bindings.rest}}', 'a%20b/ö'],
+    ['/v1/{{request.bindings.rest}}/x', '/v1/a%20b/ö/x'],
+    ['{{variables.below}}', '/w/a%20b/ö'],
+    ['/{{request.bindings.rest |> string}}', '/a%2520b%2F%C3%B6'],
+    ['/x?p={{request.bindings.rest}}', '/x?p=a%2520b%2F%C3%B6'],
+    ['/{{request.bindings.other}}', '/a%2520b%2F%C3%B6'],
+  ])('with a rest of the path %s: %s', (source, expected) => {
+    const below = { below: '/w/{{request.bindings.rest}}' }
+    const { template } = folded(source, { variables: below })
+    const bindings = { rest: 'a%20b/ö', other: 'a%20b/ö' }
+    const write = urlWriter(template, { ...encoding, rest: 'rest' })
+    expect(write(contextOf({ request: { bindings } }))).toBe(expected)
+  })
+
   it('a known part is the document’s, wherever the template comes from', () => {
     const template: Template = {
       kind: 'text',

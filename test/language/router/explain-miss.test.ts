@@ -5,6 +5,7 @@ import { describe, expect, it } from '@jest/globals'
 import { explainMiss } from '../../../language/router/explain-miss.ts'
 import { match } from '../../../language/router/match.ts'
 import { edit, emptyTable } from '../../../language/router/route-table.ts'
+import type { PathPattern } from '../../../language/routes/path-pattern.ts'
 import { routeSet } from './routes.ts'
 
 const editor = edit(emptyTable<string>())
@@ -16,6 +17,7 @@ editor.put(
     paths: ['/users/:id/posts', '/exact', '/files/[...]'],
   }),
 )
+editor.put(routeSet({ id: 'mixed', host: 'mixed.test', paths: ['/:a.json/x', '/:a,:b/y'] }))
 editor.put(routeSet({ id: 'rest', host: '[...].acme.com', paths: ['/rest'] }))
 editor.put(
   routeSet({
@@ -26,8 +28,13 @@ editor.put(
 )
 const table = editor.done()
 
-const textOf = (segments: readonly (string | null)[], tail: boolean): string =>
-  [...segments.map((segment) => segment ?? ':'), ...(tail ? ['[...]'] : [])].join('/')
+const textOf = (segments: PathPattern['segments'], tail: boolean): string =>
+  [...segments.map(stepText), ...(tail ? ['[...]'] : [])].join('/')
+
+const stepText = (step: PathPattern['segments'][number]): string => {
+  if (step === null) return ':'
+  return typeof step === 'string' ? step : step.join(':')
+}
 
 const explain = (host: string, path: string): readonly string[] =>
   explainMiss(table, host, path).map(
@@ -60,6 +67,9 @@ describe('Of a path that nothing serves', () => {
     ],
     ['www.acme.com', '/rest/%6Dore', ['rest rest 1 path too long']],
     ['www.acme.com', '/', ['rest rest 0 path too short']],
+    ['mixed.test', '/1.json/y', ['mixed :.json/x 1 segment']],
+    ['mixed.test', '/1,2/y/z', ['mixed :,:/y 2 path too long']],
+    ['mixed.test', '/.json/x', ['mixed :.json/x 0 segment']],
     ['elsewhere.test', '/v1/users', []],
     ['api.acme.com', '/%zz', []],
     ['api.acme.com', '*', []],

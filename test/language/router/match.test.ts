@@ -146,6 +146,98 @@ describe('paths', () => {
   })
 })
 
+describe('segments with text beside their bindings', () => {
+  const table = tableOf({
+    id: 'd',
+    host: 'h',
+    paths: [
+      '/images/:id.jpg',
+      '/images/:id',
+      '/images/logo.jpg',
+      '/s/:f.ts',
+      '/s/:f.tst',
+      '/s/:f.d.ts',
+      '/p/prefix-:id',
+      '/p/prefix-:id/x',
+      '/o/:id:cancel',
+      '/o/:id:undo/x',
+      '/r/:from..:to',
+      '/c/:lat,:lon',
+      '/c/:lat,:lon/x',
+      '/k/(:key)',
+      "/Products(':key')/:name",
+      '/eq/:a.b',
+      '/eq/b.:a',
+      '/back/:a.json/x',
+      '/back/:a/y',
+      '/w/:name.:ext',
+    ],
+  })
+
+  it.each<[string, string | undefined, readonly string[]]>([
+    ['/images/12346-fr.jpg', '/images/:id.jpg', ['12346-fr']],
+    ['/images/a.b.jpg.jpg', '/images/:id.jpg', ['a.b.jpg']],
+    ['/images/%61%2Fb.jp%67', '/images/:id.jpg', ['a/b']],
+    ['/images/a.jpg/', '/images/:id.jpg', ['a']],
+    ['/images/logo.jpg', '/images/logo.jpg', []],
+    ['/images/.jpg', '/images/:id', ['.jpg']],
+    ['/images/a.JPG', '/images/:id', ['a.JPG']],
+    ['/images/a.jpgx', '/images/:id', ['a.jpgx']],
+    ['/images/..jpg', '/images/:id.jpg', ['.']],
+    ['/images/', undefined, []],
+    ['/s/bar.ts', '/s/:f.ts', ['bar']],
+    ['/s/bar.tst', '/s/:f.tst', ['bar']],
+    ['/s/bar.d.ts', '/s/:f.d.ts', ['bar']],
+    ['/s/.d.ts', '/s/:f.ts', ['.d']],
+    ['/p/prefix-1111', '/p/prefix-:id', ['1111']],
+    ['/p/prefix1111', undefined, []],
+    ['/p/prefix-', undefined, []],
+    ['/o/7:cancel', '/o/:id:cancel', ['7']],
+    ['/o/7:cancel:cancel', '/o/:id:cancel', ['7:cancel']],
+    ['/o/7%3Acancel', '/o/:id:cancel', ['7']],
+    ['/o/7:undo', undefined, []],
+    ['/r/1..2', '/r/:from..:to', ['1', '2']],
+    ['/r/1...2', '/r/:from..:to', ['1', '.2']],
+    ['/r/..2', undefined, []],
+    ['/r/..', undefined, []],
+    ['/r/1..', undefined, []],
+    ['/c/47.5,-8.5/x', '/c/:lat,:lon/x', ['47.5', '-8.5']],
+    ['/c/1,2,3', '/c/:lat,:lon', ['1', '2,3']],
+    ['/c/,,3', '/c/:lat,:lon', [',', '3']],
+    ['/c/,', undefined, []],
+    ['/k/()', undefined, []],
+    ['/k/(a)', '/k/(:key)', ['a']],
+    ["/Products('a')/b", "/Products(':key')/:name", ['a', 'b']],
+    ['/eq/b.b', '/eq/b.:a', ['b']],
+    ['/back/a.json/y', '/back/:a/y', ['a.json']],
+    ['/w/a.tar.gz', '/w/:name.:ext', ['a', 'tar.gz']],
+    ['/w/...', '/w/:name.:ext', ['.', '.']],
+    ['/w/..', undefined, []],
+    ['/w/%2e.', undefined, []],
+  ])('%s is served by %s', (path, expected, captures) => {
+    const found = match(table, 'h', path)
+    const target = typeof found === 'object' ? found.candidates[0]?.target : found
+    expect([target, typeof found === 'object' ? found.captures : []]).toEqual([
+      expected === undefined ? undefined : `d ${expected}`,
+      captures,
+    ])
+  })
+
+  it('are all found again when a document with others is taken out of the table', () => {
+    const others = routeSet({ id: 'o', host: 'h', paths: ['/images/:id.png', '/c/:a;;:b'] })
+    const editor = edit(table)
+    editor.put(others)
+    const both = editor.done()
+    expect(served(both, 'h', '/images/a.png')).toEqual(['o /images/:id.png'])
+    const next = edit(both)
+    next.remove('o')
+    const one = next.done()
+    expect(served(one, 'h', '/images/a.png')).toEqual(['d /images/:id'])
+    expect(served(one, 'h', '/images/a.jpg')).toEqual(['d /images/:id.jpg'])
+    expect(served(both, 'h', '/c/1;;2')).toEqual(['o /c/:a;;:b'])
+  })
+})
+
 describe('documents that share a path', () => {
   it.each<[string, readonly SetSource[], readonly string[]]>([
     [
@@ -334,6 +426,28 @@ describe('a path that leads nowhere in very many ways', () => {
     expect(reads.mock.calls.length).toBeLessThan(80 * 4000)
     reads.mockRestore()
     expect(served(table, 'h', path)).toHaveLength(1)
+  })
+
+  it('nor is a segment split in all the ways in which it can be', () => {
+    const bindings = Array.from({ length: 30 }, (_, at) => `:b${at}`)
+    const table = tableOf({
+      id: 'd',
+      host: 'h',
+      paths: [`/${bindings.join(',')}!`, `/${bindings.join(',,')}/x`, '/[...]'],
+    })
+    const searches = jest.spyOn(String.prototype, 'indexOf')
+    expect(served(table, 'h', `/${','.repeat(8192)}/y`)).toEqual(['d /[...]'])
+    expect(searches.mock.calls.length).toBeLessThan(100)
+    searches.mockRestore()
+    expect(served(table, 'h', `/${','.repeat(8192)}!`)).toEqual([`d /${bindings.join(',')}!`])
+  })
+
+  it('nor is a long segment looked through for each of very many patterns', () => {
+    const others = Array.from({ length: 400 }, (_, at) => `/:a,${at}x,:b/:c`)
+    const table = tableOf({ id: 'd', host: 'h', paths: [...others, '/[...]'] })
+    expect(served(table, 'h', `/${'a'.repeat(400)}`)).toEqual(['d /[...]'])
+    // What is less specific is not served in the place of what was not looked at.
+    expect(served(table, 'h', `/${'a'.repeat(8192)}`)).toBeUndefined()
   })
 
   it('nor over all host patterns together', () => {

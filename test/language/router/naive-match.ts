@@ -1,6 +1,7 @@
 // What the route table must answer, the slow and plain way: every route of every document is tried.
 
 import type { HostPattern } from '../../../language/routes/host-pattern.ts'
+import type { PathStep } from '../../../language/routes/mixed-segment.ts'
 import type { PathPattern } from '../../../language/routes/path-pattern.ts'
 import type { RouteSet } from '../../../language/router/route.ts'
 
@@ -15,7 +16,7 @@ interface Served {
 interface Fit {
   readonly served: { readonly target: string; readonly captures: readonly string[] }
   readonly hostCaptures: readonly string[]
-  /** Smaller is first: literal `0`, one of any text `1`, tail `2`, position by position. */
+  /** Smaller is first: literal `0`, text around bindings `1`, one of any text `2`, tail `3`, position by position. */
   readonly kinds: string
   readonly hostKinds: string
   readonly specificity: number
@@ -75,7 +76,7 @@ function fitsOf(
           {
             served: { target: route.target, captures },
             hostCaptures,
-            kinds: kindsOf(pattern.segments) + (pattern.tail ? '2' : ''),
+            kinds: kindsOf(pattern.segments) + (pattern.tail ? '3' : ''),
             hostKinds: kindsOf(host.labels.toReversed()),
             specificity:
               2 * host.labels.filter((label) => label !== null).length + (host.tail ? 0 : 1),
@@ -87,8 +88,19 @@ function fitsOf(
   )
 }
 
-const kindsOf = (steps: readonly (string | null)[]): string =>
-  steps.map((step) => (step === null ? '1' : '0')).join('')
+const kindsOf = (steps: readonly PathStep[]): string => steps.map(kindOf).join('')
+
+const kindOf = (step: PathStep): string => {
+  if (step === null) return '2'
+  return typeof step === 'string' ? '0' : `1${rankOf(step)}`
+}
+
+/** Longer texts first: all of them, that at the beginning, that at the end. */
+const rankOf = (texts: readonly string[]): string =>
+  [texts.join(''), texts[0] ?? '', texts.at(-1) ?? '']
+    .map((text) => String(999 - text.length))
+    .concat(texts.join('\0'))
+    .join()
 
 function fitHost(host: HostPattern, labels: readonly string[]): readonly string[] | undefined {
   const extra = labels.length - host.labels.length
@@ -103,8 +115,14 @@ function fitHost(host: HostPattern, labels: readonly string[]): readonly string[
 function fitPath(pattern: PathPattern, segments: readonly string[]): readonly string[] | undefined {
   const extra = segments.length - pattern.segments.length
   if (extra < 0 || (extra > 0 && !pattern.tail)) return undefined
-  const fits = pattern.segments.every((text, at) => text === null || text === segments[at])
-  return fits ? segments.filter((_, at) => pattern.segments[at] === null) : undefined
+  const captures = pattern.segments.map((step, at) => fitStep(step, segments[at] ?? ''))
+  return captures.every((captured) => captured !== undefined) ? captures.flat() : undefined
+}
+
+function fitStep(step: PathStep, segment: string): readonly string[] | undefined {
+  if (typeof step === 'string') return step === segment ? [] : undefined
+  const texts = (step ?? ['', '']).map((text) => text.replaceAll(/[^\w]/g, String.raw`\$&`))
+  return new RegExp(`^${texts.join('(.+?)')}$`, 's').exec(segment)?.slice(1)
 }
 
 function segmentsOf(path: string): readonly string[] | 'malformed' {

@@ -58,10 +58,13 @@ const HOSTS = [
   '[...][c.]b',
 ]
 
+/** Each `:` and `;` is a binding. */
+const MIXED = [':,;', ':.;', ':.a', 'a.:', '(:)', ':%2Ca', 'a.:.a']
+
 const anyPath = fc
   .array(
     fc.tuple(
-      fc.constantFrom('a', 'b', 'c', '%61', 'a%2Fb', '__proto__', ':'),
+      fc.constantFrom('a', 'b', 'c', '%61', 'a%2Fb', '__proto__', ':', ...MIXED),
       fc.constantFrom('', '', '', '[', '[x/'),
     ),
     { minLength: 1, maxLength: 4 },
@@ -70,7 +73,8 @@ const anyPath = fc
     fc.constantFrom('', '', '/[...]').map((tail) => {
       const open = parts.filter(([, bracket]) => bracket !== '').length
       const body = parts.map(
-        ([text, bracket], at) => `/${bracket}${text === ':' ? `:p${at}` : text}`,
+        ([text, bracket], at) =>
+          `/${bracket}${text.replaceAll(/[:;]/g, (mark, place) => `:p${at}${mark === ':' ? '' : place}`)}`,
       )
       return body.join('') + tail + ']'.repeat(open)
     }),
@@ -128,6 +132,13 @@ const anyRequestPath = fc
       '.',
       '%2e%2E',
       '...',
+      'a.a',
+      'a,a.a',
+      'a.a.a,a',
+      '%61.b%2Ca',
+      '(a,b)',
+      '(a)',
+      '.a',
       '%zz',
       '%ff',
     ),

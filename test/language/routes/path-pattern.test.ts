@@ -10,12 +10,12 @@ import {
   type PathPattern,
   webSocketPath,
 } from '../../../language/routes/path-pattern.ts'
+import { writePathPattern } from '../../../language/router/write-pattern.ts'
 
 /** `/a/:id/[...]` and the number of optional segments in it. */
-const shown = ({ segments, bindings, tail, optional }: PathPattern): string =>
-  segments.map((text, at) => `/${text ?? `:${bindings[at] ?? '_'}`}`).join('') +
-  (tail ? '/[...]' : '') +
-  (optional > 0 ? ` ${optional}` : '')
+const shown = (pattern: PathPattern): string =>
+  writePathPattern(pattern).replace(/^\/$/, '') +
+  (pattern.optional > 0 ? ` ${pattern.optional}` : '')
 
 const ways = (parsed: ParsedPath): readonly string[] =>
   parsed.ok ? parsed.patterns.map(shown) : [parsed.code, parsed.message]
@@ -56,8 +56,43 @@ describe('a path', () => {
     ['/:ws', ['/:ws']],
     ['/.../.x', ['/.../.x']],
     ['/constructor/:__proto__', ['/constructor/:__proto__']],
+    ['/t/[...rest]', ['/t/[...rest]']],
+    ['/t/[..._]/', ['/t/[...]']],
+    ['/t/[[...rest]]', ['/t/[...rest]']],
+    ['/[x/[...a-b]]', ['', '/x/[...a-b] 1']],
+    ['/[:a]/[:a,:b]', ['invalid_path', expect.stringContaining("':a' occurs twice")]],
+    ['/[:a.x]/b', ['/b', '/:a.x/b 1']],
   ])('%s gives %j', (source, expected) => {
     expect(ways(parsePath(source))).toEqual(expected)
+  })
+
+  it.each<[string, PathPattern['segments'][number], readonly (string | null)[]]>([
+    ['/:id.json', ['', '.json'], ['id']],
+    ['/:id:cancel', ['', ':cancel'], ['id']],
+    ['/:a,:b', ['', ',', ''], ['a', 'b']],
+    ['/(:key)', ['(', ')'], ['key']],
+    ["/Products(':key')", ["Products('", "')"], ['key']],
+    ['/:from-:to', ['', '-', ''], ['from', 'to']],
+    ['/prefix-:id', ['prefix-', ''], ['id']],
+    ['/:user-id.json', ['', '.json'], ['user-id']],
+    ['/:a..:b', ['', '..', ''], ['a', 'b']],
+    ['/:kind::name', ['', ':', ''], ['kind', 'name']],
+    ['/:_.json', ['', '.json'], [null]],
+    ['/:a-', null, ['a-']],
+    ['/:id%28:n%29', ['', '(', ')'], ['id', 'n']],
+    ['/:a%2C:b', ['', ',', ''], ['a', 'b']],
+    ['/:a.%2F', ['', './'], ['a']],
+    ['/documents:search', 'documents:search', []],
+    ['/!room:server', '!room:server', []],
+    ['/caf%C3%A9:search', 'café:search', []],
+    ['/café:search', 'café:search', []],
+    ['/a_:b', 'a_:b', []],
+    ['/(:)', '(:)', []],
+    ['/a,:', 'a,:', []],
+    ['/%3Aid.json', ':id.json', []],
+    [`/${'x:'.repeat(5000)}`, 'x:'.repeat(5000), []],
+  ])('%s has the segment %j', (source, step, bindings) => {
+    expect(parsePath(source)).toMatchObject({ patterns: [{ segments: [step], bindings }] })
   })
 
   it('has one segment that holds a slash', () => {
@@ -89,7 +124,26 @@ describe('a path', () => {
     ['/:a/b/:c/:a', "':a' occurs twice"],
     ['/x/[:id]/:id', "':id' occurs twice"],
     ['/:', 'needs a name'],
-    ['/:id.json', 'needs a name'],
+    ['/::id', 'needs a name'],
+    ['/:(id)', 'needs a name'],
+    [String.raw`/:id(\d+)`, 'needs a name'],
+    ['/x-:id{2}', 'needs a name'],
+    ['/:id*', 'needs a name'],
+    ['/:id+.x', 'needs a name'],
+    ['/:entity(:key)', 'needs a name'],
+    ['/:id?', 'needs a name'],
+    ['/:id<int>', 'needs a name'],
+    ['/:a,:a', "':a' occurs twice"],
+    ['/:a/[...a]', "':a' occurs twice"],
+    ['/:a.%zz', 'percent-encoded'],
+    ['/:a.#', 'query'],
+    [`/:a${'.'.repeat(101)}`, 'more than 100 characters'],
+    ['/[...a', 'not closed'],
+    ['/[...a/b]', 'needs a name'],
+    ['/[...é]', 'needs a name'],
+    ['/[....]', 'needs a name'],
+    ['/[...rest]/x', 'nothing may follow'],
+    ['/a[...rest]', 'start of a segment'],
     ['/a/./b', 'never matches'],
     ['/a/..', 'never matches'],
     ['/a/%2e%2E', 'never matches'],
@@ -163,6 +217,7 @@ describe('a base path', () => {
     ['api/v1', "start with '/'"],
     ['/[v1', 'not closed'],
     ['/x/[...]', 'cannot end in [...]'],
+    ['/x/[y/[...rest]]', 'cannot end in [...]'],
   ])('%j is refused: %s', (source, reason) => {
     expect(parseBasePath(source)).toMatchObject({
       ok: false,
@@ -190,6 +245,7 @@ describe('a path below a base path', () => {
 
   it.each([
     ['/:id', '/x/:id', "':id' is in its base_path"],
+    ['/:id.x', '/[...id]', "':id' is in its base_path"],
     ['/[a]/[b]/[c]', '/[d]/[e]/[f]/[g]', 'more than 64 ways'],
     ['/a'.repeat(40), '/b'.repeat(25), 'more than 64 segments'],
   ])('%s and %s are refused: %s', (base, path, reason) => {
@@ -213,6 +269,12 @@ describe('the key of a path', () => {
     ['/', '/a%20b', '/', '/a b'],
     ['/', '/%61', '/', '/a'],
     ['/', '/:_', '/', '/:x'],
+    ['/', '/t/[...]', '/', '/t/[...rest]'],
+    ['/', '/t/[...a]', '/', '/t/[...b]'],
+    ['/', '/:a.json', '/', '/:b%2Ejson'],
+    ['/', '/:a,:b', '/', '/:a;:b'],
+    ['/', '/:a,:b,:c', '/', '/:x,,:y'],
+    ['/', '/x(:a,:b)', '/', '/x(:c;:d)'],
   ])('of %s%s is that of %s%s', (base, path, otherBase, otherPath) => {
     expect(pathKey(base, path)).toBe(pathKey(otherBase, otherPath))
   })
@@ -224,6 +286,13 @@ describe('the key of a path', () => {
     ['/', '/:x', '/', '/%3A'],
     ['/', '/t/[...]', '/', '/t'],
     ['/', '/A', '/', '/a'],
+    ['/', '/:a.json', '/', '/:a'],
+    ['/', '/:a.json', '/', '/:a.yaml'],
+    ['/', '/:a.b', '/', '/b.:a'],
+    ['/', '/:a,:b', '/', '/:a,'],
+    ['/', '/:a,:b', '/', '/:a.,:b'],
+    ['/', '/:a.x', '/', '/%3A.x'],
+    ['/', '/:a%3F%3A', '/', '/:a,:b'],
   ])('of %s%s is not that of %s%s', (base, path, otherBase, otherPath) => {
     expect(pathKey(base, path)).not.toBe(pathKey(otherBase, otherPath))
   })
@@ -238,6 +307,7 @@ describe('a path of our own below a base_path', () => {
     ['/', '/oidc/login', '/oidc/login', ['/oidc/login']],
     ['/[v1]', '/oidc/login', '/[v1]/oidc/login', ['/oidc/login', '/v1/oidc/login 1']],
     ['/:provider', '/oidc/:provider/x', '/:provider/oidc/:provider/x', ['/:/oidc/:/x']],
+    ['/:a.x', '/oidc/login', '/:a.x/oidc/login', ['/:.x/oidc/login']],
     ['/v1', '/a%20b', '/v1/a%20b', ['/v1/a b']],
     ['/v1', 'no path', '/v1no path', []],
   ])('%s and %s', (base, path, template, patterns) => {
