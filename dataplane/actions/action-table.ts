@@ -1,5 +1,5 @@
-// Prepares what performs an operation, in one table of all types of actions. How operations respond where `on_result`
-// leaves that to the action, `language/action-response.ts` says.
+// Prepares what performs an operation, in one table of all types of actions. All else about an action is said by its row in
+// `language/compile/action.ts`.
 
 import type { ActionType, CompiledAction } from '../../language/compile/action.ts'
 import type { CompiledOperation } from '../../language/compiled.ts'

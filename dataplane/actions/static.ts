@@ -1,7 +1,7 @@
 // Implements the static action (§2.5): the document's own headers and body. They are evaluated here only if a
 // template of the response reads `action.result`; otherwise the response evaluates them itself, once.
 
-import type { StaticAction } from '../../language/compile/action.ts'
+import type { StaticAction } from '../../language/compile/static-action.ts'
 import type { CompiledOperation } from '../../language/compiled.ts'
 import { asHeaderMap } from '../../language/expression/header-map.ts'
 import { evaluator } from '../../language/expression/run.ts'

@@ -3,7 +3,7 @@
 
 import { upstreamUri } from '../actions/failure.ts'
 import type { IncomingMessage, ServerResponse } from 'node:http'
-import type { ActionType } from '../../language/compile/action.ts'
+import { canFail, needsRouter } from '../../language/compile/action.ts'
 import type { ContentType } from '../../language/compiled.ts'
 import { WORK } from '../../language/expression/functions/spend.ts'
 import { ExpressionError } from '../../language/expression/errors.ts'
@@ -154,7 +154,7 @@ export class HttpExchange implements Exchange {
 
   succeed(result: ValueMap): void {
     if (this.#isSettled || this.#isResponding) return
-    this.#hasActed = !ACTS_NOT.has(this.operation.action)
+    this.#hasActed = canFail({ type: this.operation.action })
     this.#render(() => {
       this.#respond(renderSuccess(this, result))
     })
@@ -409,7 +409,7 @@ export class HttpExchange implements Exchange {
   /** The URI of an error, unless a peer has made it up: its text could be anything. */
   #nameOf({ error_uri: uri }: ActionError): string | undefined {
     const { action, version } = this.operation
-    const isKnown = action === 'forward' || Object.hasOwn(version.statusCodes, uri)
+    const isKnown = !needsRouter({ type: action }) || Object.hasOwn(version.statusCodes, uri)
     return isKnown ? uri : undefined
   }
 
@@ -459,9 +459,6 @@ export class HttpExchange implements Exchange {
     })
   }
 }
-
-/** Actions that only respond. */
-const ACTS_NOT: ReadonlySet<string> = new Set(['static', 'empty'] satisfies ActionType[])
 
 /** Of an action that has failed at its peer. */
 const PLACE_OF_ACTION: RefusingPlace = { member: '/action' }

@@ -3,11 +3,10 @@
 
 import type { Method } from '../document.ts'
 import type { ContextRead } from '../expression/reads.ts'
-import { constant, type Template } from '../expression/template.ts'
-import { UNSENT_IN_RESPONSES } from '../unsent-headers.ts'
-import { mapMembers } from '../map-members.ts'
+import type { CompiledOperation } from '../compiled.ts'
+import type { Template } from '../expression/template.ts'
 import { childPointer } from '../../base/json-pointer.ts'
-import { headersMember } from './action-members.ts'
+import { type ActionResponse, NO_BODY, OWN_RESPONSE, routerResponse } from './action-response.ts'
 import type { CredentialDeps } from './forward-credential.ts'
 import type { Diagnostics } from './diagnostics.ts'
 import { type FoldedMap, readText } from './folded.ts'
@@ -17,11 +16,19 @@ import {
   type ForwardAction,
   forwardHosts,
   forwardReads,
+  forwardResponse,
   forwardUses,
   mapForward,
 } from './forward-action.ts'
-import { type ActionSchema, key, MAP } from '../schema/document-notation.ts'
+import type { ActionSchema } from '../schema/document-notation.ts'
 import type { UpstreamHost } from './hosts.ts'
+import {
+  compileStatic,
+  mapStatic,
+  STATIC_KEYS,
+  type StaticAction,
+  staticUses,
+} from './static-action.ts'
 import type { TemplateUse } from './template-use.ts'
 import {
   compilerWithOptionalUri,
@@ -40,13 +47,6 @@ import {
 /** `options: {action: {}}` only: answers `on_result`, 204 by default. */
 export interface EmptyAction {
   readonly type: 'empty'
-}
-
-export interface StaticAction<T = Template> {
-  readonly type: 'static'
-  /** Absent: the operation's own headers. */
-  readonly headers?: T
-  readonly body: T
 }
 
 /** Type → compiled form. */
@@ -71,6 +71,11 @@ export type ActionType = keyof ActionForms<unknown>
 export type CompiledAction<T = Template, K extends ActionType = ActionType> = {
   readonly [P in K]: ActionForms<T>[P] & { readonly type: P }
 }[K]
+
+/** An operation with an action of one of the types `K`. */
+export type OperationOf<K extends ActionType> = CompiledOperation & {
+  readonly action: CompiledAction<Template, K>
+}
 
 /** What the language does with one type of action. */
 interface ActionKind<K extends ActionType> {
@@ -102,13 +107,10 @@ interface ActionKind<K extends ActionType> {
   readonly usesLimits: boolean
   /** Where its templates stand in the Action Object, and whether every request evaluates them. */
   readonly uses: (operation: OperationOf<K>, names: UseNames) => readonly TemplateUse[]
-}
-
-/** What the uses of templates depend on. */
-interface OperationOf<K extends ActionType> {
-  readonly action: CompiledAction<Template, K>
-  readonly onResult: { readonly headers?: Template; readonly body?: Template }
-  readonly reads: readonly ContextRead[]
+  /** The credential of the realm that its requests go to upstreams with. */
+  readonly credential: (action: CompiledAction<Template, K>) => string | undefined
+  /** How it responds where `on_result` leaves that open. */
+  readonly respond: (operation: OperationOf<K>) => ActionResponse
 }
 
 interface UseNames {
@@ -117,18 +119,11 @@ interface UseNames {
 }
 
 const nothing = (): readonly [] => []
-
-const STATIC_KEYS: ActionSchema = {
-  description: 'Answers without asking anybody.',
-  snippet: { body: '${1:text}' },
-  own: {
-    headers: key('Response headers by name.', MAP),
-    body: key('Response body: any value, expressions in it are evaluated for each request.'),
-  },
-}
+const noCredential = (): undefined => undefined
 
 /** Traits of actions that send nothing out of the gateway. */
 const LOCAL = {
+  credential: noCredential,
   reads: nothing,
   upstreamHosts: nothing,
   needsRouter: false,
@@ -136,6 +131,7 @@ const LOCAL = {
   usesLimits: false,
 }
 const OF_ROUTER = {
+  credential: noCredential,
   reads: nothing,
   upstreamHosts: nothing,
   needsRouter: true,
@@ -149,17 +145,20 @@ const EVALUATED = { uses: usesOfWamp(true) }
 const SELDOM_EVALUATED = { uses: usesOfWamp(false) }
 
 const KINDS: { readonly [K in ActionType]: ActionKind<K> } = {
-  empty: { map: (action) => action, ...LOCAL, resultKeys: undefined, uses: nothing },
+  empty: {
+    map: (action) => action,
+    ...LOCAL,
+    resultKeys: undefined,
+    uses: nothing,
+    respond: () => ({ headers: undefined, body: NO_BODY, ...OWN_RESPONSE }),
+  },
   static: {
-    written: { keys: STATIC_KEYS, compile: (map, diagnostics) => compileStatic(map, diagnostics) },
-    map: (action, change) => ({
-      type: 'static',
-      ...mapMembers(action, ['headers'], change),
-      body: change(action.body),
-    }),
+    written: { keys: STATIC_KEYS, compile: compileStatic },
+    map: mapStatic,
     ...LOCAL,
     resultKeys: ['headers', 'body'],
-    uses: usesOfStatic,
+    uses: staticUses,
+    respond: ({ action: { headers, body } }) => ({ headers, body, ...OWN_RESPONSE }),
   },
   forward: {
     written: { keys: FORWARD_KEYS, compile: compileForward },
@@ -171,6 +170,8 @@ const KINDS: { readonly [K in ActionType]: ActionKind<K> } = {
     canFail: true,
     usesLimits: true,
     uses: ({ action }) => forwardUses(action),
+    credential: ({ credential }) => credential,
+    respond: forwardResponse,
   },
   wamp_call: {
     written: { keys: WAMP_KEYS.wamp_call, compile: compilerWithUri('wamp_call', ['procedure']) },
@@ -178,6 +179,7 @@ const KINDS: { readonly [K in ActionType]: ActionKind<K> } = {
     ...OF_ROUTER,
     usesLimits: true,
     ...EVALUATED,
+    respond: routerResponse('finite'),
   },
   wamp_publish: {
     written: {
@@ -187,6 +189,7 @@ const KINDS: { readonly [K in ActionType]: ActionKind<K> } = {
     map: mapWithUri,
     ...OF_ROUTER,
     ...EVALUATED,
+    respond: routerResponse('none'),
   },
   wamp_subscribe: {
     written: {
@@ -196,6 +199,7 @@ const KINDS: { readonly [K in ActionType]: ActionKind<K> } = {
     map: mapWithUri,
     ...OF_ROUTER,
     ...SELDOM_EVALUATED,
+    respond: routerResponse('endless'),
   },
   wamp_unsubscribe: {
     written: {
@@ -205,6 +209,7 @@ const KINDS: { readonly [K in ActionType]: ActionKind<K> } = {
     map: mapWithOptionalUri,
     ...OF_ROUTER,
     ...SELDOM_EVALUATED,
+    respond: routerResponse('none'),
   },
   wamp_register: {
     written: {
@@ -214,6 +219,7 @@ const KINDS: { readonly [K in ActionType]: ActionKind<K> } = {
     map: mapWithUri,
     ...OF_ROUTER,
     ...SELDOM_EVALUATED,
+    respond: routerResponse('none'),
   },
   wamp_unregister: {
     written: {
@@ -223,6 +229,7 @@ const KINDS: { readonly [K in ActionType]: ActionKind<K> } = {
     map: mapWithOptionalUri,
     ...OF_ROUTER,
     ...SELDOM_EVALUATED,
+    respond: routerResponse('none'),
   },
 }
 
@@ -238,19 +245,6 @@ export const ACTION_KEYS: Readonly<Record<string, ActionSchema>> = Object.fromEn
     return written === undefined ? [] : [[type, written.keys]]
   }),
 )
-
-function usesOfStatic({ action, onResult, reads }: OperationOf<'static'>): readonly TemplateUse[] {
-  // Evaluated only if the response contains it, or something reads it.
-  const isRead = reads.some((read) => read === 'action' || read.startsWith('action.'))
-  return [
-    {
-      template: action.headers,
-      keys: ['headers'],
-      isCertain: isRead || onResult.headers === undefined,
-    },
-    { template: action.body, keys: ['body'], isCertain: isRead || onResult.body === undefined },
-  ]
-}
 
 type WampType = Extract<ActionType, `wamp_${string}`>
 
@@ -300,15 +294,6 @@ export const compileAction = (
   return KINDS[type].written?.compile(map, diagnostics, { ...of, method })
 }
 
-const compileStatic = (map: FoldedMap, diagnostics: Diagnostics): StaticAction => {
-  const headers = headersMember(map, UNSENT_IN_RESPONSES, diagnostics)
-  return {
-    type: 'static',
-    ...(headers === undefined ? {} : { headers }),
-    body: map.get('body') ?? constant(''),
-  }
-}
-
 /** The action with each of its templates as `change` gives it. */
 export const mapAction = <K extends ActionType, A, B>(
   action: CompiledAction<A, K>,
@@ -329,8 +314,8 @@ export const upstreamHostsOf = <K extends ActionType>(
 export const resultKeysOf = (type: ActionType): readonly string[] | undefined =>
   KINDS[type].resultKeys
 
-/** Whether an action may fail. */
-export const canFail = ({ type }: CompiledAction): boolean => KINDS[type].canFail
+/** Whether an action may fail, as one may that does more than respond. */
+export const canFail = ({ type }: Pick<CompiledAction, 'type'>): boolean => KINDS[type].canFail
 
 /** Whether every request evaluates the time limits of the operation. */
 export const usesLimits = ({ type }: CompiledAction): boolean => KINDS[type].usesLimits
@@ -342,8 +327,14 @@ export const templateUsesOf = <K extends ActionType>(
 ): readonly TemplateUse[] => KINDS[operation.action.type].uses(operation, names)
 
 /** Whether an action needs the WAMP router of its realm. */
-export const needsRouter = ({ type }: CompiledAction): boolean => KINDS[type].needsRouter
+export const needsRouter = ({ type }: Pick<CompiledAction, 'type'>): boolean =>
+  KINDS[type].needsRouter
 
 /** The credential of the realm that requests of an action go to upstreams with. */
-export const credentialOf = (action: CompiledAction<unknown>): string | undefined =>
-  action.type === 'forward' ? action.credential : undefined
+export const credentialOf = <K extends ActionType>(
+  action: CompiledAction<Template, K>,
+): string | undefined => KINDS[action.type].credential(action)
+
+/** How an operation responds, as far as its action decides it. */
+export const actionResponse = <K extends ActionType>(operation: OperationOf<K>): ActionResponse =>
+  KINDS[operation.action.type].respond(operation)

@@ -12,6 +12,9 @@ import { compileCredential, type CredentialDeps } from './forward-credential.ts'
 import type { Diagnostics } from './diagnostics.ts'
 import { type FoldedMap, readOneOf } from './folded.ts'
 import { compileHosts, type UpstreamHost, type WeightedHost } from './hosts.ts'
+import { responseNeedsOf } from '../response-needs.ts'
+import type { ActionResponse } from './action-response.ts'
+import type { CompiledOperation } from '../compiled.ts'
 import type { TemplateUse } from './template-use.ts'
 import {
   type ActionSchema,
@@ -43,6 +46,7 @@ export const HOST_KEY = key(
 export const FORWARD_KEYS: ActionSchema = {
   description: 'Forwards the request to an upstream HTTP endpoint.',
   snippet: { host: '${1:http://orders:8080}' },
+  shares: 'limits',
   own: {
     http_method: key(
       "Method of the upstream request, in lower case; the request's when left out.",
@@ -204,3 +208,17 @@ export const forwardHosts = ({ host, hosts }: ForwardAction): readonly UpstreamH
   host === undefined
     ? hosts.map((each, index) => ({ path: `hosts/${index}/host`, template: each.host }))
     : [{ path: 'host', template: host }]
+
+const RESULT_BODY: Template = { kind: 'read', root: 'action', keys: ['result', 'body'] }
+
+export const forwardResponse = (
+  operation: Pick<CompiledOperation, 'onResult' | 'onError'> & { readonly action: ForwardAction },
+): ActionResponse => ({
+  headers: undefined,
+  body: RESULT_BODY,
+  givesStatus: true,
+  isFixed: false,
+  checksAccept: !responseNeedsOf(operation).passesThrough,
+  takesBody: operation.action.body === undefined,
+  events: 'none',
+})

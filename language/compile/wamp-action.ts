@@ -39,12 +39,14 @@ const NEEDS_TOPIC = {
 export const WAMP_KEYS = {
   wamp_call: {
     description: 'Calls a procedure of the realm.',
+    shares: 'wamp',
     snippet: { procedure: '${1:com.example.orders.get}' },
     own: procedure(PLAIN),
     required: ['procedure'],
   },
   wamp_publish: {
     description: 'Publishes to a topic of the realm, acknowledged.',
+    shares: 'wamp',
     snippet: { topic: '${1:com.example.orders}' },
     own: topic(PLAIN),
     ...NEEDS_TOPIC,
@@ -52,18 +54,21 @@ export const WAMP_KEYS = {
   wamp_subscribe: {
     description:
       'Answers with a stream of server-sent events, one for each publication to a topic; with kwargs.callback each is posted to that URL instead.',
+    shares: 'wamp',
     snippet: { topic: '${1:com.example.orders}' },
     own: topic(PATTERN),
     ...NEEDS_TOPIC,
   },
   wamp_unsubscribe: {
     description: 'Ends a subscription that was made with a callback.',
+    shares: 'wamp',
     snippet: { args: ['${1:{{request.bindings.id}}}'] },
     own: topic(PATTERN),
   },
   wamp_register: {
     description:
       'Registers a procedure whose invocations are posted to the URL in kwargs.callback.',
+    shares: 'wamp',
     snippet: {
       procedure: '${1:com.example.orders.get}',
       kwargs: { callback: '${2:http://orders:8080}' },
@@ -73,6 +78,7 @@ export const WAMP_KEYS = {
   },
   wamp_unregister: {
     description: 'Ends a registration: args holds its id.',
+    shares: 'wamp',
     snippet: { args: ['${1:{{request.bindings.id}}}'] },
     own: procedure(PATTERN),
   },

@@ -1,7 +1,7 @@
 // Warns of expressions of an operation that can only fail where they stand: of those that every request evaluates as
 // AlwaysFails. Nothing is refused for it: the other operations of a document go on.
 
-import { canFail, templateUsesOf, usesLimits } from './action.ts'
+import { actionResponse, canFail, templateUsesOf, usesLimits } from './action.ts'
 import type { CompiledOperation, CompiledResponse } from '../compiled.ts'
 import { explainFunctionError, kindOf, showSource } from '../expression/errors.ts'
 import { functionNamed } from '../expression/functions/functions.ts'
@@ -68,8 +68,8 @@ const usesOf = (operation: CompiledOperation, uriName: string): readonly Use[] =
   },
 ]
 
-const answersWithOwnHeaders = ({ action, onResult }: CompiledOperation): boolean =>
-  onResult.headers === undefined && !(action.type === 'static' && action.headers !== undefined)
+const answersWithOwnHeaders = (operation: CompiledOperation): boolean =>
+  operation.onResult.headers === undefined && actionResponse(operation).headers === undefined
 
 const use =
   (phase: Phase) =>

@@ -1,7 +1,7 @@
 // Checks the headers of a request against what an operation demands: credentials (whether there are any), Accept,
 // Content-Type and the declared length of the body. Messages name no value of the request.
 
-import { actionResponse } from '../action-response.ts'
+import { actionResponse } from '../compile/action.ts'
 import {
   type CompiledSecurity,
   credentialHeaderOf,

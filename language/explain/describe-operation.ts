@@ -1,7 +1,7 @@
 // Describes a compiled operation as data for people: what it inherits, action and responses, all of it folded. Names are
 // those of documents.
 
-import { actionResponse } from '../action-response.ts'
+import { actionResponse } from '../compile/action.ts'
 import { describeParts } from '../compile/operation-parts.ts'
 import type { CompiledOperation } from '../compiled.ts'
 import type { Method } from '../document.ts'

@@ -27,16 +27,16 @@ const LIMITS = keysOn('action', INHERITED_KEYS)
 
 const schemaOf = (
   type: string,
-  { description, own, snippet, ...rest }: ActionSchema,
+  { description, own, snippet, shares, ...rest }: ActionSchema,
 ): DocumentSchema => ({
   type: 'object',
   description,
   [SNIPPET]: { type, ...snippet },
-  ...(type.startsWith('wamp_') && ref('wampMembers')),
+  ...(shares === 'wamp' && ref('wampMembers')),
   properties: {
     type: key(`The action type ${type}.`, { const: type }),
     ...own,
-    ...(type === 'forward' && LIMITS),
+    ...(shares === 'limits' && LIMITS),
   },
   ...rest,
 })

@@ -61,6 +61,8 @@ export type Keys = Readonly<Record<string, KeySchema>>
 export interface ActionSchema extends Omit<DocumentSchema, 'type' | '$ref' | 'properties'> {
   readonly description: string
   readonly own: Keys
+  /** The keys that it has in common with other types. */
+  readonly shares: 'nothing' | 'limits' | 'wamp'
   /** Without its type. */
   readonly snippet: ValueMap
 }
