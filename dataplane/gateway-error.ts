@@ -23,8 +23,8 @@ export type GatewayErrorCode =
   | 'svc.error.internal'
   | 'svc.error.http_gateway.invalid_expression'
 
-/** What the response and metrics tell apart within a code: that a CSRF token is missing has a body of its own. */
-export type GatewayErrorReason = 'csrf'
+/** What the response, metrics and the log tell apart within a code: that a CSRF token is missing has a body of its own. */
+export type GatewayErrorReason = 'csrf' | 'cross_site'
 
 export interface GatewayErrorOptions {
   /** One sentence for people: what to do about it. */

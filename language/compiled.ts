@@ -78,7 +78,8 @@ export interface CompiledPath {
  */
 export interface OperationParts<T = Template> {
   readonly security: CompiledSecurity
-  readonly accepts: readonly ContentType[]
+  /** Absent: the document says nothing of them. */
+  readonly accepts?: readonly ContentType[]
   readonly provides: readonly ContentType[]
   readonly headers: T
   readonly body: BodyLimits
@@ -88,6 +89,7 @@ export interface OperationParts<T = Template> {
 /** Of one method of a path. */
 export interface CompiledOperation<T = Template> extends OperationParts<T> {
   readonly pointer: string
+  readonly accepts: readonly ContentType[]
   readonly action: CompiledAction<T>
   /** Name of the rest of the path (`[...rest]`), where a forward's path may have it: it is sent on as it came. */
   readonly rest?: string
@@ -97,12 +99,8 @@ export interface CompiledOperation<T = Template> extends OperationParts<T> {
   readonly reads: readonly ContextRead[]
 }
 
-export type ContentType =
-  | 'application/json'
-  | 'application/json; charset=utf-8'
-  | 'application/msgpack'
-  | 'application/msgpack; charset=utf-8'
-  | 'application/x-www-form-urlencoded'
+/** A media type or, in `accepts`, a range of them: lower case, its parameters in order. */
+export type ContentType = string
 
 export interface BodyLimits {
   readonly maxBytes: number

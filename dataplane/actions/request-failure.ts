@@ -14,6 +14,7 @@ export type FailureReason =
   | 'undecodable' // a body that is not what its Content-Type or coding says
   | 'no_memory'
   | 'expression'
+  | 'cross_site' // sent by a page of another site, with credentials that the browser added
   | 'wamp_error' // from the callee, the router or the session
   | 'wamp_no_session' // there is none with the router of the realm
   | 'wamp_no_procedure'

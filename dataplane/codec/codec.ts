@@ -10,7 +10,8 @@ import {
   type Value,
   type ValueMap,
 } from '../../language/expression/value.ts'
-import { mediaKind, type MediaKind } from '../../language/routes/media-kind.ts'
+import { charsetOf, mediaKind, type MediaKind } from '../../language/routes/media-kind.ts'
+import { decodeText } from './charset.ts'
 import { DecodeError, type DecodeErrorCode } from '../decode-error.ts'
 import { GatewayError } from '../gateway-error.ts'
 import { noMemory } from '../memory/no-memory.ts'
@@ -26,6 +27,7 @@ const MAX_DEPTH = 512
 /**
  * @param holding is charged for what the body decodes to
  * @throws GatewayError `svc.error.invalid_data` for what is no JSON, msgpack or form, or not UTF-8;
+ * `svc.error.unsupported_media_type` for a text that is not of its charset;
  * `svc.error.payload_too_large` for more values than any body may have; `svc.error.overloaded` when there is no
  * memory for them now
  */
@@ -47,7 +49,7 @@ export function* decodeInPieces(
   try {
     meter.countText(bytes.length)
     if (kind === 'json' && bytes.length > LARGE_BODY_BYTES) return yield* decodeLarge(bytes, meter)
-    return decode(kind, bytes, meter)
+    return kind === 'other' ? decodeTyped(contentType, bytes) : decode(kind, bytes, meter)
   } catch (cause) {
     throw cause instanceof DecodeError ? ERRORS[cause.code](cause) : cause
   }
@@ -67,7 +69,7 @@ function* decodeLarge(json: Buffer, meter: ValueMeter): Generator<undefined, Val
 }
 
 /** @throws GatewayError `svc.error.invalid_data`, DecodeError */
-const decode = (kind: MediaKind, bytes: Buffer, meter: ValueMeter): Value => {
+const decode = (kind: Exclude<MediaKind, 'other'>, bytes: Buffer, meter: ValueMeter): Value => {
   switch (kind) {
     case 'json':
       return decodeJson(bytes, countJson(bytes, meter))
@@ -76,9 +78,21 @@ const decode = (kind: MediaKind, bytes: Buffer, meter: ValueMeter): Value => {
     case 'form':
       countForm(bytes, meter)
       return decodeForm(toText(bytes))
-    case 'other':
-      return toText(bytes)
   }
+}
+
+/**
+ * Text in the charset that its type names.
+ * @throws GatewayError `svc.error.unsupported_media_type`
+ */
+const decodeTyped = (contentType: string, bytes: Buffer): string => {
+  const text = decodeText(bytes, charsetOf(contentType) ?? 'utf-8')
+  if (text !== undefined) return text
+  throw new GatewayError(
+    'svc.error.unsupported_media_type',
+    'The body is not in the charset of its Content-Type',
+    { description: 'Send it as UTF-8, or name its charset.' },
+  )
 }
 
 const utf8 = new TextDecoder('utf-8', { fatal: true })

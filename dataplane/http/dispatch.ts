@@ -16,7 +16,7 @@ import { createTurns } from '../turns.ts'
 import { isFramingError, refuseHead } from './request/head-error.ts'
 import { isKeysPath } from '../../language/routes/keys-path.ts'
 import { loginInstead } from './login-instead.ts'
-import { pickContentType } from '../../language/routes/negotiate.ts'
+import { pickContentType, writtenType } from '../../language/routes/negotiate.ts'
 import { createOperationCache, type OperationCache } from './operation-cache.ts'
 import { type Found, pathHeaders } from './response/path-headers.ts'
 import { prepareOperation, type PreparedOperation } from './prepared-operation.ts'
@@ -168,8 +168,9 @@ const serveFixed = (
 ): boolean => {
   const { head, request, response } = incomingRequest
   if (hasBody(head)) return false
-  const contentType = pickContentType(head.accept, operation.shape.offers)
-  const fixed = contentType && operation.fixed.get(contentType)
+  const offered = pickContentType(head.accept, operation.shape.offers)
+  const fixed =
+    offered === undefined ? undefined : operation.fixed.get(writtenType(offered, head.accept))
   if (fixed === undefined) return false
   const isHead = request.method === 'HEAD'
   const bytes = writeWhole(response, fixed, { requestId: incomingRequest.id, language }, isHead)
@@ -210,6 +211,7 @@ const serveUnserved = (options: DispatchOptions, found: Found, lacks: Lacks): vo
     head,
     contentEncoding: request.headers['content-encoding'],
     identity: undefined,
+    fetchSite: undefined,
     isAcceptable: true,
     isGone: false,
     authenticate: () => new TypeError('A path without an operation asks nobody who calls'),

@@ -9,7 +9,7 @@ import { mediaKind } from '../../language/routes/media-kind.ts'
 import { prefersProblem, PROBLEM_JSON, refusalType } from '../../language/routes/negotiate.ts'
 import { writeMsgpack } from '../codec/write-msgpack.ts'
 import { errorRecord } from '../error-record.ts'
-import { GatewayError, type GatewayErrorCode, type GatewayErrorReason } from '../gateway-error.ts'
+import { GatewayError, type GatewayErrorCode } from '../gateway-error.ts'
 import type { HeaderList } from './response/headers.ts'
 import type { RenderedResponse } from './response/plan.ts'
 import { withOneVary } from './response/vary.ts'
@@ -91,15 +91,13 @@ export const renderGatewayError = (
     ...headers.filter(([name]) => name !== 'content-type' && !Object.hasOwn(error.headers, name)),
     ...Object.entries(error.headers),
   ]
-  return reason === undefined
-    ? renderRecord({ code, message, description, status, headers: all }, request)
-    : { status, headers: all, contentType: 'application/json', body: BODIES[reason] }
+  return reason === 'csrf'
+    ? { status, headers: all, contentType: 'application/json', body: CSRF_BODY }
+    : renderRecord({ code, message, description, status, headers: all }, request)
 }
 
 /** In the place of an error record (behaviour §6). */
-const BODIES = {
-  csrf: '{"error":"csrf_validation_failed"}',
-} as const satisfies Record<GatewayErrorReason, string>
+const CSRF_BODY = '{"error":"csrf_validation_failed"}'
 
 export interface RecordedError {
   readonly code: string

@@ -120,6 +120,8 @@ export const FAILURE_SENTENCES = {
   undecodable: "the upstream sent a body that can't be decoded",
   no_memory: 'the memory for responses that documents read was used up',
   expression: 'an expression of the document could not be evaluated for this request',
+  cross_site:
+    "a page of another site made a browser send this request with its user's credentials; it was refused",
   wamp_error: 'the WAMP operation failed; see the detail for its error URI',
   wamp_no_session:
     'there is no session with the router of the realm; GET /realms/URI of the management API says why, in sessions',

@@ -10,7 +10,7 @@ import type { EndpointRoute } from '../../language/routes/endpoint-routes.ts'
 import type { AccessLog } from '../../telemetry/access-log.ts'
 import type { RequestRow } from '../../telemetry/request-row.ts'
 import type { DecisionStep } from '../decisions/decision.ts'
-import type { GatewayErrorCode } from '../gateway-error.ts'
+import type { GatewayErrorCode, GatewayErrorReason } from '../gateway-error.ts'
 import type { MemoryBudget } from '../memory/memory-budget.ts'
 import type { Turns } from '../turns.ts'
 import type { IsScarce } from '../least-rate.ts'
@@ -73,7 +73,7 @@ export interface DispatchOptions {
 export type OnUnexpected = (error: unknown, requestId: string, request: IncomingMessage) => void
 
 /** `identity`, or why a request was rejected. */
-export type CountedAuthentication = 'identity' | 'csrf' | GatewayErrorCode
+export type CountedAuthentication = 'identity' | GatewayErrorReason | GatewayErrorCode
 
 export type Path = ServedPath<PreparedOperation>
 

@@ -58,6 +58,11 @@ export class MatchedRequest implements Matched, StepRequest {
     return this.incomingRequest.request.headers['content-encoding']
   }
 
+  get fetchSite(): string | undefined {
+    const site = this.incomingRequest.request.headers['sec-fetch-site']
+    return typeof site === 'string' ? site : undefined
+  }
+
   get identity(): Identity | undefined {
     return this.incomingRequest.identity
   }

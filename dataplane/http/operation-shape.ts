@@ -24,7 +24,9 @@ export interface OperationShape {
   /** How clients must authenticate; undefined: not at all, as for every OPTIONS (behaviour §3). */
   readonly guard: Guard | undefined
   readonly accepts: readonly ContentType[]
-  /** `provides`, JSON first, one of a kind. */
+  /** Browsers send its credentials by themselves, whatever page asks. */
+  readonly isForgeable: boolean
+  /** `provides`: JSON, msgpack, then types that the document sets itself. */
   readonly offers: readonly ContentType[]
   /** False where an upstream's body passes through unread: it is what it is. */
   readonly checksAccept: boolean

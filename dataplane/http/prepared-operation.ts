@@ -7,6 +7,7 @@ import type { CompiledSecurity } from '../../language/compile/security.ts'
 import type { CompiledOperation, ContentType } from '../../language/compiled.ts'
 import type { Method } from '../../language/document.ts'
 import { pointerOf, type RefusingPlace } from '../../language/failing-place.ts'
+import { isForgeable } from '../../language/forgeable-callers.ts'
 import type { RequestRow } from '../../telemetry/request-row.ts'
 import { actionResponse } from '../../language/compile/action.ts'
 import { type ActionResponse, NO_BODY } from '../../language/compile/action-response.ts'
@@ -118,6 +119,7 @@ const shapeOf = (
     method,
     guard: guardOf(method, operation.security),
     accepts: internData(operation.accepts),
+    isForgeable: isForgeable(operation.security),
     offers: offersOf(operation.provides),
     checksAccept: response.checksAccept,
     needs: internData(needsOf(operation.reads)),

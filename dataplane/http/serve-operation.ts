@@ -7,7 +7,7 @@ import type { MatchedRequest } from './matched-request.ts'
 import { readBody } from './request/body.ts'
 import { inflateRequest, readableCodings } from './request/content-coding.ts'
 import { type ExchangeObserver, HttpExchange } from './exchange.ts'
-import { refusalType } from '../../language/routes/negotiate.ts'
+import { writtenType } from '../../language/routes/negotiate.ts'
 import { decodesBody } from './steps/request-steps.ts'
 import { renderResult } from './response/render-result.ts'
 import { hasBody, type RequestHead } from './request/head.ts'
@@ -53,7 +53,7 @@ export const abandonOperation = (admission: MatchedRequest, observer: ExchangeOb
 const openExchange = (admission: MatchedRequest, observer: ExchangeObserver): HttpExchange => {
   const { incomingRequest, operation, identity } = admission
   const envelope = envelopeOf(admission)
-  const contentType = admission.offered ?? refusalType(incomingRequest.head.accept)
+  const contentType = writtenType(admission.offered, incomingRequest.head.accept)
   const exchange = new HttpExchange(incomingRequest, operation, { envelope, contentType }, observer)
   if (identity !== undefined) exchange.context.security = identity
   fillRequestView(exchange.context.request, operation.shape.needs, factsOf(admission))

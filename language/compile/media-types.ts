@@ -1,31 +1,54 @@
-// Compiles the content types that an operation accepts and provides (§2.3).
+// Compiles the content types that an operation accepts and provides (§2.3): any type or range of types. Which of them suit
+// what the operation does with the body is decided in `unsuitable-types.ts`.
 
+import { childPointer } from '../../base/json-pointer.ts'
 import type { ContentType } from '../compiled.ts'
 import {
+  HOLDS_EXPRESSION,
   instead,
   key,
   LIST,
   listOf,
-  oneOf,
   ref,
   restrictingKey,
+  TEXT,
 } from '../schema/document-notation.ts'
 import type { DocumentSchema } from '../schema/document-notation.ts'
-import { readTexts } from './folded.ts'
+import { MEDIA_RANGE, readMediaRange, withoutUsualCharset } from '../routes/media-range.ts'
+import type { Diagnostics } from './diagnostics.ts'
+import { type Placed, readTexts } from './folded.ts'
 import type { OperationPart } from './operation-part.ts'
 
-const PROVIDES: readonly ContentType[] = [
-  'application/json',
-  'application/json; charset=utf-8',
-  'application/msgpack',
-  'application/msgpack; charset=utf-8',
-]
-const ACCEPTS: readonly ContentType[] = [...PROVIDES, 'application/x-www-form-urlencoded']
-const DEFAULT_TYPES: readonly ContentType[] = ['application/json', 'application/msgpack']
+/** What values are read from and written in where a document names no types. */
+export const DEFAULT_TYPES: readonly ContentType[] = ['application/json', 'application/msgpack']
 
-const schemaOf = (types: readonly ContentType[], description: string): DocumentSchema => ({
+/** Those that editors propose. */
+const USUAL_PROVIDED: readonly ContentType[] = [
+  'application/json',
+  'application/msgpack',
+  'text/html',
+  'text/plain',
+]
+const USUAL_ACCEPTED: readonly ContentType[] = [
+  'application/json',
+  'application/msgpack',
+  'application/x-www-form-urlencoded',
+  'multipart/form-data',
+  'application/*+json',
+  'text/*',
+  '*/*',
+]
+const ANOTHER = 'another media type such as image/png'
+
+const schemaOf = (usual: readonly ContentType[], description: string): DocumentSchema => ({
   ...LIST,
-  ...listOf(oneOf(types), { minItems: 1, maxItems: 64 }),
+  ...listOf(
+    {
+      ...TEXT,
+      anyOf: [{ enum: usual }, { pattern: MEDIA_RANGE, description: ANOTHER }, HOLDS_EXPRESSION],
+    },
+    { minItems: 1, maxItems: 64 },
+  ),
   description,
 })
 
@@ -34,36 +57,43 @@ const MEDIA_TYPES =
 
 /** Definitions that the schemas of both keys refer to. */
 export const MEDIA_TYPE_SCHEMAS = {
-  accepts: schemaOf(ACCEPTS, 'Content types of request bodies.'),
-  provides: schemaOf(PROVIDES, 'Content types of responses.'),
+  accepts: schemaOf(USUAL_ACCEPTED, 'Media types of request bodies, or ranges of them.'),
+  provides: schemaOf(USUAL_PROVIDED, 'Media types of responses.'),
 }
 
-const compilerOf =
-  (
-    name: 'accepts' | 'provides',
-    types: readonly ContentType[],
-  ): OperationPart<typeof name>['compile'] =>
-  (find, { diagnostics }) => {
-    const placed = find(name)
-    return (
-      (placed && readTexts(placed.template, placed.pointer, types, diagnostics)) ?? DEFAULT_TYPES
-    )
-  }
+const EXPECTED =
+  'a media type such as application/json or image/png, or a range: image/*, application/*+json, */*'
+
+const readRanges = (
+  { template, pointer }: Placed,
+  diagnostics: Diagnostics,
+): readonly ContentType[] | undefined => {
+  const texts = readTexts<string>(template, pointer, undefined, diagnostics)
+  const ranges = texts?.map(readMediaRange)
+  ranges?.forEach((range, index) => {
+    if (range === undefined)
+      diagnostics.problem('invalid_value', childPointer(pointer, index), `expected ${EXPECTED}`)
+  })
+  return ranges?.filter((range) => range !== undefined)
+}
 
 export const ACCEPTS_PART: OperationPart<'accepts'> = {
   keys: {
     accepts: {
       on: ['path'],
       schema: restrictingKey(
-        'Content types accepted for the bodies of POST, PUT and PATCH; JSON and msgpack when nothing is set.',
+        'Media types accepted for the bodies of POST, PUT and PATCH, or ranges of them. When nothing is set: any where a forward passes the body unread, else JSON and msgpack.',
         ref('accepts'),
         { wished: instead(MEDIA_TYPES, 'contenttype', 'consumes') },
       ),
     },
   },
-  compile: compilerOf('accepts', ACCEPTS),
+  compile: (find, { diagnostics }) => {
+    const placed = find('accepts')
+    return placed && readRanges(placed, diagnostics)?.map(withoutUsualCharset)
+  },
   map: (accepts) => accepts,
-  describe: (accepts) => ({ accepts }),
+  describe: (accepts = []) => ({ accepts }),
 }
 
 export const PROVIDES_PART: OperationPart<'provides'> = {
@@ -71,13 +101,16 @@ export const PROVIDES_PART: OperationPart<'provides'> = {
     provides: {
       on: ['path'],
       schema: key(
-        'Content types that responses are written in; JSON and msgpack when nothing is set.',
+        'Media types of responses; JSON and msgpack when nothing is set. Others where the document sets the content-type, or the response of an upstream passes through.',
         ref('provides'),
         { wished: instead(MEDIA_TYPES, 'produces') },
       ),
     },
   },
-  compile: compilerOf('provides', PROVIDES),
+  compile: (find, { diagnostics }) => {
+    const placed = find('provides')
+    return (placed && readRanges(placed, diagnostics)) ?? DEFAULT_TYPES
+  },
   map: (provides) => provides,
   describe: (provides) => ({ provides }),
 }

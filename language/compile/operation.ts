@@ -8,7 +8,7 @@ import { compileParts, findInherited, INHERITED_KEYS } from './operation-parts.t
 import type { PartDeps } from './operation-part.ts'
 import type { Levels } from './inheritance.ts'
 import { compileHeaders } from './headers.ts'
-import type { CompiledOperation, CompiledResponse } from '../compiled.ts'
+import type { CompiledOperation, CompiledResponse, OperationParts } from '../compiled.ts'
 import type { Method } from '../document.ts'
 import type { RealmFacts } from '../environment.ts'
 import { FAULT } from '../expression/fold.ts'
@@ -22,7 +22,8 @@ import { operationReads } from '../operation-reads.ts'
 import type { Scope } from './scope.ts'
 import { UNSENT_IN_RESPONSES } from '../unsent-headers.ts'
 import { validatePart } from '../validate.ts'
-import { type WarnAt, warnOfFailures } from './warn-of-failures.ts'
+import { refuseUnsuitableTypes, usualTypes } from './unsuitable-types.ts'
+import { type Keys, warnOfFailures } from './warn-of-failures.ts'
 
 /** The path that an operation belongs to, with its own properties folded. */
 export interface PathDeps extends PartDeps {
@@ -60,16 +61,13 @@ export const compileOperation = (
   const parts = compileParts(levels, scope, deps)
   if (action === undefined) return undefined
   const rest = action.type === 'forward' && action.path !== undefined ? deps.rest : undefined
-  const operation: CompiledOperation = {
-    pointer,
-    ...parts,
-    action,
-    ...(rest === undefined ? {} : { rest }),
-    onResult,
-    onError,
-    reads: [],
-  }
-  const compiled = { ...operation, reads: operationReads(operation) }
+  const given = { action, ...(rest === undefined ? {} : { rest }), onResult, onError }
+  const compiled = assemble(pointer, parts, given)
+  const uriName = ['topic', 'procedure'].find((name) => actionMap?.keys.includes(name)) ?? 'action'
+  const placeOf = placeIn(pointer, levels, deps)
+  refuseUnsuitableTypes(compiled, uriName, (keys, message) => {
+    diagnostics.problem('invalid_value', placeOf(keys), message)
+  })
   warnOfFailures(
     compiled,
     {
@@ -79,24 +77,35 @@ export const compileOperation = (
       security: deps.hasFaultySecurity ? undefined : deps.security.type,
       action: action.type,
     },
-    ['topic', 'procedure'].find((name) => actionMap?.keys.includes(name)) ?? 'action',
-    warnAt(pointer, levels, deps),
+    uriName,
+    (code, keys, message, culprit) => {
+      diagnostics.warning(code, placeOf(keys), message, culprit)
+    },
   )
   return compiled
 }
 
-/** Warns of a part of an operation, at the level that it is inherited from. */
-const warnAt =
-  (pointer: string, levels: Levels, { scope, diagnostics }: PathDeps): WarnAt =>
-  (code, keys, message, culprit) => {
+/** With what follows from the rest: what is read, and what is accepted where the document does not say it. */
+const assemble = (
+  pointer: string,
+  { security, accepts, ...parts }: OperationParts,
+  given: Pick<CompiledOperation, 'action' | 'rest' | 'onResult' | 'onError'>,
+): CompiledOperation => {
+  const draft = { pointer, security, accepts: accepts ?? [], ...parts, ...given }
+  const reads = operationReads({ ...draft, reads: [] })
+  return { ...draft, accepts: accepts ?? usualTypes(given.action, reads), reads }
+}
+
+/** Where a part of an operation stands: at the level that it is inherited from. */
+const placeIn =
+  (pointer: string, levels: Levels, { scope }: PathDeps): ((keys: Keys) => string) =>
+  (keys) => {
     const [name = '', ...inner] = keys.map(String)
     const isInherited = Object.hasOwn(INHERITED_KEYS, name)
     const placed = isInherited ? findInherited(levels, scope)(name) : undefined
-    const place =
-      placed === undefined
-        ? keys.reduce<string>(childPointer, pointer)
-        : inner.reduce(childPointer, placed.pointer)
-    diagnostics.warning(code, place, message, culprit)
+    return placed === undefined
+      ? keys.reduce<string>(childPointer, pointer)
+      : inner.reduce(childPointer, placed.pointer)
   }
 
 /** Validates an operation that one expression gives by the same rules as one that is written out. */

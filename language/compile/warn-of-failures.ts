@@ -28,7 +28,7 @@ import {
   usualHeader,
 } from './missing-reads.ts'
 
-type Keys = readonly (string | number)[]
+export type Keys = readonly (string | number)[]
 
 /** Reports a warning about what stands at `keys` of the operation. */
 export type WarnAt = (code: WarningCode, keys: Keys, message: string, culprit?: Culprit) => void
@@ -55,7 +55,8 @@ interface Use {
   readonly isCertain: boolean
 }
 
-const usesOf = (operation: CompiledOperation, uriName: string): readonly Use[] => [
+/** @param uriName what the document calls the URI of a WAMP action */
+export const usesOf = (operation: CompiledOperation, uriName: string): readonly Use[] => [
   ...usesOfAction(operation, uriName),
   ...usesOfLimits(operation),
   ...usesOfResponse(operation.onResult, 'result', !canFail(operation.action)),

@@ -8,10 +8,14 @@ import {
   type SecurityScheme,
 } from '../compile/security.ts'
 import type { CompiledOperation } from '../compiled.ts'
+import { readsBody } from '../compile/unsuitable-types.ts'
 import type { Method } from '../document.ts'
+import { isForgeable, isForged } from '../forgeable-callers.ts'
 import {
+  describeAccepted,
   EVENT_STREAM,
   isServedType,
+  isUntyped,
   orderOffers,
   pickContentType,
   rateEventStream,
@@ -139,6 +143,31 @@ export const checkResponseType = (request: ReadRequest, operation: CompiledOpera
   }
 }
 
+/** undefined: no browser would say of it that a page of another site asks, or its credentials must be added by the page. */
+export const checkSite = (
+  request: ReadRequest,
+  { security }: CompiledOperation,
+  method: Method,
+): Checked | undefined => {
+  const sent = {
+    contentType: headerOf(request, 'content-type'),
+    fetchSite: headerOf(request, 'sec-fetch-site'),
+  }
+  if (method !== 'post' || !isForgeable(security) || !isForged(sent)) return undefined
+  const message =
+    'a page of another site sends it, with credentials that the browser adds by itself'
+  return {
+    check: { name: 'security', result: 'fail', message },
+    verdict: {
+      outcome: 'rejected',
+      status: 403,
+      code: 'svc.error.forbidden',
+      step: 'authenticate',
+      message,
+    },
+  }
+}
+
 export const checkBody = (
   request: ReadRequest,
   operation: CompiledOperation,
@@ -150,20 +179,19 @@ export const checkBody = (
     message,
   })
   if (!request.hasBody) return { check: check('pass', 'no body is announced') }
-  const contentType = request.headers.get('content-type')?.at(-1)
-  const { accepts, reads, body } = operation
-  const readsBody = reads.includes('request') || reads.includes('request.body')
-  const goesUnread = actionResponse(operation).takesBody && !readsBody
-  if (!isServedType(contentType, { method, accepts, goesUnread })) {
-    const what =
-      contentType === undefined
-        ? 'the body has no Content-Type'
-        : 'this Content-Type is not accepted'
+  const contentType = headerOf(request, 'content-type')
+  const { accepts, security, body } = operation
+  const taken = { method, accepts, isForgeable: isForgeable(security) }
+  const goesUnread = actionResponse(operation).takesBody && !readsBody(operation)
+  if (!isServedType(contentType, { ...taken, goesUnread })) {
+    const what = isUntyped(contentType)
+      ? 'the body has no Content-Type'
+      : 'this Content-Type is not accepted'
     return refused(
       check,
       415,
       'svc.error.unsupported_media_type',
-      `${what}: this operation accepts ${accepts.join(', ')}`,
+      `${what}. ${describeAccepted(taken).replace(/\.$/, '')}`,
     )
   }
   const length = Number(request.headers.get('content-length')?.[0] ?? 0)

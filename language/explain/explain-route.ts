@@ -19,7 +19,7 @@ import {
 } from '../router/select-route.ts'
 import { writeHostPattern, writePathPattern } from '../router/write-pattern.ts'
 import { isKeysPath, KEYS_METHODS, KEYS_PATH } from '../routes/keys-path.ts'
-import { checkBody, checkCredentials, checkResponseType } from './check-operation.ts'
+import { checkBody, checkCredentials, checkResponseType, checkSite } from './check-operation.ts'
 import type { Check, RouteExplanation, RouteTaken, TriedHost, Verdict } from './explanation.ts'
 import { headerOf, type ReadRequest } from './read-request.ts'
 import { endpointText } from './list-routes.ts'
@@ -326,12 +326,12 @@ const STEPS: readonly ((subject: Subject) => {
   readonly check: Check
   readonly verdict?: Verdict
 })[] = [
-  ({ request, operation, method, version }) =>
-    checkCredentials(
-      request,
-      method === 'options' ? { type: 'anonymous' } : operation.security,
-      version,
-    ),
+  ({ request, operation, method, version }) => {
+    const security: CompiledSecurity =
+      method === 'options' ? { type: 'anonymous' } : operation.security
+    const found = checkCredentials(request, security, version)
+    return found.verdict === undefined ? (checkSite(request, operation, method) ?? found) : found
+  },
   ({ request, operation }) => checkResponseType(request, operation),
   ({ request, operation, method }) => checkBody(request, operation, method),
 ]

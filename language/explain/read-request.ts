@@ -112,6 +112,7 @@ const DECIDING: ReadonlySet<string> = new Set([
   'upgrade',
   'sec-fetch-mode',
   'sec-fetch-dest',
+  'sec-fetch-site',
 ])
 
 /**

@@ -7,9 +7,15 @@ export type MediaKind = 'json' | 'msgpack' | 'form' | 'other'
 export const mediaKind = (contentType: string): MediaKind => {
   const type = mediaTypeOf(contentType)
   if (type === 'application/json' || type.endsWith('+json')) return 'json'
-  if (type === 'application/msgpack' || type === 'application/x-msgpack') return 'msgpack'
+  if (MSGPACK.has(type)) return 'msgpack'
   return type === 'application/x-www-form-urlencoded' ? 'form' : 'other'
 }
+
+const MSGPACK: ReadonlySet<string> = new Set([
+  'application/msgpack',
+  'application/vnd.msgpack',
+  'application/x-msgpack',
+])
 
 /** The type without parameters, in lower case. */
 export const mediaTypeOf = (contentType: string): string => {

@@ -4,6 +4,7 @@
 import type { ContentType } from '../compiled.ts'
 import type { Method } from '../document.ts'
 import { charsetOf, mediaKind, mediaTypeOf } from './media-kind.ts'
+import { isSentWithoutPreflight, sentType, takesType } from './media-range.ts'
 
 interface Range {
   readonly name: string
@@ -75,12 +76,23 @@ export const prefersProblem = (accept: string | undefined, otherwise: string): b
   return q > 0 && q >= qualityOf(otherwise, ranges)
 }
 
-/** JSON before msgpack, one of each, as written otherwise. */
+/** JSON before msgpack, one of each, then what the document sets as the type itself, as written. */
 export const orderOffers = (provides: readonly ContentType[]): readonly ContentType[] => {
-  const json = provides.find((type) => mediaKind(type) === 'json')
-  const msgpack = provides.find((type) => mediaKind(type) === 'msgpack')
-  return [json, msgpack].filter((type) => type !== undefined)
+  const json = provides.find((type) => mediaTypeOf(type) === 'application/json')
+  const msgpack = provides.find((type) => mediaTypeOf(type) === 'application/msgpack')
+  const others = provides.filter((type) => !isWrittenType(type))
+  return [json, msgpack, ...others].filter((type) => type !== undefined)
 }
+
+/** True for the types that values are written in; responses of other types are what the document makes of them. */
+export const isWrittenType = (type: ContentType): boolean =>
+  REFUSAL_TYPES.includes(mediaTypeOf(type))
+
+/** The type that values and error records are written in, where the client was offered `offered`. */
+export const writtenType = (
+  offered: ContentType | undefined,
+  accept: string | undefined,
+): ContentType => (offered !== undefined && isWrittenType(offered) ? offered : refusalType(accept))
 
 /** The most specific range decides (RFC 9110 §12.5.1); parameters other than q are ignored. */
 const qualityOf = (offer: string, ranges: readonly Range[]): number => {
@@ -125,16 +137,44 @@ const qOf = (item: string, from: number): number => {
   return 1
 }
 
-/** True when a body of this type may be sent to an operation with these `accepts`. */
+/** What an operation takes, and how its callers are known. */
+export interface TakenTypes {
+  readonly method: Method
+  /** Media ranges, as `readMediaRange` gives them. */
+  readonly accepts: readonly string[]
+  /** Browsers send its credentials by themselves: then the range of all types takes none that needs no preflight. */
+  readonly isForgeable: boolean
+}
+
+/** For people whose body is refused. */
+export const describeAccepted = ({ accepts, isForgeable }: TakenTypes): string => {
+  const types = accepts.join(', ')
+  return isForgeable && types.includes('*/*')
+    ? `This operation accepts ${types}, but forms, multipart/form-data and text/plain only where its document names them in accepts: pages of other sites can send these, and browsers add its credentials by themselves.`
+    : `This operation accepts ${types}.`
+}
+
+/** True when a body of this type may be sent to an operation. */
 export const isAcceptedType = (
   contentType: string | undefined,
-  accepts: readonly ContentType[],
+  { accepts, isForgeable }: TakenTypes,
 ): boolean => {
-  if (contentType === undefined) return false
-  if (!isUtf8(contentType)) return false
-  const type = mediaTypeOf(contentType)
-  return accepts.some((accepted) => accepted === type || accepted.startsWith(`${type};`))
+  const type = sentType(contentType ?? '')
+  if (type === undefined) return false
+  const mustBeNamed = isForgeable && isSentWithoutPreflight(type)
+  return accepts.some(
+    (range) =>
+      !(mustBeNamed && range.startsWith('*/*')) && takesType(range, type, contentType ?? ''),
+  )
 }
+
+/** True when a body of this type may be sent to an operation, and is in a charset that the type can be read in. */
+export const isReadType = (contentType: string | undefined, taken: TakenTypes): boolean =>
+  isAcceptedType(contentType, taken) && hasUsualCharset(contentType ?? '')
+
+/** True for a body without a type: RFC 9110 §8.3 has no empty one. */
+export const isUntyped = (contentType: string | undefined): boolean =>
+  contentType === undefined || contentType.trim() === ''
 
 const WITH_BODY: ReadonlySet<Method> = new Set(['post', 'put', 'patch'])
 
@@ -147,23 +187,16 @@ export const isWithBody = (method: Method): boolean => WITH_BODY.has(method)
  */
 export const isServedType = (
   contentType: string | undefined,
-  {
-    method,
-    accepts,
-    goesUnread,
-  }: {
-    readonly method: Method
-    readonly accepts: readonly ContentType[]
-    readonly goesUnread: boolean
-  },
-): boolean =>
-  !isWithBody(method) ||
-  (contentType === undefined && goesUnread) ||
-  isAcceptedType(goesUnread ? mediaTypeOf(contentType ?? '') : contentType, accepts)
+  taken: TakenTypes & { readonly goesUnread: boolean },
+): boolean => {
+  if (!isWithBody(taken.method)) return true
+  if (isUntyped(contentType)) return taken.goesUnread
+  return taken.goesUnread ? isAcceptedType(contentType, taken) : isReadType(contentType, taken)
+}
 
-/** JSON and forms are UTF-8 by definition, so the charset must be absent or UTF-8 where they are read. */
-const isUtf8 = (contentType: string): boolean => {
-  const charset = charsetOf(contentType)
+/** JSON, MessagePack and forms are UTF-8 by definition; texts are in the charset that they name. */
+const hasUsualCharset = (contentType: string): boolean => {
+  const charset = mediaKind(contentType) === 'other' ? undefined : charsetOf(contentType)
   return charset === undefined || UTF_8.has(charset)
 }
 

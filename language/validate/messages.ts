@@ -132,7 +132,14 @@ const expectation = ({ keyword, params }: SchemaFault, schema: Schema): string |
   if (keyword === 'type') return typesOf(schema)
   if (keyword === 'pattern') return Array.isArray(schema['type']) ? typesOf(schema) : undefined
   const choices = choicesOf(schema)
-  return choices === undefined ? undefined : `${ONE_OF}${choices.join(', ')}`
+  return choices === undefined ? undefined : `${ONE_OF}${choices.join(', ')}${otherChoice(schema)}`
+}
+
+/** What else would do beside the listed texts and an expression. */
+const otherChoice = ({ anyOf }: Schema): string => {
+  const texts = listOf(anyOf).map((branch) => (isMap(branch) ? branch['description'] : undefined))
+  const other = texts.find((text) => typeof text === 'string')
+  return other === undefined ? '' : ` or ${other}`
 }
 
 const ONE_OF = 'one of '

@@ -38,7 +38,8 @@ interface Draft {
 }
 
 /**
- * Repeated `Accept` and `Accept-Language` lines count as one list (RFC 9110 §5.3). The authority of an absolute target
+ * Repeated `Accept` and `Accept-Language` lines count as one list (RFC 9110 §5.3), and so do those of `Content-Type`, of which
+ * a list is no type: an upstream could read another line of them than the gateway. The authority of an absolute target
  * replaces Host in the message too (RFC 9112 §3.2.2), so that no later code sees another one.
  */
 export const readHead = (request: IncomingMessage): RequestHead => {
@@ -81,7 +82,8 @@ const READERS: Readonly<Record<number, Reader>> = {
       draft.accept = draft.accept === undefined ? value : `${draft.accept}, ${value}`
   },
   12: (draft, name, value) => {
-    if (is(name, 'content-type')) draft.contentType = value
+    if (is(name, 'content-type'))
+      draft.contentType = draft.contentType === undefined ? value : `${draft.contentType}, ${value}`
   },
   14: (draft, name, value) => {
     if (is(name, 'content-length')) draft.contentLength = Number(value)

@@ -35,6 +35,8 @@ export type Door = keyof Doors
 export interface StepRequest {
   readonly head: Pick<RequestHead, 'accept' | 'contentType' | 'contentLength' | 'isChunked'>
   readonly contentEncoding: string | undefined
+  /** `Sec-Fetch-Site`: which page made a browser send it. */
+  readonly fetchSite: string | undefined
   /** undefined until a step has asked who the caller is, and for operations that do not ask. */
   readonly identity: Identity | undefined
   /** Whether a type of the operation, or a stream of events where it may give one, is acceptable to the client. */

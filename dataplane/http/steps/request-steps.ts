@@ -1,11 +1,15 @@
 // Lists what may happen to a request between its match and its action, in order, and runs it. A step is one row: nothing
 // else decides what a request must pass.
 
+import { isForged } from '../../../language/forgeable-callers.ts'
 import {
+  describeAccepted,
   EVENT_STREAM,
-  isAcceptedType,
+  isReadType,
   isServedType,
+  isUntyped,
   isWithBody,
+  type TakenTypes,
 } from '../../../language/routes/negotiate.ts'
 import type { DecisionStep } from '../../decisions/decision.ts'
 import { GatewayError } from '../../gateway-error.ts'
@@ -89,6 +93,33 @@ const AUTHENTICATE: RequestStep = {
   },
 }
 
+/** Only a POST: browsers ask before they send any other method that changes something. */
+const CROSS_SITE: RequestStep = {
+  name: 'authenticate',
+  isMetByFixed: false,
+  doors: {
+    http: {
+      isFor: ({ isForgeable, method }) => isForgeable && method === 'post',
+      check: ({ head: { contentType }, fetchSite }) =>
+        isForged({ contentType, fetchSite }) ? crossSite() : undefined,
+    },
+    // Its Origin is checked.
+    webSocket: 'none',
+    path: 'none',
+  },
+}
+
+const crossSite = (): GatewayError =>
+  new GatewayError(
+    'svc.error.forbidden',
+    'A page of another site may not send this request with credentials of the browser',
+    {
+      description: 'Send it from a page of this site, or as application/json with CORS.',
+      reason: 'cross_site',
+      member: '',
+    },
+  )
+
 /** A connection carries messages of the router, in sub-protocols of its own. */
 const NEGOTIATE: RequestStep = {
   name: 'negotiate',
@@ -128,18 +159,24 @@ const ofBody = (
 const BODY_TYPE = ofBody(
   'negotiate',
   ({ method }) => isWithBody(method),
-  ({ head: { contentType } }, { method, accepts, forwardsBody, needs }) => {
-    const goesUnread = forwardsBody && !needs.body
-    if (isServedType(contentType, { method, accepts, goesUnread })) return undefined
+  ({ head: { contentType } }, shape) => {
+    const goesUnread = shape.forwardsBody && !shape.needs.body
+    if (isServedType(contentType, { ...typesOf(shape), goesUnread })) return undefined
     return new GatewayError(
       'svc.error.unsupported_media_type',
-      contentType === undefined
+      isUntyped(contentType)
         ? 'The body has no Content-Type'
         : 'Bodies of this Content-Type are not accepted here',
-      { description: `This operation accepts ${accepts.join(', ')}.` },
+      { description: describeAccepted(typesOf(shape)) },
     )
   },
 )
+
+const typesOf = ({ method, accepts, isForgeable }: OperationShape): TakenTypes => ({
+  method,
+  accepts,
+  isForgeable,
+})
 
 const BODY_CODING = ofBody(
   'negotiate',
@@ -163,6 +200,7 @@ const STEPS: readonly RequestStep[] = [
   OPTIONS,
   METHOD,
   AUTHENTICATE,
+  CROSS_SITE,
   NEGOTIATE,
   BODY_TYPE,
   BODY_CODING,
@@ -170,10 +208,8 @@ const STEPS: readonly RequestStep[] = [
 ]
 
 /** Whether something reads the body, and its type is one that is decoded. */
-export const decodesBody = (
-  { contentType }: StepRequest['head'],
-  { needs, method, accepts }: OperationShape,
-): boolean => needs.body && (isWithBody(method) || isAcceptedType(contentType, accepts))
+export const decodesBody = ({ contentType }: StepRequest['head'], shape: OperationShape): boolean =>
+  shape.needs.body && (isWithBody(shape.method) || isReadType(contentType, typesOf(shape)))
 
 /** A step at one door, with its name. */
 export interface NamedStep<Subject> extends DoorStep<Subject> {

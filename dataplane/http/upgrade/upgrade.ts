@@ -177,6 +177,7 @@ const takenSteps = (
     const stepRequest: StepRequest = {
       head,
       contentEncoding: undefined,
+      fetchSite: undefined,
       // Its messages have types of their own.
       isAcceptable: true,
       get identity() {

@@ -362,9 +362,9 @@ describe('a value that does not fit', () => {
     [
       'accepts: xml',
       '        get:',
-      '        accepts: [application/xml]\n        get:',
+      '        accepts: [xml]\n        get:',
       [
-        '12:19 error invalid_value Expected one of application/json, application/json; charset=utf-8, application/msgpack, application/msgpack; charset=utf-8, application/x-www-form-urlencoded, got "application/xml".',
+        '12:19 error invalid_value Expected one of application/json, application/msgpack, application/x-www-form-urlencoded, multipart/form-data, application/*+json, text/*, */* or another media type such as image/png, got "xml".',
       ],
     ],
     [
@@ -372,7 +372,7 @@ describe('a value that does not fit', () => {
       '        get:',
       '        accepts: [json]\n        get:',
       [
-        '12:19 error invalid_value Expected one of application/json, application/json; charset=utf-8, application/msgpack, application/msgpack; charset=utf-8, application/x-www-form-urlencoded, got "json". Did you mean "application/json"?',
+        '12:19 error invalid_value Expected one of application/json, application/msgpack, application/x-www-form-urlencoded, multipart/form-data, application/*+json, text/*, */* or another media type such as image/png, got "json". Did you mean "application/json"?',
       ],
     ],
     [
@@ -384,11 +384,11 @@ describe('a value that does not fit', () => {
       ],
     ],
     [
-      'provides in upper case',
+      'provides: html',
       '        get:',
-      '        provides: [Application/JSON]\n        get:',
+      '        provides: [html]\n        get:',
       [
-        '12:20 error invalid_value Expected one of application/json, application/json; charset=utf-8, application/msgpack, application/msgpack; charset=utf-8, got "Application/JSON". Did you mean "application/json"?',
+        '12:20 error invalid_value Expected one of application/json, application/msgpack, text/html, text/plain or another media type such as image/png, got "html". Did you mean "text/html"?',
       ],
     ],
     [

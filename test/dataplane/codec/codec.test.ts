@@ -235,6 +235,12 @@ describe('forms', () => {
 describe('other types', () => {
   it('are text, or refused', () => {
     expect(decode('text/plain', 'x é')).toBe('x é')
-    expect(refusal('text/plain', Buffer.from([0xff]))).toBe('the body is not UTF-8')
+    expect(decode('text/plain; charset=latin1', Buffer.from([0xe9]))).toBe('é')
+    expect(() => decode('text/plain', Buffer.from([0xff]))).toThrow(
+      expect.objectContaining({ code: 'svc.error.unsupported_media_type' }),
+    )
+    expect(() => decode('text/plain; charset=utf-16', Buffer.from([0x61]))).toThrow(
+      expect.objectContaining({ code: 'svc.error.unsupported_media_type' }),
+    )
   })
 })

@@ -363,6 +363,38 @@ describe('which body', () => {
     expect((await gateway.ask('GET', '/x')).headers['content-type']).toBe('application/msgpack')
   })
 
+  it.each([
+    ['text/html', 'text/html', 200, 'text/html; charset=utf-8'],
+    ['any', '*/*', 200, 'text/html; charset=utf-8'],
+    ['a range', 'text/*;q=0.1', 200, 'text/html; charset=utf-8'],
+    ['JSON', 'application/json', 406, 'application/json'],
+    ['MessagePack', 'application/msgpack', 406, 'application/msgpack'],
+    ['nothing', '*/*;q=0', 406, 'application/json'],
+  ])('a page that provides text/html, for a client of %s', async (_, accept, status, type) => {
+    const page = { on_result: { headers: { 'content-type': 'text/html; charset=utf-8' } } }
+    await gateway.load(
+      apiOf({
+        '/x': { provides: ['text/html'], get: answers('<p>', page) },
+        '/y': { provides: ['text/html'], get: answers('<p>{{request.query_params.a}}', page) },
+      }),
+    )
+    for (const path of ['/x', '/x', '/y?a=1']) {
+      const response = await gateway.ask('GET', path, { headers: { accept } })
+      expect([response.status, response.headers['content-type']]).toEqual([status, type])
+    }
+  })
+
+  it('an error where only text/html is provided is an error record', async () => {
+    const page = { on_result: { headers: { 'content-type': 'text/html' } } }
+    await gateway.load(
+      apiOf({
+        '/x': { provides: ['text/html'], get: answers('{{request.query_params.a}}', page) },
+      }),
+    )
+    const response = await gateway.ask('GET', '/x', { headers: { accept: 'text/html' } })
+    expect([response.status, response.headers['content-type']]).toEqual([400, 'application/json'])
+  })
+
   it("on_result's, else the action's", async () => {
     const get = {
       action: { type: 'static', body: { a: '{{request.id}}' }, headers: { h: 'own' } },

@@ -1,12 +1,14 @@
 import { describe, expect, it } from '@jest/globals'
 import {
   isAcceptedType,
+  isReadType,
   orderOffers,
   pickContentType,
   pickLanguage,
   prefersProblem,
   rateEventStream,
   refusalType,
+  writtenType,
 } from '../../../language/routes/negotiate.ts'
 import type { ContentType } from '../../../language/compiled.ts'
 
@@ -143,32 +145,121 @@ describe('orderOffers', () => {
     [[MSGPACK, JSON_TYPE], BOTH],
     [[MSGPACK], [MSGPACK]],
     [['application/json; charset=utf-8', JSON_TYPE], ['application/json; charset=utf-8']],
+    [
+      ['text/html', MSGPACK, 'application/problem+json', JSON_TYPE],
+      [...BOTH, 'text/html', 'application/problem+json'],
+    ],
     [[], []],
   ])('%j', (provides, offers) => {
     expect(orderOffers(provides)).toEqual(offers)
   })
 })
 
-describe('isAcceptedType', () => {
-  const accepts: readonly ContentType[] = [JSON_TYPE, 'application/msgpack; charset=utf-8']
+/** A type that is sent, what the document accepts, whether it is taken. */
+type Taking = readonly [string | undefined, readonly string[], boolean]
 
-  it.each([
-    [JSON_TYPE, true],
-    ['Application/JSON', true],
-    ['application/json;charset=UTF-8', true],
-    ['application/json; charset="utf-8"', true],
-    ['application/json; charset=us-ascii; x=y', true],
-    ['application/json; charset=latin1', false],
-    ['application/json; charset=', false],
-    [MSGPACK, true],
-    ['application/jsonx', false],
-    ['application', false],
-    ['text/plain', false],
-    ['', false],
-    [';', false],
-    [undefined, false],
-  ])('%p: %p', (contentType, expected) => {
-    expect(isAcceptedType(contentType, accepts)).toBe(expected)
+const READ: readonly string[] = [JSON_TYPE, MSGPACK]
+const PLAIN = 'text/plain'
+
+const TAKEN: readonly Taking[] = [
+  [JSON_TYPE, READ, true],
+  ['Application/JSON', READ, true],
+  ['application/json;charset=UTF-8', READ, true],
+  ['application/json; charset="utf-8"', READ, true],
+  ['application/json; charset=us-ascii; x=y', READ, true],
+  ['application/json ;charset=utf8', READ, true],
+  [MSGPACK, READ, true],
+  ['application/x-msgpack', READ, false],
+  ['application/jsonx', READ, false],
+  ['application', READ, false],
+  [PLAIN, READ, false],
+  ['', READ, false],
+  [';', READ, false],
+  [undefined, READ, false],
+  ['application/vnd.api+json', READ, false],
+  ['application/vnd.api+json; profile="a,b"', ['application/*+json'], true],
+  ['application/merge-patch+json', ['application/*+json'], true],
+  ['text/x+json', ['application/*+json'], false],
+  [JSON_TYPE, ['application/*+json'], false],
+  ['image/svg+xml', ['image/*'], true],
+  ['image/svg+xml', ['application/xml'], false],
+  ['text/xml; charset=utf-8', ['application/xml'], false],
+  ['imagex/png', ['image/*'], false],
+  ['multipart/form-data; boundary=----=_Part_0', ['multipart/form-data'], true],
+  ['multipart/form-data; boundary="a, b;c"', ['multipart/*'], true],
+  ['application/x-ndjson', ['*/*'], true],
+  ['*/*', ['*/*'], false],
+  ['image/*', ['image/*'], false],
+  ['text', ['*/*'], false],
+  ['text/', ['*/*'], false],
+  // Two lines of Content-Type, joined.
+  [`${JSON_TYPE}, ${PLAIN}`, ['*/*'], false],
+  [`${JSON_TYPE}; charset=utf-8, ${PLAIN}`, ['*/*'], false],
+  ['text/csv; header="a\\"b"', ['text/csv'], true],
+  ['text/csv; header="a', ['text/csv'], false],
+  ['text/csv', ['text/csv; header=present'], false],
+  ['text/csv; Header=present', ['text/csv; header=present'], true],
+  ['text/csv; header=Present', ['text/csv; header=present'], false],
+  ['text/csv; header="present"', ['text/csv; header=present'], true],
+  ['text/csv; header=present; charset=utf-8', ['text/csv; header=present'], false],
+  ['text/csv; charset=UTF-8; header=present', ['text/csv; charset=utf-8; header=present'], true],
+  ['application/json; charset=utf-8; v=1', ['application/json; v=1'], true],
+]
+
+describe('isAcceptedType', () => {
+  it.each(TAKEN)('%p where %j is accepted: %p', (contentType, accepts, expected) => {
+    const taken = { method: 'post', accepts, isForgeable: false } as const
+    expect(isAcceptedType(contentType, taken)).toBe(expected)
+  })
+
+  it.each<Taking>([
+    [PLAIN, ['*/*'], false],
+    ['Text/Plain;charset=utf-8', ['*/*'], false],
+    ['multipart/form-data; boundary=x', ['*/*'], false],
+    ['application/x-www-form-urlencoded', ['*/*', JSON_TYPE], false],
+    [PLAIN, ['*/*', PLAIN], true],
+    [PLAIN, ['text/*'], true],
+    ['multipart/form-data; boundary=x', ['multipart/*'], true],
+    ['multipart/mixed; boundary=x', ['*/*'], true],
+    [JSON_TYPE, ['*/*'], true],
+    ['image/png', ['*/*'], true],
+  ])(
+    '%p where %j is accepted of browsers with credentials: %p',
+    (contentType, accepts, expected) => {
+      const taken = { method: 'post', accepts, isForgeable: true } as const
+      expect(isAcceptedType(contentType, taken)).toBe(expected)
+    },
+  )
+
+  it('reads a type of a megabyte in one pass', () => {
+    const taken = { method: 'post', accepts: ['a/b; c=d'], isForgeable: false } as const
+    expect(isAcceptedType(`a/b${'; c="d'.repeat(200_000)}`, taken)).toBe(false)
+    expect(isAcceptedType(`a/b${'; c=d'.repeat(200_000)}`, taken)).toBe(false)
+  })
+})
+
+describe('isReadType', () => {
+  it.each<Taking>([
+    ['application/json; charset=latin1', READ, false],
+    ['application/json; charset=', READ, false],
+    ['application/json; charset=utf8', READ, true],
+    ['application/vnd.api+json; charset=utf-16', ['application/*+json'], false],
+    ['text/csv; charset=latin1', ['text/*'], true],
+  ])('%p where %j is accepted: %p', (contentType, accepts, expected) => {
+    expect(isReadType(contentType, { method: 'post', accepts, isForgeable: false })).toBe(expected)
+  })
+})
+
+describe('writtenType', () => {
+  it.each<[string | undefined, string | undefined, string]>([
+    [MSGPACK, undefined, MSGPACK],
+    ['application/json; charset=utf-8', undefined, 'application/json; charset=utf-8'],
+    ['text/html', 'text/html', JSON_TYPE],
+    ['text/html', `text/html, ${MSGPACK}`, MSGPACK],
+    ['application/problem+json', undefined, JSON_TYPE],
+    [undefined, MSGPACK, MSGPACK],
+  ])('%p, offered to %p: %p', (offered, accept, expected) => {
+    expect(writtenType(offered, accept)).toBe(expected)
   })
 })
 

@@ -20,6 +20,7 @@ const shapeWith = (more: Partial<OperationShape>): OperationShape =>
     method: 'get',
     guard: undefined,
     accepts: ['application/json'],
+    isForgeable: false,
     offers: ['application/json'],
     hasEvents: false,
     checksAccept: false,
@@ -35,6 +36,7 @@ const HEAD = { accept: undefined, contentType: undefined, contentLength: NaN, is
 interface Asked {
   readonly head?: Partial<StepRequest['head']>
   readonly contentEncoding?: string
+  readonly fetchSite?: string
   readonly isAcceptable?: boolean
   readonly isGone?: boolean
   readonly caller?: () => Verdict | Promise<Verdict>
@@ -43,6 +45,7 @@ interface Asked {
 const requestWith = ({ head, caller, ...more }: Asked = {}): StepRequest => ({
   head: { ...HEAD, ...head },
   contentEncoding: undefined,
+  fetchSite: undefined,
   identity: undefined,
   isAcceptable: true,
   isGone: false,

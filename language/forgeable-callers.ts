@@ -1,0 +1,26 @@
+// Decides whether a page of another site can make a browser send a request that counts as one of its user: the credentials
+// come along by themselves, and nothing else has to.
+
+import type { CompiledSecurity } from './compile/security.ts'
+import { mediaTypeOf } from './routes/media-kind.ts'
+import { isSentWithoutPreflight } from './routes/media-range.ts'
+import { isUntyped } from './routes/negotiate.ts'
+
+/** A ticket's cookie counts only with the CSRF value (behaviour §6), which no page of another site has. */
+export const isForgeable = (security: CompiledSecurity): boolean =>
+  security.type === 'basic' || (security.type === 'api_key' && security.headerName === 'cookie')
+
+/** What a POST says of where it comes from. */
+export interface ForgedHead {
+  readonly contentType: string | undefined
+  /** `Sec-Fetch-Site`, which pages cannot set. */
+  readonly fetchSite: string | undefined
+}
+
+/**
+ * Whether a browser says of a POST that a page of another site has sent it, in a way for which the browser need not ask
+ * beforehand. The type is read as browsers read it: up to the first semicolon.
+ */
+export const isForged = ({ contentType, fetchSite }: ForgedHead): boolean =>
+  fetchSite === 'cross-site' &&
+  (isUntyped(contentType) || isSentWithoutPreflight(mediaTypeOf(contentType ?? '')))
