@@ -19,6 +19,7 @@ import {
 import type { OperatorStatus } from './controller/controller.ts'
 import type { RunningOperator } from './operate.ts'
 import { startStatusServer } from './status/status-server.ts'
+import type { CommandRun } from './uninstall/with-cluster.ts'
 
 const main = async (): Promise<void> => {
   const parsed = readOperatorSettings(process.argv.slice(2))
@@ -33,7 +34,7 @@ const main = async (): Promise<void> => {
       return
     case 'settings':
       if (parsed.command === null) await run(parsed.settings, parsed.given.has('log-level'))
-      else await COMMANDS[parsed.command as keyof typeof COMMANDS](parsed.settings)
+      else await runCommand(parsed.command as keyof typeof COMMANDS, parsed.settings)
   }
 }
 
@@ -48,35 +49,26 @@ const output = {
   complain: (line: string) => process.stderr.write(printableMessage(line)),
 }
 
-const uninstall = async (settings: OperatorSettings): Promise<void> => {
-  const log = createLog({ level: settings.logLevel, name: 'svc-operator' })
-  const { runUninstall } = await import('./uninstall/uninstall-command.ts')
-  try {
-    process.exitCode = await runUninstall({ settings, env: clusterEnvironment(), log, ...output })
-  } catch (error) {
-    fail(messageOf(error))
-  }
-}
-
-const release = async (settings: OperatorSettings): Promise<void> => {
-  const log = createLog({ level: settings.logLevel, name: 'svc-operator' })
-  const { runRelease } = await import('./uninstall/release-command.ts')
-  try {
-    process.exitCode = await runRelease({
-      settings,
-      env: clusterEnvironment(),
-      log,
-      print: output.print,
-    })
-  } catch (error) {
-    fail(messageOf(error))
-  }
-}
-
-const COMMANDS = { uninstall, release } satisfies Record<
+const COMMANDS = {
+  uninstall: async () => (await import('./uninstall/uninstall-command.ts')).runUninstall,
+  release: async () => (await import('./uninstall/release-command.ts')).runRelease,
+} satisfies Record<
   keyof (typeof SETTINGS)['commands'],
-  (settings: OperatorSettings) => Promise<void>
+  () => Promise<(run: CommandRun) => Promise<number>>
 >
+
+const runCommand = async (
+  name: keyof typeof COMMANDS,
+  settings: OperatorSettings,
+): Promise<void> => {
+  const log = createLog({ level: settings.logLevel, name: 'svc-operator' })
+  try {
+    const command = await COMMANDS[name]()
+    process.exitCode = await command({ settings, env: clusterEnvironment(), log, ...output })
+  } catch (error) {
+    fail(messageOf(error))
+  }
+}
 
 const run = async (settings: OperatorSettings, isLevelGiven: boolean): Promise<void> => {
   breakHabitsOfV8()
