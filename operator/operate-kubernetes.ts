@@ -26,11 +26,11 @@ import { createCredentialReader } from './fleet/client/credentials.ts'
 import type { KubernetesApi } from './kubernetes/client/api.ts'
 import { createKubernetesApi } from './kubernetes/client/client.ts'
 import { type ClusterOptions, loadCluster } from './kubernetes/config/kubeconfig.ts'
-import { createEventRecorder } from './kubernetes/events/recorder.ts'
+import { EventRecorder } from './kubernetes/events/recorder.ts'
 import { createPodDataPlanes } from './source/pods.ts'
 import { createReflector } from './kubernetes/watch/reflector.ts'
 import { ServiceWatches } from './source/service-watches.ts'
-import { createKubernetesSource } from './source/source.ts'
+import { KubernetesSource } from './source/source.ts'
 import { namespaceOf, WarmDataPlanes } from './source/warm-data-planes.ts'
 import { WatchLog } from './kubernetes/watch/watch-log.ts'
 import { createKubernetesMetrics, type KubernetesMetrics } from './metrics-kubernetes.ts'
@@ -278,13 +278,13 @@ const createController = (
 ): Controller => {
   const shared = { api, clock, log }
   const reporter = { controller: `${GROUP}/operator`, instance: replica.identity }
-  const events = new StatusEvents(createEventRecorder({ ...shared, reporter }), clock)
+  const events = new StatusEvents(new EventRecorder({ ...shared, reporter }), clock)
   const realmKeys = new RealmKeyManager({ ...shared, ...account, namespace })
   return new Controller({
     clock,
     log,
     source: withRealmKeys(
-      createKubernetesSource({
+      new KubernetesSource({
         ...shared,
         namespaces,
         className: settings.class,

@@ -26,11 +26,11 @@ export const askGateway = async <T>(
   ask: (client: ManagementClient) => Promise<ManagementResponse<T>>,
 ): Promise<Asked<T>> => {
   // Files alone need no HTTP client, which takes longer to load than they to be read.
-  const [{ createManagementClient }, { createCredentialReader }] = await Promise.all([
+  const [{ ManagementClient }, { createCredentialReader }] = await Promise.all([
     import('../../operator/fleet/management-client.ts'),
     import('../../operator/fleet/client/credentials.ts'),
   ])
-  const client = createManagementClient(
+  const client = new ManagementClient(
     { name: url, url, labels: {} },
     { credentials: createCredentialReader(credentialFiles(settings)), timeoutMs: TIMEOUT_MS },
   )

@@ -14,7 +14,7 @@ import type { ResourceStatus } from '../reconcile/status/status-registry.ts'
 import type { ResourceSource, SourceNote } from '../resource/resource-source.ts'
 import type { Resource } from '../resource/resource.ts'
 import type { EpochSource } from '../epoch.ts'
-import { withDeletedRealms } from './deleted-realms.ts'
+import { SourceWithDeletedRealms } from './deleted-realms.ts'
 import { describeChange } from './describe-change.ts'
 import { PacedTask } from './paced-task.ts'
 import { LeaderTerm } from './leader-term.ts'
@@ -89,7 +89,7 @@ export class Controller {
   constructor(options: ControllerOptions) {
     this.#options = options
     const { clock, deletedRealmMs: servedMs = DELETED_REALM_MS } = options
-    this.#source = withDeletedRealms(options.source, { clock, servedMs })
+    this.#source = new SourceWithDeletedRealms(options.source, { clock, servedMs })
     this.#reconcileTask = new PacedTask(options.clock, () => {
       this.#reconcile()
     })

@@ -26,14 +26,9 @@ interface Deletion extends DeletedRealm {
 /**
  * Resources that a source does not trust to be gone (a deleted CRD, a watch that fails) stay in its caches, and do not
  * count as deleted.
- * @example withDeletedRealms(source, { clock: SYSTEM_CLOCK, servedMs: 60_000 })
+ * @example new SourceWithDeletedRealms(source, { clock: SYSTEM_CLOCK, servedMs: 60_000 })
  */
-export const withDeletedRealms = (
-  source: ResourceSource,
-  options: DeletedRealmOptions,
-): ResourceSource => new SourceWithDeletedRealms(source, options)
-
-class SourceWithDeletedRealms implements ResourceSource {
+export class SourceWithDeletedRealms implements ResourceSource {
   readonly #source: ResourceSource
   readonly #options: DeletedRealmOptions
   #onChange: () => void = () => undefined

@@ -1,5 +1,6 @@
 // Brings every data plane in line with its part of the desired state, with a worker for each, and collects their reports.
 
+import { isSameSet } from '../../base/same-entries.ts'
 import { isSameText } from '../../language/wire/digest.ts'
 import type { Log } from '../../telemetry/log.ts'
 import { type DataPlane, type DataPlaneReport, type DataPlanes, isSelected } from '../data-plane.ts'
@@ -11,7 +12,7 @@ import { FleetCounter, type FleetCounters } from './sync/counters.ts'
 import type { Credentials } from './client/credentials.ts'
 import { findDecisions, type FleetDecisions } from './find-decisions.ts'
 import { createContentShare } from './sync/loaded-contents.ts'
-import { createManagementClient, type ManagementClient } from './management-client.ts'
+import { ManagementClient } from './management-client.ts'
 import type { MassDeleteGuard } from './sync/mass-delete-guard.ts'
 import { Neighbourhoods } from './neighbourhood.ts'
 import type { FleetContext } from './sync/plane-memory.ts'
@@ -156,9 +157,7 @@ export class Fleet {
   #findAbsent(): void {
     const { endpoints, onServices } = this.#options
     const absent = new Set([...this.#wanted].filter((key) => isAbsent(endpoints?.source.of(key))))
-    const isSame =
-      absent.size === this.#absent.size && [...absent].every((key) => this.#absent.has(key))
-    if (isSame) return
+    if (isSameSet(absent, this.#absent)) return
     this.#absent = absent
     onServices?.()
   }
@@ -248,7 +247,7 @@ export class Fleet {
     const { credentials, onReport, pollMs = POLL_MS, timeoutMs = TIMEOUT_MS } = this.#options
     const { budget, acquirePermit } = this.#neighbourhoods.of(dataPlane)
     const worker = new Worker(dataPlane, {
-      client: createManagementClient(dataPlane, {
+      client: new ManagementClient(dataPlane, {
         credentials,
         timeoutMs,
         clock: this.#shared.clock,

@@ -30,6 +30,7 @@ import type { StateView, SyncReply } from '../../language/wire/wire.ts'
 import type { SyncBody } from './sync/sync-body.ts'
 import type { Explanation } from '../../language/explain/explanation.ts'
 import { type ExplainRequest, withoutCredentials } from '../../language/explain/read-request.ts'
+import { readMap } from './client/reader.ts'
 import { readExplanation, readRoutesPage, type RoutesPage } from './client/read-explanation.ts'
 import { isMap, type ValueMap } from '../../language/expression/value.ts'
 import { untilAborted } from '../../base/until-aborted.ts'
@@ -41,41 +42,6 @@ export type ManagementResponse<T> =
   | { readonly result: 'refused'; readonly status: number; readonly refusal: Refusal }
   /** No response, a 5xx, or an invalid response. */
   | { readonly result: 'failed'; readonly message: string }
-
-export interface ManagementClient {
-  state(etag: string | undefined, bound: ResponseBound): Promise<ManagementResponse<StateView>>
-  /** @param body of a `SyncRequest` */
-  sync(body: SyncBody, bound: ResponseBound): Promise<ManagementResponse<SyncReply>>
-  /** @param body of an `EndpointsRequest` */
-  sendEndpoints(body: Buffer): Promise<ManagementResponse<true>>
-  /** The canonical document as submitted; `etag` is its digest, quoted. */
-  source(id: string): Promise<ManagementResponse<unknown>>
-  /** Every realm that it has loaded, without its secrets. */
-  realms(): Promise<ManagementResponse<readonly RealmSource[]>>
-  /** The decisions on requests with this id; 404 if there are none. */
-  why(id: string): Promise<ManagementResponse<readonly ValueMap[]>>
-  /** The same for a person, who may ask an operator as well. */
-  whyOfAny(id: string): Promise<ManagementResponse<FoundDecisions>>
-  /**
-   * A page of its routes.
-   * @param match text that they must contain; null: all of them
-   * @param after `next` of the page before
-   * @param limit as many as the gateway chooses, if left out
-   */
-  routes(
-    match: string | null,
-    after: string | null,
-    limit?: number,
-  ): Promise<ManagementResponse<RoutesPage>>
-  /** Requests that have failed lately, the newest first. */
-  failures(query: FailuresQuery): Promise<ManagementResponse<readonly EndedFailure[]>>
-  /** `GET /status` of an operator, unread; a gateway has no such page: 404. */
-  operatorStatus(): Promise<ManagementResponse<ValueMap>>
-  /** Which route would take a request, and what decides it. Nothing is sent to the API. */
-  explain(request: ExplainRequest): Promise<ManagementResponse<Explanation>>
-  /** Aborts what is under way; every later call fails. */
-  close(): Promise<void>
-}
 
 export interface FailuresQuery {
   /** Text that they must contain; empty: all of them. */
@@ -122,7 +88,8 @@ interface Call<T> {
   readonly path: string
   readonly headers?: Readonly<Record<string, string>>
   readonly body?: Buffer
-  readonly timeoutMs: number
+  /** That of the client, if left out. */
+  readonly timeoutMs?: number
   readonly bound: ResponseBound
   /** A response beyond the bound does not keep the operator from calling the gateway again, as documents decide its size; a 5xx is described with the reason that it gives. */
   readonly isForPerson?: boolean
@@ -130,176 +97,170 @@ interface Call<T> {
   readonly read: (body: unknown) => T | undefined
 }
 
-export const createManagementClient = (
-  dataPlane: DataPlane,
-  options: ClientOptions,
-): ManagementClient => {
-  const { credentials, timeoutMs, contexts = new SecureContexts(), budget } = options
-  const connections = new Connections(dataPlane, contexts)
-  const closing = new AbortController()
-  const pause = new ExcessPause(options)
+const JSON_TYPE = { 'content-type': 'application/json; charset=utf-8' } as const
 
-  const callWith = async <T>(
-    current: Promise<Credentials>,
-    request: Call<T>,
-  ): Promise<ManagementResponse<T>> => {
-    const { tls, token } = await current
-    closing.signal.throwIfAborted()
-    return send(connections.poolFor({ tls }), request, { token, budget })
+export class ManagementClient {
+  readonly #dataPlane: DataPlane
+  readonly #options: ClientOptions
+  readonly #connections: Connections
+  readonly #closing = new AbortController()
+  readonly #pause: ExcessPause
+
+  constructor(dataPlane: DataPlane, options: ClientOptions) {
+    this.#dataPlane = dataPlane
+    this.#options = options
+    this.#connections = new Connections(dataPlane, options.contexts ?? new SecureContexts())
+    this.#pause = new ExcessPause(options)
   }
 
-  const call = async <T>(request: Call<T>): Promise<ManagementResponse<T>> => {
-    const { signal } = closing
-    if (pause.message !== undefined) return { result: 'failed', message: pause.message }
+  state(etag: string | undefined, bound: ResponseBound): Promise<ManagementResponse<StateView>> {
+    return this.#call({
+      method: 'GET',
+      path: '/api_specs?view=state',
+      ...(etag !== undefined && { headers: { 'if-none-match': etag } }),
+      bound,
+      read: readStateView,
+    })
+  }
+
+  /** @param body of a `SyncRequest` */
+  sync(
+    { bytes, isGzip, inflatedBytes }: SyncBody,
+    bound: ResponseBound,
+  ): Promise<ManagementResponse<SyncReply>> {
+    return this.#call({
+      method: 'POST',
+      path: '/api_specs/_sync',
+      headers: { ...JSON_TYPE, ...(isGzip && { 'content-encoding': 'gzip' }) },
+      body: bytes,
+      timeoutMs: this.#options.timeoutMs + Math.ceil((inflatedBytes / 1024) * MS_PER_KIB),
+      bound,
+      read: readSyncReply,
+    })
+  }
+
+  /** @param body of an `EndpointsRequest` */
+  sendEndpoints(body: Buffer): Promise<ManagementResponse<true>> {
+    return this.#call({
+      method: 'POST',
+      path: '/service_endpoints',
+      headers: JSON_TYPE,
+      body,
+      bound: ENDPOINTS_BOUND,
+      read: (response) =>
+        isMap(response) && typeof response['services'] === 'number' ? true : undefined,
+    })
+  }
+
+  /** The canonical document as submitted; `etag` is its digest, quoted. */
+  source(id: string): Promise<ManagementResponse<unknown>> {
+    const path = `/api_specs/${encodeURIComponent(id)}?view=source`
+    return this.#call({ method: 'GET', path, bound: SOURCE_BOUND, read: (body) => body })
+  }
+
+  /** Every realm that it has loaded, without its secrets. */
+  realms(): Promise<ManagementResponse<readonly RealmSource[]>> {
+    const path = '/realms?view=source'
+    return this.#call({ method: 'GET', path, bound: REALMS_BOUND, read: readRealmSources })
+  }
+
+  /** The decisions on requests with this id; 404 if there are none. */
+  why(id: string): Promise<ManagementResponse<readonly ValueMap[]>> {
+    const path = `/why/${encodeURIComponent(id)}`
+    return this.#call({ method: 'GET', path, bound: WHY_BOUND, read: readDecisions })
+  }
+
+  /** The same for a person, who may ask an operator as well. */
+  whyOfAny(id: string): Promise<ManagementResponse<FoundDecisions>> {
+    return this.#askForPerson(`/why/${encodeURIComponent(id)}`, readFoundDecisions)
+  }
+
+  /**
+   * A page of its routes.
+   * @param match text that they must contain; null: all of them
+   * @param after `next` of the page before
+   * @param limit as many as the gateway chooses, if left out
+   */
+  routes(
+    match: string | null,
+    after: string | null,
+    limit?: number,
+  ): Promise<ManagementResponse<RoutesPage>> {
+    const query = new URLSearchParams()
+    if (match !== null) query.set('match', match)
+    if (after !== null) query.set('after', after)
+    if (limit !== undefined) query.set('limit', String(limit))
+    const path = query.size === 0 ? '/routes' : `/routes?${query.toString()}`
+    return this.#askForPerson(path, readRoutesPage)
+  }
+
+  /** Requests that have failed lately, the newest first. */
+  failures({
+    match,
+    before,
+    limit,
+  }: FailuresQuery): Promise<ManagementResponse<readonly EndedFailure[]>> {
+    const query = new URLSearchParams({ limit: String(limit) })
+    if (match !== '') query.set('match', match)
+    if (before !== null) query.set('before', before)
+    return this.#askForPerson(`/why?${query.toString()}`, readFailures, FAILURES_BOUND)
+  }
+
+  /** `GET /status` of an operator, unread; a gateway has no such page: 404. */
+  operatorStatus(): Promise<ManagementResponse<ValueMap>> {
+    const path = '/status'
+    return this.#call({ method: 'GET', path, bound: PERSON_BOUND, read: readMap })
+  }
+
+  /** Which route would take a request, and what decides it. Nothing is sent to the API. */
+  explain({ method, url, headers }: ExplainRequest): Promise<ManagementResponse<Explanation>> {
+    // No credentials leave this process, as URLs are logged: only their presence matters.
+    const query = new URLSearchParams({ method, url: url.replace(/[?#].*$/s, '') })
+    for (const header of headers) query.append('header', withoutCredentials(header))
+    return this.#askForPerson(`/explain?${query.toString()}`, readExplanation)
+  }
+
+  /** Aborts what is under way; every later call fails. */
+  async close(): Promise<void> {
+    this.#pause.end()
+    this.#closing.abort(new Error('the operator no longer manages this data plane'))
+    await this.#connections.destroy()
+  }
+
+  #askForPerson<T>(
+    path: string,
+    read: Call<T>['read'],
+    bound = PERSON_BOUND,
+  ): Promise<ManagementResponse<T>> {
+    return this.#call({ method: 'GET', path, bound, isForPerson: true, read })
+  }
+
+  async #call<T>(request: Call<T>): Promise<ManagementResponse<T>> {
+    const { signal } = this.#closing
+    const { message } = this.#pause
+    if (message !== undefined) return { result: 'failed', message }
     try {
       signal.throwIfAborted()
-      return await untilAborted(signal, callWith(credentials(dataPlane), request))
+      return await untilAborted(signal, this.#send(request))
     } catch (error) {
       if (
         error instanceof ResponseError &&
         error.code === 'excessive' &&
         request.isForPerson !== true
       )
-        return pause.begin(error)
-      return { result: 'failed', message: describeFailure(error, dataPlane) }
+        return this.#pause.begin(error)
+      return { result: 'failed', message: describeFailure(error, this.#dataPlane) }
     }
   }
 
-  return {
-    state: (etag, bound) => call({ ...stateCall(etag), timeoutMs, bound }),
-    sync: ({ bytes, isGzip, inflatedBytes }, bound) =>
-      call({
-        method: 'POST',
-        path: '/api_specs/_sync',
-        headers: {
-          'content-type': 'application/json; charset=utf-8',
-          ...(isGzip && { 'content-encoding': 'gzip' }),
-        },
-        body: bytes,
-        timeoutMs: timeoutMs + Math.ceil((inflatedBytes / 1024) * MS_PER_KIB),
-        bound,
-        read: readSyncReply,
-      }),
-    sendEndpoints: (body) => call({ ...endpointsCall(body), timeoutMs }),
-    source: (id) =>
-      call({
-        method: 'GET',
-        path: `/api_specs/${encodeURIComponent(id)}?view=source`,
-        timeoutMs,
-        bound: SOURCE_BOUND,
-        read: (body) => body,
-      }),
-    realms: () =>
-      call({
-        method: 'GET',
-        path: '/realms?view=source',
-        timeoutMs,
-        bound: REALMS_BOUND,
-        read: readRealmSources,
-      }),
-    why: (id) => call({ ...whyCall(id), timeoutMs }),
-    whyOfAny: (id) => call({ ...whyOfAnyCall(id), timeoutMs }),
-    routes: (match, after, limit) => call({ ...routesCall(match, after, limit), timeoutMs }),
-    failures: (query) => call({ ...failuresCall(query), timeoutMs }),
-    operatorStatus: () => call({ ...OPERATOR_STATUS_CALL, timeoutMs }),
-    explain: (request) => call({ ...explainCall(request), timeoutMs }),
-    close: async () => {
-      pause.end()
-      closing.abort(new Error('the operator no longer manages this data plane'))
-      await connections.destroy()
-    },
+  async #send<T>(request: Call<T>): Promise<ManagementResponse<T>> {
+    const { credentials, timeoutMs, budget } = this.#options
+    const current = await credentials(this.#dataPlane)
+    this.#closing.signal.throwIfAborted()
+    const pool = this.#connections.poolFor(current)
+    return send(pool, { timeoutMs, ...request }, { token: current.token, budget })
   }
 }
-
-const OPERATOR_STATUS_CALL: Omit<Call<ValueMap>, 'timeoutMs'> = {
-  method: 'GET',
-  path: '/status',
-  bound: PERSON_BOUND,
-  read: (body) => (isMap(body) ? body : undefined),
-}
-
-const stateCall = (etag: string | undefined): Omit<Call<StateView>, 'timeoutMs' | 'bound'> => ({
-  method: 'GET',
-  path: '/api_specs?view=state',
-  ...(etag !== undefined && { headers: { 'if-none-match': etag } }),
-  read: readStateView,
-})
-
-const whyCall = (id: string): Omit<Call<readonly ValueMap[]>, 'timeoutMs'> => ({
-  method: 'GET',
-  path: `/why/${encodeURIComponent(id)}`,
-  bound: WHY_BOUND,
-  read: readDecisions,
-})
-
-const whyOfAnyCall = (id: string): Omit<Call<FoundDecisions>, 'timeoutMs'> => ({
-  ...whyCall(id),
-  bound: PERSON_BOUND,
-  isForPerson: true,
-  read: readFoundDecisions,
-})
-
-const failuresCall = ({
-  match,
-  before,
-  limit,
-}: FailuresQuery): Omit<Call<readonly EndedFailure[]>, 'timeoutMs'> => {
-  const query = new URLSearchParams({ limit: String(limit) })
-  if (match !== '') query.set('match', match)
-  if (before !== null) query.set('before', before)
-  return {
-    method: 'GET',
-    path: `/why?${query.toString()}`,
-    bound: FAILURES_BOUND,
-    isForPerson: true,
-    read: readFailures,
-  }
-}
-
-const routesCall = (
-  match: string | null,
-  after: string | null,
-  limit: number | undefined,
-): Omit<Call<RoutesPage>, 'timeoutMs'> => {
-  const query = new URLSearchParams()
-  if (match !== null) query.set('match', match)
-  if (after !== null) query.set('after', after)
-  if (limit !== undefined) query.set('limit', String(limit))
-  return {
-    method: 'GET',
-    path: query.size === 0 ? '/routes' : `/routes?${query.toString()}`,
-    bound: PERSON_BOUND,
-    isForPerson: true,
-    read: readRoutesPage,
-  }
-}
-
-const explainCall = ({
-  method,
-  url,
-  headers,
-}: ExplainRequest): Omit<Call<Explanation>, 'timeoutMs'> => {
-  // No credentials leave this process, as URLs are logged: only their presence matters.
-  const query = new URLSearchParams({ method, url: url.replace(/[?#].*$/s, '') })
-  for (const header of headers) query.append('header', withoutCredentials(header))
-  return {
-    method: 'GET',
-    path: `/explain?${query.toString()}`,
-    bound: PERSON_BOUND,
-    isForPerson: true,
-    read: readExplanation,
-  }
-}
-
-const endpointsCall = (body: Buffer): Omit<Call<true>, 'timeoutMs'> => ({
-  method: 'POST',
-  path: '/service_endpoints',
-  headers: { 'content-type': 'application/json; charset=utf-8' },
-  body,
-  bound: ENDPOINTS_BOUND,
-  read: (response) =>
-    isMap(response) && typeof response['services'] === 'number' ? true : undefined,
-})
 
 interface Caller {
   readonly token: string | undefined
@@ -308,7 +269,16 @@ interface Caller {
 
 const send = async <T>(
   pool: Pool,
-  { method, path, headers, body, timeoutMs, bound, isForPerson = false, read }: Call<T>,
+  {
+    method,
+    path,
+    headers,
+    body,
+    timeoutMs,
+    bound,
+    isForPerson = false,
+    read,
+  }: Call<T> & { readonly timeoutMs: number },
   { token, budget }: Caller,
 ): Promise<ManagementResponse<T>> => {
   const { status, etag, text } = await exchange(pool, {

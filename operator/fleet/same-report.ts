@@ -1,5 +1,6 @@
 // Compares two reports of a data plane.
 
+import { isSameSet } from '../../base/same-entries.ts'
 import type { DataPlaneReport } from '../data-plane.ts'
 import { changedKeys } from '../edited-map.ts'
 
@@ -12,7 +13,7 @@ export const sameReport = (left: DataPlaneReport, right: DataPlaneReport): boole
   sameMap(left.documents, right.documents) &&
   sameMap(left.realms, right.realms) &&
   sameUpstreamFailures(left.upstreams, right.upstreams) &&
-  sameSet(left.realmsGiven, right.realmsGiven) &&
+  isSameSet(left.realmsGiven, right.realmsGiven) &&
   sameMap(left.rejected.documents, right.rejected.documents) &&
   sameMap(left.rejected.realms, right.rejected.realms)
 
@@ -24,9 +25,6 @@ const sameUpstreamFailures = (
   (left.size === right.size && JSON.stringify([...left]) === JSON.stringify([...right]))
 
 const NO_TROUBLES: NonNullable<DataPlaneReport['upstreams']> = new Map()
-
-const sameSet = (left: ReadonlySet<string>, right: ReadonlySet<string>): boolean =>
-  left === right || (left.size === right.size && [...left].every((each) => right.has(each)))
 
 /** Entries are replaced when they change, but for a state that was read again and says the same. */
 const sameMap = <T extends { readonly digest: string }>(

@@ -1,6 +1,7 @@
 // Makes one cache of resources after another from the files. Gives resources what an API server would: an identity, a
 // generation, an age; keeps what a file said before while some of it can't be read.
 
+import { isSameMap } from '../../base/same-entries.ts'
 import { digestOf } from '../../language/wire/digest.ts'
 import { isMap, type Value } from '../../language/expression/value.ts'
 import { measure } from '../../language/measure.ts'
@@ -176,7 +177,7 @@ export class ManifestTable {
     const before = this.#cache
     const isSame =
       before.holdDeletes === holdDeletes &&
-      sameEntries(before.resources, resources) &&
+      isSameMap(before.resources, resources) &&
       JSON.stringify(before.notes) === JSON.stringify(notes)
     // The first cache counts as a change even if it is empty.
     if (isSame && before.version > 0) return
@@ -260,9 +261,3 @@ const specOf = (value: unknown): unknown => {
     Object.entries(value).filter(([name]) => name !== 'metadata' && name !== 'status'),
   )
 }
-
-const sameEntries = (
-  left: ReadonlyMap<string, Resource>,
-  right: ReadonlyMap<string, Resource>,
-): boolean =>
-  left.size === right.size && [...left].every(([key, entry]) => right.get(key) === entry)

@@ -23,8 +23,6 @@ export interface ReadManifest {
   readonly entries: readonly ManifestEntry[]
   /** Warnings. */
   readonly notes: readonly SourceNote[]
-  /** `apiVersion kind` of objects that are not for us. */
-  readonly foreign: readonly string[]
   /** What can't be read: objects, the first 100 of them, or the file as a whole. It may define anything. */
   readonly faults: readonly SourceNote[]
 }
@@ -44,14 +42,12 @@ export const readManifest = (text: string, file: string): ReadManifest => {
   }
   const entries: ManifestEntry[] = []
   const notes: SourceNote[] = []
-  const foreign: string[] = []
   const faults: SourceNote[] = []
   for (const { document, item } of parsed.documents.flatMap(flatten)) {
     const read = readResource(item.value, NOTHING_KNOWN, { file, ...item.position })
     if (read.result === 'fault') {
       if (faults.length < MAX_FAULTS) faults.push(faultNote(read.problems, { file, item }))
     } else if (read.result === 'foreign') {
-      foreign.push(`${read.apiVersion} ${read.kind}`)
       const problem = misspeltKind(read.apiVersion, read.kind)
       if (problem !== undefined) notes.push(faultNote([problem], { file, item }))
     } else {
@@ -61,14 +57,13 @@ export const readManifest = (text: string, file: string): ReadManifest => {
       notes.push(...warningNotes(document, item, { file, resource }))
     }
   }
-  return { entries, notes, foreign, faults }
+  return { entries, notes, faults }
 }
 
 /** What is known of a file of which nothing can be read. */
 export const unreadable = (fault: SourceNote): ReadManifest => ({
   entries: [],
   notes: [],
-  foreign: [],
   faults: [fault],
 })
 

@@ -1,13 +1,15 @@
 // Caches a computed value by key as long as its inputs are the same objects, so that a change costs time only for what it
 // concerns.
 
+import { isSameList } from '../../base/same-entries.ts'
+
 export class Memo<T> {
   readonly #entries = new Map<string, { readonly inputs: readonly unknown[]; readonly value: T }>()
 
   /** `work` runs only if an input is another object than at the last call. */
   get(key: string, inputs: readonly unknown[], work: () => T): T {
     const entry = this.#entries.get(key)
-    if (entry !== undefined && same(entry.inputs, inputs)) return entry.value
+    if (entry !== undefined && isSameList(entry.inputs, inputs)) return entry.value
     const value = work()
     this.#entries.set(key, { inputs, value })
     return value
@@ -27,6 +29,3 @@ export class Memo<T> {
     for (const key of this.#entries.keys()) if (!live.has(key)) this.#entries.delete(key)
   }
 }
-
-const same = (left: readonly unknown[], right: readonly unknown[]): boolean =>
-  left.length === right.length && left.every((input, i) => input === right[i])

@@ -1,6 +1,7 @@
 // Turns each cache of resources into the desired state of data planes and a verdict on every resource, at a cost in
 // proportion to what has changed. No I/O, no clock: the same caches in the same order give the same results.
 
+import { isSameMap, isSameSet } from '../../base/same-entries.ts'
 import type { ValueMap } from '../../language/expression/value.ts'
 import { type DesiredRealm, type DesiredSet, EMPTY_DESIRED } from '../desired-set.ts'
 import { nothingFoundBy } from '../resource/condition.ts'
@@ -311,26 +312,17 @@ const sameOrNew = (
   { served }: ValidatedRealms,
 ): ReadonlyMap<string, DesiredRealm> => {
   const next = new Map([...served].map(([uri, { desired }]) => [uri, desired]))
-  return sameEntries(before, next) ? before : next
+  return isSameMap(before, next) ? before : next
 }
 
 const sameDesired = (left: DesiredSet, right: DesiredSet): boolean =>
   left.documents === right.documents &&
   left.realms === right.realms &&
   left.holdDeletes === right.holdDeletes &&
-  sameSet(left.revokedDocuments ?? NO_IDS, right.revokedDocuments ?? NO_IDS) &&
-  sameSet(left.revokedRealms ?? NO_URIS, right.revokedRealms ?? NO_URIS) &&
-  sameSet(left.kept.documents, right.kept.documents) &&
-  sameSet(left.kept.realms, right.kept.realms)
+  isSameSet(left.revokedDocuments ?? NO_IDS, right.revokedDocuments ?? NO_IDS) &&
+  isSameSet(left.revokedRealms ?? NO_URIS, right.revokedRealms ?? NO_URIS) &&
+  isSameSet(left.kept.documents, right.kept.documents) &&
+  isSameSet(left.kept.realms, right.kept.realms)
 
 const NO_URIS: ReadonlySet<string> = new Set()
 const NO_IDS: ReadonlySet<string> = new Set()
-
-const sameEntries = <T>(left: ReadonlyMap<string, T>, right: ReadonlyMap<string, T>): boolean => {
-  if (left.size !== right.size) return false
-  for (const [key, entry] of left) if (right.get(key) !== entry) return false
-  return true
-}
-
-const sameSet = (left: ReadonlySet<string>, right: ReadonlySet<string>): boolean =>
-  left.size === right.size && [...left].every((entry) => right.has(entry))

@@ -1,5 +1,6 @@
 // Watches the Pods labelled as data planes and lists them in the form of the fleet. Never connects to a pod.
 
+import { isSameMap } from '../../base/same-entries.ts'
 import { isDeepStrictEqual } from 'node:util'
 import type { ValueMap } from '../../language/expression/value.ts'
 import type { Log } from '../../telemetry/log.ts'
@@ -57,7 +58,7 @@ export const createPodDataPlanes = (options: PodDataPlanesOptions): PodDataPlane
     onChange: () => {
       if (!pods.hasSynced) return
       const next = settle(known, pods.items())
-      if (isReported && sameEntries(known, next)) return
+      if (isReported && isSameMap(known, next)) return
       known = next
       isReported = true
       onChange([...next.values()])
@@ -97,12 +98,6 @@ const settle = (
     }),
   )
 }
-
-const sameEntries = (
-  left: ReadonlyMap<string, DataPlane>,
-  right: ReadonlyMap<string, DataPlane>,
-): boolean =>
-  left.size === right.size && [...left].every(([name, plane]) => right.get(name) === plane)
 
 const faultNotes = (items: Iterable<PodFacts>): readonly SourceNote[] =>
   [...items].flatMap((facts) =>

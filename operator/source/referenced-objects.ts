@@ -1,6 +1,7 @@
 // Lists the Secrets and ConfigMaps of its own namespace that a resource names, with the keys. Pure: the one place that
 // walks a checked spec for references.
 
+import { isSameSet } from '../../base/same-entries.ts'
 import { secretReferences } from '../resource/realm-record.ts'
 import {
   type ApiSpecificationSpec,
@@ -46,10 +47,8 @@ export const objectKey = ({ kind, namespace, name }: ObjectReference | WantedObj
 export const coversKey = (keys: WantedKeys, key: string | undefined): boolean =>
   keys === 'all' || (key !== undefined && keys.has(key))
 
-export const sameKeys = (left: WantedKeys, right: WantedKeys): boolean => {
-  if (left === 'all' || right === 'all') return left === right
-  return left.size === right.size && [...left].every((key) => right.has(key))
-}
+export const sameKeys = (left: WantedKeys, right: WantedKeys): boolean =>
+  left === 'all' || right === 'all' ? left === right : isSameSet(left, right)
 
 const realmReferences = (spec: RealmSpec, namespace: string): readonly ObjectReference[] =>
   secretReferences(spec).map(({ name, key }) => ({ kind: 'Secret', namespace, name, key }))

@@ -57,17 +57,14 @@ const TIMING: SourceTiming = {
   definitionReturnMs: 60_000,
 }
 
-/**
- * @example createKubernetesSource({ api, namespaces: 'all', className: 'svc', account, clock, log })
- */
-export const createKubernetesSource = (options: KubernetesSourceOptions): ResourceSource =>
-  new KubernetesSource(options)
-
 /** A document may have 4 MiB. */
 const DOCUMENT_PAGE = 50
 const PAGE = 500
 
-class KubernetesSource implements ResourceSource {
+/**
+ * @example new KubernetesSource({ api, namespaces: 'all', className: 'svc', account, clock, log })
+ */
+export class KubernetesSource implements ResourceSource {
   readonly #options: KubernetesSourceOptions
   readonly #timing: SourceTiming
   readonly #table = new SourceTable()

@@ -16,9 +16,11 @@ const NO_PODS: ReportedPods = new Map()
 
 const NO_RESOURCES: OperatorStatus['resources'] = new Map()
 
+type Recorder = Pick<EventRecorder, 'record' | 'start' | 'stop'>
+
 /** Starts and stops the recorder too. */
 export class StatusEvents {
-  readonly #recorder: EventRecorder
+  readonly #recorder: Recorder
   readonly #clock: Pick<Clock, 'now' | 'after'>
   readonly #reported = new Map<string, Reported>()
   #isLeading = false
@@ -26,7 +28,7 @@ export class StatusEvents {
   #pods = NO_PODS
   #cancelNext: (() => void) | undefined
 
-  constructor(recorder: EventRecorder, clock: Pick<Clock, 'now' | 'after'>) {
+  constructor(recorder: Recorder, clock: Pick<Clock, 'now' | 'after'>) {
     this.#recorder = recorder
     this.#clock = clock
   }

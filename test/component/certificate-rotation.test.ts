@@ -16,7 +16,7 @@ import {
   SYSTEM_RANDOM,
 } from '../../operator/certificates/issue-certificate.ts'
 import { DEFAULT_POLICY } from '../../operator/certificates/policy.ts'
-import { createManagementClient } from '../../operator/fleet/management-client.ts'
+import { ManagementClient } from '../../operator/fleet/management-client.ts'
 import { createSilentLog } from '../../telemetry/log.ts'
 import { createFakeSecrets } from '../operator/certificates/fake-secrets.ts'
 import { createManualClock } from '../support/manual-clock.ts'
@@ -145,7 +145,7 @@ describe('while requests flow', () => {
 
   beforeAll(() => {
     const dataPlane = { name: 'a', url: `https://127.0.0.1:${port()}`, labels: {} }
-    const client = createManagementClient(dataPlane, {
+    const client = new ManagementClient(dataPlane, {
       credentials: () => keeper.credentialsFor('shop'),
       timeoutMs: 10_000,
     })

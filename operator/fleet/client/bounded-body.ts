@@ -73,28 +73,6 @@ export class BoundedText {
   }
 }
 
-/**
- * Reads a whole body that comes as a stream.
- * @throws ResponseError beyond the bound, or where the budget is used up; what the body breaks off with
- * @internal for tests
- * @example await readBounded(response.body, { bound: { bytes: 1000, values: 100 } })
- */
-export const readBounded = async (
-  body: AsyncIterable<Uint8Array>,
-  limits: BodyLimits,
-): Promise<string> => {
-  const text = new BoundedText(limits)
-  try {
-    for await (const chunk of body) {
-      const error = text.take(chunk)
-      if (error !== undefined) throw error
-    }
-    return text.toString()
-  } finally {
-    text.release()
-  }
-}
-
 const BUSY =
   'the sidecars of its namespace respond too slowly with too much at once: the call is tried again'
 

@@ -47,8 +47,6 @@ export interface Refusal {
   readonly message: string
   /** For a 409: the epoch that the data plane knows. */
   readonly epoch?: number
-  /** For a 409 of `complete`: what the data plane has loaded. */
-  readonly rootDigest?: string
 }
 
 const MAX_CODE_LENGTH = 64
@@ -206,7 +204,6 @@ const readRefusalMap = mapOf<Refusal>({
   code: plain(MAX_CODE_LENGTH),
   message: plain(MAX_MESSAGE_LENGTH),
   epoch: optional(readCount),
-  rootDigest: optional(readName),
 })
 
 export const readRefusal = (body: unknown): Refusal =>

@@ -2,6 +2,7 @@
 // from each other are sent together, so that a route is never without an owner; large documents, which take seconds to
 // compile, are sent alone, so that no other document waits for them.
 
+import { isSameList } from '../../../base/same-entries.ts'
 import type { Claim } from '../../../language/routes/conflicts.ts'
 import type { DesiredDocument, DesiredRealm } from '../../desired-set.ts'
 import type { Comparison } from './comparison.ts'
@@ -57,9 +58,6 @@ const isSameDifference = (left: Difference, right: Difference): boolean =>
   isSameList(left.documents.delete, right.documents.delete) &&
   isSameList(left.realms.put, right.realms.put) &&
   isSameList(left.realms.delete, right.realms.delete)
-
-const isSameList = (left: readonly unknown[], right: readonly unknown[]): boolean =>
-  left.length === right.length && left.every((each, index) => each === right[index])
 
 const BATCH_MAX_SIZE = 2_000_000
 const BATCH_MAX_ITEMS = 200

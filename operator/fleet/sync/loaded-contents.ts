@@ -1,6 +1,7 @@
 // Makes one object for all data planes that have loaded the same: by the steps that they take together, and by root digest
 // where they came to it in different ways. What follows from it is then computed once, however many data planes there are.
 
+import { isSameMap } from '../../../base/same-entries.ts'
 import type { Claim } from '../../../language/routes/conflicts.ts'
 import { createInterner } from '../../../base/intern.ts'
 import { oncePer } from '../../../base/once.ts'
@@ -48,8 +49,8 @@ export const withEdits = (before: LoadedContents, edits: ContentEdits): LoadedCo
 
 const isSameEdits = (left: ContentEdits | undefined, right: ContentEdits): boolean =>
   left !== undefined &&
-  isSameMap(left.documents, right.documents, Object.is) &&
-  isSameMap(left.realms, right.realms, Object.is)
+  isSameMap(left.documents, right.documents) &&
+  isSameMap(left.realms, right.realms)
 
 /** What a data plane has loaded once it was sent the document: the same object for all of them. */
 export const loadedOf = oncePer((document: DesiredDocument): LoadedDocument => {
@@ -91,7 +92,7 @@ export const createContentShare = (): ShareContents => {
     const isSame =
       known === contents ||
       (isSameMap(known.documents, contents.documents, isSameDocument) &&
-        isSameMap(known.realms, contents.realms, Object.is))
+        isSameMap(known.realms, contents.realms))
     return isSame ? known : contents
   }
 }
@@ -102,14 +103,3 @@ const isSameDocument = (left: LoadedDocument, right: LoadedDocument): boolean =>
   (left.digest === right.digest &&
     left.resource === right.resource &&
     (areClaimsKnown(left) || !areClaimsKnown(right)))
-
-const isSameMap = <T>(
-  left: ReadonlyMap<string, T>,
-  right: ReadonlyMap<string, T>,
-  isSame: (left: T, right: T) => boolean,
-): boolean => {
-  if (left.size !== right.size) return false
-  for (const [key, value] of right)
-    if (!left.has(key) || !isSame(left.get(key) as T, value)) return false
-  return true
-}

@@ -34,11 +34,8 @@ export interface Call extends WireRequest {
 /** The result of one try. */
 export interface RequestFacts {
   readonly verb: Verb
-  /** Plural of the kind. */
-  readonly resource: string
   /** HTTP; 0: no response. */
   readonly code: number
-  readonly durationMs: number
 }
 
 export interface RequesterOptions {
@@ -129,20 +126,18 @@ const credentialsOf = async (
 }
 
 const sendOnce = async (
-  { transport, clock, onRequest }: RequesterOptions,
+  { transport, onRequest }: RequesterOptions,
   call: Call,
   credentials: ClusterCredentials,
 ): Promise<ApiResponse> => {
   call.signal.throwIfAborted()
-  const startedAtMs = clock.now()
   let code = 0
   try {
     const response = await transport.send(call, credentials)
     code = response.statusCode
     return response
   } finally {
-    const durationMs = clock.now() - startedAtMs
-    onRequest({ verb: call.verb, resource: call.type.plural, code, durationMs })
+    onRequest({ verb: call.verb, code })
   }
 }
 

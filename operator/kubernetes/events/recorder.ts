@@ -32,15 +32,6 @@ export interface EventRecorderOptions {
   readonly log: Log
 }
 
-export interface EventRecorder {
-  /** Does nothing while it is stopped. */
-  record(event: EventFacts): void
-  start(): void
-  /** Takes effect at once: what waits is dropped, and the result of a request under way is ignored. */
-  stop(): void
-  readonly facts: EventRecorderFacts
-}
-
 export interface EventRecorderFacts {
   readonly queued: number
   /** Since the program began. */
@@ -63,13 +54,10 @@ const FORBIDDEN_AGAIN_MS = 600_000
  * there are of an object and of a namespace; those beyond the limit of a namespace are reported together in one Event.
  * `EventQueue` orders them. At most ten are sent a second.
  * @example
- * const events = createEventRecorder({ api, reporter: { controller: 'gateway.svc.dev/operator', instance }, clock, log })
+ * const events = new EventRecorder({ api, reporter: { controller: 'gateway.svc.dev/operator', instance }, clock, log })
  * events.start(); events.record({ regarding, type: 'Normal', reason: 'Programmed', note: '…', action: 'Load' })
  */
-export const createEventRecorder = (options: EventRecorderOptions): EventRecorder =>
-  new Recorder(options)
-
-class Recorder implements EventRecorder {
+export class EventRecorder {
   readonly #options: EventRecorderOptions
   readonly #registry = new SeriesRegistry()
   readonly #limit = new EventLimit()
@@ -96,6 +84,7 @@ class Recorder implements EventRecorder {
     return { queued: this.#queue.size + current, sent: this.#sent, dropped: this.#dropped }
   }
 
+  /** Does nothing while it is stopped. */
   record(event: EventFacts): void {
     if (this.#term === undefined) return
     const { clock } = this.#options
@@ -140,6 +129,7 @@ class Recorder implements EventRecorder {
     this.#term ??= Symbol('leader term')
   }
 
+  /** Takes effect at once: what waits is dropped, and the result of a request under way is ignored. */
   stop(): void {
     this.#term = undefined
     this.#cancelNext?.()

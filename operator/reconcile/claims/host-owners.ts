@@ -2,6 +2,7 @@
 // has it keeps it, else it is that of the oldest valid document that claims it. Lists for each document the hosts that belong to another namespace. Only documents with a host
 // that several namespaces claim cost time.
 
+import { isSameSet } from '../../../base/same-entries.ts'
 import type { DesiredDocument } from '../../desired-set.ts'
 import { hostKey } from '../../../language/routes/host-pattern.ts'
 import { type ApiSpecificationResource, byAge } from '../../resource/resource.ts'
@@ -263,6 +264,3 @@ const DECIDING = ['candidate', 'lastGood', 'isHeld', 'grant'] as const
 const isSameClaimant = (left: HostClaimant | undefined, right: HostClaimant | undefined): boolean =>
   DECIDING.every((member) => left?.[member] === right?.[member]) &&
   left?.resource.metadata.createdAt === right?.resource.metadata.createdAt
-
-const isSameSet = (left: ReadonlySet<string>, right: ReadonlySet<string>): boolean =>
-  left.size === right.size && [...left].every((each) => right.has(each))

@@ -1,6 +1,7 @@
 // Remembers the last good version of each ApiSpecification: as this operator has seen it or, after a restart, according to
 // the status of the resource and the data planes. It is forgotten when the resource is deleted or loses the id, or its namespace a right that it needs.
 
+import { isSameList } from '../../../base/same-entries.ts'
 import { isSameText } from '../../../language/wire/digest.ts'
 import type { ValueMap } from '../../../language/expression/value.ts'
 import type { DesiredDocument } from '../../desired-set.ts'
@@ -203,9 +204,7 @@ export class LastGoodVersions {
       const isKept = id === '' || ownerOf(id)?.key === key
       if (isKept && isRecoverable(resource)) list.push(this.#describe({ key, id, resource }, cache))
     }
-    const isSame =
-      list.length === this.#list.length && list.every((each, i) => each === this.#list[i])
-    if (!isSame) this.#list = list
+    if (!isSameList(list, this.#list)) this.#list = list
     return this.#list
   }
 

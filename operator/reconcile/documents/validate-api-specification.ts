@@ -1,7 +1,6 @@
 // Validates a document with its variables and its realm: gives a version that may be put, or everything that is wrong
 // with it. Pure; the language validates, this file only asks it. Conflicts between documents come later.
 
-import type { Quarantined } from '../../../compiler/bounded-compiler.ts'
 import { plainDigest } from '../../../language/wire/digest.ts'
 import {
   type CallerRequirement,
@@ -45,27 +44,26 @@ import type { RealmAccess } from '../realms/realm-access.ts'
 import { ANY_REALM, makeDocument, type Restrictions } from './make-document.ts'
 import { type DocumentPlace, type ReadDocument, relocate } from './read-document.ts'
 import type { SecretVariables } from './read-variables.ts'
+import type { Verdict } from '../verdict.ts'
 import { credentialsRefused, withheldProblems } from './withheld-credentials.ts'
 
-export interface ApiSpecificationValidation {
-  readonly accepted: NewCondition<'Accepted'>
-  readonly resolvedRefs: NewCondition<'ResolvedRefs'>
-  /** See `Verdict`. */
-  readonly found: FoundBy<'document'>
-  readonly errors: readonly Problem[]
-  readonly warnings: readonly Warning[]
+export interface ApiSpecificationValidation extends Pick<
+  Verdict,
+  | 'accepted'
+  | 'resolvedRefs'
+  | 'found'
+  | 'errors'
+  | 'warnings'
+  | 'realmNamespace'
+  | 'isPending'
+  | 'quarantined'
+> {
   /** That the users of its realm alone may meet. */
   readonly requirements?: readonly CallerRequirement[]
   /** This generation, as far as the language goes: it may lack a realm, or the right to its host. */
   readonly version?: DesiredDocument
   /** What may be put. */
   readonly good?: DesiredDocument
-  /** Of the Realm that it may use. */
-  readonly realmNamespace?: string
-  /** It is being compiled: to be validated again when that is done. */
-  readonly isPending?: boolean
-  /** It was too expensive. */
-  readonly quarantined?: Quarantined
   /** It has served, and of its realm nothing is known but that it is there. */
   readonly isRealmHeld?: boolean
   /** There is no Realm of its uri, or none that ever served it, in a namespace that is not its own. */

@@ -1,6 +1,7 @@
 // Keeps which record each realm uri has, and what there is to say of every Realm. Remembers validations and the last good
 // version of each resource; of deleted ones for as long as the source tells of them.
 
+import { isSameSet } from '../../../base/same-entries.ts'
 import type { CallerGroups } from '../../../language/caller-requirements.ts'
 import type { Problem } from '../../../language/problem.ts'
 import { conditionOf, nothingFoundBy } from '../../resource/condition.ts'
@@ -342,15 +343,10 @@ const carryOver = (
 }
 
 const isSameGroups = (left: CallerGroups, right: CallerGroups): boolean =>
-  isSameSet(left.ofUsers, right.ofUsers) && isSameSet(left.ofKeyOwners, right.ofKeyOwners)
-
-const isSameSet = (
-  left: ReadonlySet<string> | undefined,
-  right: ReadonlySet<string> | undefined,
-): boolean =>
-  left === undefined || right === undefined
-    ? left === right
-    : left.size === right.size && [...left].every((each) => right.has(each))
+  (['ofUsers', 'ofKeyOwners'] as const).every((name) => {
+    const [before, now] = [left[name], right[name]]
+    return before === undefined || now === undefined ? before === now : isSameSet(before, now)
+  })
 
 interface UriState {
   readonly good: GoodRealm | undefined

@@ -5,7 +5,7 @@ import { expect, it, jest } from '@jest/globals'
 import { type Clock, SYSTEM_CLOCK } from '../../../base/clock.ts'
 import { Controller } from '../../../operator/controller/controller.ts'
 import { createPodDataPlanes } from '../../../operator/source/pods.ts'
-import { createKubernetesSource } from '../../../operator/source/source.ts'
+import { KubernetesSource } from '../../../operator/source/source.ts'
 import { alwaysLeading } from '../../../operator/leadership.ts'
 import { startEpoch } from '../../../operator/epoch.ts'
 import { createSilentLog } from '../../../telemetry/log.ts'
@@ -39,7 +39,7 @@ await describeWithKubernetes('the guard against mass deletes', (plane) => {
     })
     const controller = new Controller({
       ...shared,
-      source: createKubernetesSource({
+      source: new KubernetesSource({
         ...shared,
         namespaces: 'all',
         className: 'svc',

@@ -4,10 +4,7 @@ import { afterAll, beforeAll, expect, it } from '@jest/globals'
 import { SYSTEM_CLOCK } from '../../../base/clock.ts'
 import type { KubernetesApi } from '../../../operator/kubernetes/client/api.ts'
 import type { EventFacts } from '../../../operator/kubernetes/events/object.ts'
-import {
-  createEventRecorder,
-  type EventRecorder,
-} from '../../../operator/kubernetes/events/recorder.ts'
+import { EventRecorder } from '../../../operator/kubernetes/events/recorder.ts'
 import { createSilentLog, type Log } from '../../../telemetry/log.ts'
 import { eventually } from '../../support/eventually.ts'
 import { demand } from '../../support/kubernetes/api-client.ts'
@@ -36,7 +33,7 @@ await describeWithKubernetes('events in an API server', (plane) => {
   })
 
   const aRecorder = (log: Log = createSilentLog()): EventRecorder => {
-    const recorder = createEventRecorder({
+    const recorder = new EventRecorder({
       api,
       clock: SYSTEM_CLOCK,
       log,

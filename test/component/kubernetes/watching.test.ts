@@ -4,7 +4,7 @@
 import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals'
 import { type Clock, SYSTEM_CLOCK } from '../../../base/clock.ts'
 import { type KubernetesApi, TYPES } from '../../../operator/kubernetes/client/api.ts'
-import { createKubernetesSource } from '../../../operator/source/source.ts'
+import { KubernetesSource } from '../../../operator/source/source.ts'
 import type { ResourceSource } from '../../../operator/resource/resource-source.ts'
 import type { Resource } from '../../../operator/resource/resource.ts'
 import { createSilentLog } from '../../../telemetry/log.ts'
@@ -77,7 +77,7 @@ await describeWithKubernetes(
           readonly onChange?: (source: ResourceSource) => void
         } = {},
       ): Promise<ResourceSource> => {
-        const source = createKubernetesSource({
+        const source = new KubernetesSource({
           api: through,
           namespaces,
           className: 'svc',

@@ -4,7 +4,7 @@
 import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { afterEach, describe, expect, it } from '@jest/globals'
-import { createManagementClient } from '../../../operator/fleet/management-client.ts'
+import { ManagementClient } from '../../../operator/fleet/management-client.ts'
 import { API_VERSION } from '../../../operator/resource/resource.ts'
 import { startOperator } from '../../component/kubernetes/operator-process.ts'
 import { aPlane, closeAll, closeLater } from '../../operator/fleet/rig.ts'
@@ -35,7 +35,7 @@ const sized =
 describe('a document asked for', () => {
   const isTaken = (words: RegExp): boolean => words !== LEFT_ALONE
   const clientOf = ({ url }: HostileDataPlane) => {
-    const client = createManagementClient(
+    const client = new ManagementClient(
       { name: 'hostile', url, labels: {} },
       { credentials: () => Promise.resolve({ tls: {} }), timeoutMs: 20_000 },
     )

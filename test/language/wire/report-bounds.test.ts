@@ -2,7 +2,8 @@
 
 import { describe, expect, it } from '@jest/globals'
 import fc from 'fast-check'
-import { responseBound, readBounded } from '../../../operator/fleet/client/bounded-body.ts'
+import { responseBound } from '../../../operator/fleet/client/bounded-body.ts'
+import { readBounded } from '../../support/read-bounded.ts'
 import type { Problem, Warning } from '../../../language/problem.ts'
 import {
   reportedBytes,

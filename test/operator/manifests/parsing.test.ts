@@ -171,7 +171,6 @@ describe('a manifest file', () => {
       ['Secret', 'a', 4],
       ['Realm', 'c', 10],
     ])
-    expect(read.foreign).toEqual(['apps/v1 Deployment'])
     expect(read.notes).toEqual([
       {
         severity: 'warning',

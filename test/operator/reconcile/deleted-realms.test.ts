@@ -2,7 +2,7 @@
 // after, and what is left of them.
 
 import { describe, expect, it } from '@jest/globals'
-import { withDeletedRealms } from '../../../operator/controller/deleted-realms.ts'
+import { SourceWithDeletedRealms } from '../../../operator/controller/deleted-realms.ts'
 import type { DesiredSet } from '../../../operator/desired-set.ts'
 import { type Reconciliation, Reconciler } from '../../../operator/reconcile/reconciler.ts'
 import { StatusRegistry } from '../../../operator/reconcile/status/status-registry.ts'
@@ -62,7 +62,7 @@ class World {
   #last: Reconciliation | undefined
 
   constructor(servedMs = 60_000) {
-    this.#source = withDeletedRealms(
+    this.#source = new SourceWithDeletedRealms(
       standingSource(() => this.#cache),
       { clock: this.clock, servedMs },
     )
@@ -347,7 +347,7 @@ it('a clock that is set back gives a deleted Realm no more time', () => {
   let offsetMs = 0
   let cache = cacheOf([realm(), realm({ name: 'later', spec: { uri: 'com.later' } })])
   let changes = 0
-  const source = withDeletedRealms(
+  const source = new SourceWithDeletedRealms(
     standingSource(() => cache),
     { clock: { ...clock, now: () => clock.now() + offsetMs }, servedMs: 60_000 },
   )
@@ -390,7 +390,7 @@ it('Realms that are deleted together are looked at once, not once for each', () 
     realm({ name: `r${i}`, namespace: `n${i % 4}`, spec: { uri: `com.r${i}` } }),
   )
   let cache = cacheOf(all)
-  const source = withDeletedRealms(
+  const source = new SourceWithDeletedRealms(
     standingSource(() => cache),
     { clock: { ...clock, after }, servedMs: 60_000 },
   )

@@ -4,7 +4,7 @@
 
 import { expect, it } from '@jest/globals'
 import fc from 'fast-check'
-import { withDeletedRealms } from '../../../operator/controller/deleted-realms.ts'
+import { SourceWithDeletedRealms } from '../../../operator/controller/deleted-realms.ts'
 import { edited } from '../../../operator/edited-map.ts'
 import {
   type Reconciliation,
@@ -246,7 +246,7 @@ const take = (
 const anOperator = (option: ReconcilerOptions) => {
   const clock = createManualClock()
   let cache: ResourceCache = { version: 0, resources: new Map(), notes: [] }
-  const source = withDeletedRealms(
+  const source = new SourceWithDeletedRealms(
     standingSource(() => cache),
     { clock, servedMs: 60_000 },
   )

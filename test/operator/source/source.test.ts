@@ -1,10 +1,7 @@
 import { describe, expect, it } from '@jest/globals'
 import { TYPES } from '../../../operator/kubernetes/client/api.ts'
 import { OWN_TYPES } from '../../../operator/resource/own-types.ts'
-import {
-  createKubernetesSource,
-  type KubernetesSourceOptions,
-} from '../../../operator/source/source.ts'
+import { KubernetesSource, type KubernetesSourceOptions } from '../../../operator/source/source.ts'
 import { API_VERSION, type Resource } from '../../../operator/resource/resource.ts'
 import type { ResourceSource } from '../../../operator/resource/resource-source.ts'
 import { findSecret, readSecretKey } from '../../../operator/resource/secret-value.ts'
@@ -43,7 +40,7 @@ const aSource = async (
   api = createFakeApi(),
 ): Promise<Fixture> => {
   const [watches, clock] = [createFakeWatches(), createManualClock()]
-  const source = createKubernetesSource({
+  const source = new KubernetesSource({
     api,
     clock,
     namespaces: 'all',

@@ -5,7 +5,7 @@ import { afterEach, describe, expect, it } from '@jest/globals'
 import { createServer, type Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { findDecisions } from '../../../operator/fleet/find-decisions.ts'
-import { createManagementClient } from '../../../operator/fleet/management-client.ts'
+import { ManagementClient } from '../../../operator/fleet/management-client.ts'
 import type { Page } from '../../../operator/status/page.ts'
 import { whyPage, type WhySources } from '../../../operator/status/why-page.ts'
 import { aDecision } from '../../support/a-decision.ts'
@@ -26,7 +26,7 @@ const gateway = async (name: string, status: number, body: string) => {
   })
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
   const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`
-  const client = createManagementClient(
+  const client = new ManagementClient(
     { name, url, labels: {} },
     { credentials: () => Promise.resolve({ tls: {} }), timeoutMs: 5000 },
   )

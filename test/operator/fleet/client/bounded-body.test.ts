@@ -1,10 +1,7 @@
 import { describe, expect, it } from '@jest/globals'
 import { Limiter } from '../../../../base/limiter.ts'
-import {
-  responseBound,
-  ResponseError,
-  readBounded,
-} from '../../../../operator/fleet/client/bounded-body.ts'
+import { responseBound, ResponseError } from '../../../../operator/fleet/client/bounded-body.ts'
+import { readBounded } from '../../../support/read-bounded.ts'
 
 async function* pieces(text: string, size: number): AsyncGenerator<Uint8Array> {
   const bytes = Buffer.from(text)

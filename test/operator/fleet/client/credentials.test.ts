@@ -5,7 +5,7 @@ import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
 import { describe, expect, it } from '@jest/globals'
 import { createCredentialReader } from '../../../../operator/fleet/client/credentials.ts'
-import { createManagementClient } from '../../../../operator/fleet/management-client.ts'
+import { ManagementClient } from '../../../../operator/fleet/management-client.ts'
 import { createCertificateAuthority } from '../../../support/certificates.ts'
 import { makeTempDir } from '../../../support/temp-dir.ts'
 
@@ -66,7 +66,7 @@ describe('mutual TLS', () => {
     const url = `https://127.0.0.1:${(server.address() as AddressInfo).port}`
     const own = ca.issue('operator')
     const ask = async (tls: object): Promise<string> => {
-      const client = createManagementClient(
+      const client = new ManagementClient(
         { name: 'a', url, labels: {} },
         { credentials: () => Promise.resolve({ tls }), timeoutMs: 10_000 },
       )
@@ -96,7 +96,7 @@ describe('mutual TLS', () => {
       response.end(STATE)
     })
     await new Promise<void>((resolve) => server.listen(path, resolve))
-    const client = createManagementClient(
+    const client = new ManagementClient(
       { name: 'a', url: `unix:${path}`, labels: {} },
       { credentials: () => Promise.resolve({ tls: {} }), timeoutMs: 10_000 },
     )

@@ -6,7 +6,7 @@ import {
   eventName,
   type EventFacts,
 } from '../../../../operator/kubernetes/events/object.ts'
-import { createEventRecorder } from '../../../../operator/kubernetes/events/recorder.ts'
+import { EventRecorder } from '../../../../operator/kubernetes/events/recorder.ts'
 import type { ValueMap } from '../../../../language/expression/value.ts'
 import { createSilentLog, type Log } from '../../../../telemetry/log.ts'
 import { createManualClock } from '../../../support/manual-clock.ts'
@@ -32,7 +32,7 @@ const aRecorder = (log: Log = createSilentLog()) => {
     const fault = faults.shift()
     return fault === undefined ? Promise.resolve(object) : Promise.reject(fault)
   }
-  const recorder = createEventRecorder({
+  const recorder = new EventRecorder({
     api: {
       create: (_type, namespace, object) => {
         const { name } = object['metadata'] as { readonly name: string }
