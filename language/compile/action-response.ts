@@ -25,7 +25,12 @@ export interface ActionResponse {
 /** A body that is none. */
 export const NO_BODY: Template = constant('')
 
-const RESULT: Template = { kind: 'read', root: 'action', keys: ['result'] }
+const resultAt = (...keys: string[]): Template => ({ kind: 'read', root: 'action', keys })
+
+const RESULT = resultAt('result')
+
+/** What the action has as the body of its result. */
+export const RESULT_BODY = resultAt('result', 'body')
 
 /** What is made here, of what the document says. */
 export const OWN_RESPONSE = {

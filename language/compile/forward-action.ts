@@ -13,7 +13,7 @@ import type { Diagnostics } from './diagnostics.ts'
 import { type FoldedMap, readOneOf } from './folded.ts'
 import { compileHosts, type UpstreamHost, type WeightedHost } from './hosts.ts'
 import { responseNeedsOf } from '../response-needs.ts'
-import type { ActionResponse } from './action-response.ts'
+import { type ActionResponse, RESULT_BODY } from './action-response.ts'
 import type { CompiledOperation } from '../compiled.ts'
 import type { TemplateUse } from './template-use.ts'
 import {
@@ -208,8 +208,6 @@ export const forwardHosts = ({ host, hosts }: ForwardAction): readonly UpstreamH
   host === undefined
     ? hosts.map((each, index) => ({ path: `hosts/${index}/host`, template: each.host }))
     : [{ path: 'host', template: host }]
-
-const RESULT_BODY: Template = { kind: 'read', root: 'action', keys: ['result', 'body'] }
 
 export const forwardResponse = (
   operation: Pick<CompiledOperation, 'onResult' | 'onError'> & { readonly action: ForwardAction },

@@ -1,5 +1,9 @@
 import { describe, expect, it } from '@jest/globals'
 import { Ajv2020 } from 'ajv/dist/2020.js'
+import { API_PARTS } from '../../language/compile/api-parts.ts'
+import { levelKeys } from '../../language/compile/level-part.ts'
+import { INHERITED_KEYS } from '../../language/compile/operation-parts.ts'
+import { VERSION_PARTS } from '../../language/compile/version-parts.ts'
 import type { SchemeName } from '../../language/compile/security.ts'
 import type { OAuth2Flow } from '../../language/realm/token-flows.ts'
 import { METHODS, type Scheme } from '../../language/document.ts'
@@ -77,6 +81,25 @@ describe('keys that restrict', () => {
         ),
     )
     expect(undecided).toEqual([])
+  })
+
+  it('stand in rows of their level, but for those that nothing compiles or that hold what has a compiler of its own', () => {
+    const besides = (keys: object = {}, rows: object) =>
+      Object.keys(keys).filter((name) => !Object.hasOwn(rows, name))
+    const of = (name: string) => definition(name).properties
+    expect({
+      api: besides(DOCUMENT_SCHEMA.properties, levelKeys(API_PARTS)),
+      version: besides(of('version'), levelKeys(VERSION_PARTS)),
+      path: besides(of('path'), INHERITED_KEYS),
+      operation: besides(of('operation'), INHERITED_KEYS),
+      defaults: besides(of('defaults'), INHERITED_KEYS),
+    }).toEqual({
+      api: 'name meta variables defaults status_codes security versions ts'.split(' '),
+      version: 'name version base_path paths info variables defaults'.split(' '),
+      path: [...'summary description variables defaults is_collection'.split(' '), ...METHODS],
+      operation: ['info', 'action', 'response'],
+      defaults: [],
+    })
   })
 
   it('name every method of a path', () => {
