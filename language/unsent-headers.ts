@@ -54,7 +54,7 @@ export const UNSENT_IN_REQUESTS = unsentHeaders(
     ...HOP_BY_HOP_OF_REQUESTS,
     'content-length': OF_BODY,
     expect: 'the gateway answers the client itself: leave it out',
-    host: 'the upstream gets the host of the action: write it there',
+    host: "the upstream gets the host of the action: write it there, or host_header: request for the client's",
     'x-forwarded-for': OF_CLIENT,
     'x-forwarded-host': OF_CLIENT,
     'x-forwarded-proto': OF_CLIENT,

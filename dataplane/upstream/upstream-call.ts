@@ -85,12 +85,12 @@ export class DispatchedCall implements ResponseHandler, UpstreamCall, Timed {
   }
 
   #dispatchOn({ client }: Connection): void {
-    const { method, path, headers, contentLength, connectTimeoutMs } = this.#request
+    const { method, path, headers, hostHeader, contentLength, connectTimeoutMs } = this.#request
     const body = this.#body
     this.due = this.#deadlines.dueIn(connectTimeoutMs)
     this.#isDispatching = true
     const framedAs = isStream(body) ? contentLength : undefined
-    client.dispatch({ method, path, headers, body, contentLength: framedAs }, this)
+    client.dispatch({ method, path, headers, hostHeader, body, contentLength: framedAs }, this)
     this.#isDispatching = false
   }
 

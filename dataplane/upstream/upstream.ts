@@ -25,6 +25,8 @@ export interface UpstreamRequest {
   readonly path: string
   /** Flat list name, value, name, value; no framing headers. */
   readonly headers: readonly string[]
+  /** In `Host` in place of the host of the origin. */
+  readonly hostHeader?: string | undefined
   /** A function opens a stream when the request is sent: one that waits in the queue reads nothing from its client. */
   readonly body: Uint8Array | Readable | (() => Readable) | null
   /** Bytes of a streamed body if known: it is framed by length, otherwise chunked. */

@@ -7,13 +7,13 @@ import type { CompiledOperation } from '../compiled.ts'
 import type { Template } from '../expression/template.ts'
 import { childPointer } from '../../base/json-pointer.ts'
 import { type ActionResponse, NO_BODY, OWN_RESPONSE, routerResponse } from './action-response.ts'
-import type { CredentialDeps } from './forward-credential.ts'
 import type { Diagnostics } from './diagnostics.ts'
 import { type FoldedMap, readText } from './folded.ts'
 import {
   compileForward,
   FORWARD_KEYS,
   type ForwardAction,
+  type ForwardDeps,
   forwardHosts,
   forwardReads,
   forwardResponse,
@@ -86,7 +86,7 @@ interface ActionKind<K extends ActionType> {
     readonly compile: (
       map: FoldedMap,
       diagnostics: Diagnostics,
-      deps: CredentialDeps,
+      deps: ForwardDeps,
     ) => CompiledAction<Template, K> | undefined
   }
   readonly map: <A, B>(
@@ -258,7 +258,7 @@ function usesOfWamp(isCertain: boolean): ActionKind<WampType>['uses'] {
 }
 
 /** What the compilation of an action depends on besides the action itself. */
-export interface ActionDeps extends Omit<CredentialDeps, 'method'> {
+export interface ActionDeps extends Omit<ForwardDeps, 'method'> {
   readonly diagnostics: Diagnostics
 }
 

@@ -43,6 +43,9 @@ export const HOST_KEY = key(
   },
 )
 
+/** Which `Host` an upstream gets: that of the action, or that of the client's request. */
+const HOST_HEADERS = ['upstream', 'request'] as const
+
 export const FORWARD_KEYS: ActionSchema = {
   description: 'Forwards the request to an upstream HTTP endpoint.',
   snippet: { host: '${1:http://orders:8080}' },
@@ -62,6 +65,10 @@ export const FORWARD_KEYS: ActionSchema = {
     hosts: key(
       'In place of host: several upstream hosts, of which each attempt takes one by weight.',
       { ...LIST, ...listOf(ref('weightedHost'), { minItems: 1, maxItems: 16 }) },
+    ),
+    host_header: key(
+      'Host header of the upstream request: upstream (the default), which is the host of the action, or request, which is the host that the client has asked for. TLS name and certificate are those of the host of the action in any case.',
+      oneOf(HOST_HEADERS),
     ),
     path: key(
       "Upstream path; the request's when left out. Tags within a longer text are percent-encoded.",
@@ -116,13 +123,20 @@ interface ForwardMembers<T> {
   readonly body?: T
   /** Name of the credential of the realm that the gateway authenticates with at the upstream. */
   readonly credential?: string
+  /** The upstream gets the host that the request is for in place of its own. */
+  readonly hostHeader?: 'request'
+}
+
+export interface ForwardDeps extends CredentialDeps {
+  /** A host of the document is `_`, or another pattern without a name. */
+  readonly hasNamelessHost: boolean
 }
 
 /** undefined: a problem was reported. */
 export const compileForward = (
   map: FoldedMap,
   diagnostics: Diagnostics,
-  deps: CredentialDeps,
+  deps: ForwardDeps,
 ): ForwardAction | undefined => {
   const target = compileTarget(map, diagnostics)
   const methodTemplate = map.get('http_method')
@@ -136,6 +150,7 @@ export const compileForward = (
   if (target === undefined) return undefined
   const hosts = forwardHosts({ type: 'forward', ...target })
   const credential = compileCredential(map, { ...deps, hosts, headers }, diagnostics)
+  const hostHeader = compileHostHeader(map, deps, diagnostics)
   return {
     type: 'forward',
     ...target,
@@ -145,7 +160,26 @@ export const compileForward = (
     ...(headers === undefined ? {} : { headers }),
     ...(body === undefined ? {} : { body }),
     ...(credential === undefined ? {} : { credential }),
+    ...(hostHeader === undefined ? {} : { hostHeader }),
   }
+}
+
+/** A host that any client may choose, or one beside our own authentication, is not for an upstream to believe. */
+const compileHostHeader = (
+  map: FoldedMap,
+  { hasNamelessHost }: ForwardDeps,
+  diagnostics: Diagnostics,
+): 'request' | undefined => {
+  const pointer = childPointer(map.pointer, 'host_header')
+  const template = map.get('host_header')
+  const value = template && readOneOf(template, pointer, HOST_HEADERS, diagnostics)
+  if (value !== 'request') return undefined
+  const fault = map.keys.includes('credential')
+    ? "the gateway authenticates with a credential at the host of the action, which must see its own name: leave out one of the two, or write 'upstream'"
+    : "the document is on '_', so that clients may name any host: write the hosts of the document, or 'upstream'"
+  if (map.keys.includes('credential') || hasNamelessHost)
+    diagnostics.problem('invalid_value', pointer, fault)
+  return value
 }
 
 const compileTarget = (map: FoldedMap, diagnostics: Diagnostics): ForwardTarget | undefined => {
@@ -172,6 +206,7 @@ export const mapForward = <A, B>(
     type: 'forward',
     ...(action.method === undefined ? {} : { method: action.method }),
     ...(action.credential === undefined ? {} : { credential: action.credential }),
+    ...(action.hostHeader === undefined ? {} : { hostHeader: action.hostHeader }),
     ...mapMembers(action, OPTIONAL_MEMBERS, change),
   }
   if (action.hosts === undefined) return { ...members, host: change(action.host) }

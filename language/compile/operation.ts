@@ -37,6 +37,8 @@ export interface PathDeps extends PartDeps {
   readonly template: string
   /** Names that the path and its host bind; undefined: these are invalid. */
   readonly bindings: readonly string[] | undefined
+  /** A host of the document is `_`, or another pattern without a name. */
+  readonly hasNamelessHost: boolean
   /** The one of them that is the rest of the path. */
   readonly rest: string | undefined
 }

@@ -18,7 +18,7 @@ import { ownValue } from '../expression/lookup.ts'
 import { isMap, type Value, type ValueMap } from '../expression/value.ts'
 import type { Diagnostics } from './diagnostics.ts'
 import { type Placed, toFoldedMap } from './folded.ts'
-import type { HostPattern } from '../routes/host-pattern.ts'
+import { type HostPattern, isNameless } from '../routes/host-pattern.ts'
 import { joinPatterns, parsePath, type PathPattern } from '../routes/path-pattern.ts'
 import { reportMisspelt } from './misspelt-restrictions.ts'
 import { compileSchemes } from './schemes.ts'
@@ -72,6 +72,7 @@ export const compilePath = (
     diagnostics,
     template,
     bindings: bindingsOf(patterns, version.hosts),
+    hasNamelessHost: version.hosts.some(isNameless),
     rest: patterns?.find(({ rest }) => rest !== null)?.rest ?? undefined,
     validatedHeaders: version.validatedHeaders,
   }

@@ -2,6 +2,7 @@
 // has found. It knows nothing of paths, nor of how requests name their host.
 
 import { hashText } from '../../base/hash-text.ts'
+import { routedName } from '../routes/authority.ts'
 import type { TrieNode } from './trie.ts'
 
 /** One matching pattern; `next` is tried when none of its routes matches. A list: one hop to the first. */
@@ -165,6 +166,6 @@ function collect<R>(
 /** A host with an empty label counts as one without labels: only `_` matches it. */
 function labelsOf(host: string): readonly string[] {
   if (host.startsWith('[')) return [host]
-  const labels = host.replace(/^\./, '').replace(/\.$/, '').split('.')
+  const labels = routedName(host).split('.')
   return labels.includes('') ? [''] : labels
 }

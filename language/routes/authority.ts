@@ -13,6 +13,9 @@ export interface Authority {
   readonly text: string
 }
 
+/** As routes are found by it: without a dot at either end. @param host of an `Authority` */
+export const routedName = (host: string): string => host.replace(/^\./, '').replace(/\.$/, '')
+
 /** That of an HTTP/1.0 request without Host, and of a request that is rejected for its head. */
 export const NO_AUTHORITY: Authority = Object.freeze({ host: '', port: '', text: '' })
 

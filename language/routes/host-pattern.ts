@@ -19,6 +19,10 @@ export type ParsedHost =
 const MAX_LENGTH = 512
 const MAX_HOSTS = 16
 const TAIL = '[...]'
+/** `_`, `:_.:_` and so on: it has no name that its owner could vouch for, and clients choose what it matches. */
+export const isNameless = ({ labels }: HostPattern): boolean =>
+  labels.every((label) => label === null)
+
 const ALL: HostPattern = { labels: [], bindings: [], tail: true }
 
 /**

@@ -12,6 +12,7 @@ import type { Template } from '../../../language/expression/template.ts'
 import { toText, urlWriter } from '../../../language/expression/text.ts'
 import { isMap, type Value } from '../../../language/expression/value.ts'
 import { writtenAsUtf8 } from '../../../language/routes/media-kind.ts'
+import { routedName } from '../../../language/routes/authority.ts'
 import { readOrigin } from '../../../language/upstream-origin.ts'
 import { dashed } from '../../../language/unsent-headers.ts'
 import { clientAddress } from '../../client-address.ts'
@@ -53,6 +54,8 @@ export interface OutgoingRequest {
   readonly method: string
   readonly path: string
   readonly headers: HeaderList
+  /** undefined: that of the origin. */
+  readonly hostHeader: string | undefined
   /** `client`: the body of the request, as it arrives. */
   readonly body: Buffer | null | 'client'
 }
@@ -104,12 +107,19 @@ export const prepareRequest = ({
       method: readsBody && isServedByGet && own === 'HEAD' ? 'GET' : own,
       path: pathAndQuery(exchange),
       headers: list,
+      hostHeader: action.hostHeader === 'request' ? routedHost(exchange.authority) : undefined,
     }
     if (documentBody === undefined) return { ...outgoing, body: clientBody(exchange) }
     const written = documentBody(context, ownContentType(action, list))
     describeBody(list, written)
     return { ...outgoing, body: written.bytes }
   }
+}
+
+/** With the port that the client names, as some applications write it into their URLs. */
+const routedHost = ({ host, port }: Exchange['authority']): string => {
+  const name = routedName(host)
+  return port === '' ? name : `${name}:${port}`
 }
 
 const describeBody = (list: HeaderList, { bytes, contentType, isText }: OutgoingBody): void => {

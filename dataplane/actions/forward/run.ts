@@ -259,9 +259,8 @@ export class Forwarding implements UpstreamSink {
     const { upstream, scope, confinedTo, realm } = this.#tools
     this.#call = upstream.send(
       {
+        ...outgoing,
         origin: this.#origin,
-        method: outgoing.method,
-        path: outgoing.path,
         headers:
           header === undefined ? outgoing.headers : withAuthorization(outgoing.headers, header),
         body: isStreamed(body) ? () => body.open() : body,
@@ -270,7 +269,6 @@ export class Forwarding implements UpstreamSink {
         timeoutMs: limits.timeoutMs,
         confinedTo,
         realm,
-        isNamed: outgoing.isNamed,
         scope,
         from: this.#exchange.from,
         tls,

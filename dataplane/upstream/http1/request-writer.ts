@@ -11,6 +11,8 @@ export interface ClientRequest {
   readonly path: string
   /** Flat list name, value, name, value; no framing headers. */
   readonly headers: readonly string[]
+  /** In place of the host of the origin. */
+  readonly hostHeader?: string | undefined
   readonly body: Uint8Array | Readable | null
   /** Bytes of a streamed body if known: it is framed by length, otherwise chunked. */
   readonly contentLength: number | undefined
@@ -54,18 +56,20 @@ const RESERVED: ReadonlySet<string> = new Set([
 const TOKEN = /^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/
 const NOT_VALUE = /[^\t\x20-\x7e\x80-\xff]/
 /** Visible ASCII, and what servers accept beyond it: the gateway sends a client's target as it came. */
+const HOST = /^[\w.:[\]-]*$/
 const TARGET = /^[\x21-\x7e\x80-\xff]+$/
 
 /**
- * @param host of the `Host` field
+ * @param origin host of the `Host` field, if the request names none
  * @throws TypeError for what is not valid in a head, which is a bug of the caller
  * @example formatHead(request, 'orders:8080').text // 'GET / HTTP/1.1\r\nhost: orders:8080\r\n…\r\n\r\n'
  */
-export const formatHead = (request: ClientRequest, host: string): RequestHead => {
+export const formatHead = (request: ClientRequest, origin: string): RequestHead => {
   const { method, path } = request
   // The response to CONNECT is framed in its own way.
   if (!TOKEN.test(method) || method === 'CONNECT') throw new TypeError('the method is not valid')
   if (!TARGET.test(path)) throw new TypeError('the request target is not valid')
+  const host = request.hostHeader === undefined ? origin : checkedHost(request.hostHeader)
   const framing = framingOf(request)
   const hasContent = framing.kind === 'chunked' || (framing.kind === 'sized' && framing.bytes > 0)
   // Some servers send a body after HEAD, others read the body of a GET as the next request. Neither may affect the request
@@ -75,6 +79,11 @@ export const formatHead = (request: ClientRequest, host: string): RequestHead =>
   const connection = closes ? 'close' : 'keep-alive'
   const text = `${method} ${path} HTTP/1.1\r\nhost: ${host}\r\nconnection: ${connection}\r\n${fieldLines(request)}${framingLine(framing)}\r\n`
   return { text, framing, closes }
+}
+
+const checkedHost = (host: string): string => {
+  if (!HOST.test(host)) throw new TypeError('the host is not valid')
+  return host
 }
 
 const authenticatesConnection = ({ headers }: ClientRequest): boolean => {

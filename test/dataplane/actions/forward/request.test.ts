@@ -108,6 +108,16 @@ describe('defaults', () => {
   })
 
   it.each([
+    ['api.test:8080', 'api.test:8080'],
+    ['API.test', 'api.test'],
+    ['.api.test.:81', 'api.test:81'],
+    ['[2001:DB8::0:1]:80', '[2001:db8::1]:80'],
+  ])('Host is the one as routed, for %s, if the document says so', async (host, expected) => {
+    const echo = await seen({ headers: { host } }, { action: { hostHeader: 'request' } })
+    expect(echo.headers).toMatchObject({ host: expected, 'x-forwarded-host': host })
+  })
+
+  it.each([
     ['192.0.2.1:80', '192.0.2.1'],
     ['[2001:db8::1]:443', '2001:db8::1'],
     ['2001:db8::1:443', '2001:db8::1'],

@@ -33,6 +33,10 @@ it('writes the request line, Host, Connection and the fields in their order', ()
   )
 })
 
+it('writes the Host that the request names in place of that of the origin', () => {
+  expect(linesOf({ hostHeader: '[::1]:80' })[1]).toBe('host: [::1]:80')
+})
+
 describe('frames', () => {
   const body = Buffer.from('ab')
   const stream = (): Readable => Readable.from([body])
@@ -108,6 +112,9 @@ describe('refuses', () => {
     ),
     ...['', '/a b', '/a\r\nHost: b', '/a\n', '/\0', '/\u0100', '/a\x7f'].map(
       (path) => [`the target ${JSON.stringify(path)}`, { path }] as const,
+    ),
+    ...['a\r\nx: 1', 'a b', 'a/b', 'a@b', 'é'].map(
+      (hostHeader) => [`the host ${JSON.stringify(hostHeader)}`, { hostHeader }] as const,
     ),
     ...['', 'G T', 'GET\r\n', 'CONNECT'].map(
       (method) => [`the method ${JSON.stringify(method)}`, { method }] as const,
